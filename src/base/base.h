@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * base: what every other folder stands on. Nothing in here knows about kernels or devices.
+ */
+#ifndef QN_BASE_H
+#define QN_BASE_H
+
+#include <pthread.h>
+#include <quern/quern.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define QN_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define QN_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define QN_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define QN_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* ---- error.c: this thread's last failure -------------------------------------------------- */
+
+/** A borrowed piece of text, not terminated. */
+typedef struct qn_str {
+    const char *data;
+    size_t length;
+} qn_str;
+
+#define QN_STR(literal) ((qn_str){(literal), sizeof(literal) - 1})
+qn_str qn_str_of(const char *text);
+bool qn_str_is(qn_str a, const char *text);
+bool qn_str_same(qn_str a, qn_str b);
+
+/** Pass a failure upward. */
+#define QN_TRY(call)                                                                               \
+    do {                                                                                           \
+        quern_status qn_try_status_ = (call);                                                      \
+        if (qn_try_status_ != QUERN_OK) {                                                          \
+            return qn_try_status_;                                                                 \
+        }                                                                                          \
+    } while (0)
+
+/** Record a failure with its sentence and return `status`. Replaces an earlier record, and with it
+ * any span, log and source. Allocation failure inside degrades to the status' fixed text. */
+quern_status qn_fail(quern_status status, const char *format, ...) QN_PRINTF(2, 3);
+
+/** As qn_fail, about bytes [begin, end) of `text` (copied), which users know as `text_name`. */
+quern_status qn_fail_at(quern_status status, const char *text_name, qn_str text, size_t begin,
+                        size_t end, const char *format, ...) QN_PRINTF(6, 7);
+
+/** Out of host memory while `doing`. */
+quern_status qn_fail_memory(const char *doing);
+
+/** Add to the record: which stage failed, the compiler's log, the generated source (all copied). */
+void qn_error_stage(const char *stage);
+void qn_error_log(qn_str log);
+void qn_error_source(qn_str source);
+/** Add a place that only the engine can turn into a span: line and column (from 1; column 0 if
+ * unknown) of the user text that `#line` calls `file`. */
+void qn_error_place(const char *file, uint32_t line, uint32_t column);
+/** The place recorded, if any; borrowed. */
+bool qn_error_get_place(const char **file, uint32_t *line, uint32_t *column);
+/** Give the recorded failure the span [begin, end) of `text` (copied). */
+void qn_error_span(const char *text_name, qn_str text, size_t begin, size_t end);
+/** Put `prefix` (printf) before the message recorded. */
+void qn_error_prefix(const char *format, ...) QN_PRINTF(1, 2);
+
+/** Forget the record: first line of every public fallible function. */
+void qn_error_reset(void);
+
+/* ---- memory.c: the only file that names malloc -------------------------------------------- */
+
+/** NULL when out of memory (nothing is recorded: the caller says what it was doing). Size 0 gives a
+ * pointer that can be freed. */
+void *qn_alloc(size_t size) __attribute__((malloc));
+void *qn_calloc(size_t count, size_t size) __attribute__((malloc));
+void *qn_realloc(void *pointer, size_t size);
+void *qn_alloc_aligned(size_t alignment, size_t size);
+char *qn_strdup(const char *text);
+char *qn_strndup(const char *text, size_t length);
+void qn_free(void *pointer);
+
+/** Fault injection for tests: the `n`-th allocation from now fails (n = 1: the next), and all after
+ * it when `sticky`. 0 switches off. Returns the number of allocations counted since the last call.
+ * The environment's QUERN_FAIL_ALLOC=N does the same from the start of the process. */
+uint64_t qn_memory_fail_after(uint64_t n, bool sticky);
+
+/** Many small allocations that are freed together. Not thread-safe. Zero-initialise. */
+typedef struct qn_arena {
+    struct qn_arena_block *head;
+} qn_arena;
+void *qn_arena_alloc(qn_arena *arena, size_t size); /**< zeroed, 16-aligned; NULL: out of memory */
+char *qn_arena_strndup(qn_arena *arena, const char *text, size_t length);
+void qn_arena_free(qn_arena *arena);
+
+/* ---- text.c: growing text ----------------------------------------------------------------- */
+
+/** Zero-initialise. After an allocation failure `failed` is set and further calls do nothing; check
+ * it once at the end. `data` is terminated, or NULL while nothing was added. */
+typedef struct qn_text {
+    char *data;
+    size_t length, capacity;
+    bool failed;
+} qn_text;
+void qn_text_add(qn_text *text, const char *data, size_t length);
+void qn_text_puts(qn_text *text, const char *string);
+void qn_text_printf(qn_text *text, const char *format, ...) QN_PRINTF(2, 3);
+void qn_text_vprintf(qn_text *text, const char *format, va_list arguments);
+/** Hand over the string (free with qn_free) and become empty; NULL when out of memory. */
+char *qn_text_take(qn_text *text);
+void qn_text_free(qn_text *text);
+
+/* ---- library.c: shared libraries ---------------------------------------------------------- */
+
+typedef struct qn_library qn_library;
+/** Open the first of `names` (NULL-terminated; paths or sonames) that loads. On failure *out is NULL
+ * and *why (to be freed) tells what each said; nothing is recorded as an error. */
+bool qn_library_open(qn_library **out, const char *const *names, char **why);
+void *qn_library_symbol(qn_library *library, const char *name);
+/** The file that was loaded, or the name if unknown. Borrowed. */
+const char *qn_library_path(const qn_library *library);
+void qn_library_close(qn_library *library);
+/** The folder of the file that contains libquern itself (the program when linked statically), with
+ * no trailing slash; "" if unknown. */
+const char *qn_library_own_folder(void);
+
+/* ---- file.c: files ------------------------------------------------------------------------ */
+
+/** Read a whole file; *data is terminated by a zero byte that `size` does not count. */
+quern_status qn_file_read(const char *path, char **data, size_t *size);
+bool qn_file_exists(const char *path);
+
+/* ---- log.c: messages to the user ---------------------------------------------------------- */
+
+typedef enum qn_log_level { QN_ERROR, QN_WARN, QN_INFO, QN_DEBUG } qn_log_level;
+
+/** Where messages of one engine go. Zero-initialise for standard error and QUERN_LOG. */
+typedef struct qn_logger {
+    quern_log_function function;
+    void *context;
+} qn_logger;
+void qn_log(const qn_logger *logger, qn_log_level level, const char *format, ...) QN_PRINTF(3, 4);
+/** True when a message of `level` would be written: to skip costly preparation. */
+bool qn_log_wanted(const qn_logger *logger, qn_log_level level);
+
+/* ---- clock.c ------------------------------------------------------------------------------ */
+
+double qn_now_ms(void);       /**< monotonic */
+int64_t qn_now_seconds(void); /**< since 1970 */
+
+#endif /* QN_BASE_H */

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lang: from the user's text to a typed definition and to CUDA source.
+ *
+ *     "T x, raw T y", "T z"  --qn_signature_parse-->  qn_signature  --qn_bind_types-->  qn_types
+ *     template + holes       --qn_expand-->           CUDA source
+ *
+ * Uses base only. Nothing in here knows about devices, arrays or compilers.
+ */
+#ifndef QN_LANG_H
+#define QN_LANG_H
+
+#include "base/base.h"
+
+/* ---- dtype.c: the table of element types -------------------------------------------------- */
+
+typedef enum qn_dtype_kind {
+    QN_KIND_BOOL,
+    QN_KIND_INT,
+    QN_KIND_UINT,
+    QN_KIND_FLOAT,
+    QN_KIND_COMPLEX,
+} qn_dtype_kind;
+
+typedef struct qn_dtype_info {
+    quern_dtype dtype;
+    const char *name;  /**< NumPy's: "float32" */
+    const char *c_name; /**< in generated CUDA source: "float", "signed char", "complex<float>" */
+    uint32_t size;     /**< bytes; also the alignment */
+    qn_dtype_kind kind;
+    char npy[4];       /**< type string of an NPY header without its byte order: "f4", "b1", "" */
+} qn_dtype_info;
+
+/** NULL for what is not a dtype. */
+const qn_dtype_info *qn_dtype_find(quern_dtype dtype);
+/** By NumPy name, C name (any legal order of words: "long unsigned int"), or fixed-width C name
+ * ("int32_t", "size_t", "half"); white space between words is free. NULL if unknown. */
+const qn_dtype_info *qn_dtype_parse(qn_str name);
+/** A known name close to a misspelled one ("float31" -> "float32"), or NULL. */
+const char *qn_dtype_suggest(qn_str name);
+
+/** Convert a scalar to the bytes of `to` (16-byte buffer), as NumPy's item assignment would: float to
+ * integer truncates; a value that does not fit, NaN to integer and complex to real are
+ * QUERN_ERROR_VALUE / _TYPE naming `name`, the parameter. */
+quern_status qn_scalar_convert(void *bytes, quern_dtype to, const quern_value *value, qn_str name);
+
+/* ---- half.c: IEEE half and bfloat16 on the host, round to nearest even --------------------- */
+
+uint16_t qn_float_to_half(float value);
+uint16_t qn_double_to_half(double value); /**< rounds once */
+float qn_half_to_float(uint16_t bits);
+uint16_t qn_float_to_bfloat16(float value);
+uint16_t qn_double_to_bfloat16(double value); /**< rounds once */
+float qn_bfloat16_to_float(uint16_t bits);
+
+/* ---- signature.c: the grammar ------------------------------------------------------------- */
+
+typedef struct qn_parameter {
+    qn_str name;
+    qn_str type;         /**< as written */
+    quern_dtype dtype;   /**< QUERN_DTYPE_NONE when the type is a letter */
+    int letter;          /**< index into qn_signature.letters, or -1 */
+    bool raw;
+    bool is_const;       /**< written `const`: an output that may only be read is refused */
+    bool output;
+    uint32_t type_begin, type_end, name_begin, name_end; /**< bytes of the text it stands in */
+} qn_parameter;
+
+typedef struct qn_signature {
+    char *in_text, *out_text; /**< copies that the qn_str and positions point into */
+    qn_parameter *parameters; /**< inputs, then outputs */
+    uint32_t input_count, count;
+    char letters[QUERN_MAX_PARAMETERS]; /**< in order of first appearance */
+    uint32_t letter_count;
+} qn_signature;
+
+/** Parse both lists. Everything is allocated in `arena`. Errors: QUERN_ERROR_SIGNATURE with the text
+ * named "in" or "out" and the span of the place; a message that says what to write instead. Refused:
+ * names that are C++ keywords or reserved (`n`, `i`, a leading underscore), unknown types, a name
+ * used twice, a letter that is also a parameter's name, more than QUERN_MAX_PARAMETERS. */
+quern_status qn_signature_parse(qn_signature *out, qn_arena *arena, const char *in,
+                                const char *result);
+
+/** True when identifier `name` occurs in C-like `text` outside comments, strings and character
+ * constants. */
+bool qn_text_uses(const char *text, const char *name);
+/** True when `text` takes the address of identifier `name`, or passes it to an atomic function:
+ * "&name" where & is unary. Errs on the side of true. */
+bool qn_text_takes_address(const char *text, const char *name);
+
+/* ---- bind.c: letters to dtypes ------------------------------------------------------------ */
+
+/** What is known of one argument before types are bound. */
+typedef struct qn_argument_type {
+    enum { QN_ARGUMENT_ABSENT, QN_ARGUMENT_ARRAY, QN_ARGUMENT_LITERAL, QN_ARGUMENT_SCALAR } kind;
+    quern_dtype dtype; /**< of the array, the scalar, or the literal's own; NONE when absent */
+} qn_argument_type;
+
+/** The types of one call. */
+typedef struct qn_types {
+    quern_dtype letters[QUERN_MAX_PARAMETERS];    /**< by letter index */
+    quern_dtype parameters[QUERN_MAX_PARAMETERS]; /**< by parameter index */
+} qn_types;
+
+/** Bind. `arguments` has one entry a parameter. Arrays decide their letters (outputs first, then
+ * inputs, as CuPy) and must match exactly; a letter without an array is decided by its scalars: a
+ * stated dtype before a literal's, the widest literal kind (bool < int64 < float64 < complex128)
+ * otherwise; two stated dtypes that differ clash. Errors: QUERN_ERROR_TYPE with the span of the
+ * parameter in the signature, naming both dtypes and the letter; a letter that nothing decides says
+ * which argument to pass or which dtype to write. */
+quern_status qn_bind_types(qn_types *out, const qn_signature *signature,
+                           const qn_argument_type *arguments);
+
+/* ---- expand.c: templates ------------------------------------------------------------------ */
+
+/** One hole of a template and what goes into it. */
+typedef struct qn_hole {
+    const char *name;
+    const char *text; /**< NULL is as good as "" */
+} qn_hole;
+
+/** Copy `template_text` to `out`, replacing each `@name@` by its hole's text (which is not expanded
+ * again). A name without a hole is QUERN_ERROR_INTERNAL. templates/README.md lists the holes. */
+quern_status qn_expand(qn_text *out, const char *template_text, const qn_hole *holes,
+                       size_t hole_count);
+
+#endif /* QN_LANG_H */
