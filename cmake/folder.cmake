@@ -1,3 +1,7 @@
+# SPDX-License-Identifier: MIT
+#
+# The functions that the folders' lists are written with.
+
 # quern_folder(NAME source...): the object library qn_NAME of one folder of the ladder.
 function(quern_folder name)
   add_library(qn_${name} OBJECT ${ARGN})
@@ -14,4 +18,13 @@ function(quern_unit_test name)
   endforeach()
   target_link_libraries(${name} PRIVATE criterion Threads::Threads ${CMAKE_DL_LIBS} m)
   add_test(NAME unit.${name} COMMAND ${name})
+  set_tests_properties(unit.${name} PROPERTIES
+    LABELS unit ENVIRONMENT "${QUERN_TEST_ENVIRONMENT}")
+endfunction()
+
+# quern_subdirectory(FOLDER): add it when it has a list.
+function(quern_subdirectory folder)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/CMakeLists.txt)
+    add_subdirectory(${folder})
+  endif()
 endfunction()

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+#
+# What is installed: libraries, headers, the command (by its own list), the man page, and what lets
+# others find them: a CMake package and quern.pc, both of which work wherever the prefix is moved.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/quern)
+
+install(TARGETS quern EXPORT quern-targets)
+install(TARGETS quern-static EXPORT quern-static-targets)
+install(DIRECTORY include/quern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(EXISTS ${PROJECT_SOURCE_DIR}/docs/quern.1)
+  install(FILES docs/quern.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
+
+# find_package(quern) gives quern::quern; COMPONENTS static adds quern::quern-static, which alone
+# needs the packages of SQLite and xxHash.
+install(EXPORT quern-targets NAMESPACE quern:: DESTINATION ${package_dir})
+install(EXPORT quern-static-targets NAMESPACE quern:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/quern-config.cmake.in quern-config.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(quern-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/quern-config.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/quern-config-version.cmake cmake/FindxxHash.cmake
+        DESTINATION ${package_dir})
+
+# quern.pc finds its prefix from its own place.
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY
+           ${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir} OUTPUT_VARIABLE prefix_from_pc)
+configure_file(cmake/quern.pc.in quern.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/quern.pc DESTINATION ${pkgconfig_dir})
