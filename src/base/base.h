@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define QN_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define QN_PRINTF(string, first) __attribute__((format(printf, string, first)))
 #define QN_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define QN_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define QN_MAX(a, b) ((a) > (b) ? (a) : (b))
@@ -109,6 +109,11 @@ void qn_text_vprintf(qn_text *text, const char *format, va_list arguments);
 /** Hand over the string (free with qn_free) and become empty; NULL when out of memory. */
 char *qn_text_take(qn_text *text);
 void qn_text_free(qn_text *text);
+
+/* ---- error_text.c: a failure as text for a person ----------------------------------------- */
+
+/** Message, place with a caret, compiler log. */
+void qn_error_print(qn_text *out, const quern_error *error);
 
 /* ---- library.c: shared libraries ---------------------------------------------------------- */
 

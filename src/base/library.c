@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shared libraries that are loaded at run time, and where this one lies. In: names to try. Out: the
+ * first that loads, with the file it came from. That none loads is an answer and not an error: the
+ * caller knows what its absence means and what to advise.
+ */
+#include "base/base.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct qn_library {
+    void *handle;
+    char *path;
+};
+
+static char *loaded_path(void *handle, const char *name)
+{
+    struct link_map *map = NULL;
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name && map->l_name[0]) {
+        return qn_strdup(map->l_name);
+    }
+    return qn_strdup(name);
+}
+
+bool qn_library_open(qn_library **out, const char *const *names, char **why)
+{
+    *out = NULL;
+    *why = NULL;
+    qn_text said = {0};
+    for (; *names; names++) {
+        void *handle = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
+        if (!handle) {
+            const char *reason = dlerror();
+            qn_text_printf(&said, "%s%s", said.length ? "; " : "", reason ? reason : *names);
+            continue;
+        }
+        qn_library *library = qn_calloc(1, sizeof *library);
+        char *path = loaded_path(handle, *names);
+        if (!library || !path) {
+            qn_free(library);
+            qn_free(path);
+            dlclose(handle);
+            qn_text_printf(&said, "%sout of host memory", said.length ? "; " : "");
+            break;
+        }
+        library->handle = handle;
+        library->path = path;
+        qn_text_free(&said);
+        *out = library;
+        return true;
+    }
+    *why = qn_text_take(&said);
+    return false;
+}
+
+void *qn_library_symbol(qn_library *library, const char *name)
+{
+    return dlsym(library->handle, name);
+}
+
+const char *qn_library_path(const qn_library *library)
+{
+    return library->path;
+}
+
+void qn_library_close(qn_library *library)
+{
+    if (library) {
+        dlclose(library->handle);
+        qn_free(library->path);
+        qn_free(library);
+    }
+}
+
+/* ---- where libquern lies -------------------------------------------------------------------- */
+
+static char own_folder[PATH_MAX];
+static pthread_once_t own_folder_once = PTHREAD_ONCE_INIT;
+
+static void find_own_folder(void)
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    if (!dladdr1(own_folder, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) {
+        return;
+    }
+    /* the program itself has no name in the link map, and argv[0] need not be a path */
+    const char *file = map->l_name[0] ? info.dli_fname : "/proc/self/exe";
+    char path[PATH_MAX];
+    if (!realpath(file, path)) {
+        return;
+    }
+    *strrchr(path, '/') = '\0';
+    memcpy(own_folder, path, strlen(path) + 1);
+}
+
+const char *qn_library_own_folder(void)
+{
+    pthread_once(&own_folder_once, find_own_folder);
+    return own_folder;
+}
