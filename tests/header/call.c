@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Uses the public header in every way that depends on the language: quern_call with each type of
+ * argument and each count, initialisers, and status names. It is compiled as C and as C++.
+ */
+#include <quern/quern.h>
+
+quern_status every_argument(quern_kernel *kernel, quern_array *x, quern_array *z);
+quern_status every_count(quern_kernel *kernel, quern_array *x, quern_array *z);
+quern_status every_structure(quern_engine **engine);
+
+quern_status every_argument(quern_kernel *kernel, quern_array *x, quern_array *z)
+{
+    signed char a = 1;
+    unsigned char b = 2;
+    short c = 3;
+    unsigned short d = 4;
+    unsigned long long e = 5;
+    float f = 6;
+    quern_value typed = quern_scalar_int(QUERN_INT8, 7);
+    quern_status status = quern_call(kernel, x, a, b, c, d, e, f, typed, &z);
+    if (status == QUERN_OK) {
+        status = quern_call(kernel, x, 1, 2u, 3l, 4ul, 5ll, 6.0, 'c', z);
+    }
+    return status;
+}
+
+quern_status every_count(quern_kernel *kernel, quern_array *x, quern_array *z)
+{
+    quern_status status = quern_call(kernel, x);
+    if (status == QUERN_OK) {
+        status = quern_call(kernel, x, &z);
+    }
+    if (status == QUERN_OK) {
+        status = quern_call(kernel, x, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, &z);
+    }
+    return status;
+}
+
+quern_status every_structure(quern_engine **engine)
+{
+    quern_options options = QUERN_OPTIONS_INIT;
+    quern_kernel_options kernel = QUERN_KERNEL_OPTIONS_INIT;
+    quern_call_options call = QUERN_CALL_OPTIONS_INIT;
+    quern_slice slices[2] = {QUERN_SLICE_ALL, {0, QUERN_SLICE_NONE, 2}};
+    options.device = "soft";
+    kernel.name = call.loop_size == slices[0].step ? "one" : "other";
+    return quern_open(engine, kernel.name ? &options : NULL);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The five calls of the README as a stranger's program. Prints "0 1 4 9 16".
+ */
+#include <quern/quern.h>
+#include <stdio.h>
+
+int main(void)
+{
+    const int64_t shape[] = {5};
+    const int32_t host_x[] = {0, 1, 2, 3, 4};
+    int32_t host_z[5];
+    quern_engine *engine = NULL;
+    quern_array *x = NULL, *z = NULL;
+    quern_kernel *square = NULL;
+
+    if (quern_open(&engine, NULL) != QUERN_OK ||
+        quern_array_from(&x, engine, QUERN_INT32, 1, shape, host_x) != QUERN_OK ||
+        quern_elementwise(&square, engine, "T x", "T z", "z = x * x", NULL) != QUERN_OK ||
+        quern_call(square, x, &z) != QUERN_OK ||
+        quern_array_read(z, host_z, sizeof host_z) != QUERN_OK) {
+        fputs(quern_last_error_text(), stderr);
+        return 1;
+    }
+    printf("%d %d %d %d %d\n", host_z[0], host_z[1], host_z[2], host_z[3], host_z[4]);
+
+    quern_array_release(x);
+    quern_array_release(z);
+    quern_kernel_release(square);
+    quern_close(engine);
+    return 0;
+}
