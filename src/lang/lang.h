@@ -36,8 +36,12 @@ const qn_dtype_info *qn_dtype_find(quern_dtype dtype);
 /** By NumPy name, C name (any legal order of words: "long unsigned int"), or fixed-width C name
  * ("int32_t", "size_t", "half"); white space between words is free. NULL if unknown. */
 const qn_dtype_info *qn_dtype_parse(qn_str name);
+/* ---- suggest.c: "did you mean" ------------------------------------------------------------ */
+
 /** A known name close to a misspelled one ("float31" -> "float32"), or NULL. */
 const char *qn_dtype_suggest(qn_str name);
+
+/* ---- scalar.c: scalars of a caller to the dtype of a parameter ------------------------------ */
 
 /** Convert a scalar to the bytes of `to` (16-byte buffer), as NumPy's item assignment would: float to
  * integer truncates; a value that does not fit, NaN to integer and complex to real are
@@ -80,6 +84,43 @@ typedef struct qn_signature {
  * used twice, a letter that is also a parameter's name, more than QUERN_MAX_PARAMETERS. */
 quern_status qn_signature_parse(qn_signature *out, qn_arena *arena, const char *in,
                                 const char *result);
+
+/* ---- signature_advice.c: what is wrong with a parameter, and what to write instead ---------- */
+
+#define QN_MAX_WORDS 24 /* of one parameter; more are never right */
+
+/** One list of parameters as its messages need it. */
+typedef struct qn_list {
+    const char *name; /**< "in" or "out" */
+    qn_str text;
+} qn_list;
+
+/** The words of one parameter: word k is bytes [begin[k], end[k]) of the list's text. */
+typedef struct qn_words {
+    uint32_t count;
+    uint32_t begin[QN_MAX_WORDS], end[QN_MAX_WORDS];
+} qn_words;
+
+/** The text from the first byte of word `first` to the end of word `last`. */
+qn_str qn_words_text(const qn_list *list, const qn_words *words, uint32_t first, uint32_t last);
+
+/** A type: a single letter or a known dtype. */
+bool qn_is_letter(qn_str type);
+bool qn_is_type(qn_str type);
+
+/** Each records and returns QUERN_ERROR_SIGNATURE. Byte `at` belongs to no parameter; */
+quern_status qn_advise_character(const qn_list *list, size_t at);
+/** the words from `first` on (behind the qualifiers) are none or one, where two are needed; */
+quern_status qn_advise_missing(const qn_list *list, const qn_words *words, uint32_t first);
+/** the words from `first` to the last but one are no type. */
+quern_status qn_advise_type(const qn_list *list, const qn_words *words, uint32_t first);
+
+/* ---- names.c: what a parameter may not be called --------------------------------------------- */
+
+/** Why `name` cannot be a parameter's name, as the end of a sentence, or NULL when it can. */
+const char *qn_name_refusal(qn_str name);
+
+/* ---- scan.c: identifiers in snippets ---------------------------------------------------------- */
 
 /** True when identifier `name` occurs in C-like `text` outside comments, strings and character
  * constants. */

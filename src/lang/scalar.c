@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Scalars that a caller passes, converted to the dtype that their parameter has. In: a quern_value.
+ * Out: the bytes of one element.
+ *
+ * As NumPy's item assignment: nothing is lost silently but precision. An integer or a truncated
+ * float must fit, NaN and infinity are no integers, a complex number is no real one; anything is a
+ * bool. A scalar of a stated dtype takes that dtype first.
+ */
+#include "lang/lang.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A value between dtypes: as wide as any of its kind. */
+typedef struct number {
+    qn_dtype_kind kind;
+    bool negative; /* integers: sign and magnitude, so that both 64-bit kinds fit */
+    uint64_t magnitude;
+    double real, imag; /* floats and complex */
+} number;
+
+static number read_value(const quern_value *value, const qn_dtype_info *own)
+{
+    number n = {.kind = own->kind};
+    switch (own->kind) {
+    case QN_KIND_BOOL:
+        n.magnitude = value->as.integer != 0;
+        break;
+    case QN_KIND_UINT:
+        /* a negative number that was stated to be unsigned: to be told as it was written */
+        n.negative = own->size < 8 && value->as.integer < 0;
+        n.magnitude = n.negative ? 0 - value->as.natural : value->as.natural;
+        break;
+    case QN_KIND_INT:
+        n.negative = value->as.integer < 0;
+        n.magnitude = n.negative ? 0 - (uint64_t)value->as.integer : (uint64_t)value->as.integer;
+        break;
+    case QN_KIND_FLOAT:
+        n.real = value->as.real;
+        break;
+    case QN_KIND_COMPLEX:
+        n.real = value->as.parts[0];
+        n.imag = value->as.parts[1];
+        break;
+    }
+    return n;
+}
+
+/* ---- integers -------------------------------------------------------------------------------- */
+
+static bool integer_fits(const number *n, const qn_dtype_info *to)
+{
+    unsigned bits = to->size * 8;
+    if (to->kind == QN_KIND_UINT) {
+        return (!n->negative || n->magnitude == 0) && (bits == 64 || n->magnitude >> bits == 0);
+    }
+    uint64_t limit = UINT64_C(1) << (bits - 1);
+    return n->magnitude < limit || (n->negative && n->magnitude == limit);
+}
+
+static quern_status fail_range(const number *n, const qn_dtype_info *to, qn_str name)
+{
+    char range[64];
+    unsigned bits = to->size * 8;
+    if (to->kind == QN_KIND_UINT) {
+        snprintf(range, sizeof range, "0 to %" PRIu64, UINT64_MAX >> (64 - bits));
+    } else {
+        int64_t most = INT64_MAX >> (64 - bits);
+        snprintf(range, sizeof range, "%" PRId64 " to %" PRId64, -most - 1, most);
+    }
+    if (n->kind == QN_KIND_FLOAT) {
+        return qn_fail(QUERN_ERROR_VALUE, "%.15g does not fit parameter \"%.*s\": %s holds %s",
+                       n->real, (int)name.length, name.data, to->name, range);
+    }
+    return qn_fail(QUERN_ERROR_VALUE, "%s%" PRIu64 " does not fit parameter \"%.*s\": %s holds %s",
+                   n->negative ? "-" : "", n->magnitude, (int)name.length, name.data, to->name,
+                   range);
+}
+
+/* Truncate a float. */
+static quern_status float_to_integer(number *n, const qn_dtype_info *to, qn_str name)
+{
+    if (!isfinite(n->real)) {
+        return qn_fail(QUERN_ERROR_VALUE,
+                       "%s cannot be given to parameter \"%.*s\": %s holds only finite integers",
+                       isnan(n->real) ? "NaN" : "infinity", (int)name.length, name.data, to->name);
+    }
+    double magnitude = trunc(fabs(n->real));
+    if (magnitude >= 0x1p64) {
+        return fail_range(n, to, name);
+    }
+    n->magnitude = (uint64_t)magnitude;
+    n->negative = n->real < 0 && n->magnitude > 0;
+    return integer_fits(n, to) ? QUERN_OK : fail_range(n, to, name);
+}
+
+static quern_status write_integer(void *bytes, number n, const qn_dtype_info *to, qn_str name)
+{
+    if (n.kind == QN_KIND_FLOAT) {
+        QN_TRY(float_to_integer(&n, to, name));
+    } else if (!integer_fits(&n, to)) {
+        return fail_range(&n, to, name);
+    }
+    uint64_t value = n.negative ? 0 - n.magnitude : n.magnitude;
+    uint8_t value8 = (uint8_t)value;
+    uint16_t value16 = (uint16_t)value;
+    uint32_t value32 = (uint32_t)value;
+    const void *from = to->size == 1   ? (const void *)&value8
+                       : to->size == 2 ? (const void *)&value16
+                       : to->size == 4 ? (const void *)&value32
+                                       : (const void *)&value;
+    memcpy(bytes, from, to->size);
+    return QUERN_OK;
+}
+
+/* ---- floats ---------------------------------------------------------------------------------- */
+
+static bool is_integer(const number *n)
+{
+    return n->kind == QN_KIND_BOOL || n->kind == QN_KIND_INT || n->kind == QN_KIND_UINT;
+}
+
+/* A double that rounds to 16 bits as the number itself would: of an integer wider than a double's
+ * significand the low bits are folded into one, which keeps it off the ties. */
+static double to_double_for_narrowing(const number *n)
+{
+    if (!is_integer(n)) {
+        return n->real;
+    }
+    uint64_t magnitude = n->magnitude;
+    if (magnitude >> 53) {
+        uint64_t low = magnitude & 0xfff;
+        magnitude = (magnitude & ~UINT64_C(0xfff)) | (low ? 0x800 : 0);
+    }
+    return n->negative ? -(double)magnitude : (double)magnitude;
+}
+
+static double to_double(const number *n)
+{
+    if (!is_integer(n)) {
+        return n->real;
+    }
+    return n->negative ? -(double)n->magnitude : (double)n->magnitude;
+}
+
+static float to_float(const number *n)
+{
+    if (!is_integer(n)) {
+        return (float)n->real;
+    }
+    return n->negative ? -(float)n->magnitude : (float)n->magnitude;
+}
+
+static void write_float(void *bytes, const number *n, quern_dtype to)
+{
+    if (to == QUERN_FLOAT64) {
+        memcpy(bytes, &(double){to_double(n)}, sizeof(double));
+    } else if (to == QUERN_FLOAT32) {
+        memcpy(bytes, &(float){to_float(n)}, sizeof(float));
+    } else {
+        double wide = to_double_for_narrowing(n);
+        uint16_t bits = to == QUERN_FLOAT16 ? qn_double_to_half(wide) : qn_double_to_bfloat16(wide);
+        memcpy(bytes, &bits, sizeof bits);
+    }
+}
+
+static void write_complex(void *bytes, const number *n, quern_dtype to)
+{
+    if (to == QUERN_COMPLEX64) {
+        memcpy(bytes, (float[2]){to_float(n), (float)n->imag}, 2 * sizeof(float));
+    } else {
+        memcpy(bytes, (double[2]){to_double(n), n->imag}, 2 * sizeof(double));
+    }
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static quern_status write_number(void *bytes, const number *n, const qn_dtype_info *to, qn_str name)
+{
+    if (to->kind == QN_KIND_BOOL) {
+        *(uint8_t *)bytes = n->magnitude != 0 || n->real != 0 || n->imag != 0;
+        return QUERN_OK;
+    }
+    if (to->kind == QN_KIND_COMPLEX) {
+        write_complex(bytes, n, to->dtype);
+        return QUERN_OK;
+    }
+    if (n->kind == QN_KIND_COMPLEX) {
+        return qn_fail(QUERN_ERROR_TYPE,
+                       "a complex number cannot be given to parameter \"%.*s\", which is %s: pass "
+                       "its real part, or make the parameter complex",
+                       (int)name.length, name.data, to->name);
+    }
+    if (to->kind == QN_KIND_FLOAT) {
+        write_float(bytes, n, to->dtype);
+        return QUERN_OK;
+    }
+    return write_integer(bytes, *n, to, name);
+}
+
+/* Give a scalar the precision or range of the dtype that it states. */
+static quern_status take_own_dtype(number *n, const qn_dtype_info *own, qn_str name)
+{
+    unsigned char bytes[16];
+    QN_TRY(write_number(bytes, n, own, name));
+    float parts[2];
+    uint16_t bits;
+    switch (own->dtype) {
+    case QUERN_FLOAT16:
+        memcpy(&bits, bytes, sizeof bits);
+        n->real = (double)qn_half_to_float(bits);
+        break;
+    case QUERN_BFLOAT16:
+        memcpy(&bits, bytes, sizeof bits);
+        n->real = (double)qn_bfloat16_to_float(bits);
+        break;
+    case QUERN_FLOAT32:
+        n->real = (double)(float)n->real;
+        break;
+    case QUERN_COMPLEX64:
+        memcpy(parts, bytes, sizeof parts);
+        n->real = (double)parts[0];
+        n->imag = (double)parts[1];
+        break;
+    default:
+        break;
+    }
+    return QUERN_OK;
+}
+
+quern_status qn_scalar_convert(void *bytes, quern_dtype to, const quern_value *value, qn_str name)
+{
+    const qn_dtype_info *own = qn_dtype_find((quern_dtype)value->dtype);
+    const qn_dtype_info *target = qn_dtype_find(to);
+    if ((value->kind != QUERN_VALUE_LITERAL && value->kind != QUERN_VALUE_SCALAR) || !own) {
+        return qn_fail(QUERN_ERROR_TYPE, "the argument of parameter \"%.*s\" is not a number",
+                       (int)name.length, name.data);
+    }
+    if (!target) {
+        return qn_fail(QUERN_ERROR_INTERNAL, "parameter \"%.*s\" has no dtype", (int)name.length,
+                       name.data);
+    }
+    number n = read_value(value, own);
+    if (value->kind == QUERN_VALUE_SCALAR) {
+        QN_TRY(take_own_dtype(&n, own, name));
+    }
+    return write_number(bytes, &n, target, name);
+}
