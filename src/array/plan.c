@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan: broadcasting, and the walk over the operands' elements. In: shapes, strides, addresses.
+ * Out: a qn_plan. The thing to know: dimensions are permuted, flipped, dropped and merged only in
+ * ways that every operand agrees with, so the same elements meet whatever the walk; only the order
+ * changes, and that not at all when `ordered` is asked for.
+ */
+#include "array/plan.h"
+#include "array/array.h"
+#include <string.h>
+
+#define PACK_BYTES_MAX 32 /**< of the widest operand: two 16-byte accesses */
+#define ACCESS_BYTES   16 /**< the widest access of a thread */
+
+/* ---- broadcasting --------------------------------------------------------------------------- */
+
+static quern_status shapes_clash(const qn_operand *a, const qn_operand *b, const char *what)
+{
+    qn_text sa = {0}, sb = {0};
+    qn_shape_print(&sa, a->ndim, a->shape);
+    qn_shape_print(&sb, b->ndim, b->shape);
+    quern_status status = qn_fail(QUERN_ERROR_SHAPE, "%s: '%.*s' has shape %s, '%.*s' has shape %s",
+                                  what, (int)a->name.length, a->name.data, sa.data ? sa.data : "?",
+                                  (int)b->name.length, b->name.data, sb.data ? sb.data : "?");
+    qn_text_free(&sa);
+    qn_text_free(&sb);
+    return status;
+}
+
+/** Widen the loop by one operand. False when the extents disagree. */
+static bool widen(int *ndim, int64_t *shape, const qn_operand *operand)
+{
+    if (operand->ndim > *ndim) {
+        int more = operand->ndim - *ndim;
+        memmove(shape + more, shape, (size_t)*ndim * sizeof *shape);
+        for (int d = 0; d < more; d++) {
+            shape[d] = 1;
+        }
+        *ndim = operand->ndim;
+    }
+    int64_t *tail = shape + *ndim - operand->ndim;
+    for (int d = 0; d < operand->ndim; d++) {
+        if (operand->shape[d] == tail[d] || operand->shape[d] == 1) {
+            continue;
+        }
+        if (tail[d] != 1) {
+            return false;
+        }
+        tail[d] = operand->shape[d];
+    }
+    return true;
+}
+
+/** Which two operands do not go together: for the message only. */
+static quern_status broadcast_fails(const qn_operand *operands, size_t at)
+{
+    for (size_t other = 0; other < at; other++) {
+        int ndim = 0;
+        int64_t shape[QUERN_MAX_NDIM];
+        if (!widen(&ndim, shape, &operands[other]) || !widen(&ndim, shape, &operands[at])) {
+            return shapes_clash(&operands[other], &operands[at],
+                                "operands do not broadcast together");
+        }
+    }
+    return qn_fail(QUERN_ERROR_SHAPE, "operands do not broadcast together at '%.*s'",
+                   (int)operands[at].name.length, operands[at].name.data);
+}
+
+static quern_status output_fails(const qn_operand *output, int ndim, const int64_t *shape)
+{
+    qn_text has = {0}, needs = {0};
+    qn_shape_print(&has, output->ndim, output->shape);
+    qn_shape_print(&needs, ndim, shape);
+    quern_status status =
+        qn_fail(QUERN_ERROR_SHAPE,
+                "output '%.*s' has shape %s, but the operands broadcast to %s; an output must have "
+                "exactly that shape",
+                (int)output->name.length, output->name.data, has.data ? has.data : "?",
+                needs.data ? needs.data : "?");
+    qn_text_free(&has);
+    qn_text_free(&needs);
+    return status;
+}
+
+quern_status qn_plan_shape(int *ndim, int64_t *shape, int64_t *count, const qn_operand *operands,
+                           size_t operand_count)
+{
+    *ndim = 0;
+    for (size_t k = 0; k < operand_count; k++) {
+        if (!widen(ndim, shape, &operands[k])) {
+            return broadcast_fails(operands, k);
+        }
+    }
+    for (size_t k = 0; k < operand_count; k++) {
+        const qn_operand *o = &operands[k];
+        if (o->output &&
+            (o->ndim != *ndim || memcmp(o->shape, shape, (size_t)*ndim * sizeof *shape) != 0)) {
+            return output_fails(o, *ndim, shape);
+        }
+    }
+    *count = 1;
+    for (int d = 0; d < *ndim; d++) {
+        if (shape[d] != 0 && *count > INT64_MAX / shape[d]) {
+            return qn_fail(QUERN_ERROR_SHAPE, "the operands broadcast to more than 2^63 elements");
+        }
+        *count *= shape[d];
+    }
+    return QUERN_OK;
+}
+
+/* ---- dimensions ----------------------------------------------------------------------------- */
+
+typedef struct walk {
+    qn_plan *plan;
+    size_t operands;
+    int ndim;
+} walk;
+
+static void swap_dims(walk *w, int a, int b)
+{
+    qn_plan *p = w->plan;
+    int64_t extent = p->extent[a];
+    p->extent[a] = p->extent[b];
+    p->extent[b] = extent;
+    for (size_t k = 0; k < w->operands; k++) {
+        int64_t stride = p->stride[k][a];
+        p->stride[k][a] = p->stride[k][b];
+        p->stride[k][b] = stride;
+    }
+}
+
+static void drop_dim(walk *w, int at)
+{
+    qn_plan *p = w->plan;
+    for (int d = at; d + 1 < w->ndim; d++) {
+        p->extent[d] = p->extent[d + 1];
+        for (size_t k = 0; k < w->operands; k++) {
+            p->stride[k][d] = p->stride[k][d + 1];
+        }
+    }
+    w->ndim--;
+}
+
+static void drop_ones(walk *w)
+{
+    for (int d = w->ndim - 1; d >= 0; d--) {
+        if (w->plan->extent[d] == 1 && w->ndim > 1) {
+            drop_dim(w, d);
+        }
+    }
+}
+
+/** Walk dimension `d` backwards where no operand objects: all its strides are negative or zero. */
+static void flip_negative(walk *w)
+{
+    qn_plan *p = w->plan;
+    for (int d = 0; d < w->ndim; d++) {
+        bool negative = false, positive = false;
+        for (size_t k = 0; k < w->operands; k++) {
+            negative |= p->stride[k][d] < 0;
+            positive |= p->stride[k][d] > 0;
+        }
+        if (!negative || positive) {
+            continue;
+        }
+        for (size_t k = 0; k < w->operands; k++) {
+            p->base[k] += p->stride[k][d] * (p->extent[d] - 1);
+            p->stride[k][d] = -p->stride[k][d];
+        }
+    }
+}
+
+static int64_t magnitude(int64_t v)
+{
+    return v < 0 ? -v : v;
+}
+
+/** Whether dimension `a` should lie outside `b`: the first operand with an opinion decides, outputs
+ * before inputs (writes suffer most from a bad order). 0: no opinion. */
+static int outer_of(const walk *w, const qn_operand *operands, int a, int b)
+{
+    for (int outputs = 1; outputs >= 0; outputs--) {
+        for (size_t k = 0; k < w->operands; k++) {
+            int64_t sa = magnitude(w->plan->stride[k][a]), sb = magnitude(w->plan->stride[k][b]);
+            if (operands[k].output == outputs && sa != 0 && sb != 0 && sa != sb) {
+                return sa > sb ? 1 : -1;
+            }
+        }
+    }
+    return 0;
+}
+
+/** Insertion sort: stable, and few dimensions. */
+static void sort_dims(walk *w, const qn_operand *operands)
+{
+    for (int d = 1; d < w->ndim; d++) {
+        for (int at = d; at > 0 && outer_of(w, operands, at - 1, at) < 0; at--) {
+            swap_dims(w, at - 1, at);
+        }
+    }
+}
+
+/** Merge dimension d and d + 1 where for every operand the outer one steps over the inner exactly.
+ */
+static void merge_dims(walk *w)
+{
+    qn_plan *p = w->plan;
+    for (int d = w->ndim - 2; d >= 0; d--) {
+        bool fits = true;
+        for (size_t k = 0; fits && k < w->operands; k++) {
+            fits = p->stride[k][d] == p->stride[k][d + 1] * p->extent[d + 1];
+        }
+        if (fits) {
+            p->extent[d + 1] *= p->extent[d];
+            drop_dim(w, d);
+        }
+    }
+}
+
+/* ---- packs ---------------------------------------------------------------------------------- */
+
+static uint32_t pack_lanes(const qn_operand *operands, size_t count, uint32_t pack_bytes)
+{
+    uint32_t narrow = 16, wide = 1;
+    for (size_t k = 0; k < count; k++) {
+        narrow = QN_MIN(narrow, operands[k].item_size);
+        wide = QN_MAX(wide, operands[k].item_size);
+    }
+    uint32_t lanes = QN_MAX(1u, pack_bytes / narrow);
+    while (lanes > 1 && lanes * wide > PACK_BYTES_MAX) {
+        lanes /= 2;
+    }
+    return lanes;
+}
+
+/** Alignment that a pack of this operand needs to be reached in one access or in 16-byte ones. */
+static uint64_t pack_alignment(const qn_operand *operand, uint32_t lanes)
+{
+    return QN_MIN((uint64_t)ACCESS_BYTES, (uint64_t)lanes * operand->item_size);
+}
+
+/** Elements to skip so that an operand's packs are aligned, or -1. */
+static int64_t head_of(const char *base, const qn_operand *operand, uint32_t lanes)
+{
+    uint64_t off = (uintptr_t)base % pack_alignment(operand, lanes);
+    if (off % operand->item_size != 0) {
+        return -1;
+    }
+    return off == 0 ? 0 : (int64_t)((pack_alignment(operand, lanes) - off) / operand->item_size);
+}
+
+/** Outer strides that keep every row's packs aligned. */
+static bool rows_aligned(const walk *w, size_t k, uint64_t alignment)
+{
+    for (int d = 0; d < w->ndim - 1; d++) {
+        if ((uint64_t)magnitude(w->plan->stride[k][d]) % alignment != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static qn_access access_of(const walk *w, const qn_operand *operands, size_t k, int64_t head)
+{
+    const qn_plan *p = w->plan;
+    uint32_t lanes = p->form.lanes;
+    int64_t stride = p->stride[k][w->ndim - 1];
+    if (stride == 0 && !operands[k].output) {
+        return QN_ACCESS_BROADCAST;
+    }
+    if (stride != operands[k].item_size) {
+        return QN_ACCESS_STRIDED;
+    }
+    uint64_t alignment = pack_alignment(&operands[k], lanes);
+    uintptr_t first = (uintptr_t)p->base[k] + (uintptr_t)(head * operands[k].item_size);
+    if (lanes > 1 && first % alignment == 0 && rows_aligned(w, k, alignment)) {
+        return QN_ACCESS_VECTOR;
+    }
+    return QN_ACCESS_CONTIGUOUS;
+}
+
+/** How many elements come before the first aligned pack: what the outputs need, else the inputs.
+ * With rows, a pack starts where a row does. */
+static int64_t choose_head(const walk *w, const qn_operand *operands)
+{
+    const qn_plan *p = w->plan;
+    if (w->ndim > 1 || p->form.lanes == 1) {
+        return 0;
+    }
+    for (int outputs = 1; outputs >= 0; outputs--) {
+        for (size_t k = 0; k < w->operands; k++) {
+            if (operands[k].output != outputs || p->stride[k][0] != operands[k].item_size) {
+                continue;
+            }
+            int64_t head = head_of(p->base[k], &operands[k], p->form.lanes);
+            if (head >= 0) {
+                return head;
+            }
+        }
+    }
+    return 0;
+}
+
+/** A pack must pay: at least one operand is reached by vector, and rows are not mostly tails. */
+static bool packs_pay(const walk *w)
+{
+    const qn_plan *p = w->plan;
+    for (size_t k = 0; k < w->operands; k++) {
+        if (p->form.access[k] == QN_ACCESS_VECTOR) {
+            return w->ndim == 1 || p->extent[w->ndim - 1] >= 2 * p->form.lanes;
+        }
+    }
+    return false;
+}
+
+static void choose_packs(walk *w, const qn_operand *operands, const qn_plan_rules *rules)
+{
+    qn_plan *p = w->plan;
+    uint32_t lanes = pack_lanes(operands, w->operands, rules->pack_bytes);
+    for (;; lanes /= 2) {
+        p->form.lanes = (uint8_t)lanes;
+        int64_t head = choose_head(w, operands);
+        p->shift = head == 0 ? 0 : lanes - head % lanes;
+        for (size_t k = 0; k < w->operands; k++) {
+            p->form.access[k] = (uint8_t)access_of(w, operands, k, head);
+        }
+        if (lanes == 1 || packs_pay(w)) {
+            break;
+        }
+    }
+    int64_t inner = p->extent[w->ndim - 1];
+    p->packs = (inner + p->shift + lanes - 1) / lanes * (p->count / inner);
+}
+
+/** 32-bit index arithmetic is safe when positions, packs (twice, for the loop's last step) and
+ * strides fit; offsets themselves are always 64 bits wide. */
+static bool needs_wide(const walk *w)
+{
+    const qn_plan *p = w->plan;
+    if (p->count > INT32_MAX - (1 << 17) || p->packs > INT32_MAX / 2) {
+        return true;
+    }
+    for (size_t k = 0; k < w->operands; k++) {
+        for (int d = 0; d < w->ndim; d++) {
+            if (magnitude(p->stride[k][d]) > INT32_MAX) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+/** Strides over the loop's dimensions: zero where an operand is repeated. */
+static void spread(walk *w, const qn_operand *operands)
+{
+    qn_plan *p = w->plan;
+    for (size_t k = 0; k < w->operands; k++) {
+        const qn_operand *o = &operands[k];
+        int missing = w->ndim - o->ndim;
+        p->base[k] = o->data;
+        for (int d = 0; d < w->ndim; d++) {
+            bool repeated = d < missing || (o->shape[d - missing] == 1);
+            p->stride[k][d] = repeated ? 0 : o->strides[d - missing];
+        }
+    }
+}
+
+void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
+                  const int64_t *shape, int64_t count, const qn_plan_rules *rules)
+{
+    walk w = {plan, operand_count, ndim};
+    memset(&plan->form, 0, sizeof plan->form);
+    plan->count = count;
+    memcpy(plan->extent, shape, (size_t)ndim * sizeof *shape);
+    spread(&w, operands);
+    if (ndim == 0) {
+        w.ndim = 1;
+        plan->extent[0] = 1;
+        for (size_t k = 0; k < operand_count; k++) {
+            plan->stride[k][0] = operands[k].item_size;
+        }
+    }
+    if (!rules->keep_dims) {
+        drop_ones(&w);
+        if (!rules->ordered) {
+            flip_negative(&w);
+            sort_dims(&w, operands);
+        }
+        merge_dims(&w);
+    }
+    if (w.ndim == 1 && plan->extent[0] == 1) { /* one element: any stride will do */
+        for (size_t k = 0; k < operand_count; k++) {
+            plan->stride[k][0] = operands[k].item_size;
+        }
+    }
+    plan->form.ndim = (uint8_t)w.ndim;
+    choose_packs(&w, operands, rules);
+    plan->form.wide = needs_wide(&w);
+}
+
+/* ---- overlap -------------------------------------------------------------------------------- */
+
+static void range_of(const qn_operand *o, uintptr_t *low, uintptr_t *high)
+{
+    *low = *high = (uintptr_t)o->data;
+    for (int d = 0; d < o->ndim; d++) {
+        int64_t reach = o->strides[d] * (o->shape[d] - 1);
+        *(reach < 0 ? low : high) += (uintptr_t)reach;
+    }
+    *high += o->item_size;
+}
+
+qn_overlap qn_operands_overlap(const qn_operand *a, const qn_operand *b)
+{
+    uintptr_t a_low, a_high, b_low, b_high;
+    range_of(a, &a_low, &a_high);
+    range_of(b, &b_low, &b_high);
+    if (a_high <= b_low || b_high <= a_low) {
+        return QN_OVERLAP_NONE;
+    }
+    bool same = a->data == b->data && a->item_size == b->item_size && a->ndim == b->ndim;
+    for (int d = 0; same && d < a->ndim; d++) {
+        same = a->shape[d] == b->shape[d] && (a->strides[d] == b->strides[d] || a->shape[d] == 1);
+    }
+    return same ? QN_OVERLAP_SAME : QN_OVERLAP_PARTIAL;
+}
+
+void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
+{
+    const qn_plan_form *f = &plan->form;
+    bool strided = false;
+    for (size_t k = 0; k < operand_count; k++) {
+        strided |= f->access[k] == QN_ACCESS_STRIDED;
+    }
+    if (f->ndim == 1) {
+        qn_text_puts(out, strided ? "one dimension, strided" : "contiguous");
+    } else {
+        qn_text_printf(out, "%d dimensions, %s rows of %lld", f->ndim,
+                       strided ? "strided" : "contiguous", (long long)plan->extent[f->ndim - 1]);
+    }
+    qn_text_printf(out, ", %d element%s a thread, %d-bit index", f->lanes, f->lanes == 1 ? "" : "s",
+                   f->wide ? 64 : 32);
+    if (operand_count != 0) {
+        qn_text_puts(out, ", access ");
+        qn_text_add(out, (const char *)f->access, operand_count);
+    }
+    if (f->aliased) {
+        qn_text_puts(out, ", in place");
+    }
+}

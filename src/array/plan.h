@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan: from the operands' shapes and strides to a walk over their elements.
+ *
+ *     shapes --qn_plan_shape--> loop shape (NumPy broadcasting)
+ *     strides --qn_plan_make--> qn_plan: dimensions in walking order, merged where possible, with
+ * the lanes of a pack and the way each operand is reached
+ *
+ * The shape of a plan (qn_plan.form) decides the generated code; extents and strides are run-time
+ * arguments of the kernel. Pure arithmetic: nothing here touches memory of a device.
+ */
+#ifndef QN_PLAN_H
+#define QN_PLAN_H
+
+#include "base/base.h"
+
+/** One operand that takes part in broadcasting. */
+typedef struct qn_operand {
+    const int64_t *shape;   /**< ndim extents */
+    const int64_t *strides; /**< ndim strides, bytes */
+    char *data;             /**< address of element (0, ..., 0) */
+    int ndim;
+    uint32_t item_size;
+    bool output;
+    qn_str name; /**< of the parameter: for messages */
+} qn_operand;
+
+/** How the elements of one pack are reached. The letters stand in the form. */
+typedef enum qn_access {
+    QN_ACCESS_VECTOR = 'v',     /**< side by side and aligned: one 16-byte access a pack */
+    QN_ACCESS_CONTIGUOUS = 'c', /**< side by side, not aligned: one access a lane */
+    QN_ACCESS_BROADCAST = 'b',  /**< the same element for all lanes */
+    QN_ACCESS_STRIDED = 's',    /**< a run-time stride between lanes */
+} qn_access;
+
+/** What decides the generated code. Compare with memcmp: padding is zero. */
+typedef struct qn_plan_form {
+    uint8_t ndim;                         /**< dimensions walked, at least 1 */
+    uint8_t lanes;                        /**< elements of a pack */
+    uint8_t wide;                         /**< 1: 64-bit index arithmetic */
+    uint8_t aliased;                      /**< 1: an input is an output as well */
+    uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand */
+} qn_plan_form;
+
+typedef struct qn_plan {
+    qn_plan_form form;
+    int64_t count;                  /**< elements of the loop */
+    int64_t packs;                  /**< packs of the loop; partial ones count */
+    int64_t shift;                  /**< elements before the first that its pack lacks */
+    int64_t extent[QUERN_MAX_NDIM]; /**< outermost first */
+    int64_t stride[QUERN_MAX_PARAMETERS][QUERN_MAX_NDIM]; /**< bytes; [operand][dimension] */
+    char *base[QUERN_MAX_PARAMETERS];                     /**< where the walk starts */
+} qn_plan;
+
+/** What the kernel's text asks of the walk. */
+typedef struct qn_plan_rules {
+    bool ordered;   /**< walk in C order: the text uses the position */
+    bool keep_dims; /**< merge nothing: the text uses positions along axes, or the user says so */
+    uint32_t pack_bytes; /**< bytes that a pack may take of the narrowest operand: 16, less for
+                              costly texts; item size or less means one lane */
+} qn_plan_rules;
+
+/** The loop's shape: all operands broadcast together, NumPy's rules. An output must have that shape
+ * itself. Errors: QUERN_ERROR_SHAPE naming the parameters and shapes. */
+quern_status qn_plan_shape(int *ndim, int64_t *shape, int64_t *count, const qn_operand *operands,
+                           size_t operand_count);
+
+/** Plan the walk. `count` must not be zero. With no operands, `shape` is walked all the same. */
+void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
+                  const int64_t *shape, int64_t count, const qn_plan_rules *rules);
+
+/** How an output lies to an input. */
+typedef enum qn_overlap { QN_OVERLAP_NONE, QN_OVERLAP_SAME, QN_OVERLAP_PARTIAL } qn_overlap;
+/** SAME: every element of one is the same element of the other (same address, shape and strides, or
+ * both are walked alike). PARTIAL errs on the safe side: the ranges of addresses meet. */
+qn_overlap qn_operands_overlap(const qn_operand *a, const qn_operand *b);
+
+/** "contiguous, 4 elements a thread, 32-bit index": for people. */
+void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count);
+
+#endif /* QN_PLAN_H */

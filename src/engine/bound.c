@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bound: a call that is checked and packed once and launched many times. In: the same values as a call.
+ * Out: a parameter block and a launch that only goes to the driver. The thing to know: a bound call holds
+ * its arrays; replacing one goes through all checks again, launching goes through none.
+ */
+#include "engine/engine.h"
+#include <string.h>
+
+struct quern_bound {
+    quern_kernel *kernel; /**< retained */
+    quern_device *device;
+    quern_status (*launch)(quern_device *, void *, const quern_launch_config *, void **);
+    void *function;
+    quern_launch_config config;
+    bool empty;           /**< nothing to do: no elements */
+    quern_call_options options;
+    qn_types types;
+    quern_value values[QUERN_MAX_PARAMETERS]; /**< arrays retained; outputs as arrays */
+    size_t count;
+    qn_block block;
+};
+
+static void release_values(quern_bound *bound)
+{
+    for (size_t p = 0; p < bound->count; p++) {
+        if (bound->values[p].kind == QUERN_VALUE_ARRAY) {
+            quern_array_release(bound->values[p].as.array);
+        }
+    }
+}
+
+/** Check and pack `call`, whose arrays are all there, into `bound`. */
+static quern_status pack(quern_bound *bound, qn_call *call)
+{
+    if (call->overlaps) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "an output partly overlaps an input, which would have to be copied before each "
+                       "launch: bind separate arrays, or use quern_call");
+    }
+    bound->types = call->types;
+    bound->empty = call->count == 0;
+    if (bound->empty) {
+        return QUERN_OK;
+    }
+    qn_specialization *z;
+    QN_TRY(qn_specialize(&z, call));
+    QN_TRY(qn_call_geometry(&bound->config, call, z));
+    bound->function = z->function;
+    return qn_marshal(&bound->block, call);
+}
+
+/** Keep the values of a call: outputs become arrays. */
+static void keep_values(quern_bound *bound, const qn_call *call)
+{
+    for (size_t p = 0; p < bound->count; p++) {
+        bound->values[p] = call->values[p];
+        if (call->arrays[p] != NULL) {
+            bound->values[p] = quern_value_array(quern_array_retain(call->arrays[p]));
+        }
+    }
+}
+
+quern_status quern_bind(quern_bound **out, quern_kernel *kernel, const quern_value *values,
+                        size_t count, const quern_call_options *options)
+{
+    qn_error_reset();
+    if (out == NULL || kernel == NULL) {
+        if (out != NULL) {
+            *out = NULL;
+        }
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_bind: %s is NULL",
+                       out == NULL ? "out" : "kernel");
+    }
+    *out = NULL;
+    quern_bound *bound = qn_calloc(1, sizeof *bound);
+    if (bound == NULL) {
+        return qn_fail_memory("binding a call");
+    }
+    qn_call call;
+    quern_status status = qn_call_begin(&call, kernel, values, count, options, false);
+    if (status == QUERN_OK) {
+        status = pack(bound, &call);
+    }
+    if (status != QUERN_OK) {
+        qn_call_end(&call);
+        qn_free(bound);
+        return status;
+    }
+    bound->count = count;
+    bound->kernel = quern_kernel_retain(kernel);
+    bound->device = kernel->engine->device;
+    bound->launch = kernel->engine->methods->launch;
+    bound->options = options != NULL ? *options : (quern_call_options)QUERN_CALL_OPTIONS_INIT;
+    keep_values(bound, &call);
+    qn_call_publish(&call);
+    qn_call_end(&call);
+    *out = bound;
+    return QUERN_OK;
+}
+
+quern_status quern_launch(quern_bound *bound)
+{
+    qn_error_reset();
+    if (bound == NULL) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_launch: bound is NULL");
+    }
+    if (bound->empty) {
+        return QUERN_OK;
+    }
+    quern_status status =
+        bound->launch(bound->device, bound->function, &bound->config, bound->block.pointers);
+    if (status != QUERN_OK) {
+        qn_explain_place(bound->kernel);
+    }
+    return status;
+}
+
+/* ---- replacing arguments -------------------------------------------------------------------- */
+
+static quern_status check_index(const quern_bound *bound, size_t index, quern_value_kind kind)
+{
+    if (bound == NULL || index >= bound->count) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       bound == NULL ? "bound is NULL" : "the call has no argument %zu", index);
+    }
+    bool array = bound->values[index].kind == QUERN_VALUE_ARRAY;
+    if (array != (kind == QUERN_VALUE_ARRAY)) {
+        return qn_fail(QUERN_ERROR_TYPE, "argument %zu was bound as %s", index,
+                       array ? "an array" : "a number");
+    }
+    return QUERN_OK;
+}
+
+static bool same_layout(const quern_array *a, const quern_array *b)
+{
+    size_t bytes = (size_t)a->ndim * sizeof(int64_t);
+    return a->dtype == b->dtype && a->ndim == b->ndim && memcmp(a->shape, b->shape, bytes) == 0 &&
+           memcmp(a->strides, b->strides, bytes) == 0;
+}
+
+quern_status quern_bound_set_array(quern_bound *bound, size_t index, quern_array *array)
+{
+    qn_error_reset();
+    QN_TRY(check_index(bound, index, QUERN_VALUE_ARRAY));
+    quern_array *old = bound->values[index].as.array;
+    if (array == NULL || !same_layout(array, old)) {
+        return qn_fail(QUERN_ERROR_SHAPE,
+                       "argument %zu can only be replaced by an array of the same dtype, shape and "
+                       "strides",
+                       index);
+    }
+    bound->values[index].as.array = array;
+    qn_call call;
+    quern_status status = qn_call_begin(&call, bound->kernel, bound->values, bound->count,
+                                        &bound->options, false);
+    if (status == QUERN_OK) {
+        status = pack(bound, &call);
+    }
+    qn_call_end(&call);
+    if (status != QUERN_OK) {
+        bound->values[index].as.array = old;
+        return status;
+    }
+    (void)quern_array_retain(array);
+    quern_array_release(old);
+    return QUERN_OK;
+}
+
+quern_status quern_bound_set_scalar(quern_bound *bound, size_t index, quern_value value)
+{
+    qn_error_reset();
+    QN_TRY(check_index(bound, index, QUERN_VALUE_SCALAR));
+    if (value.kind != QUERN_VALUE_LITERAL && value.kind != QUERN_VALUE_SCALAR) {
+        return qn_fail(QUERN_ERROR_TYPE, "argument %zu can only be replaced by a number", index);
+    }
+    if (!bound->empty) {
+        QN_TRY(qn_marshal_scalar(bound->block.pointers[index], bound->kernel, (uint32_t)index,
+                                 bound->types.parameters[index], &value));
+    }
+    bound->values[index] = value;
+    return QUERN_OK;
+}
+
+void quern_bound_free(quern_bound *bound)
+{
+    if (bound == NULL) {
+        return;
+    }
+    release_values(bound);
+    quern_kernel_release(bound->kernel);
+    qn_free(bound);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * info: what an engine tells of its device, its cache and the compiler.
+ */
+#include "engine/engine.h"
+#include <stdio.h>
+#include <string.h>
+
+static quern_status check_size(const char *function, const char *type, const void *object,
+                               uint32_t size, size_t expected)
+{
+    if (object == NULL || size != expected) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%s: set the size of the %s to sizeof(%s)",
+                       function, type, type);
+    }
+    return QUERN_OK;
+}
+
+quern_status quern_get_device_info(quern_engine *engine, quern_device_info *info)
+{
+    qn_error_reset();
+    if (engine == NULL) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_get_device_info: engine is NULL");
+    }
+    QN_TRY(check_size("quern_get_device_info", "quern_device_info", info, info ? info->size : 0,
+                      sizeof *info));
+    return engine->methods->info(engine->device, info);
+}
+
+/* ---- the cache ------------------------------------------------------------------------------ */
+
+quern_status quern_cache_get_stats(quern_engine *engine, quern_cache_stats *stats)
+{
+    qn_error_reset();
+    if (engine == NULL) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_cache_get_stats: engine is NULL");
+    }
+    QN_TRY(check_size("quern_cache_get_stats", "quern_cache_stats", stats, stats ? stats->size : 0,
+                      sizeof *stats));
+    QN_TRY(qn_store_stats(engine->store, stats));
+    stats->compiled = atomic_load(&engine->compiled);
+    stats->compile_ms = (double)atomic_load(&engine->compile_us) / 1e3;
+    return QUERN_OK;
+}
+
+const char *quern_cache_path(quern_engine *engine)
+{
+    return qn_store_path(engine->store);
+}
+
+const char *quern_cache_problem(quern_engine *engine)
+{
+    return qn_store_problem(engine->store);
+}
+
+quern_status quern_cache_visit(quern_engine *engine, const char *key_prefix,
+                               quern_cache_visitor visitor, void *context)
+{
+    qn_error_reset();
+    if (engine == NULL || visitor == NULL) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_cache_visit: %s is NULL",
+                       engine == NULL ? "engine" : "visitor");
+    }
+    return qn_store_visit(engine->store, key_prefix, visitor, context);
+}
+
+quern_status quern_cache_clear(quern_engine *engine, uint64_t *removed)
+{
+    qn_error_reset();
+    if (engine == NULL) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_cache_clear: engine is NULL");
+    }
+    uint64_t ignored;
+    return qn_store_clear(engine->store, removed != NULL ? removed : &ignored);
+}
+
+/* ---- the compiler --------------------------------------------------------------------------- */
+
+quern_status quern_get_compiler_info(quern_compiler_info *info, int load)
+{
+    qn_error_reset();
+    QN_TRY(check_size("quern_get_compiler_info", "quern_compiler_info", info,
+                      info ? info->size : 0, sizeof *info));
+    uint32_t size = info->size;
+    memset(info, 0, sizeof *info);
+    info->size = size;
+    qn_compiler_identity identity;
+    char *looked = NULL;
+    info->found = qn_compiler_find(&identity, &looked);
+    snprintf(info->path, sizeof info->path, "%s", info->found ? identity.path : "");
+    snprintf(info->identity, sizeof info->identity, "%s", info->found ? identity.build_id : "");
+    if (!info->found) {
+        snprintf(info->problem, sizeof info->problem, "no NVRTC was found; looked in\n%s",
+                 looked != NULL ? looked : "");
+    } else if (load) {
+        if (qn_compiler_load() == QUERN_OK) {
+            qn_compiler_version(&info->major, &info->minor);
+        } else {
+            snprintf(info->problem, sizeof info->problem, "%s", quern_last_error()->message);
+            qn_error_reset();
+        }
+    }
+    qn_free(looked);
+    return QUERN_OK;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * resolve: the arguments of one call, checked. In: a kernel and values. Out: a qn_call with bound types,
+ * loop shape, outputs and plan. The thing to know: arrays that are made here (outputs, copies of inputs
+ * that an output overlaps) are owned by the call until they are published or released at its end.
+ */
+#include "engine/engine.h"
+#include <string.h>
+
+static quern_status fail_parameter(quern_status status, const qn_call *call, uint32_t p,
+                                   const char *what)
+{
+    const qn_signature *s = &call->kernel->signature;
+    const qn_parameter *q = &s->parameters[p];
+    const char *text = q->output ? s->out_text : s->in_text;
+    return qn_fail_at(status, q->output ? "out" : "in", qn_str_of(text), q->name_begin, q->name_end,
+                      "'%.*s' (argument %u): %s", (int)q->name.length, q->name.data, p + 1, what);
+}
+
+/* ---- values to arrays and types ------------------------------------------------------------- */
+
+static quern_status take_array(qn_call *call, uint32_t p, quern_array *array)
+{
+    if (array == NULL) {
+        return fail_parameter(QUERN_ERROR_INVALID_ARGUMENT, call, p, "the array is NULL");
+    }
+    if (quern_array_engine(array) != call->kernel->engine) {
+        return fail_parameter(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                              "the array belongs to another engine than the kernel");
+    }
+    call->arrays[p] = array;
+    return QUERN_OK;
+}
+
+static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type)
+{
+    const quern_value *v = &call->values[p];
+    const qn_parameter *q = &call->kernel->signature.parameters[p];
+    call->arrays[p] = NULL;
+    *type = (qn_argument_type){QN_ARGUMENT_ABSENT, QUERN_DTYPE_NONE};
+    switch (v->kind) {
+    case QUERN_VALUE_ARRAY:
+        QN_TRY(take_array(call, p, v->as.array));
+        break;
+    case QUERN_VALUE_OUTPUT:
+        if (!q->output || v->as.output == NULL) {
+            return fail_parameter(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                                  q->output ? "the place for the output is NULL"
+                                            : "an input cannot be given as a place for an output; "
+                                              "pass the array itself");
+        }
+        if (*v->as.output != NULL) {
+            QN_TRY(take_array(call, p, *v->as.output));
+        }
+        break;
+    case QUERN_VALUE_NONE:
+        if (!q->output) {
+            return fail_parameter(QUERN_ERROR_INVALID_ARGUMENT, call, p, "the input is missing");
+        }
+        break;
+    case QUERN_VALUE_LITERAL:
+    case QUERN_VALUE_SCALAR:
+        if (q->output || q->raw) {
+            return fail_parameter(QUERN_ERROR_TYPE, call, p,
+                                  q->output ? "an output must be an array, not a number"
+                                            : "a raw parameter must be an array, not a number");
+        }
+        type->kind = v->kind == QUERN_VALUE_LITERAL ? QN_ARGUMENT_LITERAL : QN_ARGUMENT_SCALAR;
+        type->dtype = (quern_dtype)v->dtype;
+        break;
+    default:
+        return fail_parameter(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                              "not a quern_value: its kind is unknown");
+    }
+    if (call->arrays[p] != NULL) {
+        *type = (qn_argument_type){QN_ARGUMENT_ARRAY, call->arrays[p]->dtype};
+    }
+    return QUERN_OK;
+}
+
+static quern_status check_count(const quern_kernel *kernel, const quern_value *values, size_t count)
+{
+    const qn_signature *s = &kernel->signature;
+    if (count != s->count || (values == NULL && count != 0)) {
+        return qn_fail(QUERN_ERROR_ARGUMENT_COUNT,
+                       "%s takes %u input%s and %u output%s, so %u arguments, but %zu were given",
+                       kernel->name, s->input_count, s->input_count == 1 ? "" : "s",
+                       s->count - s->input_count, s->count - s->input_count == 1 ? "" : "s",
+                       s->count, count);
+    }
+    return QUERN_OK;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------- */
+
+static void add_operand(qn_call *call, uint32_t p)
+{
+    const quern_array *a = call->arrays[p];
+    const qn_parameter *q = &call->kernel->signature.parameters[p];
+    call->operand_parameter[call->operand_count] = (uint8_t)p;
+    call->operands[call->operand_count++] = (qn_operand){.shape = a->shape,
+                                                         .strides = a->strides,
+                                                         .data = a->data,
+                                                         .ndim = a->ndim,
+                                                         .item_size = a->item_size,
+                                                         .output = q->output,
+                                                         .name = q->name};
+}
+
+static void collect_operands(qn_call *call)
+{
+    call->operand_count = 0;
+    for (uint32_t p = 0; p < call->kernel->signature.count; p++) {
+        if (call->arrays[p] != NULL && !call->kernel->signature.parameters[p].raw) {
+            add_operand(call, p);
+        }
+    }
+}
+
+/** The loop's shape: from the operands, or from the size that the caller gives. */
+static quern_status decide_loop(qn_call *call, const quern_call_options *options)
+{
+    bool has_size = options != NULL && options->has_size != 0;
+    if (call->operand_count != 0) {
+        if (has_size) {
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                           "a size may only be given when all arrays are raw; here '%.*s' already "
+                           "decides it",
+                           (int)call->operands[0].name.length, call->operands[0].name.data);
+        }
+        return qn_plan_shape(&call->ndim, call->shape, &call->count, call->operands,
+                             call->operand_count);
+    }
+    if (!has_size) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "how many elements to loop over is undecided, because no array takes part in "
+                       "broadcasting: give a size (quern_call_options.loop_size)");
+    }
+    if (options->loop_size < 0) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the size is %lld, but must not be negative",
+                       (long long)options->loop_size);
+    }
+    call->ndim = 1;
+    call->shape[0] = call->count = options->loop_size;
+    return QUERN_OK;
+}
+
+/* ---- outputs and overlap -------------------------------------------------------------------- */
+
+/** An array without memory, for explaining a call. */
+static quern_status phantom(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
+                            const int64_t *shape)
+{
+    quern_array *a = qn_calloc(1, sizeof *a + 2 * (size_t)ndim * sizeof(int64_t));
+    if (a == NULL) {
+        return qn_fail_memory("explaining a call");
+    }
+    (void)engine;
+    a->dtype = dtype;
+    a->item_size = (uint32_t)quern_dtype_size(dtype);
+    a->ndim = ndim;
+    a->contiguous = true;
+    a->count = 1;
+    a->strides = a->shape + ndim;
+    for (int d = ndim - 1; d >= 0; d--) {
+        a->shape[d] = shape[d];
+        a->strides[d] = a->count * a->item_size;
+        a->count *= shape[d];
+    }
+    *out = a;
+    return QUERN_OK;
+}
+
+static quern_status allocate_outputs(qn_call *call)
+{
+    const qn_signature *s = &call->kernel->signature;
+    for (uint32_t p = s->input_count; p < s->count; p++) {
+        if (call->arrays[p] != NULL) {
+            continue;
+        }
+        quern_array *made;
+        quern_engine *engine = call->kernel->engine;
+        quern_dtype dtype = call->types.parameters[p];
+        QN_TRY(call->dry ? phantom(&made, engine, dtype, call->ndim, call->shape)
+                         : qn_array_new_on(&made, engine, dtype, call->ndim, call->shape,
+                                           call->stream));
+        call->owned[call->owned_count++] = made;
+        call->arrays[p] = made;
+    }
+    return QUERN_OK;
+}
+
+/** An output that repeats its elements would be written many times over. */
+static quern_status check_output(const qn_call *call, uint32_t k)
+{
+    const qn_operand *o = &call->operands[k];
+    for (int d = 0; d < o->ndim; d++) {
+        if (o->strides[d] == 0 && o->shape[d] > 1) {
+            return fail_parameter(QUERN_ERROR_SHAPE, call, call->operand_parameter[k],
+                                  "an output cannot be a broadcast view, whose elements share memory; "
+                                  "pass a copy");
+        }
+    }
+    return QUERN_OK;
+}
+
+static quern_status copy_input(qn_call *call, uint32_t k)
+{
+    uint32_t p = call->operand_parameter[k];
+    call->overlaps = true;
+    if (call->dry) {
+        return QUERN_OK;
+    }
+    const quern_array *a = call->arrays[p];
+    quern_array *copy;
+    QN_TRY(qn_array_new_on(&copy, call->kernel->engine, a->dtype, a->ndim, a->shape, call->stream));
+    call->owned[call->owned_count++] = copy;
+    quern_stream on = {call->kernel->engine, call->stream, true};
+    QN_TRY(qn_engine_copy_on(call->kernel->engine, copy, call->arrays[p], &on));
+    call->arrays[p] = copy;
+    call->operands[k].data = copy->data;
+    call->operands[k].strides = copy->strides;
+    return QUERN_OK;
+}
+
+/** Exact in-place is free; an input that an output partly overlaps is copied first. */
+static quern_status settle_overlaps(qn_call *call)
+{
+    for (uint32_t o = 0; o < call->operand_count; o++) {
+        if (!call->operands[o].output) {
+            continue;
+        }
+        QN_TRY(check_output(call, o));
+        for (uint32_t k = 0; k < call->operand_count; k++) {
+            if (call->operands[k].output) {
+                continue;
+            }
+            switch (qn_operands_overlap(&call->operands[o], &call->operands[k])) {
+            case QN_OVERLAP_NONE:
+                break;
+            case QN_OVERLAP_SAME:
+                call->aliased = true;
+                break;
+            case QN_OVERLAP_PARTIAL:
+                QN_TRY(copy_input(call, k));
+                break;
+            }
+        }
+    }
+    return QUERN_OK;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static uint32_t pack_bytes(const qn_call *call)
+{
+    const quern_kernel *k = call->kernel;
+    bool wide = false;
+    for (uint32_t o = 0; o < call->operand_count; o++) {
+        wide |= call->operands[o].item_size >= 8;
+        if (k->uses_by_address[call->operand_parameter[o]]) {
+            return 0;
+        }
+    }
+    if (k->loops) {
+        return 0;
+    }
+    return k->heavy > 4 || (k->heavy > 0 && wide) ? 8 : 16;
+}
+
+static quern_status check_options(const quern_kernel *kernel, const quern_call_options *o)
+{
+    if (o == NULL) {
+        return QUERN_OK;
+    }
+    if (o->size != sizeof *o) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "quern_call_options.size is %u, expected %zu: start from "
+                       "QUERN_CALL_OPTIONS_INIT",
+                       o->size, sizeof *o);
+    }
+    if (o->stream != NULL && o->stream->engine != kernel->engine) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "the stream belongs to another engine than the kernel");
+    }
+    return QUERN_OK;
+}
+
+quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_value *values,
+                           size_t count, const quern_call_options *options, bool dry)
+{
+    call->kernel = kernel;
+    call->owned_count = 0;
+    call->aliased = call->overlaps = false;
+    call->dry = dry;
+    call->values = values;
+    call->value_count = count;
+    QN_TRY(check_options(kernel, options));
+    QN_TRY(check_count(kernel, values, count));
+    call->stream = qn_stream_handle(kernel->engine, options != NULL ? options->stream : NULL);
+    call->block_size = options != NULL ? options->block_size : 0;
+    qn_argument_type types[QUERN_MAX_PARAMETERS];
+    for (uint32_t p = 0; p < count; p++) {
+        QN_TRY(take_value(call, p, &types[p]));
+    }
+    QN_TRY(qn_bind_types(&call->types, &kernel->signature, types));
+    collect_operands(call);
+    QN_TRY(decide_loop(call, options));
+    QN_TRY(allocate_outputs(call));
+    if (call->owned_count != 0) {
+        collect_operands(call);
+    }
+    if (call->count == 0) {
+        return QUERN_OK;
+    }
+    QN_TRY(settle_overlaps(call));
+    qn_plan_rules rules = {.ordered = kernel->uses_position,
+                           .keep_dims = kernel->keep_dims || kernel->uses_axes,
+                           .pack_bytes = pack_bytes(call)};
+    qn_plan_make(&call->plan, call->operands, call->operand_count, call->ndim, call->shape,
+                 call->count, &rules);
+    call->plan.form.aliased = call->aliased;
+    return QUERN_OK;
+}
+
+void qn_call_publish(qn_call *call)
+{
+    const qn_signature *s = &call->kernel->signature;
+    for (uint32_t p = s->input_count; p < s->count; p++) {
+        const quern_value *v = &call->values[p];
+        if (v->kind == QUERN_VALUE_OUTPUT && *v->as.output == NULL) {
+            *v->as.output = quern_array_retain(call->arrays[p]);
+        }
+    }
+}
+
+void qn_call_end(qn_call *call)
+{
+    for (uint32_t k = 0; k < call->owned_count; k++) {
+        if (call->owned[k]->buffer == NULL) {
+            qn_free(call->owned[k]); /* a phantom */
+        } else {
+            quern_array_release(call->owned[k]);
+        }
+    }
+    call->owned_count = 0;
+}

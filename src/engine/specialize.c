@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * specialize: a kernel for particular dtypes and a plan's form. In: a planned call. Out: the device's
+ * function for it. The thing to know: a kernel's list of specializations only grows and is read without
+ * a lock; the lock is taken to add one.
+ */
+#include "engine/engine.h"
+#include <string.h>
+
+/* ---- what a specialization is for ----------------------------------------------------------- */
+
+typedef struct signature_bytes {
+    size_t size;
+    uint8_t bytes[8 + 4 * QUERN_MAX_PARAMETERS];
+} signature_bytes;
+
+/** Everything about a call that shapes its source, as bytes. */
+static void signature_of(signature_bytes *s, const qn_call *call)
+{
+    const qn_plan_form *f = &call->plan.form;
+    const qn_signature *signature = &call->kernel->signature;
+    uint8_t *b = s->bytes;
+    *b++ = f->ndim;
+    *b++ = f->lanes;
+    *b++ = f->wide;
+    *b++ = f->aliased;
+    *b++ = (uint8_t)call->ndim;
+    memcpy(b, f->access, call->operand_count);
+    b += call->operand_count;
+    for (uint32_t p = 0; p < signature->count; p++) {
+        const quern_array *a = call->arrays[p];
+        *b++ = (uint8_t)call->types.parameters[p];
+        *b++ = a != NULL;
+        if (a != NULL && signature->parameters[p].raw) {
+            *b++ = (uint8_t)(a->ndim << 1 | a->contiguous);
+        }
+    }
+    s->size = (size_t)(b - s->bytes);
+}
+
+static qn_specialization *find(const quern_kernel *kernel, const signature_bytes *s)
+{
+    qn_specialization *z = atomic_load_explicit(&kernel->specializations, memory_order_acquire);
+    while (z != NULL &&
+           (z->signature_size != s->size || memcmp(z->signature, s->bytes, s->size) != 0)) {
+        z = z->next;
+    }
+    return z;
+}
+
+/* ---- making --------------------------------------------------------------------------------- */
+
+static void specialization_free(qn_specialization *z)
+{
+    if (z != NULL) {
+        qn_free(z->source);
+        qn_free(z);
+    }
+}
+
+static quern_status fill(qn_specialization *z, const qn_call *call)
+{
+    const quern_kernel *kernel = call->kernel;
+    qn_header headers[QN_MAX_HEADERS];
+    size_t header_count = 0;
+    qn_text source = {0};
+    quern_status status = qn_elementwise_source(&source, call, headers, &header_count);
+    z->source = qn_text_take(&source);
+    QN_TRY(status);
+    if (z->source == NULL) {
+        return qn_fail_memory("writing the source of a kernel");
+    }
+    qn_user_text texts[4];
+    qn_module_request request = {
+        .compile = {.source = z->source,
+                    .file_name = "quern_kernel.cu",
+                    .options = (const char *const *)kernel->options,
+                    .option_count = kernel->option_count,
+                    .headers = headers,
+                    .header_count = header_count},
+        .name = kernel->name,
+        .user_texts = texts,
+        .user_text_count = qn_kernel_user_texts(kernel, texts),
+    };
+    QN_TRY(qn_module_get(&z->module, kernel->engine, &request));
+    memcpy(z->hex, z->module->hex, sizeof z->hex);
+    return kernel->engine->methods->function_get(kernel->engine->device, &z->function,
+                                                 z->module->handle, kernel->name);
+}
+
+quern_status qn_specialize(qn_specialization **out, const qn_call *call)
+{
+    signature_bytes s;
+    signature_of(&s, call);
+    quern_kernel *kernel = call->kernel;
+    *out = find(kernel, &s);
+    if (*out != NULL) {
+        return QUERN_OK;
+    }
+    qn_specialization *z = qn_calloc(1, sizeof *z + s.size);
+    if (z == NULL) {
+        return qn_fail_memory("specializing a kernel");
+    }
+    z->signature_size = s.size;
+    memcpy(z->signature, s.bytes, s.size);
+    quern_status status = fill(z, call);
+    if (status != QUERN_OK) {
+        specialization_free(z);
+        return status;
+    }
+    pthread_mutex_lock(&kernel->lock);
+    *out = find(kernel, &s); /* another thread may have been faster */
+    if (*out == NULL) {
+        z->next = atomic_load_explicit(&kernel->specializations, memory_order_relaxed);
+        atomic_store_explicit(&kernel->specializations, z, memory_order_release);
+        *out = z;
+        z = NULL;
+    }
+    pthread_mutex_unlock(&kernel->lock);
+    specialization_free(z);
+    return QUERN_OK;
+}
+
+void qn_specializations_free(quern_kernel *kernel)
+{
+    qn_specialization *z = atomic_load(&kernel->specializations);
+    while (z != NULL) {
+        qn_specialization *next = z->next;
+        specialization_free(z);
+        z = next;
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// half: float16 and bfloat16 for snippets: 2 bytes in memory, a float in every expression. Conversion
+// from float and double rounds once, to nearest even.
+#pragma once
+#define QUERN_HAS_HALF 1
+
+namespace quern {
+
+__device__ __forceinline__ unsigned short half_bits(float v)
+{
+    unsigned short bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(v));
+    return bits;
+}
+__device__ __forceinline__ unsigned short half_bits(double v)
+{
+    unsigned short bits;
+    asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(v));
+    return bits;
+}
+__device__ __forceinline__ float half_value(unsigned short bits)
+{
+    float v;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(v) : "h"(bits));
+    return v;
+}
+
+__device__ __forceinline__ unsigned short bfloat_bits(float v)
+{
+#if __CUDA_ARCH__ >= 800
+    unsigned short bits;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(v));
+    return bits;
+#else
+    unsigned u = __float_as_uint(v);
+    if ((u & 0x7fffffffu) > 0x7f800000u) {
+        return 0x7fff;
+    }
+    return (unsigned short)((u + 0x7fffu + (u >> 16 & 1)) >> 16);
+#endif
+}
+// By way of a float rounded to odd, which keeps what decides the second rounding (Boldo and Melquiond,
+// "When double rounding is odd", 2005).
+__device__ __forceinline__ unsigned short bfloat_bits(double v)
+{
+    float f = __double2float_rz(v);
+    return bfloat_bits((double)f == v ? f : __uint_as_float(__float_as_uint(f) | 1u));
+}
+__device__ __forceinline__ float bfloat_value(unsigned short bits)
+{
+    return __uint_as_float((unsigned)bits << 16);
+}
+
+}  // namespace quern
+
+// One class for both; integers convert by way of double, which holds any that a half can.
+#define QUERN_HALF(NAME, BITS, VALUE)                                                              \
+    struct NAME {                                                                                  \
+        unsigned short bits;                                                                       \
+        NAME() = default;                                                                          \
+        __device__ NAME(float v) : bits(quern::BITS(v)) {}                                         \
+        __device__ NAME(double v) : bits(quern::BITS(v)) {}                                        \
+        __device__ NAME(int v) : bits(quern::BITS((double)v)) {}                                   \
+        __device__ NAME(unsigned v) : bits(quern::BITS((double)v)) {}                              \
+        __device__ NAME(long v) : bits(quern::BITS((double)v)) {}                                  \
+        __device__ NAME(unsigned long v) : bits(quern::BITS((double)v)) {}                         \
+        __device__ NAME(long long v) : bits(quern::BITS((double)v)) {}                             \
+        __device__ NAME(unsigned long long v) : bits(quern::BITS((double)v)) {}                    \
+        __device__ operator float() const { return quern::VALUE(bits); }                           \
+        __device__ NAME &operator+=(float v) { return *this = (float)*this + v; }                  \
+        __device__ NAME &operator-=(float v) { return *this = (float)*this - v; }                  \
+        __device__ NAME &operator*=(float v) { return *this = (float)*this * v; }                  \
+        __device__ NAME &operator/=(float v) { return *this = (float)*this / v; }                  \
+        __device__ NAME &operator++() { return *this += 1.0f; }                                    \
+        __device__ NAME &operator--() { return *this -= 1.0f; }                                    \
+    };
+
+QUERN_HALF(float16, half_bits, half_value)
+QUERN_HALF(bfloat16, bfloat_bits, bfloat_value)
+#undef QUERN_HALF

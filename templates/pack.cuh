@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// pack: several elements side by side, moved in accesses of up to 16 bytes.
+#pragma once
+
+namespace quern {
+
+template <int B> struct word;
+template <> struct word<2> { typedef unsigned short type; };
+template <> struct word<4> { typedef unsigned type; };
+template <> struct word<8> { typedef uint2 type; };
+template <> struct word<16> { typedef uint4 type; };
+
+__device__ __forceinline__ void store_word(void *to, unsigned short v)
+{
+    *(unsigned short *)to = v;
+}
+__device__ __forceinline__ void store_word(void *to, unsigned v)
+{
+    *(unsigned *)to = v;
+}
+// Written out because the compiler splits a vector store whose parts it has taken apart.
+__device__ __forceinline__ void store_word(void *to, uint2 v)
+{
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(to), "r"(v.x), "r"(v.y));
+}
+__device__ __forceinline__ void store_word(void *to, uint4 v)
+{
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(v.x), "r"(v.y),
+                 "r"(v.z), "r"(v.w));
+}
+
+// L elements of T. W: bytes of one access.
+template <typename T, int L> struct alignas(sizeof(T) * L < 16 ? sizeof(T) * L : 16) pack {
+    static constexpr int W = sizeof(T) * L < 16 ? sizeof(T) * L : 16;
+    typedef typename word<W>::type word_type;
+    T v[L];
+
+    __device__ __forceinline__ void load(const void *from)
+    {
+        *this = *(const pack *)from;
+    }
+    __device__ __forceinline__ void store(void *to) const
+    {
+        const word_type *w = (const word_type *)this;
+#pragma unroll
+        for (int k = 0; k < (int)(sizeof(pack) / W); k++) {
+            store_word((char *)to + k * W, w[k]);
+        }
+    }
+};
+
+}  // namespace quern

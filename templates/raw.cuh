@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// raw: what a `raw` parameter is to a snippet: an array that takes no part in broadcasting. The host
+// fills it (src/engine/marshal.c). C: the elements lie in C order without gaps.
+#pragma once
+
+namespace quern {
+
+template <typename T, int N, bool C> class raw_array
+{
+  public:
+    static const int ndim = N;
+    // Element `i` in C order.
+    __device__ T &operator[](ptrdiff_t i) const
+    {
+        if (C) {
+            return data_[i];
+        }
+        long long offset = 0;
+#pragma unroll
+        for (int d = N - 1; d > 0; d--) {
+            long long q = i / shape_[d];
+            offset += (i - q * shape_[d]) * strides_[d];
+            i = q;
+        }
+        return at(N > 0 ? offset + i * strides_[0] : 0);
+    }
+    // The element at index[0], ..., index[ndim - 1].
+    template <typename I> __device__ T &operator[](const I *index) const
+    {
+        long long offset = 0;
+#pragma unroll
+        for (int d = 0; d < N; d++) {
+            offset += (long long)index[d] * strides_[d];
+        }
+        return at(offset);
+    }
+    __device__ ptrdiff_t size() const { return size_; }
+    __device__ const ptrdiff_t *shape() const { return shape_; }
+    __device__ const ptrdiff_t *strides() const { return strides_; }  // bytes
+
+  private:
+    __device__ T &at(long long offset) const { return *(T *)((char *)data_ + offset); }
+    T *data_;
+    ptrdiff_t size_;
+    ptrdiff_t shape_[N > 0 ? N : 1];
+    ptrdiff_t strides_[N > 0 ? N : 1];
+};
+
+}  // namespace quern
