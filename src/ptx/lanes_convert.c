@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cvt between integers, f32 and f64. Registers of 8-bit types are 16 bits wide here and only their
+ * low byte counts. Floating to integer saturates; NaN gives zero, or the top bit where the
+ * source is f64 or the destination 64 bits wide.
+ */
+#include "ptx/lanes_math.h"
+
+/* 8-bit types in their 16-bit registers. */
+#define BITS_u8    16
+#define BITS_s8    16
+#define READ_u8(p) (u8)((const reg_u16 *)(p))[l]
+#define READ_s8(p) (s8)((const reg_u16 *)(p))[l]
+typedef u32 work_u8;
+typedef s32 work_s8;
+
+/* What a result is stored as: 8-bit values are widened by their sign. */
+typedef u16 store_u8;
+typedef s16 store_s8;
+typedef u16 store_u16;
+typedef s16 store_s16;
+typedef u32 store_u32;
+typedef s32 store_s32;
+typedef u64 store_u64;
+typedef s64 store_s64;
+
+#define LEAST_u8  0
+#define LEAST_s8  INT8_MIN
+#define LEAST_u16 0
+#define LEAST_s16 INT16_MIN
+#define LEAST_u32 0
+#define LEAST_s32 INT32_MIN
+#define LEAST_u64 0
+#define LEAST_s64 INT64_MIN
+#define MOST_u8   UINT8_MAX
+#define MOST_s8   INT8_MAX
+#define MOST_u16  UINT16_MAX
+#define MOST_s16  INT16_MAX
+#define MOST_u32  UINT32_MAX
+#define MOST_s32  INT32_MAX
+#define MOST_u64  UINT64_MAX
+#define MOST_s64  INT64_MAX
+
+/* ---- integer to integer -------------------------------------------------------------------- */
+
+static inline s64 saturate(s64 x, s64 least, s64 most)
+{
+    return x < least ? least : x > most ? most : x;
+}
+
+static inline s64 whole_u64(u64 x)
+{
+    return x > INT64_MAX ? INT64_MAX : (s64)x;
+}
+
+/* A source as s64. Only u64 does not fit; what is cut off would saturate anyway. */
+#define WHOLE_u8(x)       (x)
+#define WHOLE_s8(x)       (x)
+#define WHOLE_u16(x)      (x)
+#define WHOLE_s16(x)      (x)
+#define WHOLE_u32(x)      (x)
+#define WHOLE_s32(x)      (x)
+#define WHOLE_u64(x)      whole_u64(x)
+#define WHOLE_s64(x)      (x)
+#define SATURATE(D, S, x) saturate(WHOLE_##S(x), LEAST_##D, MOST_##D)
+
+/* clang-format off */
+#define INT_PAIR(X, D, S)                                                                          \
+    X(cvt_##D##_##S, "cvt." #D "." #S, OP, store_##D, S, none, none, (D)a)                         \
+    X(cvt_sat_##D##_##S, "cvt.sat." #D "." #S, OP, store_##D, S, none, none, SATURATE_##D(D, S))
+#define BITS_store_u8  16
+#define BITS_store_s8  16
+#define BITS_store_u16 16
+#define BITS_store_s16 16
+#define BITS_store_u32 32
+#define BITS_store_s32 32
+#define BITS_store_u64 64
+#define BITS_store_s64 64
+#define SATURATE_u8(D, S)  SATURATE(D, S, a)
+#define SATURATE_s8(D, S)  SATURATE(D, S, a)
+#define SATURATE_u16(D, S) SATURATE(D, S, a)
+#define SATURATE_s16(D, S) SATURATE(D, S, a)
+#define SATURATE_u32(D, S) SATURATE(D, S, a)
+#define SATURATE_s32(D, S) SATURATE(D, S, a)
+#define SATURATE_s64(D, S) SATURATE(D, S, a)
+#define SATURATE_u64(D, S) TO_U64_##S(a)
+#define TO_U64_u8(x)       (x)
+#define TO_U64_s8(x)       ((x) < 0 ? 0 : (x))
+#define TO_U64_u16(x)      (x)
+#define TO_U64_s16(x)      ((x) < 0 ? 0 : (x))
+#define TO_U64_u32(x)      (x)
+#define TO_U64_s32(x)      ((x) < 0 ? 0 : (x))
+#define TO_U64_u64(x)      (x)
+#define TO_U64_s64(x)      ((x) < 0 ? 0 : (x))
+#define TO_INTS(X, PAIR, S)                                                                        \
+    PAIR(X, u8, S) PAIR(X, s8, S) PAIR(X, u16, S) PAIR(X, s16, S)                                  \
+    PAIR(X, u32, S) PAIR(X, s32, S) PAIR(X, u64, S) PAIR(X, s64, S)
+#define FROM_INTS(X, PAIR, D)                                                                      \
+    PAIR(X, D, u8) PAIR(X, D, s8) PAIR(X, D, u16) PAIR(X, D, s16)                                  \
+    PAIR(X, D, u32) PAIR(X, D, s32) PAIR(X, D, u64) PAIR(X, D, s64)
+#define INTEGERS(X)                                                                                \
+    TO_INTS(X, INT_PAIR, u8) TO_INTS(X, INT_PAIR, s8)                                              \
+    TO_INTS(X, INT_PAIR, u16) TO_INTS(X, INT_PAIR, s16)                                            \
+    TO_INTS(X, INT_PAIR, u32) TO_INTS(X, INT_PAIR, s32)                                            \
+    TO_INTS(X, INT_PAIR, u64) TO_INTS(X, INT_PAIR, s64)
+/* clang-format on */
+
+/* ---- integer to floating ------------------------------------------------------------------- */
+
+/** A 64-bit magnitude as f64, exact or rounded to odd: of 64 bits, the low 11 become one. */
+static inline f64 odd_u64(u64 x)
+{
+    const u64 lost = x & 0x7ff;
+    return (f64)(x >> 53 == 0 || lost == 0 ? x : (x & ~(u64)0x7ff) | 0x800);
+}
+
+static inline f64 odd_s64(s64 x)
+{
+    const f64 magnitude = odd_u64(x < 0 ? 0u - (u64)x : (u64)x);
+    return x < 0 ? -magnitude : magnitude;
+}
+
+#define WIDEN_u8(x)  (f64)(x)
+#define WIDEN_s8(x)  (f64)(x)
+#define WIDEN_u16(x) (f64)(x)
+#define WIDEN_s16(x) (f64)(x)
+#define WIDEN_u32(x) (f64)(x)
+#define WIDEN_s32(x) (f64)(x)
+#define WIDEN_u64(x) odd_u64(x)
+#define WIDEN_s64(x) odd_s64(x)
+
+/** An integer to f64 where it does not fit: compare the nearest with it, in integers. */
+static inline f64 int_to64(s128 x, int mode)
+{
+    const f64 nearest = (f64)x;
+    const s128 back = (s128)nearest;
+    const u64 u = bits64(nearest);
+    const bool negative = x < 0;
+    const bool outward_wanted =
+        mode == UP ? back < x && !negative : back > x && negative && mode == DOWN;
+    const bool beyond = negative ? back < x : back > x;
+    const bool inward_wanted = beyond && (mode == TO_ZERO || (mode == UP ? negative : !negative));
+    return mode == TO_NEAREST ? nearest
+                              : from64(outward_wanted  ? u + 1
+                                       : inward_wanted ? u - 1
+                                                       : u);
+}
+
+/* clang-format off */
+#define INT_TO_F32(X, D, S)                                                                        \
+    X(cvt_rn_f32_##S, "cvt.rn.f32." #S, OP, f32, S, none, none, (f32)a)                            \
+    X(cvt_rz_f32_##S, "cvt.rz.f32." #S, OP, f32, S, none, none, round32(WIDEN_##S(a), TO_ZERO))    \
+    X(cvt_rm_f32_##S, "cvt.rm.f32." #S, OP, f32, S, none, none, round32(WIDEN_##S(a), DOWN))       \
+    X(cvt_rp_f32_##S, "cvt.rp.f32." #S, OP, f32, S, none, none, round32(WIDEN_##S(a), UP))
+#define INT_TO_F64(X, D, S)                                                                        \
+    X(cvt_rn_f64_##S, "cvt.rn.f64." #S, OP, f64, S, none, none, (f64)a)                            \
+    X(cvt_rz_f64_##S, "cvt.rz.f64." #S, SLOW, f64, S, none, none, int_to64(a, TO_ZERO))            \
+    X(cvt_rm_f64_##S, "cvt.rm.f64." #S, SLOW, f64, S, none, none, int_to64(a, DOWN))               \
+    X(cvt_rp_f64_##S, "cvt.rp.f64." #S, SLOW, f64, S, none, none, int_to64(a, UP))
+#define TO_FLOATS(X) FROM_INTS(X, INT_TO_F32, f32) FROM_INTS(X, INT_TO_F64, f64)
+/* clang-format on */
+
+/* ---- floating to integer ------------------------------------------------------------------- */
+
+/* The first power of two above D's range, exact in both floating types. */
+#define ABOVE_u8  256.0f
+#define ABOVE_s8  128.0f
+#define ABOVE_u16 65536.0f
+#define ABOVE_s16 32768.0f
+#define ABOVE_u32 4294967296.0f
+#define ABOVE_s32 2147483648.0f
+#define ABOVE_u64 18446744073709551616.0f
+#define ABOVE_s64 9223372036854775808.0f
+
+/** `x` is integral or NaN. */
+#define INTEGRAL(D, x, nan)                                                                        \
+    ((x) >= ABOVE_##D        ? (D)MOST_##D                                                         \
+     : (x) > (f32)LEAST_##D  ? (D)(x)                                                              \
+     : (x) <= (f32)LEAST_##D ? (D)LEAST_##D                                                        \
+                             : (D)(nan))
+
+#define NAN_f32_u8  0
+#define NAN_f32_s8  0
+#define NAN_f32_u16 0
+#define NAN_f32_s16 0
+#define NAN_f32_u32 0
+#define NAN_f32_s32 0
+#define NAN_f32_u64 SIGN64
+#define NAN_f32_s64 SIGN64
+#define NAN_f64_u8  0x80
+#define NAN_f64_s8  0x80
+#define NAN_f64_u16 0x8000
+#define NAN_f64_s16 0x8000
+#define NAN_f64_u32 SIGN32
+#define NAN_f64_s32 SIGN32
+#define NAN_f64_u64 SIGN64
+#define NAN_f64_s64 SIGN64
+
+/* clang-format off */
+#define TO_INT_ROW(X, id, name, D, S, value)                                                       \
+    X(cvt_##id##_##D##_##S, "cvt." name "." #D "." #S, OP, store_##D, S, none, none,               \
+      INTEGRAL(D, value, NAN_##S##_##D))                                                           \
+    X(cvt_##id##_##D##_##S, "cvt." name ".sat." #D "." #S, SAME, store_##D, S, none, none, )
+#define F32_TO_INT(X, D, S)                                                                        \
+    TO_INT_ROW(X, rni, "rni", D, f32, rintf(a))                                                    \
+    TO_INT_ROW(X, rzi, "rzi", D, f32, truncf(a))                                                   \
+    TO_INT_ROW(X, rmi, "rmi", D, f32, floorf(a))                                                   \
+    TO_INT_ROW(X, rpi, "rpi", D, f32, ceilf(a))                                                    \
+    TO_INT_ROW(X, rni_ftz, "rni.ftz", D, f32, rintf(flush32(a, 1)))                                \
+    TO_INT_ROW(X, rzi_ftz, "rzi.ftz", D, f32, truncf(flush32(a, 1)))                               \
+    TO_INT_ROW(X, rmi_ftz, "rmi.ftz", D, f32, floorf(flush32(a, 1)))                               \
+    TO_INT_ROW(X, rpi_ftz, "rpi.ftz", D, f32, ceilf(flush32(a, 1)))
+#define F64_TO_INT(X, D, S)                                                                        \
+    TO_INT_ROW(X, rni, "rni", D, f64, rint(a))                                                     \
+    TO_INT_ROW(X, rzi, "rzi", D, f64, trunc(a))                                                    \
+    TO_INT_ROW(X, rmi, "rmi", D, f64, floor(a))                                                    \
+    TO_INT_ROW(X, rpi, "rpi", D, f64, ceil(a))
+#define FROM_FLOATS(X) TO_INTS(X, F32_TO_INT, f32) TO_INTS(X, F64_TO_INT, f64)
+
+/* ---- floating to floating ------------------------------------------------------------------ */
+
+#define F32_ROW(X, id, name, S, value, ftz)                                                        \
+    X(cvt_##id, "cvt" name ".f32." #S, OP, f32, S, none, none, result32(value, ftz, 0))            \
+    X(cvt_sat_##id, "cvt" name ".sat.f32." #S, OP, f32, S, none, none, result32(value, ftz, 1))
+#define F32_ROWS(X, id, name, S, value)                                                            \
+    F32_ROW(X, id, name, S, value, 0)                                                              \
+    F32_ROW(X, id##_ftz, name ".ftz", S, value, 1)
+#define F32_INTEGRAL(X, id, name, function)                                                        \
+    F32_ROW(X, id, name, f32, function(a), 0)                                                      \
+    F32_ROW(X, id##_ftz, name ".ftz", f32, function(flush32(a, 1)), 1)
+#define F64_ROW(X, id, name, S, value)                                                             \
+    X(cvt_##id, "cvt" name ".f64." #S, OP, f64, S, none, none, canonical64(value))                 \
+    X(cvt_sat_##id, "cvt" name ".sat.f64." #S, OP, f64, S, none, none, clamp_unit64(value, 1))
+#define FLOATS(X)                                                                                  \
+    F32_ROWS(X, rn_32_64, ".rn", f64, round32(a, TO_NEAREST))                                      \
+    F32_ROWS(X, rz_32_64, ".rz", f64, round32(a, TO_ZERO))                                         \
+    F32_ROWS(X, rm_32_64, ".rm", f64, round32(a, DOWN))                                            \
+    F32_ROWS(X, rp_32_64, ".rp", f64, round32(a, UP))                                              \
+    F32_ROWS(X, 32_32, "", f32, a)                                                                 \
+    F32_INTEGRAL(X, rni_32, ".rni", rintf)                                                         \
+    F32_INTEGRAL(X, rzi_32, ".rzi", truncf)                                                        \
+    F32_INTEGRAL(X, rmi_32, ".rmi", floorf)                                                        \
+    F32_INTEGRAL(X, rpi_32, ".rpi", ceilf)                                                         \
+    F64_ROW(X, 64_32, "", f32, a)                                                                  \
+    F64_ROW(X, 64_32_ftz, ".ftz", f32, flush32(a, 1))                                              \
+    F64_ROW(X, 64_64, "", f64, a)                                                                  \
+    F64_ROW(X, rni_64, ".rni", f64, rint(a))                                                       \
+    F64_ROW(X, rzi_64, ".rzi", f64, trunc(a))                                                      \
+    F64_ROW(X, rmi_64, ".rmi", f64, floor(a))                                                      \
+    F64_ROW(X, rpi_64, ".rpi", f64, ceil(a))
+/* clang-format on */
+
+#define ALL(X) INTEGERS(X) TO_FLOATS(X) FROM_FLOATS(X) FLOATS(X)
+ALL(DEFINE)
+PUBLISH(convert, ALL(ENTRY))
