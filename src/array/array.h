@@ -36,6 +36,9 @@ typedef struct qn_buffer {
     bool foreign;
 } qn_buffer;
 quern_status qn_buffer_new(qn_buffer **out, quern_engine *engine, size_t bytes, void *stream);
+/** Foreign memory [base, base + bytes). `release` is not called when this fails. */
+quern_status qn_buffer_adopt(qn_buffer **out, quern_engine *engine, void *base, size_t bytes,
+                             void (*release)(void *context), void *context);
 void qn_buffer_retain(qn_buffer *buffer);
 void qn_buffer_release(qn_buffer *buffer);
 
@@ -54,6 +57,15 @@ struct quern_array {
     int64_t shape[];   /**< ndim extents, then ndim strides */
 };
 
+/** Check a shape and count its elements; their bytes fit a ptrdiff_t. Errors:
+ * QUERN_ERROR_INVALID_ARGUMENT. */
+quern_status qn_shape_check(int64_t *count, int ndim, const int64_t *shape, uint32_t item_size);
+/** An array over `buffer` (retained; NULL: to be set by the caller) whose data, shape and strides are still to be set; then
+ * qn_array_finish() computes what follows from them. NULL: out of memory. */
+quern_array *qn_array_header(qn_buffer *buffer, quern_dtype dtype, int ndim);
+void qn_array_finish(quern_array *array);
+/** Set the strides of C order without gaps. */
+void qn_array_set_c_strides(quern_array *array);
 /** A new C-contiguous array whose memory follows the order of `stream`. */
 quern_status qn_array_new_on(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
                              const int64_t *shape, void *stream);

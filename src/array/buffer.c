@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A piece of device memory with one owner: allocated from the device, or foreign and only looked
+ * at. In: an engine and a size, or an address. Out: something to count references of.
+ *
+ * Zero bytes are never asked of a device: such a buffer has no address.
+ */
+#include "array/array.h"
+
+static quern_status new_buffer(qn_buffer **out, quern_engine *engine, size_t bytes)
+{
+    *out = NULL;
+    qn_buffer *buffer = qn_calloc(1, sizeof *buffer);
+    if (!buffer) {
+        return qn_fail_memory("making an array");
+    }
+    atomic_init(&buffer->references, 1);
+    buffer->engine = engine;
+    buffer->bytes = bytes;
+    *out = buffer;
+    return QUERN_OK;
+}
+
+/* Publish a buffer whose memory is there, or drop it. */
+static quern_status finish(qn_buffer **out, qn_buffer *buffer, quern_status status)
+{
+    if (status != QUERN_OK) {
+        qn_free(buffer);
+        return status;
+    }
+    qn_engine_retain(buffer->engine);
+    *out = buffer;
+    return QUERN_OK;
+}
+
+quern_status qn_buffer_new(qn_buffer **out, quern_engine *engine, size_t bytes, void *stream)
+{
+    *out = NULL;
+    qn_buffer *buffer;
+    QN_TRY(new_buffer(&buffer, engine, bytes));
+    buffer->stream = stream;
+    quern_status status = QUERN_OK;
+    if (bytes > 0) {
+        status = qn_engine_methods(engine)->allocate(qn_engine_device(engine), &buffer->pointer,
+                                                     bytes, stream);
+    }
+    return finish(out, buffer, status);
+}
+
+quern_status qn_buffer_adopt(qn_buffer **out, quern_engine *engine, void *base, size_t bytes,
+                             void (*release)(void *context), void *context)
+{
+    *out = NULL;
+    qn_buffer *buffer;
+    QN_TRY(new_buffer(&buffer, engine, bytes));
+    buffer->foreign = true;
+    buffer->pointer = base;
+    buffer->release = release;
+    buffer->context = context;
+    const quern_device_methods *methods = qn_engine_methods(engine);
+    quern_status status = QUERN_OK;
+    if (bytes > 0 && methods->adopt) {
+        status = methods->adopt(qn_engine_device(engine), base, bytes);
+    }
+    return finish(out, buffer, status);
+}
+
+void qn_buffer_retain(qn_buffer *buffer)
+{
+    atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed);
+}
+
+static void give_back(qn_buffer *buffer)
+{
+    const quern_device_methods *methods = qn_engine_methods(buffer->engine);
+    quern_device *device = qn_engine_device(buffer->engine);
+    if (!buffer->foreign) {
+        if (buffer->bytes > 0) {
+            methods->release(device, buffer->pointer, buffer->bytes, buffer->stream);
+        }
+        return;
+    }
+    if (buffer->bytes > 0 && methods->disown) {
+        methods->disown(device, buffer->pointer, buffer->bytes);
+    }
+    if (buffer->release) {
+        buffer->release(buffer->context);
+    }
+}
+
+void qn_buffer_release(qn_buffer *buffer)
+{
+    if (!buffer || atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel) != 1) {
+        return;
+    }
+    quern_engine *engine = buffer->engine;
+    give_back(buffer);
+    qn_free(buffer);
+    qn_engine_release(engine); /* last: it may close the device */
+}

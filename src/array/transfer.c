@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Elements in and out of arrays: from and to the host, between arrays, and filling.
+ *
+ * A contiguous array is one copy of the device. Any other goes through a contiguous one beside it
+ * and the engine's strided copy, so that no byte is moved element by element from the host.
+ */
+#include "array/array.h"
+
+#include <string.h>
+
+static quern_engine *engine_of(const quern_array *array)
+{
+    return array->buffer->engine;
+}
+
+static size_t bytes_of(const quern_array *array)
+{
+    return (size_t)array->count * array->item_size;
+}
+
+/* A new contiguous array of the same dtype and shape, on the engine's stream. */
+static quern_status new_like(quern_array **out, const quern_array *array)
+{
+    quern_engine *engine = engine_of(array);
+    return qn_array_new_on(out, engine, array->dtype, array->ndim, array->shape,
+                           qn_engine_stream(engine));
+}
+
+/* Copy all bytes of a contiguous array. */
+static quern_status copy_bytes(const quern_array *array, void *to, const void *from,
+                               quern_copy_kind kind)
+{
+    quern_engine *engine = engine_of(array);
+    return qn_engine_methods(engine)->copy(qn_engine_device(engine), to, from, bytes_of(array),
+                                           kind, qn_engine_stream(engine),
+                                           kind != QUERN_COPY_ON_DEVICE);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* The checks that reading and writing share. */
+static quern_status check_transfer(const quern_array *array, const void *host, size_t bytes)
+{
+    if (!array) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the array is NULL");
+    }
+    if (bytes != bytes_of(array)) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "the array has %zu bytes (%lld elements of %s), not %zu", bytes_of(array),
+                       (long long)array->count, quern_dtype_name(array->dtype), bytes);
+    }
+    if (!host && bytes > 0) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the host memory is NULL");
+    }
+    return QUERN_OK;
+}
+
+static quern_status copy_array(quern_array **out, quern_array *array)
+{
+    *out = NULL;
+    quern_array *copy;
+    QN_TRY(new_like(&copy, array));
+    quern_status status = QUERN_OK;
+    if (array->count > 0) {
+        status = array->contiguous
+                     ? copy_bytes(array, copy->data, array->data, QUERN_COPY_ON_DEVICE)
+                     : qn_engine_copy(engine_of(array), copy, array);
+    }
+    if (status != QUERN_OK) {
+        quern_array_release(copy);
+        return status;
+    }
+    *out = copy;
+    return QUERN_OK;
+}
+
+quern_status quern_array_copy(quern_array **out, quern_array *array)
+{
+    qn_error_reset();
+    *out = NULL;
+    if (!array) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the array is NULL");
+    }
+    return copy_array(out, array);
+}
+
+quern_status quern_array_read(quern_array *array, void *host, size_t bytes)
+{
+    qn_error_reset();
+    QN_TRY(check_transfer(array, host, bytes));
+    if (bytes == 0) {
+        return QUERN_OK;
+    }
+    if (array->contiguous) {
+        return copy_bytes(array, host, array->data, QUERN_COPY_TO_HOST);
+    }
+    quern_array *gathered;
+    QN_TRY(copy_array(&gathered, array));
+    quern_status status = copy_bytes(gathered, host, gathered->data, QUERN_COPY_TO_HOST);
+    quern_array_release(gathered);
+    return status;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* A broadcast view has several elements in one place: which of them would count? */
+static quern_status check_writable(const quern_array *array)
+{
+    for (int k = 0; k < array->ndim; k++) {
+        if (array->shape[k] > 1 && array->strides[k] == 0) {
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                           "a broadcast array cannot be written to: the elements along axis %d are "
+                           "one; copy it first",
+                           k);
+        }
+    }
+    return QUERN_OK;
+}
+
+static quern_status write_contiguous(quern_array *array, const void *host)
+{
+    return copy_bytes(array, array->data, host, QUERN_COPY_TO_DEVICE);
+}
+
+quern_status quern_array_write(quern_array *array, const void *host, size_t bytes)
+{
+    qn_error_reset();
+    QN_TRY(check_transfer(array, host, bytes));
+    if (bytes == 0) {
+        return QUERN_OK;
+    }
+    QN_TRY(check_writable(array));
+    if (array->contiguous) {
+        return write_contiguous(array, host);
+    }
+    quern_array *staged;
+    QN_TRY(new_like(&staged, array));
+    quern_status status = write_contiguous(staged, host);
+    if (status == QUERN_OK) {
+        status = qn_engine_copy(engine_of(array), array, staged);
+    }
+    quern_array_release(staged);
+    return status;
+}
+
+quern_status quern_array_from(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
+                              const int64_t *shape, const void *host)
+{
+    quern_array *array;
+    *out = NULL;
+    QN_TRY(quern_array_new(&array, engine, dtype, ndim, shape));
+    quern_status status = quern_array_write(array, host, bytes_of(array));
+    if (status != QUERN_OK) {
+        quern_array_release(array);
+        return status;
+    }
+    *out = array;
+    return QUERN_OK;
+}
+
+/* ---- filling --------------------------------------------------------------------------------- */
+
+static quern_status fill_contiguous(quern_array *array, const void *value)
+{
+    quern_engine *engine = engine_of(array);
+    return qn_engine_methods(engine)->fill(qn_engine_device(engine), array->data, value,
+                                           array->item_size, (size_t)array->count,
+                                           qn_engine_stream(engine));
+}
+
+/* Spread one element over all of `array`. */
+static quern_status spread(quern_array *array, quern_array *one)
+{
+    quern_array *repeated;
+    QN_TRY(quern_array_broadcast(&repeated, one, array->ndim, array->shape));
+    quern_status status = qn_engine_copy(engine_of(array), array, repeated);
+    quern_array_release(repeated);
+    return status;
+}
+
+quern_status quern_array_fill(quern_array *array, const void *value)
+{
+    qn_error_reset();
+    if (!array || !value) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       array ? "the value is NULL" : "the array is NULL");
+    }
+    QN_TRY(check_writable(array));
+    if (array->count == 0) {
+        return QUERN_OK;
+    }
+    if (array->contiguous) {
+        return fill_contiguous(array, value);
+    }
+    quern_engine *engine = engine_of(array);
+    quern_array *one;
+    QN_TRY(qn_array_new_on(&one, engine, array->dtype, 0, NULL, qn_engine_stream(engine)));
+    quern_status status = write_contiguous(one, value);
+    if (status == QUERN_OK) {
+        status = spread(array, one);
+    }
+    quern_array_release(one);
+    return status;
+}
