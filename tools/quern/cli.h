@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The command `quern`: what its files offer each other, one banner a file.
+ *
+ * The command stands on the public header alone. A function that can fail prints one message and
+ * returns the exit status (CLI_OK, CLI_FAILURE, CLI_USAGE); the parsers of user text, which are
+ * also fuzzed, print nothing and describe what is wrong in a cli_problem.
+ */
+#ifndef QUERN_CLI_H
+#define QUERN_CLI_H
+
+#include <quern/quern.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CLI_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#define CLI_COUNT(array)        (sizeof(array) / sizeof((array)[0]))
+
+/* Exit statuses; functions that can fail return one. */
+enum { CLI_OK = 0, CLI_FAILURE = 1, CLI_USAGE = 2 };
+
+/* Pass a failure upward: its message is already printed. */
+#define CLI_TRY(call)                                                                              \
+    do {                                                                                           \
+        int cli_try_status = (call);                                                               \
+        if (cli_try_status != CLI_OK) {                                                            \
+            return cli_try_status;                                                                 \
+        }                                                                                          \
+    } while (0)
+
+/* ---- memory.c ------------------------------------------------------------------------------ */
+
+/* Zeroed memory that lives until the command ends. Does not return when there is none. */
+void *cli_alloc(size_t size);
+char *cli_strdup(const char *text);
+char *cli_strndup(const char *text, size_t length);
+char *cli_sprintf(const char *format, ...) CLI_PRINTF(1, 2);
+/* Free everything that cli_alloc gave. */
+void cli_free_all(void);
+
+/* For data of arrays: NULL when there is not enough. */
+void *cli_data_new(size_t size);
+void cli_data_free(void *data);
+
+/* ---- message.c ----------------------------------------------------------------------------- */
+
+/* Print "quern: error: ..." and return CLI_FAILURE. */
+int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
+/* The same, ending with a pointer to the help of `command` (NULL: the general help); CLI_USAGE. */
+int cli_usage(const char *command, const char *format, ...) CLI_PRINTF(2, 3);
+/* The library's last failure; `about` (may be NULL) says what it was about. CLI_FAILURE. */
+int cli_fail_library(const char *about);
+/* Make sure that what was printed has reached standard output. */
+int cli_flush(void);
+
+/* What is wrong with a text of the user, and the bytes [begin, end) of it that are wrong. */
+typedef struct cli_problem {
+    char text[480];
+    size_t begin, end;
+} cli_problem;
+
+/* Describe a problem; returns false, so that parsers can end with it. */
+bool cli_problem_set(cli_problem *problem, size_t begin, size_t end, const char *format, ...)
+    CLI_PRINTF(4, 5);
+/* Print a problem of argument `name` (may be NULL) with a caret under its place in `text`. */
+int cli_fail_problem(const char *name, const char *text, const cli_problem *problem);
+/* The same for what the user typed; ends with a pointer to the help of `command`. CLI_USAGE. */
+int cli_usage_problem(const char *command, const char *name, const char *text,
+                      const cli_problem *problem);
+
+/* The candidate that `word` may be a slip for, or NULL. */
+const char *cli_nearest(const char *word, const char *const *candidates, size_t count);
+/* "; did you mean \"x\"?", or "" when there is nothing near. Lives until the command ends. */
+const char *cli_did_you_mean(const char *word, const char *const *candidates, size_t count);
+/* The names of all dtypes; *count tells how many. */
+const char *const *cli_dtype_names(size_t *count);
+
+/* ---- options.c ----------------------------------------------------------------------------- */
+
+typedef enum cli_option_kind {
+    CLI_FLAG,   /* int: 1 when given */
+    CLI_TEXT,   /* const char *: the last one given */
+    CLI_LIST,   /* cli_list: all that were given, in order */
+    CLI_WORDS,  /* cli_list: as above, each split into words as a shell would */
+    CLI_NUMBER, /* cli_number */
+    CLI_TRUTH,  /* cli_number: 1 for True, 0 for False */
+} cli_option_kind;
+
+typedef struct cli_list {
+    const char **items;
+    size_t count;
+} cli_list;
+
+typedef struct cli_number {
+    int64_t value;
+    bool given;
+} cli_number;
+
+/* One line of a command's table of options: parsed by it, and printed from it as help. */
+typedef struct cli_option {
+    const char *name;  /* without the dashes */
+    const char *value; /* how the help calls its value; NULL for a flag */
+    const char *help;
+    cli_option_kind kind;
+    size_t offset; /* of the field in the command's own structure */
+    int64_t least; /* the smallest number allowed */
+} cli_option;
+
+typedef struct cli_command cli_command;
+struct cli_command {
+    const char *name;
+    const char *summary; /* one line of the general help */
+    const char *usage;   /* what follows "quern NAME" */
+    const char *text;    /* paragraphs of its own help; NULL for none */
+    const cli_option *options;
+    size_t option_count;
+    int (*run)(const cli_command *command, int argc, char **argv);
+};
+
+/* Parse the arguments after the command's name: options into the structure `into`, all other words
+ * into *words, in order. */
+int cli_options_parse(const cli_command *command, void *into, int argc, char **argv,
+                      cli_list *words);
+/* The help of one command. */
+void cli_command_help(const cli_command *command);
+/* Split `text` into words by the rules of a shell's quotes. */
+bool cli_split_words(cli_list *words, const char *text, cli_problem *problem);
+
+/* ---- commands.c ---------------------------------------------------------------------------- */
+
+/* All commands, in the order of the help. */
+extern const cli_command *const cli_commands[];
+extern const size_t cli_command_count;
+const cli_command *cli_command_find(const char *name);
+/* The message about a word that is no command; CLI_USAGE. */
+int cli_unknown_command(const char *name);
+
+extern const cli_command cmd_elementwise, cmd_devices, cmd_doctor, cmd_cache, cmd_help, cmd_version;
+
+/* ---- number.c ------------------------------------------------------------------------------ */
+
+/* True when `text` looks like a number or truth value, well-formed or not. */
+bool cli_looks_like_number(const char *text);
+/* A number as the value of an argument: a literal when `dtype` is QUERN_DTYPE_NONE, else a scalar
+ * of that dtype, which must hold it. */
+bool cli_number_parse(quern_value *out, const char *text, quern_dtype dtype, cli_problem *problem);
+
+/* ---- view.c -------------------------------------------------------------------------------- */
+
+#define CLI_VIEW_ITEMS 96
+
+typedef enum cli_item_kind {
+    CLI_ITEM_INTEGER,
+    CLI_ITEM_SLICE,
+    CLI_ITEM_ELLIPSIS,
+    CLI_ITEM_NEW_AXIS,
+    CLI_ITEM_TRANSPOSE, /* stands alone in its step */
+} cli_item_kind;
+
+typedef struct cli_view_item {
+    cli_item_kind kind;
+    unsigned step;     /* which bracket or .T it belongs to */
+    size_t begin, end; /* where it stands in the text */
+    quern_slice slice; /* of a slice; `start` is the position of an integer */
+} cli_view_item;
+
+/* A view in NumPy's basic syntax, such as [::2, 1:].T[None]. */
+typedef struct cli_view {
+    cli_view_item items[CLI_VIEW_ITEMS];
+    unsigned count;
+    unsigned steps;
+} cli_view;
+
+/* Parse the view that `text` begins with; *length tells where it ends. `at` is added to the
+ * positions, so that they fit a longer text that the view is part of. */
+bool cli_view_parse(cli_view *out, const char *text, size_t at, size_t *length,
+                    cli_problem *problem);
+
+/* What one step does to an array: slice its `ndim` axes, then take the shape `shape`. */
+typedef struct cli_view_plan {
+    bool transpose;
+    bool new_axes; /* the sliced array has to be reshaped to `shape` */
+    quern_slice slices[QUERN_MAX_NDIM];
+    int ndim;
+    int64_t shape[QUERN_MAX_NDIM];
+} cli_view_plan;
+bool cli_view_plan_step(cli_view_plan *out, const cli_view *view, unsigned step, int ndim,
+                        const int64_t *shape, cli_problem *problem);
+
+/* ---- generate.c ---------------------------------------------------------------------------- */
+
+typedef enum cli_generator_kind {
+    CLI_EMPTY,
+    CLI_ZEROS,
+    CLI_ONES,
+    CLI_ARANGE,
+    CLI_RANDOM,
+} cli_generator_kind;
+
+typedef struct cli_generator {
+    cli_generator_kind kind;
+    quern_dtype dtype;
+    int ndim;
+    int64_t shape[QUERN_MAX_NDIM];
+} cli_generator;
+
+/* True when `text` begins with the name of a generator and a colon. */
+bool cli_is_generator(const char *text);
+/* Parse KIND:DTYPE:SHAPE; *length tells where it ends. */
+bool cli_generator_parse(cli_generator *out, const char *text, size_t *length,
+                         cli_problem *problem);
+/* Fill `count` elements. `seed` and `stream` choose the random numbers. */
+void cli_generate(const cli_generator *generator, void *data, int64_t count, uint64_t seed,
+                  uint64_t stream);
+/* Bytes of `count` elements of a shape; false when they do not fit in an int64_t. */
+bool cli_shape_bytes(int64_t *bytes, int ndim, const int64_t *shape, size_t element);
+
+/* ---- small_float.c ------------------------------------------------------------------------- */
+
+/* float16 and bfloat16 as their 16 bits. */
+double cli_small_to_double(uint16_t bits, quern_dtype dtype);
+uint16_t cli_small_from_double(double value, quern_dtype dtype); /* to nearest, ties to even */
+
+/* ---- value.c ------------------------------------------------------------------------------- */
+
+typedef enum cli_value_kind {
+    CLI_VALUE_FILE,
+    CLI_VALUE_GENERATOR,
+    CLI_VALUE_NUMBER
+} cli_value_kind;
+
+/* The text after `NAME=`, taken apart. */
+typedef struct cli_value {
+    cli_value_kind kind;
+    char *path;              /* of a file */
+    cli_generator generator; /* of a generator */
+    quern_value number;      /* of a number */
+    cli_view view;           /* of a file or generator */
+    char *save;              /* the file to save to; NULL when there is none */
+} cli_value;
+
+bool cli_value_parse(cli_value *out, const char *text, cli_problem *problem);
+
+/* ---- npy_header.c -------------------------------------------------------------------------- */
+
+typedef struct cli_npy {
+    quern_dtype dtype;
+    bool fortran_order;
+    int ndim;
+    int64_t shape[QUERN_MAX_NDIM];
+    int64_t bytes;      /* of the data */
+    size_t data_offset; /* of the data in the file */
+} cli_npy;
+
+/* Read the header of an NPY file of `size` bytes, and check that the data is there. `wanted` tells
+ * that two-byte void elements are bfloat16; it may be QUERN_DTYPE_NONE. */
+bool cli_npy_parse(cli_npy *out, const uint8_t *file, size_t size, quern_dtype wanted,
+                   cli_problem *problem);
+/* The header of a file in C order; returns its length. `header` has room for CLI_NPY_HEADER. */
+#define CLI_NPY_HEADER 1024
+size_t cli_npy_header(char *header, quern_dtype dtype, int ndim, const int64_t *shape);
+
+/* ---- npy_file.c ---------------------------------------------------------------------------- */
+
+/* A file mapped for reading. */
+typedef struct cli_npy_map {
+    cli_npy npy;
+    const void *data;
+    void *mapping;
+    size_t mapped;
+} cli_npy_map;
+int cli_npy_open(cli_npy_map *out, const char *name, const char *path, quern_dtype wanted);
+void cli_npy_close(cli_npy_map *map);
+
+/* See that a file could be written, before work is spent on what goes into it. */
+int cli_npy_check_target(const char *name, const char *path);
+/* Write a temporary file beside `path`. Nothing is at `path` until cli_npy_publish. */
+int cli_npy_stage(const char *path, quern_dtype dtype, int ndim, const int64_t *shape,
+                  const void *data, size_t bytes);
+/* Move all staged files to their places. */
+int cli_npy_publish(void);
+/* Remove what is staged. Safe in a signal handler. */
+void cli_npy_discard(void);
+
+/* ---- interrupt.c --------------------------------------------------------------------------- */
+
+/* Install the handlers: the first Ctrl-C stops the launch, the second the program. */
+void cli_interrupt_install(void);
+/* The engine whose launch is to be stopped; NULL for none. */
+void cli_interrupt_engine(quern_engine *engine);
+/* CLI_OK, or the message and status of an interrupted command. */
+int cli_interrupted(void);
+
+/* ---- print_number.c ------------------------------------------------------------------------ */
+
+/* The fewest decimal digits that tell a number from its neighbours: 0.d1d2d3... x 10^point. */
+typedef struct cli_digits {
+    char digits[24];
+    int count;
+    int point;
+} cli_digits;
+void cli_shortest(cli_digits *out, double magnitude, quern_dtype dtype);
+
+#define CLI_NUMBER_TEXT 400
+/* A float on its own, as NumPy prints a scalar. */
+void cli_scalar_text(char *out, double value, quern_dtype dtype, bool one_zero);
+
+/* How a column of floats is printed: filled by cli_float_format, used by cli_float_text. */
+typedef struct cli_float_format {
+    quern_dtype dtype;
+    bool scientific, plus;
+    int left, right, precision, exponent_digits;
+} cli_float_format;
+/* Choose the format for `count` values, `stride` doubles apart. */
+void cli_float_format_choose(cli_float_format *out, const double *values, size_t count,
+                             size_t stride, quern_dtype dtype, bool plus);
+void cli_float_text(char *out, const cli_float_format *format, double value);
+
+/* ---- print_array.c ------------------------------------------------------------------------- */
+
+/* Print an array in C order as NumPy prints it, after `label`. */
+void cli_print_array(const char *label, quern_dtype dtype, int ndim, const int64_t *shape,
+                     const void *data);
+
+/* ---- parameters.c -------------------------------------------------------------------------- */
+
+/* One parameter of a kernel with the argument that the user gave for it. */
+typedef struct cli_parameter {
+    const char *name;
+    quern_dtype dtype; /* QUERN_DTYPE_NONE when it is a letter */
+    bool output;
+    const char *text; /* what stands after `NAME=`; NULL when left out */
+    cli_value value;
+    bool allocate;      /* an output that the call allocates */
+    bool print;         /* an output that goes to standard output */
+    quern_array *array; /* what the kernel gets */
+    void *result;       /* the output's data on the host */
+    size_t bytes;
+} cli_parameter;
+
+typedef struct cli_parameters {
+    cli_parameter items[QUERN_MAX_PARAMETERS];
+    size_t count;
+} cli_parameters;
+
+/* Add the parameters that `signature` declares. It is one that the library has accepted. */
+void cli_parameters_declare(cli_parameters *parameters, const char *signature, bool outputs);
+/* Give the NAME=VALUE words to their parameters, and decide what happens to each output. */
+int cli_parameters_assign(cli_parameters *parameters, const char *command, const cli_list *words);
+
+/* ---- load.c -------------------------------------------------------------------------------- */
+
+/* Bring the arguments to the device. */
+int cli_parameters_load(cli_parameters *parameters, quern_engine *engine, uint64_t seed);
+/* Copy the outputs back to the host. */
+int cli_parameters_read(cli_parameters *parameters);
+/* Write the files that were asked for. */
+int cli_parameters_save(const cli_parameters *parameters);
+/* Print the outputs that nothing was said about. */
+void cli_parameters_print(const cli_parameters *parameters);
+void cli_parameters_free(cli_parameters *parameters);
+
+/* ---- human.c ------------------------------------------------------------------------------- */
+
+/* "12.5 MiB"; the text lives until the command ends. */
+const char *cli_human_bytes(uint64_t bytes);
+/* "2026-03-01 14:05", local time. */
+const char *cli_human_time(int64_t seconds);
+
+/* ---- job.c: what all kernel commands do with a kernel --------------------------------------- */
+
+typedef struct cli_job_options {
+    const char *device;
+    cli_number seed;
+    int show_source, explain, quiet, time;
+} cli_job_options;
+
+/* The lines of the option table that all kernel commands share; `type` has a field `job`. */
+#define CLI_JOB_OPTIONS(type)                                                                      \
+    {"device", "NAME", "auto, cuda, cuda:1, soft or soft:THREADS", CLI_TEXT,                       \
+     offsetof(type, job.device)},                                                                  \
+        {"seed", "N", "choose the numbers of random:... (default 0)", CLI_NUMBER,                  \
+         offsetof(type, job.seed)},                                                                \
+        {"show-source", NULL, "print the generated CUDA source instead of computing", CLI_FLAG,    \
+         offsetof(type, job.show_source)},                                                         \
+        {"explain", NULL, "print types, plan, key and resources instead of computing", CLI_FLAG,   \
+         offsetof(type, job.explain)},                                                             \
+        {"time", NULL, "repeat the call and print its device time on standard error", CLI_FLAG,    \
+         offsetof(type, job.time)},                                                                \
+    {                                                                                              \
+        "quiet", NULL, "do not print outputs", CLI_FLAG, offsetof(type, job.quiet)                 \
+    }
+
+typedef struct cli_job {
+    const cli_command *command;
+    cli_job_options options;
+    quern_engine *engine;
+    quern_kernel *kernel;
+    cli_parameters parameters;
+    quern_call_options call;
+} cli_job;
+
+int cli_job_open(cli_job *job, const cli_command *command, const cli_job_options *options);
+/* Load the arguments of a kernel that is defined, and do what the options ask for. */
+int cli_job_run(cli_job *job, const cli_list *assignments);
+/* Free everything, whatever had been made. */
+void cli_job_close(cli_job *job);
+
+/* ---- timing.c ------------------------------------------------------------------------------ */
+
+/* Repeat the call and print the line of --time. */
+int cli_time(const cli_job *job, const quern_value *values);
+
+#endif /* QUERN_CLI_H */

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * quern doctor: what was found on this machine, what is missing and what to do about it, and
+ * whether a kernel can really be compiled and run. Exit status 0 when one ran.
+ */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MOST_DEVICES 64
+#define ELEMENTS     1024
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static void heading(const char *text)
+{
+    printf("\n%s\n", text);
+}
+
+static void advice(const char *text)
+{
+    printf("  -> %s\n", text);
+}
+
+static void show_devices(void)
+{
+    static quern_device_info infos[MOST_DEVICES];
+    for (size_t k = 0; k < MOST_DEVICES; k++) {
+        infos[k].size = sizeof infos[k];
+    }
+    size_t count = 0, gpus = 0;
+    heading("devices");
+    if (quern_list_devices(&count, infos, MOST_DEVICES) != QUERN_OK) {
+        printf("  %s", quern_last_error_text());
+    }
+    for (size_t k = 0; k < count && k < MOST_DEVICES; k++) {
+        const quern_device_info *info = &infos[k];
+        bool gpu = info->driver_version > 0 && !info->note[0];
+        gpus += gpu;
+        printf("  %-8s %s, %u %s, %s, %s\n", info->id, info->name, info->processors,
+               strncmp(info->id, "soft", 4) == 0 ? "threads" : "multiprocessors",
+               cli_human_bytes(info->memory_bytes), info->target);
+        if (info->note[0]) {
+            printf("           %s\n", info->note);
+        }
+    }
+    if (gpus == 0) {
+        puts("  no GPU can be used: kernels run on the software device, on the CPU");
+        advice("on a machine with an NVIDIA GPU, install its driver: nvidia-smi should list it");
+    }
+}
+
+static void show_compiler(void)
+{
+    heading("compiler");
+    quern_compiler_info info = {.size = sizeof info};
+    if (quern_get_compiler_info(&info, 1) != QUERN_OK) {
+        printf("  %s", quern_last_error_text());
+    }
+    if (info.found && info.major > 0) {
+        printf("  NVRTC %d.%d, %s\n", info.major, info.minor, info.path);
+    }
+    if (info.problem[0] || !info.found) {
+        printf("  NVRTC cannot be used: %s\n", info.problem);
+        advice("install the CUDA Toolkit, or: pip install nvidia-cuda-nvrtc; or let QUERN_NVRTC");
+        puts("     name the library: QUERN_NVRTC=/path/to/libnvrtc.so.13");
+        puts("     (kernels that are in the cache run without it)");
+    }
+}
+
+static void show_cache(void)
+{
+    heading("cache");
+    quern_options options = QUERN_OPTIONS_INIT;
+    options.device = "soft";
+    quern_engine *engine;
+    if (quern_open(&engine, &options) != QUERN_OK) {
+        printf("  %s", quern_last_error_text());
+        return;
+    }
+    quern_cache_stats stats = {.size = sizeof stats};
+    const char *problem = quern_cache_problem(engine);
+    if (!problem[0] && quern_cache_get_stats(engine, &stats) != QUERN_OK) {
+        problem = quern_last_error()->message;
+    }
+    if (problem[0]) {
+        printf("  not used: %s\n", problem);
+        advice("kernels are compiled in every process until it works; QUERN_CACHE_DIR names a");
+        puts("     folder for it, which must belong to you");
+    } else {
+        printf("  %s\n", quern_cache_path(engine));
+        printf("  %" PRIu64 " kernel%s, %s of %s\n", stats.entries, stats.entries == 1 ? "" : "s",
+               cli_human_bytes(stats.file_bytes), cli_human_bytes(stats.limit));
+    }
+    quern_close(engine);
+}
+
+static void show_environment(void)
+{
+    static const char *const names[] = {"QUERN_DEVICE", "QUERN_CACHE_DIR", "QUERN_CACHE_LIMIT",
+                                        "QUERN_NVRTC",  "QUERN_CUDA",      "QUERN_LOG"};
+    bool any = false;
+    heading("environment");
+    for (size_t k = 0; k < CLI_COUNT(names); k++) {
+        const char *value = getenv(names[k]);
+        if (value) {
+            printf("  %s=%s\n", names[k], value);
+            any = true;
+        }
+    }
+    if (!any) {
+        puts("  none of Quern's variables is set");
+    }
+}
+
+/* One try of a small kernel on one device, step by step. */
+typedef struct trial {
+    quern_engine *engine;
+    quern_kernel *kernel;
+    quern_array *x, *y;
+    double started;
+} trial;
+
+/* Say how long a step took, or why it failed. */
+static bool step(trial *t, const char *what, quern_status status)
+{
+    double now = now_ms();
+    if (status == QUERN_OK) {
+        printf("  %-20s %8.1f ms\n", what, now - t->started);
+    } else {
+        printf("  %-20s failed\n  %s", what, quern_last_error_text());
+    }
+    t->started = now_ms();
+    return status == QUERN_OK;
+}
+
+static quern_status call_and_wait(trial *t)
+{
+    quern_status status = quern_call(t->kernel, t->x, 2.0, &t->y);
+    return status == QUERN_OK ? quern_synchronize(t->engine) : status;
+}
+
+static bool result_is_right(const float *x, const float *y)
+{
+    for (int k = 0; k < ELEMENTS; k++) {
+        if (y[k] != 2 * x[k] + 1) {
+            printf("  the result is wrong: element %d is %g instead of %g\n", k, (double)y[k],
+                   (double)(2 * x[k] + 1));
+            return false;
+        }
+    }
+    puts("  the result is right");
+    return true;
+}
+
+static bool run_trial(trial *t, const char *device)
+{
+    float x[ELEMENTS], y[ELEMENTS];
+    for (int k = 0; k < ELEMENTS; k++) {
+        x[k] = (float)k;
+    }
+    quern_options options = QUERN_OPTIONS_INIT;
+    options.device = device;
+    options.cache_dir = "off"; /* so that it is really compiled */
+    t->started = now_ms();
+    if (!step(t, "open the device", quern_open(&t->engine, &options))) {
+        return false;
+    }
+    quern_device_info info = {.size = sizeof info};
+    if (quern_get_device_info(t->engine, &info) == QUERN_OK) {
+        printf("  %-20s %s\n", "", info.name);
+    }
+    return step(t, "copy an array to it",
+                quern_array_from(&t->x, t->engine, QUERN_FLOAT32, 1, (int64_t[]){ELEMENTS}, x)) &&
+           step(t, "define a kernel",
+                quern_elementwise(&t->kernel, t->engine, "float32 x, float32 a", "float32 y",
+                                  "y = a * x + 1", NULL)) &&
+           step(t, "compile and run it", call_and_wait(t)) &&
+           step(t, "run it again", call_and_wait(t)) &&
+           step(t, "copy the result back", quern_array_read(t->y, y, sizeof y)) &&
+           result_is_right(x, y);
+}
+
+/* `device` is NULL for the default one. */
+static bool try_device(const char *device)
+{
+    heading(device ? "trial on the software device" : "trial");
+    trial t = {0};
+    bool good = run_trial(&t, device);
+    quern_array_release(t.x);
+    quern_array_release(t.y);
+    quern_kernel_release(t.kernel);
+    quern_close(t.engine);
+    return good;
+}
+
+static int run(const cli_command *command, int argc, char **argv)
+{
+    cli_list words;
+    CLI_TRY(cli_options_parse(command, NULL, argc, argv, &words));
+    if (words.count > 0) {
+        return cli_usage(command->name, "doctor takes no argument");
+    }
+    int version = quern_version();
+    printf("quern %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
+    show_devices();
+    show_compiler();
+    show_cache();
+    show_environment();
+    bool works = try_device(NULL) || try_device("soft");
+    putchar('\n');
+    CLI_TRY(cli_flush());
+    return works ? CLI_OK : cli_fail("no kernel could be compiled and run; see above");
+}
+
+const cli_command cmd_doctor = {
+    .name = "doctor",
+    .summary = "Tell what was found on this machine, what is missing and what to do",
+    .usage = "",
+    .text =
+        "Compiles and runs a small kernel, and says how long each step took. The exit status is 0\n"
+        "when it ran.\n",
+    .run = run,
+};

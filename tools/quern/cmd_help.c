@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * quern help: all commands, or one.
+ */
+#include "cli.h"
+
+#include <stdio.h>
+
+static void general_help(void)
+{
+    puts("usage: quern COMMAND [ARGUMENT...]\n"
+         "\n"
+         "Runs C-like snippets as GPU kernels over NumPy files; without a GPU, on the CPU.\n"
+         "\n"
+         "  quern elementwise 'T x, T y' 'T z' 'z = (x - y) * (x - y)' x=a.npy y=2.5 z=out.npy\n"
+         "\n"
+         "commands:");
+    for (size_t k = 0; k < cli_command_count; k++) {
+        printf("  %-12s %s\n", cli_commands[k]->name, cli_commands[k]->summary);
+    }
+    puts("\n"
+         "environment:\n"
+         "  QUERN_DEVICE         auto, cuda, cuda:1, soft or soft:THREADS\n"
+         "  QUERN_CACHE_DIR      folder of the compiled kernels, or off\n"
+         "  QUERN_CACHE_LIMIT    bytes that they may take, such as 2G\n"
+         "  QUERN_NVRTC          path of the NVRTC library\n"
+         "  QUERN_CUDA           path of the CUDA driver library\n"
+         "  QUERN_LOG            error, warn, info or debug\n"
+         "\n"
+         "'quern help COMMAND' tells about one command.");
+}
+
+static int run(const cli_command *command, int argc, char **argv)
+{
+    cli_list words;
+    CLI_TRY(cli_options_parse(command, NULL, argc, argv, &words));
+    if (words.count == 0) {
+        general_help();
+        return CLI_OK;
+    }
+    if (words.count > 1) {
+        return cli_usage(NULL, "help takes one command, not \"%s\" too", words.items[1]);
+    }
+    const cli_command *about = cli_command_find(words.items[0]);
+    if (!about) {
+        return cli_unknown_command(words.items[0]);
+    }
+    cli_command_help(about);
+    return CLI_OK;
+}
+
+const cli_command cmd_help = {
+    .name = "help",
+    .summary = "Tell about the commands, or about one of them",
+    .usage = " [COMMAND]",
+    .run = run,
+};

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What all kernel commands do with a kernel once it is defined: bring the arguments in, explain or
+ * call, read the outputs back, save, print, time.
+ */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int cli_job_open(cli_job *job, const cli_command *command, const cli_job_options *options)
+{
+    *job = (cli_job){.command = command, .options = *options};
+    job->call = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
+    cli_interrupt_install();
+    quern_options open = QUERN_OPTIONS_INIT;
+    open.device = options->device;
+    if (quern_open(&job->engine, &open) != QUERN_OK) {
+        return cli_fail_library(options->device ? "--device" : NULL);
+    }
+    cli_interrupt_engine(job->engine);
+    return CLI_OK;
+}
+
+void cli_job_close(cli_job *job)
+{
+    cli_interrupt_engine(NULL);
+    cli_parameters_free(&job->parameters);
+    quern_kernel_release(job->kernel);
+    quern_close(job->engine);
+}
+
+static void pack(cli_job *job, quern_value *values)
+{
+    for (size_t k = 0; k < job->parameters.count; k++) {
+        cli_parameter *p = &job->parameters.items[k];
+        if (p->allocate) {
+            values[k] = quern_value_output(&p->array);
+        } else if (p->array) {
+            values[k] = quern_value_array(p->array);
+        } else {
+            values[k] = p->value.number;
+        }
+    }
+}
+
+/* The library's failure; with --show-source also the source that did not compile. */
+static int fail(const cli_job *job)
+{
+    CLI_TRY(cli_interrupted());
+    if (job->options.show_source) {
+        fputs(quern_last_error()->source, stdout);
+    }
+    return cli_fail_library(NULL);
+}
+
+static int explain(cli_job *job, const quern_value *values)
+{
+    quern_explanation *explanation;
+    if (quern_explain(&explanation, job->kernel, values, job->parameters.count, &job->call) !=
+        QUERN_OK) {
+        return fail(job);
+    }
+    if (job->options.explain) {
+        fputs(explanation->text, stdout);
+    }
+    if (job->options.show_source) {
+        fputs(explanation->source, stdout);
+    }
+    quern_explanation_free(explanation);
+    return CLI_OK;
+}
+
+static int compute(cli_job *job, quern_value *values)
+{
+    cli_parameters *parameters = &job->parameters;
+    if (quern_call_n(job->kernel, values, parameters->count, &job->call) != QUERN_OK ||
+        quern_synchronize(job->engine) != QUERN_OK) {
+        return fail(job);
+    }
+    CLI_TRY(cli_interrupted());
+    for (size_t k = 0; job->options.quiet && k < parameters->count; k++) {
+        parameters->items[k].print = false;
+    }
+    CLI_TRY(cli_parameters_read(parameters));
+    CLI_TRY(cli_interrupted());
+    CLI_TRY(cli_parameters_save(parameters));
+    cli_parameters_print(parameters);
+    if (!job->options.time) {
+        return CLI_OK;
+    }
+    /* The results are safe: repeating the call may change arrays that it also reads. */
+    CLI_TRY(cli_flush());
+    for (size_t k = 0; k < parameters->count; k++) {
+        parameters->items[k].allocate = false;
+    }
+    pack(job, values);
+    return cli_time(job, values);
+}
+
+int cli_job_run(cli_job *job, const cli_list *assignments)
+{
+    CLI_TRY(cli_parameters_assign(&job->parameters, job->command->name, assignments));
+    CLI_TRY(cli_parameters_load(&job->parameters, job->engine, (uint64_t)job->options.seed.value));
+    CLI_TRY(cli_interrupted());
+    quern_value values[QUERN_MAX_PARAMETERS];
+    pack(job, values);
+    if (job->options.show_source || job->options.explain) {
+        return explain(job, values);
+    }
+    return compute(job, values);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Arguments to the device and outputs back. In: parameters with their values taken apart. Out:
+ * device arrays; then files and printed arrays.
+ *
+ * A view is made on the device, over the whole array, so that the kernel really gets its strides. A
+ * file in Fortran order becomes a transposed view; nothing is transposed on the host.
+ */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Replace *array by one step of a view of it. */
+static int apply_step(quern_array **array, const cli_parameter *parameter, unsigned step)
+{
+    cli_view_plan plan;
+    cli_problem problem;
+    const cli_view *view = &parameter->value.view;
+    if (!cli_view_plan_step(&plan, view, step, quern_array_ndim(*array), quern_array_shape(*array),
+                            &problem)) {
+        return cli_fail_problem(parameter->name, parameter->text, &problem);
+    }
+    quern_array *next = NULL;
+    quern_status status =
+        plan.transpose ? quern_array_transpose(&next, *array, NULL)
+                       : quern_array_slice(&next, *array, quern_array_ndim(*array), plan.slices);
+    if (status == QUERN_OK && plan.new_axes) {
+        quern_array *sliced = next;
+        status = quern_array_reshape(&next, sliced, plan.ndim, plan.shape);
+        quern_array_release(sliced);
+    }
+    if (status != QUERN_OK) {
+        return cli_fail_library(parameter->name);
+    }
+    quern_array_release(*array);
+    *array = next;
+    return CLI_OK;
+}
+
+static int load_file(cli_parameter *parameter, quern_engine *engine)
+{
+    cli_npy_map map;
+    CLI_TRY(cli_npy_open(&map, parameter->name, parameter->value.path, parameter->dtype));
+    const cli_npy *npy = &map.npy;
+    int64_t shape[QUERN_MAX_NDIM] = {0};
+    for (int k = 0; k < npy->ndim; k++) {
+        shape[k] = npy->shape[npy->fortran_order ? npy->ndim - 1 - k : k];
+    }
+    quern_status status =
+        quern_array_from(&parameter->array, engine, npy->dtype, npy->ndim, shape, map.data);
+    if (status == QUERN_OK && npy->fortran_order) {
+        quern_array *stored = parameter->array;
+        status = quern_array_transpose(&parameter->array, stored, NULL);
+        quern_array_release(stored);
+    }
+    cli_npy_close(&map);
+    return status == QUERN_OK ? CLI_OK : cli_fail_library(parameter->name);
+}
+
+/* Numbers that have to be made on the host. */
+static int load_numbers(cli_parameter *parameter, quern_engine *engine, uint64_t seed,
+                        uint64_t stream)
+{
+    const cli_generator *g = &parameter->value.generator;
+    size_t size = quern_dtype_size(g->dtype);
+    int64_t bytes = 0;
+    cli_shape_bytes(&bytes, g->ndim, g->shape, size);
+    void *data = cli_data_new((size_t)bytes);
+    if (!data) {
+        return cli_fail("%s: not enough memory for %lld bytes", parameter->name, (long long)bytes);
+    }
+    cli_generate(g, data, bytes / (int64_t)size, seed, stream);
+    quern_status status =
+        quern_array_from(&parameter->array, engine, g->dtype, g->ndim, g->shape, data);
+    cli_data_free(data);
+    return status == QUERN_OK ? CLI_OK : cli_fail_library(parameter->name);
+}
+
+static int load_generator(cli_parameter *parameter, quern_engine *engine, uint64_t seed,
+                          uint64_t stream)
+{
+    const cli_generator *g = &parameter->value.generator;
+    if (g->kind == CLI_ARANGE || g->kind == CLI_RANDOM) {
+        return load_numbers(parameter, engine, seed, stream);
+    }
+    quern_status status = quern_array_new(&parameter->array, engine, g->dtype, g->ndim, g->shape);
+    if (status == QUERN_OK && g->kind != CLI_EMPTY) {
+        double element[2]; /* the largest element there is */
+        cli_generate(g, element, 1, 0, 0);
+        status = quern_array_fill(parameter->array, element);
+    }
+    return status == QUERN_OK ? CLI_OK : cli_fail_library(parameter->name);
+}
+
+static int load(cli_parameter *parameter, quern_engine *engine, uint64_t seed, uint64_t stream)
+{
+    const cli_value *value = &parameter->value;
+    if (parameter->allocate || value->kind == CLI_VALUE_NUMBER) {
+        return CLI_OK;
+    }
+    if (value->kind == CLI_VALUE_FILE) {
+        CLI_TRY(load_file(parameter, engine));
+    } else {
+        CLI_TRY(load_generator(parameter, engine, seed, stream));
+    }
+    for (unsigned step = 0; step < value->view.steps; step++) {
+        CLI_TRY(apply_step(&parameter->array, parameter, step));
+    }
+    return CLI_OK;
+}
+
+int cli_parameters_load(cli_parameters *parameters, quern_engine *engine, uint64_t seed)
+{
+    for (size_t k = 0; k < parameters->count; k++) {
+        CLI_TRY(load(&parameters->items[k], engine, seed, k));
+    }
+    return CLI_OK;
+}
+
+int cli_parameters_read(cli_parameters *parameters)
+{
+    for (size_t k = 0; k < parameters->count; k++) {
+        cli_parameter *p = &parameters->items[k];
+        if (!p->print && !p->value.save) {
+            continue;
+        }
+        p->bytes =
+            (size_t)quern_array_count(p->array) * quern_dtype_size(quern_array_dtype(p->array));
+        p->result = cli_data_new(p->bytes);
+        if (!p->result) {
+            return cli_fail("%s: not enough memory for %zu bytes", p->name, p->bytes);
+        }
+        if (quern_array_read(p->array, p->result, p->bytes) != QUERN_OK) {
+            return cli_fail_library(NULL);
+        }
+    }
+    return CLI_OK;
+}
+
+int cli_parameters_save(const cli_parameters *parameters)
+{
+    int status = CLI_OK;
+    for (size_t k = 0; k < parameters->count && status == CLI_OK; k++) {
+        const cli_parameter *p = &parameters->items[k];
+        if (p->value.save) {
+            status = cli_npy_stage(p->value.save, quern_array_dtype(p->array),
+                                   quern_array_ndim(p->array), quern_array_shape(p->array),
+                                   p->result, p->bytes);
+        }
+    }
+    if (status == CLI_OK) {
+        status = cli_npy_publish();
+    }
+    cli_npy_discard();
+    return status;
+}
+
+void cli_parameters_print(const cli_parameters *parameters)
+{
+    size_t printed = 0;
+    for (size_t k = 0; k < parameters->count; k++) {
+        printed += parameters->items[k].print;
+    }
+    for (size_t k = 0; k < parameters->count; k++) {
+        const cli_parameter *p = &parameters->items[k];
+        if (p->print) {
+            cli_print_array(printed > 1 ? cli_sprintf("%s = ", p->name) : "",
+                            quern_array_dtype(p->array), quern_array_ndim(p->array),
+                            quern_array_shape(p->array), p->result);
+        }
+    }
+}
+
+void cli_parameters_free(cli_parameters *parameters)
+{
+    for (size_t k = 0; k < parameters->count; k++) {
+        quern_array_release(parameters->items[k].array);
+        cli_data_free(parameters->items[k].result);
+    }
+    parameters->count = 0;
+}

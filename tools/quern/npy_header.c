@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The header of an NPY file, versions 1 to 3. In: the bytes of the file. Out: dtype, order, shape
+ * and where the data lies. Everything the header says is checked against the size of the file
+ * before anything is allocated for it. Writes headers too: version 1, C order.
+ *
+ *     file   := "\x93NUMPY" major minor length header data
+ *     header := "{" (key ":" value ("," key ":" value)* ","?)? "}" space*
+ */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAGIC       "\x93NUMPY"
+#define MAGIC_BYTES 6
+#define ALIGNMENT   64 /* of the data in the files that are written */
+
+/* A place in the header, never past its end. */
+typedef struct cursor {
+    const char *p, *end;
+} cursor;
+
+static char peek(cursor *c)
+{
+    while (c->p < c->end && (*c->p == ' ' || *c->p == '\n' || *c->p == '\t')) {
+        c->p++;
+    }
+    return c->p < c->end ? *c->p : 0;
+}
+
+static bool take(cursor *c, char wanted)
+{
+    bool found = peek(c) == wanted;
+    c->p += found;
+    return found;
+}
+
+static bool take_word(cursor *c, const char *word)
+{
+    size_t length = strlen(word);
+    peek(c);
+    bool found = (size_t)(c->end - c->p) >= length && memcmp(c->p, word, length) == 0;
+    c->p += found ? length : 0;
+    return found;
+}
+
+/* A quoted string without escapes, as NumPy writes keys and types. */
+static bool take_string(cursor *c, char *out, size_t room)
+{
+    char quote = peek(c);
+    if (quote != '\'' && quote != '"') {
+        return false;
+    }
+    const char *from = ++c->p;
+    while (c->p < c->end && *c->p != quote) {
+        c->p++;
+    }
+    size_t length = (size_t)(c->p - from);
+    if (c->p == c->end || length >= room || memchr(from, '\\', length)) {
+        return false;
+    }
+    memcpy(out, from, length);
+    out[length] = 0;
+    c->p++;
+    return true;
+}
+
+static bool malformed(cli_problem *problem)
+{
+    return cli_problem_set(problem, 0, 0, "the NPY header is malformed");
+}
+
+/* shape := "(" (integer ("," integer)* ","?)? ")" */
+static bool parse_shape(cli_npy *out, cursor *c, cli_problem *problem)
+{
+    if (!take(c, '(')) {
+        return malformed(problem);
+    }
+    for (out->ndim = 0; !take(c, ')'); take(c, ',')) {
+        char first = peek(c);
+        if (first == '-') {
+            return cli_problem_set(problem, 0, 0, "the NPY header has a negative extent");
+        }
+        if (first < '0' || first > '9') {
+            return malformed(problem);
+        }
+        if (out->ndim == QUERN_MAX_NDIM) {
+            return cli_problem_set(problem, 0, 0, "the array has more than %d dimensions",
+                                   QUERN_MAX_NDIM);
+        }
+        int64_t extent = 0;
+        for (; c->p < c->end && *c->p >= '0' && *c->p <= '9'; c->p++) {
+            int digit = *c->p - '0';
+            extent = extent > (INT64_MAX - digit) / 10 ? INT64_MAX : extent * 10 + digit;
+        }
+        take_word(c, "L"); /* Python 2 wrote long integers so */
+        out->shape[out->ndim++] = extent;
+        if (peek(c) != ',' && peek(c) != ')') {
+            return malformed(problem);
+        }
+    }
+    return true;
+}
+
+/* The type codes without their byte order. */
+static const struct {
+    const char *code;
+    quern_dtype dtype;
+} codes[] = {
+    {"b1", QUERN_BOOL},    {"i1", QUERN_INT8},      {"i2", QUERN_INT16},
+    {"i4", QUERN_INT32},   {"i8", QUERN_INT64},     {"u1", QUERN_UINT8},
+    {"u2", QUERN_UINT16},  {"u4", QUERN_UINT32},    {"u8", QUERN_UINT64},
+    {"f2", QUERN_FLOAT16}, {"V2", QUERN_BFLOAT16},  {"f4", QUERN_FLOAT32},
+    {"f8", QUERN_FLOAT64}, {"c8", QUERN_COMPLEX64}, {"c16", QUERN_COMPLEX128},
+};
+
+static bool refuse_dtype(const char *descr, cli_problem *problem)
+{
+    if (strchr(descr, 'O')) {
+        return cli_problem_set(problem, 0, 0,
+                               "the elements are Python objects, which a kernel cannot read; save "
+                               "x.astype(\"float64\") or another number type");
+    }
+    return cli_problem_set(problem, 0, 0,
+                           "elements of type '%s' are not supported; convert with "
+                           "x.astype(\"float64\") or another type from bool, int8..int64, "
+                           "uint8..uint64, float16, float32, float64, complex64, complex128",
+                           descr);
+}
+
+static bool find_dtype(cli_npy *out, const char *descr, quern_dtype wanted, cli_problem *problem)
+{
+    char order = descr[0];
+    bool has_order = order && strchr("<>|=", order);
+    const char *code = descr + has_order;
+    out->dtype = strcmp(descr, "bfloat16") == 0 ? QUERN_BFLOAT16 : QUERN_DTYPE_NONE;
+    for (size_t k = 0; k < CLI_COUNT(codes); k++) {
+        if (strcmp(code, codes[k].code) == 0) {
+            out->dtype = codes[k].dtype;
+        }
+    }
+    if (out->dtype == QUERN_DTYPE_NONE) {
+        return refuse_dtype(descr, problem);
+    }
+    if (order == '>' && quern_dtype_size(out->dtype) > 1) {
+        return cli_problem_set(problem, 0, 0,
+                               "the elements are big-endian ('%s'); convert with "
+                               "x.astype(x.dtype.newbyteorder('<'))",
+                               descr);
+    }
+    if (strcmp(code, "V2") == 0 && wanted != QUERN_BFLOAT16) {
+        return cli_problem_set(problem, 0, 0,
+                               "the elements are two bytes of no stated type ('%s'); if they are "
+                               "bfloat16, declare the parameter so: \"bfloat16 x\"",
+                               descr);
+    }
+    return true;
+}
+
+static bool parse_descr(char *descr, size_t room, cursor *c, cli_problem *problem)
+{
+    if (peek(c) == '[') {
+        return cli_problem_set(problem, 0, 0,
+                               "the elements are structured; save one field: x[\"name\"].copy()");
+    }
+    return take_string(c, descr, room) || malformed(problem);
+}
+
+/* The dictionary. Each key has to be there once. */
+static bool parse_dictionary(cli_npy *out, cursor *c, quern_dtype wanted, cli_problem *problem)
+{
+    char key[32], descr[64];
+    bool has_descr = false, has_order = false, has_shape = false;
+    if (!take(c, '{')) {
+        return malformed(problem);
+    }
+    while (!take(c, '}')) {
+        bool good = take_string(c, key, sizeof key) && take(c, ':');
+        if (good && strcmp(key, "descr") == 0 && !has_descr) {
+            has_descr = true;
+            if (!parse_descr(descr, sizeof descr, c, problem)) {
+                return false;
+            }
+        } else if (good && strcmp(key, "fortran_order") == 0 && !has_order) {
+            has_order = true;
+            out->fortran_order = take_word(c, "True");
+            good = out->fortran_order || take_word(c, "False");
+        } else if (good && strcmp(key, "shape") == 0 && !has_shape) {
+            has_shape = true;
+            if (!parse_shape(out, c, problem)) {
+                return false;
+            }
+        } else {
+            good = false;
+        }
+        if (!good || !(take(c, ',') || peek(c) == '}')) {
+            return malformed(problem);
+        }
+    }
+    if (peek(c) != 0 || c->p != c->end || !has_descr || !has_order || !has_shape) {
+        return malformed(problem);
+    }
+    return find_dtype(out, descr, wanted, problem);
+}
+
+static bool check_size(cli_npy *out, size_t size, cli_problem *problem)
+{
+    if (!cli_shape_bytes(&out->bytes, out->ndim, out->shape, quern_dtype_size(out->dtype))) {
+        return cli_problem_set(problem, 0, 0,
+                               "the NPY header states a shape that is larger than any memory");
+    }
+    uint64_t there = size - out->data_offset;
+    if ((uint64_t)out->bytes > there) {
+        return cli_problem_set(problem, 0, 0,
+                               "the file is truncated: its header states %" PRId64
+                               " bytes of data, and %" PRIu64 " are there",
+                               out->bytes, there);
+    }
+    return true;
+}
+
+bool cli_npy_parse(cli_npy *out, const uint8_t *file, size_t size, quern_dtype wanted,
+                   cli_problem *problem)
+{
+    *out = (cli_npy){0};
+    size_t magic = size < MAGIC_BYTES ? size : MAGIC_BYTES;
+    if (size == 0) {
+        return cli_problem_set(problem, 0, 0, "the file is empty");
+    }
+    if (memcmp(file, MAGIC, magic) != 0) {
+        bool zip = size >= 2 && memcmp(file, "PK", 2) == 0;
+        return cli_problem_set(problem, 0, 0, "this is not an NPY file%s",
+                               zip ? " but a zip archive, perhaps of numpy.savez; save each array "
+                                     "with numpy.save"
+                                   : "; write one with numpy.save");
+    }
+    uint8_t version = size > MAGIC_BYTES ? file[MAGIC_BYTES] : 0;
+    size_t prefix = MAGIC_BYTES + 2 + (version == 1 ? 2 : 4);
+    if (size < prefix) {
+        return cli_problem_set(problem, 0, 0, "the file is truncated within its NPY header");
+    }
+    if (version < 1 || version > 3) {
+        return cli_problem_set(problem, 0, 0, "NPY version %d.%d is not known; 1 to 3 are", version,
+                               file[MAGIC_BYTES + 1]);
+    }
+    const uint8_t *l = file + MAGIC_BYTES + 2;
+    size_t length = (size_t)l[0] | (size_t)l[1] << 8;
+    if (version > 1) {
+        length |= (size_t)l[2] << 16 | (size_t)l[3] << 24;
+    }
+    if (length > size - prefix) {
+        return cli_problem_set(problem, 0, 0,
+                               "the file is truncated within its NPY header, which states %zu "
+                               "bytes for itself",
+                               length);
+    }
+    cursor c = {(const char *)file + prefix, (const char *)file + prefix + length};
+    out->data_offset = prefix + length;
+    return parse_dictionary(out, &c, wanted, problem) && check_size(out, size, problem);
+}
+
+static const char *code_of(quern_dtype dtype)
+{
+    for (size_t k = 0; k < CLI_COUNT(codes); k++) {
+        if (codes[k].dtype == dtype) {
+            return codes[k].code;
+        }
+    }
+    return "V1";
+}
+
+size_t cli_npy_header(char *header, quern_dtype dtype, int ndim, const int64_t *shape)
+{
+    char *text = header + MAGIC_BYTES + 4, *p = text;
+    p += sprintf(p, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+                 quern_dtype_size(dtype) > 1 ? '<' : '|', code_of(dtype));
+    for (int k = 0; k < ndim; k++) {
+        p += sprintf(p, "%s%" PRId64 "%s", k > 0 ? " " : "", shape[k],
+                     k + 1 < ndim || ndim == 1 ? "," : "");
+    }
+    p += sprintf(p, "), }");
+    while ((p + 1 - header) % ALIGNMENT != 0) {
+        *p++ = ' ';
+    }
+    *p++ = '\n';
+    size_t length = (size_t)(p - text);
+    memcpy(header, MAGIC "\x01\x00", MAGIC_BYTES + 2);
+    header[MAGIC_BYTES + 2] = (char)(length & 0xff);
+    header[MAGIC_BYTES + 3] = (char)(length >> 8);
+    return (size_t)(p - header);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Options: a command's table of them is what its arguments are parsed by and what its help is
+ * printed from. `--name=value` and `--name value` are the same; options may stand anywhere; after
+ * `--` every word is plain.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static void list_add(cli_list *list, const char *item)
+{
+    if ((list->count & (list->count - 1)) == 0) { /* full at every power of two */
+        const char **items = cli_alloc((list->count ? list->count * 2 : 1) * sizeof *items);
+        if (list->count > 0) {
+            memcpy(items, list->items, list->count * sizeof *items);
+        }
+        list->items = items;
+    }
+    list->items[list->count++] = item;
+}
+
+/* The word of a shell's command line that `p` begins with, its quotes removed. */
+static const char *shell_word(const char **rest, const char *p, const char *text,
+                              cli_problem *problem)
+{
+    char *word = cli_alloc(strlen(p) + 1), *to = word;
+    char quote = 0;
+    const char *opened = p;
+    for (; *p && (quote || !strchr(" \t\n", *p)); p++) {
+        bool escapes = *p == '\\' && quote != '\'' && p[1];
+        if (escapes && (!quote || strchr("\"\\$`", p[1]))) {
+            *to++ = *++p;
+        } else if (*p == quote) {
+            quote = 0;
+        } else if (!quote && (*p == '\'' || *p == '"')) {
+            quote = *p;
+            opened = p;
+        } else {
+            *to++ = *p;
+        }
+    }
+    *rest = p;
+    if (quote) {
+        size_t at = (size_t)(opened - text);
+        cli_problem_set(problem, at, at + 1, "the quote is not closed");
+        return NULL;
+    }
+    return word;
+}
+
+bool cli_split_words(cli_list *words, const char *text, cli_problem *problem)
+{
+    const char *p = text;
+    while (*(p += strspn(p, " \t\n"))) {
+        const char *word = shell_word(&p, p, text, problem);
+        if (!word) {
+            return false;
+        }
+        list_add(words, word);
+    }
+    return true;
+}
+
+static int set_number(const cli_command *command, const cli_option *option, cli_number *into,
+                      const char *value)
+{
+    char *end;
+    errno = 0;
+    long long number = strtoll(value, &end, 10);
+    if (end == value || *end) {
+        return cli_usage(command->name, "--%s: \"%s\" is not a whole number", option->name, value);
+    }
+    if (errno == ERANGE || number < option->least) {
+        return cli_usage(command->name, "--%s: %s is out of range; the smallest is %lld",
+                         option->name, value, (long long)option->least);
+    }
+    *into = (cli_number){number, true};
+    return CLI_OK;
+}
+
+static int set_truth(const cli_command *command, const cli_option *option, cli_number *into,
+                     const char *value)
+{
+    bool truth = strcasecmp(value, "true") == 0;
+    if (!truth && strcasecmp(value, "false") != 0) {
+        return cli_usage(command->name, "--%s: \"%s\" is neither True nor False", option->name,
+                         value);
+    }
+    *into = (cli_number){truth, true};
+    return CLI_OK;
+}
+
+static int set_option(const cli_command *command, const cli_option *option, void *into,
+                      const char *value)
+{
+    void *field = (char *)into + option->offset;
+    cli_problem problem;
+    switch (option->kind) {
+    case CLI_FLAG:
+        *(int *)field = 1;
+        return CLI_OK;
+    case CLI_TEXT:
+        *(const char **)field = value;
+        return CLI_OK;
+    case CLI_LIST:
+        list_add(field, value);
+        return CLI_OK;
+    case CLI_WORDS:
+        if (!cli_split_words(field, value, &problem)) {
+            return cli_usage_problem(command->name, cli_sprintf("--%s", option->name), value,
+                                     &problem);
+        }
+        return CLI_OK;
+    case CLI_NUMBER:
+        return set_number(command, option, field, value);
+    case CLI_TRUTH:
+        return set_truth(command, option, field, value);
+    }
+    return CLI_OK;
+}
+
+static int unknown_option(const cli_command *command, const char *word, size_t length)
+{
+    const char *name = cli_strndup(word, length);
+    const char **names = cli_alloc((command->option_count + 1) * sizeof *names);
+    for (size_t k = 0; k < command->option_count; k++) {
+        names[k] = cli_sprintf("--%s", command->options[k].name);
+    }
+    return cli_usage(command->name, "quern %s has no option %s%s", command->name, name,
+                     cli_did_you_mean(name, names, command->option_count));
+}
+
+static const cli_option *find_option(const cli_command *command, const char *name, size_t length)
+{
+    for (size_t k = 0; k < command->option_count; k++) {
+        const char *candidate = command->options[k].name;
+        if (strlen(candidate) == length && memcmp(candidate, name, length) == 0) {
+            return &command->options[k];
+        }
+    }
+    return NULL;
+}
+
+/* One option; *next is the index of the word after it. */
+static int parse_option(const cli_command *command, void *into, int *next, int argc, char **argv)
+{
+    const char *word = argv[(*next)++];
+    size_t length = strcspn(word, "=");
+    const cli_option *option = word[1] == '-' ? find_option(command, word + 2, length - 2) : NULL;
+    if (!option) {
+        return unknown_option(command, word, length);
+    }
+    const char *value = word[length] == '=' ? word + length + 1 : NULL;
+    if (!option->value && value) {
+        return cli_usage(command->name, "--%s takes no value", option->name);
+    }
+    if (option->value && !value) {
+        if (*next >= argc) {
+            return cli_usage(command->name, "--%s needs a value: --%s=%s", option->name,
+                             option->name, option->value);
+        }
+        value = argv[(*next)++];
+    }
+    return set_option(command, option, into, value);
+}
+
+int cli_options_parse(const cli_command *command, void *into, int argc, char **argv,
+                      cli_list *words)
+{
+    *words = (cli_list){0};
+    bool plain = false;
+    for (int k = 0; k < argc;) {
+        if (plain || argv[k][0] != '-' || argv[k][1] == 0) {
+            list_add(words, argv[k++]);
+        } else if (strcmp(argv[k], "--") == 0) {
+            plain = true;
+            k++;
+        } else {
+            CLI_TRY(parse_option(command, into, &k, argc, argv));
+        }
+    }
+    return CLI_OK;
+}
+
+void cli_command_help(const cli_command *command)
+{
+    printf("usage: quern %s%s\n", command->name, command->usage);
+    printf("\n%s\n", command->summary);
+    if (command->text) {
+        printf("\n%s", command->text);
+    }
+    if (command->option_count > 0) {
+        puts("\noptions:");
+    }
+    for (size_t k = 0; k < command->option_count; k++) {
+        const cli_option *o = &command->options[k];
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? "=" : "",
+                 o->value ? o->value : "");
+        printf("  %-26s %s\n", left, o->help);
+    }
+}

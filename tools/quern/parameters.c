@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The parameters of a kernel and the user's arguments for them. In: a signature that the library
+ * has accepted, and NAME=VALUE words. Out: for each parameter its value taken apart, and for each
+ * output whether it is allocated, saved, printed. No file is opened and no device touched.
+ */
+#include "cli.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* One part of a signature: qualifiers, words of the type, name. */
+static void declare(cli_parameter *parameter, const char *part, size_t length)
+{
+    char *type = cli_alloc(length + 2);
+    const char *last = "";
+    for (const char *p = part, *end = part + length; p < end;) {
+        const char *from = p;
+        while (p < end && !isspace((unsigned char)*p)) {
+            p++;
+        }
+        if (p == from) {
+            p++;
+            continue;
+        }
+        if (*last && strcmp(last, "raw") != 0 && strcmp(last, "const") != 0) {
+            strcat(strcat(type, *type ? " " : ""), last);
+        }
+        last = cli_strndup(from, (size_t)(p - from));
+    }
+    parameter->name = last;
+    parameter->dtype = quern_dtype_from_name(type);
+}
+
+void cli_parameters_declare(cli_parameters *parameters, const char *signature, bool outputs)
+{
+    if (signature[strspn(signature, " \t\r\n")] == 0) {
+        return;
+    }
+    for (const char *p = signature; parameters->count < QUERN_MAX_PARAMETERS; p++) {
+        size_t length = strcspn(p, ",");
+        cli_parameter *parameter = &parameters->items[parameters->count++];
+        parameter->output = outputs;
+        declare(parameter, p, length);
+        p += length;
+        if (!*p) {
+            return;
+        }
+    }
+}
+
+static int unknown_parameter(const cli_parameters *parameters, const char *command,
+                             const char *name)
+{
+    const char *names[QUERN_MAX_PARAMETERS];
+    const char *list = "";
+    for (size_t k = 0; k < parameters->count; k++) {
+        names[k] = parameters->items[k].name;
+        list = cli_sprintf("%s%s%s", list, k > 0 ? ", " : "", names[k]);
+    }
+    const char *advice = cli_did_you_mean(name, names, parameters->count);
+    return cli_usage(command, "the kernel has no parameter \"%s\"; it has %s%s", name,
+                     parameters->count > 0 ? list : "none", advice);
+}
+
+static cli_parameter *find(cli_parameters *parameters, const char *name)
+{
+    for (size_t k = 0; k < parameters->count; k++) {
+        if (strcmp(parameters->items[k].name, name) == 0) {
+            return &parameters->items[k];
+        }
+    }
+    return NULL;
+}
+
+static int assign(cli_parameters *parameters, const char *command, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    if (!equals || equals == word) {
+        return cli_usage(command, "\"%s\" is not of the form NAME=VALUE", word);
+    }
+    const char *name = cli_strndup(word, (size_t)(equals - word));
+    cli_parameter *parameter = find(parameters, name);
+    if (!parameter) {
+        return unknown_parameter(parameters, command, name);
+    }
+    if (parameter->text) {
+        return cli_usage(command, "%s is given twice: %s=%s and %s", name, name, parameter->text,
+                         word);
+    }
+    parameter->text = equals + 1;
+    cli_problem problem;
+    if (!*parameter->text) {
+        return cli_usage(command, "%s= has no value", name);
+    }
+    if (!cli_value_parse(&parameter->value, parameter->text, &problem)) {
+        return cli_usage_problem(command, name, parameter->text, &problem);
+    }
+    return CLI_OK;
+}
+
+static int check_input(const cli_parameter *parameter, const char *command)
+{
+    const char *name = parameter->name;
+    if (!parameter->text) {
+        return cli_usage(command, "the input %s is missing: add %s=VALUE", name, name);
+    }
+    if (parameter->value.save) {
+        return cli_usage(command, "%s is an input, and only outputs are saved: leave out \":%s\"",
+                         name, parameter->value.save);
+    }
+    return CLI_OK;
+}
+
+/* Decide what happens to an output. */
+static int settle_output(cli_parameter *parameter, const char *command)
+{
+    const char *name = parameter->name;
+    cli_value *value = &parameter->value;
+    if (!parameter->text) {
+        parameter->allocate = parameter->print = true;
+    } else if (value->kind == CLI_VALUE_NUMBER) {
+        return cli_usage(command,
+                         "%s is an output and cannot be a number: write %s=OUT.npy, or "
+                         "leave it out to have it printed",
+                         name, name);
+    } else if (value->kind == CLI_VALUE_FILE && !value->save) {
+        if (value->view.count > 0) {
+            return cli_usage(command,
+                             "%s=%s: to write into a view, say where it is saved: "
+                             "%s=%s:OUT.npy",
+                             name, parameter->text, name, parameter->text);
+        }
+        parameter->allocate = true;
+        value->save = value->path;
+    }
+    return value->save ? cli_npy_check_target(name, value->save) : CLI_OK;
+}
+
+static int check_targets_differ(const cli_parameters *parameters, const char *command)
+{
+    for (size_t k = 0; k < parameters->count; k++) {
+        for (size_t j = 0; j < k; j++) {
+            const char *one = parameters->items[j].value.save;
+            const char *other = parameters->items[k].value.save;
+            if (one && other && strcmp(one, other) == 0) {
+                return cli_usage(command, "%s and %s would both be saved to \"%s\"",
+                                 parameters->items[j].name, parameters->items[k].name, one);
+            }
+        }
+    }
+    return CLI_OK;
+}
+
+int cli_parameters_assign(cli_parameters *parameters, const char *command, const cli_list *words)
+{
+    for (size_t k = 0; k < words->count; k++) {
+        CLI_TRY(assign(parameters, command, words->items[k]));
+    }
+    for (size_t k = 0; k < parameters->count; k++) {
+        cli_parameter *parameter = &parameters->items[k];
+        if (parameter->output) {
+            CLI_TRY(settle_output(parameter, command));
+        } else {
+            CLI_TRY(check_input(parameter, command));
+        }
+    }
+    return check_targets_differ(parameters, command);
+}

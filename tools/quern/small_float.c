@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * float16 and bfloat16 to and from double, by their fields: 5 exponent and 10 fraction bits, or 8
+ * and 7. Exact one way; rounded once, to nearest with ties to even, the other.
+ */
+#include "cli.h"
+
+#include <math.h>
+
+static int fraction_bits(quern_dtype dtype)
+{
+    return dtype == QUERN_FLOAT16 ? 10 : 7;
+}
+
+double cli_small_to_double(uint16_t bits, quern_dtype dtype)
+{
+    int fraction = fraction_bits(dtype), bias = (1 << (14 - fraction)) - 1;
+    int exponent = (bits & 0x7fff) >> fraction, most = 2 * bias + 1;
+    int digits = bits & ((1 << fraction) - 1);
+    double value;
+    if (exponent == most) {
+        value = digits ? NAN : INFINITY;
+    } else if (exponent == 0) {
+        value = ldexp(digits, 1 - bias - fraction);
+    } else {
+        value = ldexp(digits | 1 << fraction, exponent - bias - fraction);
+    }
+    return bits & 0x8000 ? -value : value;
+}
+
+uint16_t cli_small_from_double(double value, quern_dtype dtype)
+{
+    int fraction = fraction_bits(dtype), bias = (1 << (14 - fraction)) - 1;
+    uint16_t sign = signbit(value) ? 0x8000 : 0;
+    uint16_t infinity = (uint16_t)((2 * bias + 1) << fraction);
+    if (isnan(value)) {
+        return sign | infinity | (uint16_t)(1 << (fraction - 1));
+    }
+    if (isinf(value)) {
+        return sign | infinity;
+    }
+    int exponent;
+    frexp(value, &exponent); /* |value| < 2^exponent */
+    exponent = exponent < 2 - bias ? 2 - bias : exponent;
+    if (exponent - 1 > bias) {
+        return sign | infinity;
+    }
+    /* In units of the last place. A carry out of the fraction is right as it is: it raises the
+     * exponent, from a subnormal to the first normal and from the largest to infinity too. */
+    double units = nearbyint(ldexp(fabs(value), fraction + 1 - exponent));
+    int field = exponent - 1 + bias;
+    return sign | (uint16_t)(units + (double)(field - 1) * (1 << fraction));
+}
