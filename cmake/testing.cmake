@@ -5,6 +5,14 @@
 
 # Tests keep their compiled kernels in the build tree, never in the user's cache.
 set(QUERN_TEST_ENVIRONMENT "QUERN_CACHE_DIR=${PROJECT_BINARY_DIR}/test-cache")
+if(QUERN_SANITIZE)
+  set(suppressions ${PROJECT_SOURCE_DIR}/tests/sanitizers)
+  list(APPEND QUERN_TEST_ENVIRONMENT
+    "ASAN_OPTIONS=strict_string_checks=1:detect_stack_use_after_return=1"
+    "LSAN_OPTIONS=suppressions=${suppressions}/lsan.txt:print_suppressions=0"
+    "UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"
+    "TSAN_OPTIONS=suppressions=${suppressions}/tsan.txt:halt_on_error=1")
+endif()
 
 # quern_test(NAME LABEL command...): a test of the whole, with the common environment.
 function(quern_test name label)
