@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * array: typed, strided views of device memory, and the planner that looks at their layouts.
- * Uses base, lang's dtype table and the device interface; an array reaches its engine only through the
- * few functions of qn_engine_* below, which src/engine defines.
+ * Uses base, lang's dtype table and the device interface; an array reaches its engine only through
+ * the few functions of qn_engine_* below, which src/engine defines.
  */
 #ifndef QN_ARRAY_H
 #define QN_ARRAY_H
@@ -30,7 +30,7 @@ typedef struct qn_buffer {
     quern_engine *engine; /**< retained */
     void *pointer;
     size_t bytes;
-    void *stream;         /**< whose order allocation and release follow */
+    void *stream;                   /**< whose order allocation and release follow */
     void (*release)(void *context); /**< foreign memory: NULL for the device's own */
     void *context;
     bool foreign;
@@ -50,18 +50,19 @@ struct quern_array {
     quern_dtype dtype;
     uint32_t item_size;
     int ndim;
-    bool contiguous;   /**< C order without gaps */
+    bool contiguous; /**< C order without gaps */
     int64_t count;
-    void *data;        /**< element (0, ..., 0) */
-    int64_t *strides;  /**< bytes; points behind shape */
-    int64_t shape[];   /**< ndim extents, then ndim strides */
+    void *data;       /**< element (0, ..., 0) */
+    int64_t *strides; /**< bytes; points behind shape */
+    int64_t shape[];  /**< ndim extents, then ndim strides */
 };
 
 /** Check a shape and count its elements; their bytes fit a ptrdiff_t. Errors:
  * QUERN_ERROR_INVALID_ARGUMENT. */
 quern_status qn_shape_check(int64_t *count, int ndim, const int64_t *shape, uint32_t item_size);
-/** An array over `buffer` (retained; NULL: to be set by the caller) whose data, shape and strides are still to be set; then
- * qn_array_finish() computes what follows from them. NULL: out of memory. */
+/** An array over `buffer` (retained; NULL: to be set by the caller) whose data, shape and strides
+ * are still to be set; then qn_array_finish() computes what follows from them. NULL: out of memory.
+ */
 quern_array *qn_array_header(qn_buffer *buffer, quern_dtype dtype, int ndim);
 void qn_array_finish(quern_array *array);
 /** Set the strides of C order without gaps. */

@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 #define QN_PRINTF(string, first) __attribute__((format(printf, string, first)))
-#define QN_COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define QN_MIN(a, b) ((a) < (b) ? (a) : (b))
-#define QN_MAX(a, b) ((a) > (b) ? (a) : (b))
+#define QN_COUNT(array)          (sizeof(array) / sizeof((array)[0]))
+#define QN_MIN(a, b)             ((a) < (b) ? (a) : (b))
+#define QN_MAX(a, b)             ((a) > (b) ? (a) : (b))
 
 /* ---- error.c: this thread's last failure -------------------------------------------------- */
 
@@ -118,8 +118,8 @@ void qn_error_print(qn_text *out, const quern_error *error);
 /* ---- library.c: shared libraries ---------------------------------------------------------- */
 
 typedef struct qn_library qn_library;
-/** Open the first of `names` (NULL-terminated; paths or sonames) that loads. On failure *out is NULL
- * and *why (to be freed) tells what each said; nothing is recorded as an error. */
+/** Open the first of `names` (NULL-terminated; paths or sonames) that loads. On failure *out is
+ * NULL and *why (to be freed) tells what each said; nothing is recorded as an error. */
 bool qn_library_open(qn_library **out, const char *const *names, char **why);
 void *qn_library_symbol(qn_library *library, const char *name);
 /** The file that was loaded, or the name if unknown. Borrowed. */

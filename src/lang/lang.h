@@ -24,11 +24,11 @@ typedef enum qn_dtype_kind {
 
 typedef struct qn_dtype_info {
     quern_dtype dtype;
-    const char *name;  /**< NumPy's: "float32" */
+    const char *name;   /**< NumPy's: "float32" */
     const char *c_name; /**< in generated CUDA source: "float", "signed char", "complex<float>" */
-    uint32_t size;     /**< bytes; also the alignment */
+    uint32_t size;      /**< bytes; also the alignment */
     qn_dtype_kind kind;
-    char npy[4];       /**< type string of an NPY header without its byte order: "f4", "b1", "" */
+    char npy[4]; /**< type string of an NPY header without its byte order: "f4", "b1", "" */
 } qn_dtype_info;
 
 /** NULL for what is not a dtype. */
@@ -43,8 +43,8 @@ const char *qn_dtype_suggest(qn_str name);
 
 /* ---- scalar.c: scalars of a caller to the dtype of a parameter ------------------------------ */
 
-/** Convert a scalar to the bytes of `to` (16-byte buffer), as NumPy's item assignment would: float to
- * integer truncates; a value that does not fit, NaN to integer and complex to real are
+/** Convert a scalar to the bytes of `to` (16-byte buffer), as NumPy's item assignment would: float
+ * to integer truncates; a value that does not fit, NaN to integer and complex to real are
  * QUERN_ERROR_VALUE / _TYPE naming `name`, the parameter. */
 quern_status qn_scalar_convert(void *bytes, quern_dtype to, const quern_value *value, qn_str name);
 
@@ -61,11 +61,11 @@ float qn_bfloat16_to_float(uint16_t bits);
 
 typedef struct qn_parameter {
     qn_str name;
-    qn_str type;         /**< as written */
-    quern_dtype dtype;   /**< QUERN_DTYPE_NONE when the type is a letter */
-    int letter;          /**< index into qn_signature.letters, or -1 */
+    qn_str type;       /**< as written */
+    quern_dtype dtype; /**< QUERN_DTYPE_NONE when the type is a letter */
+    int letter;        /**< index into qn_signature.letters, or -1 */
     bool raw;
-    bool is_const;       /**< written `const`: an output that may only be read is refused */
+    bool is_const; /**< written `const`: an output that may only be read is refused */
     bool output;
     uint32_t type_begin, type_end, name_begin, name_end; /**< bytes of the text it stands in */
 } qn_parameter;
@@ -78,10 +78,10 @@ typedef struct qn_signature {
     uint32_t letter_count;
 } qn_signature;
 
-/** Parse both lists. Everything is allocated in `arena`. Errors: QUERN_ERROR_SIGNATURE with the text
- * named "in" or "out" and the span of the place; a message that says what to write instead. Refused:
- * names that are C++ keywords or reserved (`n`, `i`, a leading underscore), unknown types, a name
- * used twice, a letter that is also a parameter's name, more than QUERN_MAX_PARAMETERS. */
+/** Parse both lists. Everything is allocated in `arena`. Errors: QUERN_ERROR_SIGNATURE with the
+ * text named "in" or "out" and the span of the place; a message that says what to write instead.
+ * Refused: names that are C++ keywords or reserved (`n`, `i`, a leading underscore), unknown types,
+ * a name used twice, a letter that is also a parameter's name, more than QUERN_MAX_PARAMETERS. */
 quern_status qn_signature_parse(qn_signature *out, qn_arena *arena, const char *in,
                                 const char *result);
 
@@ -120,7 +120,8 @@ quern_status qn_advise_type(const qn_list *list, const qn_words *words, uint32_t
 /** Why `name` cannot be a parameter's name, as the end of a sentence, or NULL when it can. */
 const char *qn_name_refusal(qn_str name);
 
-/* ---- scan.c: identifiers in snippets ---------------------------------------------------------- */
+/* ---- scan.c: identifiers in snippets ----------------------------------------------------------
+ */
 
 /** True when identifier `name` occurs in C-like `text` outside comments, strings and character
  * constants. */
