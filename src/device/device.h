@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * device: the two devices that Quern brings. The interface is include/quern/device.h.
+ *
+ *     cuda   an NVIDIA GPU. The driver's library is loaded when the device is first asked for:
+ *            the file that QUERN_CUDA names (or libcuda.so.1 in the folder that it names), else
+ *            libcuda.so.1 where the system's linker finds it. Nothing else is tried when QUERN_CUDA
+ *            is set.
+ *     soft   PTX executed on the CPU (src/ptx). "soft:THREADS" spreads blocks over THREADS threads.
+ *
+ * A stream of the CUDA device is an ordinary one: it keeps the order with the legacy default
+ * stream, so that arrays wrapped from libraries that work there need no events. The software device
+ * has no stream handles (NULL): each piece of work is done before the call that queues it returns.
  */
 #ifndef QN_DEVICE_H
 #define QN_DEVICE_H
@@ -13,5 +23,30 @@ extern const quern_device_methods qn_cuda_device;
 
 /* ---- soft_*.c: the software device: PTX executed on the CPU (src/ptx) ----------------------- */
 extern const quern_device_methods qn_soft_device;
+
+/* ---- devices.c: all devices, and quern_list_devices() --------------------------------------- */
+
+/** The table of "cuda" or "soft"; NULL for another name. */
+const quern_device_methods *qn_device_find(qn_str name);
+
+/** Facts of every device of this machine, GPUs first, without opening one. A driver that is there
+ * and cannot be used is one entry "cuda" whose note says why. Up to `capacity` entries of `infos`,
+ * each with `size` set, are filled; *count tells how many there are. */
+quern_status qn_devices_list(size_t *count, quern_device_info *infos, size_t capacity);
+
+/** Copy `from` into a caller's structure, as much as its `size` allows. */
+quern_status qn_device_info_give(quern_device_info *to, const quern_device_info *from);
+
+/* ---- launch_check.c: a launch that no device could run -------------------------------------- */
+
+typedef struct qn_launch_limits {
+    uint32_t grid[3], block[3];
+    uint32_t block_threads; /**< of this function */
+    uint32_t shared_bytes;  /**< static and dynamic together */
+    uint32_t static_shared; /**< of this function */
+} qn_launch_limits;
+
+/** Errors: QUERN_ERROR_INVALID_ARGUMENT with the size that is wrong and what is allowed. */
+quern_status qn_launch_check(const quern_launch_config *config, const qn_launch_limits *limits);
 
 #endif /* QN_DEVICE_H */

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The part of the CUDA Driver API that Quern uses, declared by ourselves: building needs no CUDA
+ * Toolkit. In: nothing. Out: the few types, numbers and one list of functions, from which the table
+ * of pointers, the loading and the tests' stand-in are made.
+ *
+ * Values are those of the driver's binary interface, which never change. The list names the
+ * versioned symbols (cuMemAlloc_v2), because the plain ones are older functions with other
+ * parameters.
+ */
+#ifndef QN_CUDA_API_H
+#define QN_CUDA_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int cu_result;
+typedef int cu_device;
+typedef unsigned long long cu_pointer;
+typedef struct CUctx_st *cu_context;
+typedef struct CUmod_st *cu_module;
+typedef struct CUfunc_st *cu_function;
+typedef struct CUstream_st *cu_stream;
+typedef struct CUevent_st *cu_event;
+typedef struct CUmemPoolHandle_st *cu_pool;
+
+/** The oldest driver that is served: that of CUDA 12.0. */
+#define CU_OLDEST_DRIVER 12000
+
+enum { /* results that are told apart; cuda_error.c has a line for each that needs advice */
+       CU_SUCCESS = 0,
+       CU_INVALID_VALUE = 1,
+       CU_OUT_OF_MEMORY = 2,
+       CU_NOT_INITIALIZED = 3,
+       CU_DEINITIALIZED = 4,
+       CU_STUB_LIBRARY = 34,
+       CU_DEVICE_UNAVAILABLE = 46,
+       CU_NO_DEVICE = 100,
+       CU_INVALID_DEVICE = 101,
+       CU_INVALID_IMAGE = 200,
+       CU_INVALID_CONTEXT = 201,
+       CU_NO_BINARY_FOR_GPU = 209,
+       CU_INVALID_PTX = 218,
+       CU_JIT_COMPILER_NOT_FOUND = 221,
+       CU_UNSUPPORTED_PTX_VERSION = 222,
+       CU_INVALID_SOURCE = 300,
+       CU_NOT_FOUND = 500,
+       CU_NOT_READY = 600,
+       CU_ILLEGAL_ADDRESS = 700,
+       CU_LAUNCH_OUT_OF_RESOURCES = 701,
+       CU_LAUNCH_TIMEOUT = 702,
+       CU_CONTEXT_IS_DESTROYED = 709,
+       CU_ASSERT = 710,
+       CU_HARDWARE_STACK_ERROR = 714,
+       CU_ILLEGAL_INSTRUCTION = 715,
+       CU_MISALIGNED_ADDRESS = 716,
+       CU_INVALID_ADDRESS_SPACE = 717,
+       CU_INVALID_PC = 718,
+       CU_LAUNCH_FAILED = 719,
+       CU_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
+       CU_NOT_PERMITTED = 800,
+       CU_NOT_SUPPORTED = 801,
+       CU_SYSTEM_NOT_READY = 802,
+       CU_SYSTEM_DRIVER_MISMATCH = 803,
+       CU_UNKNOWN = 999,
+};
+
+typedef enum cu_device_attribute {
+    CU_MAX_THREADS_PER_BLOCK = 1,
+    CU_MAX_BLOCK_DIM_X = 2, /* y: 3, z: 4 */
+    CU_MAX_GRID_DIM_X = 5,  /* y: 6, z: 7 */
+    CU_WARP_SIZE = 10,
+    CU_MULTIPROCESSOR_COUNT = 16,
+    CU_COMPUTE_CAPABILITY_MAJOR = 75,
+    CU_COMPUTE_CAPABILITY_MINOR = 76,
+    CU_MAX_SHARED_PER_BLOCK_OPTIN = 97,
+    CU_MEMORY_POOLS_SUPPORTED = 115,
+} cu_device_attribute;
+
+typedef enum cu_function_attribute {
+    CU_FUNC_MAX_THREADS = 0,
+    CU_FUNC_SHARED_BYTES = 1,
+    CU_FUNC_LOCAL_BYTES = 3,
+    CU_FUNC_REGISTERS = 4,
+    CU_FUNC_MAX_DYNAMIC_SHARED = 8,
+} cu_function_attribute;
+
+typedef enum cu_jit_option {
+    CU_JIT_INFO_LOG = 3,
+    CU_JIT_INFO_LOG_BYTES = 4,
+    CU_JIT_ERROR_LOG = 5,
+    CU_JIT_ERROR_LOG_BYTES = 6,
+} cu_jit_option;
+
+enum { CU_STREAM_DEFAULT = 0, CU_EVENT_DEFAULT = 0 };
+typedef enum cu_pool_attribute { CU_POOL_RELEASE_THRESHOLD = 4 } cu_pool_attribute;
+
+typedef struct cu_pool_props {
+    int allocation_type; /**< 1: pinned, the only one */
+    int handle_types;    /**< 0: cannot be shared with other processes */
+    int location_type;   /**< 1: a device */
+    int location_id;
+    void *security;
+    unsigned char reserved[64];
+} cu_pool_props;
+
+/* X(field, symbol, parameters). Every function returns a cu_result. */
+#define CU_FUNCTIONS(X)                                                                            \
+    X(driver_version, cuDriverGetVersion, (int *version))                                          \
+    X(init, cuInit, (unsigned flags))                                                              \
+    X(error_name, cuGetErrorName, (cu_result result, const char **name))                           \
+    X(error_string, cuGetErrorString, (cu_result result, const char **text))                       \
+    /* devices and contexts */                                                                     \
+    X(device_count, cuDeviceGetCount, (int *count))                                                \
+    X(device_get, cuDeviceGet, (cu_device * device, int ordinal))                                  \
+    X(device_name, cuDeviceGetName, (char *name, int size, cu_device device))                      \
+    X(device_attribute, cuDeviceGetAttribute,                                                      \
+      (int *value, cu_device_attribute attribute, cu_device device))                               \
+    X(device_memory, cuDeviceTotalMem_v2, (size_t * bytes, cu_device device))                      \
+    X(primary_retain, cuDevicePrimaryCtxRetain, (cu_context * context, cu_device device))          \
+    X(primary_release, cuDevicePrimaryCtxRelease_v2, (cu_device device))                           \
+    X(context_get, cuCtxGetCurrent, (cu_context * context))                                        \
+    X(context_set, cuCtxSetCurrent, (cu_context context))                                          \
+    X(context_synchronize, cuCtxSynchronize, (void))                                               \
+    /* memory */                                                                                   \
+    X(memory_info, cuMemGetInfo_v2, (size_t * available, size_t * total))                          \
+    X(memory_allocate, cuMemAlloc_v2, (cu_pointer * pointer, size_t bytes))                        \
+    X(memory_free, cuMemFree_v2, (cu_pointer pointer))                                             \
+    X(pool_new, cuMemPoolCreate, (cu_pool * pool, const cu_pool_props *props))                     \
+    X(pool_free, cuMemPoolDestroy, (cu_pool pool))                                                 \
+    X(pool_set, cuMemPoolSetAttribute, (cu_pool pool, cu_pool_attribute attribute, void *value))   \
+    X(pool_trim, cuMemPoolTrimTo, (cu_pool pool, size_t bytes))                                    \
+    X(pool_allocate, cuMemAllocFromPoolAsync,                                                      \
+      (cu_pointer * pointer, size_t bytes, cu_pool pool, cu_stream stream))                        \
+    X(free_async, cuMemFreeAsync, (cu_pointer pointer, cu_stream stream))                          \
+    X(copy_to_device, cuMemcpyHtoDAsync_v2,                                                        \
+      (cu_pointer to, const void *from, size_t bytes, cu_stream stream))                           \
+    X(copy_to_host, cuMemcpyDtoHAsync_v2,                                                          \
+      (void *to, cu_pointer from, size_t bytes, cu_stream stream))                                 \
+    X(copy_on_device, cuMemcpyDtoDAsync_v2,                                                        \
+      (cu_pointer to, cu_pointer from, size_t bytes, cu_stream stream))                            \
+    X(set_8, cuMemsetD8Async,                                                                      \
+      (cu_pointer to, unsigned char value, size_t count, cu_stream stream))                        \
+    X(set_16, cuMemsetD16Async,                                                                    \
+      (cu_pointer to, unsigned short value, size_t count, cu_stream stream))                       \
+    X(set_32, cuMemsetD32Async,                                                                    \
+      (cu_pointer to, unsigned int value, size_t count, cu_stream stream))                         \
+    X(set_rows_8, cuMemsetD2D8Async,                                                               \
+      (cu_pointer to, size_t pitch, unsigned char value, size_t width, size_t height,              \
+       cu_stream stream))                                                                          \
+    X(set_rows_16, cuMemsetD2D16Async,                                                             \
+      (cu_pointer to, size_t pitch, unsigned short value, size_t width, size_t height,             \
+       cu_stream stream))                                                                          \
+    X(set_rows_32, cuMemsetD2D32Async,                                                             \
+      (cu_pointer to, size_t pitch, unsigned int value, size_t width, size_t height,               \
+       cu_stream stream))                                                                          \
+    /* code */                                                                                     \
+    X(module_load, cuModuleLoadDataEx,                                                             \
+      (cu_module * module, const void *image, unsigned option_count, cu_jit_option *options,       \
+       void **values))                                                                             \
+    X(module_free, cuModuleUnload, (cu_module module))                                             \
+    X(module_function, cuModuleGetFunction,                                                        \
+      (cu_function * function, cu_module module, const char *name))                                \
+    X(function_get, cuFuncGetAttribute,                                                            \
+      (int *value, cu_function_attribute attribute, cu_function function))                         \
+    X(function_set, cuFuncSetAttribute,                                                            \
+      (cu_function function, cu_function_attribute attribute, int value))                          \
+    X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor,                                      \
+      (int *blocks, cu_function function, int block_threads, size_t shared_bytes))                 \
+    X(launch, cuLaunchKernel,                                                                      \
+      (cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,  \
+       unsigned block_y, unsigned block_z, unsigned shared_bytes, cu_stream stream,                \
+       void **parameters, void **extra))                                                           \
+    X(launch_cooperative, cuLaunchCooperativeKernel,                                               \
+      (cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,  \
+       unsigned block_y, unsigned block_z, unsigned shared_bytes, cu_stream stream,                \
+       void **parameters))                                                                         \
+    /* streams and events */                                                                       \
+    X(stream_new, cuStreamCreate, (cu_stream * stream, unsigned flags))                            \
+    X(stream_free, cuStreamDestroy_v2, (cu_stream stream))                                         \
+    X(stream_synchronize, cuStreamSynchronize, (cu_stream stream))                                 \
+    X(stream_wait_event, cuStreamWaitEvent, (cu_stream stream, cu_event event, unsigned flags))    \
+    X(event_new, cuEventCreate, (cu_event * event, unsigned flags))                                \
+    X(event_free, cuEventDestroy_v2, (cu_event event))                                             \
+    X(event_record, cuEventRecord, (cu_event event, cu_stream stream))                             \
+    X(event_synchronize, cuEventSynchronize, (cu_event event))                                     \
+    X(event_elapsed, cuEventElapsedTime, (float *milliseconds, cu_event begin, cu_event end))
+
+/** The functions, as members: api.launch(...). */
+typedef struct cu_api {
+#define CU_MEMBER(field, symbol, parameters) cu_result(*field) parameters;
+    CU_FUNCTIONS(CU_MEMBER)
+#undef CU_MEMBER
+} cu_api;
+
+#endif /* QN_CUDA_API_H */

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The CUDA device: opened, described, closed, and its table of functions. In: "0", "1", ... after
+ * the colon. Out: a device that holds a reference to the primary context, which it shares with the
+ * CUDA runtime and every other user in the process. Opening asks the driver only for what it needs:
+ * start-up time is what short programs pay for.
+ */
+#include "device/cuda_device.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Thread_local cu_context qn_cuda_left;
+
+/* ---- without a context ---------------------------------------------------------------------- */
+
+static int device_count(const char **why)
+{
+    const char *reason;
+    int count = 0;
+    if (qn_cuda_load(&reason) && qn_cuda.device_count(&count) == CU_SUCCESS && count == 0) {
+        reason = "the NVIDIA driver sees no GPU; nvidia-smi may tell more";
+    }
+    if (why) {
+        *why = count > 0 ? NULL : reason;
+    }
+    return count;
+}
+
+int qn_cuda_attribute(cu_device device, int attribute)
+{
+    int value = 0;
+    return qn_cuda.device_attribute(&value, (cu_device_attribute)attribute, device) == CU_SUCCESS
+               ? value
+               : 0;
+}
+
+int qn_cuda_arch(cu_device device)
+{
+    return qn_cuda_attribute(device, CU_COMPUTE_CAPABILITY_MAJOR) * 10 +
+           qn_cuda_attribute(device, CU_COMPUTE_CAPABILITY_MINOR);
+}
+
+quern_status qn_cuda_describe(int ordinal, quern_device_info *info)
+{
+    cu_device device;
+    CUDA_CHECK(qn_cuda.device_get(&device, ordinal), "finding the GPU");
+    CUDA_CHECK(qn_cuda.device_name(info->name, sizeof info->name, device), "asking the GPU's name");
+    size_t bytes = 0;
+    CUDA_CHECK(qn_cuda.device_memory(&bytes, device), "asking the GPU's memory");
+    snprintf(info->id, sizeof info->id, "cuda:%d", ordinal);
+    snprintf(info->target, sizeof info->target, "sm_%d", qn_cuda_arch(device));
+    info->memory_bytes = bytes;
+    info->processors = (uint32_t)qn_cuda_attribute(device, CU_MULTIPROCESSOR_COUNT);
+    info->max_block_threads = (uint32_t)qn_cuda_attribute(device, CU_MAX_THREADS_PER_BLOCK);
+    info->max_shared_bytes = (uint32_t)qn_cuda_attribute(device, CU_MAX_SHARED_PER_BLOCK_OPTIN);
+    info->warp_size = (uint32_t)qn_cuda_attribute(device, CU_WARP_SIZE);
+    info->driver_version = (uint32_t)qn_cuda_version();
+    return QUERN_OK;
+}
+
+/* ---- opening and closing -------------------------------------------------------------------- */
+
+static quern_status parse_ordinal(int *ordinal, const char *argument)
+{
+    *ordinal = 0;
+    if (!argument) {
+        return QUERN_OK;
+    }
+    char *end;
+    errno = 0;
+    long value = strtol(argument, &end, 10);
+    if (argument[0] < '0' || argument[0] > '9' || *end || errno || value > 1 << 20) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "\"cuda:%s\" does not name a GPU: after the colon stands its number, as in "
+                       "\"cuda:0\"",
+                       argument);
+    }
+    *ordinal = (int)value;
+    return QUERN_OK;
+}
+
+static quern_status find_device(cuda_device *device, const char *argument)
+{
+    QN_TRY(parse_ordinal(&device->ordinal, argument));
+    const char *why = NULL;
+    int count = device_count(&why);
+    if (count == 0) {
+        return qn_fail(QUERN_ERROR_NO_DEVICE, "%s; or run on the CPU with QUERN_DEVICE=soft", why);
+    }
+    if (device->ordinal >= count) {
+        return qn_fail(QUERN_ERROR_NO_DEVICE, "there is no cuda:%d: this machine has %d GPU%s",
+                       device->ordinal, count, count == 1 ? ", cuda:0" : "s, numbered from 0");
+    }
+    CUDA_CHECK(qn_cuda.device_get(&device->handle, device->ordinal), "finding the GPU");
+    CUDA_CHECK(qn_cuda.primary_retain(&device->context, device->handle),
+               "making the GPU's context");
+    return QUERN_OK;
+}
+
+static quern_status open_device(quern_device **out, const char *argument,
+                                const quern_allocator *allocator)
+{
+    *out = NULL;
+    cuda_device *device = qn_calloc(1, sizeof *device);
+    if (!device) {
+        return qn_fail_memory("opening the GPU");
+    }
+    quern_status status = find_device(device, argument);
+    if (status != QUERN_OK) {
+        qn_free(device);
+        return status;
+    }
+    if (allocator) {
+        device->allocator = *allocator;
+        device->foreign_memory = true;
+    }
+    pthread_mutex_init(&device->pool_lock, NULL);
+    *out = (quern_device *)device;
+    return QUERN_OK;
+}
+
+static void close_device(quern_device *quern)
+{
+    cuda_device *device = cuda_of(quern);
+    if (!device) {
+        return;
+    }
+    cuda_scope scope;
+    if (qn_cuda_enter(&scope, device) == CU_SUCCESS) {
+        (void)qn_cuda.context_synchronize();
+        if (device->pool) {
+            (void)qn_cuda.pool_free(device->pool);
+        }
+    }
+    qn_cuda_leave(&scope, device);
+    cu_context current = NULL;
+    if (qn_cuda_left == device->context && qn_cuda.context_get(&current) == CU_SUCCESS &&
+        current == device->context) {
+        (void)qn_cuda.context_set(NULL);
+        qn_cuda_left = NULL;
+    }
+    (void)qn_cuda.primary_release(device->handle);
+    pthread_mutex_destroy(&device->pool_lock);
+    qn_free(device);
+}
+
+static quern_status device_info(quern_device *device, quern_device_info *info)
+{
+    quern_device_info facts = {0};
+    QN_TRY(qn_cuda_describe(cuda_of(device)->ordinal, &facts));
+    return qn_device_info_give(info, &facts);
+}
+
+static void device_target(quern_device *device, int *arch, int *native)
+{
+    *arch = qn_cuda_arch(cuda_of(device)->handle);
+    *native = 1;
+}
+
+const quern_device_methods qn_cuda_device = {
+    .size = sizeof(quern_device_methods),
+    .version = 1,
+    .name = "cuda",
+    .count = device_count,
+    .open = open_device,
+    .close = close_device,
+    .info = device_info,
+    .target = device_target,
+    .allocate = qn_cuda_allocate,
+    .release = qn_cuda_release,
+    .copy = qn_cuda_copy,
+    .fill = qn_cuda_fill,
+    .module_load = qn_cuda_module_load,
+    .module_free = qn_cuda_module_free,
+    .function_get = qn_cuda_function_get,
+    .function_info = qn_cuda_function_info,
+    .occupancy = qn_cuda_occupancy,
+    .launch = qn_cuda_launch,
+    .stream_new = qn_cuda_stream_new,
+    .stream_free = qn_cuda_stream_free,
+    .stream_wait = qn_cuda_stream_wait,
+    .event_new = qn_cuda_event_new,
+    .event_free = qn_cuda_event_free,
+    .event_record = qn_cuda_event_record,
+    .event_wait = qn_cuda_event_wait,
+    .stream_wait_event = qn_cuda_stream_wait_event,
+    .event_elapsed = qn_cuda_event_elapsed,
+    .synchronize = qn_cuda_synchronize,
+};

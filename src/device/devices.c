@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * All devices: by name, and as a list of what this machine has. Listing opens nothing: it asks the
+ * driver for facts that need no context.
+ */
+#include "device/cuda_device.h"
+#include "device/soft_device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const quern_device_methods *qn_device_find(qn_str name)
+{
+    static const quern_device_methods *const all[] = {&qn_cuda_device, &qn_soft_device};
+    for (size_t k = 0; k < QN_COUNT(all); k++) {
+        if (qn_str_is(name, all[k]->name)) {
+            return all[k];
+        }
+    }
+    return NULL;
+}
+
+quern_status qn_device_info_give(quern_device_info *to, const quern_device_info *from)
+{
+    uint32_t size = to->size;
+    if (size < sizeof size) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "quern_device_info.size is %u; set it to sizeof(quern_device_info)", size);
+    }
+    memcpy(to, from, QN_MIN(size, sizeof *from));
+    to->size = size;
+    return QUERN_OK;
+}
+
+/** Facts of GPU `ordinal`; what cannot be asked is told in the note. */
+static void describe_gpu(int ordinal, quern_device_info *info)
+{
+    if (qn_cuda_describe(ordinal, info) != QUERN_OK) {
+        snprintf(info->id, sizeof info->id, "cuda:%d", ordinal);
+        snprintf(info->note, sizeof info->note, "%s", quern_last_error()->message);
+        qn_error_reset();
+    }
+}
+
+static void describe_driver(const char *why, quern_device_info *info)
+{
+    snprintf(info->name, sizeof info->name, "NVIDIA driver");
+    snprintf(info->id, sizeof info->id, "cuda");
+    snprintf(info->note, sizeof info->note, "%s", why);
+    info->driver_version = (uint32_t)qn_cuda_version();
+}
+
+quern_status qn_devices_list(size_t *count, quern_device_info *infos, size_t capacity)
+{
+    const char *why = NULL;
+    size_t gpus = (size_t)qn_cuda_device.count(&why);
+    size_t entries = gpus == 0 && qn_cuda_present() ? 1 : gpus;
+    *count = entries + 1;
+    for (size_t k = 0; k < *count && k < capacity; k++) {
+        quern_device_info info = {0};
+        if (k == entries) {
+            qn_soft_describe(0, &info);
+        } else if (gpus > 0) {
+            describe_gpu((int)k, &info);
+        } else {
+            describe_driver(why, &info);
+        }
+        /* the caller's entries are as large as they say, which may differ from ours */
+        unsigned char *to = (unsigned char *)infos + k * infos[0].size;
+        QN_TRY(qn_device_info_give((quern_device_info *)to, &info));
+    }
+    return QUERN_OK;
+}
+
+quern_status quern_list_devices(size_t *count, quern_device_info *infos, size_t capacity)
+{
+    qn_error_reset();
+    if (!count) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_list_devices: count is NULL");
+    }
+    *count = 0;
+    if (capacity > 0 && !infos) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "quern_list_devices: infos is NULL and capacity is not 0");
+    }
+    return qn_devices_list(count, infos, capacity);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The software device: opened, described, closed, and its table of functions. In: "4" of "soft:4",
+ * the host threads to use. Out: a device of compute capability 7.5 that executes PTX on the CPU, in
+ * host memory, with every access of a kernel checked against the arrays that live.
+ */
+#include "device/soft_device.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+static int device_count(const char **why)
+{
+    if (why) {
+        *why = NULL;
+    }
+    return 1;
+}
+
+static quern_status parse_threads(unsigned *threads, const char *argument)
+{
+    *threads = 0;
+    if (!argument) {
+        return QUERN_OK;
+    }
+    char *end;
+    errno = 0;
+    unsigned long value = strtoul(argument, &end, 10);
+    if (argument[0] < '0' || argument[0] > '9' || *end || errno || value == 0 ||
+        value > SOFT_MAX_HOST_THREADS) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "\"soft:%s\": after the colon stands the number of threads to use, 1 to %d, "
+                       "as in \"soft:4\"; \"soft\" alone uses all cores",
+                       argument, SOFT_MAX_HOST_THREADS);
+    }
+    *threads = (unsigned)value;
+    return QUERN_OK;
+}
+
+static quern_status open_device(quern_device **out, const char *argument,
+                                const quern_allocator *allocator)
+{
+    *out = NULL;
+    unsigned threads;
+    QN_TRY(parse_threads(&threads, argument));
+    soft_device *device = qn_calloc(1, sizeof *device);
+    qn_memory_map *memory = device ? qn_memory_map_new() : NULL;
+    if (!memory) {
+        qn_free(device);
+        return qn_fail_memory("opening the software device");
+    }
+    device->memory = memory;
+    device->threads = threads;
+    if (allocator) {
+        device->allocator = *allocator;
+        device->foreign_memory = true;
+    }
+    *out = (quern_device *)device;
+    return QUERN_OK;
+}
+
+static void close_device(quern_device *quern)
+{
+    if (quern) {
+        qn_memory_map_free(soft_of(quern)->memory);
+        qn_free(quern);
+    }
+}
+
+void qn_soft_host_memory(uint64_t *available, uint64_t *total)
+{
+    struct sysinfo facts = {0};
+    (void)sysinfo(&facts);
+    *available = (uint64_t)facts.freeram * facts.mem_unit;
+    *total = (uint64_t)facts.totalram * facts.mem_unit;
+}
+
+void qn_soft_describe(unsigned threads, quern_device_info *info)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t available;
+    *info = (quern_device_info){
+        .processors = threads ? threads : (uint32_t)QN_MAX(cores, 1),
+        .name = "software device",
+        .id = "soft",
+        .max_block_threads = SOFT_BLOCK_THREADS,
+        .max_shared_bytes = SOFT_SHARED_BYTES,
+        .warp_size = QN_LANES,
+    };
+    snprintf(info->target, sizeof info->target, "compute_%d", SOFT_ARCH);
+    qn_soft_host_memory(&available, &info->memory_bytes);
+}
+
+static quern_status device_info(quern_device *device, quern_device_info *info)
+{
+    quern_device_info facts;
+    qn_soft_describe(soft_of(device)->threads, &facts);
+    return qn_device_info_give(info, &facts);
+}
+
+static void device_target(quern_device *device, int *arch, int *native)
+{
+    (void)device;
+    *arch = SOFT_ARCH;
+    *native = 0;
+}
+
+const quern_device_methods qn_soft_device = {
+    .size = sizeof(quern_device_methods),
+    .version = 1,
+    .name = "soft",
+    .count = device_count,
+    .open = open_device,
+    .close = close_device,
+    .info = device_info,
+    .target = device_target,
+    .allocate = qn_soft_allocate,
+    .release = qn_soft_release,
+    .adopt = qn_soft_adopt,
+    .disown = qn_soft_disown,
+    .copy = qn_soft_copy,
+    .fill = qn_soft_fill,
+    .module_load = qn_soft_module_load,
+    .module_free = qn_soft_module_free,
+    .function_get = qn_soft_function_get,
+    .function_info = qn_soft_function_info,
+    .occupancy = qn_soft_occupancy,
+    .launch = qn_soft_launch,
+    .stream_new = qn_soft_stream_new,
+    .stream_free = qn_soft_stream_free,
+    .stream_wait = qn_soft_stream_wait,
+    .event_new = qn_soft_event_new,
+    .event_free = qn_soft_event_free,
+    .event_record = qn_soft_event_record,
+    .event_wait = qn_soft_event_wait,
+    .stream_wait_event = qn_soft_stream_wait_event,
+    .event_elapsed = qn_soft_event_elapsed,
+    .synchronize = qn_soft_synchronize,
+    .interrupt = qn_soft_interrupt,
+};

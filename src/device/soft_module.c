@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Modules of the software device, their functions and launches. In: PTX. Out: a read module, and
+ * launches that are over when the call returns. Functions are never changed once read, so any
+ * number of threads may launch them at once.
+ */
+#include "device/soft_device.h"
+
+#include <string.h>
+
+/* ---- modules -------------------------------------------------------------------------------- */
+
+quern_status qn_soft_module_load(quern_device *quern, void **out, quern_image_kind kind,
+                                 const void *image, size_t bytes)
+{
+    *out = NULL;
+    if (kind != QUERN_IMAGE_PTX) {
+        return qn_fail(
+            QUERN_ERROR_IMAGE,
+            "the software device executes PTX, and this is code for a GPU; compile it for "
+            "compute_%d, or run it on a GPU",
+            SOFT_ARCH);
+    }
+    qn_ptx_module *module;
+    QN_TRY(qn_ptx_read(&module, image, strnlen(image, bytes)));
+    if (module->global_bytes > 0 &&
+        !qn_memory_map_add(soft_of(quern)->memory, module->globals, module->global_bytes,
+                           "the module's variables")) {
+        qn_ptx_free(module);
+        return qn_fail_memory("loading a module");
+    }
+    *out = module;
+    return QUERN_OK;
+}
+
+void qn_soft_module_free(quern_device *quern, void *handle)
+{
+    qn_ptx_module *module = handle;
+    if (!module) {
+        return;
+    }
+    if (module->global_bytes > 0) {
+        qn_memory_map_remove(soft_of(quern)->memory, module->globals);
+    }
+    qn_ptx_free(module);
+}
+
+/* ---- functions ------------------------------------------------------------------------------ */
+
+static quern_status fail_name(const qn_ptx_module *module, const char *name)
+{
+    qn_text known = {0};
+    for (uint32_t k = 0; k < module->function_count; k++) {
+        if (module->functions[k]->is_kernel) {
+            qn_text_printf(&known, "%s%s", known.length ? ", " : "", module->functions[k]->name);
+        }
+    }
+    quern_status status =
+        qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the module has no kernel '%s'; it has: %.500s", name,
+                known.data ? known.data : "none");
+    qn_text_free(&known);
+    return status;
+}
+
+quern_status qn_soft_function_get(quern_device *quern, void **out, void *module, const char *name)
+{
+    (void)quern;
+    *out = qn_ptx_kernel(module, name);
+    return *out ? QUERN_OK : fail_name(module, name);
+}
+
+static uint32_t static_shared(const qn_ptx_function *function)
+{
+    return function->shared_bytes + (uint32_t)function->module->module_shared_bytes;
+}
+
+static uint32_t max_threads(const qn_ptx_function *function)
+{
+    return function->max_threads ? QN_MIN(function->max_threads, (uint32_t)SOFT_BLOCK_THREADS)
+                                 : SOFT_BLOCK_THREADS;
+}
+
+quern_status qn_soft_function_info(quern_device *quern, void *handle, quern_function_info *info)
+{
+    (void)quern;
+    const qn_ptx_function *function = handle;
+    *info = (quern_function_info){
+        .shared_bytes = static_shared(function),
+        .local_bytes = function->local_bytes,
+        .max_threads = max_threads(function),
+    };
+    return QUERN_OK;
+}
+
+/** A host thread runs one block at a time. */
+quern_status qn_soft_occupancy(quern_device *quern, void *function, uint32_t block_threads,
+                               uint32_t shared_bytes, uint32_t *blocks)
+{
+    (void)quern;
+    uint64_t shared = (uint64_t)static_shared(function) + shared_bytes;
+    *blocks = block_threads <= max_threads(function) && shared <= SOFT_SHARED_BYTES;
+    return QUERN_OK;
+}
+
+/* ---- launches ------------------------------------------------------------------------------- */
+
+quern_status qn_soft_launch(quern_device *quern, void *handle, const quern_launch_config *config,
+                            void **parameters)
+{
+    soft_device *device = soft_of(quern);
+    qn_ptx_function *function = handle;
+    const qn_launch_limits limits = {
+        .grid = {INT32_MAX, 65535, 65535},
+        .block = {SOFT_BLOCK_THREADS, SOFT_BLOCK_THREADS, 64},
+        .block_threads = max_threads(function),
+        .shared_bytes = SOFT_SHARED_BYTES,
+        .static_shared = static_shared(function),
+    };
+    quern_status status = qn_launch_check(config, &limits);
+    if (status == QUERN_OK) {
+        if (atomic_fetch_add(&device->running, 1) == 0) {
+            atomic_store(&device->stop, false);
+        }
+        qn_ptx_launch launch = {
+            .kernel = function,
+            .grid = {config->grid[0], config->grid[1], config->grid[2]},
+            .block = {config->block[0], config->block[1], config->block[2]},
+            .dynamic_shared = config->shared_bytes,
+            .cooperative = config->cooperative != 0,
+            .parameters = parameters,
+            .memory = device->memory,
+            .threads = device->threads,
+            .stop = &device->stop,
+        };
+        status = qn_ptx_run(&launch);
+        atomic_fetch_sub(&device->running, 1);
+    }
+    if (status != QUERN_OK) {
+        qn_error_stage("launch");
+    }
+    return status;
+}
+
+void qn_soft_interrupt(quern_device *quern)
+{
+    atomic_store(&soft_of(quern)->stop, true);
+}

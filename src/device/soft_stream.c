@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Streams and events of the software device. Work is done before the call that queues it returns,
+ * so a stream is nothing (its handle is NULL), waiting is over at once, and an event is the time at
+ * which it was recorded.
+ */
+#include "device/soft_device.h"
+
+typedef struct soft_event {
+    _Atomic(double) at_ms;
+    atomic_bool recorded;
+} soft_event;
+
+quern_status qn_soft_stream_new(quern_device *device, void **out)
+{
+    (void)device;
+    *out = NULL;
+    return QUERN_OK;
+}
+
+void qn_soft_stream_free(quern_device *device, void *stream)
+{
+    (void)device;
+    (void)stream;
+}
+
+quern_status qn_soft_stream_wait(quern_device *device, void *stream)
+{
+    (void)device;
+    (void)stream;
+    return QUERN_OK;
+}
+
+quern_status qn_soft_event_new(quern_device *device, void **out)
+{
+    (void)device;
+    *out = qn_calloc(1, sizeof(soft_event));
+    return *out ? QUERN_OK : qn_fail_memory("making an event");
+}
+
+void qn_soft_event_free(quern_device *device, void *event)
+{
+    (void)device;
+    qn_free(event);
+}
+
+quern_status qn_soft_event_record(quern_device *device, void *event, void *stream)
+{
+    (void)device;
+    (void)stream;
+    soft_event *mark = event;
+    atomic_store(&mark->at_ms, qn_now_ms());
+    atomic_store(&mark->recorded, true);
+    return QUERN_OK;
+}
+
+quern_status qn_soft_event_wait(quern_device *device, void *event)
+{
+    (void)device;
+    (void)event;
+    return QUERN_OK;
+}
+
+quern_status qn_soft_stream_wait_event(quern_device *device, void *stream, void *event)
+{
+    (void)device;
+    (void)stream;
+    (void)event;
+    return QUERN_OK;
+}
+
+quern_status qn_soft_event_elapsed(quern_device *device, double *milliseconds, void *begin,
+                                   void *end)
+{
+    (void)device;
+    soft_event *from = begin, *to = end;
+    *milliseconds = 0;
+    if (!atomic_load(&from->recorded) || !atomic_load(&to->recorded)) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "the time between two events can be told once both were recorded");
+    }
+    *milliseconds = atomic_load(&to->at_ms) - atomic_load(&from->at_ms);
+    return QUERN_OK;
+}
+
+quern_status qn_soft_synchronize(quern_device *device)
+{
+    (void)device;
+    return QUERN_OK;
+}
