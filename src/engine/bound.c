@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * bound: a call that is checked and packed once and launched many times. In: the same values as a call.
- * Out: a parameter block and a launch that only goes to the driver. The thing to know: a bound call holds
- * its arrays; replacing one goes through all checks again, launching goes through none.
+ * bound: a call that is checked and packed once and launched many times. In: the same values as a
+ * call. Out: a parameter block and a launch that only goes to the driver. The thing to know: a
+ * bound call holds its arrays; replacing one goes through all checks again, launching goes through
+ * none.
  */
 #include "engine/engine.h"
 #include <string.h>
@@ -13,7 +14,7 @@ struct quern_bound {
     quern_status (*launch)(quern_device *, void *, const quern_launch_config *, void **);
     void *function;
     quern_launch_config config;
-    bool empty;           /**< nothing to do: no elements */
+    bool empty; /**< nothing to do: no elements */
     quern_call_options options;
     qn_types types;
     quern_value values[QUERN_MAX_PARAMETERS]; /**< arrays retained; outputs as arrays */
@@ -34,9 +35,10 @@ static void release_values(quern_bound *bound)
 static quern_status pack(quern_bound *bound, qn_call *call)
 {
     if (call->overlaps) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "an output partly overlaps an input, which would have to be copied before each "
-                       "launch: bind separate arrays, or use quern_call");
+        return qn_fail(
+            QUERN_ERROR_INVALID_ARGUMENT,
+            "an output partly overlaps an input, which would have to be copied before each "
+            "launch: bind separate arrays, or use quern_call");
     }
     bound->types = call->types;
     bound->empty = call->count == 0;
@@ -152,8 +154,8 @@ quern_status quern_bound_set_array(quern_bound *bound, size_t index, quern_array
     }
     bound->values[index].as.array = array;
     qn_call call;
-    quern_status status = qn_call_begin(&call, bound->kernel, bound->values, bound->count,
-                                        &bound->options, false);
+    quern_status status =
+        qn_call_begin(&call, bound->kernel, bound->values, bound->count, &bound->options, false);
     if (status == QUERN_OK) {
         status = pack(bound, &call);
     }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * call: one call of a kernel, all stages in order: resolve, specialize, marshal, launch. In: values. Out:
- * queued work and allocated outputs. The thing to know: on the way of a call that was made before, there
- * is no allocation, no lock and no copy of text.
+ * call: one call of a kernel, all stages in order: resolve, specialize, marshal, launch. In:
+ * values. Out: queued work and allocated outputs. The thing to know: on the way of a call that was
+ * made before, there is no allocation, no lock and no copy of text.
  */
 #include "engine/engine.h"
 #include <string.h>
 
 #define DEFAULT_BLOCK 256 /**< threads: any function may have them, and they fill a processor */
-#define WARP 32
+#define WARP          32
 
 static quern_status check_block(const qn_call *call, const qn_specialization *z)
 {

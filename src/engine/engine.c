@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * engine: opening and closing, and what arrays ask of their engine. In: options. Out: one device with
- * its stream, its store and its table of modules. The thing to know: everything made from an engine
- * holds a reference to it, so quern_close() only drops the caller's own.
+ * engine: opening and closing, and what arrays ask of their engine. In: options. Out: one device
+ * with its stream, its store and its table of modules. The thing to know: everything made from an
+ * engine holds a reference to it, so quern_close() only drops the caller's own.
  */
 #include "engine/engine.h"
 #include <stdlib.h>
@@ -71,8 +71,7 @@ quern_status quern_open_device(quern_engine **out, const quern_device_methods *m
 }
 
 /** Open "name" or "name:argument". */
-static quern_status open_named(quern_engine **out, const char *device,
-                               const quern_options *options)
+static quern_status open_named(quern_engine **out, const char *device, const quern_options *options)
 {
     const char *colon = strchr(device, ':');
     qn_str name = {device, colon != NULL ? (size_t)(colon - device) : strlen(device)};
@@ -187,8 +186,8 @@ void *qn_engine_stream(quern_engine *engine)
     return engine->stream;
 }
 
-/** The kernel that copies any dtype and layout. Made once; it belongs to the engine, and so gives back
- * the reference that a kernel holds. */
+/** The kernel that copies any dtype and layout. Made once; it belongs to the engine, and so gives
+ * back the reference that a kernel holds. */
 static quern_status copy_kernel(quern_kernel **out, quern_engine *engine)
 {
     pthread_mutex_lock(&engine->copy_lock);

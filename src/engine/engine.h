@@ -5,8 +5,8 @@
  *     kernel --bind--> types --plan--> walk --specialize--> source, key, image, function
  *            --marshal--> parameter block --launch--> done
  *
- * A kernel keeps its specializations in a list that only grows, so a call that finds its own takes no
- * lock. Each file below is one stage.
+ * A kernel keeps its specializations in a list that only grows, so a call that finds its own takes
+ * no lock. Each file below is one stage.
  */
 #ifndef QN_ENGINE_H
 #define QN_ENGINE_H
@@ -25,15 +25,15 @@ struct quern_engine {
     atomic_uint references;
     const quern_device_methods *methods;
     quern_device *device;
-    void *stream;       /**< the device's handle */
+    void *stream; /**< the device's handle */
     qn_store *store;
     qn_logger logger;
-    int arch;           /**< compute capability of the device: 90 */
-    int native;         /**< the device loads native code */
+    int arch;   /**< compute capability of the device: 90 */
+    int native; /**< the device loads native code */
     pthread_mutex_t modules_lock;
     struct qn_module *modules; /**< loaded images, by key; live as long as the engine */
     pthread_mutex_t copy_lock;
-    quern_kernel *copy;        /**< copies between layouts; made when first needed */
+    quern_kernel *copy; /**< copies between layouts; made when first needed */
     atomic_uint_fast64_t compiled;
     atomic_uint_fast64_t compile_us;
 };
@@ -72,10 +72,10 @@ typedef enum qn_origin { QN_FROM_MEMORY, QN_FROM_CACHE, QN_COMPILED } qn_origin;
 typedef struct qn_module {
     struct qn_module *next;
     char hex[33];
-    void *handle;        /**< the device's */
+    void *handle; /**< the device's */
     qn_origin origin;
-    char target[16];     /**< "sm_90", "compute_75" */
-    char *ptx;           /**< when the image is PTX, else NULL */
+    char target[16]; /**< "sm_90", "compute_75" */
+    char *ptx;       /**< when the image is PTX, else NULL */
 } qn_module;
 
 typedef struct qn_module_request {
@@ -85,8 +85,8 @@ typedef struct qn_module_request {
     size_t user_text_count;
 } qn_module_request;
 
-/** Find or make the module of a request. Thread-safe; one thread compiles, others wait. Borrowed: it
- * lives as long as the engine. */
+/** Find or make the module of a request. Thread-safe; one thread compiles, others wait. Borrowed:
+ * it lives as long as the engine. */
 quern_status qn_module_get(qn_module **out, quern_engine *engine, qn_module_request *request);
 void qn_modules_free(quern_engine *engine);
 
@@ -102,14 +102,14 @@ struct quern_kernel {
     char *name, *preamble, *operation, *loop_prep, *after_loop;
     char **options;
     uint32_t option_count;
-    bool uses_position;   /**< the texts use `i` or `_ind` */
-    bool uses_axes;       /**< the texts use `_ind` */
+    bool uses_position; /**< the texts use `i` or `_ind` */
+    bool uses_axes;     /**< the texts use `_ind` */
     bool keep_dims;
-    bool loops;           /**< the texts have loops */
-    bool uses_atomics;    /**< the texts call atomic functions */
-    uint32_t heavy;       /**< calls of functions that cost much code */
+    bool loops;                                 /**< the texts have loops */
+    bool uses_atomics;                          /**< the texts call atomic functions */
+    uint32_t heavy;                             /**< calls of functions that cost much code */
     bool uses_by_address[QUERN_MAX_PARAMETERS]; /**< outputs whose address the operation takes */
-    pthread_mutex_t lock; /**< to add a specialization */
+    pthread_mutex_t lock;                       /**< to add a specialization */
     _Atomic(qn_specialization *) specializations;
 };
 
@@ -129,11 +129,11 @@ bool qn_kernel_uses(const quern_kernel *kernel, const char *name);
 /** One call on its way. Large: lives on the stack, and only what is counted is initialised. */
 typedef struct qn_call {
     quern_kernel *kernel;
-    void *stream;                              /**< the device's handle */
-    uint32_t block_size;                       /**< asked for, or 0 */
+    void *stream;        /**< the device's handle */
+    uint32_t block_size; /**< asked for, or 0 */
     qn_types types;
     quern_array *arrays[QUERN_MAX_PARAMETERS]; /**< by parameter; NULL for scalars */
-    const quern_value *values;                 /**< by parameter; those beyond value_count are absent */
+    const quern_value *values; /**< by parameter; those beyond value_count are absent */
     size_t value_count;
     qn_operand operands[QUERN_MAX_PARAMETERS]; /**< arrays that are not raw, in order */
     uint8_t operand_parameter[QUERN_MAX_PARAMETERS];
@@ -142,8 +142,8 @@ typedef struct qn_call {
     int64_t shape[QUERN_MAX_NDIM], count;
     quern_array *owned[2 * QUERN_MAX_PARAMETERS]; /**< allocated here: outputs, copies of inputs */
     uint32_t owned_count;
-    bool dry;                                  /**< allocate nothing: arrays without memory */
-    bool overlaps;                             /**< an input was copied because an output overlaps it */
+    bool dry;      /**< allocate nothing: arrays without memory */
+    bool overlaps; /**< an input was copied because an output overlaps it */
     bool aliased;
     qn_plan plan;
 } qn_call;
@@ -168,10 +168,10 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
 
 struct qn_specialization {
     qn_specialization *next;
-    void *function;     /**< the device's */
-    qn_module *module;  /**< borrowed from the engine */
+    void *function;    /**< the device's */
+    qn_module *module; /**< borrowed from the engine */
     char *source;
-    char hex[33];       /**< the cache key */
+    char hex[33]; /**< the cache key */
     size_t signature_size;
     uint8_t signature[]; /**< what it is for: see specialize.c */
 };
@@ -205,7 +205,8 @@ quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t
 /** Grid and block of a call. Errors: a block size that the function or the device cannot have. */
 quern_status qn_call_geometry(quern_launch_config *config, const qn_call *call,
                               const qn_specialization *specialization);
-/** After a failed launch or wait: turn a place in a snippet, if the device recorded one, into a span. */
+/** After a failed launch or wait: turn a place in a snippet, if the device recorded one, into a
+ * span. */
 void qn_explain_place(const quern_kernel *kernel);
 
 #endif /* QN_ENGINE_H */

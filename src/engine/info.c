@@ -79,8 +79,8 @@ quern_status quern_cache_clear(quern_engine *engine, uint64_t *removed)
 quern_status quern_get_compiler_info(quern_compiler_info *info, int load)
 {
     qn_error_reset();
-    QN_TRY(check_size("quern_get_compiler_info", "quern_compiler_info", info,
-                      info ? info->size : 0, sizeof *info));
+    QN_TRY(check_size("quern_get_compiler_info", "quern_compiler_info", info, info ? info->size : 0,
+                      sizeof *info));
     uint32_t size = info->size;
     memset(info, 0, sizeof *info);
     info->size = size;

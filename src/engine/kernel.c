@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernel: definitions. In: a signature and texts. Out: a quern_kernel that knows everything about its
- * texts that does not depend on arguments. Nothing is compiled here.
+ * kernel: definitions. In: a signature and texts. Out: a quern_kernel that knows everything about
+ * its texts that does not depend on arguments. Nothing is compiled here.
  */
 #include "engine/engine.h"
 #include <ctype.h>
@@ -45,10 +45,11 @@ static void study(quern_kernel *kernel)
     static const char *const loops[] = {"for", "while", "do", "goto", NULL};
     /* Functions whose inlined code is long: a pack of many lanes would multiply it. */
     static const char *const heavy[] = {
-        "sin",  "cos",   "tan",   "sincos", "sinpi", "cospi",  "asin", "acos",  "atan",   "atan2",
-        "sinh", "cosh",  "tanh",  "asinh",  "acosh", "atanh",  "exp",  "exp2",  "exp10",  "expm1",
-        "log",  "log2",  "log10", "log1p",  "pow",   "cbrt",   "erf",  "erfc",  "tgamma", "lgamma",
-        "fmod", "hypot", "remainder", "erfinv", "erfcinv", "normcdf", "j0", "j1", "y0", "y1", NULL};
+        "sin",   "cos",    "tan",    "sincos", "sinpi", "cospi",     "asin",   "acos",    "atan",
+        "atan2", "sinh",   "cosh",   "tanh",   "asinh", "acosh",     "atanh",  "exp",     "exp2",
+        "exp10", "expm1",  "log",    "log2",   "log10", "log1p",     "pow",    "cbrt",    "erf",
+        "erfc",  "tgamma", "lgamma", "fmod",   "hypot", "remainder", "erfinv", "erfcinv", "normcdf",
+        "j0",    "j1",     "y0",     "y1",     NULL};
     qn_user_text texts[4];
     size_t count = qn_kernel_user_texts(kernel, texts);
     for (size_t t = 0; t < count; t++) {
@@ -167,8 +168,7 @@ quern_status quern_elementwise(quern_kernel **out, quern_engine *engine, const c
         if (out != NULL) {
             *out = NULL;
         }
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "quern_elementwise: %s is NULL",
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_elementwise: %s is NULL",
                        out == NULL      ? "out"
                        : engine == NULL ? "engine"
                        : in == NULL     ? "in (write \"\" for no inputs)"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * marshal: the parameter block. In: a planned call. Out: the bytes of every parameter of the generated
- * kernel, in its order: the signature's parameters, then the walk. The thing to know: the layouts of
- * quern::raw_array and quern::space (templates/raw.cuh, templates/index.cuh) are written here by hand;
- * both sides change together.
+ * marshal: the parameter block. In: a planned call. Out: the bytes of every parameter of the
+ * generated kernel, in its order: the signature's parameters, then the walk. The thing to know: the
+ * layouts of quern::raw_array and quern::space (templates/raw.cuh, templates/index.cuh) are written
+ * here by hand; both sides change together.
  */
 #include "engine/engine.h"
 #include <string.h>
@@ -113,7 +113,8 @@ quern_status qn_marshal_scalar(void *bytes, const quern_kernel *kernel, uint32_t
                                quern_dtype dtype, const quern_value *value)
 {
     unsigned char converted[16];
-    QN_TRY(qn_scalar_convert(converted, dtype, value, kernel->signature.parameters[parameter].name));
+    QN_TRY(
+        qn_scalar_convert(converted, dtype, value, kernel->signature.parameters[parameter].name));
     memcpy(bytes, converted, quern_dtype_size(dtype));
     return QUERN_OK;
 }

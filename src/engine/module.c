@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * module: from source to a loaded module. In: what to compile. Out: a module of the engine, found in
- * memory, in the cache on disk, or compiled. The thing to know: one thread in the process makes a key;
- * others that want it wait, then find it.
+ * module: from source to a loaded module. In: what to compile. Out: a module of the engine, found
+ * in memory, in the cache on disk, or compiled. The thing to know: one thread in the process makes
+ * a key; others that want it wait, then find it.
  */
 #include "engine/engine.h"
 #include <stdio.h>
@@ -54,11 +54,11 @@ static quern_status load(qn_module **out, quern_engine *engine, const qn_key *ke
     if (ptx) {
         m->ptx = qn_strndup(image->data, image->size);
     }
-    quern_status status = ptx && m->ptx == NULL
-                              ? qn_fail_memory("loading a kernel")
-                              : engine->methods->module_load(engine->device, &m->handle,
-                                                             (quern_image_kind)image->kind,
-                                                             image->data, image->size);
+    quern_status status =
+        ptx && m->ptx == NULL
+            ? qn_fail_memory("loading a kernel")
+            : engine->methods->module_load(engine->device, &m->handle,
+                                           (quern_image_kind)image->kind, image->data, image->size);
     if (status != QUERN_OK) {
         module_free(engine, m);
         return status;
@@ -109,8 +109,8 @@ static void want_native(making *m, bool native, int arch)
     c->minimal = true;
 }
 
-/** An image that was made before, in this process or on this machine. An image on disk that the device
- * rejects is deleted there and made anew. */
+/** An image that was made before, in this process or on this machine. An image on disk that the
+ * device rejects is deleted there and made anew. */
 static bool load_known(qn_module **out, making *m)
 {
     qn_image image = {0};

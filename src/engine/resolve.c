@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * resolve: the arguments of one call, checked. In: a kernel and values. Out: a qn_call with bound types,
- * loop shape, outputs and plan. The thing to know: arrays that are made here (outputs, copies of inputs
- * that an output overlaps) are owned by the call until they are published or released at its end.
+ * resolve: the arguments of one call, checked. In: a kernel and values. Out: a qn_call with bound
+ * types, loop shape, outputs and plan. The thing to know: arrays that are made here (outputs,
+ * copies of inputs that an output overlaps) are owned by the call until they are published or
+ * released at its end.
  */
 #include "engine/engine.h"
 #include <string.h>
@@ -132,9 +133,10 @@ static quern_status decide_loop(qn_call *call, const quern_call_options *options
                              call->operand_count);
     }
     if (!has_size) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "how many elements to loop over is undecided, because no array takes part in "
-                       "broadcasting: give a size (quern_call_options.loop_size)");
+        return qn_fail(
+            QUERN_ERROR_INVALID_ARGUMENT,
+            "how many elements to loop over is undecided, because no array takes part in "
+            "broadcasting: give a size (quern_call_options.loop_size)");
     }
     if (options->loop_size < 0) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the size is %lld, but must not be negative",
@@ -181,9 +183,9 @@ static quern_status allocate_outputs(qn_call *call)
         quern_array *made;
         quern_engine *engine = call->kernel->engine;
         quern_dtype dtype = call->types.parameters[p];
-        QN_TRY(call->dry ? phantom(&made, engine, dtype, call->ndim, call->shape)
-                         : qn_array_new_on(&made, engine, dtype, call->ndim, call->shape,
-                                           call->stream));
+        QN_TRY(call->dry
+                   ? phantom(&made, engine, dtype, call->ndim, call->shape)
+                   : qn_array_new_on(&made, engine, dtype, call->ndim, call->shape, call->stream));
         call->owned[call->owned_count++] = made;
         call->arrays[p] = made;
     }
@@ -196,9 +198,10 @@ static quern_status check_output(const qn_call *call, uint32_t k)
     const qn_operand *o = &call->operands[k];
     for (int d = 0; d < o->ndim; d++) {
         if (o->strides[d] == 0 && o->shape[d] > 1) {
-            return fail_parameter(QUERN_ERROR_SHAPE, call, call->operand_parameter[k],
-                                  "an output cannot be a broadcast view, whose elements share memory; "
-                                  "pass a copy");
+            return fail_parameter(
+                QUERN_ERROR_SHAPE, call, call->operand_parameter[k],
+                "an output cannot be a broadcast view, whose elements share memory; "
+                "pass a copy");
         }
     }
     return QUERN_OK;

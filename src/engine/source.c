@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * source: the CUDA source of an elementwise kernel. In: a call whose types are bound and whose walk is
- * planned. Out: the text of templates/elementwise.cu with its holes filled, and the headers it includes.
- * The thing to know: only the form of the plan shapes the text; extents, strides and addresses are
- * parameters. Names that begin with `_quern_` are ours; a snippet cannot have them.
+ * source: the CUDA source of an elementwise kernel. In: a call whose types are bound and whose walk
+ * is planned. Out: the text of templates/elementwise.cu with its holes filled, and the headers it
+ * includes. The thing to know: only the form of the plan shapes the text; extents, strides and
+ * addresses are parameters. Names that begin with `_quern_` are ours; a snippet cannot have them.
  */
+#include "embedded/templates.h"
 #include "engine/engine.h"
-#include "quern_templates.h"
 #include <string.h>
 
 /* ---- headers: only those that a kernel uses ------------------------------------------------- */
@@ -83,9 +83,9 @@ static unsigned needed_headers(const qn_call *call)
     static const char *const half_names[] = {"float16", "bfloat16", NULL};
     static const char *const minmax_names[] = {"min", "max", NULL};
     static const char *const complex_math[] = {
-        "abs",   "arg",   "exp",  "log",  "log2", "log10", "pow",  "sqrt",  "polar", "proj",  "sin",
-        "cos",   "tan",   "sinh", "cosh", "tanh", "asin",  "acos", "atan",  "asinh", "acosh", "atanh",
-        "isnan", "isinf", "isfinite", "min", "max", NULL};
+        "abs",   "arg",   "exp",   "log",   "log2",     "log10", "pow",  "sqrt", "polar", "proj",
+        "sin",   "cos",   "tan",   "sinh",  "cosh",     "tanh",  "asin", "acos", "atan",  "asinh",
+        "acosh", "atanh", "isnan", "isinf", "isfinite", "min",   "max",  NULL};
     const quern_kernel *k = call->kernel;
     unsigned set = 1u << HEADER_TYPES | 1u << HEADER_INDEX;
     if (call->plan.form.lanes > 1) {
@@ -197,7 +197,8 @@ static void position_hole(qn_text *out, const qn_call *call)
     const qn_plan_form *f = &call->plan.form;
     bool axes = call->kernel->uses_axes && call->ndim > 0;
     if (f->ndim == 1) {
-        qn_text_printf(out, "        const _quern_index _quern_e = _quern_p * %d - _quern_s.shift;\n",
+        qn_text_printf(out,
+                       "        const _quern_index _quern_e = _quern_p * %d - _quern_s.shift;\n",
                        f->lanes);
         return;
     }
@@ -205,7 +206,7 @@ static void position_hole(qn_text *out, const qn_call *call)
                    "        const _quern_index _quern_row = _quern_s.row.divide(_quern_p);\n"
                    "        const _quern_index _quern_e = (_quern_p - _quern_row * "
                    "_quern_s.row.value) * %d;\n"
-                   "        _quern_index _quern_q = _quern_row, _quern_c, _quern_r;\n",
+                   "        _quern_index _quern_q = _quern_row, _quern_c;\n",
                    f->lanes);
     for (uint32_t k = 0; k < call->operand_count; k++) {
         qn_text_printf(out, "        long long _quern_o%u = 0;\n", k);
@@ -213,9 +214,9 @@ static void position_hole(qn_text *out, const qn_call *call)
     for (int d = f->ndim - 2; d >= 0; d--) {
         if (d > 0) {
             qn_text_printf(out,
-                           "        _quern_r = _quern_s.outer[%d].divide(_quern_q);\n"
-                           "        _quern_c = _quern_q - _quern_r * _quern_s.outer[%d].value;\n"
-                           "        _quern_q = _quern_r;\n",
+                           "        _quern_c = _quern_q;\n"
+                           "        _quern_q = _quern_s.outer[%d].divide(_quern_c);\n"
+                           "        _quern_c -= _quern_q * _quern_s.outer[%d].value;\n",
                            d, d);
         } else {
             qn_text_puts(out, "        _quern_c = _quern_q;\n");
@@ -326,7 +327,8 @@ static void move_pack(qn_text *out, const qn_call *call, uint32_t k, bool store)
         qn_text_puts(out, ");\n");
         return;
     }
-    qn_text_printf(out, "#pragma unroll\nfor (int _quern_l = 0; _quern_l < %d; _quern_l++) { ", lanes);
+    qn_text_printf(out, "#pragma unroll\nfor (int _quern_l = 0; _quern_l < %d; _quern_l++) { ",
+                   lanes);
     if (store) {
         element(out, call, k, "_quern_e + _quern_l");
         qn_text_printf(out, " = _quern_v%u.v[_quern_l]; }\n", k);
@@ -349,7 +351,8 @@ static void body_hole(qn_text *out, const qn_call *call)
     for (uint32_t k = 0; k < call->operand_count; k++) {
         move_pack(out, call, k, false);
     }
-    qn_text_printf(out, "#pragma unroll\nfor (int _quern_l = 0; _quern_l < %d; _quern_l++) { ", lanes);
+    qn_text_printf(out, "#pragma unroll\nfor (int _quern_l = 0; _quern_l < %d; _quern_l++) { ",
+                   lanes);
     invoke(out, call, "_quern_e + _quern_l", "_quern_l");
     qn_text_puts(out, "}\n");
     for (uint32_t k = 0; k < call->operand_count; k++) {
@@ -357,12 +360,13 @@ static void body_hole(qn_text *out, const qn_call *call)
             move_pack(out, call, k, true);
         }
     }
-    qn_text_printf(out,
-                   "        } else {\n"
-                   "#pragma unroll 1\n"
-                   "for (_quern_index _quern_f = _quern_e < 0 ? 0 : _quern_e; _quern_f < _quern_e + "
-                   "%d && _quern_f < _quern_s.inner; _quern_f++) {\n",
-                   lanes);
+    qn_text_printf(
+        out,
+        "        } else {\n"
+        "#pragma unroll 1\n"
+        "for (_quern_index _quern_f = _quern_e < 0 ? 0 : _quern_e; _quern_f < _quern_e + "
+        "%d && _quern_f < _quern_s.inner; _quern_f++) {\n",
+        lanes);
     single(out, call, "_quern_f");
     qn_text_puts(out, "}\n        }\n");
 }
@@ -389,12 +393,23 @@ _Static_assert(HEADER_COUNT <= QN_MAX_HEADERS, "room for all headers");
 quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header *headers,
                                    size_t *header_count)
 {
-    enum { INCLUDES, TYPES, PREAMBLE, PARAMETERS, LOOP_PREP, OPERANDS, OPERATION, POSITION, BODY,
-           AFTER_LOOP, HOLES };
+    enum {
+        INCLUDES,
+        TYPES,
+        PREAMBLE,
+        PARAMETERS,
+        LOOP_PREP,
+        OPERANDS,
+        OPERATION,
+        POSITION,
+        BODY,
+        AFTER_LOOP,
+        HOLES
+    };
     static const char *const names[HOLES] = {
-        [INCLUDES] = "includes",   [TYPES] = "types",         [PREAMBLE] = "preamble",
+        [INCLUDES] = "includes",     [TYPES] = "types",         [PREAMBLE] = "preamble",
         [PARAMETERS] = "parameters", [LOOP_PREP] = "loop_prep", [OPERANDS] = "operands",
-        [OPERATION] = "operation", [POSITION] = "position",   [BODY] = "body",
+        [OPERATION] = "operation",   [POSITION] = "position",   [BODY] = "body",
         [AFTER_LOOP] = "after_loop"};
     const quern_kernel *k = call->kernel;
     unsigned set = needed_headers(call);

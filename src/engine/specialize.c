@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * specialize: a kernel for particular dtypes and a plan's form. In: a planned call. Out: the device's
- * function for it. The thing to know: a kernel's list of specializations only grows and is read without
- * a lock; the lock is taken to add one.
+ * specialize: a kernel for particular dtypes and a plan's form. In: a planned call. Out: the
+ * device's function for it. The thing to know: a kernel's list of specializations only grows and is
+ * read without a lock; the lock is taken to add one.
  */
 #include "engine/engine.h"
 #include <string.h>

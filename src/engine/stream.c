@@ -16,7 +16,8 @@ static quern_status fail_null(const char *function, const char *what)
 
 /* ---- streams -------------------------------------------------------------------------------- */
 
-static quern_status stream_make(quern_stream **out, quern_engine *engine, void *handle, bool foreign)
+static quern_status stream_make(quern_stream **out, quern_engine *engine, void *handle,
+                                bool foreign)
 {
     quern_stream *stream = qn_calloc(1, sizeof *stream);
     if (stream == NULL) {
@@ -162,8 +163,8 @@ quern_status quern_event_elapsed(double *milliseconds, quern_event *begin, quern
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "quern_event_elapsed: the events belong to different engines");
     }
-    return begin->engine->methods->event_elapsed(begin->engine->device, milliseconds,
-                                                 begin->handle, end->handle);
+    return begin->engine->methods->event_elapsed(begin->engine->device, milliseconds, begin->handle,
+                                                 end->handle);
 }
 
 void quern_event_free(quern_event *event)

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cold compilation: from a new snippet to a loaded kernel (signature, source, NVRTC, store, load),
+ * and in the same process the floor: bare NVRTC, with its default options, of an equivalent kernel
+ * written by hand, scalar and with vectors. Every source is new and NVRTC's own cache is off.
+ *
+ * usage: bench_compile_cold [RUNS]
+ */
+#include "base/base.h"
+#include "bench.h"
+#include "compile/compile.h"
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_RUNS 200
+
+/** What a person would write: one element a thread. */
+static const char scalar[] =
+    "extern \"C\" __global__ void k(const float *__restrict__ x, const float *__restrict__ y,\n"
+    "                             float *__restrict__ z, int n) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  if (i < n) z[i] = 2.0f * x[i] + y[i] + %d.0f;\n"
+    "}\n";
+
+/** The same with packs of four and a tail, which is what the template gives. */
+static const char vector[] =
+    "struct alignas(16) P { float v[4]; };\n"
+    "extern \"C\" __global__ void k(const float *__restrict__ x, const float *__restrict__ y,\n"
+    "                             float *__restrict__ z, int n) {\n"
+    "  int step = gridDim.x * blockDim.x;\n"
+    "  for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < (n + 3) / 4; p += step) {\n"
+    "    if (p * 4 + 4 <= n) {\n"
+    "      P a = ((const P *)x)[p], b = ((const P *)y)[p], c;\n"
+    "#pragma unroll\n"
+    "      for (int l = 0; l < 4; l++) c.v[l] = 2.0f * a.v[l] + b.v[l] + %d.0f;\n"
+    "      ((P *)z)[p] = c;\n"
+    "    } else {\n"
+    "      for (int i = p * 4; i < n; i++) z[i] = 2.0f * x[i] + y[i] + %d.0f;\n"
+    "    }\n"
+    "  }\n"
+    "}\n";
+
+static quern_engine *engine;
+static quern_array *x, *y, *z;
+static int arch;
+static qn_image_kind kind;
+static int number;
+
+static double bare(const char *text)
+{
+    char source[2048];
+    number++;
+    snprintf(source, sizeof source, text, number, number);
+    qn_compile_request request = {
+        .source = source, .file_name = "k.cu", .arch = arch, .kind = kind};
+    qn_image image = {0};
+    double begin = bench_now_us();
+    bench_check(qn_compile(&image, &request, NULL, 0));
+    double end = bench_now_us();
+    qn_image_free(&image);
+    return (end - begin) * 1e-3;
+}
+
+static double bare_scalar(void)
+{
+    return bare(scalar);
+}
+
+static double bare_vector(void)
+{
+    return bare(vector);
+}
+
+static double quern(void)
+{
+    char operation[64];
+    snprintf(operation, sizeof operation, "z = 2.0f * x + y + %d.0f", ++number);
+    double begin = bench_now_us();
+    quern_kernel *kernel;
+    bench_check(quern_elementwise(&kernel, engine, "T x, T y", "T z", operation, NULL));
+    bench_check(quern_call(kernel, x, y, z));
+    bench_check(quern_synchronize(engine));
+    double end = bench_now_us();
+    quern_kernel_release(kernel);
+    return (end - begin) * 1e-3;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        double (*run)(void);
+    } peers[] = {
+        {"bare NVRTC, scalar", bare_scalar}, {"bare NVRTC, vector", bare_vector}, {"quern", quern}};
+    static double times[3][MAX_RUNS];
+    int runs = argc > 1 ? atoi(argv[1]) : 25;
+    runs = runs < 1 || runs > MAX_RUNS ? 25 : runs;
+    char folder[] = "/tmp/quern-bench-XXXXXX";
+    if (mkdtemp(folder) == NULL) {
+        perror(folder);
+        return 1;
+    }
+    setenv("QUERN_NVRTC_CACHE", "0", 1);
+    quern_options options = QUERN_OPTIONS_INIT;
+    options.cache_dir = folder;
+    bench_check(quern_open(&engine, &options));
+    quern_device_info info = {.size = sizeof info};
+    bench_check(quern_get_device_info(engine, &info));
+    kind = strncmp(info.target, "sm_", 3) == 0 ? QN_IMAGE_CUBIN : QN_IMAGE_PTX;
+    arch = atoi(strchr(info.target, '_') + 1);
+    int64_t n = 1000;
+    bench_check(quern_array_new(&x, engine, QUERN_FLOAT32, 1, &n));
+    bench_check(quern_array_new(&y, engine, QUERN_FLOAT32, 1, &n));
+    bench_check(quern_array_new(&z, engine, QUERN_FLOAT32, 1, &n));
+    bare_scalar(); /* the library is loaded and warm */
+    quern();
+    for (int r = 0; r < runs; r++) {
+        for (int p = 0; p < 3; p++) {
+            times[p][r] = peers[p].run();
+        }
+    }
+    for (int p = 0; p < 3; p++) {
+        char what[64];
+        snprintf(what, sizeof what, "2x+y float32 to %s", info.target);
+        bench_print("cold compile", peers[p].name, what, "ms",
+                    bench_median(times[p], (size_t)runs));
+    }
+    quern_array_release(x);
+    quern_array_release(y);
+    quern_array_release(z);
+    bench_check(quern_cache_clear(engine, NULL));
+    quern_close(engine);
+    return 0;
+}

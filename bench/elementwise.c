@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bandwidth of elementwise kernels: `2x+y` over contiguous arrays of several dtypes, and layouts
+ * that are not contiguous. GB/s counts each input read once and each output written once. The floor
+ * is floor_elementwise.cu: the same kernels with vectors by hand.
+ *
+ * usage: bench_elementwise [MIB]     (of each array; default 1024, for a GPU)
+ */
+#include "bench.h"
+
+#define RUNS     15
+#define WARM_UPS 3
+
+static quern_engine *engine;
+
+/** An array of random bits that are ordinary numbers in every dtype: small positive integers, and
+ * floats between 1 and 2. */
+static quern_array *random_array(quern_dtype dtype, int ndim, const int64_t *shape)
+{
+    quern_array *a;
+    quern_kernel *fill;
+    bench_check(quern_array_new(&a, engine, dtype, ndim, shape));
+    bench_check(quern_elementwise(&fill, engine, "", "T y",
+                                  "y = T(1 + ((i * 2654435761LL) >> 7 & 63) / 64.0f)", NULL));
+    bench_check(quern_call(fill, a));
+    quern_kernel_release(fill);
+    return a;
+}
+
+static double time_ms(quern_kernel *kernel, quern_array *x, quern_array *y, quern_array *z)
+{
+    quern_event *begin, *end;
+    double times[RUNS];
+    bench_check(quern_event_new(&begin, engine));
+    bench_check(quern_event_new(&end, engine));
+    for (int run = -WARM_UPS; run < RUNS; run++) {
+        bench_check(quern_event_record(begin, NULL));
+        bench_check(quern_call(kernel, x, y, z));
+        bench_check(quern_event_record(end, NULL));
+        bench_check(quern_event_wait(end));
+        if (run >= 0) {
+            bench_check(quern_event_elapsed(&times[run], begin, end));
+        }
+    }
+    quern_event_free(begin);
+    quern_event_free(end);
+    return bench_median(times, RUNS);
+}
+
+static double bytes_of(const quern_array *a)
+{
+    int64_t bytes = (int64_t)quern_dtype_size(quern_array_dtype(a));
+    for (int d = 0; d < quern_array_ndim(a); d++) {
+        if (quern_array_strides(a)[d] != 0) {
+            bytes *= quern_array_shape(a)[d];
+        }
+    }
+    return (double)bytes;
+}
+
+static void report(const char *what, const char *operation, quern_array *x, quern_array *y)
+{
+    quern_kernel *kernel;
+    quern_array *z = NULL;
+    bench_check(quern_elementwise(&kernel, engine, "T x, T y", "T z", operation, NULL));
+    bench_check(quern_call(kernel, x, y, &z));
+    double ms = time_ms(kernel, x, y, z);
+    bench_print("elementwise", "quern", what, "GB/s",
+                (bytes_of(x) + bytes_of(y) + bytes_of(z)) / ms / 1e6);
+    quern_array_release(z);
+    quern_kernel_release(kernel);
+}
+
+static void contiguous(int64_t bytes)
+{
+    static const quern_dtype dtypes[] = {QUERN_INT8,    QUERN_FLOAT16, QUERN_BFLOAT16, QUERN_INT32,
+                                         QUERN_FLOAT32, QUERN_FLOAT64, QUERN_COMPLEX64};
+    for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
+        int64_t n = bytes / (int64_t)quern_dtype_size(dtypes[k]);
+        quern_array *x = random_array(dtypes[k], 1, &n), *y = random_array(dtypes[k], 1, &n);
+        char what[64];
+        snprintf(what, sizeof what, "2x+y %s n=%lld", quern_dtype_name(dtypes[k]), (long long)n);
+        report(what, "z = T(2) * x + y", x, y);
+        if (dtypes[k] == QUERN_FLOAT32) {
+            report("exp(sin)+tanh float32", "z = exp(sin(x)) + tanh(y)", x, y);
+        }
+        quern_array_release(x);
+        quern_array_release(y);
+    }
+}
+
+static void strided(int64_t side)
+{
+    int64_t square[] = {side, side}, row[] = {side}, column[] = {side, 1};
+    quern_array *x = random_array(QUERN_FLOAT32, 2, square), *xt, *half_x, *half_y;
+    quern_array *y = random_array(QUERN_FLOAT32, 2, square), *yt;
+    quern_array *r = random_array(QUERN_FLOAT32, 1, row),
+                *c = random_array(QUERN_FLOAT32, 2, column);
+    bench_check(quern_array_transpose(&xt, x, NULL));
+    bench_check(quern_array_transpose(&yt, y, NULL));
+    quern_slice every_other[] = {QUERN_SLICE_ALL, {QUERN_SLICE_NONE, QUERN_SLICE_NONE, 2}};
+    bench_check(quern_array_slice(&half_x, x, 2, every_other));
+    bench_check(quern_array_slice(&half_y, y, 2, every_other));
+    report("x.T + y float32", "z = x + y", xt, y);
+    report("x.T + y.T float32", "z = x + y", xt, yt);
+    report("x + row float32", "z = x + y", x, r);
+    report("x + column float32", "z = x + y", x, c);
+    report("x[:, ::2] + y[:, ::2] float32", "z = x + y", half_x, half_y);
+    quern_array *all[] = {x, xt, half_x, half_y, y, yt, r, c};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        quern_array_release(all[k]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int64_t mib = argc > 1 ? atoll(argv[1]) : 1024, side = 32;
+    while (side * side * 4 * 4 <= mib << 20) {
+        side *= 2;
+    }
+    bench_check(quern_open(&engine, NULL));
+    contiguous(mib << 20);
+    strided(side);
+    quern_close(engine);
+    return 0;
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The walk of a plan, executed in C as templates/elementwise.cu does it, from the bytes that the
+ * marshaller writes: over random shapes, permutations, steps, broadcasts and misalignments every
+ * element of the loop must be met exactly once, with the right element of every operand, and in C
+ * order when that is asked for. Then tables of the plans that well-known layouts must get.
+ */
+#include "engine/engine.h"
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the kernel's side, in C ---------------------------------------------------------------- */
+
+typedef struct space {
+    const unsigned char *at;
+    bool wide;
+} space;
+
+static int64_t next_index(space *s)
+{
+    if (s->wide) {
+        int64_t v;
+        memcpy(&v, s->at, 8);
+        s->at += 8;
+        return v;
+    }
+    int32_t v;
+    memcpy(&v, s->at, 4);
+    s->at += 4;
+    return v;
+}
+
+typedef struct divider {
+    int64_t value;
+    uint32_t magic, shift;
+    bool wide;
+} divider;
+
+static divider next_divider(space *s)
+{
+    divider d = {.wide = s->wide};
+    d.value = next_index(s);
+    if (s->wide) {
+        (void)next_index(s);
+    } else {
+        d.magic = (uint32_t)next_index(s);
+        d.shift = (uint32_t)next_index(s);
+        (void)next_index(s);
+    }
+    return d;
+}
+
+static int64_t divide(divider d, int64_t n)
+{
+    if (d.wide) {
+        return n / d.value;
+    }
+    uint32_t high = (uint32_t)(((uint64_t)(uint32_t)n * d.magic) >> 32);
+    return (int64_t)((high + (uint32_t)n) >> d.shift);
+}
+
+typedef void (*visitor)(void *context, int64_t position, char *const *addresses);
+
+static void walk(const qn_call *call, const qn_block *block, visitor visit, void *context)
+{
+    const qn_plan_form *f = &call->plan.form;
+    space s = {block->pointers[block->count - 1], f->wide};
+    int64_t packs = next_index(&s), inner = next_index(&s), shift = next_index(&s);
+    int64_t count = next_index(&s);
+    cr_assert_eq(count, call->count);
+    divider row = next_divider(&s), outer[QUERN_MAX_NDIM];
+    for (int d = 0; d < QN_MAX(1, f->ndim - 1); d++) {
+        outer[d] = next_divider(&s);
+    }
+    int64_t stride[8][QUERN_MAX_NDIM];
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        for (int d = 0; d < f->ndim; d++) {
+            stride[k][d] = next_index(&s);
+        }
+    }
+    for (int64_t p = 0; p < packs; p++) {
+        int64_t r = f->ndim > 1 ? divide(row, p) : 0;
+        int64_t e = f->ndim > 1 ? (p - r * row.value) * f->lanes : p * f->lanes - shift;
+        int64_t offset[8] = {0}, q = r;
+        for (int d = f->ndim - 2; d >= 0; d--) {
+            int64_t c = q;
+            if (d > 0) {
+                q = divide(outer[d], c);
+                c -= q * outer[d].value;
+            }
+            for (uint32_t k = 0; k < call->operand_count; k++) {
+                offset[k] += c * stride[k][d];
+            }
+        }
+        bool full = e >= 0 && e + f->lanes <= inner;
+        for (int64_t at = QN_MAX(e, 0); at < e + f->lanes && at < inner; at++) {
+            char *addresses[8];
+            for (uint32_t k = 0; k < call->operand_count; k++) {
+                int64_t size = call->operands[k].item_size;
+                int64_t step = f->access[k] == QN_ACCESS_BROADCAST ? 0
+                               : f->access[k] == QN_ACCESS_STRIDED ? stride[k][f->ndim - 1]
+                                                                   : size;
+                char *base;
+                memcpy(&base, block->pointers[k], sizeof base);
+                addresses[k] = base + offset[k] + at * step;
+                if (full && at == e && f->access[k] == QN_ACCESS_VECTOR) {
+                    cr_assert_eq((uintptr_t)addresses[k] % (uintptr_t)QN_MIN(16, size * f->lanes),
+                                 0, "a pack of operand %u is not aligned", k);
+                }
+            }
+            visit(context, r * inner + at, addresses);
+        }
+    }
+}
+
+/* ---- random operands ------------------------------------------------------------------------ */
+
+typedef struct operand_memory {
+    int64_t shape[QUERN_MAX_NDIM], strides[QUERN_MAX_NDIM];
+} operand_memory;
+
+static uint64_t seed = 1;
+
+static int64_t draw(int64_t below)
+{
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (int64_t)((seed >> 33) % (uint64_t)below);
+}
+
+/** An operand over the loop's shape with a random axis order, random steps (also negative), random
+ * broadcasting (inputs only) and a random misalignment. */
+static void random_operand(qn_operand *o, operand_memory *m, int ndim, const int64_t *shape,
+                           bool output)
+{
+    static const uint32_t sizes[] = {1, 2, 4, 8, 16};
+    uint32_t size = sizes[draw(5)];
+    int order[QUERN_MAX_NDIM];
+    for (int d = 0; d < ndim; d++) {
+        order[d] = d;
+    }
+    if (draw(2)) {
+        for (int d = ndim - 1; d > 0; d--) {
+            int other = (int)draw(d + 1), t = order[d];
+            order[d] = order[other];
+            order[other] = t;
+        }
+    }
+    int64_t stride = size, low = 0;
+    for (int k = ndim - 1; k >= 0; k--) {
+        int d = order[k];
+        bool repeat = !output && draw(5) == 0;
+        int64_t step = draw(4) == 0 ? 1 + draw(3) : 1;
+        m->shape[d] = repeat ? 1 : shape[d];
+        m->strides[d] = stride * step;
+        stride *= step * QN_MAX(1, m->shape[d]);
+        if (draw(6) == 0) {
+            low += m->strides[d] * (m->shape[d] - 1);
+            m->strides[d] = -m->strides[d];
+        }
+    }
+    int cut = output ? 0 : (int)draw(ndim + 1) * (int)(draw(4) == 0);
+    *o = (qn_operand){.shape = m->shape + cut,
+                      .strides = m->strides + cut,
+                      .data = (char *)(uintptr_t)(UINT64_C(1) << 32) + low + draw(9) * size,
+                      .ndim = ndim - cut,
+                      .item_size = size,
+                      .output = output,
+                      .name = QN_STR("x")};
+}
+
+/* ---- the property --------------------------------------------------------------------------- */
+
+typedef struct expectation {
+    const qn_call *call;
+    char **addresses; /**< [position * operands + operand] */
+    unsigned char *seen;
+    int64_t visits, last;
+    bool ordered;
+} expectation;
+
+static void expect(void *context, int64_t position, char *const *addresses)
+{
+    expectation *x = context;
+    uint32_t operands = x->call->operand_count;
+    cr_assert_lt(x->visits, x->call->count, "more elements than the loop has");
+    if (x->ordered) {
+        cr_assert_eq(position, x->visits, "out of order");
+    }
+    x->visits++;
+    for (int64_t at = 0; at < x->call->count; at++) {
+        if (!x->seen[at] &&
+            memcmp(&x->addresses[at * operands], addresses, operands * sizeof *addresses) == 0) {
+            x->seen[at] = 1;
+            return;
+        }
+    }
+    cr_assert_fail("elements that do not belong together, or met twice");
+}
+
+/** The addresses that position `at` of the loop must meet. */
+static void logical_addresses(const qn_call *call, int64_t at, char **addresses)
+{
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        const qn_operand *o = &call->operands[k];
+        int64_t rest = at;
+        addresses[k] = o->data;
+        for (int d = call->ndim - 1; d >= 0; d--) {
+            int64_t c = rest % call->shape[d];
+            int own = d - (call->ndim - o->ndim);
+            rest /= call->shape[d];
+            if (own >= 0 && o->shape[own] != 1) {
+                addresses[k] += c * o->strides[own];
+            }
+        }
+    }
+}
+
+static void check_walk(qn_call *call, const qn_plan_rules *rules, bool wide)
+{
+    qn_plan_make(&call->plan, call->operands, call->operand_count, call->ndim, call->shape,
+                 call->count, rules);
+    call->plan.form.wide |= wide;
+    qn_block block;
+    cr_assert_eq(qn_marshal(&block, call), QUERN_OK);
+    expectation x = {.call = call, .ordered = rules->ordered};
+    x.addresses = calloc((size_t)call->count * call->operand_count, sizeof *x.addresses);
+    x.seen = calloc((size_t)call->count, 1);
+    for (int64_t at = 0; at < call->count; at++) {
+        logical_addresses(call, at, &x.addresses[at * call->operand_count]);
+    }
+    walk(call, &block, expect, &x);
+    cr_assert_eq(x.visits, call->count, "%lld of %lld elements met", (long long)x.visits,
+                 (long long)call->count);
+    free(x.addresses);
+    free(x.seen);
+}
+
+/** A kernel with `operands` parameters, enough for the marshaller. */
+static void fake_kernel(quern_kernel *kernel, quern_array *array, qn_call *call)
+{
+    static qn_parameter parameters[8];
+    memset(kernel, 0, sizeof *kernel);
+    kernel->signature.parameters = parameters;
+    kernel->signature.count = call->operand_count;
+    call->kernel = kernel;
+    for (uint32_t p = 0; p < call->operand_count; p++) {
+        call->arrays[p] = array;
+        call->operand_parameter[p] = (uint8_t)p;
+    }
+}
+
+Test(plan, every_element_once)
+{
+    static qn_call call;
+    static operand_memory memory[8];
+    quern_kernel kernel;
+    quern_array *array = calloc(1, sizeof *array);
+    for (int round = 0; round < 20000; round++) {
+        call.ndim = (int)draw(6);
+        call.count = 1;
+        for (int d = 0; d < call.ndim; d++) {
+            call.shape[d] = 1 + draw(d == call.ndim - 1 && draw(3) == 0 ? 40 : 4);
+            call.count *= call.shape[d];
+        }
+        call.operand_count = 1 + (uint32_t)draw(3);
+        for (uint32_t k = 0; k < call.operand_count; k++) {
+            random_operand(&call.operands[k], &memory[k], call.ndim, call.shape,
+                           k + 1 == call.operand_count);
+        }
+        fake_kernel(&kernel, array, &call);
+        static const uint32_t bytes[] = {0, 8, 16};
+        qn_plan_rules rules = {draw(2) == 0, draw(3) == 0, bytes[draw(3)]};
+        check_walk(&call, &rules, draw(2) == 0);
+    }
+    free(array);
+}
+
+/* ---- layouts that must get the good plan ---------------------------------------------------- */
+
+typedef struct layout_case {
+    const char *what;
+    int ndim;
+    int64_t shape[3];
+    int64_t strides[2][3]; /**< elements of float32: input, output */
+    int64_t offset[2];     /**< elements */
+    int walked, lanes;
+    const char *access;
+} layout_case;
+
+static const layout_case layouts[] = {
+    {"contiguous", 1, {1000}, {{1}, {1}}, {0, 0}, 1, 4, "vv"},
+    {"contiguous in 3-d", 3, {5, 6, 7}, {{42, 7, 1}, {42, 7, 1}}, {0, 0}, 1, 4, "vv"},
+    {"both transposed", 2, {30, 40}, {{1, 30}, {1, 30}}, {0, 0}, 1, 4, "vv"},
+    {"both reversed", 1, {1000}, {{-1}, {-1}}, {999, 999}, 1, 4, "vv"},
+    {"both offset alike", 1, {1000}, {{1}, {1}}, {1, 1}, 1, 4, "vv"},
+    {"offset differently", 1, {1000}, {{1}, {1}}, {1, 0}, 1, 4, "cv"},
+    {"every other", 1, {1000}, {{2}, {1}}, {0, 0}, 1, 4, "sv"},
+    {"row broadcast", 2, {30, 40}, {{0, 1}, {40, 1}}, {0, 0}, 2, 4, "vv"},
+    {"column broadcast", 2, {30, 40}, {{1, 0}, {40, 1}}, {0, 0}, 2, 4, "bv"},
+    {"scalar array", 2, {30, 40}, {{0, 0}, {40, 1}}, {0, 0}, 1, 4, "bv"},
+    {"padded rows", 2, {30, 40}, {{48, 1}, {40, 1}}, {0, 0}, 2, 4, "vv"},
+    {"rows of odd length", 2, {30, 41}, {{48, 1}, {41, 1}}, {0, 0}, 2, 4, "vc"},
+    {"one transposed", 2, {30, 40}, {{1, 30}, {40, 1}}, {0, 0}, 2, 4, "sv"},
+    {"short rows", 2, {300, 3}, {{4, 1}, {3, 1}}, {0, 0}, 2, 1, "cc"},
+};
+
+Test(plan, known_layouts)
+{
+    for (size_t c = 0; c < QN_COUNT(layouts); c++) {
+        const layout_case *l = &layouts[c];
+        qn_operand operands[2];
+        int64_t strides[2][3], count = 1;
+        for (int d = 0; d < l->ndim; d++) {
+            count *= l->shape[d];
+        }
+        for (int k = 0; k < 2; k++) {
+            for (int d = 0; d < l->ndim; d++) {
+                strides[k][d] = l->strides[k][d] * 4;
+            }
+            operands[k] =
+                (qn_operand){l->shape,
+                             strides[k],
+                             (char *)(uintptr_t)((1 + (uint64_t)k) << 40) + 4 * l->offset[k],
+                             l->ndim,
+                             4,
+                             k == 1,
+                             QN_STR("x")};
+        }
+        qn_plan_rules rules = {false, false, 16};
+        qn_plan plan;
+        qn_plan_make(&plan, operands, 2, l->ndim, l->shape, count, &rules);
+        cr_expect_eq(plan.form.ndim, l->walked, "%s: walks %d dimensions", l->what, plan.form.ndim);
+        cr_expect_eq(plan.form.lanes, l->lanes, "%s: %d lanes", l->what, plan.form.lanes);
+        cr_expect_arr_eq(plan.form.access, l->access, 2, "%s: access %c%c", l->what,
+                         plan.form.access[0], plan.form.access[1]);
+    }
+}
+
+Test(plan, wide_only_when_needed)
+{
+    qn_plan_rules rules = {false, false, 16};
+    qn_plan plan;
+    for (int shift = 20; shift < 34; shift++) {
+        int64_t n = INT64_C(1) << shift, stride = 1;
+        qn_operand o = {&n, &stride, (char *)(uintptr_t)4096, 1, 1, true, QN_STR("x")};
+        qn_plan_make(&plan, &o, 1, 1, &n, n, &rules);
+        cr_expect_eq(plan.form.wide, shift >= 31, "2^%d elements", shift);
+    }
+}
+
+/* ---- broadcasting and overlap --------------------------------------------------------------- */
+
+Test(plan, shapes)
+{
+    int64_t a[] = {3, 1}, b[] = {4}, c[] = {3, 4}, bad[] = {3}, strides[] = {0, 0};
+    qn_operand operands[3] = {{a, strides, NULL, 2, 4, false, QN_STR("a")},
+                              {b, strides, NULL, 1, 4, false, QN_STR("b")},
+                              {c, strides, NULL, 2, 4, true, QN_STR("c")}};
+    int ndim;
+    int64_t shape[QUERN_MAX_NDIM], count;
+    cr_assert_eq(qn_plan_shape(&ndim, shape, &count, operands, 3), QUERN_OK);
+    cr_assert(ndim == 2 && shape[0] == 3 && shape[1] == 4 && count == 12);
+    operands[1].shape = bad;
+    cr_assert_eq(qn_plan_shape(&ndim, shape, &count, operands, 3), QUERN_ERROR_SHAPE);
+    cr_assert(strstr(quern_last_error()->message, "(3, 4)") != NULL);
+    operands[1].shape = b;
+    operands[2].shape = a; /* an output that would have to be widened */
+    cr_assert_eq(qn_plan_shape(&ndim, shape, &count, operands, 3), QUERN_ERROR_SHAPE);
+    cr_assert(strstr(quern_last_error()->message, "exactly that shape") != NULL);
+}
+
+Test(plan, overlap)
+{
+    int64_t n = 100, one = 4, two = 8;
+    char *base = (char *)(uintptr_t)4096;
+    qn_operand x = {&n, &one, base, 1, 4, false, QN_STR("x")};
+    qn_operand same = x, later = x, apart = x, stepped = x;
+    later.data = base + 4;
+    apart.data = base + 400;
+    stepped.strides = &two;
+    cr_expect_eq(qn_operands_overlap(&x, &same), QN_OVERLAP_SAME);
+    cr_expect_eq(qn_operands_overlap(&x, &later), QN_OVERLAP_PARTIAL);
+    cr_expect_eq(qn_operands_overlap(&later, &x), QN_OVERLAP_PARTIAL);
+    cr_expect_eq(qn_operands_overlap(&x, &apart), QN_OVERLAP_NONE);
+    cr_expect_eq(qn_operands_overlap(&x, &stepped), QN_OVERLAP_PARTIAL);
+}
