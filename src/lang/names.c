@@ -65,7 +65,7 @@ const char *qn_name_refusal(qn_str name)
     if (name.data[0] == '_') {
         return "begins with an underscore, as Quern's own names inside a kernel do";
     }
-    if (qn_str_is(name, "raw")) {
+    if (qn_str_is(name, "raw") || qn_str_is(name, "const")) {
         return "is a qualifier";
     }
     if (is_one_of(name, cpp_keywords, QN_COUNT(cpp_keywords))) {

@@ -46,8 +46,7 @@ static bool is_qualifier(qn_str w)
 static const struct {
     const char *text, *advice;
 } marks[] = {
-    {"->", "outputs are a list of their own: write only the inputs before and only the outputs in "
-           "the second list, without \"->\""},
+    {"->", "inputs and outputs are two lists: give what stands behind \"->\" as the second one"},
     {"...", "a kernel has a fixed number of parameters: write each one with its type and name"},
     {"::", "types are written without a namespace, such as \"int32 x\""},
     {"//", "a signature has no comments"},
@@ -91,7 +90,8 @@ static const struct {
     {"\xc2\xa0", "this is a no-break space; write a plain space"},
     {"\xe3\x80\x80", "this is a wide space; write a plain space"},
     {"\xef\xbc\x8c", "this is a wide comma; write \",\""},
-    {"\xe2\x86\x92", "outputs are a list of their own, without an arrow"},
+    {"\xe2\x86\x92",
+     "inputs and outputs are two lists: give what stands behind the arrow as the second one"},
     {"\xef\xbb\xbf", "this is a byte order mark; remove it"},
     {"\xe2\x80\x8b", "this is an invisible space; remove it"},
 };
@@ -198,16 +198,25 @@ static const struct {
     {"__constant__", "a signature has only types and names"},
 };
 
+/* Why a word that C or CUDA knows is not used here; NULL for any other. */
+static const char *known_advice(qn_str w)
+{
+    for (size_t k = 0; k < QN_COUNT(known_words); k++) {
+        if (qn_str_is(w, known_words[k].word)) {
+            return known_words[k].advice;
+        }
+    }
+    return NULL;
+}
+
+/* Word `k` stands where a qualifier or a type should. */
 static quern_status advise_qualifier(const qn_list *list, const qn_words *words, uint32_t k)
 {
     qn_str w = word(list, words, k);
-    qn_str rest = qn_words_text(list, words, k + 1, words->count - 1);
-    for (size_t j = 0; j < QN_COUNT(known_words); j++) {
-        if (qn_str_is(w, known_words[j].word)) {
-            return ADVISE(list, words->begin[k], words->end[k],
-                          "\"%.*s\" is not used here: %s; write \"%.*s\"", SHOW(w),
-                          known_words[j].advice, SHOW(rest));
-        }
+    const char *advice = known_advice(w);
+    if (advice) {
+        return ADVISE(list, words->begin[k], words->end[k], "\"%.*s\" is not used here: %s",
+                      SHOW(w), advice);
     }
     for (const char *const *q = (const char *const[]){"raw", "const", NULL}; *q; q++) {
         if (w.length == strlen(*q) && strncasecmp(w.data, *q, w.length) == 0) {
@@ -292,6 +301,9 @@ quern_status qn_advise_type(const qn_list *list, const qn_words *words, uint32_t
         if (qn_is_type(qn_words_text(list, words, first, first + length - 1))) {
             return advise_rest(list, words, first, length);
         }
+    }
+    if (known_advice(word(list, words, first))) {
+        return advise_qualifier(list, words, first);
     }
     for (uint32_t k = first + 1; k < last; k++) {
         if (qn_is_type(qn_words_text(list, words, k, last - 1)) ||

@@ -23,6 +23,7 @@ static const struct {
     {"fp32", "float32"},
     {"fp64", "float64"},
     {"bf16", "bfloat16"},
+    {"bfloat", "bfloat16"},
     {"i8", "int8"},
     {"i16", "int16"},
     {"i32", "int32"},

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Identifiers in snippets: used or not, addressed or not.
+ */
+#include "lang/lang.h"
+
+#include <criterion/criterion.h>
+
+static const struct {
+    const char *text;
+    bool uses; /* x */
+} uses[] = {
+    {"", false},
+    {"x", true},
+    {"z = x;", true},
+    {"z=x+y", true},
+    {"xx + x1 + _x + x_ + ax", false},
+    {"(x)", true},
+    {"p->x", true},
+    {"a.x", true},
+    /* numbers */
+    {"0x1", false},
+    {"1x", false},
+    {"1.x", false},
+    {"1e+x", false},
+    {"1e5+x", true},
+    {"1'000x", false},
+    {".5x", false},
+    {". x", true},
+    {"0x1p-2 x", true},
+    /* comments */
+    {"// x", false},
+    {"// a\nx", true},
+    {"// a \\\n x", false},
+    {"/* x */", false},
+    {"/* a */ x", true},
+    {"/* x", false},
+    {"/* * / x */ x", true},
+    {"a / x", true},
+    /* strings and characters */
+    {"\"x\"", false},
+    {"\"a\\\"x\"", false},
+    {"\"a\\\\\"x", true},
+    {"'x'", false},
+    {"'\\'' x", true},
+    {"\"x", false},
+    {"\"a\nx", true},
+    {"R\"(x)\"", false},
+    {"R\"(\")x)\"", false},
+    {"R\"d(x)\" x)d\"", false},
+    {"R\"d(a)d\" x", true},
+    {"R\"(x", false},
+    {"u8R\"(x)\" y", false},
+    {"R \"a\" x", true},
+    /* other */
+    {"\xc3\xa9x", false},
+    {"a\\\nx", true},
+    {"#define x", true},
+};
+
+Test(scan, uses)
+{
+    for (size_t k = 0; k < QN_COUNT(uses); k++) {
+        cr_expect_eq(qn_text_uses(uses[k].text, "x"), uses[k].uses, "%s", uses[k].text);
+    }
+}
+
+static const struct {
+    const char *text;
+    bool takes; /* the address of x */
+} addresses[] = {
+    {"", false},
+    {"x", false},
+    {"z = x & y", false},
+    {"z = y & x", false},
+    {"z = y[0] & x", false},
+    {"z = 3 & x", false},
+    {"z = 'a' & x", false},
+    {"a && x", false},
+    {"a & & x", true},
+    {"a && &x", true},
+    {"z &= x", false},
+    {"&x", true},
+    {"& x", true},
+    {"f(&x)", true},
+    {"f(a, &x)", true},
+    {"p = &x;", true},
+    {"p = & /* the */ x;", true},
+    {"return &x", true},
+    {"&(x)", true},
+    {"&((x))", true},
+    {"&(a ? b : x)", true},
+    {"&xx", false},
+    {"&a, x", false},
+    {"&x[3]", true},
+    {"&h[x]", false},
+    {"&(h[x])", false},
+    {"(float *)&x", true},
+    {"(a) & x", true}, /* may be either: on the side of true */
+    {"&y.x", false},
+    {"// &x", false},
+    {"\"&x\"", false},
+    /* atomic functions */
+    {"atomicAdd(&x, 1)", true},
+    {"atomicAdd(x, 1)", true},
+    {"atomicAdd(x + i, 1)", true},
+    {"atomic_max(x, 1)", true},
+    {"atomicAdd(&h[x], 1)", false},
+    {"atomicAdd(&h[i], x)", false},
+    {"atomicCAS(f(a, b), x, 1)", false},
+    {"atomicAdd(f(a, x), 1)", true},
+    {"atomicAdd", false},
+    {"atomicAdd(", false},
+    {"atomic(x)", false},
+    {"&(", false},
+};
+
+Test(scan, takes_address)
+{
+    for (size_t k = 0; k < QN_COUNT(addresses); k++) {
+        cr_expect_eq(qn_text_takes_address(addresses[k].text, "x"), addresses[k].takes, "%s",
+                     addresses[k].text);
+    }
+}
