@@ -141,6 +141,7 @@ typedef struct qn_ptx_module {
     uint32_t location_count;
     unsigned char *globals;   /**< initialised .global and .const data; addresses of symbols resolved */
     uint64_t global_bytes;
+    void *globals_block;      /**< the allocation that `globals` lies in */
     uint64_t module_shared_bytes; /**< .shared at module scope, which every kernel has */
 } qn_ptx_module;
 
