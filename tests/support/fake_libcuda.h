@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How a test drives the stand-in for libcuda: what it has been asked, and what it shall answer
+ * next. The environment speaks before it is loaded: FAKE_CUDA_VERSION (13000), FAKE_CUDA_INIT (the
+ * result of cuInit), FAKE_CUDA_DEVICES (how many), FAKE_CUDA_POOLS (0: unsupported).
+ */
+#ifndef FAKE_LIBCUDA_H
+#define FAKE_LIBCUDA_H
+
+#include "device/cuda_api.h"
+
+typedef struct fake_cuda {
+    /** How often a function was called. */
+    int (*calls)(const char *symbol);
+    /** From now on `symbol` answers `result` instead of working, `times` times (-1: always). */
+    void (*fail)(const char *symbol, cu_result result, int times);
+    cu_context (*primary)(int device);
+    /** How often the primary context of a device is retained. */
+    int (*retained)(int device);
+    /** Allocations that are not yet freed. */
+    int (*allocations)(void);
+    uint32_t last_grid[3], last_block[3], last_shared, last_cooperative;
+    cu_context launch_context;
+} fake_cuda;
+
+/** The symbol that a test looks up in the loaded library. */
+typedef fake_cuda *(*fake_cuda_get_function)(void);
+
+#endif /* FAKE_LIBCUDA_H */
