@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a compilation gives. In: an image. Out: its memory.
+ */
+#include "compile/compile.h"
+
+void qn_image_free(qn_image *image)
+{
+    for (size_t k = 0; image->lowered && k < image->lowered_count; k++) {
+        qn_free(image->lowered[k]);
+    }
+    qn_free(image->lowered);
+    qn_free(image->data);
+    qn_free(image->log);
+    *image = (qn_image){0};
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From the compiler's log to a message and a span. In: logs as NVRTC 12 and 13 print them. No NVRTC
+ * is needed. The tables hold: log, user text, message, and the piece of the text that is marked.
+ */
+#include "compile/nvrtc.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+typedef struct diagnosis {
+    const char *log, *operation, *message, *marked;
+} diagnosis;
+
+static const diagnosis diagnoses[] = {
+    {"operation(1): error: identifier \"foo\" is undefined\n"
+     "    x[0] = foo + 1; \n"
+     "           ^\n\n1 error detected in the compilation of \"quern_kernel.cu\".\n",
+     "  x[0] = foo + 1; ", "operation:1:10: identifier \"foo\" is undefined", "foo"},
+    /* tabs are kept by the compiler, and columns count bytes */
+    {"operation(2): error: identifier \"bar\" is undefined\n"
+     "  \t int y = bar;\n"
+     "  \t         ^\n\n",
+     "a;\n\t int y = bar;", "operation:2:11: identifier \"bar\" is undefined", "bar"},
+    {"operation(1): error: a value of type \"float\" cannot be used\n"
+     "  'h\xc3\xa9'; /*\xe2\x82\xac*/ z = \"3.5\";\n"
+     "                     ^\n",
+     "'h\xc3\xa9'; /*\xe2\x82\xac*/ z = \"3.5\";",
+     "operation:1:20: a value of type \"float\" cannot be used", "\"3.5\""},
+    /* a warning before it does not decide; the first error does */
+    {"operation(1): warning #177-D: variable \"unused\" was declared but never referenced\n"
+     "  int unused; y = q;\n"
+     "      ^\n\n"
+     "Remark: The warnings can be suppressed with \"-diag-suppress <warning-number>\"\n\n"
+     "operation(1): error #20: identifier \"q\" is undefined\n"
+     "  int unused; y = q;\n"
+     "                  ^\n\n"
+     "operation(1): error: second\n  int unused; y = q;\n  ^\n",
+     "int unused; y = q;", "operation:1:17: identifier \"q\" is undefined", "q"},
+    {"operation(1): catastrophic error: cannot open source file \"nix.h\"\n"
+     "  #include \"nix.h\"\n"
+     "                  ^\n\n",
+     "#include \"nix.h\"", "operation:1:17: cannot open source file \"nix.h\"", ""},
+    /* the line shown is not the user's: the whole line is marked */
+    {"operation(2): error: expected a \";\"\n"
+     "  something else\n"
+     "            ^\n",
+     "one\n  two two \nthree", "operation:2: expected a \";\"", "two two"},
+    {"operation(7): error: no such line\n", "one", "operation:7: no such line", ""},
+    /* in what the user's line uses */
+    {"complex.cuh(12): error: expression must have class type but it has type \"float\"\n"
+     "  template<class T> T f(T x){return x.a;}\n"
+     "                                    ^\n"
+     "          detected during instantiation of \"T f(T) [with T=float]\" at line 2 of "
+     "operation\n\n",
+     "int i;\n  y = f(x); ",
+     "operation:2: expression must have class type but it has type \"float\" (in what this line "
+     "uses, "
+     "at complex.cuh:12)",
+     "y = f(x);"},
+    /* a bracket without partner, found in generated text or at the end */
+    {"At end of source: error: expected a \"}\"\n"
+     "quern_kernel.cu(1): note #3196-D: to match this \"{\"\n"
+     "  extern \"C\" __global__ void k(float*x){\n"
+     "                                       ^\n\n",
+     "if (x) {\n y = 1;", "operation:1:8: this { has no partner (the compiler: expected a \"}\")",
+     "{"},
+    {"quern_kernel.cu(4): error: expected an expression\n  ;}\n  ^\n", "y = sin(",
+     "operation:1:8: this ( has no partner (the compiler: expected an expression)", "("},
+    {"quern_kernel.cu(4): error: expected an expression\n",
+     "int i;\ny = \")\" + ')' + 1'0; /* ( */ /* ",
+     "operation:2:30: this /* has no partner (the compiler: expected an expression)", "/*"},
+    {"quern_kernel.cu(4): error: expected a declaration\n", "y = f(x]);",
+     "operation:1:6: this ( has no partner (the compiler: expected a declaration)", "("},
+    /* none of the user's doing */
+    {"quern_kernel.cu(4): error: expected a \";\"\n  }\n  ^\n", "y = x",
+     "quern_kernel.cu:4: expected a \";\" (in generated code, next to the text given: see the "
+     "source)",
+     ""},
+    {"__nv_name_map(2): error: identifier \"kk\" is undefined\n"
+     "  #pragma nv_mangled_name kk<int>\n"
+     "                          ^\n",
+     "y = x", "the name expression \"kk<int>\": identifier \"kk\" is undefined", ""},
+    {"ptxas error   : Entry function 'k' uses too much shared data (0xf4240 bytes, 0xc000 max)\n",
+     "y", "the assembler: Entry function 'k' uses too much shared data (0xf4240 bytes, 0xc000 max)",
+     ""},
+    {"ptxas application ptx input, line 26; error   : Unknown modifier '.bar'\n"
+     "ptxas fatal   : Ptx assembly aborted due to errors\n",
+     "y", "the assembler: Unknown modifier '.bar'", ""},
+    {"", "y", "the compiler failed without an error message", ""},
+    {"operation(99999999999999999999): error: x\n", "y", "operation:4294967295: x", ""},
+    {"(1): error: no name\n", "y",
+     ":1: no name (in generated code, next to the text given: see the source)", ""},
+};
+
+Test(diagnose, logs)
+{
+    for (size_t k = 0; k < QN_COUNT(diagnoses); k++) {
+        const diagnosis *d = &diagnoses[k];
+        qn_user_text texts[] = {{"preamble", "#define A 1"}, {"operation", d->operation}};
+        quern_status status = qn_diagnose(qn_str_of(d->log), texts, QN_COUNT(texts));
+        const quern_error *error = quern_last_error();
+        cr_expect_eq(status, QUERN_ERROR_COMPILE);
+        cr_expect_str_eq(error->message, d->message, "case %zu: %s", k, error->message);
+        size_t length = error->end - error->begin;
+        cr_expect(length == strlen(d->marked) &&
+                      strncmp(error->text + error->begin, d->marked, length) == 0,
+                  "case %zu marks \"%.*s\"", k, (int)length, error->text + error->begin);
+    }
+}
+
+Test(diagnose, place_is_recorded)
+{
+    qn_diagnose(QN_STR("operation(3): error: x\n"), NULL, 0);
+    const char *file;
+    uint32_t line, column;
+    cr_assert(qn_error_get_place(&file, &line, &column));
+    cr_expect_str_eq(file, "operation");
+    cr_expect_eq(line, 3);
+    cr_expect_eq(column, 0);
+    cr_expect_str_eq(quern_last_error()->message, "operation:3: x");
+}
+
+Test(diagnose, every_cut_of_a_log)
+{
+    /* no cut makes it read outside of the log: the sanitizers watch */
+    for (size_t k = 0; k < QN_COUNT(diagnoses); k++) {
+        for (size_t length = 0; length <= strlen(diagnoses[k].log); length++) {
+            char *log = qn_strndup(diagnoses[k].log, length);
+            qn_user_text text = {"operation", diagnoses[k].operation};
+            cr_expect_eq(qn_diagnose(qn_str_of(log), &text, 1), QUERN_ERROR_COMPILE);
+            qn_free(log);
+        }
+    }
+}
+
+static const struct {
+    const char *text;
+    int at; /* -1: all brackets have partners */
+} brackets[] = {
+    {"", -1},           {"f(a[1], {2})", -1},   {"(", 0},        {")", 0},
+    {"a(b[c)", 3},      {"'(' \"[\" // {", -1}, {"/* ( */", -1}, {"x /* (", 2},
+    {"\"abc", 0},       {"'\\'(' ( )", -1},     {"1'000'(", 5},  {"{ { }", 0},
+    {"\"a\\\"(\"", -1}, {"a // ' \n b)", 10},
+};
+
+Test(brackets, table)
+{
+    for (size_t k = 0; k < QN_COUNT(brackets); k++) {
+        size_t at = 0;
+        bool unmatched = qn_bracket_unmatched(brackets[k].text, &at);
+        cr_expect_eq(unmatched ? (int)at : -1, brackets[k].at, "%s: %d", brackets[k].text,
+                     unmatched ? (int)at : -1);
+    }
+}
+
+Test(diagnose, options)
+{
+    static const struct {
+        const char *log, *message;
+    } cases[] = {
+        {"nvrtc: error: unrecognized option --bogus found\n",
+         "NVRTC 13.0 does not accept the option \"--bogus\": unrecognized option --bogus found"},
+        {"nvrtc: error: invalid value for --std(-std)\n",
+         "NVRTC 13.0 does not accept the option \"--std=c++99\": invalid value for --std(-std)"},
+        {"nvrtc: error: something else\n",
+         "NVRTC 13.0 does not accept the options: something else"},
+    };
+    static const char *const options[] = {"--std=c++99", "--bogus"};
+    qn_compile_request request = {.options = options, .option_count = 2};
+    qn_nvrtc nvrtc = {.major = 13, .minor = 0};
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        qn_diagnose_option(qn_str_of(cases[k].log), &request, &nvrtc);
+        cr_expect_str_eq(quern_last_error()->message, cases[k].message);
+    }
+}
