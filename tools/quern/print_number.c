@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PRECISION 8
+#define PRECISION  8
+#define ALL_DIGITS 24
 
 /* Decimal digits that every number of a dtype keeps, those that tell all numbers apart, and the
  * smallest normal number. */
@@ -51,6 +52,23 @@ static bool reads_as(const char *text, double value, quern_dtype dtype)
     return strtod(text, NULL) == value;
 }
 
+/* The digits of text such as "1.2500e+03", without zeros at the end. */
+static void split_digits(cli_digits *out, const char *text)
+{
+    const char *exponent = strchr(text, 'e');
+    out->point = atoi(exponent + 1) + 1;
+    out->count = 0;
+    for (const char *p = text; p < exponent; p++) {
+        if (*p != '.') {
+            out->digits[out->count++] = *p;
+        }
+    }
+    while (out->count > 1 && out->digits[out->count - 1] == '0') {
+        out->count--;
+    }
+    out->digits[out->count] = 0;
+}
+
 void cli_shortest(cli_digits *out, double magnitude, quern_dtype dtype)
 {
     if (magnitude == 0) {
@@ -67,27 +85,16 @@ void cli_shortest(cli_digits *out, double magnitude, quern_dtype dtype)
             break;
         }
     }
-    char *exponent = strchr(text, 'e');
-    out->point = atoi(exponent + 1) + 1;
-    out->count = 0;
-    for (char *p = text; p < exponent; p++) {
-        if (*p != '.') {
-            out->digits[out->count++] = *p;
-        }
-    }
-    while (out->count > 1 && out->digits[out->count - 1] == '0') {
-        out->count--;
-    }
-    out->digits[out->count] = 0;
+    split_digits(out, text);
 }
 
-/* "123.45" with what digits there are; `precision` < 0: all of them. */
-static int positional(char *out, double magnitude, quern_dtype dtype, int precision)
+/* "123.45" with what digits there are, at most `most` after the point; its length. */
+static int positional(char *out, double magnitude, quern_dtype dtype, int most)
 {
     cli_digits d;
     cli_shortest(&d, magnitude, dtype);
-    if (precision >= 0 && d.count - d.point > precision) {
-        int length = snprintf(out, CLI_NUMBER_TEXT, "%.*f", precision, magnitude);
+    if (d.count - d.point > most) {
+        int length = snprintf(out, CLI_NUMBER_TEXT, "%.*f", most, magnitude);
         while (out[length - 1] == '0') {
             out[--length] = 0;
         }
@@ -111,32 +118,37 @@ static int positional(char *out, double magnitude, quern_dtype dtype, int precis
     return (int)(p - out);
 }
 
-/* "1.25e+10" with `precision` digits after the point when `padded`, else at most so many. */
-static int scientific(char *out, double magnitude, quern_dtype dtype, int precision, bool padded,
-                      int exponent_digits)
+/* "1.25e+10": the exponent has at least `exponent_digits`. */
+static void scientific_text(char *out, const char *digits, int count, int exponent,
+                            int exponent_digits)
+{
+    sprintf(out, "%c.%.*se%c%0*d", digits[0], count - 1, digits + 1, exponent < 0 ? '-' : '+',
+            exponent_digits, abs(exponent));
+}
+
+/* With what digits there are, at most `most` after the point. */
+static void scientific(char *out, double magnitude, quern_dtype dtype, int most)
 {
     cli_digits d;
     cli_shortest(&d, magnitude, dtype);
-    if (precision >= 0 && d.count > precision + 1) {
+    if (d.count > most + 1) {
         char text[40];
-        snprintf(text, sizeof text, "%.*e", precision, magnitude);
-        d.point = atoi(strchr(text, 'e') + 1) + 1;
-        d.digits[0] = text[0];
-        memcpy(d.digits + 1, text + 2, (size_t)precision);
-        d.count = precision + 1;
-        while (!padded && d.count > 1 && d.digits[d.count - 1] == '0') {
-            d.count--;
-        }
+        snprintf(text, sizeof text, "%.*e", most, magnitude);
+        split_digits(&d, text);
     }
-    char *p = out;
-    *p++ = d.digits[0];
-    *p++ = '.';
-    for (int k = 1; k < d.count || (padded && k <= precision); k++) {
-        *p++ = k < d.count ? d.digits[k] : '0';
-    }
-    int exponent = magnitude == 0 ? 0 : d.point - 1;
-    p += sprintf(p, "e%c%0*d", exponent < 0 ? '-' : '+', exponent_digits, abs(exponent));
-    return (int)(p - out);
+    scientific_text(out, d.digits, d.count, magnitude == 0 ? 0 : d.point - 1, 2);
+}
+
+/* With exactly `precision` digits after the point: beyond the shortest ones NumPy prints those of
+ * the exact value. */
+static void scientific_padded(char *out, double magnitude, int precision, int exponent_digits)
+{
+    char text[40], digits[24];
+    snprintf(text, sizeof text, "%.*e", precision, magnitude);
+    int exponent = atoi(strchr(text, 'e') + 1);
+    digits[0] = text[0];
+    memcpy(digits + 1, text + 2, (size_t)precision);
+    scientific_text(out, digits, precision + 1, exponent, exponent_digits);
 }
 
 void cli_scalar_text(char *out, double value, quern_dtype dtype, bool one_zero)
@@ -148,12 +160,12 @@ void cli_scalar_text(char *out, double value, quern_dtype dtype, bool one_zero)
     if (!isfinite(value)) {
         strcpy(out, isnan(value) ? "nan" : "inf");
     } else if (magnitude == 0 || (magnitude >= 1e-4 && magnitude < 1e16)) {
-        int length = positional(out, magnitude, dtype, -1);
+        int length = positional(out, magnitude, dtype, ALL_DIGITS);
         if (out[length - 1] == '.') {
             strcpy(out + length - !one_zero, one_zero ? "0" : "");
         }
     } else {
-        scientific(out, magnitude, dtype, -1, false, 2);
+        scientific(out, magnitude, dtype, ALL_DIGITS);
         char *point = strstr(out, ".e");
         if (point) {
             memmove(point, point + 1, strlen(point));
@@ -197,7 +209,7 @@ void cli_float_format_choose(cli_float_format *out, const double *values, size_t
         char text[CLI_NUMBER_TEXT];
         int sign = plus || signbit(value);
         if (out->scientific) {
-            scientific(text, fabs(value), dtype, PRECISION, false, 2);
+            scientific(text, fabs(value), dtype, PRECISION);
             int fraction = (int)(strchr(text, 'e') - text) - 2;
             out->precision = larger(out->precision, fraction);
             out->exponent_digits = larger(out->exponent_digits, (int)strlen(strchr(text, 'e')) - 2);
@@ -226,8 +238,7 @@ void cli_float_text(char *out, const cli_float_format *format, double value)
         snprintf(text, sizeof text, "%s%s", sign, isnan(value) ? "nan" : "inf");
         sprintf(out, "%*s", format->left + format->right + 1, text);
     } else if (format->scientific) {
-        scientific(text, fabs(value), format->dtype, format->precision, true,
-                   format->exponent_digits);
+        scientific_padded(text, fabs(value), format->precision, format->exponent_digits);
         sprintf(out, "%*s%s", format->left - 1, sign, text);
     } else {
         int length = positional(text, fabs(value), format->dtype, PRECISION);

@@ -39,6 +39,9 @@ uint16_t cli_small_from_double(double value, quern_dtype dtype)
     if (isinf(value)) {
         return sign | infinity;
     }
+    if (value == 0) {
+        return sign;
+    }
     int exponent;
     frexp(value, &exponent); /* |value| < 2^exponent */
     exponent = exponent < 2 - bias ? 2 - bias : exponent;

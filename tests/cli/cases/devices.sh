@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+quern devices | tail -n 1

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+. "$CASE_LIB"
+try quern help
+try quern help elementwise
+try quern help cache
+try quern --help >first
+try quern help >second
+cmp first second
+try quern elementwise --help >first
+try quern help elementwise >second
+cmp first second
+try quern help elementwise cache
+try quern help elementwize

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# Ctrl-C ends an endless loop; no file is left.
+[ "$QUERN_DEVICE" != "${QUERN_DEVICE#soft}" ] || {
+    echo 'needs the software device' >&2
+    exit 77
+}
+# A shell lets its background jobs ignore SIGINT; the command takes it all the same.
+quern elementwise 'float32 x' 'float32 y' 'while (x > 0) y = x = x + 1 > 5 ? 1 : x + 1' \
+    x=ones:float32:64 y=o.npy 2>said &
+sleep 2
+kill -INT $!
+wait $!
+echo "-> $?"
+cat said
+ls

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+# Without NVRTC what is in the cache runs, and anything else says what is missing.
+. "$CASE_LIB"
+QUERN_CACHE_DIR=$PWD/cache
+export QUERN_CACHE_DIR
+copy x=arange:int32:3
+QUERN_NVRTC=$PWD/none.so
+export QUERN_NVRTC
+copy x=arange:int32:3
+quern elementwise 'T x' 'T y' 'y = x + 77' x=arange:int32:3 >said 2>&1
+echo "-> $?"
+grep -c NVRTC said

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+. "$CASE_LIB"
+try quern version
+try quern --version
+try quern version now

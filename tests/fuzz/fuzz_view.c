@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Fuzz target: what stands after NAME=, views above all. In: any text. Holds: a problem lies within
+ * the text; a view that is accepted for a shape gives axes that are no longer than the array's own
+ * or have one element.
+ */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LONGEST 4096
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool condition)
+{
+    if (!condition) {
+        abort();
+    }
+}
+
+static void check_problem(const cli_problem *problem, size_t length)
+{
+    check(problem->text[0] != 0 && problem->begin <= problem->end && problem->end <= length + 1);
+}
+
+/* Apply all steps of a view to a shape. */
+static void check_view(const cli_view *view, int ndim, const int64_t *extents, size_t length)
+{
+    int64_t shape[QUERN_MAX_NDIM], longest = 1;
+    for (int k = 0; k < ndim; k++) {
+        shape[k] = extents[k];
+        longest = shape[k] > longest ? shape[k] : longest;
+    }
+    for (unsigned step = 0; step < view->steps; step++) {
+        cli_view_plan plan;
+        cli_problem problem;
+        if (!cli_view_plan_step(&plan, view, step, ndim, shape, &problem)) {
+            check_problem(&problem, length);
+            return;
+        }
+        check(plan.ndim >= 0 && plan.ndim <= QUERN_MAX_NDIM);
+        ndim = plan.ndim;
+        for (int k = 0; k < ndim; k++) {
+            check(plan.shape[k] >= 0 && plan.shape[k] <= longest);
+            shape[k] = plan.shape[k];
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const int64_t shapes[][4] = {{5, 4, 3, 2}, {0, 1, 7, 0}, {INT64_MAX, 1, 2, 3}};
+    if (size > LONGEST) {
+        return 0;
+    }
+    char *text = cli_strndup((const char *)data, size);
+    size_t length = strlen(text), used;
+    cli_view view;
+    cli_value value;
+    cli_problem problem;
+    if (cli_view_parse(&view, text, 0, &used, &problem)) {
+        check(used <= length && view.count <= CLI_VIEW_ITEMS);
+        for (size_t k = 0; k < CLI_COUNT(shapes); k++) {
+            for (int ndim = 0; ndim <= 4; ndim++) {
+                check_view(&view, ndim, shapes[k], length);
+            }
+        }
+    } else {
+        check_problem(&problem, length);
+    }
+    if (!cli_value_parse(&value, text, &problem)) {
+        check_problem(&problem, length);
+    }
+    cli_free_all();
+    return 0;
+}
