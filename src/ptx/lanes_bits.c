@@ -271,8 +271,29 @@ static inline u32 permute(u32 a, u32 b, u32 s0, u32 s1, u32 s2, u32 s3)
     X(selp_64, "selp.u64", SAME, u64, u64, u64, pred, )                                            \
     X(selp_64, "selp.s64", SAME, u64, u64, u64, pred, )                                            \
     X(selp_64, "selp.f64", SAME, u64, u64, u64, pred, )
+
+/* slct looks at the sign of c; a subnormal counts as zero with .ftz, NaN as negative. */
+#define SLCT(X, type, width)                                                                       \
+    X(slct_s32_##width, "slct." type ".s32", SAME, u##width, u##width, u##width, s32, )            \
+    X(slct_f32_##width, "slct." type ".f32", SAME, u##width, u##width, u##width, f32, )            \
+    X(slct_ftz_##width, "slct.ftz." type ".f32", SAME, u##width, u##width, u##width, f32, )
+#define SLCT_WIDTH(X, width)                                                                       \
+    X(slct_s32_##width, "slct.b" #width ".s32", OP, u##width, u##width, u##width, s32,             \
+      c >= 0 ? a : b)                                                                              \
+    X(slct_f32_##width, "slct.b" #width ".f32", OP, u##width, u##width, u##width, f32,             \
+      c >= 0 ? a : b)                                                                              \
+    X(slct_ftz_##width, "slct.ftz.b" #width ".f32", OP, u##width, u##width, u##width, f32,         \
+      c > -0x1p-126f ? a : b)                                                                      \
+    SLCT(X, "u" #width, width)                                                                     \
+    SLCT(X, "s" #width, width)
+#define SLCTS(X)                                                                                   \
+    SLCT_WIDTH(X, 16)                                                                              \
+    SLCT_WIDTH(X, 32)                                                                              \
+    SLCT_WIDTH(X, 64)                                                                              \
+    SLCT(X, "f32", 32)                                                                             \
+    SLCT(X, "f64", 64)
 /* clang-format on */
 
-#define ALL(X) MOVES(X) LOGIC(X) SHIFTS(X) FIELDS(X) PERMUTES(X) SELECTS(X)
+#define ALL(X) MOVES(X) LOGIC(X) SHIFTS(X) FIELDS(X) PERMUTES(X) SELECTS(X) SLCTS(X)
 ALL(DEFINE)
 PUBLISH(bits, ALL(ENTRY))

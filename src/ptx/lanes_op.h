@@ -236,8 +236,11 @@ static inline void put_pred(void *d, u32 bits, u32 mask)
 #define FOURTH_CC      false
 #define FOURTH_SAME    false
 
-#define DEFINE(id, name, KIND, D, A, B, C, ...) KIND(id, D, A, B, C, (__VA_ARGS__))
-#define ENTRY(id, name, KIND, D, A, B, C, ...)                                                     \
+/* The detour lets a row's types and kind be macros themselves. */
+#define DEFINE(...)                              DEFINE_(__VA_ARGS__)
+#define ENTRY(...)                               ENTRY_(__VA_ARGS__)
+#define DEFINE_(id, name, KIND, D, A, B, C, ...) KIND(id, D, A, B, C, (__VA_ARGS__))
+#define ENTRY_(id, name, KIND, D, A, B, C, ...)                                                    \
     {name, id, BITS_##D, BITS_##A, BITS_##B, BITS_##C, NULL, FOURTH_##KIND},
 
 /** The set of a file: all its rows, under the name of this level. */
