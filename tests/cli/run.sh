@@ -3,12 +3,12 @@
 #
 # Runs the tests of the command. usage: run.sh [--update] QUERN [CASE...]
 #
-# A case is cases/NAME.sh, run by sh in an empty folder with `quern` on its path and the functions of
-# lib.sh. What it prints is compared with NAME.stdout, line by line and exactly; with NAME.stdout.glob
-# each line is a pattern of the shell, and a line "..." stands for any number of lines at the end.
-# The same for standard error. A file that is not there stands for nothing printed. NAME.exit is the
-# exit status expected (0 when it is not there; a case that ends with 77 is skipped). --update writes
-# the exact files anew: look at the difference before you keep it.
+# A case is cases/NAME.sh, run by sh in an empty folder with `quern` on its path; lib.sh has functions
+# for it. What it prints is compared exactly with NAME.stdout, or line by line with the shell patterns
+# in NAME.stdout.glob, where a line "..." stands for any number of lines at the end. The same for
+# standard error. A file that is not there stands for nothing printed. NAME.exit is the exit status
+# expected (0 when it is not there); a case that ends with 77 is skipped. --update writes the exact
+# files anew: look at the difference before you keep it.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 update=no

@@ -36,12 +36,20 @@ static void on_end(int signal_number)
     raise(signal_number);
 }
 
+/* What the parent wants ignored, as nohup and a shell's background jobs do, stays ignored. */
+static void install(int signal_number, void (*handler)(int))
+{
+    struct sigaction before, action = {.sa_handler = handler};
+    if (sigaction(signal_number, NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+        sigaction(signal_number, &action, NULL);
+    }
+}
+
 void cli_interrupt_install(void)
 {
-    struct sigaction interrupt = {.sa_handler = on_interrupt}, end = {.sa_handler = on_end};
-    sigaction(SIGINT, &interrupt, NULL);
-    sigaction(SIGTERM, &end, NULL);
-    sigaction(SIGHUP, &end, NULL);
+    install(SIGINT, on_interrupt);
+    install(SIGTERM, on_end);
+    install(SIGHUP, on_end);
 }
 
 void cli_interrupt_engine(quern_engine *engine)

@@ -4,12 +4,8 @@
     echo 'needs the software device' >&2
     exit 77
 }
-# A shell lets its background jobs ignore SIGINT; the command takes it all the same.
-quern elementwise 'float32 x' 'float32 y' 'while (x > 0) y = x = x + 1 > 5 ? 1 : x + 1' \
-    x=ones:float32:64 y=o.npy 2>said &
-sleep 2
-kill -INT $!
-wait $!
+timeout --preserve-status -s INT 2 quern elementwise 'float32 x' 'float32 y' \
+    'while (x > 0) y = x = x + 1 > 5 ? 1 : x + 1' x=ones:float32:64 y=o.npy 2>said
 echo "-> $?"
 cat said
 ls

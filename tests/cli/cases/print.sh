@@ -10,10 +10,10 @@ copy x=arange:float32:2x2x2
 copy x=arange:uint8:300
 copy x=zeros:float64:0
 copy x=zeros:float64:3x0x2
-copy x=ones:float32:()
-copy x=ones:int16:()
-copy x=ones:bool:()
-copy x=ones:complex64:()
+copy 'x=ones:float32:()'
+copy 'x=ones:int16:()'
+copy 'x=ones:bool:()'
+copy 'x=ones:complex64:()'
 f() {
     quern elementwise 'int32 k' "$1 y" "y = $2" "k=arange:int32:$3"
 }

@@ -14,6 +14,6 @@ try copy x=arange:int8:3 y=folder.npy
 cmp kept old.npy
 # the second file fails, so the first is not there either
 try quern elementwise 'T x' 'T a, T b' 'a = b = x' x=zeros:int8:3 a=one.npy b=old.npy/two.npy
-copy x=arange:int8:3 2>&1 >/dev/full
+{ copy x=arange:int8:3 >/dev/full; } 2>&1
 echo "-> $?"
 ls -A
