@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every access of a kernel passes here. In: an operation with its address register and the lanes;
+ * out: 32 addresses that may be touched, or a report. The common case, all lanes inside the range
+ * that the warp hit last, is two comparisons; everything else looks each lane up.
+ */
+#include "ptx/run.h"
+
+#ifdef __x86_64__
+extern const qn_memory_lanes qn_memory_lanes_v2, qn_memory_lanes_v3, qn_memory_lanes_v4;
+static const qn_memory_lanes *const levels[] = {&qn_memory_lanes_v2, &qn_memory_lanes_v3,
+                                                &qn_memory_lanes_v4};
+#else
+extern const qn_memory_lanes qn_memory_lanes_generic;
+static const qn_memory_lanes *const levels[] = {&qn_memory_lanes_generic};
+#endif
+
+const qn_memory_lanes *qn_memory_lanes_get(void)
+{
+    static _Atomic(const qn_memory_lanes *) chosen;
+    const qn_memory_lanes *lanes = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (!lanes) {
+        lanes = levels[qn_lane_level_count() - 1];
+        atomic_store_explicit(&chosen, lanes, memory_order_relaxed);
+    }
+    return lanes;
+}
+
+const qn_element *qn_element_find(unsigned memory_bits, bool is_signed, unsigned register_bits)
+{
+    const qn_memory_lanes *lanes = qn_memory_lanes_get();
+    for (size_t k = 0; k < lanes->element_count; k++) {
+        const qn_element *element = &lanes->elements[k];
+        if (element->memory_bits == memory_bits && element->register_bits == register_bits &&
+            (element->is_signed == is_signed || memory_bits == 128)) {
+            return element;
+        }
+    }
+    return NULL;
+}
+
+static bool inside(const qn_range *range, uint64_t address, uint64_t bytes)
+{
+    return range && address >= range->begin && address <= range->end &&
+           range->end - address >= bytes;
+}
+
+/* The range of global memory that holds `address`; NULL: none. */
+static bool find_global(qn_warp *warp, uint64_t address, qn_range *out)
+{
+    qn_worker *worker = warp->block->worker;
+    qn_run *run = warp->run;
+    const qn_range *range =
+        qn_range_before(worker->snapshot->ranges, worker->snapshot->count, address);
+    if (!inside(range, address, 1)) {
+        range = qn_range_before(run->code->variables, run->code->variable_count, address);
+    }
+    if (inside(range, address, 1)) {
+        *out = *range;
+        return true;
+    }
+    uint64_t workspace = (uint64_t)(uintptr_t)run->workspace;
+    *out = (qn_range){.begin = workspace, .end = workspace + sizeof run->workspace};
+    return run->launch->cooperative && inside(out, address, 1);
+}
+
+/* Kernels allocate and free while they run: look again when the map has changed. */
+static bool renew_snapshot(qn_worker *worker)
+{
+    qn_memory_map *map = worker->run->launch->memory;
+    if (qn_memory_map_version(map) == worker->snapshot->version) {
+        return false;
+    }
+    qn_snapshot *fresh = qn_memory_map_snapshot(map);
+    if (!fresh) {
+        return false;
+    }
+    qn_snapshot_release(worker->snapshot);
+    worker->snapshot = fresh;
+    return true;
+}
+
+static bool in_global(qn_warp *warp, uint64_t address, uint64_t bytes)
+{
+    qn_range range;
+    if (!find_global(warp, address, &range) &&
+        !(renew_snapshot(warp->block->worker) && find_global(warp, address, &range))) {
+        return false;
+    }
+    warp->range_begin = range.begin;
+    warp->range_bytes = range.end - range.begin;
+    return inside(&range, address, bytes);
+}
+
+static qn_range local_range(const qn_warp *warp, unsigned lane)
+{
+    uint64_t begin = (uint64_t)(uintptr_t)warp->local + lane * warp->run->local_stride;
+    return (qn_range){.begin = begin, .end = begin + warp->frame->local_top};
+}
+
+static qn_range shared_range(const qn_warp *warp)
+{
+    uint64_t begin = (uint64_t)(uintptr_t)warp->block->shared;
+    return (qn_range){.begin = begin, .end = begin + warp->run->shared_bytes};
+}
+
+/* The range of any space but global that a lane may reach through the generic space. */
+static bool find_own(const qn_warp *warp, unsigned lane, uint64_t address, qn_range *out)
+{
+    uint64_t params = (uint64_t)(uintptr_t)warp->run->params;
+    uint64_t frame = (uint64_t)(uintptr_t)warp->frame->params + lane * warp->frame->param_stride;
+    const qn_range ranges[] = {
+        shared_range(warp),
+        local_range(warp, lane),
+        {.begin = params, .end = params + warp->run->kernel->param_bytes},
+        {.begin = frame, .end = frame + warp->frame->param_stride},
+    };
+    for (size_t k = 0; k < QN_COUNT(ranges); k++) {
+        if (inside(&ranges[k], address, 1)) {
+            *out = ranges[k];
+            return true;
+        }
+    }
+    return false;
+}
+
+uint64_t qn_access_extent(qn_warp *warp, unsigned lane, uint64_t address)
+{
+    qn_range range;
+    if (find_own(warp, lane, address, &range) || find_global(warp, address, &range)) {
+        return range.end - address;
+    }
+    return 0;
+}
+
+bool qn_access_check(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t address,
+                     uint64_t bytes, qn_access_kind kind)
+{
+    qn_range range;
+    if ((find_own(warp, lane, address, &range) && inside(&range, address, bytes)) ||
+        in_global(warp, address, bytes)) {
+        return true;
+    }
+    return qn_fault_access(warp, op, lane, address, bytes, kind);
+}
+
+/* Each lane by itself. */
+static bool check_lanes(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned bytes,
+                        qn_access_kind kind, const qn_addresses *addresses)
+{
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned lane = qn_first_lane(rest);
+        uint64_t address = addresses->at[lane];
+        qn_range range;
+        bool fine = false;
+        if (op->space == QN_SPACE_LOCAL) {
+            range = local_range(warp, lane);
+            fine = inside(&range, address, bytes);
+        } else if (op->space == QN_SPACE_NONE && find_own(warp, lane, address, &range)) {
+            fine = inside(&range, address, bytes);
+        } else {
+            fine = in_global(warp, address, bytes);
+        }
+        if (!fine) {
+            return qn_fault_access(warp, op, lane, address, bytes, kind);
+        }
+    }
+    return true;
+}
+
+/* A called function's parameters: one copy a lane. */
+static void param_addresses(const qn_warp *warp, const qn_op *op, qn_addresses *out)
+{
+    const qn_frame *frame = warp->frame;
+    uint64_t first = (uint64_t)(uintptr_t)frame->params + (uint64_t)op->offset;
+    for (unsigned lane = 0; lane < QN_LANES; lane++) {
+        out->at[lane] = first + (uint64_t)lane * frame->param_stride;
+    }
+    out->strided = true;
+    out->stride = frame->param_stride;
+    out->base = 0;
+}
+
+static bool check_shared(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned bytes,
+                         qn_access_kind kind, qn_addresses *out)
+{
+    uint64_t size = warp->run->shared_bytes;
+    out->base = (uint64_t)(uintptr_t)warp->block->shared;
+    if (__builtin_expect(size >= bytes && out->high <= size - bytes, true)) {
+        return true;
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned lane = qn_first_lane(rest);
+        if (size < bytes || out->at[lane] > size - bytes) {
+            return qn_fault_access(warp, op, lane, out->at[lane], bytes, kind);
+        }
+    }
+    return true;
+}
+
+/* Misaligned: name the first lane that is. */
+static bool misaligned(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned bytes,
+                       qn_access_kind kind, const qn_addresses *addresses)
+{
+    while (mask && (addresses->at[qn_first_lane(mask)] & (bytes - 1)) == 0) {
+        mask &= mask - 1;
+    }
+    if (!mask) {
+        return true;
+    }
+    unsigned lane = qn_first_lane(mask);
+    return qn_fault_access(warp, op, lane, addresses->at[lane], bytes, kind);
+}
+
+bool qn_access_prepare(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned bytes,
+                       qn_access_kind kind, qn_addresses *out)
+{
+    const qn_memory_lanes *lanes = qn_memory_lanes_get();
+    if (op->space == QN_SPACE_PARAM) {
+        param_addresses(warp, op, out);
+        return true;
+    }
+    if (op->bits == 64) {
+        lanes->addresses64(out, qn_at(warp, op->a), op->offset, mask);
+    } else {
+        lanes->addresses32(out, qn_at(warp, op->a), op->offset, mask);
+    }
+    if (__builtin_expect((out->bits & (bytes - 1)) != 0, false) &&
+        !misaligned(warp, op, mask, bytes, kind, out)) {
+        return false;
+    }
+    if (op->space == QN_SPACE_SHARED) {
+        return check_shared(warp, op, mask, bytes, kind, out);
+    }
+    out->base = 0;
+    if (__builtin_expect(out->low >= warp->range_begin &&
+                             out->high - warp->range_begin + bytes <= warp->range_bytes,
+                         true) &&
+        op->space != QN_SPACE_LOCAL) {
+        return true;
+    }
+    return check_lanes(warp, op, mask, bytes, kind, out);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The live allocations of a device. Arrays are added and removed under a lock; a launch takes a
+ * snapshot, which is a sorted array that nobody changes, and shares it with the launches after it
+ * until the map changes. Also the heap that kernels allocate from: its pieces are ranges like any
+ * other, and their memory goes back to the host only with the map, because a launch may still hold
+ * a snapshot in which they live.
+ */
+#include "ptx/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TOMBSTONES = 64 };
+
+typedef struct heap_piece {
+    struct heap_piece *next;
+    void *memory;
+    bool live;
+} heap_piece;
+
+struct qn_memory_map {
+    pthread_mutex_t lock;
+    qn_range *ranges; /* sorted by begin */
+    size_t count, capacity;
+    atomic_uint_fast64_t version;
+    qn_snapshot *snapshot; /* of `version`, or older; may be NULL */
+    qn_range freed[TOMBSTONES];
+    size_t freed_count;
+    heap_piece *heap;
+};
+
+qn_memory_map *qn_memory_map_new(void)
+{
+    qn_memory_map *map = qn_calloc(1, sizeof *map);
+    if (map) {
+        pthread_mutex_init(&map->lock, NULL);
+    }
+    return map;
+}
+
+void qn_memory_map_free(qn_memory_map *map)
+{
+    if (!map) {
+        return;
+    }
+    while (map->heap) {
+        heap_piece *piece = map->heap;
+        map->heap = piece->next;
+        qn_free(piece->memory);
+        qn_free(piece);
+    }
+    qn_snapshot_release(map->snapshot);
+    pthread_mutex_destroy(&map->lock);
+    qn_free(map->ranges);
+    qn_free(map);
+}
+
+/* How many ranges begin at or before `address`. */
+static size_t ranges_upto(const qn_range *ranges, size_t count, uint64_t address)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ranges[middle].begin <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+const qn_range *qn_range_before(const qn_range *ranges, size_t count, uint64_t address)
+{
+    size_t upto = ranges_upto(ranges, count, address);
+    return upto ? &ranges[upto - 1] : NULL;
+}
+
+static bool add_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes, const char *label)
+{
+    if (map->count == map->capacity) {
+        size_t capacity = map->capacity ? map->capacity * 2 : 16;
+        qn_range *ranges = qn_realloc(map->ranges, capacity * sizeof *ranges);
+        if (!ranges) {
+            return false;
+        }
+        map->ranges = ranges;
+        map->capacity = capacity;
+    }
+    size_t at = ranges_upto(map->ranges, map->count, begin);
+    memmove(map->ranges + at + 1, map->ranges + at, (map->count - at) * sizeof *map->ranges);
+    map->ranges[at] = (qn_range){.begin = begin, .end = begin + bytes};
+    snprintf(map->ranges[at].label, sizeof map->ranges[at].label, "%s", label ? label : "memory");
+    map->count++;
+    atomic_fetch_add(&map->version, 1);
+    return true;
+}
+
+static bool remove_locked(qn_memory_map *map, uint64_t begin)
+{
+    size_t upto = ranges_upto(map->ranges, map->count, begin);
+    if (upto == 0 || map->ranges[upto - 1].begin != begin) {
+        return false;
+    }
+    map->freed[map->freed_count++ % TOMBSTONES] = map->ranges[upto - 1];
+    memmove(map->ranges + upto - 1, map->ranges + upto, (map->count - upto) * sizeof *map->ranges);
+    map->count--;
+    atomic_fetch_add(&map->version, 1);
+    return true;
+}
+
+bool qn_memory_map_add(qn_memory_map *map, void *base, uint64_t bytes, const char *label)
+{
+    pthread_mutex_lock(&map->lock);
+    bool added = add_locked(map, (uint64_t)(uintptr_t)base, bytes, label);
+    pthread_mutex_unlock(&map->lock);
+    return added;
+}
+
+void qn_memory_map_remove(qn_memory_map *map, void *base)
+{
+    pthread_mutex_lock(&map->lock);
+    remove_locked(map, (uint64_t)(uintptr_t)base);
+    pthread_mutex_unlock(&map->lock);
+}
+
+uint64_t qn_memory_map_version(const qn_memory_map *map)
+{
+    return atomic_load_explicit(&((qn_memory_map *)map)->version, memory_order_acquire);
+}
+
+static qn_snapshot *snapshot_locked(qn_memory_map *map)
+{
+    uint64_t version = atomic_load(&map->version);
+    if (!map->snapshot || map->snapshot->version != version) {
+        qn_snapshot *fresh = qn_alloc(sizeof *fresh + map->count * sizeof(qn_range));
+        if (!fresh) {
+            return NULL;
+        }
+        atomic_init(&fresh->references, 1);
+        fresh->version = version;
+        fresh->count = map->count;
+        if (map->count > 0) {
+            memcpy(fresh->ranges, map->ranges, map->count * sizeof(qn_range));
+        }
+        qn_snapshot_release(map->snapshot);
+        map->snapshot = fresh;
+    }
+    atomic_fetch_add(&map->snapshot->references, 1);
+    return map->snapshot;
+}
+
+qn_snapshot *qn_memory_map_snapshot(qn_memory_map *map)
+{
+    pthread_mutex_lock(&map->lock);
+    qn_snapshot *snapshot = snapshot_locked(map);
+    pthread_mutex_unlock(&map->lock);
+    return snapshot;
+}
+
+void qn_snapshot_release(qn_snapshot *snapshot)
+{
+    if (snapshot && atomic_fetch_sub(&snapshot->references, 1) == 1) {
+        qn_free(snapshot);
+    }
+}
+
+bool qn_memory_map_freed(qn_memory_map *map, uint64_t address, qn_range *out)
+{
+    bool found = false;
+    pthread_mutex_lock(&map->lock);
+    size_t kept = QN_MIN(map->freed_count, (size_t)TOMBSTONES);
+    for (size_t k = 1; k <= kept && !found; k++) { /* the latest first */
+        const qn_range *range = &map->freed[(map->freed_count - k) % TOMBSTONES];
+        if (address >= range->begin && address < range->end) {
+            *out = *range;
+            found = true;
+        }
+    }
+    pthread_mutex_unlock(&map->lock);
+    return found;
+}
+
+void *qn_memory_map_heap_new(qn_memory_map *map, uint64_t bytes)
+{
+    heap_piece *piece = qn_calloc(1, sizeof *piece);
+    void *memory = piece ? qn_alloc_aligned(16, bytes) : NULL;
+    char label[48];
+    snprintf(label, sizeof label, "%llu bytes from malloc", (unsigned long long)bytes);
+    if (memory && qn_memory_map_add(map, memory, bytes, label)) {
+        pthread_mutex_lock(&map->lock);
+        *piece = (heap_piece){.next = map->heap, .memory = memory, .live = true};
+        map->heap = piece;
+        pthread_mutex_unlock(&map->lock);
+        return memory;
+    }
+    qn_free(memory);
+    qn_free(piece);
+    return NULL;
+}
+
+bool qn_memory_map_heap_free(qn_memory_map *map, void *pointer)
+{
+    bool found = false;
+    pthread_mutex_lock(&map->lock);
+    for (heap_piece *piece = map->heap; piece && !found; piece = piece->next) {
+        if (piece->memory == pointer && piece->live) {
+            piece->live = false;
+            found = remove_locked(map, (uint64_t)(uintptr_t)pointer);
+        }
+    }
+    pthread_mutex_unlock(&map->lock);
+    return found;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A launch. In: a kernel, a grid, parameters; out: memory changed as the kernel says, or a report.
+ * The kernel is decoded if it is new, its pool of constants gets this launch's values, and host
+ * threads take blocks in rising order until none is left. Blocks of a cooperative launch all exist
+ * at once, each a piece of data, and take turns.
+ */
+#include "ptx/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LOCAL_STACK = 64 << 10,  /* bytes of local memory a lane when calls are deep */
+    THREADS_WORTH_IT = 2048, /* lanes from which other host threads are asked for help */
+};
+
+bool qn_run_should_end(qn_run *run)
+{
+    if (atomic_load_explicit(&run->ended, memory_order_relaxed)) {
+        return true;
+    }
+    return run->launch->stop && atomic_load_explicit(run->launch->stop, memory_order_relaxed);
+}
+
+/* ---- parameters and constants of this launch ------------------------------------------------ */
+
+static uint64_t read_bits(const unsigned char *from, unsigned bits, bool is_signed)
+{
+    uint64_t value = 0;
+    memcpy(&value, from, bits / 8);
+    if (is_signed && bits < 64 && value >> (bits - 1) & 1) {
+        value |= ~UINT64_C(0) << bits;
+    }
+    return value;
+}
+
+static void apply_patch(const qn_run *run, const qn_patch *patch)
+{
+    const qn_ptx_launch *launch = run->launch;
+    const unsigned char *at = run->params + patch->offset;
+    uint64_t low = 0, high = 0;
+    switch ((qn_patch_kind)patch->kind) {
+    case QN_PATCH_PARAM:
+        low = read_bits(at, QN_MIN(patch->memory_bits, 64), patch->is_signed);
+        high = patch->memory_bits == 128 ? read_bits(at + 8, 64, false) : 0;
+        break;
+    case QN_PATCH_PARAM_ADDRESS:
+        low = (uint64_t)(uintptr_t)at;
+        break;
+    case QN_PATCH_DIMENSION:
+        low = patch->offset < 3 ? launch->block[patch->offset] : launch->grid[patch->offset - 3];
+        break;
+    case QN_PATCH_DYNAMIC:
+        low = run->dynamic_base + (uint64_t)patch->offset;
+        break;
+    }
+    qn_broadcast(run->pool + patch->place, patch->register_bits, low, high);
+}
+
+/* A copy of the kernel's constants for this launch; one is kept between launches. */
+static quern_status prepare_pool(qn_run *run)
+{
+    qn_code *code = (qn_code *)run->code;
+    run->pool = atomic_exchange(&code->spare_pool, NULL);
+    if (!run->pool) {
+        run->pool = qn_alloc_aligned(64, code->pool_bytes);
+        if (!run->pool) {
+            return qn_fail_memory("launching a kernel");
+        }
+        if (code->pool_bytes > 0) {
+            memcpy(run->pool, code->pool, code->pool_bytes);
+        }
+    }
+    for (uint32_t k = 0; k < code->patch_count; k++) {
+        apply_patch(run, &code->patches[k]);
+    }
+    return QUERN_OK;
+}
+
+static quern_status prepare_params(qn_run *run)
+{
+    const qn_ptx_function *kernel = run->kernel;
+    run->params = qn_alloc_aligned(64, kernel->param_bytes + 64);
+    if (!run->params) {
+        return qn_fail_memory("launching a kernel");
+    }
+    for (uint32_t k = 0; k < kernel->param_count; k++) {
+        memcpy(run->params + kernel->params[k]->offset, run->launch->parameters[k],
+               kernel->params[k]->size);
+    }
+    return QUERN_OK;
+}
+
+static quern_status check_shape(const qn_ptx_launch *launch, qn_run *run)
+{
+    uint64_t blocks = 1, threads = 1;
+    for (int k = 0; k < 3; k++) {
+        if (launch->grid[k] == 0 || launch->block[k] == 0) {
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                           "grid and block must not be 0 in any dimension");
+        }
+        threads = threads > 1024 ? threads : threads * launch->block[k];
+        if (__builtin_mul_overflow(blocks, launch->grid[k], &blocks)) {
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the grid has more than 2^64 blocks");
+        }
+    }
+    if (threads > 1024) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "a block of %u x %u x %u threads: at most 1024 are possible",
+                       launch->block[0], launch->block[1], launch->block[2]);
+    }
+    run->block_threads = (uint32_t)threads;
+    run->block_count = blocks;
+    return QUERN_OK;
+}
+
+static quern_status prepare(qn_run *run, const qn_ptx_launch *launch)
+{
+    run->launch = launch;
+    run->kernel = launch->kernel;
+    pthread_mutex_init(&run->lock, NULL);
+    QN_TRY(check_shape(launch, run));
+    QN_TRY(qn_code_get(&run->code, run->kernel));
+    run->dynamic_base = (run->code->shared_end + 15u) & ~15u;
+    run->shared_bytes =
+        launch->dynamic_shared ? run->dynamic_base + launch->dynamic_shared : run->code->shared_end;
+    run->local_stride = (run->kernel->local_bytes + 15u) & ~15u;
+    if (run->code->stack) {
+        run->local_stride += LOCAL_STACK;
+    }
+    QN_TRY(prepare_params(run));
+    return prepare_pool(run);
+}
+
+/* ---- output ------------------------------------------------------------------------------------
+ */
+
+void qn_run_output(qn_run *run, qn_block *block)
+{
+    if (block->output.length == 0) {
+        return;
+    }
+    pthread_mutex_lock(&run->lock);
+    if (run->output_count == run->output_capacity) {
+        size_t capacity = run->output_capacity ? run->output_capacity * 2 : 16;
+        qn_output *outputs = qn_realloc(run->outputs, capacity * sizeof *outputs);
+        if (outputs) {
+            run->outputs = outputs;
+            run->output_capacity = capacity;
+        }
+    }
+    if (run->output_count < run->output_capacity) {
+        size_t length = block->output.length;
+        char *text = qn_text_take(&block->output);
+        run->outputs[run->output_count++] = (qn_output){block->number, text, text ? length : 0};
+    }
+    pthread_mutex_unlock(&run->lock);
+}
+
+static int by_block(const void *a, const void *b)
+{
+    const qn_output *x = a, *y = b;
+    return (x->block > y->block) - (x->block < y->block);
+}
+
+static void print_outputs(qn_run *run)
+{
+    if (run->output_count == 0) {
+        return;
+    }
+    qsort(run->outputs, run->output_count, sizeof *run->outputs, by_block);
+    for (size_t k = 0; k < run->output_count; k++) {
+        fwrite(run->outputs[k].text, 1, run->outputs[k].length, stdout);
+        qn_free(run->outputs[k].text);
+    }
+    fflush(stdout);
+    qn_free(run->outputs);
+}
+
+/* ---- host threads ------------------------------------------------------------------------------
+ */
+
+static void out_of_memory(qn_run *run)
+{
+    pthread_mutex_lock(&run->lock);
+    if (!run->fault.happened) {
+        run->fault = (qn_fault_record){.happened = true, .status = QUERN_ERROR_OUT_OF_MEMORY};
+    }
+    pthread_mutex_unlock(&run->lock);
+    atomic_store(&run->ended, true);
+}
+
+static bool next_block(qn_run *run, uint64_t *number)
+{
+    if (atomic_load_explicit(&run->next_block, memory_order_relaxed) >= run->block_count) {
+        return false;
+    }
+    *number = atomic_fetch_add(&run->next_block, 1);
+    return *number < run->block_count;
+}
+
+/* One block after the other in the same memory. */
+static void run_in_turn(qn_worker *worker)
+{
+    qn_run *run = worker->run;
+    qn_block *block = NULL;
+    uint64_t number;
+    while (!qn_run_should_end(run) && next_block(run, &number)) {
+        if (!block && !qn_block_new(&block, worker, run)) {
+            out_of_memory(run);
+            return;
+        }
+        qn_block_begin(block, number);
+        while (!block->done && !qn_run_should_end(run) && qn_block_turn(block)) {
+        }
+        qn_run_output(run, block);
+        atomic_fetch_add(&run->finished_blocks, block->done);
+    }
+    qn_block_free(block);
+}
+
+/* Blocks that wait for one another: this thread's share exists at once. */
+static void run_together(qn_worker *worker)
+{
+    qn_run *run = worker->run;
+    qn_block **blocks = NULL;
+    size_t count = 0, capacity = 0, done = 0;
+    uint64_t number;
+    bool going = true;
+    while (going && !qn_run_should_end(run)) {
+        if (next_block(run, &number)) {
+            if (count == capacity) {
+                capacity = capacity ? capacity * 2 : 64;
+                qn_block **more = qn_realloc(blocks, capacity * sizeof(qn_block *));
+                if (!more) {
+                    out_of_memory(run);
+                    break;
+                }
+                blocks = more;
+            }
+            if (!qn_block_new(&blocks[count], worker, run)) {
+                out_of_memory(run);
+                break;
+            }
+            qn_block_begin(blocks[count++], number);
+        } else if (done == count) {
+            break;
+        }
+        for (size_t k = 0; k < count && going; k++) {
+            if (!blocks[k]->done) {
+                going = qn_block_turn(blocks[k]);
+                done += blocks[k]->done;
+            }
+        }
+    }
+    for (size_t k = 0; k < count; k++) {
+        qn_run_output(run, blocks[k]);
+        atomic_fetch_add(&run->finished_blocks, blocks[k]->done);
+        qn_block_free(blocks[k]);
+    }
+    qn_free(blocks);
+}
+
+static void work(void *context)
+{
+    qn_run *run = context;
+    qn_worker worker = {.run = run, .snapshot = qn_memory_map_snapshot(run->launch->memory)};
+    if (!worker.snapshot) {
+        out_of_memory(run);
+        return;
+    }
+    if (run->launch->cooperative) {
+        run_together(&worker);
+    } else {
+        run_in_turn(&worker);
+    }
+    while (worker.frames) {
+        qn_frame *frame = worker.frames;
+        worker.frames = frame->next;
+        qn_free(frame);
+    }
+    qn_snapshot_release(worker.snapshot);
+}
+
+static unsigned helpers_for(const qn_run *run)
+{
+    unsigned threads = run->launch->threads ? run->launch->threads : qn_threads_available();
+    uint64_t most = run->block_count - 1;
+    if (run->block_count * run->block_threads < THREADS_WORTH_IT) {
+        return 0;
+    }
+    return (unsigned)QN_MIN(threads - 1, most);
+}
+
+static quern_status finish(qn_run *run)
+{
+    print_outputs(run);
+    qn_fault_record *fault = &run->fault;
+    if (fault->happened) {
+        quern_status status = fault->status;
+        if (status == QUERN_ERROR_OUT_OF_MEMORY && !fault->message) {
+            qn_fail_memory("running a kernel");
+        } else {
+            qn_fail(status, "%s", fault->message ? fault->message : "out of memory for the report");
+        }
+        if (fault->file) {
+            qn_error_place(fault->file, fault->line, fault->column);
+        }
+        qn_free(fault->message);
+        return status;
+    }
+    if (run->launch->stop && atomic_load(run->launch->stop) &&
+        atomic_load(&run->finished_blocks) < run->block_count) {
+        return qn_fail(QUERN_ERROR_INTERRUPTED, "kernel '%s' was interrupted", run->kernel->name);
+    }
+    return QUERN_OK;
+}
+
+quern_status qn_ptx_run(const qn_ptx_launch *launch)
+{
+    qn_run run = {0};
+    quern_status status = prepare(&run, launch);
+    if (status == QUERN_OK) {
+        qn_threads_run(helpers_for(&run), work, &run);
+        status = finish(&run);
+    }
+    if (run.pool) {
+        qn_free(atomic_exchange(&((qn_code *)run.code)->spare_pool, run.pool));
+    }
+    qn_free(run.params);
+    pthread_mutex_destroy(&run.lock);
+    return status;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Barriers of a block: bar.sync, barrier.sync, bar.arrive and bar.red. Lanes are counted one by
+ * one, so that a barrier may be reached by parts of a warp and from different places; lanes that
+ * have exited are no longer waited for. When a barrier is complete its groups become ready.
+ */
+#include "ptx/run.h"
+
+#include "ptx/run_forms.h"
+
+static bool is_complete(const qn_block *block, const qn_barrier *barrier)
+{
+    uint32_t wanted = barrier->expected ? barrier->expected : block->live;
+    return barrier->arrived > 0 && barrier->arrived >= wanted;
+}
+
+static void write_result(const qn_group *group, const qn_op *op, const qn_barrier *barrier)
+{
+    unsigned char *d = group->frame->registers + op->d;
+    if (op->flags == QN_BARRIER_POPC) {
+        for (uint32_t rest = group->mask; rest; rest &= rest - 1) {
+            ((uint32_t *)d)[qn_first_lane(rest)] = barrier->trues;
+        }
+    } else {
+        bool value =
+            op->flags == QN_BARRIER_AND ? barrier->trues == barrier->arrived : barrier->trues > 0;
+        uint32_t *bits = (uint32_t *)d;
+        *bits = (*bits & ~group->mask) | (value ? group->mask : 0);
+    }
+}
+
+static void release(qn_block *block, unsigned id)
+{
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        qn_warp *warp = &block->warps[w];
+        for (uint32_t k = 0; k < warp->count; k++) {
+            qn_group *group = &warp->groups[k];
+            if (group->state == QN_AT_BARRIER && group->barrier == id) {
+                const qn_op *op = group->next - 1;
+                if (op->flags >= QN_BARRIER_POPC) {
+                    write_result(group, op, &block->barriers[id]);
+                }
+                group->state = QN_READY;
+            }
+        }
+    }
+    block->barriers[id] = (qn_barrier){0};
+}
+
+bool qn_run_barrier(qn_warp *warp, const qn_op *op, uint32_t mask)
+{
+    qn_block *block = warp->block;
+    unsigned lane = qn_first_lane(mask);
+    uint32_t id = ((const uint32_t *)qn_at(warp, op->a))[lane];
+    if (id >= QN_BARRIERS) {
+        return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH, "barrier %u: there are %d", id,
+                        QN_BARRIERS);
+    }
+    qn_barrier *barrier = &block->barriers[id];
+    uint32_t arriving = (uint32_t)__builtin_popcount(mask);
+    if (op->b != QN_NO_PLACE) {
+        barrier->expected = ((const uint32_t *)qn_at(warp, op->b))[lane];
+        if (barrier->expected == 0 || barrier->expected % QN_LANES != 0) {
+            return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH,
+                            "barrier for %u threads; it must be a multiple of 32",
+                            barrier->expected);
+        }
+        /* A count is one of whole warps: lanes that do not exist count as arrived. */
+        arriving = mask == warp->live ? QN_LANES : arriving;
+    }
+    barrier->arrived += arriving;
+    if (op->flags >= QN_BARRIER_POPC) {
+        uint32_t truth = *(const uint32_t *)qn_at(warp, op->c) & mask;
+        barrier->trues += (uint32_t)__builtin_popcount(truth);
+    }
+    if (op->flags != QN_BARRIER_ARRIVE) {
+        qn_group *group = &warp->groups[warp->current];
+        group->state = QN_AT_BARRIER;
+        group->barrier = (uint8_t)id;
+    }
+    if (is_complete(block, barrier)) {
+        release(block, id);
+    }
+    return true;
+}
+
+void qn_barrier_recheck(qn_block *block)
+{
+    for (unsigned id = 0; id < QN_BARRIERS; id++) {
+        if (is_complete(block, &block->barriers[id]) && block->live > 0) {
+            release(block, id);
+        }
+    }
+}
+
+/* One line for each place where lanes of `warp` wait. */
+static void print_waiting(qn_text *out, const qn_warp *warp)
+{
+    for (uint32_t k = 0; k < warp->count; k++) {
+        const qn_group *group = &warp->groups[k];
+        qn_text_printf(out, "; warp %u lanes 0x%08x wait at ", warp->index, group->mask);
+        qn_print_place(out, group->frame, group->next - 1);
+    }
+}
+
+bool qn_barrier_report(qn_block *block)
+{
+    qn_text text = {0};
+    qn_warp *stuck = NULL;
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        qn_warp *warp = &block->warps[w];
+        if (warp->count > 0) {
+            stuck = stuck ? stuck : warp;
+            if (text.length < 1000) {
+                print_waiting(&text, warp);
+            }
+        }
+    }
+    const qn_group *group = &stuck->groups[0];
+    qn_warp_enter(stuck, group->frame);
+    qn_fault(stuck, group->next - 1, qn_first_lane(group->mask), QUERN_ERROR_LAUNCH,
+             "deadlock: all threads wait, and none can go on%s", text.data ? text.data : "");
+    qn_text_free(&text);
+    return false;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reports: what a kernel did wrong, who did it, and where. The first report of a launch is kept in
+ * the launch and becomes the caller's error when the launch returns; the others are dropped.
+ */
+#include "ptx/run.h"
+
+#include <string.h>
+
+void qn_print_place(qn_text *out, const qn_frame *frame, const qn_op *op)
+{
+    const qn_ptx_function *function = frame->code->function;
+    const qn_ptx_instruction *instruction = &function->instructions[op->origin];
+    if (instruction->location) {
+        qn_ptx_print_location(out, function->module, instruction->location);
+        qn_text_puts(out, " ");
+    }
+    qn_text_printf(out, "('%s', PTX line %u)", instruction->opcode, instruction->line);
+}
+
+static bool is_header(const char *file)
+{
+    const char *dot = file ? strrchr(file, '.') : NULL;
+    return dot && (strcmp(dot, ".cuh") == 0 || strcmp(dot, ".h") == 0 || strcmp(dot, ".hpp") == 0);
+}
+
+/* The innermost place that is not in a header: most likely the user's own text. */
+static void user_place(qn_fault_record *fault, const qn_frame *frame, const qn_op *op)
+{
+    const qn_ptx_function *function = frame->code->function;
+    const qn_ptx_module *module = function->module;
+    uint32_t innermost = function->instructions[op->origin].location, index = innermost;
+    for (unsigned depth = 0; depth < 64 && index > 0 && index < module->location_count; depth++) {
+        if (!is_header(module->locations[index].file)) {
+            innermost = index;
+            break;
+        }
+        index = module->locations[index].inlined_at;
+    }
+    if (innermost > 0 && innermost < module->location_count) {
+        const qn_ptx_location *location = &module->locations[innermost];
+        fault->file = location->file;
+        fault->line = location->line;
+        fault->column = location->column;
+    }
+}
+
+bool qn_fault(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status,
+              const char *format, ...)
+{
+    qn_run *run = warp->run;
+    const uint32_t *block = warp->block->index;
+    qn_text text = {0};
+    qn_text_printf(&text, "kernel '%s', block (%u,%u,%u), thread (%u,%u,%u): ", run->kernel->name,
+                   block[0], block[1], block[2], warp->thread[0][lane], warp->thread[1][lane],
+                   warp->thread[2][lane]);
+    va_list arguments;
+    va_start(arguments, format);
+    qn_text_vprintf(&text, format, arguments);
+    va_end(arguments);
+    qn_text_puts(&text, ", at ");
+    qn_print_place(&text, warp->frame, op);
+    pthread_mutex_lock(&run->lock);
+    if (!run->fault.happened) {
+        run->fault = (qn_fault_record){.happened = true, .status = status};
+        run->fault.message = qn_text_take(&text);
+        user_place(&run->fault, warp->frame, op);
+    }
+    pthread_mutex_unlock(&run->lock);
+    qn_text_free(&text);
+    atomic_store(&run->ended, true);
+    return false;
+}
+
+static const char *const verbs[] = {
+    [QN_READ] = "read", [QN_WRITE] = "write", [QN_ATOMIC] = "atomic access"};
+
+/* How far `address` is from `range`; 0: inside. */
+static uint64_t distance(const qn_range *range, uint64_t address)
+{
+    if (address < range->begin) {
+        return range->begin - address;
+    }
+    return address < range->end ? 0 : address - range->end + 1;
+}
+
+static void nearer(const qn_range **best, const qn_range *ranges, size_t count, uint64_t address)
+{
+    const qn_range *before = qn_range_before(ranges, count, address);
+    const qn_range *after = before ? before + 1 : ranges;
+    const qn_range *const candidates[] = {before, after < ranges + count ? after : NULL};
+    for (size_t k = 0; k < 2; k++) {
+        if (candidates[k] &&
+            (!*best || distance(candidates[k], address) < distance(*best, address))) {
+            *best = candidates[k];
+        }
+    }
+}
+
+static void print_near(qn_text *out, const qn_range *range, uint64_t address, uint64_t bytes)
+{
+    const unsigned long long begin = range->begin;
+    if (address < range->begin) {
+        qn_text_printf(out, ", %llu bytes before the beginning of %s at 0x%llx",
+                       (unsigned long long)(range->begin - address), range->label, begin);
+    } else if (address >= range->end) {
+        qn_text_printf(out, ", %llu bytes past the end of %s at 0x%llx",
+                       (unsigned long long)(address - range->end), range->label, begin);
+    } else {
+        qn_text_printf(out, ", of which the last %llu are past the end of %s at 0x%llx",
+                       (unsigned long long)(bytes - (range->end - address)), range->label, begin);
+    }
+}
+
+/* Global and generic addresses: freed, or near what? */
+static void explain_global(qn_text *out, qn_warp *warp, uint64_t address, uint64_t bytes)
+{
+    enum { NEAR = 1 << 20 };
+    const qn_snapshot *snapshot = warp->block->worker->snapshot;
+    qn_range freed;
+    const qn_range *best = NULL;
+    if (address < 4096) {
+        qn_text_puts(out, address == 0 ? ", which is a null pointer" : ", next to a null pointer");
+        return;
+    }
+    nearer(&best, snapshot->ranges, snapshot->count, address);
+    nearer(&best, warp->run->code->variables, warp->run->code->variable_count, address);
+    if (qn_memory_map_freed(warp->run->launch->memory, address, &freed) &&
+        !(best && distance(best, address) == 0)) {
+        qn_text_printf(out, ", inside %s at 0x%llx, which was freed", freed.label,
+                       (unsigned long long)freed.begin);
+    } else if (best && distance(best, address) <= NEAR) {
+        print_near(out, best, address, bytes);
+    } else {
+        qn_text_puts(out, ", which is in no allocation");
+    }
+}
+
+static const char *space_of(const qn_warp *warp, uint64_t address)
+{
+    uint64_t shared = (uint64_t)(uintptr_t)warp->block->shared;
+    uint64_t local = (uint64_t)(uintptr_t)warp->local;
+    if (address - shared < warp->run->shared_bytes) {
+        return "shared";
+    }
+    return address - local < warp->run->local_stride * QN_LANES ? "local" : NULL;
+}
+
+bool qn_fault_access(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t address,
+                     uint64_t bytes, qn_access_kind kind)
+{
+    qn_text text = {0};
+    const unsigned long long size = bytes;
+    const char *other = op->space == QN_SPACE_SHARED ? NULL : space_of(warp, address);
+    qn_text_printf(&text, "%s of %llu byte%s at 0x%llx", verbs[kind], size, size == 1 ? "" : "s",
+                   (unsigned long long)address);
+    if ((bytes & (bytes - 1)) == 0 && address % bytes != 0 && bytes <= 32) {
+        qn_text_printf(&text, ", which is misaligned: it must be a multiple of %llu", size);
+    } else if (op->space == QN_SPACE_SHARED) {
+        qn_text_printf(&text, " of shared memory, of which the block has %u bytes",
+                       warp->run->shared_bytes);
+    } else if (op->space == QN_SPACE_LOCAL) {
+        qn_text_puts(&text, ", outside of the thread's local memory");
+    } else if (other) {
+        qn_text_printf(&text, ", which is in %s memory%s", other,
+                       op->space == QN_SPACE_NONE ? " but not in what this thread may touch"
+                                                  : ", not in global memory");
+    } else {
+        explain_global(&text, warp, address, bytes);
+    }
+    qn_fault(warp, op, lane, QUERN_ERROR_ACCESS, "%s", text.data ? text.data : "invalid access");
+    qn_text_free(&text);
+    return false;
+}
