@@ -137,7 +137,8 @@ static bool bind(qn_reader *reader, const qn_pending *pending)
     if (!entity || entity->depth != reader->depth) {
         return false;
     }
-    if (entity->kind == QN_ENTITY_LABEL) {
+    bool to_label = !pending->operand || pending->flow == QN_FLOW_BRANCH;
+    if (entity->kind == QN_ENTITY_LABEL && to_label) {
         if (pending->operand) {
             pending->operand->kind = QN_OPERAND_LABEL;
             pending->operand->target = entity->index;
@@ -146,7 +147,8 @@ static bool bind(qn_reader *reader, const qn_pending *pending)
         }
         return true;
     }
-    if (entity->kind == QN_ENTITY_TARGETS && pending->operand) {
+    bool listed = pending->flow == QN_FLOW_INDEX ? entity->index != UINT32_MAX : !to_label;
+    if (entity->kind == QN_ENTITY_TARGETS && listed) {
         pending->operand->kind = QN_OPERAND_LIST;
         pending->operand->target = entity->index;
         return true;

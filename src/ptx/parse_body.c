@@ -134,21 +134,14 @@ static quern_status guard(qn_reader *reader, qn_ptx_instruction *instruction)
     return qn_ptx_next(reader);
 }
 
-static bool is_sort(const qn_ptx_instruction *instruction, const char *mnemonic)
-{
-    size_t length = strlen(mnemonic);
-    return strncmp(instruction->opcode, mnemonic, length) == 0 &&
-           (instruction->opcode[length] == '\0' || instruction->opcode[length] == '.');
-}
-
-/* What the executor and the layout rely on. */
+/* What the layout relies on. */
 static quern_status check(qn_reader *reader, const qn_ptx_instruction *instruction)
 {
     uint8_t count = instruction->operand_count;
     const qn_ptx_operand *last = count ? &instruction->operands[count - 1] : NULL;
-    bool branch = is_sort(instruction, "bra");
-    if ((branch && (count != 1 || last->kind != QN_OPERAND_LABEL)) ||
-        (is_sort(instruction, "brx") && (count != 2 || last->kind != QN_OPERAND_LABEL))) {
+    bool branch = reader->instruction_flow == QN_FLOW_BRANCH;
+    uint8_t wanted = branch ? 1 : reader->instruction_flow == QN_FLOW_INDEX ? 2 : 0;
+    if (wanted > 0 && (count != wanted || last->kind != QN_OPERAND_LABEL)) {
         return qn_ptx_error_line(reader, instruction->line, "%s needs %s", instruction->opcode,
                                  branch ? "a label" : "an index and a list of labels");
     }
@@ -171,12 +164,13 @@ static quern_status instruction(qn_reader *reader)
     qn_name *opcode;
     QN_TRY(qn_ptx_opcode(reader, &opcode));
     value.opcode = opcode->text;
+    reader->instruction_flow = (uint8_t)qn_flow_kind_of(&value);
     QN_TRY(qn_parse_operands(reader, &value));
     QN_TRY(check(reader, &value));
     value.definitions = QN_MIN(qn_ptx_definitions(opcode), value.operand_count);
-    if (is_sort(&value, "call") && value.operand_count > 0 &&
+    if (strncmp(value.opcode, "call", 4) == 0 && value.operand_count > 0 &&
         value.operands[0].kind == QN_OPERAND_LIST) {
-        value.definitions = 1;
+        value.definitions = 1; /* what it returns */
     }
     if (!QN_ROOM(reader->instructions)) {
         return qn_ptx_memory();

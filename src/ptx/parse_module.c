@@ -129,10 +129,28 @@ static quern_status limits(qn_reader *reader, qn_ptx_function *function)
     return QUERN_OK;
 }
 
+/* The end of the text returns, and gives labels that stand there something to point to. */
+static quern_status end_body(qn_reader *reader)
+{
+    const qn_name *ret = qn_names_intern(reader, "ret", 3);
+    qn_ptx_operand *none = qn_arena_alloc(&reader->module->arena, 0);
+    if (!ret || !none || !QN_ROOM(reader->instructions)) {
+        return qn_ptx_memory();
+    }
+    reader->instructions.items[reader->instructions.count++] =
+        (qn_ptx_instruction){.opcode = ret->text,
+                             .operands = none,
+                             .guard = -1,
+                             .line = reader->token.line,
+                             .location = reader->location};
+    return QUERN_OK;
+}
+
 /* Moves what was gathered for a body to the arena. */
 static quern_status finish_body(qn_reader *reader, qn_ptx_function *function)
 {
     qn_arena *arena = &reader->module->arena;
+    QN_TRY(end_body(reader));
 #define KEEP(field, list)                                                                          \
     do {                                                                                           \
         function->field##s = qn_arena_alloc(arena, (list).count * sizeof *(list).items);           \

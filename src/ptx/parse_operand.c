@@ -51,7 +51,8 @@ static quern_status seal(qn_reader *reader, uint32_t first, qn_ptx_operand **out
             reader->pending.items[reader->pending.count++] =
                 (qn_pending){.name = reading->unbound,
                              .operand = &operands[i],
-                             .line = reader->instruction_line};
+                             .line = reader->instruction_line,
+                             .flow = reader->instruction_flow};
         }
     }
     reader->operands.count = first;

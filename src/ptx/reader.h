@@ -8,6 +8,7 @@
  *     globals.c   initial values, placement            parse_body.c       statements, labels
  *     locations.c .loc, .file, .debug_str              parse_operand.c    operands
  *     flow.c      basic blocks and edges               layout.c, slots.c  as ptx.h says
+ *     loops.c     which blocks form loops
  *
  * Everything that outlives the reading lies in the module's arena, the rest in the reader's.
  */
@@ -128,6 +129,7 @@ typedef struct qn_pending {
     qn_ptx_operand *operand; /**< or NULL: for `*target` */
     uint32_t *target;
     uint32_t line;
+    uint8_t flow; /**< qn_flow_kind of the instruction: a branch goes to a label only */
 } qn_pending;
 
 /** An operand while its instruction is read. */
@@ -196,7 +198,8 @@ typedef struct qn_reader {
     /* the function being read */
     qn_ptx_function *function;
     uint32_t instruction_line;
-    bool ranges_shadowed; /**< a range was declared in a nested scope */
+    uint8_t instruction_flow; /**< qn_flow_kind */
+    bool ranges_shadowed;     /**< a range was declared in a nested scope */
     QN_LIST(qn_ptx_register) registers;
     QN_LIST(qn_ptx_instruction) instructions;
     QN_LIST(qn_reading) operands; /**< stack of those being read */
@@ -290,9 +293,12 @@ void qn_locations_free(qn_reader *reader);
 
 /* ---- flow.c: basic blocks ------------------------------------------------------------------- */
 
+#define QN_NO_BLOCK UINT32_MAX
+
 typedef struct qn_flow_block {
     uint32_t begin, end;   /**< instructions */
     uint32_t first, count; /**< successors: flow->edges[first...] */
+    bool falls;            /**< the last successor is reached by running on */
 } qn_flow_block;
 
 typedef struct qn_flow {
@@ -305,19 +311,26 @@ typedef struct qn_flow {
 
 typedef enum qn_flow_kind {
     QN_FLOW_NEXT,   /**< goes on */
-    QN_FLOW_BRANCH, /**< goes to a label */
-    QN_FLOW_INDEX,  /**< brx.idx: goes to one of a list */
+    QN_FLOW_BRANCH, /**< goes to its label, operand 0 */
+    QN_FLOW_INDEX,  /**< brx.idx: goes to one of a list, operand 1 */
     QN_FLOW_END,    /**< ret, exit, trap */
 } qn_flow_kind;
 
 qn_flow_kind qn_flow_kind_of(const qn_ptx_instruction *instruction);
-/** The label operand of a branch. */
-qn_ptx_operand *qn_flow_label(const qn_ptx_instruction *instruction);
-/** The targets list of a brx.idx. */
-const qn_ptx_targets *qn_flow_targets(const qn_ptx_function *function,
-                                      const qn_ptx_instruction *instruction);
-/** The successor that is reached by running on comes last. Free with qn_flow_free. */
-quern_status qn_flow_build(qn_flow *flow, const qn_ptx_function *function);
-void qn_flow_free(qn_flow *flow);
+/** `scratch` holds everything. The function must end with an unguarded `ret`. */
+quern_status qn_flow_build(qn_flow *flow, const qn_ptx_function *function, qn_arena *scratch);
+
+/* ---- loops.c: which blocks form loops ------------------------------------------------------- */
+
+/** The loops of a graph, each known by its header block. */
+typedef struct qn_loops {
+    uint32_t *loop;   /**< of each block: header of the innermost loop; QN_NO_BLOCK: none */
+    uint32_t *parent; /**< of each header: header of the loop around it; QN_NO_BLOCK: none */
+    uint32_t *depth;  /**< of each header, from 1 */
+    bool *reached;    /**< of each block */
+} qn_loops;
+quern_status qn_loops_find(qn_loops *loops, const qn_flow *flow, qn_arena *scratch);
+/** The outermost loop that going from block `from` to block `to` leaves; QN_NO_BLOCK: none. */
+uint32_t qn_loops_left(const qn_loops *loops, uint32_t from, uint32_t to);
 
 #endif /* QN_PTX_READER_H */
