@@ -122,6 +122,14 @@ static cu_result enter(int function)
     }                                                                                              \
     (void)0
 
+/* one that only counts and succeeds */
+#define DOES_NOTHING(symbol, parameters, handle)                                                   \
+    cu_result symbol parameters                                                                    \
+    {                                                                                              \
+        BOUND(symbol);                                                                             \
+        (void)(handle);                                                                            \
+        return CU_SUCCESS;                                                                         \
+    }
 static int setting(const char *name, int otherwise)
 {
     const char *value = getenv(name);
@@ -239,11 +247,7 @@ cu_result cuCtxSetCurrent(cu_context context)
     return CU_SUCCESS;
 }
 
-cu_result cuCtxSynchronize(void)
-{
-    BOUND(cuCtxSynchronize);
-    return CU_SUCCESS;
-}
+DOES_NOTHING(cuCtxSynchronize, (void), 0)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
@@ -260,12 +264,14 @@ static cu_result take(cu_pointer *pointer, size_t bytes)
     return memory ? CU_SUCCESS : CU_OUT_OF_MEMORY;
 }
 
-static cu_result drop(cu_pointer pointer)
-{
-    free(host(pointer));
-    live--;
-    return CU_SUCCESS;
-}
+#define DROPPER(symbol, parameters, pointer)                                                       \
+    cu_result symbol parameters                                                                    \
+    {                                                                                              \
+        BOUND(symbol);                                                                             \
+        free(host(pointer));                                                                       \
+        live--;                                                                                    \
+        return CU_SUCCESS;                                                                         \
+    }
 
 cu_result cuMemGetInfo_v2(size_t *available, size_t *total)
 {
@@ -281,11 +287,7 @@ cu_result cuMemAlloc_v2(cu_pointer *pointer, size_t bytes)
     return take(pointer, bytes);
 }
 
-cu_result cuMemFree_v2(cu_pointer pointer)
-{
-    BOUND(cuMemFree_v2);
-    return drop(pointer);
-}
+DROPPER(cuMemFree_v2, (cu_pointer pointer), pointer)
 
 cu_result cuMemPoolCreate(cu_pool *pool, const cu_pool_props *props)
 {
@@ -295,12 +297,7 @@ cu_result cuMemPoolCreate(cu_pool *pool, const cu_pool_props *props)
     return props->allocation_type == 1 && props->location_type == 1 ? CU_SUCCESS : CU_INVALID_VALUE;
 }
 
-cu_result cuMemPoolDestroy(cu_pool pool)
-{
-    FREE(cuMemPoolDestroy);
-    return pool ? CU_SUCCESS : CU_INVALID_VALUE;
-}
-
+DOES_NOTHING(cuMemPoolDestroy, (cu_pool pool), pool)
 cu_result cuMemPoolSetAttribute(cu_pool pool, cu_pool_attribute attribute, void *value)
 {
     FREE(cuMemPoolSetAttribute);
@@ -309,11 +306,7 @@ cu_result cuMemPoolSetAttribute(cu_pool pool, cu_pool_attribute attribute, void 
                : CU_INVALID_VALUE;
 }
 
-cu_result cuMemPoolTrimTo(cu_pool pool, size_t bytes)
-{
-    FREE(cuMemPoolTrimTo);
-    return pool && bytes == 0 ? CU_SUCCESS : CU_INVALID_VALUE;
-}
+DOES_NOTHING(cuMemPoolTrimTo, (cu_pool pool, size_t bytes), ((void)pool, bytes))
 
 cu_result cuMemAllocFromPoolAsync(cu_pointer *pointer, size_t bytes, cu_pool pool, cu_stream stream)
 {
@@ -322,36 +315,19 @@ cu_result cuMemAllocFromPoolAsync(cu_pointer *pointer, size_t bytes, cu_pool poo
     return pool ? take(pointer, bytes) : CU_INVALID_VALUE;
 }
 
-cu_result cuMemFreeAsync(cu_pointer pointer, cu_stream stream)
-{
-    BOUND(cuMemFreeAsync);
-    (void)stream;
-    return drop(pointer);
-}
+DROPPER(cuMemFreeAsync, (cu_pointer pointer, cu_stream stream), ((void)stream, pointer))
 
-cu_result cuMemcpyHtoDAsync_v2(cu_pointer to, const void *from, size_t bytes, cu_stream stream)
-{
-    BOUND(cuMemcpyHtoDAsync_v2);
-    (void)stream;
-    memcpy(host(to), from, bytes);
-    return CU_SUCCESS;
-}
-
-cu_result cuMemcpyDtoHAsync_v2(void *to, cu_pointer from, size_t bytes, cu_stream stream)
-{
-    BOUND(cuMemcpyDtoHAsync_v2);
-    (void)stream;
-    memcpy(to, host(from), bytes);
-    return CU_SUCCESS;
-}
-
-cu_result cuMemcpyDtoDAsync_v2(cu_pointer to, cu_pointer from, size_t bytes, cu_stream stream)
-{
-    BOUND(cuMemcpyDtoDAsync_v2);
-    (void)stream;
-    memcpy(host(to), host(from), bytes);
-    return CU_SUCCESS;
-}
+#define COPIER(symbol, to_type, to_pointer, from_type, from_pointer)                               \
+    cu_result symbol(to_type to, from_type from, size_t bytes, cu_stream stream)                   \
+    {                                                                                              \
+        BOUND(symbol);                                                                             \
+        (void)stream;                                                                              \
+        memcpy(to_pointer, from_pointer, bytes);                                                   \
+        return CU_SUCCESS;                                                                         \
+    }
+COPIER(cuMemcpyHtoDAsync_v2, cu_pointer, host(to), const void *, from)
+COPIER(cuMemcpyDtoHAsync_v2, void *, to, cu_pointer, host(from))
+COPIER(cuMemcpyDtoDAsync_v2, cu_pointer, host(to), cu_pointer, host(from))
 
 /** Set `height` rows of `width` units; both the address and the pitch must fit the unit. */
 static cu_result set(cu_pointer to, size_t pitch, const void *value, size_t unit, size_t width,
@@ -405,11 +381,7 @@ cu_result cuModuleLoadDataEx(cu_module *module, const void *image, unsigned opti
     return CU_SUCCESS;
 }
 
-cu_result cuModuleUnload(cu_module module)
-{
-    BOUND(cuModuleUnload);
-    return module ? CU_SUCCESS : CU_INVALID_VALUE;
-}
+DOES_NOTHING(cuModuleUnload, (cu_module module), module)
 
 cu_result cuModuleGetFunction(cu_function *function, cu_module module, const char *name)
 {
@@ -517,13 +489,6 @@ cu_result cuEventCreate(cu_event *event, unsigned flags)
     return flags == CU_EVENT_DEFAULT ? CU_SUCCESS : CU_INVALID_VALUE;
 }
 
-#define DOES_NOTHING(symbol, parameters, handle)                                                   \
-    cu_result symbol parameters                                                                    \
-    {                                                                                              \
-        BOUND(symbol);                                                                             \
-        (void)(handle);                                                                            \
-        return CU_SUCCESS;                                                                         \
-    }
 DOES_NOTHING(cuStreamDestroy_v2, (cu_stream stream), stream)
 DOES_NOTHING(cuStreamSynchronize, (cu_stream stream), stream)
 DOES_NOTHING(cuStreamWaitEvent, (cu_stream stream, cu_event event, unsigned flags),

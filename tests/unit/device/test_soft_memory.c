@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory of the software device: alignment, sizes, exhaustion, the caller's allocator, copies,
+ * fills, wrapped memory, and each N-th allocation failing.
+ */
+#include "device/device.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static const quern_device_methods *const soft = &qn_soft_device;
+
+static quern_device *open_with(const quern_allocator *allocator)
+{
+    quern_device *device;
+    cr_assert_eq(soft->open(&device, NULL, allocator), QUERN_OK);
+    return device;
+}
+
+Test(soft_memory, is_aligned_whole_and_apart)
+{
+    quern_device *device = open_with(NULL);
+    static const size_t sizes[] = {1, 255, 256, 1000, (1 << 20) - 1, 1 << 20, (1 << 24) + 3};
+    unsigned char *pieces[QN_COUNT(sizes)];
+    for (size_t k = 0; k < QN_COUNT(sizes); k++) {
+        void *pointer;
+        cr_assert_eq(soft->allocate(device, &pointer, sizes[k], NULL), QUERN_OK);
+        cr_assert_eq((uintptr_t)pointer % 256, 0);
+        pieces[k] = memset(pointer, (int)k + 1, sizes[k]);
+    }
+    for (size_t k = 0; k < QN_COUNT(sizes); k++) {
+        cr_assert_eq(pieces[k][0], k + 1);
+        cr_assert_eq(pieces[k][sizes[k] - 1], k + 1);
+        soft->release(device, pieces[k], sizes[k], NULL);
+    }
+    void *none = device;
+    cr_assert_eq(soft->allocate(device, &none, 0, NULL), QUERN_OK);
+    cr_assert_null(none);
+    soft->release(device, NULL, 0, NULL);
+    soft->close(device);
+}
+
+Test(soft_memory, exhaustion_tells_the_sizes)
+{
+    quern_device *device = open_with(NULL);
+    static const size_t sizes[] = {(size_t)1 << 46, SIZE_MAX - 100, SIZE_MAX};
+    for (size_t k = 0; k < QN_COUNT(sizes); k++) {
+        void *pointer = device;
+        cr_assert_eq(soft->allocate(device, &pointer, sizes[k], NULL), QUERN_ERROR_DEVICE_MEMORY);
+        cr_assert_null(pointer);
+        char wanted[64];
+        snprintf(wanted, sizeof wanted, "%zu bytes were asked", sizes[k]);
+        cr_assert(strstr(quern_last_error()->message, wanted), "%s", quern_last_error()->message);
+    }
+    soft->close(device);
+}
+
+static _Alignas(256) unsigned char own[512];
+
+static void *mine(void *context, size_t bytes, size_t alignment, void *stream)
+{
+    cr_assert_eq(alignment, 256);
+    cr_assert_null(stream);
+    *(size_t *)context += bytes;
+    return bytes <= sizeof own ? own : NULL;
+}
+
+static void back(void *context, void *pointer, size_t bytes, void *stream)
+{
+    (void)stream;
+    cr_assert_eq(pointer, own);
+    *(size_t *)context -= bytes;
+}
+
+Test(soft_memory, the_callers_allocator)
+{
+    size_t taken = 0;
+    quern_allocator allocator = {sizeof allocator, 0, mine, back, &taken};
+    quern_device *device = open_with(&allocator);
+    void *pointer;
+    cr_assert_eq(soft->allocate(device, &pointer, 100, NULL), QUERN_OK);
+    cr_assert_eq(pointer, own);
+    cr_assert_eq(taken, 100);
+    soft->release(device, pointer, 100, NULL);
+    cr_assert_eq(taken, 0);
+    cr_assert_eq(soft->allocate(device, &pointer, 1000, NULL), QUERN_ERROR_DEVICE_MEMORY);
+    cr_assert(strstr(quern_last_error()->message, "own allocator"));
+    soft->close(device);
+}
+
+Test(soft_memory, copies_also_where_they_overlap)
+{
+    quern_device *device = open_with(NULL);
+    char bytes[] = "abcdef";
+    cr_assert_eq(soft->copy(device, bytes + 1, bytes, 4, QUERN_COPY_ON_DEVICE, NULL, 0), QUERN_OK);
+    cr_assert_str_eq(bytes, "aabcdf");
+    cr_assert_eq(soft->copy(device, NULL, NULL, 0, QUERN_COPY_TO_HOST, NULL, 1), QUERN_OK);
+    soft->close(device);
+}
+
+Test(soft_memory, fills_as_a_loop_would)
+{
+    quern_device *device = open_with(NULL);
+    static const unsigned char pattern[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+    static const size_t counts[] = {0, 1, 3, 1024, 1025, 40000};
+    static unsigned char bytes[40000 * 16 + 2];
+    for (size_t size = 1; size <= 16; size *= 2) {
+        for (size_t c = 0; c < QN_COUNT(counts); c++) {
+            size_t end = 1 + counts[c] * size;
+            memset(bytes, 0xee, sizeof bytes);
+            cr_assert_eq(soft->fill(device, bytes + 1, pattern, size, counts[c], NULL), QUERN_OK);
+            cr_assert_eq(bytes[0], 0xee);
+            cr_assert_eq(bytes[end], 0xee);
+            for (size_t k = 1; k < end; k++) {
+                cr_assert_eq(bytes[k], pattern[(k - 1) % size], "size %zu, count %zu, byte %zu",
+                             size, counts[c], k);
+            }
+        }
+    }
+    soft->close(device);
+}
+
+/** Everything that allocates, once; the failure's status, or QUERN_OK. */
+static quern_status work(void)
+{
+    quern_device *device;
+    QN_TRY(soft->open(&device, "1", NULL));
+    void *array = NULL, *event = NULL;
+    quern_status status = soft->allocate(device, &array, 100, NULL);
+    if (status == QUERN_OK) {
+        status = soft->adopt(device, own, sizeof own);
+    }
+    if (status == QUERN_OK) {
+        soft->disown(device, own, sizeof own);
+        status = soft->event_new(device, &event);
+    }
+    soft->event_free(device, event);
+    soft->release(device, array, 100, NULL);
+    soft->close(device);
+    return status;
+}
+
+Test(soft_memory, every_failing_allocation_is_reported)
+{
+    qn_memory_fail_after(0, false);
+    cr_assert_eq(work(), QUERN_OK);
+    uint64_t allocations = qn_memory_fail_after(0, false);
+    cr_assert_geq(allocations, 4);
+    for (uint64_t n = 1; n <= allocations; n++) {
+        qn_memory_fail_after(n, true);
+        quern_status status = work();
+        qn_memory_fail_after(0, false);
+        cr_assert(status == QUERN_ERROR_OUT_OF_MEMORY || status == QUERN_ERROR_DEVICE_MEMORY,
+                  "allocation %llu: status %d", (unsigned long long)n, status);
+    }
+}
