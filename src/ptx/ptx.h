@@ -164,13 +164,15 @@ quern_status qn_ptx_allocate_slots(qn_ptx_function *function, qn_arena *arena);
 
 /* The frame. One frame a warp and call holds the registers as structures of arrays:
  *
- *     pred          uint32_t, one bit a lane               4 bytes (padded to 64 when allocated)
+ *     pred          uint32_t, one bit a lane               4 bytes (16 of them share 64)
  *     8, 16 bits    uint16_t[32]                          64 bytes
  *     32 bits       uint32_t[32]                         128 bytes
  *     64 bits       uint64_t[32]                         256 bytes
  *     128 bits      two uint64_t[32], low then high      512 bytes
  *
- * Slots are aligned to 64 bytes. 8-bit registers (.b8) are kept in the 16-bit form. */
+ * Slots are aligned to 64 bytes, those of predicates to 4. Registers that are not needed at the same
+ * time share a slot; a register that no instruction names has none (slot 0 means nothing then).
+ * The operands of one instruction never share, unless they are the same register. 8-bit registers (.b8) are kept in the 16-bit form. */
 
 /* ==== lanes: lanes*.c, one build each for x86-64-v2, v3 and v4 ============================== */
 

@@ -8,7 +8,7 @@
  *     globals.c   initial values, placement            parse_body.c       statements, labels
  *     locations.c .loc, .file, .debug_str              parse_operand.c    operands
  *     flow.c      basic blocks and edges               layout.c, slots.c  as ptx.h says
- *     loops.c     which blocks form loops
+ *     loops.c     which blocks form loops             liveness.c         spans of registers
  *
  * Everything that outlives the reading lies in the module's arena, the rest in the reader's.
  */
@@ -332,5 +332,16 @@ typedef struct qn_loops {
 quern_status qn_loops_find(qn_loops *loops, const qn_flow *flow, qn_arena *scratch);
 /** The outermost loop that going from block `from` to block `to` leaves; QN_NO_BLOCK: none. */
 uint32_t qn_loops_left(const qn_loops *loops, uint32_t from, uint32_t to);
+
+/* ---- liveness.c ------------------------------------------------------------------------------ */
+
+/** The instructions, both ends included, in which a register's value may be needed. */
+typedef struct qn_span {
+    uint32_t begin, end;
+    bool used;    /**< some instruction that is reached names it */
+    bool crosses; /**< it may be live between blocks */
+} qn_span;
+/** One span for each register of the function, in `scratch`. */
+quern_status qn_liveness(qn_span **spans, const qn_ptx_function *function, qn_arena *scratch);
 
 #endif /* QN_PTX_READER_H */
