@@ -26,4 +26,7 @@ foreach(library quern quern-static)
   set_target_properties(${library} PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME quern)
 endforeach()
 set_target_properties(quern PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
-target_link_options(quern PRIVATE -Wl,--as-needed $<$<NOT:$<BOOL:${QUERN_SANITIZE}>>:-Wl,-z,defs>)
+target_link_options(quern PRIVATE -Wl,--as-needed)
+if(NOT QUERN_SANITIZE) # a sanitizer's functions are the program's
+  target_link_options(quern PRIVATE -Wl,-z,defs)
+endif()
