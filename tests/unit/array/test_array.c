@@ -219,7 +219,8 @@ Test(wrap, spans)
         cr_expect_eq(quern_array_pointer(a), pointer);
         cr_expect_eq(quern_array_is_contiguous(a), spans[k].contiguous, "case %zu", k);
         cr_expect_eq(engine.last_adopted, pointer + spans[k].low, "case %zu", k);
-        cr_expect_eq(engine.last_adopted_bytes, spans[k].high - spans[k].low, "case %zu", k);
+        cr_expect_eq((int64_t)engine.last_adopted_bytes, spans[k].high - spans[k].low, "case %zu",
+                     k);
         cr_expect_eq(engine.adopted, 1);
         cr_expect_eq(engine.live, 0);
         quern_array_release(a);
