@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: MIT
 //
 // atomic: the atomic functions that CUDA lacks: add on 8- and 16-bit numbers, halves, signed 64-bit
-// integers and complex numbers; min and max on floats. Each is a loop of compare-and-swap on the word
-// that holds the value, and returns the value before.
+// integers and complex numbers; min and max on floats. Each is a loop of compare-and-swap on the
+// word that holds the value, and returns the value before.
 #pragma once
 
-namespace quern {
+namespace quern
+{
 
 template <int BYTES> struct atomic_word;
-template <> struct atomic_word<4> { typedef unsigned type; };
-template <> struct atomic_word<8> { typedef unsigned long long type; };
+template <> struct atomic_word<4> {
+    typedef unsigned type;
+};
+template <> struct atomic_word<8> {
+    typedef unsigned long long type;
+};
 
 // Replace *at by change(*at), for a T of 4 or 8 bytes.
-template <typename T, typename F> __device__ T atomic_change(T *at, F change)
+template <typename T_, typename F_> __device__ T_ atomic_change(T_ *at, F_ change)
 {
-    typedef typename atomic_word<sizeof(T)>::type word;
+    typedef typename atomic_word<sizeof(T_)>::type word;
     union both {
         word w;
-        T v;
-        __device__ both() : w(0) {}
+        T_ v;
+        __device__ both() : w(0)
+        {
+        }
     } seen, next;
     word assumed = *(volatile word *)at;
     do {
@@ -30,16 +37,18 @@ template <typename T, typename F> __device__ T atomic_change(T *at, F change)
 }
 
 // The same for a T of 1 or 2 bytes, inside its aligned word of 4.
-template <typename T, typename F> __device__ T atomic_change_small(T *at, F change)
+template <typename T_, typename F_> __device__ T_ atomic_change_small(T_ *at, F_ change)
 {
     typedef unsigned long long address;
     unsigned *word = (unsigned *)((address)at & ~(address)3);
     unsigned shift = (unsigned)((address)at & 3) * 8;
-    unsigned mask = (sizeof(T) == 1 ? 0xffu : 0xffffu) << shift;
+    unsigned mask = (sizeof(T_) == 1 ? 0xffu : 0xffffu) << shift;
     union both {
         unsigned short w;
-        T v;
-        __device__ both() : w(0) {}
+        T_ v;
+        __device__ both() : w(0)
+        {
+        }
     } seen, next;
     unsigned assumed = *(volatile unsigned *)word, old;
     do {
@@ -52,12 +61,12 @@ template <typename T, typename F> __device__ T atomic_change_small(T *at, F chan
     return seen.v;
 }
 
-}  // namespace quern
+} // namespace quern
 
-#define QUERN_ATOMIC_ADD_SMALL(T)                                                                  \
-    __device__ inline T atomicAdd(T *at, T by)                                                     \
+#define QUERN_ATOMIC_ADD_SMALL(T_)                                                                 \
+    __device__ inline T_ atomicAdd(T_ *at, T_ by)                                                  \
     {                                                                                              \
-        return quern::atomic_change_small(at, [=](T v) { return (T)(v + by); });                   \
+        return quern::atomic_change_small(at, [=](T_ v) { return (T_)(v + by); });                 \
     }
 QUERN_ATOMIC_ADD_SMALL(signed char)
 QUERN_ATOMIC_ADD_SMALL(unsigned char)
@@ -75,10 +84,10 @@ __device__ inline long long atomicAdd(long long *at, long long by)
 }
 
 // A NaN loses against a number, as with fmin and fmax.
-#define QUERN_ATOMIC_CHOOSE(T, NAME, FUNCTION)                                                     \
-    __device__ inline T NAME(T *at, T by)                                                          \
+#define QUERN_ATOMIC_CHOOSE(T_, NAME, FUNCTION)                                                    \
+    __device__ inline T_ NAME(T_ *at, T_ by)                                                       \
     {                                                                                              \
-        return quern::atomic_change(at, [=](T v) { return FUNCTION(v, by); });                     \
+        return quern::atomic_change(at, [=](T_ v) { return FUNCTION(v, by); });                    \
     }
 QUERN_ATOMIC_CHOOSE(float, atomicMin, fminf)
 QUERN_ATOMIC_CHOOSE(float, atomicMax, fmaxf)
@@ -87,8 +96,9 @@ QUERN_ATOMIC_CHOOSE(double, atomicMax, fmax)
 #undef QUERN_ATOMIC_CHOOSE
 
 #ifdef QUERN_HAS_COMPLEX
-// The parts are added one after the other; each is atomic, the pair is not, which a sum cannot tell.
-template <typename T> __device__ void atomicAdd(complex<T> *at, complex<T> by)
+// The parts are added one after the other; each is atomic, the pair is not, which a sum cannot
+// tell.
+template <typename T_> __device__ void atomicAdd(complex<T_> *at, complex<T_> by)
 {
     atomicAdd(&at->re, by.re);
     atomicAdd(&at->im, by.im);

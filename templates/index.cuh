@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// index: where a thread's elements lie. The host fills these structures (src/engine/marshal.c) byte by
-// byte, so their members are all 4- or 8-byte numbers without padding between them.
+// index: where a thread's elements lie. The host fills these structures (src/engine/marshal.c) byte
+// by byte, so their members are all 4- or 8-byte numbers without padding between them.
 #pragma once
 
-namespace quern {
+namespace quern
+{
 
-// Division by a run-time constant. 32 bits: by multiplication (Granlund and Montgomery, "Division by
-// Invariant Integers using Multiplication", 1994, figure 4.1), for dividends below 2^31.
-template <typename I> struct divider;
+// Division by a run-time constant. 32 bits: by multiplication (Granlund and Montgomery, "Division
+// by Invariant Integers using Multiplication", 1994, figure 4.1), for dividends below 2^31.
+template <typename I_> struct divider;
 
 template <> struct divider<int> {
     int value;
@@ -28,22 +29,28 @@ template <> struct divider<long long> {
 };
 
 // The walk of K operands over D dimensions, the innermost in packs. D counts the outer ones.
-template <typename I, int D, int K> struct space {
-    I packs;             // of the whole walk
-    I inner;             // elements of the innermost dimension
-    I shift;             // elements that the first pack lacks at its front
-    I count;             // elements of the whole walk
-    divider<I> row;      // packs of a row
-    divider<I> outer[D > 0 ? D : 1];       // extents, outermost first
-    I stride[K > 0 ? K : 1][D + 1];        // bytes, outermost first, the innermost last
+template <typename I_, int D_, int K_> struct space {
+    I_ packs;                           // of the whole walk
+    I_ inner;                           // elements of the innermost dimension
+    I_ shift;                           // elements that the first pack lacks at its front
+    I_ count;                           // elements of the whole walk
+    divider<I_> row;                    // packs of a row
+    divider<I_> outer[D_ > 0 ? D_ : 1]; // extents, outermost first
+    I_ stride[K_ > 0 ? K_ : 1][D_ + 1]; // bytes, outermost first, the innermost last
 };
 
 // `_ind` of a snippet: the position along every axis.
-template <int N> struct indexer {
-    ptrdiff_t at[N > 0 ? N : 1];
+template <int N_> struct indexer {
+    ptrdiff_t at[N_ > 0 ? N_ : 1];
     ptrdiff_t count;
-    __device__ ptrdiff_t size() const { return count; }
-    __device__ const ptrdiff_t *get() const { return at; }
+    __device__ ptrdiff_t size() const
+    {
+        return count;
+    }
+    __device__ const ptrdiff_t *get() const
+    {
+        return at;
+    }
 };
 
-}  // namespace quern
+} // namespace quern

@@ -3,13 +3,22 @@
 // pack: several elements side by side, moved in accesses of up to 16 bytes.
 #pragma once
 
-namespace quern {
+namespace quern
+{
 
-template <int B> struct word;
-template <> struct word<2> { typedef unsigned short type; };
-template <> struct word<4> { typedef unsigned type; };
-template <> struct word<8> { typedef uint2 type; };
-template <> struct word<16> { typedef uint4 type; };
+template <int B_> struct word;
+template <> struct word<2> {
+    typedef unsigned short type;
+};
+template <> struct word<4> {
+    typedef unsigned type;
+};
+template <> struct word<8> {
+    typedef uint2 type;
+};
+template <> struct word<16> {
+    typedef uint4 type;
+};
 
 __device__ __forceinline__ void store_word(void *to, unsigned short v)
 {
@@ -26,15 +35,15 @@ __device__ __forceinline__ void store_word(void *to, uint2 v)
 }
 __device__ __forceinline__ void store_word(void *to, uint4 v)
 {
-    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(v.x), "r"(v.y),
-                 "r"(v.z), "r"(v.w));
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(v.x), "r"(v.y), "r"(v.z),
+                 "r"(v.w));
 }
 
 // L elements of T. W: bytes of one access.
-template <typename T, int L> struct alignas(sizeof(T) * L < 16 ? sizeof(T) * L : 16) pack {
-    static constexpr int W = sizeof(T) * L < 16 ? sizeof(T) * L : 16;
-    typedef typename word<W>::type word_type;
-    T v[L];
+template <typename T_, int L_> struct alignas(sizeof(T_) * L_ < 16 ? sizeof(T_) * L_ : 16) pack {
+    static constexpr int W_ = sizeof(T_) * L_ < 16 ? sizeof(T_) * L_ : 16;
+    typedef typename word<W_>::type word_type;
+    T_ v[L_];
 
     __device__ __forceinline__ void load(const void *from)
     {
@@ -44,10 +53,10 @@ template <typename T, int L> struct alignas(sizeof(T) * L < 16 ? sizeof(T) * L :
     {
         const word_type *w = (const word_type *)this;
 #pragma unroll
-        for (int k = 0; k < (int)(sizeof(pack) / W); k++) {
-            store_word((char *)to + k * W, w[k]);
+        for (int k = 0; k < (int)(sizeof(pack) / W_); k++) {
+            store_word((char *)to + k * W_, w[k]);
         }
     }
 };
 
-}  // namespace quern
+} // namespace quern

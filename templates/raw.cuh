@@ -1,50 +1,63 @@
 // SPDX-License-Identifier: MIT
 //
-// raw: what a `raw` parameter is to a snippet: an array that takes no part in broadcasting. The host
-// fills it (src/engine/marshal.c). C: the elements lie in C order without gaps.
+// raw: what a `raw` parameter is to a snippet: an array that takes no part in broadcasting. The
+// host fills it (src/engine/marshal.c). C_: the elements lie in C order without gaps.
 #pragma once
 
-namespace quern {
+namespace quern
+{
 
-template <typename T, int N, bool C> class raw_array
+template <typename T_, int N_, bool C_> class raw_array
 {
   public:
-    static const int ndim = N;
+    static const int ndim = N_;
     // Element `i` in C order.
-    __device__ T &operator[](ptrdiff_t i) const
+    __device__ T_ &operator[](ptrdiff_t i) const
     {
-        if (C) {
+        if (C_) {
             return data_[i];
         }
         long long offset = 0;
 #pragma unroll
-        for (int d = N - 1; d > 0; d--) {
+        for (int d = N_ - 1; d > 0; d--) {
             long long q = i / shape_[d];
             offset += (i - q * shape_[d]) * strides_[d];
             i = q;
         }
-        return at(N > 0 ? offset + i * strides_[0] : 0);
+        return at(N_ > 0 ? offset + i * strides_[0] : 0);
     }
     // The element at index[0], ..., index[ndim - 1].
-    template <typename I> __device__ T &operator[](const I *index) const
+    template <typename I_> __device__ T_ &operator[](const I_ *index) const
     {
         long long offset = 0;
 #pragma unroll
-        for (int d = 0; d < N; d++) {
+        for (int d = 0; d < N_; d++) {
             offset += (long long)index[d] * strides_[d];
         }
         return at(offset);
     }
-    __device__ ptrdiff_t size() const { return size_; }
-    __device__ const ptrdiff_t *shape() const { return shape_; }
-    __device__ const ptrdiff_t *strides() const { return strides_; }  // bytes
+    __device__ ptrdiff_t size() const
+    {
+        return size_;
+    }
+    __device__ const ptrdiff_t *shape() const
+    {
+        return shape_;
+    }
+    __device__ const ptrdiff_t *strides() const
+    {
+        return strides_; // bytes
+    }
 
   private:
-    __device__ T &at(long long offset) const { return *(T *)((char *)data_ + offset); }
-    T *data_;
+    __device__ T_ &at(long long offset) const
+    {
+        return *(T_ *)((char *)data_ + offset);
+    }
+    T_ *data_;
     ptrdiff_t size_;
-    ptrdiff_t shape_[N > 0 ? N : 1];
-    ptrdiff_t strides_[N > 0 ? N : 1];
+    ptrdiff_t shape_[N_ > 0 ? N_ : 1];
+    ptrdiff_t strides_[N_ > 0 ? N_ : 1];
 };
 
-}  // namespace quern
+} // namespace quern

@@ -13,6 +13,6 @@ typedef long long int64_t;
 typedef unsigned long long uint64_t;
 
 #define INFINITY __int_as_float(0x7f800000)
-#define NAN __int_as_float(0x7fffffff)
-#define M_PI 3.14159265358979323846
-#define M_E 2.71828182845904523536
+#define NAN      __int_as_float(0x7fffffff)
+#define M_PI     3.14159265358979323846
+#define M_E      2.71828182845904523536

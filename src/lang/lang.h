@@ -80,7 +80,7 @@ typedef struct qn_signature {
 
 /** Parse both lists. Everything is allocated in `arena`. Errors: QUERN_ERROR_SIGNATURE with the
  * text named "in" or "out" and the span of the place; a message that says what to write instead.
- * Refused: names that are C++ keywords or reserved (`n`, `i`, a leading underscore), unknown types,
+ * Refused: names that are C++ keywords or reserved (`i`, a leading underscore), unknown types,
  * a name used twice, a letter that is also a parameter's name, more than QUERN_MAX_PARAMETERS. */
 quern_status qn_signature_parse(qn_signature *out, qn_arena *arena, const char *in,
                                 const char *result);

@@ -59,9 +59,6 @@ const char *qn_name_refusal(qn_str name)
     if (qn_str_is(name, "i")) {
         return "is the position of the element inside a kernel";
     }
-    if (qn_str_is(name, "n")) {
-        return "is the number of elements inside a kernel";
-    }
     if (name.data[0] == '_') {
         return "begins with an underscore, as Quern's own names inside a kernel do";
     }

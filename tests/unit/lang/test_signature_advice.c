@@ -67,11 +67,6 @@ static const struct {
     {"T i", "", "in", 2, 3,
      "a parameter cannot be called \"i\", which is the position of the element inside a kernel: "
      "take another name"},
-    {"T n", "", "in", 2, 3,
-     "a parameter cannot be called \"n\", which is the number of elements inside a kernel: take "
-     "another name"},
-    {"n x", "", "in", 0, 1,
-     "\"n\" is the number of elements inside a kernel: take another letter, such as T"},
     {"i x", "", "in", 0, 1,
      "\"i\" is the position of the element inside a kernel: take another letter, such as T"},
     {"T _x", "", "in", 2, 4,

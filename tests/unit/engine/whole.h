@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * For tests that run kernels: one engine on the device that QUERN_DEVICE names, arrays from and to
+ * host memory, and a skip, loudly, where there is no compiler.
+ */
+#ifndef QUERN_TEST_WHOLE_H
+#define QUERN_TEST_WHOLE_H
+
+#include <criterion/criterion.h>
+#include <quern/quern.h>
+#include <stdlib.h>
+#include <string.h>
+
+static quern_engine *engine;
+
+static inline void whole_open(void)
+{
+    quern_compiler_info compiler = {.size = sizeof compiler};
+    cr_assert_eq(quern_get_compiler_info(&compiler, 0), QUERN_OK);
+    if (!compiler.found) {
+        cr_skip_test("no NVRTC on this machine: %s", compiler.problem);
+    }
+    cr_assert_eq(quern_open(&engine, NULL), QUERN_OK, "%s", quern_last_error_text());
+}
+
+static inline void whole_close(void)
+{
+    quern_close(engine);
+    engine = NULL;
+}
+
+#define OK(call) cr_assert_eq((call), QUERN_OK, "%s: %s", #call, quern_last_error_text())
+#define FAILS(expected, call)                                                                      \
+    cr_assert_eq((call), (expected), "%s: got %s", #call, quern_last_error_text())
+#define SAYS(part)                                                                                 \
+    cr_assert_not_null(strstr(quern_last_error_text(), (part)), "expected \"%s\" in: %s", (part),  \
+                       quern_last_error_text())
+
+#define SHAPE(...)                                                                                 \
+    (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[])                         \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+
+static inline quern_array *array_of(quern_dtype dtype, int ndim, const int64_t *shape,
+                                    const void *host)
+{
+    quern_array *a;
+    OK(quern_array_from(&a, engine, dtype, ndim, shape, host));
+    return a;
+}
+
+static inline quern_kernel *kernel_of(const char *in, const char *out, const char *operation)
+{
+    quern_kernel *k;
+    OK(quern_elementwise(&k, engine, in, out, operation, NULL));
+    return k;
+}
+
+/** Read an array of `count` elements of `size` bytes and compare with `expected`. */
+static inline void expect_bytes(quern_array *a, const void *expected, size_t bytes,
+                                const char *what)
+{
+    unsigned char *got = malloc(bytes + 1);
+    OK(quern_array_read(a, got, bytes));
+    for (size_t b = 0; b < bytes; b++) {
+        cr_assert_eq(got[b], ((const unsigned char *)expected)[b], "%s: byte %zu of %zu differs",
+                     what, b, bytes);
+    }
+    free(got);
+}
+
+#define EXPECT(array, type, ...)                                                                   \
+    do {                                                                                           \
+        type expected_[] = {__VA_ARGS__};                                                          \
+        expect_bytes((array), expected_, sizeof expected_, #array);                                \
+    } while (0)
+
+#endif /* QUERN_TEST_WHOLE_H */
