@@ -53,6 +53,8 @@ static const struct {
     {"  T\tx ,\n float32\n y  ", "", "T#0 x; float32 y; "},
     {"T x,U y", "T z", "T#0 x; U#1 y; -> T#0 z; "},
     /* names that only look reserved */
+    {"n x", "T n_", "n#0 x; -> T#1 n_; "},
+    {"T n", "", "T#0 n; "},
     {"T nn, T ii, T x_, T N, T I, T in, T out", "",
      "T#0 nn; T#0 ii; T#0 x_; T#0 N; T#0 I; T#0 in; T#0 out; "},
     {"T float31, T Const, T constant", "T raw_",
@@ -138,11 +140,11 @@ Test(signature, every_letter)
     char in[512], *end = in;
     qn_arena arena = {0};
     qn_signature s;
-    for (const char *c = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghjklmopqrstuvwxyz"; *c; c++) {
+    for (const char *c = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghjklmnopqrstuvwxyz"; *c; c++) {
         end += sprintf(end, "%s%c %c_", end > in ? "," : "", *c, *c);
     }
     cr_assert_eq(qn_signature_parse(&s, &arena, in, ""), QUERN_OK, "%s", quern_last_error_text());
-    cr_expect_eq(s.letter_count, 50);
+    cr_expect_eq(s.letter_count, 51);
     qn_arena_free(&arena);
 }
 
