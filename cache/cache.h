@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache: compiled images on disk, in one SQLite database, found by the hash of everything that shapes
- * them. schema.sql is the document of the format. Uses base and the image type of compile.
+ * cache: compiled images on disk, in one SQLite database, found by the hash of everything that
+ * shapes them. schema.sql is the document of the format. Uses base and the image type of compile.
  *
- * The one thing to know: a cache is never needed to run, and never trusted blindly. No function here
- * fails towards the caller of a kernel: every fault is a miss that is counted and told.
+ * The one thing to know: a cache is never needed to run, and never trusted blindly. No function
+ * here fails towards the caller of a kernel: every fault is a miss that is counted and told.
  */
 #ifndef QN_CACHE_H
 #define QN_CACHE_H
@@ -16,10 +16,10 @@
 
 /** Everything that shapes an image. */
 typedef struct qn_key_fields {
-    const char *source;              /**< expanded CUDA source */
-    const char *const *options;      /**< the user's options, in order */
+    const char *source;         /**< expanded CUDA source */
+    const char *const *options; /**< the user's options, in order */
     size_t option_count;
-    const qn_header *headers;        /**< every header the source includes */
+    const qn_header *headers; /**< every header the source includes */
     size_t header_count;
     const char *const *expressions;
     size_t expression_count;
@@ -29,8 +29,8 @@ typedef struct qn_key_fields {
 } qn_key_fields;
 
 /** `hash` is over `material`, the fields serialised as tagged, length-prefixed pieces and a format
- * version; the material is stored in the row and compared on a hit. The compiler's identity is not in
- * it: it is a column of its own, so that a machine without NVRTC can still find its images. */
+ * version; the material is stored in the row and compared on a hit. The compiler's identity is not
+ * in it: it is a column of its own, so that a machine without NVRTC can still find its images. */
 typedef struct qn_key {
     uint64_t hash[2];
     char hex[33];
@@ -39,16 +39,19 @@ typedef struct qn_key {
 } qn_key;
 quern_status qn_key_make(qn_key *out, const qn_key_fields *fields);
 void qn_key_free(qn_key *key);
+/** The source in a key's material. */
+qn_str qn_key_source(qn_str material);
 
-/* ---- store.c, store_open.c, store_query.c: the database ------------------------------------ */
+/* ---- store*.c: the database ------------------------------------ */
 
 typedef struct qn_store qn_store;
 
 /** Open the store of a folder. `folder`: NULL for QUERN_CACHE_DIR, else $XDG_CACHE_HOME/quern, else
- * ~/.cache/quern; "off" for none. `limit` 0: QUERN_CACHE_LIMIT ("2G"), else 2 GiB. Creates the folder
- * with mode 0700; refuses one that belongs to another user, that others may write, or that is in a
- * set-uid process. The database is only opened at the first look-up. *out is NULL only when out of
- * memory; otherwise a store that may be switched off, with its reason in qn_store_problem(). */
+ * ~/.cache/quern; "off" for none. `limit` 0: QUERN_CACHE_LIMIT ("2G"), else 2 GiB. Creates the
+ * folder with mode 0700; refuses one that belongs to another user, that others may write, or that
+ * is in a set-uid process. The database is only opened at the first look-up. *out is NULL only when
+ * out of memory; otherwise a store that may be switched off, with its reason in qn_store_problem().
+ */
 quern_status qn_store_open(qn_store **out, const char *folder, uint64_t limit,
                            const qn_logger *logger);
 void qn_store_close(qn_store *store);
@@ -60,10 +63,10 @@ const char *qn_store_problem(qn_store *store); /**< why it is not used, or "" */
 bool qn_store_get(qn_store *store, const qn_key *key, const char *compiler, qn_image *out);
 
 typedef struct qn_store_row {
-    const char *name;     /**< of the kernel */
-    const char *compiler; /**< build id */
+    const char *name;          /**< of the kernel */
+    const char *compiler;      /**< build id */
     const char *compiler_text; /**< "NVRTC 13.0" */
-    const char *source;
+    const char *source;        /**< not stored a second time: the key's material has it */
     int arch;
 } qn_store_row;
 /** Keep an image. Never fails towards the caller. Thread-safe. */

@@ -45,6 +45,18 @@ static quern_status check_user_option(const char *option)
     return QUERN_OK;
 }
 
+/* Does the user give the option, with one dash or two? Some versions refuse it a second time. */
+static bool user_says(const qn_compile_request *request, const char *name)
+{
+    for (size_t k = 0; k < request->option_count; k++) {
+        const char *option = request->options[k];
+        if (option[0] == '-' && begins(option + (option[1] == '-' ? 2 : 1), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool at_least(const qn_nvrtc *nvrtc, int major, int minor)
 {
     return nvrtc->major > major || (nvrtc->major == major && nvrtc->minor >= minor);
@@ -66,25 +78,24 @@ quern_status qn_options_make(qn_arena *arena, const qn_compile_request *request,
     if (!list || !target) {
         return qn_fail_memory("preparing a compilation");
     }
-    bool standard = false;
     for (size_t k = 0; k < request->option_count; k++) {
         QN_TRY(check_user_option(request->options[k]));
-        standard |= begins(request->options[k], "--std") || begins(request->options[k], "-std");
     }
     int n = 0;
     snprintf(target, 32, "-arch=%s_%d", request->kind == QN_IMAGE_CUBIN ? "sm" : "compute",
              request->arch);
     list[n++] = target;
-    if (!standard) {
+    if (!user_says(request, "std")) {
         list[n++] = "--std=c++17";
     }
-    if (request->line_info) {
+    if (request->line_info && !user_says(request, "generate-line-info") &&
+        !user_says(request, "lineinfo")) {
         list[n++] = "--generate-line-info";
     }
-    if (request->minimal && at_least(nvrtc, 12, 4)) {
+    if (request->minimal && at_least(nvrtc, 12, 4) && !user_says(request, "minimal")) {
         list[n++] = "--minimal";
     }
-    if (own_cache_off() && at_least(nvrtc, 12, 9)) {
+    if (own_cache_off() && at_least(nvrtc, 12, 9) && !user_says(request, "no-cache")) {
         list[n++] = "--no-cache";
     }
     for (size_t k = 0; k < request->option_count; k++) {

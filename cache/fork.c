@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fork() beside an open database. In: the stores of this process. Out: none of them has a
+ * connection when the process divides; parent and child each open their own when they need one.
+ *
+ * A connection in both would be worse than useless: SQLite's locks belong to the process and are
+ * dropped behind its back. Closing before the fork, with every store's lock held, leaves nothing to
+ * be inherited. posix_spawn() and system() do not come here.
+ */
+#include "cache/store.h"
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static qn_store *list;
+static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&list_lock);
+    for (qn_store *store = list; store; store = store->next) {
+        pthread_mutex_lock(&store->lock);
+        qn_store_disconnect(store);
+    }
+}
+
+/* In both: the thread that forked holds the locks, and it is the one that runs this. */
+static void after_fork(void)
+{
+    for (qn_store *store = list; store; store = store->next) {
+        pthread_mutex_unlock(&store->lock);
+    }
+    pthread_mutex_unlock(&list_lock);
+}
+
+static void add_handlers(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+void qn_fork_register(qn_store *store)
+{
+    pthread_once(&handlers_once, add_handlers);
+    pthread_mutex_lock(&list_lock);
+    store->previous = NULL;
+    store->next = list;
+    if (list) {
+        list->previous = store;
+    }
+    list = store;
+    pthread_mutex_unlock(&list_lock);
+}
+
+void qn_fork_forget(qn_store *store)
+{
+    pthread_mutex_lock(&list_lock);
+    if (store->previous) {
+        store->previous->next = store->next;
+    } else {
+        list = store->next;
+    }
+    if (store->next) {
+        store->next->previous = store->previous;
+    }
+    pthread_mutex_unlock(&list_lock);
+}

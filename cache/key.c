@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The key of an image. In: everything that shapes it. Out: the material, those things one after the
+ * other, each with its tag and length, so that no two different inputs give the same bytes; and the
+ * hash of the material.
+ *
+ * Material = "QUERNKEY" format:u32, then fields  tag:u32 length:u64 bytes,  all little end first. A
+ * list is its fields one after the other, in order. The source is the first field.
+ */
+#include "cache/cache.h"
+
+#define XXH_INLINE_ALL
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define KEY_FORMAT 1 /* raised when the meaning of a field changes */
+
+static const char magic[] = "QUERNKEY";
+
+enum tag {
+    SOURCE = 1,
+    OPTION,
+    HEADER_NAME,
+    HEADER_TEXT,
+    EXPRESSION,
+    ARCH,
+    KIND,
+    LINE_INFO,
+    MINIMAL
+};
+
+static void add_number(qn_text *out, uint64_t number, int bytes)
+{
+    char little[8];
+    for (int k = 0; k < bytes; k++) {
+        little[k] = (char)(number >> (8 * k));
+    }
+    qn_text_add(out, little, (size_t)bytes);
+}
+
+static void add_bytes(qn_text *out, enum tag tag, const char *data, size_t length)
+{
+    add_number(out, tag, 4);
+    add_number(out, length, 8);
+    qn_text_add(out, data, length);
+}
+
+static void add_string(qn_text *out, enum tag tag, const char *string)
+{
+    add_bytes(out, tag, string, strlen(string));
+}
+
+static void add_value(qn_text *out, enum tag tag, uint64_t value)
+{
+    add_number(out, tag, 4);
+    add_number(out, 8, 8);
+    add_number(out, value, 8);
+}
+
+quern_status qn_key_make(qn_key *out, const qn_key_fields *fields)
+{
+    *out = (qn_key){0};
+    qn_text material = {0};
+    qn_text_add(&material, magic, sizeof magic - 1);
+    add_number(&material, KEY_FORMAT, 4);
+    add_string(&material, SOURCE, fields->source);
+    for (size_t k = 0; k < fields->option_count; k++) {
+        add_string(&material, OPTION, fields->options[k]);
+    }
+    for (size_t k = 0; k < fields->header_count; k++) {
+        add_string(&material, HEADER_NAME, fields->headers[k].name);
+        add_string(&material, HEADER_TEXT, fields->headers[k].text);
+    }
+    for (size_t k = 0; k < fields->expression_count; k++) {
+        add_string(&material, EXPRESSION, fields->expressions[k]);
+    }
+    add_value(&material, ARCH, (uint64_t)fields->arch);
+    add_value(&material, KIND, (uint64_t)fields->kind);
+    add_value(&material, LINE_INFO, fields->line_info);
+    add_value(&material, MINIMAL, fields->minimal);
+    out->material_size = material.length;
+    out->material = qn_text_take(&material);
+    if (!out->material) {
+        *out = (qn_key){0};
+        return qn_fail_memory("making the key of a kernel");
+    }
+    XXH128_hash_t hash = XXH3_128bits(out->material, out->material_size);
+    out->hash[0] = hash.high64;
+    out->hash[1] = hash.low64;
+    snprintf(out->hex, sizeof out->hex, "%016llx%016llx", (unsigned long long)hash.high64,
+             (unsigned long long)hash.low64);
+    return QUERN_OK;
+}
+
+void qn_key_free(qn_key *key)
+{
+    qn_free(key->material);
+    *key = (qn_key){0};
+}
+
+qn_str qn_key_source(qn_str material)
+{
+    const size_t head = sizeof magic - 1 + 4 + 4 + 8;
+    if (material.length < head) {
+        return (qn_str){"", 0};
+    }
+    uint64_t length = 0;
+    for (int k = 0; k < 8; k++) {
+        length |= (uint64_t)(unsigned char)material.data[head - 8 + (size_t)k] << (8 * k);
+    }
+    return (qn_str){material.data + head, (size_t)QN_MIN(length, material.length - head)};
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One compilation of one thing, among the threads of a process. In: a key. Out: to one thread, that
+ * it makes it; to the others, once it is made, that they should look again.
+ *
+ * Only the threads that want the same key wait for each other. Few keys are being made at a time,
+ * so they are a list.
+ */
+#include "cache/cache.h"
+
+#include <string.h>
+
+struct qn_once {
+    qn_once *next;
+    uint64_t hash[2];
+    char *compiler;
+    int waiting; /* threads that wait; the last one out frees */
+    bool done;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and all in it */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static qn_once *list;
+static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
+
+/* ---- fork: the child has none of the threads that were making things ------------------------- */
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void parent_after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static void child_after_fork(void)
+{
+    /* their makers are gone, or are this thread, which frees its own in qn_once_done */
+    for (qn_once *once = list; once; once = once->next) {
+        once->done = true;
+        once->waiting = 0;
+    }
+    list = NULL;
+    pthread_cond_init(&changed, NULL);
+    pthread_mutex_unlock(&lock);
+}
+
+static void add_handlers(void)
+{
+    pthread_atfork(before_fork, parent_after_fork, child_after_fork);
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static qn_once *find(const qn_key *key, const char *compiler)
+{
+    for (qn_once *once = list; once; once = once->next) {
+        if (once->hash[0] == key->hash[0] && once->hash[1] == key->hash[1] &&
+            strcmp(once->compiler, compiler) == 0) {
+            return once;
+        }
+    }
+    return NULL;
+}
+
+static qn_once *add(const qn_key *key, const char *compiler)
+{
+    qn_once *once = qn_calloc(1, sizeof *once);
+    char *copy = qn_strdup(compiler);
+    if (!once || !copy) {
+        qn_free(once);
+        qn_free(copy);
+        return NULL;
+    }
+    *once = (qn_once){.next = list, .hash = {key->hash[0], key->hash[1]}, .compiler = copy};
+    list = once;
+    return once;
+}
+
+static void unlink_from_list(const qn_once *once)
+{
+    for (qn_once **link = &list; *link; link = &(*link)->next) {
+        if (*link == once) {
+            *link = once->next;
+            return;
+        }
+    }
+}
+
+static void destroy(qn_once *once)
+{
+    qn_free(once->compiler);
+    qn_free(once);
+}
+
+bool qn_once_begin(qn_once **out, const qn_key *key, const char *compiler)
+{
+    *out = NULL;
+    compiler = compiler ? compiler : "";
+    pthread_once(&handlers_once, add_handlers);
+    pthread_mutex_lock(&lock);
+    qn_once *once = find(key, compiler);
+    if (!once) {
+        *out = add(key, compiler);
+        pthread_mutex_unlock(&lock);
+        return true;
+    }
+    once->waiting++;
+    while (!once->done) {
+        pthread_cond_wait(&changed, &lock);
+    }
+    bool last = --once->waiting == 0;
+    pthread_mutex_unlock(&lock);
+    if (last) {
+        destroy(once);
+    }
+    return false;
+}
+
+void qn_once_done(qn_once *once)
+{
+    if (!once) {
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    unlink_from_list(once);
+    once->done = true;
+    bool nobody = once->waiting == 0;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    if (nobody) {
+        destroy(once);
+    }
+}

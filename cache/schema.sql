@@ -1,0 +1,158 @@
+-- SPDX-License-Identifier: MIT
+--
+-- The format of Quern's cache, file quern-1.db: the tables with their meaning, and every statement
+-- that is run on them. This file is compiled into the library; a line that is three dashes and a
+-- name in capitals begins the piece that the library knows by that name.
+--
+-- The number in the file's name is user_version. Another format gets another number and another
+-- file, so that two versions of Quern share a folder without knowing of each other. A file whose
+-- user_version is not the one of its name is damaged, and is set aside.
+
+--- SETTINGS
+-- For each connection. What is not said here is SQLite's default for a reason, too: mmap_size stays
+-- 0, because a file that another process cuts short while it is mapped kills this one (SIGBUS);
+-- cache_size stays at 2 MB, the memory a process may lose to its cache.
+PRAGMA synchronous = NORMAL;      -- a lost last entry is compiled again; a broken file is not risked
+PRAGMA temp_store = MEMORY;       -- sorting what eviction removes needs no files
+PRAGMA trusted_schema = OFF;      -- a doctored file may not call functions from its schema
+PRAGMA cell_size_check = ON;      -- notice damaged pages when they are read
+
+--- JOURNAL_LOCAL
+-- Readers never wait for a writer, and a commit waits for no disk.
+PRAGMA journal_mode = WAL;
+
+--- JOURNAL_NETWORK
+-- WAL needs memory shared by all its processes, which two machines do not have.
+PRAGMA journal_mode = DELETE;
+
+--- CREATE
+PRAGMA application_id = 0x7175726e; -- "qurn": file(1) can tell
+PRAGMA user_version = 1;
+
+-- One row an image, without its bytes: small, so that listing and eviction read little.
+CREATE TABLE image (
+    id            INTEGER PRIMARY KEY,  -- of the row in payload
+    key           BLOB NOT NULL,        -- XXH3-128 of payload.material, big end first
+    compiler      TEXT NOT NULL,        -- build id of the libnvrtc that made it
+    compiler_text TEXT NOT NULL,        -- the same for people: "NVRTC 13.0"
+    kind          INTEGER NOT NULL,     -- 1 cubin, 2 PTX, 3 fatbin
+    arch          INTEGER NOT NULL,     -- compute capability: 90
+    checksum      BLOB NOT NULL,        -- XXH3-128 over key, compiler, kind, arch and the payload
+    name          TEXT NOT NULL,        -- of the kernel
+    compile_ms    REAL NOT NULL,        -- what a hit saves
+    bytes         INTEGER NOT NULL,     -- in the file, rounded up to pages: what the limit counts
+    created       INTEGER NOT NULL,     -- seconds since 1970
+    last_used     INTEGER NOT NULL,     -- likewise; written at most once a day
+    hits          INTEGER NOT NULL,     -- look-ups answered; counted at most once a day
+    UNIQUE (key, compiler)
+);
+
+-- Eviction goes through it from the oldest on, and needs nothing but what it holds.
+CREATE INDEX image_by_use ON image (last_used, bytes);
+
+-- What a hit gives. Written with its row in image, deleted with it, never changed.
+CREATE TABLE payload (
+    id       INTEGER PRIMARY KEY,
+    material BLOB NOT NULL,             -- what key is the hash of (key.c): compared on every hit
+    lowered  BLOB NOT NULL,             -- names of template instances, each ended by a zero byte
+    image    BLOB NOT NULL              -- the code
+);
+
+-- The sums over image, so that a put need not read the table.
+CREATE TABLE total (
+    entries INTEGER NOT NULL,
+    bytes   INTEGER NOT NULL
+);
+INSERT INTO total VALUES (0, 0);
+
+CREATE TRIGGER image_comes AFTER INSERT ON image BEGIN
+    UPDATE total SET entries = entries + 1, bytes = bytes + new.bytes;
+END;
+CREATE TRIGGER image_goes AFTER DELETE ON image BEGIN
+    DELETE FROM payload WHERE id = old.id;
+    UPDATE total SET entries = entries - 1, bytes = bytes - old.bytes;
+END;
+
+--- FIND
+-- ?1 key, ?2 compiler
+SELECT i.id, i.compiler, i.kind, i.arch, i.checksum, i.last_used, p.material, p.lowered, p.image
+FROM image AS i JOIN payload AS p ON p.id = i.id
+WHERE i.key = ?1 AND i.compiler = ?2;
+
+--- FIND_ANY
+-- ?1 key; of several compilers' images the newest
+SELECT i.id, i.compiler, i.kind, i.arch, i.checksum, i.last_used, p.material, p.lowered, p.image
+FROM image AS i JOIN payload AS p ON p.id = i.id
+WHERE i.key = ?1 ORDER BY i.created DESC, i.id DESC LIMIT 1;
+
+--- TOUCH
+-- ?1 id, ?2 now
+UPDATE image SET last_used = ?2, hits = hits + 1 WHERE id = ?1;
+
+--- REMOVE_ID
+DELETE FROM image WHERE id = ?1;
+
+--- REMOVE
+-- ?1 key, ?2 compiler, or NULL for those of all compilers
+DELETE FROM image WHERE key = ?1 AND (?2 IS NULL OR compiler = ?2);
+
+--- ADD_IMAGE
+INSERT INTO image (key, compiler, compiler_text, kind, arch, checksum, name, compile_ms, bytes,
+                   created, last_used, hits)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, 0);
+
+--- ADD_PAYLOAD
+INSERT OR REPLACE INTO payload (id, material, lowered, image)
+VALUES (last_insert_rowid(), ?1, ?2, ?3);
+
+--- BYTES
+SELECT bytes FROM total;
+
+--- ENTRIES
+SELECT entries FROM total;
+
+--- EVICT
+-- ?1 bytes to free, ?2 now. The least recently used go first; before them what was used in the
+-- future, that is, under a clock that was wrong.
+DELETE FROM image WHERE id IN (
+    SELECT id FROM (
+        SELECT id, sum(bytes) OVER (ORDER BY last_used <= ?2, last_used, id
+                                    ROWS UNBOUNDED PRECEDING) - bytes AS freed_before
+        FROM image)
+    WHERE freed_before < ?1);
+
+--- LIST
+-- ?1 first digits of the key in capitals, or ''
+SELECT id FROM image WHERE substr(hex(key), 1, length(?1)) = ?1 ORDER BY last_used DESC, id DESC;
+
+--- SHOW
+SELECT i.key, i.name, i.kind, i.arch, i.compiler, i.compiler_text, i.compile_ms, i.created,
+       i.last_used, i.hits, p.material, p.image
+FROM image AS i JOIN payload AS p ON p.id = i.id
+WHERE i.id = ?1;
+
+--- CLEAR
+-- Payloads first and all at once: far faster than row by row through the trigger.
+DELETE FROM payload;
+DELETE FROM image;
+
+--- VERSION
+PRAGMA user_version;
+
+--- SCHEMA_SIZE
+SELECT count(*) FROM sqlite_schema;
+
+--- BEGIN
+-- IMMEDIATE: waits for its turn here, and cannot fail later for want of it.
+BEGIN IMMEDIATE;
+
+--- COMMIT
+COMMIT;
+
+--- ROLLBACK
+ROLLBACK;
+
+--- SHRINK
+-- After CLEAR: give the space back.
+VACUUM;
+PRAGMA wal_checkpoint(TRUNCATE);

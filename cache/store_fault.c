@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a failure of the database means. In: SQLite's code and what was being done. Out: a count,
+ * one warning, and the consequence:
+ *
+ *   damaged file              set aside under another name, and started anew; once, then off
+ *   disk full, write failed   nothing more is written; what is there is still read
+ *   read failed, repeatedly   off
+ *   locked, out of memory     nothing: a miss this time
+ *
+ * The kernel is compiled instead, so none of it reaches the caller.
+ */
+#include "cache/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SET_ASIDE_MAX   1
+#define READ_FAULTS_MAX 3
+#define LOCK_TRIES      200 /* of 10 ms */
+
+void qn_store_switch_off(qn_store *store, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(store->problem, sizeof store->problem, format, arguments);
+    va_end(arguments);
+    qn_store_disconnect(store);
+    qn_log(&store->logger, QN_WARN, "the cache of compiled kernels is not used: %s",
+           store->problem);
+    store->warned = true;
+}
+
+/* The first fault of a store is told; the others can be seen at level debug. */
+static qn_log_level level(qn_store *store)
+{
+    qn_log_level result = store->warned ? QN_DEBUG : QN_WARN;
+    store->warned = true;
+    return result;
+}
+
+void qn_folder_lock(qn_store *store, int *lock)
+{
+    *lock = open(store->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int k = 0; *lock >= 0 && k < LOCK_TRIES; k++) {
+        if (flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+            return; /* a file system without such locks: SQLite's own must do */
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+}
+
+void qn_folder_unlock(int lock)
+{
+    if (lock >= 0) {
+        close(lock);
+    }
+}
+
+/* One damaged file is kept, for who wants to know what happened; older ones go. */
+static void remove_older(qn_store *store)
+{
+    glob_t files;
+    qn_text pattern = {0};
+    qn_text_printf(&pattern, "%s.corrupt-*", store->path);
+    if (pattern.data && !pattern.failed && glob(pattern.data, GLOB_NOSORT, NULL, &files) == 0) {
+        for (size_t k = 0; k < files.gl_pathc; k++) {
+            unlink(files.gl_pathv[k]);
+        }
+        globfree(&files);
+    }
+    qn_text_free(&pattern);
+}
+
+/* Is the file of that name still the one that was found damaged? */
+static bool is_same_file(const qn_store *store)
+{
+    struct stat facts;
+    return stat(store->path, &facts) == 0 && facts.st_dev == store->file_device &&
+           facts.st_ino == store->file_inode;
+}
+
+static bool move_away(qn_store *store)
+{
+    qn_text target = {0}, journal = {0};
+    qn_text_printf(&target, "%s.corrupt-%lld", store->path, (long long)qn_now_seconds());
+    remove_older(store);
+    bool moved = !target.failed && rename(store->path, target.data) == 0;
+    static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
+    for (size_t k = 0; k < QN_COUNT(suffixes) && moved; k++) {
+        journal.length = 0;
+        qn_text_printf(&journal, "%s%s", store->path, suffixes[k]);
+        if (!journal.failed) {
+            unlink(journal.data); /* of the damaged file: the new one must not meet them */
+        }
+    }
+    qn_text_free(&target);
+    qn_text_free(&journal);
+    return moved;
+}
+
+void qn_store_set_aside(qn_store *store, const char *why)
+{
+    store->corrupt++;
+    qn_store_disconnect(store);
+    if (store->read_only || store->set_aside >= SET_ASIDE_MAX) {
+        qn_store_switch_off(store, "%s is damaged (%s)", store->path, why);
+        return;
+    }
+    store->set_aside++;
+    int lock;
+    qn_folder_lock(store, &lock);
+    bool fine = !is_same_file(store) || move_away(store); /* not the same: another process did it */
+    qn_folder_unlock(lock);
+    if (!fine) {
+        qn_store_switch_off(store, "%s is damaged (%s) and cannot be renamed: %s", store->path, why,
+                            strerror(errno));
+        return;
+    }
+    qn_log(&store->logger, level(store),
+           "the cache of compiled kernels %s was damaged (%s): it was set aside as %s.corrupt-..., "
+           "and "
+           "a new one begun",
+           store->path, why, QN_CACHE_FILE);
+}
+
+static void stop_writing(qn_store *store, const char *doing, const char *said)
+{
+    store->read_only = true;
+    qn_log(&store->logger, level(store),
+           "the cache of compiled kernels %s failed while %s: %s; nothing more is written to it",
+           store->path, doing, said);
+}
+
+void qn_store_fault(qn_store *store, int code, const char *doing, bool writing)
+{
+    char said[200];
+    snprintf(said, sizeof said, "%s", store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code));
+    store->faults++;
+    switch (code & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        qn_store_set_aside(store, said);
+        return;
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+        if (writing) {
+            stop_writing(store, doing, said);
+            return;
+        }
+        if (++store->read_faults >= READ_FAULTS_MAX) {
+            qn_store_switch_off(store, "%s fails again and again: %s", store->path, said);
+            return;
+        }
+        break;
+    default: /* locked, out of memory: it passes */
+        break;
+    }
+    qn_log(&store->logger, QN_DEBUG, "the cache of compiled kernels %s failed while %s: %s",
+           store->path, doing, said);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The folder of the cache. In: what was asked for, and the environment. Out: a folder with mode
+ * 0700 that is this user's, or the reason why the cache is off.
+ *
+ * Whoever can write a file here can run code in this user's kernels, and a checksum does not help
+ * against that. So the folder must belong to this user, nobody else may write in it, there is no
+ * fallback to /tmp, and a set-uid program has no cache.
+ */
+#include "cache/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define DEFAULT_LIMIT (2ull << 30)
+
+/* f_type of the file systems on which two machines may have one file open (statfs(2)). */
+static const uint32_t network_types[] = {
+    0x6969,     /* NFS */
+    0xff534d42, /* CIFS */
+    0xfe534d42, /* SMB2 */
+    0x517b,     /* SMB */
+    0x5346414f, /* AFS */
+    0x6b414653, /* kAFS */
+    0x01021997, /* 9P */
+    0x0bd00bd0, /* Lustre */
+    0x47504653, /* GPFS */
+    0x19830326, /* BeeGFS */
+    0xaad7aaea, /* PanFS */
+    0x00c36400, /* Ceph */
+    0x7461636f, /* OCFS2 */
+    0x01161970, /* GFS2 */
+    0x65735546, /* FUSE: may be anything, sshfs too */
+    0x73757245, /* Coda */
+    0x564c,     /* NCP */
+};
+
+bool qn_on_network(const char *path)
+{
+    struct statfs facts;
+    if (statfs(path, &facts) != 0) {
+        return true; /* unknown: the careful answer */
+    }
+    for (size_t k = 0; k < QN_COUNT(network_types); k++) {
+        if ((uint32_t)facts.f_type == network_types[k]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "2G", "500M", "1048576" */
+static bool parse_size(const char *text, uint64_t *out)
+{
+    static const char suffixes[] = "KMGT";
+    if (text[0] < '0' || text[0] > '9') {
+        return false;
+    }
+    char *end;
+    errno = 0;
+    uint64_t number = strtoull(text, &end, 10);
+    const char *suffix = *end ? strchr(suffixes, *end) : NULL;
+    int shift = suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
+    end += suffix != NULL;
+    if (errno || *end || number > UINT64_MAX >> shift || number << shift > INT64_MAX) {
+        return false;
+    }
+    *out = number << shift;
+    return true;
+}
+
+uint64_t qn_store_limit(const qn_logger *logger)
+{
+    const char *text = getenv("QUERN_CACHE_LIMIT");
+    uint64_t limit;
+    if (!text || !text[0]) {
+        return DEFAULT_LIMIT;
+    }
+    if (parse_size(text, &limit) && limit > 0) {
+        return limit;
+    }
+    qn_log(logger, QN_WARN,
+           "QUERN_CACHE_LIMIT is \"%s\"; it may be a number of bytes, with K, M, G or T after it, "
+           "such as 2G; 2G is used (QUERN_CACHE_DIR=off switches the cache off)",
+           text);
+    return DEFAULT_LIMIT;
+}
+
+/* The folder's path, not yet made; NULL and switched off when there is none. */
+static char *choose(qn_store *store, const char *asked)
+{
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    qn_text path = {0};
+    if (!asked || !asked[0]) {
+        asked = getenv("QUERN_CACHE_DIR");
+    }
+    if (asked && asked[0]) {
+        qn_text_puts(&path, asked);
+    } else if (xdg && xdg[0] == '/') {
+        qn_text_printf(&path, "%s/quern", xdg);
+    } else if (home && home[0] == '/') {
+        qn_text_printf(&path, "%s/.cache/quern", home);
+    } else {
+        qn_store_switch_off(store, "neither QUERN_CACHE_DIR nor XDG_CACHE_HOME nor HOME names a "
+                                   "folder for it");
+        return NULL;
+    }
+    return qn_text_take(&path);
+}
+
+/* Make the folder and those above it. An existing one is left as it is. */
+static int make_folders(char *path)
+{
+    if (mkdir(path, 0700) == 0 || errno == EEXIST) {
+        return 0;
+    }
+    char *slash = strrchr(path, '/');
+    if (errno != ENOENT || !slash || slash == path) {
+        return errno;
+    }
+    *slash = '\0';
+    int error = make_folders(path);
+    *slash = '/';
+    if (error == 0 && mkdir(path, 0700) != 0 && errno != EEXIST) {
+        error = errno;
+    }
+    return error;
+}
+
+static void check(qn_store *store)
+{
+    struct stat facts;
+    int error = make_folders(store->folder);
+    if (error != 0) {
+        qn_store_switch_off(store, "cannot make the folder %s: %s", store->folder, strerror(error));
+    } else if (stat(store->folder, &facts) != 0) {
+        qn_store_switch_off(store, "cannot use the folder %s: %s", store->folder, strerror(errno));
+    } else if (!S_ISDIR(facts.st_mode)) {
+        qn_store_switch_off(store, "%s is not a folder", store->folder);
+    } else if (facts.st_uid != geteuid()) {
+        qn_store_switch_off(store, "the folder %s belongs to another user (uid %u)", store->folder,
+                            (unsigned)facts.st_uid);
+    } else if (facts.st_mode & 022) {
+        qn_store_switch_off(store, "others may write in the folder %s (mode %04o): chmod 700 it",
+                            store->folder, facts.st_mode & 07777u);
+    }
+}
+
+bool qn_store_folder(qn_store *store, const char *asked)
+{
+    if (getauxval(AT_SECURE)) {
+        qn_store_switch_off(store, "this program runs with another user's rights (set-uid)");
+        return true;
+    }
+    store->folder = choose(store, asked);
+    if (store->problem[0]) {
+        return true;
+    }
+    if (store->folder && strcmp(store->folder, "off") == 0) {
+        memcpy(store->problem, "off", sizeof "off"); /* as asked: nothing to warn of */
+        return true;
+    }
+    qn_text path = {0};
+    qn_text_printf(&path, "%s/" QN_CACHE_FILE, store->folder ? store->folder : "");
+    store->path = qn_text_take(&path);
+    if (!store->folder || !store->path) {
+        return false;
+    }
+    check(store);
+    return true;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The connection. In: a folder that was found good. Out: an open database of this format, made when
+ * there was none, or the store switched off or degraded.
+ *
+ * A folder or file that cannot be written is still read, as SQLite reads what nobody changes. A
+ * file that is no database of this format is set aside, and a new one made, once.
+ */
+#include "cache/store.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const names[] = {
+#define NAME(name) #name,
+    QN_SQL_MAP(NAME)
+#undef NAME
+};
+
+sqlite3_stmt *qn_store_statement(qn_store *store, qn_sql which)
+{
+    if (!store->db) {
+        return NULL; /* a fault before took the connection */
+    }
+    sqlite3_stmt **statement = &store->statements[which];
+    if (!*statement) {
+        qn_str text = qn_sql_text(names[which]);
+        int code = sqlite3_prepare_v3(store->db, text.data, (int)text.length,
+                                      SQLITE_PREPARE_PERSISTENT, statement, NULL);
+        if (code != SQLITE_OK) {
+            /* the statement is right, so a table or a column that it names is gone */
+            code = code == SQLITE_ERROR ? SQLITE_CORRUPT : code;
+            qn_store_fault(store, code, "preparing a statement", false);
+            return NULL;
+        }
+    }
+    return *statement;
+}
+
+int qn_store_run(sqlite3_stmt *statement, int64_t *number)
+{
+    if (!statement) {
+        return SQLITE_ERROR;
+    }
+    int code = sqlite3_step(statement);
+    if (number) {
+        *number = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    }
+    while (code == SQLITE_ROW) {
+        code = sqlite3_step(statement);
+    }
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+void qn_store_roll_back(qn_store *store)
+{
+    if (store->db && !sqlite3_get_autocommit(store->db)) {
+        qn_store_run(qn_store_statement(store, QN_SQL_ROLLBACK), NULL);
+    }
+}
+
+int qn_store_script(qn_store *store, const char *piece)
+{
+    qn_str text = qn_sql_text(piece);
+    char *sql = qn_strndup(text.data, text.length);
+    int code = sql ? sqlite3_exec(store->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+    qn_free(sql);
+    return code;
+}
+
+void qn_store_disconnect(qn_store *store)
+{
+    for (size_t k = 0; k < QN_SQL_COUNT; k++) {
+        sqlite3_finalize(store->statements[k]);
+        store->statements[k] = NULL;
+    }
+    sqlite3_close(store->db);
+    store->db = NULL;
+}
+
+/* "file:PATH?immutable=1": reads without locks, journal and shared memory, which nobody can make */
+static char *immutable_name(const char *path)
+{
+    qn_text name = {0};
+    qn_text_puts(&name, "file:");
+    for (const char *p = path; *p; p++) {
+        if (*p == '?' || *p == '#' || *p == '%') {
+            qn_text_printf(&name, "%%%02x", (unsigned char)*p);
+        } else {
+            qn_text_add(&name, p, 1);
+        }
+    }
+    qn_text_puts(&name, "?immutable=1");
+    return qn_text_take(&name);
+}
+
+static int open_file(qn_store *store)
+{
+    bool writable = access(store->folder, W_OK) == 0 &&
+                    (!qn_file_exists(store->path) || access(store->path, W_OK) == 0);
+    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    int code;
+    if (writable) {
+        flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+        code = sqlite3_open_v2(store->path, &store->db, flags, NULL);
+    } else {
+        store->read_only = true;
+        char *name = immutable_name(store->path);
+        flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+        code = name ? sqlite3_open_v2(name, &store->db, flags, NULL) : SQLITE_NOMEM;
+        qn_free(name);
+    }
+    return code;
+}
+
+/* A new database. Another process may have made it meanwhile: looked at again under the lock. */
+static int create(qn_store *store)
+{
+    int lock, code;
+    int64_t version = 0;
+    qn_folder_lock(store, &lock);
+    code = qn_store_run(qn_store_statement(store, QN_SQL_BEGIN), NULL);
+    if (code == SQLITE_OK) {
+        code = qn_store_run(qn_store_statement(store, QN_SQL_VERSION), &version);
+    }
+    if (code == SQLITE_OK && version == 0) {
+        code = qn_store_script(store, "CREATE");
+    }
+    if (code == SQLITE_OK) {
+        code = qn_store_run(qn_store_statement(store, QN_SQL_COMMIT), NULL);
+    }
+    if (code != SQLITE_OK) {
+        qn_store_roll_back(store);
+    }
+    qn_folder_unlock(lock);
+    return code;
+}
+
+/* Is it a database of this format? Makes one of an empty file. */
+static int check_format(qn_store *store)
+{
+    int64_t version = 0, objects = 0;
+    int code = qn_store_run(qn_store_statement(store, QN_SQL_VERSION), &version);
+    if (code == SQLITE_OK && version == 0) {
+        code = qn_store_run(qn_store_statement(store, QN_SQL_SCHEMA_SIZE), &objects);
+        if (code == SQLITE_OK && objects == 0) {
+            return store->read_only ? SQLITE_CANTOPEN : create(store);
+        }
+    }
+    if (code == SQLITE_OK && version != QN_CACHE_FORMAT) {
+        code = SQLITE_NOTADB;
+    }
+    return code;
+}
+
+static int open_database(qn_store *store)
+{
+    struct stat facts;
+    int code = open_file(store);
+    if (code == SQLITE_OK) {
+        sqlite3_busy_timeout(store->db, QN_BUSY_MS);
+        code = qn_store_script(store, "SETTINGS");
+    }
+    if (stat(store->path, &facts) == 0) {
+        store->file_device = facts.st_dev;
+        store->file_inode = facts.st_ino;
+    }
+    if (code == SQLITE_OK) {
+        code = check_format(store);
+    }
+    if (code == SQLITE_OK && !store->read_only) {
+        bool network = qn_on_network(store->folder);
+        code = qn_store_script(store, network ? "JOURNAL_NETWORK" : "JOURNAL_LOCAL");
+        /* busy: another process uses it as it is; the next to open it alone changes it */
+        code = (code & 0xff) == SQLITE_BUSY ? SQLITE_OK : code;
+    }
+    return code;
+}
+
+bool qn_store_connect(qn_store *store)
+{
+    /* twice, because a damaged file is set aside by the fault, and then a new one can be made */
+    for (int attempt = 0; attempt < 2 && !store->problem[0]; attempt++) {
+        if (store->db) {
+            return true;
+        }
+        int code = open_database(store);
+        if (code == SQLITE_OK) {
+            return store->db != NULL;
+        }
+        if (store->db) {
+            qn_store_fault(store, code, "opening it", false);
+        }
+        if (store->db) { /* no consequence was drawn: it is not there, or cannot be read */
+            bool passes = (code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_NOMEM;
+            qn_store_disconnect(store);
+            if (passes) {
+                return false; /* perhaps the next time */
+            }
+            qn_store_switch_off(store, "cannot open %s: %s%s", store->path, sqlite3_errstr(code),
+                                store->read_only ? " (the folder cannot be written)" : "");
+        }
+    }
+    return store->db != NULL;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The store for people: what is in it, and emptying it. In: a store. Out: numbers and entries, or
+ * an error, because here the user asks about the cache itself.
+ */
+#include "cache/store.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A connection, or the reason why there is none. */
+static quern_status need_connection(qn_store *store)
+{
+    if (qn_store_connect(store)) {
+        return QUERN_OK;
+    }
+    return qn_fail(QUERN_ERROR_CACHE, "the cache of compiled kernels is not used: %s",
+                   store->problem[0] ? store->problem : "it is locked by another process");
+}
+
+static quern_status fail_code(qn_store *store, int code, const char *doing)
+{
+    quern_status status = qn_fail(QUERN_ERROR_CACHE, "%s failed while %s: %s", store->path, doing,
+                                  sqlite3_errstr(code));
+    if (store->db) {
+        qn_store_fault(store, code, doing, false);
+    }
+    return status;
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+static uint64_t file_bytes(const qn_store *store)
+{
+    static const char *const suffixes[] = {"", "-wal"};
+    uint64_t sum = 0;
+    for (size_t k = 0; k < QN_COUNT(suffixes); k++) {
+        qn_text name = {0};
+        struct stat facts;
+        qn_text_printf(&name, "%s%s", store->path, suffixes[k]);
+        sum += !name.failed && stat(name.data, &facts) == 0 ? (uint64_t)facts.st_size : 0;
+        qn_text_free(&name);
+    }
+    return sum;
+}
+
+static quern_status read_totals(qn_store *store, quern_cache_stats *stats)
+{
+    QN_TRY(need_connection(store));
+    int64_t entries = 0, bytes = 0;
+    int code = qn_store_run(qn_store_statement(store, QN_SQL_ENTRIES), &entries);
+    code = code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_BYTES), &bytes) : code;
+    if (code != SQLITE_OK) {
+        return fail_code(store, code, "counting");
+    }
+    stats->enabled = 1;
+    stats->entries = (uint64_t)entries;
+    stats->bytes = (uint64_t)bytes;
+    stats->file_bytes = file_bytes(store);
+    return QUERN_OK;
+}
+
+quern_status qn_store_stats(qn_store *store, quern_cache_stats *stats)
+{
+    pthread_mutex_lock(&store->lock);
+    stats->enabled = 0;
+    stats->entries = stats->bytes = stats->file_bytes = 0;
+    stats->limit = store->limit;
+    quern_status status = strcmp(store->problem, "off") == 0 ? QUERN_OK : read_totals(store, stats);
+    stats->hits = store->hits;
+    stats->misses = store->misses;
+    stats->faults = store->faults;
+    stats->corrupt = store->corrupt;
+    pthread_mutex_unlock(&store->lock);
+    return status;
+}
+
+/* ---- entries -------------------------------------------------------------------------------- */
+
+/* The prefix as the statement wants it, in capitals. */
+static quern_status read_prefix(char out[33], const char *prefix)
+{
+    size_t length = prefix ? strlen(prefix) : 0;
+    for (size_t k = 0; k < length; k++) {
+        if (length > 32 || !isxdigit((unsigned char)prefix[k])) {
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                           "\"%s\" is not the beginning of a key, which has 32 hexadecimal digits",
+                           prefix);
+        }
+        out[k] = (char)toupper((unsigned char)prefix[k]);
+    }
+    out[length] = '\0';
+    return QUERN_OK;
+}
+
+/* The ids of the rows to visit: the visitor may use the cache itself, so nothing is left open. */
+static quern_status list(qn_store *store, const char *prefix, int64_t **ids, size_t *count)
+{
+    QN_TRY(need_connection(store));
+    sqlite3_stmt *row = qn_store_statement(store, QN_SQL_LIST);
+    if (!row) {
+        return fail_code(store, SQLITE_ERROR, "listing");
+    }
+    size_t capacity = 0;
+    quern_status status = QUERN_OK;
+    sqlite3_bind_text(row, 1, prefix, -1, SQLITE_STATIC);
+    int code;
+    while ((code = sqlite3_step(row)) == SQLITE_ROW && status == QUERN_OK) {
+        if (*count == capacity) {
+            capacity = QN_MAX(capacity * 2, (size_t)256);
+            int64_t *more = qn_realloc(*ids, capacity * sizeof *more);
+            if (!more) {
+                status = qn_fail_memory("listing the cache");
+                break;
+            }
+            *ids = more;
+        }
+        (*ids)[(*count)++] = sqlite3_column_int64(row, 0);
+    }
+    sqlite3_reset(row);
+    sqlite3_clear_bindings(row);
+    return status == QUERN_OK && code != SQLITE_DONE ? fail_code(store, code, "listing") : status;
+}
+
+/* The columns of SHOW. */
+enum {
+    KEY,
+    NAME,
+    KIND,
+    ARCH,
+    COMPILER,
+    COMPILER_TEXT,
+    COMPILE_MS,
+    CREATED,
+    USED,
+    HITS,
+    MATERIAL,
+    IMAGE
+};
+
+static const char *kind_name(int64_t kind)
+{
+    return kind == QN_IMAGE_CUBIN ? "cubin" : kind == QN_IMAGE_PTX ? "ptx" : "fatbin";
+}
+
+static char *copy(qn_arena *arena, qn_str text)
+{
+    return qn_arena_strndup(arena, text.data, text.length);
+}
+
+/* An entry whose texts lie in `arena`. */
+static bool fill(quern_cache_entry *out, qn_arena *arena, sqlite3_stmt *row)
+{
+    qn_str key = qn_row_bytes(row, KEY), compiler = qn_row_bytes(row, COMPILER);
+    qn_str image = qn_row_bytes(row, IMAGE);
+    int64_t kind = sqlite3_column_int64(row, KIND);
+    qn_text hex = {0}, target = {0}, made_by = {0};
+    for (size_t k = 0; k < key.length; k++) {
+        qn_text_printf(&hex, "%02x", (unsigned char)key.data[k]);
+    }
+    qn_text_printf(&target, "%s_%lld", kind == QN_IMAGE_PTX ? "compute" : "sm",
+                   (long long)sqlite3_column_int64(row, ARCH));
+    qn_text_add(&made_by, qn_row_bytes(row, COMPILER_TEXT).data,
+                qn_row_bytes(row, COMPILER_TEXT).length);
+    qn_text_printf(&made_by, "%s%.*s", made_by.length && compiler.length ? " " : "",
+                   (int)compiler.length, compiler.data);
+    *out = (quern_cache_entry){
+        .size = sizeof *out,
+        .hits = (uint32_t)sqlite3_column_int64(row, HITS),
+        .key = copy(arena, (qn_str){hex.data ? hex.data : "", hex.length}),
+        .name = copy(arena, qn_row_bytes(row, NAME)),
+        .kind = kind_name(kind),
+        .target = copy(arena, (qn_str){target.data, target.length}),
+        .compiler = copy(arena, (qn_str){made_by.data, made_by.length}),
+        .source = copy(arena, qn_key_source(qn_row_bytes(row, MATERIAL))),
+        .image = copy(arena, image),
+        .image_bytes = image.length,
+        .created = sqlite3_column_int64(row, CREATED),
+        .last_used = sqlite3_column_int64(row, USED),
+        .compile_ms = sqlite3_column_double(row, COMPILE_MS),
+    };
+    bool complete = !hex.failed && !target.failed && !made_by.failed && out->key && out->name &&
+                    out->target && out->compiler && out->source && out->image;
+    qn_text_free(&hex);
+    qn_text_free(&target);
+    qn_text_free(&made_by);
+    return complete;
+}
+
+/* Read one entry; *found is false when it went meanwhile. */
+static quern_status show(qn_store *store, int64_t id, quern_cache_entry *out, qn_arena *arena,
+                         bool *found)
+{
+    *found = false;
+    QN_TRY(need_connection(store));
+    sqlite3_stmt *row = qn_store_statement(store, QN_SQL_SHOW);
+    if (!row) {
+        return fail_code(store, SQLITE_ERROR, "reading an entry");
+    }
+    sqlite3_bind_int64(row, 1, id);
+    int code = sqlite3_step(row);
+    *found = code == SQLITE_ROW;
+    bool complete = !*found || fill(out, arena, row);
+    sqlite3_reset(row);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        return fail_code(store, code, "reading an entry");
+    }
+    return complete ? QUERN_OK : qn_fail_memory("reading an entry of the cache");
+}
+
+quern_status qn_store_visit(qn_store *store, const char *key_prefix, quern_cache_visitor visitor,
+                            void *context)
+{
+    char prefix[33];
+    int64_t *ids = NULL;
+    size_t count = 0;
+    QN_TRY(read_prefix(prefix, key_prefix));
+    pthread_mutex_lock(&store->lock);
+    quern_status status = list(store, prefix, &ids, &count);
+    pthread_mutex_unlock(&store->lock);
+    bool stopped = false;
+    for (size_t k = 0; k < count && status == QUERN_OK && !stopped; k++) {
+        qn_arena arena = {0};
+        quern_cache_entry entry;
+        bool found;
+        pthread_mutex_lock(&store->lock);
+        status = show(store, ids[k], &entry, &arena, &found);
+        pthread_mutex_unlock(&store->lock);
+        stopped = status == QUERN_OK && found && visitor(context, &entry) != 0;
+        qn_arena_free(&arena);
+    }
+    qn_free(ids);
+    return status;
+}
+
+/* ---- emptying ------------------------------------------------------------------------------- */
+
+static quern_status clear(qn_store *store, uint64_t *removed)
+{
+    QN_TRY(need_connection(store));
+    if (store->read_only) {
+        return qn_fail(QUERN_ERROR_CACHE, "%s cannot be written", store->path);
+    }
+    int code = qn_store_run(qn_store_statement(store, QN_SQL_BEGIN), NULL);
+    if (code != SQLITE_OK) {
+        return fail_code(store, code, "beginning to clear");
+    }
+    int64_t rows = 0;
+    code = qn_store_run(qn_store_statement(store, QN_SQL_ENTRIES), &rows);
+    code = code == SQLITE_OK ? qn_store_script(store, "CLEAR") : code;
+    code = code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_COMMIT), NULL) : code;
+    if (code != SQLITE_OK) {
+        quern_status status = fail_code(store, code, "clearing");
+        qn_store_roll_back(store);
+        return status;
+    }
+    *removed = (uint64_t)rows;
+    code = qn_store_script(store, "SHRINK");
+    if (code != SQLITE_OK) { /* it is empty all the same: the space will be used again */
+        qn_log(&store->logger, QN_INFO, "%s was not made smaller: %s", store->path,
+               sqlite3_errmsg(store->db));
+    }
+    return QUERN_OK;
+}
+
+quern_status qn_store_clear(qn_store *store, uint64_t *removed)
+{
+    uint64_t count = 0;
+    pthread_mutex_lock(&store->lock);
+    quern_status status = clear(store, &count);
+    pthread_mutex_unlock(&store->lock);
+    if (removed) {
+        *removed = count;
+    }
+    return status;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The store when nothing goes wrong: hits and misses, compilers, limits, listing, clearing.
+ */
+#include "scratch.h"
+
+#include <criterion/criterion.h>
+#include <sys/stat.h>
+
+TestSuite(store, .init = scratch_make, .fini = scratch_delete);
+
+Test(store, gives_back_what_was_put)
+{
+    qn_store *store = scratch_store(scratch, 0);
+    cr_expect_str_eq(qn_store_problem(store), "");
+    cr_expect_not(scratch_get(store, 1, 5000, "abc"));
+    scratch_put(store, 1, 5000, "abc");
+    scratch_put(store, 2, 0, "abc");
+    scratch_put(store, 3, 300000, "abc");
+    cr_expect(scratch_get(store, 1, 5000, "abc"));
+    cr_expect(scratch_get(store, 2, 0, "abc"));
+    cr_expect(scratch_get(store, 3, 300000, "abc"));
+    qn_store_close(store);
+
+    store = scratch_store(scratch, 0); /* as another process */
+    cr_expect(scratch_get(store, 1, 5000, "abc"));
+    cr_expect_not(scratch_get(store, 4, 5000, "abc"));
+    quern_cache_stats stats = scratch_stats(store);
+    cr_expect_eq(stats.enabled, 1);
+    cr_expect_eq(stats.entries, 3);
+    cr_expect_eq(stats.hits, 1);
+    cr_expect_eq(stats.misses, 1);
+    cr_expect_eq(stats.faults + stats.corrupt, 0);
+    cr_expect_geq(stats.bytes, 305000);
+    cr_expect_geq(stats.file_bytes, 305000);
+    cr_expect_eq(warnings, 0, "%s", last_warning);
+    qn_store_close(store);
+}
+
+Test(store, one_image_for_each_compiler)
+{
+    qn_store *store = scratch_store(scratch, 0);
+    scratch_put(store, 1, 100, "old");
+    cr_expect_not(scratch_get(store, 1, 100, "new"));
+    cr_expect(scratch_get(store, 1, 100, ""), "any compiler");
+    cr_expect(scratch_get(store, 1, 100, NULL));
+    scratch_put(store, 1, 200, "new");
+    cr_expect(scratch_get(store, 1, 100, "old"));
+    cr_expect(scratch_get(store, 1, 200, "new"));
+    cr_expect(scratch_get(store, 1, 200, NULL), "the newest");
+    scratch_put(store, 1, 300, "new");
+    cr_expect(scratch_get(store, 1, 300, "new"), "put again replaces");
+    cr_expect_eq(scratch_stats(store).entries, 2);
+    qn_key key = scratch_key(1);
+    qn_store_reject(store, &key, "new");
+    cr_expect_not(scratch_get(store, 1, 300, "new"));
+    cr_expect(scratch_get(store, 1, 100, "old"));
+    cr_expect_eq(scratch_stats(store).corrupt, 1);
+    qn_key_free(&key);
+    qn_store_close(store);
+}
+
+Test(store, same_hash_of_something_else_is_a_miss)
+{
+    qn_store *store = scratch_store(scratch, 0);
+    scratch_put(store, 1, 100, "abc");
+    qn_key key = scratch_key(1);
+    qn_image image;
+    key.material[key.material_size - 1] ^= 1; /* what an attack on the hash would look like */
+    cr_expect_not(qn_store_get(store, &key, "abc", &image));
+    cr_expect_eq(scratch_stats(store).corrupt, 0);
+    cr_expect(scratch_get(store, 1, 100, "abc"));
+    qn_key_free(&key);
+    qn_store_close(store);
+}
+
+Test(store, limit_holds_and_the_least_used_go)
+{
+    const uint64_t limit = 1 << 20;
+    qn_store *store = scratch_store(scratch, limit);
+    for (int k = 0; k < 200; k++) {
+        scratch_put(store, k, 10000, "abc");
+        quern_cache_stats stats = scratch_stats(store);
+        cr_assert_leq(stats.bytes, limit);
+        cr_expect(scratch_get(store, k, 10000, "abc"), "the one just put stays");
+        if (k == 50) {
+            /* all but number 7 were used long ago; number 8 in the future, under a wrong clock */
+            cr_assert(scratch_sql("UPDATE image SET last_used = last_used - 1000000 + id;"
+                                  "UPDATE image SET last_used = last_used + 2000000 WHERE id = 9"));
+            cr_expect(scratch_get(store, 7, 10000, "abc"));
+        }
+        if (k == 90) {
+            cr_expect(scratch_get(store, 7, 10000, "abc"), "used today");
+            cr_expect_not(scratch_get(store, 0, 10000, "abc"));
+            cr_expect_not(scratch_get(store, 8, 10000, "abc"), "the future counts as old");
+        }
+    }
+    quern_cache_stats stats = scratch_stats(store);
+    cr_expect_geq(stats.bytes, limit / 2, "it does not evict more than it must");
+
+    scratch_put(store, 1000, 2 << 20, "abc");
+    cr_expect_not(scratch_get(store, 1000, 2 << 20, "abc"), "larger than the limit: declined");
+    cr_expect_eq(scratch_stats(store).entries, stats.entries, "and nothing went for it");
+    cr_expect_eq(warnings, 0, "%s", last_warning);
+    qn_store_close(store);
+
+    struct stat facts; /* closed, and so without a journal: the file itself obeys */
+    cr_assert_eq(stat(scratch_path(QN_CACHE_FILE), &facts), 0);
+    cr_expect_leq((uint64_t)facts.st_size, limit + (64 << 10));
+}
+
+Test(store, use_is_written_once_a_day)
+{
+    qn_store *store = scratch_store(scratch, 0);
+    scratch_put(store, 1, 100, "abc");
+    cr_assert(scratch_sql("CREATE TABLE writes (n); CREATE TRIGGER w AFTER UPDATE ON image BEGIN "
+                          "INSERT INTO writes VALUES (1); END;"
+                          "UPDATE image SET last_used = last_used - 90000; DELETE FROM writes;"));
+    for (int k = 0; k < 10; k++) {
+        cr_expect(scratch_get(store, 1, 100, "abc"));
+    }
+    cr_expect(scratch_sql("CREATE TABLE once (n CHECK (n = 1));"
+                          "INSERT INTO once SELECT count(*) FROM writes;"));
+    /* the clock went back by a year */
+    cr_assert(
+        scratch_sql("UPDATE image SET last_used = last_used + 31536000; DELETE FROM writes;"));
+    for (int k = 0; k < 10; k++) {
+        cr_expect(scratch_get(store, 1, 100, "abc"));
+    }
+    cr_expect(scratch_sql("INSERT INTO once SELECT count(*) FROM writes;"));
+    qn_store_close(store);
+}
+
+typedef struct visited {
+    qn_store *store;
+    int count, stop_after;
+    char names[1000];
+} visited;
+
+static int visit(void *context, const quern_cache_entry *entry)
+{
+    visited *v = context;
+    char line[200];
+    snprintf(line, sizeof line, "%s %s %s %llu %.1f|", entry->kind, entry->target, entry->compiler,
+             (unsigned long long)entry->image_bytes, entry->compile_ms);
+    strcat(v->names, line);
+    v->count++;
+    cr_expect_eq(strlen(entry->key), 32);
+    cr_expect(strstr(entry->source, "__global__"));
+    cr_expect_gt(entry->created, 1500000000);
+    if (v->store) {
+        qn_store_clear(v->store, NULL); /* a visitor may use the cache */
+    }
+    return v->count == v->stop_after;
+}
+
+Test(store, visit)
+{
+    qn_store *store = scratch_store(scratch, 0);
+    scratch_put(store, 1, 100, "abc");
+    scratch_put(store, 2, 200, "");
+    visited all = {0};
+    cr_assert_eq(qn_store_visit(store, NULL, visit, &all), QUERN_OK);
+    cr_expect_str_eq(all.names,
+                     "cubin sm_90 NVRTC 13.0 200 12.5|cubin sm_90 NVRTC 13.0 abc 100 12.5|");
+
+    qn_key key = scratch_key(1);
+    char prefix[6] = "";
+    memcpy(prefix, key.hex, 5);
+    visited some = {0};
+    cr_assert_eq(qn_store_visit(store, prefix, visit, &some), QUERN_OK);
+    cr_expect_eq(some.count, 1);
+    cr_expect_eq(qn_store_visit(store, "xyz", visit, &some), QUERN_ERROR_INVALID_ARGUMENT);
+    cr_expect_eq(qn_store_visit(store, "000000000000000000000000000000000", visit, &some),
+                 QUERN_ERROR_INVALID_ARGUMENT);
+    qn_key_free(&key);
+
+    visited first = {.stop_after = 1};
+    cr_assert_eq(qn_store_visit(store, "", visit, &first), QUERN_OK);
+    cr_expect_eq(first.count, 1);
+    visited clearing = {.store = store};
+    cr_assert_eq(qn_store_visit(store, NULL, visit, &clearing), QUERN_OK);
+    cr_expect_eq(clearing.count, 1, "the others are gone");
+    qn_store_close(store);
+}
+
+Test(store, clear)
+{
+    qn_store *store = scratch_store(scratch, 0);
+    for (int k = 0; k < 100; k++) {
+        scratch_put(store, k, 20000, "abc");
+    }
+    uint64_t before = scratch_stats(store).file_bytes, removed = 0;
+    cr_assert_eq(qn_store_clear(store, &removed), QUERN_OK);
+    cr_expect_eq(removed, 100);
+    quern_cache_stats stats = scratch_stats(store);
+    cr_expect_eq(stats.entries + stats.bytes, 0);
+    cr_expect_lt(stats.file_bytes, before / 10);
+    cr_expect_not(scratch_get(store, 1, 20000, "abc"));
+    scratch_put(store, 1, 20000, "abc");
+    cr_expect(scratch_get(store, 1, 20000, "abc"));
+    qn_store_close(store);
+}
+
+Test(store, two_stores_of_one_folder)
+{
+    qn_store *one = scratch_store(scratch, 0), *two = scratch_store(scratch, 0);
+    scratch_put(one, 1, 100, "abc");
+    cr_expect(scratch_get(two, 1, 100, "abc"));
+    scratch_put(two, 1, 100, "abc");
+    scratch_put(two, 2, 100, "abc");
+    cr_expect(scratch_get(one, 2, 100, "abc"));
+    cr_expect_eq(scratch_stats(one).entries, 2);
+    qn_store_close(one);
+    qn_store_close(two);
+}
+
+Test(store, every_piece_of_sql_is_there)
+{
+    static const char *const names[] = {
+#define NAME(name) #name,
+        QN_SQL_MAP(NAME)
+#undef NAME
+            "SETTINGS",
+        "JOURNAL_LOCAL",
+        "JOURNAL_NETWORK",
+        "CREATE",
+        "CLEAR",
+        "SHRINK"};
+    for (size_t k = 0; k < QN_COUNT(names); k++) {
+        cr_expect_gt(qn_sql_text(names[k]).length, 5, "%s", names[k]);
+    }
+    cr_expect_eq(qn_sql_text("NO_SUCH").length, 0);
+}
