@@ -396,6 +396,8 @@ Test(view, broadcasts_refused)
     quern_array *a = positions(2, SHAPE(3, 2)), *view;
     quern_status status = quern_array_broadcast(&view, a, 2, SHAPE(3, 4));
     expect_refused(status, view, QUERN_ERROR_SHAPE, "shape (3, 2) does not broadcast to (3, 4)");
+    status = quern_array_broadcast(&view, NULL, 1, SHAPE(2));
+    expect_refused(status, view, QUERN_ERROR_INVALID_ARGUMENT, "the array is NULL");
     status = quern_array_broadcast(&view, a, 1, SHAPE(2));
     expect_refused(status, view, QUERN_ERROR_SHAPE, "shape (3, 2) does not broadcast to (2,)");
     status = quern_array_broadcast(&view, a, 2, SHAPE(3, -2));

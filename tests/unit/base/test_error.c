@@ -143,6 +143,11 @@ static const struct {
      "  in, line 1, column 7:\n"
      "    \\xff\\x1b\\x7f\\xc2\\x9b z\n"
      "                         ^\n"},
+    /* a character that does not go on as it began */
+    {"\xe2z\xac y", 4, 5,
+     "  in, line 1, column 5:\n"
+     "    \\xe2z\\xac y\n"
+     "              ^\n"},
     /* a cut character at the end */
     {"z \xe2\x82", 0, 1,
      "  in, line 1, column 1:\n"
@@ -181,23 +186,31 @@ Test(error, log_follows_and_ends_with_a_newline)
                                               "line 2\n");
 }
 
-/* Every place of a line of 1000 columns: the window is narrow and the caret under the right letter.
- */
+/* At every place of a long line: the window is narrow, and the caret under the right letter. */
+static void check_window(const char *line)
+{
+    for (size_t k = 0; line[k]; k++) {
+        qn_fail_at(QUERN_ERROR_SIGNATURE, "in", qn_str_of(line), k, k + 1, "m");
+        const char *shown = strchr(strchr(quern_last_error_text(), '\n') + 1, '\n') + 1;
+        const char *end = strchr(shown, '\n');
+        const char *caret = strchr(end, '^');
+        cr_assert_leq(end - shown, 4 + 3 + 100 + 3);
+        cr_assert_lt(caret - end - 1, end - shown, "place %zu", k);
+        cr_assert_eq(shown[caret - end - 1], line[k] == '\t' ? ' ' : line[k], "place %zu", k);
+    }
+}
+
 Test(error, long_lines_are_cut_around_the_span)
 {
     char line[1001] = {0};
     for (int k = 0; k < 1000; k++) {
         line[k] = (char)('a' + k % 23);
     }
-    for (size_t k = 0; k < 1000; k++) {
-        qn_fail_at(QUERN_ERROR_SIGNATURE, "in", qn_str_of(line), k, k + 1, "m");
-        const char *shown = strchr(strchr(quern_last_error_text(), '\n') + 1, '\n') + 1;
-        const char *end = strchr(shown, '\n');
-        const char *caret = strchr(end, '^');
-        cr_assert_leq(end - shown, 4 + 3 + 100 + 3);
-        cr_assert_eq(shown[caret - end - 1], line[k], "place %zu", k);
-        cr_assert_str_eq(caret, "^\n");
+    check_window(line);
+    for (int k = 0; k < 1000; k += 3) { /* tabs: cells that the window's edges cut */
+        line[k] = '\t';
     }
+    check_window(line);
 }
 
 Test(error, long_span_ends_with_the_window)

@@ -136,7 +136,7 @@ static const struct {
     {"itn", "int"},
     {"duoble", "double"},
     {"unsinged char", "unsigned char"},
-    {"unsigned  lnog", "unsigned long"},
+    {" unsigned  lnog ", "unsigned long"},
     {"fp16", "float16"},
     {"F32", "float32"},
     {"uint", "unsigned int"},

@@ -50,6 +50,7 @@ static const struct {
     {"R\"d(x)\" x)d\"", false},
     {"R\"d(a)d\" x", true},
     {"R\"(x", false},
+    {"R\"x\" y", false},
     {"u8R\"(x)\" y", false},
     {"R \"a\" x", true},
     /* other */
