@@ -101,9 +101,9 @@ static cu_result load_logged(cu_module *module, const void *image, char log[LOG_
 static quern_status fail_image(cuda_device *device, cu_result result, int arch, const char *log)
 {
     quern_status status = qn_cuda_fail(result, "loading the image");
-    if (status == QUERN_ERROR_IMAGE && arch) {
-        qn_error_prefix("the image is for sm_%d and the GPU is sm_%d: ", arch,
-                        qn_cuda_arch(device->handle));
+    int own = qn_cuda_arch(device->handle);
+    if (status == QUERN_ERROR_IMAGE && arch && arch != own) {
+        qn_error_prefix("the image is for sm_%d and the GPU is sm_%d: ", arch, own);
     }
     qn_error_stage("load");
     if (log[0]) {

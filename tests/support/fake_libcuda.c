@@ -107,7 +107,6 @@ static cu_result enter(int function)
     return log_of[function].result;
 }
 
-/* a function that needs no context, and one that needs a live one */
 #define FREE(symbol)                                                                               \
     do {                                                                                           \
         cu_result entered_ = enter(AT_##symbol);                                                   \
@@ -122,7 +121,6 @@ static cu_result enter(int function)
     }                                                                                              \
     (void)0
 
-/* one that only counts and succeeds */
 #define DOES_NOTHING(symbol, parameters, handle)                                                   \
     cu_result symbol parameters                                                                    \
     {                                                                                              \
@@ -301,9 +299,8 @@ DOES_NOTHING(cuMemPoolDestroy, (cu_pool pool), pool)
 cu_result cuMemPoolSetAttribute(cu_pool pool, cu_pool_attribute attribute, void *value)
 {
     FREE(cuMemPoolSetAttribute);
-    return pool && attribute == CU_POOL_RELEASE_THRESHOLD && *(uint64_t *)value == UINT64_MAX
-               ? CU_SUCCESS
-               : CU_INVALID_VALUE;
+    bool right = pool && attribute == CU_POOL_RELEASE_THRESHOLD && *(uint64_t *)value == UINT64_MAX;
+    return right ? CU_SUCCESS : CU_INVALID_VALUE;
 }
 
 DOES_NOTHING(cuMemPoolTrimTo, (cu_pool pool, size_t bytes), ((void)pool, bytes))
@@ -394,10 +391,8 @@ cu_result cuFuncGetAttribute(int *value, cu_function_attribute attribute, cu_fun
 {
     BOUND(cuFuncGetAttribute);
     (void)function;
-    *value = attribute == CU_FUNC_REGISTERS            ? 16
-             : attribute == CU_FUNC_MAX_THREADS        ? 1024
-             : attribute == CU_FUNC_MAX_DYNAMIC_SHARED ? dynamic_shared
-                                                       : 0;
+    static const int values[] = {[CU_FUNC_MAX_THREADS] = 1024, [CU_FUNC_REGISTERS] = 16};
+    *value = attribute == CU_FUNC_MAX_DYNAMIC_SHARED ? dynamic_shared : values[attribute];
     return CU_SUCCESS;
 }
 
