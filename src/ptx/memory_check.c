@@ -46,22 +46,18 @@ static bool inside(const qn_range *range, uint64_t address, uint64_t bytes)
 }
 
 /* The range of global memory that holds `address`; NULL: none. */
-static bool find_global(qn_warp *warp, uint64_t address, qn_range *out)
+static const qn_range *find_global(qn_warp *warp, uint64_t address)
 {
-    qn_worker *worker = warp->block->worker;
+    const qn_snapshot *snapshot = warp->block->worker->snapshot;
     qn_run *run = warp->run;
-    const qn_range *range =
-        qn_range_before(worker->snapshot->ranges, worker->snapshot->count, address);
+    const qn_range *range = qn_range_before(snapshot->ranges, snapshot->count, address);
     if (!inside(range, address, 1)) {
         range = qn_range_before(run->code->variables, run->code->variable_count, address);
     }
-    if (inside(range, address, 1)) {
-        *out = *range;
-        return true;
+    if (!inside(range, address, 1)) {
+        range = run->launch->cooperative ? &run->workspace_range : NULL;
     }
-    uint64_t workspace = (uint64_t)(uintptr_t)run->workspace;
-    *out = (qn_range){.begin = workspace, .end = workspace + sizeof run->workspace};
-    return run->launch->cooperative && inside(out, address, 1);
+    return inside(range, address, 1) ? range : NULL;
 }
 
 /* Kernels allocate and free while they run: look again when the map has changed. */
@@ -80,16 +76,25 @@ static bool renew_snapshot(qn_worker *worker)
     return true;
 }
 
-static bool in_global(qn_warp *warp, uint64_t address, uint64_t bytes)
+/* The operations of a kernel have a place each, so that arrays do not drive one another out. */
+static unsigned hit_of(const qn_warp *warp, const qn_op *op)
 {
-    qn_range range;
-    if (!find_global(warp, address, &range) &&
-        !(renew_snapshot(warp->block->worker) && find_global(warp, address, &range))) {
+    return (unsigned)(op - warp->frame->code->ops) % QN_HITS;
+}
+
+/* `bytes` from `low` to `high` and behind lie in one range. */
+static bool in_global(qn_warp *warp, const qn_op *op, uint64_t low, uint64_t high, uint64_t bytes)
+{
+    const qn_range *range = find_global(warp, low);
+    if (!range && renew_snapshot(warp->block->worker)) {
+        range = find_global(warp, low);
+    }
+    if (!range || high < low || !inside(range, high, bytes)) {
         return false;
     }
-    warp->range_begin = range.begin;
-    warp->range_bytes = range.end - range.begin;
-    return inside(&range, address, bytes);
+    warp->hits[hit_of(warp, op)].begin = range->begin;
+    warp->hits[hit_of(warp, op)].bytes = range->end - range->begin;
+    return true;
 }
 
 static qn_range local_range(const qn_warp *warp, unsigned lane)
@@ -126,19 +131,16 @@ static bool find_own(const qn_warp *warp, unsigned lane, uint64_t address, qn_ra
 
 uint64_t qn_access_extent(qn_warp *warp, unsigned lane, uint64_t address)
 {
-    qn_range range;
-    if (find_own(warp, lane, address, &range) || find_global(warp, address, &range)) {
-        return range.end - address;
-    }
-    return 0;
+    qn_range own;
+    const qn_range *range = find_own(warp, lane, address, &own) ? &own : find_global(warp, address);
+    return range ? range->end - address : 0;
 }
 
 bool qn_access_check(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t address,
                      uint64_t bytes, qn_access_kind kind)
 {
-    qn_range range;
-    if ((find_own(warp, lane, address, &range) && inside(&range, address, bytes)) ||
-        in_global(warp, address, bytes)) {
+    if (qn_access_extent(warp, lane, address) >= bytes ||
+        in_global(warp, op, address, address, bytes)) {
         return true;
     }
     return qn_fault_access(warp, op, lane, address, bytes, kind);
@@ -159,7 +161,7 @@ static bool check_lanes(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned 
         } else if (op->space == QN_SPACE_NONE && find_own(warp, lane, address, &range)) {
             fine = inside(&range, address, bytes);
         } else {
-            fine = in_global(warp, address, bytes);
+            fine = in_global(warp, op, address, address, bytes);
         }
         if (!fine) {
             return qn_fault_access(warp, op, lane, address, bytes, kind);
@@ -233,11 +235,14 @@ bool qn_access_prepare(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned b
         return check_shared(warp, op, mask, bytes, kind, out);
     }
     out->base = 0;
-    if (__builtin_expect(out->low >= warp->range_begin &&
-                             out->high - warp->range_begin + bytes <= warp->range_bytes,
-                         true) &&
-        op->space != QN_SPACE_LOCAL) {
-        return true;
+    if (op->space != QN_SPACE_LOCAL) {
+        const unsigned hit = hit_of(warp, op);
+        const uint64_t begin = warp->hits[hit].begin, size = warp->hits[hit].bytes;
+        if (__builtin_expect(
+                size >= bytes && out->low >= begin && out->high - begin <= size - bytes, true) ||
+            in_global(warp, op, out->low, out->high, bytes)) {
+            return true;
+        }
     }
     return check_lanes(warp, op, mask, bytes, kind, out);
 }

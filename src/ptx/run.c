@@ -130,6 +130,8 @@ static quern_status prepare(qn_run *run, const qn_ptx_launch *launch)
     if (run->code->stack) {
         run->local_stride += LOCAL_STACK;
     }
+    run->workspace_range.begin = (uint64_t)(uintptr_t)run->workspace;
+    run->workspace_range.end = run->workspace_range.begin + sizeof run->workspace;
     QN_TRY(prepare_params(run));
     return prepare_pool(run);
 }

@@ -17,6 +17,7 @@
 #define QN_ALL_LANES  0xffffffffu
 #define QN_LINE       256 /* bytes of one 64-bit operand for all lanes */
 #define QN_CALL_DEPTH 1024
+#define QN_HITS       8
 #define QN_BARRIERS   16
 
 typedef struct qn_op qn_op;
@@ -245,8 +246,10 @@ struct qn_warp {
     uint32_t live;  /**< lanes that have not exited */
     uint32_t lanes; /**< that exist */
     uint32_t index, first_thread;
-    uint64_t range_begin, range_bytes; /**< the range hit last */
-    unsigned char *local;              /**< lane l's at l * run->local_stride */
+    struct {
+        uint64_t begin, bytes;
+    } hits[QN_HITS];      /**< ranges hit last, by the operation that hit them */
+    unsigned char *local; /**< lane l's at l * run->local_stride */
     uint32_t fuel, stamp;
     bool fair; /**< next: whoever waited longest, not the lowest */
     uint32_t current, count;
@@ -376,6 +379,7 @@ struct qn_run {
     unsigned char *pool;   /**< the kernel's, patched */
     unsigned char *params; /**< the parameters' block */
     uint64_t workspace[8]; /**< of the grid, for cooperative launches */
+    qn_range workspace_range;
     uint32_t block_threads;
     uint32_t shared_bytes, dynamic_base;
     uint64_t local_stride;

@@ -129,8 +129,6 @@ void qn_block_begin(qn_block *block, uint64_t number)
         warp->live = warp->lanes;
         warp->root.lanes = warp->lanes;
         warp->root.local_top = run->kernel->local_bytes;
-        warp->range_begin = UINT64_MAX;
-        warp->range_bytes = 0;
         warp->count = 0;
         qn_group_add(warp, run->code->ops, &warp->root, warp->lanes);
         for (unsigned k = 0; k < 3; k++) {

@@ -269,8 +269,7 @@ static bool run_free(qn_warp *warp, const qn_op *op, uint32_t mask)
                             "free of 0x%llx, which malloc did not return or which was freed before",
                             (unsigned long long)address);
         }
-        warp->range_begin = UINT64_MAX; /* it may have been the freed one */
-        warp->range_bytes = 0;
+        memset(warp->hits, 0, sizeof warp->hits); /* it may have been one of them */
     }
     return true;
 }
