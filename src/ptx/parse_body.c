@@ -165,10 +165,11 @@ static quern_status instruction(qn_reader *reader)
     QN_TRY(qn_ptx_opcode(reader, &opcode));
     value.opcode = opcode->text;
     reader->instruction_flow = (uint8_t)qn_flow_kind_of(&value);
+    reader->instruction_calls = strncmp(value.opcode, "call", 4) == 0;
     QN_TRY(qn_parse_operands(reader, &value));
     QN_TRY(check(reader, &value));
     value.definitions = QN_MIN(qn_ptx_definitions(opcode), value.operand_count);
-    if (strncmp(value.opcode, "call", 4) == 0 && value.operand_count > 0 &&
+    if (reader->instruction_calls && value.operand_count > 0 &&
         value.operands[0].kind == QN_OPERAND_LIST) {
         value.definitions = 1; /* what it returns */
     }

@@ -9,7 +9,7 @@
  */
 #include "ptx/reader.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- functions ----------------------------------------------------------------------------- */
@@ -251,13 +251,19 @@ static quern_status alias(qn_reader *reader)
 /* ".version" 9 "." 0 reads as one number: 9.0 */
 static quern_status version(qn_reader *reader)
 {
-    int major = 0, minor = 0;
     QN_TRY(qn_ptx_next(reader));
-    if (reader->token.kind != QN_TOKEN_FLOAT || reader->token.length > 6 ||
-        sscanf(reader->token.begin, "%3d.%2d", &major, &minor) != 2) {
+    const qn_token *token = &reader->token;
+    bool good = token->kind == QN_TOKEN_FLOAT && token->float_bits == 64 && token->length <= 5;
+    const char *dot = good ? memchr(token->begin, '.', token->length) : NULL;
+    if (!dot) {
         return qn_ptx_expected(reader, "a version such as 9.0");
     }
-    reader->module->version = major * 10 + minor;
+    int parts[2] = {0, 0};
+    for (const char *at = token->begin; at < token->begin + token->length; at++) {
+        int *part = &parts[at > dot];
+        *part = at == dot ? *part : *part * 10 + (*at - '0');
+    }
+    reader->module->version = parts[0] * 10 + parts[1];
     return qn_ptx_next(reader);
 }
 
@@ -270,7 +276,9 @@ static quern_status target(qn_reader *reader)
         if (reader->token.kind != QN_TOKEN_NAME) {
             return qn_ptx_expected(reader, "a target such as sm_75");
         }
-        (void)sscanf(reader->token.name->text, "sm_%6d", &reader->module->target);
+        if (strncmp(reader->token.name->text, "sm_", 3) == 0) {
+            reader->module->target = (int)strtol(reader->token.name->text + 3, NULL, 10);
+        }
         QN_TRY(qn_ptx_next(reader));
         QN_TRY(qn_ptx_take(reader, ',', &comma));
     }

@@ -7,7 +7,7 @@
  *     operands = [ operand { [","] operand } ] ";"
  *     operand  = "!" operand | simple [ "|" simple ]
  *     simple   = "_" | constant | float | name [ "+" constant ]
- *              | "{" list "}" | "(" list ")" | "[" inside { "," simple } "]"
+ *              | "{" list "}" | "(" list ")" (of a call) | "[" inside { "," simple } "]"
  */
 #include "ptx/reader.h"
 
@@ -201,7 +201,7 @@ static quern_status simple(qn_reader *reader)
     case '{':
         return list(reader, '}', QN_OPERAND_VECTOR);
     case '(':
-        return list(reader, ')', QN_OPERAND_LIST);
+        return reader->instruction_calls ? list(reader, ')', QN_OPERAND_LIST) : constant(reader);
     case '[':
         return address(reader);
     default:

@@ -199,6 +199,7 @@ typedef struct qn_reader {
     qn_ptx_function *function;
     uint32_t instruction_line;
     uint8_t instruction_flow; /**< qn_flow_kind */
+    bool instruction_calls;
     bool ranges_shadowed;     /**< a range was declared in a nested scope */
     QN_LIST(qn_ptx_register) registers;
     QN_LIST(qn_ptx_instruction) instructions;

@@ -18,7 +18,8 @@ typedef struct tally {
     unsigned branches, misses;
 } tally;
 
-/* ---- post-dominators, as sets of blocks ------------------------------------------------------- */
+/* ---- post-dominators, as sets of blocks -------------------------------------------------------
+ */
 
 typedef struct sets {
     uint64_t *bits;
@@ -127,8 +128,8 @@ static void count_misses(const qn_flow *flow, tally *total)
         uint32_t meeting = flow->blocks[b].count > 1 ? nearest(&s, flow, b) : QN_NO_BLOCK;
         if (flow->blocks[b].count > 1) {
             total->branches++;
-            total->misses += meeting != QN_NO_BLOCK &&
-                             branch_misses(flow, &flow->blocks[b], meeting);
+            total->misses +=
+                meeting != QN_NO_BLOCK && branch_misses(flow, &flow->blocks[b], meeting);
         }
     }
     qn_free(s.bits);
