@@ -53,7 +53,7 @@ static inline f64 upper_out(f64 x)
     X(rcp_64, "rcp.approx.ftz.f64", OP, f64, u64, none, none, upper_out(1.0 / upper_in(a)))        \
     X(rsqrt_ftz_64, "rsqrt.approx.ftz.f64", OP, f64, u64, none, none,                              \
       upper_out(1.0 / sqrt(upper_in(a))))                                                          \
-    X(rsqrt_64, "rsqrt.approx.f64", OP, f64, f64, none, none, canonical64(1.0 / sqrt(a)))
+    X(rsqrt_64, "rsqrt.approx.f64", OP, f64, f64, none, none, result64(1.0 / sqrt(a), a, a, a))
 /* clang-format on */
 
 ALL(DEFINE)

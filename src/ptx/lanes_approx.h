@@ -90,10 +90,10 @@ static inline f32 tanh_32(f32 x)
     return a < 0x1p-12 ? x : r;
 }
 
-/** Cut to the upper half of an f64: what the seeds of f64 division and root return. */
+/** The upper half of an f64, to nearest: what the seeds of f64 division and root return. */
 static inline f64 upper_half(f64 x)
 {
-    return from64(bits64(x) & 0xffffffff00000000u);
+    return from64((bits64(x) + 0x80000000u) & 0xffffffff00000000u);
 }
 
 static inline f64 flush64(f64 x)

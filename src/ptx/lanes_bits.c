@@ -49,33 +49,30 @@ static inline u32 funnel_right(u32 lo, u32 hi, u32 n)
     return (u32)(((u64)hi << 32 | lo) >> n);
 }
 
-/* Bit fields: position and length are taken modulo 256. */
+/* Bit fields. The 32-bit forms take position and length modulo 256, as GPUs do, the others whole.
+ */
 static inline u64 field_u(u64 a, u32 pos, u32 len)
 {
-    return shr64(a, pos & 0xff) & ones64(len & 0xff);
+    return shr64(a, pos) & ones64(len);
 }
 
 /** `bits` 32 or 64: past the top the sign is repeated, as it is above the field. */
 static inline u64 field_s(s64 a, u32 pos, u32 len, u32 bits)
 {
-    pos &= 0xff;
-    len &= 0xff;
-    if (len == 0) {
-        return 0;
-    }
-    const u32 top = pos + len - 1 < bits - 1 ? pos + len - 1 : bits - 1;
-    const u64 sign = (u64)a >> top & 1 ? ~(u64)0 : 0;
+    const u64 end = (u64)pos + len - 1;
+    const u32 top = end < bits - 1 ? (u32)end : bits - 1;
+    const u64 sign = (u64)a >> (top & 63) & 1 ? ~(u64)0 : 0;
     const u64 keep = pos > top ? 0 : ones64(top - pos + 1);
-    return ((u64)(a >> CLAMP(pos, 63)) & keep) | (sign & ~keep);
+    return len == 0 ? 0 : ((u64)(a >> CLAMP(pos, 63)) & keep) | (sign & ~keep);
 }
 
 static inline u64 insert(u64 a, u64 b, u32 pos, u32 len, u32 bits)
 {
-    pos &= 0xff;
-    len &= 0xff;
-    const u64 place = pos >= bits ? 0 : ones64(len) << pos;
-    return (b & ~place) | ((pos >= bits ? 0 : a << pos) & place);
+    const u64 place = pos >= bits ? 0 : shl64(ones64(len), pos);
+    return (b & ~place) | (shl64(a, pos) & place);
 }
+
+#define BYTE(x) ((x)&0xff)
 
 /** Position of the highest bit that differs from the sign (0 for unsigned); none: all ones. */
 static inline u32 find64(u64 a)
@@ -165,13 +162,10 @@ static inline u32 permute(u32 a, u32 b, u32 s0, u32 s1, u32 s2, u32 s3)
     X(mov_16, "mov.b16", OP, u16, u16, none, none, a)                                              \
     X(mov_16, "mov.u16", SAME, u16, u16, none, none, )                                             \
     X(mov_16, "mov.s16", SAME, u16, u16, none, none, )                                             \
-    X(mov_16, "mov.f16", SAME, u16, u16, none, none, )                                             \
-    X(mov_16, "mov.bf16", SAME, u16, u16, none, none, )                                            \
     X(mov_32, "mov.b32", OP, u32, u32, none, none, a)                                              \
     X(mov_32, "mov.u32", SAME, u32, u32, none, none, )                                             \
     X(mov_32, "mov.s32", SAME, u32, u32, none, none, )                                             \
     X(mov_32, "mov.f32", SAME, u32, u32, none, none, )                                             \
-    X(mov_32, "mov.f16x2", SAME, u32, u32, none, none, )                                           \
     X(mov_64, "mov.b64", OP, u64, u64, none, none, a)                                              \
     X(mov_64, "mov.u64", SAME, u64, u64, none, none, )                                             \
     X(mov_64, "mov.s64", SAME, u64, u64, none, none, )                                             \
@@ -216,11 +210,11 @@ static inline u32 permute(u32 a, u32 b, u32 s0, u32 s1, u32 s2, u32 s3)
     X(shf_r_clamp, "shf.r.clamp.b32", OP, u32, u32, u32, u32, funnel_right(a, b, CLAMP(c, 32)))
 
 #define FIELDS(X)                                                                                  \
-    X(bfe_u32, "bfe.u32", OP, u32, u32, u32, u32, field_u(a, b, c))                                \
-    X(bfe_s32, "bfe.s32", OP, u32, s32, u32, u32, field_s(a, b, c, 32))                            \
-    X(bfe_u64, "bfe.u64", OP, u64, u64, u32, u32, field_u(a, b, c))                                \
+    X(bfe_u32, "bfe.u32", OP, u32, u32, u32, u32, field_u(a, BYTE(b), BYTE(c)))                              \
+    X(bfe_s32, "bfe.s32", OP, u32, s32, u32, u32, field_s(a, BYTE(b), BYTE(c), 32))                            \
+    X(bfe_u64, "bfe.u64", OP, u64, u64, u32, u32, field_u(a, b, c))                              \
     X(bfe_s64, "bfe.s64", OP, u64, s64, u32, u32, field_s(a, b, c, 64))                            \
-    X(bfi_32, "bfi.b32", OP4, u32, u32, u32, u32, insert(a, b, c, e, 32))                          \
+    X(bfi_32, "bfi.b32", OP4, u32, u32, u32, u32, insert(a, b, BYTE(c), BYTE(e), 32))                          \
     X(bfi_64, "bfi.b64", OP4, u64, u64, u64, u32, insert(a, b, c, e, 64))                          \
     X(bfind_u32, "bfind.u32", OP, u32, u32, none, none, find32(a))                                 \
     X(bfind_s32, "bfind.s32", OP, u32, s32, none, none, find32((u32)(a < 0 ? ~a : a)))             \
@@ -261,8 +255,6 @@ static inline u32 permute(u32 a, u32 b, u32 s0, u32 s1, u32 s2, u32 s3)
     X(selp_16, "selp.b16", OP, u16, u16, u16, pred, c ? a : b)                                     \
     X(selp_16, "selp.u16", SAME, u16, u16, u16, pred, )                                            \
     X(selp_16, "selp.s16", SAME, u16, u16, u16, pred, )                                            \
-    X(selp_16, "selp.f16", SAME, u16, u16, u16, pred, )                                            \
-    X(selp_16, "selp.bf16", SAME, u16, u16, u16, pred, )                                           \
     X(selp_32, "selp.b32", OP, u32, u32, u32, pred, c ? a : b)                                     \
     X(selp_32, "selp.u32", SAME, u32, u32, u32, pred, )                                            \
     X(selp_32, "selp.s32", SAME, u32, u32, u32, pred, )                                            \

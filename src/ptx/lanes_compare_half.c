@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Comparisons of f16, bf16 and their pairs. setp of pairs has two destinations, one a half. set
+ * Comparisons of f16, bf16 and their pairs. setp of pairs has two destinations, one
+ * for each half, others one. set
  * exists without a combining predicate, to the types that the ISA lists.
  */
 #include "ptx/lanes_compare.h"
@@ -47,33 +48,35 @@ static __attribute__((noinline)) void put_set_pair(void *dp, u32 low, u32 high, 
         put_set_pair(dp, bits_##compare##_low(ap, bp), bits_##compare##_high(ap, bp), one, mask);  \
     }
 
-/* setp: p and its combinations, q the negation (single) or the high half (pair). */
-#define SETP(p, q, low, high, first, second)                                                       \
-    WRITE_PRED(p, low, first)                                                                      \
-    WRITE_PRED(q, high, second)
-
 #define SINGLE(id, op, ftz, type, T, bits_of, condition)                                           \
     COMPARE(id, T, condition, LANE_BIT_##bits_of)                                                  \
-    SETP(p_##id, q_##id, id, id, bits, ~bits)                                                      \
-    SETP(p_##id##_and, q_##id##_and, id, id, bits &c, ~bits &c)                                    \
-    SETP(p_##id##_or, q_##id##_or, id, id, bits | c, ~bits | c)                                    \
-    SETP(p_##id##_xor, q_##id##_xor, id, id, bits ^ c, ~bits ^ c)                                  \
+    WRITE_PRED(p_##id, id, bits)                                                                   \
+    WRITE_PRED(p_##id##_and, id, bits &c)                                                          \
+    WRITE_PRED(p_##id##_or, id, bits | c)                                                          \
+    WRITE_PRED(p_##id##_xor, id, bits ^ c)                                                         \
     WRITE_SET16(set_##id, id, ONE_##T)                                                             \
     WRITE_SET16(seti_##id, id, 0xffff)                                                             \
     WRITE_SET32(setw_##id, id)
 
+/* setp of pairs: p is the low half's result and q the high half's. */
+#define SETP(p, q, id, value)                                                                      \
+    WRITE_PRED(p, id##_low, value)                                                                 \
+    WRITE_PRED(q, id##_high, value)
 #define DOUBLE(id, op, ftz, type, T, bits_of, condition)                                           \
     COMPARE(id##_##T, T, condition, LANE_BIT_##bits_of)
 #define PAIRED(id, ones)                                                                           \
-    SETP(p_##id, q_##id, id##_low, id##_high, bits, bits)                                          \
-    SETP(p_##id##_and, q_##id##_and, id##_low, id##_high, bits &c, bits &c)                        \
-    SETP(p_##id##_or, q_##id##_or, id##_low, id##_high, bits | c, bits | c)                        \
-    SETP(p_##id##_xor, q_##id##_xor, id##_low, id##_high, bits ^ c, bits ^ c)                      \
+    SETP(p_##id, q_##id, id, bits)                                                                 \
+    SETP(p_##id##_and, q_##id##_and, id, bits &c)                                                  \
+    SETP(p_##id##_or, q_##id##_or, id, bits | c)                                                   \
+    SETP(p_##id##_xor, q_##id##_xor, id, bits ^ c)                                                 \
     WRITE_PAIR(set_##id, id, ones)                                                                 \
     WRITE_PAIR(seti_##id, id, 0xffff)
 
 #define SETP_ENTRY(id, suffix, names, ftz, type, width, c_bits)                                    \
-    {"setp." names ftz "." type, p_##id##suffix, 1, width, width, c_bits, q_##id##suffix, false},
+    {"setp." names ftz "." type, p_##id##suffix, 1, width, width, c_bits,                          \
+     Q_##width(id##suffix),      false},
+#define Q_16(id) NULL /* only pairs have a second destination */
+#define Q_32(id) q_##id
 #define SETP_ENTRIES(id, op, ftz, type, width)                                                     \
     SETP_ENTRY(id, , op, ftz, type, width, 0)                                                      \
     SETP_ENTRY(id, _and, op ".and", ftz, type, width, 1)                                           \

@@ -127,21 +127,28 @@ static inline f64 int_to64(s128 x, int mode)
 #define F32_ROW(X, id, name, S, value, ftz)                                                        \
     X(cvt_##id, "cvt" name ".f32." #S, OP, f32, S, none, none, result32(value, ftz, 0))            \
     X(cvt_sat_##id, "cvt" name ".sat.f32." #S, OP, f32, S, none, none, result32(value, ftz, 1))
-#define F32_ROWS(X, id, name, S, value)                                                            \
-    F32_ROW(X, id, name, S, value, 0)                                                              \
-    F32_ROW(X, id##_ftz, name ".ftz", S, value, 1)
+#define F32_OF_F64(X, id, name, mode)                                                              \
+    X(cvt_##id, "cvt" name ".f32.f64", OP, f32, f64, none, none, round32(a, mode))                 \
+    X(cvt_sat_##id, "cvt" name ".sat.f32.f64", OP, f32, f64, none, none,                           \
+      clamp_unit32(round32(a, mode), 1))                                                           \
+    X(cvt_ftz_##id, "cvt" name ".ftz.f32.f64", OP, f32, f64, none, none,                           \
+      flush_exact32(round32(a, mode), a))                                                          \
+    X(cvt_ftz_sat_##id, "cvt" name ".ftz.sat.f32.f64", OP, f32, f64, none, none,                   \
+      clamp_unit32(flush_exact32(round32(a, mode), a), 1))
 #define F32_INTEGRAL(X, id, name, function)                                                        \
     F32_ROW(X, id, name, f32, function(a), 0)                                                      \
     F32_ROW(X, id##_ftz, name ".ftz", f32, function(flush32(a, 1)), 1)
 #define F64_ROW(X, id, name, S, value)                                                             \
-    X(cvt_##id, "cvt" name ".f64." #S, OP, f64, S, none, none, canonical64(value))                 \
+    X(cvt_##id, "cvt" name ".f64." #S, OP, f64, S, none, none, quiet64(value))                 \
     X(cvt_sat_##id, "cvt" name ".sat.f64." #S, OP, f64, S, none, none, clamp_unit64(value, 1))
 #define FLOATS(X)                                                                                  \
-    F32_ROWS(X, rn_32_64, ".rn", f64, round32(a, TO_NEAREST))                                      \
-    F32_ROWS(X, rz_32_64, ".rz", f64, round32(a, TO_ZERO))                                         \
-    F32_ROWS(X, rm_32_64, ".rm", f64, round32(a, DOWN))                                            \
-    F32_ROWS(X, rp_32_64, ".rp", f64, round32(a, UP))                                              \
-    F32_ROWS(X, 32_32, "", f32, a)                                                                 \
+    F32_OF_F64(X, rn_32_64, ".rn", TO_NEAREST)                                      \
+    F32_OF_F64(X, rz_32_64, ".rz", TO_ZERO)                                         \
+    F32_OF_F64(X, rm_32_64, ".rm", DOWN)                                            \
+    F32_OF_F64(X, rp_32_64, ".rp", UP)                                              \
+    X(cvt_32_32, "cvt.f32.f32", OP, u32, u32, none, none, a)                                       \
+    X(cvt_sat_32_32, "cvt.sat.f32.f32", OP, f32, f32, none, none, clamp_unit32(a, 1))              \
+    F32_ROW(X, 32_32_ftz, ".ftz", f32, a, 1)                                                       \
     F32_INTEGRAL(X, rni_32, ".rni", rintf)                                                         \
     F32_INTEGRAL(X, rzi_32, ".rzi", truncf)                                                        \
     F32_INTEGRAL(X, rmi_32, ".rmi", floorf)                                                        \

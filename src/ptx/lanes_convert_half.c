@@ -9,12 +9,24 @@
 #define NARROW_f16(x, mode)  to_f16(x, mode)
 #define NARROW_bf16(x, mode) to_bf16(x, mode)
 #define FROM_f16(h)          from_f16(h)
+#define WIDE_f16(h)          bits32(canonical32(from_f16(h)))
+#define WIDE_bf16(h)         ((h) << 16)
 #define FROM_bf16(h)         from_bf16(h)
 #define ODD_f64(x)           round32(x, TO_ODD)
 #define REGISTER_f16         u16
 #define REGISTER_bf16        u16
 #define REGISTER_f32         f32
 #define REGISTER_f64         f64
+
+static inline u32 nan_f16(f32 nan)
+{
+    return (bits32(nan) >> 16 & 0x8000) | 0x7e00 | (bits32(nan) >> 13 & 0x3ff);
+}
+
+static inline u32 nan_bf16(f32 nan)
+{
+    return bits32(nan) >> 16 | 0x40;
+}
 
 static inline u32 pack16(u32 high, u32 low)
 {
@@ -37,8 +49,8 @@ static inline u32 to_tf32(f32 x, int mode, bool ties_away)
 {
     const u32 u = bits32(x);
     const u32 half = ties_away ? 0x1000 : mode == TO_NEAREST ? 0xfff + (u >> 13 & 1) : 0;
-    const u32 r = (u & ~SIGN32) < 0x7f800000u ? (u + half) & ~0x1fffu : u;
-    return x != x ? 0x7fffffffu : r;
+    const bool finite = (u & ~SIGN32) < 0x7f800000u;
+    return x != x && !ties_away ? 0x7fffe000u : (u + (finite ? half : 0)) & ~0x1fffu;
 }
 
 static inline s32 saturate(s32 x, s32 least, s32 most)
@@ -66,14 +78,21 @@ static inline s32 saturate(s32 x, s32 least, s32 most)
 #define REGISTER_u64 u64
 #define REGISTER_s64 s64
 #define INT_TO_HALF(X, H, S) FOUR(X, H##_##S, H, S, "", round32(WIDEN_##S(a), TO_ODD), 0)
+/* From f64 a NaN keeps its sign and the top of its payload. */
+#define NAN_KEPT(X, H, flags, sat, rounding, mode)                                                 \
+    X(cvt_##rounding##_##H##_f64, "cvt." #rounding "." #H ".f64", OP, u16, f64, none, none,        \
+      a == a ? NARROW_##H(ODD_f64(a), mode) : nan_##H((f32)a))
+/* .ftz is about f32 operands of other instructions: a subnormal still rounds up or down here. */
+#define SATURATED(X)                                                                               \
+    FOUR(X, f16_f32_ftz, f16, f32, ".ftz", a, 0)                                                   \
+    FOUR(X, f16_f32_sat, f16, f32, ".sat", a, 1)                                                   \
+    FOUR(X, f16_f32_ftz_sat, f16, f32, ".ftz.sat", a, 1)                                           \
+    FOUR(X, f16_f64_sat, f16, f64, ".sat", ODD_f64(a), 1)
 #define TO_HALF(X, H)                                                                              \
     FROM_INTS(X, INT_TO_HALF, H)                                                                   \
     FOUR(X, H##_f32, H, f32, "", a, 0)                                                             \
-    FOUR(X, H##_f32_ftz, H, f32, ".ftz", flush32(a, 1), 0)                                         \
-    FOUR(X, H##_f32_sat, H, f32, ".sat", a, 1)                                                     \
-    FOUR(X, H##_f32_ftz_sat, H, f32, ".ftz.sat", flush32(a, 1), 1)                                 \
-    FOUR(X, H##_f64, H, f64, "", ODD_f64(a), 0)                                                    \
-    FOUR(X, H##_f64_sat, H, f64, ".sat", ODD_f64(a), 1)                                            \
+    NAN_KEPT(X, H, "", 0, rn, TO_NEAREST) NAN_KEPT(X, H, "", 0, rz, TO_ZERO)                       \
+    NAN_KEPT(X, H, "", 0, rm, DOWN) NAN_KEPT(X, H, "", 0, rp, UP)                                  \
     X(cvt_rn_relu_##H, "cvt.rn.relu." #H ".f32", OP, u16, f32, none, none,                         \
       NARROW_##H(relu32(a, 1), TO_NEAREST))                                                        \
     X(cvt_rz_relu_##H, "cvt.rz.relu." #H ".f32", OP, u16, f32, none, none,                         \
@@ -93,11 +112,11 @@ static inline s32 saturate(s32 x, s32 least, s32 most)
       NARROW_##H(function(FROM_##H(a)), TO_NEAREST))
 #define FROM_HALF(X, H)                                                                            \
     TO_INTS(X, HALF_TO_INT, H)                                                                     \
-    X(cvt_f32_##H, "cvt.f32." #H, OP, f32, u16, none, none, canonical32(FROM_##H(a)))              \
+    X(cvt_f32_##H, "cvt.f32." #H, OP, u32, u16, none, none, WIDE_##H(a))              \
     X(cvt_f32_ftz_##H, "cvt.ftz.f32." #H, OP, f32, u16, none, none,                                \
       flush32(canonical32(FROM_##H(a)), 1))                                                        \
     X(cvt_f32_sat_##H, "cvt.sat.f32." #H, OP, f32, u16, none, none, clamp_unit32(FROM_##H(a), 1))  \
-    X(cvt_f64_##H, "cvt.f64." #H, OP, f64, u16, none, none, canonical64(FROM_##H(a)))              \
+    X(cvt_f64_##H, "cvt.f64." #H, OP, f64, u16, none, none, quiet64((f64)FROM_##H(a)))              \
     X(cvt_f64_sat_##H, "cvt.sat.f64." #H, OP, f64, u16, none, none,                                \
       clamp_unit64(FROM_##H(a), 1))                                                                \
     X(cvt_same_##H, "cvt." #H "." #H, OP, u16, u16, none, none,                                    \
@@ -163,13 +182,7 @@ static inline s32 saturate(s32 x, s32 least, s32 most)
 #define ALL(X)                                                                                     \
     TO_HALF(X, f16)                                                                                \
     TO_HALF(X, bf16)                                                                               \
-    FROM_HALF(X, f16)                                                                              \
-    FROM_HALF(X, bf16)                                                                             \
-    BETWEEN_HALVES(X)                                                                              \
-    PAIR_ROWS(X, f16)                                                                              \
-    PAIR_ROWS(X, bf16)                                                                             \
-    EIGHT_BITS(X, e4m3)                                                                            \
-    EIGHT_BITS(X, e5m2)                                                                            \
-    OTHERS(X)
+    SATURATED(X) FROM_HALF(X, f16) FROM_HALF(X, bf16) BETWEEN_HALVES(X) PAIR_ROWS(X, f16)          \
+        PAIR_ROWS(X, bf16) EIGHT_BITS(X, e4m3) EIGHT_BITS(X, e5m2) OTHERS(X)
 ALL(DEFINE)
 PUBLISH(convert_half, ALL(ENTRY))

@@ -112,25 +112,25 @@ static inline u32 class64(f64 x)
 {
     const u64 magnitude = bits64(x) & ~SIGN64, infinity = 0x7ff0000000000000u;
     const u32 kind = magnitude < infinity ? 1 : magnitude == infinity ? 2 : 4;
-    const bool normal = magnitude >= 0x0010000000000000u && kind == 1;
+    const bool normal = kind == 1 && (magnitude >= 0x0010000000000000u || magnitude == 0);
     const bool subnormal = magnitude < 0x0010000000000000u && magnitude != 0;
     return kind | (normal ? 8 : 0) | (subnormal ? 16 : 0);
 }
 
 /* clang-format off */
 #define ROUNDINGS(X, id, op, B, C, CALL)                                                           \
-    X(id##_rn, op ".rn.f64", OP, f64, f64, B, C, canonical64(CALL(TO_NEAREST)))                    \
-    X(id##_rz, op ".rz.f64", SLOW, f64, f64, B, C, canonical64(CALL(TO_ZERO)))                     \
-    X(id##_rm, op ".rm.f64", SLOW, f64, f64, B, C, canonical64(CALL(DOWN)))                        \
-    X(id##_rp, op ".rp.f64", SLOW, f64, f64, B, C, canonical64(CALL(UP)))
+    X(id##_rn, op ".rn.f64", OP, f64, f64, B, C, CALL(TO_NEAREST))                    \
+    X(id##_rz, op ".rz.f64", SLOW, f64, f64, B, C, CALL(TO_ZERO))                     \
+    X(id##_rm, op ".rm.f64", SLOW, f64, f64, B, C, CALL(DOWN))                        \
+    X(id##_rp, op ".rp.f64", SLOW, f64, f64, B, C, CALL(UP))
 
-#define ADD(mode)  add64(a, b, mode)
-#define SUB(mode)  add64(a, -b, mode)
-#define MUL(mode)  mul64(a, b, mode)
-#define FMA(mode)  fma64(a, b, c, mode)
-#define DIV(mode)  div64(a, b, mode)
-#define RCP(mode)  div64(1.0, a, mode)
-#define SQRT(mode) sqrt64(a, mode)
+#define ADD(mode) result64(add64(a, b, mode), b, a, a)
+#define SUB(mode) result64(add64(a, -b, mode), b, a, a)
+#define MUL(mode) result64(mul64(a, b, mode), b, a, a)
+#define FMA(mode) result64(fma64(a, b, c, mode), b, c, a)
+#define DIV(mode) result64(div64(a, b, mode), a, b, b)
+#define RCP(mode) result64(div64(1.0, a, mode), a, a, a)
+#define SQRT(mode) result64(sqrt64(a, mode), a, a, a)
 
 #define ARITHMETIC(X)                                                                              \
     ROUNDINGS(X, add, "add", f64, none, ADD)                                                       \
@@ -140,7 +140,6 @@ static inline u32 class64(f64 x)
     ROUNDINGS(X, mul, "mul", f64, none, MUL)                                                       \
     X(mul_rn, "mul.f64", SAME, f64, f64, f64, none, )                                              \
     ROUNDINGS(X, fused, "fma", f64, f64, FMA)                                                      \
-    X(fused_rn, "mad.f64", SAME, f64, f64, f64, f64, )                                             \
     X(fused_rn, "mad.rn.f64", SAME, f64, f64, f64, f64, )                                          \
     X(fused_rz, "mad.rz.f64", SAME, f64, f64, f64, f64, )                                          \
     X(fused_rm, "mad.rm.f64", SAME, f64, f64, f64, f64, )                                          \
@@ -148,10 +147,10 @@ static inline u32 class64(f64 x)
     ROUNDINGS(X, quotient, "div", f64, none, DIV)                                                  \
     ROUNDINGS(X, inverse, "rcp", none, none, RCP)                                                  \
     ROUNDINGS(X, root, "sqrt", none, none, SQRT)                                                   \
-    X(smaller, "min.f64", OP, f64, f64, f64, none, canonical64(min64(a, b)))                       \
-    X(larger, "max.f64", OP, f64, f64, f64, none, canonical64(max64(a, b)))                        \
-    X(negative, "neg.f64", OP, u64, u64, none, none, a ^ SIGN64)                                   \
-    X(absolute, "abs.f64", OP, u64, u64, none, none, a & ~SIGN64)                                  \
+    X(smaller, "min.f64", OP, f64, f64, f64, none, result64(min64(a, b), b, a, a))                       \
+    X(larger, "max.f64", OP, f64, f64, f64, none, result64(max64(a, b), b, a, a))                        \
+    X(negative, "neg.f64", OP, f64, f64, none, none, a == a ? -a : quiet64(a)) \
+    X(absolute, "abs.f64", OP, f64, f64, none, none, a == a ? fabs(a) : quiet64(a)) \
     X(copy_sign, "copysign.f64", OP, u64, u64, u64, none, (b & ~SIGN64) | (a & SIGN64))
 /* clang-format on */
 

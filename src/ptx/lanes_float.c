@@ -4,12 +4,12 @@
  */
 #include "ptx/lanes_math.h"
 
-/** Finite 1, infinite 2, NaN 4; normal 8, subnormal 16. */
+/** Finite 1, infinite 2, NaN 4; normal (zeros too) 8, subnormal 16. */
 static inline u32 class32(f32 x)
 {
     const u32 magnitude = bits32(x) & ~SIGN32;
     const u32 kind = magnitude < 0x7f800000u ? 1 : magnitude == 0x7f800000u ? 2 : 4;
-    const bool normal = magnitude >= 0x00800000u && kind == 1;
+    const bool normal = kind == 1 && (magnitude >= 0x00800000u || magnitude == 0);
     const bool subnormal = magnitude < 0x00800000u && magnitude != 0;
     return kind | (normal ? 8 : 0) | (subnormal ? 16 : 0);
 }
@@ -35,11 +35,12 @@ static inline f32 xorsign32(f32 magnitude, f32 a, f32 b)
 /* Rows for the four roundings of an operation. CALL(ftz, mode) is its value. */
 #define FLAGS(X, id, op, B, C, mode, CALL)                                                         \
     X(id, op ".f32", OP, f32, f32, B, C, result32(CALL(0, mode), 0, 0))                            \
-    X(id##_ftz, op ".ftz.f32", OP, f32, f32, B, C, result32(CALL(1, mode), 1, 0))
+    X(id##_ftz, op ".ftz.f32", OP_FTZ, f32, f32, B, C, result32(FLUSHED(CALL, mode), 1, 0))
 #define FLAGS_SAT(X, id, op, B, C, mode, CALL)                                                     \
     FLAGS(X, id, op, B, C, mode, CALL)                                                             \
     X(id##_sat, op ".sat.f32", OP, f32, f32, B, C, result32(CALL(0, mode), 0, 1))                  \
-    X(id##_ftz_sat, op ".ftz.sat.f32", OP, f32, f32, B, C, result32(CALL(1, mode), 1, 1))
+    X(id##_ftz_sat, op ".ftz.sat.f32", OP_FTZ, f32, f32, B, C, result32(FLUSHED(CALL, mode), 1, 1))
+#define FLUSHED(CALL, mode) (exact ? flush_exact32(CALL(1, mode), CALL##_EXACT) : CALL(1, mode))
 #define ALIAS(X, id, op, B, C)                                                                     \
     X(id, op ".f32", SAME, f32, f32, B, C, )                                                       \
     X(id##_ftz, op ".ftz.f32", SAME, f32, f32, B, C, )                                             \
@@ -59,6 +60,18 @@ static inline f32 xorsign32(f32 magnitude, f32 a, f32 b)
 #define DIV(ftz, mode)  div32(IN(a, ftz), IN(b, ftz), mode)
 #define RCP(ftz, mode)  div32(1.0f, IN(a, ftz), mode)
 #define SQRT(ftz, mode) sqrt32(IN(a, ftz), mode)
+
+/* The values before rounding to f32, of flushed operands; NaN where no rounding can matter. */
+#define ADD_EXACT  NAN
+#define SUB_EXACT  NAN
+#define MUL_EXACT  ((f64)IN(a, 1) * IN(b, 1))
+#define FMA_EXACT  sum_to_odd((f64)IN(a, 1) * IN(b, 1), IN(c, 1))
+#define DIV_EXACT  ((f64)IN(a, 1) / IN(b, 1))
+#define RCP_EXACT  (1.0 / IN(a, 1))
+#define SQRT_EXACT NAN
+#define MIN_EXACT  NAN
+#define MAX_EXACT  NAN
+
 #define MIN(ftz, mode)  min32(IN(a, ftz), IN(b, ftz))
 #define MAX(ftz, mode)  max32(IN(a, ftz), IN(b, ftz))
 #define MIN_NAN(ftz, mode) min_nan32(IN(a, ftz), IN(b, ftz))
@@ -77,7 +90,6 @@ static inline f32 xorsign32(f32 magnitude, f32 a, f32 b)
     ROUNDINGS(X, mul, "mul", f32, none, MUL, FLAGS_SAT)                                            \
     ALIAS(X, mul_rn, "mul", f32, none)                                                             \
     ROUNDINGS(X, fused, "fma", f32, f32, FMA, FLAGS_SAT)                                             \
-    ALIAS(X, fused_rn, "mad", f32, f32)                                                              \
     ALIAS(X, fused_rn, "mad.rn", f32, f32)                                                           \
     ALIAS(X, fused_rz, "mad.rz", f32, f32)                                                           \
     ALIAS(X, fused_rm, "mad.rm", f32, f32)                                                           \
@@ -101,10 +113,10 @@ static inline f32 xorsign32(f32 magnitude, f32 a, f32 b)
     EXTREME(X, max_nan_xor, "max", ".NaN.xorsign.abs", MAX_NAN_XOR)
 
 #define SIGNS(X)                                                                                   \
-    X(neg, "neg.f32", OP, u32, u32, none, none, a ^ SIGN32)                                        \
-    X(neg_ftz, "neg.ftz.f32", OP, f32, f32, none, none, -IN(a, 1))                                 \
-    X(absolute, "abs.f32", OP, u32, u32, none, none, a & ~SIGN32)                                       \
-    X(absolute_ftz, "abs.ftz.f32", OP, f32, f32, none, none, fabsf(IN(a, 1)))                           \
+    X(neg, "neg.f32", OP, f32, f32, none, none, canonical32(-a)) \
+    X(neg_ftz, "neg.ftz.f32", OP, f32, f32, none, none, canonical32(-IN(a, 1))) \
+    X(absolute, "abs.f32", OP, f32, f32, none, none, canonical32(fabsf(a))) \
+    X(absolute_ftz, "abs.ftz.f32", OP, f32, f32, none, none, canonical32(fabsf(IN(a, 1)))) \
     X(copy_sign, "copysign.f32", OP, u32, u32, u32, none, (b & ~SIGN32) | (a & SIGN32))
 /* clang-format on */
 

@@ -30,7 +30,8 @@ typedef u32 work_pair;
 
 static inline u32 result_f16(f32 x, bool ftz, bool sat)
 {
-    return flush_f16(to_f16(clamp_unit32(x, sat), TO_NEAREST), ftz);
+    const bool tiny = ftz && fabsf(x) < 0x1p-14f; /* flushed by its exact value */
+    return to_f16(clamp_unit32(tiny ? copysignf(0.0f, x) : x, sat), TO_NEAREST);
 }
 
 static inline u32 result_bf16(f32 x, bool sat)
@@ -52,6 +53,17 @@ static inline f32 extreme(f32 a, f32 b, bool most, bool nan)
 {
     const f32 r = most ? max32(a, b) : min32(a, b);
     return nan && (a != a || b != b) ? NAN_F32 : r;
+}
+
+/* neg and abs give the one NaN. */
+static inline u32 tidy_f16(u32 h)
+{
+    return (h & 0x7fff) > 0x7c00 ? NAN_F16 : h;
+}
+
+static inline u32 tidy_bf16(u32 h)
+{
+    return (h & 0x7fff) > 0x7f80 ? NAN_F16 : h;
 }
 
 /** .xorsign.abs on bits: the magnitudes' min or max with the product's sign. */
@@ -151,12 +163,12 @@ static inline f32 operand(u32 h, bool ftz)
     EXTREMES_OF(X, larger, "max", 1)
 
 #define OTHERS(X)                                                                                  \
-    F16(X, negative, "neg", none, none, a ^ 0x8000)                                                \
-    F16(X, negative_ftz, "neg.ftz", none, none, flush_f16(a, 1) ^ 0x8000)                          \
-    BF16(X, negative, "neg", none, none, a ^ 0x8000)                                               \
-    F16(X, absolute, "abs", none, none, a & 0x7fff)                                                \
-    F16(X, absolute_ftz, "abs.ftz", none, none, flush_f16(a, 1) & 0x7fff)                          \
-    BF16(X, absolute, "abs", none, none, a & 0x7fff)                                               \
+    F16(X, negative, "neg", none, none, tidy_f16(a ^ 0x8000))                                      \
+    F16(X, negative_ftz, "neg.ftz", none, none, tidy_f16(flush_f16(a, 1) ^ 0x8000))                \
+    BF16(X, negative, "neg", none, none, tidy_bf16(a ^ 0x8000))                                    \
+    F16(X, absolute, "abs", none, none, tidy_f16(a & 0x7fff))                                      \
+    F16(X, absolute_ftz, "abs.ftz", none, none, tidy_f16(flush_f16(a, 1) & 0x7fff))                \
+    BF16(X, absolute, "abs", none, none, tidy_bf16(a & 0x7fff))                                    \
     F16(X, ex2, "ex2.approx", none, none, to_f16(exp2_32(from_f16(a)), TO_NEAREST))                \
     BF16(X, ex2, "ex2.approx.ftz", none, none,                                                     \
          to_bf16(flush32(exp2_32(flush32(from_bf16(a), 1)), 1), TO_NEAREST))                       \

@@ -17,7 +17,7 @@ enum { TO_NEAREST, TO_ZERO, DOWN, UP, TO_ODD };
 
 #define NAN_F16 0x7fffu
 #define NAN_F32 from32(0x7fffffffu)
-#define NAN_F64 from64(0x7ff8000000000000u)
+#define NAN_F64 from64(0xfff8000000000000u) /* of invalid operations; others keep a payload */
 #define SIGN32  0x80000000u
 #define SIGN64  0x8000000000000000u
 
@@ -61,9 +61,27 @@ static inline f32 canonical32(f32 x)
     return x == x ? x : NAN_F32;
 }
 
-static inline f64 canonical64(f64 x)
+static inline f64 quiet64(f64 x)
 {
-    return x == x ? x : NAN_F64;
+    return x == x ? x : from64(bits64(x) | 0x0008000000000000u);
+}
+
+/** A result of f64: a NaN is the first operand that is one, quieted, in the order that GPUs look.
+ */
+static inline f64 result64(f64 r, f64 first, f64 second, f64 third)
+{
+    return r == r             ? r
+           : first != first   ? quiet64(first)
+           : second != second ? quiet64(second)
+           : third != third   ? quiet64(third)
+                              : NAN_F64;
+}
+
+/** Zero when what was rounded to r lies below the least normal number: a result is flushed by its
+ * exact value, which may round up to that number. */
+static inline f32 flush_exact32(f32 r, f64 exact)
+{
+    return fabs(exact) < 0x1p-126 ? from32(bits32(r) & SIGN32) : r;
 }
 
 /** To [0, 1], NaN to +0, when `sat`. */

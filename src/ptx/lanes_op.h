@@ -155,6 +155,29 @@ static inline void put_pred(void *d, u32 bits, u32 mask)
         put(dp, r, sizeof r, mask);                                                                \
     }
 
+/** As OP on f32 with .ftz. The expression asks for the exact value only when `exact` is set, which
+ * is when some result is the least normal number. */
+#define OP_FTZ(id, D, A, B, C, expression)                                                         \
+    LANE_FUNCTION(id)                                                                              \
+    {                                                                                              \
+        D r[QN_LANES];                                                                             \
+        u32 least = 0;                                                                             \
+        NO_CARRY;                                                                                  \
+        LANES                                                                                      \
+        {                                                                                          \
+            const bool exact = false;                                                              \
+            SOURCES(A, B, C);                                                                      \
+            r[l] = (D)(expression);                                                                \
+            least |= fabsf(r[l]) == 0x1p-126f;                                                     \
+        }                                                                                          \
+        for (int l = 0; least != 0 && l < QN_LANES; l++) {                                         \
+            const bool exact = true;                                                               \
+            SOURCES(A, B, C);                                                                      \
+            r[l] = (D)(expression);                                                                \
+        }                                                                                          \
+        put(dp, r, sizeof r, mask);                                                                \
+    }
+
 /** Lane by lane over the mask, for what does not vectorise. */
 #define SLOW(id, D, A, B, C, expression)                                                           \
     LANE_FUNCTION(id)                                                                              \
@@ -229,6 +252,7 @@ static inline void put_pred(void *d, u32 bits, u32 mask)
 #define SAME(id, D, A, B, C, expression)
 
 #define FOURTH_OP      false
+#define FOURTH_OP_FTZ  false
 #define FOURTH_SLOW    false
 #define FOURTH_OP4     true
 #define FOURTH_BITWORD false
