@@ -28,7 +28,7 @@ static void write_png(const char *path, const unsigned char *pixels)
     png_image image = {.version = PNG_IMAGE_VERSION, .width = WIDTH, .height = HEIGHT};
     png_color palette[256];
     for (int n = 0; n < 256; n++) { /* from night blue to gold; what never escapes is black */
-        double t = n == 255 ? 0 : sqrt(n / 255.0);
+        double t = n == 255 ? 0 : pow(n / 255.0, 0.35);
         palette[n] = (png_color){(png_byte)(255 * t), (png_byte)(200 * t * t),
                                  (png_byte)(n == 255 ? 0 : 60 + 120 * t * (1 - t))};
     }
