@@ -206,7 +206,10 @@ static quern_status place(qn_reader *reader)
     for (uint32_t i = 0; i < reader->used.count; i++) {
         qn_ptx_symbol *symbol = &reader->used.items[i]->symbol;
         if (symbol->external) {
-            continue;
+            return qn_fail(QUERN_ERROR_IMAGE,
+                           "the PTX uses the variable '%s', which is declared .extern and defined "
+                           "nowhere; modules cannot be linked with each other",
+                           symbol->name);
         }
         total = (total + symbol->alignment - 1) & ~(symbol->alignment - 1);
         symbol->offset = total;

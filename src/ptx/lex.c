@@ -357,6 +357,26 @@ quern_status qn_ptx_skip_statement(qn_reader *reader)
     return qn_ptx_next(reader);
 }
 
+/* It ends with its line when no `;` ends it: never may it swallow an instruction. */
+quern_status qn_ptx_skip_directive(qn_reader *reader)
+{
+    uint32_t line = reader->token.line;
+    while (reader->token.kind != QN_TOKEN_END && reader->token.line == line) {
+        bool done = qn_ptx_is(reader, '}'); /* of the function around */
+        if (!done) {
+            QN_TRY(qn_ptx_take(reader, ';', &done));
+        }
+        if (done) {
+            return QUERN_OK;
+        }
+        if (qn_ptx_is(reader, '{')) {
+            return qn_ptx_skip_braces(reader);
+        }
+        QN_TRY(qn_ptx_next(reader));
+    }
+    return QUERN_OK;
+}
+
 quern_status qn_ptx_skip_braces(qn_reader *reader)
 {
     uint32_t open = 0;

@@ -110,7 +110,7 @@ static quern_status directive(qn_reader *reader)
         space = QN_SPACE_PARAM;
         break;
     default:
-        return qn_ptx_skip_statement(reader);
+        return qn_ptx_skip_directive(reader);
     }
     QN_TRY(qn_ptx_next(reader));
     QN_TRY(qn_parse_variable(reader, &variable, space, external));

@@ -355,7 +355,7 @@ static quern_status item(qn_reader *reader)
         case QN_WORD_LOCAL:
             return module_variable(reader, QN_SPACE_LOCAL, external, visible);
         default:
-            return qn_ptx_skip_statement(reader);
+            return qn_ptx_skip_directive(reader);
         }
         QN_TRY(qn_ptx_next(reader));
     }
@@ -368,7 +368,11 @@ quern_status qn_parse_module(qn_reader *reader)
         return qn_ptx_error(reader, "this is not PTX, which begins with .version");
     }
     while (reader->token.kind != QN_TOKEN_END) {
-        QN_TRY(item(reader));
+        bool empty;
+        QN_TRY(qn_ptx_take(reader, ';', &empty));
+        if (!empty) {
+            QN_TRY(item(reader));
+        }
     }
     return QUERN_OK;
 }

@@ -115,7 +115,8 @@ static quern_status dimensions(qn_reader *reader, uint64_t *count, bool *open)
 /* ---- variables ----------------------------------------------------------------------------- */
 
 /* The variable that a name stands for in this scope: a new one, or one declared before. */
-static quern_status declare(qn_reader *reader, qn_variable **out, qn_name *name, bool external)
+static quern_status declare(qn_reader *reader, qn_variable **out, qn_name *name, qn_ptx_space space,
+                            bool external)
 {
     qn_entity *known = name->entity;
     if (known && known->depth == reader->depth && known->kind == QN_ENTITY_SYMBOL &&
@@ -132,7 +133,8 @@ static quern_status declare(qn_reader *reader, qn_variable **out, qn_name *name,
     variable->symbol.name = name->text;
     variable->symbol.external = true; /* until it is defined */
     entity->symbol = &variable->symbol;
-    if (reader->depth == 0) {
+    /* Static variables of functions are the module's too. */
+    if (reader->depth == 0 || space == QN_SPACE_GLOBAL || space == QN_SPACE_CONST) {
         reader->symbols.items[reader->symbols.count++] = &variable->symbol;
     }
     *out = variable;
@@ -147,7 +149,7 @@ static quern_status one_variable(qn_reader *reader, qn_variable **out, const dec
     }
     qn_name *name = reader->token.name;
     qn_variable *variable;
-    QN_TRY(declare(reader, &variable, name, external));
+    QN_TRY(declare(reader, &variable, name, space, external));
     QN_TRY(qn_ptx_next(reader));
     uint64_t count, given = 0;
     bool open, initial;

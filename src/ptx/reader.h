@@ -237,6 +237,8 @@ quern_status qn_ptx_expect(qn_reader *reader, char mark);
 quern_status qn_ptx_integer(qn_reader *reader, int64_t *value);
 /** Pass over everything up to the `;` that ends a statement, braces included. */
 quern_status qn_ptx_skip_statement(qn_reader *reader);
+/** Pass over a directive that is not known. */
+quern_status qn_ptx_skip_directive(qn_reader *reader);
 /** At `{`: pass over text up to behind its `}`. */
 quern_status qn_ptx_skip_braces(qn_reader *reader);
 /** At the first token of an instruction: its whole opcode. */

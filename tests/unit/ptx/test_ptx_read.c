@@ -259,6 +259,19 @@ Test(ptx_read, initial_values)
     qn_ptx_free(module);
 }
 
+Test(ptx_read, unknown_directives_are_passed_over)
+{
+    qn_ptx_module *module = corpus_read(
+        HEAD ".surprise 1, 2\n.other {\n 1 }\n.third \"x\";\n"
+             ".visible .entry k() .maxnreg 32 .novelty 4\n{\n.reg .b32 %r<3>;\n"
+             ".pragma \"nounroll\";\n.strange 4\nmov.b32 %r1, 1;\n.odd { 5 } mov.b32 %r2, 1;"
+             "\n.odd 5; ret;\n}\n");
+    const qn_ptx_function *k = qn_ptx_kernel(module, "k");
+    cr_assert_eq(k->instruction_count, 3);
+    cr_expect_str_eq(k->instructions[0].opcode, "mov.b32");
+    qn_ptx_free(module);
+}
+
 /* ---- locations
  * ----------------------------------------------------------------------------------- */
 
@@ -303,7 +316,7 @@ static const error_case errors[] = {
     {"", "this is not PTX"},
     {"\x7f"
      "ELF",
-     "this is not PTX"},
+     "byte 0x7f cannot stand in PTX; is this a text?"},
     {".version 9.0\n\x01", "PTX line 2: byte 0x01 cannot stand in PTX"},
     {".version nine", "expected a version such as 9.0"},
     {HEAD ".address_size 32\n", "only 64-bit addresses"},
@@ -332,6 +345,8 @@ static const error_case errors[] = {
     {HEAD ".global .u32 x[99999999999];", "variables of more than 1024 MiB"},
     {HEAD ".visible .global .u32 x[2] = {1, 2, 3};", "'x' has more initial values than room"},
     {HEAD ".visible .global .u64 x = y;", "expected a constant, a variable or a function, not 'y'"},
+    {HEAD ".extern .global .u32 x; .visible .entry k() { .reg .b32 r; ld.global.u32 r, [x]; }",
+     "declared .extern and defined nowhere"},
     {HEAD ".global .align 3 .u32 x;", "an alignment must be a power of two"},
     {HEAD ".func f(.reg .b32 x);", "parameters in registers are not supported"},
     {HEAD ".file 1 \"open\n", "this string has no end"},
@@ -376,9 +391,9 @@ Test(ptx_read, deep_nesting_is_refused)
 
 Test(ptx_read, cut_off_anywhere_and_out_of_memory_anywhere)
 {
-    static const char
-        text[] = KERNEL("L: mov.b32 %r1, 1; @%p1 bra L; .loc 1 2 3\n st.global.v2.u32 [%rd1], "
-                        "{%r1, 2};") ".global .u32 x[2] = {1, 2};\n.file 1 \"f\"\n";
+    static const char text[] =
+        KERNEL("L: mov.b32 %r1, 1; @%p1 bra L; .loc 1 2 3\n st.global.v2.u32 [%rd1], "
+               "{%r1, 2};") ".global .u32 x[2] = {1, 2};\n.file 1 \"f\"\n";
     size_t length = sizeof text - 1;
     for (size_t i = 0; i < length; i++) {
         char *cut = qn_strndup(text, i); /* its own block, so that a read past the end shows */
