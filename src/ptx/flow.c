@@ -27,9 +27,9 @@ qn_flow_kind qn_flow_kind_of(const qn_ptx_instruction *instruction)
 }
 
 /* Marks the instructions that begin a block; returns how many edges there can be at most. */
-static uint32_t mark_leaders(const qn_ptx_function *function, bool *leader)
+static uint64_t mark_leaders(const qn_ptx_function *function, bool *leader)
 {
-    uint32_t edges = function->instruction_count; /* running on */
+    uint64_t edges = function->instruction_count; /* running on */
     leader[0] = true;
     for (uint32_t i = 0; i < function->instruction_count; i++) {
         const qn_ptx_instruction *instruction = &function->instructions[i];
@@ -50,6 +50,22 @@ static uint32_t mark_leaders(const qn_ptx_function *function, bool *leader)
         }
     }
     return edges;
+}
+
+/* Compilers give each indexed branch a list of its own; without that, lists that are used again and
+ * again would make a graph far larger than the text. */
+static quern_status check_edges(const qn_ptx_function *function, uint64_t edges)
+{
+    uint64_t most = 1024 + 4 * (uint64_t)function->instruction_count;
+    for (uint32_t i = 0; i < function->targets_count; i++) {
+        most += 4 * (uint64_t)function->targets[i].count;
+    }
+    return edges <= most
+               ? QUERN_OK
+               : qn_fail(QUERN_ERROR_IMAGE,
+                         "function '%s' of the PTX has too many indexed branches over the "
+                         "same lists of labels",
+                         function->name);
 }
 
 static void add_edges(qn_flow *flow, const qn_ptx_function *function, qn_flow_block *block)
@@ -81,7 +97,8 @@ quern_status qn_flow_build(qn_flow *flow, const qn_ptx_function *function, qn_ar
     if (!leader || !flow->block_of) {
         return qn_ptx_memory();
     }
-    uint32_t edges = mark_leaders(function, leader);
+    uint64_t edges = mark_leaders(function, leader);
+    QN_TRY(check_edges(function, edges));
     for (uint32_t i = 0; i < count; i++) {
         flow->block_count += leader[i];
     }

@@ -389,6 +389,24 @@ Test(ptx_read, deep_nesting_is_refused)
     }
 }
 
+Test(ptx_read, a_graph_larger_than_its_text_is_refused)
+{
+    qn_text text = {0};
+    qn_text_puts(&text, HEAD ".visible .entry k() { .reg .b32 %r<2>; ts: .branchtargets L0");
+    for (int i = 1; i < 2000; i++) {
+        qn_text_printf(&text, ", L%d", i);
+    }
+    qn_text_puts(&text, ";");
+    for (int i = 0; i < 2000; i++) {
+        qn_text_printf(&text, " L%d: brx.idx %%r1, ts;", i);
+    }
+    qn_text_puts(&text, " }");
+    qn_ptx_module *module;
+    cr_expect_eq(qn_ptx_read(&module, text.data, text.length), QUERN_ERROR_IMAGE);
+    cr_expect(strstr(quern_last_error()->message, "too many indexed branches"));
+    qn_text_free(&text);
+}
+
 Test(ptx_read, cut_off_anywhere_and_out_of_memory_anywhere)
 {
     static const char text[] =
