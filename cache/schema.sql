@@ -12,7 +12,7 @@
 -- For each connection. What is not said here is SQLite's default for a reason, too: mmap_size stays
 -- 0, because a file that another process cuts short while it is mapped kills this one (SIGBUS);
 -- cache_size stays at 2 MB, the memory a process may lose to its cache.
-PRAGMA synchronous = NORMAL;      -- a lost last entry is compiled again; a broken file is not risked
+PRAGMA synchronous = OFF;         -- until the journal is set: a new file has nothing to lose
 PRAGMA temp_store = MEMORY;       -- sorting what eviction removes needs no files
 PRAGMA trusted_schema = OFF;      -- a doctored file may not call functions from its schema
 PRAGMA cell_size_check = ON;      -- notice damaged pages when they are read
@@ -20,10 +20,13 @@ PRAGMA cell_size_check = ON;      -- notice damaged pages when they are read
 --- JOURNAL_LOCAL
 -- Readers never wait for a writer, and a commit waits for no disk.
 PRAGMA journal_mode = WAL;
+-- A lost last entry is compiled again; a broken file is not risked.
+PRAGMA synchronous = NORMAL;
 
 --- JOURNAL_NETWORK
 -- WAL needs memory shared by all its processes, which two machines do not have.
 PRAGMA journal_mode = DELETE;
+PRAGMA synchronous = NORMAL;
 
 --- CREATE
 PRAGMA application_id = 0x7175726e; -- "qurn": file(1) can tell

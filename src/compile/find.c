@@ -30,9 +30,11 @@ static const struct place {
     {"CUDA_PATH", "/lib64"},
     {"CUDA_PATH", "/lib"},
     {"LD_LIBRARY_PATH", NULL}, /* a list */
-    {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/cu*/lib"},
+    {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/cu[0-9]*/lib"},
+    {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/cuda_nvrtc/lib"},
     {"CONDA_PREFIX", "/lib"},
-    {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/cu*/lib"},
+    {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/cu[0-9]*/lib"},
+    {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/cuda_nvrtc/lib"},
     {NULL, "/usr/local/cuda/lib64"},
     {NULL, "/usr/local/cuda-*/lib64"},
     {NULL, "/usr/lib/x86_64-linux-gnu"},
