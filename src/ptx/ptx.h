@@ -49,7 +49,8 @@ typedef struct qn_ptx_symbol {
     uint64_t size, alignment;
     uint64_t offset;     /**< in its space: of the function's parameters, shared or local memory; of
                               the module's constant and global data blocks */
-    struct qn_ptx_function *function; /**< for a function symbol */
+    struct qn_ptx_function *function; /**< for a function symbol; this pointer is the function's
+                              address in registers and initial values */
     bool external;       /**< declared only: `.extern .shared` arrays, `.extern .func vprintf` */
     bool visible;
 } qn_ptx_symbol;
@@ -77,7 +78,8 @@ typedef struct qn_ptx_operand {
     qn_ptx_symbol *symbol;
     int64_t offset;
     uint64_t bits;
-    uint32_t target;      /**< LABEL: instruction index after layout */
+    uint32_t target;      /**< LABEL: instruction index after layout; LIST with a name: index in the
+                               function's targets, UINT32_MAX for a prototype */
     const char *name;     /**< SPECIAL, and names of targets lists and prototypes */
     struct qn_ptx_operand *elements;
 } qn_ptx_operand;

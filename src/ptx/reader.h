@@ -3,12 +3,13 @@
  * reader: the declarations that the PTX reader's own files share. Text goes through once, with one
  * token of lookahead; every name is interned, and what it means now hangs on the interned name.
  *
- *     lex.c       text -> tokens                       parse_module.c     directives, functions
- *     names.c     names, scopes, words                 parse_variable.c   types and declarations
- *     globals.c   initial values, placement            parse_body.c       statements, labels
- *     locations.c .loc, .file, .debug_str              parse_operand.c    operands
- *     flow.c      basic blocks and edges               layout.c, slots.c  as ptx.h says
- *     loops.c     which blocks form loops             liveness.c         spans of registers
+ *     lex.c        text -> tokens                 parse_module.c    directives, functions
+ *     names.c      names, scopes, words           parse_variable.c  types and declarations
+ *     globals.c    initial values, placement      parse_body.c      statements, labels
+ *     locations.c  .loc, .file, .debug_str        parse_operand.c   operands
+ *     module.c     the whole                      parse_constant.c  expressions of constants
+ *     flow.c       basic blocks and edges         liveness.c        spans of registers
+ *     loops.c      which blocks form loops        layout.c, slots.c as ptx.h says
  *
  * Everything that outlives the reading lies in the module's arena, the rest in the reader's.
  */
@@ -113,7 +114,6 @@ struct qn_name {
     uint32_t length, hash;
     uint8_t word;
     int8_t definitions;       /**< of an opcode; -1: not looked up yet */
-    bool has_range;           /**< was the prefix of a range at some time */
     const char *debug_string; /**< of a label in .debug_str */
     qn_entity *entity;
 };
@@ -200,7 +200,7 @@ typedef struct qn_reader {
     uint32_t instruction_line;
     uint8_t instruction_flow; /**< qn_flow_kind */
     bool instruction_calls;
-    bool ranges_shadowed;     /**< a range was declared in a nested scope */
+    bool ranges_shadowed; /**< a range was declared in a nested scope */
     QN_LIST(qn_ptx_register) registers;
     QN_LIST(qn_ptx_instruction) instructions;
     QN_LIST(qn_reading) operands; /**< stack of those being read */
