@@ -329,7 +329,7 @@ void cli_print_array(const char *label, quern_dtype dtype, int ndim, const int64
 typedef struct cli_parameter {
     const char *name;
     quern_dtype dtype; /* QUERN_DTYPE_NONE when it is a letter */
-    bool output;
+    bool output, raw;
     const char *text; /* what stands after `NAME=`; NULL when left out */
     cli_value value;
     bool allocate;      /* an output that the call allocates */
@@ -402,8 +402,8 @@ typedef struct cli_job {
 } cli_job;
 
 int cli_job_open(cli_job *job, const cli_command *command, const cli_job_options *options);
-/* Load the arguments of a kernel that is defined, and do what the options ask for. */
-int cli_job_run(cli_job *job, const cli_list *assignments);
+/* Load the arguments that the parameters were given, and do what the options ask for. */
+int cli_job_run(cli_job *job);
 /* Free everything, whatever had been made. */
 void cli_job_close(cli_job *job);
 

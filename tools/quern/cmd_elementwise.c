@@ -57,6 +57,23 @@ static const char text[] =
     "  quern elementwise 'T x, T y' 'T z' 'z = (x - y) * (x - y)' x=a.npy y=b.npy[::-1] z=c.npy\n"
     "  quern elementwise 'float32 x' 'float32 y' 'y = sqrtf(x)' x=arange:float32:10\n";
 
+/* Without --size an array that is not raw has to say how many elements there are. */
+static int check_size(const cli_job *job)
+{
+    if (job->call.has_size) {
+        return CLI_OK;
+    }
+    for (size_t k = 0; k < job->parameters.count; k++) {
+        const cli_parameter *p = &job->parameters.items[k];
+        bool is_array = !p->allocate && p->value.kind != CLI_VALUE_NUMBER;
+        if (is_array && !p->raw) {
+            return CLI_OK;
+        }
+    }
+    return cli_usage(job->command->name, "nothing says how many elements there are: add --size=N, "
+                                         "or pass an array that is not raw");
+}
+
 /* Define the kernel and give its parameters their arguments. */
 static int run_job(cli_job *job, const elementwise_options *options, const cli_list *words)
 {
@@ -78,7 +95,9 @@ static int run_job(cli_job *job, const elementwise_options *options, const cli_l
     cli_parameters_declare(&job->parameters, in, false);
     cli_parameters_declare(&job->parameters, out, true);
     cli_list assignments = {words->items + 3, words->count - 3};
-    return cli_job_run(job, &assignments);
+    CLI_TRY(cli_parameters_assign(&job->parameters, job->command->name, &assignments));
+    CLI_TRY(check_size(job));
+    return cli_job_run(job);
 }
 
 static int run(const cli_command *command, int argc, char **argv)

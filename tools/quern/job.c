@@ -98,9 +98,8 @@ static int compute(cli_job *job, quern_value *values)
     return cli_time(job, values);
 }
 
-int cli_job_run(cli_job *job, const cli_list *assignments)
+int cli_job_run(cli_job *job)
 {
-    CLI_TRY(cli_parameters_assign(&job->parameters, job->command->name, assignments));
     CLI_TRY(cli_parameters_load(&job->parameters, job->engine, (uint64_t)job->options.seed.value));
     CLI_TRY(cli_interrupted());
     quern_value values[QUERN_MAX_PARAMETERS];

@@ -23,7 +23,9 @@ static void declare(cli_parameter *parameter, const char *part, size_t length)
             p++;
             continue;
         }
-        if (*last && strcmp(last, "raw") != 0 && strcmp(last, "const") != 0) {
+        bool is_raw = strcmp(last, "raw") == 0;
+        parameter->raw |= is_raw;
+        if (*last && !is_raw && strcmp(last, "const") != 0) {
             strcat(strcat(type, *type ? " " : ""), last);
         }
         last = cli_strndup(from, (size_t)(p - from));

@@ -10,4 +10,3 @@ add x=ones:float32:3 y=ones:float32:3 z=zeros:int32:3
 try quern elementwise 'float32 x' 'float32 y' 'y = x' x=ones:int64:3 --quiet
 try quern elementwise 'T x' 'T y' 'y = x' x=ones:float32:3 --size 5 --quiet
 try quern elementwise '' 'raw float32 y' 'y[i] = i' y=zeros:float32:3 --quiet
-try quern elementwise 'uint8 x' 'uint8 y' 'y = x' x=300 --quiet

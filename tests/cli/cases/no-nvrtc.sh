@@ -10,3 +10,7 @@ copy x=arange:int32:3
 quern elementwise 'T x' 'T y' 'y = x + 77' x=arange:int32:3 >said 2>&1
 echo "-> $?"
 grep -c NVRTC said
+QUERN_NVRTC=$(command -v sh)
+quern elementwise 'T x' 'T y' 'y = x + 78' x=arange:int32:3 >said 2>&1
+echo "-> $?"
+grep -c "$QUERN_NVRTC" said

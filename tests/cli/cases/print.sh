@@ -32,8 +32,12 @@ f float64 'k * 0.1 + 100' 12
 f complex64 'complex<float>(k, -k)' 3
 f complex128 'complex<double>(0.5 * k, 1e-7)' 3
 f int64 '-9223372036854775807LL - 1 + k' 2
-quern elementwise 'float64 x' 'float64 y' 'y = x * 0.1' x=0.3
-quern elementwise 'float64 x' 'float64 y' 'y = x' x=1e16
-quern elementwise 'float32 x' 'float32 y' 'y = x' x=0.1
-quern elementwise 'complex128 x' 'complex128 y' 'y = x' x=1-2.5j
-quern elementwise 'complex128 x' 'complex128 y' 'y = x' x=2j
+g() {
+    quern elementwise "$1 x" "$1 y" "y = $2" "x=ones:$1:()"
+}
+g float64 'x * 3 * 0.1'
+g float64 'x * 1e16'
+g float32 'x * 0.1f'
+g float16 'x * float16(0.1f)'
+g complex128 'x * complex<double>(1, -2.5)'
+g complex128 'x * complex<double>(0, 2)'

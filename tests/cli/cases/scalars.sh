@@ -2,7 +2,7 @@
 # Numbers take the type of their parameter, or the one that is stated.
 . "$CASE_LIB"
 show() {
-    quern elementwise "$1 a" "$1 y" 'y = a' "a=$2"
+    quern elementwise "$1 a" "$1 y" 'y = a' "a=$2" --size 1
 }
 show int32 0x10
 show int32 -7
@@ -27,3 +27,5 @@ show T 7
 show T 7.5
 show T true
 show T 1j
+try quern elementwise 'float32 a' 'float32 y' 'y = a' a=2
+try quern elementwise 'uint8 a' 'uint8 y' 'y = a' a=300 --size 1

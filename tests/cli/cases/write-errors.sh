@@ -8,6 +8,8 @@ mkdir folder.npy
 try copy x=arange:int8:3 y=folder.npy
 (
     ulimit -f 1
+    QUERN_CACHE_DIR=off
+    export QUERN_CACHE_DIR
     try copy x=zeros:float64:100000 y=old.npy
     try quern elementwise 'T x' 'T a, T b' 'a = b = x' x=zeros:float64:100000 a=new.npy b=old.npy
 )
