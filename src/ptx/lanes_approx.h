@@ -69,7 +69,7 @@ static inline f32 sine_32(f32 x, u64 turn)
     sine = sine * s - 0x1.a01a01a01a01ap-13;
     sine = sine * s + 0x1.1111111111111p-7;
     sine = sine * s - 0x1.5555555555555p-3;
-    sine = r + r * s * sine;
+    sine = r * (1.0 + s * sine); /* keeps -0 */
     f64 cosine = -0x1.93974a8c07c9dp-37;
     cosine = cosine * s + 0x1.1eed8eff8d898p-29;
     cosine = cosine * s - 0x1.27e4fb7789f5cp-22;
@@ -90,10 +90,10 @@ static inline f32 tanh_32(f32 x)
     return a < 0x1p-12 ? x : r;
 }
 
-/** The upper half of an f64, to nearest: what the seeds of f64 division and root return. */
+/** Cut to the upper half of an f64: what the seeds of f64 division and root return. */
 static inline f64 upper_half(f64 x)
 {
-    return from64((bits64(x) + 0x80000000u) & 0xffffffff00000000u);
+    return from64(bits64(x) & 0xffffffff00000000u);
 }
 
 static inline f64 flush64(f64 x)

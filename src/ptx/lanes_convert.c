@@ -132,9 +132,9 @@ static inline f64 int_to64(s128 x, int mode)
     X(cvt_sat_##id, "cvt" name ".sat.f32.f64", OP, f32, f64, none, none,                           \
       clamp_unit32(round32(a, mode), 1))                                                           \
     X(cvt_ftz_##id, "cvt" name ".ftz.f32.f64", OP, f32, f64, none, none,                           \
-      flush_exact32(round32(a, mode), a))                                                          \
+      flush_exact32(round32(a, mode), a, mode))                                                          \
     X(cvt_ftz_sat_##id, "cvt" name ".ftz.sat.f32.f64", OP, f32, f64, none, none,                   \
-      clamp_unit32(flush_exact32(round32(a, mode), a), 1))
+      clamp_unit32(flush_exact32(round32(a, mode), a, mode), 1))
 #define F32_INTEGRAL(X, id, name, function)                                                        \
     F32_ROW(X, id, name, f32, function(a), 0)                                                      \
     F32_ROW(X, id##_ftz, name ".ftz", f32, function(flush32(a, 1)), 1)
@@ -154,8 +154,9 @@ static inline f64 int_to64(s128 x, int mode)
     F32_INTEGRAL(X, rmi_32, ".rmi", floorf)                                                        \
     F32_INTEGRAL(X, rpi_32, ".rpi", ceilf)                                                         \
     F64_ROW(X, 64_32, "", f32, a)                                                                  \
-    F64_ROW(X, 64_32_ftz, ".ftz", f32, flush32(a, 1))                                              \
-    F64_ROW(X, 64_64, "", f64, a)                                                                  \
+    F64_ROW(X, 64_32_ftz, ".ftz", f32, canonical32(flush32(a, 1))) \
+    X(cvt_64_64, "cvt.f64.f64", OP, u64, u64, none, none, a) \
+    X(cvt_sat_64_64, "cvt.sat.f64.f64", OP, f64, f64, none, none, clamp_unit64(a, 1)) \
     F64_ROW(X, rni_64, ".rni", f64, rint(a))                                                       \
     F64_ROW(X, rzi_64, ".rzi", f64, trunc(a))                                                      \
     F64_ROW(X, rmi_64, ".rmi", f64, floor(a))                                                      \

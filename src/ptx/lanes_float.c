@@ -40,7 +40,7 @@ static inline f32 xorsign32(f32 magnitude, f32 a, f32 b)
     FLAGS(X, id, op, B, C, mode, CALL)                                                             \
     X(id##_sat, op ".sat.f32", OP, f32, f32, B, C, result32(CALL(0, mode), 0, 1))                  \
     X(id##_ftz_sat, op ".ftz.sat.f32", OP_FTZ, f32, f32, B, C, result32(FLUSHED(CALL, mode), 1, 1))
-#define FLUSHED(CALL, mode) (exact ? flush_exact32(CALL(1, mode), CALL##_EXACT) : CALL(1, mode))
+#define FLUSHED(CALL, mode) (exact ? flush_exact32(CALL(1, mode), CALL##_EXACT, mode) : CALL(1, mode))
 #define ALIAS(X, id, op, B, C)                                                                     \
     X(id, op ".f32", SAME, f32, f32, B, C, )                                                       \
     X(id##_ftz, op ".ftz.f32", SAME, f32, f32, B, C, )                                             \

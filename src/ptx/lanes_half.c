@@ -30,7 +30,7 @@ typedef u32 work_pair;
 
 static inline u32 result_f16(f32 x, bool ftz, bool sat)
 {
-    const bool tiny = ftz && fabsf(x) < 0x1p-14f; /* flushed by its exact value */
+    const bool tiny = ftz && fabsf(x) < 0x1.ffep-15f; /* before it is rounded up */
     return to_f16(clamp_unit32(tiny ? copysignf(0.0f, x) : x, sat), TO_NEAREST);
 }
 

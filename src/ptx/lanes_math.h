@@ -77,13 +77,6 @@ static inline f64 result64(f64 r, f64 first, f64 second, f64 third)
                               : NAN_F64;
 }
 
-/** Zero when what was rounded to r lies below the least normal number: a result is flushed by its
- * exact value, which may round up to that number. */
-static inline f32 flush_exact32(f32 r, f64 exact)
-{
-    return fabs(exact) < 0x1p-126 ? from32(bits32(r) & SIGN32) : r;
-}
-
 /** To [0, 1], NaN to +0, when `sat`. */
 static inline f32 clamp_unit32(f32 x, bool sat)
 {
@@ -131,6 +124,14 @@ static inline f32 round32(f64 s, int mode)
     default:
         return nearest;
     }
+}
+
+/** Zero when `exact`, of which r is the rounding, would lie below the least normal number if it
+ * were rounded to 24 bits with no limit to the exponent: so GPUs decide what .ftz flushes. */
+static inline f32 flush_exact32(f32 r, f64 exact, int mode)
+{
+    const bool tiny = fabsf(round32(exact * 0x1p24, mode)) < 0x1p-102f;
+    return tiny ? from32(bits32(r) & SIGN32) : r;
 }
 
 /** An exact sum of zero is -0 when rounding down, unless both terms are +0. */
