@@ -94,7 +94,7 @@ static bool read_image(qn_image *out, sqlite3_stmt *row)
 static void touch(qn_store *store, int64_t id, int64_t last_used)
 {
     int64_t now = qn_now_seconds();
-    if (store->read_only || (now - last_used < DAY && last_used - now < DAY)) {
+    if (store->read_only || (last_used > now - DAY && last_used < now + DAY)) {
         return;
     }
     sqlite3_stmt *statement = qn_store_statement(store, QN_SQL_TOUCH);

@@ -53,7 +53,7 @@ static bool works(qn_store *store)
 static const struct {
     const char *sql; /* run on one row, number 1 */
     bool hit;        /* nothing that a hit relies on was changed */
-    int corrupt;
+    uint64_t corrupt;
 } changes[] = {
     {"UPDATE image SET key = zeroblob(16)", false, 0},
     {"UPDATE image SET compiler = 'abd'", false, 0},

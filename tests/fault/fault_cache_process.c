@@ -275,8 +275,15 @@ Test(process, full_disk)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
+static int count_entry(void *context, const quern_cache_entry *entry)
+{
+    *(size_t *)context += strlen(entry->source) + strlen(entry->compiler) + strlen(entry->target);
+    return 0;
+}
+
 static void use_once(void)
 {
+    size_t bytes = 0;
     qn_logger logger = {count_warnings, NULL};
     qn_store *store;
     qn_key key = {{1, 2}, "0", (char *)"material", 8};
@@ -294,6 +301,7 @@ static void use_once(void)
     }
     qn_image_free(&got);
     qn_store_stats(store, &stats);
+    qn_store_visit(store, "00", count_entry, &bytes);
     qn_store_clear(store, NULL);
     qn_store_close(store);
 }
