@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * For those who add a device: the functions that an engine asks of one. Programs that run kernels do
- * not need this header.
+ * For those who add a device: the functions that an engine asks of one. Programs that run kernels
+ * do not need this header.
  *
  * A device allocates memory, loads images, launches functions, and keeps streams and events. The
  * engine does everything else. CUDA (src/device/cuda_*.c) and the software device
@@ -77,23 +77,21 @@ typedef struct quern_device_methods {
     quern_status (*copy)(quern_device *device, void *to, const void *from, size_t bytes,
                          quern_copy_kind kind, void *stream, int wait);
     /** Write `count` copies of a pattern of `pattern_bytes` (1, 2, 4, 8 or 16). */
-    quern_status (*fill)(quern_device *device, void *to, const void *pattern,
-                         size_t pattern_bytes, size_t count, void *stream);
+    quern_status (*fill)(quern_device *device, void *to, const void *pattern, size_t pattern_bytes,
+                         size_t count, void *stream);
 
     /* code */
     quern_status (*module_load)(quern_device *device, void **out, quern_image_kind kind,
                                 const void *image, size_t bytes);
     void (*module_free)(quern_device *device, void *module);
-    quern_status (*function_get)(quern_device *device, void **out, void *module,
-                                 const char *name);
-    quern_status (*function_info)(quern_device *device, void *function,
-                                  quern_function_info *info);
+    quern_status (*function_get)(quern_device *device, void **out, void *module, const char *name);
+    quern_status (*function_info)(quern_device *device, void *function, quern_function_info *info);
     /** Blocks of this size that fit one processor at once; 0 where it is not known. */
     quern_status (*occupancy)(quern_device *device, void *function, uint32_t block_threads,
                               uint32_t shared_bytes, uint32_t *blocks);
     /** Queue a launch. `parameters[k]` points to the bytes of parameter k; all are copied. */
-    quern_status (*launch)(quern_device *device, void *function,
-                           const quern_launch_config *config, void **parameters);
+    quern_status (*launch)(quern_device *device, void *function, const quern_launch_config *config,
+                           void **parameters);
 
     /* streams and events */
     quern_status (*stream_new)(quern_device *device, void **out);

@@ -44,20 +44,21 @@ typedef struct qn_ptx_register {
 /** A variable or a function by name. */
 typedef struct qn_ptx_symbol {
     const char *name;
-    qn_ptx_space space;  /**< QN_SPACE_NONE for a function */
+    qn_ptx_space space; /**< QN_SPACE_NONE for a function */
     qn_ptx_type type;
     uint64_t size, alignment;
-    uint64_t offset;     /**< in its space: of the function's parameters, shared or local memory; of
-                              the module's constant and global data blocks */
+    uint64_t offset; /**< in its space: of the function's parameters, shared or local memory; of
+                          the module's constant and global data blocks */
     struct qn_ptx_function *function; /**< for a function symbol; this pointer is the function's
                               address in registers and initial values */
-    bool external;       /**< declared only: `.extern .shared` arrays, `.extern .func vprintf` */
+    bool external; /**< declared only: `.extern .shared` arrays, `.extern .func vprintf` */
     bool visible;
 } qn_ptx_symbol;
 
 typedef enum qn_ptx_operand_kind {
     QN_OPERAND_REGISTER,  /**< reg */
-    QN_OPERAND_IMMEDIATE, /**< bits: as raw bits of `immediate_type` (f32 0f..., f64 0d..., integers) */
+    QN_OPERAND_IMMEDIATE, /**< bits: as raw bits of `immediate_type` (f32 0f..., f64 0d...,
+                             integers) */
     QN_OPERAND_SPECIAL,   /**< name: "%tid.x", "%laneid", "%clock64", "%envreg1", ... */
     QN_OPERAND_SYMBOL,    /**< symbol, plus offset: its address in its space (or a function) */
     QN_OPERAND_ADDRESS,   /**< [reg + offset], [symbol + offset] or [offset] */
@@ -65,34 +66,35 @@ typedef enum qn_ptx_operand_kind {
     QN_OPERAND_PAIR,      /**< p|q: two elements, as VECTOR */
     QN_OPERAND_LABEL,     /**< target: index of an instruction */
     QN_OPERAND_SINK,      /**< _ */
-    QN_OPERAND_LIST,      /**< (a, b, ...): of a call; also a .branchtargets or .callprototype name */
+    QN_OPERAND_LIST, /**< (a, b, ...): of a call; also a .branchtargets or .callprototype name */
 } qn_ptx_operand_kind;
 
 typedef struct qn_ptx_operand {
     qn_ptx_operand_kind kind;
-    bool negated;         /**< !p */
-    bool is_float;        /**< immediate written 0f or 0d */
-    uint8_t float_bits;   /**< 32 or 64 for those */
+    bool negated;       /**< !p */
+    bool is_float;      /**< immediate written 0f or 0d */
+    uint8_t float_bits; /**< 32 or 64 for those */
     uint8_t element_count;
-    int32_t reg;          /**< register index of the function; -1: none */
+    int32_t reg; /**< register index of the function; -1: none */
     qn_ptx_symbol *symbol;
     int64_t offset;
     uint64_t bits;
-    uint32_t target;      /**< LABEL: instruction index after layout; LIST with a name: index in the
-                               function's targets, UINT32_MAX for a prototype */
-    const char *name;     /**< SPECIAL, and names of targets lists and prototypes */
+    uint32_t target;  /**< LABEL: instruction index after layout; LIST with a name: index in the
+                           function's targets, UINT32_MAX for a prototype */
+    const char *name; /**< SPECIAL, and names of targets lists and prototypes */
     struct qn_ptx_operand *elements;
 } qn_ptx_operand;
 
 typedef struct qn_ptx_instruction {
-    const char *opcode;   /**< whole, interned: "fma.rn.f32", "ld.global.nc.v4.f32", "bra.uni" */
+    const char *opcode; /**< whole, interned: "fma.rn.f32", "ld.global.nc.v4.f32", "bra.uni" */
     qn_ptx_operand *operands; /**< in the order written */
     uint8_t operand_count;
-    uint8_t definitions;  /**< how many leading operands are written (0 for st, bra, red, bar, ...) */
+    uint8_t
+        definitions; /**< how many leading operands are written (0 for st, bra, red, bar, ...) */
     bool guard_negated;
-    int32_t guard;        /**< register index of the guard predicate, -1: none */
-    uint32_t line;        /**< of the PTX text */
-    uint32_t location;    /**< index into the module's locations; 0: unknown */
+    int32_t guard;               /**< register index of the guard predicate, -1: none */
+    uint32_t line;               /**< of the PTX text */
+    uint32_t location;           /**< index into the module's locations; 0: unknown */
     qn_ptx_symbol *scope_params; /**< unused by the executor */
 } qn_ptx_instruction;
 
@@ -100,8 +102,8 @@ typedef struct qn_ptx_instruction {
 typedef struct qn_ptx_location {
     const char *file;
     uint32_t line, column;
-    const char *function;  /**< name of the inlined function, or NULL */
-    uint32_t inlined_at;   /**< index of a location, 0: none */
+    const char *function; /**< name of the inlined function, or NULL */
+    uint32_t inlined_at;  /**< index of a location, 0: none */
 } qn_ptx_location;
 
 /** A list of labels (.branchtargets) or of possible callees. */
@@ -115,35 +117,36 @@ typedef struct qn_ptx_function {
     const char *name;
     struct qn_ptx_module *module;
     bool is_kernel, has_body;
-    qn_ptx_symbol **params;   /**< of the signature; offsets lie in the parameter block */
+    qn_ptx_symbol **params; /**< of the signature; offsets lie in the parameter block */
     uint32_t param_count, param_bytes;
-    qn_ptx_symbol **returns;  /**< of a .func; same block, behind the params */
+    qn_ptx_symbol **returns;                  /**< of a .func; same block, behind the params */
     uint32_t return_count, frame_param_bytes; /**< block of params and returns and of every .param
                                    variable declared inside, which calls marshal through */
     qn_ptx_register *registers;
     uint32_t register_count;
-    uint32_t frame_bytes;     /**< of the frame, a multiple of 64 */
+    uint32_t frame_bytes;               /**< of the frame, a multiple of 64 */
     uint32_t local_bytes, shared_bytes; /**< .local depot; static .shared of this function */
-    uint32_t max_threads;     /**< .maxntid product; 0: none */
-    qn_ptx_instruction *instructions; /**< in layout order: loop-aware reverse post-order */
+    uint32_t max_threads;               /**< .maxntid product; 0: none */
+    qn_ptx_instruction *instructions;   /**< in layout order: loop-aware reverse post-order */
     uint32_t instruction_count;
     qn_ptx_targets *targets;
     uint32_t targets_count;
-    void *decoded;            /**< the executor's own; freed by qn_ptx_free through qn_ptx_undecode */
+    void *decoded; /**< the executor's own; freed by qn_ptx_free through qn_ptx_undecode */
 } qn_ptx_function;
 
 typedef struct qn_ptx_module {
     qn_arena arena;
-    int version, target;      /**< .version 9.0 -> 90; .target sm_75 -> 75 */
+    int version, target; /**< .version 9.0 -> 90; .target sm_75 -> 75 */
     qn_ptx_function **functions;
     uint32_t function_count;
-    qn_ptx_symbol **symbols;  /**< module scope */
+    qn_ptx_symbol **symbols; /**< module scope */
     uint32_t symbol_count;
     qn_ptx_location *locations; /**< [0] is "unknown" */
     uint32_t location_count;
-    unsigned char *globals;   /**< initialised .global and .const data; addresses of symbols resolved */
+    unsigned char
+        *globals; /**< initialised .global and .const data; addresses of symbols resolved */
     uint64_t global_bytes;
-    void *globals_block;      /**< the allocation that `globals` lies in */
+    void *globals_block;          /**< the allocation that `globals` lies in */
     uint64_t module_shared_bytes; /**< .shared at module scope, which every kernel has */
 } qn_ptx_module;
 
@@ -172,28 +175,30 @@ quern_status qn_ptx_allocate_slots(qn_ptx_function *function, qn_arena *arena);
  *     64 bits       uint64_t[32]                         256 bytes
  *     128 bits      two uint64_t[32], low then high      512 bytes
  *
- * Slots are aligned to 64 bytes, those of predicates to 4. Registers that are not needed at the same
- * time share a slot; a register that no instruction names has none (slot 0 means nothing then).
- * The operands of one instruction never share, unless they are the same register. 8-bit registers (.b8) are kept in the 16-bit form. */
+ * Slots are aligned to 64 bytes, those of predicates to 4. Registers that are not needed at the
+ * same time share a slot; a register that no instruction names has none (slot 0 means nothing
+ * then). The operands of one instruction never share, unless they are the same register. 8-bit
+ * registers (.b8) are kept in the 16-bit form. */
 
 /* ==== lanes: lanes*.c, one build each for x86-64-v2, v3 and v4 ============================== */
 
-/** A lane-wise operation: for each lane in `mask`, d = op(a, b, c). Operands point into frames or to
- * constants broadcast to 32 lanes, in the register formats above (predicates: a uint32_t of bits).
- * `carry` is the warp's condition code: one bit a lane. Lanes outside `mask` keep their d. */
+/** A lane-wise operation: for each lane in `mask`, d = op(a, b, c). Operands point into frames or
+ * to constants broadcast to 32 lanes, in the register formats above (predicates: a uint32_t of
+ * bits). `carry` is the warp's condition code: one bit a lane. Lanes outside `mask` keep their d.
+ */
 typedef void (*qn_lane_function)(void *d, const void *a, const void *b, const void *c,
                                  uint32_t mask, uint32_t *carry);
 
 /** What the executor must know to call one. */
 typedef struct qn_lane_form {
-    const char *name;          /**< "fma.rn.f32", "setp.lt.and.f32", "cvt.rzi.s32.f32" */
+    const char *name; /**< "fma.rn.f32", "setp.lt.and.f32", "cvt.rzi.s32.f32" */
     qn_lane_function function;
-    uint8_t d_bits, a_bits, b_bits, c_bits; /**< register widths in bits: 1 pred, 16, 32, 64, 128; 0:
-                                  no such operand. For setp with two destinations (p|q) the executor
-                                  passes q's slot by calling `second` (NULL: none) with the same
-                                  operands. */
-    qn_lane_function second;   /**< setp: computes q = combine(not compare) */
-    bool fourth;               /**< has a fourth source (e.g. bfi, mad with pred): see lanes.h */
+    uint8_t d_bits, a_bits, b_bits, c_bits; /**< register widths in bits: 1 pred, 16, 32, 64, 128;
+                                  0: no such operand. For setp with two destinations (p|q) the
+                                  executor passes q's slot by calling `second` (NULL: none) with the
+                                  same operands. */
+    qn_lane_function second;                /**< setp: computes q = combine(not compare) */
+    bool fourth; /**< has a fourth source (e.g. bfi, mad with pred): see lanes.h */
 } qn_lane_form;
 
 /** Find the form of a whole opcode text, NULL if unknown. Chooses the best build for this CPU once.
@@ -219,15 +224,15 @@ typedef struct qn_ptx_launch {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared;
     bool cooperative;
-    void *const *parameters;   /**< parameters[k] points to the bytes of parameter k */
+    void *const *parameters; /**< parameters[k] points to the bytes of parameter k */
     qn_memory_map *memory;
-    unsigned threads;          /**< host threads to spread blocks over; 0: all cores */
-    const atomic_bool *stop;   /**< becomes true: end the launch with QUERN_ERROR_INTERRUPTED */
+    unsigned threads;        /**< host threads to spread blocks over; 0: all cores */
+    const atomic_bool *stop; /**< becomes true: end the launch with QUERN_ERROR_INTERRUPTED */
 } qn_ptx_launch;
 
 /** Execute a launch and wait for it. Errors: QUERN_ERROR_ACCESS, QUERN_ERROR_LAUNCH,
- * QUERN_ERROR_NOT_SUPPORTED (unknown form), QUERN_ERROR_INTERRUPTED; the message names kernel, block,
- * thread, PTX line, address, nearest allocation; the place is given by qn_error_place(). */
+ * QUERN_ERROR_NOT_SUPPORTED (unknown form), QUERN_ERROR_INTERRUPTED; the message names kernel,
+ * block, thread, PTX line, address, nearest allocation; the place is given by qn_error_place(). */
 quern_status qn_ptx_run(const qn_ptx_launch *launch);
 /** Frees what decoding attached to a function. */
 void qn_ptx_undecode(qn_ptx_function *function);
