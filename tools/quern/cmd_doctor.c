@@ -31,6 +31,17 @@ static void advice(const char *text)
     printf("  -> %s\n", text);
 }
 
+/* The library's text, line by line under what is printed. */
+static void indented(const char *text)
+{
+    for (size_t length; *text; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        if (length > 0) {
+            printf("  %.*s\n", (int)length, text);
+        }
+    }
+}
+
 static void show_devices(void)
 {
     static quern_device_info infos[MOST_DEVICES];
@@ -40,7 +51,7 @@ static void show_devices(void)
     size_t count = 0, gpus = 0;
     heading("devices");
     if (quern_list_devices(&count, infos, MOST_DEVICES) != QUERN_OK) {
-        printf("  %s", quern_last_error_text());
+        indented(quern_last_error_text());
     }
     for (size_t k = 0; k < count && k < MOST_DEVICES; k++) {
         const quern_device_info *info = &infos[k];
@@ -64,13 +75,14 @@ static void show_compiler(void)
     heading("compiler");
     quern_compiler_info info = {.size = sizeof info};
     if (quern_get_compiler_info(&info, 1) != QUERN_OK) {
-        printf("  %s", quern_last_error_text());
+        indented(quern_last_error_text());
     }
     if (info.found && info.major > 0) {
         printf("  NVRTC %d.%d, %s\n", info.major, info.minor, info.path);
     }
     if (info.problem[0] || !info.found) {
-        printf("  NVRTC cannot be used: %s\n", info.problem);
+        puts("  NVRTC cannot be used");
+        indented(info.problem);
         advice("install the CUDA Toolkit, or: pip install nvidia-cuda-nvrtc; or let QUERN_NVRTC");
         puts("     name the library: QUERN_NVRTC=/path/to/libnvrtc.so.13");
         puts("     (kernels that are in the cache run without it)");
@@ -84,7 +96,7 @@ static void show_cache(void)
     options.device = "soft";
     quern_engine *engine;
     if (quern_open(&engine, &options) != QUERN_OK) {
-        printf("  %s", quern_last_error_text());
+        indented(quern_last_error_text());
         return;
     }
     quern_cache_stats stats = {.size = sizeof stats};
@@ -128,6 +140,7 @@ typedef struct trial {
     quern_kernel *kernel;
     quern_array *x, *y;
     double started;
+    bool software; /* the device that was opened is the software device */
 } trial;
 
 /* Say how long a step took, or why it failed. */
@@ -137,7 +150,8 @@ static bool step(trial *t, const char *what, quern_status status)
     if (status == QUERN_OK) {
         printf("  %-20s %8.1f ms\n", what, now - t->started);
     } else {
-        printf("  %-20s failed\n  %s", what, quern_last_error_text());
+        printf("  %-20s   failed\n", what);
+        indented(quern_last_error_text());
     }
     t->started = now_ms();
     return status == QUERN_OK;
@@ -177,7 +191,8 @@ static bool run_trial(trial *t, const char *device)
     }
     quern_device_info info = {.size = sizeof info};
     if (quern_get_device_info(t->engine, &info) == QUERN_OK) {
-        printf("  %-20s %s\n", "", info.name);
+        printf("  %-20s   %s\n", "", info.name);
+        t->software = strncmp(info.id, "soft", 4) == 0;
     }
     return step(t, "copy an array to it",
                 quern_array_from(&t->x, t->engine, QUERN_FLOAT32, 1, (int64_t[]){ELEMENTS}, x)) &&
@@ -190,12 +205,13 @@ static bool run_trial(trial *t, const char *device)
            result_is_right(x, y);
 }
 
-/* `device` is NULL for the default one. */
-static bool try_device(const char *device)
+/* `device` is NULL for the default one; *software tells that it is the software device. */
+static bool try_device(const char *device, bool *software)
 {
     heading(device ? "trial on the software device" : "trial");
     trial t = {0};
     bool good = run_trial(&t, device);
+    *software = t.software;
     quern_array_release(t.x);
     quern_array_release(t.y);
     quern_kernel_release(t.kernel);
@@ -216,7 +232,8 @@ static int run(const cli_command *command, int argc, char **argv)
     show_compiler();
     show_cache();
     show_environment();
-    bool works = try_device(NULL) || try_device("soft");
+    bool software;
+    bool works = try_device(NULL, &software) || (!software && try_device("soft", &software));
     putchar('\n');
     CLI_TRY(cli_flush());
     return works ? CLI_OK : cli_fail("no kernel could be compiled and run; see above");
