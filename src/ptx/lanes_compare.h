@@ -121,19 +121,19 @@ static __attribute__((noinline)) void put_set(void *dp, u32 bits, u32 one, u32 m
 /* The fourteen operators on x and y, which are expressions of a and b. */
 #define FLOAT_ORDER(Y, suffix, ftz, type, T, bits_of, x, y)                                        \
     Y(eq_##suffix, "eq", ftz, type, T, bits_of, (x) == (y))                                        \
-    Y(ne_##suffix, "ne", ftz, type, T, bits_of, ((x) < (y)) | ((x) > (y)))                         \
+    Y(ne_##suffix, "ne", ftz, type, T, bits_of, ((x) < (y)) || ((x) > (y)))                         \
     Y(lt_##suffix, "lt", ftz, type, T, bits_of, (x) < (y))                                         \
     Y(le_##suffix, "le", ftz, type, T, bits_of, (x) <= (y))                                        \
     Y(gt_##suffix, "gt", ftz, type, T, bits_of, (x) > (y))                                         \
     Y(ge_##suffix, "ge", ftz, type, T, bits_of, (x) >= (y))                                        \
-    Y(equ_##suffix, "equ", ftz, type, T, bits_of, !(((x) < (y)) | ((x) > (y))))                    \
+    Y(equ_##suffix, "equ", ftz, type, T, bits_of, !(((x) < (y)) || ((x) > (y))))                    \
     Y(neu_##suffix, "neu", ftz, type, T, bits_of, (x) != (y))                                      \
     Y(ltu_##suffix, "ltu", ftz, type, T, bits_of, !((x) >= (y)))                                   \
     Y(leu_##suffix, "leu", ftz, type, T, bits_of, !((x) > (y)))                                    \
     Y(gtu_##suffix, "gtu", ftz, type, T, bits_of, !((x) <= (y)))                                   \
     Y(geu_##suffix, "geu", ftz, type, T, bits_of, !((x) < (y)))                                    \
-    Y(num_##suffix, "num", ftz, type, T, bits_of, ((x) == (x)) & ((y) == (y)))                             \
-    Y(nan_##suffix, "nan", ftz, type, T, bits_of, ((x) != (x)) | ((y) != (y)))
+    Y(num_##suffix, "num", ftz, type, T, bits_of, ((x) == (x)) && ((y) == (y)))                             \
+    Y(nan_##suffix, "nan", ftz, type, T, bits_of, ((x) != (x)) || ((y) != (y)))
 /* clang-format on */
 
 #endif /* QN_LANES_COMPARE_H */

@@ -102,7 +102,7 @@ static inline f64 sum_to_odd(f64 a, f64 b)
     const u64 u = bits64(s);
     const bool inexact = (rest > 0.0) | (rest < 0.0);
     const u64 step = (rest > 0.0) == (s > 0.0) ? u + 1 : u - 1;
-    return from64(inexact & ((u & 1) == 0) ? step : u);
+    return from64((inexact && (u & 1) == 0) ? step : u);
 }
 
 /** An exact or odd-rounded f64 to f32. */
