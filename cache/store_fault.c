@@ -87,22 +87,23 @@ static bool is_same_file(const qn_store *store)
            facts.st_ino == store->file_inode;
 }
 
+/* The journals go first: once the name is free, those that are there may be the new file's. */
 static bool move_away(qn_store *store)
 {
-    qn_text target = {0}, journal = {0};
+    static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
+    for (size_t k = 0; k < QN_COUNT(suffixes); k++) {
+        qn_text journal = {0};
+        qn_text_printf(&journal, "%s%s", store->path, suffixes[k]);
+        if (!journal.failed) {
+            unlink(journal.data);
+        }
+        qn_text_free(&journal);
+    }
+    qn_text target = {0};
     qn_text_printf(&target, "%s.corrupt-%lld", store->path, (long long)qn_now_seconds());
     remove_older(store);
     bool moved = !target.failed && rename(store->path, target.data) == 0;
-    static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
-    for (size_t k = 0; k < QN_COUNT(suffixes) && moved; k++) {
-        journal.length = 0;
-        qn_text_printf(&journal, "%s%s", store->path, suffixes[k]);
-        if (!journal.failed) {
-            unlink(journal.data); /* of the damaged file: the new one must not meet them */
-        }
-    }
     qn_text_free(&target);
-    qn_text_free(&journal);
     return moved;
 }
 
@@ -142,7 +143,8 @@ static void stop_writing(qn_store *store, const char *doing, const char *said)
 void qn_store_fault(qn_store *store, int code, const char *doing, bool writing)
 {
     char said[200];
-    snprintf(said, sizeof said, "%s", store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code));
+    bool known = store->db && sqlite3_errcode(store->db) != SQLITE_OK;
+    snprintf(said, sizeof said, "%s", known ? sqlite3_errmsg(store->db) : sqlite3_errstr(code));
     store->faults++;
     switch (code & 0xff) {
     case SQLITE_CORRUPT:

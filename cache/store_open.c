@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define OPEN_TRIES 3
+
 static const char *const names[] = {
 #define NAME(name) #name,
     QN_SQL_MAP(NAME)
@@ -115,18 +117,23 @@ static int open_file(qn_store *store)
     return code;
 }
 
-/* A new database. Another process may have made it meanwhile: looked at again under the lock. */
-static int create(qn_store *store)
+/* Make the tables in an empty file. In one transaction, because another process may make them too.
+ */
+static int create(qn_store *store, int64_t *version)
 {
-    int lock, code;
-    int64_t version = 0;
+    int lock;
+    int64_t objects = 0;
     qn_folder_lock(store, &lock);
-    code = qn_store_run(qn_store_statement(store, QN_SQL_BEGIN), NULL);
+    int code = qn_store_run(qn_store_statement(store, QN_SQL_BEGIN), NULL);
     if (code == SQLITE_OK) {
-        code = qn_store_run(qn_store_statement(store, QN_SQL_VERSION), &version);
+        code = qn_store_run(qn_store_statement(store, QN_SQL_VERSION), version);
     }
-    if (code == SQLITE_OK && version == 0) {
+    if (code == SQLITE_OK && *version == 0) {
+        code = qn_store_run(qn_store_statement(store, QN_SQL_SCHEMA_SIZE), &objects);
+    }
+    if (code == SQLITE_OK && *version == 0 && objects == 0) {
         code = qn_store_script(store, "CREATE");
+        *version = QN_CACHE_FORMAT;
     }
     if (code == SQLITE_OK) {
         code = qn_store_run(qn_store_statement(store, QN_SQL_COMMIT), NULL);
@@ -141,13 +148,10 @@ static int create(qn_store *store)
 /* Is it a database of this format? Makes one of an empty file. */
 static int check_format(qn_store *store)
 {
-    int64_t version = 0, objects = 0;
+    int64_t version = 0;
     int code = qn_store_run(qn_store_statement(store, QN_SQL_VERSION), &version);
     if (code == SQLITE_OK && version == 0) {
-        code = qn_store_run(qn_store_statement(store, QN_SQL_SCHEMA_SIZE), &objects);
-        if (code == SQLITE_OK && objects == 0) {
-            return store->read_only ? SQLITE_CANTOPEN : create(store);
-        }
+        code = store->read_only ? SQLITE_CANTOPEN : create(store, &version);
     }
     if (code == SQLITE_OK && version != QN_CACHE_FORMAT) {
         code = SQLITE_NOTADB;
@@ -179,16 +183,27 @@ static int open_database(qn_store *store)
     return code;
 }
 
+/* What SQLite says when the file it opened lost its name or its journal meanwhile. */
+static bool was_moved(int code)
+{
+    return code == SQLITE_READONLY_DBMOVED || (code & 0xff) == SQLITE_IOERR;
+}
+
 bool qn_store_connect(qn_store *store)
 {
-    /* twice, because a damaged file is set aside by the fault, and then a new one can be made */
-    for (int attempt = 0; attempt < 2 && !store->problem[0]; attempt++) {
+    /* again, because a damaged file is set aside by the fault, and then a new one can be made; and
+     * because another process may do that under this one's feet */
+    for (int attempt = 0; attempt < OPEN_TRIES && !store->problem[0]; attempt++) {
         if (store->db) {
             return true;
         }
         int code = open_database(store);
         if (code == SQLITE_OK) {
             return store->db != NULL;
+        }
+        if (store->db && attempt + 1 < OPEN_TRIES && was_moved(code)) {
+            qn_store_disconnect(store);
+            continue;
         }
         if (store->db) {
             qn_store_fault(store, code, "opening it", false);
