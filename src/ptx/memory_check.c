@@ -60,20 +60,18 @@ static const qn_range *find_global(qn_warp *warp, uint64_t address)
     return inside(range, address, 1) ? range : NULL;
 }
 
-/* Kernels allocate and free while they run: look again when the map has changed. */
-static bool renew_snapshot(qn_worker *worker)
+/* Kernels allocate and free while they run. Out of memory: the old snapshot has to do. */
+static void renew_snapshot(qn_worker *worker)
 {
     qn_memory_map *map = worker->run->launch->memory;
     if (qn_memory_map_version(map) == worker->snapshot->version) {
-        return false;
+        return;
     }
     qn_snapshot *fresh = qn_memory_map_snapshot(map);
-    if (!fresh) {
-        return false;
+    if (fresh) {
+        qn_snapshot_release(worker->snapshot);
+        worker->snapshot = fresh;
     }
-    qn_snapshot_release(worker->snapshot);
-    worker->snapshot = fresh;
-    return true;
 }
 
 /* The operations of a kernel have a place each, so that arrays do not drive one another out. */
@@ -85,10 +83,8 @@ static unsigned hit_of(const qn_warp *warp, const qn_op *op)
 /* `bytes` from `low` to `high` and behind lie in one range. */
 static bool in_global(qn_warp *warp, const qn_op *op, uint64_t low, uint64_t high, uint64_t bytes)
 {
+    renew_snapshot(warp->block->worker);
     const qn_range *range = find_global(warp, low);
-    if (!range && renew_snapshot(warp->block->worker)) {
-        range = find_global(warp, low);
-    }
     if (!range || high < low || !inside(range, high, bytes)) {
         return false;
     }
