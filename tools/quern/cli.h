@@ -280,12 +280,12 @@ int cli_npy_stage(const char *path, quern_dtype dtype, int ndim, const int64_t *
                   const void *data, size_t bytes);
 /* Move all staged files to their places. */
 int cli_npy_publish(void);
-/* Remove what is staged. Safe in a signal handler. */
+/* Remove what is staged. Safe from any thread. */
 void cli_npy_discard(void);
 
 /* ---- interrupt.c --------------------------------------------------------------------------- */
 
-/* Install the handlers: the first Ctrl-C stops the launch, the second the program. */
+/* From here on the first Ctrl-C stops the launch, the second the program. */
 void cli_interrupt_install(void);
 /* The engine whose launch is to be stopped; NULL for none. */
 void cli_interrupt_engine(quern_engine *engine);

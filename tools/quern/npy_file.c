@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -90,11 +91,12 @@ int cli_npy_check_target(const char *name, const char *path)
     return CLI_OK;
 }
 
-/* What is staged. A signal handler reads it, so an entry is complete before it is counted. */
+/* What is staged. The thread that waits for signals reads it too, so an entry is complete before it
+ * is counted, and is counted before its file is there. */
 static struct {
     const char *temporary, *path;
 } staged[QUERN_MAX_PARAMETERS];
-static volatile int staged_count;
+static atomic_int staged_count;
 
 void cli_npy_discard(void)
 {
@@ -126,11 +128,12 @@ int cli_npy_stage(const char *path, quern_dtype dtype, int ndim, const int64_t *
     int at = staged_count;
     staged[at].path = cli_strdup(path);
     staged[at].temporary = cli_sprintf("%s.quern-%ld-%d.tmp", folder_of(path), (long)getpid(), at);
+    staged_count = at + 1;
     int file = open(staged[at].temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) {
+        staged_count = at;
         return fail_errno(NULL, "write", path);
     }
-    staged_count = at + 1;
     char header[CLI_NPY_HEADER];
     size_t length = cli_npy_header(header, dtype, ndim, shape);
     bool good = write_all(file, header, length) && write_all(file, data, bytes);
