@@ -19,6 +19,12 @@ static uint32_t param_stride(const qn_ptx_function *kernel)
     return (kernel->frame_param_bytes + 15u) & ~15u;
 }
 
+/* Called functions' variables begin there. */
+static uint64_t local_top(const qn_ptx_function *kernel)
+{
+    return (kernel->local_bytes + 15u) & ~15u;
+}
+
 /* What does not change from block to block. */
 static void set_up_warp(qn_block *block, uint32_t index, unsigned char *memory)
 {
@@ -43,7 +49,7 @@ static void set_up_warp(qn_block *block, uint32_t index, unsigned char *memory)
                             .pool = run->pool,
                             .params = memory + code->frame_bytes,
                             .param_stride = param_stride(code->function),
-                            .local_top = code->function->local_bytes};
+                            .local_top = local_top(code->function)};
     for (unsigned k = 0; k < 3; k++) {
         if (code->lines[k]) {
             memcpy(memory + code->lines[k], warp->thread[k], sizeof warp->thread[k]);
@@ -128,7 +134,7 @@ void qn_block_begin(qn_block *block, uint64_t number)
         qn_warp *warp = &block->warps[w];
         warp->live = warp->lanes;
         warp->root.lanes = warp->lanes;
-        warp->root.local_top = run->kernel->local_bytes;
+        warp->root.local_top = local_top(run->kernel);
         warp->count = 0;
         qn_group_add(warp, run->code->ops, &warp->root, warp->lanes);
         for (unsigned k = 0; k < 3; k++) {
