@@ -22,7 +22,7 @@ static const char scalar[] =
     "  if (i < n) z[i] = 2.0f * x[i] + y[i] + %d.0f;\n"
     "}\n";
 
-/** The same with packs of four and a tail, which is what the template gives. */
+/** The equivalent of what the template gives: packs of four, a grid-stride loop, a tail. */
 static const char vector[] =
     "struct alignas(16) P { float v[4]; };\n"
     "extern \"C\" __global__ void k(const float *__restrict__ x, const float *__restrict__ y,\n"
@@ -35,6 +35,7 @@ static const char vector[] =
     "      for (int l = 0; l < 4; l++) c.v[l] = 2.0f * a.v[l] + b.v[l] + %d.0f;\n"
     "      ((P *)z)[p] = c;\n"
     "    } else {\n"
+    "#pragma unroll 1\n"
     "      for (int i = p * 4; i < n; i++) z[i] = 2.0f * x[i] + y[i] + %d.0f;\n"
     "    }\n"
     "  }\n"
