@@ -171,6 +171,9 @@ static bool report_deadlock(qn_block *block)
 bool qn_block_turn(qn_block *block)
 {
     for (uint32_t w = 0; w < block->warp_count; w++) {
+        if (qn_run_should_end(block->run)) {
+            return true;
+        }
         if (block->warps[w].count > 0 && qn_warp_run(&block->warps[w]) == QN_TURN_FAULT) {
             return false;
         }

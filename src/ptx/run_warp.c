@@ -7,7 +7,7 @@
  */
 #include "ptx/run.h"
 
-enum { TURN = 1024, SHARED_TURN = 32 }; /* jumps backwards; fewer where lanes may wait for others */
+enum { TURN = 256, SHARED_TURN = 32 }; /* jumps backwards; fewer where lanes may wait for others */
 
 /* What the loop keeps in registers while one group runs. */
 typedef struct cursor {

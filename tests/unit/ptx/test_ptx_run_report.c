@@ -224,3 +224,29 @@ Test(ptx_run_report, shapes)
     bench_bad(&b, "trapped", PARAMETERS(&x), QUERN_ERROR_INVALID_ARGUMENT, "at most 1024");
     bench_close(&b);
 }
+
+/* Each allocation of decoding and running fails once: an error that says so, or success where it
+ * can be done without; never anything else. */
+Test(ptx_run_report, out_of_memory)
+{
+    bench b = bench_open();
+    int *n = bench_buffer(&b, 32 * 4), *out = bench_buffer(&b, 32 * 4);
+    n[3] = 9;
+    unsigned failed = 0;
+    for (uint64_t k = 1; k < 60; k++) {
+        qn_ptx_function *kernel = qn_ptx_kernel(b.module, "recursion");
+        qn_ptx_undecode(kernel);
+        qn_memory_fail_after(k, k % 2 == 0);
+        quern_status status = bench_run(&b, "recursion", PARAMETERS(&n, &out));
+        qn_memory_fail_after(0, false);
+        failed += status != QUERN_OK;
+        cr_assert(status == QUERN_OK || status == QUERN_ERROR_OUT_OF_MEMORY, "%d: %s", status,
+                  quern_last_error()->message);
+    }
+    cr_assert_gt(failed, 5);
+    bench_good(&b, "recursion", PARAMETERS(&n, &out));
+    cr_assert_eq(out[3], 34);
+    qn_free(n);
+    qn_free(out);
+    bench_close(&b);
+}
