@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * differential: run every case and every single instruction on a device, and record the answers or
+ * compare them. In: --data FOLDER (with ptx/ and forms.txt), --record FOLDER or --compare FOLDER;
+ * the device from QUERN_DEVICE. Out: a line a case; exit status 1 when something differs, 77 when
+ * the device is absent.
+ */
+#include "differential.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct options {
+    const char *data, *record, *compare, *only, *against, *device, *forms_text;
+    bool cases, forms;
+} options;
+
+static int usage(void)
+{
+    fputs(
+        "usage: differential --data FOLDER (--record FOLDER | --compare FOLDER | --against DEVICE)"
+        "\n                    [--cases] [--forms] [--only NAME]\n"
+        "       differential --forms-text ARCHITECTURE < NAMES   (their PTX on standard output)\n",
+        stderr);
+    return 2;
+}
+
+static bool parse(options *o, int argc, char **argv)
+{
+    const struct {
+        const char *name;
+        const char **value;
+    } known[] = {
+        {"--data", &o->data}, {"--record", &o->record},   {"--compare", &o->compare},
+        {"--only", &o->only}, {"--against", &o->against}, {"--forms-text", &o->forms_text},
+    };
+    for (int k = 1; k < argc; k++) {
+        bool found = false;
+        o->cases |= strcmp(argv[k], "--cases") == 0;
+        o->forms |= strcmp(argv[k], "--forms") == 0;
+        found = strcmp(argv[k], "--cases") == 0 || strcmp(argv[k], "--forms") == 0;
+        for (size_t i = 0; !found && i < QN_COUNT(known); i++) {
+            if (strcmp(argv[k], known[i].name) == 0 && k + 1 < argc) {
+                *known[i].value = argv[++k];
+                found = true;
+            }
+        }
+        if (!found) {
+            return false;
+        }
+    }
+    if (!o->cases && !o->forms) {
+        o->cases = o->forms = true;
+    }
+    return o->forms_text || (o->data && (o->record || o->compare || o->against));
+}
+
+/* ---- one case ------------------------------------------------------------------------------- */
+
+/** A launch that ended with an error: was it to be expected? */
+static bool judge_error(const diff_device *device, const diff_case *test, const char *error)
+{
+    const char *wanted = test->fails ? test->fails : device->is_soft ? test->not_yet : NULL;
+    if (!wanted) {
+        printf("FAIL  %s: %s\n", test->name, error);
+        return false;
+    }
+    if (device->is_soft && !strstr(error, wanted)) {
+        printf("FAIL  %s: \"%s\" was to be named: %s\n", test->name, wanted, error);
+        return false;
+    }
+    printf("%s  %s: %s\n", test->fails ? "ok   " : "NOT YET", test->name, wanted);
+    return true;
+}
+
+static bool judge_success(const options *o, const diff_device *device, const diff_case *test,
+                          const diff_results *got, diff_results *wanted)
+{
+    double worst;
+    if (test->fails || (device->is_soft && test->not_yet)) {
+        printf("FAIL  %s: it ran, and \"%s\" was to end it\n", test->name,
+               test->fails ? test->fails : test->not_yet);
+        return false;
+    }
+    if (o->record) {
+        printf("recorded  %s\n", test->name);
+        return diff_results_save(got, o->record, test->name);
+    }
+    if (o->compare && !diff_results_load(wanted, o->compare, test->name)) {
+        printf("FAIL  %s: there is no recorded answer\n", test->name);
+        return false;
+    }
+    if (!diff_results_compare(got, wanted, test->name, &worst)) {
+        printf("FAIL  %s\n", test->name);
+        return false;
+    }
+    if (worst > 0) {
+        printf("ok     %s: within %g ulp\n", test->name, worst);
+    } else {
+        printf("ok     %s\n", test->name);
+    }
+    return true;
+}
+
+static bool one_case(const options *o, diff_device *device, const diff_device *other,
+                     const diff_case *test)
+{
+    diff_results got, wanted = {0};
+    char *error, *other_error = NULL;
+    char path[1024];
+    bool good;
+    snprintf(path, sizeof path, "%s/ptx", o->data);
+    if (other && !test->fails && !test->not_yet) {
+        (void)diff_run(&wanted, &other_error, other, test, path);
+    }
+    if (diff_run(&got, &error, device, test, path)) {
+        good = judge_success(o, device, test, &got, &wanted);
+    } else {
+        good = judge_error(device, test, error);
+        if (!device->is_soft) { /* a GPU's context does not survive a failure */
+            diff_device_close(device);
+            good = diff_device_open(device, o->device) && good;
+        }
+    }
+    fflush(stdout);
+    qn_free(error);
+    qn_free(other_error);
+    diff_results_free(&got);
+    diff_results_free(&wanted);
+    return good;
+}
+
+static int all_cases(const options *o, diff_device *device, const diff_device *other)
+{
+    int failed = 0;
+    size_t count = 0;
+    for (size_t k = 0; k < diff_case_count; k++) {
+        if (!o->only || strcmp(o->only, diff_cases[k].name) == 0) {
+            failed += !one_case(o, device, other, &diff_cases[k]);
+            count++;
+        }
+    }
+    printf("%zu cases, %d failed\n", count, failed);
+    return failed;
+}
+
+static int run(const options *o, diff_device *device, const diff_device *other)
+{
+    int failed = o->cases ? all_cases(o, device, other) : 0;
+    if (o->forms && device->handle) {
+        char list[1024];
+        snprintf(list, sizeof list, "%s/forms.txt", o->data);
+        const diff_forms_options forms = {
+            .list = list,
+            .record = o->record,
+            .compare = o->compare,
+            .device = device,
+            .against = other,
+            .only = o->only,
+        };
+        failed += diff_forms(&forms) != 0;
+    }
+    return failed != 0;
+}
+
+int main(int argc, char **argv)
+{
+    options o = {0};
+    diff_device device, other = {0};
+    if (!parse(&o, argc, argv)) {
+        return usage();
+    }
+    if (o.forms_text) {
+        return diff_forms_write(atoi(o.forms_text)) ? 0 : 1;
+    }
+    const char *asked = getenv("QUERN_DEVICE");
+    o.device = asked && *asked && strcmp(asked, "auto") != 0 ? asked : "soft";
+    if (!diff_device_open(&device, o.device)) {
+        return quern_last_error()->status == QUERN_ERROR_NO_DEVICE ? 77 : 1;
+    }
+    if (o.against && !diff_device_open(&other, o.against)) {
+        return 1;
+    }
+    const int status = run(&o, &device, o.against ? &other : NULL);
+    diff_device_close(&device);
+    diff_device_close(&other);
+    return status;
+}
