@@ -212,6 +212,32 @@ static quern_status fail_in_text(const finding *found, const qn_user_text *text)
     return QUERN_ERROR_COMPILE;
 }
 
+static uint32_t count_lines(const char *text)
+{
+    uint32_t lines = 1;
+    for (; *text; text++) {
+        lines += *text == '\n';
+    }
+    return lines;
+}
+
+/* The text ends where more was expected: the place is its last byte. */
+static quern_status fail_past_end(const finding *found, const qn_user_text *text)
+{
+    qn_str whole = trim(qn_str_of(text->text));
+    const char *last = whole.length > 0 ? whole.data + whole.length - 1 : text->text;
+    uint32_t line = 1, column = 1;
+    for (const char *c = text->text; c < last; c++) {
+        column = *c == '\n' ? 1 : column + 1;
+        line += *c == '\n';
+    }
+    qn_fail(QUERN_ERROR_COMPILE, "%s:%u:%u: %.*s after this", text->file_name, line, column,
+            (int)found->message.length, found->message.data);
+    set_span(text, last, whole.length > 0);
+    qn_error_place(text->file_name, line, column);
+    return QUERN_ERROR_COMPILE;
+}
+
 /* The user's line that led to an error elsewhere: "... instantiation of ... at line 3 of operation"
  */
 static bool fail_in_context(const finding *found, user_texts texts)
@@ -326,13 +352,13 @@ quern_status qn_diagnose(qn_str log, const qn_user_text *texts, size_t text_coun
         return QUERN_ERROR_COMPILE;
     }
     const qn_user_text *text = text_named(all, found.file);
-    if (text) {
+    if (text && found.line <= count_lines(text->text)) {
         return fail_in_text(&found, text);
     }
     if (fail_in_context(&found, all) || fail_at_bracket(&found, all)) {
         return QUERN_ERROR_COMPILE;
     }
-    return fail_in_generated(&found, all);
+    return text ? fail_past_end(&found, text) : fail_in_generated(&found, all);
 }
 
 quern_status qn_diagnose_option(qn_str log, const qn_compile_request *request,

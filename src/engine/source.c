@@ -121,6 +121,9 @@ static void includes_hole(qn_text *out, unsigned set)
     }
 }
 
+/* The name of what is not the user's; reports leave out places in angle brackets. */
+#define GENERATED_LINE "#line 1 \"<generated>\""
+
 /* ---- holes ---------------------------------------------------------------------------------- */
 
 static const char *c_name(const qn_call *call, uint32_t parameter)
@@ -141,7 +144,7 @@ static void types_hole(qn_text *out, const qn_call *call)
 static void user_text(qn_text *out, const char *name, const char *text)
 {
     if (text[0] != '\0') {
-        qn_text_printf(out, "#line 1 \"%s\"\n%s\n#line 1 \"generated\"\n", name, text);
+        qn_text_printf(out, "#line 1 \"%s\"\n%s\n" GENERATED_LINE "\n", name, text);
     }
 }
 
@@ -257,13 +260,21 @@ static void element(qn_text *out, const qn_call *call, uint32_t k, const char *a
     qn_text_puts(out, ")");
 }
 
-/** The position argument of the lambda, and `_ind`'s innermost position before it. */
-static void invoke(qn_text *out, const qn_call *call, const char *at, const char *lane)
+/** Begin a line, indented as its block is. */
+static void indent(qn_text *out, int levels)
+{
+    qn_text_printf(out, "%*s", 4 * levels, "");
+}
+
+/** The call of the lambda, and `_ind`'s innermost position before it. */
+static void invoke(qn_text *out, const qn_call *call, int levels, const char *at, const char *lane)
 {
     const quern_kernel *kernel = call->kernel;
     if (kernel->uses_axes && call->ndim > 0) {
-        qn_text_printf(out, "_ind.at[%d] = %s; ", call->ndim - 1, at);
+        indent(out, levels);
+        qn_text_printf(out, "_ind.at[%d] = %s;\n", call->ndim - 1, at);
     }
+    indent(out, levels);
     qn_text_puts(out, "_quern_op(");
     for (uint32_t k = 0; k < call->operand_count; k++) {
         bool pack = lane != NULL && call->plan.form.access[k] != QN_ACCESS_BROADCAST;
@@ -279,64 +290,81 @@ static void invoke(qn_text *out, const qn_call *call, const char *at, const char
     } else if (call->plan.form.ndim == 1) {
         qn_text_puts(out, at);
     } else {
-        qn_text_printf(out, "(ptrdiff_t)_quern_row * _quern_s.inner + (%s)", at);
+        qn_text_printf(out, "(ptrdiff_t)_quern_row * _quern_s.inner + %s", at);
     }
     qn_text_puts(out, ");\n");
 }
 
-/** One element: copies in, the operation, copies of the outputs back. */
-static void single(qn_text *out, const qn_call *call, const char *at)
+/** `_quern_vK`, the value of operand k at `at`. */
+static void load_one(qn_text *out, const qn_call *call, int levels, uint32_t k, const char *at)
 {
+    indent(out, levels);
+    qn_text_printf(out, "%s%s _quern_v%u = ", call->operands[k].output ? "" : "const ",
+                   c_name(call, call->operand_parameter[k]), k);
+    element(out, call, k, at);
+    qn_text_puts(out, ";\n");
+}
+
+/** One element: copies in, the operation, copies of the outputs back. */
+static void single(qn_text *out, const qn_call *call, int levels, const char *at)
+{
+    const bool *by_address = call->kernel->uses_by_address;
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (call->kernel->uses_by_address[call->operand_parameter[k]]) {
-            continue;
+        if (!by_address[call->operand_parameter[k]]) {
+            load_one(out, call, levels, k, at);
         }
-        qn_text_printf(out, "%s%s _quern_v%u = ", call->operands[k].output ? "" : "const ",
-                       c_name(call, call->operand_parameter[k]), k);
-        element(out, call, k, at);
-        qn_text_puts(out, ";\n");
     }
-    invoke(out, call, at, NULL);
+    invoke(out, call, levels, at, NULL);
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (call->operands[k].output &&
-            !call->kernel->uses_by_address[call->operand_parameter[k]]) {
+        if (call->operands[k].output && !by_address[call->operand_parameter[k]]) {
+            indent(out, levels);
             element(out, call, k, at);
             qn_text_printf(out, " = _quern_v%u;\n", k);
         }
     }
 }
 
-/** Bring the pack of operand `k` in, or (when `store`) take it back. */
-static void move_pack(qn_text *out, const qn_call *call, uint32_t k, bool store)
+/** The head of a loop over the lanes of a pack. */
+static void each_lane(qn_text *out, const qn_call *call, int levels)
 {
-    const char *type = c_name(call, call->operand_parameter[k]);
-    int lanes = call->plan.form.lanes;
+    qn_text_puts(out, "#pragma unroll\n");
+    indent(out, levels);
+    qn_text_printf(out, "for (int _quern_l = 0; _quern_l < %d; _quern_l++) {\n",
+                   call->plan.form.lanes);
+}
+
+/** Bring the pack of operand `k` in, or (when `store`) take it back. */
+static void move_pack(qn_text *out, const qn_call *call, int levels, uint32_t k, bool store)
+{
     uint8_t access = call->plan.form.access[k];
     if (access == QN_ACCESS_BROADCAST) {
-        qn_text_printf(out, "const %s _quern_v%u = ", type, k);
-        element(out, call, k, "_quern_e");
-        qn_text_puts(out, ";\n");
+        load_one(out, call, levels, k, "_quern_e");
         return;
     }
     if (!store) {
-        qn_text_printf(out, "quern::pack<%s, %d> _quern_v%u;\n", type, lanes, k);
+        indent(out, levels);
+        qn_text_printf(out, "quern::pack<%s, %d> _quern_v%u;\n",
+                       c_name(call, call->operand_parameter[k]), call->plan.form.lanes, k);
     }
     if (access == QN_ACCESS_VECTOR) {
+        indent(out, levels);
         qn_text_printf(out, "_quern_v%u.%s(&", k, store ? "store" : "load");
         element(out, call, k, "_quern_e");
         qn_text_puts(out, ");\n");
         return;
     }
-    qn_text_printf(out, "#pragma unroll\nfor (int _quern_l = 0; _quern_l < %d; _quern_l++) { ",
-                   lanes);
+    each_lane(out, call, levels);
+    indent(out, levels + 1);
     if (store) {
         element(out, call, k, "_quern_e + _quern_l");
-        qn_text_printf(out, " = _quern_v%u.v[_quern_l]; }\n", k);
+        qn_text_printf(out, " = _quern_v%u.v[_quern_l];\n", k);
     } else {
         qn_text_printf(out, "_quern_v%u.v[_quern_l] = ", k);
         element(out, call, k, "_quern_e + _quern_l");
-        qn_text_puts(out, "; }\n");
+        qn_text_puts(out, ";\n");
     }
+    indent(out, levels);
+    qn_text_puts(out, "}\n");
 }
 
 /** A whole pack in registers, or the elements of a partial one each on its own. */
@@ -344,31 +372,30 @@ static void body_hole(qn_text *out, const qn_call *call)
 {
     int lanes = call->plan.form.lanes;
     if (lanes == 1) {
-        single(out, call, "_quern_e");
+        single(out, call, 2, "_quern_e");
         return;
     }
     qn_text_printf(out, "        if (_quern_e >= 0 && _quern_e + %d <= _quern_s.inner) {\n", lanes);
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        move_pack(out, call, k, false);
+        move_pack(out, call, 3, k, false);
     }
-    qn_text_printf(out, "#pragma unroll\nfor (int _quern_l = 0; _quern_l < %d; _quern_l++) { ",
-                   lanes);
-    invoke(out, call, "_quern_e + _quern_l", "_quern_l");
-    qn_text_puts(out, "}\n");
+    each_lane(out, call, 3);
+    invoke(out, call, 4, "_quern_e + _quern_l", "_quern_l");
+    qn_text_puts(out, "            }\n");
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (call->operands[k].output) {
-            move_pack(out, call, k, true);
+            move_pack(out, call, 3, k, true);
         }
     }
-    qn_text_printf(
-        out,
-        "        } else {\n"
-        "#pragma unroll 1\n"
-        "for (_quern_index _quern_f = _quern_e < 0 ? 0 : _quern_e; _quern_f < _quern_e + "
-        "%d && _quern_f < _quern_s.inner; _quern_f++) {\n",
-        lanes);
-    single(out, call, "_quern_f");
-    qn_text_puts(out, "}\n        }\n");
+    qn_text_printf(out,
+                   "        } else {\n"
+                   "#pragma unroll 1\n"
+                   "            for (_quern_index _quern_f = _quern_e < 0 ? 0 : _quern_e;\n"
+                   "                 _quern_f < _quern_e + %d && _quern_f < _quern_s.inner; "
+                   "_quern_f++) {\n",
+                   lanes);
+    single(out, call, 4, "_quern_f");
+    qn_text_puts(out, "            }\n        }\n");
 }
 
 static void loop_prep_hole(qn_text *out, const qn_call *call)
@@ -383,7 +410,8 @@ static void loop_prep_hole(qn_text *out, const qn_call *call)
 static void operation_hole(qn_text *out, const qn_call *call)
 {
     const char *text = call->kernel->operation;
-    qn_text_printf(out, "#line 1 \"operation\"\n%s\n#line 1 \"generated\"\n            ;", text);
+    /* The closing semicolon belongs to the operation, so that what it lacks is said of it. */
+    qn_text_printf(out, "#line 1 \"operation\"\n%s\n;\n" GENERATED_LINE, text);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */

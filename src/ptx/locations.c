@@ -254,21 +254,32 @@ void qn_locations_free(qn_reader *reader)
     qn_free(reader->files.items);
 }
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Places in texts named in angle brackets are of no one's source: they are left out. The compiler
+ * puts the working folder before every name: that is left out, too. */
 void qn_ptx_print_location(qn_text *out, const qn_ptx_module *module, uint32_t location)
 {
-    if (location == 0 || location >= module->location_count) {
-        qn_text_puts(out, "an unknown place");
-        return;
-    }
-    for (uint32_t at = location, links = 0; at != 0 && links < QN_PTX_DEPTH; links++) {
+    bool printed = false;
+    for (uint32_t at = location, links = 0;
+         at != 0 && at < module->location_count && links < QN_PTX_DEPTH; links++) {
         const qn_ptx_location *here = &module->locations[at];
-        if (links > 0) {
-            qn_text_puts(out, ", inlined at ");
+        const char *file = here->file ? base_name(here->file) : "?";
+        at = here->inlined_at;
+        if (file[0] == '<') {
+            continue;
         }
-        qn_text_printf(out, "%s:%u", here->file ? here->file : "?", here->line);
+        qn_text_printf(out, "%s%s:%u", printed ? ", inlined at " : "", file, here->line);
         if (here->column > 0) {
             qn_text_printf(out, ":%u", here->column);
         }
-        at = here->inlined_at;
+        printed = true;
+    }
+    if (!printed) {
+        qn_text_puts(out, "an unknown place");
     }
 }

@@ -231,17 +231,15 @@ static bool run_vprintf(qn_warp *warp, const qn_op *op, uint32_t mask)
 static bool run_assertfail(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     unsigned lane = qn_first_lane(mask);
-    qn_str message, file, function;
+    qn_str message, file;
     uint32_t line;
     memcpy(&line, argument(warp, op, lane, 2), sizeof line);
     if (!string_at(warp, op, lane, argument64(warp, op, lane, 0), &message) ||
-        !string_at(warp, op, lane, argument64(warp, op, lane, 1), &file) ||
-        !string_at(warp, op, lane, argument64(warp, op, lane, 3), &function)) {
+        !string_at(warp, op, lane, argument64(warp, op, lane, 1), &file)) {
         return false;
     }
-    return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH, "assertion '%.*s' failed in %.*s, %.*s:%u",
-                    (int)message.length, message.data, (int)function.length, function.data,
-                    (int)file.length, file.data, line);
+    return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH, "assertion '%.*s' failed, %.*s:%u",
+                    (int)message.length, message.data, (int)file.length, file.data, line);
 }
 
 static bool run_malloc(qn_warp *warp, const qn_op *op, uint32_t mask)

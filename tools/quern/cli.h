@@ -3,7 +3,7 @@
  * The command `quern`: what its files offer each other, one banner a file.
  *
  * The command stands on the public header alone. A function that can fail prints one message and
- * returns the exit status (CLI_OK, CLI_FAILURE, CLI_USAGE); the parsers of user text, which are
+ * returns the exit status (CLI_OK, CLI_FAILURE); the parsers of user text, which are
  * also fuzzed, print nothing and describe what is wrong in a cli_problem.
  */
 #ifndef QUERN_CLI_H
@@ -18,7 +18,7 @@
 #define CLI_COUNT(array)        (sizeof(array) / sizeof((array)[0]))
 
 /* Exit statuses; functions that can fail return one. */
-enum { CLI_OK = 0, CLI_FAILURE = 1, CLI_USAGE = 2 };
+enum { CLI_OK = 0, CLI_FAILURE = 1 };
 
 /* Pass a failure upward: its message is already printed. */
 #define CLI_TRY(call)                                                                              \
@@ -47,7 +47,7 @@ void cli_data_free(void *data);
 
 /* Print "quern: error: ..." and return CLI_FAILURE. */
 int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
-/* The same, ending with a pointer to the help of `command` (NULL: the general help); CLI_USAGE. */
+/* The same, ending with a pointer to the help of `command` (NULL: the general help); CLI_FAILURE. */
 int cli_usage(const char *command, const char *format, ...) CLI_PRINTF(2, 3);
 /* The library's last failure; `about` (may be NULL) says what it was about. CLI_FAILURE. */
 int cli_fail_library(const char *about);
@@ -65,7 +65,7 @@ bool cli_problem_set(cli_problem *problem, size_t begin, size_t end, const char 
     CLI_PRINTF(4, 5);
 /* Print a problem of argument `name` (may be NULL) with a caret under its place in `text`. */
 int cli_fail_problem(const char *name, const char *text, const cli_problem *problem);
-/* The same for what the user typed; ends with a pointer to the help of `command`. CLI_USAGE. */
+/* The same for what the user typed; ends with a pointer to the help of `command`. CLI_FAILURE. */
 int cli_usage_problem(const char *command, const char *name, const char *text,
                       const cli_problem *problem);
 
@@ -133,7 +133,7 @@ bool cli_split_words(cli_list *words, const char *text, cli_problem *problem);
 extern const cli_command *const cli_commands[];
 extern const size_t cli_command_count;
 const cli_command *cli_command_find(const char *name);
-/* The message about a word that is no command; CLI_USAGE. */
+/* The message about a word that is no command; CLI_FAILURE. */
 int cli_unknown_command(const char *name);
 
 extern const cli_command cmd_elementwise, cmd_devices, cmd_doctor, cmd_cache, cmd_help, cmd_version;

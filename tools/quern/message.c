@@ -32,7 +32,7 @@ int cli_usage(const char *command, const char *format, ...)
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     fprintf(stderr, "\nsee 'quern help%s%s'\n", command ? " " : "", command ? command : "");
-    return CLI_USAGE;
+    return CLI_FAILURE;
 }
 
 int cli_fail_library(const char *about)
@@ -117,7 +117,7 @@ int cli_usage_problem(const char *command, const char *name, const char *text,
 {
     cli_fail_problem(name, text, problem);
     fprintf(stderr, "see 'quern help %s'\n", command);
-    return CLI_USAGE;
+    return CLI_FAILURE;
 }
 
 /* Edits (insert, delete, replace, swap neighbours) from `a` to `b`. */

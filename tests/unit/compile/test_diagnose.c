@@ -46,7 +46,8 @@ static const diagnosis diagnoses[] = {
      "  something else\n"
      "            ^\n",
      "one\n  two two \nthree", "operation:2: expected a \";\"", "two two"},
-    {"operation(7): error: no such line\n", "one", "operation:7: no such line", ""},
+    /* behind the end of the text: what ends it is marked */
+    {"operation(7): error: no such line\n", "one", "operation:1:3: no such line after this", "e"},
     /* in what the user's line uses */
     {"complex.cuh(12): error: expression must have class type but it has type \"float\"\n"
      "  template<class T> T f(T x){return x.a;}\n"
@@ -88,7 +89,7 @@ static const diagnosis diagnoses[] = {
      "ptxas fatal   : Ptx assembly aborted due to errors\n",
      "y", "the assembler: Unknown modifier '.bar'", ""},
     {"", "y", "the compiler failed without an error message", ""},
-    {"operation(99999999999999999999): error: x\n", "y", "operation:4294967295: x", ""},
+    {"operation(99999999999999999999): error: x\n", "y", "operation:1:1: x after this", "y"},
     {"(1): error: no name\n", "y",
      ":1: no name (in generated code, next to the text given: see the source)", ""},
 };

@@ -287,9 +287,9 @@ Test(ptx_read, locations_with_their_callers)
                                           ".debug_abbrev { .b8 1 }\n");
     static const char *const places[] = {"operation:9:2", "operation:9:2",
                                          "operation:6:3, inlined at operation:12:5",
-                                         "dir/x.cuh:1:37, inlined at operation:6:3, inlined at "
+                                         "x.cuh:1:37, inlined at operation:6:3, inlined at "
                                          "operation:12:5",
-                                         "dir/x.cuh:1:37, inlined at operation:6:3, inlined at "
+                                         "x.cuh:1:37, inlined at operation:6:3, inlined at "
                                          "operation:12:5"};
     const qn_ptx_function *k = qn_ptx_kernel(module, "k");
     cr_assert_eq(k->instruction_count, 5);
