@@ -29,26 +29,6 @@ static void launch(void)
     bench_check(quern_launch(bound));
 }
 
-/** Microseconds a launch, the queue never full: batches with a wait in between that is not counted.
- */
-static double cost_us(void (*function)(void))
-{
-    double rounds[ROUNDS];
-    for (int r = 0; r < ROUNDS; r++) {
-        double total = 0;
-        for (int b = 0; b < BATCHES; b++) {
-            double begin = bench_now_us();
-            for (int k = 0; k < LAUNCHES; k++) {
-                function();
-            }
-            total += bench_now_us() - begin;
-            bench_check(quern_synchronize(engine));
-        }
-        rounds[r] = total / (BATCHES * LAUNCHES);
-    }
-    return bench_median(rounds, ROUNDS);
-}
-
 /* ---- the floor: the driver alone ------------------------------------------------------------ */
 
 static const char saxpy_ptx[] =
@@ -102,6 +82,45 @@ static int find_driver(void)
            get(&cu_function, module, "saxpy") == 0;
 }
 
+/* ---- measuring ------------------------------------------------------------------------------ */
+
+typedef struct peer {
+    const char *name;
+    void (*launch)(void);
+    double us[BATCHES]; /**< a launch, by batch */
+} peer;
+
+static peer peers[] = {{.name = "quern bound call", .launch = launch},
+                       {.name = "quern_call", .launch = call},
+                       {.name = "cuLaunchKernel", .launch = driver}};
+
+/** Microseconds of one launch in a batch that does not fill the queue; the wait is not counted. */
+static double batch_us(void (*function)(void))
+{
+    double begin = bench_now_us();
+    for (int k = 0; k < LAUNCHES; k++) {
+        function();
+    }
+    double us = (bench_now_us() - begin) / LAUNCHES;
+    bench_check(quern_synchronize(engine));
+    return us;
+}
+
+/** The peers take turns, batch by batch, so that a drift of the machine meets all alike. */
+static void measure(int count)
+{
+    for (int b = 0; b < BATCHES; b++) {
+        for (int p = 0; p < count; p++) {
+            peer *at = &peers[(p + b) % count];
+            at->us[b] = batch_us(at->launch);
+        }
+    }
+    for (int p = 0; p < count; p++) {
+        bench_print("launch", peers[p].name, "saxpy n=1024", "us",
+                    bench_median(peers[p].us, BATCHES));
+    }
+}
+
 int main(void)
 {
     int64_t n = 1024;
@@ -116,13 +135,8 @@ int main(void)
     bench_check(quern_synchronize(engine));
     int floor = find_driver();
     bench_check(quern_stream_new(&cu_stream, engine));
-    for (int repeat = 0; repeat < 3; repeat++) {
-        if (floor) {
-            bench_print("launch", "cuLaunchKernel", "saxpy n=1024", "us", cost_us(driver));
-        }
-        bench_print("launch", "quern bound call", "saxpy n=1024", "us", cost_us(launch));
-        bench_print("launch", "quern_call", "saxpy n=1024", "us", cost_us(call));
-    }
+    measure(floor ? 3 : 2);
+    measure(floor ? 3 : 2);
     quern_stream_free(cu_stream);
     quern_bound_free(bound);
     quern_kernel_release(kernel);
