@@ -25,10 +25,17 @@ static pthread_cond_t posted = PTHREAD_COND_INITIALIZER;
 static job *jobs;
 static unsigned helpers, idle;
 
+/* Asked once: the answer comes out of a file, which takes longer than a small launch. */
 unsigned qn_threads_available(void)
 {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 0 ? (unsigned)QN_MIN(count, HELPERS + 1) : 1;
+    static atomic_uint known;
+    unsigned count = atomic_load_explicit(&known, memory_order_relaxed);
+    if (count == 0) {
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
+        count = online > 0 ? (unsigned)QN_MIN(online, HELPERS + 1) : 1;
+        atomic_store_explicit(&known, count, memory_order_relaxed);
+    }
+    return count;
 }
 
 /* A job that still wants helpers; jobs that have enough leave the list. */
