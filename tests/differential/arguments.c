@@ -9,7 +9,8 @@
  *
  * Generators: zero, bits, edge, rand:LOW:HIGH, whole:LOW:HIGH, iota:FIRST, =1,2,3 (repeated), at:K
  * (addresses in array K, 16 bytes apart). Behind an output's generator: !5,7 elements not compared;
- * % as a set; /40;3:2;5:9:1e-6 the period 40, column 3 within 2 ulp, column 5 within 9 ulp or 1e-6.
+ * % as a set; ~ one NaN is as good as another; /40;3:2;5:9:1e-6 the period 40, column 3 within 2
+ * ulp, column 5 within 9 ulp or 1e-6.
  */
 #include "differential.h"
 
@@ -92,6 +93,9 @@ static void read_bounds(reader *r, diff_bounds *bounds)
     for (;; r->at = end) {
         if (*r->at == '%') {
             bounds->sorted = true;
+            end = (char *)r->at + 1;
+        } else if (*r->at == '~') {
+            bounds->any_nan = true;
             end = (char *)r->at + 1;
         } else if (*r->at == '/') {
             bounds->period = (uint32_t)strtoul(r->at + 1, &end, 10);

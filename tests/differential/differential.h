@@ -47,6 +47,8 @@ typedef struct diff_bounds {
     double ulps[DIFF_COLUMNS], absolute[DIFF_COLUMNS];
     uint64_t skipped; /**< bit k: element k of the period is not compared */
     bool sorted;      /**< compared as a set: the order depends on the scheduling */
+    bool any_nan;     /**< of two NaN a double's operation takes the first operand's, and which is
+                           first the GPU's compiler decides */
 } diff_bounds;
 
 typedef struct diff_result {

@@ -72,6 +72,14 @@ static uint64_t operand(char letter, int bits, bool pairs, uint64_t *state)
     return diff_edge((r & 15) == 0 ? 'u' : letter, (uint32_t)bits / 8, state);
 }
 
+/** A number of no more than 2 in magnitude, or no number. */
+static uint64_t to_half_turn(uint64_t a)
+{
+    return (a & 0x7f800000) >= 0x40000000 && (a & 0x7f800000) != 0x7f800000
+               ? (a & 0xbfffffff) | 0x3f000000
+               : a;
+}
+
 void diff_form_operands(diff_operands *out, const qn_lane_form *form)
 {
     uint64_t state = diff_seed(form->name, 0);
@@ -93,6 +101,8 @@ void diff_form_operands(diff_operands *out, const qn_lane_form *form)
         } else if (begins(form->name, "fns")) { /* other bases and the least n are undefined */
             out->b[i] = r >> 8 & 31;
             out->c[i] = (uint32_t)((int)(r >> 16 & 127) - 64);
+        } else if (begins(form->name, "sin.") || begins(form->name, "cos.")) {
+            out->a[i] = to_half_turn(out->a[i]); /* the error is defined within [-pi, pi] */
         } else if (letter != 'u' && (r & 7) == 0) {
             out->b[i] = form->b_bits == form->a_bits ? out->a[i] : out->b[i];
         } else if (letter != 'u' && (r & 7) == 1 && form->c_bits == form->a_bits && !pairs) {

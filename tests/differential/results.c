@@ -112,10 +112,11 @@ double diff_ulps(char letter, uint32_t width, uint64_t a, uint64_t b)
     return fabs(rank(width, a) - rank(width, b));
 }
 
-static uint64_t element(const diff_result *result, size_t k)
+/** Element k of `result`, which is shaped as `shape`: what was recorded is bytes alone. */
+static uint64_t element(const diff_result *result, const diff_result *shape, size_t k)
 {
     uint64_t bits = 0;
-    memcpy(&bits, result->data + k * result->width, QN_MIN(result->width, 8u));
+    memcpy(&bits, result->data + k * shape->width, QN_MIN(shape->width, 8u));
     return bits;
 }
 
@@ -130,10 +131,14 @@ static bool same_element(const diff_result *got, const diff_result *wanted, size
     if (memcmp(got->data + k * got->width, wanted->data + k * got->width, got->width) == 0) {
         return true;
     }
+    if (bounds->any_nan && isnan(diff_value(got->letter, got->width, element(got, got, k))) &&
+        isnan(diff_value(got->letter, got->width, element(wanted, got, k)))) {
+        return true;
+    }
     if (column >= DIFF_COLUMNS || (bounds->ulps[column] == 0 && bounds->absolute[column] == 0)) {
         return false;
     }
-    const uint64_t a = element(got, k), b = element(wanted, k);
+    const uint64_t a = element(got, got, k), b = element(wanted, got, k);
     const double off =
         fabs(diff_value(got->letter, got->width, a) - diff_value(got->letter, got->width, b));
     const double ulps = diff_ulps(got->letter, got->width, a, b);
@@ -174,7 +179,7 @@ static bool same_result(const diff_result *got, const diff_result *wanted, const
     }
     for (size_t k = 0; k < got->bytes / got->width; k++) {
         if (!same_element(got, wanted, k, worst) && different++ < MOST_TOLD) {
-            const uint64_t a = element(got, k), b = element(wanted, k);
+            const uint64_t a = element(got, got, k), b = element(wanted, got, k);
             fprintf(stderr, "%s: result %zu [%zu] (column %zu): %0*llx here, %0*llx recorded", name,
                     number, k, k % got->bounds.period, (int)QN_MIN(got->width, 8u) * 2,
                     (unsigned long long)a, (int)QN_MIN(got->width, 8u) * 2, (unsigned long long)b);

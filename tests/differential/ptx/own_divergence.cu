@@ -14,10 +14,10 @@ extern "C" __global__ void k(const int *x, int *o)
 out:
     __syncwarp(0x0fffffff);
     if (t & 1) {
-        s += __shfl_down_sync(0x0aaaaaaa, s, 2);
+        s += __shfl_up_sync(0x0aaaaaaa, s, 2);
         s ^= __popc(__ballot_sync(0x0aaaaaaa, v & 2)) << 8;
     } else {
-        s -= __shfl_xor_sync(0x05555555, s, 4, 8);
+        s -= __shfl_xor_sync(0x05555555, s, 2, 8);
         s ^= __any_sync(0x05555555, v > 40) << 9;
     }
     __syncwarp(0x0fffffff);

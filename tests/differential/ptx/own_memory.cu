@@ -17,7 +17,7 @@ extern "C" __global__ void k(const float *x, const unsigned char *b, float *o, i
     float4 w = *(const float4 *)(sh + (t & 60));
     o[64 + t] = w.x - w.y + w.z * w.w;
     q[t] = depth(t & 7, b + (t & 7));
-    q[64 + t] = __isShared(p) * 1 + __isGlobal(p) * 2 + __isLocal(p) * 4;
+    q[64 + t] = __isShared(p) * 1 + __isGlobal(p) * 2 + __isLocal(p) * 4 + __isConstant(p) * 8;
     pair m = r[t];
     m.a = (short)(m.a * 3 + m.b);
     m.b = (char)(m.a >> 3);
