@@ -25,6 +25,8 @@ static inline s32 low24(s32 x)
     return (s32)((u32)x << 8) >> 8;
 }
 
+/* The condition code of a difference is the carry of a + ~b + 1: set when nothing was borrowed.
+ * NVRTC relies on it: it reads the code of sub.cc with addc. */
 static inline u32 carry_add32(u32 a, u32 b, u32 cin, u32 *cout)
 {
     const u64 sum = (u64)a + b + cin;
@@ -37,20 +39,6 @@ static inline u64 carry_add64(u64 a, u64 b, u32 cin, u32 *cout)
     const u64 part = a + b, sum = part + cin;
     *cout = (u32)(part < a) | (u32)(sum < part);
     return sum;
-}
-
-static inline u32 borrow_sub32(u32 a, u32 b, u32 cin, u32 *cout)
-{
-    const u64 difference = (u64)a - b - cin;
-    *cout = (u32)(difference >> 63);
-    return (u32)difference;
-}
-
-static inline u64 borrow_sub64(u64 a, u64 b, u32 cin, u32 *cout)
-{
-    const u64 part = a - b;
-    *cout = (u32)(a < b) | (u32)(part < cin);
-    return part - cin;
 }
 
 /* One function for s and u of a width. */
@@ -147,12 +135,12 @@ static inline u64 borrow_sub64(u64 a, u64 b, u32 cin, u32 *cout)
             carry_add64(a, b, cin, &cout))                                                         \
     CARRIES(X, addc_cc, "addc.cc", CC, none, none, carry_add32(a, b, cin, &cout),                  \
             carry_add64(a, b, cin, &cout))                                                         \
-    CARRIES(X, sub_cc, "sub.cc", CC, none, none, borrow_sub32(a, b, 0, &cout),                     \
-            borrow_sub64(a, b, 0, &cout))                                                          \
-    CARRIES(X, subc, "subc", CIN, none, none, borrow_sub32(a, b, cin, &cout),                      \
-            borrow_sub64(a, b, cin, &cout))                                                        \
-    CARRIES(X, subc_cc, "subc.cc", CC, none, none, borrow_sub32(a, b, cin, &cout),                 \
-            borrow_sub64(a, b, cin, &cout))                                                        \
+    CARRIES(X, sub_cc, "sub.cc", CC, none, none, carry_add32(a, ~b, 1, &cout),                     \
+            carry_add64(a, ~b, 1, &cout))                                                          \
+    CARRIES(X, subc, "subc", CIN, none, none, carry_add32(a, ~b, cin, &cout),                      \
+            carry_add64(a, ~b, cin, &cout))                                                        \
+    CARRIES(X, subc_cc, "subc.cc", CC, none, none, carry_add32(a, ~b, cin, &cout),                 \
+            carry_add64(a, ~b, cin, &cout))                                                        \
     CARRIES(X, mad_cc, "mad.lo.cc", CC, u32, u64, carry_add32(a * b, c, 0, &cout),                 \
             carry_add64(a * b, c, 0, &cout))                                                       \
     CARRIES(X, madc, "madc.lo", CIN, u32, u64, carry_add32(a * b, c, cin, &cout),                  \

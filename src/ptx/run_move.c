@@ -120,6 +120,19 @@ bool qn_run_convert_shared(qn_warp *warp, const qn_op *op, uint32_t mask)
     return true;
 }
 
+/** Constants lie among the module's variables, and are in no other space. */
+static bool is_constant(const qn_ptx_module *module, uint64_t address)
+{
+    const uint64_t at = address - (uint64_t)(uintptr_t)module->globals;
+    for (uint32_t k = 0; at < module->global_bytes && k < module->symbol_count; k++) {
+        const qn_ptx_symbol *symbol = module->symbols[k];
+        if (symbol->space == QN_SPACE_CONST && at - symbol->offset < symbol->size) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_in(const qn_warp *warp, uint8_t space, unsigned lane, uint64_t address)
 {
     const qn_run *run = warp->run;
@@ -135,7 +148,9 @@ static bool is_in(const qn_warp *warp, uint8_t space, unsigned lane, uint64_t ad
     case QN_SPACE_PARAM:
         return in_params;
     case QN_SPACE_GLOBAL:
-        return !in_shared && !in_local;
+        return !in_shared && !in_local && !is_constant(run->kernel->module, address);
+    case QN_SPACE_CONST:
+        return is_constant(run->kernel->module, address);
     default:
         return false;
     }

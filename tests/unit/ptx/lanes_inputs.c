@@ -202,6 +202,7 @@ void lanes_run(lanes_results *out, const qn_lane_form *form, const lanes_inputs 
     uint64_t old[QN_LANES];
     bool writes_carry;
     lanes_uses_carry(form, &writes_carry);
+    const uint32_t borrows = begins(form->name, "sub"); /* the code is their carry: no borrow */
     for (int l = 0; l < QN_LANES; l++) {
         old[l] = before;
     }
@@ -214,7 +215,7 @@ void lanes_run(lanes_results *out, const qn_lane_form *form, const lanes_inputs 
         to_register(q, old, 1);
         uint32_t carry = 0;
         for (int l = 0; l < QN_LANES; l++) {
-            carry |= (uint32_t)(in->e[i + (size_t)l] & 1) << l;
+            carry |= ((uint32_t)(in->e[i + (size_t)l] & 1) ^ borrows) << l;
         }
         const qn_lane_more more = {c, e};
         const void *third = form->fourth ? (const void *)&more : c;
@@ -225,7 +226,8 @@ void lanes_run(lanes_results *out, const qn_lane_form *form, const lanes_inputs 
         for (int l = 0; l < QN_LANES; l++) {
             uint64_t x = lane_of(d, l, form->d_bits);
             x |= form->second != NULL ? lane_of(q, l, 1) << 32 : 0;
-            x |= writes_carry && form->d_bits == 32 ? (uint64_t)(carry >> l & 1) << 32 : 0;
+            x |= writes_carry && form->d_bits == 32 ? (uint64_t)((carry >> l & 1) ^ borrows) << 32
+                                                    : 0;
             out->d[i + (size_t)l] = x;
         }
     }
