@@ -64,6 +64,7 @@ quern_array *qn_array_header(qn_buffer *buffer, quern_dtype dtype, int ndim)
     if (!array) {
         return NULL;
     }
+    array->object = QN_OBJECT_ARRAY;
     atomic_init(&array->references, 1);
     if (buffer) {
         qn_buffer_retain(buffer);
@@ -104,11 +105,8 @@ void qn_array_finish(quern_array *array)
 
 /* ---- new arrays ------------------------------------------------------------------------------ */
 
-static quern_status check_engine_and_dtype(const quern_engine *engine, quern_dtype dtype)
+static quern_status check_dtype(quern_dtype dtype)
 {
-    if (!engine) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the engine is NULL");
-    }
     if (!qn_dtype_find(dtype)) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%d is not a dtype", (int)dtype);
     }
@@ -120,7 +118,7 @@ quern_status qn_array_new_on(quern_array **out, quern_engine *engine, quern_dtyp
 {
     *out = NULL;
     int64_t count;
-    QN_TRY(check_engine_and_dtype(engine, dtype));
+    QN_TRY(check_dtype(dtype));
     uint32_t item_size = (uint32_t)quern_dtype_size(dtype);
     QN_TRY(qn_shape_check(&count, ndim, shape, item_size));
     qn_buffer *buffer;
@@ -143,8 +141,8 @@ quern_status quern_array_new(quern_array **out, quern_engine *engine, quern_dtyp
                              const int64_t *shape)
 {
     qn_error_reset();
-    *out = NULL;
-    QN_TRY(check_engine_and_dtype(engine, dtype));
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     return qn_array_new_on(out, engine, dtype, ndim, shape, qn_engine_stream(engine));
 }
 
@@ -227,9 +225,10 @@ quern_status quern_array_wrap(quern_array **out, quern_engine *engine, quern_dty
                               void (*release)(void *context), void *context)
 {
     qn_error_reset();
-    *out = NULL;
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    QN_TRY(check_dtype(dtype));
     int64_t count;
-    QN_TRY(check_engine_and_dtype(engine, dtype));
     QN_TRY(qn_shape_check(&count, ndim, shape, (uint32_t)quern_dtype_size(dtype)));
     quern_array *array = qn_array_header(NULL, dtype, ndim);
     if (!array) {
@@ -254,9 +253,15 @@ quern_status quern_array_wrap(quern_array **out, quern_engine *engine, quern_dty
 
 /* ---- references and properties --------------------------------------------------------------- */
 
+/* A handle that a getter can answer for. */
+static bool lives(const quern_array *array)
+{
+    return qn_object_is(array, QN_OBJECT_ARRAY);
+}
+
 quern_array *quern_array_retain(quern_array *array)
 {
-    if (array) {
+    if (lives(array)) {
         atomic_fetch_add_explicit(&array->references, 1, memory_order_relaxed);
     }
     return array;
@@ -264,7 +269,9 @@ quern_array *quern_array_retain(quern_array *array)
 
 void quern_array_release(quern_array *array)
 {
-    if (array && atomic_fetch_sub_explicit(&array->references, 1, memory_order_acq_rel) == 1) {
+    if (qn_object_can_free(__func__, array, QN_OBJECT_ARRAY) &&
+        atomic_fetch_sub_explicit(&array->references, 1, memory_order_acq_rel) == 1) {
+        qn_object_end(&array->object);
         qn_buffer_release(array->buffer);
         qn_free(array);
     }
@@ -272,40 +279,40 @@ void quern_array_release(quern_array *array)
 
 quern_dtype quern_array_dtype(const quern_array *array)
 {
-    return array ? array->dtype : QUERN_DTYPE_NONE;
+    return lives(array) ? array->dtype : QUERN_DTYPE_NONE;
 }
 
 int quern_array_ndim(const quern_array *array)
 {
-    return array ? array->ndim : 0;
+    return lives(array) ? array->ndim : 0;
 }
 
 const int64_t *quern_array_shape(const quern_array *array)
 {
-    return array ? array->shape : NULL;
+    return lives(array) ? array->shape : NULL;
 }
 
 const int64_t *quern_array_strides(const quern_array *array)
 {
-    return array ? array->strides : NULL;
+    return lives(array) ? array->strides : NULL;
 }
 
 int64_t quern_array_count(const quern_array *array)
 {
-    return array ? array->count : 0;
+    return lives(array) ? array->count : 0;
 }
 
 void *quern_array_pointer(const quern_array *array)
 {
-    return array ? array->data : NULL;
+    return lives(array) ? array->data : NULL;
 }
 
 int quern_array_is_contiguous(const quern_array *array)
 {
-    return array && array->contiguous;
+    return lives(array) && array->contiguous;
 }
 
 quern_engine *quern_array_engine(const quern_array *array)
 {
-    return array ? array->buffer->engine : NULL;
+    return lives(array) ? array->buffer->engine : NULL;
 }

@@ -8,6 +8,7 @@
 #define QN_ARRAY_H
 
 #include "base/base.h"
+#include "base/object.h"
 #include "lang/lang.h"
 #include <quern/device.h>
 
@@ -45,6 +46,7 @@ void qn_buffer_release(qn_buffer *buffer);
 /* ---- array.c, view.c, transfer.c ------------------------------------------------------------ */
 
 struct quern_array {
+    uint32_t object; /**< QN_OBJECT_ARRAY */
     atomic_uint references;
     qn_buffer *buffer; /**< retained */
     quern_dtype dtype;

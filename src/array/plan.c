@@ -331,7 +331,7 @@ static void choose_packs(walk *w, const qn_operand *operands, const qn_plan_rule
         }
     }
     int64_t inner = p->extent[w->ndim - 1];
-    p->packs = (inner + p->shift + lanes - 1) / lanes * (p->count / inner);
+    p->packs = ((inner + p->shift - 1) / lanes + 1) * (p->count / inner);
 }
 
 /** 32-bit index arithmetic is safe when positions, packs (twice, for the loop's last step) and

@@ -42,9 +42,6 @@ static quern_status copy_bytes(const quern_array *array, void *to, const void *f
 /* The checks that reading and writing share. */
 static quern_status check_transfer(const quern_array *array, const void *host, size_t bytes)
 {
-    if (!array) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the array is NULL");
-    }
     if (bytes != bytes_of(array)) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "the array has %zu bytes (%lld elements of %s), not %zu", bytes_of(array),
@@ -78,16 +75,15 @@ static quern_status copy_array(quern_array **out, quern_array *array)
 quern_status quern_array_copy(quern_array **out, quern_array *array)
 {
     qn_error_reset();
-    *out = NULL;
-    if (!array) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the array is NULL");
-    }
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
     return copy_array(out, array);
 }
 
 quern_status quern_array_read(quern_array *array, void *host, size_t bytes)
 {
     qn_error_reset();
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
     QN_TRY(check_transfer(array, host, bytes));
     if (bytes == 0) {
         return QUERN_OK;
@@ -126,6 +122,7 @@ static quern_status write_contiguous(quern_array *array, const void *host)
 quern_status quern_array_write(quern_array *array, const void *host, size_t bytes)
 {
     qn_error_reset();
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
     QN_TRY(check_transfer(array, host, bytes));
     if (bytes == 0) {
         return QUERN_OK;
@@ -147,10 +144,16 @@ quern_status quern_array_write(quern_array *array, const void *host, size_t byte
 quern_status quern_array_from(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
                               const int64_t *shape, const void *host)
 {
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     quern_array *array;
-    *out = NULL;
-    QN_TRY(quern_array_new(&array, engine, dtype, ndim, shape));
-    quern_status status = quern_array_write(array, host, bytes_of(array));
+    QN_TRY(qn_array_new_on(&array, engine, dtype, ndim, shape, qn_engine_stream(engine)));
+    size_t bytes = bytes_of(array);
+    quern_status status = check_transfer(array, host, bytes);
+    if (status == QUERN_OK && bytes > 0) {
+        status = write_contiguous(array, host);
+    }
     if (status != QUERN_OK) {
         quern_array_release(array);
         return status;
@@ -182,10 +185,8 @@ static quern_status spread(quern_array *array, quern_array *one)
 quern_status quern_array_fill(quern_array *array, const void *value)
 {
     qn_error_reset();
-    if (!array || !value) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       array ? "the value is NULL" : "the array is NULL");
-    }
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
+    QN_CHECK_NOT_NULL(value);
     QN_TRY(check_writable(array));
     if (array->count == 0) {
         return QUERN_OK;

@@ -9,11 +9,6 @@
 
 #include <string.h>
 
-static quern_status refuse_null(void)
-{
-    return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the array is NULL");
-}
-
 /* A view of `array` with `ndim` axes that are still to be set. */
 static quern_status new_view(quern_array **out, const quern_array *array, int ndim)
 {
@@ -98,9 +93,6 @@ static quern_status slice_index(axis *out, int number, int64_t extent, int64_t s
 
 static quern_status check_slices(const quern_array *array, int count, const quern_slice *slices)
 {
-    if (!array) {
-        return refuse_null();
-    }
     if (count < 0 || count > array->ndim) {
         return qn_fail(QUERN_ERROR_SHAPE, "%d slices for an array with %d dimensions", count,
                        array->ndim);
@@ -123,7 +115,8 @@ quern_status quern_array_slice(quern_array **out, quern_array *array, int count,
                                const quern_slice *slices)
 {
     qn_error_reset();
-    *out = NULL;
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
     QN_TRY(check_slices(array, count, slices));
     axis axes[QUERN_MAX_NDIM];
     int ndim = 0;
@@ -159,10 +152,8 @@ quern_status quern_array_slice(quern_array **out, quern_array *array, int count,
 quern_status quern_array_transpose(quern_array **out, quern_array *array, const int *axes)
 {
     qn_error_reset();
-    *out = NULL;
-    if (!array) {
-        return refuse_null();
-    }
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
     int ndim = array->ndim;
     uint64_t seen = 0;
     for (int k = 0; k < ndim && axes; k++) {
@@ -276,10 +267,8 @@ quern_status quern_array_reshape(quern_array **out, quern_array *array, int ndim
                                  const int64_t *shape)
 {
     qn_error_reset();
-    *out = NULL;
-    if (!array) {
-        return refuse_null();
-    }
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
     int64_t known[QUERN_MAX_NDIM];
     if (ndim < 0 || ndim > QUERN_MAX_NDIM || (ndim > 0 && !shape)) {
         int64_t unused;
@@ -310,10 +299,8 @@ quern_status quern_array_broadcast(quern_array **out, quern_array *array, int nd
                                    const int64_t *shape)
 {
     qn_error_reset();
-    *out = NULL;
-    if (!array) {
-        return refuse_null();
-    }
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
     int64_t count;
     QN_TRY(qn_shape_check(&count, ndim, shape, array->item_size));
     int added = ndim - array->ndim;

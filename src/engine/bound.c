@@ -9,6 +9,7 @@
 #include <string.h>
 
 struct quern_bound {
+    uint32_t object;      /**< QN_OBJECT_BOUND */
     quern_kernel *kernel; /**< retained */
     quern_device *device;
     quern_status (*launch)(quern_device *, void *, const quern_launch_config *, void **);
@@ -67,14 +68,8 @@ quern_status quern_bind(quern_bound **out, quern_kernel *kernel, const quern_val
                         size_t count, const quern_call_options *options)
 {
     qn_error_reset();
-    if (out == NULL || kernel == NULL) {
-        if (out != NULL) {
-            *out = NULL;
-        }
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_bind: %s is NULL",
-                       out == NULL ? "out" : "kernel");
-    }
-    *out = NULL;
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(kernel, QN_OBJECT_KERNEL);
     quern_bound *bound = qn_calloc(1, sizeof *bound);
     if (bound == NULL) {
         return qn_fail_memory("binding a call");
@@ -89,6 +84,7 @@ quern_status quern_bind(quern_bound **out, quern_kernel *kernel, const quern_val
         qn_free(bound);
         return status;
     }
+    bound->object = QN_OBJECT_BOUND;
     bound->count = count;
     bound->kernel = quern_kernel_retain(kernel);
     bound->device = kernel->engine->device;
@@ -104,9 +100,7 @@ quern_status quern_bind(quern_bound **out, quern_kernel *kernel, const quern_val
 quern_status quern_launch(quern_bound *bound)
 {
     qn_error_reset();
-    if (bound == NULL) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_launch: bound is NULL");
-    }
+    QN_CHECK_OBJECT(bound, QN_OBJECT_BOUND);
     if (bound->empty) {
         return QUERN_OK;
     }
@@ -122,9 +116,10 @@ quern_status quern_launch(quern_bound *bound)
 
 static quern_status check_index(const quern_bound *bound, size_t index, quern_value_kind kind)
 {
-    if (bound == NULL || index >= bound->count) {
+    if (index >= bound->count) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       bound == NULL ? "bound is NULL" : "the call has no argument %zu", index);
+                       "there is no argument %zu: the call was bound with %zu, counted from 0",
+                       index, bound->count);
     }
     bool array = bound->values[index].kind == QUERN_VALUE_ARRAY;
     if (array != (kind == QUERN_VALUE_ARRAY)) {
@@ -144,9 +139,11 @@ static bool same_layout(const quern_array *a, const quern_array *b)
 quern_status quern_bound_set_array(quern_bound *bound, size_t index, quern_array *array)
 {
     qn_error_reset();
+    QN_CHECK_OBJECT(bound, QN_OBJECT_BOUND);
     QN_TRY(check_index(bound, index, QUERN_VALUE_ARRAY));
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
     quern_array *old = bound->values[index].as.array;
-    if (array == NULL || !same_layout(array, old)) {
+    if (!same_layout(array, old)) {
         return qn_fail(QUERN_ERROR_SHAPE,
                        "argument %zu can only be replaced by an array of the same dtype, shape and "
                        "strides",
@@ -172,6 +169,7 @@ quern_status quern_bound_set_array(quern_bound *bound, size_t index, quern_array
 quern_status quern_bound_set_scalar(quern_bound *bound, size_t index, quern_value value)
 {
     qn_error_reset();
+    QN_CHECK_OBJECT(bound, QN_OBJECT_BOUND);
     QN_TRY(check_index(bound, index, QUERN_VALUE_SCALAR));
     if (value.kind != QUERN_VALUE_LITERAL && value.kind != QUERN_VALUE_SCALAR) {
         return qn_fail(QUERN_ERROR_TYPE, "argument %zu can only be replaced by a number", index);
@@ -186,9 +184,10 @@ quern_status quern_bound_set_scalar(quern_bound *bound, size_t index, quern_valu
 
 void quern_bound_free(quern_bound *bound)
 {
-    if (bound == NULL) {
+    if (!qn_object_can_free(__func__, bound, QN_OBJECT_BOUND)) {
         return;
     }
+    qn_object_end(&bound->object);
     release_values(bound);
     quern_kernel_release(bound->kernel);
     qn_free(bound);

@@ -34,7 +34,7 @@ quern_status qn_call_geometry(quern_launch_config *config, const qn_call *call,
     } else {
         block = packs < DEFAULT_BLOCK ? (uint32_t)(packs + WARP - 1) / WARP * WARP : DEFAULT_BLOCK;
     }
-    int64_t blocks = (packs + block - 1) / block;
+    int64_t blocks = (packs - 1) / block + 1; /* there is at least one pack */
     *config = (quern_launch_config){
         .grid = {(uint32_t)QN_MIN(blocks, (int64_t)INT32_MAX), 1, 1},
         .block = {block, 1, 1},
@@ -131,8 +131,6 @@ quern_status quern_call_n(quern_kernel *kernel, const quern_value *values, size_
                           const quern_call_options *options)
 {
     qn_error_reset();
-    if (kernel == NULL) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_call: kernel is NULL");
-    }
+    QN_CHECK_OBJECT(kernel, QN_OBJECT_KERNEL);
     return qn_call_run(kernel, values, count, options);
 }

@@ -30,10 +30,7 @@ quern_status quern_open_device(quern_engine **out, const quern_device_methods *m
                                const quern_options *options)
 {
     qn_error_reset();
-    if (out == NULL) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_open: out is NULL");
-    }
-    *out = NULL;
+    QN_CHECK_OUT(out);
     QN_TRY(check_options(options));
     if (methods == NULL || methods->size != sizeof *methods) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "a device needs its table of methods");
@@ -65,6 +62,8 @@ quern_status quern_open_device(quern_engine **out, const quern_device_methods *m
     pthread_mutex_init(&engine->modules_lock, NULL);
     pthread_mutex_init(&engine->copy_lock, NULL);
     atomic_init(&engine->references, 1);
+    atomic_flag_clear(&engine->closed);
+    engine->object = QN_OBJECT_ENGINE;
     qn_images_enter();
     *out = engine;
     return QUERN_OK;
@@ -108,10 +107,7 @@ static quern_status open_auto(quern_engine **out, const quern_options *options)
 quern_status quern_open(quern_engine **out, const quern_options *options)
 {
     qn_error_reset();
-    if (out == NULL) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_open: out is NULL");
-    }
-    *out = NULL;
+    QN_CHECK_OUT(out);
     QN_TRY(check_options(options));
     quern_options none = QUERN_OPTIONS_INIT;
     const quern_options *o = options != NULL ? options : &none;
@@ -134,6 +130,7 @@ void qn_engine_release(quern_engine *engine)
     if (atomic_fetch_sub_explicit(&engine->references, 1, memory_order_acq_rel) != 1) {
         return;
     }
+    qn_object_end(&engine->object);
     (void)engine->methods->synchronize(engine->device);
     qn_kernel_destroy(engine->copy);
     qn_modules_free(engine);
@@ -148,23 +145,26 @@ void qn_engine_release(quern_engine *engine)
 
 void quern_close(quern_engine *engine)
 {
-    if (engine != NULL) {
-        qn_engine_release(engine);
+    if (!qn_object_can_free(__func__, engine, QN_OBJECT_ENGINE)) {
+        return;
     }
+    if (atomic_flag_test_and_set(&engine->closed)) {
+        qn_log(&engine->logger, QN_ERROR, "quern_close: this engine was closed before");
+        return;
+    }
+    qn_engine_release(engine);
 }
 
 quern_status quern_synchronize(quern_engine *engine)
 {
     qn_error_reset();
-    if (engine == NULL) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_synchronize: engine is NULL");
-    }
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     return engine->methods->synchronize(engine->device);
 }
 
 void quern_interrupt(quern_engine *engine)
 {
-    if (engine != NULL && engine->methods->interrupt != NULL) {
+    if (qn_object_is(engine, QN_OBJECT_ENGINE) && engine->methods->interrupt != NULL) {
         engine->methods->interrupt(engine->device);
     }
 }

@@ -14,6 +14,7 @@
 #include "array/array.h"
 #include "array/plan.h"
 #include "base/base.h"
+#include "base/object.h"
 #include "cache/cache.h"
 #include "compile/compile.h"
 #include "device/device.h"
@@ -22,7 +23,9 @@
 /* ---- engine.c: one device with a compiler and a cache --------------------------------------- */
 
 struct quern_engine {
+    uint32_t object; /**< QN_OBJECT_ENGINE */
     atomic_uint references;
+    atomic_flag closed; /**< quern_close() was called */
     const quern_device_methods *methods;
     quern_device *device;
     void *stream; /**< the device's handle */
@@ -39,6 +42,7 @@ struct quern_engine {
 };
 
 struct quern_stream {
+    uint32_t object;      /**< QN_OBJECT_STREAM */
     quern_engine *engine; /**< retained */
     void *handle;
     bool foreign;
@@ -95,6 +99,7 @@ void qn_modules_free(quern_engine *engine);
 typedef struct qn_specialization qn_specialization;
 
 struct quern_kernel {
+    uint32_t object; /**< QN_OBJECT_KERNEL */
     atomic_uint references;
     quern_engine *engine; /**< retained */
     qn_arena arena;       /**< all text below and the signature */

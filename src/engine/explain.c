@@ -130,14 +130,8 @@ quern_status quern_explain(quern_explanation **out, quern_kernel *kernel, const 
                            size_t count, const quern_call_options *options)
 {
     qn_error_reset();
-    if (out == NULL || kernel == NULL) {
-        if (out != NULL) {
-            *out = NULL;
-        }
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_explain: %s is NULL",
-                       out == NULL ? "out" : "kernel");
-    }
-    *out = NULL;
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(kernel, QN_OBJECT_KERNEL);
     explanation *e = qn_calloc(1, sizeof *e);
     if (e == NULL) {
         return qn_fail_memory("explaining a call");

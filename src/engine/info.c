@@ -9,9 +9,13 @@
 static quern_status check_size(const char *function, const char *type, const void *object,
                                uint32_t size, size_t expected)
 {
-    if (object == NULL || size != expected) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%s: set the size of the %s to sizeof(%s)",
-                       function, type, type);
+    if (object == NULL) {
+        return qn_null_refuse(function, type);
+    }
+    if (size != expected) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "%s: %s.size is %u, expected %zu: set it to sizeof(%s)", function, type,
+                       size, expected, type);
     }
     return QUERN_OK;
 }
@@ -19,9 +23,7 @@ static quern_status check_size(const char *function, const char *type, const voi
 quern_status quern_get_device_info(quern_engine *engine, quern_device_info *info)
 {
     qn_error_reset();
-    if (engine == NULL) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_get_device_info: engine is NULL");
-    }
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_TRY(check_size("quern_get_device_info", "quern_device_info", info, info ? info->size : 0,
                       sizeof *info));
     return engine->methods->info(engine->device, info);
@@ -32,9 +34,7 @@ quern_status quern_get_device_info(quern_engine *engine, quern_device_info *info
 quern_status quern_cache_get_stats(quern_engine *engine, quern_cache_stats *stats)
 {
     qn_error_reset();
-    if (engine == NULL) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_cache_get_stats: engine is NULL");
-    }
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_TRY(check_size("quern_cache_get_stats", "quern_cache_stats", stats, stats ? stats->size : 0,
                       sizeof *stats));
     QN_TRY(qn_store_stats(engine->store, stats));
@@ -45,31 +45,28 @@ quern_status quern_cache_get_stats(quern_engine *engine, quern_cache_stats *stat
 
 const char *quern_cache_path(quern_engine *engine)
 {
-    return qn_store_path(engine->store);
+    return qn_object_is(engine, QN_OBJECT_ENGINE) ? qn_store_path(engine->store) : "";
 }
 
 const char *quern_cache_problem(quern_engine *engine)
 {
-    return qn_store_problem(engine->store);
+    return qn_object_is(engine, QN_OBJECT_ENGINE) ? qn_store_problem(engine->store)
+                                                  : "there is no engine";
 }
 
 quern_status quern_cache_visit(quern_engine *engine, const char *key_prefix,
                                quern_cache_visitor visitor, void *context)
 {
     qn_error_reset();
-    if (engine == NULL || visitor == NULL) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_cache_visit: %s is NULL",
-                       engine == NULL ? "engine" : "visitor");
-    }
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    QN_CHECK_NOT_NULL(visitor);
     return qn_store_visit(engine->store, key_prefix, visitor, context);
 }
 
 quern_status quern_cache_clear(quern_engine *engine, uint64_t *removed)
 {
     qn_error_reset();
-    if (engine == NULL) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_cache_clear: engine is NULL");
-    }
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     uint64_t ignored;
     return qn_store_clear(engine->store, removed != NULL ? removed : &ignored);
 }

@@ -151,6 +151,7 @@ quern_status qn_kernel_new(quern_kernel **out, quern_engine *engine, const char 
         return status;
     }
     pthread_mutex_init(&kernel->lock, NULL);
+    kernel->object = QN_OBJECT_KERNEL;
     atomic_init(&kernel->references, 1);
     atomic_init(&kernel->specializations, NULL);
     qn_engine_retain(engine);
@@ -164,17 +165,14 @@ quern_status quern_elementwise(quern_kernel **out, quern_engine *engine, const c
                                const quern_kernel_options *options)
 {
     qn_error_reset();
-    if (out == NULL || engine == NULL || in == NULL || result == NULL || operation == NULL) {
-        if (out != NULL) {
-            *out = NULL;
-        }
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_elementwise: %s is NULL",
-                       out == NULL      ? "out"
-                       : engine == NULL ? "engine"
-                       : in == NULL     ? "in (write \"\" for no inputs)"
-                       : result == NULL ? "result (write \"\" for no outputs)"
-                                        : "operation");
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    if (in == NULL || result == NULL) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "quern_elementwise: %s is NULL; write \"\" for no %s",
+                       in == NULL ? "in" : "result", in == NULL ? "inputs" : "outputs");
     }
+    QN_CHECK_NOT_NULL(operation);
     return qn_kernel_new(out, engine, in, result, operation, options);
 }
 
@@ -182,7 +180,7 @@ quern_status quern_elementwise(quern_kernel **out, quern_engine *engine, const c
 
 quern_kernel *quern_kernel_retain(quern_kernel *kernel)
 {
-    if (kernel != NULL) {
+    if (qn_object_is(kernel, QN_OBJECT_KERNEL)) {
         atomic_fetch_add_explicit(&kernel->references, 1, memory_order_relaxed);
     }
     return kernel;
@@ -193,6 +191,7 @@ void qn_kernel_destroy(quern_kernel *kernel)
     if (kernel == NULL) {
         return;
     }
+    qn_object_end(&kernel->object);
     qn_specializations_free(kernel);
     pthread_mutex_destroy(&kernel->lock);
     qn_arena_free(&kernel->arena);
@@ -201,7 +200,7 @@ void qn_kernel_destroy(quern_kernel *kernel)
 
 void quern_kernel_release(quern_kernel *kernel)
 {
-    if (kernel != NULL &&
+    if (qn_object_can_free(__func__, kernel, QN_OBJECT_KERNEL) &&
         atomic_fetch_sub_explicit(&kernel->references, 1, memory_order_acq_rel) == 1) {
         quern_engine *engine = kernel->engine;
         qn_kernel_destroy(kernel);

@@ -25,11 +25,38 @@ static quern_status take_array(qn_call *call, uint32_t p, quern_array *array)
     if (array == NULL) {
         return fail_parameter(QUERN_ERROR_INVALID_ARGUMENT, call, p, "the array is NULL");
     }
-    if (quern_array_engine(array) != call->kernel->engine) {
+    if (!qn_object_is(array, QN_OBJECT_ARRAY)) {
+        return fail_parameter(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                              "what was passed is not an array, or one that was freed");
+    }
+    if (array->buffer->engine != call->kernel->engine) {
         return fail_parameter(QUERN_ERROR_INVALID_ARGUMENT, call, p,
                               "the array belongs to another engine than the kernel");
     }
     call->arrays[p] = array;
+    return QUERN_OK;
+}
+
+static quern_status take_number(qn_call *call, uint32_t p, qn_argument_type *type)
+{
+    const quern_value *v = &call->values[p];
+    const qn_parameter *q = &call->kernel->signature.parameters[p];
+    quern_dtype dtype = (quern_dtype)v->dtype;
+    bool literal = v->kind == QUERN_VALUE_LITERAL;
+    if (q->output || q->raw) {
+        return fail_parameter(QUERN_ERROR_TYPE, call, p,
+                              q->output ? "an output must be an array, not a number"
+                                        : "a raw parameter must be an array, not a number");
+    }
+    if (qn_dtype_find(dtype) == NULL ||
+        (literal && dtype != QUERN_INT64 && dtype != QUERN_FLOAT64 && dtype != QUERN_BOOL &&
+         dtype != QUERN_COMPLEX128)) {
+        return fail_parameter(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                              literal ? "a literal is bool, int64, float64 or complex128; another "
+                                        "dtype makes it a scalar"
+                                      : "the scalar's dtype is not one");
+    }
+    *type = (qn_argument_type){literal ? QN_ARGUMENT_LITERAL : QN_ARGUMENT_SCALAR, dtype};
     return QUERN_OK;
 }
 
@@ -61,14 +88,7 @@ static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type
         break;
     case QUERN_VALUE_LITERAL:
     case QUERN_VALUE_SCALAR:
-        if (q->output || q->raw) {
-            return fail_parameter(QUERN_ERROR_TYPE, call, p,
-                                  q->output ? "an output must be an array, not a number"
-                                            : "a raw parameter must be an array, not a number");
-        }
-        type->kind = v->kind == QUERN_VALUE_LITERAL ? QN_ARGUMENT_LITERAL : QN_ARGUMENT_SCALAR;
-        type->dtype = (quern_dtype)v->dtype;
-        break;
+        return take_number(call, p, type);
     default:
         return fail_parameter(QUERN_ERROR_INVALID_ARGUMENT, call, p,
                               "not a quern_value: its kind is unknown");
@@ -82,7 +102,10 @@ static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type
 static quern_status check_count(const quern_kernel *kernel, const quern_value *values, size_t count)
 {
     const qn_signature *s = &kernel->signature;
-    if (count != s->count || (values == NULL && count != 0)) {
+    if (values == NULL && count != 0) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "values is NULL, but count is %zu", count);
+    }
+    if (count != s->count) {
         return qn_fail(QUERN_ERROR_ARGUMENT_COUNT,
                        "%s takes %u input%s and %u output%s, so %u arguments, but %zu were given",
                        kernel->name, s->input_count, s->input_count == 1 ? "" : "s",
@@ -158,6 +181,7 @@ static quern_status phantom(quern_array **out, quern_engine *engine, quern_dtype
         return qn_fail_memory("explaining a call");
     }
     (void)engine;
+    a->object = QN_OBJECT_ARRAY;
     a->dtype = dtype;
     a->item_size = (uint32_t)quern_dtype_size(dtype);
     a->ndim = ndim;
@@ -218,7 +242,7 @@ static quern_status copy_input(qn_call *call, uint32_t k)
     quern_array *copy;
     QN_TRY(qn_array_new_on(&copy, call->kernel->engine, a->dtype, a->ndim, a->shape, call->stream));
     call->owned[call->owned_count++] = copy;
-    quern_stream on = {call->kernel->engine, call->stream, true};
+    quern_stream on = {QN_OBJECT_STREAM, call->kernel->engine, call->stream, true};
     QN_TRY(qn_engine_copy_on(call->kernel->engine, copy, call->arrays[p], &on));
     call->arrays[p] = copy;
     call->operands[k].data = copy->data;
@@ -281,6 +305,9 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
                        "quern_call_options.size is %u, expected %zu: start from "
                        "QUERN_CALL_OPTIONS_INIT",
                        o->size, sizeof *o);
+    }
+    if (o->stream != NULL && !qn_object_is(o->stream, QN_OBJECT_STREAM)) {
+        return qn_object_refuse("quern_call_options", "stream", o->stream, QN_OBJECT_STREAM);
     }
     if (o->stream != NULL && o->stream->engine != kernel->engine) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,

@@ -5,14 +5,10 @@
 #include "engine/engine.h"
 
 struct quern_event {
+    uint32_t object;      /**< QN_OBJECT_EVENT */
     quern_engine *engine; /**< retained */
     void *handle;
 };
-
-static quern_status fail_null(const char *function, const char *what)
-{
-    return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%s: %s is NULL", function, what);
-}
 
 /* ---- streams -------------------------------------------------------------------------------- */
 
@@ -34,6 +30,7 @@ static quern_status stream_make(quern_stream **out, quern_engine *engine, void *
     }
     qn_engine_retain(engine);
     stream->engine = engine;
+    stream->object = QN_OBJECT_STREAM;
     *out = stream;
     return QUERN_OK;
 }
@@ -41,44 +38,37 @@ static quern_status stream_make(quern_stream **out, quern_engine *engine, void *
 quern_status quern_stream_new(quern_stream **out, quern_engine *engine)
 {
     qn_error_reset();
-    if (out == NULL) {
-        return fail_null("quern_stream_new", "out");
-    }
-    *out = NULL;
-    return engine == NULL ? fail_null("quern_stream_new", "engine")
-                          : stream_make(out, engine, NULL, false);
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    return stream_make(out, engine, NULL, false);
 }
 
 quern_status quern_stream_wrap(quern_stream **out, quern_engine *engine, void *handle)
 {
     qn_error_reset();
-    if (out == NULL) {
-        return fail_null("quern_stream_wrap", "out");
-    }
-    *out = NULL;
-    return engine == NULL ? fail_null("quern_stream_wrap", "engine")
-                          : stream_make(out, engine, handle, true);
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    return stream_make(out, engine, handle, true);
 }
 
 void *quern_stream_handle(const quern_stream *stream)
 {
-    return stream->handle;
+    return qn_object_is(stream, QN_OBJECT_STREAM) ? stream->handle : NULL;
 }
 
 quern_status quern_stream_wait(quern_stream *stream)
 {
     qn_error_reset();
-    if (stream == NULL) {
-        return fail_null("quern_stream_wait", "stream");
-    }
+    QN_CHECK_OBJECT(stream, QN_OBJECT_STREAM);
     return stream->engine->methods->stream_wait(stream->engine->device, stream->handle);
 }
 
 void quern_stream_free(quern_stream *stream)
 {
-    if (stream == NULL) {
+    if (!qn_object_can_free(__func__, stream, QN_OBJECT_STREAM)) {
         return;
     }
+    qn_object_end(&stream->object);
     if (!stream->foreign) {
         stream->engine->methods->stream_free(stream->engine->device, stream->handle);
     }
@@ -91,13 +81,8 @@ void quern_stream_free(quern_stream *stream)
 quern_status quern_event_new(quern_event **out, quern_engine *engine)
 {
     qn_error_reset();
-    if (out == NULL) {
-        return fail_null("quern_event_new", "out");
-    }
-    *out = NULL;
-    if (engine == NULL) {
-        return fail_null("quern_event_new", "engine");
-    }
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     quern_event *event = qn_calloc(1, sizeof *event);
     if (event == NULL) {
         return qn_fail_memory("making an event");
@@ -109,6 +94,7 @@ quern_status quern_event_new(quern_event **out, quern_engine *engine)
     }
     qn_engine_retain(engine);
     event->engine = engine;
+    event->object = QN_OBJECT_EVENT;
     *out = event;
     return QUERN_OK;
 }
@@ -117,8 +103,11 @@ quern_status quern_event_new(quern_event **out, quern_engine *engine)
 static quern_status check_pair(const char *function, const quern_event *event,
                                const quern_stream *stream)
 {
-    if (event == NULL) {
-        return fail_null(function, "event");
+    if (!qn_object_is(event, QN_OBJECT_EVENT)) {
+        return qn_object_refuse(function, "event", event, QN_OBJECT_EVENT);
+    }
+    if (stream != NULL && !qn_object_is(stream, QN_OBJECT_STREAM)) {
+        return qn_object_refuse(function, "stream", stream, QN_OBJECT_STREAM);
     }
     if (stream != NULL && stream->engine != event->engine) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
@@ -138,9 +127,7 @@ quern_status quern_event_record(quern_event *event, quern_stream *stream)
 quern_status quern_event_wait(quern_event *event)
 {
     qn_error_reset();
-    if (event == NULL) {
-        return fail_null("quern_event_wait", "event");
-    }
+    QN_CHECK_OBJECT(event, QN_OBJECT_EVENT);
     return event->engine->methods->event_wait(event->engine->device, event->handle);
 }
 
@@ -155,10 +142,10 @@ quern_status quern_stream_wait_event(quern_stream *stream, quern_event *event)
 quern_status quern_event_elapsed(double *milliseconds, quern_event *begin, quern_event *end)
 {
     qn_error_reset();
-    if (milliseconds == NULL || begin == NULL || end == NULL) {
-        return fail_null("quern_event_elapsed", milliseconds == NULL ? "milliseconds" : "an event");
-    }
+    QN_CHECK_NOT_NULL(milliseconds);
     *milliseconds = 0;
+    QN_CHECK_OBJECT(begin, QN_OBJECT_EVENT);
+    QN_CHECK_OBJECT(end, QN_OBJECT_EVENT);
     if (begin->engine != end->engine) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "quern_event_elapsed: the events belong to different engines");
@@ -169,7 +156,8 @@ quern_status quern_event_elapsed(double *milliseconds, quern_event *begin, quern
 
 void quern_event_free(quern_event *event)
 {
-    if (event != NULL) {
+    if (qn_object_can_free(__func__, event, QN_OBJECT_EVENT)) {
+        qn_object_end(&event->object);
         event->engine->methods->event_free(event->engine->device, event->handle);
         qn_engine_release(event->engine);
         qn_free(event);

@@ -9,8 +9,9 @@
 #include "array/array.h"
 
 struct quern_engine {
-    int references; /* the test's own is one */
-    int live;       /* pieces of memory that were allocated and not released */
+    uint32_t object; /* QN_OBJECT_ENGINE, as in a real one */
+    int references;  /* the test's own is one */
+    int live;        /* pieces of memory that were allocated and not released */
     size_t live_bytes;
     int adopted; /* pieces of foreign memory that kernels may touch */
     void *last_adopted;
@@ -24,7 +25,7 @@ struct quern_engine {
 /* An engine at rest. */
 #define FAKE_ENGINE                                                                                \
     {                                                                                              \
-        .references = 1                                                                            \
+        .object = QN_OBJECT_ENGINE, .references = 1                                                \
     }
 
 #endif

@@ -120,7 +120,7 @@ Test(array, refused)
     }
     quern_array *a;
     cr_expect_eq(quern_array_new(&a, NULL, QUERN_INT8, 0, NULL), QUERN_ERROR_INVALID_ARGUMENT);
-    cr_expect_str_eq(quern_last_error()->message, "the engine is NULL");
+    cr_expect_str_eq(quern_last_error()->message, "quern_array_new: engine is NULL");
     cr_expect_eq(quern_array_new(&a, &engine, QUERN_INT8, 2, NULL), QUERN_ERROR_INVALID_ARGUMENT);
     cr_expect_str_eq(quern_last_error()->message, "the shape is NULL: pass 2 extents");
     expect_at_rest(&engine);
@@ -277,7 +277,7 @@ Test(wrap, empty_needs_no_memory)
 
 Test(wrap, devices_need_not_adopt)
 {
-    quern_engine engine = {.references = 1, .no_adopt = true};
+    quern_engine engine = {.object = QN_OBJECT_ENGINE, .references = 1, .no_adopt = true};
     quern_array *a;
     float memory[6];
     cr_assert_eq(
@@ -344,7 +344,7 @@ Test(wrap, failures_leave_nothing_behind)
         cr_expect_eq(released, 0);
         expect_at_rest(&engine);
     }
-    quern_engine engine = {.references = 1, .fail_after = 1};
+    quern_engine engine = {.object = QN_OBJECT_ENGINE, .references = 1, .fail_after = 1};
     quern_array *a;
     cr_expect_eq(
         quern_array_wrap(&a, &engine, QUERN_FLOAT32, 1, SHAPE(6), NULL, memory, NULL, NULL),

@@ -145,11 +145,11 @@ Test(transfer, refused)
     expect_refused(quern_array_write(a, buffer, 32),
                    "the array has 24 bytes (6 elements of int32), not 32");
     expect_refused(quern_array_read(a, NULL, 24), "the host memory is NULL");
-    expect_refused(quern_array_read(NULL, buffer, 24), "the array is NULL");
-    expect_refused(quern_array_write(NULL, buffer, 24), "the array is NULL");
-    expect_refused(quern_array_fill(NULL, buffer), "the array is NULL");
-    expect_refused(quern_array_fill(a, NULL), "the value is NULL");
-    expect_refused(quern_array_copy(&out, NULL), "the array is NULL");
+    expect_refused(quern_array_read(NULL, buffer, 24), "quern_array_read: array is NULL");
+    expect_refused(quern_array_write(NULL, buffer, 24), "quern_array_write: array is NULL");
+    expect_refused(quern_array_fill(NULL, buffer), "quern_array_fill: array is NULL");
+    expect_refused(quern_array_fill(a, NULL), "quern_array_fill: value is NULL");
+    expect_refused(quern_array_copy(&out, NULL), "quern_array_copy: array is NULL");
     expect_refused(quern_array_from(&out, &engine, QUERN_INT32, 1, SHAPE(2), NULL),
                    "the host memory is NULL");
     cr_expect_null(out);

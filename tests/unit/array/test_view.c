@@ -202,7 +202,7 @@ Test(view, slices_refused)
     status = quern_array_slice(&view, a, 1, NULL);
     expect_refused(status, view, QUERN_ERROR_INVALID_ARGUMENT, "the slices are NULL");
     status = quern_array_slice(&view, NULL, 0, NULL);
-    expect_refused(status, view, QUERN_ERROR_INVALID_ARGUMENT, "the array is NULL");
+    expect_refused(status, view, QUERN_ERROR_INVALID_ARGUMENT, "quern_array_slice: array is NULL");
     quern_array_release(a);
 }
 
@@ -246,7 +246,8 @@ Test(view, transposes_refused)
     expect_refused(status, view, QUERN_ERROR_INVALID_ARGUMENT,
                    "the axes of a transposition are 0 to 1, each once: entry 0 is -1");
     status = quern_array_transpose(&view, NULL, NULL);
-    expect_refused(status, view, QUERN_ERROR_INVALID_ARGUMENT, "the array is NULL");
+    expect_refused(status, view, QUERN_ERROR_INVALID_ARGUMENT,
+                   "quern_array_transpose: array is NULL");
     quern_array_release(a);
 }
 
@@ -360,7 +361,8 @@ Test(view, reshapes_refused)
     expect_refused(status, view, QUERN_ERROR_INVALID_ARGUMENT,
                    "an array has 0 to 32 dimensions, not 33");
     status = quern_array_reshape(&view, NULL, 1, SHAPE(1));
-    expect_refused(status, view, QUERN_ERROR_INVALID_ARGUMENT, "the array is NULL");
+    expect_refused(status, view, QUERN_ERROR_INVALID_ARGUMENT,
+                   "quern_array_reshape: array is NULL");
     cr_assert_eq(quern_array_transpose(&turned, a, NULL), QUERN_OK);
     status = quern_array_reshape(&view, turned, 1, SHAPE(12));
     expect_refused(status, view, QUERN_ERROR_SHAPE,
@@ -397,7 +399,8 @@ Test(view, broadcasts_refused)
     quern_status status = quern_array_broadcast(&view, a, 2, SHAPE(3, 4));
     expect_refused(status, view, QUERN_ERROR_SHAPE, "shape (3, 2) does not broadcast to (3, 4)");
     status = quern_array_broadcast(&view, NULL, 1, SHAPE(2));
-    expect_refused(status, view, QUERN_ERROR_INVALID_ARGUMENT, "the array is NULL");
+    expect_refused(status, view, QUERN_ERROR_INVALID_ARGUMENT,
+                   "quern_array_broadcast: array is NULL");
     status = quern_array_broadcast(&view, a, 1, SHAPE(2));
     expect_refused(status, view, QUERN_ERROR_SHAPE, "shape (3, 2) does not broadcast to (2,)");
     status = quern_array_broadcast(&view, a, 2, SHAPE(3, -2));

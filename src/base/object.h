@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * object: the handles that programs hold, told apart. The first word of every object says what it
+ * is while it lives, and that it is dead once it is freed; public functions look at it before
+ * anything else. In: a pointer from a program. Out: yes, or a failure that names the function and
+ * its argument. The thing to know: it is one compare on a line that the function needs anyway, and
+ * freed memory that was used again for the same kind of object cannot be told.
+ */
+#ifndef QN_OBJECT_H
+#define QN_OBJECT_H
+
+#include "base/base.h"
+
+#define QN_OBJECT_MAP(X)                                                                           \
+    X(QN_OBJECT_ENGINE, 0x514e4501, "quern_engine")                                                \
+    X(QN_OBJECT_ARRAY, 0x514e4502, "quern_array")                                                  \
+    X(QN_OBJECT_KERNEL, 0x514e4503, "quern_kernel")                                                \
+    X(QN_OBJECT_BOUND, 0x514e4504, "quern_bound")                                                  \
+    X(QN_OBJECT_STREAM, 0x514e4505, "quern_stream")                                                \
+    X(QN_OBJECT_EVENT, 0x514e4506, "quern_event")
+
+typedef enum qn_object_type {
+    QN_OBJECT_DEAD = 0x514e4500,
+#define QN_OBJECT_ENUM(name, word, text) name = word,
+    QN_OBJECT_MAP(QN_OBJECT_ENUM)
+#undef QN_OBJECT_ENUM
+} qn_object_type;
+
+/** True for a living object of `type`; false for NULL. */
+static inline bool qn_object_is(const void *object, qn_object_type type)
+{
+    return object != NULL && *(const uint32_t *)object == (uint32_t)type;
+}
+
+/** Before the memory of an object is freed. */
+static inline void qn_object_end(uint32_t *word)
+{
+    *(volatile uint32_t *)word = QN_OBJECT_DEAD; /* or the compiler would drop a last write */
+}
+
+/** Record what is wrong with an argument that is not a living object of `type`. */
+quern_status qn_object_refuse(const char *function, const char *argument, const void *object,
+                              qn_object_type type);
+/** For functions that free and return nothing: true for a living object, false for NULL; anything
+ * else is written to standard error. */
+bool qn_object_can_free(const char *function, const void *object, qn_object_type type);
+quern_status qn_null_refuse(const char *function, const char *argument);
+
+/* The checks at the top of a public function; messages name that function and the argument. */
+#define QN_CHECK_OBJECT(object, type)                                                              \
+    do {                                                                                           \
+        if (!qn_object_is((object), (type))) {                                                     \
+            return qn_object_refuse(__func__, #object, (object), (type));                          \
+        }                                                                                          \
+    } while (0)
+#define QN_CHECK_NOT_NULL(pointer)                                                                 \
+    do {                                                                                           \
+        if ((pointer) == NULL) {                                                                   \
+            return qn_null_refuse(__func__, #pointer);                                             \
+        }                                                                                          \
+    } while (0)
+/** For an output: it is NULL from here on. */
+#define QN_CHECK_OUT(out)                                                                          \
+    do {                                                                                           \
+        QN_CHECK_NOT_NULL(out);                                                                    \
+        *(out) = NULL;                                                                             \
+    } while (0)
+
+#endif /* QN_OBJECT_H */
