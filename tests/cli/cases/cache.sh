@@ -8,7 +8,7 @@ quern cache list
 copy x=ones:float32:2 --name=first
 quern elementwise 'T x' 'T y' 'y = x + 1' x=ones:float32:2 --name=second
 quern cache stats | grep entries
-quern cache list | awk '{ print $NF }' | sort
+quern cache list | awk '{ print $NF }' | LC_ALL=C sort
 key=$(quern cache list | awk '/first/ { print $1 }')
 quern cache show "$key" | grep -e '^name' -e 'y = x'
 try quern cache show ffff0000ffff
