@@ -119,7 +119,8 @@ void qn_error_print(qn_text *out, const quern_error *error);
 
 typedef struct qn_library qn_library;
 /** Open the first of `names` (NULL-terminated; paths or sonames) that loads. On failure *out is
- * NULL and *why (to be freed) tells what each said; nothing is recorded as an error. */
+ * NULL and *why (to be freed) tells what each said, or is NULL when out of memory; nothing is
+ * recorded as an error. */
 bool qn_library_open(qn_library **out, const char *const *names, char **why);
 void *qn_library_symbol(qn_library *library, const char *name);
 /** The file that was loaded, or the name if unknown. Borrowed. */

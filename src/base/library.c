@@ -45,7 +45,7 @@ bool qn_library_open(qn_library **out, const char *const *names, char **why)
             qn_free(library);
             qn_free(path);
             dlclose(handle);
-            qn_text_printf(&said, "%sout of host memory", said.length ? "; " : "");
+            qn_text_free(&said);
             break;
         }
         library->handle = handle;

@@ -4,11 +4,13 @@
  * is loaded.
  *
  * The places are tried in the order of compile.h, and the first folder that has a usable version
+ * The places are tried in the order of compile.h, and the first folder that has a usable version
  * wins. A place is a line of a table: a variable of the environment, and a pattern below it.
  */
 #include "compile/nvrtc.h"
 
 #include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,11 +115,13 @@ static bool try_list(search *s, const char *list)
 {
     while (*list) {
         size_t length = strcspn(list, ":;");
-        char *folder = qn_strndup(list, length);
-        bool found = folder && try_folder(s, folder);
-        qn_free(folder);
-        if (found) {
-            return true;
+        char folder[PATH_MAX];
+        if (length < sizeof folder) {
+            memcpy(folder, list, length);
+            folder[length] = '\0';
+            if (try_folder(s, folder)) {
+                return true;
+            }
         }
         list += length + (list[length] != '\0');
     }
@@ -136,12 +140,9 @@ static bool try_place(search *s, const struct place *place)
     if (!place->below) {
         return try_list(s, base);
     }
-    qn_text pattern = {0};
-    qn_text_printf(&pattern, "%s%s", base, place->below);
-    char *text = qn_text_take(&pattern);
-    bool found = text && try_pattern(s, text);
-    qn_free(text);
-    return found;
+    char pattern[PATH_MAX];
+    int length = snprintf(pattern, sizeof pattern, "%s%s", base, place->below);
+    return length > 0 && (size_t)length < sizeof pattern && try_pattern(s, pattern);
 }
 
 /* QUERN_NVRTC: a file, or a folder with it; nothing else is tried. */

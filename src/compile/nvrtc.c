@@ -129,7 +129,8 @@ static quern_status load(qn_nvrtc *out)
     qn_library *library;
     char *why;
     if (!qn_library_open(&library, (const char *const[]){found.path, NULL}, &why)) {
-        quern_status status = qn_fail(QUERN_ERROR_NVRTC, "cannot load NVRTC: %s", why ? why : "");
+        quern_status status = why ? qn_fail(QUERN_ERROR_NVRTC, "cannot load NVRTC: %s", why)
+                                  : qn_fail_memory("loading NVRTC");
         qn_free(why);
         return status;
     }

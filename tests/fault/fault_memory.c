@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Host memory runs out: the N-th allocation of a program's whole life fails, for every N; once that
+ * one alone, and once all from there on. The promise: the call fails with its status and a message,
+ * its output is NULL, nothing leaks, and the same call works as soon as there is memory again, with
+ * the right result.
+ */
+#include "base/base.h"
+#include "unit/engine/whole.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#define LEAKS() __lsan_do_recoverable_leak_check()
+#else
+#define LEAKS() 0
+#endif
+
+TestSuite(memory, .init = whole_open, .fini = whole_close, .timeout = 900);
+
+static uint64_t failing_at; /* for messages */
+static int failures;        /* calls that failed in all lives */
+
+static void failed_well(quern_status status, quern_status also, const char *call)
+{
+    const quern_error *error = quern_last_error();
+    failures++;
+    cr_assert(status == QUERN_ERROR_OUT_OF_MEMORY || status == QUERN_ERROR_DEVICE_MEMORY ||
+                  status == also,
+              "allocation %d, %s: status %d, %s", (int)failing_at, call, (int)status,
+              quern_last_error()->message);
+    cr_assert_eq(error->status, (int32_t)status, "allocation %d, %s", (int)failing_at, call);
+    cr_assert_gt(strlen(error->message), 5, "allocation %d, %s", (int)failing_at, call);
+    cr_assert_gt(strlen(quern_last_error_text()), 5);
+}
+
+/** A call that may fail once; then there is memory again, and it succeeds. */
+#define STEP(call)                                                                                 \
+    do {                                                                                           \
+        quern_status status_ = (call);                                                             \
+        if (status_ != QUERN_OK) {                                                                 \
+            failed_well(status_, status_, #call);                                                  \
+            cr_assert(status_ == QUERN_ERROR_OUT_OF_MEMORY ||                                      \
+                      status_ == QUERN_ERROR_DEVICE_MEMORY);                                       \
+            qn_memory_fail_after(0, false);                                                        \
+            cr_assert_eq((call), QUERN_OK, "after allocation %d failed, %s: %s", (int)failing_at,  \
+                         #call, quern_last_error_text());                                          \
+        }                                                                                          \
+    } while (0)
+/** The same, and a failure leaves `out` NULL. */
+#define MAKE(out, call)                                                                            \
+    do {                                                                                           \
+        quern_status made_ = (call);                                                               \
+        if (made_ != QUERN_OK) {                                                                   \
+            failed_well(made_, QUERN_ERROR_OUT_OF_MEMORY, #call);                                  \
+            cr_assert_null((out), "allocation %d, %s", (int)failing_at, #call);                    \
+            qn_memory_fail_after(0, false);                                                        \
+            cr_assert_eq((call), QUERN_OK, "after allocation %d failed, %s: %s", (int)failing_at,  \
+                         #call, quern_last_error_text());                                          \
+        }                                                                                          \
+        cr_assert_not_null(out);                                                                   \
+    } while (0)
+
+static void expect_numbers(const int32_t *got, int32_t factor, int32_t offset, const char *what)
+{
+    for (int32_t k = 0; k < 6; k++) {
+        cr_assert_eq(got[k], factor * k + offset, "allocation %d, %s[%d] is %d", (int)failing_at,
+                     what, k, got[k]);
+    }
+}
+
+static void quiet(void *context, const char *level, const char *message)
+{
+    (void)context, (void)level, (void)message;
+}
+
+/** Define, call, call again, explain and bind. */
+static void use_kernel(quern_engine *e, quern_array *x)
+{
+    int32_t got[6];
+    quern_kernel *k = NULL;
+    quern_array *y = NULL, *z = NULL;
+    quern_explanation *x_plained = NULL;
+    quern_bound *b = NULL;
+    MAKE(k, quern_elementwise(&k, e, "T x, raw T r, T s", "T y", "y = x + r[i] * s", NULL));
+    MAKE(y, quern_call(k, x, x, 2, &y));
+    STEP(quern_call(k, x, x, 1, y));
+    STEP(quern_array_read(y, got, sizeof got));
+    expect_numbers(got, 2, 0, "y");
+    quern_value values[4] = {quern_value_array(x), quern_value_array(x), quern_literal_int(4),
+                             quern_value_output(&z)};
+    MAKE(x_plained, quern_explain(&x_plained, k, values, 4, NULL));
+    cr_assert_eq(x_plained->elements, 6);
+    MAKE(b, quern_bind(&b, k, values, 4, NULL));
+    STEP(quern_bound_set_array(b, 0, y));
+    STEP(quern_bound_set_scalar(b, 2, quern_literal_int(5)));
+    STEP(quern_launch(b));
+    STEP(quern_array_read(z, got, sizeof got));
+    expect_numbers(got, 7, 0, "z");
+    quern_bound_free(b);
+    quern_explanation_free(x_plained);
+    quern_array_release(y);
+    quern_array_release(z);
+    quern_kernel_release(k);
+}
+
+static void use_views(quern_engine *e, quern_array *x)
+{
+    static const int32_t ones[6] = {1, 1, 1, 1, 1, 1};
+    int32_t got[6];
+    quern_array *t = NULL, *u = NULL, *reversed = NULL;
+    MAKE(t, quern_array_transpose(&t, x, NULL));
+    MAKE(u, quern_array_reshape(&u, x, SHAPE(6)));
+    MAKE(reversed, quern_array_slice(&reversed, u, 1,
+                                     (quern_slice[]){{QUERN_SLICE_NONE, QUERN_SLICE_NONE, -1}}));
+    STEP(quern_array_read(reversed, got, sizeof got));
+    expect_numbers(got, -1, 5, "reversed");
+    STEP(quern_array_write(reversed, ones, sizeof ones));
+    STEP(quern_array_fill(t, &(int32_t){3}));
+    STEP(quern_array_read(x, got, sizeof got));
+    expect_numbers(got, 0, 3, "filled");
+    quern_array_release(t);
+    quern_array_release(u);
+    quern_array_release(reversed);
+    (void)e;
+}
+
+static void use_rest(quern_engine *e)
+{
+    quern_stream *s = NULL;
+    quern_event *v = NULL;
+    quern_device_info infos[4] = {{.size = sizeof infos[0]}};
+    quern_cache_stats stats = {.size = sizeof stats};
+    size_t count;
+    MAKE(s, quern_stream_new(&s, e));
+    MAKE(v, quern_event_new(&v, e));
+    STEP(quern_event_record(v, s));
+    STEP(quern_list_devices(&count, infos, 4));
+    STEP(quern_cache_get_stats(e, &stats));
+    quern_event_free(v);
+    quern_stream_free(s);
+    quern_kernel *k = NULL;
+    quern_status status = quern_elementwise(&k, e, "flaot32 x", "T y", "y = x", NULL);
+    if (status != QUERN_ERROR_SIGNATURE) {
+        failed_well(status, QUERN_ERROR_OUT_OF_MEMORY, "a wrong signature");
+    }
+    cr_assert_null(k);
+}
+
+/** A program from its first call to its last. */
+static void live(void)
+{
+    quern_options o = QUERN_OPTIONS_INIT;
+    o.device = "soft:2";
+    o.log = quiet;
+    quern_engine *e = NULL;
+    quern_array *x = NULL;
+    MAKE(e, quern_open(&e, &o));
+    MAKE(x, quern_array_from(&x, e, QUERN_INT32, SHAPE(2, 3), (int32_t[]){0, 1, 2, 3, 4, 5}));
+    use_kernel(e, x);
+    use_views(e, x);
+    use_rest(e);
+    STEP(quern_synchronize(e));
+    quern_array_release(x);
+    quern_close(e);
+}
+
+/** Lives with the N-th allocation failing, until there are fewer than N. */
+static void sweep(bool sticky, uint64_t by)
+{
+    quern_close(engine); /* the images are the process's: each life shall load its own */
+    engine = NULL;
+    live();
+    qn_memory_fail_after(0, false);
+    live();
+    uint64_t all = qn_memory_fail_after(0, false);
+    cr_assert_gt(all, 100);
+    for (failing_at = 1; failing_at <= all + by; failing_at += by) {
+        qn_memory_fail_after(failing_at, sticky);
+        live();
+        qn_memory_fail_after(0, false);
+    }
+    cr_assert_gt(failures, (int)(all / by / 2), "%d of %d allocations were missed by a call",
+                 failures, (int)all);
+    cr_assert_eq(LEAKS(), 0, "memory leaked");
+}
+
+Test(memory, one_allocation_fails)
+{
+    sweep(false, 1);
+}
+
+Test(memory, all_fail_from_one_on)
+{
+    sweep(true, 3);
+}
