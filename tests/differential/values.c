@@ -107,7 +107,7 @@ static uint64_t integer_edge(int bits, uint64_t r)
 uint64_t diff_edge(char letter, uint32_t width, uint64_t *state)
 {
     const uint64_t r = diff_random(state), s = diff_random(state);
-    const int whole = (int)width * 8;
+    const int whole = (int)QN_MIN(width, 8u) * 8; /* of 128 bits each half */
     const uint64_t mask = width >= 8 ? ~(uint64_t)0 : ((uint64_t)1 << whole) - 1;
     if (letter != 'f' && letter != 'B') {
         const uint64_t x = (r & 3) < 2    ? integer_edge(whole, s)

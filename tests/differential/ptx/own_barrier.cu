@@ -1,4 +1,7 @@
-// Named barriers of part of a block: one warp makes, another takes; and the reducing ones.
+/* SPDX-License-Identifier: MIT
+ *
+ * Named barriers of part of a block: one warp makes, another takes; and the reducing ones.
+ */
 extern "C" __global__ void k(const int *x, int *o)
 {
     __shared__ int box[32];
@@ -22,6 +25,7 @@ extern "C" __global__ void k(const int *x, int *o)
     } else {
         asm volatile("bar.sync 3, 64;" ::: "memory");
     }
-    int c = __syncthreads_count(x[t] > 0) + 1000 * __syncthreads_and(x[t] > -100) + 10000 * __syncthreads_or(x[t] == 7);
+    int c = __syncthreads_count(x[t] > 0) + 1000 * __syncthreads_and(x[t] > -100) +
+            10000 * __syncthreads_or(x[t] == 7);
     o[32 + t] = c;
 }

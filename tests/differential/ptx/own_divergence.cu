@@ -1,14 +1,24 @@
-// Lanes that part and meet again: early returns, nested loops, shuffles and votes of part of a warp.
+/* SPDX-License-Identifier: MIT
+ *
+ * Lanes that part and meet again: early returns, nested loops, shuffles and votes of part of a
+ * warp.
+ */
 extern "C" __global__ void k(const int *x, int *o)
 {
     int t = threadIdx.x, v = x[t], s = 0;
-    if (t % 32 >= 28) { o[t] = -1; return; }
+    if (t % 32 >= 28) {
+        o[t] = -1;
+        return;
+    }
     for (int i = 0; i < (v & 15); i++) {
-        if ((v + i) % 5 == 0) continue;
+        if ((v + i) % 5 == 0)
+            continue;
         for (int j = i; j < 20; j++) {
-            if ((v ^ j) % 7 == 3) break;
+            if ((v ^ j) % 7 == 3)
+                break;
             s += v * j - i;
-            if (s > 50000) goto out;
+            if (s > 50000)
+                goto out;
         }
     }
 out:
@@ -24,6 +34,8 @@ out:
     unsigned same = __match_any_sync(0x0fffffff, v & 3);
     int leader = __ffs(same) - 1;
     s += __shfl_sync(same, s, leader) * 3;
-    do { s = s / 3 + (s & 1); } while (s > 1000);
+    do {
+        s = s / 3 + (s & 1);
+    } while (s > 1000);
     o[t] = s;
 }
