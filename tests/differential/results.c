@@ -72,6 +72,16 @@ bool diff_results_load(diff_results *results, const char *folder, const char *na
 
 /* ---- differences ---------------------------------------------------------------------------- */
 
+static double half_value(uint64_t bits)
+{
+    const int exponent = (int)(bits >> 10 & 31);
+    const double mantissa = (double)(bits & 1023);
+    const double size = exponent == 31  ? (mantissa != 0 ? NAN : INFINITY)
+                        : exponent == 0 ? mantissa * 0x1p-24
+                                        : ldexp(1024 + mantissa, exponent - 25);
+    return bits >> 15 & 1 ? -size : size;
+}
+
 double diff_value(char letter, uint32_t width, uint64_t bits)
 {
     if (width == 8) {
@@ -80,9 +90,7 @@ double diff_value(char letter, uint32_t width, uint64_t bits)
         return value;
     }
     if (width == 2 && letter == 'f') {
-        _Float16 half;
-        memcpy(&half, &bits, sizeof half);
-        return (double)half;
+        return half_value(bits);
     }
     const uint32_t word = (uint32_t)(letter == 'B' ? bits << 16 : bits);
     float value;
