@@ -4,7 +4,6 @@
  * is loaded.
  *
  * The places are tried in the order of compile.h, and the first folder that has a usable version
- * The places are tried in the order of compile.h, and the first folder that has a usable version
  * wins. A place is a line of a table: a variable of the environment, and a pattern below it.
  */
 #include "compile/nvrtc.h"
