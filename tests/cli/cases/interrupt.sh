@@ -4,7 +4,7 @@
     echo 'needs the software device' >&2
     exit 77
 }
-timeout --preserve-status -s INT 2 quern elementwise 'float32 x' 'float32 y' \
+timeout --foreground --preserve-status -s INT 2 quern elementwise 'float32 x' 'float32 y' \
     'y = 0; while (y >= 0) y += x' x=ones:float32:64 y=o.npy 2>said
 echo "-> $?"
 cat said
