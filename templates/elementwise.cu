@@ -12,8 +12,9 @@ extern "C" __global__ void @name@(@parameters@)
     };
     typedef @index@ _quern_index;
     const _quern_index _quern_step = (_quern_index)gridDim.x * (_quern_index)blockDim.x;
-    for (_quern_index _quern_p = (_quern_index)blockIdx.x * (_quern_index)blockDim.x + threadIdx.x;
-         _quern_p < _quern_s.packs; _quern_p += _quern_step) {
+    const _quern_index _quern_t = (_quern_index)blockIdx.x * (_quern_index)blockDim.x + threadIdx.x;
+@rest@
+    for (_quern_index _quern_p = _quern_t; _quern_p < _quern_s.packs; _quern_p += _quern_step) {
 @position@
 @body@
     }

@@ -30,9 +30,9 @@ template <> struct divider<long long> {
 
 // The walk of K operands over D dimensions, the innermost in packs. D counts the outer ones.
 template <typename I_, int D_, int K_> struct space {
-    I_ packs;                           // of the whole walk
+    I_ packs;                           // whole packs of the walk
     I_ inner;                           // elements of the innermost dimension
-    I_ shift;                           // elements that the first pack lacks at its front
+    I_ head;                            // elements before the first pack
     I_ count;                           // elements of the whole walk
     divider<I_> row;                    // packs of a row
     divider<I_> outer[D_ > 0 ? D_ : 1]; // extents, outermost first

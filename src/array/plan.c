@@ -309,7 +309,7 @@ static bool packs_pay(const walk *w)
     const qn_plan *p = w->plan;
     for (size_t k = 0; k < w->operands; k++) {
         if (p->form.access[k] == QN_ACCESS_VECTOR) {
-            return w->ndim == 1 || p->extent[w->ndim - 1] >= 2 * p->form.lanes;
+            return w->ndim == 1 || p->extent[w->ndim - 1] % p->form.lanes == 0;
         }
     }
     return false;
@@ -322,7 +322,7 @@ static void choose_packs(walk *w, const qn_operand *operands, const qn_plan_rule
     for (;; lanes /= 2) {
         p->form.lanes = (uint8_t)lanes;
         int64_t head = choose_head(w, operands);
-        p->shift = head == 0 ? 0 : lanes - head % lanes;
+        p->head = QN_MIN(head, p->count);
         for (size_t k = 0; k < w->operands; k++) {
             p->form.access[k] = (uint8_t)access_of(w, operands, k, head);
         }
@@ -330,8 +330,8 @@ static void choose_packs(walk *w, const qn_operand *operands, const qn_plan_rule
             break;
         }
     }
-    int64_t inner = p->extent[w->ndim - 1];
-    p->packs = ((inner + p->shift - 1) / lanes + 1) * (p->count / inner);
+    p->packs = (p->count - p->head) / lanes;
+    p->rest = p->count - p->packs * lanes;
 }
 
 /** 32-bit index arithmetic is safe when positions, packs (twice, for the loop's last step) and

@@ -44,10 +44,11 @@ typedef struct qn_plan_form {
 
 typedef struct qn_plan {
     qn_plan_form form;
-    int64_t count;                  /**< elements of the loop */
-    int64_t packs;                  /**< packs of the loop; partial ones count */
-    int64_t shift;                  /**< elements before the first that its pack lacks */
-    int64_t extent[QUERN_MAX_NDIM]; /**< outermost first */
+    int64_t count; /**< elements of the loop */
+    int64_t packs; /**< whole packs of the loop */
+    int64_t head;  /**< elements before the first pack; with `rest` only in one dimension */
+    int64_t rest;  /**< elements that no pack covers: the head, and a tail */
+    int64_t extent[QUERN_MAX_NDIM];                       /**< outermost first */
     int64_t stride[QUERN_MAX_PARAMETERS][QUERN_MAX_NDIM]; /**< bytes; [operand][dimension] */
     char *base[QUERN_MAX_PARAMETERS];                     /**< where the walk starts */
 } qn_plan;

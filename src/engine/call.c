@@ -27,14 +27,15 @@ static quern_status check_block(const qn_call *call, const qn_specialization *z)
 quern_status qn_call_geometry(quern_launch_config *config, const qn_call *call,
                               const qn_specialization *z)
 {
-    int64_t packs = call->plan.packs;
+    int64_t threads = QN_MAX(call->plan.packs, call->plan.rest); /* at least one */
     uint32_t block = call->block_size;
     if (block != 0) {
         QN_TRY(check_block(call, z));
     } else {
-        block = packs < DEFAULT_BLOCK ? (uint32_t)(packs + WARP - 1) / WARP * WARP : DEFAULT_BLOCK;
+        block =
+            threads < DEFAULT_BLOCK ? (uint32_t)(threads + WARP - 1) / WARP * WARP : DEFAULT_BLOCK;
     }
-    int64_t blocks = (packs - 1) / block + 1; /* there is at least one pack */
+    int64_t blocks = (threads - 1) / block + 1;
     *config = (quern_launch_config){
         .grid = {(uint32_t)QN_MIN(blocks, (int64_t)INT32_MAX), 1, 1},
         .block = {block, 1, 1},

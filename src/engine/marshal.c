@@ -93,7 +93,7 @@ static quern_status put_space(qn_block *block, const qn_call *call)
     int64_t inner = p->extent[outer];
     to = put_index(to, wide, p->packs);
     to = put_index(to, wide, inner);
-    to = put_index(to, wide, p->shift);
+    to = put_index(to, wide, p->head);
     to = put_index(to, wide, p->count);
     to = put_divider(to, wide, (inner + p->form.lanes - 1) / p->form.lanes);
     for (uint32_t d = 0; d < QN_MAX(1u, outer); d++) {

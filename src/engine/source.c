@@ -201,7 +201,7 @@ static void position_hole(qn_text *out, const qn_call *call)
     bool axes = call->kernel->uses_axes && call->ndim > 0;
     if (f->ndim == 1) {
         qn_text_printf(out,
-                       "        const _quern_index _quern_e = _quern_p * %d - _quern_s.shift;\n",
+                       "        const _quern_index _quern_e = _quern_p * %d + _quern_s.head;\n",
                        f->lanes);
         return;
     }
@@ -367,35 +367,41 @@ static void move_pack(qn_text *out, const qn_call *call, int levels, uint32_t k,
     qn_text_puts(out, "}\n");
 }
 
-/** A whole pack in registers, or the elements of a partial one each on its own. */
-static void body_hole(qn_text *out, const qn_call *call)
+/** The elements in front of the first pack and behind the last, one a thread. */
+static void rest_hole(qn_text *out, const qn_call *call)
 {
     int lanes = call->plan.form.lanes;
-    if (lanes == 1) {
+    if (lanes == 1 || call->plan.form.ndim > 1) {
+        return;
+    }
+    qn_text_printf(out,
+                   "    if (_quern_t < _quern_s.inner - _quern_s.packs * %d) {\n"
+                   "        const _quern_index _quern_f =\n"
+                   "            _quern_t < _quern_s.head ? _quern_t : _quern_t + _quern_s.packs * "
+                   "%d;\n",
+                   lanes, lanes);
+    single(out, call, 2, "_quern_f");
+    qn_text_puts(out, "    }");
+}
+
+/** One element, or a pack in registers. */
+static void body_hole(qn_text *out, const qn_call *call)
+{
+    if (call->plan.form.lanes == 1) {
         single(out, call, 2, "_quern_e");
         return;
     }
-    qn_text_printf(out, "        if (_quern_e >= 0 && _quern_e + %d <= _quern_s.inner) {\n", lanes);
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        move_pack(out, call, 3, k, false);
+        move_pack(out, call, 2, k, false);
     }
-    each_lane(out, call, 3);
-    invoke(out, call, 4, "_quern_e + _quern_l", "_quern_l");
-    qn_text_puts(out, "            }\n");
+    each_lane(out, call, 2);
+    invoke(out, call, 3, "_quern_e + _quern_l", "_quern_l");
+    qn_text_puts(out, "        }\n");
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (call->operands[k].output) {
-            move_pack(out, call, 3, k, true);
+            move_pack(out, call, 2, k, true);
         }
     }
-    qn_text_printf(out,
-                   "        } else {\n"
-                   "#pragma unroll 1\n"
-                   "            for (_quern_index _quern_f = _quern_e < 0 ? 0 : _quern_e;\n"
-                   "                 _quern_f < _quern_e + %d && _quern_f < _quern_s.inner; "
-                   "_quern_f++) {\n",
-                   lanes);
-    single(out, call, 4, "_quern_f");
-    qn_text_puts(out, "            }\n        }\n");
 }
 
 static void loop_prep_hole(qn_text *out, const qn_call *call)
@@ -429,15 +435,18 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
         LOOP_PREP,
         OPERANDS,
         OPERATION,
+        REST,
         POSITION,
         BODY,
         AFTER_LOOP,
         HOLES
     };
     static const char *const names[HOLES] = {
-        [INCLUDES] = "includes",     [TYPES] = "types",         [PREAMBLE] = "preamble",
-        [PARAMETERS] = "parameters", [LOOP_PREP] = "loop_prep", [OPERANDS] = "operands",
-        [OPERATION] = "operation",   [POSITION] = "position",   [BODY] = "body",
+        [INCLUDES] = "includes",    [TYPES] = "types",
+        [PREAMBLE] = "preamble",    [PARAMETERS] = "parameters",
+        [LOOP_PREP] = "loop_prep",  [OPERANDS] = "operands",
+        [OPERATION] = "operation",  [REST] = "rest",
+        [POSITION] = "position",    [BODY] = "body",
         [AFTER_LOOP] = "after_loop"};
     const quern_kernel *k = call->kernel;
     unsigned set = needed_headers(call);
@@ -449,6 +458,7 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
     loop_prep_hole(&texts[LOOP_PREP], call);
     operands_hole(&texts[OPERANDS], call);
     operation_hole(&texts[OPERATION], call);
+    rest_hole(&texts[REST], call);
     position_hole(&texts[POSITION], call);
     body_hole(&texts[BODY], call);
     user_text(&texts[AFTER_LOOP], "after_loop", k->after_loop);

@@ -148,7 +148,7 @@ static quern_status one_variable(qn_reader *reader, qn_variable **out, const dec
         return qn_ptx_expected(reader, "a variable's name");
     }
     qn_name *name = reader->token.name;
-    qn_variable *variable;
+    qn_variable *variable = NULL;
     QN_TRY(declare(reader, &variable, name, space, external));
     QN_TRY(qn_ptx_next(reader));
     uint64_t count, given = 0;

@@ -62,11 +62,49 @@ static int64_t divide(divider d, int64_t n)
 
 typedef void (*visitor)(void *context, int64_t position, char *const *addresses);
 
+static char *base_of(const qn_block *block, uint32_t k)
+{
+    char *base;
+    memcpy(&base, block->pointers[k], sizeof base);
+    return base;
+}
+
+/** Element `at` of the row at `offset`, which is element `position` of the loop. */
+static void visit_one(const qn_call *call, const qn_block *block, const int64_t *offset,
+                      int64_t stride[8][QUERN_MAX_NDIM], int64_t at, int64_t position,
+                      visitor visit, void *context)
+{
+    const qn_plan_form *f = &call->plan.form;
+    char *addresses[8];
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        int64_t step = f->access[k] == QN_ACCESS_BROADCAST ? 0
+                       : f->access[k] == QN_ACCESS_STRIDED ? stride[k][f->ndim - 1]
+                                                           : call->operands[k].item_size;
+        addresses[k] = base_of(block, k) + offset[k] + at * step;
+    }
+    visit(context, position, addresses);
+}
+
+/** Packs that are reached by vector begin at a multiple of their access. */
+static void check_alignment(const qn_call *call, const qn_block *block, const int64_t *offset,
+                            int64_t at)
+{
+    const qn_plan_form *f = &call->plan.form;
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        int64_t size = call->operands[k].item_size;
+        if (f->access[k] == QN_ACCESS_VECTOR) {
+            cr_assert_eq((uintptr_t)(base_of(block, k) + offset[k] + at * size) %
+                             (uintptr_t)QN_MIN(16, size * f->lanes),
+                         0, "a pack of operand %u is not aligned", k);
+        }
+    }
+}
+
 static void walk(const qn_call *call, const qn_block *block, visitor visit, void *context)
 {
     const qn_plan_form *f = &call->plan.form;
     space s = {block->pointers[block->count - 1], f->wide};
-    int64_t packs = next_index(&s), inner = next_index(&s), shift = next_index(&s);
+    int64_t packs = next_index(&s), inner = next_index(&s), head = next_index(&s);
     int64_t count = next_index(&s);
     cr_assert_eq(count, call->count);
     divider row = next_divider(&s), outer[QUERN_MAX_NDIM];
@@ -79,9 +117,14 @@ static void walk(const qn_call *call, const qn_block *block, visitor visit, void
             stride[k][d] = next_index(&s);
         }
     }
+    bool has_rest = f->lanes > 1 && f->ndim == 1;
+    for (int64_t t = 0; has_rest && t < inner - packs * f->lanes; t++) {
+        int64_t at = t < head ? t : t + packs * f->lanes;
+        visit_one(call, block, (const int64_t[8]){0}, stride, at, at, visit, context);
+    }
     for (int64_t p = 0; p < packs; p++) {
         int64_t r = f->ndim > 1 ? divide(row, p) : 0;
-        int64_t e = f->ndim > 1 ? (p - r * row.value) * f->lanes : p * f->lanes - shift;
+        int64_t e = f->ndim > 1 ? (p - r * row.value) * f->lanes : p * f->lanes + head;
         int64_t offset[8] = {0}, q = r;
         for (int d = f->ndim - 2; d >= 0; d--) {
             int64_t c = q;
@@ -93,23 +136,10 @@ static void walk(const qn_call *call, const qn_block *block, visitor visit, void
                 offset[k] += c * stride[k][d];
             }
         }
-        bool full = e >= 0 && e + f->lanes <= inner;
-        for (int64_t at = QN_MAX(e, 0); at < e + f->lanes && at < inner; at++) {
-            char *addresses[8];
-            for (uint32_t k = 0; k < call->operand_count; k++) {
-                int64_t size = call->operands[k].item_size;
-                int64_t step = f->access[k] == QN_ACCESS_BROADCAST ? 0
-                               : f->access[k] == QN_ACCESS_STRIDED ? stride[k][f->ndim - 1]
-                                                                   : size;
-                char *base;
-                memcpy(&base, block->pointers[k], sizeof base);
-                addresses[k] = base + offset[k] + at * step;
-                if (full && at == e && f->access[k] == QN_ACCESS_VECTOR) {
-                    cr_assert_eq((uintptr_t)addresses[k] % (uintptr_t)QN_MIN(16, size * f->lanes),
-                                 0, "a pack of operand %u is not aligned", k);
-                }
-            }
-            visit(context, r * inner + at, addresses);
+        cr_assert(e >= 0 && e + f->lanes <= inner, "a pack leaves its row");
+        check_alignment(call, block, offset, e);
+        for (int64_t at = e; at < e + f->lanes; at++) {
+            visit_one(call, block, offset, stride, at, r * inner + at, visit, context);
         }
     }
 }
@@ -184,10 +214,12 @@ static void expect(void *context, int64_t position, char *const *addresses)
     expectation *x = context;
     uint32_t operands = x->call->operand_count;
     cr_assert_lt(x->visits, x->call->count, "more elements than the loop has");
-    if (x->ordered) {
-        cr_assert_eq(position, x->visits, "out of order");
-    }
     x->visits++;
+    if (x->ordered) {
+        cr_assert(memcmp(&x->addresses[position * operands], addresses,
+                         operands * sizeof *addresses) == 0,
+                  "not the elements of that position");
+    }
     for (int64_t at = 0; at < x->call->count; at++) {
         if (!x->seen[at] &&
             memcmp(&x->addresses[at * operands], addresses, operands * sizeof *addresses) == 0) {
@@ -300,7 +332,7 @@ static const layout_case layouts[] = {
     {"column broadcast", 2, {30, 40}, {{1, 0}, {40, 1}}, {0, 0}, 2, 4, "bv"},
     {"scalar array", 2, {30, 40}, {{0, 0}, {40, 1}}, {0, 0}, 1, 4, "bv"},
     {"padded rows", 2, {30, 40}, {{48, 1}, {40, 1}}, {0, 0}, 2, 4, "vv"},
-    {"rows of odd length", 2, {30, 41}, {{48, 1}, {41, 1}}, {0, 0}, 2, 4, "vc"},
+    {"rows of odd length", 2, {30, 41}, {{48, 1}, {41, 1}}, {0, 0}, 2, 1, "cc"},
     {"one transposed", 2, {30, 40}, {{1, 30}, {40, 1}}, {0, 0}, 2, 4, "sv"},
     {"short rows", 2, {300, 3}, {{4, 1}, {3, 1}}, {0, 0}, 2, 1, "cc"},
 };
