@@ -184,7 +184,8 @@ static inline s32 saturate(s32 x, s32 least, s32 most)
     TO_HALF(X, bf16)                                                                               \
     SATURATED(X)                                                                                   \
     FROM_HALF(X, f16)                                                                              \
-    FROM_HALF(X, bf16) BETWEEN_HALVES(X) PAIR_ROWS(X, f16) PAIR_ROWS(X, bf16) EIGHT_BITS(X, e4m3)  \
-        EIGHT_BITS(X, e5m2) OTHERS(X)
+    FROM_HALF(X, bf16)                                                                             \
+    BETWEEN_HALVES(X) PAIR_ROWS(X, f16) PAIR_ROWS(X, bf16) EIGHT_BITS(X, e4m3) EIGHT_BITS(X, e5m2) \
+        OTHERS(X)
 ALL(DEFINE)
 PUBLISH(convert_half, ALL(ENTRY))

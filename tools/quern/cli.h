@@ -47,7 +47,7 @@ void cli_data_free(void *data);
 
 /* Print "quern: error: ..." and return CLI_FAILURE. */
 int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
-/* The same, ending with a pointer to the help of `command` (NULL: the general help); CLI_FAILURE. */
+/* The same, ending with a pointer to the help of `command` (NULL: the general one); CLI_FAILURE. */
 int cli_usage(const char *command, const char *format, ...) CLI_PRINTF(2, 3);
 /* The library's last failure; `about` (may be NULL) says what it was about. CLI_FAILURE. */
 int cli_fail_library(const char *about);
