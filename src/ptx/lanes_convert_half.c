@@ -177,7 +177,6 @@ static inline s32 saturate(s32 x, s32 least, s32 most)
           (saturate(b, INT8_MIN, INT8_MAX) & 0xff))                                                \
     X(pack_u8, "cvt.pack.sat.u8.s32.b32", OP, u32, s32, s32, u32,                                  \
       c << 16 | (u32)saturate(a, 0, UINT8_MAX) << 8 | (u32)saturate(b, 0, UINT8_MAX))
-/* clang-format on */
 
 #define ALL(X)                                                                                     \
     TO_HALF(X, f16)                                                                                \
@@ -185,7 +184,13 @@ static inline s32 saturate(s32 x, s32 least, s32 most)
     SATURATED(X)                                                                                   \
     FROM_HALF(X, f16)                                                                              \
     FROM_HALF(X, bf16)                                                                             \
-    BETWEEN_HALVES(X) PAIR_ROWS(X, f16) PAIR_ROWS(X, bf16) EIGHT_BITS(X, e4m3) EIGHT_BITS(X, e5m2) \
-        OTHERS(X)
+    BETWEEN_HALVES(X)                                                                              \
+    PAIR_ROWS(X, f16)                                                                              \
+    PAIR_ROWS(X, bf16)                                                                             \
+    EIGHT_BITS(X, e4m3)                                                                            \
+    EIGHT_BITS(X, e5m2)                                                                            \
+    OTHERS(X)
+/* clang-format on */
+
 ALL(DEFINE)
 PUBLISH(convert_half, ALL(ENTRY))

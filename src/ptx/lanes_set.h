@@ -14,14 +14,21 @@ typedef struct qn_lane_set {
     size_t count;
 } qn_lane_set;
 
+/* clang-format off */
 #define QN_LANE_SUBJECTS(X, level)                                                                 \
     X(int, level)                                                                                  \
     X(divide, level)                                                                               \
     X(bits, level)                                                                                 \
     X(video, level)                                                                                \
     X(float, level)                                                                                \
-    X(double, level) X(half, level) X(approx, level) X(compare, level) X(compare_half, level)      \
-        X(convert, level) X(convert_half, level)
+    X(double, level)                                                                               \
+    X(half, level)                                                                                 \
+    X(approx, level)                                                                               \
+    X(compare, level)                                                                              \
+    X(compare_half, level)                                                                         \
+    X(convert, level)                                                                              \
+    X(convert_half, level)
+/* clang-format on */
 
 #define QN_LANE_ONE(subject, level) +1
 enum { QN_LANE_SUBJECT_COUNT = 0 QN_LANE_SUBJECTS(QN_LANE_ONE, ) };
