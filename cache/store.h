@@ -58,7 +58,6 @@ struct qn_store {
 
     sqlite3 *db; /* NULL until the first look-up, and again after a fork */
     sqlite3_stmt *statements[QN_SQL_COUNT];
-    uint64_t file_device, file_inode; /* of the file that is open */
     bool read_only; /* nothing can be written: a read-only folder, a full disk, a failed write */
     bool warned;    /* a fault was told at level warn; more go to debug */
     int set_aside;  /* files set aside so far: after one too many it is switched off */
@@ -75,6 +74,8 @@ void qn_store_switch_off(qn_store *store, const char *format, ...) QN_PRINTF(2, 
 /** Choose, create and check the folder; fills folder, path, or switches off. False: out of memory.
  */
 bool qn_store_folder(qn_store *store, const char *asked);
+/** Make the chosen folder where it is not, and check it; switches off when it may not be used. */
+void qn_store_check_folder(qn_store *store);
 /** The size limit from QUERN_CACHE_LIMIT, or the default. */
 uint64_t qn_store_limit(const qn_logger *logger);
 /** True when `path` is on a network file system. */
@@ -82,8 +83,11 @@ bool qn_on_network(const char *path);
 
 /* ---- store_open.c: the connection. The lock is held. ---------------------------------------- */
 
-/** Have a connection; false when there is none to be had (counted and told). */
+/** Have a connection to the file of that name; false when there is none to be had (counted and
+ * told). */
 bool qn_store_connect(qn_store *store);
+/** True when the file that is open lost its name: it was set aside, or removed. */
+bool qn_store_has_moved(const qn_store *store);
 void qn_store_disconnect(qn_store *store);
 /** A prepared statement, ready to bind; NULL when it cannot be prepared (counted and told). */
 sqlite3_stmt *qn_store_statement(qn_store *store, qn_sql which);

@@ -79,14 +79,6 @@ static void remove_older(qn_store *store)
     qn_text_free(&pattern);
 }
 
-/* Is the file of that name still the one that was found damaged? */
-static bool is_same_file(const qn_store *store)
-{
-    struct stat facts;
-    return stat(store->path, &facts) == 0 && facts.st_dev == store->file_device &&
-           facts.st_ino == store->file_inode;
-}
-
 /* The journals go first: once the name is free, those that are there may be the new file's. */
 static bool move_away(qn_store *store)
 {
@@ -110,7 +102,6 @@ static bool move_away(qn_store *store)
 void qn_store_set_aside(qn_store *store, const char *why)
 {
     store->corrupt++;
-    qn_store_disconnect(store);
     if (store->read_only || store->set_aside >= SET_ASIDE_MAX) {
         qn_store_switch_off(store, "%s is damaged (%s)", store->path, why);
         return;
@@ -118,7 +109,9 @@ void qn_store_set_aside(qn_store *store, const char *why)
     store->set_aside++;
     int lock;
     qn_folder_lock(store, &lock);
-    bool fine = !is_same_file(store) || move_away(store); /* not the same: another process did it */
+    bool moved = !store->db || qn_store_has_moved(store); /* another process did it */
+    qn_store_disconnect(store);
+    bool fine = moved || move_away(store);
     qn_folder_unlock(lock);
     if (!fine) {
         qn_store_switch_off(store, "%s is damaged (%s) and cannot be renamed: %s", store->path, why,
@@ -146,6 +139,9 @@ void qn_store_fault(qn_store *store, int code, const char *doing, bool writing)
     bool known = store->db && sqlite3_errcode(store->db) != SQLITE_OK;
     snprintf(said, sizeof said, "%s", known ? sqlite3_errmsg(store->db) : sqlite3_errstr(code));
     store->faults++;
+    if (code == SQLITE_READONLY_DBMOVED) { /* the next time its successor is opened */
+        qn_store_disconnect(store);
+    }
     switch (code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
@@ -156,7 +152,7 @@ void qn_store_fault(qn_store *store, int code, const char *doing, bool writing)
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
-        if (writing) {
+        if (writing && store->db) {
             stop_writing(store, doing, said);
             return;
         }

@@ -132,7 +132,7 @@ static int make_folders(char *path)
     return error;
 }
 
-static void check(qn_store *store)
+void qn_store_check_folder(qn_store *store)
 {
     struct stat facts;
     int error = make_folders(store->folder);
@@ -171,6 +171,6 @@ bool qn_store_folder(qn_store *store, const char *asked)
     if (!store->folder || !store->path) {
         return false;
     }
-    check(store);
+    qn_store_check_folder(store);
     return true;
 }

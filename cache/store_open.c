@@ -8,7 +8,6 @@
  */
 #include "cache/store.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define OPEN_TRIES 3
@@ -161,15 +160,10 @@ static int check_format(qn_store *store)
 
 static int open_database(qn_store *store)
 {
-    struct stat facts;
     int code = open_file(store);
     if (code == SQLITE_OK) {
         sqlite3_busy_timeout(store->db, QN_BUSY_MS);
         code = qn_store_script(store, "SETTINGS");
-    }
-    if (stat(store->path, &facts) == 0) {
-        store->file_device = facts.st_dev;
-        store->file_inode = facts.st_ino;
     }
     if (code == SQLITE_OK) {
         code = check_format(store);
@@ -189,8 +183,19 @@ static bool was_moved(int code)
     return code == SQLITE_READONLY_DBMOVED || (code & 0xff) == SQLITE_IOERR;
 }
 
+bool qn_store_has_moved(const qn_store *store)
+{
+    int moved = 0;
+    return sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
+           moved;
+}
+
 bool qn_store_connect(qn_store *store)
 {
+    if (store->db && qn_store_has_moved(store)) { /* what is written to it nobody would find */
+        qn_store_disconnect(store);
+        qn_store_check_folder(store);
+    }
     /* again, because a damaged file is set aside by the fault, and then a new one can be made; and
      * because another process may do that under this one's feet */
     for (int attempt = 0; attempt < OPEN_TRIES && !store->problem[0]; attempt++) {

@@ -215,6 +215,33 @@ Test(store, two_stores_of_one_folder)
     qn_store_close(two);
 }
 
+/* What happens to a file under a process that has it open. */
+static const char *const losses[] = {
+    "mv %s/" QN_CACHE_FILE " %s/aside; rm -f %s/" QN_CACHE_FILE "-*", "rm %s/" QN_CACHE_FILE "*",
+    "rm -r %s #", /* the folder, too */
+};
+
+Test(store, a_file_that_lost_its_name_is_left)
+{
+    for (size_t k = 0; k < QN_COUNT(losses); k++) {
+        qn_store *one = scratch_store(scratch, 0);
+        scratch_put(one, 1, 100, "abc");
+        char command[400];
+        snprintf(command, sizeof command, losses[k], scratch, scratch, scratch);
+        cr_assert_eq(system(command), 0);
+        cr_expect_not(scratch_get(one, 1, 100, "abc"), "%s", command);
+        scratch_put(one, 2, 100, "abc");
+        qn_store *two = scratch_store(scratch, 0);
+        cr_expect(scratch_get(two, 2, 100, "abc"), "what the first keeps, all find: %s", command);
+        scratch_put(two, 3, 100, "abc");
+        cr_expect(scratch_get(one, 3, 100, "abc"));
+        cr_expect_eq(scratch_stats(one).faults, 0);
+        qn_store_close(one);
+        qn_store_close(two);
+    }
+    cr_expect_eq(warnings, 0, "%s", last_warning);
+}
+
 Test(store, every_piece_of_sql_is_there)
 {
     static const char *const names[] = {
