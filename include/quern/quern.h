@@ -23,9 +23,10 @@
  * - A function that can fail returns `quern_status` and takes its outputs first. On failure an output
  *   pointer is set to NULL and quern_last_error() says why.
  * - A function that cannot fail returns its value; a returned pointer is borrowed from its parent.
- * - Every object is freed by its `_release`, `_free` or `_close`, which accepts NULL.
- * - An option structure begins with `size`; initialise it with its `_INIT` macro. A field of 0 or
- *   NULL always means the documented default, and a NULL structure means all defaults.
+ * - Every object is freed by its `_release`, `_free` or `_close`, which accepts NULL. Freeing the last
+ *   object of an engine that was closed waits for the device.
+ * - An option structure begins with `size`, which is checked; initialise it with its `_INIT` macro.
+ *   A field of 0 or NULL always means the documented default, and a NULL structure means all defaults.
  * - Strings that are passed in are copied unless the comment says otherwise.
  * - Engines, kernels and bound calls say at their types which threads may use them. Functions that
  *   wait for the device say so; all others return once the work is queued.
@@ -187,8 +188,9 @@ typedef struct quern_options {
 /** Open an engine on one device.
  *
  * On CUDA the device's primary context is retained, so that memory and streams may be shared with the
- * CUDA runtime, PyTorch and others in the process; the caller's current context is left as it was.
- * A cache that cannot be used is logged and never an error.
+ * CUDA runtime, PyTorch and others in the process. A thread that has a current context has it again
+ * after each call; one that has none keeps GPU 0's primary context after a call on that GPU, as the
+ * CUDA runtime would leave it. A cache that cannot be used is logged and never an error.
  *
  * Errors: QUERN_ERROR_NO_DEVICE (with what was looked for), QUERN_ERROR_DRIVER,
  * QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_OUT_OF_MEMORY. */
@@ -198,11 +200,13 @@ QUERN_API quern_status quern_open(quern_engine **out, const quern_options *optio
  * alive, so the order of freeing does not matter. Waits for the device when it is the last hold. */
 QUERN_API void quern_close(quern_engine *engine);
 
-/** Wait until all work queued by this engine is done. Returns the first failure of that work. */
+/** Wait until all work queued by this engine is done; on a GPU, until all work of the process in the
+ * primary context is. Returns a failure of that work. */
 QUERN_API quern_status quern_synchronize(quern_engine *engine);
 
-/** Ask the running launch of a software device to stop: it fails with QUERN_ERROR_INTERRUPTED soon
- * after. Does nothing on a GPU. Safe in a signal handler and from any thread. */
+/** Ask the launches that run on a software device at this moment to stop: each fails with
+ * QUERN_ERROR_INTERRUPTED soon after. Those that begin later are not concerned, so it does nothing
+ * when none runs. Does nothing on a GPU. Safe in a signal handler and from any thread. */
 QUERN_API void quern_interrupt(quern_engine *engine);
 
 /** Free memory that a function of this header returned to be freed with quern_free(). */
@@ -260,17 +264,20 @@ QUERN_API quern_status quern_array_new(quern_array **out, quern_engine *engine, 
                                        int ndim, const int64_t *shape);
 
 /** A new C-contiguous array with a copy of `host`, C-contiguous host memory of the same size. The
- * host memory may be reused as soon as the call returns. */
+ * host memory may be reused as soon as the call returns. Waits for the copy. */
 QUERN_API quern_status quern_array_from(quern_array **out, quern_engine *engine, quern_dtype dtype,
                                         int ndim, const int64_t *shape, const void *host);
 
 /** A view of foreign device memory: of cudaMalloc, PyTorch, CuPy, an RMM pool, ...
  *
  * `pointer` is the address of element (0, ..., 0); `strides` are in bytes, may be negative or zero,
- * and NULL means C-contiguous. On the software device `pointer` is host memory, and kernels may
- * touch exactly the bytes that shape and strides span. `release` (may be NULL) is called with
- * `context` once the array and all views of it are gone; work that uses the memory may then still be
- * queued, in the order of the stream it was queued on. */
+ * and NULL means C-contiguous. Address and strides must be multiples of the dtype's size: 16 bytes
+ * for complex128. On the software device `pointer` is host memory, and kernels may touch exactly the
+ * bytes that shape and strides span. `release` (may be NULL) is called with `context` once the array
+ * and all views of it are gone; work that uses the memory may then still be queued, in the order of
+ * the stream it was queued on. When wrapping fails, `release` is not called.
+ *
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_OUT_OF_MEMORY. */
 QUERN_API quern_status quern_array_wrap(quern_array **out, quern_engine *engine, quern_dtype dtype,
                                         int ndim, const int64_t *shape, const int64_t *strides,
                                         void *pointer, void (*release)(void *context),
@@ -323,14 +330,18 @@ QUERN_API quern_status quern_array_reshape(quern_array **out, quern_array *array
 QUERN_API quern_status quern_array_broadcast(quern_array **out, quern_array *array, int ndim,
                                              const int64_t *shape);
 
+/* Copies between arrays and to and from the host are queued on the engine's own stream. Where an
+ * array is not contiguous its elements are moved by a kernel, which, once for each kind of layout,
+ * must be compiled or found in the cache like any other, with the same errors. */
+
 /** A new C-contiguous array with the same elements. */
 QUERN_API quern_status quern_array_copy(quern_array **out, quern_array *array);
-/** Every byte pattern of one element: `value` points to one element in host memory. */
+/** Set all elements to one: `value` points to an element in host memory. */
 QUERN_API quern_status quern_array_fill(quern_array *array, const void *value);
 /** Copy all elements to host memory, in C order. `bytes` must be count x element size. Waits. */
 QUERN_API quern_status quern_array_read(quern_array *array, void *host, size_t bytes);
 /** Copy all elements from host memory, in C order. `bytes` must be count x element size. The host
- * memory may be reused when the call returns. */
+ * memory may be reused when the call returns. Waits for the copy. */
 QUERN_API quern_status quern_array_write(quern_array *array, const void *host, size_t bytes);
 
 /* ============================================================================================
@@ -407,8 +418,8 @@ typedef struct quern_value {
 typedef struct quern_call_options {
     uint32_t size; /**< sizeof(quern_call_options) */
     uint32_t block_size; /**< threads of a block; 0: chosen */
-    /** How many elements, for a call whose array arguments are all raw; refused otherwise. -1 with
-     * `has_size` 0 stays undecided. */
+    /** How many elements (>= 0), for a call whose array arguments are all raw; refused in others.
+     * Looked at when `has_size` is 1. */
     int64_t loop_size;
     uint32_t has_size; /**< 1 when `loop_size` is given */
     uint32_t reserved;
@@ -420,14 +431,17 @@ typedef struct quern_call_options {
 
 /** Call a kernel: inputs in the order of the signature, then outputs.
  *
- * `values`: all inputs, then none or all of the outputs. Array dtypes must match the signature
- * exactly; scalars are converted, with a check that the value fits. Outputs that are given must have
- * the shape that the operands broadcast to. An output that partly overlaps an input is computed as
- * if the input had been copied first. Returns when the work is queued; errors of the kernel itself
- * (QUERN_ERROR_ACCESS, QUERN_ERROR_LAUNCH) may be reported by a later call that waits.
+ * `values`: all inputs, then all outputs. Array dtypes must match the signature exactly; scalars are
+ * converted, with a check that the value fits. An output is an array, which must have the shape that
+ * the operands broadcast to; or a place for one (QUERN_VALUE_OUTPUT), which is allocated where the
+ * place holds NULL, and is left as it was when the call fails; or QUERN_VALUE_NONE, which is allocated
+ * and dropped. An output that partly overlaps an input is computed as if the input had been copied
+ * first. Returns when the work is queued; errors of the kernel itself (QUERN_ERROR_ACCESS,
+ * QUERN_ERROR_LAUNCH) may be reported by a later call that waits.
  *
- * Errors: QUERN_ERROR_ARGUMENT_COUNT, _TYPE, _SHAPE, _VALUE, _COMPILE, _NVRTC_NOT_FOUND, _NVRTC,
- * _DEVICE_MEMORY, _DRIVER, _LAUNCH, _ACCESS, _INTERRUPTED. */
+ * Errors: QUERN_ERROR_ARGUMENT_COUNT, _TYPE, _SHAPE, _VALUE, _INVALID_ARGUMENT; where something must
+ * be compiled _COMPILE, _NVRTC_NOT_FOUND, _NVRTC, _IMAGE; _OUT_OF_MEMORY, _DEVICE_MEMORY, _DRIVER,
+ * _LAUNCH, _ACCESS, _NOT_SUPPORTED, _INTERRUPTED. */
 QUERN_API quern_status quern_call_n(quern_kernel *kernel, const quern_value *values, size_t count,
                                     const quern_call_options *options);
 
@@ -435,15 +449,19 @@ QUERN_API quern_status quern_call_n(quern_kernel *kernel, const quern_value *val
  * driver's own launch. It retains its arrays. One thread at a time. */
 typedef struct quern_bound quern_bound;
 
-/** Check and pack. Outputs given by QUERN_VALUE_OUTPUT are allocated now. Compiles if needed. */
+/** Check and pack. Outputs given by QUERN_VALUE_OUTPUT are allocated now. Compiles if needed. An
+ * output that partly overlaps an input is refused, because each launch would have to copy first. The
+ * stream in `options` must outlive the bound call. Errors: those of quern_call_n(). */
 QUERN_API quern_status quern_bind(quern_bound **out, quern_kernel *kernel,
                                   const quern_value *values, size_t count,
                                   const quern_call_options *options);
 /** Queue one launch on the stream that it was bound to. */
 QUERN_API quern_status quern_launch(quern_bound *bound);
-/** Replace argument `index` by an array of the same dtype, shape and strides. */
+/** Replace argument `index`, counted from 0, by an array of the same dtype, shape and strides.
+ * Checked as a new call, and compiled if the new address is aligned otherwise. */
 QUERN_API quern_status quern_bound_set_array(quern_bound *bound, size_t index, quern_array *array);
-/** Replace scalar argument `index`. */
+/** Replace scalar argument `index`; converted and checked as in a call. Launches that are queued keep
+ * the value they had. */
 QUERN_API quern_status quern_bound_set_scalar(quern_bound *bound, size_t index, quern_value value);
 QUERN_API void quern_bound_free(quern_bound *bound);
 
@@ -566,7 +584,8 @@ QUERN_API quern_status quern_stream_wrap(quern_stream **out, quern_engine *engin
 QUERN_API void *quern_stream_handle(const quern_stream *stream);
 /** Wait until all work queued on the stream is done. */
 QUERN_API quern_status quern_stream_wait(quern_stream *stream);
-/** Frees the handle; queued work still completes. */
+/** Frees the handle; queued work still completes. Arrays that calls on this stream allocated are
+ * freed in its order: release them before it. */
 QUERN_API void quern_stream_free(quern_stream *stream);
 
 /** A mark in a stream. */
@@ -578,7 +597,7 @@ QUERN_API quern_status quern_event_record(quern_event *event, quern_stream *stre
 QUERN_API quern_status quern_event_wait(quern_event *event);
 /** Let `stream` (NULL: the engine's own) wait for the mark, without waiting here. */
 QUERN_API quern_status quern_stream_wait_event(quern_stream *stream, quern_event *event);
-/** Milliseconds of device time between two marks that were reached. */
+/** Milliseconds of device time between two marks that were reached (quern_event_wait). */
 QUERN_API quern_status quern_event_elapsed(double *milliseconds, quern_event *begin,
                                            quern_event *end);
 QUERN_API void quern_event_free(quern_event *event);
