@@ -116,13 +116,12 @@ typedef struct walk {
     int ndim;
 } walk;
 
-static void swap_dims(walk *w, int a, int b)
+void qn_plan_swap(qn_plan *p, size_t operand_count, int a, int b)
 {
-    qn_plan *p = w->plan;
     int64_t extent = p->extent[a];
     p->extent[a] = p->extent[b];
     p->extent[b] = extent;
-    for (size_t k = 0; k < w->operands; k++) {
+    for (size_t k = 0; k < operand_count; k++) {
         int64_t stride = p->stride[k][a];
         p->stride[k][a] = p->stride[k][b];
         p->stride[k][b] = stride;
@@ -195,7 +194,7 @@ static void sort_dims(walk *w, const qn_operand *operands)
 {
     for (int d = 1; d < w->ndim; d++) {
         for (int at = d; at > 0 && outer_of(w, operands, at - 1, at) < 0; at--) {
-            swap_dims(w, at - 1, at);
+            qn_plan_swap(w->plan, w->operands, at - 1, at);
         }
     }
 }
@@ -398,7 +397,10 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
         }
     }
     plan->form.ndim = (uint8_t)w.ndim;
-    choose_packs(&w, operands, rules);
+    bool tiles = !rules->ordered && !rules->keep_dims && !rules->no_tiles && rules->pack_bytes != 0;
+    if (!tiles || !qn_plan_tiles(plan, operands, operand_count, w.ndim)) {
+        choose_packs(&w, operands, rules);
+    }
     plan->form.wide = needs_wide(&w);
 }
 
@@ -442,8 +444,12 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
         qn_text_printf(out, "%d dimensions, %s rows of %lld", f->ndim,
                        strided ? "strided" : "contiguous", (long long)plan->extent[f->ndim - 1]);
     }
-    qn_text_printf(out, ", %d element%s a thread, %d-bit index", f->lanes, f->lanes == 1 ? "" : "s",
-                   f->wide ? 64 : 32);
+    if (f->tile != 0) {
+        qn_text_printf(out, ", tiles of %d x %d", f->tile, f->tile);
+    } else {
+        qn_text_printf(out, ", %d element%s a thread", f->lanes, f->lanes == 1 ? "" : "s");
+    }
+    qn_text_printf(out, ", %d-bit index", f->wide ? 64 : 32);
     if (operand_count != 0) {
         qn_text_puts(out, ", access ");
         qn_text_add(out, (const char *)f->access, operand_count);

@@ -31,6 +31,7 @@ typedef enum qn_access {
     QN_ACCESS_CONTIGUOUS = 'c', /**< side by side, not aligned: one access a lane */
     QN_ACCESS_BROADCAST = 'b',  /**< the same element for all lanes */
     QN_ACCESS_STRIDED = 's',    /**< a run-time stride between lanes */
+    QN_ACCESS_TILED = 't',      /**< through shared memory, along the last dimension but one */
 } qn_access;
 
 /** What decides the generated code. Compare with memcmp: padding is zero. */
@@ -39,14 +40,16 @@ typedef struct qn_plan_form {
     uint8_t lanes;                        /**< elements of a pack */
     uint8_t wide;                         /**< 1: 64-bit index arithmetic */
     uint8_t aliased;                      /**< 1: an input is an output as well */
+    uint8_t tile;                         /**< side of a tile; 0: walked by packs */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand */
 } qn_plan_form;
 
 typedef struct qn_plan {
     qn_plan_form form;
     int64_t count; /**< elements of the loop */
-    int64_t packs; /**< whole packs of the loop */
-    int64_t head;  /**< elements before the first pack; with `rest` only in one dimension */
+    int64_t packs; /**< whole packs of the loop, or its tiles */
+    int64_t head;  /**< elements before the first pack; with `rest` only in one dimension. With
+                        tiles: the extent of the last dimension but one */
     int64_t rest;  /**< elements that no pack covers: the head, and a tail */
     int64_t extent[QUERN_MAX_NDIM];                       /**< outermost first */
     int64_t stride[QUERN_MAX_PARAMETERS][QUERN_MAX_NDIM]; /**< bytes; [operand][dimension] */
@@ -57,6 +60,7 @@ typedef struct qn_plan {
 typedef struct qn_plan_rules {
     bool ordered;   /**< walk in C order: the text uses the position */
     bool keep_dims; /**< merge nothing: the text uses positions along axes, or the user says so */
+    bool no_tiles;  /**< the caller chose the size of the blocks */
     uint32_t pack_bytes; /**< bytes that a pack may take of the narrowest operand: 16, less for
                               costly texts; item size or less means one lane */
 } qn_plan_rules;
@@ -69,6 +73,13 @@ quern_status qn_plan_shape(int *ndim, int64_t *shape, int64_t *count, const qn_o
 /** Plan the walk. `count` must not be zero. With no operands, `shape` is walked all the same. */
 void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                   const int64_t *shape, int64_t count, const qn_plan_rules *rules);
+
+/** Walk by tiles where that pays: some operands are dense along another dimension than the last.
+ * Moves that dimension to the last but one and fills the plan; false, with the plan as it was, when
+ * it does not pay. For qn_plan_make(); dimensions are sorted and merged. */
+bool qn_plan_tiles(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim);
+/** Exchange two dimensions of the first `operand_count` operands. */
+void qn_plan_swap(qn_plan *plan, size_t operand_count, int a, int b);
 
 /** How an output lies to an input. */
 typedef enum qn_overlap { QN_OVERLAP_NONE, QN_OVERLAP_SAME, QN_OVERLAP_PARTIAL } qn_overlap;

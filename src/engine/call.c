@@ -7,8 +7,10 @@
 #include "engine/engine.h"
 #include <string.h>
 
-#define DEFAULT_BLOCK 256 /**< threads: any function may have them, and they fill a processor */
-#define WARP          32
+#define DEFAULT_BLOCK                                                                              \
+    256 /**< threads: any function may have them, and they fill a processor;                       \
+           templates/elementwise_tiled.cu counts on this number */
+#define WARP 32
 
 static quern_status check_block(const qn_call *call, const qn_specialization *z)
 {
@@ -27,15 +29,16 @@ static quern_status check_block(const qn_call *call, const qn_specialization *z)
 quern_status qn_call_geometry(quern_launch_config *config, const qn_call *call,
                               const qn_specialization *z)
 {
-    int64_t threads = QN_MAX(call->plan.packs, call->plan.rest); /* at least one */
+    const qn_plan *plan = &call->plan;
+    int64_t threads = QN_MAX(plan->packs, plan->rest); /* at least one */
     uint32_t block = call->block_size;
     if (block != 0) {
         QN_TRY(check_block(call, z));
     } else {
-        block =
-            threads < DEFAULT_BLOCK ? (uint32_t)(threads + WARP - 1) / WARP * WARP : DEFAULT_BLOCK;
+        bool few = threads < DEFAULT_BLOCK && plan->form.tile == 0;
+        block = few ? (uint32_t)(threads + WARP - 1) / WARP * WARP : DEFAULT_BLOCK;
     }
-    int64_t blocks = (threads - 1) / block + 1;
+    int64_t blocks = plan->form.tile != 0 ? plan->packs : (threads - 1) / block + 1;
     *config = (quern_launch_config){
         .grid = {(uint32_t)QN_MIN(blocks, (int64_t)INT32_MAX), 1, 1},
         .block = {block, 1, 1},

@@ -90,14 +90,17 @@ static quern_status put_space(qn_block *block, const qn_call *call)
     if (to == NULL) {
         return too_large(call);
     }
-    int64_t inner = p->extent[outer];
+    int64_t inner = p->extent[outer], step = QN_MAX(p->form.tile, p->form.lanes);
     to = put_index(to, wide, p->packs);
     to = put_index(to, wide, inner);
     to = put_index(to, wide, p->head);
     to = put_index(to, wide, p->count);
-    to = put_divider(to, wide, (inner + p->form.lanes - 1) / p->form.lanes);
+    /* a row of packs, or of tiles */
+    to = put_divider(to, wide, (inner - 1) / step + 1);
     for (uint32_t d = 0; d < QN_MAX(1u, outer); d++) {
-        to = put_divider(to, wide, outer > 0 ? p->extent[d] : 1);
+        bool tiles = p->form.tile != 0 && d + 1 == outer;
+        int64_t extent = outer > 0 ? p->extent[d] : 1;
+        to = put_divider(to, wide, tiles ? (extent - 1) / step + 1 : extent);
     }
     for (uint32_t k = 0; k < operands; k++) {
         for (uint32_t d = 0; d <= outer; d++) {

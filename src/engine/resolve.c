@@ -346,6 +346,7 @@ quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_valu
     QN_TRY(settle_overlaps(call));
     qn_plan_rules rules = {.ordered = kernel->uses_position,
                            .keep_dims = kernel->keep_dims || kernel->uses_axes,
+                           .no_tiles = call->block_size != 0,
                            .pack_bytes = pack_bytes(call)};
     qn_plan_make(&call->plan, call->operands, call->operand_count, call->ndim, call->shape,
                  call->count, &rules);

@@ -24,6 +24,7 @@ static void signature_of(signature_bytes *s, const qn_call *call)
     *b++ = f->lanes;
     *b++ = f->wide;
     *b++ = f->aliased;
+    *b++ = f->tile;
     *b++ = (uint8_t)call->ndim;
     memcpy(b, f->access, call->operand_count);
     b += call->operand_count;

@@ -126,6 +126,69 @@ Test(call, layouts)
     quern_kernel_release(add);
 }
 
+/** Expect that `got`, of this shape, is `x` with its last two axes exchanged, byte by byte. */
+static void expect_transposed(quern_array *got, quern_array *x, const int64_t *shape, size_t size)
+{
+    size_t bytes = (size_t)quern_array_count(x) * size;
+    unsigned char *from = malloc(bytes), *to = malloc(bytes);
+    OK(quern_array_read(x, from, bytes));
+    for (int64_t a = 0; a < shape[0]; a++) {
+        for (int64_t b = 0; b < shape[1]; b++) {
+            for (int64_t c = 0; c < shape[2]; c++) {
+                memcpy(to + (size_t)((a * shape[1] + b) * shape[2] + c) * size,
+                       from + (size_t)((a * shape[2] + c) * shape[1] + b) * size, size);
+            }
+        }
+    }
+    expect_bytes(got, to, bytes, "transposed");
+    free(from);
+    free(to);
+}
+
+/** Operands that disagree on the fast axis, past and at the sides of tiles, in every element size.
+ */
+Test(call, tiles)
+{
+    static const quern_dtype dtypes[] = {QUERN_UINT8, QUERN_FLOAT16, QUERN_INT32, QUERN_FLOAT64,
+                                         QUERN_COMPLEX128};
+    static const int64_t shapes[][3] = {{1, 64, 64}, {1, 100, 33}, {3, 130, 65}, {2, 63, 129}};
+    quern_kernel *numbers = kernel_of("", "T x", "x = T(float(i % 251))");
+    quern_kernel *copy = kernel_of("T x", "T y", "y = x");
+    quern_kernel *add = kernel_of("T x, T y, T w", "T z", "z = x + y + w");
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+            int64_t turned[] = {shapes[s][0], shapes[s][2], shapes[s][1]};
+            quern_array *x, *y, *xt, *flat = NULL, *tiled = NULL, *plain = NULL, *ft;
+            OK(quern_array_new(&x, engine, dtypes[d], 3, turned));
+            OK(quern_array_new(&y, engine, dtypes[d], 3, shapes[s]));
+            OK(quern_call(numbers, x));
+            OK(quern_call(numbers, y));
+            OK(quern_array_transpose(&xt, x, (int[]){0, 2, 1}));
+            OK(quern_call(add, xt, y, xt, &tiled));
+            OK(quern_array_copy(&flat, xt)); /* also by tiles */
+            expect_transposed(flat, x, shapes[s], quern_dtype_size(dtypes[d]));
+            OK(quern_call(add, flat, y, flat, &plain));
+            size_t bytes = (size_t)quern_array_count(y) * quern_dtype_size(dtypes[d]);
+            void *want = malloc(bytes);
+            OK(quern_array_read(plain, want, bytes));
+            expect_bytes(tiled, want, bytes, quern_dtype_name(dtypes[d]));
+            OK(quern_array_transpose(&ft, flat, (int[]){0, 2, 1}));
+            OK(quern_array_read(x, want, bytes));
+            quern_array *back = NULL;
+            OK(quern_call(copy, ft, &back));
+            expect_bytes(back, want, bytes, "there and back");
+            free(want);
+            quern_array *all[] = {x, y, xt, flat, tiled, plain, ft, back};
+            for (int n = 0; n < 8; n++) {
+                quern_array_release(all[n]);
+            }
+        }
+    }
+    quern_kernel_release(numbers);
+    quern_kernel_release(copy);
+    quern_kernel_release(add);
+}
+
 Test(call, position_along_axes)
 {
     quern_array *r = NULL, *x;

@@ -302,7 +302,8 @@ Test(plan, every_element_once)
         }
         fake_kernel(&kernel, array, &call);
         static const uint32_t bytes[] = {0, 8, 16};
-        qn_plan_rules rules = {draw(2) == 0, draw(3) == 0, bytes[draw(3)]};
+        qn_plan_rules rules = {
+            .ordered = draw(2) == 0, .keep_dims = draw(3) == 0, .pack_bytes = bytes[draw(3)]};
         check_walk(&call, &rules, draw(2) == 0);
     }
     free(array);
@@ -334,6 +335,7 @@ static const layout_case layouts[] = {
     {"padded rows", 2, {30, 40}, {{48, 1}, {40, 1}}, {0, 0}, 2, 4, "vv"},
     {"rows of odd length", 2, {30, 41}, {{48, 1}, {41, 1}}, {0, 0}, 2, 1, "cc"},
     {"one transposed", 2, {30, 40}, {{1, 30}, {40, 1}}, {0, 0}, 2, 4, "sv"},
+    {"one transposed, large", 2, {300, 400}, {{1, 300}, {400, 1}}, {0, 0}, 2, 1, "tc"},
     {"short rows", 2, {300, 3}, {{4, 1}, {3, 1}}, {0, 0}, 2, 1, "cc"},
 };
 
@@ -359,7 +361,7 @@ Test(plan, known_layouts)
                              k == 1,
                              QN_STR("x")};
         }
-        qn_plan_rules rules = {false, false, 16};
+        qn_plan_rules rules = {.pack_bytes = 16};
         qn_plan plan;
         qn_plan_make(&plan, operands, 2, l->ndim, l->shape, count, &rules);
         cr_expect_eq(plan.form.ndim, l->walked, "%s: walks %d dimensions", l->what, plan.form.ndim);
@@ -371,7 +373,7 @@ Test(plan, known_layouts)
 
 Test(plan, wide_only_when_needed)
 {
-    qn_plan_rules rules = {false, false, 16};
+    qn_plan_rules rules = {.pack_bytes = 16};
     qn_plan plan;
     for (int shift = 20; shift < 34; shift++) {
         int64_t n = INT64_C(1) << shift, stride = 1;

