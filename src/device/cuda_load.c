@@ -154,7 +154,7 @@ static void explain_init(cu_result result)
 
 static void load(void)
 {
-    qn_library *library;
+    static qn_library *library; /* it stays for the rest of the process */
     if (!open_library(&library)) {
         return;
     }

@@ -8,6 +8,7 @@
 #define FAKE_LIBCUDA_H
 
 #include "device/cuda_api.h"
+#include <stdbool.h>
 
 typedef struct fake_cuda {
     /** How often a function was called. */
@@ -21,6 +22,12 @@ typedef struct fake_cuda {
     int (*allocations)(void);
     uint32_t last_grid[3], last_block[3], last_shared, last_cooperative;
     cu_context launch_context;
+    /** A function that every module has besides saxpy: launching it only records the first 8 bytes
+     * of its first parameters, as many as `recorded` says. */
+    const char *also;
+    unsigned recorded;
+    uint64_t parameters[8];
+    bool cubin; /**< the last module was loaded from an ELF file */
 } fake_cuda;
 
 /** The symbol that a test looks up in the loaded library. */

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A whole call on the CUDA device, over the stand-in for the driver and with the real compiler:
+ * what reaches the driver, and what a driver that fails in the middle of it leaves behind.
+ */
+#include "support/fake_libcuda.h"
+#include "unit/cache/scratch.h"
+#include "unit/engine/whole.h"
+
+#include <dlfcn.h>
+
+static fake_cuda *fake;
+static cu_result (*context_get)(cu_context *);
+static cu_result (*context_set)(cu_context);
+
+static void find(void *to, void *library, const char *name)
+{
+    void *symbol = dlsym(library, name);
+    cr_assert_not_null(symbol, "%s", name);
+    memcpy(to, &symbol, sizeof symbol);
+}
+
+static void open_fake(void)
+{
+    scratch_make();
+    setenv("QUERN_CUDA", FAKE_FOLDER, 1);
+    setenv("QUERN_CACHE_DIR", scratch, 1);
+    setenv("QUERN_DEVICE", "cuda", 1);
+    setenv("QUERN_NVRTC_CACHE", "0", 1); /* it asks the driver for what the stand-in lacks */
+    void *library = dlopen(FAKE_FOLDER "/libcuda.so.1", RTLD_NOW);
+    cr_assert_not_null(library, "%s", dlerror());
+    fake_cuda_get_function get;
+    find(&get, library, "fake_cuda_get");
+    find(&context_get, library, "cuCtxGetCurrent");
+    find(&context_set, library, "cuCtxSetCurrent");
+    fake = get();
+    fake->also = "sum";
+    fake->recorded = 3;
+    whole_open();
+}
+
+static void close_fake(void)
+{
+    whole_close();
+    cr_expect_eq(fake->allocations(), 0, "device memory is left");
+    cr_expect_eq(fake->retained(0), 0, "the context is left");
+    scratch_delete();
+}
+
+TestSuite(cuda, .init = open_fake, .fini = close_fake);
+
+static quern_kernel *sum_kernel(void)
+{
+    quern_kernel *k;
+    quern_kernel_options o = QUERN_KERNEL_OPTIONS_INIT;
+    o.name = "sum";
+    OK(quern_elementwise(&k, engine, "T x, T y", "T z", "z = x + y", &o));
+    return k;
+}
+
+Test(cuda, a_call_reaches_the_driver)
+{
+    cu_context mine = fake->primary(1), now;
+    context_set(mine);
+    quern_array *x = array_of(QUERN_FLOAT32, SHAPE(4), (float[]){1, 2, 3, 4}), *z = NULL;
+    quern_kernel *k = sum_kernel();
+    OK(quern_call(k, x, x, &z));
+    cr_expect_eq(fake->calls("cuLaunchKernel"), 1);
+    cr_expect(fake->cubin, "native code is asked for and loaded");
+    cr_expect_eq(fake->launch_context, fake->primary(0));
+    cr_expect_eq(fake->parameters[0], (uint64_t)(uintptr_t)quern_array_pointer(x));
+    cr_expect_eq(fake->parameters[1], (uint64_t)(uintptr_t)quern_array_pointer(x));
+    cr_expect_eq(fake->parameters[2], (uint64_t)(uintptr_t)quern_array_pointer(z));
+    cr_expect_eq(fake->last_grid[0], 1);
+    context_get(&now);
+    cr_expect_eq(now, mine, "the program's context is put back");
+    quern_explanation *e;
+    quern_value values[3] = {quern_value_array(x), quern_value_array(x), quern_value_array(z)};
+    OK(quern_explain(&e, k, values, 3, NULL));
+    cr_expect_str_eq(e->target, "sm_90");
+    cr_expect_str_eq(e->ptx, "");
+    cr_expect_eq(e->registers, 16);
+    OK(quern_call(k, x, x, z));
+    cr_expect_eq(fake->calls("cuModuleLoadDataEx"), 1, "the second call uses the first's module");
+    context_get(&now);
+    cr_expect_eq(now, mine);
+    quern_explanation_free(e);
+    quern_array_release(x);
+    quern_array_release(z);
+    quern_kernel_release(k);
+    context_set(NULL);
+}
+
+/* Each function of the driver that a first call may come to, failing once. */
+static const char *const fragile[] = {
+    "cuMemAllocFromPoolAsync", "cuMemcpyHtoDAsync_v2", "cuModuleLoadDataEx", "cuModuleGetFunction",
+    "cuLaunchKernel",          "cuMemcpyDtoHAsync_v2", "cuCtxSetCurrent",
+};
+
+static quern_status whole_life(void)
+{
+    quern_array *x = NULL, *z = NULL;
+    float host[4] = {1, 2, 3, 4};
+    quern_kernel *k = sum_kernel();
+    quern_status status = quern_array_from(&x, engine, QUERN_FLOAT32, SHAPE(4), host);
+    if (status == QUERN_OK) {
+        status = quern_call(k, x, x, &z);
+        cr_expect_eq(status == QUERN_OK, z != NULL);
+    }
+    if (status == QUERN_OK) {
+        status = quern_array_read(z, host, sizeof host);
+    }
+    if (status != QUERN_OK) {
+        cr_expect_gt(strlen(quern_last_error()->message), 10);
+    }
+    quern_array_release(x);
+    quern_array_release(z);
+    quern_kernel_release(k);
+    return status;
+}
+
+Test(cuda, driver_fails_once)
+{
+    for (size_t k = 0; k < sizeof fragile / sizeof *fragile; k++) {
+        whole_close(); /* a new engine, so that its module is loaded again */
+        whole_open();
+        int before = fake->calls(fragile[k]);
+        fake->fail(fragile[k], CU_UNKNOWN, 1);
+        quern_status status = whole_life();
+        cr_expect_gt(fake->calls(fragile[k]), before, "%s was not called", fragile[k]);
+        cr_expect_neq(status, QUERN_OK, "%s failed unnoticed", fragile[k]);
+        cr_expect_eq(whole_life(), QUERN_OK, "after %s failed: %s", fragile[k],
+                     quern_last_error_text());
+        cr_expect_eq(fake->allocations(), 0, "%s", fragile[k]);
+    }
+}
