@@ -66,7 +66,6 @@ typedef struct qn_store_row {
     const char *name;          /**< of the kernel */
     const char *compiler;      /**< build id */
     const char *compiler_text; /**< "NVRTC 13.0" */
-    const char *source;        /**< not stored a second time: the key's material has it */
     int arch;
 } qn_store_row;
 /** Keep an image. Never fails towards the caller. Thread-safe. */

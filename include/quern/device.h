@@ -106,7 +106,7 @@ typedef struct quern_device_methods {
                                   void *end);
     /** Wait for everything queued on the device by this engine. */
     quern_status (*synchronize)(quern_device *device);
-    /** Optional: stop the running launch soon. Safe in a signal handler. */
+    /** Optional: stop the launches that run at this moment soon. Safe in a signal handler. */
     void (*interrupt)(quern_device *device);
 } quern_device_methods;
 

@@ -20,8 +20,13 @@ static int device_count(const char **why)
 {
     const char *reason;
     int count = 0;
-    if (qn_cuda_load(&reason) && qn_cuda.device_count(&count) == CU_SUCCESS && count == 0) {
-        reason = "the NVIDIA driver sees no GPU; nvidia-smi may tell more";
+    if (qn_cuda_load(&reason)) {
+        cu_result result = qn_cuda.device_count(&count);
+        count = result == CU_SUCCESS ? count : 0;
+        reason = result == CU_NOT_INITIALIZED
+                     ? "the NVIDIA driver was in use before this process was forked, which CUDA "
+                       "does not survive: fork first, or run a program anew"
+                     : "the NVIDIA driver sees no GPU; nvidia-smi may tell more";
     }
     if (why) {
         *why = count > 0 ? NULL : reason;

@@ -19,9 +19,8 @@ typedef struct soft_device {
     qn_memory_map *memory;
     unsigned threads; /**< host threads; 0: all cores */
     quern_allocator allocator;
-    bool foreign_memory; /**< `allocator` is used */
-    atomic_uint running; /**< launches in progress */
-    atomic_bool stop;    /**< they are asked to end */
+    bool foreign_memory;    /**< `allocator` is used */
+    atomic_uint interrupts; /**< so far: each ends the launches that run at that moment */
 } soft_device;
 
 static inline soft_device *soft_of(quern_device *device)

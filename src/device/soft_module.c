@@ -118,9 +118,6 @@ quern_status qn_soft_launch(quern_device *quern, void *handle, const quern_launc
     };
     quern_status status = qn_launch_check(config, &limits);
     if (status == QUERN_OK) {
-        if (atomic_fetch_add(&device->running, 1) == 0) {
-            atomic_store(&device->stop, false);
-        }
         qn_ptx_launch launch = {
             .kernel = function,
             .grid = {config->grid[0], config->grid[1], config->grid[2]},
@@ -130,10 +127,9 @@ quern_status qn_soft_launch(quern_device *quern, void *handle, const quern_launc
             .parameters = parameters,
             .memory = device->memory,
             .threads = device->threads,
-            .stop = &device->stop,
+            .interrupts = &device->interrupts,
         };
         status = qn_ptx_run(&launch);
-        atomic_fetch_sub(&device->running, 1);
     }
     if (status != QUERN_OK) {
         qn_error_stage("launch");
@@ -143,5 +139,5 @@ quern_status qn_soft_launch(quern_device *quern, void *handle, const quern_launc
 
 void qn_soft_interrupt(quern_device *quern)
 {
-    atomic_store(&soft_of(quern)->stop, true);
+    atomic_fetch_add(&soft_of(quern)->interrupts, 1);
 }

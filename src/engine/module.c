@@ -149,8 +149,7 @@ static quern_status compile(qn_module **out, making *m)
         char version[32];
         qn_compiler_version(&major, &minor);
         snprintf(version, sizeof version, "NVRTC %d.%d", major, minor);
-        qn_store_row row = {r->name, m->compiler.build_id, version, r->compile.source,
-                            r->compile.arch};
+        qn_store_row row = {r->name, m->compiler.build_id, version, r->compile.arch};
         qn_images_put(&m->key, m->compiler.build_id, &image);
         qn_store_put(m->engine->store, &m->key, &image, &row);
     }

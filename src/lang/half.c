@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * IEEE half and bfloat16 on the host. In: a float or double. Out: its 16 bits, rounded once to the
- * nearest, ties to even; and back, which is always exact.
+ * IEEE half and bfloat16 on the host. In: a double, which any float is without loss. Out: its 16
+ * bits, rounded once to the nearest, ties to even; and back, which is always exact.
  *
- * A float is a double without loss, so both widths and both formats share one narrowing, by
- * integers alone: it does not depend on the rounding mode of the processor.
+ * Both formats share one narrowing, by integers alone: it does not depend on the rounding mode of
+ * the processor.
  */
 #include "lang/lang.h"
 
@@ -65,19 +65,9 @@ uint16_t qn_double_to_half(double value)
     return narrow(value, half_format);
 }
 
-uint16_t qn_float_to_half(float value)
-{
-    return narrow((double)value, half_format);
-}
-
 uint16_t qn_double_to_bfloat16(double value)
 {
     return narrow(value, bfloat16_format);
-}
-
-uint16_t qn_float_to_bfloat16(float value)
-{
-    return narrow((double)value, bfloat16_format);
 }
 
 static float float_of(uint32_t bits)

@@ -50,10 +50,8 @@ quern_status qn_scalar_convert(void *bytes, quern_dtype to, const quern_value *v
 
 /* ---- half.c: IEEE half and bfloat16 on the host, round to nearest even --------------------- */
 
-uint16_t qn_float_to_half(float value);
 uint16_t qn_double_to_half(double value); /**< rounds once */
 float qn_half_to_float(uint16_t bits);
-uint16_t qn_float_to_bfloat16(float value);
 uint16_t qn_double_to_bfloat16(double value); /**< rounds once */
 float qn_bfloat16_to_float(uint16_t bits);
 

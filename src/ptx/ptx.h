@@ -92,10 +92,9 @@ typedef struct qn_ptx_instruction {
     uint8_t
         definitions; /**< how many leading operands are written (0 for st, bra, red, bar, ...) */
     bool guard_negated;
-    int32_t guard;               /**< register index of the guard predicate, -1: none */
-    uint32_t line;               /**< of the PTX text */
-    uint32_t location;           /**< index into the module's locations; 0: unknown */
-    qn_ptx_symbol *scope_params; /**< unused by the executor */
+    int32_t guard;     /**< register index of the guard predicate, -1: none */
+    uint32_t line;     /**< of the PTX text */
+    uint32_t location; /**< index into the module's locations; 0: unknown */
 } qn_ptx_instruction;
 
 /** A place in the user's source, from .loc; `inlined_at` chains to the call's own place. */
@@ -226,8 +225,9 @@ typedef struct qn_ptx_launch {
     bool cooperative;
     void *const *parameters; /**< parameters[k] points to the bytes of parameter k */
     qn_memory_map *memory;
-    unsigned threads;        /**< host threads to spread blocks over; 0: all cores */
-    const atomic_bool *stop; /**< becomes true: end the launch with QUERN_ERROR_INTERRUPTED */
+    unsigned threads;              /**< host threads to spread blocks over; 0: all cores */
+    const atomic_uint *interrupts; /**< counts requests to stop; when it changes while the launch
+                                      runs, that ends with QUERN_ERROR_INTERRUPTED. NULL: never */
 } qn_ptx_launch;
 
 /** Execute a launch and wait for it. Errors: QUERN_ERROR_ACCESS, QUERN_ERROR_LAUNCH,

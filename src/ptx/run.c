@@ -16,12 +16,19 @@ enum {
     THREADS_WORTH_IT = 2048, /* lanes from which other host threads are asked for help */
 };
 
+static bool was_interrupted(const qn_run *run)
+{
+    const atomic_uint *interrupts = run->launch->interrupts;
+    return interrupts &&
+           atomic_load_explicit(interrupts, memory_order_relaxed) != run->interrupts_before;
+}
+
 bool qn_run_should_end(qn_run *run)
 {
     if (atomic_load_explicit(&run->ended, memory_order_relaxed)) {
         return true;
     }
-    return run->launch->stop && atomic_load_explicit(run->launch->stop, memory_order_relaxed);
+    return was_interrupted(run);
 }
 
 /* ---- parameters and constants of this launch ------------------------------------------------ */
@@ -120,6 +127,7 @@ static quern_status prepare(qn_run *run, const qn_ptx_launch *launch)
 {
     run->launch = launch;
     run->kernel = launch->kernel;
+    run->interrupts_before = launch->interrupts ? atomic_load(launch->interrupts) : 0;
     pthread_mutex_init(&run->lock, NULL);
     QN_TRY(check_shape(launch, run));
     QN_TRY(qn_code_get(&run->code, run->kernel));
@@ -313,8 +321,7 @@ static quern_status finish(qn_run *run)
         qn_free(fault->message);
         return status;
     }
-    if (run->launch->stop && atomic_load(run->launch->stop) &&
-        atomic_load(&run->finished_blocks) < run->block_count) {
+    if (was_interrupted(run) && atomic_load(&run->finished_blocks) < run->block_count) {
         return qn_fail(QUERN_ERROR_INTERRUPTED, "kernel '%s' was interrupted", run->kernel->name);
     }
     return QUERN_OK;

@@ -385,8 +385,9 @@ struct qn_run {
     uint64_t local_stride;
     uint64_t block_count;
     atomic_uint_fast64_t next_block, finished_blocks;
-    atomic_bool ended;    /**< a fault or a stop: everyone leaves */
-    pthread_mutex_t lock; /**< of what follows */
+    atomic_bool ended;          /**< a fault or a stop: everyone leaves */
+    unsigned interrupts_before; /**< what the launch's count of interrupts was when it began */
+    pthread_mutex_t lock;       /**< of what follows */
     qn_fault_record fault;
     qn_output *outputs;
     size_t output_count, output_capacity;
@@ -399,7 +400,7 @@ struct qn_worker {
     qn_frame *free_frames, *frames;
 };
 
-/** True when this launch must end; looks at the caller's stop as well. */
+/** True when this launch must end; looks at the caller's interrupts as well. */
 bool qn_run_should_end(qn_run *run);
 /** A block's printf output, handed over when the block ends. */
 void qn_run_output(qn_run *run, qn_block *block);

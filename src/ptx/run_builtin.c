@@ -84,6 +84,27 @@ static void add_char(conversion *to, char c)
     }
 }
 
+/* A width or precision that is an argument. A negative width is a flag and a width, and a negative
+ * precision is none. */
+static bool add_star(packed *values, conversion *out)
+{
+    uint64_t value;
+    if (!next_value(values, 4, &value)) {
+        return false;
+    }
+    int32_t number = (int32_t)(uint32_t)value;
+    if (number < 0 && out->text[out->length - 1] == '.') {
+        out->text[--out->length] = '\0';
+        return true;
+    }
+    char digits[16];
+    snprintf(digits, sizeof digits, "%d", QN_MAX(QN_MIN(number, 4096), -4096));
+    for (const char *p = digits; *p; p++) {
+        add_char(out, *p);
+    }
+    return true;
+}
+
 /* conversion = "%" [-+ #0]* width? ("." precision?)? length? letter; stars take an argument */
 static bool read_conversion(const char **format, const char *end, packed *values, conversion *out)
 {
@@ -91,14 +112,8 @@ static bool read_conversion(const char **format, const char *end, packed *values
     *out = (conversion){.text = "%", .length = 1};
     for (; p < end && strchr("-+ #0123456789.*", *p); p++) {
         if (*p == '*') {
-            uint64_t value;
-            if (!next_value(values, 4, &value)) {
+            if (!add_star(values, out)) {
                 return false;
-            }
-            char digits[16];
-            int count = snprintf(digits, sizeof digits, "%d", (int)QN_MIN(value, 4096u));
-            for (int k = 0; k < count; k++) {
-                add_char(out, digits[k]);
             }
         } else {
             add_char(out, *p);
@@ -109,6 +124,27 @@ static bool read_conversion(const char **format, const char *end, packed *values
     }
     out->letter = p < end ? *p++ : '\0';
     *format = p;
+    return true;
+}
+
+static bool print_string(qn_text *out, packed *values, conversion *how)
+{
+    uint64_t address;
+    qn_str string;
+    if (!next_value(values, 8, &address)) {
+        return false;
+    }
+    if (address == 0) {
+        qn_text_puts(out, "(null)");
+        return true;
+    }
+    if (!string_at(values->warp, values->op, values->lane, address, &string)) {
+        return false;
+    }
+    char *copy = qn_strndup(string.data, string.length);
+    add_char(how, 's');
+    qn_text_printf(out, how->text, copy ? copy : "");
+    qn_free(copy);
     return true;
 }
 
@@ -146,24 +182,8 @@ static bool print_value(qn_text *out, packed *values, conversion *how)
         }
         qn_text_printf(out, "0x%llx", (unsigned long long)value);
         return true;
-    case 's': {
-        qn_str string;
-        if (!next_value(values, 8, &value)) {
-            return false;
-        }
-        if (value == 0) {
-            qn_text_puts(out, "(null)");
-            return true;
-        }
-        if (!string_at(values->warp, values->op, values->lane, value, &string)) {
-            return false;
-        }
-        char *copy = qn_strndup(string.data, string.length);
-        add_char(how, 's');
-        qn_text_printf(out, how->text, copy ? copy : "");
-        qn_free(copy);
-        return true;
-    }
+    case 's':
+        return print_string(out, values, how);
     case 'e':
     case 'E':
     case 'f':

@@ -289,7 +289,7 @@ static void use_once(void)
     qn_key key = {{1, 2}, "0", (char *)"material", 8};
     char data[100] = "image", *lowered[] = {(char *)"a", (char *)"b"};
     qn_image image = {QN_IMAGE_PTX, data, sizeof data, lowered, 2, NULL, 1.0}, got;
-    qn_store_row row = {"k", "abc", "NVRTC", "", 90};
+    qn_store_row row = {"k", "abc", "NVRTC", 90};
     quern_cache_stats stats = {.size = sizeof stats};
     if (qn_store_open(&store, scratch, 0, &logger) != QUERN_OK) {
         return;

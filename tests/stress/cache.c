@@ -52,7 +52,7 @@ static void make(int number)
     char data[BYTES];
     memset(data, number, sizeof data);
     qn_image image = {.kind = QN_IMAGE_CUBIN, .data = data, .size = sizeof data};
-    qn_store_row row = {"k", "abc", "NVRTC", "", 90};
+    qn_store_row row = {"k", "abc", "NVRTC", 90};
     if (atomic_fetch_add(&making[number], 1) != 0) {
         fail("two threads make one key");
     }

@@ -101,7 +101,7 @@ static inline void scratch_put(qn_store *store, int number, size_t size, const c
 {
     qn_key key = scratch_key(number);
     qn_image image = scratch_image(number, size);
-    qn_store_row row = {"k", compiler, "NVRTC 13.0", NULL, 90};
+    qn_store_row row = {"k", compiler, "NVRTC 13.0", 90};
     qn_store_put(store, &key, &image, &row);
     qn_image_free(&image);
     qn_key_free(&key);
