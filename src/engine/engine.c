@@ -100,6 +100,9 @@ static quern_status open_auto(quern_engine **out, const quern_options *options)
         qn_log(&logger, QN_WARN, "the GPU cannot be used (%s); using the software device",
                quern_last_error()->message);
         qn_error_reset();
+    } else if (why != NULL) {
+        qn_logger logger = {o.log, o.log_context};
+        qn_log(&logger, QN_INFO, "no GPU is used: %s", why);
     }
     return quern_open_device(out, &qn_soft_device, &o);
 }
