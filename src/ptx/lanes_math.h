@@ -67,14 +67,14 @@ static inline f64 quiet64(f64 x)
 }
 
 /** A result of f64: a NaN is the first operand that is one, quieted, in the order that GPUs look.
- */
+ * Every choice is made, the last first, because that is what a compiler vectorises. */
 static inline f64 result64(f64 r, f64 first, f64 second, f64 third)
 {
-    return r == r             ? r
-           : first != first   ? quiet64(first)
-           : second != second ? quiet64(second)
-           : third != third   ? quiet64(third)
-                              : NAN_F64;
+    f64 nan = NAN_F64;
+    nan = third != third ? quiet64(third) : nan;
+    nan = second != second ? quiet64(second) : nan;
+    nan = first != first ? quiet64(first) : nan;
+    return r == r ? r : nan;
 }
 
 /** To [0, 1], NaN to +0, when `sat`. */
