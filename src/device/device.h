@@ -8,6 +8,12 @@
  *            is set.
  *     soft   PTX executed on the CPU (src/ptx). "soft:THREADS" spreads blocks over THREADS threads.
  *
+ * The CUDA device holds a reference to the GPU's primary context, which the CUDA runtime uses too,
+ * and makes it current for the length of each call; a thread that had no context keeps that of
+ * device 0 (cuda_device.h says why). When the last engine of a GPU is closed and nobody else holds
+ * its context, the driver destroys it, and with it all memory in it. A cudaDeviceReset() by anyone
+ * in the process does so at once: every later call then fails with QUERN_ERROR_DRIVER.
+ *
  * A stream of the CUDA device is an ordinary one: it keeps the order with the legacy default
  * stream, so that arrays wrapped from libraries that work there need no events. The software device
  * has no stream handles (NULL): each piece of work is done before the call that queues it returns.
