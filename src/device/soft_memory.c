@@ -102,7 +102,7 @@ void qn_soft_release(quern_device *quern, void *pointer, size_t bytes, void *str
 {
     (void)stream;
     if (pointer) {
-        qn_memory_map_remove(soft_of(quern)->memory, pointer);
+        qn_memory_map_remove(soft_of(quern)->memory, pointer, bytes);
         give_back_any(soft_of(quern), pointer, bytes);
     }
 }
@@ -116,8 +116,7 @@ quern_status qn_soft_adopt(quern_device *quern, void *base, size_t bytes)
 
 void qn_soft_disown(quern_device *quern, void *base, size_t bytes)
 {
-    (void)bytes;
-    qn_memory_map_remove(soft_of(quern)->memory, base);
+    qn_memory_map_remove(soft_of(quern)->memory, base, bytes);
 }
 
 /* ---- copies and fills: done when the call returns ------------------------------------------- */

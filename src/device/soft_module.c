@@ -40,7 +40,7 @@ void qn_soft_module_free(quern_device *quern, void *handle)
         return;
     }
     if (module->global_bytes > 0) {
-        qn_memory_map_remove(soft_of(quern)->memory, module->globals);
+        qn_memory_map_remove(soft_of(quern)->memory, module->globals, module->global_bytes);
     }
     qn_ptx_free(module);
 }

@@ -16,6 +16,7 @@ enum { TOMBSTONES = 64 };
 typedef struct heap_piece {
     struct heap_piece *next;
     void *memory;
+    uint64_t bytes;
     bool live;
 } heap_piece;
 
@@ -97,9 +98,13 @@ static bool add_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes, const
     return true;
 }
 
-static bool remove_locked(qn_memory_map *map, uint64_t begin)
+static bool remove_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes)
 {
     size_t upto = ranges_upto(map->ranges, map->count, begin);
+    while (upto > 0 && map->ranges[upto - 1].begin == begin &&
+           map->ranges[upto - 1].end != begin + bytes) {
+        upto--; /* another that begins there: foreign memory may be wrapped several times */
+    }
     if (upto == 0 || map->ranges[upto - 1].begin != begin) {
         return false;
     }
@@ -118,16 +123,32 @@ bool qn_memory_map_add(qn_memory_map *map, void *base, uint64_t bytes, const cha
     return added;
 }
 
-void qn_memory_map_remove(qn_memory_map *map, void *base)
+void qn_memory_map_remove(qn_memory_map *map, void *base, uint64_t bytes)
 {
     pthread_mutex_lock(&map->lock);
-    remove_locked(map, (uint64_t)(uintptr_t)base);
+    remove_locked(map, (uint64_t)(uintptr_t)base, bytes);
     pthread_mutex_unlock(&map->lock);
 }
 
 uint64_t qn_memory_map_version(const qn_memory_map *map)
 {
     return atomic_load_explicit(&((qn_memory_map *)map)->version, memory_order_acquire);
+}
+
+/* Copy sorted ranges; those that overlap, as wrapped memory may, become one, so that the last range
+ * that begins at or before an address is the only one that can hold it. Returns how many. */
+static size_t join(qn_range *to, const qn_range *from, size_t count)
+{
+    size_t joined = 0;
+    for (size_t k = 0; k < count; k++) {
+        qn_range *last = joined ? &to[joined - 1] : NULL;
+        if (last && from[k].begin < last->end) {
+            last->end = QN_MAX(last->end, from[k].end);
+        } else {
+            to[joined++] = from[k];
+        }
+    }
+    return joined;
 }
 
 static qn_snapshot *snapshot_locked(qn_memory_map *map)
@@ -140,10 +161,7 @@ static qn_snapshot *snapshot_locked(qn_memory_map *map)
         }
         atomic_init(&fresh->references, 1);
         fresh->version = version;
-        fresh->count = map->count;
-        if (map->count > 0) {
-            memcpy(fresh->ranges, map->ranges, map->count * sizeof(qn_range));
-        }
+        fresh->count = join(fresh->ranges, map->ranges, map->count);
         qn_snapshot_release(map->snapshot);
         map->snapshot = fresh;
     }
@@ -190,7 +208,7 @@ void *qn_memory_map_heap_new(qn_memory_map *map, uint64_t bytes)
     snprintf(label, sizeof label, "%llu bytes from malloc", (unsigned long long)bytes);
     if (memory && qn_memory_map_add(map, memory, bytes, label)) {
         pthread_mutex_lock(&map->lock);
-        *piece = (heap_piece){.next = map->heap, .memory = memory, .live = true};
+        *piece = (heap_piece){.next = map->heap, .memory = memory, .bytes = bytes, .live = true};
         map->heap = piece;
         pthread_mutex_unlock(&map->lock);
         return memory;
@@ -207,7 +225,7 @@ bool qn_memory_map_heap_free(qn_memory_map *map, void *pointer)
     for (heap_piece *piece = map->heap; piece && !found; piece = piece->next) {
         if (piece->memory == pointer && piece->live) {
             piece->live = false;
-            found = remove_locked(map, (uint64_t)(uintptr_t)pointer);
+            found = remove_locked(map, (uint64_t)(uintptr_t)pointer, piece->bytes);
         }
     }
     pthread_mutex_unlock(&map->lock);

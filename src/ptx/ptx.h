@@ -213,10 +213,11 @@ const qn_lane_form *qn_lane_forms(size_t *count);
 typedef struct qn_memory_map qn_memory_map;
 qn_memory_map *qn_memory_map_new(void);
 void qn_memory_map_free(qn_memory_map *map);
-/** `label` is for reports ("array of 40 bytes"); copied. False: out of memory. */
+/** Ranges may overlap. `label` is for reports ("array of 40 bytes"); copied. False: out of memory.
+ */
 bool qn_memory_map_add(qn_memory_map *map, void *base, uint64_t bytes, const char *label);
 /** Removed ranges are remembered for a while, so that reports can say "freed". */
-void qn_memory_map_remove(qn_memory_map *map, void *base);
+void qn_memory_map_remove(qn_memory_map *map, void *base, uint64_t bytes);
 
 typedef struct qn_ptx_launch {
     qn_ptx_function *kernel;

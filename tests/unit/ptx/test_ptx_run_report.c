@@ -95,9 +95,28 @@ Test(ptx_run_report, freed)
     bench b = bench_open();
     int *x = bench_buffer(&b, 128);
     bench_good(&b, "out_of_bounds", PARAMETERS(&x));
-    qn_memory_map_remove(b.map, x);
+    qn_memory_map_remove(b.map, x, 128);
     bench_bad(&b, "out_of_bounds", PARAMETERS(&x), QUERN_ERROR_ACCESS, "inside array of 128 bytes");
     cr_assert(strstr(quern_last_error()->message, "which was freed") != NULL);
+    qn_free(x);
+    bench_close(&b);
+}
+
+/* Memory that is wrapped as several arrays, one in another. */
+Test(ptx_run_report, ranges_may_overlap)
+{
+    bench b = bench_open();
+    int *x = bench_buffer(&b, 128);
+    cr_assert(qn_memory_map_add(b.map, x, 64, "the first half"));
+    cr_assert(qn_memory_map_add(b.map, x + 8, 16, "some inside"));
+    bench_good(&b, "out_of_bounds", PARAMETERS(&x));
+    qn_memory_map_remove(b.map, x, 128);
+    bench_bad(&b, "out_of_bounds", PARAMETERS(&x), QUERN_ERROR_ACCESS,
+              "thread (16,0,0): write of 4 bytes");
+    cr_assert(qn_memory_map_add(b.map, x, 128, "all"));
+    qn_memory_map_remove(b.map, x, 64);
+    qn_memory_map_remove(b.map, x + 8, 16);
+    bench_good(&b, "out_of_bounds", PARAMETERS(&x));
     qn_free(x);
     bench_close(&b);
 }
