@@ -138,8 +138,7 @@ typedef struct qn_call {
     uint32_t block_size; /**< asked for, or 0 */
     qn_types types;
     quern_array *arrays[QUERN_MAX_PARAMETERS]; /**< by parameter; NULL for scalars */
-    const quern_value *values; /**< by parameter; those beyond value_count are absent */
-    size_t value_count;
+    const quern_value *values;                 /**< by parameter */
     qn_operand operands[QUERN_MAX_PARAMETERS]; /**< arrays that are not raw, in order */
     uint8_t operand_parameter[QUERN_MAX_PARAMETERS];
     uint32_t operand_count;

@@ -324,7 +324,6 @@ quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_valu
     call->aliased = call->overlaps = false;
     call->dry = dry;
     call->values = values;
-    call->value_count = count;
     QN_TRY(check_options(kernel, options));
     QN_TRY(check_count(kernel, values, count));
     call->stream = qn_stream_handle(kernel->engine, options != NULL ? options->stream : NULL);

@@ -91,10 +91,15 @@ Test(cuda, a_call_reaches_the_driver)
     context_set(NULL);
 }
 
-/* Each function of the driver that a first call may come to, failing once. */
-static const char *const fragile[] = {
-    "cuMemAllocFromPoolAsync", "cuMemcpyHtoDAsync_v2", "cuModuleLoadDataEx", "cuModuleGetFunction",
-    "cuLaunchKernel",          "cuMemcpyDtoHAsync_v2", "cuCtxSetCurrent",
+/* Each function of the driver that a first call may come to, failing once. A module that was known
+ * and does not load is compiled anew, which the caller need not know. */
+static const struct {
+    const char *name;
+    bool survived;
+} fragile[] = {
+    {"cuMemAllocFromPoolAsync", false}, {"cuMemcpyHtoDAsync_v2", false},
+    {"cuModuleLoadDataEx", true},       {"cuModuleGetFunction", false},
+    {"cuLaunchKernel", false},          {"cuMemcpyDtoHAsync_v2", false},
 };
 
 static quern_status whole_life(void)
@@ -124,13 +129,14 @@ Test(cuda, driver_fails_once)
     for (size_t k = 0; k < sizeof fragile / sizeof *fragile; k++) {
         whole_close(); /* a new engine, so that its module is loaded again */
         whole_open();
-        int before = fake->calls(fragile[k]);
-        fake->fail(fragile[k], CU_UNKNOWN, 1);
+        const char *name = fragile[k].name;
+        int before = fake->calls(name);
+        fake->fail(name, CU_UNKNOWN, 1);
         quern_status status = whole_life();
-        cr_expect_gt(fake->calls(fragile[k]), before, "%s was not called", fragile[k]);
-        cr_expect_neq(status, QUERN_OK, "%s failed unnoticed", fragile[k]);
-        cr_expect_eq(whole_life(), QUERN_OK, "after %s failed: %s", fragile[k],
-                     quern_last_error_text());
-        cr_expect_eq(fake->allocations(), 0, "%s", fragile[k]);
+        cr_expect_gt(fake->calls(name), before, "%s was not called", name);
+        cr_expect_eq(status == QUERN_OK, fragile[k].survived, "%s: %s", name,
+                     quern_status_text(status));
+        cr_expect_eq(whole_life(), QUERN_OK, "after %s failed: %s", name, quern_last_error_text());
+        cr_expect_eq(fake->allocations(), 0, "%s", name);
     }
 }
