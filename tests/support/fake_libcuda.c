@@ -47,7 +47,6 @@ static struct CUctx_st primaries[DEVICES];
 static _Thread_local cu_context current;
 static int live;
 static int dynamic_shared = SHARED_DEFAULT;
-static fake_cuda control;
 
 static int find(const char *symbol)
 {
@@ -87,13 +86,14 @@ static int allocations(void)
     return live;
 }
 
+static fake_cuda control = {.calls = calls,
+                            .fail = fail,
+                            .primary = primary,
+                            .retained = retained,
+                            .allocations = allocations};
+
 fake_cuda *fake_cuda_get(void)
 {
-    control.calls = calls;
-    control.fail = fail;
-    control.primary = primary;
-    control.retained = retained;
-    control.allocations = allocations;
     return &control;
 }
 
@@ -413,8 +413,7 @@ cu_result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, cu_function f
                                                       int block_threads, size_t shared_bytes)
 {
     BOUND(cuOccupancyMaxActiveBlocksPerMultiprocessor);
-    (void)function;
-    (void)shared_bytes;
+    (void)function, (void)shared_bytes;
     *blocks = 2048 / block_threads;
     return CU_SUCCESS;
 }
@@ -456,8 +455,7 @@ cu_result cuLaunchKernel(cu_function function, unsigned grid_x, unsigned grid_y,
                          unsigned shared_bytes, cu_stream stream, void **parameters, void **extra)
 {
     BOUND(cuLaunchKernel);
-    (void)stream;
-    (void)extra;
+    (void)stream, (void)extra;
     return run(function, (unsigned[]){grid_x, grid_y, grid_z},
                (unsigned[]){block_x, block_y, block_z}, shared_bytes, false, parameters);
 }
@@ -475,22 +473,16 @@ cu_result cuLaunchCooperativeKernel(cu_function function, unsigned grid_x, unsig
 
 /* ---- streams and events --------------------------------------------------------------------- */
 
-static char handles[2];
-
-cu_result cuStreamCreate(cu_stream *stream, unsigned flags)
-{
-    BOUND(cuStreamCreate);
-    *stream = (cu_stream)(void *)&handles[0];
-    return flags == CU_STREAM_DEFAULT ? CU_SUCCESS : CU_INVALID_VALUE;
-}
-
-cu_result cuEventCreate(cu_event *event, unsigned flags)
-{
-    BOUND(cuEventCreate);
-    *event = (cu_event)(void *)&handles[1];
-    return flags == CU_EVENT_DEFAULT ? CU_SUCCESS : CU_INVALID_VALUE;
-}
-
+#define CREATOR(symbol, type, plain)                                                               \
+    cu_result symbol(type *out, unsigned flags)                                                    \
+    {                                                                                              \
+        BOUND(symbol);                                                                             \
+        static char only;                                                                          \
+        *out = (type)(void *)&only;                                                                \
+        return flags == plain ? CU_SUCCESS : CU_INVALID_VALUE;                                     \
+    }
+CREATOR(cuStreamCreate, cu_stream, CU_STREAM_DEFAULT)
+CREATOR(cuEventCreate, cu_event, CU_EVENT_DEFAULT)
 DOES_NOTHING(cuStreamDestroy_v2, (cu_stream stream), stream)
 DOES_NOTHING(cuStreamSynchronize, (cu_stream stream), stream)
 DOES_NOTHING(cuStreamWaitEvent, (cu_stream stream, cu_event event, unsigned flags),
