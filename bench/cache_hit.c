@@ -8,11 +8,11 @@
  * again. One line for each number: median and 99th percentile, in microseconds. Compare `hit` with
  * `select`.
  *
- *     hit        a look-up in a process that has the database open, of a random row
- *     first      open, first look-up and close, as a new process does (the file is in the page
- * cache) first_hit  of that, until the image is there select     the same row by a bare prepared
- * SELECT of SQLite by rowid: the floor of hit resident   memory of the process after opening and
- * one hit, and after all of it, in KiB
+ * - hit: a look-up in a process that has the database open, of a random row
+ * - first: open, first look-up and close, as a new process does (the file is in the page cache)
+ * - first_hit: of that, until the image is there
+ * - select: the same row by a bare prepared SELECT of SQLite by rowid: the floor of hit
+ * - resident: memory of the process after opening and one hit, and after all of it, in KiB
  */
 #include "bench.h"
 #include "cache/store.h"
