@@ -75,7 +75,7 @@ static void fill(qn_store *store, int rows, size_t bytes)
         make_key(&key, k);
         snprintf(data, bytes, "image %d", k);
         qn_image image = {.kind = QN_IMAGE_CUBIN, .data = data, .size = bytes};
-        qn_store_row row = {"k", "65be0db342ad51a06876e71e210bccc5aa8322cf", "NVRTC 13.0", "", 90};
+        qn_store_row row = {"k", "65be0db342ad51a06876e71e210bccc5aa8322cf", "NVRTC 13.0", 90};
         qn_store_put(store, &key, &image, &row);
         qn_key_free(&key);
     }
