@@ -4,7 +4,7 @@
  * plan with sorted and merged dimensions, the last one dense for the outputs. Out: the plan with
  * the dense dimension of the others moved to the last but one, and their accesses marked as tiled.
  * The thing to know: a tile is fetched along one dimension and used along the other, so that both
- * ways of going through memory are dense; x.T + y of float32 runs at 3.0 TB/s on an H200 so, at 1.6
+ * ways of going through memory are dense; x.T + y of float32 runs at 4.2 TB/s on an H200 so, at 1.6
  * without.
  */
 #include "array/plan.h"
