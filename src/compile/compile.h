@@ -38,8 +38,8 @@ typedef struct qn_compiler_identity {
                            of the file's size and first 64 KiB, prefixed "h:"; "" when not found */
 } qn_compiler_identity;
 
-/** Find libnvrtc without loading it: QUERN_NVRTC (a file, or a folder with it), QUERN_CUDA/lib64
- * and /lib, ../cuda/lib beside libquern, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, the active Python
+/** Find libnvrtc without loading it: QUERN_NVRTC (a file, or a folder with it),
+ * ../cuda/lib beside libquern, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, the active Python
  * environment's nvidia/cuda_nvrtc/lib and nvidia/cu13/lib (VIRTUAL_ENV, CONDA_PREFIX),
  * /usr/local/cuda*, /usr/lib/x86_64-linux-gnu, /usr/lib64. Of several versions in one folder the
  * newest. Done once a process and remembered; thread-safe. Returns false when there is none, and

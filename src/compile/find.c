@@ -23,8 +23,6 @@
 static const struct place {
     const char *variable, *below;
 } places[] = {
-    {"QUERN_CUDA", "/lib64"},
-    {"QUERN_CUDA", "/lib"},
     {"", "/../cuda/lib"}, /* beside libquern: what ./dev fetches */
     {"CUDA_HOME", "/lib64"},
     {"CUDA_HOME", "/lib"},

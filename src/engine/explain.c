@@ -75,7 +75,8 @@ static const char *summary(explanation *e, const qn_call *call)
         qn_text_printf(&text, "memory:    %u bytes shared a block, %u bytes local a thread\n",
                        x->shared_bytes, x->local_bytes);
         if (x->blocks_per_processor != 0) {
-            qn_text_printf(&text, "occupancy: %u blocks a processor\n", x->blocks_per_processor);
+            qn_text_printf(&text, "occupancy: %u block%s a processor\n", x->blocks_per_processor,
+                           x->blocks_per_processor == 1 ? "" : "s");
         }
     }
     return keep_text(e, &text);
