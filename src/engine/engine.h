@@ -175,7 +175,6 @@ struct qn_specialization {
     void *function;    /**< the device's */
     qn_module *module; /**< borrowed from the engine */
     char *source;
-    char hex[33]; /**< the cache key */
     size_t signature_size;
     uint8_t signature[]; /**< what it is for: see specialize.c */
 };

@@ -115,7 +115,7 @@ static quern_status describe(explanation *e, qn_call *call)
     x->types = types_text(e, call);
     x->plan = plan_text(e, call);
     x->source = keep(e, z != NULL ? z->source : NULL);
-    x->key = keep(e, z != NULL ? z->hex : NULL);
+    x->key = keep(e, z != NULL ? z->module->hex : NULL);
     x->origin = keep(e, z != NULL ? origins[z->module->origin] : NULL);
     x->target = keep(e, z != NULL ? z->module->target : NULL);
     x->ptx = keep(e, z != NULL ? z->module->ptx : NULL);

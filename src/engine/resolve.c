@@ -173,14 +173,12 @@ static quern_status decide_loop(qn_call *call, const quern_call_options *options
 /* ---- outputs and overlap -------------------------------------------------------------------- */
 
 /** An array without memory, for explaining a call. */
-static quern_status phantom(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
-                            const int64_t *shape)
+static quern_status phantom(quern_array **out, quern_dtype dtype, int ndim, const int64_t *shape)
 {
     quern_array *a = qn_calloc(1, sizeof *a + 2 * (size_t)ndim * sizeof(int64_t));
     if (a == NULL) {
         return qn_fail_memory("explaining a call");
     }
-    (void)engine;
     a->object = QN_OBJECT_ARRAY;
     a->dtype = dtype;
     a->item_size = (uint32_t)quern_dtype_size(dtype);
@@ -208,7 +206,7 @@ static quern_status allocate_outputs(qn_call *call)
         quern_engine *engine = call->kernel->engine;
         quern_dtype dtype = call->types.parameters[p];
         QN_TRY(call->dry
-                   ? phantom(&made, engine, dtype, call->ndim, call->shape)
+                   ? phantom(&made, dtype, call->ndim, call->shape)
                    : qn_array_new_on(&made, engine, dtype, call->ndim, call->shape, call->stream));
         call->owned[call->owned_count++] = made;
         call->arrays[p] = made;

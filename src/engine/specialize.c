@@ -84,7 +84,6 @@ static quern_status fill(qn_specialization *z, const qn_call *call)
         .user_text_count = qn_kernel_user_texts(kernel, texts),
     };
     QN_TRY(qn_module_get(&z->module, kernel->engine, &request));
-    memcpy(z->hex, z->module->hex, sizeof z->hex);
     return kernel->engine->methods->function_get(kernel->engine->device, &z->function,
                                                  z->module->handle, kernel->name);
 }
