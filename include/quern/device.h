@@ -28,14 +28,6 @@ typedef enum quern_copy_kind {
     QUERN_COPY_ON_DEVICE = 3,
 } quern_copy_kind;
 
-/** Facts of a loaded function. */
-typedef struct quern_function_info {
-    uint32_t registers;    /**< per thread; 0: not known */
-    uint32_t shared_bytes; /**< static, per block */
-    uint32_t local_bytes;  /**< per thread */
-    uint32_t max_threads;  /**< of a block of this function */
-} quern_function_info;
-
 typedef struct quern_launch_config {
     uint32_t grid[3];
     uint32_t block[3];

@@ -14,10 +14,11 @@
  *   2. status and errors    how everything reports failure
  *   3. engines              one device with a compiler and a cache
  *   4. arrays               typed, strided views of device memory
- *   5. kernels and calls    signatures, arguments, calling, binding, explaining
- *   6. streams and events   order and time on the device
- *   7. cache                what the cache holds
- *   8. devices and set-up   what was found on this machine
+ *   5. kernels and calls    elementwise, reductions, scans: arguments, calling, binding, explaining
+ *   6. modules              CUDA source and images: functions, globals, launching with a grid
+ *   7. streams and events   order and time on the device
+ *   8. cache                what the cache holds
+ *   9. devices and set-up   what was found on this machine
  *
  * Conventions, true for every function:
  * - A function that can fail returns `quern_status` and takes its outputs first. On failure an output
@@ -94,11 +95,14 @@ QUERN_API int quern_version(void);
     X(QUERN_ERROR_SHAPE, 22, "shape mismatch")                                                     \
     X(QUERN_ERROR_ARGUMENT_COUNT, 23, "wrong number of arguments")                                 \
     X(QUERN_ERROR_VALUE, 24, "value out of range")                                                 \
+    X(QUERN_ERROR_NAME, 25, "no such name")                                                        \
     /* compiling */                                                                                \
     X(QUERN_ERROR_COMPILE, 30, "the snippet does not compile")                                     \
     X(QUERN_ERROR_NVRTC_NOT_FOUND, 31, "NVRTC not found")                                          \
     X(QUERN_ERROR_NVRTC, 32, "NVRTC failed")                                                       \
     X(QUERN_ERROR_IMAGE, 33, "invalid or unsuitable image")                                        \
+    X(QUERN_ERROR_LINK, 34, "linking failed")                                                      \
+    X(QUERN_ERROR_NVJITLINK_NOT_FOUND, 35, "nvJitLink not found")                                  \
     /* the device */                                                                               \
     X(QUERN_ERROR_NO_DEVICE, 40, "no such device")                                                 \
     X(QUERN_ERROR_DRIVER, 41, "CUDA driver error")                                                 \
@@ -389,6 +393,82 @@ QUERN_API quern_status quern_elementwise(quern_kernel **out, quern_engine *engin
                                          const char *result, const char *operation,
                                          const quern_kernel_options *options);
 
+typedef struct quern_reduction_options {
+    uint32_t size; /**< sizeof(quern_reduction_options) */
+    /** 1: `reduce` is associative but not commutative, so values are combined in the order of the
+     * axes (C order of the reduced ones). 0: in any order, the same one for each call alike. */
+    uint32_t ordered;
+    const char *name;     /**< of the kernel in profilers and messages; default "quern_reduction" */
+    const char *preamble; /**< device code before the kernel: functions, types, includes */
+    /** C++ type of the values that are combined: a C type ("double"), a letter of the signature, or
+     * a structure of the preamble, trivially copyable and at most 64 bytes. Default: the type of the
+     * first output. */
+    const char *reduce_type;
+    const char *const *options; /**< more NVRTC options. Copied. */
+    uint32_t option_count;
+    uint32_t reserved;
+} quern_reduction_options;
+
+#define QUERN_REDUCTION_OPTIONS_INIT                                                               \
+    { sizeof(quern_reduction_options), 0, NULL, NULL, NULL, NULL, 0, 0 }
+
+/** Define a reduction: `map` makes a value of each element, `reduce` combines two values `a` and `b`
+ * into one, `post` assigns the outputs from the last value `a`.
+ *
+ *     quern_reduction(&norm, engine, "T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", NULL);
+ *
+ * `map` and `reduce` are expressions, or statements that end in `return value;`. `post` is one or
+ * more statements. All inputs that are not raw broadcast together; which axes of that shape are
+ * reduced, and whether they are kept with extent 1, each call says (quern_call_options), and all are
+ * reduced where it says nothing. `map` sees the inputs by name, `_J`, the position along the reduced
+ * axes in C order, and `_in_ind.get()[k]`, the position along axis k of the broadcast inputs;
+ * `post` sees `a`, the outputs, scalars and raw arrays; both see `_out_ind.get()[k]`, the position
+ * along the k-th axis that is not reduced.
+ *
+ * `identity` is an expression of the value that an output starts from: it is combined with the
+ * elements once for each output. With NULL an output starts from its first element, and there must
+ * be one. The same call on the same device gives the same bits.
+ *
+ * Nothing is compiled here. The caller owns *out; free it with quern_kernel_release().
+ * Errors: QUERN_ERROR_SIGNATURE with the span of the place, QUERN_ERROR_INVALID_ARGUMENT. */
+QUERN_API quern_status quern_reduction(quern_kernel **out, quern_engine *engine, const char *in,
+                                       const char *result, const char *map, const char *reduce,
+                                       const char *post, const char *identity,
+                                       const quern_reduction_options *options);
+
+typedef struct quern_scan_options {
+    uint32_t size;        /**< sizeof(quern_scan_options) */
+    uint32_t exclusive;   /**< 1: an element's value leaves out the element itself */
+    const char *name;     /**< of the kernel in profilers and messages; default "quern_scan" */
+    const char *preamble; /**< device code before the kernel: functions, types, includes */
+    const char *scan_type;      /**< as quern_reduction_options.reduce_type */
+    const char *const *options; /**< more NVRTC options. Copied. */
+    uint32_t option_count;
+    uint32_t reserved;
+} quern_scan_options;
+
+#define QUERN_SCAN_OPTIONS_INIT                                                                    \
+    { sizeof(quern_scan_options), 0, NULL, NULL, NULL, NULL, 0, 0 }
+
+/** Define a scan, also called prefix sum: as a reduction, but `post` runs for every element, with
+ * `a` the combination of all values up to it along the axis (without its own when `exclusive`).
+ *
+ *     quern_scan(&cumsum, engine, "T x", "T y", "x", "a + b", "y = a", NULL, NULL);
+ *
+ * `scan` must be associative; values are always combined in the order of the axis. A call scans along
+ * one axis (quern_call_options.axes), or, where it names none, over all elements in C order. Outputs
+ * have the shape of the broadcast inputs. `post` sees the inputs as well, `_J`, and `_in_ind`, so
+ * that it may store where it likes: `if (keep) out[a] = x`. An exclusive scan needs an identity; in
+ * an inclusive one an identity is combined with the first element. To scan from the end, pass views
+ * with a negative step.
+ *
+ * Nothing is compiled here. The caller owns *out; free it with quern_kernel_release().
+ * Errors: QUERN_ERROR_SIGNATURE with the span of the place, QUERN_ERROR_INVALID_ARGUMENT. */
+QUERN_API quern_status quern_scan(quern_kernel **out, quern_engine *engine, const char *in,
+                                  const char *result, const char *map, const char *scan,
+                                  const char *post, const char *identity,
+                                  const quern_scan_options *options);
+
 QUERN_API quern_kernel *quern_kernel_retain(quern_kernel *kernel);
 QUERN_API void quern_kernel_release(quern_kernel *kernel);
 
@@ -399,6 +479,8 @@ typedef enum quern_value_kind {
     QUERN_VALUE_OUTPUT = 2,  /**< where to put an output; allocated when *output is NULL */
     QUERN_VALUE_LITERAL = 3, /**< a plain number: takes the dtype that its parameter gets */
     QUERN_VALUE_SCALAR = 4,  /**< a number of a stated dtype */
+    QUERN_VALUE_STRUCT = 5,  /**< bytes by value, for functions of modules alone */
+    QUERN_VALUE_POINTER = 6, /**< a device pointer, for functions of modules alone */
 } quern_value_kind;
 
 /** One argument of a call. Borrowed for the call alone. */
@@ -412,6 +494,11 @@ typedef struct quern_value {
         uint64_t natural;  /**< scalars of unsigned dtypes */
         double real;       /**< scalars of float dtypes, float16 and bfloat16 too */
         double parts[2];  /**< complex literals and scalars: real and imaginary part */
+        void *pointer;    /**< a device address, or NULL */
+        struct {
+            const void *data; /**< host memory, copied by the call */
+            uint64_t bytes;
+        } block; /**< a structure, or a vector such as float4 */
     } as;
 } quern_value;
 
@@ -422,18 +509,23 @@ typedef struct quern_call_options {
      * Looked at when `has_size` is 1. */
     int64_t loop_size;
     uint32_t has_size; /**< 1 when `loop_size` is given */
-    uint32_t reserved;
+    uint32_t keepdims; /**< reductions: 1 keeps the reduced axes, with extent 1 */
     quern_stream *stream; /**< NULL: the engine's own */
+    /** Reductions and scans: the axes, in any order, counted from the end when negative. NULL: all of
+     * them. Not NULL with `axis_count` 0: none, so that a reduction only maps. */
+    const int *axes;
+    uint32_t axis_count;
+    uint32_t reserved;
 } quern_call_options;
 
 #define QUERN_CALL_OPTIONS_INIT                                                                    \
-    { sizeof(quern_call_options), 0, 0, 0, 0, NULL }
+    { sizeof(quern_call_options), 0, 0, 0, 0, NULL, NULL, 0, 0 }
 
 /** Call a kernel: inputs in the order of the signature, then outputs.
  *
  * `values`: all inputs, then all outputs. Array dtypes must match the signature exactly; scalars are
  * converted, with a check that the value fits. An output is an array, which must have the shape that
- * the operands broadcast to; or a place for one (QUERN_VALUE_OUTPUT), which is allocated where the
+ * the operands broadcast to (of a reduction: what is left of it); or a place for one (QUERN_VALUE_OUTPUT), which is allocated where the
  * place holds NULL, and is left as it was when the call fails; or QUERN_VALUE_NONE, which is allocated
  * and dropped. An output that partly overlaps an input is computed as if the input had been copied
  * first. Returns when the work is queued; errors of the kernel itself (QUERN_ERROR_ACCESS,
@@ -572,7 +664,231 @@ static inline quern_value quern_value_same(quern_value value)
 }
 
 /* ============================================================================================
- * 6. Streams and events
+ * 6. Modules
+ *
+ *     quern_module *module;
+ *     quern_module_new(&module, engine, source, NULL);            // CUDA C++; compiled, or cached
+ *     quern_function *saxpy;
+ *     quern_module_function(&saxpy, module, "saxpy");
+ *     quern_function_call(saxpy, &QUERN_GRID(64, 256), x, y, 2.0f, 16384);
+ *
+ * Functions of a module are what CUDA calls kernels: they are launched with a grid, and their
+ * arguments are checked against what the image says of their parameters.
+ * ============================================================================================ */
+
+/** A loaded image. May be used from many threads at once. */
+typedef struct quern_module quern_module;
+/** A kernel in a module. It keeps its module alive. May be called from many threads at once. */
+typedef struct quern_function quern_function;
+
+/** A header in memory: what `#include "name"` or `#include <name>` gives. */
+typedef struct quern_header {
+    const char *name;
+    const char *text;
+} quern_header;
+
+typedef struct quern_module_options {
+    uint32_t size; /**< sizeof(quern_module_options) */
+    uint32_t option_count;
+    /** NVRTC options, such as "-DN=3", "-Idir", "--std=c++20". Copied. */
+    const char *const *options;
+    /** What the source is called in messages; headers in quotes are looked for beside it. NULL:
+     * "kernel.cu". */
+    const char *file_name;
+    /** Instances of templates that the source must have, such as "scale<double, 3>": they are then
+     * functions and globals under just these names. */
+    const char *const *expressions;
+    const quern_header *headers; /**< in memory; looked at before those on disk. Copied. */
+    uint32_t expression_count;
+    uint32_t header_count;
+} quern_module_options;
+
+#define QUERN_MODULE_OPTIONS_INIT                                                                  \
+    { sizeof(quern_module_options), 0, NULL, NULL, NULL, NULL, 0, 0 }
+
+/** Compile CUDA C++ `source`, or find it in the cache, and load it.
+ *
+ * The key of the cache covers the source, the options, the name expressions, and the contents of the
+ * headers in memory and in the user's own folders. CUDA's and CCCL's headers (<cooperative_groups.h>,
+ * <cub/cub.cuh>, ...) are found where a CUDA Toolkit is installed. Waits for the compiler, not for
+ * the device. The caller owns *out; free it with quern_module_release().
+ *
+ * Errors: QUERN_ERROR_COMPILE (with the compiler's log; a header that was not found, with where it
+ * was looked for), QUERN_ERROR_NAME (a name expression without a match, with the names there are),
+ * QUERN_ERROR_NVRTC_NOT_FOUND, _NVRTC, _IMAGE, _INVALID_ARGUMENT, _OUT_OF_MEMORY, _DEVICE_MEMORY. */
+QUERN_API quern_status quern_module_new(quern_module **out, quern_engine *engine,
+                                        const char *source, const quern_module_options *options);
+
+/** Load an image from memory: a cubin, PTX, or a fatbin, told apart by its first bytes. Copied.
+ * The software device takes PTX, and fatbins that hold PTX.
+ * Errors: QUERN_ERROR_IMAGE (damaged, or for another GPU: both are named), _DEVICE_MEMORY. */
+QUERN_API quern_status quern_module_load(quern_module **out, quern_engine *engine,
+                                         const void *image, size_t bytes);
+
+/** Load a file: an image as above, or CUDA source, which is compiled as above under its own path.
+ * Errors: also QUERN_ERROR_IO. */
+QUERN_API quern_status quern_module_open(quern_module **out, quern_engine *engine,
+                                         const char *path, const quern_module_options *options);
+
+/** One piece of a program that is linked. */
+typedef struct quern_link_input {
+    const char *name;    /**< in messages; of a source also its file name */
+    const char *source;  /**< CUDA C++, or NULL for what is compiled already */
+    const void *image;   /**< cubin, PTX, fatbin, LTO-IR, object or static library */
+    uint64_t image_bytes;
+} quern_link_input;
+
+/** Link several pieces into one module, through nvJitLink, which is loaded for it. Sources are
+ * compiled with the options, as relocatable code, or as LTO-IR when one of the options is "-dlto".
+ * On the software device all inputs must be sources or LTO-IR.
+ * Errors: those of quern_module_new(); QUERN_ERROR_LINK with the linker's log,
+ * QUERN_ERROR_NVJITLINK_NOT_FOUND. */
+QUERN_API quern_status quern_module_link(quern_module **out, quern_engine *engine,
+                                         const quern_link_input *inputs, size_t count,
+                                         const quern_module_options *options);
+
+QUERN_API quern_module *quern_module_retain(quern_module *module);
+/** One reference less; the last one unloads the image, after the work that is queued. Accepts NULL. */
+QUERN_API void quern_module_release(quern_module *module);
+
+/** A kernel of a module: by its name where it is extern "C", by its name expression where it was
+ * asked for by one, else by its plain name ("scale") where only one function has it, or by its
+ * mangled name. The caller owns *out; free it with quern_function_release().
+ * Errors: QUERN_ERROR_NAME, with the names that there are. */
+QUERN_API quern_status quern_module_function(quern_function **out, quern_module *module,
+                                             const char *name);
+QUERN_API quern_function *quern_function_retain(quern_function *function);
+QUERN_API void quern_function_release(quern_function *function);
+
+/** A `__device__` or `__constant__` variable of a module as an array, which keeps the module alive.
+ * `shape` NULL (with `ndim` 0): one dimension, all of the variable. Its bytes must not be more than
+ * the variable's. Names as for functions.
+ * Errors: QUERN_ERROR_NAME, QUERN_ERROR_SHAPE with both sizes. */
+QUERN_API quern_status quern_module_global(quern_array **out, quern_module *module,
+                                           const char *name, quern_dtype dtype, int ndim,
+                                           const int64_t *shape);
+
+/** Facts of a function on its device. */
+typedef struct quern_function_info {
+    uint32_t size;                 /**< sizeof(quern_function_info), set by the caller */
+    uint32_t registers;            /**< per thread; 0: not known */
+    uint32_t shared_bytes;         /**< static, per block */
+    uint32_t local_bytes;          /**< per thread */
+    uint32_t constant_bytes;       /**< of user constants */
+    uint32_t max_threads;          /**< of a block of this function */
+    uint32_t max_dynamic_shared;   /**< bytes that a launch may ask for; raised when one asks */
+    uint32_t ptx_version;          /**< 75 for compute_75; 0: not known */
+    uint32_t binary_version;       /**< 90 for sm_90; 0: not known, or PTX that is executed */
+    int32_t shared_carveout;       /**< preferred percentage of the L1 cache; -1: the default */
+    uint32_t parameter_count;      /**< UINT32_MAX: not known */
+    uint32_t reserved;
+} quern_function_info;
+/** Fill *info. */
+QUERN_API quern_status quern_function_get_info(quern_function *function, quern_function_info *info);
+/** Offset and size of parameter `index` in the parameter block, in bytes.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT past the last one, QUERN_ERROR_NOT_SUPPORTED where the driver
+ * does not say (before CUDA 12.4). */
+QUERN_API quern_status quern_function_parameter(quern_function *function, uint32_t index,
+                                                uint64_t *offset, uint64_t *bytes);
+
+/** What quern_function_set() changes. */
+typedef enum quern_function_property {
+    QUERN_FUNCTION_SHARED_CARVEOUT = 1,   /**< percentage of the L1 cache; -1: the default */
+    QUERN_FUNCTION_NON_PORTABLE_CLUSTER = 2, /**< 1: clusters of more than 8 blocks are allowed */
+} quern_function_property;
+/** Has no effect on the software device, which has neither. */
+QUERN_API quern_status quern_function_set(quern_function *function,
+                                          quern_function_property property, int32_t value);
+
+/** Blocks of `block_threads` threads and `shared_bytes` of dynamic shared memory that fit one
+ * multiprocessor at once; 0 where the device does not say. */
+QUERN_API quern_status quern_function_occupancy(uint32_t *blocks, quern_function *function,
+                                                uint32_t block_threads, uint32_t shared_bytes);
+
+/** How a function is launched. */
+typedef struct quern_launch_options {
+    uint32_t size;          /**< sizeof(quern_launch_options) */
+    uint32_t grid[3];       /**< blocks; 0 counts as 1 */
+    uint32_t block[3];      /**< threads of a block; 0 counts as 1 */
+    uint32_t shared_bytes;  /**< dynamic shared memory of a block; past 48 KiB it is raised */
+    uint32_t cluster[3];    /**< blocks of a cluster; 0: no clusters */
+    uint32_t cooperative;   /**< 1: all blocks run at once, so that they may wait for each other */
+    uint32_t overlap;       /**< 1: may begin before the launch in front of it in the stream has ended
+                                 (programmatic dependent launch); the function then waits itself */
+    uint32_t any_strides;   /**< 1: arrays that are not C-contiguous are passed all the same */
+    int32_t priority;       /**< of its blocks, as cudaStreamCreateWithPriority's; 0: the stream's */
+    uint32_t reserved;
+    quern_stream *stream;   /**< NULL: the engine's own */
+} quern_launch_options;
+
+#define QUERN_LAUNCH_OPTIONS_INIT                                                                  \
+    { sizeof(quern_launch_options), {0}, {0}, 0, {0}, 0, 0, 0, 0, 0, NULL }
+#ifndef __cplusplus
+/** A launch of so many blocks of so many threads, along x. */
+#define QUERN_GRID(blocks, threads)                                                                \
+    ((quern_launch_options){sizeof(quern_launch_options), {(blocks)}, {(threads)}, 0, {0}, 0, 0, 0,  \
+                            0, 0, NULL})
+#endif
+
+/** Launch a function: `values` are its parameters, in order.
+ *
+ * An array (QUERN_VALUE_ARRAY) is passed as the address of its first element and must be
+ * C-contiguous unless `any_strides`; QUERN_VALUE_POINTER as it is; a scalar has the bytes of its dtype
+ * (complex64 those of float2), QUERN_VALUE_STRUCT its own. Literals are refused, because they do not
+ * say how wide they are. Number and sizes must match the function's parameters exactly; the driver
+ * tells them since CUDA 12.4, and before that only their total is known. Returns when the launch is
+ * queued.
+ *
+ * Errors: QUERN_ERROR_ARGUMENT_COUNT, QUERN_ERROR_TYPE (kind or size), QUERN_ERROR_SHAPE (strides),
+ * QUERN_ERROR_INVALID_ARGUMENT (grid, block, shared memory or cluster beyond the limits, which are
+ * named), _DRIVER, _LAUNCH, _ACCESS, _NOT_SUPPORTED, _INTERRUPTED. */
+QUERN_API quern_status quern_function_call_n(quern_function *function,
+                                             const quern_launch_options *launch,
+                                             const quern_value *values, size_t count);
+
+static inline quern_value quern_value_pointer(void *pointer)
+{
+    quern_value v = {QUERN_VALUE_POINTER, 0, {0}};
+    v.as.pointer = pointer;
+    return v;
+}
+/* Plain C values as the bytes that their types have. */
+static inline quern_value quern_argument_bool(int value)
+{
+    return quern_scalar_int(QUERN_BOOL, value != 0);
+}
+static inline quern_value quern_argument_int(int value)
+{
+    return quern_scalar_int(QUERN_INT32, value);
+}
+static inline quern_value quern_argument_long(long long value)
+{
+    return quern_scalar_int(QUERN_INT64, value);
+}
+static inline quern_value quern_argument_unsigned(unsigned value)
+{
+    return quern_scalar_int(QUERN_UINT32, (int64_t)value);
+}
+static inline quern_value quern_argument_ulong(unsigned long long value)
+{
+    return quern_scalar_int(QUERN_UINT64, (int64_t)value);
+}
+static inline quern_value quern_argument_double(double value)
+{
+    return quern_scalar_real(QUERN_FLOAT64, value);
+}
+/** A structure or vector by value: `bytes` of host memory at `data`, which must live until the call
+ * that takes it has returned. */
+static inline quern_value quern_value_struct(const void *data, size_t bytes)
+{
+    quern_value v = {QUERN_VALUE_STRUCT, 0, {0}};
+    v.as.block.data = data;
+    v.as.block.bytes = bytes;
+    return v;
+}
+
+/* ============================================================================================
+ * 7. Streams and events
  * ============================================================================================ */
 
 /** A queue of work, done in order. On the software device each piece is done before the call that
@@ -603,7 +919,7 @@ QUERN_API quern_status quern_event_elapsed(double *milliseconds, quern_event *be
 QUERN_API void quern_event_free(quern_event *event);
 
 /* ============================================================================================
- * 7. The cache
+ * 8. The cache
  * ============================================================================================ */
 
 typedef struct quern_cache_stats {
@@ -657,7 +973,7 @@ QUERN_API quern_status quern_cache_visit(quern_engine *engine, const char *key_p
 QUERN_API quern_status quern_cache_clear(quern_engine *engine, uint64_t *removed);
 
 /* ============================================================================================
- * 8. Devices and set-up
+ * 9. Devices and set-up
  * ============================================================================================ */
 
 typedef struct quern_device_info {
@@ -704,6 +1020,9 @@ QUERN_API quern_status quern_get_compiler_info(quern_compiler_info *info, int lo
  *
  *     quern_array *   an array           int, long, ...   a literal       float    a float32 scalar
  *     quern_array **  an output          double           a literal       quern_value   itself
+ *
+ * quern_function_call(function, launch, argument, ...): the same for a function of a module, where
+ * each argument has the bytes of its C type: int is int32, double is float64, and so on.
  * -------------------------------------------------------------------------------------------- */
 #ifdef __cplusplus
 
@@ -720,11 +1039,33 @@ static inline quern_value quern_value_of(float v) { return quern_scalar_float(v)
 static inline quern_value quern_value_of(double v) { return quern_literal_double(v); }
 static inline quern_value quern_value_of(quern_value v) { return v; }
 
+static inline quern_value quern_argument_of(quern_array *v) { return quern_value_array(v); }
+static inline quern_value quern_argument_of(void *v) { return quern_value_pointer(v); }
+static inline quern_value quern_argument_of(bool v) { return quern_argument_bool(v); }
+static inline quern_value quern_argument_of(int v) { return quern_argument_int(v); }
+static inline quern_value quern_argument_of(unsigned v) { return quern_argument_unsigned(v); }
+static inline quern_value quern_argument_of(long v) { return quern_argument_long(v); }
+static inline quern_value quern_argument_of(long long v) { return quern_argument_long(v); }
+static inline quern_value quern_argument_of(unsigned long v) { return quern_argument_ulong(v); }
+static inline quern_value quern_argument_of(unsigned long long v) { return quern_argument_ulong(v); }
+static inline quern_value quern_argument_of(float v) { return quern_scalar_float(v); }
+static inline quern_value quern_argument_of(double v) { return quern_argument_double(v); }
+static inline quern_value quern_argument_of(quern_value v) { return v; }
+
 template <typename... Arguments>
 static inline quern_status quern_call(quern_kernel *kernel, Arguments... arguments)
 {
     const quern_value values[] = {quern_value{}, quern_value_of(arguments)...};
     return quern_call_n(kernel, values + 1, sizeof...(arguments), nullptr);
+}
+
+template <typename... Arguments>
+static inline quern_status quern_function_call(quern_function *function,
+                                               const quern_launch_options *launch,
+                                               Arguments... arguments)
+{
+    const quern_value values[] = {quern_value{}, quern_argument_of(arguments)...};
+    return quern_function_call_n(function, launch, values + 1, sizeof...(arguments));
 }
 
 #else
@@ -761,29 +1102,59 @@ static inline quern_status quern_call(quern_kernel *kernel, Arguments... argumen
                  sizeof((const quern_value[]){QUERN_VALUES(__VA_ARGS__)}) / sizeof(quern_value),   \
                  NULL)
 
-/** The arguments (1 to 16) as a list of quern_value for an array initialiser. */
-#define QUERN_VALUES(...)                                                                          \
-    QUERN_VALUES_PICK(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)       \
+#define quern_argument_of(v)                                                                       \
+    _Generic((v),                                                                                  \
+        quern_array *: quern_value_array,                                                          \
+        void *: quern_value_pointer,                                                               \
+        _Bool: quern_argument_bool,                                                                \
+        int: quern_argument_int,                                                                   \
+        unsigned: quern_argument_unsigned,                                                         \
+        long: quern_argument_long,                                                                 \
+        long long: quern_argument_long,                                                            \
+        unsigned long: quern_argument_ulong,                                                       \
+        unsigned long long: quern_argument_ulong,                                                  \
+        float: quern_scalar_float,                                                                 \
+        double: quern_argument_double,                                                             \
+        quern_value: quern_value_same)(v)
+
+#define quern_function_call(...)                                                                   \
+    QUERN_LAUNCH_PICK(__VA_ARGS__, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, 0, 0)           \
     (__VA_ARGS__)
-#define QUERN_VALUES_PICK(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16,   \
-                          count, ...)                                                              \
-    QUERN_VALUES_##count
-#define QUERN_VALUES_1(a) quern_value_of(a)
-#define QUERN_VALUES_2(a, ...) quern_value_of(a), QUERN_VALUES_1(__VA_ARGS__)
-#define QUERN_VALUES_3(a, ...) quern_value_of(a), QUERN_VALUES_2(__VA_ARGS__)
-#define QUERN_VALUES_4(a, ...) quern_value_of(a), QUERN_VALUES_3(__VA_ARGS__)
-#define QUERN_VALUES_5(a, ...) quern_value_of(a), QUERN_VALUES_4(__VA_ARGS__)
-#define QUERN_VALUES_6(a, ...) quern_value_of(a), QUERN_VALUES_5(__VA_ARGS__)
-#define QUERN_VALUES_7(a, ...) quern_value_of(a), QUERN_VALUES_6(__VA_ARGS__)
-#define QUERN_VALUES_8(a, ...) quern_value_of(a), QUERN_VALUES_7(__VA_ARGS__)
-#define QUERN_VALUES_9(a, ...) quern_value_of(a), QUERN_VALUES_8(__VA_ARGS__)
-#define QUERN_VALUES_10(a, ...) quern_value_of(a), QUERN_VALUES_9(__VA_ARGS__)
-#define QUERN_VALUES_11(a, ...) quern_value_of(a), QUERN_VALUES_10(__VA_ARGS__)
-#define QUERN_VALUES_12(a, ...) quern_value_of(a), QUERN_VALUES_11(__VA_ARGS__)
-#define QUERN_VALUES_13(a, ...) quern_value_of(a), QUERN_VALUES_12(__VA_ARGS__)
-#define QUERN_VALUES_14(a, ...) quern_value_of(a), QUERN_VALUES_13(__VA_ARGS__)
-#define QUERN_VALUES_15(a, ...) quern_value_of(a), QUERN_VALUES_14(__VA_ARGS__)
-#define QUERN_VALUES_16(a, ...) quern_value_of(a), QUERN_VALUES_15(__VA_ARGS__)
+#define QUERN_LAUNCH_PICK(f, l, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15,  \
+                          a16, pick, ...)                                                          \
+    QUERN_LAUNCH_##pick
+#define QUERN_LAUNCH_0(function, launch) quern_function_call_n((function), (launch), NULL, 0)
+#define QUERN_LAUNCH_N(function, launch, ...)                                                      \
+    quern_function_call_n(                                                                         \
+        (function), (launch), (const quern_value[]){QUERN_ARGUMENTS(__VA_ARGS__)},                 \
+        sizeof((const quern_value[]){QUERN_ARGUMENTS(__VA_ARGS__)}) / sizeof(quern_value))
+
+/** The arguments (1 to 16) as a list of quern_value for an array initialiser: of a kernel, and of a
+ * function of a module. */
+#define QUERN_VALUES(...)    QUERN_LIST(quern_value_of, __VA_ARGS__)
+#define QUERN_ARGUMENTS(...) QUERN_LIST(quern_argument_of, __VA_ARGS__)
+#define QUERN_LIST(...)                                                                            \
+    QUERN_LIST_PICK(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)         \
+    (__VA_ARGS__)
+#define QUERN_LIST_PICK(of, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, \
+                        count, ...)                                                                \
+    QUERN_LIST_##count
+#define QUERN_LIST_1(of, a)       of(a)
+#define QUERN_LIST_2(of, a, ...)  of(a), QUERN_LIST_1(of, __VA_ARGS__)
+#define QUERN_LIST_3(of, a, ...)  of(a), QUERN_LIST_2(of, __VA_ARGS__)
+#define QUERN_LIST_4(of, a, ...)  of(a), QUERN_LIST_3(of, __VA_ARGS__)
+#define QUERN_LIST_5(of, a, ...)  of(a), QUERN_LIST_4(of, __VA_ARGS__)
+#define QUERN_LIST_6(of, a, ...)  of(a), QUERN_LIST_5(of, __VA_ARGS__)
+#define QUERN_LIST_7(of, a, ...)  of(a), QUERN_LIST_6(of, __VA_ARGS__)
+#define QUERN_LIST_8(of, a, ...)  of(a), QUERN_LIST_7(of, __VA_ARGS__)
+#define QUERN_LIST_9(of, a, ...)  of(a), QUERN_LIST_8(of, __VA_ARGS__)
+#define QUERN_LIST_10(of, a, ...) of(a), QUERN_LIST_9(of, __VA_ARGS__)
+#define QUERN_LIST_11(of, a, ...) of(a), QUERN_LIST_10(of, __VA_ARGS__)
+#define QUERN_LIST_12(of, a, ...) of(a), QUERN_LIST_11(of, __VA_ARGS__)
+#define QUERN_LIST_13(of, a, ...) of(a), QUERN_LIST_12(of, __VA_ARGS__)
+#define QUERN_LIST_14(of, a, ...) of(a), QUERN_LIST_13(of, __VA_ARGS__)
+#define QUERN_LIST_15(of, a, ...) of(a), QUERN_LIST_14(of, __VA_ARGS__)
+#define QUERN_LIST_16(of, a, ...) of(a), QUERN_LIST_15(of, __VA_ARGS__)
 
 #endif /* __cplusplus */
 

@@ -8,6 +8,7 @@
 quern_status every_argument(quern_kernel *kernel, quern_array *x, quern_array *z);
 quern_status every_count(quern_kernel *kernel, quern_array *x, quern_array *z);
 quern_status every_structure(quern_engine **engine);
+quern_status every_launch(quern_function *function, quern_array *x);
 
 quern_status every_argument(quern_kernel *kernel, quern_array *x, quern_array *z)
 {
@@ -44,6 +45,27 @@ quern_status every_structure(quern_engine **engine)
     quern_call_options call = QUERN_CALL_OPTIONS_INIT;
     quern_slice slices[2] = {QUERN_SLICE_ALL, {0, QUERN_SLICE_NONE, 2}};
     options.device = "soft";
+    quern_reduction_options reduction = QUERN_REDUCTION_OPTIONS_INIT;
+    quern_scan_options scan = QUERN_SCAN_OPTIONS_INIT;
+    quern_module_options module = QUERN_MODULE_OPTIONS_INIT;
+    kernel.option_count = reduction.ordered + scan.exclusive + module.header_count;
     kernel.name = call.loop_size == slices[0].step ? "one" : "other";
     return quern_open(engine, kernel.name ? &options : NULL);
+}
+
+quern_status every_launch(quern_function *function, quern_array *x)
+{
+    quern_launch_options launch = QUERN_LAUNCH_OPTIONS_INIT;
+    float four[4] = {1, 2, 3, 4};
+    void *pointer = four;
+    launch.grid[0] = 2;
+    quern_status status = quern_function_call(function, &launch);
+    if (status == QUERN_OK) {
+        status = quern_function_call(function, &launch, x);
+    }
+    if (status == QUERN_OK) {
+        status = quern_function_call(function, &launch, x, pointer, 1, 2u, 3l, 4ul, 5ll, 6ull, 7.0f,
+                                     8.0, quern_value_struct(four, sizeof four), 12, 13, 14, 15, 16);
+    }
+    return status;
 }
