@@ -17,7 +17,9 @@
     X(QN_OBJECT_KERNEL, 0x514e4503, "quern_kernel")                                                \
     X(QN_OBJECT_BOUND, 0x514e4504, "quern_bound")                                                  \
     X(QN_OBJECT_STREAM, 0x514e4505, "quern_stream")                                                \
-    X(QN_OBJECT_EVENT, 0x514e4506, "quern_event")
+    X(QN_OBJECT_EVENT, 0x514e4506, "quern_event")                                                  \
+    X(QN_OBJECT_MODULE, 0x514e4507, "quern_module")                                                \
+    X(QN_OBJECT_FUNCTION, 0x514e4508, "quern_function")
 
 typedef enum qn_object_type {
     QN_OBJECT_DEAD = 0x514e4500,

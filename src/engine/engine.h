@@ -80,6 +80,8 @@ typedef struct qn_module {
     qn_origin origin;
     char target[16]; /**< "sm_90", "compute_75" */
     char *ptx;       /**< when the image is PTX, else NULL */
+    char **lowered;  /**< the mangled name of each name expression */
+    size_t lowered_count;
 } qn_module;
 
 typedef struct qn_module_request {
@@ -87,6 +89,7 @@ typedef struct qn_module_request {
     const char *name;           /**< of the kernel: for the cache's list */
     const qn_user_text *user_texts;
     size_t user_text_count;
+    bool all_of_cuda; /**< compile with everything that NVRTC has, which takes a little longer */
 } qn_module_request;
 
 /** Find or make the module of a request. Thread-safe; one thread compiles, others wait. Borrowed:

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * module: from source to a loaded module. In: what to compile. Out: a module of the engine, found
- * in memory, in the cache on disk, or compiled. The thing to know: one thread in the process makes
- * a key; others that want it wait, then find it.
+ * module: from source to a loaded module. In: what to compile. Out: a module, found in memory, in
+ * the cache on disk, or compiled. Those of kernels are the engine's, one a key, and live as long as
+ * it does; those of users are loaded for each of them, from the same images. The thing to know: one
+ * thread in the process makes a key; others that want it wait, then find it.
  */
-#include "engine/engine.h"
+#include "engine/modules.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -21,52 +22,77 @@ static qn_module *find_module(quern_engine *engine, const char *hex)
     return m;
 }
 
-static void module_free(quern_engine *engine, qn_module *m)
+static void add_module(quern_engine *engine, qn_module *m)
 {
-    if (m->handle != NULL) {
-        engine->methods->module_free(engine->device, m->handle);
-    }
-    qn_free(m->ptx);
-    qn_free(m);
+    pthread_mutex_lock(&engine->modules_lock);
+    m->next = engine->modules;
+    engine->modules = m;
+    pthread_mutex_unlock(&engine->modules_lock);
 }
 
 void qn_modules_free(quern_engine *engine)
 {
     for (qn_module *m = engine->modules, *next; m != NULL; m = next) {
         next = m->next;
-        module_free(engine, m);
+        qn_module_free(engine, m);
     }
     engine->modules = NULL;
 }
 
-/** Load an image and add it to the engine's table. */
-static quern_status load(qn_module **out, quern_engine *engine, const qn_key *key,
-                         const qn_image *image, int arch, qn_origin origin)
+/* ---- images to modules ---------------------------------------------------------------------- */
+
+void qn_module_free(quern_engine *engine, qn_module *m)
 {
+    if (m == NULL) {
+        return;
+    }
+    if (m->handle != NULL) {
+        engine->methods->module_free(engine->device, m->handle);
+    }
+    for (size_t k = 0; k < m->lowered_count; k++) {
+        qn_free(m->lowered[k]);
+    }
+    qn_free(m->lowered);
+    qn_free(m->ptx);
+    qn_free(m);
+}
+
+/** What is kept of an image besides what the device makes of it. */
+static bool keep(qn_module *m, const qn_image *image)
+{
+    if (image->kind == QN_IMAGE_PTX) {
+        m->ptx = qn_strndup(image->data, image->size);
+        if (m->ptx == NULL) {
+            return false;
+        }
+    }
+    m->lowered = qn_calloc(image->lowered_count + 1, sizeof *m->lowered);
+    for (size_t k = 0; m->lowered != NULL && k < image->lowered_count; k++) {
+        m->lowered[k] = qn_strdup(image->lowered[k]);
+        if (m->lowered[k] == NULL) {
+            return false;
+        }
+        m->lowered_count++;
+    }
+    return m->lowered != NULL;
+}
+
+quern_status qn_module_load(qn_module **out, quern_engine *engine, const qn_image *image)
+{
+    *out = NULL;
     qn_module *m = qn_calloc(1, sizeof *m);
     if (m == NULL) {
-        return qn_fail_memory("loading a kernel");
-    }
-    memcpy(m->hex, key->hex, sizeof m->hex);
-    m->origin = origin;
-    bool ptx = image->kind == QN_IMAGE_PTX;
-    snprintf(m->target, sizeof m->target, ptx ? "compute_%d" : "sm_%d", arch);
-    if (ptx) {
-        m->ptx = qn_strndup(image->data, image->size);
+        return qn_fail_memory("loading a module");
     }
     quern_status status =
-        ptx && m->ptx == NULL
-            ? qn_fail_memory("loading a kernel")
-            : engine->methods->module_load(engine->device, &m->handle,
-                                           (quern_image_kind)image->kind, image->data, image->size);
+        keep(m, image)
+            ? engine->methods->module_load(engine->device, &m->handle,
+                                           (quern_image_kind)image->kind, image->data, image->size)
+            : qn_fail_memory("loading a module");
     if (status != QUERN_OK) {
-        module_free(engine, m);
+        qn_module_free(engine, m);
         return status;
     }
-    pthread_mutex_lock(&engine->modules_lock);
-    m->next = engine->modules;
-    engine->modules = m;
-    pthread_mutex_unlock(&engine->modules_lock);
     *out = m;
     return QUERN_OK;
 }
@@ -105,8 +131,18 @@ static void want_native(making *m, bool native, int arch)
     qn_compile_request *c = &m->request->compile;
     c->arch = arch;
     c->kind = native ? QN_IMAGE_CUBIN : QN_IMAGE_PTX;
-    c->line_info = !m->engine->native; /* the software device reports places in snippets */
-    c->minimal = true;
+    c->line_info = !m->engine->native; /* the software device reports places in sources */
+    c->minimal = !m->request->all_of_cuda;
+}
+
+static quern_status load(qn_module **out, const making *m, const qn_image *image, qn_origin origin)
+{
+    QN_TRY(qn_module_load(out, m->engine, image));
+    memcpy((*out)->hex, m->key.hex, sizeof(*out)->hex);
+    (*out)->origin = origin;
+    snprintf((*out)->target, sizeof(*out)->target,
+             image->kind == QN_IMAGE_PTX ? "compute_%d" : "sm_%d", m->request->compile.arch);
+    return QUERN_OK;
 }
 
 /** An image that was made before, in this process or on this machine. An image on disk that the
@@ -114,16 +150,15 @@ static void want_native(making *m, bool native, int arch)
 static bool load_known(qn_module **out, making *m)
 {
     qn_image image = {0};
-    int arch = m->request->compile.arch;
     if (qn_images_get(&m->key, m->compiler.build_id, &image)) {
-        quern_status status = load(out, m->engine, &m->key, &image, arch, QN_FROM_MEMORY);
+        quern_status status = load(out, m, &image, QN_FROM_MEMORY);
         qn_image_free(&image);
         return status == QUERN_OK || (qn_error_reset(), false);
     }
     if (!qn_store_get(m->engine->store, &m->key, m->compiler.build_id, &image)) {
         return false;
     }
-    quern_status status = load(out, m->engine, &m->key, &image, arch, QN_FROM_CACHE);
+    quern_status status = load(out, m, &image, QN_FROM_CACHE);
     if (status == QUERN_OK) {
         qn_images_put(&m->key, m->compiler.build_id, &image);
     } else if (status == QUERN_ERROR_IMAGE) {
@@ -143,7 +178,7 @@ static quern_status compile(qn_module **out, making *m)
     atomic_fetch_add(&m->engine->compiled, 1);
     atomic_fetch_add(&m->engine->compile_us, (uint64_t)(image.compile_ms * 1e3));
     qn_log(&m->engine->logger, QN_DEBUG, "compiled %s in %.1f ms", r->name, image.compile_ms);
-    quern_status status = load(out, m->engine, &m->key, &image, r->compile.arch, QN_COMPILED);
+    quern_status status = load(out, m, &image, QN_COMPILED);
     if (status == QUERN_OK) {
         int major, minor;
         char version[32];
@@ -175,7 +210,14 @@ static quern_status compile_or_fall_back(qn_module **out, making *m)
     return compile(out, m);
 }
 
-static quern_status make(qn_module **out, making *m)
+static quern_status known_or_compiled(qn_module **out, making *m)
+{
+    return load_known(out, m) ? QUERN_OK : compile_or_fall_back(out, m);
+}
+
+/* ---- modules of the engine, and of users ----------------------------------------------------- */
+
+static quern_status make_shared(qn_module **out, making *m)
 {
     QN_TRY(make_key(m));
     for (;;) {
@@ -189,15 +231,30 @@ static quern_status make(qn_module **out, making *m)
         }
         *out = find_module(m->engine, m->key.hex);
         quern_status status = QUERN_OK;
-        if (*out == NULL && !load_known(out, m)) {
-            status = compile_or_fall_back(out, m);
+        if (*out == NULL) {
+            status = known_or_compiled(out, m);
+            if (status == QUERN_OK) {
+                add_module(m->engine, *out);
+            }
         }
         qn_once_done(once);
         return status;
     }
 }
 
-quern_status qn_module_get(qn_module **out, quern_engine *engine, qn_module_request *request)
+static quern_status make_own(qn_module **out, making *m)
+{
+    QN_TRY(make_key(m));
+    qn_once *once;
+    while (!qn_once_begin(&once, &m->key, m->compiler.build_id)) {
+    }
+    quern_status status = known_or_compiled(out, m);
+    qn_once_done(once);
+    return status;
+}
+
+static quern_status make_by(quern_status (*make)(qn_module **, making *), qn_module **out,
+                            quern_engine *engine, qn_module_request *request)
 {
     making m = {.engine = engine, .request = request};
     (void)qn_compiler_find(&m.compiler, NULL);
@@ -206,4 +263,14 @@ quern_status qn_module_get(qn_module **out, quern_engine *engine, qn_module_requ
     quern_status status = make(out, &m);
     qn_key_free(&m.key);
     return status;
+}
+
+quern_status qn_module_get(qn_module **out, quern_engine *engine, qn_module_request *request)
+{
+    return make_by(make_shared, out, engine, request);
+}
+
+quern_status qn_module_make(qn_module **out, quern_engine *engine, qn_module_request *request)
+{
+    return make_by(make_own, out, engine, request);
 }
