@@ -63,10 +63,12 @@ typedef struct cli_problem {
 /* Describe a problem; returns false, so that parsers can end with it. */
 bool cli_problem_set(cli_problem *problem, size_t begin, size_t end, const char *format, ...)
     CLI_PRINTF(4, 5);
-/* Print a problem of argument `name` (may be NULL) with a caret under its place in `text`. */
-int cli_fail_problem(const char *name, const char *text, const cli_problem *problem);
-/* The same for what the user typed; ends with a pointer to the help of `command`. CLI_FAILURE. */
-int cli_usage_problem(const char *command, const char *name, const char *text,
+/* Print a problem of argument `name` with a caret under its place in `text`, which stood after
+ * `lead` ("x=", or "") in what the user typed. CLI_FAILURE. */
+int cli_fail_problem(const char *name, const char *lead, const char *text,
+                     const cli_problem *problem);
+/* The same, ending with a pointer to the help of `command`. */
+int cli_usage_problem(const char *command, const char *name, const char *lead, const char *text,
                       const cli_problem *problem);
 
 /* The candidate that `word` may be a slip for, or NULL. */
@@ -79,12 +81,13 @@ const char *const *cli_dtype_names(size_t *count);
 /* ---- options.c ----------------------------------------------------------------------------- */
 
 typedef enum cli_option_kind {
-    CLI_FLAG,   /* int: 1 when given */
-    CLI_TEXT,   /* const char *: the last one given */
-    CLI_LIST,   /* cli_list: all that were given, in order */
-    CLI_WORDS,  /* cli_list: as above, each split into words as a shell would */
-    CLI_NUMBER, /* cli_number */
-    CLI_TRUTH,  /* cli_number: 1 for True, 0 for False */
+    CLI_FLAG,    /* int: 1 when given */
+    CLI_TEXT,    /* const char *: the last one given */
+    CLI_LIST,    /* cli_list: all that were given, in order */
+    CLI_WORDS,   /* cli_list: as above, each split into words as a shell would */
+    CLI_NUMBER,  /* cli_number */
+    CLI_NUMBERS, /* cli_numbers: separated by commas */
+    CLI_TRUTH,   /* cli_number: 1 for True, 0 for False */
 } cli_option_kind;
 
 typedef struct cli_list {
@@ -97,35 +100,53 @@ typedef struct cli_number {
     bool given;
 } cli_number;
 
+#define CLI_NUMBERS_MOST QUERN_MAX_NDIM
+typedef struct cli_numbers {
+    int64_t values[CLI_NUMBERS_MOST];
+    size_t count;
+} cli_numbers;
+
 /* One line of a command's table of options: parsed by it, and printed from it as help. */
 typedef struct cli_option {
     const char *name;  /* without the dashes */
     const char *value; /* how the help calls its value; NULL for a flag */
     const char *help;
     cli_option_kind kind;
-    size_t offset; /* of the field in the command's own structure */
-    int64_t least; /* the smallest number allowed */
+    size_t offset;       /* of the field in the command's own structure */
+    int64_t least, most; /* the smallest and the largest number allowed; `most` 0: any */
+    size_t room;         /* how many numbers a list may have */
 } cli_option;
 
 typedef struct cli_command cli_command;
 struct cli_command {
     const char *name;
-    const char *summary; /* one line of the general help */
-    const char *usage;   /* what follows "quern NAME" */
-    const char *text;    /* paragraphs of its own help; NULL for none */
+    const char *summary;      /* one line of the general help */
+    const char *usage;        /* what follows "quern NAME" and its `words` */
+    const char *const *words; /* the words that it needs, as the help calls them */
+    size_t word_count;
+    const char *text;     /* paragraphs of its own help; NULL for none */
+    const char *values;   /* what its arguments may be, as cli_value_help; NULL for none */
+    const char *examples; /* whole command lines; NULL for none */
     const cli_option *options;
     size_t option_count;
     int (*run)(const cli_command *command, int argc, char **argv);
 };
 
 /* Parse the arguments after the command's name: options into the structure `into`, all other words
- * into *words, in order. */
+ * into *words, in order, which are at least those that the command needs. */
 int cli_options_parse(const cli_command *command, void *into, int argc, char **argv,
                       cli_list *words);
-/* The help of one command. */
-void cli_command_help(const cli_command *command);
 /* Split `text` into words by the rules of a shell's quotes. */
 bool cli_split_words(cli_list *words, const char *text, cli_problem *problem);
+
+/* ---- help.c -------------------------------------------------------------------------------- */
+
+/* The help of one command. */
+void cli_command_help(const cli_command *command);
+/* " IN OUT OPERATION": the words that a command needs. */
+const char *cli_command_words(const cli_command *command);
+/* What NAME=VALUE may be. */
+extern const char cli_value_help[];
 
 /* ---- commands.c ---------------------------------------------------------------------------- */
 
@@ -136,7 +157,8 @@ const cli_command *cli_command_find(const char *name);
 /* The message about a word that is no command; CLI_FAILURE. */
 int cli_unknown_command(const char *name);
 
-extern const cli_command cmd_elementwise, cmd_devices, cmd_doctor, cmd_cache, cmd_help, cmd_version;
+extern const cli_command cmd_elementwise, cmd_reduce, cmd_scan, cmd_raw;
+extern const cli_command cmd_cache, cmd_devices, cmd_doctor, cmd_help, cmd_version;
 
 /* ---- number.c ------------------------------------------------------------------------------ */
 
@@ -227,7 +249,7 @@ uint16_t cli_small_from_double(double value, quern_dtype dtype); /* to nearest, 
 typedef enum cli_value_kind {
     CLI_VALUE_FILE,
     CLI_VALUE_GENERATOR,
-    CLI_VALUE_NUMBER
+    CLI_VALUE_DIRECT, /* no array: a number, or, for a raw kernel, a structure or null */
 } cli_value_kind;
 
 /* The text after `NAME=`, taken apart. */
@@ -235,12 +257,20 @@ typedef struct cli_value {
     cli_value_kind kind;
     char *path;              /* of a file */
     cli_generator generator; /* of a generator */
-    quern_value number;      /* of a number */
+    quern_value direct;      /* what is passed, where it is no array */
     cli_view view;           /* of a file or generator */
     char *save;              /* the file to save to; NULL when there is none */
+    bool print;              /* ":-" stands where a file to save to may stand */
 } cli_value;
 
 bool cli_value_parse(cli_value *out, const char *text, cli_problem *problem);
+
+/* ---- structure.c --------------------------------------------------------------------------- */
+
+/* True when `text` is what only a raw kernel takes: struct:..., bytes:... or null. */
+bool cli_is_structure(const char *text);
+/* Parse it. What it holds lives until the command ends. */
+bool cli_structure_parse(quern_value *out, const char *text, cli_problem *problem);
 
 /* ---- npy_header.c -------------------------------------------------------------------------- */
 
@@ -328,9 +358,10 @@ void cli_print_array(const char *label, quern_dtype dtype, int ndim, const int64
 /* One parameter of a kernel with the argument that the user gave for it. */
 typedef struct cli_parameter {
     const char *name;
-    quern_dtype dtype; /* QUERN_DTYPE_NONE when it is a letter */
+    quern_dtype dtype; /* QUERN_DTYPE_NONE when it is a letter, or not known */
     bool output, raw;
-    const char *text; /* what stands after `NAME=`; NULL when left out */
+    const char *lead; /* what stands before the value: "x=", or "" */
+    const char *text; /* the value; NULL when left out */
     cli_value value;
     bool allocate;      /* an output that the call allocates */
     bool print;         /* an output that goes to standard output */
@@ -348,6 +379,8 @@ typedef struct cli_parameters {
 void cli_parameters_declare(cli_parameters *parameters, const char *signature, bool outputs);
 /* Give the NAME=VALUE words to their parameters, and decide what happens to each output. */
 int cli_parameters_assign(cli_parameters *parameters, const char *command, const cli_list *words);
+/* The parameters of a raw kernel, which have no names: a VALUE word for each, in order. */
+int cli_parameters_in_order(cli_parameters *parameters, const char *command, const cli_list *words);
 
 /* ---- load.c -------------------------------------------------------------------------------- */
 
@@ -368,7 +401,7 @@ const char *cli_human_bytes(uint64_t bytes);
 /* "2026-03-01 14:05", local time. */
 const char *cli_human_time(int64_t seconds);
 
-/* ---- job.c: what all kernel commands do with a kernel --------------------------------------- */
+/* ---- job.c: what all kernel commands do ----------------------------------------------------- */
 
 typedef struct cli_job_options {
     const char *device;
@@ -382,28 +415,47 @@ typedef struct cli_job_options {
      offsetof(type, job.device)},                                                                  \
         {"seed", "N", "choose the numbers of random:... (default 0)", CLI_NUMBER,                  \
          offsetof(type, job.seed)},                                                                \
-        {"show-source", NULL, "print the generated CUDA source instead of computing", CLI_FLAG,    \
+        {"show-source", NULL, "print the CUDA source instead of computing", CLI_FLAG,              \
          offsetof(type, job.show_source)},                                                         \
-        {"explain", NULL, "print types, plan, key and resources instead of computing", CLI_FLAG,   \
-         offsetof(type, job.explain)},                                                             \
+        {"explain", NULL, "print what would run, and what it takes, instead of computing",         \
+         CLI_FLAG, offsetof(type, job.explain)},                                                   \
         {"time", NULL, "repeat the call and print its device time on standard error", CLI_FLAG,    \
          offsetof(type, job.time)},                                                                \
     {                                                                                              \
         "quiet", NULL, "do not print outputs", CLI_FLAG, offsetof(type, job.quiet)                 \
     }
 
+/* The lines about NVRTC's options; `type` has a cli_list `options`. */
+#define CLI_COMPILER_OPTIONS(type)                                                                 \
+    {"option", "OPTION", "one more NVRTC option, such as -DN=3; may be repeated", CLI_LIST,        \
+     offsetof(type, options)},                                                                     \
+    {                                                                                              \
+        "options", "OPTIONS", "several of them, split as a shell splits words", CLI_WORDS,         \
+            offsetof(type, options)                                                                \
+    }
+
+/* A kernel with its arguments: of a snippet, or a function of a module. */
 typedef struct cli_job {
     const cli_command *command;
     cli_job_options options;
     quern_engine *engine;
-    quern_kernel *kernel;
     cli_parameters parameters;
+    quern_kernel *kernel; /* NULL where there is a function */
     quern_call_options call;
+    quern_function *function;
+    quern_launch_options launch;
 } cli_job;
 
 int cli_job_open(cli_job *job, const cli_command *command, const cli_job_options *options);
+/* Make parameters of the signature in words 0 and 1, and give them the words that the command did
+ * not need itself. */
+int cli_job_assign(cli_job *job, const cli_list *words);
 /* Load the arguments that the parameters were given, and do what the options ask for. */
 int cli_job_run(cli_job *job);
+/* The library's failure; with --show-source also the source that did not compile. CLI_FAILURE. */
+int cli_job_fail(const cli_job *job);
+/* Queue one call. */
+quern_status cli_job_call(const cli_job *job, const quern_value *values);
 /* Free everything, whatever had been made. */
 void cli_job_close(cli_job *job);
 

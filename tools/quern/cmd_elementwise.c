@@ -20,41 +20,20 @@ static const cli_option table[] = {
      FIELD(loop_prep)},
     {"after-loop", "CODE", "statements after the loop over the elements", CLI_TEXT,
      FIELD(after_loop)},
-    {"option", "OPTION", "one more NVRTC option, such as -DN=3; may be repeated", CLI_LIST,
-     FIELD(options)},
-    {"options", "OPTIONS", "several of them, split as a shell splits words", CLI_WORDS,
-     FIELD(options)},
+    CLI_COMPILER_OPTIONS(elementwise_options),
     {"size", "N", "number of elements, when all arrays are raw", CLI_NUMBER, FIELD(size)},
     {"name", "NAME", "name of the kernel in profilers and messages", CLI_TEXT, FIELD(name)},
     {"reduce-dims", "True|False", "join dimensions where strides allow it (default True)",
      CLI_TRUTH, FIELD(reduce_dims)},
-    {"block-size", "N", "threads of a block (default: chosen)", CLI_NUMBER, FIELD(block_size), 1},
+    {"block-size", "N", "threads of a block (default: chosen)", CLI_NUMBER, FIELD(block_size), 1,
+     UINT32_MAX},
     CLI_JOB_OPTIONS(elementwise_options),
 };
 
-static const char text[] =
-    "IN and OUT declare parameters as \"TYPE NAME, ...\": a NumPy or C type (float32, int), or a\n"
-    "letter that stands for any one type; \"raw\" before it gives indexing instead of "
-    "broadcasting.\n"
-    "\n"
-    "VALUE of an input:\n"
-    "  x.npy                a file; with a view in NumPy's syntax: x.npy[::2, 1:], x.npy.T\n"
-    "  KIND:DTYPE:SHAPE     generated: empty, zeros, ones, arange or random; also with a view:\n"
-    "                       random:float32:1000x200.T, arange:int64:12[::-1], ones:bool:()\n"
-    "  2, 2.5, 1+2j, true   a number, of the type that its parameter has\n"
-    "  float32:2.5          a number of a stated type\n"
-    "VALUE of an output:\n"
-    "  out.npy              allocated and saved\n"
-    "  IN[VIEW]:out.npy     starts as IN, a file or generator; the kernel writes into the view, "
-    "and\n"
-    "                       the view is saved\n"
-    "  KIND:DTYPE:SHAPE     starts so and is not saved\n"
-    "  left out             allocated and printed\n"
-    "\n"
-    "With --show-source or --explain nothing is computed. --time saves and prints what the first\n"
-    "call computes, and then repeats the call.\n"
-    "\n"
-    "  quern elementwise 'T x, T y' 'T z' 'z = (x - y) * (x - y)' x=a.npy y=b.npy[::-1] z=c.npy\n"
+static const char *const words_needed[] = {"IN", "OUT", "OPERATION"};
+
+static const char examples[] =
+    "  quern elementwise 'T x, T y' 'T z' 'z = (x - y) * (x - y)' x=a.npy y='b.npy[::-1]' z=c.npy\n"
     "  quern elementwise 'float32 x' 'float32 y' 'y = sqrtf(x)' x=arange:float32:10\n";
 
 /* Without --size an array that is not raw has to say how many elements there are. */
@@ -65,7 +44,7 @@ static int check_size(const cli_job *job)
     }
     for (size_t k = 0; k < job->parameters.count; k++) {
         const cli_parameter *p = &job->parameters.items[k];
-        bool is_array = !p->allocate && p->value.kind != CLI_VALUE_NUMBER;
+        bool is_array = !p->allocate && p->value.kind != CLI_VALUE_DIRECT;
         if (is_array && !p->raw) {
             return CLI_OK;
         }
@@ -92,30 +71,16 @@ static int run_job(cli_job *job, const elementwise_options *options, const cli_l
     job->call.has_size = options->size.given;
     job->call.loop_size = options->size.value;
     job->call.block_size = (uint32_t)options->block_size.value;
-    cli_parameters_declare(&job->parameters, in, false);
-    cli_parameters_declare(&job->parameters, out, true);
-    cli_list assignments = {words->items + 3, words->count - 3};
-    CLI_TRY(cli_parameters_assign(&job->parameters, job->command->name, &assignments));
+    CLI_TRY(cli_job_assign(job, words));
     CLI_TRY(check_size(job));
     return cli_job_run(job);
 }
 
 static int run(const cli_command *command, int argc, char **argv)
 {
-    static const char *const needed[] = {"IN", "OUT", "OPERATION"};
     elementwise_options options = {0};
     cli_list words;
     CLI_TRY(cli_options_parse(command, &options, argc, argv, &words));
-    if (words.count < CLI_COUNT(needed)) {
-        return cli_usage(command->name,
-                         "%s is missing: quern elementwise IN OUT OPERATION "
-                         "NAME=VALUE...",
-                         needed[words.count]);
-    }
-    if (options.block_size.value > UINT32_MAX) {
-        return cli_usage(command->name, "--block-size: no device has blocks of %lld threads",
-                         (long long)options.block_size.value);
-    }
     cli_job job;
     int status = cli_job_open(&job, command, &options.job);
     if (status == CLI_OK) {
@@ -128,8 +93,11 @@ static int run(const cli_command *command, int argc, char **argv)
 const cli_command cmd_elementwise = {
     .name = "elementwise",
     .summary = "Run a snippet for every element of its arrays",
-    .usage = " IN OUT OPERATION [NAME=VALUE...] [OPTION...]",
-    .text = text,
+    .usage = " [NAME=VALUE...] [OPTION...]",
+    .words = words_needed,
+    .word_count = CLI_COUNT(words_needed),
+    .values = cli_value_help,
+    .examples = examples,
     .options = table,
     .option_count = CLI_COUNT(table),
     .run = run,

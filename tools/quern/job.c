@@ -12,6 +12,7 @@ int cli_job_open(cli_job *job, const cli_command *command, const cli_job_options
 {
     *job = (cli_job){.command = command, .options = *options};
     job->call = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
+    job->launch = (quern_launch_options)QUERN_LAUNCH_OPTIONS_INIT;
     cli_interrupt_install();
     quern_options open = QUERN_OPTIONS_INIT;
     open.device = options->device;
@@ -30,6 +31,15 @@ void cli_job_close(cli_job *job)
     quern_close(job->engine);
 }
 
+int cli_job_assign(cli_job *job, const cli_list *words)
+{
+    size_t used = job->command->word_count;
+    const cli_list assignments = {words->items + used, words->count - used};
+    cli_parameters_declare(&job->parameters, words->items[0], false);
+    cli_parameters_declare(&job->parameters, words->items[1], true);
+    return cli_parameters_assign(&job->parameters, job->command->name, &assignments);
+}
+
 static void pack(cli_job *job, quern_value *values)
 {
     for (size_t k = 0; k < job->parameters.count; k++) {
@@ -39,13 +49,12 @@ static void pack(cli_job *job, quern_value *values)
         } else if (p->array) {
             values[k] = quern_value_array(p->array);
         } else {
-            values[k] = p->value.number;
+            values[k] = p->value.direct;
         }
     }
 }
 
-/* The library's failure; with --show-source also the source that did not compile. */
-static int fail(const cli_job *job)
+int cli_job_fail(const cli_job *job)
 {
     CLI_TRY(cli_interrupted());
     if (job->options.show_source) {
@@ -59,7 +68,7 @@ static int explain(cli_job *job, const quern_value *values)
     quern_explanation *explanation;
     if (quern_explain(&explanation, job->kernel, values, job->parameters.count, &job->call) !=
         QUERN_OK) {
-        return fail(job);
+        return cli_job_fail(job);
     }
     if (job->options.explain) {
         fputs(explanation->text, stdout);
@@ -71,12 +80,16 @@ static int explain(cli_job *job, const quern_value *values)
     return CLI_OK;
 }
 
+quern_status cli_job_call(const cli_job *job, const quern_value *values)
+{
+    return quern_call_n(job->kernel, values, job->parameters.count, &job->call);
+}
+
 static int compute(cli_job *job, quern_value *values)
 {
     cli_parameters *parameters = &job->parameters;
-    if (quern_call_n(job->kernel, values, parameters->count, &job->call) != QUERN_OK ||
-        quern_synchronize(job->engine) != QUERN_OK) {
-        return fail(job);
+    if (cli_job_call(job, values) != QUERN_OK || quern_synchronize(job->engine) != QUERN_OK) {
+        return cli_job_fail(job);
     }
     CLI_TRY(cli_interrupted());
     for (size_t k = 0; job->options.quiet && k < parameters->count; k++) {
@@ -104,7 +117,7 @@ int cli_job_run(cli_job *job)
     CLI_TRY(cli_interrupted());
     quern_value values[QUERN_MAX_PARAMETERS];
     pack(job, values);
-    if (job->options.show_source || job->options.explain) {
+    if (job->kernel && (job->options.show_source || job->options.explain)) {
         return explain(job, values);
     }
     return compute(job, values);

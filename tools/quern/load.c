@@ -19,7 +19,7 @@ static int apply_step(quern_array **array, const cli_parameter *parameter, unsig
     const cli_view *view = &parameter->value.view;
     if (!cli_view_plan_step(&plan, view, step, quern_array_ndim(*array), quern_array_shape(*array),
                             &problem)) {
-        return cli_fail_problem(parameter->name, parameter->text, &problem);
+        return cli_fail_problem(parameter->name, parameter->lead, parameter->text, &problem);
     }
     quern_array *next = NULL;
     quern_status status =
@@ -96,7 +96,7 @@ static int load_generator(cli_parameter *parameter, quern_engine *engine, uint64
 static int load(cli_parameter *parameter, quern_engine *engine, uint64_t seed, uint64_t stream)
 {
     const cli_value *value = &parameter->value;
-    if (parameter->allocate || value->kind == CLI_VALUE_NUMBER) {
+    if (parameter->allocate || value->kind == CLI_VALUE_DIRECT) {
         return CLI_OK;
     }
     if (value->kind == CLI_VALUE_FILE) {

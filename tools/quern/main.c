@@ -8,14 +8,15 @@
 #include <signal.h>
 #include <string.h>
 
+/* --help anywhere, or -h in front, for later words may be code. */
 static bool asks_for_help(int argc, char **argv)
 {
     for (int k = 0; k < argc && strcmp(argv[k], "--") != 0; k++) {
-        if (strcmp(argv[k], "--help") == 0 || strcmp(argv[k], "-h") == 0) {
+        if (strcmp(argv[k], "--help") == 0) {
             return true;
         }
     }
-    return false;
+    return argc > 0 && strcmp(argv[0], "-h") == 0;
 }
 
 static int run(int argc, char **argv)

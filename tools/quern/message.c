@@ -78,13 +78,12 @@ static bool takes_column(char c)
     return ((unsigned char)c & 0xc0) != 0x80;
 }
 
-static void print_place(const char *name, const char *text, size_t begin, size_t end)
+static void print_place(const char *before, const char *text, size_t begin, size_t end)
 {
     size_t length = strlen(text);
     size_t from = begin > SHOWN / 2 ? begin - SHOWN / 2 : 0;
     size_t until = length - from > SHOWN ? from + SHOWN : length;
-    int lead =
-        fprintf(stderr, "    %s%s%s", name ? name : "", name ? "=" : "", from > 0 ? "..." : "");
+    int lead = fprintf(stderr, "    %s%s", before, from > 0 ? "..." : "");
     for (size_t k = from; k < until; k++) {
         fputc(shown(text[k]), stderr);
     }
@@ -103,19 +102,20 @@ static void print_place(const char *name, const char *text, size_t begin, size_t
     fputc('\n', stderr);
 }
 
-int cli_fail_problem(const char *name, const char *text, const cli_problem *problem)
+int cli_fail_problem(const char *name, const char *lead, const char *text,
+                     const cli_problem *problem)
 {
-    fprintf(stderr, "quern: error: %s%s%s\n", name ? name : "", name ? ": " : "", problem->text);
-    if (text && problem->begin < problem->end) {
-        print_place(name, text, problem->begin, problem->end);
+    fprintf(stderr, "quern: error: %s: %s\n", name, problem->text);
+    if (problem->begin < problem->end) {
+        print_place(lead, text, problem->begin, problem->end);
     }
     return CLI_FAILURE;
 }
 
-int cli_usage_problem(const char *command, const char *name, const char *text,
+int cli_usage_problem(const char *command, const char *name, const char *lead, const char *text,
                       const cli_problem *problem)
 {
-    cli_fail_problem(name, text, problem);
+    cli_fail_problem(name, lead, text, problem);
     fprintf(stderr, "see 'quern help %s'\n", command);
     return CLI_FAILURE;
 }

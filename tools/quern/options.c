@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Options: a command's table of them is what its arguments are parsed by and what its help is
- * printed from. `--name=value` and `--name value` are the same; options may stand anywhere; after
- * `--` every word is plain.
+ * Options: a command's table of them is what its arguments are parsed by. `--name=value` and
+ * `--name value` are the same; options may stand anywhere; after `--` every word is plain, and so
+ * is a snippet that begins with one dash, such as -x.
  */
 #include "cli.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -66,21 +65,52 @@ bool cli_split_words(cli_list *words, const char *text, cli_problem *problem)
     return true;
 }
 
-static int set_number(const cli_command *command, const cli_option *option, cli_number *into,
-                      const char *value)
+static int parse_number(const cli_command *command, const cli_option *option, int64_t *out,
+                        const char *text)
 {
     char *end;
     errno = 0;
-    long long number = strtoll(value, &end, 10);
-    if (end == value || *end) {
-        return cli_usage(command->name, "--%s: \"%s\" is not a whole number", option->name, value);
+    long long number = strtoll(text, &end, 10);
+    if (end == text || *end) {
+        return cli_usage(command->name, "--%s: \"%s\" is not a whole number", option->name, text);
     }
-    if (errno == ERANGE || number < option->least) {
+    bool too_large = number > 0 && (errno == ERANGE || (option->most && number > option->most));
+    if (too_large && option->most) {
+        return cli_usage(command->name, "--%s: %s is out of range; the largest is %lld",
+                         option->name, text, (long long)option->most);
+    }
+    if (too_large || errno == ERANGE || number < option->least) {
         return cli_usage(command->name, "--%s: %s is out of range; the smallest is %lld",
-                         option->name, value, (long long)option->least);
+                         option->name, text, (long long)option->least);
     }
-    *into = (cli_number){number, true};
+    *out = number;
     return CLI_OK;
+}
+
+static int set_number(const cli_command *command, const cli_option *option, cli_number *into,
+                      const char *value)
+{
+    into->given = true;
+    return parse_number(command, option, &into->value, value);
+}
+
+static int set_numbers(const cli_command *command, const cli_option *option, cli_numbers *into,
+                       const char *value)
+{
+    into->count = 0;
+    for (const char *p = value;; p++) {
+        if (into->count == option->room) {
+            return cli_usage(command->name, "--%s: %s has more than %zu numbers", option->name,
+                             value, option->room);
+        }
+        size_t length = strcspn(p, ",");
+        const char *number = cli_strndup(p, length);
+        CLI_TRY(parse_number(command, option, &into->values[into->count++], number));
+        p += length;
+        if (!*p) {
+            return CLI_OK;
+        }
+    }
 }
 
 static int set_truth(const cli_command *command, const cli_option *option, cli_number *into,
@@ -112,12 +142,15 @@ static int set_option(const cli_command *command, const cli_option *option, void
         return CLI_OK;
     case CLI_WORDS:
         if (!cli_split_words(field, value, &problem)) {
-            return cli_usage_problem(command->name, cli_sprintf("--%s", option->name), value,
+            const char *name = cli_sprintf("--%s", option->name);
+            return cli_usage_problem(command->name, name, cli_sprintf("%s=", name), value,
                                      &problem);
         }
         return CLI_OK;
     case CLI_NUMBER:
         return set_number(command, option, field, value);
+    case CLI_NUMBERS:
+        return set_numbers(command, option, field, value);
     case CLI_TRUTH:
         return set_truth(command, option, field, value);
     }
@@ -169,13 +202,20 @@ static int parse_option(const cli_command *command, void *into, int *next, int a
     return set_option(command, option, into, value);
 }
 
+/* Whether a word is an option. What follows IN and OUT is code, which may begin with a dash. */
+static bool is_option(const cli_command *command, const char *word, size_t words)
+{
+    bool is_code = words >= 2 && words < command->word_count && word[1] != '-';
+    return word[0] == '-' && word[1] != 0 && !is_code;
+}
+
 int cli_options_parse(const cli_command *command, void *into, int argc, char **argv,
                       cli_list *words)
 {
     *words = (cli_list){0};
     bool plain = false;
     for (int k = 0; k < argc;) {
-        if (plain || argv[k][0] != '-' || argv[k][1] == 0) {
+        if (plain || !is_option(command, argv[k], words->count)) {
             list_add(words, argv[k++]);
         } else if (strcmp(argv[k], "--") == 0) {
             plain = true;
@@ -184,24 +224,9 @@ int cli_options_parse(const cli_command *command, void *into, int argc, char **a
             CLI_TRY(parse_option(command, into, &k, argc, argv));
         }
     }
+    if (words->count < command->word_count) {
+        return cli_usage(command->name, "%s is missing: quern %s%s%s", command->words[words->count],
+                         command->name, cli_command_words(command), command->usage);
+    }
     return CLI_OK;
-}
-
-void cli_command_help(const cli_command *command)
-{
-    printf("usage: quern %s%s\n", command->name, command->usage);
-    printf("\n%s\n", command->summary);
-    if (command->text) {
-        printf("\n%s", command->text);
-    }
-    if (command->option_count > 0) {
-        puts("\noptions:");
-    }
-    for (size_t k = 0; k < command->option_count; k++) {
-        const cli_option *o = &command->options[k];
-        char left[64];
-        snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? "=" : "",
-                 o->value ? o->value : "");
-        printf("  %-26s %s\n", left, o->help);
-    }
 }

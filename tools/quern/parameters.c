@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The parameters of a kernel and the user's arguments for them. In: a signature that the library
- * has accepted, and NAME=VALUE words. Out: for each parameter its value taken apart, and for each
- * output whether it is allocated, saved, printed. No file is opened and no device touched.
+ * has accepted, and NAME=VALUE words; or, for a raw kernel, VALUE words alone. Out: for each
+ * parameter its value taken apart, and for each output whether it is allocated, saved, printed. No
+ * file is opened and no device touched.
  */
 #include "cli.h"
 
@@ -31,6 +32,7 @@ static void declare(cli_parameter *parameter, const char *part, size_t length)
         last = cli_strndup(from, (size_t)(p - from));
     }
     parameter->name = last;
+    parameter->lead = cli_sprintf("%s=", last);
     parameter->dtype = quern_dtype_from_name(type);
 }
 
@@ -96,7 +98,7 @@ static int assign(cli_parameters *parameters, const char *command, const char *w
         return cli_usage(command, "%s= has no value", name);
     }
     if (!cli_value_parse(&parameter->value, parameter->text, &problem)) {
-        return cli_usage_problem(command, name, parameter->text, &problem);
+        return cli_usage_problem(command, name, parameter->lead, parameter->text, &problem);
     }
     return CLI_OK;
 }
@@ -111,6 +113,10 @@ static int check_input(const cli_parameter *parameter, const char *command)
         return cli_usage(command, "%s is an input, and only outputs are saved: leave out \":%s\"",
                          name, parameter->value.save);
     }
+    if (parameter->value.print) {
+        return cli_usage(command, "%s is an input, and only outputs are printed: leave out \":-\"",
+                         name);
+    }
     return CLI_OK;
 }
 
@@ -121,11 +127,13 @@ static int settle_output(cli_parameter *parameter, const char *command)
     cli_value *value = &parameter->value;
     if (!parameter->text) {
         parameter->allocate = parameter->print = true;
-    } else if (value->kind == CLI_VALUE_NUMBER) {
+    } else if (value->kind == CLI_VALUE_DIRECT) {
         return cli_usage(command,
                          "%s is an output and cannot be a number: write %s=OUT.npy, or "
                          "leave it out to have it printed",
                          name, name);
+    } else if (value->print) {
+        parameter->print = true;
     } else if (value->kind == CLI_VALUE_FILE && !value->save) {
         if (value->view.count > 0) {
             return cli_usage(command,
@@ -166,6 +174,58 @@ int cli_parameters_assign(cli_parameters *parameters, const char *command, const
         } else {
             CLI_TRY(check_input(parameter, command));
         }
+    }
+    return check_targets_differ(parameters, command);
+}
+
+/* A scalar has to say how wide it is: nothing else does. */
+static int check_stated(const cli_parameter *parameter, const char *command)
+{
+    const cli_value *value = &parameter->value;
+    if (value->kind != CLI_VALUE_DIRECT || value->direct.kind != QUERN_VALUE_LITERAL) {
+        return CLI_OK;
+    }
+    const char *dtype = value->direct.dtype == QUERN_INT64        ? "int32"
+                        : value->direct.dtype == QUERN_FLOAT64    ? "float32"
+                        : value->direct.dtype == QUERN_COMPLEX128 ? "complex64"
+                                                                  : "bool";
+    return cli_usage(command, "%s: say the type of %s, for a raw kernel does not tell it: %s:%s",
+                     parameter->name, parameter->text, dtype, parameter->text);
+}
+
+static int set_in_order(cli_parameter *parameter, const char *command, size_t position,
+                        const char *word)
+{
+    cli_value *value = &parameter->value;
+    cli_problem problem;
+    parameter->name = cli_sprintf("argument %zu", position);
+    parameter->lead = "";
+    parameter->text = word;
+    parameter->dtype = QUERN_BFLOAT16; /* what two-byte void elements of a file are */
+    bool good;
+    if (cli_is_structure(word)) {
+        value->kind = CLI_VALUE_DIRECT;
+        good = cli_structure_parse(&value->direct, word, &problem);
+    } else {
+        good = cli_value_parse(value, word, &problem);
+    }
+    if (!good) {
+        return cli_usage_problem(command, parameter->name, parameter->lead, word, &problem);
+    }
+    parameter->print = value->print;
+    CLI_TRY(check_stated(parameter, command));
+    return value->save ? cli_npy_check_target(parameter->name, value->save) : CLI_OK;
+}
+
+int cli_parameters_in_order(cli_parameters *parameters, const char *command, const cli_list *words)
+{
+    if (words->count > QUERN_MAX_PARAMETERS) {
+        return cli_usage(command, "%zu arguments are more than the %d that can be given",
+                         words->count, QUERN_MAX_PARAMETERS);
+    }
+    parameters->count = words->count;
+    for (size_t k = 0; k < words->count; k++) {
+        CLI_TRY(set_in_order(&parameters->items[k], command, k + 1, words->items[k]));
     }
     return check_targets_differ(parameters, command);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * --time: how long a call takes on the device. The bound call is launched between events, back to
- * back, at least 10 times and for about half a second, at most 1000 times. Out: one line on
- * standard error, whose bytes count each input read once and each output written once.
+ * --time: how long a call takes on the device. It is launched, bound where it can be, between
+ * events, back to back, at least 10 times and for about half a second, at most 1000 times. Out: one
+ * line on standard error, whose bytes count each input read once and each output written once.
  */
 #include "cli.h"
 
@@ -15,19 +15,26 @@
 #define BATCH      50 /* launches between two waits */
 
 typedef struct timer {
-    quern_bound *bound;
+    const cli_job *job;
+    const quern_value *values;
+    quern_bound *bound; /* NULL for a function of a module */
     quern_event *marks[BATCH + 1];
     double ms[MOST_RUNS];
     size_t runs;
     double total;
 } timer;
 
+static quern_status launch(const timer *t)
+{
+    return t->bound ? quern_launch(t->bound) : cli_job_call(t->job, t->values);
+}
+
 /* Launch `count` times and note how long each took. */
 static quern_status run_batch(timer *t, size_t count)
 {
     quern_status status = quern_event_record(t->marks[0], NULL);
     for (size_t k = 0; k < count && status == QUERN_OK; k++) {
-        status = quern_launch(t->bound);
+        status = launch(t);
         if (status == QUERN_OK) {
             status = quern_event_record(t->marks[k + 1], NULL);
         }
@@ -44,10 +51,13 @@ static quern_status run_batch(timer *t, size_t count)
     return status;
 }
 
-static quern_status measure(timer *t, const cli_job *job, const quern_value *values)
+static quern_status measure(timer *t)
 {
-    quern_status status =
-        quern_bind(&t->bound, job->kernel, values, job->parameters.count, &job->call);
+    const cli_job *job = t->job;
+    quern_status status = QUERN_OK;
+    if (job->kernel) {
+        status = quern_bind(&t->bound, job->kernel, t->values, job->parameters.count, &job->call);
+    }
     for (size_t k = 0; k <= BATCH && status == QUERN_OK; k++) {
         status = quern_event_new(&t->marks[k], job->engine);
     }
@@ -100,8 +110,10 @@ static void report(timer *t, long long bytes)
 int cli_time(const cli_job *job, const quern_value *values)
 {
     timer *t = cli_alloc(sizeof *t);
+    t->job = job;
+    t->values = values;
     int result = CLI_OK;
-    if (measure(t, job, values) == QUERN_OK) {
+    if (measure(t) == QUERN_OK) {
         result = cli_interrupted();
     } else {
         result = cli_interrupted();

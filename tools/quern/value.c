@@ -2,7 +2,7 @@
  *
  * VALUE of NAME=VALUE, taken apart; no file is opened.
  *
- *     value := (file | generator) view (":" path)? | number | dtype ":" number
+ *     value := (file | generator) view (":" (path | "-"))? | number | dtype ":" number
  *     file  := a path up to the first ".npy" that ends it or that a view or a colon follows
  */
 #include "cli.h"
@@ -23,7 +23,7 @@ static size_t path_end(const char *text)
     return 0;
 }
 
-/* (":" path)? at position `at`. */
+/* (":" (path | "-"))? at position `at`. */
 static bool parse_save(cli_value *out, const char *text, size_t at, cli_problem *problem)
 {
     if (!text[at]) {
@@ -35,9 +35,14 @@ static bool parse_save(cli_value *out, const char *text, size_t at, cli_problem 
     }
     size_t length = strlen(text + at + 1);
     const char *path = text + at + 1;
+    if (strcmp(path, "-") == 0) {
+        out->print = true;
+        return true;
+    }
     if (length <= 4 || strcmp(path + length - 4, ".npy") != 0) {
-        return cli_problem_set(problem, at, at + 1 + length,
-                               "the name of a .npy file should stand after the colon");
+        return cli_problem_set(
+            problem, at, at + 1 + length,
+            "the name of a .npy file, or - to print, should stand after the colon");
     }
     out->save = cli_strdup(path);
     return true;
@@ -54,7 +59,7 @@ static bool typed_number(cli_value *out, const char *text, size_t colon, cli_pro
         return cli_problem_set(problem, 0, colon, "there is no dtype \"%s\"%s", name,
                                cli_did_you_mean(name, names, count));
     }
-    if (!cli_number_parse(&out->number, text + colon + 1, dtype, problem)) {
+    if (!cli_number_parse(&out->direct, text + colon + 1, dtype, problem)) {
         problem->begin += colon + 1;
         problem->end += colon + 1;
         return false;
@@ -73,7 +78,7 @@ static bool is_name(const char *text, size_t length)
 
 bool cli_value_parse(cli_value *out, const char *text, cli_problem *problem)
 {
-    *out = (cli_value){.kind = CLI_VALUE_NUMBER};
+    *out = (cli_value){.kind = CLI_VALUE_DIRECT};
     size_t at = 0, length;
     if (cli_is_generator(text)) {
         out->kind = CLI_VALUE_GENERATOR;
@@ -84,7 +89,7 @@ bool cli_value_parse(cli_value *out, const char *text, cli_problem *problem)
         out->kind = CLI_VALUE_FILE;
         out->path = cli_strndup(text, at);
     } else if (cli_looks_like_number(text)) {
-        return cli_number_parse(&out->number, text, QUERN_DTYPE_NONE, problem);
+        return cli_number_parse(&out->direct, text, QUERN_DTYPE_NONE, problem);
     } else if (text[at = strcspn(text, ":")] && is_name(text, at)) {
         return typed_number(out, text, at, problem);
     } else {

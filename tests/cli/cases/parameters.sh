@@ -13,6 +13,7 @@ kernel left=$x right
 kernel left=$x right=
 kernel left=$x =2
 kernel left=$x right=$x:out.npy
+kernel left=$x right=$x:-
 kernel left=$x right=$x sum=2
 kernel left=$x right=$x 'sum=s.npy[::2]'
 try quern elementwise 'T x' 'T a, T b' 'a = b = x' x=$x a=o.npy b=o.npy

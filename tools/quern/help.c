@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The help of one command, printed from what its file says of it: words, text, examples, and the
+ * table of options that also parses them.
+ */
+#include "cli.h"
+
+#include <stdio.h>
+
+const char cli_value_help[] =
+    "IN and OUT declare parameters as \"TYPE NAME, ...\": a NumPy or C type (float32, int), or a\n"
+    "letter that stands for any one type; \"raw\" before it gives indexing instead of "
+    "broadcasting.\n"
+    "\n"
+    "VALUE of an input:\n"
+    "  x.npy                a file; with a view in NumPy's syntax: x.npy[::2, 1:], x.npy.T\n"
+    "  KIND:DTYPE:SHAPE     generated: empty, zeros, ones, arange or random; also with a view:\n"
+    "                       random:float32:1000x200.T, arange:int64:12[::-1], ones:bool:()\n"
+    "  2, 2.5, 1+2j, true   a number, of the type that its parameter has\n"
+    "  float32:2.5          a number of a stated type\n"
+    "VALUE of an output:\n"
+    "  out.npy              allocated and saved\n"
+    "  IN[VIEW]:out.npy     starts as IN, a file or generator; the kernel writes into the view, "
+    "and\n"
+    "                       the view is saved\n"
+    "  IN[VIEW]:-           the same, printed instead of saved\n"
+    "  KIND:DTYPE:SHAPE     starts so; neither saved nor printed\n"
+    "  left out             allocated and printed\n"
+    "\n"
+    "With --show-source or --explain nothing is computed. --time saves and prints what the first\n"
+    "call computes, and then repeats the call. Put what has brackets or * into quotes: "
+    "'x.npy[1:]'.\n";
+
+const char *cli_command_words(const cli_command *command)
+{
+    const char *text = "";
+    for (size_t k = 0; k < command->word_count; k++) {
+        text = cli_sprintf("%s %s", text, command->words[k]);
+    }
+    return text;
+}
+
+void cli_command_help(const cli_command *command)
+{
+    const char *const parts[] = {command->text, command->values, command->examples};
+    printf("usage: quern %s%s%s\n", command->name, cli_command_words(command), command->usage);
+    printf("\n%s\n", command->summary);
+    for (size_t k = 0; k < CLI_COUNT(parts); k++) {
+        if (parts[k]) {
+            printf("\n%s", parts[k]);
+        }
+    }
+    if (command->option_count > 0) {
+        puts("\noptions:");
+    }
+    for (size_t k = 0; k < command->option_count; k++) {
+        const cli_option *o = &command->options[k];
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? "=" : "",
+                 o->value ? o->value : "");
+        printf("  %-26s %s\n", left, o->help);
+    }
+}
