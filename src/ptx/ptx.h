@@ -219,6 +219,14 @@ bool qn_memory_map_add(qn_memory_map *map, void *base, uint64_t bytes, const cha
 /** Removed ranges are remembered for a while, so that reports can say "freed". */
 void qn_memory_map_remove(qn_memory_map *map, void *base, uint64_t bytes);
 
+/** What a launch watches for its user; all zero: nothing, and nothing is slower for it. */
+typedef struct qn_ptx_aids {
+    bool check_init;  /**< report reads of memory that nobody wrote */
+    bool check_races; /**< report races in shared memory */
+    bool trace;       /**< print what one thread executes, to standard error */
+    uint32_t trace_block[3], trace_thread[3];
+} qn_ptx_aids;
+
 typedef struct qn_ptx_launch {
     qn_ptx_function *kernel;
     uint32_t grid[3], block[3];
@@ -229,6 +237,7 @@ typedef struct qn_ptx_launch {
     unsigned threads;              /**< host threads to spread blocks over; 0: all cores */
     const atomic_uint *interrupts; /**< counts requests to stop; when it changes while the launch
                                       runs, that ends with QUERN_ERROR_INTERRUPTED. NULL: never */
+    qn_ptx_aids aids;
 } qn_ptx_launch;
 
 /** Execute a launch and wait for it. Errors: QUERN_ERROR_ACCESS, QUERN_ERROR_LAUNCH,
