@@ -446,7 +446,15 @@ typedef struct cli_job {
     quern_launch_options launch;
 } cli_job;
 
-int cli_job_open(cli_job *job, const cli_command *command, const cli_job_options *options);
+/* Define the kernel of `job` from the command's own options and its words, and run it. */
+typedef int (*cli_job_body)(cli_job *job, const void *options, const cli_list *words);
+/* Open a job, let `body` do it, and free everything. */
+int cli_job_do(const cli_command *command, const cli_job_options *shared, cli_job_body body,
+               const void *options, const cli_list *words);
+/* The identity that the word says; NULL for none. */
+const char *cli_identity(const char *word);
+/* Reduce or scan along these axes; along all when there are none. */
+void cli_job_axes(cli_job *job, const cli_numbers *axes);
 /* Make parameters of the signature in words 0 and 1, and give them the words that the command did
  * not need itself. */
 int cli_job_assign(cli_job *job, const cli_list *words);
@@ -456,8 +464,13 @@ int cli_job_run(cli_job *job);
 int cli_job_fail(const cli_job *job);
 /* Queue one call. */
 quern_status cli_job_call(const cli_job *job, const quern_value *values);
-/* Free everything, whatever had been made. */
-void cli_job_close(cli_job *job);
+
+/* ---- explain.c: --explain and --show-source of raw kernels ---------------------------------- */
+
+/* Print what is known of the job's function, which the user calls `name`. */
+int cli_explain_function(const cli_job *job, const char *name);
+/* Print a file of source or PTX. */
+int cli_show_file(const char *path);
 
 /* ---- timing.c ------------------------------------------------------------------------------ */
 

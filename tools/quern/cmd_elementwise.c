@@ -54,8 +54,9 @@ static int check_size(const cli_job *job)
 }
 
 /* Define the kernel and give its parameters their arguments. */
-static int run_job(cli_job *job, const elementwise_options *options, const cli_list *words)
+static int define(cli_job *job, const void *context, const cli_list *words)
 {
+    const elementwise_options *options = context;
     quern_kernel_options kernel = QUERN_KERNEL_OPTIONS_INIT;
     kernel.name = options->name;
     kernel.preamble = options->preamble;
@@ -81,13 +82,7 @@ static int run(const cli_command *command, int argc, char **argv)
     elementwise_options options = {0};
     cli_list words;
     CLI_TRY(cli_options_parse(command, &options, argc, argv, &words));
-    cli_job job;
-    int status = cli_job_open(&job, command, &options.job);
-    if (status == CLI_OK) {
-        status = run_job(&job, &options, &words);
-    }
-    cli_job_close(&job);
-    return status;
+    return cli_job_do(command, &options.job, define, &options, &words);
 }
 
 const cli_command cmd_elementwise = {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int cli_job_open(cli_job *job, const cli_command *command, const cli_job_options *options)
+static int open_job(cli_job *job, const cli_command *command, const cli_job_options *options)
 {
     *job = (cli_job){.command = command, .options = *options};
     job->call = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
@@ -23,12 +23,24 @@ int cli_job_open(cli_job *job, const cli_command *command, const cli_job_options
     return CLI_OK;
 }
 
-void cli_job_close(cli_job *job)
+static void close_job(cli_job *job)
 {
     cli_interrupt_engine(NULL);
     cli_parameters_free(&job->parameters);
     quern_kernel_release(job->kernel);
     quern_close(job->engine);
+}
+
+int cli_job_do(const cli_command *command, const cli_job_options *shared, cli_job_body body,
+               const void *options, const cli_list *words)
+{
+    cli_job job;
+    int status = open_job(&job, command, shared);
+    if (status == CLI_OK) {
+        status = body(&job, options, words);
+    }
+    close_job(&job);
+    return status;
 }
 
 int cli_job_assign(cli_job *job, const cli_list *words)
@@ -38,6 +50,24 @@ int cli_job_assign(cli_job *job, const cli_list *words)
     cli_parameters_declare(&job->parameters, words->items[0], false);
     cli_parameters_declare(&job->parameters, words->items[1], true);
     return cli_parameters_assign(&job->parameters, job->command->name, &assignments);
+}
+
+const char *cli_identity(const char *word)
+{
+    return *word ? word : NULL;
+}
+
+void cli_job_axes(cli_job *job, const cli_numbers *axes)
+{
+    if (axes->count == 0) {
+        return;
+    }
+    int *list = cli_alloc(axes->count * sizeof *list);
+    for (size_t k = 0; k < axes->count; k++) {
+        list[k] = (int)axes->values[k];
+    }
+    job->call.axes = list;
+    job->call.axis_count = (uint32_t)axes->count;
 }
 
 static void pack(cli_job *job, quern_value *values)
