@@ -24,4 +24,58 @@ quern_status qn_module_load(qn_module **out, quern_engine *engine, const qn_imag
 /** Unload. Accepts NULL. */
 void qn_module_free(quern_engine *engine, qn_module *module);
 
+/* ---- names.c: a user's names and the image's ------------------------------------------------ */
+
+typedef struct qn_names {
+    const char *what;       /**< "function" or "global", for messages */
+    const char *const *own; /**< as the image has them, mangled where they are not extern "C" */
+    size_t count;
+    const char *const *expressions; /**< name expressions, and what the compiler made of each */
+    const char *const *lowered;
+    size_t expression_count;
+} qn_names;
+
+/** The image's name of what the user calls `name`: of a name expression, exactly, or the only one
+ * with this plain name. NULL when there is none, or more than one. */
+const char *qn_name_find(const qn_names *names, const char *name);
+/** After qn_name_find(): why not, and the names that there are. */
+quern_status qn_name_refuse(const qn_names *names, const char *name);
+/** "ns::scale" of "_ZN2ns5scaleIdEEvPT_". False when it is not mangled, or not so simply. */
+bool qn_plain_name(qn_text *out, const char *own);
+
+/* ---- user_module.c: making and releasing modules -------------------------------------------- */
+
+struct quern_module {
+    uint32_t object; /**< QN_OBJECT_MODULE */
+    atomic_uint references;
+    quern_engine *engine; /**< retained */
+    qn_module *loaded;    /**< its own */
+    qn_arena arena;       /**< all text below */
+    const char **expressions;
+    size_t expression_count;
+    qn_user_text *texts; /**< what messages may point into: the source and the headers in memory */
+    size_t text_count;
+};
+
+/* ---- function.c: functions of a module ------------------------------------------------------ */
+
+typedef struct qn_function_parameter {
+    uint32_t offset, bytes;
+} qn_function_parameter;
+
+struct quern_function {
+    uint32_t object; /**< QN_OBJECT_FUNCTION */
+    atomic_uint references;
+    quern_module *module; /**< retained */
+    void *handle;         /**< the device's */
+    char *name;           /**< as the user asked for it */
+    uint32_t parameter_count;
+    qn_function_parameter parameters[]; /**< sorted by offset */
+};
+
+/* ---- place.c: where in a user's text a kernel failed ---------------------------------------- */
+
+/** Turn the place that a failed launch recorded, if it is in one of `texts`, into a span. */
+void qn_place_in_texts(const qn_user_text *texts, size_t count);
+
 #endif /* QN_MODULES_H */

@@ -40,6 +40,8 @@ const qn_dtype_info *qn_dtype_parse(qn_str name);
 
 /** A known name close to a misspelled one ("float31" -> "float32"), or NULL. */
 const char *qn_dtype_suggest(qn_str name);
+/** The one of `known` that is close to `name`, or NULL. */
+const char *qn_name_suggest(qn_str name, const char *const *known, size_t count);
 
 /* ---- scalar.c: scalars of a caller to the dtype of a parameter ------------------------------ */
 
@@ -127,6 +129,11 @@ bool qn_text_uses(const char *text, const char *name);
 /** True when `text` takes the address of identifier `name`, or passes it to an atomic function:
  * "&name" where & is unary. Errs on the side of true. */
 bool qn_text_takes_address(const char *text, const char *name);
+/** True when `text` is statements, not an expression: a semicolon outside all brackets, or a
+ * statement's keyword or brace in front. */
+bool qn_text_is_statements(const char *text);
+/** True when `text` has nothing but white space and comments. */
+bool qn_text_is_blank(const char *text);
 
 /* ---- bind.c: letters to dtypes ------------------------------------------------------------ */
 

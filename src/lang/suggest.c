@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * "Did you mean": a type that exists for one that does not. In: what was written. Out: a name that
- * qn_dtype_parse() knows, or NULL when nothing is close.
+ * "Did you mean": a name that exists for one that does not. In: what was written. Out: a name that
+ * is known, or NULL when nothing is close.
  *
- * First what people bring from elsewhere (other languages, CUDA, NumPy's short names), then the
- * name with the fewest slips of the finger: letters missing, added, changed or swapped.
+ * For types first what people bring from elsewhere (other languages, CUDA, NumPy's short names),
+ * then the name with the fewest slips of the finger: letters missing, added, changed or swapped.
  */
 #include "lang/lang.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#define LONGEST 24 /* no name here is longer */
+#define LONGEST 64 /* longer names are not compared */
 
 static const struct {
     const char *written, *meant;
@@ -139,6 +139,24 @@ static void consider(qn_str written, const char *candidate, const char **best, s
     }
 }
 
+/* Fewer slips than this are a slip of the finger: one in "itn", two else. */
+static size_t too_many_slips(qn_str written)
+{
+    return written.length < 4 ? 2 : 3;
+}
+
+const char *qn_name_suggest(qn_str name, const char *const *known, size_t count)
+{
+    const char *best = NULL;
+    size_t least = too_many_slips(name);
+    for (size_t k = 0; k < count && name.length <= LONGEST; k++) {
+        if (strlen(known[k]) <= LONGEST) {
+            consider(name, known[k], &best, &least);
+        }
+    }
+    return best;
+}
+
 const char *qn_dtype_suggest(qn_str name)
 {
     char buffer[LONGEST + 1];
@@ -154,7 +172,7 @@ const char *qn_dtype_suggest(qn_str name)
         }
     }
     const char *best = NULL;
-    size_t least = written.length < 4 ? 2 : 3; /* fewer slips than this: one in "itn", two else */
+    size_t least = too_many_slips(written);
     for (int d = QUERN_BOOL; d <= QUERN_COMPLEX128; d++) {
         consider(written, quern_dtype_name((quern_dtype)d), &best, &least);
     }
