@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * plan: broadcasting, and the walk over the operands' elements. In: shapes, strides, addresses.
- * Out: a qn_plan. The thing to know: dimensions are permuted, flipped, dropped and merged only in
- * ways that every operand agrees with, so the same elements meet whatever the walk; only the order
- * changes, and that not at all when `ordered` is asked for.
+ * Out: a qn_plan. The thing to know: packs are chosen last, for the innermost dimension that
+ * plan_dims.c has left.
  */
 #include "array/plan.h"
 #include "array/array.h"
@@ -71,12 +70,12 @@ static quern_status output_fails(const qn_operand *output, int ndim, const int64
     qn_text has = {0}, needs = {0};
     qn_shape_print(&has, output->ndim, output->shape);
     qn_shape_print(&needs, ndim, shape);
-    quern_status status =
-        qn_fail(QUERN_ERROR_SHAPE,
-                "output '%.*s' has shape %s, but the operands broadcast to %s; an output must have "
-                "exactly that shape",
-                (int)output->name.length, output->name.data, has.data ? has.data : "?",
-                needs.data ? needs.data : "?");
+    quern_status status = qn_fail(
+        QUERN_ERROR_SHAPE,
+        "output '%.*s' has shape %s, but the call gives %s; an output must have exactly that "
+        "shape",
+        (int)output->name.length, output->name.data, has.data ? has.data : "?",
+        needs.data ? needs.data : "?");
     qn_text_free(&has);
     qn_text_free(&needs);
     return status;
@@ -91,13 +90,6 @@ quern_status qn_plan_shape(int *ndim, int64_t *shape, int64_t *count, const qn_o
             return broadcast_fails(operands, k);
         }
     }
-    for (size_t k = 0; k < operand_count; k++) {
-        const qn_operand *o = &operands[k];
-        if (o->output &&
-            (o->ndim != *ndim || memcmp(o->shape, shape, (size_t)*ndim * sizeof *shape) != 0)) {
-            return output_fails(o, *ndim, shape);
-        }
-    }
     *count = 1;
     for (int d = 0; d < *ndim; d++) {
         if (shape[d] != 0 && *count > INT64_MAX / shape[d]) {
@@ -108,7 +100,20 @@ quern_status qn_plan_shape(int *ndim, int64_t *shape, int64_t *count, const qn_o
     return QUERN_OK;
 }
 
-/* ---- dimensions ----------------------------------------------------------------------------- */
+quern_status qn_plan_outputs(const qn_operand *operands, size_t operand_count, int ndim,
+                             const int64_t *shape)
+{
+    for (size_t k = 0; k < operand_count; k++) {
+        const qn_operand *o = &operands[k];
+        if (o->output &&
+            (o->ndim != ndim || memcmp(o->shape, shape, (size_t)ndim * sizeof *shape) != 0)) {
+            return output_fails(o, ndim, shape);
+        }
+    }
+    return QUERN_OK;
+}
+
+/* ---- packs ---------------------------------------------------------------------------------- */
 
 typedef struct walk {
     qn_plan *plan;
@@ -116,109 +121,7 @@ typedef struct walk {
     int ndim;
 } walk;
 
-void qn_plan_swap(qn_plan *p, size_t operand_count, int a, int b)
-{
-    int64_t extent = p->extent[a];
-    p->extent[a] = p->extent[b];
-    p->extent[b] = extent;
-    for (size_t k = 0; k < operand_count; k++) {
-        int64_t stride = p->stride[k][a];
-        p->stride[k][a] = p->stride[k][b];
-        p->stride[k][b] = stride;
-    }
-}
-
-static void drop_dim(walk *w, int at)
-{
-    qn_plan *p = w->plan;
-    for (int d = at; d + 1 < w->ndim; d++) {
-        p->extent[d] = p->extent[d + 1];
-        for (size_t k = 0; k < w->operands; k++) {
-            p->stride[k][d] = p->stride[k][d + 1];
-        }
-    }
-    w->ndim--;
-}
-
-static void drop_ones(walk *w)
-{
-    for (int d = w->ndim - 1; d >= 0; d--) {
-        if (w->plan->extent[d] == 1 && w->ndim > 1) {
-            drop_dim(w, d);
-        }
-    }
-}
-
-/** Walk dimension `d` backwards where no operand objects: all its strides are negative or zero. */
-static void flip_negative(walk *w)
-{
-    qn_plan *p = w->plan;
-    for (int d = 0; d < w->ndim; d++) {
-        bool negative = false, positive = false;
-        for (size_t k = 0; k < w->operands; k++) {
-            negative |= p->stride[k][d] < 0;
-            positive |= p->stride[k][d] > 0;
-        }
-        if (!negative || positive) {
-            continue;
-        }
-        for (size_t k = 0; k < w->operands; k++) {
-            p->base[k] += p->stride[k][d] * (p->extent[d] - 1);
-            p->stride[k][d] = -p->stride[k][d];
-        }
-    }
-}
-
-static int64_t magnitude(int64_t v)
-{
-    return v < 0 ? -v : v;
-}
-
-/** Whether dimension `a` should lie outside `b`: the first operand with an opinion decides, outputs
- * before inputs (writes suffer most from a bad order). 0: no opinion. */
-static int outer_of(const walk *w, const qn_operand *operands, int a, int b)
-{
-    for (int outputs = 1; outputs >= 0; outputs--) {
-        for (size_t k = 0; k < w->operands; k++) {
-            int64_t sa = magnitude(w->plan->stride[k][a]), sb = magnitude(w->plan->stride[k][b]);
-            if (operands[k].output == outputs && sa != 0 && sb != 0 && sa != sb) {
-                return sa > sb ? 1 : -1;
-            }
-        }
-    }
-    return 0;
-}
-
-/** Insertion sort: stable, and few dimensions. */
-static void sort_dims(walk *w, const qn_operand *operands)
-{
-    for (int d = 1; d < w->ndim; d++) {
-        for (int at = d; at > 0 && outer_of(w, operands, at - 1, at) < 0; at--) {
-            qn_plan_swap(w->plan, w->operands, at - 1, at);
-        }
-    }
-}
-
-/** Merge dimension d and d + 1 where for every operand the outer one steps over the inner exactly.
- */
-static void merge_dims(walk *w)
-{
-    qn_plan *p = w->plan;
-    for (int d = w->ndim - 2; d >= 0; d--) {
-        bool fits = true;
-        for (size_t k = 0; fits && k < w->operands; k++) {
-            fits = p->stride[k][d] == p->stride[k][d + 1] * p->extent[d + 1];
-        }
-        if (fits) {
-            p->extent[d + 1] *= p->extent[d];
-            drop_dim(w, d);
-        }
-    }
-}
-
-/* ---- packs ---------------------------------------------------------------------------------- */
-
-static uint32_t pack_lanes(const qn_operand *operands, size_t count, uint32_t pack_bytes)
+uint32_t qn_pack_lanes(const qn_operand *operands, size_t count, uint32_t pack_bytes)
 {
     uint32_t narrow = 16, wide = 1;
     for (size_t k = 0; k < count; k++) {
@@ -232,27 +135,25 @@ static uint32_t pack_lanes(const qn_operand *operands, size_t count, uint32_t pa
     return lanes;
 }
 
-/** Alignment that a pack of this operand needs to be reached in one access or in 16-byte ones. */
-static uint64_t pack_alignment(const qn_operand *operand, uint32_t lanes)
+uint64_t qn_pack_alignment(const qn_operand *operand, uint32_t lanes)
 {
     return QN_MIN((uint64_t)ACCESS_BYTES, (uint64_t)lanes * operand->item_size);
 }
 
-/** Elements to skip so that an operand's packs are aligned, or -1. */
-static int64_t head_of(const char *base, const qn_operand *operand, uint32_t lanes)
+int64_t qn_pack_head(const char *base, const qn_operand *operand, uint32_t lanes)
 {
-    uint64_t off = (uintptr_t)base % pack_alignment(operand, lanes);
+    uint64_t off = (uintptr_t)base % qn_pack_alignment(operand, lanes);
     if (off % operand->item_size != 0) {
         return -1;
     }
-    return off == 0 ? 0 : (int64_t)((pack_alignment(operand, lanes) - off) / operand->item_size);
+    return off == 0 ? 0 : (int64_t)((qn_pack_alignment(operand, lanes) - off) / operand->item_size);
 }
 
 /** Outer strides that keep every row's packs aligned. */
 static bool rows_aligned(const walk *w, size_t k, uint64_t alignment)
 {
     for (int d = 0; d < w->ndim - 1; d++) {
-        if ((uint64_t)magnitude(w->plan->stride[k][d]) % alignment != 0) {
+        if ((uint64_t)qn_magnitude(w->plan->stride[k][d]) % alignment != 0) {
             return false;
         }
     }
@@ -270,7 +171,7 @@ static qn_access access_of(const walk *w, const qn_operand *operands, size_t k, 
     if (stride != operands[k].item_size) {
         return QN_ACCESS_STRIDED;
     }
-    uint64_t alignment = pack_alignment(&operands[k], lanes);
+    uint64_t alignment = qn_pack_alignment(&operands[k], lanes);
     uintptr_t first = (uintptr_t)p->base[k] + (uintptr_t)(head * operands[k].item_size);
     if (lanes > 1 && first % alignment == 0 && rows_aligned(w, k, alignment)) {
         return QN_ACCESS_VECTOR;
@@ -291,7 +192,7 @@ static int64_t choose_head(const walk *w, const qn_operand *operands)
             if (operands[k].output != outputs || p->stride[k][0] != operands[k].item_size) {
                 continue;
             }
-            int64_t head = head_of(p->base[k], &operands[k], p->form.lanes);
+            int64_t head = qn_pack_head(p->base[k], &operands[k], p->form.lanes);
             if (head >= 0) {
                 return head;
             }
@@ -317,7 +218,7 @@ static bool packs_pay(const walk *w)
 static void choose_packs(walk *w, const qn_operand *operands, const qn_plan_rules *rules)
 {
     qn_plan *p = w->plan;
-    uint32_t lanes = pack_lanes(operands, w->operands, rules->pack_bytes);
+    uint32_t lanes = qn_pack_lanes(operands, w->operands, rules->pack_bytes);
     for (;; lanes /= 2) {
         p->form.lanes = (uint8_t)lanes;
         int64_t head = choose_head(w, operands);
@@ -343,7 +244,7 @@ static bool needs_wide(const walk *w)
     }
     for (size_t k = 0; k < w->operands; k++) {
         for (int d = 0; d < w->ndim; d++) {
-            if (magnitude(p->stride[k][d]) > INT32_MAX) {
+            if (qn_magnitude(p->stride[k][d]) > INT32_MAX) {
                 return true;
             }
         }
@@ -353,21 +254,6 @@ static bool needs_wide(const walk *w)
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/** Strides over the loop's dimensions: zero where an operand is repeated. */
-static void spread(walk *w, const qn_operand *operands)
-{
-    qn_plan *p = w->plan;
-    for (size_t k = 0; k < w->operands; k++) {
-        const qn_operand *o = &operands[k];
-        int missing = w->ndim - o->ndim;
-        p->base[k] = o->data;
-        for (int d = 0; d < w->ndim; d++) {
-            bool repeated = d < missing || (o->shape[d - missing] == 1);
-            p->stride[k][d] = repeated ? 0 : o->strides[d - missing];
-        }
-    }
-}
-
 void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                   const int64_t *shape, int64_t count, const qn_plan_rules *rules)
 {
@@ -375,7 +261,7 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     memset(&plan->form, 0, sizeof plan->form);
     plan->count = count;
     memcpy(plan->extent, shape, (size_t)ndim * sizeof *shape);
-    spread(&w, operands);
+    qn_plan_spread(plan, operands, operand_count, ndim);
     if (ndim == 0) {
         w.ndim = 1;
         plan->extent[0] = 1;
@@ -384,12 +270,7 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
         }
     }
     if (!rules->keep_dims) {
-        drop_ones(&w);
-        if (!rules->ordered) {
-            flip_negative(&w);
-            sort_dims(&w, operands);
-        }
-        merge_dims(&w);
+        w.ndim = qn_plan_settle(plan, operands, operand_count, w.ndim, rules->ordered);
     }
     if (w.ndim == 1 && plan->extent[0] == 1) { /* one element: any stride will do */
         for (size_t k = 0; k < operand_count; k++) {

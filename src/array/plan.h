@@ -65,10 +65,13 @@ typedef struct qn_plan_rules {
                               costly texts; item size or less means one lane */
 } qn_plan_rules;
 
-/** The loop's shape: all operands broadcast together, NumPy's rules. An output must have that shape
- * itself. Errors: QUERN_ERROR_SHAPE naming the parameters and shapes. */
+/** The loop's shape: all operands broadcast together, NumPy's rules.
+ * Errors: QUERN_ERROR_SHAPE naming the parameters and shapes. */
 quern_status qn_plan_shape(int *ndim, int64_t *shape, int64_t *count, const qn_operand *operands,
                            size_t operand_count);
+/** Check that those operands that are outputs have exactly this shape. Errors: as above. */
+quern_status qn_plan_outputs(const qn_operand *operands, size_t operand_count, int ndim,
+                             const int64_t *shape);
 
 /** Plan the walk. `count` must not be zero. With no operands, `shape` is walked all the same. */
 void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
@@ -78,8 +81,28 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
  * Moves that dimension to the last but one and fills the plan; false, with the plan as it was, when
  * it does not pay. For qn_plan_make(); dimensions are sorted and merged. */
 bool qn_plan_tiles(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim);
+/* ---- plan_dims.c ---------------------------------------------------------------------------- */
+
+/** Set bases and strides over the loop's dimensions: zero where an operand is repeated. */
+void qn_plan_spread(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim);
+/** Drop, flip, sort (unless `ordered`) and merge dimensions; returns how many are left, at least
+ * one if there was one. A flip moves plan->base. */
+int qn_plan_settle(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
+                   bool ordered);
 /** Exchange two dimensions of the first `operand_count` operands. */
 void qn_plan_swap(qn_plan *plan, size_t operand_count, int a, int b);
+
+/** Elements of a pack whose narrowest operand takes `pack_bytes`, and its widest two accesses. */
+uint32_t qn_pack_lanes(const qn_operand *operands, size_t count, uint32_t pack_bytes);
+/** Alignment that a pack of this operand needs to be reached in one access or in 16-byte ones. */
+uint64_t qn_pack_alignment(const qn_operand *operand, uint32_t lanes);
+/** Elements to skip so that an operand's packs are aligned, or -1. */
+int64_t qn_pack_head(const char *base, const qn_operand *operand, uint32_t lanes);
+
+static inline int64_t qn_magnitude(int64_t v)
+{
+    return v < 0 ? -v : v;
+}
 
 /** How an output lies to an input. */
 typedef enum qn_overlap { QN_OVERLAP_NONE, QN_OVERLAP_SAME, QN_OVERLAP_PARTIAL } qn_overlap;

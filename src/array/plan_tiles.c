@@ -13,19 +13,14 @@
 #define WORTH_IT     32    /**< extents below which tiles are mostly empty */
 #define WORTH_IT_ALL 4096  /**< elements of the whole loop, likewise */
 
-static int64_t magnitude(int64_t v)
-{
-    return v < 0 ? -v : v;
-}
-
 /** The dimension, other than the last, along which an input lies densely; -1: none, or the last. */
 static int dense_dimension(const qn_plan *plan, const qn_operand *operand, size_t k, int ndim)
 {
-    if (operand->output || magnitude(plan->stride[k][ndim - 1]) <= operand->item_size) {
+    if (operand->output || qn_magnitude(plan->stride[k][ndim - 1]) <= operand->item_size) {
         return -1;
     }
     for (int d = ndim - 2; d >= 0; d--) {
-        if (magnitude(plan->stride[k][d]) == operand->item_size && plan->extent[d] >= WORTH_IT) {
+        if (qn_magnitude(plan->stride[k][d]) == operand->item_size && plan->extent[d] >= WORTH_IT) {
             return d;
         }
     }

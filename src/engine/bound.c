@@ -15,11 +15,13 @@ struct quern_bound {
     quern_status (*launch)(quern_device *, void *, const quern_launch_config *, void **);
     void *function;
     quern_launch_config config;
-    bool empty; /**< nothing to do: no elements */
+    bool empty;  /**< nothing to do: no elements */
+    bool failed; /**< the last launch did, and may have left counters in the workspace */
     quern_call_options options;
     qn_types types;
     quern_value values[QUERN_MAX_PARAMETERS]; /**< arrays retained; outputs as arrays */
     size_t count;
+    qn_workspace *workspace; /**< its own; NULL: none is needed */
     qn_block block;
 };
 
@@ -42,15 +44,30 @@ static quern_status pack(quern_bound *bound, qn_call *call)
             "launch: bind separate arrays, or use quern_call");
     }
     bound->types = call->types;
-    bound->empty = call->count == 0;
+    bound->empty = call->empty;
     if (bound->empty) {
         return QUERN_OK;
     }
     qn_specialization *z;
+    quern_launch_config config;
+    qn_workspace *workspace = NULL;
     QN_TRY(qn_specialize(&z, call));
-    QN_TRY(qn_call_geometry(&bound->config, call, z));
+    QN_TRY(call->kernel->kind->geometry(&config, call, z));
+    if (call->zeroed_bytes != 0) {
+        QN_TRY(qn_workspace_take(&workspace, call->kernel->engine, call->stream, call->zeroed_bytes,
+                                 call->scratch_bytes));
+    }
+    quern_status status =
+        qn_marshal(&bound->block, call, workspace != NULL ? workspace->pointer : NULL);
+    if (status != QUERN_OK) {
+        qn_workspace_free(workspace);
+        return status;
+    }
+    qn_workspace_free(bound->workspace);
+    bound->workspace = workspace;
+    bound->config = config;
     bound->function = z->function;
-    return qn_marshal(&bound->block, call);
+    return QUERN_OK;
 }
 
 /** Keep the values of a call: outputs become arrays. */
@@ -104,11 +121,15 @@ quern_status quern_launch(quern_bound *bound)
     if (bound->empty) {
         return QUERN_OK;
     }
+    if (bound->failed && bound->workspace != NULL) {
+        QN_TRY(qn_workspace_clear(bound->workspace));
+    }
     quern_status status =
         bound->launch(bound->device, bound->function, &bound->config, bound->block.pointers);
     if (status != QUERN_OK) {
         qn_explain_place(bound->kernel);
     }
+    bound->failed = status != QUERN_OK;
     return status;
 }
 
@@ -189,6 +210,7 @@ void quern_bound_free(quern_bound *bound)
     }
     qn_object_end(&bound->object);
     release_values(bound);
+    qn_workspace_free(bound->workspace);
     quern_kernel_release(bound->kernel);
     qn_free(bound);
 }

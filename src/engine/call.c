@@ -7,46 +7,6 @@
 #include "engine/engine.h"
 #include <string.h>
 
-#define DEFAULT_BLOCK                                                                              \
-    256 /**< threads: any function may have them, and they fill a processor;                       \
-           templates/elementwise_tiled.cu counts on this number */
-#define WARP 32
-
-static quern_status check_block(const qn_call *call, const qn_specialization *z)
-{
-    quern_engine *engine = call->kernel->engine;
-    quern_function_info info = {0};
-    QN_TRY(engine->methods->function_info(engine->device, z->function, &info));
-    if (call->block_size > info.max_threads) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "a block of %u threads was asked for, but %s can have at most %u on this "
-                       "device",
-                       call->block_size, call->kernel->name, info.max_threads);
-    }
-    return QUERN_OK;
-}
-
-quern_status qn_call_geometry(quern_launch_config *config, const qn_call *call,
-                              const qn_specialization *z)
-{
-    const qn_plan *plan = &call->plan;
-    int64_t threads = QN_MAX(plan->packs, plan->rest); /* at least one */
-    uint32_t block = call->block_size;
-    if (block != 0) {
-        QN_TRY(check_block(call, z));
-    } else {
-        bool few = threads < DEFAULT_BLOCK && plan->form.tile == 0;
-        block = few ? (uint32_t)(threads + WARP - 1) / WARP * WARP : DEFAULT_BLOCK;
-    }
-    int64_t blocks = plan->form.tile != 0 ? plan->packs : (threads - 1) / block + 1;
-    *config = (quern_launch_config){
-        .grid = {(uint32_t)QN_MIN(blocks, (int64_t)INT32_MAX), 1, 1},
-        .block = {block, 1, 1},
-        .stream = call->stream,
-    };
-    return QUERN_OK;
-}
-
 /* ---- places in snippets --------------------------------------------------------------------- */
 
 static const char *base_name(const char *path)
@@ -78,11 +38,10 @@ void qn_explain_place(const quern_kernel *kernel)
     if (!qn_error_get_place(&file, &line, &column)) {
         return;
     }
-    qn_user_text texts[4];
-    size_t count = qn_kernel_user_texts(kernel, texts);
-    for (size_t t = 0; t < count; t++) {
+    const qn_user_text *texts = kernel->texts;
+    for (size_t t = 0; t < QN_TEXTS; t++) {
         size_t begin, end;
-        if (strcmp(base_name(file), texts[t].file_name) != 0 ||
+        if (texts[t].file_name == NULL || strcmp(base_name(file), texts[t].file_name) != 0 ||
             !line_of(texts[t].text, line, &begin, &end)) {
             continue;
         }
@@ -96,20 +55,38 @@ void qn_explain_place(const quern_kernel *kernel)
 
 /* ---- calling -------------------------------------------------------------------------------- */
 
+/** Pack and queue. The workspace is kept for later calls, unless the launch failed. */
+static quern_status queue(const qn_call *call, const qn_specialization *z)
+{
+    quern_engine *engine = call->kernel->engine;
+    quern_launch_config config;
+    QN_TRY(call->kernel->kind->geometry(&config, call, z));
+    qn_workspace *workspace = NULL;
+    if (call->zeroed_bytes != 0) {
+        QN_TRY(qn_workspace_take(&workspace, engine, call->stream, call->zeroed_bytes,
+                                 call->scratch_bytes));
+    }
+    qn_block block;
+    quern_status status = qn_marshal(&block, call, workspace != NULL ? workspace->pointer : NULL);
+    if (status == QUERN_OK) {
+        status = engine->methods->launch(engine->device, z->function, &config, block.pointers);
+    }
+    if (status != QUERN_OK) {
+        qn_workspace_free(workspace);
+    } else if (workspace != NULL) {
+        qn_workspace_put(workspace);
+    }
+    return status;
+}
+
 static quern_status launch(qn_call *call)
 {
-    if (call->count == 0) {
+    if (call->empty) {
         return QUERN_OK;
     }
     qn_specialization *z;
     QN_TRY(qn_specialize(&z, call));
-    quern_launch_config config;
-    QN_TRY(qn_call_geometry(&config, call, z));
-    qn_block block;
-    QN_TRY(qn_marshal(&block, call));
-    quern_engine *engine = call->kernel->engine;
-    quern_status status =
-        engine->methods->launch(engine->device, z->function, &config, block.pointers);
+    quern_status status = queue(call, z);
     if (status != QUERN_OK) {
         qn_explain_place(call->kernel);
     }

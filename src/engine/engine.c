@@ -48,6 +48,11 @@ quern_status quern_open_device(quern_engine **out, const quern_device_methods *m
         status = methods->stream_new(engine->device, &engine->stream);
     }
     if (status == QUERN_OK) {
+        quern_device_info info = {.size = sizeof info};
+        status = methods->info(engine->device, &info);
+        engine->processors = QN_MAX(1u, info.processors);
+    }
+    if (status == QUERN_OK) {
         status = qn_store_open(&engine->store, o->cache_dir, o->cache_limit, &engine->logger);
     }
     if (status != QUERN_OK) {
@@ -61,6 +66,7 @@ quern_status quern_open_device(quern_engine **out, const quern_device_methods *m
     methods->target(engine->device, &engine->arch, &engine->native);
     pthread_mutex_init(&engine->modules_lock, NULL);
     pthread_mutex_init(&engine->copy_lock, NULL);
+    pthread_mutex_init(&engine->workspaces_lock, NULL);
     atomic_init(&engine->references, 1);
     atomic_flag_clear(&engine->closed);
     engine->object = QN_OBJECT_ENGINE;
@@ -136,12 +142,14 @@ void qn_engine_release(quern_engine *engine)
     qn_object_end(&engine->object);
     (void)engine->methods->synchronize(engine->device);
     qn_kernel_destroy(engine->copy);
+    qn_workspaces_forget(engine, NULL, true);
     qn_modules_free(engine);
     engine->methods->stream_free(engine->device, engine->stream);
     engine->methods->close(engine->device);
     qn_store_close(engine->store);
     pthread_mutex_destroy(&engine->modules_lock);
     pthread_mutex_destroy(&engine->copy_lock);
+    pthread_mutex_destroy(&engine->workspaces_lock);
     qn_free(engine);
     qn_images_leave();
 }
@@ -196,9 +204,12 @@ static quern_status copy_kernel(quern_kernel **out, quern_engine *engine)
     pthread_mutex_lock(&engine->copy_lock);
     quern_status status = QUERN_OK;
     if (engine->copy == NULL) {
-        quern_kernel_options options = QUERN_KERNEL_OPTIONS_INIT;
-        options.name = "quern_copy";
-        status = qn_kernel_new(&engine->copy, engine, "T x", "T y", "y = x", &options);
+        status = qn_kernel_new(&engine->copy, engine,
+                               &(qn_definition){.kind = &qn_elementwise_kind,
+                                                .in = "T x",
+                                                .result = "T y",
+                                                .name = "quern_copy",
+                                                .texts[QN_OPERATION] = {"operation", "y = x"}});
         if (status == QUERN_OK) {
             qn_engine_release(engine);
         }

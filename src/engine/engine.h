@@ -12,6 +12,7 @@
 #define QN_ENGINE_H
 
 #include "array/array.h"
+#include "array/fold.h"
 #include "array/plan.h"
 #include "base/base.h"
 #include "base/object.h"
@@ -33,6 +34,9 @@ struct quern_engine {
     qn_logger logger;
     int arch;   /**< compute capability of the device: 90 */
     int native; /**< the device loads native code */
+    uint32_t processors;
+    pthread_mutex_t workspaces_lock;
+    struct qn_workspace *workspaces; /**< that no launch being queued holds */
     pthread_mutex_t modules_lock;
     struct qn_module *modules; /**< loaded images, by key; live as long as the engine */
     pthread_mutex_t copy_lock;
@@ -100,18 +104,48 @@ void qn_modules_free(quern_engine *engine);
 /* ---- kernel.c: definitions ------------------------------------------------------------------ */
 
 typedef struct qn_specialization qn_specialization;
+typedef struct qn_kind qn_kind;
+
+/** The texts that a definition may have. */
+typedef enum qn_text_id {
+    QN_OPERATION,
+    QN_PREAMBLE,
+    QN_LOOP_PREP,
+    QN_AFTER_LOOP,
+    QN_MAP,
+    QN_REDUCE,
+    QN_POST,
+    QN_IDENTITY,
+    QN_REDUCE_TYPE,
+    QN_TEXTS
+} qn_text_id;
+
+/** What a kernel is made of. */
+typedef struct qn_definition {
+    const qn_kind *kind;
+    const char *in, *result, *name;
+    qn_user_text texts[QN_TEXTS]; /**< by qn_text_id; a text may be NULL for none */
+    const char *const *options;
+    uint32_t option_count;
+    bool keep_dims, ordered, exclusive;
+} qn_definition;
 
 struct quern_kernel {
     uint32_t object; /**< QN_OBJECT_KERNEL */
     atomic_uint references;
+    const qn_kind *kind;
     quern_engine *engine; /**< retained */
     qn_arena arena;       /**< all text below and the signature */
     qn_signature signature;
-    char *name, *preamble, *operation, *loop_prep, *after_loop;
-    char **options;
+    const char *name;
+    qn_user_text texts[QN_TEXTS]; /**< by qn_text_id; "" for none */
+    const char **options;
     uint32_t option_count;
-    bool uses_position; /**< the texts use `i` or `_ind` */
-    bool uses_axes;     /**< the texts use `_ind` */
+    bool has_identity;
+    bool ordered;       /**< values are combined in the order of the axes */
+    bool exclusive;     /**< a scan that leaves out the element itself */
+    bool uses_position; /**< the texts use `i`, `_J`, or positions along axes */
+    bool uses_axes;     /**< the texts use `_ind`, `_in_ind` or `_out_ind` */
     bool keep_dims;
     bool loops;                                 /**< the texts have loops */
     bool uses_atomics;                          /**< the texts call atomic functions */
@@ -121,14 +155,13 @@ struct quern_kernel {
     _Atomic(qn_specialization *) specializations;
 };
 
-/** What quern_elementwise() does, without resetting the error record. */
-quern_status qn_kernel_new(quern_kernel **out, quern_engine *engine, const char *in,
-                           const char *result, const char *operation,
-                           const quern_kernel_options *options);
+/** Check the two lists of parameters of a definition. */
+quern_status qn_check_signature(const char *function, const char *in, const char *result);
+/** Make a kernel without resetting the error record. */
+quern_status qn_kernel_new(quern_kernel **out, quern_engine *engine,
+                           const qn_definition *definition);
 /** Free a kernel without releasing its engine. Accepts NULL. */
 void qn_kernel_destroy(quern_kernel *kernel);
-/** The texts a message may point into, at most four. */
-size_t qn_kernel_user_texts(const quern_kernel *kernel, qn_user_text texts[4]);
 /** True when any of the kernel's texts uses an identifier. */
 bool qn_kernel_uses(const quern_kernel *kernel, const char *name);
 
@@ -142,34 +175,94 @@ typedef struct qn_call {
     qn_types types;
     quern_array *arrays[QUERN_MAX_PARAMETERS]; /**< by parameter; NULL for scalars */
     const quern_value *values;                 /**< by parameter */
-    qn_operand operands[QUERN_MAX_PARAMETERS]; /**< arrays that are not raw, in order */
+    qn_operand operands[QUERN_MAX_PARAMETERS]; /**< arrays that are not raw: inputs, then outputs */
     uint8_t operand_parameter[QUERN_MAX_PARAMETERS];
     uint32_t operand_count;
+    uint32_t input_operands;
     int ndim;
     int64_t shape[QUERN_MAX_NDIM], count;
+    uint32_t axes;                                /**< bit k: axis k is reduced, or scanned */
     quern_array *owned[2 * QUERN_MAX_PARAMETERS]; /**< allocated here: outputs, copies of inputs */
     uint32_t owned_count;
     bool dry;      /**< allocate nothing: arrays without memory */
+    bool empty;    /**< nothing to do */
     bool overlaps; /**< an input was copied because an output overlaps it */
     bool aliased;
-    qn_plan plan;
+    size_t zeroed_bytes, scratch_bytes; /**< of the workspace that the launch needs */
+    union {
+        qn_plan plan; /**< elementwise */
+        qn_fold fold; /**< reductions and scans */
+    };
 } qn_call;
 
-/** Check the arguments, bind types, broadcast, and (unless `dry`) allocate the missing outputs and
- * copy inputs that an output overlaps. qn_call_end must follow, also after a failure. */
+/** Check the arguments, bind types, let the kernel's kind plan the walk, and (unless `dry`)
+ * allocate the missing outputs and copy inputs that an output overlaps. qn_call_end must follow,
+ * also after a failure. */
 quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_value *values,
                            size_t count, const quern_call_options *options, bool dry);
 /** Publish allocated outputs to their `quern_array **`. */
 void qn_call_publish(qn_call *call);
 void qn_call_end(qn_call *call);
 
-/* ---- source.c: the CUDA source of an elementwise specialization ----------------------------- */
+/* For the kinds' own planning: */
+
+/** Record a failure that concerns parameter `p`. */
+quern_status qn_call_fail(quern_status status, const qn_call *call, uint32_t p, const char *what);
+/** The loop's shape: what the first `operand_count` operands broadcast to, or the size in the
+ * options when there is none. */
+quern_status qn_call_loop(qn_call *call, uint32_t operand_count, const quern_call_options *options);
+/** Allocate the outputs that the caller did not give, with this shape. */
+quern_status qn_call_outputs(qn_call *call, int ndim, const int64_t *shape);
+/** Refuse outputs that repeat elements, and copy inputs that an output overlaps; exact in-place is
+ * free (call->aliased) where `in_place` allows it. */
+quern_status qn_call_overlaps(qn_call *call, bool in_place);
+/** Bytes that a pack may take: fewer for costly texts, none for those with loops. */
+uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count);
+
+/* ---- kinds: what differs between elementwise kernels, reductions and scans --------------------
+ */
 
 #define QN_MAX_HEADERS 16
+#define QN_FORM_BYTES  (16 + QUERN_MAX_PARAMETERS)
 
-/** Write the source; `headers` (room for QN_MAX_HEADERS) receives what it includes. */
-quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header *headers,
-                                   size_t *header_count);
+struct qn_block;
+
+struct qn_kind {
+    /** Loop shape, outputs, overlaps and plan of a call whose types are bound and whose operands
+     * are collected. */
+    quern_status (*plan)(qn_call *call, const quern_call_options *options);
+    /** What of the plan shapes the source, as at most QN_FORM_BYTES bytes; returns how many. */
+    size_t (*form)(uint8_t *bytes, const qn_call *call);
+    /** Write the source; `headers` (room for QN_MAX_HEADERS) receives what it includes. */
+    quern_status (*source)(qn_text *out, const qn_call *call, qn_header *headers,
+                           size_t *header_count);
+    /** Grid and block. Errors: a block size that the function or the device cannot have. */
+    quern_status (*geometry)(quern_launch_config *config, const qn_call *call,
+                             const qn_specialization *specialization);
+    /** Where the walk over each operand starts. */
+    char *const *(*bases)(const qn_call *call);
+    /** Pack the parameters that follow those of the signature. */
+    quern_status (*walk)(struct qn_block *block, const qn_call *call);
+    /** The plan, for people. */
+    void (*print)(qn_text *out, const qn_call *call);
+};
+
+extern const qn_kind qn_elementwise_kind; /**< elementwise.c */
+extern const qn_kind qn_reduction_kind;   /**< reduction.c */
+
+/* ---- fold.c: what reductions and scans share ------------------------------------------------ */
+
+#define QN_FOLD_COUNTER_BYTES 32768 /**< of a workspace: counters, zero between launches */
+
+/** Refuse definitions that lack a text. */
+quern_status qn_fold_check_texts(const char *function, const qn_definition *definition);
+/** call->axes from the options: all where they name none.
+ * Errors: QUERN_ERROR_SHAPE for an axis that is out of range or given twice. */
+quern_status qn_call_axes(qn_call *call, const quern_call_options *options);
+/* For a kind: */
+size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call);
+char *const *qn_fold_bases(const qn_call *call);
+quern_status qn_fold_walk(struct qn_block *block, const qn_call *call);
 
 /* ---- specialize.c: a kernel for particular dtypes and a plan's form ------------------------- */
 
@@ -190,27 +283,54 @@ void qn_specializations_free(quern_kernel *kernel);
 #define QN_PARAMETER_BYTES 4096 /**< of all parameters of a kernel: the limit of every driver */
 
 typedef struct qn_block {
-    void *pointers[QUERN_MAX_PARAMETERS + 1];
-    uint32_t offsets[QUERN_MAX_PARAMETERS + 1];
+    void *pointers[QUERN_MAX_PARAMETERS + 2];
+    uint32_t offsets[QUERN_MAX_PARAMETERS + 2];
     uint32_t count, used;
     _Alignas(16) unsigned char bytes[QN_PARAMETER_BYTES];
 } qn_block;
 
 /** Pack arguments and the walk in the order of the generated kernel's parameters: those of the
- * signature, then the walk. */
-quern_status qn_marshal(qn_block *block, const qn_call *call);
+ * signature, the walk, and the address of the workspace where there is one. */
+quern_status qn_marshal(qn_block *block, const qn_call *call, void *workspace);
 /** Pack one scalar again. */
 quern_status qn_marshal_scalar(void *bytes, const quern_kernel *kernel, uint32_t parameter,
                                quern_dtype dtype, const quern_value *value);
+/** Room for the next parameter. Errors: QUERN_ERROR_NOT_SUPPORTED when the block is full. */
+quern_status qn_block_reserve(unsigned char **out, qn_block *block, const qn_call *call,
+                              uint32_t bytes, uint32_t alignment);
+/** Write one index number, 4 or 8 bytes wide; returns what follows it. */
+unsigned char *qn_put_index(unsigned char *to, bool wide, int64_t value);
+/** Write a quern::divider, 16 bytes. */
+unsigned char *qn_put_divider(unsigned char *to, bool wide, int64_t divisor);
+
+/* ---- workspace.c: memory in which the blocks of a launch meet -------------------------------- */
+
+/** Device memory for one launch at a time. Its first `zeroed` bytes (a multiple of 16) are zero
+ * between launches: the kernels that use it leave them so. */
+typedef struct qn_workspace {
+    struct qn_workspace *next;
+    quern_engine *engine; /**< not retained: it lives as long as the engine, or a bound call */
+    void *pointer, *stream;
+    size_t zeroed, bytes;
+} qn_workspace;
+
+/** Take one for a launch on `stream`, or make it: `zeroed` bytes of zeros, then `scratch` bytes. */
+quern_status qn_workspace_take(qn_workspace **out, quern_engine *engine, void *stream,
+                               size_t zeroed, size_t scratch);
+/** Make its first bytes zero again, in the order of its stream: after a launch that failed. */
+quern_status qn_workspace_clear(qn_workspace *workspace);
+/** Give it back for later launches on the same stream, once the launch is queued. */
+void qn_workspace_put(qn_workspace *workspace);
+/** Free it, in the order of its stream. Accepts NULL. */
+void qn_workspace_free(qn_workspace *workspace);
+/** Free those that belong to a stream that ends, or (NULL) all. */
+void qn_workspaces_forget(quern_engine *engine, const void *stream, bool all);
 
 /* ---- call.c, bound.c, explain.c -------------------------------------------------------------- */
 
 /** What quern_call_n() does, without resetting the error record. */
 quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,
                          const quern_call_options *options);
-/** Grid and block of a call. Errors: a block size that the function or the device cannot have. */
-quern_status qn_call_geometry(quern_launch_config *config, const qn_call *call,
-                              const qn_specialization *specialization);
 /** After a failed launch or wait: turn a place in a snippet, if the device recorded one, into a
  * span. */
 void qn_explain_place(const quern_kernel *kernel);

@@ -44,10 +44,10 @@ static const char *types_text(explanation *e, const qn_call *call)
 static const char *plan_text(explanation *e, const qn_call *call)
 {
     qn_text text = {0};
-    if (call->count == 0) {
+    if (call->empty) {
         qn_text_puts(&text, "no elements: nothing is compiled or launched");
     } else {
-        qn_plan_print(&text, &call->plan, call->operand_count);
+        call->kernel->kind->print(&text, call);
     }
     if (call->overlaps) {
         qn_text_puts(&text, ", inputs that an output overlaps are copied first");
@@ -63,7 +63,7 @@ static const char *summary(explanation *e, const qn_call *call)
     qn_text_printf(&text, "types:     %s\nloop:      %s, %lld elements\nplan:      %s\n", x->types,
                    shape.data != NULL ? shape.data : "", (long long)x->elements, x->plan);
     qn_text_free(&shape);
-    if (x->elements != 0) {
+    if (!call->empty) {
         qn_text_printf(&text,
                        "target:    %s\nkey:       %s\nimage:     from %s\n"
                        "launch:    %u block%s of %u threads\n",
@@ -87,7 +87,7 @@ static quern_status describe_function(explanation *e, qn_call *call, const qn_sp
     quern_explanation *x = &e->public;
     quern_engine *engine = call->kernel->engine;
     quern_launch_config config;
-    QN_TRY(qn_call_geometry(&config, call, z));
+    QN_TRY(call->kernel->kind->geometry(&config, call, z));
     quern_function_info info = {0};
     QN_TRY(engine->methods->function_info(engine->device, z->function, &info));
     QN_TRY(engine->methods->occupancy(engine->device, z->function, config.block[0],
@@ -104,7 +104,7 @@ static quern_status describe(explanation *e, qn_call *call)
 {
     quern_explanation *x = &e->public;
     const qn_specialization *z = NULL;
-    if (call->count != 0) {
+    if (!call->empty) {
         qn_specialization *made;
         QN_TRY(qn_specialize(&made, call));
         QN_TRY(describe_function(e, call, made));

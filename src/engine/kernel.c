@@ -7,21 +7,10 @@
 #include <ctype.h>
 #include <string.h>
 
-size_t qn_kernel_user_texts(const quern_kernel *kernel, qn_user_text texts[4])
-{
-    texts[0] = (qn_user_text){"operation", kernel->operation};
-    texts[1] = (qn_user_text){"preamble", kernel->preamble};
-    texts[2] = (qn_user_text){"loop_prep", kernel->loop_prep};
-    texts[3] = (qn_user_text){"after_loop", kernel->after_loop};
-    return 4;
-}
-
 bool qn_kernel_uses(const quern_kernel *kernel, const char *name)
 {
-    qn_user_text texts[4];
-    size_t count = qn_kernel_user_texts(kernel, texts);
-    for (size_t t = 0; t < count; t++) {
-        if (qn_text_uses(texts[t].text, name)) {
+    for (int t = 0; t < QN_TEXTS; t++) {
+        if (qn_text_uses(kernel->texts[t].text, name)) {
             return true;
         }
     }
@@ -50,20 +39,21 @@ static void study(quern_kernel *kernel)
         "exp10", "expm1",  "log",    "log2",   "log10", "log1p",     "pow",    "cbrt",    "erf",
         "erfc",  "tgamma", "lgamma", "fmod",   "hypot", "remainder", "erfinv", "erfcinv", "normcdf",
         "j0",    "j1",     "y0",     "y1",     NULL};
-    qn_user_text texts[4];
-    size_t count = qn_kernel_user_texts(kernel, texts);
-    for (size_t t = 0; t < count; t++) {
-        kernel->uses_atomics |= strstr(texts[t].text, "atomic") != NULL;
+    static const char *const axes[] = {"_ind", "_in_ind", "_out_ind", NULL};
+    const char *operation = kernel->texts[QN_OPERATION].text;
+    for (int t = 0; t < QN_TEXTS; t++) {
+        kernel->uses_atomics |= strstr(kernel->texts[t].text, "atomic") != NULL;
     }
-    kernel->uses_axes = qn_kernel_uses(kernel, "_ind");
-    kernel->uses_position = kernel->uses_axes || qn_text_uses(kernel->operation, "i");
+    kernel->uses_axes = count_used(kernel, axes) != 0;
+    kernel->uses_position =
+        kernel->uses_axes || qn_text_uses(operation, "i") || qn_kernel_uses(kernel, "_J");
     kernel->loops = count_used(kernel, loops) != 0;
     kernel->heavy = count_used(kernel, heavy);
     for (uint32_t p = kernel->signature.input_count; p < kernel->signature.count; p++) {
         const qn_parameter *q = &kernel->signature.parameters[p];
         char *name = qn_arena_strndup(&kernel->arena, q->name.data, q->name.length);
         kernel->uses_by_address[p] =
-            !q->raw && (name == NULL || qn_text_takes_address(kernel->operation, name));
+            !q->raw && (name == NULL || qn_text_takes_address(operation, name));
     }
 }
 
@@ -84,67 +74,66 @@ static quern_status check_name(const char *name)
     return QUERN_OK;
 }
 
-static char *keep(quern_kernel *kernel, const char *text)
+static quern_status keep(const char **out, quern_kernel *kernel, const char *text)
 {
     text = text != NULL ? text : "";
-    return qn_arena_strndup(&kernel->arena, text, strlen(text));
+    *out = qn_arena_strndup(&kernel->arena, text, strlen(text));
+    return *out != NULL ? QUERN_OK : qn_fail_memory("defining a kernel");
 }
 
-static quern_status keep_options(quern_kernel *kernel, const quern_kernel_options *o)
+static quern_status keep_options(quern_kernel *kernel, const qn_definition *d)
 {
-    kernel->options = qn_arena_alloc(&kernel->arena, (o->option_count + 1) * sizeof(char *));
-    for (uint32_t k = 0; kernel->options != NULL && k < o->option_count; k++) {
-        if (o->options == NULL || o->options[k] == NULL) {
-            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "compiler option %u is NULL", k);
-        }
-        kernel->options[k] = keep(kernel, o->options[k]);
-        if (kernel->options[k] == NULL) {
-            return qn_fail_memory("defining a kernel");
-        }
-    }
-    kernel->option_count = o->option_count;
-    return kernel->options != NULL ? QUERN_OK : qn_fail_memory("defining a kernel");
-}
-
-static quern_status define(quern_kernel *kernel, const char *in, const char *result,
-                           const char *operation, const quern_kernel_options *o)
-{
-    const char *name = o->name != NULL ? o->name : "quern_kernel";
-    QN_TRY(check_name(name));
-    QN_TRY(qn_signature_parse(&kernel->signature, &kernel->arena, in, result));
-    kernel->name = keep(kernel, name);
-    kernel->operation = keep(kernel, operation);
-    kernel->preamble = keep(kernel, o->preamble);
-    kernel->loop_prep = keep(kernel, o->loop_prep);
-    kernel->after_loop = keep(kernel, o->after_loop);
-    if (kernel->name == NULL || kernel->operation == NULL || kernel->preamble == NULL ||
-        kernel->loop_prep == NULL || kernel->after_loop == NULL) {
+    kernel->options = qn_arena_alloc(&kernel->arena, (d->option_count + 1) * sizeof(char *));
+    if (kernel->options == NULL) {
         return qn_fail_memory("defining a kernel");
     }
-    QN_TRY(keep_options(kernel, o));
-    kernel->keep_dims = o->keep_dims != 0;
+    for (uint32_t k = 0; k < d->option_count; k++) {
+        if (d->options == NULL || d->options[k] == NULL) {
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "compiler option %u is NULL", k);
+        }
+        QN_TRY(keep(&kernel->options[k], kernel, d->options[k]));
+    }
+    kernel->option_count = d->option_count;
+    return QUERN_OK;
+}
+
+static quern_status define(quern_kernel *kernel, const qn_definition *d)
+{
+    QN_TRY(check_name(d->name));
+    QN_TRY(qn_signature_parse(&kernel->signature, &kernel->arena, d->in, d->result));
+    QN_TRY(keep(&kernel->name, kernel, d->name));
+    for (int t = 0; t < QN_TEXTS; t++) {
+        kernel->texts[t].file_name = d->texts[t].file_name;
+        QN_TRY(keep(&kernel->texts[t].text, kernel, d->texts[t].text));
+    }
+    QN_TRY(keep_options(kernel, d));
+    kernel->kind = d->kind;
+    kernel->keep_dims = d->keep_dims;
+    kernel->ordered = d->ordered;
+    kernel->exclusive = d->exclusive;
+    kernel->has_identity = d->texts[QN_IDENTITY].text != NULL;
     study(kernel);
     return QUERN_OK;
 }
 
-quern_status qn_kernel_new(quern_kernel **out, quern_engine *engine, const char *in,
-                           const char *result, const char *operation,
-                           const quern_kernel_options *options)
+quern_status qn_check_signature(const char *function, const char *in, const char *result)
+{
+    if (in == NULL || result == NULL) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%s: %s is NULL; write \"\" for no %s",
+                       function, in == NULL ? "in" : "result", in == NULL ? "inputs" : "outputs");
+    }
+    return QUERN_OK;
+}
+
+quern_status qn_kernel_new(quern_kernel **out, quern_engine *engine,
+                           const qn_definition *definition)
 {
     *out = NULL;
-    quern_kernel_options none = QUERN_KERNEL_OPTIONS_INIT;
-    const quern_kernel_options *o = options != NULL ? options : &none;
-    if (o->size != sizeof *o) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "quern_kernel_options.size is %u, expected %zu: start from "
-                       "QUERN_KERNEL_OPTIONS_INIT",
-                       o->size, sizeof *o);
-    }
     quern_kernel *kernel = qn_calloc(1, sizeof *kernel);
     if (kernel == NULL) {
         return qn_fail_memory("defining a kernel");
     }
-    quern_status status = define(kernel, in, result, operation, o);
+    quern_status status = define(kernel, definition);
     if (status != QUERN_OK) {
         qn_arena_free(&kernel->arena);
         qn_free(kernel);
@@ -158,22 +147,6 @@ quern_status qn_kernel_new(quern_kernel **out, quern_engine *engine, const char 
     kernel->engine = engine;
     *out = kernel;
     return QUERN_OK;
-}
-
-quern_status quern_elementwise(quern_kernel **out, quern_engine *engine, const char *in,
-                               const char *result, const char *operation,
-                               const quern_kernel_options *options)
-{
-    qn_error_reset();
-    QN_CHECK_OUT(out);
-    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    if (in == NULL || result == NULL) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "quern_elementwise: %s is NULL; write \"\" for no %s",
-                       in == NULL ? "in" : "result", in == NULL ? "inputs" : "outputs");
-    }
-    QN_CHECK_NOT_NULL(operation);
-    return qn_kernel_new(out, engine, in, result, operation, options);
 }
 
 /* ---- lifetime ------------------------------------------------------------------------------- */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * resolve: the arguments of one call, checked. In: a kernel and values. Out: a qn_call with bound
- * types, loop shape, outputs and plan. The thing to know: arrays that are made here (outputs,
- * copies of inputs that an output overlaps) are owned by the call until they are published or
- * released at its end.
+ * types, and the steps of planning that the kinds of kernels share. The thing to know: arrays that
+ * are made here (outputs, copies of inputs that an output overlaps) are owned by the call until
+ * they are published or released at its end.
  */
 #include "engine/engine.h"
 #include <string.h>
 
-static quern_status fail_parameter(quern_status status, const qn_call *call, uint32_t p,
-                                   const char *what)
+quern_status qn_call_fail(quern_status status, const qn_call *call, uint32_t p, const char *what)
 {
     const qn_signature *s = &call->kernel->signature;
     const qn_parameter *q = &s->parameters[p];
@@ -23,15 +22,15 @@ static quern_status fail_parameter(quern_status status, const qn_call *call, uin
 static quern_status take_array(qn_call *call, uint32_t p, quern_array *array)
 {
     if (array == NULL) {
-        return fail_parameter(QUERN_ERROR_INVALID_ARGUMENT, call, p, "the array is NULL");
+        return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p, "the array is NULL");
     }
     if (!qn_object_is(array, QN_OBJECT_ARRAY)) {
-        return fail_parameter(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                              "what was passed is not an array, or one that was freed");
+        return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                            "what was passed is not an array, or one that was freed");
     }
     if (array->buffer->engine != call->kernel->engine) {
-        return fail_parameter(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                              "the array belongs to another engine than the kernel");
+        return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                            "the array belongs to another engine than the kernel");
     }
     call->arrays[p] = array;
     return QUERN_OK;
@@ -44,17 +43,17 @@ static quern_status take_number(qn_call *call, uint32_t p, qn_argument_type *typ
     quern_dtype dtype = (quern_dtype)v->dtype;
     bool literal = v->kind == QUERN_VALUE_LITERAL;
     if (q->output || q->raw) {
-        return fail_parameter(QUERN_ERROR_TYPE, call, p,
-                              q->output ? "an output must be an array, not a number"
-                                        : "a raw parameter must be an array, not a number");
+        return qn_call_fail(QUERN_ERROR_TYPE, call, p,
+                            q->output ? "an output must be an array, not a number"
+                                      : "a raw parameter must be an array, not a number");
     }
     if (qn_dtype_find(dtype) == NULL ||
         (literal && dtype != QUERN_INT64 && dtype != QUERN_FLOAT64 && dtype != QUERN_BOOL &&
          dtype != QUERN_COMPLEX128)) {
-        return fail_parameter(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                              literal ? "a literal is bool, int64, float64 or complex128; another "
-                                        "dtype makes it a scalar"
-                                      : "the scalar's dtype is not one");
+        return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                            literal ? "a literal is bool, int64, float64 or complex128; another "
+                                      "dtype makes it a scalar"
+                                    : "the scalar's dtype is not one");
     }
     *type = (qn_argument_type){literal ? QN_ARGUMENT_LITERAL : QN_ARGUMENT_SCALAR, dtype};
     return QUERN_OK;
@@ -72,10 +71,10 @@ static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type
         break;
     case QUERN_VALUE_OUTPUT:
         if (!q->output || v->as.output == NULL) {
-            return fail_parameter(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                                  q->output ? "the place for the output is NULL"
-                                            : "an input cannot be given as a place for an output; "
-                                              "pass the array itself");
+            return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                                q->output ? "the place for the output is NULL"
+                                          : "an input cannot be given as a place for an output; "
+                                            "pass the array itself");
         }
         if (*v->as.output != NULL) {
             QN_TRY(take_array(call, p, *v->as.output));
@@ -83,15 +82,15 @@ static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type
         break;
     case QUERN_VALUE_NONE:
         if (!q->output) {
-            return fail_parameter(QUERN_ERROR_INVALID_ARGUMENT, call, p, "the input is missing");
+            return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p, "the input is missing");
         }
         break;
     case QUERN_VALUE_LITERAL:
     case QUERN_VALUE_SCALAR:
         return take_number(call, p, type);
     default:
-        return fail_parameter(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                              "not a quern_value: its kind is unknown");
+        return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                            "not a quern_value: its kind is unknown");
     }
     if (call->arrays[p] != NULL) {
         *type = (qn_argument_type){QN_ARGUMENT_ARRAY, call->arrays[p]->dtype};
@@ -133,27 +132,27 @@ static void add_operand(qn_call *call, uint32_t p)
 
 static void collect_operands(qn_call *call)
 {
-    call->operand_count = 0;
-    for (uint32_t p = 0; p < call->kernel->signature.count; p++) {
-        if (call->arrays[p] != NULL && !call->kernel->signature.parameters[p].raw) {
+    const qn_signature *s = &call->kernel->signature;
+    call->operand_count = call->input_operands = 0;
+    for (uint32_t p = 0; p < s->count; p++) {
+        if (call->arrays[p] != NULL && !s->parameters[p].raw) {
             add_operand(call, p);
+            call->input_operands += p < s->input_count;
         }
     }
 }
 
-/** The loop's shape: from the operands, or from the size that the caller gives. */
-static quern_status decide_loop(qn_call *call, const quern_call_options *options)
+quern_status qn_call_loop(qn_call *call, uint32_t operand_count, const quern_call_options *options)
 {
     bool has_size = options != NULL && options->has_size != 0;
-    if (call->operand_count != 0) {
+    if (operand_count != 0) {
         if (has_size) {
             return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                            "a size may only be given when all arrays are raw; here '%.*s' already "
                            "decides it",
                            (int)call->operands[0].name.length, call->operands[0].name.data);
         }
-        return qn_plan_shape(&call->ndim, call->shape, &call->count, call->operands,
-                             call->operand_count);
+        return qn_plan_shape(&call->ndim, call->shape, &call->count, call->operands, operand_count);
     }
     if (!has_size) {
         return qn_fail(
@@ -195,9 +194,10 @@ static quern_status phantom(quern_array **out, quern_dtype dtype, int ndim, cons
     return QUERN_OK;
 }
 
-static quern_status allocate_outputs(qn_call *call)
+quern_status qn_call_outputs(qn_call *call, int ndim, const int64_t *shape)
 {
     const qn_signature *s = &call->kernel->signature;
+    uint32_t owned_before = call->owned_count;
     for (uint32_t p = s->input_count; p < s->count; p++) {
         if (call->arrays[p] != NULL) {
             continue;
@@ -205,11 +205,13 @@ static quern_status allocate_outputs(qn_call *call)
         quern_array *made;
         quern_engine *engine = call->kernel->engine;
         quern_dtype dtype = call->types.parameters[p];
-        QN_TRY(call->dry
-                   ? phantom(&made, dtype, call->ndim, call->shape)
-                   : qn_array_new_on(&made, engine, dtype, call->ndim, call->shape, call->stream));
+        QN_TRY(call->dry ? phantom(&made, dtype, ndim, shape)
+                         : qn_array_new_on(&made, engine, dtype, ndim, shape, call->stream));
         call->owned[call->owned_count++] = made;
         call->arrays[p] = made;
+    }
+    if (call->owned_count != owned_before) {
+        collect_operands(call);
     }
     return QUERN_OK;
 }
@@ -220,7 +222,7 @@ static quern_status check_output(const qn_call *call, uint32_t k)
     const qn_operand *o = &call->operands[k];
     for (int d = 0; d < o->ndim; d++) {
         if (o->strides[d] == 0 && o->shape[d] > 1) {
-            return fail_parameter(
+            return qn_call_fail(
                 QUERN_ERROR_SHAPE, call, call->operand_parameter[k],
                 "an output cannot be a broadcast view, whose elements share memory; "
                 "pass a copy");
@@ -248,8 +250,7 @@ static quern_status copy_input(qn_call *call, uint32_t k)
     return QUERN_OK;
 }
 
-/** Exact in-place is free; an input that an output partly overlaps is copied first. */
-static quern_status settle_overlaps(qn_call *call)
+quern_status qn_call_overlaps(qn_call *call, bool in_place)
 {
     for (uint32_t o = 0; o < call->operand_count; o++) {
         if (!call->operands[o].output) {
@@ -260,15 +261,11 @@ static quern_status settle_overlaps(qn_call *call)
             if (call->operands[k].output) {
                 continue;
             }
-            switch (qn_operands_overlap(&call->operands[o], &call->operands[k])) {
-            case QN_OVERLAP_NONE:
-                break;
-            case QN_OVERLAP_SAME:
+            qn_overlap overlap = qn_operands_overlap(&call->operands[o], &call->operands[k]);
+            if (overlap == QN_OVERLAP_SAME && in_place) {
                 call->aliased = true;
-                break;
-            case QN_OVERLAP_PARTIAL:
+            } else if (overlap != QN_OVERLAP_NONE) {
                 QN_TRY(copy_input(call, k));
-                break;
             }
         }
     }
@@ -277,11 +274,11 @@ static quern_status settle_overlaps(qn_call *call)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static uint32_t pack_bytes(const qn_call *call)
+uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count)
 {
     const quern_kernel *k = call->kernel;
     bool wide = false;
-    for (uint32_t o = 0; o < call->operand_count; o++) {
+    for (uint32_t o = 0; o < operand_count; o++) {
         wide |= call->operands[o].item_size >= 8;
         if (k->uses_by_address[call->operand_parameter[o]]) {
             return 0;
@@ -319,7 +316,8 @@ quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_valu
 {
     call->kernel = kernel;
     call->owned_count = 0;
-    call->aliased = call->overlaps = false;
+    call->aliased = call->overlaps = call->empty = false;
+    call->zeroed_bytes = call->scratch_bytes = 0;
     call->dry = dry;
     call->values = values;
     QN_TRY(check_options(kernel, options));
@@ -332,23 +330,7 @@ quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_valu
     }
     QN_TRY(qn_bind_types(&call->types, &kernel->signature, types));
     collect_operands(call);
-    QN_TRY(decide_loop(call, options));
-    QN_TRY(allocate_outputs(call));
-    if (call->owned_count != 0) {
-        collect_operands(call);
-    }
-    if (call->count == 0) {
-        return QUERN_OK;
-    }
-    QN_TRY(settle_overlaps(call));
-    qn_plan_rules rules = {.ordered = kernel->uses_position,
-                           .keep_dims = kernel->keep_dims || kernel->uses_axes,
-                           .no_tiles = call->block_size != 0,
-                           .pack_bytes = pack_bytes(call)};
-    qn_plan_make(&call->plan, call->operands, call->operand_count, call->ndim, call->shape,
-                 call->count, &rules);
-    call->plan.form.aliased = call->aliased;
-    return QUERN_OK;
+    return kernel->kind->plan(call, options);
 }
 
 void qn_call_publish(qn_call *call)

@@ -1,40 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * source: the CUDA source of an elementwise kernel. In: a call whose types are bound and whose walk
- * is planned. Out: the text of templates/elementwise.cu with its holes filled, and the headers it
- * includes. The thing to know: only the form of the plan shapes the text; extents, strides and
- * addresses are parameters. Names that begin with `_quern_` are ours; a snippet cannot have them.
+ * source: what the sources of all kinds of kernels share: the headers that a text needs, the type
+ * letters, the user's texts under their own names, the parameters of the signature. In: a call
+ * whose types are bound and whose walk is planned. Out: parts of the source, and the whole once a
+ * kind has filled the holes of its template. The thing to know: names that begin with `_quern_` are
+ * ours; a snippet cannot have them.
  */
 #include "engine/source.h"
 #include "embedded/templates.h"
-#include <stdio.h>
-#include <string.h>
 
 /* ---- headers: only those that a kernel uses ------------------------------------------------- */
 
-typedef enum header_id {
-    HEADER_TYPES,
-    HEADER_INDEX,
-    HEADER_PACK,
-    HEADER_RAW,
-    HEADER_HALF,
-    HEADER_COMPLEX,
-    HEADER_COMPLEX_MATH,
-    HEADER_MINMAX,
-    HEADER_ATOMIC,
-    HEADER_COUNT
-} header_id;
-
-static const qn_header all_headers[HEADER_COUNT] = {
-    [HEADER_TYPES] = {"quern/types.cuh", qn_embedded_types_cuh},
-    [HEADER_INDEX] = {"quern/index.cuh", qn_embedded_index_cuh},
-    [HEADER_PACK] = {"quern/pack.cuh", qn_embedded_pack_cuh},
-    [HEADER_RAW] = {"quern/raw.cuh", qn_embedded_raw_cuh},
-    [HEADER_HALF] = {"quern/half.cuh", qn_embedded_half_cuh},
-    [HEADER_COMPLEX] = {"quern/complex.cuh", qn_embedded_complex_cuh},
-    [HEADER_COMPLEX_MATH] = {"quern/complex_math.cuh", qn_embedded_complex_math_cuh},
-    [HEADER_MINMAX] = {"quern/minmax.cuh", qn_embedded_minmax_cuh},
-    [HEADER_ATOMIC] = {"quern/atomic.cuh", qn_embedded_atomic_cuh},
+static const qn_header all_headers[QN_HEADER_COUNT] = {
+    [QN_HEADER_TYPES] = {"quern/types.cuh", qn_embedded_types_cuh},
+    [QN_HEADER_INDEX] = {"quern/index.cuh", qn_embedded_index_cuh},
+    [QN_HEADER_PACK] = {"quern/pack.cuh", qn_embedded_pack_cuh},
+    [QN_HEADER_RAW] = {"quern/raw.cuh", qn_embedded_raw_cuh},
+    [QN_HEADER_HALF] = {"quern/half.cuh", qn_embedded_half_cuh},
+    [QN_HEADER_COMPLEX] = {"quern/complex.cuh", qn_embedded_complex_cuh},
+    [QN_HEADER_COMPLEX_MATH] = {"quern/complex_math.cuh", qn_embedded_complex_math_cuh},
+    [QN_HEADER_MINMAX] = {"quern/minmax.cuh", qn_embedded_minmax_cuh},
+    [QN_HEADER_ATOMIC] = {"quern/atomic.cuh", qn_embedded_atomic_cuh},
+    [QN_HEADER_FOLD] = {"quern/fold.cuh", qn_embedded_fold_cuh},
 };
 
 static bool uses_dtype_kind(const qn_call *call, bool (*is)(const qn_dtype_info *))
@@ -77,7 +64,7 @@ static bool has_raw(const quern_kernel *kernel)
     return false;
 }
 
-/** Which headers the call needs, as a set of bits. */
+/** Which headers the texts and types of the call need, as a set of bits. */
 static unsigned needed_headers(const qn_call *call)
 {
     static const char *const complex_names[] = {"complex", NULL};
@@ -88,44 +75,38 @@ static unsigned needed_headers(const qn_call *call)
         "sin",   "cos",   "tan",   "sinh",  "cosh",     "tanh",  "asin", "acos", "atan",  "asinh",
         "acosh", "atanh", "isnan", "isinf", "isfinite", "min",   "max",  NULL};
     const quern_kernel *k = call->kernel;
-    unsigned set = 1u << HEADER_TYPES | 1u << HEADER_INDEX;
-    if (call->plan.form.lanes > 1) {
-        set |= 1u << HEADER_PACK;
-    }
+    unsigned set = 1u << QN_HEADER_TYPES;
     if (has_raw(k)) {
-        set |= 1u << HEADER_RAW;
+        set |= 1u << QN_HEADER_RAW;
     }
     if (uses_dtype_kind(call, is_half) || uses_any(k, half_names)) {
-        set |= 1u << HEADER_HALF;
+        set |= 1u << QN_HEADER_HALF;
     }
     if (uses_dtype_kind(call, is_complex) || uses_any(k, complex_names)) {
-        set |= 1u << HEADER_COMPLEX;
+        set |= 1u << QN_HEADER_COMPLEX;
         if (uses_any(k, complex_math)) {
-            set |= 1u << HEADER_COMPLEX_MATH;
+            set |= 1u << QN_HEADER_COMPLEX_MATH;
         }
     }
     if (uses_any(k, minmax_names)) {
-        set |= 1u << HEADER_MINMAX;
+        set |= 1u << QN_HEADER_MINMAX;
     }
     if (k->uses_atomics) {
-        set |= 1u << HEADER_ATOMIC;
+        set |= 1u << QN_HEADER_ATOMIC;
     }
     return set;
 }
 
 static void includes_hole(qn_text *out, unsigned set)
 {
-    for (unsigned h = 0; h < HEADER_COUNT; h++) {
+    for (unsigned h = 0; h < QN_HEADER_COUNT; h++) {
         if (set >> h & 1) {
             qn_text_printf(out, "#include <%s>\n", all_headers[h].name);
         }
     }
 }
 
-/* The name of what is not the user's; reports leave out places in angle brackets. */
-#define GENERATED_LINE "#line 1 \"<generated>\""
-
-/* ---- holes ---------------------------------------------------------------------------------- */
+/* ---- parts ---------------------------------------------------------------------------------- */
 
 static void types_hole(qn_text *out, const qn_call *call)
 {
@@ -136,12 +117,18 @@ static void types_hole(qn_text *out, const qn_call *call)
     }
 }
 
-/** The user's text under its own name, so that messages speak of its lines. */
-static void user_text(qn_text *out, const char *name, const char *text)
+void qn_source_user(qn_text *out, const qn_call *call, qn_text_id id)
 {
-    if (text[0] != '\0') {
-        qn_text_printf(out, "#line 1 \"%s\"\n%s\n" GENERATED_LINE "\n", name, text);
+    const qn_user_text *text = &call->kernel->texts[id];
+    if (text->text[0] != '\0') {
+        qn_text_printf(out, "#line 1 \"%s\"\n%s\n" QN_GENERATED_LINE "\n", text->file_name,
+                       text->text);
     }
+}
+
+const char *qn_source_index(bool wide)
+{
+    return wide ? "long long" : "int";
 }
 
 static void raw_type(qn_text *out, const qn_call *call, uint32_t p)
@@ -152,143 +139,80 @@ static void raw_type(qn_text *out, const qn_call *call, uint32_t p)
                    qn_source_type(call, p), a->ndim, a->contiguous ? "true" : "false");
 }
 
-static void parameters_hole(qn_text *out, const qn_call *call)
+void qn_source_parameters(qn_text *out, const qn_call *call, bool restricted)
 {
     const qn_signature *s = &call->kernel->signature;
-    const char *restricted = call->plan.form.aliased ? "" : "__restrict__ ";
     for (uint32_t p = 0; p < s->count; p++) {
         const qn_parameter *q = &s->parameters[p];
-        qn_text_puts(out, p == 0 ? "" : ", ");
         if (call->arrays[p] == NULL) {
-            qn_text_printf(out, "const %s %.*s", qn_source_type(call, p), (int)q->name.length,
+            qn_text_printf(out, "const %s %.*s, ", qn_source_type(call, p), (int)q->name.length,
                            q->name.data);
         } else if (q->raw) {
             qn_text_puts(out, "const ");
             raw_type(out, call, p);
-            qn_text_printf(out, " %.*s", (int)q->name.length, q->name.data);
+            qn_text_printf(out, " %.*s, ", (int)q->name.length, q->name.data);
         } else {
-            qn_text_printf(out, "%s%s *%s_quern_a%u", q->output ? "" : "const ",
-                           qn_source_type(call, p), restricted, p);
+            qn_text_printf(out, "%s%s *%s_quern_a%u, ", q->output ? "" : "const ",
+                           qn_source_type(call, p), restricted ? "__restrict__ " : "", p);
         }
     }
-    qn_text_printf(out, "%sconst quern::space<%s, %d, %u> _quern_s", s->count == 0 ? "" : ", ",
-                   call->plan.form.wide ? "long long" : "int", call->plan.form.ndim - 1,
-                   call->operand_count);
 }
 
-/** The parameters of the lambda: the elements, by the user's names, and the position. */
-static void operands_hole(qn_text *out, const qn_call *call)
+void qn_source_operands(qn_text *out, const qn_call *call, uint32_t first, uint32_t count)
 {
     const qn_signature *s = &call->kernel->signature;
-    for (uint32_t k = 0; k < call->operand_count; k++) {
+    for (uint32_t k = first; k < first + count; k++) {
         uint32_t p = call->operand_parameter[k];
         const qn_parameter *q = &s->parameters[p];
         qn_text_printf(out, "%s%s &%.*s, ", q->output ? "" : "const ", qn_source_type(call, p),
                        (int)q->name.length, q->name.data);
     }
-    qn_text_puts(out, "const ptrdiff_t i");
-}
-
-static void loop_prep_hole(qn_text *out, const qn_call *call)
-{
-    if (call->kernel->uses_axes) {
-        qn_text_printf(out, "    quern::indexer<%d> _ind;\n    _ind.count = _quern_s.count;\n",
-                       call->ndim);
-    }
-    user_text(out, "loop_prep", call->kernel->loop_prep);
-}
-
-static void operation_hole(qn_text *out, const qn_call *call)
-{
-    const char *text = call->kernel->operation;
-    /* The closing semicolon belongs to the operation, so that what it lacks is said of it. */
-    qn_text_printf(out, "#line 1 \"operation\"\n%s\n;\n" GENERATED_LINE, text);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-_Static_assert(HEADER_COUNT <= QN_MAX_HEADERS, "room for all headers");
+_Static_assert(QN_HEADER_COUNT <= QN_MAX_HEADERS, "room for all headers");
 
-enum {
-    INCLUDES,
-    TYPES,
-    PREAMBLE,
-    PARAMETERS,
-    LOOP_PREP,
-    OPERANDS,
-    OPERATION,
-    REST,
-    POSITION,
-    SHARED,
-    FETCH,
-    BODY,
-    AFTER_LOOP,
-    HOLES
-};
+#define COMMON_HOLES 4
+#define MAX_HOLES    24
 
-static const char *const hole_names[HOLES] = {
-    [INCLUDES] = "includes",     [TYPES] = "types",         [PREAMBLE] = "preamble",
-    [PARAMETERS] = "parameters", [LOOP_PREP] = "loop_prep", [OPERANDS] = "operands",
-    [OPERATION] = "operation",   [REST] = "rest",           [POSITION] = "position",
-    [SHARED] = "shared",         [FETCH] = "fetch",         [BODY] = "body",
-    [AFTER_LOOP] = "after_loop"};
-
-static void write_holes(qn_text texts[HOLES], const qn_call *call, unsigned headers)
+/** Expand with the template's own holes behind the common ones. */
+static quern_status expand(qn_text *out, const qn_call *call, const qn_source_template *template,
+                           const qn_text *common)
 {
-    includes_hole(&texts[INCLUDES], headers);
-    types_hole(&texts[TYPES], call);
-    user_text(&texts[PREAMBLE], "preamble", call->kernel->preamble);
-    parameters_hole(&texts[PARAMETERS], call);
-    loop_prep_hole(&texts[LOOP_PREP], call);
-    operands_hole(&texts[OPERANDS], call);
-    operation_hole(&texts[OPERATION], call);
-    if (call->plan.form.tile != 0) {
-        qn_source_tile_shared(&texts[SHARED], call);
-        qn_source_tile_position(&texts[POSITION], call);
-        qn_source_tile_fetch(&texts[FETCH], call);
-        qn_source_tile_body(&texts[BODY], call);
-    } else {
-        qn_source_rest(&texts[REST], call);
-        qn_source_position(&texts[POSITION], call);
-        qn_source_body(&texts[BODY], call);
+    qn_hole holes[MAX_HOLES] = {{"includes", common[0].data},
+                                {"types", common[1].data},
+                                {"preamble", common[2].data},
+                                {"name", call->kernel->name}};
+    bool failed = common[0].failed || common[1].failed || common[2].failed;
+    for (size_t h = 0; h < template->hole_count; h++) {
+        holes[COMMON_HOLES + h] = (qn_hole){template->hole_names[h], template->holes[h].data};
+        failed |= template->holes[h].failed;
     }
-    user_text(&texts[AFTER_LOOP], "after_loop", call->kernel->after_loop);
+    return failed ? qn_fail_memory("writing the source of a kernel")
+                  : qn_expand(out, template->text, holes, COMMON_HOLES + template->hole_count);
 }
 
-quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header *headers,
-                                   size_t *header_count)
+quern_status qn_source_expand(qn_text *out, const qn_call *call, const qn_source_template *template,
+                              qn_header *headers, size_t *header_count)
 {
-    unsigned set = needed_headers(call);
-    qn_text texts[HOLES] = {{0}};
-    write_holes(texts, call, set);
-
-    enum { NAME = HOLES, INDEX, TILE, ALL };
-    qn_hole holes[ALL];
-    char tile[4];
-    bool failed = false;
-    for (int h = 0; h < HOLES; h++) {
-        holes[h] = (qn_hole){hole_names[h], texts[h].data};
-        failed |= texts[h].failed;
+    unsigned set = needed_headers(call) | template->headers;
+    qn_text common[3] = {{0}};
+    includes_hole(&common[0], set);
+    types_hole(&common[1], call);
+    qn_source_user(&common[2], call, QN_PREAMBLE);
+    quern_status status = expand(out, call, template, common);
+    for (size_t k = 0; k < QN_COUNT(common); k++) {
+        qn_text_free(&common[k]);
     }
-    snprintf(tile, sizeof tile, "%u", call->plan.form.tile);
-    holes[NAME] = (qn_hole){"name", call->kernel->name};
-    holes[INDEX] = (qn_hole){"index", call->plan.form.wide ? "long long" : "int"};
-    holes[TILE] = (qn_hole){"tile", tile};
-    quern_status status =
-        failed ? qn_fail_memory("writing the source of a kernel")
-               : qn_expand(out,
-                           call->plan.form.tile != 0 ? qn_embedded_elementwise_tiled_cu
-                                                     : qn_embedded_elementwise_cu,
-                           holes, ALL);
-    for (int h = 0; h < HOLES; h++) {
-        qn_text_free(&texts[h]);
+    for (size_t h = 0; h < template->hole_count; h++) {
+        qn_text_free(&template->holes[h]);
     }
-    QN_TRY(status);
     *header_count = 0;
-    for (unsigned h = 0; h < HEADER_COUNT; h++) {
+    for (unsigned h = 0; h < QN_HEADER_COUNT; h++) {
         if (set >> h & 1) {
             headers[(*header_count)++] = all_headers[h];
         }
     }
-    return QUERN_OK;
+    return status;
 }

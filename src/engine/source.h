@@ -1,13 +1,58 @@
 /* SPDX-License-Identifier: MIT
  *
- * source: the pieces of a kernel's source, by file: source.c the signature and the whole,
- * source_walk.c the walk by packs, source_tiled.c the walk by tiles. Each function writes the text
- * of one hole, or a part of one, for the plan of a call.
+ * source: the pieces of a kernel's source, by file. Each function writes the text of one hole, or a
+ * part of one, for the plan of a call.
  */
 #ifndef QN_SOURCE_H
 #define QN_SOURCE_H
 
 #include "engine/engine.h"
+
+/* ---- source.c: what all kinds share ---------------------------------------------------------- */
+
+/** Our own device headers, each embedded and included only where it is used. */
+typedef enum qn_header_id {
+    QN_HEADER_TYPES,
+    QN_HEADER_INDEX,
+    QN_HEADER_PACK,
+    QN_HEADER_RAW,
+    QN_HEADER_HALF,
+    QN_HEADER_COMPLEX,
+    QN_HEADER_COMPLEX_MATH,
+    QN_HEADER_MINMAX,
+    QN_HEADER_ATOMIC,
+    QN_HEADER_FOLD,
+    QN_HEADER_COUNT
+} qn_header_id;
+
+/* The name of what is not the user's; reports leave out places in angle brackets. */
+#define QN_GENERATED_LINE "#line 1 \"<generated>\""
+
+/** A template and what goes into its holes, but for the common ones: includes, types, preamble and
+ * name. */
+typedef struct qn_source_template {
+    const char *text;
+    const char *const *hole_names;
+    qn_text *holes; /**< freed by qn_source_expand() */
+    size_t hole_count;
+    unsigned headers; /**< a set of qn_header_id that the template itself needs */
+} qn_source_template;
+
+quern_status qn_source_expand(qn_text *out, const qn_call *call, const qn_source_template *template,
+                              qn_header *headers, size_t *header_count);
+/** The user's text under its own name, so that messages speak of its lines; nothing if empty. */
+void qn_source_user(qn_text *out, const qn_call *call, qn_text_id id);
+/** The type of positions. */
+const char *qn_source_index(bool wide);
+/** The parameters of the signature as those of the kernel, each followed by a comma. */
+void qn_source_parameters(qn_text *out, const qn_call *call, bool restricted);
+/** Operands as parameters of a lambda, by the user's names, each followed by a comma. */
+void qn_source_operands(qn_text *out, const qn_call *call, uint32_t first, uint32_t count);
+
+/* ---- source_elementwise.c ------------------------------------------------------------------- */
+
+quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                   size_t *header_count);
 
 /* ---- source_walk.c -------------------------------------------------------------------------- */
 
@@ -32,5 +77,33 @@ void qn_source_tile_shared(qn_text *out, const qn_call *call);
 void qn_source_tile_position(qn_text *out, const qn_call *call);
 void qn_source_tile_fetch(qn_text *out, const qn_call *call);
 void qn_source_tile_body(qn_text *out, const qn_call *call);
+
+/* ---- source_fold.c: what reductions and scans share ------------------------------------------ */
+
+/** The dimension of the fold along which lanes lie; -1 where there is none. */
+int qn_source_lane_dim(const qn_fold_form *form);
+/** The parameters of the kernel: the signature's, and the walk. */
+void qn_source_fold_parameters(qn_text *out, const qn_call *call);
+/** `_in_ind` and `_out_ind`, where a text uses them. */
+void qn_source_positions(qn_text *out, const qn_call *call);
+/** Set them for dimension `d` of the fold. */
+void qn_source_position_of(qn_text *out, const qn_call *call, int levels, int d, const char *at);
+/** A text that gives a value, as the body of a function: an expression, or statements. */
+void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id);
+/** Offsets `_quern_kK` of output `_quern_o`, and `_quern_e` where lanes lie along it. */
+void qn_source_kept(qn_text *out, const qn_call *call, int levels);
+/** Offsets `_quern_jK` of unit `_quern_u`, and `_quern_e` where lanes lie along it. */
+void qn_source_reduced(qn_text *out, const qn_call *call, int levels);
+/** The element of operand `k` at place `at` of the lane's dimension, as a dereferenced pointer. */
+void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const char *at);
+/** Load `_quern_xK` of all inputs: packs, or (unless `pack`) single elements. */
+void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *at, bool pack);
+/** They, or their lanes `_quern_l`, as arguments, each followed by a comma. */
+void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
+
+/* ---- source_reduction.c --------------------------------------------------------------------- */
+
+quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                 size_t *header_count);
 
 #endif /* QN_SOURCE_H */

@@ -11,23 +11,14 @@
 
 typedef struct signature_bytes {
     size_t size;
-    uint8_t bytes[8 + 4 * QUERN_MAX_PARAMETERS];
+    uint8_t bytes[QN_FORM_BYTES + 3 * QUERN_MAX_PARAMETERS];
 } signature_bytes;
 
 /** Everything about a call that shapes its source, as bytes. */
 static void signature_of(signature_bytes *s, const qn_call *call)
 {
-    const qn_plan_form *f = &call->plan.form;
     const qn_signature *signature = &call->kernel->signature;
-    uint8_t *b = s->bytes;
-    *b++ = f->ndim;
-    *b++ = f->lanes;
-    *b++ = f->wide;
-    *b++ = f->aliased;
-    *b++ = f->tile;
-    *b++ = (uint8_t)call->ndim;
-    memcpy(b, f->access, call->operand_count);
-    b += call->operand_count;
+    uint8_t *b = s->bytes + call->kernel->kind->form(s->bytes, call);
     for (uint32_t p = 0; p < signature->count; p++) {
         const quern_array *a = call->arrays[p];
         *b++ = (uint8_t)call->types.parameters[p];
@@ -65,23 +56,22 @@ static quern_status fill(qn_specialization *z, const qn_call *call)
     qn_header headers[QN_MAX_HEADERS];
     size_t header_count = 0;
     qn_text source = {0};
-    quern_status status = qn_elementwise_source(&source, call, headers, &header_count);
+    quern_status status = kernel->kind->source(&source, call, headers, &header_count);
     z->source = qn_text_take(&source);
     QN_TRY(status);
     if (z->source == NULL) {
         return qn_fail_memory("writing the source of a kernel");
     }
-    qn_user_text texts[4];
     qn_module_request request = {
         .compile = {.source = z->source,
                     .file_name = "quern_kernel.cu",
-                    .options = (const char *const *)kernel->options,
+                    .options = kernel->options,
                     .option_count = kernel->option_count,
                     .headers = headers,
                     .header_count = header_count},
         .name = kernel->name,
-        .user_texts = texts,
-        .user_text_count = qn_kernel_user_texts(kernel, texts),
+        .user_texts = kernel->texts,
+        .user_text_count = QN_TEXTS,
     };
     QN_TRY(qn_module_get(&z->module, kernel->engine, &request));
     return kernel->engine->methods->function_get(kernel->engine->device, &z->function,

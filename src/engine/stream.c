@@ -69,6 +69,7 @@ void quern_stream_free(quern_stream *stream)
         return;
     }
     qn_object_end(&stream->object);
+    qn_workspaces_forget(stream->engine, stream->handle, false);
     if (!stream->foreign) {
         stream->engine->methods->stream_free(stream->engine->device, stream->handle);
     }

@@ -207,3 +207,36 @@ bool qn_text_takes_address(const char *text, const char *name)
         before = t;
     }
 }
+
+/* ---- expressions and statements ------------------------------------------------------------- */
+
+bool qn_text_is_blank(const char *text)
+{
+    return next_token(&text).kind == END;
+}
+
+/* True for a token that can only begin a statement. */
+static bool begins_statement(token t)
+{
+    static const char *const begins[] = {"{", "if", "for", "while", "do", "switch", "return"};
+    for (size_t k = 0; k < QN_COUNT(begins); k++) {
+        if (qn_str_is(t.text, begins[k])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool qn_text_is_statements(const char *text)
+{
+    token t = next_token(&text);
+    bool statements = begins_statement(t);
+    for (int depth = 0; t.kind != END && !statements; t = next_token(&text)) {
+        if (t.kind == PUNCTUATION) {
+            depth += strchr("([{", t.text.data[0]) != NULL;
+            depth -= strchr(")]}", t.text.data[0]) != NULL;
+            statements = depth == 0 && t.text.data[0] == ';';
+        }
+    }
+    return statements;
+}

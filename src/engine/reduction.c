@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reduction: the kind of kernel that combines elements along axes. In: definitions, and calls on
+ * their way. Out: a fold, its grid, its parameters and its workspace. The thing to know: all blocks
+ * of an output leave their values in the workspace, and the last one to come combines them in the
+ * order of the blocks, so the bits never depend on who was last.
+ */
+#include "engine/engine.h"
+#include "engine/source.h"
+#include <string.h>
+
+#define VALUE_BYTES 64 /**< the most that a reduce_type may have */
+
+/* ---- defining ------------------------------------------------------------------------------- */
+
+quern_status quern_reduction(quern_kernel **out, quern_engine *engine, const char *in,
+                             const char *result, const char *map, const char *reduce,
+                             const char *post, const char *identity,
+                             const quern_reduction_options *options)
+{
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    QN_TRY(qn_check_signature(__func__, in, result));
+    quern_reduction_options none = QUERN_REDUCTION_OPTIONS_INIT;
+    const quern_reduction_options *o = options != NULL ? options : &none;
+    if (o->size != sizeof *o) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "quern_reduction_options.size is %u, expected %zu: start from "
+                       "QUERN_REDUCTION_OPTIONS_INIT",
+                       o->size, sizeof *o);
+    }
+    const qn_definition definition = {
+        .kind = &qn_reduction_kind,
+        .in = in,
+        .result = result,
+        .name = o->name != NULL ? o->name : "quern_reduction",
+        .texts = {[QN_PREAMBLE] = {"preamble", o->preamble},
+                  [QN_MAP] = {"map", map},
+                  [QN_REDUCE] = {"reduce", reduce},
+                  [QN_POST] = {"post", post},
+                  [QN_IDENTITY] = {"identity", identity},
+                  [QN_REDUCE_TYPE] = {"reduce_type", o->reduce_type}},
+        .options = o->options,
+        .option_count = o->option_count,
+        .ordered = o->ordered != 0,
+    };
+    QN_TRY(qn_fold_check_texts(__func__, &definition));
+    return qn_kernel_new(out, engine, &definition);
+}
+
+/* ---- planning ------------------------------------------------------------------------------- */
+
+/** The shape of the outputs. */
+static int output_shape(const qn_call *call, bool keepdims, int64_t *shape)
+{
+    int ndim = 0;
+    for (int d = 0; d < call->ndim; d++) {
+        bool reduced = call->axes >> d & 1;
+        if (!reduced || keepdims) {
+            shape[ndim++] = reduced ? 1 : call->shape[d];
+        }
+    }
+    return ndim;
+}
+
+static quern_status check_identity(const qn_call *call, int64_t outputs)
+{
+    if (call->count == 0 && outputs != 0 && !call->kernel->has_identity) {
+        return qn_fail(QUERN_ERROR_SHAPE,
+                       "%s has nothing to reduce: the reduced axes have no elements, and there is "
+                       "no identity to give instead",
+                       call->kernel->name);
+    }
+    return QUERN_OK;
+}
+
+static quern_status plan(qn_call *call, const quern_call_options *options)
+{
+    const quern_kernel *kernel = call->kernel;
+    bool keepdims = options != NULL && options->keepdims != 0;
+    int64_t shape[QUERN_MAX_NDIM];
+    QN_TRY(qn_call_loop(call, call->input_operands, options));
+    QN_TRY(qn_call_axes(call, options));
+    int ndim = output_shape(call, keepdims, shape);
+    QN_TRY(qn_plan_outputs(call->operands, call->operand_count, ndim, shape));
+    QN_TRY(qn_call_outputs(call, ndim, shape));
+    int64_t outputs = 1;
+    for (int d = 0; d < ndim; d++) {
+        outputs *= shape[d];
+    }
+    QN_TRY(check_identity(call, outputs));
+    call->empty = outputs == 0;
+    if (call->empty) {
+        return QUERN_OK;
+    }
+    QN_TRY(qn_call_overlaps(call, false));
+    qn_fold_rules rules = {.axes = call->axes,
+                           .keepdims = keepdims,
+                           .ordered = kernel->ordered || kernel->uses_position,
+                           .positions = kernel->uses_axes,
+                           .pack_bytes = qn_call_pack_bytes(call, call->input_operands),
+                           .processors = kernel->engine->processors};
+    qn_fold_make(&call->fold, call->operands, call->operand_count, call->ndim, call->shape, &rules);
+    if (call->fold.form.split) {
+        const qn_fold *f = &call->fold;
+        call->zeroed_bytes = QN_FOLD_COUNTER_BYTES;
+        call->scratch_bytes = (size_t)(f->outputs * f->splits) * VALUE_BYTES;
+    }
+    return QUERN_OK;
+}
+
+static void print(qn_text *out, const qn_call *call)
+{
+    qn_fold_print(out, &call->fold, call->input_operands);
+}
+
+/* ---- launching ------------------------------------------------------------------------------ */
+
+static quern_status geometry(quern_launch_config *config, const qn_call *call,
+                             const qn_specialization *z)
+{
+    (void)z;
+    int64_t blocks = call->fold.groups * call->fold.splits;
+    if (blocks > INT32_MAX) {
+        return qn_fail(QUERN_ERROR_NOT_SUPPORTED, "%s would need %lld blocks, more than a grid has",
+                       call->kernel->name, (long long)blocks);
+    }
+    *config = (quern_launch_config){
+        .grid = {(uint32_t)blocks, 1, 1}, .block = {QN_FOLD_BLOCK, 1, 1}, .stream = call->stream};
+    return QUERN_OK;
+}
+
+const qn_kind qn_reduction_kind = {
+    .plan = plan,
+    .form = qn_fold_form_bytes,
+    .source = qn_reduction_source,
+    .geometry = geometry,
+    .bases = qn_fold_bases,
+    .walk = qn_fold_walk,
+    .print = print,
+};

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * source_reduction: the CUDA source of a reduction. In: a call whose types are bound and whose fold
+ * is planned. Out: the text of templates/reduction.cu with its holes filled. The thing to know:
+ * templates/README.md tells what the names in it mean.
+ */
+#include "embedded/templates.h"
+#include "engine/source.h"
+#include <stdio.h>
+
+/* ---- the user's texts ----------------------------------------------------------------------- */
+
+static void reduce_type_hole(qn_text *out, const qn_call *call)
+{
+    const qn_user_text *text = &call->kernel->texts[QN_REDUCE_TYPE];
+    if (text->text[0] != '\0') {
+        qn_source_user(out, call, QN_REDUCE_TYPE);
+    } else {
+        qn_text_puts(out, qn_source_type(call, call->kernel->signature.input_count));
+    }
+}
+
+static void inputs_hole(qn_text *out, const qn_call *call)
+{
+    qn_source_operands(out, call, 0, call->input_operands);
+    qn_text_puts(out, "const ptrdiff_t _J");
+}
+
+static void post_hole(qn_text *out, const qn_call *call)
+{
+    const qn_user_text *text = &call->kernel->texts[QN_POST];
+    qn_text_printf(out, "#line 1 \"%s\"\n%s\n;\n" QN_GENERATED_LINE, text->file_name, text->text);
+}
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+/** This thread's output, its place among the output's workers, and its block's part of the work. */
+static void place_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    qn_text_printf(out, "    const int _quern_beside = %d / (int)_quern_s.workers;\n",
+                   QN_FOLD_BLOCK);
+    qn_text_puts(out, f->columns
+                          ? "    const int _quern_r = threadIdx.x / _quern_beside;\n"
+                            "    const int _quern_at = threadIdx.x % _quern_beside;\n"
+                          : "    const int _quern_r = threadIdx.x & ((int)_quern_s.workers - 1);\n"
+                            "    const int _quern_at = threadIdx.x >> (int)_quern_s.shift;\n");
+    qn_text_puts(out, f->split ? "    const unsigned _quern_group = blockIdx.x / "
+                                 "(unsigned)_quern_s.splits;\n"
+                                 "    const _quern_index _quern_part = blockIdx.x - _quern_group * "
+                                 "(unsigned)_quern_s.splits;\n"
+                               : "    const unsigned _quern_group = blockIdx.x;\n"
+                                 "    const _quern_index _quern_part = 0;\n");
+    qn_text_puts(out,
+                 "    const _quern_index _quern_o = (_quern_index)_quern_group * _quern_beside "
+                 "+ _quern_at;\n");
+}
+
+/** The units of this thread. In order: a run of neighbours; else every so many. */
+static void share_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    if (call->kernel->ordered) {
+        qn_text_puts(
+            out,
+            "    const _quern_index _quern_run = (_quern_count + _quern_s.workers - 1) >> "
+            "(int)_quern_s.shift;\n"
+            "    const _quern_index _quern_first = _quern_begin + _quern_r * _quern_run;\n"
+            "    const _quern_index _quern_last =\n"
+            "        _quern_live ? min(_quern_first + _quern_run, _quern_begin + _quern_count) : "
+            "0;\n"
+            "    const _quern_index _quern_step = 1;\n"
+            "    const int _quern_active =\n"
+            "        _quern_live && _quern_run > 0 ? (_quern_count + _quern_run - 1) / _quern_run "
+            ": 0;\n");
+        return;
+    }
+    bool ends = !f->columns && f->reduced == 1 && f->lanes > 1;
+    qn_text_printf(out,
+                   "    const _quern_index _quern_first = _quern_begin + _quern_r;\n"
+                   "    const _quern_index _quern_last = _quern_live ? _quern_begin + _quern_count "
+                   ": 0;\n"
+                   "    const _quern_index _quern_step = _quern_s.workers;\n"
+                   "    const int _quern_active = _quern_live ? (int)min(%s, _quern_s.workers) : "
+                   "0;\n",
+                   ends ? "max(_quern_count, _quern_part == 0 ? _quern_s.rest : 0)"
+                        : "_quern_count");
+}
+
+/* ---- elements ------------------------------------------------------------------------------- */
+
+/** Take the element whose operands are in `_quern_xK`. `lane`: one of a pack. */
+static void take(qn_text *out, const qn_call *call, int levels, bool lane, const char *position)
+{
+    const qn_fold_form *f = &call->fold.form;
+    qn_source_indent(out, levels);
+    if (!lane) {
+        qn_text_puts(out, "_quern_take(_quern_v[0], _quern_has, _quern_map(");
+    } else if (f->columns) {
+        qn_text_puts(out, "_quern_take(_quern_v[_quern_l], _quern_has, _quern_map(");
+    } else {
+        qn_text_puts(out, "_quern_take(_quern_v[0], _quern_has || _quern_l > 0, _quern_map(");
+    }
+    qn_source_arguments(out, call, lane);
+    qn_text_printf(out, "%s));\n", call->kernel->uses_position ? position : "0");
+}
+
+/** Rows: the elements in front of the first unit and behind the last, one at a time. */
+static void rest_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    if (f->columns || f->reduced != 1 || f->lanes == 1 || call->kernel->ordered) {
+        return;
+    }
+    qn_text_puts(out,
+                 "    if (_quern_live && _quern_part == 0) {\n"
+                 "        for (_quern_index _quern_u = _quern_r; _quern_u < _quern_s.rest; "
+                 "_quern_u += _quern_s.workers) {\n"
+                 "            const _quern_index _quern_e = _quern_u < _quern_s.head ? _quern_u "
+                 ": _quern_u + _quern_s.covered;\n");
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_printf(out, "            const long long _quern_j%u = 0;\n", k);
+    }
+    qn_source_load(out, call, 3, "_quern_e", false);
+    qn_source_position_of(out, call, 3, qn_source_lane_dim(f), "_quern_e");
+    take(out, call, 3, false, "_quern_e");
+    qn_text_puts(out, "            _quern_has = true;\n        }\n    }\n");
+}
+
+/** One unit: a pack, or a single element. */
+static void unit_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    int lane = qn_source_lane_dim(f);
+    if (!f->columns) {
+        qn_text_puts(out, "        _quern_index _quern_e = 0;\n");
+    }
+    qn_source_reduced(out, call, 2);
+    if (f->lanes == 1) {
+        if (lane >= 0) {
+            qn_source_position_of(out, call, 2, lane, "_quern_e");
+        }
+        qn_source_load(out, call, 2, "_quern_e", false);
+        take(out, call, 2, false, "_quern_u");
+        return;
+    }
+    qn_source_load(out, call, 2, "_quern_e", true);
+    qn_text_puts(out, "#pragma unroll\n");
+    qn_text_printf(out, "        for (int _quern_l = 0; _quern_l < %d; _quern_l++) {\n", f->lanes);
+    qn_source_position_of(out, call, 3, lane, "_quern_e + _quern_l");
+    char position[80];
+    snprintf(position, sizeof position,
+             f->columns ? "_quern_u" : "(ptrdiff_t)_quern_u * %d + _quern_s.head + _quern_l",
+             f->lanes);
+    take(out, call, 3, true, position);
+    qn_text_puts(out, "        }");
+}
+
+/* ---- combining and finishing ---------------------------------------------------------------- */
+
+static void combine(qn_text *out, const qn_call *call, int levels, const char *count)
+{
+    const qn_fold_form *f = &call->fold.form;
+    qn_source_indent(out, levels);
+    if (f->columns) {
+        qn_text_printf(out,
+                       "for (int _quern_l = 0; _quern_l < %d; _quern_l++)\n%*s"
+                       "quern::combine_columns(_quern_v[_quern_l], _quern_r, %s, "
+                       "(int)_quern_s.workers, _quern_beside, _quern_reduce, (_quern_slot "
+                       "*)_quern_shared);\n",
+                       f->lanes, 4 * levels + 4, "", count);
+    } else {
+        qn_text_printf(out,
+                       "quern::combine_rows(_quern_v[0], _quern_r, %s, (int)_quern_s.workers, "
+                       "_quern_reduce, (_quern_slot *)_quern_shared);\n",
+                       count);
+    }
+}
+
+/** Several blocks an output: each leaves its value, and the last one combines them, in order. */
+static void split_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    if (!f->split) {
+        return;
+    }
+    int values = f->columns ? f->lanes : 1;
+    qn_text_printf(
+        out,
+        "    const int _quern_parts = (int)_quern_s.splits;\n"
+        "    _quern_slot *const _quern_left = (_quern_slot *)(_quern_w + %d) + (long long)_quern_o "
+        "* _quern_parts * %d;\n"
+        "    if (_quern_live && _quern_r == 0)\n"
+        "        for (int _quern_l = 0; _quern_l < %d; _quern_l++)\n"
+        "            _quern_left[_quern_part * %d + _quern_l] = _quern_v[_quern_l];\n"
+        "    if (!quern::is_last_block((unsigned *)_quern_w + _quern_group, "
+        "(unsigned)_quern_parts)) return;\n"
+        "    const int _quern_each = (_quern_parts + (int)_quern_s.workers - 1) >> "
+        "(int)_quern_s.shift;\n"
+        "    if (_quern_live)\n"
+        "        for (int _quern_l = 0; _quern_l < %d; _quern_l++)\n"
+        "            for (int _quern_p = _quern_r * _quern_each;\n"
+        "                 _quern_p < min((_quern_r + 1) * _quern_each, _quern_parts); _quern_p++)\n"
+        "                _quern_take(_quern_v[_quern_l], _quern_p > _quern_r * _quern_each,\n"
+        "                            _quern_left[_quern_p * %d + _quern_l].value);\n"
+        "    const int _quern_ends = _quern_live ? (_quern_parts + _quern_each - 1) / _quern_each "
+        ": 0;\n",
+        QN_FOLD_COUNTER_BYTES, values, values, values, values, values);
+    combine(out, call, 1, "_quern_ends");
+}
+
+/** The identity, once, and the outputs. */
+static void finish_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    int lane = qn_source_lane_dim(f), values = f->columns ? f->lanes : 1;
+    qn_text_puts(out, "#pragma unroll\n");
+    qn_text_printf(out, "        for (int _quern_l = 0; _quern_l < %d; _quern_l++) {\n", values);
+    if (f->columns && lane >= 0) {
+        qn_source_position_of(out, call, 3, lane, "_quern_e + _quern_l");
+    }
+    if (call->kernel->has_identity) {
+        qn_text_puts(out, "            const _type_reduce _quern_i = static_cast<_type_reduce>(\n");
+        qn_source_user(out, call, QN_IDENTITY);
+        qn_text_puts(out,
+                     "            );\n"
+                     "            _quern_v[_quern_l].value = _quern_s.units + _quern_s.rest > 0 "
+                     "? _quern_reduce(_quern_i, _quern_v[_quern_l].value) : _quern_i;\n");
+    }
+    qn_text_puts(out, "            _quern_post(");
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        qn_source_fold_element(out, call, k, "_quern_e + _quern_l");
+        qn_text_puts(out, ", ");
+    }
+    qn_text_puts(out, "_quern_v[_quern_l].value);\n        }");
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+enum {
+    REDUCE_TYPE,
+    PARAMETERS,
+    POSITIONS,
+    INPUTS,
+    MAP,
+    REDUCE,
+    OUTPUTS,
+    POST,
+    INDEX,
+    BLOCK,
+    SLOTS,
+    VALUES,
+    UNROLL,
+    PLACE,
+    SHARE,
+    KEPT,
+    REST,
+    UNIT,
+    COMBINE,
+    SPLIT,
+    FINISH,
+    HOLES
+};
+
+static const char *const hole_names[HOLES] = {
+    "reduce_type", "parameters", "positions", "inputs", "map",     "reduce", "outputs",
+    "post",        "index",      "block",     "slots",  "values",  "unroll", "place",
+    "share",       "kept",       "rest",      "unit",   "combine", "split",  "finish"};
+
+quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                 size_t *header_count)
+{
+    const quern_kernel *kernel = call->kernel;
+    const qn_fold_form *f = &call->fold.form;
+    qn_text t[HOLES] = {{0}};
+    reduce_type_hole(&t[REDUCE_TYPE], call);
+    qn_source_fold_parameters(&t[PARAMETERS], call);
+    qn_text_puts(&t[PARAMETERS], f->split ? ", char *_quern_w" : "");
+    qn_source_positions(&t[POSITIONS], call);
+    inputs_hole(&t[INPUTS], call);
+    qn_source_function(&t[MAP], call, QN_MAP);
+    qn_source_function(&t[REDUCE], call, QN_REDUCE);
+    qn_source_operands(&t[OUTPUTS], call, call->input_operands,
+                       call->operand_count - call->input_operands);
+    post_hole(&t[POST], call);
+    qn_text_puts(&t[INDEX], qn_source_index(f->wide));
+    qn_text_printf(&t[BLOCK], "%d", QN_FOLD_BLOCK);
+    qn_text_printf(&t[SLOTS], "%d", f->columns ? QN_FOLD_BLOCK : QN_FOLD_BLOCK / 32);
+    qn_text_printf(&t[VALUES], "%d", f->columns ? f->lanes : 1);
+    qn_text_puts(&t[UNROLL], kernel->loops || kernel->heavy > 0 ? "1" : "4");
+    place_hole(&t[PLACE], call);
+    share_hole(&t[SHARE], call);
+    qn_source_kept(&t[KEPT], call, 1);
+    rest_hole(&t[REST], call);
+    unit_hole(&t[UNIT], call);
+    combine(&t[COMBINE], call, 1, "_quern_active");
+    split_hole(&t[SPLIT], call);
+    finish_hole(&t[FINISH], call);
+    const qn_source_template template = {
+        .text = qn_embedded_reduction_cu,
+        .hole_names = hole_names,
+        .holes = t,
+        .hole_count = HOLES,
+        .headers = 1u << QN_HEADER_INDEX | 1u << QN_HEADER_FOLD |
+                   (f->lanes > 1 ? 1u << QN_HEADER_PACK : 0),
+    };
+    return qn_source_expand(out, call, &template, headers, header_count);
+}

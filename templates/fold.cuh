@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+//
+// fold: what reductions and scans are made of: the walk over kept and reduced dimensions, values
+// that need no constructor, and the combining of the values of a block's threads.
+//
+// The thing to know: values are combined in pairs of neighbours, then pairs of pairs, always the
+// left one first. So the order is that of the threads, and the same for every launch.
+#pragma once
+
+namespace quern
+{
+
+// The walk (src/array/fold.h). The host fills it (src/engine/reduction.c). D: dimensions, the kept
+// ones first; K: operands. `extent` counts units along the dimension in which their lanes lie.
+template <typename I_, int D_, int K_> struct fold {
+    I_ outputs;  // of a launch, in packs of lanes where they lie along the kept dimensions
+    I_ units;    // of an output
+    I_ head;     // elements before the first unit
+    I_ rest;     // elements that no unit covers
+    I_ covered;  // elements that units cover
+    I_ chunk;    // units of a block for an output
+    I_ splits;   // blocks for an output
+    I_ workers;  // threads of a block for an output, a power of two
+    I_ shift;    // its exponent
+    I_ results;  // outputs, in elements
+    divider<I_> extent[D_ > 0 ? D_ : 1];
+    I_ stride[K_ > 0 ? K_ : 1][D_ > 0 ? D_ : 1]; // bytes
+};
+
+// A value that is not there yet: no constructor runs.
+template <typename T_> union slot {
+    T_ value;
+    __device__ slot()
+    {
+    }
+    __device__ slot(const slot &other)
+    {
+        value = other.value;
+    }
+    __device__ slot &operator=(const slot &other)
+    {
+        value = other.value;
+        return *this;
+    }
+};
+
+// The slot of the thread `distance` places up in the warp, 4 bytes at a time.
+template <typename T_>
+__device__ __forceinline__ slot<T_> shuffle_down(const slot<T_> &own, int distance)
+{
+    constexpr int words = (sizeof(T_) + 3) / 4;
+    unsigned word[words] = {};
+    memcpy(word, &own, sizeof(T_));
+#pragma unroll
+    for (int k = 0; k < words; k++) {
+        word[k] = __shfl_down_sync(0xffffffffu, word[k], distance);
+    }
+    slot<T_> other;
+    memcpy(&other, word, sizeof(T_));
+    return other;
+}
+
+// Combine the slots of lanes `at` = 0, 1, ... `count` - 1 into lane 0's; `most` (a power of two, the
+// same for the warp) bounds count. Every thread of the warp calls.
+template <typename T_, typename F_>
+__device__ __forceinline__ void combine_warp(slot<T_> &own, int at, int count, int most,
+                                             const F_ &reduce)
+{
+    for (int distance = 1; distance < most; distance *= 2) {
+        const slot<T_> other = shuffle_down(own, distance);
+        if ((at & (2 * distance - 1)) == 0 && at + distance < count) {
+            own.value = reduce(own.value, other.value);
+        }
+    }
+}
+
+// Combine the slots of the workers `at` = 0 ... count - 1 of each output into worker 0's. Rows: the
+// workers of an output are neighbours in the block. `shared`: a slot for each warp of the block.
+template <typename T_, typename F_>
+__device__ __forceinline__ void combine_rows(slot<T_> &own, int at, int count, int workers,
+                                             const F_ &reduce, slot<T_> *shared)
+{
+    combine_warp(own, at & 31, min(count - (at & ~31), 32), min(workers, 32), reduce);
+    if (workers <= 32) {
+        return;
+    }
+    const int warp = threadIdx.x / 32;
+    if (threadIdx.x % 32 == 0) {
+        shared[warp] = own;
+    }
+    __syncthreads();
+    if (at < 32) { // the first warp of each output
+        if (at < workers / 32) {
+            own = shared[warp + at];
+        }
+        combine_warp(own, at, (count + 31) / 32, workers / 32, reduce);
+    }
+    __syncthreads();
+}
+
+// The same with columns: the workers of an output are `beside` threads apart. `shared`: a slot for
+// each thread of the block.
+template <typename T_, typename F_>
+__device__ __forceinline__ void combine_columns(slot<T_> &own, int at, int count, int workers,
+                                                int beside, const F_ &reduce, slot<T_> *shared)
+{
+    if (workers == 1) {
+        return;
+    }
+    shared[threadIdx.x] = own;
+    __syncthreads();
+    for (int distance = 1; distance < workers; distance *= 2) {
+        if ((at & (2 * distance - 1)) == 0 && at + distance < count) {
+            own.value = reduce(own.value, shared[threadIdx.x + distance * beside].value);
+            shared[threadIdx.x] = own;
+        }
+        __syncthreads();
+    }
+}
+
+// True in the block that comes last of `splits` that share a counter, which is zero again after it.
+// What the others wrote to global memory before is there to be read.
+__device__ __forceinline__ bool is_last_block(unsigned *counter, unsigned splits)
+{
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        last = atomicAdd(counter, 1u) == splits - 1;
+        if (last) {
+            *counter = 0;
+        }
+    }
+    __syncthreads();
+    __threadfence();
+    return last;
+}
+
+} // namespace quern

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+@includes@
+@types@
+@preamble@
+typedef
+@reduce_type@
+_type_reduce;
+static_assert(__is_trivially_copyable(_type_reduce), "reduce_type must be trivially copyable");
+static_assert(sizeof(_type_reduce) <= 64, "reduce_type must have at most 64 bytes");
+
+extern "C" __global__ void __launch_bounds__(@block@) @name@(@parameters@)
+{
+@positions@
+    const auto _quern_map = [&](@inputs@) __attribute__((always_inline)) -> _type_reduce {
+@map@
+    };
+    const auto _quern_reduce = [&](_type_reduce a, _type_reduce b) -> _type_reduce {
+@reduce@
+    };
+    const auto _quern_post = [&](@outputs@_type_reduce a) __attribute__((always_inline)) {
+@post@
+    };
+    typedef @index@ _quern_index;
+    typedef quern::slot<_type_reduce> _quern_slot;
+    __shared__ alignas(_type_reduce) char _quern_shared[@slots@ * sizeof(_type_reduce)];
+@place@
+    const bool _quern_live = _quern_o < _quern_s.outputs;
+    const _quern_index _quern_begin = _quern_part * _quern_s.chunk;
+    const _quern_index _quern_count = min(_quern_s.chunk, _quern_s.units - _quern_begin);
+@share@
+@kept@
+    _quern_slot _quern_v[@values@];
+    bool _quern_has = false;
+    const auto _quern_take = [&](_quern_slot &_quern_to, bool _quern_more, _type_reduce _quern_x)
+        __attribute__((always_inline)) {
+            _quern_to.value = _quern_more ? _quern_reduce(_quern_to.value, _quern_x) : _quern_x;
+        };
+@rest@
+#pragma unroll @unroll@
+    for (_quern_index _quern_u = _quern_first; _quern_u < _quern_last; _quern_u += _quern_step) {
+@unit@
+        _quern_has = true;
+    }
+@combine@
+@split@
+    if (_quern_live && _quern_r == 0) {
+@finish@
+    }
+}
