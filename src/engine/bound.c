@@ -127,7 +127,7 @@ quern_status quern_launch(quern_bound *bound)
     quern_status status =
         bound->launch(bound->device, bound->function, &bound->config, bound->block.pointers);
     if (status != QUERN_OK) {
-        qn_explain_place(bound->kernel);
+        qn_explain_place(bound->kernel->texts, QN_TEXTS);
     }
     bound->failed = status != QUERN_OK;
     return status;

@@ -5,55 +5,6 @@
  * made before, there is no allocation, no lock and no copy of text.
  */
 #include "engine/engine.h"
-#include <string.h>
-
-/* ---- places in snippets --------------------------------------------------------------------- */
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
-/** Bytes of line `line` (from 1) of a text. False when it has no such line. */
-static bool line_of(const char *text, uint32_t line, size_t *begin, size_t *end)
-{
-    const char *at = text;
-    for (uint32_t n = 1; n < line; n++) {
-        at = strchr(at, '\n');
-        if (at == NULL) {
-            return false;
-        }
-        at++;
-    }
-    *begin = (size_t)(at - text);
-    *end = *begin + strcspn(at, "\n");
-    return true;
-}
-
-void qn_explain_place(const quern_kernel *kernel)
-{
-    const char *file;
-    uint32_t line, column;
-    if (!qn_error_get_place(&file, &line, &column)) {
-        return;
-    }
-    const qn_user_text *texts = kernel->texts;
-    for (size_t t = 0; t < QN_TEXTS; t++) {
-        size_t begin, end;
-        if (texts[t].file_name == NULL || strcmp(base_name(file), texts[t].file_name) != 0 ||
-            !line_of(texts[t].text, line, &begin, &end)) {
-            continue;
-        }
-        if (column != 0 && begin + column - 1 < end) {
-            begin += column - 1;
-        }
-        qn_error_span(texts[t].file_name, qn_str_of(texts[t].text), begin, end);
-        return;
-    }
-}
-
-/* ---- calling -------------------------------------------------------------------------------- */
 
 /** Pack and queue. The workspace is kept for later calls, unless the launch failed. */
 static quern_status queue(const qn_call *call, const qn_specialization *z)
@@ -88,7 +39,7 @@ static quern_status launch(qn_call *call)
     QN_TRY(qn_specialize(&z, call));
     quern_status status = queue(call, z);
     if (status != QUERN_OK) {
-        qn_explain_place(call->kernel);
+        qn_explain_place(call->kernel->texts, QN_TEXTS);
     }
     return status;
 }

@@ -331,8 +331,11 @@ void qn_workspaces_forget(quern_engine *engine, const void *stream, bool all);
 /** What quern_call_n() does, without resetting the error record. */
 quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,
                          const quern_call_options *options);
-/** After a failed launch or wait: turn a place in a snippet, if the device recorded one, into a
- * span. */
-void qn_explain_place(const quern_kernel *kernel);
+
+/* ---- place.c: where in a user's text a kernel failed ---------------------------------------- */
+
+/** After a failed launch or wait: turn the place that the device recorded, if it is in one of
+ * `texts`, into a span. */
+void qn_explain_place(const qn_user_text *texts, size_t count);
 
 #endif /* QN_ENGINE_H */

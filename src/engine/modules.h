@@ -73,9 +73,4 @@ struct quern_function {
     qn_function_parameter parameters[]; /**< sorted by offset */
 };
 
-/* ---- place.c: where in a user's text a kernel failed ---------------------------------------- */
-
-/** Turn the place that a failed launch recorded, if it is in one of `texts`, into a span. */
-void qn_place_in_texts(const qn_user_text *texts, size_t count);
-
 #endif /* QN_MODULES_H */

@@ -4,7 +4,7 @@
  * the texts that it may be in. Out: the failure with a span, so that a caret can be drawn. Nothing
  * happens when the text is not at hand.
  */
-#include "engine/modules.h"
+#include "engine/engine.h"
 #include <string.h>
 
 static const char *base_name(const char *path)
@@ -29,7 +29,7 @@ static bool line_of(const char *text, uint32_t line, size_t *begin, size_t *end)
     return true;
 }
 
-void qn_place_in_texts(const qn_user_text *texts, size_t count)
+void qn_explain_place(const qn_user_text *texts, size_t count)
 {
     const char *file;
     uint32_t line, column;
