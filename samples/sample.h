@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What every sample does with a failure: print the explanation and end.
+ * What every sample does with a failure: print the explanation and end. The same for a result that
+ * is not what the host computes.
  */
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
+#include <math.h>
 #include <quern/quern.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,15 @@ static inline void must(quern_status status)
 {
     if (status != QUERN_OK) {
         fputs(quern_last_error_text(), stderr);
+        exit(1);
+    }
+}
+
+/* `got`, from the device, is `want`, from the host, or as near to it as `tolerance`. */
+static inline void must_be_near(double got, double want, double tolerance)
+{
+    if (!(fabs(got - want) <= tolerance)) {
+        fprintf(stderr, "error: the device computed %.17g, the host %.17g\n", got, want);
         exit(1);
     }
 }

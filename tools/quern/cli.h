@@ -455,6 +455,8 @@ int cli_job_do(const cli_command *command, const cli_job_options *shared, cli_jo
 const char *cli_identity(const char *word);
 /* Reduce or scan along these axes; along all when there are none. */
 void cli_job_axes(cli_job *job, const cli_numbers *axes);
+/* Whether an array among the arguments says how many elements there are. */
+bool cli_job_has_shape(const cli_job *job);
 /* Make parameters of the signature in words 0 and 1, and give them the words that the command did
  * not need itself. */
 int cli_job_assign(cli_job *job, const cli_list *words);

@@ -36,23 +36,6 @@ static const char examples[] =
     "  quern elementwise 'T x, T y' 'T z' 'z = (x - y) * (x - y)' x=a.npy y='b.npy[::-1]' z=c.npy\n"
     "  quern elementwise 'float32 x' 'float32 y' 'y = sqrtf(x)' x=arange:float32:10\n";
 
-/* Without --size an array that is not raw has to say how many elements there are. */
-static int check_size(const cli_job *job)
-{
-    if (job->call.has_size) {
-        return CLI_OK;
-    }
-    for (size_t k = 0; k < job->parameters.count; k++) {
-        const cli_parameter *p = &job->parameters.items[k];
-        bool is_array = !p->allocate && p->value.kind != CLI_VALUE_DIRECT;
-        if (is_array && !p->raw) {
-            return CLI_OK;
-        }
-    }
-    return cli_usage(job->command->name, "nothing says how many elements there are: add --size=N, "
-                                         "or pass an array that is not raw");
-}
-
 /* Define the kernel and give its parameters their arguments. */
 static int define(cli_job *job, const void *context, const cli_list *words)
 {
@@ -73,7 +56,10 @@ static int define(cli_job *job, const void *context, const cli_list *words)
     job->call.loop_size = options->size.value;
     job->call.block_size = (uint32_t)options->block_size.value;
     CLI_TRY(cli_job_assign(job, words));
-    CLI_TRY(check_size(job));
+    if (!job->call.has_size && !cli_job_has_shape(job)) {
+        return cli_usage(job->command->name, "nothing says how many elements there are: add "
+                                             "--size=N, or pass an array that is not raw");
+    }
     return cli_job_run(job);
 }
 

@@ -70,6 +70,16 @@ void cli_job_axes(cli_job *job, const cli_numbers *axes)
     job->call.axis_count = (uint32_t)axes->count;
 }
 
+bool cli_job_has_shape(const cli_job *job)
+{
+    bool found = false;
+    for (size_t k = 0; k < job->parameters.count; k++) {
+        const cli_parameter *p = &job->parameters.items[k];
+        found |= !p->raw && !p->allocate && p->value.kind != CLI_VALUE_DIRECT;
+    }
+    return found;
+}
+
 static void pack(cli_job *job, quern_value *values)
 {
     for (size_t k = 0; k < job->parameters.count; k++) {

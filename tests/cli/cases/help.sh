@@ -2,6 +2,7 @@
 . "$CASE_LIB"
 try quern help
 try quern help elementwise
+try quern help reduce
 try quern help cache
 try quern --help >first
 try quern help >second

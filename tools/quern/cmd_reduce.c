@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * quern reduce: a value for each element, combined along axes.
+ */
+#include "cli.h"
+
+typedef struct reduce_options {
+    cli_job_options job;
+    cli_numbers axis;
+    int keepdims, ordered;
+    const char *reduce_type, *preamble, *name;
+    cli_list options;
+} reduce_options;
+
+#define FIELD(field) offsetof(reduce_options, field)
+
+static const cli_option table[] = {
+    {"axis", "A[,B...]", "axes to reduce; negative: from the end (default: all)", CLI_NUMBERS,
+     FIELD(axis), INT32_MIN, INT32_MAX, CLI_NUMBERS_MOST},
+    {"keepdims", NULL, "keep the reduced axes, with extent 1", CLI_FLAG, FIELD(keepdims)},
+    {"reduce-type", "TYPE", "C++ type of a and b (default: the type of the first output)", CLI_TEXT,
+     FIELD(reduce_type)},
+    {"ordered", NULL, "REDUCE is not commutative: keep the order of the elements", CLI_FLAG,
+     FIELD(ordered)},
+    {"preamble", "CODE", "device code before the kernel: functions, types", CLI_TEXT,
+     FIELD(preamble)},
+    {"name", "NAME", "name of the kernel in profilers and messages", CLI_TEXT, FIELD(name)},
+    CLI_COMPILER_OPTIONS(reduce_options),
+    CLI_JOB_OPTIONS(reduce_options),
+};
+
+static const char *const words_needed[] = {"IN", "OUT", "MAP", "REDUCE", "POST", "IDENTITY"};
+
+static const char text[] =
+    "MAP       makes a value of each element: an expression of the inputs, such as x * x; _J is\n"
+    "          the position along the reduced axes, _in_ind.get()[k] that along axis k\n"
+    "REDUCE    combines two values a and b, in any order: a + b, max(a, b)\n"
+    "POST      statements that assign the outputs from the last value a: y = sqrt(a)\n"
+    "IDENTITY  the value that an output starts from: 0; '' for none, and then from its first\n"
+    "          element\n"
+    "MAP and REDUCE may also be statements that end in: return VALUE;\n";
+
+static const char examples[] =
+    "  quern reduce 'T x' 'T y' x 'a + b' 'y = a' 0 x=arange:int64:3x4 --axis=1\n"
+    "  quern reduce 'T x' 'T y' 'x * x' 'a + b' 'y = sqrt(a)' 0 x=a.npy y=norm.npy --keepdims\n"
+    "  quern reduce 'T x, T w' 'T y' 'x * w' 'a + b' 'y = a' 0 x=a.npy.T w='b.npy[0]'\n"
+    "  quern reduce 'T x' 'T y' x 'max(a, b)' 'y = a' '' x=random:float32:1000\n";
+
+static int define(cli_job *job, const void *context, const cli_list *words)
+{
+    const reduce_options *options = context;
+    quern_reduction_options kernel = QUERN_REDUCTION_OPTIONS_INIT;
+    kernel.ordered = (uint32_t)options->ordered;
+    kernel.name = options->name;
+    kernel.preamble = options->preamble;
+    kernel.reduce_type = options->reduce_type;
+    kernel.options = options->options.items;
+    kernel.option_count = (uint32_t)options->options.count;
+    const char *const *w = words->items;
+    if (quern_reduction(&job->kernel, job->engine, w[0], w[1], w[2], w[3], w[4], cli_identity(w[5]),
+                        &kernel) != QUERN_OK) {
+        return cli_fail_library(NULL);
+    }
+    job->call.keepdims = (uint32_t)options->keepdims;
+    cli_job_axes(job, &options->axis);
+    CLI_TRY(cli_job_assign(job, words));
+    if (!cli_job_has_shape(job)) {
+        return cli_usage(job->command->name,
+                         "there is nothing to reduce: pass an array that is not raw");
+    }
+    return cli_job_run(job);
+}
+
+static int run(const cli_command *command, int argc, char **argv)
+{
+    reduce_options options = {0};
+    cli_list words;
+    CLI_TRY(cli_options_parse(command, &options, argc, argv, &words));
+    return cli_job_do(command, &options.job, define, &options, &words);
+}
+
+const cli_command cmd_reduce = {
+    .name = "reduce",
+    .summary = "Combine the elements of arrays along axes: sums, norms, extremes",
+    .usage = " [NAME=VALUE...] [OPTION...]",
+    .words = words_needed,
+    .word_count = CLI_COUNT(words_needed),
+    .text = text,
+    .values = cli_value_help,
+    .examples = examples,
+    .options = table,
+    .option_count = CLI_COUNT(table),
+    .run = run,
+};
