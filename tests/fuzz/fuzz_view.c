@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fuzz target: what stands after NAME=, views above all. In: any text. Holds: a problem lies within
+ * Fuzz target: what an argument may be, views above all. In: any text. Holds: a problem lies within
  * the text; a view that is accepted for a shape gives axes that are no longer than the array's own
- * or have one element.
+ * or have one element; a structure by value is no larger than its text allows.
  */
 #include "cli.h"
 
@@ -49,6 +49,26 @@ static void check_view(const cli_view *view, int ndim, const int64_t *extents, s
     }
 }
 
+static void check_structure(const char *text, size_t length)
+{
+    quern_value value;
+    cli_problem problem;
+    if (!cli_structure_parse(&value, text, &problem)) {
+        check_problem(&problem, length);
+    } else if (value.kind == QUERN_VALUE_STRUCT) {
+        uint64_t bytes = value.as.block.bytes;
+        check(bytes > 0 && bytes <= length * 16); /* of the widest number */
+        const uint8_t *data = value.as.block.data;
+        unsigned sum = 0;
+        for (uint64_t k = 0; k < bytes; k++) {
+            sum += data[k]; /* reads past its memory are the sanitizer's to find */
+        }
+        check(sum <= bytes * 255);
+    } else {
+        check(value.kind == QUERN_VALUE_POINTER);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const int64_t shapes[][4] = {{5, 4, 3, 2}, {0, 1, 7, 0}, {INT64_MAX, 1, 2, 3}};
@@ -72,6 +92,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (!cli_value_parse(&value, text, &problem)) {
         check_problem(&problem, length);
+    }
+    if (cli_is_structure(text)) {
+        check_structure(text, length);
     }
     cli_free_all();
     return 0;
