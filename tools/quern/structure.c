@@ -29,16 +29,17 @@ static void put_scalar(uint8_t *to, const quern_value *scalar)
 {
     quern_dtype dtype = (quern_dtype)scalar->dtype;
     const double *parts = scalar->as.parts;
+    double real = scalar->as.real;
     switch (dtype) {
     case QUERN_FLOAT16:
     case QUERN_BFLOAT16:
-        memcpy(to, &(uint16_t){cli_small_from_double(scalar->as.real, dtype)}, 2);
+        memcpy(to, &(uint16_t){cli_small_from_double(real, dtype)}, 2);
         break;
     case QUERN_FLOAT32:
-        memcpy(to, &(float){(float)scalar->as.real}, 4);
+        memcpy(to, &(float){(float)real}, 4);
         break;
     case QUERN_FLOAT64:
-        memcpy(to, &scalar->as.real, 8);
+        memcpy(to, &real, 8);
         break;
     case QUERN_COMPLEX64:
         memcpy(to, (float[2]){(float)parts[0], (float)parts[1]}, 8);
