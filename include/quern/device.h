@@ -33,6 +33,9 @@ typedef struct quern_launch_config {
     uint32_t block[3];
     uint32_t shared_bytes; /**< dynamic */
     uint32_t cooperative;  /**< 1: all blocks resident at once */
+    uint32_t cluster[3];   /**< blocks of a cluster; cluster[0] 0: no clusters */
+    uint32_t overlap;      /**< 1: may begin before the launch in front of it has ended */
+    int32_t priority;      /**< of its blocks; 0: the stream's */
     void *stream;          /**< the device's handle; NULL: the device's default stream */
 } quern_launch_config;
 
@@ -43,7 +46,7 @@ typedef struct quern_device quern_device;
  * or a status whose explanation it has recorded. Unless said otherwise a slot is required. */
 typedef struct quern_device_methods {
     uint32_t size;    /**< sizeof(quern_device_methods) */
-    uint32_t version; /**< 1 */
+    uint32_t version; /**< 2 */
     const char *name; /**< "cuda", "soft": what stands before the colon in quern_options.device */
 
     /** How many can be opened as NAME:0, NAME:1, ...; 0 with *why (may be NULL; a static or
@@ -76,8 +79,26 @@ typedef struct quern_device_methods {
     quern_status (*module_load)(quern_device *device, void **out, quern_image_kind kind,
                                 const void *image, size_t bytes);
     void (*module_free)(quern_device *device, void *module);
+    /** By the name that the image has. Errors: QUERN_ERROR_NAME. */
     quern_status (*function_get)(quern_device *device, void **out, void *module, const char *name);
+    /** The names of functions that can be launched, borrowed from the module: up to `capacity` are
+     * put into `names`; *count tells how many there are, SIZE_MAX: the device does not say. */
+    quern_status (*module_functions)(quern_device *device, void *module, size_t *count,
+                                     const char **names, size_t capacity);
+    /** Address and size of a variable. Errors: QUERN_ERROR_NAME. */
+    quern_status (*module_global)(quern_device *device, void **pointer, uint64_t *bytes,
+                                  void *module, const char *name);
+    /** Optional: the names of variables, as module_functions. */
+    quern_status (*module_globals)(quern_device *device, void *module, size_t *count,
+                                   const char **names, size_t capacity);
+    /** Fill all of *info, its `size` too. */
     quern_status (*function_info)(quern_device *device, void *function, quern_function_info *info);
+    /** Offset and size of a parameter; `index` is below function_info's parameter_count. */
+    quern_status (*function_parameter)(quern_device *device, void *function, uint32_t index,
+                                       uint64_t *offset, uint64_t *bytes);
+    /** Change a property; the value is in its range. */
+    quern_status (*function_set)(quern_device *device, void *function,
+                                 quern_function_property property, int32_t value);
     /** Blocks of this size that fit one processor at once; 0 where it is not known. */
     quern_status (*occupancy)(quern_device *device, void *function, uint32_t block_threads,
                               uint32_t shared_bytes, uint32_t *blocks);
