@@ -2,7 +2,8 @@
  *
  * Cold compilation: from a new snippet to a loaded kernel (signature, source, NVRTC, store, load),
  * and in the same process the floor: bare NVRTC, with its default options, of an equivalent kernel
- * written by hand, scalar and with vectors. Every source is new and NVRTC's own cache is off.
+ * written by hand: elementwise, scalar and with vectors; a reduction; raw source. Every source is
+ * new and NVRTC's own cache is off.
  *
  * usage: bench_compile_cold [RUNS]
  */
@@ -41,6 +42,48 @@ static const char vector[] =
     "  }\n"
     "}\n";
 
+/** A sum: packs of four, warps by shuffles, blocks through shared memory, the last block finishes.
+ */
+static const char sum[] =
+    "struct alignas(16) P { float v[4]; };\n"
+    "__device__ float warp_sum(float v) {\n"
+    "  for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffffu, v, d);\n"
+    "  return v;\n"
+    "}\n"
+    "__device__ float block_sum(float v) {\n"
+    "  __shared__ float warps[8];\n"
+    "  v = warp_sum(v);\n"
+    "  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;\n"
+    "  __syncthreads();\n"
+    "  v = threadIdx.x < 8 ? warps[threadIdx.x] : 0.0f;\n"
+    "  return threadIdx.x < 32 ? warp_sum(v) : 0.0f;\n"
+    "}\n"
+    "extern \"C\" __global__ void k(const float *__restrict__ x, float *__restrict__ y, int n,\n"
+    "                             volatile float *parts, unsigned *counter) {\n"
+    "  float v = 0.0f;\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x, step = gridDim.x * blockDim.x;\n"
+    "  if (i < n %% 4) v = x[n - 1 - i] * %d.0f;\n"
+    "#pragma unroll 4\n"
+    "  for (int p = i; p < n / 4; p += step) {\n"
+    "    P a = ((const P *)x)[p];\n"
+    "#pragma unroll\n"
+    "    for (int l = 0; l < 4; l++) v += a.v[l] * %d.0f;\n"
+    "  }\n"
+    "  v = block_sum(v);\n"
+    "  __shared__ bool last;\n"
+    "  if (threadIdx.x == 0) {\n"
+    "    parts[blockIdx.x] = v;\n"
+    "    __threadfence();\n"
+    "    last = atomicAdd(counter, 1u) == gridDim.x - 1;\n"
+    "  }\n"
+    "  __syncthreads();\n"
+    "  if (!last) return;\n"
+    "  v = 0.0f;\n"
+    "  for (int b = threadIdx.x; b < gridDim.x; b += blockDim.x) v += parts[b];\n"
+    "  v = block_sum(v);\n"
+    "  if (threadIdx.x == 0) { *y = v; *counter = 0; }\n"
+    "}\n";
+
 static quern_engine *engine;
 static quern_array *x, *y, *z;
 static int arch;
@@ -72,7 +115,28 @@ static double bare_vector(void)
     return bare(vector);
 }
 
-static double quern(void)
+static double bare_sum(void)
+{
+    return bare(sum);
+}
+
+static double quern_sum(void)
+{
+    char map[64];
+    snprintf(map, sizeof map, "x * %d.0f", ++number);
+    double begin = bench_now_us();
+    quern_kernel *kernel;
+    quern_array *all = NULL;
+    bench_check(quern_reduction(&kernel, engine, "T x", "T y", map, "a + b", "y = a", "0", NULL));
+    bench_check(quern_call(kernel, x, &all));
+    bench_check(quern_synchronize(engine));
+    double end = bench_now_us();
+    quern_array_release(all);
+    quern_kernel_release(kernel);
+    return (end - begin) * 1e-3;
+}
+
+static double quern_elements(void)
 {
     char operation[64];
     snprintf(operation, sizeof operation, "z = 2.0f * x + y + %d.0f", ++number);
@@ -89,11 +153,17 @@ static double quern(void)
 int main(int argc, char **argv)
 {
     static const struct {
-        const char *name;
+        const char *what, *name;
         double (*run)(void);
     } peers[] = {
-        {"bare NVRTC, scalar", bare_scalar}, {"bare NVRTC, vector", bare_vector}, {"quern", quern}};
-    static double times[3][MAX_RUNS];
+        {"2x+y", "bare NVRTC, scalar", bare_scalar},
+        {"2x+y", "bare NVRTC, vector", bare_vector},
+        {"2x+y", "quern", quern_elements},
+        {"sum", "bare NVRTC", bare_sum},
+        {"sum", "quern", quern_sum},
+    };
+    enum { PEERS = sizeof peers / sizeof *peers };
+    static double times[PEERS][MAX_RUNS];
     int runs = argc > 1 ? atoi(argv[1]) : 25;
     runs = runs < 1 || runs > MAX_RUNS ? 25 : runs;
     char folder[] = "/tmp/quern-bench-XXXXXX";
@@ -109,21 +179,21 @@ int main(int argc, char **argv)
     bench_check(quern_get_device_info(engine, &info));
     kind = strncmp(info.target, "sm_", 3) == 0 ? QN_IMAGE_CUBIN : QN_IMAGE_PTX;
     arch = atoi(strchr(info.target, '_') + 1);
-    int64_t n = 1000;
+    int64_t n = 1000000;
     bench_check(quern_array_new(&x, engine, QUERN_FLOAT32, 1, &n));
     bench_check(quern_array_new(&y, engine, QUERN_FLOAT32, 1, &n));
     bench_check(quern_array_new(&z, engine, QUERN_FLOAT32, 1, &n));
-    double first = quern(); /* loads NVRTC */
+    double first = quern_elements(); /* loads NVRTC */
     bare_scalar();
     for (int r = 0; r < runs; r++) {
-        for (int p = 0; p < 3; p++) {
+        for (int p = 0; p < PEERS; p++) {
             times[p][r] = peers[p].run();
         }
     }
     bench_print("cold compile", "quern", "first in the process", "ms", first);
-    for (int p = 0; p < 3; p++) {
+    for (int p = 0; p < PEERS; p++) {
         char what[64];
-        snprintf(what, sizeof what, "2x+y float32 to %s", info.target);
+        snprintf(what, sizeof what, "%s float32 to %s", peers[p].what, info.target);
         bench_print("cold compile", peers[p].name, what, "ms",
                     bench_median(times[p], (size_t)runs));
     }

@@ -6,57 +6,9 @@
  *
  * usage: bench_elementwise [MIB]     (of each array; default 1024, for a GPU)
  */
-#include "bench.h"
-
-#define RUNS     15
-#define WARM_UPS 3
+#include "measure.h"
 
 static quern_engine *engine;
-
-/** An array of random bits that are ordinary numbers in every dtype: small positive integers, and
- * floats between 1 and 2. */
-static quern_array *random_array(quern_dtype dtype, int ndim, const int64_t *shape)
-{
-    quern_array *a;
-    quern_kernel *fill;
-    bench_check(quern_array_new(&a, engine, dtype, ndim, shape));
-    bench_check(quern_elementwise(&fill, engine, "", "T y",
-                                  "y = T(1 + ((i * 2654435761LL) >> 7 & 63) / 64.0f)", NULL));
-    bench_check(quern_call(fill, a));
-    quern_kernel_release(fill);
-    return a;
-}
-
-static double time_ms(quern_kernel *kernel, quern_array *x, quern_array *y, quern_array *z)
-{
-    quern_event *begin, *end;
-    double times[RUNS];
-    bench_check(quern_event_new(&begin, engine));
-    bench_check(quern_event_new(&end, engine));
-    for (int run = -WARM_UPS; run < RUNS; run++) {
-        bench_check(quern_event_record(begin, NULL));
-        bench_check(quern_call(kernel, x, y, z));
-        bench_check(quern_event_record(end, NULL));
-        bench_check(quern_event_wait(end));
-        if (run >= 0) {
-            bench_check(quern_event_elapsed(&times[run], begin, end));
-        }
-    }
-    quern_event_free(begin);
-    quern_event_free(end);
-    return bench_median(times, RUNS);
-}
-
-static double bytes_of(const quern_array *a)
-{
-    int64_t bytes = (int64_t)quern_dtype_size(quern_array_dtype(a));
-    for (int d = 0; d < quern_array_ndim(a); d++) {
-        if (quern_array_strides(a)[d] != 0) {
-            bytes *= quern_array_shape(a)[d];
-        }
-    }
-    return (double)bytes;
-}
 
 static void report(const char *what, const char *operation, quern_array *x, quern_array *y)
 {
@@ -64,9 +16,10 @@ static void report(const char *what, const char *operation, quern_array *x, quer
     quern_array *z = NULL;
     bench_check(quern_elementwise(&kernel, engine, "T x, T y", "T z", operation, NULL));
     bench_check(quern_call(kernel, x, y, &z));
-    double ms = time_ms(kernel, x, y, z);
+    const quern_value values[] = {QUERN_VALUES(x, y, z)};
+    double ms = bench_call_ms(engine, kernel, values, 3, NULL);
     bench_print("elementwise", "quern", what, "GB/s",
-                (bytes_of(x) + bytes_of(y) + bytes_of(z)) / ms / 1e6);
+                (bench_bytes(x) + bench_bytes(y) + bench_bytes(z)) / ms / 1e6);
     quern_array_release(z);
     quern_kernel_release(kernel);
 }
@@ -77,7 +30,8 @@ static void contiguous(int64_t bytes)
                                          QUERN_FLOAT32, QUERN_FLOAT64, QUERN_COMPLEX64};
     for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
         int64_t n = bytes / (int64_t)quern_dtype_size(dtypes[k]);
-        quern_array *x = random_array(dtypes[k], 1, &n), *y = random_array(dtypes[k], 1, &n);
+        quern_array *x = bench_random(engine, dtypes[k], 1, &n),
+                    *y = bench_random(engine, dtypes[k], 1, &n);
         char what[64];
         snprintf(what, sizeof what, "2x+y %s n=%lld", quern_dtype_name(dtypes[k]), (long long)n);
         report(what, "z = T(2) * x + y", x, y);
@@ -92,10 +46,10 @@ static void contiguous(int64_t bytes)
 static void strided(int64_t side)
 {
     int64_t square[] = {side, side}, row[] = {side}, column[] = {side, 1};
-    quern_array *x = random_array(QUERN_FLOAT32, 2, square), *xt, *half_x, *half_y;
-    quern_array *y = random_array(QUERN_FLOAT32, 2, square), *yt;
-    quern_array *r = random_array(QUERN_FLOAT32, 1, row),
-                *c = random_array(QUERN_FLOAT32, 2, column);
+    quern_array *x = bench_random(engine, QUERN_FLOAT32, 2, square), *xt, *half_x, *half_y;
+    quern_array *y = bench_random(engine, QUERN_FLOAT32, 2, square), *yt;
+    quern_array *r = bench_random(engine, QUERN_FLOAT32, 1, row),
+                *c = bench_random(engine, QUERN_FLOAT32, 2, column);
     bench_check(quern_array_transpose(&xt, x, NULL));
     bench_check(quern_array_transpose(&yt, y, NULL));
     quern_slice every_other[] = {QUERN_SLICE_ALL, {QUERN_SLICE_NONE, QUERN_SLICE_NONE, 2}};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * values: elements of every dtype on the host.
+ */
+#include "lang/lang.h"
+#include "table.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool is_integer(quern_dtype dtype)
+{
+    return dtype >= QUERN_INT8 && dtype <= QUERN_UINT64;
+}
+
+bool is_complex(quern_dtype dtype)
+{
+    return dtype == QUERN_COMPLEX64 || dtype == QUERN_COMPLEX128;
+}
+
+void number_store(void *bytes, quern_dtype dtype, number v)
+{
+    uint16_t half;
+    float f[2] = {(float)v.re, (float)v.im};
+    double d[2] = {v.re, v.im};
+    switch (dtype) {
+    case QUERN_BOOL:
+        *(unsigned char *)bytes = v.re != 0;
+        break;
+    case QUERN_FLOAT16:
+    case QUERN_BFLOAT16:
+        half = dtype == QUERN_FLOAT16 ? qn_double_to_half(v.re) : qn_double_to_bfloat16(v.re);
+        memcpy(bytes, &half, 2);
+        break;
+    case QUERN_FLOAT32:
+    case QUERN_COMPLEX64:
+        memcpy(bytes, f, quern_dtype_size(dtype));
+        break;
+    case QUERN_FLOAT64:
+    case QUERN_COMPLEX128:
+        memcpy(bytes, d, quern_dtype_size(dtype));
+        break;
+    default: /* integers: the low bytes */
+        memcpy(bytes, &v.whole, quern_dtype_size(dtype));
+    }
+}
+
+static int64_t integer_load(const void *bytes, quern_dtype dtype)
+{
+    size_t size = quern_dtype_size(dtype);
+    uint64_t bits = 0;
+    memcpy(&bits, bytes, size);
+    unsigned unused = 64 - 8 * (unsigned)size;
+    bool is_signed = dtype <= QUERN_INT64;
+    return is_signed ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+}
+
+number number_load(const void *bytes, quern_dtype dtype)
+{
+    number v = {0, 0, 0};
+    uint16_t half;
+    float f[2] = {0, 0};
+    switch (dtype) {
+    case QUERN_FLOAT16:
+    case QUERN_BFLOAT16:
+        memcpy(&half, bytes, 2);
+        v.re = dtype == QUERN_FLOAT16 ? qn_half_to_float(half) : qn_bfloat16_to_float(half);
+        break;
+    case QUERN_FLOAT32:
+    case QUERN_COMPLEX64:
+        memcpy(f, bytes, quern_dtype_size(dtype));
+        v.re = f[0];
+        v.im = f[1];
+        break;
+    case QUERN_FLOAT64:
+    case QUERN_COMPLEX128:
+        memcpy(&v, bytes, quern_dtype_size(dtype));
+        break;
+    case QUERN_BOOL:
+        v.whole = *(const unsigned char *)bytes;
+        v.re = (double)v.whole;
+        break;
+    default:
+        v.whole = integer_load(bytes, dtype);
+        v.re = (double)v.whole;
+    }
+    return v;
+}
+
+void check(quern_status status, const char *what)
+{
+    if (status != QUERN_OK) {
+        fprintf(stderr, "%s: %s", what, quern_last_error_text());
+        exit(1);
+    }
+}
