@@ -6,7 +6,8 @@
  *            the file that QUERN_CUDA names (or libcuda.so.1 in the folder that it names), else
  *            libcuda.so.1 where the system's linker finds it. Nothing else is tried when QUERN_CUDA
  *            is set.
- *     soft   PTX executed on the CPU (src/ptx). "soft:THREADS" spreads blocks over THREADS threads.
+ *     soft   PTX executed on the CPU (src/ptx). "soft:THREADS" spreads blocks over THREADS threads;
+ *            soft_options.c reads that and what else may stand there.
  *
  * The CUDA device holds a reference to the GPU's primary context, which the CUDA runtime uses too,
  * and makes it current for the length of each call; a thread that had no context keeps that of

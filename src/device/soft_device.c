@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The software device: opened, described, closed, and its table of functions. In: "4" of "soft:4",
- * the host threads to use. Out: a device of compute capability 7.5 that executes PTX on the CPU, in
+ * The software device: opened, described, closed, and its table of functions. In: what stands
+ * behind "soft:". Out: a device of compute capability 7.5 that executes PTX on the CPU, in
  * host memory, with every access of a kernel checked against the arrays that live.
  */
 #include "device/soft_device.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -20,32 +18,12 @@ static int device_count(const char **why)
     return 1;
 }
 
-static quern_status parse_threads(unsigned *threads, const char *argument)
-{
-    *threads = 0;
-    if (!argument) {
-        return QUERN_OK;
-    }
-    char *end;
-    errno = 0;
-    unsigned long value = strtoul(argument, &end, 10);
-    if (argument[0] < '0' || argument[0] > '9' || *end || errno || value == 0 ||
-        value > SOFT_MAX_HOST_THREADS) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "\"soft:%s\": after the colon stands the number of threads to use, 1 to %d, "
-                       "as in \"soft:4\"; \"soft\" alone uses all cores",
-                       argument, SOFT_MAX_HOST_THREADS);
-    }
-    *threads = (unsigned)value;
-    return QUERN_OK;
-}
-
 static quern_status open_device(quern_device **out, const char *argument,
                                 const quern_allocator *allocator)
 {
     *out = NULL;
-    unsigned threads;
-    QN_TRY(parse_threads(&threads, argument));
+    soft_options options;
+    QN_TRY(qn_soft_options_read(&options, argument));
     soft_device *device = qn_calloc(1, sizeof *device);
     qn_memory_map *memory = device ? qn_memory_map_new() : NULL;
     if (!memory) {
@@ -53,7 +31,7 @@ static quern_status open_device(quern_device **out, const char *argument,
         return qn_fail_memory("opening the software device");
     }
     device->memory = memory;
-    device->threads = threads;
+    device->options = options;
     if (allocator) {
         device->allocator = *allocator;
         device->foreign_memory = true;
@@ -97,7 +75,7 @@ void qn_soft_describe(unsigned threads, quern_device_info *info)
 static quern_status device_info(quern_device *device, quern_device_info *info)
 {
     quern_device_info facts;
-    qn_soft_describe(soft_of(device)->threads, &facts);
+    qn_soft_describe(soft_of(device)->options.threads, &facts);
     return qn_device_info_give(info, &facts);
 }
 

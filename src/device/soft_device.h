@@ -15,9 +15,16 @@ enum {
     SOFT_MAX_HOST_THREADS = 1024,
 };
 
+/** What stands behind "soft:". */
+typedef struct soft_options {
+    uint32_t threads; /**< host threads; 0: all cores */
+    double limit;     /**< seconds that a launch may take; 0: any */
+    qn_ptx_aids aids; /**< for every launch */
+} soft_options;
+
 typedef struct soft_device {
     qn_memory_map *memory;
-    unsigned threads; /**< host threads; 0: all cores */
+    soft_options options;
     quern_allocator allocator;
     bool foreign_memory;    /**< `allocator` is used */
     atomic_uint interrupts; /**< so far: each ends the launches that run at that moment */
@@ -33,6 +40,9 @@ void qn_soft_host_memory(uint64_t *available, uint64_t *total);
 /** Facts of the device with `threads` threads (0: all cores). */
 void qn_soft_describe(unsigned threads, quern_device_info *info);
 
+/* soft_options.c */
+/** `argument`: "4,limit=10", or NULL for none. Errors: QUERN_ERROR_INVALID_ARGUMENT. */
+quern_status qn_soft_options_read(soft_options *options, const char *argument);
 /* soft_memory.c */
 quern_status qn_soft_allocate(quern_device *device, void **out, size_t bytes, void *stream);
 void qn_soft_release(quern_device *device, void *pointer, size_t bytes, void *stream);

@@ -126,8 +126,10 @@ quern_status qn_soft_launch(quern_device *quern, void *handle, const quern_launc
             .cooperative = config->cooperative != 0,
             .parameters = parameters,
             .memory = device->memory,
-            .threads = device->threads,
+            .threads = device->options.threads,
+            .limit = device->options.limit,
             .interrupts = &device->interrupts,
+            .aids = device->options.aids,
         };
         status = qn_ptx_run(&launch);
     }

@@ -235,6 +235,7 @@ typedef struct qn_ptx_launch {
     void *const *parameters; /**< parameters[k] points to the bytes of parameter k */
     qn_memory_map *memory;
     unsigned threads;              /**< host threads to spread blocks over; 0: all cores */
+    double limit;                  /**< seconds that it may take; 0: any */
     const atomic_uint *interrupts; /**< counts requests to stop; when it changes while the launch
                                       runs, that ends with QUERN_ERROR_INTERRUPTED. NULL: never */
     qn_ptx_aids aids;
