@@ -14,23 +14,40 @@
 
 /* ---- key.c: XXH3-128 over tagged, length-prefixed fields ----------------------------------- */
 
-/** Everything that shapes an image. */
+/** A piece of a linked image. */
+typedef struct qn_key_piece {
+    qn_image_kind kind; /**< 0: CUDA source, and `data` is the material of its own key */
+    const void *data;
+    size_t size;
+} qn_key_piece;
+
+/** Everything that shapes an image. What is NULL or 0 leaves no trace. */
 typedef struct qn_key_fields {
-    const char *source;         /**< expanded CUDA source */
-    const char *const *options; /**< the user's options, in order */
+    const char *source; /**< expanded CUDA source; "" for a linked image */
+    /** The last part of its path: it is in messages and in line information. NULL for sources that
+     * Quern writes. */
+    const char *file_name;
+    /** The user's options, in order. Of include folders only that they are there: the contents of
+     * what is included from them is in `includes`, so that a program may move. */
+    const char *const *options;
     size_t option_count;
-    const qn_header *headers; /**< every header the source includes */
+    const qn_header *headers; /**< every header in memory */
     size_t header_count;
+    const qn_includes *includes; /**< every header on disk */
     const char *const *expressions;
     size_t expression_count;
     int arch;
     qn_image_kind kind;
-    bool line_info, minimal;
+    bool line_info, minimal, relocatable;
+    const qn_key_piece *pieces; /**< of a linked image, in the order in which they are linked */
+    size_t piece_count;
+    const char *linker; /**< build id of the linker of a linked image */
 } qn_key_fields;
 
-/** `hash` is over `material`, the fields serialised as tagged, length-prefixed pieces and a format
- * version; the material is stored in the row and compared on a hit. The compiler's identity is not
- * in it: it is a column of its own, so that a machine without NVRTC can still find its images. */
+/** `hash` is over `material`, the fields serialised as tagged, length-prefixed pieces (files and
+ * images by their own hash) and a format version; the material is stored in the row and compared on
+ * a hit. The compiler's identity is not in it: it is a column of its own, so that a machine without
+ * NVRTC can still find its images. */
 typedef struct qn_key {
     uint64_t hash[2];
     char hex[33];

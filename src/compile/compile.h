@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * compile: from CUDA source to an image, through NVRTC, which is loaded at run time and only when
- * something must be compiled. Uses base only.
+ * compile: from CUDA source to an image, through NVRTC, and from several images to one, through
+ * nvJitLink. Both are loaded at run time and only when they are needed. Uses base only.
  */
 #ifndef QN_COMPILE_H
 #define QN_COMPILE_H
@@ -10,10 +10,14 @@
 
 /* ---- image.c ------------------------------------------------------------------------------ */
 
+/** The first three can be loaded, all can be linked. */
 typedef enum qn_image_kind {
     QN_IMAGE_CUBIN = 1,
     QN_IMAGE_PTX = 2,
-    QN_IMAGE_FATBIN = 3
+    QN_IMAGE_FATBIN = 3,
+    QN_IMAGE_LTO_IR = 4,
+    QN_IMAGE_OBJECT = 5, /**< a host's object file with device code in it */
+    QN_IMAGE_LIBRARY = 6 /**< a static library of such object files */
 } qn_image_kind;
 
 /** Compiled code. Zero-initialise; freed by qn_image_free. */
@@ -27,6 +31,16 @@ typedef struct qn_image {
     double compile_ms; /**< time in NVRTC */
 } qn_image;
 void qn_image_free(qn_image *image);
+
+/* ---- sniff.c: images that a user brings --------------------------------------------------- */
+
+/** What these bytes are, by their head, which is read within its bounds; 0 when they are no image.
+ * That the rest is sound only the device or the linker can tell. */
+qn_image_kind qn_image_kind_of(const void *data, size_t size);
+/** "cubin", "PTX", ...; "unknown" for 0. */
+const char *qn_image_kind_name(qn_image_kind kind);
+/** The kind, when it is one that can be loaded: cubin, PTX or fatbin. False when it is not. */
+bool qn_image_sniff(qn_image_kind *kind, const void *data, size_t size);
 
 /* ---- nvrtc.c: finding and loading the library --------------------------------------------- */
 
@@ -56,7 +70,7 @@ void qn_compiler_version(int *major, int *minor);
 /** True when this NVRTC makes native code for compute capability `arch` (90 for 9.0). Loads it. */
 quern_status qn_compiler_supports(int arch, bool *native, int *newest);
 
-/* ---- compile.c ---------------------------------------------------------------------------- */
+/* ---- includes.c: what a source includes --------------------------------------------------- */
 
 /** A header in memory: what #include "name" gives. */
 typedef struct qn_header {
@@ -64,20 +78,71 @@ typedef struct qn_header {
     const char *text;
 } qn_header;
 
-typedef struct qn_compile_request {
+/** A file on disk that the source may include. */
+typedef struct qn_include {
+    const char *name; /**< as the #include has it: no folder of this machine is in it */
+    uint64_t hash[2]; /**< XXH3-128 of the contents; 0, 0 when there is no such file */
+} qn_include;
+
+/** Everything on disk that shapes what a source compiles to. Zero-initialise; freed by
+ * qn_includes_free. */
+typedef struct qn_includes {
+    const qn_include *files; /**< the user's own, in the order in which they are met */
+    size_t file_count;
+    const char *const *folders; /**< of CUDA's and CCCL's headers: searched after the user's own */
+    size_t folder_count;
+    uint64_t cuda; /**< which versions of CUDA and CCCL the headers are of; 0: none is included */
+    qn_arena arena;
+} qn_includes;
+
+typedef struct qn_compile_request qn_compile_request;
+
+/** Find what a compilation will read. Of the request, only source, file_name, options (-I,
+ * --include-path, -include, --pre-include) and headers are looked at.
+ *
+ * Follows every #include of the source and of what it includes, whatever the conditionals around
+ * them say, so the result may name more than the compiler reads. Not followed: names that macros
+ * give, and __has_include. Headers in memory come first, then (for quotes) the folder of the
+ * including file, then the user's folders; what is in none of them is looked for among CUDA's and
+ * CCCL's headers, which are known by their version and not read. That search is made once a
+ * process: CUDA_HOME, CUDA_PATH, the Toolkit of the NVRTC in use, /usr/local/cuda*, the active
+ * Python environment. That a header is nowhere is no error here: the compiler may never ask for it.
+ * A source without #include costs one search for that word.
+ * Errors: QUERN_ERROR_OUT_OF_MEMORY. */
+quern_status qn_includes_find(qn_includes *out, const qn_compile_request *request);
+void qn_includes_free(qn_includes *includes);
+
+/* ---- kernels.c: what a source defines ------------------------------------------------------ */
+
+/** Append the names of the `__global__` functions in a source, in order, ", " between them, with
+ * their namespaces, and "<...>" behind templates: "saxpy, ns::scale<...>". Comments and literals
+ * are passed over; macros are not expanded. Returns how many there are. */
+size_t qn_source_kernels(qn_text *out, const char *source);
+
+/* ---- compile.c ---------------------------------------------------------------------------- */
+
+struct qn_compile_request {
     const char *source;
-    const char *file_name;      /**< what the source is called in messages: "quern_kernel.cu" */
-    const char *const *options; /**< the user's, in order */
+    /** What the source is called in messages: "quern_kernel.cu". Headers in quotes are looked for
+     * in its folder. */
+    const char *file_name;
+    /** The user's, in order: all that NVRTC knows. A target (-arch) must be the one of `arch`, or
+     * a variant of it (sm_90a), or a virtual one up to it (compute_80), which makes PTX. */
+    const char *const *options;
     size_t option_count;
     const qn_header *headers;
     size_t header_count;
     const char *const *expressions; /**< name expressions (templates), or none */
     size_t expression_count;
     int arch;           /**< compute capability: 90 */
-    qn_image_kind kind; /**< QN_IMAGE_CUBIN (-arch=sm_) or QN_IMAGE_PTX (-arch=compute_) */
+    qn_image_kind kind; /**< QN_IMAGE_CUBIN, QN_IMAGE_PTX, or QN_IMAGE_LTO_IR to be linked */
     bool line_info;
-    bool minimal; /**< add --minimal where NVRTC knows it (12.4 and later) */
-} qn_compile_request;
+    /** Add --minimal where NVRTC knows it (12.4 and later). It leaves out what CUDA's runtime
+     * declares (cudaError_t, ...), which headers of CCCL need: for Quern's own sources only. */
+    bool minimal;
+    bool relocatable;            /**< cubin or PTX that is to be linked: -rdc=true */
+    const qn_includes *includes; /**< what qn_includes_find() said; NULL: no folders are added */
+};
 
 /** A piece of the source that is the user's own text: messages about file `file_name` (as given by
  * #line) are turned into spans of `text`. */
@@ -89,8 +154,51 @@ typedef struct qn_user_text {
 /** Compile. Several threads may do so at once. On QUERN_ERROR_COMPILE the error record has the
  * whole log, the source, and for the first error in a user text the span (line and column; the
  * column from the caret line of the log) and a message such as "operation:2:7: identifier "foo" is
- * undefined". An option that NVRTC rejects is named in the message. */
+ * undefined". An option that NVRTC rejects is named in the message; of a header that is missing,
+ * the folders that were looked in and what to do. out->kind is PTX where an option asked for a
+ * virtual target.
+ * Errors: also QUERN_ERROR_NAME for a name expression that NVRTC rejects, with its reason and the
+ * kernels that there are; QUERN_ERROR_INVALID_ARGUMENT for options that cannot be given. */
 quern_status qn_compile(qn_image *out, const qn_compile_request *request,
                         const qn_user_text *user_texts, size_t user_text_count);
+
+/** True when one of the options is -NAME or --NAME, with or without a value behind it. */
+bool qn_options_say(const char *const *options, size_t count, const char *name);
+
+/* ---- link.c, nvjitlink.c: from several images to one ---------------------------------------- */
+
+typedef struct qn_link_input {
+    qn_image_kind kind;
+    const char *name; /**< in messages */
+    const void *data;
+    size_t size;
+} qn_link_input;
+
+typedef struct qn_link_request {
+    const qn_link_input *inputs;
+    size_t input_count;
+    /** Those of the compiler. The ones that shape code once more when it is linked are handed on
+     * (-lineinfo, -G, -maxrregcount, -ftz, ...), the others ignored. */
+    const char *const *options;
+    size_t option_count;
+    int arch;           /**< compute capability: 90 */
+    qn_image_kind kind; /**< QN_IMAGE_CUBIN, or QN_IMAGE_PTX when all inputs are LTO-IR */
+    bool line_info;
+} qn_link_request;
+
+/** Link. CUDA source is compiled first: as LTO-IR, or as relocatable cubin; LTO-IR alone can be
+ * linked for the software device. Several threads may do so at once. The log of the image has the
+ * linker's warnings.
+ * Errors: QUERN_ERROR_LINK with the linker's log; QUERN_ERROR_NVJITLINK_NOT_FOUND with where it was
+ * looked for; QUERN_ERROR_INVALID_ARGUMENT (no inputs; PTX asked for and an input that is not
+ * LTO-IR, which is named). */
+quern_status qn_link(qn_image *out, const qn_link_request *request);
+
+/** Find libnvJitLink without loading it: QUERN_NVJITLINK (a file, or a folder with it), the folder
+ * of the NVRTC in use, then the places of qn_compiler_find(). Its build id belongs in the key of
+ * what is linked. */
+bool qn_linker_find(qn_compiler_identity *out, char **looked);
+/** nvJitLink's version once loaded; 0.0 before. */
+void qn_linker_version(int *major, int *minor);
 
 #endif /* QN_COMPILE_H */
