@@ -311,7 +311,7 @@ static void code_free(qn_code *code)
     qn_free(code);
 }
 
-static bool decode(qn_decoder *decoder)
+static bool decode(qn_decoder *decoder, unsigned kind)
 {
     const qn_ptx_function *function = decoder->function;
     qn_code *code = decoder->code;
@@ -320,9 +320,10 @@ static bool decode(qn_decoder *decoder)
     code->function = function;
     code->frame_bytes = (function->frame_bytes + 63u) & ~63u;
     place_shared(code);
-    if (op_of && folded && qn_places_allocate(decoder) &&
+    if (op_of && folded && qn_places_allocate(decoder) && qn_watch_decode(decoder) &&
         (!function->is_kernel || list_variables(code))) {
         code->stack = function->is_kernel && needs_stack(function->module);
+    code->kind = kind;
         decode_instructions(decoder, op_of, folded);
     } else {
         decoder->failed = true;
@@ -333,10 +334,10 @@ static bool decode(qn_decoder *decoder)
     return !decoder->failed;
 }
 
-quern_status qn_code_get(const qn_code **out, const qn_ptx_function *function)
+quern_status qn_code_get(const qn_code **out, const qn_ptx_function *function, unsigned kind)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    void **decoded = &((qn_ptx_function *)function)->decoded;
+    void **decoded = &((qn_ptx_function *)function)->decoded[kind];
     *out = __atomic_load_n(decoded, __ATOMIC_ACQUIRE);
     if (*out) {
         return QUERN_OK;
@@ -345,7 +346,7 @@ quern_status qn_code_get(const qn_code **out, const qn_ptx_function *function)
     *out = *decoded;
     if (!*out) {
         qn_decoder decoder = {.function = function, .code = qn_calloc(1, sizeof(qn_code))};
-        if (decoder.code && decode(&decoder)) {
+        if (decoder.code && decode(&decoder, kind)) {
             *out = decoder.code;
             __atomic_store_n(decoded, decoder.code, __ATOMIC_RELEASE);
         } else if (decoder.code) {
@@ -358,8 +359,10 @@ quern_status qn_code_get(const qn_code **out, const qn_ptx_function *function)
 
 void qn_ptx_undecode(qn_ptx_function *function)
 {
-    if (function->decoded) {
-        code_free(function->decoded);
-        function->decoded = NULL;
+    for (unsigned kind = 0; kind < QN_CODE_KINDS; kind++) {
+        if (function->decoded[kind]) {
+            code_free(function->decoded[kind]);
+            function->decoded[kind] = NULL;
+        }
     }
 }

@@ -5,6 +5,7 @@
 #include "ptx/decode.h"
 
 #include "ptx/run_forms.h"
+#include "ptx/watch.h"
 
 #include <string.h>
 
@@ -302,8 +303,9 @@ bool qn_bind_sync(qn_decoder *decoder)
 
 static bool fence(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
-    (void)warp, (void)op, (void)mask;
+    (void)op, (void)mask;
     atomic_thread_fence(memory_order_seq_cst);
+    qn_watch_fence(warp);
     return true;
 }
 

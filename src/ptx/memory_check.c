@@ -4,7 +4,7 @@
  * out: 32 addresses that may be touched, or a report. The common case, all lanes inside the range
  * that the warp hit last, is two comparisons; everything else looks each lane up.
  */
-#include "ptx/run.h"
+#include "ptx/watch.h"
 
 #ifdef __x86_64__
 extern const qn_memory_lanes qn_memory_lanes_v2, qn_memory_lanes_v3, qn_memory_lanes_v4;
@@ -88,8 +88,10 @@ static bool in_global(qn_warp *warp, const qn_op *op, uint64_t low, uint64_t hig
     if (!range || high < low || !inside(range, high, bytes)) {
         return false;
     }
-    warp->hits[hit_of(warp, op)].begin = range->begin;
-    warp->hits[hit_of(warp, op)].bytes = range->end - range->begin;
+    if (!warp->run->watched) { /* else every access must come here */
+        warp->hits[hit_of(warp, op)].begin = range->begin;
+        warp->hits[hit_of(warp, op)].bytes = range->end - range->begin;
+    }
     return true;
 }
 
@@ -135,11 +137,11 @@ uint64_t qn_access_extent(qn_warp *warp, unsigned lane, uint64_t address)
 bool qn_access_check(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t address,
                      uint64_t bytes, qn_access_kind kind)
 {
-    if (qn_access_extent(warp, lane, address) >= bytes ||
-        in_global(warp, op, address, address, bytes)) {
-        return true;
+    if (qn_access_extent(warp, lane, address) < bytes &&
+        !in_global(warp, op, address, address, bytes)) {
+        return qn_fault_access(warp, op, lane, address, bytes, kind);
     }
-    return qn_fault_access(warp, op, lane, address, bytes, kind);
+    return !warp->run->watched || qn_watch_address(warp, op, lane, address, bytes, kind);
 }
 
 /* Each lane by itself. */
@@ -182,9 +184,9 @@ static void param_addresses(const qn_warp *warp, const qn_op *op, qn_addresses *
 static bool check_shared(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned bytes,
                          qn_access_kind kind, qn_addresses *out)
 {
-    uint64_t size = warp->run->shared_bytes;
+    const uint64_t size = warp->run->shared_bytes, unwatched = warp->run->shared_unwatched;
     out->base = (uint64_t)(uintptr_t)warp->block->shared;
-    if (__builtin_expect(size >= bytes && out->high <= size - bytes, true)) {
+    if (__builtin_expect(unwatched >= bytes && out->high <= unwatched - bytes, true)) {
         return true;
     }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -193,7 +195,7 @@ static bool check_shared(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned
             return qn_fault_access(warp, op, lane, out->at[lane], bytes, kind);
         }
     }
-    return true;
+    return !warp->run->watched || qn_watch_access(warp, op, mask, bytes, kind, out);
 }
 
 /* Misaligned: name the first lane that is. */
@@ -235,10 +237,11 @@ bool qn_access_prepare(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned b
         const unsigned hit = hit_of(warp, op);
         const uint64_t begin = warp->hits[hit].begin, size = warp->hits[hit].bytes;
         if (__builtin_expect(
-                size >= bytes && out->low >= begin && out->high - begin <= size - bytes, true) ||
-            in_global(warp, op, out->low, out->high, bytes)) {
+                size >= bytes && out->low >= begin && out->high - begin <= size - bytes, true)) {
             return true;
         }
     }
-    return check_lanes(warp, op, mask, bytes, kind, out);
+    return ((op->space != QN_SPACE_LOCAL && in_global(warp, op, out->low, out->high, bytes)) ||
+            check_lanes(warp, op, mask, bytes, kind, out)) &&
+           (!warp->run->watched || qn_watch_access(warp, op, mask, bytes, kind, out));
 }

@@ -17,6 +17,7 @@ typedef struct heap_piece {
     struct heap_piece *next;
     void *memory;
     uint64_t bytes;
+    unsigned char *written;
     bool live;
 } heap_piece;
 
@@ -40,23 +41,6 @@ qn_memory_map *qn_memory_map_new(void)
     return map;
 }
 
-void qn_memory_map_free(qn_memory_map *map)
-{
-    if (!map) {
-        return;
-    }
-    while (map->heap) {
-        heap_piece *piece = map->heap;
-        map->heap = piece->next;
-        qn_free(piece->memory);
-        qn_free(piece);
-    }
-    qn_snapshot_release(map->snapshot);
-    pthread_mutex_destroy(&map->lock);
-    qn_free(map->ranges);
-    qn_free(map);
-}
-
 /* How many ranges begin at or before `address`. */
 static size_t ranges_upto(const qn_range *ranges, size_t count, uint64_t address)
 {
@@ -78,7 +62,8 @@ const qn_range *qn_range_before(const qn_range *ranges, size_t count, uint64_t a
     return upto ? &ranges[upto - 1] : NULL;
 }
 
-static bool add_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes, const char *label)
+static bool add_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes, unsigned char *written,
+                       const char *label)
 {
     if (map->count == map->capacity) {
         size_t capacity = map->capacity ? map->capacity * 2 : 16;
@@ -91,14 +76,16 @@ static bool add_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes, const
     }
     size_t at = ranges_upto(map->ranges, map->count, begin);
     memmove(map->ranges + at + 1, map->ranges + at, (map->count - at) * sizeof *map->ranges);
-    map->ranges[at] = (qn_range){.begin = begin, .end = begin + bytes};
+    map->ranges[at] = (qn_range){.begin = begin, .end = begin + bytes, .written = written};
     snprintf(map->ranges[at].label, sizeof map->ranges[at].label, "%s", label ? label : "memory");
     map->count++;
     atomic_fetch_add(&map->version, 1);
     return true;
 }
 
-static bool remove_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes)
+/* Its marks, if it has any, are handed over where someone asks. */
+static bool remove_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes,
+                          unsigned char **written)
 {
     size_t upto = ranges_upto(map->ranges, map->count, begin);
     while (upto > 0 && map->ranges[upto - 1].begin == begin &&
@@ -108,6 +95,10 @@ static bool remove_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes)
     if (upto == 0 || map->ranges[upto - 1].begin != begin) {
         return false;
     }
+    if (written) {
+        *written = map->ranges[upto - 1].written;
+    }
+    map->ranges[upto - 1].written = NULL;
     map->freed[map->freed_count++ % TOMBSTONES] = map->ranges[upto - 1];
     memmove(map->ranges + upto - 1, map->ranges + upto, (map->count - upto) * sizeof *map->ranges);
     map->count--;
@@ -115,18 +106,82 @@ static bool remove_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes)
     return true;
 }
 
-bool qn_memory_map_add(qn_memory_map *map, void *base, uint64_t bytes, const char *label)
+void qn_memory_map_free(qn_memory_map *map)
+{
+    if (!map) {
+        return;
+    }
+    while (map->heap) {
+        heap_piece *piece = map->heap;
+        map->heap = piece->next;
+        if (piece->live) {
+            remove_locked(map, (uint64_t)(uintptr_t)piece->memory, piece->bytes, NULL);
+        }
+        qn_free(piece->memory);
+        qn_free(piece->written);
+        qn_free(piece);
+    }
+    for (size_t k = 0; k < map->count; k++) {
+        qn_free(map->ranges[k].written);
+    }
+    qn_snapshot_release(map->snapshot);
+    pthread_mutex_destroy(&map->lock);
+    qn_free(map->ranges);
+    qn_free(map);
+}
+
+static bool add(qn_memory_map *map, void *base, uint64_t bytes, unsigned char *written,
+                const char *label)
 {
     pthread_mutex_lock(&map->lock);
-    bool added = add_locked(map, (uint64_t)(uintptr_t)base, bytes, label);
+    bool added = add_locked(map, (uint64_t)(uintptr_t)base, bytes, written, label);
     pthread_mutex_unlock(&map->lock);
     return added;
 }
 
+bool qn_memory_map_add(qn_memory_map *map, void *base, uint64_t bytes, const char *label)
+{
+    return add(map, base, bytes, NULL, label);
+}
+
+bool qn_memory_map_add_unwritten(qn_memory_map *map, void *base, uint64_t bytes, const char *label)
+{
+    unsigned char *written = qn_calloc(1, bytes);
+    if (!written || !add(map, base, bytes, written, label)) {
+        qn_free(written);
+        return false;
+    }
+    return true;
+}
+
 void qn_memory_map_remove(qn_memory_map *map, void *base, uint64_t bytes)
 {
+    unsigned char *written = NULL;
     pthread_mutex_lock(&map->lock);
-    remove_locked(map, (uint64_t)(uintptr_t)base, bytes);
+    remove_locked(map, (uint64_t)(uintptr_t)base, bytes, &written);
+    pthread_mutex_unlock(&map->lock);
+    qn_free(written);
+}
+
+/* The marks of `bytes` from `address` on, if they lie in a range that has marks. */
+static unsigned char *marks_of(const qn_memory_map *map, uint64_t address, uint64_t bytes)
+{
+    const qn_range *range = qn_range_before(map->ranges, map->count, address);
+    return range && range->written && address < range->end && range->end - address >= bytes
+               ? range->written + (address - range->begin)
+               : NULL;
+}
+
+void qn_memory_map_written(qn_memory_map *map, const void *to, uint64_t bytes, const void *from)
+{
+    pthread_mutex_lock(&map->lock);
+    unsigned char *marks = marks_of(map, (uint64_t)(uintptr_t)to, bytes);
+    const unsigned char *given = from ? marks_of(map, (uint64_t)(uintptr_t)from, bytes) : NULL;
+    if (marks && given) {
+        memmove(marks, given, bytes);
+    } else if (marks) {
+        memset(marks, 1, bytes);
+    }
     pthread_mutex_unlock(&map->lock);
 }
 
@@ -144,6 +199,7 @@ static size_t join(qn_range *to, const qn_range *from, size_t count)
         qn_range *last = joined ? &to[joined - 1] : NULL;
         if (last && from[k].begin < last->end) {
             last->end = QN_MAX(last->end, from[k].end);
+            last->written = NULL;
         } else {
             to[joined++] = from[k];
         }
@@ -200,19 +256,22 @@ bool qn_memory_map_freed(qn_memory_map *map, uint64_t address, qn_range *out)
     return found;
 }
 
-void *qn_memory_map_heap_new(qn_memory_map *map, uint64_t bytes)
+void *qn_memory_map_heap_new(qn_memory_map *map, uint64_t bytes, bool unwritten)
 {
     heap_piece *piece = qn_calloc(1, sizeof *piece);
     void *memory = piece ? qn_alloc_aligned(16, bytes) : NULL;
+    unsigned char *written = memory && unwritten ? qn_calloc(1, bytes) : NULL;
     char label[48];
     snprintf(label, sizeof label, "%llu bytes from malloc", (unsigned long long)bytes);
-    if (memory && qn_memory_map_add(map, memory, bytes, label)) {
+    if (memory && (written || !unwritten) && add(map, memory, bytes, written, label)) {
         pthread_mutex_lock(&map->lock);
-        *piece = (heap_piece){.next = map->heap, .memory = memory, .bytes = bytes, .live = true};
+        *piece = (heap_piece){
+            .next = map->heap, .memory = memory, .bytes = bytes, .written = written, .live = true};
         map->heap = piece;
         pthread_mutex_unlock(&map->lock);
         return memory;
     }
+    qn_free(written);
     qn_free(memory);
     qn_free(piece);
     return NULL;
@@ -225,7 +284,7 @@ bool qn_memory_map_heap_free(qn_memory_map *map, void *pointer)
     for (heap_piece *piece = map->heap; piece && !found; piece = piece->next) {
         if (piece->memory == pointer && piece->live) {
             piece->live = false;
-            found = remove_locked(map, (uint64_t)(uintptr_t)pointer, piece->bytes);
+            found = remove_locked(map, (uint64_t)(uintptr_t)pointer, piece->bytes, NULL);
         }
     }
     pthread_mutex_unlock(&map->lock);

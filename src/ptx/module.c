@@ -77,9 +77,7 @@ void qn_ptx_free(qn_ptx_module *module)
         return;
     }
     for (uint32_t i = 0; i < module->function_count; i++) {
-        if (module->functions[i]->decoded) {
-            qn_ptx_undecode(module->functions[i]);
-        }
+        qn_ptx_undecode(module->functions[i]);
     }
     qn_free(module->globals_block);
     qn_arena_free(&module->arena);

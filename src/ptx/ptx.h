@@ -14,7 +14,8 @@
 
 #include "base/base.h"
 
-#define QN_LANES 32
+#define QN_LANES      32
+#define QN_CODE_KINDS 4 /* a function's decoded forms: plain, watched, traced, both */
 
 /* ==== reader: lex.c, parse*.c, module.c ====================================================== */
 
@@ -130,7 +131,8 @@ typedef struct qn_ptx_function {
     uint32_t instruction_count;
     qn_ptx_targets *targets;
     uint32_t targets_count;
-    void *decoded; /**< the executor's own; freed by qn_ptx_free through qn_ptx_undecode */
+    void *decoded[QN_CODE_KINDS]; /**< the executor's own; freed by qn_ptx_free through
+                                       qn_ptx_undecode */
 } qn_ptx_function;
 
 typedef struct qn_ptx_module {
@@ -216,6 +218,10 @@ void qn_memory_map_free(qn_memory_map *map);
 /** Ranges may overlap. `label` is for reports ("array of 40 bytes"); copied. False: out of memory.
  */
 bool qn_memory_map_add(qn_memory_map *map, void *base, uint64_t bytes, const char *label);
+/** The same for memory of which it is remembered what was written, for launches that check it. */
+bool qn_memory_map_add_unwritten(qn_memory_map *map, void *base, uint64_t bytes, const char *label);
+/** The host wrote there, or copied from other memory of the device, which may not be written. */
+void qn_memory_map_written(qn_memory_map *map, const void *to, uint64_t bytes, const void *from);
 /** Removed ranges are remembered for a while, so that reports can say "freed". */
 void qn_memory_map_remove(qn_memory_map *map, void *base, uint64_t bytes);
 

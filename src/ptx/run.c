@@ -130,10 +130,14 @@ static quern_status prepare(qn_run *run, const qn_ptx_launch *launch)
     run->interrupts_before = launch->interrupts ? atomic_load(launch->interrupts) : 0;
     pthread_mutex_init(&run->lock, NULL);
     QN_TRY(check_shape(launch, run));
-    QN_TRY(qn_code_get(&run->code, run->kernel));
+    run->watched = launch->aids.check_init || launch->aids.check_races;
+    QN_TRY(qn_code_get(&run->code, run->kernel,
+                       (run->watched ? QN_CODE_WATCHED : 0) |
+                           (launch->aids.trace ? QN_CODE_TRACED : 0)));
     run->dynamic_base = (run->code->shared_end + 15u) & ~15u;
     run->shared_bytes =
         launch->dynamic_shared ? run->dynamic_base + launch->dynamic_shared : run->code->shared_end;
+    run->shared_unwatched = run->watched ? 0 : run->shared_bytes;
     run->local_stride = (run->kernel->local_bytes + 15u) & ~15u;
     if (run->code->stack) {
         run->local_stride += LOCAL_STACK;

@@ -25,10 +25,12 @@ typedef struct qn_code qn_code;
 typedef struct qn_warp qn_warp;
 typedef struct qn_block qn_block;
 typedef struct qn_run qn_run;
+typedef struct qn_watch qn_watch; /* watch.h */
 
 /** Host memory that a kernel may touch, and what to call it. */
 typedef struct qn_range {
     uint64_t begin, end;
+    unsigned char *written; /**< a byte for each that was; NULL: all count as written */
     char label[48];
 } qn_range;
 
@@ -92,8 +94,15 @@ typedef struct qn_patch {
     int64_t offset;
 } qn_patch;
 
+/** What the decoded form of a function is for besides executing it. */
+enum {
+    QN_CODE_WATCHED = 1, /**< accesses know which registers are only copied */
+    QN_CODE_TRACED = 2,  /**< operations before and behind each instruction print it */
+};
+
 struct qn_code {
     const qn_ptx_function *function;
+    unsigned kind; /**< of the enum above */
     qn_arena arena;
     qn_op *ops;
     uint32_t count;
@@ -111,8 +120,8 @@ struct qn_code {
     _Atomic(unsigned char *) spare_pool; /**< a kernel's patched pool that no launch uses now */
 };
 
-/** The decoded form of a function, decoded at the first use. Thread-safe. */
-quern_status qn_code_get(const qn_code **out, const qn_ptx_function *function);
+/** A decoded form of a function, decoded at the first use. Thread-safe. */
+quern_status qn_code_get(const qn_code **out, const qn_ptx_function *function, unsigned kind);
 /** Broadcast `bits` to all lanes of a place that holds registers of `register_bits`. */
 void qn_broadcast(void *place, unsigned register_bits, uint64_t low, uint64_t high);
 
@@ -135,8 +144,9 @@ uint64_t qn_memory_map_version(const qn_memory_map *map);
 const qn_range *qn_range_before(const qn_range *ranges, size_t count, uint64_t address);
 /** A range removed lately that contained `address`. */
 bool qn_memory_map_freed(qn_memory_map *map, uint64_t address, qn_range *out);
-/** The heap of kernels: memory that belongs to the map and is freed with it. */
-void *qn_memory_map_heap_new(qn_memory_map *map, uint64_t bytes);
+/** The heap of kernels: memory that belongs to the map and is freed with it. `unwritten` as in
+ * qn_memory_map_add_unwritten. */
+void *qn_memory_map_heap_new(qn_memory_map *map, uint64_t bytes, bool unwritten);
 /** False: `pointer` is not the start of a live piece of the heap. */
 bool qn_memory_map_heap_free(qn_memory_map *map, void *pointer);
 
@@ -195,8 +205,9 @@ bool qn_run_async_copy(qn_warp *warp, const qn_op *op, uint32_t mask);
 
 /** For atomics: operation and type; `addition` for floating point of 16 bits. */
 typedef struct qn_atomic {
-    uint8_t form; /**< run_forms.h */
-    char letter;  /**< u, s, b, f; B bf16; h, H: two of f16, bf16 */
+    uint8_t form;  /**< run_forms.h */
+    uint8_t order; /**< qn_order_word; a watched launch asks */
+    char letter;   /**< u, s, b, f; B bf16; h, H: two of f16, bf16 */
     uint8_t bits;
     qn_lane_function addition;
 } qn_atomic;
@@ -205,7 +216,16 @@ typedef struct qn_atomic {
 typedef struct qn_access {
     const qn_element *element;
     qn_place places[8]; /**< QN_NO_PLACE: `_` */
+    /* For a launch that is watched: */
+    uint8_t order;      /**< qn_order_word */
+    qn_place copies[8]; /**< of a value that is only copied: where it is kept what is known of it.
+                             QN_NO_PLACE: it is not only copied; QN_UNUSED: it is not used */
 } qn_access;
+#define QN_UNUSED 0xfffffffeu /* no place either */
+
+/** What an access says of its order among threads: any makes it one for all of them, like an
+ * atomic. */
+enum qn_order_word { QN_ORDER_STRONG = 1, QN_ORDER_ACQUIRE = 2, QN_ORDER_RELEASE = 4 };
 
 /* ---- run_warp.c, run_group.c: 32 lanes ------------------------------------------------------ */
 
@@ -345,7 +365,8 @@ struct qn_block {
     unsigned char *local;  /**< of all lanes; NULL: none is needed */
     uint64_t local_bytes;
     qn_barrier barriers[QN_BARRIERS];
-    qn_text output; /**< of printf */
+    qn_text output;  /**< of printf */
+    qn_watch *watch; /**< NULL: nothing is watched */
 };
 
 /** False: out of memory. */
@@ -382,6 +403,8 @@ struct qn_run {
     qn_range workspace_range;
     uint32_t block_threads;
     uint32_t shared_bytes, dynamic_base;
+    bool watched;              /**< each block has a watch */
+    uint32_t shared_unwatched; /**< bytes that need no look but at bounds: all, or none */
     uint64_t local_stride;
     uint64_t block_count;
     atomic_uint_fast64_t next_block, finished_blocks;
@@ -419,6 +442,8 @@ bool qn_fault(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status
               const char *format, ...) QN_PRINTF(5, 6);
 /** Add "operation:1:5 (PTX line 30)" for an operation of a frame. */
 void qn_print_place(qn_text *out, const qn_frame *frame, const qn_op *op);
+/** "read", "write", "atomic access" */
+const char *qn_access_name(qn_access_kind kind);
 /** Report an access; says what lies near the address. */
 bool qn_fault_access(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t address,
                      uint64_t bytes, qn_access_kind kind);

@@ -4,9 +4,8 @@
  * one, so that a barrier may be reached by parts of a warp and from different places; lanes that
  * have exited are no longer waited for. When a barrier is complete its groups become ready.
  */
-#include "ptx/run.h"
-
 #include "ptx/run_forms.h"
+#include "ptx/watch.h"
 
 static bool is_complete(const qn_block *block, const qn_barrier *barrier)
 {
@@ -31,6 +30,7 @@ static void write_result(const qn_group *group, const qn_op *op, const qn_barrie
 
 static void release(qn_block *block, unsigned id)
 {
+    qn_watch_release(block, id);
     for (uint32_t w = 0; w < block->warp_count; w++) {
         qn_warp *warp = &block->warps[w];
         for (uint32_t k = 0; k < warp->count; k++) {
@@ -69,6 +69,7 @@ bool qn_run_barrier(qn_warp *warp, const qn_op *op, uint32_t mask)
         arriving = mask == warp->live ? QN_LANES : arriving;
     }
     barrier->arrived += arriving;
+    qn_watch_arrive(warp, id, mask);
     if (op->flags >= QN_BARRIER_POPC) {
         uint32_t truth = *(const uint32_t *)qn_at(warp, op->c) & mask;
         barrier->trues += (uint32_t)__builtin_popcount(truth);

@@ -4,7 +4,7 @@
  * warps. The memory is one piece: the warps, then the frames of the kernel, then shared memory;
  * local memory is mapped apart, since a deep stack for each lane is large and hardly ever touched.
  */
-#include "ptx/run.h"
+#include "ptx/watch.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -98,8 +98,8 @@ bool qn_block_new(qn_block **out, qn_worker *worker, qn_run *run)
     for (uint32_t w = 0; w < warps; w++) {
         set_up_warp(block, w, frames + w * frame);
     }
-    if (!map_local(block)) {
-        qn_free(block);
+    if (!map_local(block) || (run->watched && !qn_watch_new(&block->watch, block))) {
+        qn_block_free(block);
         return false;
     }
     *out = block;
@@ -111,6 +111,7 @@ void qn_block_free(qn_block *block)
     if (!block) {
         return;
     }
+    qn_watch_free(block->watch, block);
     if (block->local) {
         munmap(block->local, block->local_bytes);
     }
@@ -130,6 +131,9 @@ void qn_block_begin(qn_block *block, uint64_t number)
     block->done = false;
     memset(block->barriers, 0, sizeof block->barriers);
     memset(block->shared, 0, run->shared_bytes);
+    if (block->watch) {
+        qn_watch_begin(block->watch, block);
+    }
     for (uint32_t w = 0; w < block->warp_count; w++) {
         qn_warp *warp = &block->warps[w];
         warp->live = warp->lanes;

@@ -269,7 +269,9 @@ static bool run_malloc(qn_warp *warp, const qn_op *op, uint32_t mask)
         unsigned lane = qn_first_lane(mask);
         uint64_t bytes = argument64(warp, op, lane, 0), address = 0;
         if (bytes > 0 && bytes <= HEAP) {
-            address = (uint64_t)(uintptr_t)qn_memory_map_heap_new(warp->run->launch->memory, bytes);
+            const qn_ptx_launch *launch = warp->run->launch;
+            address = (uint64_t)(uintptr_t)qn_memory_map_heap_new(launch->memory, bytes,
+                                                                  launch->aids.check_init);
         }
         give(warp, op, lane, &address, sizeof address);
     }

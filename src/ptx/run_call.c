@@ -4,7 +4,7 @@
  * arguments, one copy a lane; its lanes may return at different times, and the frame is kept until
  * the last one has left. In: the warp, whose current group has been saved; out: changed groups.
  */
-#include "ptx/run.h"
+#include "ptx/watch.h"
 
 #include <string.h>
 
@@ -55,8 +55,9 @@ static bool enter(qn_warp *warp, const qn_op *op, const qn_ptx_function *callee,
 {
     const qn_call_info *info = op->extra;
     const unsigned lane = qn_first_lane(group->mask);
+    qn_frame *caller = group->frame;
     const qn_code *code;
-    if (qn_code_get(&code, callee) != QUERN_OK) {
+    if (qn_code_get(&code, callee, caller->code->kind) != QUERN_OK) {
         return qn_fault(warp, op, lane, QUERN_ERROR_OUT_OF_MEMORY, "out of memory for '%s'",
                         callee->name);
     }
@@ -65,7 +66,6 @@ static bool enter(qn_warp *warp, const qn_op *op, const qn_ptx_function *callee,
                         "call of '%s' with %u arguments; it takes %u", callee->name,
                         info->parameter_count, callee->param_count);
     }
-    qn_frame *caller = group->frame;
     if (caller->depth + 1 >= QN_CALL_DEPTH ||
         caller->local_top + callee->local_bytes > warp->run->local_stride) {
         return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH,
@@ -88,6 +88,7 @@ static bool enter(qn_warp *warp, const qn_op *op, const qn_ptx_function *callee,
     frame->depth = caller->depth + 1;
     frame->local_base = caller->local_top;
     frame->local_top = caller->local_top + aligned(callee->local_bytes, 16);
+    qn_watch_local(warp, group->mask, frame->local_base, frame->local_top);
     for (uint32_t k = 0; k < info->parameter_count; k++) {
         copy_params(group->mask, frame->params + callee->params[k]->offset, stride,
                     caller->params + info->parameters[k].caller_offset, caller->param_stride,

@@ -3,7 +3,7 @@
  * Moves that are not lane-wise functions of registers: packing and unpacking of vectors, addresses
  * of variables that each lane or frame has its own copy of, and the window of shared memory.
  */
-#include "ptx/run.h"
+#include "ptx/watch.h"
 
 #include <string.h>
 
@@ -184,6 +184,7 @@ bool qn_run_alloca(qn_warp *warp, const qn_op *op, uint32_t mask)
         }
     }
     frame->local_top = begin + most;
+    qn_watch_local(warp, mask, begin, frame->local_top);
     EACH_LANE(mask, lane)
     {
         d[lane] = (uint64_t)(uintptr_t)warp->local + lane * warp->run->local_stride + begin;

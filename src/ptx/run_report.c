@@ -72,8 +72,12 @@ bool qn_fault(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status
     return false;
 }
 
-static const char *const verbs[] = {
-    [QN_READ] = "read", [QN_WRITE] = "write", [QN_ATOMIC] = "atomic access"};
+const char *qn_access_name(qn_access_kind kind)
+{
+    static const char *const names[] = {
+        [QN_READ] = "read", [QN_WRITE] = "write", [QN_ATOMIC] = "atomic access"};
+    return names[kind];
+}
 
 /* How far `address` is from `range`; 0: inside. */
 static uint64_t distance(const qn_range *range, uint64_t address)
@@ -152,8 +156,8 @@ bool qn_fault_access(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t add
     qn_text text = {0};
     const unsigned long long size = bytes;
     const char *other = op->space == QN_SPACE_SHARED ? NULL : space_of(warp, address);
-    qn_text_printf(&text, "%s of %llu byte%s at 0x%llx", verbs[kind], size, size == 1 ? "" : "s",
-                   (unsigned long long)address);
+    qn_text_printf(&text, "%s of %llu byte%s at 0x%llx", qn_access_name(kind), size,
+                   size == 1 ? "" : "s", (unsigned long long)address);
     if ((bytes & (bytes - 1)) == 0 && address % bytes != 0 && bytes <= 32) {
         qn_text_printf(&text, ", which is misaligned: it must be a multiple of %llu", size);
     } else if (op->space == QN_SPACE_SHARED) {

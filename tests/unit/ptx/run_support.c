@@ -16,15 +16,21 @@ bench bench_of(const char *ptx)
     return b;
 }
 
-bench bench_open(void)
+bench bench_file(const char *name)
 {
-    char *text;
+    char path[256], *text;
     size_t size;
-    quern_status status = qn_file_read(QN_TEST_DATA "/run.ptx", &text, &size);
+    snprintf(path, sizeof path, "%s/%s", QN_TEST_DATA, name);
+    quern_status status = qn_file_read(path, &text, &size);
     cr_assert(status == QUERN_OK, "%s", quern_last_error()->message);
     bench b = bench_of(text);
     qn_free(text);
     return b;
+}
+
+bench bench_open(void)
+{
+    return bench_file("run.ptx");
 }
 
 void bench_close(bench *b)

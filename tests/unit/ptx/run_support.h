@@ -19,6 +19,8 @@ typedef struct bench {
 
 /* The kernels of data/run.ptx. */
 bench bench_open(void);
+/* Those of another file of data/. */
+bench bench_file(const char *name);
 /* Those of a text. */
 bench bench_of(const char *ptx);
 void bench_close(bench *b);

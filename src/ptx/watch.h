@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * watch: what a launch is asked to look for while it runs. A block that is watched has a qn_watch,
+ * which remembers which bytes were written and who touched shared memory when. Accesses come here
+ * only because the fast ways of memory_check.c are closed to a launch that is watched; a launch
+ * that is not watched does nothing for it.
+ *
+ *     watch.c         a block's watch; accesses, as bytes of shared, local or device memory
+ *     watch_init.c    which bytes were written: reports reads of others
+ *     watch_races.c   who touched a byte of shared memory last: reports races
+ *     watch_order.c   what happened before what: barriers, warps, fences
+ *     watch_report.c  addresses and variables in words
+ */
+#ifndef QN_WATCH_H
+#define QN_WATCH_H
+
+#include "ptx/run.h"
+
+/** One lane's access, where it landed. */
+typedef struct qn_touch {
+    qn_warp *warp;
+    const qn_op *op;
+    unsigned lane, bytes;
+    qn_access_kind kind;
+    bool strong;            /**< an atomic, or a load or store that is one access for all threads */
+    uint8_t space;          /**< shared, local or global, whatever the instruction said */
+    uint64_t address;       /**< in it: as run.h says */
+    unsigned char *written; /**< of its first byte; NULL: all of that memory counts as written */
+} qn_touch;
+
+/** What is remembered of the accesses of one byte or of one operation. */
+typedef struct qn_stamp {
+    const qn_op *op; /**< NULL: of nobody */
+    uint32_t warp, lanes;
+    uint32_t time;  /**< of the warp's lanes */
+    uint32_t epoch; /**< of the warp */
+    bool strong;    /**< as of a touch */
+} qn_stamp;
+
+typedef struct qn_order qn_order;
+typedef struct qn_history qn_history;
+
+struct qn_watch {
+    unsigned char *shared_written; /**< a byte for each; NULL: initialisation is not watched */
+    unsigned char *local_written;  /**< likewise, of all lanes; mapped */
+    qn_order *order;
+    qn_history *history; /**< NULL: races are not watched */
+};
+
+/** False: out of memory. */
+bool qn_watch_new(qn_watch **out, const qn_block *block);
+void qn_watch_free(qn_watch *watch, const qn_block *block);
+/** A new block begins in this memory. */
+void qn_watch_begin(qn_watch *watch, const qn_block *block);
+/** The lanes of `mask` access memory, at addresses that have been checked; false after a report. */
+bool qn_watch_access(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned bytes,
+                     qn_access_kind kind, const qn_addresses *addresses);
+/** The same for one address of the generic space. */
+bool qn_watch_address(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t address,
+                      uint64_t bytes, qn_access_kind kind);
+/** How the elements of a load or store move; NULL: this is neither. */
+const qn_access *qn_watch_elements(const qn_op *op);
+/** A call or alloca gave the lanes these bytes of local memory, from `begin` to `end`. */
+void qn_watch_local(qn_warp *warp, uint32_t mask, uint64_t begin, uint64_t end);
+
+/* ---- watch_init.c --------------------------------------------------------------------------- */
+
+/** Look at a read; false after a report. Of a write: remember it. */
+bool qn_watch_init(const qn_touch *touch);
+
+/* ---- watch_races.c -------------------------------------------------------------------------- */
+
+/** NULL: out of memory. */
+qn_history *qn_history_new(uint32_t shared_bytes);
+void qn_history_free(qn_history *history);
+/** Forget everything. */
+void qn_history_begin(qn_history *history);
+/** Look at an access of shared memory, and remember it; false after a report. */
+bool qn_watch_races(const qn_touch *touch);
+
+/* ---- watch_order.c -------------------------------------------------------------------------- */
+
+/** NULL: out of memory. */
+qn_order *qn_order_new(uint32_t warps);
+void qn_order_free(qn_order *order);
+void qn_order_begin(qn_order *order);
+/** The present of a lane. */
+qn_stamp qn_order_stamp(const qn_order *order, const qn_warp *warp, const qn_op *op, unsigned lane);
+/** Those lanes of an earlier stamp of which `lane` may not know that they have gone past it. */
+uint32_t qn_order_unknown(const qn_order *order, const qn_stamp *stamp, const qn_warp *warp,
+                          unsigned lane);
+/** An atomic of a warp: publishes and takes what fences order. */
+void qn_order_atomic(qn_order *order, const qn_warp *warp);
+
+/* What the operations of a block and a warp tell; nothing happens where nobody watches. */
+void qn_order_sync(qn_order *order, const qn_warp *warp, uint32_t lanes);
+void qn_order_arrive(qn_order *order, const qn_warp *warp, unsigned barrier, uint32_t lanes);
+void qn_order_release(qn_order *order, const qn_block *block, unsigned barrier);
+void qn_order_fence(qn_order *order, const qn_warp *warp);
+
+/** Lanes of a warp have met. */
+static inline void qn_watch_sync(const qn_warp *warp, uint32_t lanes)
+{
+    if (warp->block->watch) {
+        qn_order_sync(warp->block->watch->order, warp, lanes);
+    }
+}
+
+/** Lanes arrive at a barrier of their block, to wait there or to go on. */
+static inline void qn_watch_arrive(const qn_warp *warp, unsigned barrier, uint32_t lanes)
+{
+    if (warp->block->watch) {
+        qn_order_arrive(warp->block->watch->order, warp, barrier, lanes);
+    }
+}
+
+/** A barrier is complete; the groups that wait at it still do. */
+static inline void qn_watch_release(const qn_block *block, unsigned barrier)
+{
+    if (block->watch) {
+        qn_order_release(block->watch->order, block, barrier);
+    }
+}
+
+static inline void qn_watch_fence(const qn_warp *warp)
+{
+    if (warp->block->watch) {
+        qn_order_fence(warp->block->watch->order, warp);
+    }
+}
+
+/* ---- watch_report.c ------------------------------------------------------------------------- */
+
+/** "read of 4 bytes at offset 12 of shared memory, in 'tile'": what, where. */
+void qn_print_touch(qn_text *out, const qn_touch *touch);
+/** "thread (1,0,0) at k.cu:3:5 ('st.shared.f32', PTX line 30)" of an earlier access. */
+void qn_print_stamp(qn_text *out, const qn_block *block, const qn_stamp *stamp, uint32_t lanes);
+
+#endif /* QN_WATCH_H */
