@@ -10,135 +10,24 @@
 
 #define LEAST_UNITS 4 /**< of a thread, before more threads or blocks are worth their combining */
 
-/* ---- dimensions ----------------------------------------------------------------------------- */
-
-/** One fold on its way. */
-typedef struct making {
-    qn_fold *fold;
-    const qn_operand *operands; /**< as the caller gave them */
-    size_t count, inputs;
-    const qn_fold_rules *rules;
-} making;
-
-static bool is_reduced(const making *m, int axis)
-{
-    return m->rules->axes >> axis & 1;
-}
-
-/** Strides of all operands over the whole shape: outputs do not move along reduced axes. */
-static void spread(const making *m, qn_plan *whole, int ndim)
-{
-    qn_plan_spread(whole, m->operands, m->inputs, ndim);
-    for (size_t k = m->inputs; k < m->count; k++) {
-        const qn_operand *o = &m->operands[k];
-        whole->base[k] = o->data;
-        for (int d = 0, own = 0; d < ndim; d++) {
-            whole->stride[k][d] = is_reduced(m, d) ? 0 : o->strides[own];
-            own += !is_reduced(m, d) || m->rules->keepdims;
-        }
-    }
-}
-
-/** Settle the axes that are reduced, or those that are kept, and append them to the fold's
- * dimensions from `first` on. Returns how many there are. */
-static int settle(const making *m, const qn_plan *whole, int ndim, bool reduced, int first)
-{
-    /* Inputs are most of the traffic, so they decide the order of the dimensions. */
-    qn_operand operands[QUERN_MAX_PARAMETERS];
-    qn_plan part;
-    qn_fold *f = m->fold;
-    int dims = 0;
-    for (int d = 0; d < ndim; d++) {
-        if (is_reduced(m, d) != reduced) {
-            continue;
-        }
-        part.extent[dims] = whole->extent[d];
-        for (size_t k = 0; k < m->count; k++) {
-            part.stride[k][dims] = whole->stride[k][d];
-        }
-        dims++;
-    }
-    for (size_t k = 0; k < m->count; k++) {
-        operands[k] = m->operands[k];
-        operands[k].output = false;
-        part.base[k] = f->base[k];
-    }
-    if (!m->rules->positions && dims > 0) {
-        dims = qn_plan_settle(&part, operands, m->count, dims, reduced && m->rules->ordered);
-        dims -= dims == 1 && part.extent[0] == 1;
-    }
-    memcpy(f->extent + first, part.extent, (size_t)dims * sizeof *part.extent);
-    for (size_t k = 0; k < m->count; k++) {
-        memcpy(f->stride[k] + first, part.stride[k], (size_t)dims * sizeof **part.stride);
-        f->base[k] = part.base[k];
-    }
-    return dims;
-}
-
-static int64_t product(const int64_t *extent, int count)
-{
-    int64_t all = 1;
-    for (int d = 0; d < count; d++) {
-        all *= extent[d];
-    }
-    return all;
-}
-
-static void choose_dims(const making *m, int ndim, const int64_t *shape)
-{
-    qn_fold *f = m->fold;
-    qn_plan whole;
-    memcpy(whole.extent, shape, (size_t)ndim * sizeof *shape);
-    spread(m, &whole, ndim);
-    memcpy(f->base, whole.base, m->count * sizeof *f->base);
-    f->form.kept = (uint8_t)settle(m, &whole, ndim, false, 0);
-    f->form.reduced = (uint8_t)settle(m, &whole, ndim, true, f->form.kept);
-    f->outputs = product(f->extent, f->form.kept);
-    f->length = product(f->extent + f->form.kept, f->form.reduced);
-}
-
-/** Rows or columns: along which dimensions is the first input with an opinion dense? */
-static bool columns_are_dense(const making *m)
-{
-    const qn_fold *f = m->fold;
-    if (f->form.kept == 0 || f->form.reduced == 0) {
-        return f->form.reduced == 0;
-    }
-    int kept = f->form.kept - 1, reduced = f->form.kept + f->form.reduced - 1;
-    for (size_t k = 0; k < m->inputs; k++) {
-        int64_t a = qn_magnitude(f->stride[k][kept]), b = qn_magnitude(f->stride[k][reduced]);
-        if (a != b && a != 0 && b != 0) {
-            return a < b;
-        }
-    }
-    return false;
-}
-
 /* ---- units ---------------------------------------------------------------------------------- */
-
-/** The dimension along which lanes lie; -1 where there is none. */
-static int lane_dim(const qn_fold *f)
-{
-    int dims = f->form.kept + f->form.reduced;
-    return f->form.columns ? f->form.kept - 1 : (f->form.reduced == 0 ? -1 : dims - 1);
-}
 
 /** True when no other dimension moves an operand's units off their alignment. */
 static bool others_aligned(const qn_fold *f, size_t k, uint64_t alignment)
 {
     for (int d = 0; d < f->form.kept + f->form.reduced; d++) {
-        if (d != lane_dim(f) && (uint64_t)qn_magnitude(f->stride[k][d]) % alignment != 0) {
+        if (d != qn_fold_lane_dim(f) && (uint64_t)qn_magnitude(f->stride[k][d]) % alignment != 0) {
             return false;
         }
     }
     return true;
 }
 
-static qn_access access_of(const making *m, size_t k)
+static qn_access access_of(const qn_fold_making *m, size_t k)
 {
     const qn_fold *f = m->fold;
     const qn_operand *o = &m->operands[k];
-    int64_t stride = lane_dim(f) < 0 ? 0 : f->stride[k][lane_dim(f)];
+    int64_t stride = qn_fold_lane_dim(f) < 0 ? 0 : f->stride[k][qn_fold_lane_dim(f)];
     if (stride == 0) {
         return QN_ACCESS_BROADCAST;
     }
@@ -152,14 +41,14 @@ static qn_access access_of(const making *m, size_t k)
 }
 
 /** Elements to skip in each row so that the first dense input's packs are aligned. */
-static int64_t choose_head(const making *m)
+static int64_t choose_head(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
     if (f->form.columns || f->form.reduced != 1 || f->form.lanes == 1) {
         return 0;
     }
     for (size_t k = 0; k < m->inputs; k++) {
-        if (f->stride[k][lane_dim(f)] == m->operands[k].item_size) {
+        if (f->stride[k][qn_fold_lane_dim(f)] == m->operands[k].item_size) {
             int64_t head = qn_pack_head(f->base[k], &m->operands[k], f->form.lanes);
             return head > 0 ? QN_MIN(head, f->length) : 0;
         }
@@ -168,19 +57,19 @@ static int64_t choose_head(const making *m)
 }
 
 /** Packs need an input that is read by vector, and rows without ends where ends have no place. */
-static bool packs_pay(const making *m)
+static bool packs_pay(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
     bool vector = false;
     for (size_t k = 0; k < m->inputs; k++) {
         vector |= f->form.access[k] == QN_ACCESS_VECTOR;
     }
-    bool whole = f->head == 0 && f->extent[QN_MAX(lane_dim(f), 0)] % f->form.lanes == 0;
+    bool whole = f->head == 0 && f->extent[QN_MAX(qn_fold_lane_dim(f), 0)] % f->form.lanes == 0;
     bool ends = !f->form.columns && f->form.reduced == 1 && !m->rules->ordered;
     return vector && (whole || ends);
 }
 
-static void choose_units(const making *m)
+static void choose_units(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
     uint32_t lanes = qn_pack_lanes(m->operands, m->inputs, m->rules->pack_bytes);
@@ -200,24 +89,15 @@ static void choose_units(const making *m)
 
 /* ---- threads and blocks --------------------------------------------------------------------- */
 
-static uint32_t power_of_two(int64_t least, uint32_t most)
-{
-    uint32_t n = 1;
-    while (n < least && n < most) {
-        n *= 2;
-    }
-    return n;
-}
-
 /** Threads of a block for an output. Few outputs: as many as have something to do. Many: so that
  * each has some units, but with columns no fewer than leave a row of a block dense. */
 static uint32_t choose_workers(const qn_fold *f, int64_t packs, int64_t threads)
 {
     int64_t units = QN_MAX(f->units, f->rest);
-    uint32_t enough = power_of_two((units + LEAST_UNITS - 1) / LEAST_UNITS, QN_FOLD_BLOCK);
-    uint32_t most = power_of_two(units, QN_FOLD_BLOCK);
+    uint32_t enough = qn_power_of_two((units + LEAST_UNITS - 1) / LEAST_UNITS, QN_FOLD_BLOCK);
+    uint32_t most = qn_power_of_two(units, QN_FOLD_BLOCK);
     if (f->form.columns) {
-        uint32_t beside = power_of_two(packs, 32);
+        uint32_t beside = qn_power_of_two(packs, 32);
         most = QN_MIN(most, QN_FOLD_BLOCK / beside);
         enough = QN_MIN(enough, most);
     }
@@ -228,7 +108,7 @@ static uint32_t choose_workers(const qn_fold *f, int64_t packs, int64_t threads)
     return workers;
 }
 
-static void choose_threads(const making *m)
+static void choose_threads(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
     int64_t packs = f->form.columns ? f->outputs / f->form.lanes : f->outputs;
@@ -243,40 +123,18 @@ static void choose_threads(const making *m)
     f->form.split = f->splits > 1;
 }
 
-/** As for a walk: positions, with room for a step past the end, and strides fit 32 bits. */
-static bool needs_wide(const making *m)
-{
-    const qn_fold *f = m->fold;
-    int64_t most = INT32_MAX - (1 << 20);
-    if (f->length > most || f->outputs > most / QN_MAX(1, f->length)) {
-        return true;
-    }
-    for (size_t k = 0; k < m->count; k++) {
-        for (int d = 0; d < f->form.kept + f->form.reduced; d++) {
-            if (qn_magnitude(f->stride[k][d]) > INT32_MAX) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,
                   const int64_t *shape, const qn_fold_rules *rules)
 {
-    making m = {.fold = fold, .operands = operands, .count = operand_count, .rules = rules};
-    while (m.inputs < operand_count && !operands[m.inputs].output) {
-        m.inputs++;
-    }
-    memset(&fold->form, 0, sizeof fold->form);
+    qn_fold_making m = qn_fold_begin(fold, operands, operand_count, rules);
     fold->head = 0;
-    choose_dims(&m, ndim, shape);
-    fold->form.columns = columns_are_dense(&m);
+    qn_fold_dims(&m, ndim, shape);
+    fold->form.columns = qn_fold_dense_columns(&m);
     choose_units(&m);
     choose_threads(&m);
-    fold->form.wide = needs_wide(&m);
+    fold->form.wide = qn_fold_needs_wide(&m);
 }
 
 void qn_fold_print(qn_text *out, const qn_fold *f, size_t input_count)

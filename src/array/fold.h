@@ -24,6 +24,9 @@ typedef struct qn_fold_form {
     uint8_t columns; /**< 1: the lanes of a unit lie along the kept dimensions */
     uint8_t split;   /**< 1: several blocks work at one output */
     uint8_t wide;    /**< 1: 64-bit index arithmetic */
+    uint8_t scan;    /**< 1: outputs have the reduced axes too */
+    uint8_t steps;   /**< scan: units that a thread takes at once */
+    uint8_t block;   /**< scan: all warps of a block work at an output */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand, along the lanes */
 } qn_fold_form;
 
@@ -46,6 +49,7 @@ typedef struct qn_fold {
 /** What the kernel's texts, the call and the device ask of the walk. */
 typedef struct qn_fold_rules {
     uint32_t axes;       /**< bit k: axis k is reduced */
+    bool scan;           /**< outputs have the shape of the inputs */
     bool keepdims;       /**< outputs have the reduced axes, with extent 1 */
     bool ordered;        /**< values are combined in C order of the reduced axes */
     bool positions;      /**< merge nothing: the texts use positions along axes */
@@ -57,6 +61,10 @@ typedef struct qn_fold_rules {
 void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,
                   const int64_t *shape, const qn_fold_rules *rules);
 
+/** The same for a scan. `value_size`: bytes of the values that are combined, if known, or 0. */
+void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,
+                       const int64_t *shape, const qn_fold_rules *rules, uint32_t value_size);
+
 /** Packs of outputs that a block handles at once. */
 static inline int64_t qn_fold_block_outputs(const qn_fold *fold)
 {
@@ -65,5 +73,48 @@ static inline int64_t qn_fold_block_outputs(const qn_fold *fold)
 
 /** "rows of 1000, 4 elements at once, 64 threads an output, 32-bit index": for people. */
 void qn_fold_print(qn_text *out, const qn_fold *fold, size_t input_count);
+
+/* ---- fold_dims.c: for both ------------------------------------------------------------------- */
+
+/** One fold on its way. */
+typedef struct qn_fold_making {
+    qn_fold *fold;
+    const qn_operand *operands; /**< as the caller gave them */
+    size_t count, inputs;
+    const qn_fold_rules *rules;
+} qn_fold_making;
+
+/** Operands that move along all axes: the inputs; of a scan all. */
+static inline size_t qn_fold_moving(const qn_fold_making *m)
+{
+    return m->rules->scan ? m->count : m->inputs;
+}
+
+/** Begin: clear the form, and count the inputs. */
+qn_fold_making qn_fold_begin(qn_fold *fold, const qn_operand *operands, size_t operand_count,
+                             const qn_fold_rules *rules);
+/** Settle the dimensions. */
+void qn_fold_dims(const qn_fold_making *m, int ndim, const int64_t *shape);
+/** Rows or columns: along which dimensions is the first operand with an opinion dense? */
+bool qn_fold_dense_columns(const qn_fold_making *m);
+/** As for a walk: positions, with room for a step past the end, and strides fit 32 bits. */
+bool qn_fold_needs_wide(const qn_fold_making *m);
+
+/** The dimension along which lanes lie; -1 where there is none. */
+static inline int qn_fold_lane_dim(const qn_fold *f)
+{
+    int dims = f->form.kept + f->form.reduced;
+    return f->form.columns ? f->form.kept - 1 : (f->form.reduced == 0 ? -1 : dims - 1);
+}
+
+/** The least power of two that is `least` or more, but not above `most`, itself one. */
+static inline uint32_t qn_power_of_two(int64_t least, uint32_t most)
+{
+    uint32_t n = 1;
+    while (n < least && n < most) {
+        n *= 2;
+    }
+    return n;
+}
 
 #endif /* QN_FOLD_H */

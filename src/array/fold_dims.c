@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fold_dims: the dimensions of a reduction or a scan. In: shapes, strides, addresses, axes. Out:
+ * kept and reduced dimensions, each group dropped, flipped, sorted and merged by itself. The thing
+ * to know: inputs are most of a reduction's traffic, so they decide the order of the dimensions;
+ * the reduced ones keep theirs when values are combined in order.
+ */
+#include "array/fold.h"
+#include <string.h>
+
+static bool is_reduced(const qn_fold_making *m, int axis)
+{
+    return m->rules->axes >> axis & 1;
+}
+
+/** Strides of all operands over the whole shape: outputs of a reduction do not move along reduced
+ * axes. */
+static void spread(const qn_fold_making *m, qn_plan *whole, int ndim)
+{
+    size_t moving = qn_fold_moving(m);
+    qn_plan_spread(whole, m->operands, moving, ndim);
+    for (size_t k = moving; k < m->count; k++) {
+        const qn_operand *o = &m->operands[k];
+        whole->base[k] = o->data;
+        for (int d = 0, own = 0; d < ndim; d++) {
+            whole->stride[k][d] = is_reduced(m, d) ? 0 : o->strides[own];
+            own += !is_reduced(m, d) || m->rules->keepdims;
+        }
+    }
+}
+
+/** Settle the axes that are reduced, or those that are kept, and append them to the fold's
+ * dimensions from `first` on. Returns how many there are. */
+static int settle(const qn_fold_making *m, const qn_plan *whole, int ndim, bool reduced, int first)
+{
+    qn_operand operands[QUERN_MAX_PARAMETERS];
+    qn_plan part;
+    qn_fold *f = m->fold;
+    int dims = 0;
+    for (int d = 0; d < ndim; d++) {
+        if (is_reduced(m, d) != reduced) {
+            continue;
+        }
+        part.extent[dims] = whole->extent[d];
+        for (size_t k = 0; k < m->count; k++) {
+            part.stride[k][dims] = whole->stride[k][d];
+        }
+        dims++;
+    }
+    for (size_t k = 0; k < m->count; k++) {
+        operands[k] = m->operands[k];
+        operands[k].output = false;
+        part.base[k] = f->base[k];
+    }
+    if (!m->rules->positions && dims > 0) {
+        dims = qn_plan_settle(&part, operands, m->count, dims, reduced && m->rules->ordered);
+        dims -= dims == 1 && part.extent[0] == 1;
+    }
+    memcpy(f->extent + first, part.extent, (size_t)dims * sizeof *part.extent);
+    for (size_t k = 0; k < m->count; k++) {
+        memcpy(f->stride[k] + first, part.stride[k], (size_t)dims * sizeof **part.stride);
+        f->base[k] = part.base[k];
+    }
+    return dims;
+}
+
+static int64_t product(const int64_t *extent, int count)
+{
+    int64_t all = 1;
+    for (int d = 0; d < count; d++) {
+        all *= extent[d];
+    }
+    return all;
+}
+
+qn_fold_making qn_fold_begin(qn_fold *fold, const qn_operand *operands, size_t operand_count,
+                             const qn_fold_rules *rules)
+{
+    qn_fold_making m = {.fold = fold, .operands = operands, .count = operand_count, .rules = rules};
+    while (m.inputs < operand_count && !operands[m.inputs].output) {
+        m.inputs++;
+    }
+    memset(&fold->form, 0, sizeof fold->form);
+    fold->form.scan = rules->scan;
+    return m;
+}
+
+void qn_fold_dims(const qn_fold_making *m, int ndim, const int64_t *shape)
+{
+    qn_fold *f = m->fold;
+    qn_plan whole;
+    memcpy(whole.extent, shape, (size_t)ndim * sizeof *shape);
+    spread(m, &whole, ndim);
+    memcpy(f->base, whole.base, m->count * sizeof *f->base);
+    f->form.kept = (uint8_t)settle(m, &whole, ndim, false, 0);
+    f->form.reduced = (uint8_t)settle(m, &whole, ndim, true, f->form.kept);
+    f->outputs = product(f->extent, f->form.kept);
+    f->length = product(f->extent + f->form.kept, f->form.reduced);
+}
+
+bool qn_fold_dense_columns(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    if (f->form.kept == 0 || f->form.reduced == 0) {
+        return f->form.reduced == 0;
+    }
+    int kept = f->form.kept - 1, reduced = f->form.kept + f->form.reduced - 1;
+    for (size_t k = 0; k < qn_fold_moving(m); k++) {
+        int64_t a = qn_magnitude(f->stride[k][kept]), b = qn_magnitude(f->stride[k][reduced]);
+        if (a != b && a != 0 && b != 0) {
+            return a < b;
+        }
+    }
+    return false;
+}
+
+bool qn_fold_needs_wide(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    int64_t most = INT32_MAX - (1 << 20);
+    if (f->length > most || f->outputs > most / QN_MAX(1, f->length)) {
+        return true;
+    }
+    for (size_t k = 0; k < m->count; k++) {
+        for (int d = 0; d < f->form.kept + f->form.reduced; d++) {
+            if (qn_magnitude(f->stride[k][d]) > INT32_MAX) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
