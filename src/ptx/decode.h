@@ -9,7 +9,9 @@
  *     decode_fold.c     instructions that need no work at run time
  *     decode_lanes.c    lane-wise operations, moves, address conversions
  *     decode_memory.c   loads, stores, atomics
+ *     decode_watch.c    what a launch that is watched must know of registers
  *     decode_control.c  branches, calls, barriers, warp operations
+ *     decode_matrix.c   matrix instructions of a warp
  */
 #ifndef QN_DECODE_H
 #define QN_DECODE_H
@@ -42,6 +44,8 @@ typedef struct qn_decoder {
     uint32_t constant_capacity, constant_count;
     uint8_t *definitions; /**< of each register: 0, 1, 2 (more) */
     qn_place *alias;      /**< of a register that stands for a constant; QN_NO_PLACE: it does not */
+    uint8_t *uses;        /**< of each register, for a launch that is watched; else NULL */
+    qn_place *copies;     /**< likewise: where it is kept what is known of its value */
     qn_op dummy;          /**< emitted into when out of memory */
     bool failed;          /**< out of memory */
 } qn_decoder;
@@ -77,9 +81,22 @@ bool qn_is_kernel_param(const qn_decoder *decoder, const qn_ptx_operand *operand
 bool qn_places_allocate(qn_decoder *decoder);
 void qn_places_free(qn_decoder *decoder);
 
+/* decode_memory.c */
+/** An address operand: into `out` go its place and bits, its offset, and in which space it turns out
+ * to be. `bytes` are accessed. False: it is none. */
+bool qn_bind_address(qn_decoder *decoder, const qn_ptx_operand *operand, uint8_t space,
+                     uint64_t bytes, qn_op *out);
+
 /* decode_fold.c */
 /** True when the current instruction needs no operation: its register stands for a constant. */
 bool qn_fold(qn_decoder *decoder);
+
+/* decode_watch.c */
+/** Look at all uses of registers, if the form is for launches that are watched. */
+bool qn_watch_decode(qn_decoder *decoder);
+/** Say of the elements of a load or store which are only copied. */
+void qn_watch_bind(qn_decoder *decoder, const qn_ptx_operand *elements, unsigned count,
+                   qn_access *access);
 
 /* Binders: false when the form is not known. */
 bool qn_bind_lanes(qn_decoder *decoder);
@@ -98,6 +115,10 @@ bool qn_bind_leave(qn_decoder *decoder);
 bool qn_bind_barrier(qn_decoder *decoder);
 bool qn_bind_sync(qn_decoder *decoder);
 bool qn_bind_fence(qn_decoder *decoder);
+bool qn_bind_matrix_multiply(qn_decoder *decoder);
+bool qn_bind_wmma(qn_decoder *decoder);
+bool qn_bind_tiles(qn_decoder *decoder);
+bool qn_bind_tile_transpose(qn_decoder *decoder);
 bool qn_bind_nothing(qn_decoder *decoder);
 
 #endif /* QN_DECODE_H */

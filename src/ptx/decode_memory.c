@@ -21,10 +21,6 @@ static const struct {
 
 static const char *const passed_over[] = {
     "weak",
-    "relaxed",
-    "acquire",
-    "release",
-    "acq_rel",
     "volatile",
     "mmio",
     "cta",
@@ -59,6 +55,7 @@ typedef struct access_words {
     uint8_t space;
     unsigned vector;
     char letter;
+    uint8_t order; /* qn_order_word */
     unsigned bits;
     int form; /* of an atomic, -1: none */
 } access_words;
@@ -73,8 +70,24 @@ static const struct {
     {"xor", QN_ATOMIC_XOR},
 };
 
+static const struct {
+    const char *word;
+    uint8_t order;
+} orders[] = {
+    {"relaxed", QN_ORDER_STRONG},
+    {"acquire", QN_ORDER_STRONG | QN_ORDER_ACQUIRE},
+    {"release", QN_ORDER_STRONG | QN_ORDER_RELEASE},
+    {"acq_rel", QN_ORDER_STRONG | QN_ORDER_ACQUIRE | QN_ORDER_RELEASE},
+};
+
 static bool read_word(const char *word, access_words *out)
 {
+    for (size_t k = 0; k < QN_COUNT(orders); k++) {
+        if (strcmp(word, orders[k].word) == 0) {
+            out->order = orders[k].order;
+            return true;
+        }
+    }
     for (size_t k = 0; k < QN_COUNT(spaces); k++) {
         if (strcmp(word, spaces[k].word) == 0) {
             out->space = spaces[k].space;
@@ -116,10 +129,8 @@ static bool read_words(const qn_words *words, access_words *out)
     return words->count > 1 && qn_parse_memory_type(type, &out->letter, &out->bits);
 }
 
-/* The address operand: where it lies, and in which space it turns out to be. `bytes` are accessed.
- */
-static bool bind_address(qn_decoder *decoder, const qn_ptx_operand *operand, uint8_t space,
-                         uint64_t bytes, qn_op *out)
+bool qn_bind_address(qn_decoder *decoder, const qn_ptx_operand *operand, uint8_t space,
+                     uint64_t bytes, qn_op *out)
 {
     *out = (qn_op){.space = space, .bits = 64, .offset = operand->offset};
     if (operand->kind != QN_OPERAND_ADDRESS) {
@@ -207,6 +218,8 @@ static qn_access *bind_registers(qn_decoder *decoder, const qn_ptx_operand *data
             return NULL;
         }
     }
+    access->order = words->order;
+    qn_watch_bind(decoder, elements, count, access);
     access->element = qn_element_find(words->bits, words->letter == 's', bits);
     return access->element ? access : NULL;
 }
@@ -260,7 +273,7 @@ bool qn_bind_load(qn_decoder *decoder)
     }
     const qn_access *access = bind_registers(decoder, &instruction->operands[0], &words, false);
     if (!access ||
-        !bind_address(decoder, from, words.space, words.bits / 8 * words.vector, &address)) {
+        !qn_bind_address(decoder, from, words.space, words.bits / 8 * words.vector, &address)) {
         return false;
     }
     emit_access(decoder, qn_run_load, &address, words.vector, access);
@@ -276,8 +289,8 @@ bool qn_bind_store(qn_decoder *decoder)
         return false;
     }
     const qn_access *access = bind_registers(decoder, &instruction->operands[1], &words, true);
-    if (!access || !bind_address(decoder, &instruction->operands[0], words.space,
-                                 words.bits / 8 * words.vector, &address)) {
+    if (!access || !qn_bind_address(decoder, &instruction->operands[0], words.space,
+                                    words.bits / 8 * words.vector, &address)) {
         return false;
     }
     emit_access(decoder, qn_run_store, &address, words.vector, access);
@@ -334,8 +347,8 @@ bool qn_bind_atomic(qn_decoder *decoder)
     const unsigned first = returns ? 1 : 0; /* the address */
     qn_atomic *atomic = qn_decode_alloc(decoder, sizeof *atomic);
     if (!atomic || instruction->operand_count < first + 1 + sources ||
-        !bind_address(decoder, &instruction->operands[first], words.space, words.bits / 8,
-                      &address)) {
+        !qn_bind_address(decoder, &instruction->operands[first], words.space, words.bits / 8,
+                         &address)) {
         return false;
     }
     const char *addition =
@@ -345,6 +358,7 @@ bool qn_bind_atomic(qn_decoder *decoder)
         return false;
     }
     *atomic = (qn_atomic){.form = (uint8_t)words.form,
+                          .order = words.order,
                           .letter = words.letter,
                           .bits = (uint8_t)words.bits,
                           .addition = form ? form->function : NULL};
@@ -384,8 +398,8 @@ bool qn_bind_copy(qn_decoder *decoder)
     qn_op *source = qn_decode_alloc(decoder, sizeof *source);
     qn_op address;
     if (!source || (bytes != 4 && bytes != 8 && bytes != 16) ||
-        !bind_address(decoder, &instruction->operands[1], QN_SPACE_GLOBAL, bytes, source) ||
-        !bind_address(decoder, &instruction->operands[0], QN_SPACE_SHARED, bytes, &address)) {
+        !qn_bind_address(decoder, &instruction->operands[1], QN_SPACE_GLOBAL, bytes, source) ||
+        !qn_bind_address(decoder, &instruction->operands[0], QN_SPACE_SHARED, bytes, &address)) {
         return false;
     }
     source->origin = (uint32_t)(instruction - decoder->function->instructions);
