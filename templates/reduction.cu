@@ -29,7 +29,8 @@ extern "C" __global__ void __launch_bounds__(@block@) @name@(@parameters@)
     const _quern_index _quern_count = min(_quern_s.chunk, _quern_s.units - _quern_begin);
 @share@
 @kept@
-    _quern_slot _quern_v[@values@];
+    constexpr int _quern_values = @values@; // of a thread: outputs side by side
+    _quern_slot _quern_v[_quern_values];
     bool _quern_has = false;
     const auto _quern_take = [&](_quern_slot &_quern_to, bool _quern_more, _type_reduce _quern_x)
         __attribute__((always_inline)) {
@@ -42,7 +43,6 @@ extern "C" __global__ void __launch_bounds__(@block@) @name@(@parameters@)
         _quern_has = true;
     }
 @combine@
-@split@
     if (_quern_live && _quern_r == 0) {
 @finish@
     }

@@ -70,7 +70,7 @@ static void share_hole(qn_text *out, const qn_call *call)
             "        _quern_live ? min(_quern_first + _quern_run, _quern_begin + _quern_count) : "
             "0;\n"
             "    const _quern_index _quern_step = 1;\n"
-            "    const int _quern_active =\n"
+            "    int _quern_active =\n"
             "        _quern_live && _quern_run > 0 ? (_quern_count + _quern_run - 1) / _quern_run "
             ": 0;\n");
         return;
@@ -81,7 +81,7 @@ static void share_hole(qn_text *out, const qn_call *call)
                    "    const _quern_index _quern_last = _quern_live ? _quern_begin + _quern_count "
                    ": 0;\n"
                    "    const _quern_index _quern_step = _quern_s.workers;\n"
-                   "    const int _quern_active = _quern_live ? (int)min(%s, _quern_s.workers) : "
+                   "    int _quern_active = _quern_live ? (int)min(%s, _quern_s.workers) : "
                    "0;\n",
                    ends ? "max(_quern_count, _quern_part == 0 ? _quern_s.rest : 0)"
                         : "_quern_count");
@@ -158,64 +158,73 @@ static void unit_hole(qn_text *out, const qn_call *call)
 
 /* ---- combining and finishing ---------------------------------------------------------------- */
 
-static void combine(qn_text *out, const qn_call *call, int levels, const char *count)
+static void combine(qn_text *out, const qn_call *call, int levels)
 {
-    const qn_fold_form *f = &call->fold.form;
     qn_source_indent(out, levels);
-    if (f->columns) {
+    if (call->fold.form.columns) {
         qn_text_printf(out,
-                       "for (int _quern_l = 0; _quern_l < %d; _quern_l++)\n%*s"
-                       "quern::combine_columns(_quern_v[_quern_l], _quern_r, %s, "
-                       "(int)_quern_s.workers, _quern_beside, _quern_reduce, (_quern_slot "
+                       "for (int _quern_l = 0; _quern_l < _quern_values; _quern_l++)\n%*s"
+                       "quern::combine_columns(_quern_v[_quern_l], _quern_r, _quern_active, "
+                       "(int)_quern_s.workers,\n%*s_quern_beside, _quern_reduce, (_quern_slot "
                        "*)_quern_shared);\n",
-                       f->lanes, 4 * levels + 4, "", count);
+                       4 * levels + 4, "", 4 * levels + 8, "");
     } else {
         qn_text_printf(out,
-                       "quern::combine_rows(_quern_v[0], _quern_r, %s, (int)_quern_s.workers, "
-                       "_quern_reduce, (_quern_slot *)_quern_shared);\n",
-                       count);
+                       "quern::combine_rows(_quern_v[0], _quern_r, _quern_active, "
+                       "(int)_quern_s.workers,\n%*s_quern_reduce, (_quern_slot "
+                       "*)_quern_shared);\n",
+                       4 * levels + 4, "");
     }
 }
 
-/** Several blocks an output: each leaves its value, and the last one combines them, in order. */
-static void split_hole(qn_text *out, const qn_call *call)
+/** Several blocks an output: each leaves its value, and the last one combines them, in order. A
+ * loop, so that the code that combines is there once. */
+static void combine_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     if (!f->split) {
+        combine(out, call, 1);
         return;
     }
-    int values = f->columns ? f->lanes : 1;
+    qn_text_puts(out, "#pragma unroll 1\n"
+                      "    for (bool _quern_ended = false;; _quern_ended = true) {\n");
+    combine(out, call, 2);
     qn_text_printf(
         out,
-        "    const int _quern_parts = (int)_quern_s.splits;\n"
-        "    _quern_slot *const _quern_left = (_quern_slot *)(_quern_w + %d) + (long long)_quern_o "
-        "* _quern_parts * %d;\n"
-        "    if (_quern_live && _quern_r == 0)\n"
-        "        for (int _quern_l = 0; _quern_l < %d; _quern_l++)\n"
-        "            _quern_left[_quern_part * %d + _quern_l] = _quern_v[_quern_l];\n"
-        "    if (!quern::is_last_block((unsigned *)_quern_w + _quern_group, "
+        "        if (_quern_ended) break;\n"
+        "        const int _quern_parts = (int)_quern_s.splits;\n"
+        "        _quern_slot *const _quern_left = (_quern_slot *)(_quern_w + %d)\n"
+        "            + (long long)_quern_o * _quern_parts * _quern_values;\n"
+        "        if (_quern_live && _quern_r == 0)\n"
+        "            for (int _quern_l = 0; _quern_l < _quern_values; _quern_l++)\n"
+        "                _quern_left[_quern_part * _quern_values + _quern_l] = "
+        "_quern_v[_quern_l];\n"
+        "        if (!quern::is_last_block((unsigned *)_quern_w + _quern_group, "
         "(unsigned)_quern_parts)) return;\n"
-        "    const int _quern_each = (_quern_parts + (int)_quern_s.workers - 1) >> "
+        "        const int _quern_each = (_quern_parts + (int)_quern_s.workers - 1) >> "
         "(int)_quern_s.shift;\n"
-        "    if (_quern_live)\n"
-        "        for (int _quern_l = 0; _quern_l < %d; _quern_l++)\n"
-        "            for (int _quern_p = _quern_r * _quern_each;\n"
-        "                 _quern_p < min((_quern_r + 1) * _quern_each, _quern_parts); _quern_p++)\n"
-        "                _quern_take(_quern_v[_quern_l], _quern_p > _quern_r * _quern_each,\n"
-        "                            _quern_left[_quern_p * %d + _quern_l].value);\n"
-        "    const int _quern_ends = _quern_live ? (_quern_parts + _quern_each - 1) / _quern_each "
-        ": 0;\n",
-        QN_FOLD_COUNTER_BYTES, values, values, values, values, values);
-    combine(out, call, 1, "_quern_ends");
+        "        const int _quern_from = _quern_r * _quern_each;\n"
+        "        const int _quern_to = _quern_live ? min(_quern_from + _quern_each, _quern_parts) "
+        ": "
+        "0;\n"
+        "#pragma unroll 1\n"
+        "        for (int _quern_p = _quern_from; _quern_p < _quern_to; _quern_p++)\n"
+        "            for (int _quern_l = 0; _quern_l < _quern_values; _quern_l++)\n"
+        "                _quern_take(_quern_v[_quern_l], _quern_p > _quern_from,\n"
+        "                            _quern_left[_quern_p * _quern_values + _quern_l].value);\n"
+        "        _quern_active = _quern_live ? (_quern_parts + _quern_each - 1) / _quern_each : "
+        "0;\n"
+        "    }",
+        QN_FOLD_COUNTER_BYTES);
 }
 
 /** The identity, once, and the outputs. */
 static void finish_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    int lane = qn_source_lane_dim(f), values = f->columns ? f->lanes : 1;
-    qn_text_puts(out, "#pragma unroll\n");
-    qn_text_printf(out, "        for (int _quern_l = 0; _quern_l < %d; _quern_l++) {\n", values);
+    int lane = qn_source_lane_dim(f);
+    qn_text_puts(out, "#pragma unroll\n"
+                      "        for (int _quern_l = 0; _quern_l < _quern_values; _quern_l++) {\n");
     if (f->columns && lane >= 0) {
         qn_source_position_of(out, call, 3, lane, "_quern_e + _quern_l");
     }
@@ -257,7 +266,6 @@ enum {
     REST,
     UNIT,
     COMBINE,
-    SPLIT,
     FINISH,
     HOLES
 };
@@ -265,7 +273,7 @@ enum {
 static const char *const hole_names[HOLES] = {
     "reduce_type", "parameters", "positions", "inputs", "map",     "reduce", "outputs",
     "post",        "index",      "block",     "slots",  "values",  "unroll", "place",
-    "share",       "kept",       "rest",      "unit",   "combine", "split",  "finish"};
+    "share",       "kept",       "rest",      "unit",   "combine", "finish"};
 
 quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
                                  size_t *header_count)
@@ -293,8 +301,7 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
     qn_source_kept(&t[KEPT], call, 1);
     rest_hole(&t[REST], call);
     unit_hole(&t[UNIT], call);
-    combine(&t[COMBINE], call, 1, "_quern_active");
-    split_hole(&t[SPLIT], call);
+    combine_hole(&t[COMBINE], call);
     finish_hole(&t[FINISH], call);
     const qn_source_template template = {
         .text = qn_embedded_reduction_cu,
