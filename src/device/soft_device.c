@@ -88,7 +88,7 @@ static void device_target(quern_device *device, int *arch, int *native)
 
 const quern_device_methods qn_soft_device = {
     .size = sizeof(quern_device_methods),
-    .version = 1,
+    .version = 2,
     .name = "soft",
     .count = device_count,
     .open = open_device,
@@ -104,7 +104,12 @@ const quern_device_methods qn_soft_device = {
     .module_load = qn_soft_module_load,
     .module_free = qn_soft_module_free,
     .function_get = qn_soft_function_get,
+    .module_functions = qn_soft_module_functions,
+    .module_global = qn_soft_module_global,
+    .module_globals = qn_soft_module_globals,
     .function_info = qn_soft_function_info,
+    .function_parameter = qn_soft_function_parameter,
+    .function_set = qn_soft_function_set,
     .occupancy = qn_soft_occupancy,
     .launch = qn_soft_launch,
     .stream_new = qn_soft_stream_new,

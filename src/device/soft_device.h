@@ -57,7 +57,17 @@ quern_status qn_soft_module_load(quern_device *device, void **out, quern_image_k
                                  const void *image, size_t bytes);
 void qn_soft_module_free(quern_device *device, void *module);
 quern_status qn_soft_function_get(quern_device *device, void **out, void *module, const char *name);
+quern_status qn_soft_module_functions(quern_device *device, void *module, size_t *count,
+                                      const char **names, size_t capacity);
+quern_status qn_soft_module_global(quern_device *device, void **pointer, uint64_t *bytes,
+                                   void *module, const char *name);
+quern_status qn_soft_module_globals(quern_device *device, void *module, size_t *count,
+                                    const char **names, size_t capacity);
 quern_status qn_soft_function_info(quern_device *device, void *function, quern_function_info *info);
+quern_status qn_soft_function_parameter(quern_device *device, void *function, uint32_t index,
+                                        uint64_t *offset, uint64_t *bytes);
+quern_status qn_soft_function_set(quern_device *device, void *function,
+                                  quern_function_property property, int32_t value);
 quern_status qn_soft_occupancy(quern_device *device, void *function, uint32_t block_threads,
                                uint32_t shared_bytes, uint32_t *blocks);
 quern_status qn_soft_launch(quern_device *device, void *function, const quern_launch_config *config,

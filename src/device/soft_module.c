@@ -45,29 +45,70 @@ void qn_soft_module_free(quern_device *quern, void *handle)
     qn_ptx_free(module);
 }
 
-/* ---- functions ------------------------------------------------------------------------------ */
+/* ---- names ---------------------------------------------------------------------------------- */
 
-static quern_status fail_name(const qn_ptx_module *module, const char *name)
+quern_status qn_soft_module_functions(quern_device *quern, void *handle, size_t *count,
+                                      const char **names, size_t capacity)
 {
-    qn_text known = {0};
+    (void)quern;
+    const qn_ptx_module *module = handle;
+    *count = 0;
     for (uint32_t k = 0; k < module->function_count; k++) {
-        if (module->functions[k]->is_kernel) {
-            qn_text_printf(&known, "%s%s", known.length ? ", " : "", module->functions[k]->name);
+        const qn_ptx_function *function = module->functions[k];
+        if (!function->is_kernel || !function->has_body) {
+            continue;
         }
+        if (*count < capacity) {
+            names[*count] = function->name;
+        }
+        ++*count;
     }
-    quern_status status =
-        qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the module has no kernel '%s'; it has: %.500s", name,
-                known.data ? known.data : "none");
-    qn_text_free(&known);
-    return status;
+    return QUERN_OK;
+}
+
+static bool is_variable(const qn_ptx_symbol *symbol)
+{
+    return (symbol->space == QN_SPACE_GLOBAL || symbol->space == QN_SPACE_CONST) &&
+           !symbol->external;
+}
+
+quern_status qn_soft_module_globals(quern_device *quern, void *handle, size_t *count,
+                                    const char **names, size_t capacity)
+{
+    (void)quern;
+    const qn_ptx_module *module = handle;
+    *count = 0;
+    for (uint32_t k = 0; k < module->symbol_count; k++) {
+        if (!is_variable(module->symbols[k])) {
+            continue;
+        }
+        if (*count < capacity) {
+            names[*count] = module->symbols[k]->name;
+        }
+        ++*count;
+    }
+    return QUERN_OK;
+}
+
+quern_status qn_soft_module_global(quern_device *quern, void **pointer, uint64_t *bytes,
+                                   void *module, const char *name)
+{
+    (void)quern;
+    *pointer = NULL;
+    *bytes = 0;
+    return qn_ptx_global(module, name, pointer, bytes)
+               ? QUERN_OK
+               : qn_fail(QUERN_ERROR_NAME, "the module has no variable '%s'", name);
 }
 
 quern_status qn_soft_function_get(quern_device *quern, void **out, void *module, const char *name)
 {
     (void)quern;
     *out = qn_ptx_kernel(module, name);
-    return *out ? QUERN_OK : fail_name(module, name);
+    return *out ? QUERN_OK : qn_fail(QUERN_ERROR_NAME, "the module has no kernel '%s'", name);
 }
+
+/* ---- functions ------------------------------------------------------------------------------ */
 
 static uint32_t static_shared(const qn_ptx_function *function)
 {
@@ -85,10 +126,34 @@ quern_status qn_soft_function_info(quern_device *quern, void *handle, quern_func
     (void)quern;
     const qn_ptx_function *function = handle;
     *info = (quern_function_info){
+        .size = sizeof *info,
         .shared_bytes = static_shared(function),
         .local_bytes = function->local_bytes,
         .max_threads = max_threads(function),
+        .max_dynamic_shared =
+            SOFT_SHARED_BYTES - QN_MIN(static_shared(function), (uint32_t)SOFT_SHARED_BYTES),
+        .ptx_version = (uint32_t)function->module->target,
+        .shared_carveout = -1,
+        .parameter_count = function->param_count,
     };
+    return QUERN_OK;
+}
+
+quern_status qn_soft_function_parameter(quern_device *quern, void *handle, uint32_t index,
+                                        uint64_t *offset, uint64_t *bytes)
+{
+    (void)quern;
+    const qn_ptx_symbol *parameter = ((const qn_ptx_function *)handle)->params[index];
+    *offset = parameter->offset;
+    *bytes = parameter->size;
+    return QUERN_OK;
+}
+
+/** There is neither a first-level cache to divide nor a cluster. */
+quern_status qn_soft_function_set(quern_device *quern, void *function,
+                                  quern_function_property property, int32_t value)
+{
+    (void)quern, (void)function, (void)property, (void)value;
     return QUERN_OK;
 }
 

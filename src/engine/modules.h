@@ -57,20 +57,33 @@ struct quern_module {
     size_t text_count;
 };
 
+/** A slot of the device that lists the names of a module. */
+typedef quern_status (*qn_name_lister)(quern_device *device, void *module, size_t *count,
+                                       const char **names, size_t capacity);
+/** A slot of the device that finds something by the image's name; QUERN_ERROR_NAME: it is not
+ * there. */
+typedef quern_status (*qn_name_getter)(void *context, quern_module *module, const char *own);
+
+/** Find what the user calls `name`: by its name expression, exactly, or by its plain name among
+ * those of `list` (NULL: the device has no such slot). Errors: QUERN_ERROR_NAME with the names
+ * there are. */
+quern_status qn_module_find(quern_module *module, const char *what, const char *name,
+                            qn_name_getter get, void *context, qn_name_lister list);
+
 /* ---- function.c: functions of a module ------------------------------------------------------ */
 
 typedef struct qn_function_parameter {
-    uint32_t offset, bytes;
+    uint64_t offset, bytes;
 } qn_function_parameter;
 
 struct quern_function {
     uint32_t object; /**< QN_OBJECT_FUNCTION */
     atomic_uint references;
-    quern_module *module; /**< retained */
-    void *handle;         /**< the device's */
-    char *name;           /**< as the user asked for it */
-    uint32_t parameter_count;
-    qn_function_parameter parameters[]; /**< sorted by offset */
+    quern_module *module;               /**< retained */
+    void *handle;                       /**< the device's */
+    char *name;                         /**< as the user asked for it */
+    uint32_t parameter_count;           /**< UINT32_MAX: the driver does not tell */
+    qn_function_parameter parameters[]; /**< as many, where it does */
 };
 
 #endif /* QN_MODULES_H */

@@ -41,7 +41,7 @@ static quern_status run_one(diff_answers *out, const diff_device *device, void *
     char name[32];
     void *function;
     void *parameters[] = {&memory[0], &memory[1]};
-    const quern_launch_config config = {{1, 1, 1}, {FORM_VECTORS, 1, 1}, 0, 0, NULL};
+    const quern_launch_config config = {.grid = {1, 1, 1}, .block = {FORM_VECTORS, 1, 1}};
     snprintf(name, sizeof name, "k%zu", number);
     memset(out, 0, sizeof *out);
     QN_TRY(device->methods->function_get(device->handle, &function, module, name));

@@ -126,10 +126,16 @@ Test(soft, names_the_kernels_there_are)
 {
     quern_device *device = open_soft(NULL);
     void *module = load(device), *found = device;
-    cr_assert_eq(soft->function_get(device, &found, module, "once"), QUERN_ERROR_INVALID_ARGUMENT);
+    cr_assert_eq(soft->function_get(device, &found, module, "once"), QUERN_ERROR_NAME);
     cr_assert_null(found);
     assert_says("no kernel 'once'");
-    assert_says("twice, forever");
+    const char *names[3] = {NULL};
+    size_t count = 0;
+    cr_assert_eq(soft->module_functions(device, module, &count, names, 2), QUERN_OK);
+    cr_assert_eq(count, 2u);
+    cr_assert_str_eq(names[0], "twice");
+    cr_assert_str_eq(names[1], "forever");
+    cr_assert_null(names[2]);
     quern_function_info info;
     cr_assert_eq(soft->function_info(device, function(device, module, "twice"), &info), QUERN_OK);
     cr_assert_eq(info.max_threads, 1024);
