@@ -146,6 +146,11 @@ static const struct {
     {"redux", qn_bind_sync},
     {"elect", qn_bind_sync},
     {"activemask", qn_bind_sync},
+    {"mma", qn_bind_matrix_multiply},
+    {"wmma", qn_bind_wmma},
+    {"ldmatrix", qn_bind_tiles},
+    {"stmatrix", qn_bind_tiles},
+    {"movmatrix", qn_bind_tile_transpose},
     {"membar", qn_bind_fence},
     {"fence", qn_bind_fence},
     {"nanosleep", qn_bind_nothing},
@@ -318,12 +323,12 @@ static bool decode(qn_decoder *decoder, unsigned kind)
     uint32_t *op_of = qn_calloc(function->instruction_count + 1, sizeof *op_of);
     bool *folded = qn_calloc(function->instruction_count + 1, sizeof *folded);
     code->function = function;
+    code->kind = kind;
     code->frame_bytes = (function->frame_bytes + 63u) & ~63u;
     place_shared(code);
     if (op_of && folded && qn_places_allocate(decoder) && qn_watch_decode(decoder) &&
         (!function->is_kernel || list_variables(code))) {
         code->stack = function->is_kernel && needs_stack(function->module);
-    code->kind = kind;
         decode_instructions(decoder, op_of, folded);
     } else {
         decoder->failed = true;

@@ -107,7 +107,7 @@ const diff_case diff_cases[] = {
                   ">f64[1]zero >i64[1]zero >f32[2]zero~ >i16[2]zero >u8[1]zero"},
     {"40_matmul", .grid = {3, 2}, .block = {16, 16},
      .arguments = "&f32[660]rand:-2:2 &f32[1320]rand:-2:2 >f32[1200]zero i32=30 i32=40 i32=22"},
-    {"41_wmma", .block = {32}, .not_yet = "wmma.load.a.sync",
+    {"41_wmma", .block = {32},
      .arguments = "&f16[256]whole:-4:4 &f16[256]whole:-4:4 >f32[256]zero"},
     {"42_cpasync", .block = {32}, .arguments = "&f32[128]iota >f32[128]zero"},
     {"43_libcuxx_atomic", .repeat = 2, .arguments = ">i32[1]=31 >u64[1]iota >i32[1]zero"},
