@@ -71,11 +71,22 @@ static quern_status fail_allocation(const soft_device *device, size_t bytes)
 
 /* ---- arrays, and foreign memory that kernels may touch -------------------------------------- */
 
-static bool map_add(soft_device *device, void *base, size_t bytes, const char *what)
+/* Foreign memory counts as written: its owner may have done so. */
+static bool map_add(soft_device *device, void *base, size_t bytes, const char *what, bool unwritten)
 {
     char label[64];
     snprintf(label, sizeof label, "%s of %zu byte%s", what, bytes, bytes == 1 ? "" : "s");
-    return qn_memory_map_add(device->memory, base, bytes, label);
+    return unwritten ? qn_memory_map_add_unwritten(device->memory, base, bytes, label)
+                     : qn_memory_map_add(device->memory, base, bytes, label);
+}
+
+/* The host wrote `bytes` at `to`, or copied them from another place of the device. */
+static void note_written(quern_device *quern, const void *to, size_t bytes, const void *from)
+{
+    const soft_device *device = soft_of(quern);
+    if (device->options.aids.check_init) {
+        qn_memory_map_written(device->memory, to, bytes, from);
+    }
 }
 
 quern_status qn_soft_allocate(quern_device *quern, void **out, size_t bytes, void *stream)
@@ -90,7 +101,8 @@ quern_status qn_soft_allocate(quern_device *quern, void **out, size_t bytes, voi
     if (!pointer) {
         return fail_allocation(device, bytes);
     }
-    if (!map_add(device, pointer, bytes, "array")) {
+    if (!map_add(device, pointer, bytes, "array",
+                 device->options.aids.check_init && !device->foreign_memory)) {
         give_back_any(device, pointer, bytes);
         return qn_fail_memory("allocating an array");
     }
@@ -109,7 +121,7 @@ void qn_soft_release(quern_device *quern, void *pointer, size_t bytes, void *str
 
 quern_status qn_soft_adopt(quern_device *quern, void *base, size_t bytes)
 {
-    return map_add(soft_of(quern), base, bytes, "wrapped memory")
+    return map_add(soft_of(quern), base, bytes, "wrapped memory", false)
                ? QUERN_OK
                : qn_fail_memory("wrapping foreign memory");
 }
@@ -124,12 +136,11 @@ void qn_soft_disown(quern_device *quern, void *base, size_t bytes)
 quern_status qn_soft_copy(quern_device *device, void *to, const void *from, size_t bytes,
                           quern_copy_kind kind, void *stream, int wait)
 {
-    (void)device;
-    (void)kind;
     (void)stream;
     (void)wait;
     if (bytes > 0) {
         memmove(to, from, bytes);
+        note_written(device, to, bytes, kind == QUERN_COPY_ON_DEVICE ? from : NULL);
     }
     return QUERN_OK;
 }
@@ -137,12 +148,12 @@ quern_status qn_soft_copy(quern_device *device, void *to, const void *from, size
 quern_status qn_soft_fill(quern_device *device, void *to, const void *pattern, size_t pattern_bytes,
                           size_t count, void *stream)
 {
-    (void)device;
     (void)stream;
     size_t total = pattern_bytes * count;
     if (total == 0) {
         return QUERN_OK;
     }
+    note_written(device, to, total, NULL);
     unsigned char *bytes = to;
     memcpy(bytes, pattern, pattern_bytes);
     /* what is there is copied behind itself, within the first-level cache */
