@@ -62,6 +62,7 @@ enum { /* results that are told apart; cuda_error.c has a line for each that nee
        CU_NOT_SUPPORTED = 801,
        CU_SYSTEM_NOT_READY = 802,
        CU_SYSTEM_DRIVER_MISMATCH = 803,
+       CU_INVALID_CLUSTER_SIZE = 912,
        CU_UNKNOWN = 999,
 };
 
@@ -80,9 +81,14 @@ typedef enum cu_device_attribute {
 typedef enum cu_function_attribute {
     CU_FUNC_MAX_THREADS = 0,
     CU_FUNC_SHARED_BYTES = 1,
+    CU_FUNC_CONSTANT_BYTES = 2,
     CU_FUNC_LOCAL_BYTES = 3,
     CU_FUNC_REGISTERS = 4,
+    CU_FUNC_PTX_VERSION = 5,
+    CU_FUNC_BINARY_VERSION = 6,
     CU_FUNC_MAX_DYNAMIC_SHARED = 8,
+    CU_FUNC_SHARED_CARVEOUT = 9,
+    CU_FUNC_NON_PORTABLE_CLUSTER = 14,
 } cu_function_attribute;
 
 typedef enum cu_jit_option {
@@ -103,6 +109,31 @@ typedef struct cu_pool_props {
     void *security;
     unsigned char reserved[64];
 } cu_pool_props;
+
+/** One property of a launch; `value` has 64 bytes whatever is in it. */
+typedef struct cu_launch_attribute {
+    int32_t id;
+    int32_t padding;
+    union {
+        int32_t number;
+        uint32_t extents[3];
+        unsigned char room[64];
+    } value;
+} cu_launch_attribute;
+
+enum { /* ids of attributes */
+       CU_LAUNCH_COOPERATIVE = 2,
+       CU_LAUNCH_CLUSTER = 4,
+       CU_LAUNCH_OVERLAP = 6, /* programmatic stream serialization */
+       CU_LAUNCH_PRIORITY = 8,
+};
+
+typedef struct cu_launch_config {
+    uint32_t grid[3], block[3], shared_bytes;
+    cu_stream stream;
+    cu_launch_attribute *attributes;
+    uint32_t attribute_count;
+} cu_launch_config;
 
 /* X(field, symbol, parameters). Every function returns a cu_result. */
 #define CU_FUNCTIONS(X)                                                                            \
@@ -161,20 +192,22 @@ typedef struct cu_pool_props {
     X(module_free, cuModuleUnload, (cu_module module))                                             \
     X(module_function, cuModuleGetFunction,                                                        \
       (cu_function * function, cu_module module, const char *name))                                \
+    X(module_global, cuModuleGetGlobal_v2,                                                         \
+      (cu_pointer * pointer, size_t * bytes, cu_module module, const char *name))                  \
     X(function_get, cuFuncGetAttribute,                                                            \
       (int *value, cu_function_attribute attribute, cu_function function))                         \
     X(function_set, cuFuncSetAttribute,                                                            \
       (cu_function function, cu_function_attribute attribute, int value))                          \
     X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor,                                      \
       (int *blocks, cu_function function, int block_threads, size_t shared_bytes))                 \
+    X(occupancy_cluster, cuOccupancyMaxPotentialClusterSize,                                       \
+      (int *blocks, cu_function function, const cu_launch_config *config))                         \
     X(launch, cuLaunchKernel,                                                                      \
       (cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,  \
        unsigned block_y, unsigned block_z, unsigned shared_bytes, cu_stream stream,                \
        void **parameters, void **extra))                                                           \
-    X(launch_cooperative, cuLaunchCooperativeKernel,                                               \
-      (cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,  \
-       unsigned block_y, unsigned block_z, unsigned shared_bytes, cu_stream stream,                \
-       void **parameters))                                                                         \
+    X(launch_with, cuLaunchKernelEx,                                                               \
+      (const cu_launch_config *config, cu_function function, void **parameters, void **extra))     \
     /* streams and events */                                                                       \
     X(stream_new, cuStreamCreate, (cu_stream * stream, unsigned flags))                            \
     X(stream_free, cuStreamDestroy_v2, (cu_stream stream))                                         \
@@ -186,10 +219,20 @@ typedef struct cu_pool_props {
     X(event_synchronize, cuEventSynchronize, (cu_event event))                                     \
     X(event_elapsed, cuEventElapsedTime, (float *milliseconds, cu_event begin, cu_event end))
 
+/* Those that came with CUDA 12.3 and 12.4: NULL in an older driver. */
+#define CU_NEWER_FUNCTIONS(X)                                                                      \
+    X(function_parameter, cuFuncGetParamInfo,                                                      \
+      (cu_function function, size_t index, size_t * offset, size_t * bytes))                       \
+    X(function_name, cuFuncGetName, (const char **name, cu_function function))                     \
+    X(module_function_count, cuModuleGetFunctionCount, (unsigned *count, cu_module module))        \
+    X(module_functions, cuModuleEnumerateFunctions,                                                \
+      (cu_function * functions, unsigned count, cu_module module))
+
 /** The functions, as members: api.launch(...). */
 typedef struct cu_api {
 #define CU_MEMBER(field, symbol, parameters) cu_result(*field) parameters;
     CU_FUNCTIONS(CU_MEMBER)
+    CU_NEWER_FUNCTIONS(CU_MEMBER)
 #undef CU_MEMBER
 } cu_api;
 

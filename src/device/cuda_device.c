@@ -167,7 +167,7 @@ static void device_target(quern_device *device, int *arch, int *native)
 
 const quern_device_methods qn_cuda_device = {
     .size = sizeof(quern_device_methods),
-    .version = 1,
+    .version = 2,
     .name = "cuda",
     .count = device_count,
     .open = open_device,
@@ -181,7 +181,12 @@ const quern_device_methods qn_cuda_device = {
     .module_load = qn_cuda_module_load,
     .module_free = qn_cuda_module_free,
     .function_get = qn_cuda_function_get,
+    .module_functions = qn_cuda_module_functions,
+    .module_global = qn_cuda_module_global,
+    .module_globals = qn_cuda_module_globals,
     .function_info = qn_cuda_function_info,
+    .function_parameter = qn_cuda_function_parameter,
+    .function_set = qn_cuda_function_set,
     .occupancy = qn_cuda_occupancy,
     .launch = qn_cuda_launch,
     .stream_new = qn_cuda_stream_new,

@@ -8,6 +8,7 @@
 
 #include "device/cuda_api.h"
 #include "device/device.h"
+#include "device/image.h"
 
 /* ---- cuda_load.c: the driver's library ------------------------------------------------------ */
 
@@ -102,6 +103,13 @@ static inline void qn_cuda_leave(const cuda_scope *scope, const cuda_device *dev
         qn_cuda_leave(&cuda_scope_, (device));                                                     \
     } while (0)
 
+/** What the slots of the table call a module. */
+typedef struct cuda_module {
+    cu_module handle;
+    bool named; /**< `names` could be read from the image */
+    qn_image_names names;
+} cuda_module;
+
 static inline cuda_device *cuda_of(quern_device *device)
 {
     return (cuda_device *)device;
@@ -129,8 +137,19 @@ quern_status qn_cuda_fill(quern_device *device, void *to, const void *pattern, s
 quern_status qn_cuda_module_load(quern_device *device, void **out, quern_image_kind kind,
                                  const void *image, size_t bytes);
 void qn_cuda_module_free(quern_device *device, void *module);
+/* cuda_function.c */
 quern_status qn_cuda_function_get(quern_device *device, void **out, void *module, const char *name);
+quern_status qn_cuda_module_functions(quern_device *device, void *module, size_t *count,
+                                      const char **names, size_t capacity);
+quern_status qn_cuda_module_global(quern_device *device, void **pointer, uint64_t *bytes,
+                                   void *module, const char *name);
+quern_status qn_cuda_module_globals(quern_device *device, void *module, size_t *count,
+                                    const char **names, size_t capacity);
 quern_status qn_cuda_function_info(quern_device *device, void *function, quern_function_info *info);
+quern_status qn_cuda_function_parameter(quern_device *device, void *function, uint32_t index,
+                                        uint64_t *offset, uint64_t *bytes);
+quern_status qn_cuda_function_set(quern_device *device, void *function,
+                                  quern_function_property property, int32_t value);
 /* cuda_launch.c */
 quern_status qn_cuda_occupancy(quern_device *device, void *function, uint32_t block_threads,
                                uint32_t shared_bytes, uint32_t *blocks);

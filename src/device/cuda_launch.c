@@ -17,6 +17,46 @@ static cu_result raise_shared(cu_function function, uint32_t bytes)
     return result;
 }
 
+enum { MOST_ATTRIBUTES = 4, FIRST_ARCH_OF_CLUSTERS = 90 };
+
+/** What the driver calls a launch with more than a grid. */
+static void extend(cu_launch_config *config, cu_launch_attribute attributes[MOST_ATTRIBUTES],
+                   const quern_launch_config *c)
+{
+    *config = (cu_launch_config){
+        .grid = {c->grid[0], c->grid[1], c->grid[2]},
+        .block = {c->block[0], c->block[1], c->block[2]},
+        .shared_bytes = c->shared_bytes,
+        .stream = c->stream,
+        .attributes = attributes,
+    };
+    if (c->cooperative) {
+        attributes[config->attribute_count++] =
+            (cu_launch_attribute){.id = CU_LAUNCH_COOPERATIVE, .value.number = 1};
+    }
+    if (c->cluster[0]) {
+        attributes[config->attribute_count++] = (cu_launch_attribute){
+            .id = CU_LAUNCH_CLUSTER,
+            .value.extents = {c->cluster[0], QN_MAX(c->cluster[1], 1u), QN_MAX(c->cluster[2], 1u)}};
+    }
+    if (c->overlap) {
+        attributes[config->attribute_count++] =
+            (cu_launch_attribute){.id = CU_LAUNCH_OVERLAP, .value.number = 1};
+    }
+    if (c->priority) {
+        attributes[config->attribute_count++] =
+            (cu_launch_attribute){.id = CU_LAUNCH_PRIORITY, .value.number = c->priority};
+    }
+}
+
+static cu_result launch_with(cu_function function, const quern_launch_config *c, void **parameters)
+{
+    cu_launch_config config;
+    cu_launch_attribute attributes[MOST_ATTRIBUTES];
+    extend(&config, attributes, c);
+    return qn_cuda.launch_with(&config, function, parameters, NULL);
+}
+
 static cu_result launch(cu_function function, const quern_launch_config *c, void **parameters)
 {
     if (c->shared_bytes) {
@@ -25,13 +65,30 @@ static cu_result launch(cu_function function, const quern_launch_config *c, void
             return result;
         }
     }
-    if (c->cooperative) {
-        return qn_cuda.launch_cooperative(function, c->grid[0], c->grid[1], c->grid[2], c->block[0],
-                                          c->block[1], c->block[2], c->shared_bytes, c->stream,
-                                          parameters);
+    if (c->cooperative || c->cluster[0] || c->overlap || c->priority) {
+        return launch_with(function, c, parameters);
     }
     return qn_cuda.launch(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1],
                           c->block[2], c->shared_bytes, c->stream, parameters, NULL);
+}
+
+/** How large a cluster of this launch may be; 8 where the driver does not say, as every GPU that
+ * has clusters allows so many. */
+static uint32_t most_in_cluster(cuda_device *device, cu_function function,
+                                const quern_launch_config *c)
+{
+    if (qn_cuda_arch(device->handle) < FIRST_ARCH_OF_CLUSTERS) {
+        return 0;
+    }
+    quern_launch_config without = *c;
+    without.cluster[0] = 0;
+    cu_launch_config config;
+    cu_launch_attribute attributes[MOST_ATTRIBUTES];
+    extend(&config, attributes, &without);
+    int blocks = 0;
+    cu_result result;
+    CUDA_IN(device, result, qn_cuda.occupancy_cluster(&blocks, function, &config));
+    return result == CU_SUCCESS && blocks > 0 ? (uint32_t)blocks : 8;
 }
 
 /** The limits of a launch of `function`: device attributes 1 to 7 and the function's own. */
@@ -45,21 +102,37 @@ static quern_status check_limits(quern_device *quern, void *function,
         .block_threads = info.max_threads,
         .shared_bytes = (uint32_t)qn_cuda_attribute(handle, CU_MAX_SHARED_PER_BLOCK_OPTIN),
         .static_shared = info.shared_bytes,
+        .cluster_blocks = most_in_cluster(cuda_of(quern), function, config),
+        .cluster_advice = "; more than 8 need QUERN_FUNCTION_NON_PORTABLE_CLUSTER, where the GPU "
+                          "allows them at all",
+        .processors = (uint32_t)qn_cuda_attribute(handle, CU_MULTIPROCESSOR_COUNT),
+        .resident_blocks = UINT32_MAX,
     };
     for (int k = 0; k < 3; k++) {
         limits.block[k] = (uint32_t)qn_cuda_attribute(handle, CU_MAX_BLOCK_DIM_X + k);
         limits.grid[k] = (uint32_t)qn_cuda_attribute(handle, CU_MAX_GRID_DIM_X + k);
     }
+    if (config->cooperative) {
+        uint32_t threads = config->block[0] * config->block[1] * config->block[2];
+        if (qn_cuda_occupancy(quern, function, threads, config->shared_bytes,
+                              &limits.resident_blocks) != QUERN_OK) {
+            limits.resident_blocks = UINT32_MAX; /* a block that is too large is told below */
+        }
+    }
     return qn_launch_check(config, &limits);
+}
+
+static bool may_be_a_limit(cu_result result)
+{
+    return result == CU_INVALID_VALUE || result == CU_LAUNCH_OUT_OF_RESOURCES ||
+           result == CU_COOPERATIVE_LAUNCH_TOO_LARGE || result == CU_INVALID_CLUSTER_SIZE ||
+           result == CU_NOT_SUPPORTED;
 }
 
 static quern_status fail_launch(quern_device *quern, cu_result result, void *function,
                                 const quern_launch_config *config)
 {
-    quern_status status = QUERN_OK;
-    if (result == CU_INVALID_VALUE || result == CU_LAUNCH_OUT_OF_RESOURCES) {
-        status = check_limits(quern, function, config);
-    }
+    quern_status status = may_be_a_limit(result) ? check_limits(quern, function, config) : QUERN_OK;
     if (status == QUERN_OK) {
         status = qn_cuda_fail(result, "launching the kernel");
     }

@@ -55,18 +55,21 @@ static bool open_library(qn_library **library)
     return false;
 }
 
-/** Fill the table; the name of the first function that the library lacks, or NULL. */
+/** Fill the table; the name of the first function that the library must have and lacks, or NULL. */
 static const char *resolve(qn_library *library)
 {
     const char *missing = NULL;
-#define RESOLVE(field, symbol, parameters)                                                         \
-    do {                                                                                           \
-        void *address = qn_library_symbol(library, #symbol);                                       \
-        memcpy(&qn_cuda.field, &address, sizeof address);                                          \
-        missing = !address && !missing ? #symbol : missing;                                        \
-    } while (0);
-    CU_FUNCTIONS(RESOLVE)
-#undef RESOLVE
+    void *address;
+#define FIND(field, symbol, parameters)                                                            \
+    address = qn_library_symbol(library, #symbol);                                                 \
+    memcpy(&qn_cuda.field, &address, sizeof address);
+#define REQUIRE(field, symbol, parameters)                                                         \
+    FIND(field, symbol, parameters)                                                                \
+    missing = !address && !missing ? #symbol : missing;
+    CU_FUNCTIONS(REQUIRE)
+    CU_NEWER_FUNCTIONS(FIND)
+#undef REQUIRE
+#undef FIND
     return missing;
 }
 

@@ -24,11 +24,68 @@ static quern_status check_axes(const char *what, const uint32_t size[3], const u
     return QUERN_OK;
 }
 
+static uint64_t product(const uint32_t size[3])
+{
+    return (uint64_t)size[0] * size[1] * size[2];
+}
+
+/** A product of a grid may be larger than 64 bits hold. */
+static double blocks_of(const uint32_t grid[3])
+{
+    return (double)grid[0] * grid[1] * grid[2];
+}
+
+static quern_status check_cooperative(const quern_launch_config *config,
+                                      const qn_launch_limits *limits)
+{
+    double blocks = blocks_of(config->grid);
+    uint64_t fit = (uint64_t)limits->processors * limits->resident_blocks;
+    if (!config->cooperative || limits->resident_blocks == UINT32_MAX || blocks <= (double)fit) {
+        return QUERN_OK;
+    }
+    return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                   "a cooperative launch of %.0f blocks: all must run at once, and of this kernel, "
+                   "with %llu threads and %u bytes of dynamic shared memory a block, %llu fit this "
+                   "device (%u on each of its %u processors)",
+                   blocks, (unsigned long long)product(config->block), config->shared_bytes,
+                   (unsigned long long)fit, limits->resident_blocks, limits->processors);
+}
+
+static quern_status check_cluster(const quern_launch_config *config, const qn_launch_limits *limits)
+{
+    static const char axes[] = "xyz";
+    if (config->cluster[0] == 0) {
+        return QUERN_OK;
+    }
+    uint32_t size[3];
+    for (int k = 0; k < 3; k++) {
+        size[k] = QN_MAX(config->cluster[k], 1u);
+        if (config->grid[k] % size[k] != 0) {
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                           "along %c clusters of %u blocks do not divide the grid of %u", axes[k],
+                           size[k], config->grid[k]);
+        }
+    }
+    if (limits->cluster_blocks == 0) {
+        return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
+                       "the launch asks for clusters of blocks, which this device does not have: "
+                       "they need compute capability 9.0 or newer");
+    }
+    double blocks = blocks_of(size);
+    return blocks <= limits->cluster_blocks
+               ? QUERN_OK
+               : qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                         "a cluster of %.0f blocks (%u x %u x %u); this kernel can be launched "
+                         "with at most %u on this device%s",
+                         blocks, size[0], size[1], size[2], limits->cluster_blocks,
+                         limits->cluster_advice);
+}
+
 quern_status qn_launch_check(const quern_launch_config *config, const qn_launch_limits *limits)
 {
     QN_TRY(check_axes("grid", config->grid, limits->grid));
     QN_TRY(check_axes("block", config->block, limits->block));
-    uint64_t threads = (uint64_t)config->block[0] * config->block[1] * config->block[2];
+    uint64_t threads = product(config->block);
     if (threads > limits->block_threads) {
         return qn_fail(
             QUERN_ERROR_INVALID_ARGUMENT,
@@ -46,5 +103,6 @@ quern_status qn_launch_check(const quern_launch_config *config, const qn_launch_
             (unsigned long long)shared, config->shared_bytes, limits->static_shared,
             limits->shared_bytes);
     }
-    return QUERN_OK;
+    QN_TRY(check_cluster(config, limits));
+    return check_cooperative(config, limits);
 }

@@ -1,36 +1,66 @@
 /* SPDX-License-Identifier: MIT
  *
- * Modules of the software device, their functions and launches. In: PTX. Out: a read module, and
- * launches that are over when the call returns. Functions are never changed once read, so any
- * number of threads may launch them at once.
+ * Modules of the software device, their functions and launches. In: PTX, or a fatbin with PTX in
+ * it. Out: a read module, and launches that are over when the call returns. Functions are never
+ * changed once read, so any number of threads may launch them at once.
  */
+#include "device/image.h"
 #include "device/soft_device.h"
 
 #include <string.h>
 
 /* ---- modules -------------------------------------------------------------------------------- */
 
-quern_status qn_soft_module_load(quern_device *quern, void **out, quern_image_kind kind,
-                                 const void *image, size_t bytes)
+static quern_status load_ptx(soft_device *device, void **out, const char *text, size_t length)
 {
-    *out = NULL;
-    if (kind != QUERN_IMAGE_PTX) {
-        return qn_fail(
-            QUERN_ERROR_IMAGE,
-            "the software device executes PTX, and this is code for a GPU; compile it for "
-            "compute_%d, or run it on a GPU",
-            SOFT_ARCH);
-    }
     qn_ptx_module *module;
-    QN_TRY(qn_ptx_read(&module, image, strnlen(image, bytes)));
+    QN_TRY(qn_ptx_read(&module, text, strnlen(text, length)));
     if (module->global_bytes > 0 &&
-        !qn_memory_map_add(soft_of(quern)->memory, module->globals, module->global_bytes,
+        !qn_memory_map_add(device->memory, module->globals, module->global_bytes,
                            "the module's variables")) {
         qn_ptx_free(module);
         return qn_fail_memory("loading a module");
     }
     *out = module;
     return QUERN_OK;
+}
+
+static quern_status load_fatbin(soft_device *device, void **out, const void *image, size_t bytes)
+{
+    char *text;
+    size_t length;
+    QN_TRY(qn_fatbin_ptx(&text, &length, image, bytes, SOFT_ARCH));
+    quern_status status = load_ptx(device, out, text, length);
+    qn_free(text);
+    return status;
+}
+
+static quern_status fail_cubin(const void *image, size_t bytes)
+{
+    qn_text targets = {0};
+    qn_image_print_targets(&targets, QUERN_IMAGE_CUBIN, image, bytes);
+    quern_status status =
+        qn_fail(QUERN_ERROR_IMAGE,
+                "the software device executes PTX, and this is a cubin for %s; compile it for "
+                "compute_%d, or run it on a GPU",
+                targets.data ? targets.data : "a GPU", SOFT_ARCH);
+    qn_text_free(&targets);
+    return status;
+}
+
+quern_status qn_soft_module_load(quern_device *quern, void **out, quern_image_kind kind,
+                                 const void *image, size_t bytes)
+{
+    *out = NULL;
+    QN_TRY(qn_image_check(kind, image, bytes));
+    switch (kind) {
+    case QUERN_IMAGE_PTX:
+        return load_ptx(soft_of(quern), out, image, bytes);
+    case QUERN_IMAGE_FATBIN:
+        return load_fatbin(soft_of(quern), out, image, bytes);
+    default:
+        return fail_cubin(image, bytes);
+    }
 }
 
 void qn_soft_module_free(quern_device *quern, void *handle)
@@ -79,7 +109,8 @@ quern_status qn_soft_module_globals(quern_device *quern, void *handle, size_t *c
     const qn_ptx_module *module = handle;
     *count = 0;
     for (uint32_t k = 0; k < module->symbol_count; k++) {
-        if (!is_variable(module->symbols[k])) {
+        if (!is_variable(module->symbols[k]) ||
+            qn_image_name_is_made_up(module->symbols[k]->name)) {
             continue;
         }
         if (*count < capacity) {
@@ -180,6 +211,10 @@ quern_status qn_soft_launch(quern_device *quern, void *handle, const quern_launc
         .block_threads = max_threads(function),
         .shared_bytes = SOFT_SHARED_BYTES,
         .static_shared = static_shared(function),
+        .cluster_blocks = 1,
+        .cluster_advice = ", the software device; larger clusters need a GPU of compute capability "
+                          "9.0 or newer",
+        .resident_blocks = UINT32_MAX,
     };
     quern_status status = qn_launch_check(config, &limits);
     if (status == QUERN_OK) {

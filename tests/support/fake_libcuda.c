@@ -5,7 +5,8 @@
  * so, and is strict where the driver is: a function that needs a context refuses to work without
  * the right one, and a set of 4 bytes needs an address that is a multiple of 4.
  *
- * It knows one kernel, saxpy(float a, float *x, float *y, float *z, int n).
+ * It knows one kernel, saxpy(float a, float *x, float *y, float *z, int n), and one variable, table
+ * of four floats. Compiled with FAKE_OLD_DRIVER it lacks the functions that came with CUDA 12.4.
  */
 #include "fake_libcuda.h"
 
@@ -14,10 +15,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES = 4, SHARED_DEFAULT = 48 * 1024, SHARED_OPTIN = 227 * 1024 };
+enum {
+    DEVICES = 4,
+    PROCESSORS = 132,
+    PROCESSOR_THREADS = 2048,
+    CLUSTER = 8,
+    SHARED_DEFAULT = 48 * 1024,
+    SHARED_OPTIN = 227 * 1024,
+    SHARED_STATIC = 1024, /* of every function */
+};
+
+#ifdef FAKE_OLD_DRIVER
+#undef CU_NEWER_FUNCTIONS
+#define CU_NEWER_FUNCTIONS(X)
+#endif
 
 #define DECLARE(field, symbol, parameters) cu_result symbol parameters;
 CU_FUNCTIONS(DECLARE)
+CU_NEWER_FUNCTIONS(DECLARE)
 #undef DECLARE
 fake_cuda *fake_cuda_get(void);
 
@@ -25,7 +40,7 @@ fake_cuda *fake_cuda_get(void);
 
 enum {
 #define NUMBER(field, symbol, parameters) AT_##symbol,
-    CU_FUNCTIONS(NUMBER)
+    CU_FUNCTIONS(NUMBER) CU_NEWER_FUNCTIONS(NUMBER)
 #undef NUMBER
         FUNCTIONS
 };
@@ -36,7 +51,7 @@ static struct {
     cu_result result;
 } log_of[] = {
 #define NAME(field, symbol, parameters) [AT_##symbol] = {#symbol, 0, 0, CU_SUCCESS},
-    CU_FUNCTIONS(NAME)
+    CU_FUNCTIONS(NAME) CU_NEWER_FUNCTIONS(NAME)
 #undef NAME
 };
 
@@ -46,7 +61,7 @@ struct CUctx_st {
 static struct CUctx_st primaries[DEVICES];
 static _Thread_local cu_context current;
 static int live;
-static int dynamic_shared = SHARED_DEFAULT;
+static int dynamic_shared = SHARED_DEFAULT, carveout = -1, cluster = CLUSTER;
 
 static int find(const char *symbol)
 {
@@ -186,7 +201,7 @@ cu_result cuDeviceGetAttribute(int *value, cu_device_attribute attribute, cu_dev
 {
     FREE(cuDeviceGetAttribute);
     (void)device;
-    static const struct {
+    const struct {
         int attribute, value;
     } values[] = {
         {CU_MAX_THREADS_PER_BLOCK, 1024},
@@ -197,8 +212,8 @@ cu_result cuDeviceGetAttribute(int *value, cu_device_attribute attribute, cu_dev
         {CU_MAX_GRID_DIM_X + 1, 65535},
         {CU_MAX_GRID_DIM_X + 2, 65535},
         {CU_WARP_SIZE, 32},
-        {CU_MULTIPROCESSOR_COUNT, 132},
-        {CU_COMPUTE_CAPABILITY_MAJOR, 9},
+        {CU_MULTIPROCESSOR_COUNT, PROCESSORS},
+        {CU_COMPUTE_CAPABILITY_MAJOR, setting("FAKE_CUDA_ARCH", 9)},
         {CU_MAX_SHARED_PER_BLOCK_OPTIN, SHARED_OPTIN},
     };
     *value = attribute == CU_MEMORY_POOLS_SUPPORTED ? setting("FAKE_CUDA_POOLS", 1) : 0;
@@ -389,12 +404,71 @@ cu_result cuModuleGetFunction(cu_function *function, cu_module module, const cha
     return also || strcmp(name, "saxpy") == 0 ? CU_SUCCESS : CU_NOT_FOUND;
 }
 
+cu_result cuModuleGetGlobal_v2(cu_pointer *pointer, size_t *bytes, cu_module module,
+                               const char *name)
+{
+    BOUND(cuModuleGetGlobal_v2);
+    static float table[4];
+    (void)module;
+    *pointer = (cu_pointer)(uintptr_t)table;
+    *bytes = sizeof table;
+    return strcmp(name, "table") == 0 ? CU_SUCCESS : CU_NOT_FOUND;
+}
+
+#ifndef FAKE_OLD_DRIVER
+cu_result cuModuleGetFunctionCount(unsigned *count, cu_module module)
+{
+    BOUND(cuModuleGetFunctionCount);
+    (void)module;
+    *count = control.also ? 2 : 1;
+    return CU_SUCCESS;
+}
+
+cu_result cuModuleEnumerateFunctions(cu_function *functions, unsigned count, cu_module module)
+{
+    BOUND(cuModuleEnumerateFunctions);
+    for (unsigned k = 0; k < count; k++) {
+        functions[k] = k == 0 ? (cu_function)(void *)module : (cu_function)(void *)&control;
+    }
+    return CU_SUCCESS;
+}
+
+cu_result cuFuncGetName(const char **name, cu_function function)
+{
+    BOUND(cuFuncGetName);
+    *name = (void *)function == (void *)&control ? control.also : "saxpy";
+    return CU_SUCCESS;
+}
+
+/** The parameters of saxpy, and as many of 8 bytes as the other function records. */
+cu_result cuFuncGetParamInfo(cu_function function, size_t index, size_t *offset, size_t *bytes)
+{
+    BOUND(cuFuncGetParamInfo);
+    static const size_t saxpy_parameters[][2] = {{0, 4}, {8, 8}, {16, 8}, {24, 8}, {32, 4}};
+    bool other = (void *)function == (void *)&control;
+    if (index >= (other ? control.recorded : 5)) {
+        return CU_INVALID_VALUE;
+    }
+    *offset = other ? 8 * index : saxpy_parameters[index][0];
+    *bytes = other ? 8 : saxpy_parameters[index][1];
+    return CU_SUCCESS;
+}
+#endif
+
 cu_result cuFuncGetAttribute(int *value, cu_function_attribute attribute, cu_function function)
 {
     BOUND(cuFuncGetAttribute);
     (void)function;
-    static const int values[] = {[CU_FUNC_MAX_THREADS] = 1024, [CU_FUNC_REGISTERS] = 16};
-    *value = attribute == CU_FUNC_MAX_DYNAMIC_SHARED ? dynamic_shared : values[attribute];
+    static const int values[] = {[CU_FUNC_MAX_THREADS] = 1024,
+                                 [CU_FUNC_REGISTERS] = 16,
+                                 [CU_FUNC_PTX_VERSION] = 90,
+                                 [CU_FUNC_BINARY_VERSION] = 90,
+                                 [CU_FUNC_SHARED_BYTES] = SHARED_STATIC,
+                                 [CU_FUNC_CONSTANT_BYTES] = 16,
+                                 [CU_FUNC_LOCAL_BYTES] = 8};
+    *value = attribute == CU_FUNC_MAX_DYNAMIC_SHARED ? dynamic_shared
+             : attribute == CU_FUNC_SHARED_CARVEOUT  ? carveout
+                                                     : values[attribute];
     return CU_SUCCESS;
 }
 
@@ -402,11 +476,22 @@ cu_result cuFuncSetAttribute(cu_function function, cu_function_attribute attribu
 {
     BOUND(cuFuncSetAttribute);
     (void)function;
-    if (attribute != CU_FUNC_MAX_DYNAMIC_SHARED || value > SHARED_OPTIN) {
+    switch (attribute) {
+    case CU_FUNC_MAX_DYNAMIC_SHARED:
+        if (value > SHARED_OPTIN - SHARED_STATIC) {
+            return CU_INVALID_VALUE;
+        }
+        dynamic_shared = value;
+        return CU_SUCCESS;
+    case CU_FUNC_SHARED_CARVEOUT:
+        carveout = value;
+        return CU_SUCCESS;
+    case CU_FUNC_NON_PORTABLE_CLUSTER:
+        cluster = value ? 2 * CLUSTER : CLUSTER;
+        return CU_SUCCESS;
+    default:
         return CU_INVALID_VALUE;
     }
-    dynamic_shared = value;
-    return CU_SUCCESS;
 }
 
 cu_result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, cu_function function,
@@ -414,7 +499,16 @@ cu_result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, cu_function f
 {
     BOUND(cuOccupancyMaxActiveBlocksPerMultiprocessor);
     (void)function, (void)shared_bytes;
-    *blocks = 2048 / block_threads;
+    *blocks = PROCESSOR_THREADS / block_threads;
+    return CU_SUCCESS;
+}
+
+cu_result cuOccupancyMaxPotentialClusterSize(int *blocks, cu_function function,
+                                             const cu_launch_config *config)
+{
+    BOUND(cuOccupancyMaxPotentialClusterSize);
+    (void)function, (void)config;
+    *blocks = cluster;
     return CU_SUCCESS;
 }
 
@@ -434,7 +528,7 @@ static void record(void **parameters)
 }
 
 static cu_result run(cu_function function, const unsigned grid[3], const unsigned block[3],
-                     unsigned shared, bool cooperative, void **parameters)
+                     unsigned shared, void **parameters)
 {
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     if (threads == 0 || threads > 1024 || !grid[0] || !grid[1] || !grid[2] ||
@@ -444,7 +538,6 @@ static cu_result run(cu_function function, const unsigned grid[3], const unsigne
     memcpy(control.last_grid, grid, sizeof control.last_grid);
     memcpy(control.last_block, block, sizeof control.last_block);
     control.last_shared = shared;
-    control.last_cooperative = cooperative;
     control.launch_context = current;
     ((void *)function == (void *)&control ? record : saxpy)(parameters);
     return CU_SUCCESS;
@@ -457,18 +550,50 @@ cu_result cuLaunchKernel(cu_function function, unsigned grid_x, unsigned grid_y,
     BOUND(cuLaunchKernel);
     (void)stream, (void)extra;
     return run(function, (unsigned[]){grid_x, grid_y, grid_z},
-               (unsigned[]){block_x, block_y, block_z}, shared_bytes, false, parameters);
+               (unsigned[]){block_x, block_y, block_z}, shared_bytes, parameters);
 }
 
-cu_result cuLaunchCooperativeKernel(cu_function function, unsigned grid_x, unsigned grid_y,
-                                    unsigned grid_z, unsigned block_x, unsigned block_y,
-                                    unsigned block_z, unsigned shared_bytes, cu_stream stream,
-                                    void **parameters)
+/** What the driver refuses of a launch with attributes. */
+static cu_result check_attribute(const cu_launch_config *c, const cu_launch_attribute *attribute)
 {
-    BOUND(cuLaunchCooperativeKernel);
-    (void)stream;
-    return run(function, (unsigned[]){grid_x, grid_y, grid_z},
-               (unsigned[]){block_x, block_y, block_z}, shared_bytes, true, parameters);
+    uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2];
+    uint64_t blocks = (uint64_t)c->grid[0] * c->grid[1] * c->grid[2];
+    const uint32_t *size = attribute->value.extents;
+    switch (attribute->id) {
+    case CU_LAUNCH_COOPERATIVE:
+        control.last_cooperative = (uint32_t)attribute->value.number;
+        return threads && blocks > PROCESSOR_THREADS / threads * PROCESSORS
+                   ? CU_COOPERATIVE_LAUNCH_TOO_LARGE
+                   : CU_SUCCESS;
+    case CU_LAUNCH_CLUSTER:
+        memcpy(control.last_cluster, size, sizeof control.last_cluster);
+        return c->grid[0] % size[0] || c->grid[1] % size[1] || c->grid[2] % size[2] ||
+                       size[0] * size[1] * size[2] > (uint32_t)cluster
+                   ? CU_INVALID_CLUSTER_SIZE
+                   : CU_SUCCESS;
+    case CU_LAUNCH_OVERLAP:
+        control.last_overlap = (uint32_t)attribute->value.number;
+        return CU_SUCCESS;
+    case CU_LAUNCH_PRIORITY:
+        control.last_priority = attribute->value.number;
+        return CU_SUCCESS;
+    default:
+        return CU_INVALID_VALUE;
+    }
+}
+
+cu_result cuLaunchKernelEx(const cu_launch_config *config, cu_function function, void **parameters,
+                           void **extra)
+{
+    BOUND(cuLaunchKernelEx);
+    (void)extra;
+    for (unsigned k = 0; k < config->attribute_count; k++) {
+        cu_result result = check_attribute(config, &config->attributes[k]);
+        if (result != CU_SUCCESS) {
+            return result;
+        }
+    }
+    return run(function, config->grid, config->block, config->shared_bytes, parameters);
 }
 
 /* ---- streams and events --------------------------------------------------------------------- */

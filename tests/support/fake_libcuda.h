@@ -2,7 +2,8 @@
  *
  * How a test drives the stand-in for libcuda: what it has been asked, and what it shall answer
  * next. The environment speaks before it is loaded: FAKE_CUDA_VERSION (13000), FAKE_CUDA_INIT (the
- * result of cuInit), FAKE_CUDA_DEVICES (how many), FAKE_CUDA_POOLS (0: unsupported).
+ * result of cuInit), FAKE_CUDA_DEVICES (how many), FAKE_CUDA_POOLS (0: unsupported),
+ * FAKE_CUDA_ARCH (9, of compute capability 9.0).
  */
 #ifndef FAKE_LIBCUDA_H
 #define FAKE_LIBCUDA_H
@@ -20,7 +21,9 @@ typedef struct fake_cuda {
     int (*retained)(int device);
     /** Allocations that are not yet freed. */
     int (*allocations)(void);
-    uint32_t last_grid[3], last_block[3], last_shared, last_cooperative;
+    uint32_t last_grid[3], last_block[3], last_shared;
+    uint32_t last_cluster[3], last_cooperative, last_overlap; /**< of a launch that asked for it */
+    int32_t last_priority;
     cu_context launch_context;
     /** A function that every module has besides saxpy: launching it only records the first 8 bytes
      * of its first parameters, as many as `recorded` says. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The CUDA device over the stand-in for the driver: contexts, modules, launches, streams, failures.
+ * The CUDA device over the stand-in for the driver: contexts, images, streams, failures.
  */
 #include "fake_device.h"
 
@@ -24,37 +24,6 @@ static cu_context current(void)
     cu_context context;
     context_get(&context);
     return context;
-}
-
-static void *load(quern_device *device)
-{
-    static Elf64_Ehdr cubin;
-    memcpy(cubin.e_ident, ELFMAG, SELFMAG);
-    cubin.e_ident[EI_CLASS] = ELFCLASS64;
-    void *module;
-    cr_assert_eq(cuda->module_load(device, &module, QUERN_IMAGE_CUBIN, &cubin, sizeof cubin),
-                 QUERN_OK, "%s", quern_last_error()->message);
-    return module;
-}
-
-static void *saxpy(quern_device *device)
-{
-    void *function;
-    cr_assert_eq(cuda->function_get(device, &function, load(device), "saxpy"), QUERN_OK);
-    return function;
-}
-
-static quern_status launch_with(quern_device *device, const quern_launch_config *config)
-{
-    float a = 2, x[4] = {1, 2, 3, 4}, y[4] = {1, 1, 1, 1}, z[4] = {0};
-    float *px = x, *py = y, *pz = z;
-    int n = 4;
-    void *parameters[] = {&a, &px, &py, &pz, &n};
-    quern_status status = cuda->launch(device, saxpy(device), config, parameters);
-    if (status == QUERN_OK) {
-        cr_assert_eq(z[3], 9);
-    }
-    return status;
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -244,65 +213,53 @@ Test(cuda, image_of_another_gpu_names_both)
     cuda->close(device);
 }
 
-Test(cuda, functions_and_their_facts)
-{
-    (void)use_fake();
-    quern_device *device = open_fake(NULL);
-    void *module = load(device), *function;
-    cr_assert_eq(cuda->function_get(device, &function, module, "nope"),
-                 QUERN_ERROR_INVALID_ARGUMENT);
-    cr_assert_null(function);
-    assert_says("'nope'");
-    cr_assert_eq(cuda->function_get(device, &function, module, "saxpy"), QUERN_OK);
-    quern_function_info info;
-    cr_assert_eq(cuda->function_info(device, function, &info), QUERN_OK);
-    cr_assert_eq(info.registers, 16);
-    cr_assert_eq(info.max_threads, 1024);
-    uint32_t blocks;
-    cr_assert_eq(cuda->occupancy(device, function, 256, 0, &blocks), QUERN_OK);
-    cr_assert_eq(blocks, 8);
-    cuda->module_free(device, module);
-    cuda->close(device);
-}
-
-/* ---- launches ------------------------------------------------------------------------------- */
-
-Test(cuda, launches_and_raises_shared_memory)
+Test(cuda, fatbin_without_a_fitting_entry_names_what_it_holds)
 {
     fake_cuda *fake = use_fake();
     quern_device *device = open_fake(NULL);
-    quern_launch_config config = {
-        .grid = {3, 2, 1}, .block = {32, 4, 2}, .shared_bytes = 100000, .cooperative = 1};
-    cr_assert_eq(launch_with(device, &config), QUERN_OK);
-    cr_assert_eq(fake->last_grid[1], 2);
-    cr_assert_eq(fake->last_block[2], 2);
-    cr_assert_eq(fake->last_shared, 100000);
-    cr_assert_eq(fake->last_cooperative, 1);
-    cr_assert_eq(launch_with(device, &config), QUERN_OK);
-    cr_assert_eq(fake->calls("cuFuncSetAttribute"), 1);
+    const struct {
+        uint32_t magic;
+        uint16_t version, header_bytes;
+        uint64_t bytes;
+        struct {
+            uint16_t kind, version;
+            uint32_t header_bytes;
+            uint64_t bytes, packed_and_options;
+            uint32_t version_of_code, arch;
+            uint64_t name, flags, reserved, unpacked_bytes;
+        } entries[2];
+    } fatbin = {
+        0xba55ed50,
+        1,
+        16,
+        128,
+        {{2, 0x101, 64, 0, 0, 0, 80, 0, 0, 0, 0}, {1, 0x101, 64, 0, 0, 0, 100, 0, 0, 0, 0}}};
+    void *module;
+    fake->fail("cuModuleLoadDataEx", CU_NO_BINARY_FOR_GPU, 1);
+    cr_assert_eq(cuda->module_load(device, &module, QUERN_IMAGE_FATBIN, &fatbin, sizeof fatbin),
+                 QUERN_ERROR_IMAGE);
+    cr_assert_null(module);
+    assert_says("for sm_80, compute_100 and the GPU is sm_90");
+    fake->fail("cuModuleLoadDataEx", CU_OUT_OF_MEMORY, 1);
+    cr_assert_eq(cuda->module_load(device, &module, QUERN_IMAGE_FATBIN, &fatbin, sizeof fatbin),
+                 QUERN_ERROR_DEVICE_MEMORY);
+    cr_assert_null(strstr(quern_last_error()->message, "sm_80"), "that was not the reason");
     cuda->close(device);
 }
 
-Test(cuda, refused_launches_say_which_size)
+Test(cuda, ptx_for_older_gpus_is_not_blamed_on_its_target)
 {
     (void)use_fake();
     quern_device *device = open_fake(NULL);
-    static const struct {
-        quern_launch_config config;
-        const char *says;
-    } cases[] = {
-        {{.grid = {1, 0, 1}, .block = {1, 1, 1}}, "grid is 1 x 0 x 1"},
-        {{.grid = {1, 1, 1}, .block = {2048, 1, 1}}, "along x this device allows at most 1024"},
-        {{.grid = {1, 1, 1}, .block = {64, 64, 1}}, "4096 threads (64 x 64 x 1)"},
-        {{.grid = {1, 1, 1}, .block = {1, 1, 1}, .shared_bytes = 300000}, "this device has 232448"},
-    };
-    for (size_t k = 0; k < QN_COUNT(cases); k++) {
-        cr_assert_eq(launch_with(device, &cases[k].config), QUERN_ERROR_INVALID_ARGUMENT);
-        assert_says(cases[k].says);
-        cr_assert_str_eq(quern_last_error()->stage, "launch");
-    }
+    static const char ptx[] = ".version 9.0\n.target sm_75\nreject this";
+    void *module;
+    cr_assert_eq(cuda->module_load(device, &module, QUERN_IMAGE_PTX, ptx, strlen(ptx)),
+                 QUERN_ERROR_IMAGE);
+    cr_assert_null(strstr(quern_last_error()->message, "sm_75"));
     cuda->close(device);
 }
+
+/* ---- failures of kernels -------------------------------------------------------------------- */
 
 Test(cuda, a_bad_access_advises_the_software_device)
 {

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Fatbins: PTX and cubins for several GPUs in one image. In: the bytes that nvcc and nvFatbin make.
+ * Out: their entries, and the code of one. Entries are plain, packed as LZ4 (nvcc before 12.8, and
+ * --compress-mode=speed since), or packed with zstd, which is not read here.
+ */
+#include "device/image.h"
+
+#include <string.h>
+
+#define MAGIC 0xba55ed50u
+
+enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000, LZ4_MOST = 255 };
+
+typedef struct fatbin_header {
+    uint32_t magic;
+    uint16_t version, header_bytes;
+    uint64_t bytes; /**< of all entries */
+} fatbin_header;
+
+typedef struct entry_header {
+    uint16_t kind, version;
+    uint32_t header_bytes;
+    uint64_t bytes;        /**< of the code, with what fills it up to a multiple of 8 */
+    uint32_t packed_bytes; /**< without; 0 when it is plain */
+    uint32_t options_at;
+    uint16_t minor, major;
+    uint32_t arch;
+    uint32_t name_at, name_bytes;
+    uint64_t flags;
+    uint64_t reserved;
+    uint64_t unpacked_bytes;
+} entry_header;
+
+static bool read_header(fatbin_header *header, const unsigned char *image, size_t bytes)
+{
+    if (bytes < sizeof *header) {
+        return false;
+    }
+    memcpy(header, image, sizeof *header);
+    return header->magic == MAGIC && header->header_bytes >= sizeof *header &&
+           header->header_bytes <= bytes && header->bytes <= bytes - header->header_bytes;
+}
+
+/* ---- entries -------------------------------------------------------------------------------- */
+
+static void fill_entry(qn_fatbin_entry *entry, const entry_header *header,
+                       const unsigned char *data)
+{
+    *entry = (qn_fatbin_entry){
+        .kind = (qn_fatbin_kind)header->kind,
+        .packing = header->flags & FLAG_ZSTD  ? QN_FATBIN_ZSTD
+                   : header->flags & FLAG_LZ4 ? QN_FATBIN_LZ4
+                                              : QN_FATBIN_PLAIN,
+        .arch = (int)header->arch,
+        .data = data,
+        .bytes = (size_t)header->bytes,
+        .unpacked_bytes = header->bytes,
+    };
+    if (entry->packing != QN_FATBIN_PLAIN) {
+        entry->bytes = QN_MIN((size_t)header->packed_bytes, entry->bytes);
+        entry->unpacked_bytes = header->unpacked_bytes;
+    }
+}
+
+bool qn_fatbin_next(qn_fatbin_entry *entry, const void *image, size_t bytes, size_t *at,
+                    bool *damaged)
+{
+    fatbin_header whole;
+    entry_header header;
+    *damaged = !read_header(&whole, image, bytes);
+    if (*damaged) {
+        return false;
+    }
+    const unsigned char *begin = (const unsigned char *)image + whole.header_bytes;
+    uint64_t left = *at <= whole.bytes ? whole.bytes - *at : 0;
+    if (left == 0) {
+        return false;
+    }
+    *damaged = true;
+    if (left < sizeof header) {
+        return false;
+    }
+    memcpy(&header, begin + *at, sizeof header);
+    if (header.header_bytes < sizeof header || header.header_bytes > left ||
+        header.bytes > left - header.header_bytes) {
+        return false;
+    }
+    *damaged = false;
+    fill_entry(entry, &header, begin + *at + header.header_bytes);
+    *at += header.header_bytes + (size_t)header.bytes;
+    return true;
+}
+
+char *qn_fatbin_unpack(const qn_fatbin_entry *entry, size_t *length)
+{
+    bool packed = entry->packing == QN_FATBIN_LZ4;
+    if (entry->packing == QN_FATBIN_ZSTD ||
+        (packed && entry->unpacked_bytes / LZ4_MOST > entry->bytes)) {
+        return NULL; /* no block of LZ4 holds so much */
+    }
+    *length = (size_t)entry->unpacked_bytes;
+    char *code = qn_alloc(*length + 1);
+    if (!code) {
+        return NULL;
+    }
+    code[*length] = '\0';
+    if (!packed) {
+        memcpy(code, entry->data, *length);
+        return code;
+    }
+    if (!qn_lz4_unpack((unsigned char *)code, *length, entry->data, entry->bytes)) {
+        qn_free(code);
+        return NULL;
+    }
+    return code;
+}
+
+/* ---- the PTX for a device ------------------------------------------------------------------- */
+
+/** Whether a device of `arch` rather takes PTX for `a` than PTX for `b`. */
+static bool is_better(int a, int b, int arch)
+{
+    bool a_fits = a <= arch, b_fits = b <= arch;
+    return a_fits != b_fits ? a_fits : a_fits ? a > b : a < b;
+}
+
+static quern_status fail_no_ptx(const void *image, size_t bytes)
+{
+    qn_text targets = {0};
+    qn_image_print_targets(&targets, QUERN_IMAGE_FATBIN, image, bytes);
+    quern_status status = qn_fail(
+        QUERN_ERROR_IMAGE,
+        "this device executes PTX, and the fatbin holds none (%.300s); make it with PTX in it, as "
+        "nvcc -gencode arch=compute_75,code=compute_75 does",
+        targets.data ? targets.data : "nothing at all");
+    qn_text_free(&targets);
+    return status;
+}
+
+quern_status qn_fatbin_ptx(char **out, size_t *length, const void *image, size_t bytes, int arch)
+{
+    qn_fatbin_entry entry, best = {0};
+    size_t at = 0;
+    bool damaged;
+    *out = NULL;
+    while (qn_fatbin_next(&entry, image, bytes, &at, &damaged)) {
+        bool readable = entry.packing != QN_FATBIN_ZSTD;
+        bool best_readable = best.packing != QN_FATBIN_ZSTD;
+        if (entry.kind == QN_FATBIN_PTX &&
+            (!best.data ||
+             (readable != best_readable ? readable : is_better(entry.arch, best.arch, arch)))) {
+            best = entry;
+        }
+    }
+    if (!best.data) {
+        return fail_no_ptx(image, bytes);
+    }
+    if (best.packing == QN_FATBIN_ZSTD) {
+        return qn_fail(QUERN_ERROR_IMAGE,
+                       "the PTX in the fatbin is packed with zstd, which this device does not "
+                       "read; make the fatbin with nvcc --no-compress or --compress-mode=speed");
+    }
+    *out = qn_fatbin_unpack(&best, length);
+    return *out ? QUERN_OK
+                : qn_fail(QUERN_ERROR_IMAGE, "the PTX in the fatbin cannot be unpacked: it is "
+                                             "damaged, or memory is short");
+}
