@@ -748,7 +748,7 @@ QUERN_API quern_status quern_module_link(quern_module **out, quern_engine *engin
                                          const quern_module_options *options);
 
 QUERN_API quern_module *quern_module_retain(quern_module *module);
-/** One reference less; the last one unloads the image, after the work that is queued. Accepts NULL. */
+/** One reference less; the last one waits for the device and unloads the image. Accepts NULL. */
 QUERN_API void quern_module_release(quern_module *module);
 
 /** A kernel of a module: by its name where it is extern "C", by its name expression where it was
@@ -835,9 +835,9 @@ typedef struct quern_launch_options {
  * An array (QUERN_VALUE_ARRAY) is passed as the address of its first element and must be
  * C-contiguous unless `any_strides`; QUERN_VALUE_POINTER as it is; a scalar has the bytes of its dtype
  * (complex64 those of float2), QUERN_VALUE_STRUCT its own. Literals are refused, because they do not
- * say how wide they are. Number and sizes must match the function's parameters exactly; the driver
- * tells them since CUDA 12.4, and before that only their total is known. Returns when the launch is
- * queued.
+ * say how wide they are. Number and sizes must match the function's parameters exactly; drivers tell
+ * them since CUDA 12.4, and an older one cannot be asked: there they are passed as they are. Returns
+ * when the launch is queued.
  *
  * Errors: QUERN_ERROR_ARGUMENT_COUNT, QUERN_ERROR_TYPE (kind or size), QUERN_ERROR_SHAPE (strides),
  * QUERN_ERROR_INVALID_ARGUMENT (grid, block, shared memory or cluster beyond the limits, which are
