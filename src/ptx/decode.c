@@ -153,7 +153,7 @@ static const struct {
     {"movmatrix", qn_bind_tile_transpose},
     {"membar", qn_bind_fence},
     {"fence", qn_bind_fence},
-    {"nanosleep", qn_bind_nothing},
+    {"nanosleep", qn_bind_sleep},
     {"prefetch", qn_bind_nothing},
     {"prefetchu", qn_bind_nothing},
     {"discard", qn_bind_nothing},

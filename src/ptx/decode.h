@@ -119,6 +119,7 @@ bool qn_bind_matrix_multiply(qn_decoder *decoder);
 bool qn_bind_wmma(qn_decoder *decoder);
 bool qn_bind_tiles(qn_decoder *decoder);
 bool qn_bind_tile_transpose(qn_decoder *decoder);
+bool qn_bind_sleep(qn_decoder *decoder);
 bool qn_bind_nothing(qn_decoder *decoder);
 
 #endif /* QN_DECODE_H */

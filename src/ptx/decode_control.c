@@ -315,6 +315,20 @@ bool qn_bind_fence(qn_decoder *decoder)
     return true;
 }
 
+/* Whoever sleeps waits for others: its turn ends with its next jump backwards. */
+static bool nap(qn_warp *warp, const qn_op *op, uint32_t mask)
+{
+    (void)op, (void)mask;
+    warp->fuel = 1;
+    return true;
+}
+
+bool qn_bind_sleep(qn_decoder *decoder)
+{
+    qn_emit_function(decoder, nap);
+    return true;
+}
+
 /* Hints: nothing to do. */
 bool qn_bind_nothing(qn_decoder *decoder)
 {

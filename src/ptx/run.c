@@ -127,6 +127,9 @@ static quern_status prepare(qn_run *run, const qn_ptx_launch *launch)
 {
     run->launch = launch;
     run->kernel = launch->kernel;
+    if (launch->limit > 0) {
+        run->deadline = qn_nanoseconds(CLOCK_MONOTONIC) + (uint64_t)(launch->limit * 1e9);
+    }
     run->interrupts_before = launch->interrupts ? atomic_load(launch->interrupts) : 0;
     pthread_mutex_init(&run->lock, NULL);
     QN_TRY(check_shape(launch, run));

@@ -14,6 +14,8 @@
 #include "ptx/lanes.h"
 #include "ptx/ptx.h"
 
+#include <time.h>
+
 #define QN_ALL_LANES  0xffffffffu
 #define QN_LINE       256 /* bytes of one 64-bit operand for all lanes */
 #define QN_CALL_DEPTH 1024
@@ -325,9 +327,6 @@ bool qn_run_barrier(qn_warp *warp, const qn_op *op, uint32_t mask);
 /** Lanes exited: barriers and syncs may now be complete. */
 void qn_barrier_recheck(qn_block *block);
 void qn_sync_recheck(qn_warp *warp);
-/** Reports for warps of which every lane waits. */
-bool qn_sync_report(qn_warp *warp);
-bool qn_barrier_report(qn_block *block);
 
 /* run_move.c */
 bool qn_run_pack(qn_warp *warp, const qn_op *op, uint32_t mask);
@@ -339,6 +338,8 @@ bool qn_run_alloca(qn_warp *warp, const qn_op *op, uint32_t mask);
 
 /* run_special.c */
 bool qn_run_special(qn_warp *warp, const qn_op *op, uint32_t mask);
+/** Of the host's clock. */
+uint64_t qn_nanoseconds(clockid_t clock);
 /** Index of a special register for qn_run_special, -1: unknown. */
 int qn_special_find(const char *name, unsigned *bits);
 
@@ -409,6 +410,7 @@ struct qn_run {
     uint64_t block_count;
     atomic_uint_fast64_t next_block, finished_blocks;
     atomic_bool ended;          /**< a fault or a stop: everyone leaves */
+    uint64_t deadline;          /**< of the host's monotonic clock, in nanoseconds; 0: none */
     unsigned interrupts_before; /**< what the launch's count of interrupts was when it began */
     pthread_mutex_t lock;       /**< of what follows */
     qn_fault_record fault;
@@ -447,6 +449,13 @@ const char *qn_access_name(qn_access_kind kind);
 /** Report an access; says what lies near the address. */
 bool qn_fault_access(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t address,
                      uint64_t bytes, qn_access_kind kind);
+
+/* ---- run_stuck.c ----------------------------------------------------------------------------- */
+
+/** Report a block of which every thread waits. Always false. */
+bool qn_report_deadlock(qn_block *block);
+/** Report a block that is not done when the launch's time is up. Always false. */
+bool qn_report_limit(qn_block *block);
 
 static inline unsigned qn_first_lane(uint32_t mask)
 {

@@ -7,10 +7,41 @@
 #include "ptx/run_forms.h"
 #include "ptx/watch.h"
 
-static bool is_complete(const qn_block *block, const qn_barrier *barrier)
+/* The lanes of a warp that wait at a barrier. */
+static uint32_t waiting_at(const qn_warp *warp, unsigned id)
 {
-    uint32_t wanted = barrier->expected ? barrier->expected : block->live;
-    return barrier->arrived > 0 && barrier->arrived >= wanted;
+    uint32_t mask = 0;
+    for (uint32_t k = 0; k < warp->count; k++) {
+        const qn_group *group = &warp->groups[k];
+        mask |= group->state == QN_AT_BARRIER && group->barrier == id ? group->mask : 0;
+    }
+    return mask;
+}
+
+/* A count is one of whole warps: when all living lanes of a warp wait, the others count too. */
+static uint32_t absent_lanes(const qn_block *block, unsigned id)
+{
+    uint32_t count = 0;
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        const qn_warp *warp = &block->warps[w];
+        if (warp->live && waiting_at(warp, id) == warp->live) {
+            count += QN_LANES - (uint32_t)__builtin_popcount(warp->live);
+        }
+    }
+    return count;
+}
+
+static bool is_complete(const qn_block *block, unsigned id)
+{
+    const qn_barrier *barrier = &block->barriers[id];
+    if (barrier->arrived == 0) {
+        return false;
+    }
+    if (barrier->expected == 0) {
+        return barrier->arrived >= block->live;
+    }
+    return barrier->arrived >= barrier->expected ||
+           barrier->arrived + absent_lanes(block, id) >= barrier->expected;
 }
 
 static void write_result(const qn_group *group, const qn_op *op, const qn_barrier *barrier)
@@ -65,8 +96,9 @@ bool qn_run_barrier(qn_warp *warp, const qn_op *op, uint32_t mask)
                             "barrier for %u threads; it must be a multiple of 32",
                             barrier->expected);
         }
-        /* A count is one of whole warps: lanes that do not exist count as arrived. */
-        arriving = mask == warp->live ? QN_LANES : arriving;
+        if (op->flags == QN_BARRIER_ARRIVE && mask == warp->live) {
+            arriving = QN_LANES;
+        }
     }
     barrier->arrived += arriving;
     qn_watch_arrive(warp, id, mask);
@@ -79,7 +111,7 @@ bool qn_run_barrier(qn_warp *warp, const qn_op *op, uint32_t mask)
         group->state = QN_AT_BARRIER;
         group->barrier = (uint8_t)id;
     }
-    if (is_complete(block, barrier)) {
+    if (is_complete(block, id)) {
         release(block, id);
     }
     return true;
@@ -88,39 +120,8 @@ bool qn_run_barrier(qn_warp *warp, const qn_op *op, uint32_t mask)
 void qn_barrier_recheck(qn_block *block)
 {
     for (unsigned id = 0; id < QN_BARRIERS; id++) {
-        if (is_complete(block, &block->barriers[id]) && block->live > 0) {
+        if (is_complete(block, id) && block->live > 0) {
             release(block, id);
         }
     }
-}
-
-/* One line for each place where lanes of `warp` wait. */
-static void print_waiting(qn_text *out, const qn_warp *warp)
-{
-    for (uint32_t k = 0; k < warp->count; k++) {
-        const qn_group *group = &warp->groups[k];
-        qn_text_printf(out, "; warp %u lanes 0x%08x wait at ", warp->index, group->mask);
-        qn_print_place(out, group->frame, group->next - 1);
-    }
-}
-
-bool qn_barrier_report(qn_block *block)
-{
-    qn_text text = {0};
-    qn_warp *stuck = NULL;
-    for (uint32_t w = 0; w < block->warp_count; w++) {
-        qn_warp *warp = &block->warps[w];
-        if (warp->count > 0) {
-            stuck = stuck ? stuck : warp;
-            if (text.length < 1000) {
-                print_waiting(&text, warp);
-            }
-        }
-    }
-    const qn_group *group = &stuck->groups[0];
-    qn_warp_enter(stuck, group->frame);
-    qn_fault(stuck, group->next - 1, qn_first_lane(group->mask), QUERN_ERROR_LAUNCH,
-             "deadlock: all threads wait, and none can go on%s", text.data ? text.data : "");
-    qn_text_free(&text);
-    return false;
 }

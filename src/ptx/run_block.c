@@ -162,18 +162,11 @@ static bool has_ready(const qn_block *block)
     return false;
 }
 
-static bool report_deadlock(qn_block *block)
-{
-    for (uint32_t w = 0; w < block->warp_count; w++) {
-        if (!qn_sync_report(&block->warps[w])) {
-            return false;
-        }
-    }
-    return qn_barrier_report(block);
-}
-
 bool qn_block_turn(qn_block *block)
 {
+    if (block->run->deadline && qn_nanoseconds(CLOCK_MONOTONIC) >= block->run->deadline) {
+        return qn_report_limit(block);
+    }
     for (uint32_t w = 0; w < block->warp_count; w++) {
         if (qn_run_should_end(block->run)) {
             return true;
@@ -183,5 +176,5 @@ bool qn_block_turn(qn_block *block)
         }
     }
     block->done = block->live == 0;
-    return block->done || has_ready(block) || report_deadlock(block);
+    return block->done || has_ready(block) || qn_report_deadlock(block);
 }

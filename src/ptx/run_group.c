@@ -58,8 +58,11 @@ bool qn_group_pick(qn_warp *warp)
     if (best == QN_LANES) {
         return false;
     }
-    warp->fair = false;
     warp->current = best;
+    if (warp->fair) { /* it has its turn now, be it short */
+        warp->groups[best].stamp = ++warp->stamp;
+        warp->fair = false;
+    }
     for (uint32_t k = warp->count; k-- > 0;) {
         qn_group *chosen = &warp->groups[warp->current], *other = &warp->groups[k];
         if (other != chosen && other->state == QN_READY && other->next == chosen->next &&

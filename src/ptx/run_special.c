@@ -7,7 +7,6 @@
 #include "ptx/run.h"
 
 #include <string.h>
-#include <time.h>
 
 typedef enum special {
     TID,
@@ -99,7 +98,7 @@ int qn_special_find(const char *name, unsigned *bits)
     return -1;
 }
 
-static uint64_t nanoseconds(clockid_t clock)
+uint64_t qn_nanoseconds(clockid_t clock)
 {
     struct timespec now;
     clock_gettime(clock, &now);
@@ -132,13 +131,13 @@ static uint64_t value_of(const qn_warp *warp, special which, unsigned lane)
     case MASK_GT:
         return ~((2u << lane) - 1);
     case CLOCK:
-        return nanoseconds(CLOCK_MONOTONIC);
+        return qn_nanoseconds(CLOCK_MONOTONIC);
     case CLOCK_HIGH:
-        return nanoseconds(CLOCK_MONOTONIC) >> 32;
+        return qn_nanoseconds(CLOCK_MONOTONIC) >> 32;
     case GLOBALTIMER:
-        return nanoseconds(CLOCK_REALTIME);
+        return qn_nanoseconds(CLOCK_REALTIME);
     case GLOBALTIMER_HIGH:
-        return nanoseconds(CLOCK_REALTIME) >> 32;
+        return qn_nanoseconds(CLOCK_REALTIME) >> 32;
     case ENVREG1:
         return workspace >> 32;
     case ENVREG2:

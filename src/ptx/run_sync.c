@@ -283,30 +283,3 @@ bool qn_run_sync(qn_warp *warp, const qn_op *op, uint32_t mask)
     qn_sync_recheck(warp);
     return true;
 }
-
-bool qn_sync_report(qn_warp *warp)
-{
-    for (uint32_t k = 0; k < warp->count; k++) {
-        const qn_group *group = &warp->groups[k];
-        if (group->state != QN_AT_SYNC) {
-            continue;
-        }
-        uint32_t missing = group->members & warp->live & ~group->mask;
-        qn_text text = {0};
-        for (uint32_t j = 0; j < warp->count; j++) {
-            const qn_group *other = &warp->groups[j];
-            if (other->mask & missing) {
-                qn_text_printf(&text, "; lanes 0x%08x wait at ", other->mask & missing);
-                qn_print_place(&text, other->frame, other->next - 1);
-            }
-        }
-        qn_warp_enter(warp, group->frame);
-        qn_fault(warp, group->next - 1, qn_first_lane(group->mask), QUERN_ERROR_LAUNCH,
-                 "deadlock: lanes 0x%08x wait for lanes 0x%08x, which their member mask 0x%08x "
-                 "names%s",
-                 group->mask, missing, group->members, text.data ? text.data : "");
-        qn_text_free(&text);
-        return false;
-    }
-    return true;
-}

@@ -261,6 +261,20 @@ Test(soft, an_endless_loop_can_be_stopped, .timeout = 60)
     soft->close(device);
 }
 
+Test(soft, a_limit_ends_a_launch_and_says_where_it_was)
+{
+    quern_device *device = open_soft("1,limit=0.1");
+    void *module = load(device);
+    const quern_launch_config config = {.grid = {4, 1, 1}, .block = {33, 1, 1}};
+    cr_assert_eq(soft->launch(device, function(device, module, "forever"), &config, NULL),
+                 QUERN_ERROR_LAUNCH);
+    assert_says("block (0,0,0), thread (0,0,0): the launch ran longer than its limit of 0.1");
+    assert_says("warp 1 lanes 0x00000001 run at ('bra'");
+    cr_assert_eq(twice(device, function(device, module, "twice"), N), QUERN_OK);
+    soft->module_free(device, module);
+    soft->close(device);
+}
+
 Test(soft, refuses_launches_that_no_gpu_could_do)
 {
     quern_device *device = open_soft(NULL);
