@@ -88,6 +88,7 @@ typedef enum cu_function_attribute {
     CU_FUNC_BINARY_VERSION = 6,
     CU_FUNC_MAX_DYNAMIC_SHARED = 8,
     CU_FUNC_SHARED_CARVEOUT = 9,
+    CU_FUNC_REQUIRED_CLUSTER_X = 11, /* y: 12, z: 13; 0: none */
     CU_FUNC_NON_PORTABLE_CLUSTER = 14,
 } cu_function_attribute;
 

@@ -78,7 +78,7 @@ static uint32_t most_in_cluster(cuda_device *device, cu_function function,
                                 const quern_launch_config *c)
 {
     if (qn_cuda_arch(device->handle) < FIRST_ARCH_OF_CLUSTERS) {
-        return 0;
+        return 1;
     }
     quern_launch_config without = *c;
     without.cluster[0] = 0;
@@ -89,6 +89,21 @@ static uint32_t most_in_cluster(cuda_device *device, cu_function function,
     cu_result result;
     CUDA_IN(device, result, qn_cuda.occupancy_cluster(&blocks, function, &config));
     return result == CU_SUCCESS && blocks > 0 ? (uint32_t)blocks : 8;
+}
+
+/** The cluster that a function was compiled for (__cluster_dims__), where the launch asks for none.
+ */
+static void take_required_cluster(cuda_device *device, cu_function function,
+                                  quern_launch_config *config)
+{
+    for (int k = 0; config->cluster[k] == 0 && k < 3; k++) {
+        int extent = 0;
+        cu_result result;
+        CUDA_IN(device, result,
+                qn_cuda.function_get(
+                    &extent, (cu_function_attribute)(CU_FUNC_REQUIRED_CLUSTER_X + k), function));
+        config->cluster[k] = result == CU_SUCCESS && extent > 0 ? (uint32_t)extent : 0;
+    }
 }
 
 /** The limits of a launch of `function`: device attributes 1 to 7 and the function's own. */
@@ -103,8 +118,6 @@ static quern_status check_limits(quern_device *quern, void *function,
         .shared_bytes = (uint32_t)qn_cuda_attribute(handle, CU_MAX_SHARED_PER_BLOCK_OPTIN),
         .static_shared = info.shared_bytes,
         .cluster_blocks = most_in_cluster(cuda_of(quern), function, config),
-        .cluster_advice = "; more than 8 need QUERN_FUNCTION_NON_PORTABLE_CLUSTER, where the GPU "
-                          "allows them at all",
         .processors = (uint32_t)qn_cuda_attribute(handle, CU_MULTIPROCESSOR_COUNT),
         .resident_blocks = UINT32_MAX,
     };
@@ -116,10 +129,12 @@ static quern_status check_limits(quern_device *quern, void *function,
         uint32_t threads = config->block[0] * config->block[1] * config->block[2];
         if (qn_cuda_occupancy(quern, function, threads, config->shared_bytes,
                               &limits.resident_blocks) != QUERN_OK) {
-            limits.resident_blocks = UINT32_MAX; /* a block that is too large is told below */
+            limits.resident_blocks = UINT32_MAX; /* a block that is too large is told first */
         }
     }
-    return qn_launch_check(config, &limits);
+    quern_launch_config whole = *config;
+    take_required_cluster(cuda_of(quern), function, &whole);
+    return qn_launch_check(&whole, &limits);
 }
 
 static bool may_be_a_limit(cu_result result)

@@ -48,14 +48,13 @@ quern_status qn_device_info_give(quern_device_info *to, const quern_device_info 
 
 typedef struct qn_launch_limits {
     uint32_t grid[3], block[3];
-    uint32_t block_threads;     /**< of this function */
-    uint32_t shared_bytes;      /**< static and dynamic together */
-    uint32_t static_shared;     /**< of this function */
-    uint32_t cluster_blocks;    /**< the most blocks of a cluster; 0: the device has no clusters */
-    const char *cluster_advice; /**< how more would be allowed; "" where nothing helps */
-    uint32_t processors;        /**< with those below: how many blocks run at once */
-    uint32_t resident_blocks;   /**< of this function, block and shared memory that fit one
-                                     processor; UINT32_MAX: any number */
+    uint32_t block_threads;   /**< of this function */
+    uint32_t shared_bytes;    /**< static and dynamic together */
+    uint32_t static_shared;   /**< of this function */
+    uint32_t cluster_blocks;  /**< the most blocks of a cluster of this function */
+    uint32_t processors;      /**< with those below: how many blocks run at once */
+    uint32_t resident_blocks; /**< of this function, block and shared memory that fit one
+                                   processor; UINT32_MAX: any number */
 } qn_launch_limits;
 
 /** Errors: QUERN_ERROR_INVALID_ARGUMENT with the size that is wrong and what is allowed. */

@@ -66,19 +66,21 @@ static quern_status check_cluster(const quern_launch_config *config, const qn_la
                            size[k], config->grid[k]);
         }
     }
-    if (limits->cluster_blocks == 0) {
-        return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
-                       "the launch asks for clusters of blocks, which this device does not have: "
-                       "they need compute capability 9.0 or newer");
-    }
     double blocks = blocks_of(size);
-    return blocks <= limits->cluster_blocks
-               ? QUERN_OK
-               : qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                         "a cluster of %.0f blocks (%u x %u x %u); this kernel can be launched "
-                         "with at most %u on this device%s",
-                         blocks, size[0], size[1], size[2], limits->cluster_blocks,
-                         limits->cluster_advice);
+    if (blocks <= limits->cluster_blocks) {
+        return QUERN_OK;
+    }
+    if (limits->cluster_blocks <= 1) {
+        return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
+                       "a cluster of %.0f blocks (%u x %u x %u), and this device has no clusters: "
+                       "they need a GPU of compute capability 9.0 or newer",
+                       blocks, size[0], size[1], size[2]);
+    }
+    return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                   "a cluster of %.0f blocks (%u x %u x %u); this kernel can be launched with at "
+                   "most %u on this device; more than 8 need QUERN_FUNCTION_NON_PORTABLE_CLUSTER, "
+                   "where the GPU allows them at all",
+                   blocks, size[0], size[1], size[2], limits->cluster_blocks);
 }
 
 quern_status qn_launch_check(const quern_launch_config *config, const qn_launch_limits *limits)

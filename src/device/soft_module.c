@@ -212,8 +212,6 @@ quern_status qn_soft_launch(quern_device *quern, void *handle, const quern_launc
         .shared_bytes = SOFT_SHARED_BYTES,
         .static_shared = static_shared(function),
         .cluster_blocks = 1,
-        .cluster_advice = ", the software device; larger clusters need a GPU of compute capability "
-                          "9.0 or newer",
         .resident_blocks = UINT32_MAX,
     };
     quern_status status = qn_launch_check(config, &limits);

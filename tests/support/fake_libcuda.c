@@ -466,8 +466,10 @@ cu_result cuFuncGetAttribute(int *value, cu_function_attribute attribute, cu_fun
                                  [CU_FUNC_SHARED_BYTES] = SHARED_STATIC,
                                  [CU_FUNC_CONSTANT_BYTES] = 16,
                                  [CU_FUNC_LOCAL_BYTES] = 8};
+    int axis = (int)attribute - CU_FUNC_REQUIRED_CLUSTER_X;
     *value = attribute == CU_FUNC_MAX_DYNAMIC_SHARED ? dynamic_shared
              : attribute == CU_FUNC_SHARED_CARVEOUT  ? carveout
+             : axis >= 0 && axis < 3                 ? (int)control.required_cluster[axis]
                                                      : values[attribute];
     return CU_SUCCESS;
 }

@@ -24,6 +24,7 @@ typedef struct fake_cuda {
     uint32_t last_grid[3], last_block[3], last_shared;
     uint32_t last_cluster[3], last_cooperative, last_overlap; /**< of a launch that asked for it */
     int32_t last_priority;
+    uint32_t required_cluster[3]; /**< which every function is compiled for; 0: none */
     cu_context launch_context;
     /** A function that every module has besides saxpy: launching it only records the first 8 bytes
      * of its first parameters, as many as `recorded` says. */

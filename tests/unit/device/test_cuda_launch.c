@@ -129,6 +129,19 @@ Test(cuda_launch, larger_clusters_once_they_are_allowed)
     cuda->close(device);
 }
 
+Test(cuda_launch, a_cluster_that_the_function_was_compiled_for)
+{
+    fake_cuda *fake = use_fake();
+    quern_device *device = open_fake(NULL);
+    const quern_launch_config config = {.grid = {3, 1, 1}, .block = {1, 1, 1}};
+    fake->required_cluster[0] = 2;
+    fake->required_cluster[1] = fake->required_cluster[2] = 1;
+    fake->fail("cuLaunchKernel", CU_INVALID_CLUSTER_SIZE, 1);
+    cr_assert_eq(launch_with(device, &config), QUERN_ERROR_INVALID_ARGUMENT);
+    assert_says("along x clusters of 2 blocks do not divide the grid of 3");
+    cuda->close(device);
+}
+
 Test(cuda_launch, gpus_before_90_have_no_clusters)
 {
     setenv("FAKE_CUDA_ARCH", "8", 1);
