@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Cold compilation by CuPy: the first call of an ElementwiseKernel whose source is new, in a warm process.
+"""Cold compilation by CuPy: the first call of an ElementwiseKernel, or of a ReductionKernel, whose source is
+new, in a warm process.
 
-The peer of bench_compile_cold: the same operation, every source new, NVRTC's own cache off, the cache on
+The peer of bench_compile_cold: the same operations, every source new, NVRTC's own cache off, the cache on
 disk in an empty folder. Needs a GPU and CuPy. usage: cold_cupy.py [RUNS]
 """
 import json
@@ -18,20 +19,29 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.environ['CUPY_CACHE_DIR'] = folder
         import cupy
-        x = cupy.ones(1000, dtype='float32')
+        x = cupy.ones(1000000, dtype='float32')
         z = cupy.empty_like(x)
-        times = []
-        for run in range(runs + 1):
-            begin = time.perf_counter()
-            kernel = cupy.ElementwiseKernel('T x, T y', 'T z', f'z = 2.0f * x + y + {run}.0f',
-                                            options=('--no-cache',))
-            kernel(x, x, z)
-            cupy.cuda.Device().synchronize()
-            times.append((time.perf_counter() - begin) * 1e3)
-        for case, value in (('first in the process', times[0]),
-                            ('2x+y float32 to sm_90', statistics.median(times[1:]))):
-            print(json.dumps({'bench': 'cold compile', 'peer': 'cupy.ElementwiseKernel', 'case': case,
-                              'metric': 'ms', 'value': round(value, 4)}))
+        def elementwise(run):
+            cupy.ElementwiseKernel('T x, T y', 'T z', f'z = 2.0f * x + y + {run}.0f',
+                                   options=('--no-cache',))(x, x, z)
+
+        def reduction(run):
+            cupy.ReductionKernel('T x', 'T y', f'x * {run}.0f', 'a + b', 'y = a', '0',
+                                 options=('--no-cache',))(x)
+
+        for name, case, call, count in (
+                ('cupy.ElementwiseKernel', '2x+y float32 to sm_90', elementwise, runs),
+                ('cupy.ReductionKernel', 'sum float32 to sm_90', reduction, max(3, runs // 5))):
+            times = []
+            for run in range(count + 1):
+                begin = time.perf_counter()
+                call(run)
+                cupy.cuda.Device().synchronize()
+                times.append((time.perf_counter() - begin) * 1e3)
+            for what, value in (('first in the process', times[0]),
+                                (case, statistics.median(times[1:]))):
+                print(json.dumps({'bench': 'cold compile', 'peer': name, 'case': what,
+                                  'metric': 'ms', 'value': round(value, 4)}))
 
 
 if __name__ == '__main__':

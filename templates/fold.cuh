@@ -66,6 +66,7 @@ template <typename T_, typename F_>
 __device__ __forceinline__ void combine_warp(slot<T_> &own, int at, int count, int most,
                                              const F_ &reduce)
 {
+#pragma unroll 1
     for (int distance = 1; distance < most; distance *= 2) {
         const slot<T_> other = shuffle_down(own, distance);
         if ((at & (2 * distance - 1)) == 0 && at + distance < count) {
@@ -109,6 +110,7 @@ __device__ __forceinline__ void combine_columns(slot<T_> &own, int at, int count
     }
     shared[threadIdx.x] = own;
     __syncthreads();
+#pragma unroll 1
     for (int distance = 1; distance < workers; distance *= 2) {
         if ((at & (2 * distance - 1)) == 0 && at + distance < count) {
             own.value = reduce(own.value, shared[threadIdx.x + distance * beside].value);

@@ -14,7 +14,8 @@
 
 #include "array/plan.h"
 
-#define QN_FOLD_BLOCK 256 /**< threads of a block */
+#define QN_FOLD_BLOCK       256 /**< threads of a block */
+#define QN_FOLD_BLOCK_SHIFT 8   /**< its exponent */
 
 /** What decides the generated code. Compare with memcmp: padding is zero. */
 typedef struct qn_fold_form {
@@ -27,6 +28,7 @@ typedef struct qn_fold_form {
     uint8_t scan;    /**< 1: outputs have the reduced axes too */
     uint8_t steps;   /**< scan: units that a thread takes at once */
     uint8_t block;   /**< scan: all warps of a block work at an output */
+    uint8_t ragged;  /**< scan: rows may begin or end inside a unit */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand, along the lanes */
 } qn_fold_form;
 
@@ -51,7 +53,8 @@ typedef struct qn_fold_rules {
     uint32_t axes;       /**< bit k: axis k is reduced */
     bool scan;           /**< outputs have the shape of the inputs */
     bool keepdims;       /**< outputs have the reduced axes, with extent 1 */
-    bool ordered;        /**< values are combined in C order of the reduced axes */
+    bool c_order;        /**< the reduced axes are walked in C order: the texts use positions */
+    bool ordered;        /**< values are combined in that order as well */
     bool positions;      /**< merge nothing: the texts use positions along axes */
     uint32_t pack_bytes; /**< as qn_plan_rules.pack_bytes */
     uint32_t processors; /**< of the device */
@@ -73,6 +76,7 @@ static inline int64_t qn_fold_block_outputs(const qn_fold *fold)
 
 /** "rows of 1000, 4 elements at once, 64 threads an output, 32-bit index": for people. */
 void qn_fold_print(qn_text *out, const qn_fold *fold, size_t input_count);
+void qn_fold_print_scan(qn_text *out, const qn_fold *fold, size_t operand_count);
 
 /* ---- fold_dims.c: for both ------------------------------------------------------------------- */
 

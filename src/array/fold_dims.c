@@ -53,7 +53,8 @@ static int settle(const qn_fold_making *m, const qn_plan *whole, int ndim, bool 
         part.base[k] = f->base[k];
     }
     if (!m->rules->positions && dims > 0) {
-        dims = qn_plan_settle(&part, operands, m->count, dims, reduced && m->rules->ordered);
+        dims = qn_plan_settle(&part, operands, m->count, dims,
+                              reduced && (m->rules->ordered || m->rules->c_order));
         dims -= dims == 1 && part.extent[0] == 1;
     }
     memcpy(f->extent + first, part.extent, (size_t)dims * sizeof *part.extent);

@@ -97,7 +97,8 @@ static quern_status plan(qn_call *call, const quern_call_options *options)
     QN_TRY(qn_call_overlaps(call, false));
     qn_fold_rules rules = {.axes = call->axes,
                            .keepdims = keepdims,
-                           .ordered = kernel->ordered || kernel->uses_position,
+                           .c_order = kernel->uses_position,
+                           .ordered = kernel->ordered,
                            .positions = kernel->uses_axes,
                            .pack_bytes = qn_call_pack_bytes(call, call->input_operands),
                            .processors = kernel->engine->processors};
@@ -115,27 +116,11 @@ static void print(qn_text *out, const qn_call *call)
     qn_fold_print(out, &call->fold, call->input_operands);
 }
 
-/* ---- launching ------------------------------------------------------------------------------ */
-
-static quern_status geometry(quern_launch_config *config, const qn_call *call,
-                             const qn_specialization *z)
-{
-    (void)z;
-    int64_t blocks = call->fold.groups * call->fold.splits;
-    if (blocks > INT32_MAX) {
-        return qn_fail(QUERN_ERROR_NOT_SUPPORTED, "%s would need %lld blocks, more than a grid has",
-                       call->kernel->name, (long long)blocks);
-    }
-    *config = (quern_launch_config){
-        .grid = {(uint32_t)blocks, 1, 1}, .block = {QN_FOLD_BLOCK, 1, 1}, .stream = call->stream};
-    return QUERN_OK;
-}
-
 const qn_kind qn_reduction_kind = {
     .plan = plan,
     .form = qn_fold_form_bytes,
     .source = qn_reduction_source,
-    .geometry = geometry,
+    .geometry = qn_fold_geometry,
     .bases = qn_fold_bases,
     .walk = qn_fold_walk,
     .print = print,

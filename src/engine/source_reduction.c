@@ -8,28 +8,14 @@
 #include "engine/source.h"
 #include <stdio.h>
 
-/* ---- the user's texts ----------------------------------------------------------------------- */
+#define UNROLLED 4 /**< elements that a thread has in flight, unless one unit has more */
 
-static void reduce_type_hole(qn_text *out, const qn_call *call)
-{
-    const qn_user_text *text = &call->kernel->texts[QN_REDUCE_TYPE];
-    if (text->text[0] != '\0') {
-        qn_source_user(out, call, QN_REDUCE_TYPE);
-    } else {
-        qn_text_puts(out, qn_source_type(call, call->kernel->signature.input_count));
-    }
-}
+/* ---- the user's texts ----------------------------------------------------------------------- */
 
 static void inputs_hole(qn_text *out, const qn_call *call)
 {
     qn_source_operands(out, call, 0, call->input_operands);
     qn_text_puts(out, "const ptrdiff_t _J");
-}
-
-static void post_hole(qn_text *out, const qn_call *call)
-{
-    const qn_user_text *text = &call->kernel->texts[QN_POST];
-    qn_text_printf(out, "#line 1 \"%s\"\n%s\n;\n" QN_GENERATED_LINE, text->file_name, text->text);
 }
 
 /* ---- places --------------------------------------------------------------------------------- */
@@ -38,13 +24,19 @@ static void post_hole(qn_text *out, const qn_call *call)
 static void place_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    qn_text_printf(out, "    const int _quern_beside = %d / (int)_quern_s.workers;\n",
-                   QN_FOLD_BLOCK);
-    qn_text_puts(out, f->columns
-                          ? "    const int _quern_r = threadIdx.x / _quern_beside;\n"
-                            "    const int _quern_at = threadIdx.x % _quern_beside;\n"
-                          : "    const int _quern_r = threadIdx.x & ((int)_quern_s.workers - 1);\n"
-                            "    const int _quern_at = threadIdx.x >> (int)_quern_s.shift;\n");
+    /* A row that several blocks share has all threads of each. */
+    qn_text_printf(out,
+                   f->split && !f->columns
+                       ? "    constexpr int _quern_workers = %d, _quern_shift = "
+                         "%d;\n"
+                       : "    const int _quern_workers = (int)_quern_s.workers, "
+                         "_quern_shift = (int)_quern_s.shift;\n",
+                   QN_FOLD_BLOCK, QN_FOLD_BLOCK_SHIFT);
+    qn_text_printf(out, "    const int _quern_beside = %d >> _quern_shift;\n", QN_FOLD_BLOCK);
+    qn_text_puts(out, f->columns ? "    const int _quern_r = threadIdx.x / _quern_beside;\n"
+                                   "    const int _quern_at = threadIdx.x % _quern_beside;\n"
+                                 : "    const int _quern_r = threadIdx.x & (_quern_workers - 1);\n"
+                                   "    const int _quern_at = threadIdx.x >> _quern_shift;\n");
     qn_text_puts(out, f->split ? "    const unsigned _quern_group = blockIdx.x / "
                                  "(unsigned)_quern_s.splits;\n"
                                  "    const _quern_index _quern_part = blockIdx.x - _quern_group * "
@@ -63,8 +55,8 @@ static void share_hole(qn_text *out, const qn_call *call)
     if (call->kernel->ordered) {
         qn_text_puts(
             out,
-            "    const _quern_index _quern_run = (_quern_count + _quern_s.workers - 1) >> "
-            "(int)_quern_s.shift;\n"
+            "    const _quern_index _quern_run = (_quern_count + _quern_workers - 1) >> "
+            "_quern_shift;\n"
             "    const _quern_index _quern_first = _quern_begin + _quern_r * _quern_run;\n"
             "    const _quern_index _quern_last =\n"
             "        _quern_live ? min(_quern_first + _quern_run, _quern_begin + _quern_count) : "
@@ -76,15 +68,15 @@ static void share_hole(qn_text *out, const qn_call *call)
         return;
     }
     bool ends = !f->columns && f->reduced == 1 && f->lanes > 1;
-    qn_text_printf(out,
-                   "    const _quern_index _quern_first = _quern_begin + _quern_r;\n"
-                   "    const _quern_index _quern_last = _quern_live ? _quern_begin + _quern_count "
-                   ": 0;\n"
-                   "    const _quern_index _quern_step = _quern_s.workers;\n"
-                   "    int _quern_active = _quern_live ? (int)min(%s, _quern_s.workers) : "
-                   "0;\n",
-                   ends ? "max(_quern_count, _quern_part == 0 ? _quern_s.rest : 0)"
-                        : "_quern_count");
+    qn_text_printf(
+        out,
+        "    const _quern_index _quern_first = _quern_begin + _quern_r;\n"
+        "    const _quern_index _quern_last = _quern_live ? _quern_begin + _quern_count "
+        ": 0;\n"
+        "    const _quern_index _quern_step = _quern_workers;\n"
+        "    int _quern_active = _quern_live ? (int)min(%s, (_quern_index)_quern_workers) : "
+        "0;\n",
+        ends ? "max(_quern_count, _quern_part == 0 ? _quern_s.rest : 0)" : "_quern_count");
 }
 
 /* ---- elements ------------------------------------------------------------------------------- */
@@ -114,8 +106,9 @@ static void rest_hole(qn_text *out, const qn_call *call)
     }
     qn_text_puts(out,
                  "    if (_quern_live && _quern_part == 0) {\n"
+                 "#pragma unroll 1\n"
                  "        for (_quern_index _quern_u = _quern_r; _quern_u < _quern_s.rest; "
-                 "_quern_u += _quern_s.workers) {\n"
+                 "_quern_u += _quern_workers) {\n"
                  "            const _quern_index _quern_e = _quern_u < _quern_s.head ? _quern_u "
                  ": _quern_u + _quern_s.covered;\n");
     for (uint32_t k = 0; k < call->input_operands; k++) {
@@ -165,13 +158,13 @@ static void combine(qn_text *out, const qn_call *call, int levels)
         qn_text_printf(out,
                        "for (int _quern_l = 0; _quern_l < _quern_values; _quern_l++)\n%*s"
                        "quern::combine_columns(_quern_v[_quern_l], _quern_r, _quern_active, "
-                       "(int)_quern_s.workers,\n%*s_quern_beside, _quern_reduce, (_quern_slot "
+                       "_quern_workers,\n%*s_quern_beside, _quern_reduce, (_quern_slot "
                        "*)_quern_shared);\n",
                        4 * levels + 4, "", 4 * levels + 8, "");
     } else {
         qn_text_printf(out,
                        "quern::combine_rows(_quern_v[0], _quern_r, _quern_active, "
-                       "(int)_quern_s.workers,\n%*s_quern_reduce, (_quern_slot "
+                       "_quern_workers,\n%*s_quern_reduce, (_quern_slot "
                        "*)_quern_shared);\n",
                        4 * levels + 4, "");
     }
@@ -201,8 +194,8 @@ static void combine_hole(qn_text *out, const qn_call *call)
         "_quern_v[_quern_l];\n"
         "        if (!quern::is_last_block((unsigned *)_quern_w + _quern_group, "
         "(unsigned)_quern_parts)) return;\n"
-        "        const int _quern_each = (_quern_parts + (int)_quern_s.workers - 1) >> "
-        "(int)_quern_s.shift;\n"
+        "        const int _quern_each = (_quern_parts + _quern_workers - 1) >> "
+        "_quern_shift;\n"
         "        const int _quern_from = _quern_r * _quern_each;\n"
         "        const int _quern_to = _quern_live ? min(_quern_from + _quern_each, _quern_parts) "
         ": "
@@ -281,7 +274,7 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
     const quern_kernel *kernel = call->kernel;
     const qn_fold_form *f = &call->fold.form;
     qn_text t[HOLES] = {{0}};
-    reduce_type_hole(&t[REDUCE_TYPE], call);
+    qn_source_value_type(&t[REDUCE_TYPE], call);
     qn_source_fold_parameters(&t[PARAMETERS], call);
     qn_text_puts(&t[PARAMETERS], f->split ? ", char *_quern_w" : "");
     qn_source_positions(&t[POSITIONS], call);
@@ -290,12 +283,13 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
     qn_source_function(&t[REDUCE], call, QN_REDUCE);
     qn_source_operands(&t[OUTPUTS], call, call->input_operands,
                        call->operand_count - call->input_operands);
-    post_hole(&t[POST], call);
+    qn_source_post(&t[POST], call);
     qn_text_puts(&t[INDEX], qn_source_index(f->wide));
     qn_text_printf(&t[BLOCK], "%d", QN_FOLD_BLOCK);
     qn_text_printf(&t[SLOTS], "%d", f->columns ? QN_FOLD_BLOCK : QN_FOLD_BLOCK / 32);
     qn_text_printf(&t[VALUES], "%d", f->columns ? f->lanes : 1);
-    qn_text_puts(&t[UNROLL], kernel->loops || kernel->heavy > 0 ? "1" : "4");
+    bool costly = kernel->loops || kernel->heavy > 0;
+    qn_text_printf(&t[UNROLL], "%d", costly ? 1 : QN_MAX(1, UNROLLED / f->lanes));
     place_hole(&t[PLACE], call);
     share_hole(&t[SHARE], call);
     qn_source_kept(&t[KEPT], call, 1);
