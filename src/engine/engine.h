@@ -249,6 +249,7 @@ struct qn_kind {
 
 extern const qn_kind qn_elementwise_kind; /**< elementwise.c */
 extern const qn_kind qn_reduction_kind;   /**< reduction.c */
+extern const qn_kind qn_scan_kind;        /**< scan.c */
 
 /* ---- fold.c: what reductions and scans share ------------------------------------------------ */
 
@@ -261,6 +262,8 @@ quern_status qn_fold_check_texts(const char *function, const qn_definition *defi
 quern_status qn_call_axes(qn_call *call, const quern_call_options *options);
 /* For a kind: */
 size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call);
+quern_status qn_fold_geometry(quern_launch_config *config, const qn_call *call,
+                              const qn_specialization *specialization);
 char *const *qn_fold_bases(const qn_call *call);
 quern_status qn_fold_walk(struct qn_block *block, const qn_call *call);
 

@@ -69,6 +69,20 @@ size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call)
     return sizeof head + call->input_operands;
 }
 
+quern_status qn_fold_geometry(quern_launch_config *config, const qn_call *call,
+                              const qn_specialization *z)
+{
+    (void)z;
+    int64_t blocks = call->fold.groups * call->fold.splits;
+    if (blocks > INT32_MAX) {
+        return qn_fail(QUERN_ERROR_NOT_SUPPORTED, "%s would need %lld blocks, more than a grid has",
+                       call->kernel->name, (long long)blocks);
+    }
+    *config = (quern_launch_config){
+        .grid = {(uint32_t)blocks, 1, 1}, .block = {QN_FOLD_BLOCK, 1, 1}, .stream = call->stream};
+    return QUERN_OK;
+}
+
 char *const *qn_fold_bases(const qn_call *call)
 {
     return call->fold.base;

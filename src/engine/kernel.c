@@ -53,7 +53,8 @@ static void study(quern_kernel *kernel)
         const qn_parameter *q = &kernel->signature.parameters[p];
         char *name = qn_arena_strndup(&kernel->arena, q->name.data, q->name.length);
         kernel->uses_by_address[p] =
-            !q->raw && (name == NULL || qn_text_takes_address(operation, name));
+            !q->raw && (name == NULL || qn_text_takes_address(operation, name) ||
+                        qn_text_takes_address(kernel->texts[QN_POST].text, name));
     }
 }
 

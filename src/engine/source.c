@@ -22,6 +22,7 @@ static const qn_header all_headers[QN_HEADER_COUNT] = {
     [QN_HEADER_MINMAX] = {"quern/minmax.cuh", qn_embedded_minmax_cuh},
     [QN_HEADER_ATOMIC] = {"quern/atomic.cuh", qn_embedded_atomic_cuh},
     [QN_HEADER_FOLD] = {"quern/fold.cuh", qn_embedded_fold_cuh},
+    [QN_HEADER_SCAN] = {"quern/scan.cuh", qn_embedded_scan_cuh},
 };
 
 static bool uses_dtype_kind(const qn_call *call, bool (*is)(const qn_dtype_info *))

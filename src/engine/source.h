@@ -22,6 +22,7 @@ typedef enum qn_header_id {
     QN_HEADER_MINMAX,
     QN_HEADER_ATOMIC,
     QN_HEADER_FOLD,
+    QN_HEADER_SCAN,
     QN_HEADER_COUNT
 } qn_header_id;
 
@@ -88,6 +89,10 @@ void qn_source_fold_parameters(qn_text *out, const qn_call *call);
 void qn_source_positions(qn_text *out, const qn_call *call);
 /** Set them for dimension `d` of the fold. */
 void qn_source_position_of(qn_text *out, const qn_call *call, int levels, int d, const char *at);
+/** The type of the values that are combined: the user's, or that of the first output. */
+void qn_source_value_type(qn_text *out, const qn_call *call);
+/** The statements that assign the outputs. */
+void qn_source_post(qn_text *out, const qn_call *call);
 /** A text that gives a value, as the body of a function: an expression, or statements. */
 void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id);
 /** Offsets `_quern_kK` of output `_quern_o`, and `_quern_e` where lanes lie along it. */
@@ -105,5 +110,10 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
 
 quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
                                  size_t *header_count);
+
+/* ---- source_scan.c -------------------------------------------------------------------------- */
+
+quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *headers,
+                            size_t *header_count);
 
 #endif /* QN_SOURCE_H */

@@ -8,6 +8,21 @@
  */
 #include "engine/source.h"
 
+void qn_source_value_type(qn_text *out, const qn_call *call)
+{
+    if (call->kernel->texts[QN_REDUCE_TYPE].text[0] != '\0') {
+        qn_source_user(out, call, QN_REDUCE_TYPE);
+    } else {
+        qn_text_puts(out, qn_source_type(call, call->kernel->signature.input_count));
+    }
+}
+
+void qn_source_post(qn_text *out, const qn_call *call)
+{
+    const qn_user_text *text = &call->kernel->texts[QN_POST];
+    qn_text_printf(out, "#line 1 \"%s\"\n%s\n;\n" QN_GENERATED_LINE, text->file_name, text->text);
+}
+
 void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id)
 {
     const qn_user_text *text = &call->kernel->texts[id];
@@ -20,6 +35,12 @@ void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id)
                        QN_GENERATED_LINE "\n        );",
                        text->file_name, text->text);
     }
+}
+
+/** Operands that move along the reduced axes: the inputs; of a scan all. */
+static uint32_t moving(const qn_call *call)
+{
+    return call->fold.form.scan ? call->operand_count : call->input_operands;
 }
 
 /** The axis of the inputs' shape that dimension `d` of the fold is; only where none were merged. */
@@ -104,7 +125,7 @@ void qn_source_reduced(qn_text *out, const qn_call *call, int levels)
 {
     const qn_fold_form *f = &call->fold.form;
     split_position(out, call, levels, f->kept, f->kept + f->reduced, "_quern_u", "_quern_j",
-                   call->input_operands);
+                   moving(call));
 }
 
 void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const char *at)
@@ -116,11 +137,11 @@ void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const
     type = qn_source_type(call, p);
     qn_text_printf(out, "*(%s%s *)((%schar *)_quern_a%u + _quern_k%u", constant, type, constant, p,
                    k);
-    if (!o->output) {
+    if (k < moving(call)) {
         qn_text_printf(out, " + _quern_j%u", k);
     }
-    if (lane >= 0 && (!o->output || call->fold.form.columns)) {
-        uint8_t access = o->output ? QN_ACCESS_STRIDED : call->fold.form.access[k];
+    if (lane >= 0 && (k < moving(call) || call->fold.form.columns)) {
+        uint8_t access = k < moving(call) ? call->fold.form.access[k] : QN_ACCESS_STRIDED;
         if (access == QN_ACCESS_STRIDED) {
             qn_text_printf(out, " + (long long)(%s) * _quern_s.stride[%u][%d]", at, k, lane);
         } else if (access != QN_ACCESS_BROADCAST) {
@@ -170,7 +191,7 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack)
 void qn_source_fold_parameters(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    qn_source_parameters(out, call, true);
+    qn_source_parameters(out, call, !call->aliased);
     qn_text_printf(out, "const quern::fold<%s, %d, %u> _quern_s", qn_source_index(f->wide),
                    f->kept + f->reduced, call->operand_count);
 }

@@ -11,7 +11,7 @@
 
 static bool serves(const qn_workspace *w, const void *stream, size_t zeroed, size_t scratch)
 {
-    return w->stream == stream && w->zeroed >= zeroed && w->bytes - w->zeroed >= scratch;
+    return w->stream == stream && w->zeroed == zeroed && w->bytes - w->zeroed >= scratch;
 }
 
 /** Take the first that serves out of the engine's list. */

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fold_scan: the walk of a scan. In: shapes, strides, addresses, axes. Out: a qn_fold. The thing to
+ * know: the threads of an output are lanes of a warp (`workers`), and where outputs are few all
+ * warps of a block work at one, tile by tile; where they are fewer still each tile has a block of
+ * its own, and what lies in front of it comes from the blocks before.
+ */
+#include "array/fold.h"
+
+#define WARP          32
+#define WARPS         (QN_FOLD_BLOCK / WARP)
+#define VALUE_BYTES   64  /**< of the values that a thread holds at once */
+#define MOST_VALUES   16  /**< of a thread; four where it is not known how wide they are */
+#define MOST_STEPS    8   /**< units of a thread at once: each is compiled for itself */
+#define SEGMENT_BYTES 128 /**< side by side, that keep a narrow tile of columns fast */
+
+/* ---- units ---------------------------------------------------------------------------------- */
+
+/** How far operand `k` is off the alignment of packs, in elements: its first element, or (`d` not
+ * negative) a step along dimension `d`. -1: not by whole elements. */
+static int64_t off_by(const qn_fold_making *m, size_t k, int d)
+{
+    const qn_fold *f = m->fold;
+    int64_t item = m->operands[k].item_size, lanes = f->form.lanes;
+    int64_t bytes = d < 0 ? (int64_t)((uintptr_t)f->base[k] % (uintptr_t)(item * lanes))
+                          : f->stride[k][d] % (item * lanes);
+    return bytes % item != 0 ? -1 : (bytes / item + lanes) % lanes;
+}
+
+/** True when operands `k` and `other` are off in the same way everywhere, `k` by whole elements. */
+static bool off_alike(const qn_fold_making *m, size_t k, size_t other)
+{
+    const qn_fold *f = m->fold;
+    for (int d = -1; d < f->form.kept + f->form.reduced; d++) {
+        int64_t off = d == qn_fold_lane_dim(f) ? 0 : off_by(m, k, d);
+        if (off < 0 || (d != qn_fold_lane_dim(f) && off != off_by(m, other, d))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/** True when all packs of an operand are aligned without skipping elements. */
+static bool is_aligned(const qn_fold_making *m, size_t k)
+{
+    const qn_fold *f = m->fold;
+    for (int d = -1; d < f->form.kept + f->form.reduced; d++) {
+        if (d != qn_fold_lane_dim(f) && off_by(m, k, d) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/** Choose how each operand is reached. Returns the first that is reached by vector, or -1. Rows of
+ * one dimension may begin off the alignment: all vectors are then off alike. */
+static int choose_access(const qn_fold_making *m)
+{
+    qn_fold *f = m->fold;
+    int lane = qn_fold_lane_dim(f), first = -1;
+    bool may_skip = !f->form.columns && f->form.reduced == 1;
+    for (size_t k = 0; k < m->count; k++) {
+        const qn_operand *o = &m->operands[k];
+        int64_t stride = lane < 0 ? 0 : f->stride[k][lane];
+        uint8_t *access = &f->form.access[k];
+        *access = QN_ACCESS_STRIDED;
+        if (stride == 0 && !o->output) {
+            *access = QN_ACCESS_BROADCAST;
+        } else if (stride == o->item_size) {
+            bool vector =
+                f->form.lanes > 1 &&
+                (may_skip ? off_alike(m, k, first < 0 ? k : (size_t)first) : is_aligned(m, k));
+            *access = vector ? QN_ACCESS_VECTOR : QN_ACCESS_CONTIGUOUS;
+            first = vector && first < 0 ? (int)k : first;
+        }
+    }
+    return first;
+}
+
+/** Choose the lanes: packs need an operand that is reached by vector, and rows that are whole packs
+ * or long. */
+static void choose_units(const qn_fold_making *m, uint32_t values)
+{
+    qn_fold *f = m->fold;
+    uint32_t lanes = qn_pack_lanes(m->operands, m->count, m->rules->pack_bytes);
+    for (lanes = QN_MIN(lanes, values);; lanes /= 2) {
+        f->form.lanes = (uint8_t)lanes;
+        int vector = choose_access(m);
+        int64_t row = qn_fold_lane_dim(f) < 0 ? 1 : f->extent[qn_fold_lane_dim(f)];
+        bool whole =
+            lanes == 1 || (vector >= 0 && row % lanes == 0 && is_aligned(m, (size_t)vector));
+        bool longs = vector >= 0 && !f->form.columns && f->form.reduced == 1 && row >= 8 * lanes;
+        f->form.ragged = !whole;
+        if (whole || longs) {
+            break;
+        }
+    }
+    lanes = f->form.lanes;
+    f->head = f->rest = 0;
+    /* A ragged row may have a piece of a pack at either end. */
+    f->units =
+        f->form.columns ? f->length : (f->length + (lanes - 1) * (1 + f->form.ragged)) / lanes;
+}
+
+/* ---- threads and blocks --------------------------------------------------------------------- */
+
+static int64_t over(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/** Rows: few lanes for short ones, but enough that what they read at once lies side by side. */
+static uint32_t row_workers(const qn_fold *f)
+{
+    uint32_t enough = qn_power_of_two(over(f->units, f->form.steps), WARP);
+    return QN_MAX(enough, qn_power_of_two(f->units, 4));
+}
+
+/** Columns that share a warp: a whole row of it, or a segment where that leaves too few blocks. */
+static uint32_t columns_beside(const qn_fold_making *m, int64_t packs, int64_t blocks)
+{
+    const qn_fold *f = m->fold;
+    uint32_t beside = qn_power_of_two(packs, WARP);
+    uint32_t bytes = f->form.lanes * m->operands[0].item_size;
+    uint32_t segment = qn_power_of_two(SEGMENT_BYTES / bytes, WARP);
+    return over(packs, beside) < blocks ? QN_MIN(beside, segment) : beside;
+}
+
+static void choose_threads(const qn_fold_making *m)
+{
+    qn_fold *f = m->fold;
+    int64_t packs = f->form.columns ? f->outputs / f->form.lanes : f->outputs;
+    int64_t blocks = (int64_t)m->rules->processors * 4; /* with which a processor is busy */
+    int64_t sweep = WARP * f->form.steps;               /* units of a warp at once */
+    if (f->form.columns) {
+        f->form.block = packs < blocks * QN_FOLD_BLOCK / 2;
+        f->workers = f->form.block ? WARP / columns_beside(m, packs, blocks) : 1;
+    } else {
+        bool many = packs >= blocks * WARPS && f->units <= 16 * sweep;
+        f->form.block = f->units > sweep && !many;
+        f->workers = f->form.block ? WARP : row_workers(f);
+    }
+    int64_t abreast = (int64_t)f->workers * (f->form.block ? WARPS : 1);
+    f->form.steps = (uint8_t)qn_power_of_two(over(f->units, abreast), f->form.steps);
+    f->chunk = abreast * f->form.steps;
+    f->groups = over(packs, WARP / f->workers * (f->form.block ? 1 : WARPS));
+    f->form.split = f->form.block && f->groups < blocks && f->units > f->chunk;
+    f->splits = f->form.split ? over(f->units, f->chunk) : 1;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,
+                       const int64_t *shape, const qn_fold_rules *rules, uint32_t value_size)
+{
+    qn_fold_making m = qn_fold_begin(fold, operands, operand_count, rules);
+    uint32_t values = value_size == 0 ? 4 : QN_MIN(MOST_VALUES, VALUE_BYTES / value_size);
+    qn_fold_dims(&m, ndim, shape);
+    fold->form.columns = fold->form.kept > 0 && qn_fold_dense_columns(&m);
+    choose_units(&m, values);
+    fold->form.steps = (uint8_t)QN_MIN(values / fold->form.lanes, MOST_STEPS);
+    choose_threads(&m);
+    fold->form.wide = qn_fold_needs_wide(&m);
+}
+
+void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
+{
+    qn_text_printf(out, "%lld scan%s of %lld element%s, ", (long long)f->outputs,
+                   f->outputs == 1 ? "" : "s", (long long)f->length, f->length == 1 ? "" : "s");
+    qn_text_printf(out, "by %s, %d element%s at once, %d time%s, %u lane%s of %s a scan",
+                   f->form.columns ? "columns" : "rows", f->form.lanes,
+                   f->form.lanes == 1 ? "" : "s", f->form.steps, f->form.steps == 1 ? "" : "s",
+                   f->workers, f->workers == 1 ? "" : "s",
+                   f->form.block ? "each warp" : "one warp");
+    if (f->form.split) {
+        qn_text_printf(out, ", %lld tiles", (long long)f->splits);
+    }
+    qn_text_printf(out, ", %d-bit index", f->form.wide ? 64 : 32);
+    qn_text_puts(out, ", access ");
+    qn_text_add(out, (const char *)f->form.access, operand_count);
+}

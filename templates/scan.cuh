@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+//
+// scan: what scans are made of: the scan of a warp, and tiles that learn from those before them
+// what lies in front.
+//
+// The thing to know: bits never depend on who was fast. A tile's front is the front of its group of
+// 32 tiles, combined with a fold of fixed shape over the group's tiles before it; the front of a
+// group is always the chain, from left to right, over the values of the groups before it. A tile
+// that finds the chain finished up to some group goes on from there, with the same result.
+#pragma once
+
+namespace quern
+{
+
+// A value, or nothing yet.
+template <typename T_> struct front {
+    slot<T_> value;
+    bool has;
+
+    __device__ __forceinline__ void begin(const T_ &v)
+    {
+        value.value = v;
+        has = true;
+    }
+    template <typename F_> __device__ __forceinline__ void append(const slot<T_> &v, const F_ &scan)
+    {
+        value.value = has ? scan(value.value, v.value) : v.value;
+        has = true;
+    }
+};
+
+// The slot of another lane, 4 bytes at a time: `distance` places down, or at a place.
+template <typename T_>
+__device__ __forceinline__ slot<T_> shuffle(const slot<T_> &own, int place, bool up)
+{
+    constexpr int words = (sizeof(T_) + 3) / 4;
+    unsigned word[words] = {};
+    memcpy(word, &own, sizeof(T_));
+#pragma unroll
+    for (int k = 0; k < words; k++) {
+        word[k] = up ? __shfl_up_sync(0xffffffffu, word[k], place)
+                     : __shfl_sync(0xffffffffu, word[k], place);
+    }
+    slot<T_> other;
+    memcpy(&other, word, sizeof(T_));
+    return other;
+}
+
+// Scan the units of a warp. An output has `width` lanes, `at` = 0 ... width - 1, which are `apart`
+// places from each other; in step j the first `count[j]` of them have a unit. `v`: in, the values of
+// the units; out, what lies in front of each within the warp (nothing, of the first). `total`: all.
+template <int P_, int R_, typename T_, typename F_>
+__device__ __forceinline__ void scan_warp(slot<T_> (&v)[P_][R_], slot<T_> (&total)[R_],
+                                          const int (&count)[P_], int at, int apart, int width,
+                                          const F_ &scan)
+{
+#pragma unroll 1
+    for (int distance = 1; distance < width; distance *= 2) {
+#pragma unroll
+        for (int k = 0; k < P_ * R_; k++) {
+            slot<T_> &own = v[k / R_][k % R_];
+            const slot<T_> other = shuffle(own, distance * apart, true);
+            if (at >= distance && at < count[k / R_]) {
+                own.value = scan(other.value, own.value);
+            }
+        }
+    }
+    const int first = threadIdx.x % 32 - at * apart;
+#pragma unroll
+    for (int k = 0; k < P_ * R_; k++) {
+        const int j = k / R_, r = k % R_;
+        const slot<T_> before = shuffle(v[j][r], apart, true);
+        const slot<T_> last = shuffle(v[j][r], first + max(count[j] - 1, 0) * apart, false);
+        if (j == 0) {
+            v[j][r] = before;
+            total[r] = last;
+            continue;
+        }
+        v[j][r] = total[r];
+        if (at > 0 && at < count[j]) {
+            v[j][r].value = scan(total[r].value, before.value);
+        }
+        if (count[j] > 0) {
+            total[r].value = scan(total[r].value, last.value);
+        }
+    }
+}
+
+// Scan the elements of a unit, whose first is at `at` of a row of `length`: it may hang over.
+template <int L_, typename T_, typename I_, typename F_>
+__device__ __forceinline__ void scan_unit(slot<T_> (&v)[L_], I_ at, I_ length, const F_ &scan)
+{
+#pragma unroll
+    for (int l = 1; l < L_; l++) {
+        if (at + l >= length) {
+            v[l] = v[l - 1];
+        } else if (at + l > 0) {
+            v[l].value = scan(v[l - 1].value, v[l].value);
+        }
+    }
+}
+
+// What lies in front of this warp, into `own`, which held what lies in front of the block. `parts`:
+// the values of its `count` warps, `apart` from each other. Returns the front of what comes next.
+template <typename T_, typename F_>
+__device__ __forceinline__ front<T_> pass_warps(front<T_> &own, const slot<T_> *parts, int apart,
+                                                int count, const F_ &scan)
+{
+    front<T_> all = own;
+    for (int warp = 0; warp < count; warp++) {
+        if (warp == threadIdx.x / 32) {
+            own = all;
+        }
+        all.append(parts[warp * apart], scan);
+    }
+    return all;
+}
+
+// Where the tiles of a launch meet: in memory that is zero before and after. Every 4 bytes of a
+// value travel in one 8-byte word with what they are, so that no fence is needed: a value is there
+// when all its words say so.
+template <typename T_> struct board {
+    static constexpr int words = (sizeof(T_) + 3) / 4;
+    enum state : unsigned { nothing, aggregate, prefix };
+
+    unsigned *counters;        // tickets, finished groups; from the fifth on: finished tiles by group
+    unsigned long long *tiles; // the value of each tile
+    unsigned long long *groups; // of each group, then of all up to its end
+    long long outputs, splits, values;
+
+    // For `outputs` times `splits` tiles of `values` values each.
+    __device__ board(char *memory, long long outputs_, long long splits_, int values_)
+        : counters((unsigned *)memory), outputs(outputs_), splits(splits_), values(values_)
+    {
+        tiles = (unsigned long long *)(counters + 4 + (group_count() + 1) / 2 * 2);
+        groups = tiles + outputs * splits * values * words;
+    }
+    __device__ long long group_count() const
+    {
+        return outputs * ((splits + 31) / 32);
+    }
+
+    // The number of this block's tile, in the order in which blocks begin: those before it run.
+    __device__ unsigned take_tile() const
+    {
+        __shared__ unsigned tile;
+        if (threadIdx.x == 0) {
+            tile = atomicAdd(counters, 1u);
+        }
+        __syncthreads();
+        return tile;
+    }
+
+    static __device__ void write(unsigned long long *to, const slot<T_> &v, state is)
+    {
+        unsigned word[words] = {};
+        memcpy(word, &v, sizeof(T_));
+#pragma unroll
+        for (int k = 0; k < words; k++) {
+            const unsigned long long both = (unsigned long long)is << 32 | word[k];
+            asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to + k), "l"(both) : "memory");
+        }
+    }
+    static __device__ state read(const unsigned long long *from, slot<T_> &v)
+    {
+        unsigned word[words], low = prefix, high = nothing;
+#pragma unroll
+        for (int k = 0; k < words; k++) {
+            unsigned long long both;
+            asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(both) : "l"(from + k) : "memory");
+            word[k] = (unsigned)both;
+            low = min(low, (unsigned)(both >> 32));
+            high = max(high, (unsigned)(both >> 32));
+        }
+        memcpy(&v, word, sizeof(T_));
+        return low == high ? (state)low : nothing;
+    }
+
+    // What lies in front of tile `tile` of an output, for value `value` of it, whose own is `own`.
+    // `before`: in, what lies in front of the output's first element. A whole warp calls.
+    template <typename F_>
+    __device__ __forceinline__ void look_back(front<T_> &before, const slot<T_> &own,
+                                              long long output, long long tile, int value,
+                                              const F_ &scan) const
+    {
+        const int lane = threadIdx.x % 32, place = (int)(tile % 32);
+        const long long group = tile / 32, step = values * words;
+        unsigned long long *const my_tile = tiles + ((output * splits + tile) * values + value) * words;
+        unsigned long long *const my_group =
+            groups + ((output * ((splits + 31) / 32) + group) * values + value) * words;
+        const bool closes = place == 31 && tile + 1 < splits;
+        if (lane == 0 && place < 31 && tile + 1 < splits) {
+            write(my_tile, own, aggregate);
+        }
+        slot<T_> v = own;
+        bool ready = lane >= place;
+        do {
+            ready = ready || read(my_tile - (place - lane) * step, v) != nothing;
+        } while (!__all_sync(0xffffffffu, ready));
+        combine_warp(v, lane, place, 32, scan);
+        const slot<T_> inside = shuffle(v, 0, false);
+        slot<T_> all = inside;
+        if (closes) {
+            all.value = scan(inside.value, own.value);
+            if (lane == 0 && group > 0) {
+                write(my_group, all, aggregate);
+            }
+        }
+        if (group > 0) {
+            chain(before, all, my_group, step, (int)min(group, 32LL), closes, scan);
+        } else if (closes && lane == 0) {
+            front<T_> first = before;
+            first.append(all, scan);
+            write(my_group, first.value, prefix);
+        }
+        if (place > 0) {
+            before.append(inside, scan);
+        }
+    }
+
+    // The front of a group: from the nearest group before it whose chain is finished. When `closes`,
+    // this tile finishes the chain of its own group, whose value is `own`. One instruction makes all
+    // links, whoever makes them.
+    template <typename F_>
+    static __device__ __forceinline__ void chain(front<T_> &before, const slot<T_> &own,
+                                                 unsigned long long *my_group, long long step,
+                                                 int reach, bool closes, const F_ &scan)
+    {
+        const int lane = threadIdx.x % 32;
+        slot<T_> v;
+        unsigned finished, known;
+        do {
+            const state is = lane < reach ? read(my_group - (lane + 1) * step, v) : nothing;
+            finished = __ballot_sync(0xffffffffu, is == prefix);
+            known = __ballot_sync(0xffffffffu, is != nothing);
+        } while (finished == 0 || (~known & ((finished & -finished) - 1)) != 0);
+        int k = __ffs((int)finished) - 1;
+        slot<T_> link = shuffle(v, k, false);
+        before.value = link;
+        before.has = true;
+#pragma unroll 1
+        while (k-- > 0 || (closes && k == -1)) {
+            const slot<T_> next = shuffle(k >= 0 ? v : own, max(k, 0), false);
+            link.value = scan(link.value, next.value);
+            if (k >= 0) {
+                before.value = link;
+            }
+        }
+        if (closes && lane == 0) {
+            write(my_group, link, prefix);
+        }
+    }
+
+    static __device__ void clear(unsigned long long *from, long long count)
+    {
+        for (long long k = threadIdx.x % 32; k < count; k += 32) {
+            from[k] = 0;
+        }
+    }
+    // True, for a whole warp, when its block is the last of `count` to count here.
+    static __device__ bool is_last(unsigned *counter, unsigned count)
+    {
+        unsigned before = 0;
+        __threadfence();
+        if (threadIdx.x % 32 == 0) {
+            before = atomicAdd(counter, 1u);
+        }
+        return __shfl_sync(0xffffffffu, before, 0) == count - 1;
+    }
+
+    // Leave: the last tile of a group makes its words zero again, and the last group all others. One
+    // warp calls, when all of its block have looked back.
+    __device__ void leave(long long output, long long tile) const
+    {
+        const long long group = tile / 32, of_all = output * ((splits + 31) / 32) + group;
+        const long long count = min(splits - group * 32, 32LL);
+        if (!is_last(counters + 4 + of_all, (unsigned)count)) {
+            return;
+        }
+        clear(tiles + (output * splits + group * 32) * values * words, count * values * words);
+        counters[4 + of_all] = 0;
+        if (is_last(counters + 1, (unsigned)group_count())) {
+            clear(groups, group_count() * values * words);
+            counters[0] = counters[1] = 0;
+        }
+    }
+};
+
+} // namespace quern
