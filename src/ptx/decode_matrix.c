@@ -2,235 +2,12 @@
  *
  * Matrix instructions: wmma.load, wmma.store, wmma.mma, mma, ldmatrix, stmatrix and movmatrix. In:
  * an opcode and its lists of registers; out: a qn_matrix or qn_matrix_move, which says where each
- * register lies in its matrix, and an operation behind a barrier of the warp. What an opcode may
- * say is in tables of shapes; anything else is left unknown.
+ * register lies in its matrix, and an operation behind a barrier of the warp.
  */
-#include "ptx/decode.h"
-#include "ptx/matrix.h"
+#include "ptx/matrix_forms.h"
 #include "ptx/run_forms.h"
 
-#include <stdio.h>
 #include <string.h>
-
-/* ---- opcodes -------------------------------------------------------------------------------- */
-
-static const struct {
-    const char *word;
-    uint8_t type, bits;
-} types[] = {
-    {"f16", QN_MATRIX_F16, 16},  {"bf16", QN_MATRIX_BF16, 16}, {"tf32", QN_MATRIX_TF32, 32},
-    {"e4m3", QN_MATRIX_E4M3, 8}, {"e5m2", QN_MATRIX_E5M2, 8},  {"f32", QN_MATRIX_F32, 32},
-    {"f64", QN_MATRIX_F64, 64},  {"s8", QN_MATRIX_S8, 8},      {"u8", QN_MATRIX_U8, 8},
-    {"s4", QN_MATRIX_S4, 4},     {"u4", QN_MATRIX_U4, 4},      {"b1", QN_MATRIX_B1, 1},
-    {"s32", QN_MATRIX_S32, 32},
-};
-
-static unsigned bits_of(unsigned type)
-{
-    return types[type].bits; /* in the order of qn_matrix_type */
-}
-
-/* Families of factors that share shapes. */
-typedef enum family { HALVES, TF32, EIGHTHS, DOUBLES, BYTES, NIBBLES, BITS } family;
-
-static family family_of(unsigned type)
-{
-    switch (type) {
-    case QN_MATRIX_F16:
-    case QN_MATRIX_BF16:
-        return HALVES;
-    case QN_MATRIX_TF32:
-        return TF32;
-    case QN_MATRIX_E4M3:
-    case QN_MATRIX_E5M2:
-        return EIGHTHS;
-    case QN_MATRIX_F64:
-        return DOUBLES;
-    case QN_MATRIX_S8:
-    case QN_MATRIX_U8:
-        return BYTES;
-    case QN_MATRIX_S4:
-    case QN_MATRIX_U4:
-        return NIBBLES;
-    default:
-        return BITS;
-    }
-}
-
-/* What each instruction multiplies; `block`: products that are summed at once, of floats. Shapes of
- * 8 by 32 have become 32 by 8. */
-typedef struct matrix_shape {
-    bool wmma;
-    uint8_t family, m, n;
-    uint16_t k;
-    uint8_t block;
-} matrix_shape;
-
-static const matrix_shape shapes[] = {
-    {true, HALVES, 16, 16, 16, 16}, {true, HALVES, 32, 8, 16, 16},   {true, TF32, 16, 16, 8, 4},
-    {true, DOUBLES, 8, 8, 4, 0},    {true, BYTES, 16, 16, 16, 0},    {true, BYTES, 32, 8, 16, 0},
-    {true, NIBBLES, 8, 8, 32, 0},   {true, BITS, 8, 8, 128, 0},      {false, HALVES, 16, 8, 8, 8},
-    {false, HALVES, 16, 8, 16, 16}, {false, TF32, 16, 8, 4, 4},      {false, TF32, 16, 8, 8, 8},
-    {false, EIGHTHS, 16, 8, 16, 8}, {false, EIGHTHS, 16, 8, 32, 16}, {false, DOUBLES, 8, 8, 4, 0},
-    {false, DOUBLES, 16, 8, 4, 0},  {false, DOUBLES, 16, 8, 8, 0},   {false, DOUBLES, 16, 8, 16, 0},
-    {false, BYTES, 8, 8, 16, 0},    {false, BYTES, 16, 8, 16, 0},    {false, BYTES, 16, 8, 32, 0},
-    {false, NIBBLES, 8, 8, 32, 0},  {false, NIBBLES, 16, 8, 32, 0},  {false, NIBBLES, 16, 8, 64, 0},
-    {false, BITS, 8, 8, 128, 0},    {false, BITS, 16, 8, 128, 0},    {false, BITS, 16, 8, 256, 0},
-};
-
-/* The words of an opcode, whatever their order. */
-typedef struct matrix_opcode {
-    unsigned m, n, k;
-    unsigned layout_count, type_count;
-    bool columns[2]; /* of each layout: .col */
-    uint8_t types[4];
-    uint8_t space;
-    char matrix; /* of wmma.load and wmma.store: a, b, c, d */
-    bool sync, aligned, saturate, exclusive, conjunctive, nearest;
-} matrix_opcode;
-
-static bool read_flag(const char *word, matrix_opcode *out)
-{
-    const struct {
-        const char *word;
-        bool *flag;
-    } flags[] = {
-        {"sync", &out->sync},          {"aligned", &out->aligned}, {"xor", &out->exclusive},
-        {"satfinite", &out->saturate}, {"and", &out->conjunctive}, {"rn", &out->nearest},
-        {"popc", &(bool){false}},      {"load", &(bool){false}},   {"store", &(bool){false}},
-        {"mma", &(bool){false}},
-    };
-    for (size_t k = 0; k < QN_COUNT(flags); k++) {
-        if (strcmp(word, flags[k].word) == 0) {
-            *flags[k].flag = true;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool read_word(const char *word, matrix_opcode *out)
-{
-    char end;
-    if (strcmp(word, "row") == 0 || strcmp(word, "col") == 0) {
-        if (out->layout_count == QN_COUNT(out->columns)) {
-            return false;
-        }
-        out->columns[out->layout_count++] = word[0] == 'c';
-        return true;
-    }
-    if (sscanf(word, "m%3un%3uk%3u%c", &out->m, &out->n, &out->k, &end) == 3) {
-        return true;
-    }
-    for (size_t k = 0; k < QN_COUNT(types); k++) {
-        if (strcmp(word, types[k].word) == 0 && out->type_count < QN_COUNT(out->types)) {
-            out->types[out->type_count++] = types[k].type;
-            return true;
-        }
-    }
-    if (strcmp(word, "global") == 0) {
-        out->space = QN_SPACE_GLOBAL;
-        return true;
-    }
-    if (strcmp(word, "shared") == 0 || strcmp(word, "shared::cta") == 0) {
-        out->space = QN_SPACE_SHARED;
-        return true;
-    }
-    if (word[0] >= 'a' && word[0] <= 'd' && !word[1]) {
-        out->matrix = word[0];
-        return true;
-    }
-    return read_flag(word, out);
-}
-
-static bool read_opcode(const qn_words *words, matrix_opcode *out)
-{
-    *out = (matrix_opcode){.space = QN_SPACE_NONE};
-    for (unsigned k = 1; k < words->count; k++) {
-        if (!read_word(words->word[k], out)) {
-            return false;
-        }
-    }
-    return out->sync && out->aligned;
-}
-
-static const matrix_shape *find_shape(bool wmma, const matrix_opcode *opcode, unsigned type)
-{
-    for (size_t k = 0; k < QN_COUNT(shapes); k++) {
-        if (shapes[k].wmma == wmma && shapes[k].family == family_of(type) &&
-            shapes[k].m == opcode->m && shapes[k].n == opcode->n && shapes[k].k == opcode->k) {
-            return &shapes[k];
-        }
-    }
-    return NULL;
-}
-
-/* Which of two accumulators' types the factors go with. */
-static bool is_accumulator(unsigned factor, unsigned type)
-{
-    switch (family_of(factor)) {
-    case HALVES:
-    case EIGHTHS:
-        return type == QN_MATRIX_F32 || (type == QN_MATRIX_F16 && factor != QN_MATRIX_BF16);
-    case TF32:
-        return type == QN_MATRIX_F32;
-    case DOUBLES:
-        return type == QN_MATRIX_F64;
-    default:
-        return type == QN_MATRIX_S32;
-    }
-}
-
-/* m8n32k16 is m32n8k16 of transposed matrices; says whether it was. */
-static bool turn(matrix_opcode *opcode)
-{
-    if (opcode->m != 8 || opcode->n != 32) {
-        return false;
-    }
-    opcode->m = 32;
-    opcode->n = 8;
-    opcode->matrix = opcode->matrix == 'a' ? 'b' : opcode->matrix == 'b' ? 'a' : opcode->matrix;
-    return true;
-}
-
-/* ---- fragments ------------------------------------------------------------------------------ */
-
-static void add_tile(qn_fragment *fragment, unsigned row, unsigned word)
-{
-    fragment->tiles[fragment->tile_count].row = (uint8_t)row;
-    fragment->tiles[fragment->tile_count++].word = (uint8_t)word;
-}
-
-/* The tiles of A ('a'), B ('b') or an accumulator ('c'), in the order of their registers. */
-static qn_fragment lay_out(char matrix, const matrix_shape *shape, unsigned type)
-{
-    const unsigned bits = bits_of(type), along = matrix == 'c' ? shape->n : shape->k;
-    qn_fragment out = {.rows = matrix == 'b' ? shape->n : shape->m,
-                       .word_bytes = bits == 64 ? 8 : 4,
-                       .pairs = matrix == 'c' && bits > 16};
-    out.words = (uint8_t)(along * bits / 8 / out.word_bytes);
-    if (matrix == 'c') {
-        for (unsigned word = 0; word < out.words; word += out.pairs ? 8 : 4) {
-            for (unsigned row = 0; row < out.rows; row += 8) {
-                add_tile(&out, row, word);
-            }
-        }
-    } else {
-        const unsigned together = matrix == 'a' ? 16 : 8; /* rows before going on along k */
-        for (unsigned row = 0; row < out.rows; row += together) {
-            for (unsigned word = 0; word < out.words; word += 4) {
-                for (unsigned more = row; more < row + together && more < out.rows; more += 8) {
-                    add_tile(&out, more, word);
-                }
-            }
-        }
-    }
-    out.register_count = (uint8_t)(out.tile_count * (out.pairs ? 2 : 1));
-    if (shape->wmma && type == QN_MATRIX_F16 && matrix != 'c') {
-        out.register_count = 8;
-    }
-    return out;
-}
 
 /* The places of a list of registers; one register may stand without braces. */
 static bool bind_registers(qn_decoder *decoder, const qn_ptx_operand *list, qn_place *places,
@@ -277,7 +54,7 @@ static qn_op *emit(qn_decoder *decoder, qn_op_function function)
 /* ---- products ------------------------------------------------------------------------------- */
 
 /* The types of D, A, B and C. wmma of f16 names only those of D and C. */
-static bool read_types(const matrix_opcode *opcode, bool wmma, qn_matrix *out)
+static bool read_types(const qn_matrix_opcode *opcode, bool wmma, qn_matrix *out)
 {
     const bool brief = wmma && opcode->type_count == 2;
     if (opcode->type_count != 4 && !brief) {
@@ -287,31 +64,32 @@ static bool read_types(const matrix_opcode *opcode, bool wmma, qn_matrix *out)
     out->type_a = brief ? QN_MATRIX_F16 : opcode->types[1];
     out->type_b = brief ? QN_MATRIX_F16 : opcode->types[2];
     out->type_c = opcode->types[brief ? 1 : 3];
-    const family factors = family_of(out->type_a);
-    return factors == family_of(out->type_b) && (factors != HALVES || out->type_a == out->type_b) &&
-           is_accumulator(out->type_a, out->type_c) && is_accumulator(out->type_a, out->type_d);
+    const qn_matrix_family factors = qn_matrix_family_of(out->type_a);
+    return factors == qn_matrix_family_of(out->type_b) &&
+           (factors != QN_FAMILY_HALVES || out->type_a == out->type_b) &&
+           qn_matrix_is_sum(out->type_a, out->type_c) && qn_matrix_is_sum(out->type_a, out->type_d);
 }
 
-static bool modifiers_fit(const matrix_opcode *opcode, family factors)
+static bool modifiers_fit(const qn_matrix_opcode *opcode, qn_matrix_family factors)
 {
-    return (!opcode->nearest || factors == DOUBLES) &&
-           (!opcode->saturate || factors == BYTES || factors == NIBBLES) &&
-           (opcode->exclusive != opcode->conjunctive) == (factors == BITS) &&
+    return (!opcode->nearest || factors == QN_FAMILY_DOUBLES) &&
+           (!opcode->saturate || factors == QN_FAMILY_BYTES || factors == QN_FAMILY_NIBBLES) &&
+           (opcode->exclusive != opcode->conjunctive) == (factors == QN_FAMILY_BITS) &&
            opcode->layout_count == 2 && !opcode->matrix && opcode->space == QN_SPACE_NONE;
 }
 
 static void choose_math(qn_matrix *matrix)
 {
     const qn_matrix_math *math = qn_matrix_math_level(qn_lane_level_count() - 1);
-    switch (family_of(matrix->type_a)) {
-    case DOUBLES:
+    switch (qn_matrix_family_of(matrix->type_a)) {
+    case QN_FAMILY_DOUBLES:
         matrix->multiply = math->doubles;
         break;
-    case BYTES:
-    case NIBBLES:
+    case QN_FAMILY_BYTES:
+    case QN_FAMILY_NIBBLES:
         matrix->multiply = math->integers;
         break;
-    case BITS:
+    case QN_FAMILY_BITS:
         matrix->multiply = math->bits;
         break;
     default:
@@ -329,95 +107,89 @@ static void lay_out_quads(qn_matrix *matrix)
     matrix->d.register_count = matrix->type_d == QN_MATRIX_F16 ? 4 : 8;
 }
 
-/* d, a, b, c */
-bool qn_bind_matrix_multiply(qn_decoder *decoder)
+static void lay_out(qn_matrix *matrix, const qn_matrix_shape *shape)
 {
-    const qn_ptx_instruction *instruction = decoder->instruction;
-    const bool wmma = qn_word_is(&decoder->words, 0, "wmma");
-    matrix_opcode opcode;
-    qn_matrix *matrix = qn_decode_alloc(decoder, sizeof *matrix);
-    if (!matrix || instruction->operand_count != 4 || !read_opcode(&decoder->words, &opcode) ||
-        !read_types(&opcode, wmma, matrix) || !modifiers_fit(&opcode, family_of(matrix->type_a))) {
-        return false;
-    }
-    const bool quads =
-        !wmma && matrix->type_a == QN_MATRIX_F16 && opcode.m == 8 && opcode.n == 8 && opcode.k == 4;
-    const bool turned = turn(&opcode);
-    const qn_ptx_operand *operands = instruction->operands;
-    if (turned) {
-        const uint8_t type = matrix->type_a;
-        matrix->type_a = matrix->type_b;
-        matrix->type_b = type;
-    }
-    matrix->saturate = opcode.saturate;
-    matrix->exclusive = opcode.exclusive;
-    matrix->columns_a = opcode.columns[0];
-    matrix->columns_b = opcode.columns[1];
-    if (quads) {
-        lay_out_quads(matrix);
-    } else {
-        const matrix_shape *shape = find_shape(wmma, &opcode, matrix->type_a);
-        if (!shape || (!wmma && (opcode.columns[0] || !opcode.columns[1]))) {
-            return false;
-        }
-        matrix->m = shape->m;
-        matrix->n = shape->n;
-        matrix->k = shape->k;
-        matrix->block = shape->block;
-        matrix->a = lay_out('a', shape, matrix->type_a);
-        matrix->b = lay_out('b', shape, matrix->type_b);
-        matrix->c = lay_out('c', shape, matrix->type_c);
-        matrix->d = lay_out('c', shape, matrix->type_d);
-        choose_math(matrix);
-    }
+    matrix->m = shape->m;
+    matrix->n = shape->n;
+    matrix->k = shape->k;
+    matrix->block = shape->block;
+    matrix->a = qn_matrix_lay_out('a', shape, matrix->type_a);
+    matrix->b = qn_matrix_lay_out('b', shape, matrix->type_b);
+    matrix->c = qn_matrix_lay_out('c', shape, matrix->type_c);
+    matrix->d = qn_matrix_lay_out('c', shape, matrix->type_d);
+    choose_math(matrix);
+}
+
+/* d, a, b, c; a product that was turned has a and b exchanged. */
+static bool bind_product(qn_decoder *decoder, qn_matrix *matrix, bool turned,
+                         qn_op_function function)
+{
+    const qn_ptx_operand *operands = decoder->instruction->operands;
     if (!bind_fragment(decoder, &operands[0], &matrix->d, true) ||
         !bind_fragment(decoder, &operands[turned ? 2 : 1], &matrix->a, false) ||
         !bind_fragment(decoder, &operands[turned ? 1 : 2], &matrix->b, false) ||
         !bind_fragment(decoder, &operands[3], &matrix->c, false)) {
         return false;
     }
-    emit(decoder, quads ? qn_run_matrix_quads : qn_run_matrix_multiply)->extra = matrix;
+    emit(decoder, function)->extra = matrix;
     return true;
 }
 
-/* ---- matrices in memory --------------------------------------------------------------------- */
-
-/* The type that tells the shape of the matrix: of an accumulator, every type that it goes with. */
-static const matrix_shape *find_move_shape(const matrix_opcode *opcode)
+bool qn_bind_matrix_multiply(qn_decoder *decoder)
 {
-    const unsigned type = opcode->types[0];
-    if (opcode->matrix == 'a' || opcode->matrix == 'b') {
-        return find_shape(true, opcode, type);
+    const bool wmma = qn_word_is(&decoder->words, 0, "wmma");
+    qn_matrix_opcode opcode;
+    qn_matrix *matrix = qn_decode_alloc(decoder, sizeof *matrix);
+    if (!matrix || decoder->instruction->operand_count != 4 ||
+        !qn_matrix_opcode_read(&opcode, &decoder->words) || !read_types(&opcode, wmma, matrix) ||
+        !modifiers_fit(&opcode, qn_matrix_family_of(matrix->type_a))) {
+        return false;
     }
-    for (unsigned factor = 0; factor < QN_COUNT(types); factor++) {
-        const matrix_shape *found = find_shape(true, opcode, factor);
-        if (found && is_accumulator(factor, type)) {
-            return found;
-        }
+    matrix->saturate = opcode.saturate;
+    matrix->exclusive = opcode.exclusive;
+    matrix->columns_a = opcode.columns[0];
+    matrix->columns_b = opcode.columns[1];
+    if (!wmma && matrix->type_a == QN_MATRIX_F16 && opcode.m == 8 && opcode.n == 8 &&
+        opcode.k == 4) {
+        lay_out_quads(matrix);
+        return bind_product(decoder, matrix, false, qn_run_matrix_quads);
     }
-    return NULL;
+    const bool turned = qn_matrix_opcode_turn(&opcode);
+    const qn_matrix_shape *shape = qn_matrix_shape_find(wmma, &opcode, matrix->type_a);
+    if (!shape || (!wmma && (matrix->columns_a || !matrix->columns_b))) {
+        return false;
+    }
+    if (turned) {
+        const uint8_t type = matrix->type_a;
+        matrix->type_a = matrix->type_b;
+        matrix->type_b = type;
+    }
+    lay_out(matrix, shape);
+    return bind_product(decoder, matrix, turned, qn_run_matrix_multiply);
 }
+
+/* ---- matrices in memory --------------------------------------------------------------------- */
 
 /* wmma.load.x r, [p], stride?    wmma.store.d [p], r, stride? */
 static bool bind_move(qn_decoder *decoder, bool loads)
 {
     const qn_ptx_instruction *instruction = decoder->instruction;
     const unsigned count = instruction->operand_count;
-    matrix_opcode opcode;
+    qn_matrix_opcode opcode;
     qn_matrix_move *move = qn_decode_alloc(decoder, sizeof *move);
-    if (!move || (count != 2 && count != 3) || !read_opcode(&decoder->words, &opcode) ||
+    if (!move || (count != 2 && count != 3) || !qn_matrix_opcode_read(&opcode, &decoder->words) ||
         opcode.type_count != 1 || opcode.layout_count != 1 || (opcode.matrix == 'd') == loads ||
         !opcode.matrix) {
         return false;
     }
-    const bool turned = turn(&opcode), columns = opcode.columns[0] != turned;
-    const matrix_shape *shape = find_move_shape(&opcode);
+    const bool turned = qn_matrix_opcode_turn(&opcode), columns = opcode.columns[0] != turned;
+    const qn_matrix_shape *shape = qn_matrix_shape_find_move(&opcode);
     if (!shape) {
         return false;
     }
-    const unsigned type = opcode.types[0], bits = bits_of(type);
+    const unsigned type = opcode.types[0], bits = qn_matrix_bits(type);
     const bool factor = opcode.matrix == 'a' || opcode.matrix == 'b';
-    move->fragment = lay_out(factor ? opcode.matrix : 'c', shape, type);
+    move->fragment = qn_matrix_lay_out(factor ? opcode.matrix : 'c', shape, type);
     move->transposed = columns != (opcode.matrix == 'b');
     const unsigned length = move->fragment.words * move->fragment.word_bytes * 8 / bits;
     if (move->transposed && bits < 8) {

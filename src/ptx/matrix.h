@@ -2,7 +2,7 @@
  *
  * matrix: the matrix instructions of a warp, wmma, mma, ldmatrix, stmatrix and movmatrix.
  *
- *     decode_matrix.c   opcodes become a qn_matrix or a qn_matrix_move
+ *     decode_matrix.c   opcodes become a qn_matrix or a qn_matrix_move; their forms: matrix_forms.c
  *     run_matrix.c      registers <-> matrices in memory; the whole warp must be there
  *     matrix_math.c     D = A B + C, built once for each CPU level
  *     matrix_quads.c    mma.m8n8k4 of f16, whose four products are laid out in a way of their own

@@ -25,24 +25,32 @@ const qn_matrix_math *qn_matrix_math_level(int level)
     return levels[level];
 }
 
+/* Where the lanes of `missing` are. */
+static void print_missing(qn_text *out, const qn_warp *warp, uint32_t missing)
+{
+    const uint32_t exited = missing & warp->lanes & ~warp->live, lacking = missing & ~warp->lanes;
+    for (uint32_t k = 0; k < warp->count; k++) {
+        const qn_group *group = &warp->groups[k];
+        if (group->mask & missing) {
+            qn_text_printf(out, "; lanes 0x%08x are at ", group->mask & missing);
+            qn_print_place(out, group->frame, group->next - (group->state != QN_READY));
+        }
+    }
+    if (exited) {
+        qn_text_printf(out, "; lanes 0x%08x have exited", exited);
+    }
+    if (lacking) {
+        qn_text_printf(out, "; lanes 0x%08x do not exist in this block", lacking);
+    }
+}
+
 bool qn_matrix_whole_warp(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     if (mask == QN_ALL_LANES) {
         return true;
     }
-    const uint32_t missing = ~mask, elsewhere = missing & warp->live;
-    const uint32_t exited = missing & warp->lanes & ~warp->live;
-    const uint32_t lacking = missing & ~warp->lanes;
     qn_text who = {0};
-    if (elsewhere) {
-        qn_text_printf(&who, "; lanes 0x%08x are elsewhere", elsewhere);
-    }
-    if (exited) {
-        qn_text_printf(&who, "; lanes 0x%08x have exited", exited);
-    }
-    if (lacking) {
-        qn_text_printf(&who, "; lanes 0x%08x do not exist in this block", lacking);
-    }
+    print_missing(&who, warp, ~mask);
     qn_fault(warp, op, qn_first_lane(mask), QUERN_ERROR_LAUNCH,
              "a matrix instruction needs all 32 lanes of the warp, but only lanes 0x%08x are "
              "here%s",
