@@ -96,7 +96,7 @@ static uint32_t most_in_cluster(cuda_device *device, cu_function function,
 static void take_required_cluster(cuda_device *device, cu_function function,
                                   quern_launch_config *config)
 {
-    for (int k = 0; config->cluster[k] == 0 && k < 3; k++) {
+    for (int k = 0; k < 3 && config->cluster[k] == 0; k++) {
         int extent = 0;
         cu_result result;
         CUDA_IN(device, result,

@@ -61,20 +61,17 @@ static inline void *load(quern_device *device)
     return module;
 }
 
-static inline void *saxpy(quern_device *device)
-{
-    void *function;
-    cr_assert_eq(cuda->function_get(device, &function, load(device), "saxpy"), QUERN_OK);
-    return function;
-}
-
+/** Launch saxpy over four numbers and check what it computed. */
 static inline quern_status launch_with(quern_device *device, const quern_launch_config *config)
 {
     float a = 2, x[4] = {1, 2, 3, 4}, y[4] = {1, 1, 1, 1}, z[4] = {0};
     float *px = x, *py = y, *pz = z;
     int n = 4;
     void *parameters[] = {&a, &px, &py, &pz, &n};
-    quern_status status = cuda->launch(device, saxpy(device), config, parameters);
+    void *module = load(device), *saxpy;
+    cr_assert_eq(cuda->function_get(device, &saxpy, module, "saxpy"), QUERN_OK);
+    quern_status status = cuda->launch(device, saxpy, config, parameters);
+    cuda->module_free(device, module);
     if (status == QUERN_OK) {
         cr_assert_eq(z[3], 9);
     }

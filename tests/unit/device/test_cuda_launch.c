@@ -123,8 +123,11 @@ Test(cuda_launch, larger_clusters_once_they_are_allowed)
     const quern_launch_config config = {
         .grid = {64, 1, 1}, .block = {1, 1, 1}, .cluster = {16, 1, 1}};
     cr_assert_eq(launch_with(device, &config), QUERN_ERROR_INVALID_ARGUMENT);
-    cr_assert_eq(cuda->function_set(device, saxpy(device), QUERN_FUNCTION_NON_PORTABLE_CLUSTER, 1),
+    void *module = load(device), *saxpy;
+    cr_assert_eq(cuda->function_get(device, &saxpy, module, "saxpy"), QUERN_OK);
+    cr_assert_eq(cuda->function_set(device, saxpy, QUERN_FUNCTION_NON_PORTABLE_CLUSTER, 1),
                  QUERN_OK);
+    cuda->module_free(device, module);
     cr_assert_eq(launch_with(device, &config), QUERN_OK);
     cuda->close(device);
 }
