@@ -27,7 +27,15 @@ enum tag {
     ARCH,
     KIND,
     LINE_INFO,
-    MINIMAL
+    MINIMAL,
+    FILE_NAME, /* from here on, only what is given leaves a field */
+    INCLUDE_NAME,
+    INCLUDE_HASH,
+    CUDA_HEADERS,
+    RELOCATABLE,
+    PIECE_KIND,
+    PIECE_HASH,
+    LINKER
 };
 
 static void add_number(qn_text *out, uint64_t number, int bytes)
@@ -58,6 +66,78 @@ static void add_value(qn_text *out, enum tag tag, uint64_t value)
     add_number(out, value, 8);
 }
 
+static void add_hash(qn_text *out, enum tag tag, const uint64_t hash[2])
+{
+    add_number(out, tag, 4);
+    add_number(out, 16, 8);
+    add_number(out, hash[0], 8);
+    add_number(out, hash[1], 8);
+}
+
+/* Where headers lie is left out: what is in them is in the key. */
+static void add_options(qn_text *out, const qn_key_fields *fields)
+{
+    for (size_t k = 0; k < fields->option_count; k++) {
+        const char *path;
+        switch (qn_option_path(fields->options, fields->option_count, &k, &path)) {
+        case QN_INCLUDE_FOLDER:
+            add_string(out, OPTION, "-I");
+            break;
+        case QN_INCLUDE_FILE:
+            add_string(out, OPTION, "-include");
+            break;
+        case QN_NO_PATH:
+            add_string(out, OPTION, fields->options[k]);
+            break;
+        }
+    }
+}
+
+static void add_includes(qn_text *out, const qn_includes *includes)
+{
+    for (size_t k = 0; k < includes->file_count; k++) {
+        add_string(out, INCLUDE_NAME, includes->files[k].name);
+        add_hash(out, INCLUDE_HASH, includes->files[k].hash);
+    }
+    if (includes->cuda) {
+        add_value(out, CUDA_HEADERS, includes->cuda);
+    }
+}
+
+static void add_pieces(qn_text *out, const qn_key_fields *fields)
+{
+    for (size_t k = 0; k < fields->piece_count; k++) {
+        const qn_key_piece *piece = &fields->pieces[k];
+        XXH128_hash_t hash = XXH3_128bits(piece->data, piece->size);
+        add_value(out, PIECE_KIND, (uint64_t)piece->kind);
+        add_hash(out, PIECE_HASH, (uint64_t[]){hash.high64, hash.low64});
+    }
+    if (fields->linker) {
+        add_string(out, LINKER, fields->linker);
+    }
+}
+
+static void add_file_name(qn_text *out, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    add_string(out, FILE_NAME, slash ? slash + 1 : path);
+}
+
+/* What only modules of users have. */
+static void add_users(qn_text *out, const qn_key_fields *fields)
+{
+    if (fields->file_name) {
+        add_file_name(out, fields->file_name);
+    }
+    if (fields->includes) {
+        add_includes(out, fields->includes);
+    }
+    if (fields->relocatable) {
+        add_value(out, RELOCATABLE, 1);
+    }
+    add_pieces(out, fields);
+}
+
 quern_status qn_key_make(qn_key *out, const qn_key_fields *fields)
 {
     *out = (qn_key){0};
@@ -65,9 +145,7 @@ quern_status qn_key_make(qn_key *out, const qn_key_fields *fields)
     qn_text_add(&material, magic, sizeof magic - 1);
     add_number(&material, KEY_FORMAT, 4);
     add_string(&material, SOURCE, fields->source);
-    for (size_t k = 0; k < fields->option_count; k++) {
-        add_string(&material, OPTION, fields->options[k]);
-    }
+    add_options(&material, fields);
     for (size_t k = 0; k < fields->header_count; k++) {
         add_string(&material, HEADER_NAME, fields->headers[k].name);
         add_string(&material, HEADER_TEXT, fields->headers[k].text);
@@ -79,6 +157,7 @@ quern_status qn_key_make(qn_key *out, const qn_key_fields *fields)
     add_value(&material, KIND, (uint64_t)fields->kind);
     add_value(&material, LINE_INFO, fields->line_info);
     add_value(&material, MINIMAL, fields->minimal);
+    add_users(&material, fields);
     out->material_size = material.length;
     out->material = qn_text_take(&material);
     if (!out->material) {

@@ -15,6 +15,7 @@ typedef struct job {
     const qn_nvrtc *nvrtc;
     const qn_compile_request *request;
     nvrtc_program program;
+    qn_image_kind kind; /* what it makes, which a target among the options may change */
     qn_arena arena;
     char *log;
 } job;
@@ -97,17 +98,17 @@ static quern_status read_log(job *j)
 
 static quern_status compile(job *j, const qn_user_text *user_texts, size_t user_text_count)
 {
-    const char *const *options;
-    int count;
-    QN_TRY(qn_options_make(&j->arena, j->request, j->nvrtc, &options, &count));
-    int result = j->nvrtc->CompileProgram(j->program, count, options);
+    qn_options options;
+    QN_TRY(qn_options_make(&options, &j->arena, j->request, j->nvrtc));
+    j->kind = options.kind;
+    int result = j->nvrtc->CompileProgram(j->program, options.count, options.list);
     QN_TRY(read_log(j));
     if (result == NVRTC_OK) {
         return QUERN_OK;
     }
     quern_status status;
     if (result == NVRTC_COMPILATION) {
-        status = qn_diagnose(qn_str_of(j->log), user_texts, user_text_count);
+        status = qn_diagnose(qn_str_of(j->log), j->request, user_texts, user_text_count);
     } else if (result == NVRTC_INVALID_OPTION) {
         status = qn_diagnose_option(qn_str_of(j->log), j->request, j->nvrtc);
     } else {
@@ -118,11 +119,30 @@ static quern_status compile(job *j, const qn_user_text *user_texts, size_t user_
     return status;
 }
 
+/* The functions that give one kind of code. */
+typedef struct getter {
+    int (*size)(nvrtc_program program, size_t *size);
+    int (*code)(nvrtc_program program, char *code);
+} getter;
+
+static getter getter_of(const job *j)
+{
+    const qn_nvrtc *n = j->nvrtc;
+    switch (j->kind) {
+    case QN_IMAGE_CUBIN:
+        return (getter){n->GetCUBINSize, n->GetCUBIN};
+    case QN_IMAGE_PTX:
+        return (getter){n->GetPTXSize, n->GetPTX};
+    default:
+        return (getter){n->GetLTOIRSize, n->GetLTOIR};
+    }
+}
+
 static quern_status read_code(const job *j, qn_image *image)
 {
-    bool cubin = j->request->kind == QN_IMAGE_CUBIN;
+    getter get = getter_of(j);
     size_t size = 0;
-    int result = (cubin ? j->nvrtc->GetCUBINSize : j->nvrtc->GetPTXSize)(j->program, &size);
+    int result = get.size(j->program, &size);
     if (result != NVRTC_OK || size == 0) {
         return fail_result(j, result, "telling the size of the code");
     }
@@ -130,13 +150,13 @@ static quern_status read_code(const job *j, qn_image *image)
     if (!image->data) {
         return qn_fail_memory("reading the compiled code");
     }
-    result = (cubin ? j->nvrtc->GetCUBIN : j->nvrtc->GetPTX)(j->program, image->data);
+    result = get.code(j->program, image->data);
     if (result != NVRTC_OK) {
         return fail_result(j, result, "giving the code");
     }
-    image->kind = j->request->kind;
+    image->kind = j->kind;
     image->data[size] = '\0';
-    image->size = cubin ? size : strlen(image->data);
+    image->size = j->kind == QN_IMAGE_PTX ? strlen(image->data) : size;
     return QUERN_OK;
 }
 
@@ -185,8 +205,10 @@ quern_status qn_compile(qn_image *out, const qn_compile_request *request,
                         const qn_user_text *user_texts, size_t user_text_count)
 {
     *out = (qn_image){0};
-    if (request->kind != QN_IMAGE_CUBIN && request->kind != QN_IMAGE_PTX) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "NVRTC makes cubin and PTX, no other image");
+    if (request->kind != QN_IMAGE_CUBIN && request->kind != QN_IMAGE_PTX &&
+        request->kind != QN_IMAGE_LTO_IR) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "NVRTC makes cubin, PTX and LTO-IR, not %s",
+                       qn_image_kind_name(request->kind));
     }
     job j = {.request = request};
     qn_image image = {0};

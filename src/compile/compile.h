@@ -162,6 +162,14 @@ typedef struct qn_user_text {
 quern_status qn_compile(qn_image *out, const qn_compile_request *request,
                         const qn_user_text *user_texts, size_t user_text_count);
 
+/* ---- options.c ------------------------------------------------------------------------------ */
+
+typedef enum qn_path_option { QN_NO_PATH, QN_INCLUDE_FOLDER, QN_INCLUDE_FILE } qn_path_option;
+/** What options[*k] gives: a folder to search (-I, --include-path), a header to begin with
+ * (-include, --pre-include), or no path. *path is the path, and *k moves on to it when it is a word
+ * of its own. */
+qn_path_option qn_option_path(const char *const *options, size_t count, size_t *k,
+                              const char **path);
 /** True when one of the options is -NAME or --NAME, with or without a value behind it. */
 bool qn_options_say(const char *const *options, size_t count, const char *name);
 

@@ -83,7 +83,12 @@ static bool read_severity(qn_str text, qn_str *message)
 /* FILE(LINE): severity: message */
 static bool read_error_line(qn_str line, finding *out)
 {
-    static const char end_of_source[] = "At end of source: ";
+    static const char end_of_source[] = "At end of source: ", options[] = "Command-line error: ";
+    if (find_in(line, options) == line.data && line.length > 0) {
+        *out = (finding){.file = {"the options", 11},
+                         .message = from(line, line.data + strlen(options))};
+        return true;
+    }
     if (find_in(line, end_of_source) == line.data && line.length > 0) {
         out->file = (qn_str){"", 0};
         out->line = 0;
@@ -300,29 +305,60 @@ static bool fail_at_bracket(const finding *found, user_texts texts)
 
 /* ---- outside of user texts ------------------------------------------------------------------ */
 
-static quern_status fail_in_generated(const finding *found, user_texts texts)
+static quern_status fail_elsewhere(const finding *found, bool generated)
+{
+    static const char end[] = "end of the source";
+    bool named = found->file.length > 0 || found->line > 0;
+    qn_str file = named ? found->file : (qn_str){end, strlen(end)};
+    qn_text place = {0};
+    qn_text_add(&place, file.data, file.length);
+    if (found->line > 0) {
+        qn_text_printf(&place, ":%u", found->line);
+    }
+    qn_fail(QUERN_ERROR_COMPILE, "%s: %.*s%s", place.data ? place.data : end,
+            (int)found->message.length, found->message.data,
+            generated ? " (in generated code, next to the text given: see the source)" : "");
+    if (found->line > 0 && place.data) {
+        place.data[file.length] = '\0';
+        qn_error_place(place.data, found->line, 0);
+    }
+    qn_text_free(&place);
+    return QUERN_ERROR_COMPILE;
+}
+
+/* The compiler turns each name expression into a line of a file of its own. */
+static bool fail_at_expression(const finding *found, const qn_compile_request *request)
 {
     static const char pragma[] = "#pragma nv_mangled_name ";
     const char *expression = find_in(found->printed, pragma);
-    if (expression) {
-        qn_str name = trim(from(found->printed, expression + strlen(pragma)));
-        return qn_fail(QUERN_ERROR_COMPILE, "the name expression \"%.*s\": %.*s", (int)name.length,
-                       name.data, (int)found->message.length, found->message.data);
+    if (!expression) {
+        return false;
     }
-    qn_text place = {0};
-    if (found->line > 0) {
-        qn_text_printf(&place, "%.*s:%u", (int)found->file.length, found->file.data, found->line);
+    qn_str name = trim(from(found->printed, expression + strlen(pragma)));
+    qn_text kernels = {0};
+    size_t count = qn_source_kernels(&kernels, request->source);
+    qn_fail(QUERN_ERROR_NAME, "the name expression \"%.*s\": %.*s; %s%s", (int)name.length,
+            name.data, (int)found->message.length, found->message.data,
+            count > 0 ? "the source has the kernels " : "the source itself has no kernels",
+            kernels.data ? kernels.data : "");
+    qn_text_free(&kernels);
+    return true;
+}
+
+/* "cannot open source file "NAME"", and the like: say more. The text must outlive *found. */
+static void explain_missing(finding *found, const qn_compile_request *request, qn_text *text)
+{
+    static const char before[] = "open source file \"";
+    const char *name = find_in(found->message, before);
+    if (!name) {
+        return;
     }
-    char *name = qn_text_take(&place);
-    qn_fail(QUERN_ERROR_COMPILE, "%s: %.*s%s", name && name[0] ? name : "end of the source",
-            (int)found->message.length, found->message.data,
-            texts.count > 0 ? " (in generated code, next to the text given: see the source)" : "");
-    if (name && name[0]) {
-        *strrchr(name, ':') = '\0';
-        qn_error_place(name, found->line, 0);
+    qn_str rest = from(found->message, name + strlen(before));
+    const char *end = memchr(rest.data, '"', rest.length);
+    if (end) {
+        qn_explain_missing(text, (qn_str){rest.data, (size_t)(end - rest.data)}, request);
+        found->message = text->data ? (qn_str){text->data, text->length} : found->message;
     }
-    qn_free(name);
-    return QUERN_ERROR_COMPILE;
 }
 
 /* The assembler speaks otherwise: "ptxas error   : text", "ptxas ... line 26; fatal   : text". */
@@ -341,24 +377,38 @@ static bool fail_in_assembler(qn_str log)
     return false;
 }
 
-quern_status qn_diagnose(qn_str log, const qn_user_text *texts, size_t text_count)
+static quern_status fail_somewhere(const finding *found, user_texts texts, bool generated)
 {
-    user_texts all = {texts, text_count};
+    const qn_user_text *text = text_named(texts, found->file);
+    if (text && found->line <= count_lines(text->text)) {
+        return fail_in_text(found, text);
+    }
+    if (fail_in_context(found, texts) || fail_at_bracket(found, texts)) {
+        return QUERN_ERROR_COMPILE;
+    }
+    return text ? fail_past_end(found, text) : fail_elsewhere(found, generated);
+}
+
+quern_status qn_diagnose(qn_str log, const qn_compile_request *request, const qn_user_text *texts,
+                         size_t text_count)
+{
     finding found;
     if (!first_error(log, &found)) {
-        if (!fail_in_assembler(log)) {
-            qn_fail(QUERN_ERROR_COMPILE, "the compiler failed without an error message");
-        }
-        return QUERN_ERROR_COMPILE;
+        return fail_in_assembler(log)
+                   ? QUERN_ERROR_COMPILE
+                   : qn_fail(QUERN_ERROR_COMPILE, "the compiler failed without an error message");
     }
-    const qn_user_text *text = text_named(all, found.file);
-    if (text && found.line <= count_lines(text->text)) {
-        return fail_in_text(&found, text);
+    if (fail_at_expression(&found, request)) {
+        return QUERN_ERROR_NAME;
     }
-    if (fail_in_context(&found, all) || fail_at_bracket(&found, all)) {
-        return QUERN_ERROR_COMPILE;
-    }
-    return text ? fail_past_end(&found, text) : fail_in_generated(&found, all);
+    qn_text missing = {0};
+    explain_missing(&found, request, &missing);
+    user_texts all = {texts, text_count};
+    bool generated =
+        text_count > 0 && !(request->file_name && text_named(all, qn_str_of(request->file_name)));
+    quern_status status = fail_somewhere(&found, all, generated);
+    qn_text_free(&missing);
+    return status;
 }
 
 quern_status qn_diagnose_option(qn_str log, const qn_compile_request *request,

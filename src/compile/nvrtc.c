@@ -16,68 +16,29 @@
 
 #define OLDEST_MAJOR 12
 
-static const struct {
-    const char *name;
-    size_t offset;
-} symbols[] = {
+static const qn_symbol symbols[] = {
 #define SYMBOL(name, result, parameters) {"nvrtc" #name, offsetof(qn_nvrtc, name)},
     QN_NVRTC_FUNCTIONS(SYMBOL)
 #undef SYMBOL
 };
 
+static const qn_loadable loadable = {
+    .name = "NVRTC",
+    .purpose = "compiler",
+    .file = "libnvrtc",
+    .variable = "QUERN_NVRTC",
+    .package = "nvidia-cuda-nvrtc",
+    .oldest = "12.0",
+    .not_found = QUERN_ERROR_NVRTC_NOT_FOUND,
+    .unusable = QUERN_ERROR_NVRTC,
+    .find = qn_compiler_find,
+    .symbols = symbols,
+    .symbol_count = QN_COUNT(symbols),
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static qn_nvrtc nvrtc; /* guarded by lock until `ready`, constant after */
 static atomic_bool ready;
-
-static quern_status fail_not_found(void)
-{
-    qn_compiler_identity none;
-    char *looked = NULL;
-    qn_compiler_find(&none, &looked);
-    const char *asked = getenv("QUERN_NVRTC");
-    quern_status status;
-    if (asked && asked[0]) {
-        status =
-            qn_fail(QUERN_ERROR_NVRTC_NOT_FOUND,
-                    "QUERN_NVRTC is \"%s\", but there is no libnvrtc there; name the file "
-                    "libnvrtc.so.13 or .12, or the folder that it is in, or unset the variable",
-                    asked);
-    } else {
-        status =
-            qn_fail(QUERN_ERROR_NVRTC_NOT_FOUND,
-                    "NVRTC, the compiler of CUDA, was not found: install the CUDA Toolkit 12 or "
-                    "13, or the Python package nvidia-cuda-nvrtc, and if it is in an unusual "
-                    "place, set QUERN_NVRTC to the folder with libnvrtc.so");
-        if (looked && looked[0]) {
-            qn_text log = {0};
-            qn_text_printf(&log, "looked in:\n%s", looked);
-            qn_error_log((qn_str){log.data, log.length});
-            qn_text_free(&log);
-        }
-    }
-    qn_free(looked);
-    return status;
-}
-
-static quern_status find_symbols(qn_nvrtc *out, qn_library *library)
-{
-    for (size_t k = 0; k < QN_COUNT(symbols); k++) {
-        void *symbol = qn_library_symbol(library, symbols[k].name);
-        if (!symbol && k == 0) {
-            return qn_fail(QUERN_ERROR_NVRTC, "%s is not NVRTC: it has no function %s",
-                           qn_library_path(library), symbols[k].name);
-        }
-        if (!symbol) {
-            int major = 0, minor = 0;
-            out->Version(&major, &minor);
-            return qn_fail(QUERN_ERROR_NVRTC,
-                           "%s is NVRTC %d.%d, which has no function %s; 12.0 or later is needed",
-                           qn_library_path(library), major, minor, symbols[k].name);
-        }
-        memcpy((char *)out + symbols[k].offset, &symbol, sizeof symbol);
-    }
-    return QUERN_OK;
-}
 
 static quern_status read_version(qn_nvrtc *out, qn_library *library)
 {
@@ -122,22 +83,9 @@ static void load_builtins(const qn_nvrtc *loaded, const char *path)
 
 static quern_status load(qn_nvrtc *out)
 {
-    qn_compiler_identity found;
-    if (!qn_compiler_find(&found, NULL)) {
-        return fail_not_found();
-    }
     qn_library *library;
-    char *why;
-    if (!qn_library_open(&library, (const char *const[]){found.path, NULL}, &why)) {
-        quern_status status = why ? qn_fail(QUERN_ERROR_NVRTC, "cannot load NVRTC: %s", why)
-                                  : qn_fail_memory("loading NVRTC");
-        qn_free(why);
-        return status;
-    }
-    quern_status status = find_symbols(out, library);
-    if (status == QUERN_OK) {
-        status = read_version(out, library);
-    }
+    QN_TRY(qn_load(&loadable, &library, out));
+    quern_status status = read_version(out, library);
     if (status == QUERN_OK) {
         status = read_archs(out, library);
     }

@@ -38,7 +38,9 @@ enum {
     X(GetPTXSize, int, (nvrtc_program program, size_t * size))                                     \
     X(GetPTX, int, (nvrtc_program program, char *ptx))                                             \
     X(GetCUBINSize, int, (nvrtc_program program, size_t * size))                                   \
-    X(GetCUBIN, int, (nvrtc_program program, char *cubin))
+    X(GetCUBIN, int, (nvrtc_program program, char *cubin))                                         \
+    X(GetLTOIRSize, int, (nvrtc_program program, size_t * size))                                   \
+    X(GetLTOIR, int, (nvrtc_program program, char *ltoir))
 
 typedef struct qn_nvrtc {
 #define QN_NVRTC_MEMBER(name, result, parameters) result(*name) parameters;
@@ -50,10 +52,67 @@ typedef struct qn_nvrtc {
     int arch_count;
 } qn_nvrtc;
 
+/* ---- load.c ------------------------------------------------------------------------------- */
+
+/** A function of a library, and where its pointer goes. */
+typedef struct qn_symbol {
+    const char *name;
+    size_t offset;
+} qn_symbol;
+
+/** A library of CUDA's that is loaded at run time. */
+typedef struct qn_loadable {
+    const char *name, *purpose; /**< "NVRTC", "compiler" */
+    const char *file;           /**< "libnvrtc" */
+    const char *variable;       /**< of the environment, that says where it is */
+    const char *package;        /**< of Python, that has it */
+    const char *oldest;         /**< the first version that has all functions */
+    quern_status not_found, unusable;
+    bool (*find)(qn_compiler_identity *out, char **looked);
+    const qn_symbol *symbols; /**< the first is in every version */
+    size_t symbol_count;
+} qn_loadable;
+quern_status qn_load(const qn_loadable *loadable, qn_library **out, void *functions);
+
 /* ---- nvrtc.c ------------------------------------------------------------------------------ */
 
 /** The loaded library; loads it. Never unloaded, so *out stays valid. */
 quern_status qn_nvrtc_get(const qn_nvrtc **out);
+
+/* ---- places.c ------------------------------------------------------------------------------ */
+
+/** Where something may be: `below` the value of a variable of the environment (NULL: of nothing, so
+ * `below` is a whole path; "": of the folder of libquern). `below` NULL: the value is a list of
+ * folders. A pattern with * may match several folders: the highest version comes first. */
+typedef struct qn_place {
+    const char *variable, *below;
+} qn_place;
+/** Look at a folder that exists. True: enough. */
+typedef bool (*qn_folder_visitor)(void *context, const char *folder);
+/** Visit the folders of a table until one is enough; true then. */
+bool qn_places_visit(const qn_place *places, size_t count, qn_folder_visitor visitor,
+                     void *context);
+bool qn_is_folder(const char *path);
+
+/* ---- cuda_headers.c ----------------------------------------------------------------------- */
+
+/** A folder with headers of CUDA or CCCL. */
+typedef struct qn_cuda_folder {
+    char *path;
+    uint64_t version; /**< a hash of the versions that its headers state */
+} qn_cuda_folder;
+/** The folders of this machine, in the order in which they are searched. Found once a process. */
+size_t qn_cuda_folders(const qn_cuda_folder **out);
+/** The first of them that has the header `name`; SIZE_MAX: none. */
+size_t qn_cuda_folder_with(const char *name);
+/** Is a folder of the user's one with CUDA's or CCCL's headers, and of which version? */
+bool qn_cuda_folder_is(const char *folder);
+uint64_t qn_cuda_version_of(const char *folder);
+
+/* ---- missing.c ---------------------------------------------------------------------------- */
+
+/** What is wrong and what to do when the compiler did not find the header `name`. */
+void qn_explain_missing(qn_text *out, qn_str name, const qn_compile_request *request);
 
 /* ---- build_id.c --------------------------------------------------------------------------- */
 
@@ -62,18 +121,32 @@ void qn_build_id_read(char *out, size_t capacity, const char *path);
 
 /* ---- options.c ---------------------------------------------------------------------------- */
 
-/** The options handed to NVRTC: Quern's, then the user's. Lie in `arena`. */
-quern_status qn_options_make(qn_arena *arena, const qn_compile_request *request,
-                             const qn_nvrtc *nvrtc, const char *const **options, int *count);
+/** The options handed to NVRTC: Quern's, the user's, then the folders of CUDA's headers. Lie in an
+ * arena. `kind` is what they ask for: of the request, or PTX for a virtual target. */
+typedef struct qn_options {
+    const char **list;
+    int count;
+    qn_image_kind kind;
+} qn_options;
+quern_status qn_options_make(qn_options *out, qn_arena *arena, const qn_compile_request *request,
+                             const qn_nvrtc *nvrtc);
 
 /* ---- diagnose.c --------------------------------------------------------------------------- */
 
-/** Record QUERN_ERROR_COMPILE from the log of a failed compilation: message, place, span. */
-quern_status qn_diagnose(qn_str log, const qn_user_text *user_texts, size_t user_text_count);
+/** Record QUERN_ERROR_COMPILE from the log of a failed compilation: message, place, span.
+ * QUERN_ERROR_NAME when it was for a name expression. */
+quern_status qn_diagnose(qn_str log, const qn_compile_request *request,
+                         const qn_user_text *user_texts, size_t user_text_count);
 
 /** Record QUERN_ERROR_COMPILE for options that NVRTC refused; names the user's option it means. */
 quern_status qn_diagnose_option(qn_str log, const qn_compile_request *request,
                                 const qn_nvrtc *nvrtc);
+
+/* ---- skip.c ------------------------------------------------------------------------------- */
+
+/** Behind the comment, string or character constant that begins at `p` of a text of C++; `p` itself
+ * when none begins there; NULL when it has no end. */
+const char *qn_skip_inert(qn_str text, const char *p);
 
 /* ---- brackets.c --------------------------------------------------------------------------- */
 

@@ -142,8 +142,24 @@ static const struct {
     {"hello", QUERN_ERROR_COMPILE, "\"hello\""},
     {"--std=c++99", QUERN_ERROR_COMPILE, "\"--std=c++99\""},
     {"--maxrregcount=abc", QUERN_ERROR_COMPILE, "\"--maxrregcount=abc\""},
-    {"-arch=sm_80", QUERN_ERROR_INVALID_ARGUMENT, "the target is that of the device"},
-    {"-dlto", QUERN_ERROR_INVALID_ARGUMENT, "linker"},
+    {"-rdc=true", QUERN_OK, ""},
+    {"-dc", QUERN_OK, ""},
+    {"-G", QUERN_OK, ""},
+    {"-arch=sm_90", QUERN_OK, ""},
+    {"--gpu-architecture=compute_80", QUERN_OK, ""},
+    {"-arch=sm_90a", QUERN_OK, ""},
+    {"-arch=sm_80", QUERN_ERROR_INVALID_ARGUMENT,
+     "\"sm_80\" does not run on this device, whose "
+     "compute capability is 9.0"},
+    {"-arch=compute_100", QUERN_ERROR_INVALID_ARGUMENT, "\"compute_100\" does not run"},
+    {"-arch=compute_80a", QUERN_ERROR_INVALID_ARGUMENT, "\"compute_80a\" does not run"},
+    {"-arch=native", QUERN_ERROR_INVALID_ARGUMENT, "\"native\" is no target"},
+    {"-arch=sm_", QUERN_ERROR_INVALID_ARGUMENT, "\"sm_\" is no target"},
+    {"-arch=sm_90x", QUERN_ERROR_INVALID_ARGUMENT, "is no target"},
+    {"-arch", QUERN_ERROR_INVALID_ARGUMENT, "\"\" is no target"},
+    {"-dlto", QUERN_ERROR_INVALID_ARGUMENT, "must be linked"},
+    {"--dlink-time-opt", QUERN_ERROR_INVALID_ARGUMENT, "must be linked"},
+    {"--optix-ir", QUERN_ERROR_INVALID_ARGUMENT, "OptiX"},
 };
 
 Test(compile, options, .init = need_nvrtc)
@@ -159,6 +175,70 @@ Test(compile, options, .init = need_nvrtc)
                   quern_last_error()->message);
         qn_image_free(&image);
     }
+}
+
+Test(compile, a_target_among_the_options, .init = need_nvrtc)
+{
+    static const struct {
+        const char *options[2];
+        qn_image_kind kind; /* of the image */
+        const char *says;   /* in it, when it is PTX */
+    } cases[] = {
+        {{"-arch=compute_80", "-DX"}, QN_IMAGE_PTX, ".target sm_80"},
+        {{"-arch", "compute_90"}, QN_IMAGE_PTX, ".target sm_90"},
+        {{"--gpu-architecture", "sm_90a"}, QN_IMAGE_CUBIN, ""},
+    };
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        qn_compile_request request = request_for(plain, QN_IMAGE_CUBIN);
+        request.options = cases[k].options;
+        request.option_count = 2;
+        qn_image image;
+        cr_assert_eq(qn_compile(&image, &request, NULL, 0), QUERN_OK, "%s",
+                     quern_last_error_text());
+        cr_expect_eq(image.kind, cases[k].kind);
+        cr_expect(image.kind == QN_IMAGE_CUBIN || strstr(image.data, cases[k].says));
+        qn_image_free(&image);
+    }
+}
+
+Test(compile, kinds_to_be_linked, .init = need_nvrtc)
+{
+    static const struct {
+        qn_image_kind kind;
+        bool relocatable;
+    } cases[] = {{QN_IMAGE_LTO_IR, false}, {QN_IMAGE_CUBIN, true}, {QN_IMAGE_PTX, true}};
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        qn_compile_request request = request_for(
+            "extern __device__ int far(int); __global__ void k(int *x) { *x = far(*x); }",
+            cases[k].kind);
+        request.relocatable = cases[k].relocatable;
+        qn_image image;
+        cr_assert_eq(qn_compile(&image, &request, NULL, 0), QUERN_OK, "%s",
+                     quern_last_error_text());
+        cr_expect_eq(image.kind, cases[k].kind);
+        cr_expect_eq(qn_image_kind_of(image.data, image.size), cases[k].kind);
+        qn_image_free(&image);
+    }
+    qn_compile_request request = request_for(plain, QN_IMAGE_OBJECT);
+    qn_image image;
+    cr_expect_eq(qn_compile(&image, &request, NULL, 0), QUERN_ERROR_INVALID_ARGUMENT);
+}
+
+Test(compile, a_name_expression_without_a_match, .init = need_nvrtc)
+{
+    static const char *const expressions[] = {"ns::scale<float>", "ns::shift<int>"};
+    qn_compile_request request =
+        request_for("namespace ns { template <class T> __global__ void scale(T *x) { *x = 2; } }\n"
+                    "__global__ void plain() {}\n",
+                    QN_IMAGE_PTX);
+    request.expressions = expressions;
+    request.expression_count = 2;
+    qn_image image;
+    cr_expect_eq(qn_compile(&image, &request, NULL, 0), QUERN_ERROR_NAME);
+    cr_expect_str_eq(quern_last_error()->message,
+                     "the name expression \"ns::shift<int>\": namespace \"ns\" has no member "
+                     "\"shift\"; the source has the kernels ns::scale<...>, plain");
+    cr_expect(strstr(quern_last_error()->log, "nv_mangled_name ns::shift<int>"));
 }
 
 Test(compile, unknown_targets, .init = need_nvrtc)

@@ -8,9 +8,18 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+static const char *const folders[] = {"-Ione", "--std=c++17", "-I", "two"};
+static const qn_compile_request snippet = {
+    .source = "__global__ void k() {}", .options = folders, .option_count = QN_COUNT(folders)};
+
 typedef struct diagnosis {
     const char *log, *operation, *message, *marked;
 } diagnosis;
+
+static quern_status status_of(const diagnosis *d)
+{
+    return strstr(d->message, "the name expression") ? QUERN_ERROR_NAME : QUERN_ERROR_COMPILE;
+}
 
 static const diagnosis diagnoses[] = {
     {"operation(1): error: identifier \"foo\" is undefined\n"
@@ -40,7 +49,10 @@ static const diagnosis diagnoses[] = {
     {"operation(1): catastrophic error: cannot open source file \"nix.h\"\n"
      "  #include \"nix.h\"\n"
      "                  ^\n\n",
-     "#include \"nix.h\"", "operation:1:17: cannot open source file \"nix.h\"", ""},
+     "#include \"nix.h\"",
+     "operation:1:17: the header \"nix.h\" was not found: add its folder with -I, or give it as a "
+     "header in memory; looked in: one, two",
+     ""},
     /* the line shown is not the user's: the whole line is marked */
     {"operation(2): error: expected a \";\"\n"
      "  something else\n"
@@ -81,7 +93,30 @@ static const diagnosis diagnoses[] = {
     {"__nv_name_map(2): error: identifier \"kk\" is undefined\n"
      "  #pragma nv_mangled_name kk<int>\n"
      "                          ^\n",
-     "y = x", "the name expression \"kk<int>\": identifier \"kk\" is undefined", ""},
+     "y = x",
+     "the name expression \"kk<int>\": identifier \"kk\" is undefined; the source has the kernels "
+     "k",
+     ""},
+    {"Command-line error: cannot open source file \"cuda_fp99.h\"\n\n", "y = x",
+     "the options: the header \"cuda_fp99.h\" was not found: it is one of CUDA's; install the CUDA "
+     "Toolkit, or the Python packages nvidia-cuda-runtime and nvidia-cuda-cccl, and set CUDA_HOME "
+     "to "
+     "the folder that has include/ in it; looked in: one, two (in generated code, next to the text "
+     "given: see the source)",
+     ""},
+    {"a.h(2): catastrophic error: could not open source file \"stdint.h\" (no directories in "
+     "search "
+     "list)\n",
+     "y = x",
+     "a.h:2: the header \"stdint.h\" was not found: the compiler for the GPU has none of the "
+     "host's "
+     "headers; <cuda/std/...> has most of what C++ has; looked in: one, two (in generated code, "
+     "next to the text given: see the source)",
+     ""},
+    {"a.h(2): error: cannot open source file \"cut", "y = x",
+     "a.h:2: cannot open source file \"cut (in generated code, next to the text given: see the "
+     "source)",
+     ""},
     {"ptxas error   : Entry function 'k' uses too much shared data (0xf4240 bytes, 0xc000 max)\n",
      "y", "the assembler: Entry function 'k' uses too much shared data (0xf4240 bytes, 0xc000 max)",
      ""},
@@ -99,9 +134,9 @@ Test(diagnose, logs)
     for (size_t k = 0; k < QN_COUNT(diagnoses); k++) {
         const diagnosis *d = &diagnoses[k];
         qn_user_text texts[] = {{"preamble", "#define A 1"}, {"operation", d->operation}};
-        quern_status status = qn_diagnose(qn_str_of(d->log), texts, QN_COUNT(texts));
+        quern_status status = qn_diagnose(qn_str_of(d->log), &snippet, texts, QN_COUNT(texts));
         const quern_error *error = quern_last_error();
-        cr_expect_eq(status, QUERN_ERROR_COMPILE);
+        cr_expect_eq(status, status_of(d));
         cr_expect_str_eq(error->message, d->message, "case %zu: %s", k, error->message);
         size_t length = error->end - error->begin;
         cr_expect(length == strlen(d->marked) &&
@@ -110,9 +145,17 @@ Test(diagnose, logs)
     }
 }
 
+Test(diagnose, a_header_of_a_users_own_source_is_not_generated)
+{
+    qn_compile_request module = {.source = "s", .file_name = "dir/mine.cu"};
+    qn_user_text text = {"dir/mine.cu", "s"};
+    qn_diagnose(QN_STR("dir/own.h(3): error: x\n"), &module, &text, 1);
+    cr_expect_str_eq(quern_last_error()->message, "dir/own.h:3: x");
+}
+
 Test(diagnose, place_is_recorded)
 {
-    qn_diagnose(QN_STR("operation(3): error: x\n"), NULL, 0);
+    qn_diagnose(QN_STR("operation(3): error: x\n"), &snippet, NULL, 0);
     const char *file;
     uint32_t line, column;
     cr_assert(qn_error_get_place(&file, &line, &column));
@@ -129,7 +172,8 @@ Test(diagnose, every_cut_of_a_log)
         for (size_t length = 0; length <= strlen(diagnoses[k].log); length++) {
             char *log = qn_strndup(diagnoses[k].log, length);
             qn_user_text text = {"operation", diagnoses[k].operation};
-            cr_expect_eq(qn_diagnose(qn_str_of(log), &text, 1), QUERN_ERROR_COMPILE);
+            quern_status status = qn_diagnose(qn_str_of(log), &snippet, &text, 1);
+            cr_expect(status == QUERN_ERROR_COMPILE || status == status_of(&diagnoses[k]));
             qn_free(log);
         }
     }
@@ -139,10 +183,24 @@ static const struct {
     const char *text;
     int at; /* -1: all brackets have partners */
 } brackets[] = {
-    {"", -1},           {"f(a[1], {2})", -1},   {"(", 0},        {")", 0},
-    {"a(b[c)", 3},      {"'(' \"[\" // {", -1}, {"/* ( */", -1}, {"x /* (", 2},
-    {"\"abc", 0},       {"'\\'(' ( )", -1},     {"1'000'(", 5},  {"{ { }", 0},
-    {"\"a\\\"(\"", -1}, {"a // ' \n b)", 10},
+    {"", -1},
+    {"f(a[1], {2})", -1},
+    {"(", 0},
+    {")", 0},
+    {"a(b[c)", 3},
+    {"'(' \"[\" // {", -1},
+    {"/* ( */", -1},
+    {"x /* (", 2},
+    {"\"abc", 0},
+    {"'\\'(' ( )", -1},
+    {"1'000'(", 5},
+    {"{ { }", 0},
+    {"\"a\\\"(\"", -1},
+    {"a // ' \n b)", 10},
+    {"R\"x()\")\")x\" ( )", -1},
+    {"u8R\"((\n)\"", -1},
+    {"R\"(", 1},
+    {"0xff'ff (", 8},
 };
 
 Test(brackets, table)

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where the headers of CUDA and CCCL are. In: the environment and the usual places. Out: the
+ * folders, with what tells one version of them from another. The thing to know: they are hundreds
+ * of files, so they are known by the version that a few of them state, and never read for the key.
+ */
+#include "compile/nvrtc.h"
+
+#define XXH_INLINE_ALL
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#define FOLDERS_MAX 64
+#define VERSION_MAX (32 << 10) /* of a file in which the version is looked for */
+
+static const qn_place places[] = {
+    {"CUDA_HOME", "/include"}, {"CUDA_HOME", "/targets/*-linux/include"},
+    {"CUDA_PATH", "/include"}, {"CUDA_PATH", "/targets/*-linux/include"},
+    {"", "/../cuda/include"},
+};
+/* those of the NVRTC in use come here: beside its lib/, or beside its package */
+static const char *const beside_compiler[] = {"/../include", "/../../cuda_runtime/include",
+                                              "/../../cuda_cccl/include", "/../../curand/include"};
+static const qn_place later_places[] = {
+    {NULL, "/usr/local/cuda/include"}, {NULL, "/usr/local/cuda-*/include"},
+#define PACKAGES(variable)                                                                         \
+    {variable, "/lib/python3*/site-packages/nvidia/cu[0-9]*/include"},                             \
+        {variable, "/lib/python3*/site-packages/nvidia/cuda_runtime/include"},                     \
+        {variable, "/lib/python3*/site-packages/nvidia/cuda_cccl/include"},                        \
+    {                                                                                              \
+        variable, "/lib/python3*/site-packages/nvidia/curand/include"                              \
+    }
+    PACKAGES("VIRTUAL_ENV"),           {"CONDA_PREFIX", "/targets/*-linux/include"},
+    PACKAGES("CONDA_PREFIX"),
+#undef PACKAGES
+};
+
+/* What tells versions apart: a whole file, or the line with a word in it. */
+static const struct {
+    const char *file, *word;
+} versions[] = {
+    {"cuda_runtime_api.h", "#define CUDART_VERSION"},
+    {"cuda/std/__cccl/version.h", NULL},
+    {"cub/version.cuh", NULL},
+    {"thrust/version.h", NULL},
+    {"curand.h", "#define CURAND_VERSION"},
+};
+
+static qn_cuda_folder folders[FOLDERS_MAX];
+static struct stat known[FOLDERS_MAX]; /* the same folder may have several paths */
+static size_t folder_count;
+
+static bool is_file(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat facts;
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return length > 0 && (size_t)length < sizeof path && stat(path, &facts) == 0 &&
+           S_ISREG(facts.st_mode);
+}
+
+bool qn_cuda_folder_is(const char *folder)
+{
+    return is_file(folder, "cuda_runtime_api.h") || is_file(folder, "cuda/std/version") ||
+           is_file(folder, "nv/target");
+}
+
+static void hash_version(XXH3_state_t *state, const char *folder, const char *file,
+                         const char *word)
+{
+    char path[PATH_MAX];
+    static char text[VERSION_MAX]; /* under the lock of the search */
+    int length = snprintf(path, sizeof path, "%s/%s", folder, file);
+    FILE *stream = length > 0 && (size_t)length < sizeof path ? fopen(path, "re") : NULL;
+    if (!stream) {
+        return;
+    }
+    size_t size = fread(text, 1, sizeof text - 1, stream);
+    fclose(stream);
+    text[size] = '\0';
+    const char *line = word ? strstr(text, word) : text;
+    if (line) {
+        XXH3_64bits_update(state, file, strlen(file) + 1);
+        XXH3_64bits_update(state, line, word ? strcspn(line, "\n") : size);
+    }
+}
+
+uint64_t qn_cuda_version_of(const char *folder)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    XXH3_state_t state;
+    pthread_mutex_lock(&lock);
+    XXH3_64bits_reset(&state);
+    for (size_t k = 0; k < QN_COUNT(versions); k++) {
+        hash_version(&state, folder, versions[k].file, versions[k].word);
+    }
+    pthread_mutex_unlock(&lock);
+    return XXH3_64bits_digest(&state);
+}
+
+/* ---- once a process ------------------------------------------------------------------------ */
+
+static void add_folder(const char *path)
+{
+    struct stat facts;
+    if (folder_count == FOLDERS_MAX || stat(path, &facts) != 0) {
+        return;
+    }
+    for (size_t k = 0; k < folder_count; k++) {
+        if (known[k].st_ino == facts.st_ino && known[k].st_dev == facts.st_dev) {
+            return;
+        }
+    }
+    char *copy = qn_strdup(path);
+    if (copy) {
+        known[folder_count] = facts;
+        folders[folder_count++] = (qn_cuda_folder){copy, qn_cuda_version_of(copy)};
+    }
+}
+
+/* A folder and its cccl/, where CUDA 13 keeps CCCL. */
+static bool add_both(void *context, const char *folder)
+{
+    (void)context;
+    char cccl[PATH_MAX];
+    add_folder(folder);
+    int length = snprintf(cccl, sizeof cccl, "%s/cccl", folder);
+    if (length > 0 && (size_t)length < sizeof cccl && qn_is_folder(cccl)) {
+        add_folder(cccl);
+    }
+    return false;
+}
+
+static void find(void)
+{
+    qn_compiler_identity compiler;
+    qn_places_visit(places, QN_COUNT(places), add_both, NULL);
+    char *slash = qn_compiler_find(&compiler, NULL) ? strrchr(compiler.path, '/') : NULL;
+    for (size_t k = 0; slash && k < QN_COUNT(beside_compiler); k++) {
+        *slash = '\0';
+        char folder[PATH_MAX];
+        snprintf(folder, sizeof folder, "%s%s", compiler.path, beside_compiler[k]);
+        qn_places_visit(&(qn_place){NULL, folder}, 1, add_both, NULL);
+    }
+    qn_places_visit(later_places, QN_COUNT(later_places), add_both, NULL);
+}
+
+__attribute__((destructor)) static void forget(void)
+{
+    for (size_t k = 0; k < folder_count; k++) {
+        qn_free(folders[k].path);
+    }
+    folder_count = 0;
+}
+
+size_t qn_cuda_folders(const qn_cuda_folder **out)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find);
+    *out = folders;
+    return folder_count;
+}
+
+size_t qn_cuda_folder_with(const char *name)
+{
+    const qn_cuda_folder *list;
+    size_t count = qn_cuda_folders(&list);
+    for (size_t k = 0; k < count; k++) {
+        if (is_file(list[k].path, name)) {
+            return k;
+        }
+    }
+    return SIZE_MAX;
+}

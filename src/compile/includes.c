@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a source includes. In: a source, headers in memory, options. Out: the files on disk that it
+ * may read, by the hash of their contents, and the folders of CUDA's headers that it needs. The
+ * thing to know: conditionals are not evaluated, so more may be named than is read; too many names
+ * cost a look at a file, one too few would give a stale image.
+ *
+ * Texts are scanned one after the other, never one inside the other, so that headers may include
+ * one another in circles and to any depth.
+ */
+#include "compile/nvrtc.h"
+
+#define XXH_INLINE_ALL
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+/* ---- #include lines ------------------------------------------------------------------------- */
+
+/* A name as it is written, and whether in quotes. */
+typedef struct directive {
+    qn_str name;
+    bool quoted;
+} directive;
+
+static const char *skip_blanks(qn_str text, const char *p)
+{
+    const char *end = text.data + text.length;
+    for (;;) {
+        if (p < end && (*p == ' ' || *p == '\t')) {
+            p++;
+        } else if (end - p >= 2 && p[0] == '\\' && p[1] == '\n') {
+            p += 2;
+        } else if (end - p >= 2 && p[0] == '/' && p[1] == '*') {
+            const char *behind = qn_skip_inert(text, p);
+            p = behind ? behind : end;
+        } else {
+            return p;
+        }
+    }
+}
+
+/* `p` is behind a #. Returns how far was read. */
+static const char *read_directive(qn_str text, const char *p, directive *out)
+{
+    static const char word[] = "include", next[] = "_next";
+    const char *end = text.data + text.length;
+    out->name = (qn_str){"", 0};
+    p = skip_blanks(text, p);
+    if ((size_t)(end - p) < strlen(word) || memcmp(p, word, strlen(word)) != 0) {
+        return p;
+    }
+    p += strlen(word);
+    if ((size_t)(end - p) > strlen(next) && memcmp(p, next, strlen(next)) == 0) {
+        p += strlen(next);
+    }
+    p = skip_blanks(text, p);
+    if (p == end || (*p != '"' && *p != '<')) {
+        return p; /* a macro's name, which is not followed */
+    }
+    out->quoted = *p == '"';
+    const char *begin = ++p;
+    while (p < end && *p != '\n' && *p != (out->quoted ? '"' : '>')) {
+        p++;
+    }
+    if (p < end && *p != '\n') {
+        out->name = (qn_str){begin, (size_t)(p - begin)};
+    }
+    return p < end ? p + 1 : p;
+}
+
+/* The next name from *at on. */
+static bool next_include(qn_str text, const char **at, directive *out)
+{
+    const char *p = *at, *end = text.data + text.length;
+    while (p < end) {
+        p += strcspn(p, "#/\"'"); /* the text is terminated, but may have zeros in it */
+        if (p >= end) {
+            break;
+        }
+        if (*p == '#') {
+            p = read_directive(text, p + 1, out);
+            if (out->name.length > 0) {
+                *at = p;
+                return true;
+            }
+            continue;
+        }
+        const char *behind = qn_skip_inert(text, p);
+        bool comment = p[0] == '/' && p + 1 < end && p[1] == '*';
+        p = behind && behind > p ? behind : !behind && comment ? end : p + 1;
+    }
+    return false;
+}
+
+/* ---- the search ----------------------------------------------------------------------------- */
+
+typedef struct file {
+    const char *name, *path; /* path NULL: there is none */
+    uint64_t hash[2];
+} file;
+
+typedef struct user_folder {
+    const char *path;
+    bool is_cuda; /* with CUDA's or CCCL's headers, which are not read */
+    bool used;
+} user_folder;
+
+typedef struct search {
+    const qn_compile_request *request;
+    qn_arena *arena;
+    file *files;
+    size_t count, capacity;
+    uint64_t *seen; /* hashes of paths, open addressing, 0 is free */
+    size_t seen_size;
+    user_folder *folders;
+    size_t folder_count;
+    bool *wanted; /* by CUDA's folder */
+    bool failed;  /* out of memory */
+} search;
+
+static bool grow_seen(search *s)
+{
+    size_t size = s->seen_size ? s->seen_size * 2 : 64;
+    uint64_t *grown = qn_calloc(size, sizeof *grown);
+    if (!grown) {
+        return false;
+    }
+    for (size_t k = 0; k < s->seen_size; k++) {
+        size_t slot = s->seen[k] & (size - 1);
+        while (s->seen[k] && grown[slot]) {
+            slot = (slot + 1) & (size - 1);
+        }
+        grown[slot] = s->seen[k] ? s->seen[k] : grown[slot];
+    }
+    qn_free(s->seen);
+    s->seen = grown;
+    s->seen_size = size;
+    return true;
+}
+
+/* Is the path, or the name without a path, new? */
+static bool is_new(search *s, const char *text, bool is_path)
+{
+    if (s->count * 2 >= s->seen_size && !grow_seen(s)) {
+        s->failed = true;
+        return false;
+    }
+    uint64_t hash = XXH3_64bits_withSeed(text, strlen(text), is_path) | 1;
+    size_t slot = hash & (s->seen_size - 1);
+    while (s->seen[slot] && s->seen[slot] != hash) {
+        slot = (slot + 1) & (s->seen_size - 1);
+    }
+    bool known = s->seen[slot] != 0;
+    s->seen[slot] = hash;
+    return !known;
+}
+
+/* Note a file to be read, or (without a path) one that is nowhere. */
+static void add_file(search *s, const char *name, const char *path)
+{
+    if (!is_new(s, path ? path : name, path != NULL)) {
+        return;
+    }
+    if (s->count == s->capacity) {
+        size_t capacity = QN_MAX(s->capacity * 2, (size_t)16);
+        file *grown = qn_realloc(s->files, capacity * sizeof *grown);
+        if (!grown) {
+            s->failed = true;
+            return;
+        }
+        s->files = grown;
+        s->capacity = capacity;
+    }
+    const char *kept = path ? qn_arena_strndup(s->arena, path, strlen(path)) : NULL;
+    s->failed |= path && !kept;
+    s->files[s->count++] = (file){.name = name, .path = kept};
+}
+
+/* `folder` has its slash, or is empty. */
+static bool join(char path[PATH_MAX], qn_str folder, const char *name)
+{
+    bool slash = folder.length > 0 && folder.data[folder.length - 1] != '/';
+    int length = snprintf(path, PATH_MAX, "%.*s%s%s", (int)folder.length, folder.data,
+                          slash ? "/" : "", name);
+    struct stat facts;
+    return length > 0 && length < PATH_MAX && stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
+static bool in_memory(const search *s, const char *name)
+{
+    for (size_t k = 0; k < s->request->header_count; k++) {
+        if (strcmp(s->request->headers[k].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool in_user_folder(search *s, const char *name, char path[PATH_MAX])
+{
+    for (size_t k = 0; k < s->folder_count; k++) {
+        user_folder *f = &s->folders[k];
+        if (join(path, qn_str_of(f->path), name)) {
+            f->used |= f->is_cuda;
+            if (!f->is_cuda) {
+                add_file(s, name, path);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool in_cuda_folder(search *s, const char *name)
+{
+    const qn_cuda_folder *all;
+    size_t count = qn_cuda_folders(&all), found = qn_cuda_folder_with(name);
+    if (found == SIZE_MAX) {
+        return false;
+    }
+    if (!s->wanted) {
+        s->wanted = qn_arena_alloc(s->arena, count * sizeof *s->wanted);
+    }
+    if (!s->wanted) {
+        s->failed = true;
+        return true;
+    }
+    s->wanted[found] = true;
+    return true;
+}
+
+static void resolve(search *s, const char *name, bool quoted, qn_str folder)
+{
+    char path[PATH_MAX];
+    if (in_memory(s, name)) {
+        return;
+    }
+    if (name[0] == '/' || quoted) {
+        qn_str none = {"", 0};
+        if (join(path, name[0] == '/' ? none : folder, name)) {
+            add_file(s, name, path);
+            return;
+        }
+    }
+    if (!in_user_folder(s, name, path) && !in_cuda_folder(s, name)) {
+        add_file(s, name, NULL);
+    }
+}
+
+/* Everything that one text includes; quotes begin in `folder`. */
+static void scan(search *s, qn_str text, qn_str folder)
+{
+    const char *at = text.data;
+    directive d;
+    while (!s->failed && next_include(text, &at, &d)) {
+        const char *name = qn_arena_strndup(s->arena, d.name.data, d.name.length);
+        if (!name) {
+            s->failed = true;
+            return;
+        }
+        resolve(s, name, d.quoted, folder);
+    }
+}
+
+static qn_str folder_of(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return (qn_str){path ? path : "", slash ? (size_t)(slash + 1 - path) : 0};
+}
+
+/* A file that cannot be read counts as absent: if it matters, the compiler says so. */
+static void read_file(search *s, size_t k)
+{
+    char *data;
+    size_t size;
+    quern_status status = qn_file_read(s->files[k].path, &data, &size);
+    if (status != QUERN_OK) {
+        s->failed |= status == QUERN_ERROR_OUT_OF_MEMORY;
+        qn_error_reset();
+        return;
+    }
+    XXH128_hash_t hash = XXH3_128bits(data, size);
+    s->files[k].hash[0] = hash.high64;
+    s->files[k].hash[1] = hash.low64;
+    scan(s, (qn_str){data, size}, folder_of(s->files[k].path));
+    qn_free(data);
+}
+
+/* ---- in and out ----------------------------------------------------------------------------- */
+
+static bool read_options(search *s)
+{
+    const qn_compile_request *r = s->request;
+    s->folders = qn_arena_alloc(s->arena, (r->option_count + 1) * sizeof *s->folders);
+    for (size_t k = 0; s->folders && k < r->option_count; k++) {
+        const char *path;
+        if (qn_option_path(r->options, r->option_count, &k, &path) == QN_INCLUDE_FOLDER &&
+            path[0]) {
+            s->folders[s->folder_count++] = (user_folder){path, qn_cuda_folder_is(path), false};
+        }
+    }
+    return s->folders != NULL;
+}
+
+/* Headers that options put in front of the source. */
+static void scan_options(search *s)
+{
+    const qn_compile_request *r = s->request;
+    for (size_t k = 0; k < r->option_count; k++) {
+        const char *path;
+        if (qn_option_path(r->options, r->option_count, &k, &path) == QN_INCLUDE_FILE && path[0]) {
+            const char *slash = strrchr(path, '/');
+            char found[PATH_MAX];
+            if (join(found, (qn_str){"", 0}, path)) {
+                add_file(s, slash ? slash + 1 : path, found);
+            } else {
+                resolve(s, path, false, (qn_str){"", 0});
+            }
+        }
+    }
+}
+
+static bool give_files(const search *s, qn_includes *out)
+{
+    qn_include *list = qn_arena_alloc(s->arena, (s->count + 1) * sizeof *list);
+    for (size_t k = 0; list && k < s->count; k++) {
+        list[k] = (qn_include){s->files[k].name, {s->files[k].hash[0], s->files[k].hash[1]}};
+    }
+    out->files = list;
+    out->file_count = s->count;
+    return list != NULL;
+}
+
+/* CUDA's folders that have something of what is included, and those that such a header includes in
+ * turn: the first with CUDA's own headers and the first with CCCL's. */
+static bool give_folders(search *s, qn_includes *out)
+{
+    const qn_cuda_folder *all;
+    size_t count = qn_cuda_folders(&all);
+    const char **list = qn_arena_alloc(s->arena, (count + 1) * sizeof *list);
+    static const char *const needed[] = {"cuda_runtime_api.h", "nv/target", "cuda/std/version"};
+    for (size_t k = 0; k < QN_COUNT(needed); k++) {
+        size_t folder = qn_cuda_folder_with(needed[k]);
+        if (folder != SIZE_MAX) {
+            s->wanted[folder] = true;
+        }
+    }
+    for (size_t k = 0; list && k < count; k++) {
+        if (s->wanted[k]) {
+            list[out->folder_count++] = all[k].path;
+            out->cuda = XXH3_64bits_withSeed(&all[k].version, sizeof all[k].version, out->cuda);
+        }
+    }
+    out->folders = list;
+    return list != NULL;
+}
+
+static void give_user_folders(const search *s, qn_includes *out)
+{
+    for (size_t k = 0; k < s->folder_count; k++) {
+        if (s->folders[k].used) {
+            uint64_t version = qn_cuda_version_of(s->folders[k].path);
+            out->cuda = XXH3_64bits_withSeed(&version, sizeof version, out->cuda);
+        }
+    }
+}
+
+/* Is there anything to look for? */
+static bool any_include(const qn_compile_request *r)
+{
+    static const char word[] = "include";
+    bool any = strstr(r->source, word) != NULL;
+    for (size_t k = 0; !any && k < r->header_count; k++) {
+        any = strstr(r->headers[k].text, word) != NULL;
+    }
+    return any || qn_options_say(r->options, r->option_count, word) ||
+           qn_options_say(r->options, r->option_count, "pre-include");
+}
+
+static void find(search *s)
+{
+    const qn_compile_request *r = s->request;
+    scan_options(s);
+    scan(s, qn_str_of(r->source), folder_of(r->file_name));
+    for (size_t k = 0; k < r->header_count; k++) {
+        scan(s, qn_str_of(r->headers[k].text), folder_of(r->headers[k].name));
+    }
+    for (size_t k = 0; !s->failed && k < s->count; k++) {
+        if (s->files[k].path) {
+            read_file(s, k);
+        }
+    }
+}
+
+quern_status qn_includes_find(qn_includes *out, const qn_compile_request *request)
+{
+    *out = (qn_includes){0};
+    if (!any_include(request)) {
+        return QUERN_OK;
+    }
+    search s = {.request = request, .arena = &out->arena};
+    s.failed = !read_options(&s);
+    if (!s.failed) {
+        find(&s);
+    }
+    s.failed = s.failed || !give_files(&s, out) || (s.wanted && !give_folders(&s, out));
+    qn_free(s.files);
+    qn_free(s.seen);
+    if (s.failed) {
+        qn_includes_free(out);
+        return qn_fail_memory("looking for headers");
+    }
+    give_user_folders(&s, out);
+    return QUERN_OK;
+}
+
+void qn_includes_free(qn_includes *includes)
+{
+    qn_arena_free(&includes->arena);
+    *includes = (qn_includes){0};
+}

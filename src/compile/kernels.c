@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The kernels that a source defines, for a message that says which there are. In: CUDA C++. Out:
+ * their names. The thing to know: this is a reader of words and brackets and not of C++; what
+ * macros make it does not see.
+ */
+#include "compile/nvrtc.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define DEPTH_MAX  32  /* of namespaces that are told apart */
+#define LISTED_MAX 600 /* bytes of names; the rest is counted */
+
+/* A reader of words and marks. */
+typedef struct reader {
+    qn_str text;
+    const char *at;
+    qn_str token; /* a word, or one mark; empty at the end */
+} reader;
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+static bool next(reader *r)
+{
+    const char *end = r->text.data + r->text.length;
+    while (r->at < end) {
+        const char *behind = qn_skip_inert(r->text, r->at);
+        if (!behind || behind > r->at) {
+            r->at = behind ? behind : end;
+        } else if (isspace((unsigned char)*r->at)) {
+            r->at++;
+        } else {
+            const char *begin = r->at++;
+            while (is_word(*begin) && r->at < end && is_word(*r->at)) {
+                r->at++;
+            }
+            r->token = (qn_str){begin, (size_t)(r->at - begin)};
+            return true;
+        }
+    }
+    r->token = (qn_str){"", 0};
+    return false;
+}
+
+static bool at(const reader *r, const char *token)
+{
+    return qn_str_is(r->token, token);
+}
+
+/* From an opening bracket to the one that closes it. */
+static void skip_brackets(reader *r, const char *open, const char *close)
+{
+    int depth = 0;
+    do {
+        depth += at(r, open) - at(r, close);
+    } while (depth > 0 && next(r));
+}
+
+/* The namespaces that are open, by the depth of their braces. */
+typedef struct scopes {
+    qn_str names[DEPTH_MAX];
+    size_t depth;
+} scopes;
+
+static void open_scope(scopes *s, qn_str name)
+{
+    if (s->depth < DEPTH_MAX) {
+        s->names[s->depth] = name;
+    }
+    s->depth++;
+}
+
+static bool is_attribute(qn_str word)
+{
+    return qn_str_is(word, "__launch_bounds__") || qn_str_is(word, "__cluster_dims__") ||
+           qn_str_is(word, "__block_size__") || qn_str_is(word, "__maxnreg__") ||
+           qn_str_is(word, "__attribute__") || qn_str_is(word, "alignas") ||
+           qn_str_is(word, "__declspec");
+}
+
+/* Behind __global__: the word in front of the parameters' bracket. Empty when there is none. Stops
+ * before a brace, which its caller counts. */
+static qn_str read_name(reader *r)
+{
+    qn_str name = {"", 0};
+    bool attribute = false;
+    while (*r->at != '{' && *r->at != '}' && next(r) && !at(r, ";")) {
+        if (at(r, "(") && !attribute) {
+            return name;
+        }
+        if (at(r, "(")) {
+            skip_brackets(r, "(", ")");
+        } else if (at(r, "[")) {
+            skip_brackets(r, "[", "]");
+        } else if (at(r, "<")) {
+            skip_brackets(r, "<", ">"); /* of an explicit specialisation */
+            continue;
+        }
+        attribute = is_attribute(r->token);
+        if (is_word(r->token.data[0]) && !attribute) {
+            name = r->token;
+        }
+    }
+    return (qn_str){"", 0};
+}
+
+/* A list of names on its way. */
+typedef struct listing {
+    qn_text *out;
+    size_t begin, count, left_out;
+} listing;
+
+static bool is_listed(const listing *l, const char *name, size_t length)
+{
+    const char *p = l->out->data ? l->out->data + l->begin : "";
+    for (; (p = strstr(p, name)); p++) {
+        bool from = p == l->out->data + l->begin || p[-1] == ' ';
+        if (from && (p[length] == ',' || p[length] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void list(listing *l, const scopes *s, qn_str name, bool is_template)
+{
+    qn_text full = {0};
+    for (size_t k = 0; k < QN_MIN(s->depth, (size_t)DEPTH_MAX); k++) {
+        if (s->names[k].length > 0) {
+            qn_text_printf(&full, "%.*s::", (int)s->names[k].length, s->names[k].data);
+        }
+    }
+    qn_text_printf(&full, "%.*s%s", (int)name.length, name.data, is_template ? "<...>" : "");
+    if (full.data && !is_listed(l, full.data, full.length)) {
+        l->count++;
+        if (l->out->length - l->begin > LISTED_MAX) {
+            l->left_out++;
+        } else {
+            qn_text_printf(l->out, "%s%s", l->out->length > l->begin ? ", " : "", full.data);
+        }
+    }
+    qn_text_free(&full);
+}
+
+/* Behind "namespace": its names are put together, as in "namespace a::b {". */
+static void read_namespace(reader *r, scopes *s)
+{
+    const char *begin = NULL, *end = NULL;
+    while (next(r) && !at(r, "{") && !at(r, ";") && !at(r, "=")) {
+        begin = begin ? begin : r->token.data;
+        end = r->token.data + r->token.length;
+    }
+    if (at(r, "{")) {
+        open_scope(s, begin ? (qn_str){begin, (size_t)(end - begin)} : (qn_str){"", 0});
+    }
+}
+
+/* Past a line of the preprocessor, with those that continue it. */
+static void skip_line(reader *r)
+{
+    const char *end = r->text.data + r->text.length;
+    while (r->at < end && (*r->at != '\n' || r->at[-1] == '\\')) {
+        r->at++;
+    }
+}
+
+size_t qn_source_kernels(qn_text *out, const char *source)
+{
+    reader r = {.text = qn_str_of(source), .at = source};
+    scopes s = {.depth = 0};
+    listing l = {.out = out, .begin = out->length};
+    bool is_template = false;
+    while (next(&r)) {
+        if (at(&r, "#")) {
+            skip_line(&r);
+        } else if (at(&r, "namespace")) {
+            read_namespace(&r, &s);
+        } else if (at(&r, "{")) {
+            open_scope(&s, (qn_str){"", 0});
+        } else if (at(&r, "}")) {
+            s.depth -= s.depth > 0;
+            is_template = false;
+        } else if (at(&r, "__global__")) {
+            qn_str name = read_name(&r);
+            if (name.length > 0) {
+                list(&l, &s, name, is_template);
+            }
+            is_template = false;
+        } else {
+            is_template = (is_template || at(&r, "template")) && !at(&r, ";");
+        }
+    }
+    if (l.left_out > 0) {
+        qn_text_printf(out, " and %zu more", l.left_out);
+    }
+    return l.count;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One linking. In: images of any kind. Out: one cubin, or PTX from LTO-IR, or an error record with
+ * the linker's whole log.
+ */
+#include "compile/nvjitlink.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define OWN_OPTIONS 4
+
+/* One linking on its way. */
+typedef struct job {
+    const qn_nvjitlink *linker;
+    const qn_link_request *request;
+    nvjitlink_handle handle;
+    const char **options;
+    uint32_t option_count;
+    bool lto; /* some of the inputs are LTO-IR */
+    char target[24];
+} job;
+
+/* ---- what can be linked --------------------------------------------------------------------- */
+
+static quern_status check_inputs(job *j)
+{
+    const qn_link_request *r = j->request;
+    if (r->input_count == 0) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "there is nothing to link");
+    }
+    for (size_t k = 0; k < r->input_count; k++) {
+        const qn_link_input *input = &r->inputs[k];
+        if (r->kind == QN_IMAGE_PTX && input->kind != QN_IMAGE_LTO_IR) {
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                           "\"%s\" is %s, which cannot be linked to PTX: for the software device "
+                           "every input must be CUDA source or LTO-IR",
+                           input->name, qn_image_kind_name(input->kind));
+        }
+        j->lto |= input->kind == QN_IMAGE_LTO_IR;
+    }
+    return QUERN_OK;
+}
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+/* The compiler's options that shape code when it is linked, as the linker says them. */
+static const struct {
+    const char *compilers, *linkers;
+} shaping[] = {
+    {"lineinfo", "-lineinfo"},
+    {"generate-line-info", "-lineinfo"},
+    {"G", "-g"},
+    {"device-debug", "-g"},
+    {"ftz=true", "-ftz=1"},
+    {"ftz=false", "-ftz=0"},
+    {"prec-div=true", "-prec-div=1"},
+    {"prec-div=false", "-prec-div=0"},
+    {"prec-sqrt=true", "-prec-sqrt=1"},
+    {"prec-sqrt=false", "-prec-sqrt=0"},
+    {"fmad=true", "-fma=1"},
+    {"fmad=false", "-fma=0"},
+    {"use_fast_math", "-ftz=1"},
+    {"use_fast_math", "-prec-div=0"},
+    {"use_fast_math", "-prec-sqrt=0"},
+};
+#define MOST_OF_ONE 3 /* options of the linker for one of the compiler */
+
+static void add(job *j, const char *option)
+{
+    for (uint32_t k = 0; k < j->option_count; k++) {
+        if (strcmp(j->options[k], option) == 0) {
+            return; /* the linker takes none of them twice */
+        }
+    }
+    j->options[j->option_count++] = option;
+}
+
+static void add_shaping(job *j, const char *const *option)
+{
+    const char *number = strstr(*option, "-maxrregcount=");
+    if (number && number - *option <= 1) {
+        add(j, number);
+    }
+    for (size_t k = 0; k < QN_COUNT(shaping); k++) {
+        if (qn_options_say(option, 1, shaping[k].compilers)) {
+            add(j, shaping[k].linkers);
+        }
+    }
+}
+
+static quern_status make_options(job *j)
+{
+    const qn_link_request *r = j->request;
+    j->options = qn_calloc(r->option_count * MOST_OF_ONE + OWN_OPTIONS, sizeof *j->options);
+    if (!j->options) {
+        return qn_fail_memory("preparing to link");
+    }
+    bool ptx = r->kind == QN_IMAGE_PTX;
+    snprintf(j->target, sizeof j->target, "-arch=%s_%d", ptx ? "compute" : "sm", r->arch);
+    add(j, j->target);
+    if (j->lto) {
+        add(j, "-lto");
+    }
+    if (ptx) {
+        add(j, "-ptx");
+    }
+    if (r->line_info) {
+        add(j, "-lineinfo");
+    }
+    for (size_t k = 0; k < r->option_count; k++) {
+        add_shaping(j, &r->options[k]);
+    }
+    return QUERN_OK;
+}
+
+/* ---- linking -------------------------------------------------------------------------------- */
+
+static char *read_log(const job *j, int (*get_size)(nvjitlink_handle, size_t *),
+                      int (*get)(nvjitlink_handle, char *))
+{
+    size_t size = 0;
+    if (!j->handle || get_size(j->handle, &size) != NVJITLINK_OK) {
+        size = 0;
+    }
+    char *log = qn_calloc(1, size + 1);
+    if (log && size > 0) {
+        get(j->handle, log);
+    }
+    return log;
+}
+
+/* The first line of the log that says something, without the linker's name in front. */
+static qn_str first_line(const char *log)
+{
+    static const char *const prefixes[] = {"error   : ", "ERROR ", "fatal   : "};
+    const char *line = log + strspn(log, " \n");
+    for (size_t k = 0; k < QN_COUNT(prefixes); k++) {
+        const char *found = strstr(line, prefixes[k]);
+        if (found) {
+            line = found + strlen(prefixes[k]);
+            break;
+        }
+    }
+    return (qn_str){line, strcspn(line, "\n")};
+}
+
+/* The linker refused something while `doing` it to what is called `name`. */
+static quern_status fail_link(job *j, int result, const char *doing, const char *name)
+{
+    char *log = read_log(j, j->linker->GetErrorLogSize, j->linker->GetErrorLog);
+    if (!log) {
+        return qn_fail_memory("reading the linker's log");
+    }
+    qn_str said = first_line(log);
+    qn_fail(QUERN_ERROR_LINK, "nvJitLink %u.%u failed while %s%s%s%s (result %d)%s%.*s",
+            j->linker->major, j->linker->minor, doing, name ? " \"" : "", name ? name : "",
+            name ? "\"" : "", result, said.length ? ": " : "", (int)said.length, said.data);
+    qn_error_log(qn_str_of(log));
+    qn_free(log);
+    return QUERN_ERROR_LINK;
+}
+
+/* nvJitLink's numbers for kinds; ours are those of this library. */
+static int type_of(qn_image_kind kind)
+{
+    static const int types[] = {
+        [QN_IMAGE_CUBIN] = 1,  [QN_IMAGE_PTX] = 2,    [QN_IMAGE_LTO_IR] = 3,
+        [QN_IMAGE_FATBIN] = 4, [QN_IMAGE_OBJECT] = 5, [QN_IMAGE_LIBRARY] = 6};
+    return (size_t)kind < QN_COUNT(types) ? types[kind] : 0;
+}
+
+static quern_status add_inputs(job *j)
+{
+    for (size_t k = 0; k < j->request->input_count; k++) {
+        const qn_link_input *input = &j->request->inputs[k];
+        int result = j->linker->AddData(j->handle, type_of(input->kind), input->data, input->size,
+                                        input->name);
+        if (result != NVJITLINK_OK) {
+            return fail_link(j, result, "reading", input->name);
+        }
+    }
+    return QUERN_OK;
+}
+
+static quern_status read_code(job *j, qn_image *image)
+{
+    bool ptx = j->request->kind == QN_IMAGE_PTX;
+    const qn_nvjitlink *l = j->linker;
+    size_t size = 0;
+    int result = (ptx ? l->GetLinkedPtxSize : l->GetLinkedCubinSize)(j->handle, &size);
+    if (result != NVJITLINK_OK || size == 0) {
+        return fail_link(j, result, "telling the size of the code", NULL);
+    }
+    image->data = qn_alloc(size + 1);
+    if (!image->data) {
+        return qn_fail_memory("reading the linked code");
+    }
+    result = (ptx ? l->GetLinkedPtx : l->GetLinkedCubin)(j->handle, image->data);
+    if (result != NVJITLINK_OK) {
+        return fail_link(j, result, "giving the code", NULL);
+    }
+    image->data[size] = '\0';
+    image->kind = j->request->kind;
+    image->size = ptx ? strlen(image->data) : size;
+    return QUERN_OK;
+}
+
+static quern_status run(job *j, qn_image *image)
+{
+    QN_TRY(check_inputs(j));
+    QN_TRY(make_options(j));
+    QN_TRY(qn_nvjitlink_get(&j->linker));
+    double began = qn_now_ms();
+    int result = j->linker->Create(&j->handle, j->option_count, j->options);
+    if (result != NVJITLINK_OK) {
+        return fail_link(j, result, "taking its options", NULL);
+    }
+    QN_TRY(add_inputs(j));
+    result = j->linker->Complete(j->handle);
+    if (result != NVJITLINK_OK) {
+        return fail_link(j, result, "linking", NULL);
+    }
+    QN_TRY(read_code(j, image));
+    image->log = read_log(j, j->linker->GetInfoLogSize, j->linker->GetInfoLog);
+    image->compile_ms = qn_now_ms() - began;
+    return image->log ? QUERN_OK : qn_fail_memory("reading the linker's log");
+}
+
+quern_status qn_link(qn_image *out, const qn_link_request *request)
+{
+    *out = (qn_image){0};
+    if (request->kind != QN_IMAGE_CUBIN && request->kind != QN_IMAGE_PTX) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "nvJitLink makes cubin and PTX, not %s",
+                       qn_image_kind_name(request->kind));
+    }
+    job j = {.request = request};
+    qn_image image = {0};
+    quern_status status = run(&j, &image);
+    if (j.handle) {
+        j.linker->Destroy(&j.handle);
+    }
+    qn_free(j.options);
+    if (status != QUERN_OK) {
+        qn_image_free(&image);
+        qn_error_stage("link");
+        return status;
+    }
+    *out = image;
+    return QUERN_OK;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loading a library of CUDA's. In: what is known of it. Out: its functions, or a failure that says
+ * where it was looked for, or why the file found is of no use, and what to do.
+ */
+#include "compile/nvrtc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static quern_status fail_not_found(const qn_loadable *l)
+{
+    const char *asked = getenv(l->variable);
+    if (asked && asked[0]) {
+        return qn_fail(l->not_found,
+                       "%s is \"%s\", but there is no %s there; name the file %s.so.13 or .12, or "
+                       "the folder that it is in, or unset the variable",
+                       l->variable, asked, l->file, l->file);
+    }
+    qn_fail(l->not_found,
+            "%s, the %s of CUDA, was not found: install the CUDA Toolkit 12 or 13, or the Python "
+            "package %s, and if it is in an unusual place, set %s to the folder with %s.so",
+            l->name, l->purpose, l->package, l->variable, l->file);
+    qn_compiler_identity none;
+    char *looked = NULL;
+    l->find(&none, &looked);
+    if (looked && looked[0]) {
+        qn_text log = {0};
+        qn_text_printf(&log, "looked in:\n%s", looked);
+        qn_error_log((qn_str){log.data, log.length});
+        qn_text_free(&log);
+    }
+    qn_free(looked);
+    return l->not_found;
+}
+
+static quern_status find_symbols(const qn_loadable *l, qn_library *library, void *functions)
+{
+    for (size_t k = 0; k < l->symbol_count; k++) {
+        const qn_symbol *s = &l->symbols[k];
+        void *symbol = qn_library_symbol(library, s->name);
+        if (!symbol && k == 0) {
+            return qn_fail(l->unusable, "%s is not %s: it has no function %s",
+                           qn_library_path(library), l->name, s->name);
+        }
+        if (!symbol) {
+            return qn_fail(l->unusable,
+                           "%s is too old: it has no function %s; %s %s or later is needed",
+                           qn_library_path(library), s->name, l->name, l->oldest);
+        }
+        memcpy((char *)functions + s->offset, &symbol, sizeof symbol);
+    }
+    return QUERN_OK;
+}
+
+quern_status qn_load(const qn_loadable *l, qn_library **out, void *functions)
+{
+    qn_compiler_identity found;
+    *out = NULL;
+    if (!l->find(&found, NULL)) {
+        return fail_not_found(l);
+    }
+    char *why;
+    if (!qn_library_open(out, (const char *const[]){found.path, NULL}, &why)) {
+        quern_status status = why ? qn_fail(l->unusable, "cannot load %s: %s", l->name, why)
+                                  : qn_fail_memory("loading a library");
+        qn_free(why);
+        return status;
+    }
+    quern_status status = find_symbols(l, *out, functions);
+    if (status != QUERN_OK) {
+        qn_library_close(*out);
+        *out = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The names of the kernels in a source. The table holds: source, names.
+ */
+#include "compile/nvrtc.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static const struct {
+    const char *source, *names;
+} sources[] = {
+    {"", ""},
+    {"int x;", ""},
+    {"__global__ void k(int *x) { *x = 1; }", "k"},
+    {"extern \"C\" __global__ void a() {}\nextern \"C\" { __global__ void b(float) {} }", "a, b"},
+    {"// __global__ void no()\n/* __global__ void no() */ const char *s = \"__global__ void no()\";"
+     "const char *r = R\"x( __global__ void no() )x\"; __global__ void yes() {}",
+     "yes"},
+    {"template <class T, int N = (3 > 2)> __global__ void scale(T *x) {}", "scale<...>"},
+    {"template <class T> __device__ T f(T x) { return x; }\n__global__ void k() {}", "k"},
+    {"template <class T> struct S { T x; };\n__global__ void k() {}", "k"},
+    {"template <class T> T f(T);\n__global__ void k() {}", "k"},
+    {"template <class T> __global__ void k(T) {}\ntemplate <> __global__ void k<int>(int) {}",
+     "k<...>"},
+    {"__global__ void __launch_bounds__(256, 2) bounded(int) {}", "bounded"},
+    {"__launch_bounds__(N) __global__ void before() {}", "before"},
+    {"__global__ __cluster_dims__(2, 1, 1) void cluster() {}", "cluster"},
+    {"[[maybe_unused]] __global__ __attribute__((used)) static void a() {}", "a"},
+    {"__global__ [[deprecated(\"old\")]] void d() {}", "d"},
+    {"namespace a { namespace b { __global__ void k() {} } __global__ void m() { if (1) { } } }\n"
+     "__global__ void n() {}",
+     "a::b::k, a::m, n"},
+    {"namespace a::b { __global__ void k() {} }", "a::b::k"},
+    {"namespace { __global__ void hidden() {} }", "hidden"},
+    {"namespace s = other; using namespace t; __global__ void k() {}", "k"},
+    {"__global__ void k(int);\n__global__ void k(int) {}\n__global__ void kk() {}", "k, kk"},
+    {"#define KERNEL __global__ \\\n  void\n__global__ void k() {}", "k"},
+    {"__global__ void k(int x = f(\")\"))\n{ char c = '{'; }\n__global__ void m() {}", "k, m"},
+    {"__global__", ""},
+    {"__global__ void", ""},
+    {"__global__ void k", ""},
+    {"__global__ (", ""},
+    {"__global__ void __launch_bounds__(", ""},
+    {"__global__ ; __global__ } __global__ { } __global__ void z() {", "z"},
+    {"}}}} __global__ void k() {}", "k"},
+    {"namespace", ""},
+    {"namespace x", ""},
+    {"\"unfinished\n__global__ void k() {}", ""},
+};
+
+Test(kernels, names)
+{
+    for (size_t k = 0; k < QN_COUNT(sources); k++) {
+        qn_text names = {0};
+        size_t count = qn_source_kernels(&names, sources[k].source);
+        const char *found = names.data ? names.data : "";
+        cr_expect_str_eq(found, sources[k].names, "%s: %s", sources[k].source, found);
+        cr_expect_eq(count == 0, found[0] == '\0');
+        qn_text_free(&names);
+    }
+}
+
+Test(kernels, every_cut_of_every_source)
+{
+    for (size_t k = 0; k < QN_COUNT(sources); k++) {
+        for (size_t length = 0; length <= strlen(sources[k].source); length++) {
+            char *cut = qn_strndup(sources[k].source, length);
+            qn_text names = {0};
+            cr_expect_leq(qn_source_kernels(&names, cut), 3);
+            qn_text_free(&names);
+            qn_free(cut);
+        }
+    }
+}
+
+Test(kernels, a_long_list_is_cut)
+{
+    qn_text source = {0}, names = {0};
+    for (int k = 0; k < 1000; k++) {
+        qn_text_printf(&source, "__global__ void kernel_%03d() {}\n", k);
+    }
+    cr_expect_eq(qn_source_kernels(&names, source.data), 1000);
+    cr_expect_lt(names.length, 700);
+    cr_expect(strstr(names.data, "kernel_000, kernel_001, "));
+    cr_expect(strstr(names.data, " more"));
+    qn_text_free(&source);
+    qn_text_free(&names);
+}
+
+Test(kernels, deep_braces)
+{
+    qn_text source = {0}, names = {0};
+    for (int k = 0; k < 5000; k++) {
+        qn_text_puts(&source, k % 2 ? "{" : "namespace n {");
+    }
+    qn_text_puts(&source, "__global__ void k() {}");
+    cr_expect_eq(qn_source_kernels(&names, source.data), 1);
+    qn_text_free(&source);
+    qn_text_free(&names);
+}
