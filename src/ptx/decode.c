@@ -228,9 +228,11 @@ static void decode_instructions(qn_decoder *decoder, uint32_t *op_of, bool *fold
     for (uint32_t k = 0; k < function->instruction_count; k++) {
         select_instruction(decoder, k);
         op_of[k] = decoder->code->count;
+        const struct qn_traced *traced = qn_trace_decode_before(decoder);
         if (!folded[k]) {
             bind(decoder);
         }
+        qn_trace_decode_behind(decoder, traced);
     }
     op_of[function->instruction_count] = decoder->code->count;
     /* Whoever runs past the last instruction returns; the operation needs a place for reports. */

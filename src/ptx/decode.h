@@ -9,6 +9,7 @@
  *     decode_fold.c     instructions that need no work at run time
  *     decode_lanes.c    lane-wise operations, moves, address conversions
  *     decode_memory.c   loads, stores, atomics
+ *     decode_trace.c    what a trace prints before and behind an instruction
  *     decode_watch.c    what a launch that is watched must know of registers
  *     decode_control.c  branches, calls, barriers, warp operations
  *     decode_matrix.c   matrix instructions of a warp
@@ -82,14 +83,21 @@ bool qn_places_allocate(qn_decoder *decoder);
 void qn_places_free(qn_decoder *decoder);
 
 /* decode_memory.c */
-/** An address operand: into `out` go its place and bits, its offset, and in which space it turns out
- * to be. `bytes` are accessed. False: it is none. */
+/** An address operand: into `out` go its place and bits, its offset, and in which space it turns
+ * out to be. `bytes` are accessed. False: it is none. */
 bool qn_bind_address(qn_decoder *decoder, const qn_ptx_operand *operand, uint8_t space,
                      uint64_t bytes, qn_op *out);
 
 /* decode_fold.c */
 /** True when the current instruction needs no operation: its register stands for a constant. */
 bool qn_fold(qn_decoder *decoder);
+
+/* decode_trace.c */
+struct qn_traced;
+/** Before and behind the operations of the current instruction; nothing but in a form that is
+ * traced. */
+const struct qn_traced *qn_trace_decode_before(qn_decoder *decoder);
+void qn_trace_decode_behind(qn_decoder *decoder, const struct qn_traced *traced);
 
 /* decode_watch.c */
 /** Look at all uses of registers, if the form is for launches that are watched. */

@@ -1,46 +1,109 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a launch that is watched must know of registers: which of them only carry a value from
- * memory to memory, as a copied structure's do, and which are loaded and never used. In: all
- * instructions of a function. Out: for the registers of a load or store, the places where it
- * is kept what is known of such values.
+ * What a launch that is watched must know of registers: what becomes of a value that is loaded. It
+ * may be used; it may be carried from memory to memory, as a copied structure's members are; or its
+ * bits are only put together with others and stored, as when a byte is set in a word of which the
+ * rest may be anything. In: all instructions of a function. Out: for the registers of a load or
+ * store, the places where it is kept what is known of values that are carried.
  */
 #include "ptx/decode.h"
 
 #include <string.h>
 
-enum { LOADED = 1, STORED = 2, OTHERWISE = 4 }; /* how a register is defined and used */
+/* How a register is defined, and what becomes of it. */
+enum { LOADED = 1, DEFINED = 2, STORED = 4, MOVED = 8, USED = 16 };
 
-static void note(qn_decoder *decoder, const qn_ptx_operand *operand, uint8_t how)
-{
-    const bool is_value =
-        operand->kind == QN_OPERAND_REGISTER || operand->kind == QN_OPERAND_VECTOR;
-    if (operand->kind != QN_OPERAND_VECTOR && operand->reg >= 0) {
-        decoder->uses[operand->reg] |= is_value ? how : OTHERWISE;
-    }
-    for (unsigned k = 0; k < operand->element_count; k++) {
-        note(decoder, &operand->elements[k], is_value ? how : OTHERWISE);
-    }
-}
+typedef enum family { LOAD, STORE, MOVE, BITS, OTHER } family;
 
 static bool begins_with(const char *text, const char *start)
 {
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Parameters are not memory that is watched: what comes from there is always written. */
-static void note_instruction(qn_decoder *decoder, const qn_ptx_instruction *instruction)
+/* An integer of one width becomes one of another. */
+static bool is_resize(const char *opcode)
 {
-    const bool is_param = strstr(instruction->opcode, ".param") != NULL;
-    const bool loads = begins_with(instruction->opcode, "ld.") && !is_param;
-    const bool stores = begins_with(instruction->opcode, "st.") && !is_param;
-    if (instruction->guard >= 0) {
-        decoder->uses[instruction->guard] |= OTHERWISE;
+    return begins_with(opcode, "cvt.") && !strpbrk(opcode + 4, "fr");
+}
+
+/* Parameters are not memory that is watched: what comes from there is always written. */
+static family family_of(const qn_ptx_instruction *instruction)
+{
+    static const char *const bits[] = {"and.", "or.", "shl.", "shr.", "bfi.", "bfe.", "prmt."};
+    const char *opcode = instruction->opcode;
+    if (begins_with(opcode, "ld.")) {
+        return strstr(opcode, ".param") ? OTHER : LOAD;
     }
+    if (begins_with(opcode, "st.")) {
+        return strstr(opcode, ".param") ? OTHER : STORE;
+    }
+    if (begins_with(opcode, "mov.")) {
+        return instruction->operand_count == 2 &&
+                       instruction->operands[0].kind == QN_OPERAND_REGISTER &&
+                       instruction->operands[1].kind == QN_OPERAND_REGISTER
+                   ? MOVE
+                   : BITS;
+    }
+    for (size_t k = 0; k < QN_COUNT(bits); k++) {
+        if (begins_with(opcode, bits[k])) {
+            return BITS;
+        }
+    }
+    return is_resize(opcode) ? BITS : OTHER;
+}
+
+/* Add to what is known of the registers of an operand; true if that was new. */
+static bool note(const qn_decoder *decoder, const qn_ptx_operand *operand, uint8_t how)
+{
+    bool is_new = false;
+    if (operand->kind == QN_OPERAND_REGISTER || operand->kind == QN_OPERAND_ADDRESS) {
+        uint8_t *uses = operand->reg >= 0 ? &decoder->uses[operand->reg] : NULL;
+        how = operand->kind == QN_OPERAND_ADDRESS ? USED : how;
+        is_new = uses && (*uses & how) != how;
+        if (uses) {
+            *uses |= how;
+        }
+    }
+    for (unsigned k = 0; k < operand->element_count; k++) {
+        is_new |= note(decoder, &operand->elements[k], how);
+    }
+    return is_new;
+}
+
+/* What has become of any register of an operand. */
+static uint8_t uses_of(const qn_decoder *decoder, const qn_ptx_operand *operand)
+{
+    uint8_t uses =
+        operand->kind == QN_OPERAND_REGISTER && operand->reg >= 0 ? decoder->uses[operand->reg] : 0;
+    for (unsigned k = 0; k < operand->element_count; k++) {
+        uses |= uses_of(decoder, &operand->elements[k]);
+    }
+    return uses;
+}
+
+/* What an instruction reads is used where its result is; a plain move carries it on. */
+static bool note_instruction(const qn_decoder *decoder, const qn_ptx_instruction *instruction)
+{
+    const family kind = family_of(instruction);
+    uint8_t read = kind == STORE ? STORED : kind == MOVE || kind == BITS ? MOVED : USED;
+    uint8_t result = 0;
+    bool is_new = false;
     for (unsigned k = 0; k < instruction->operand_count; k++) {
-        const uint8_t how = loads && k == 0 ? LOADED : stores && k == 1 ? STORED : OTHERWISE;
-        note(decoder, &instruction->operands[k], how);
+        const qn_ptx_operand *operand = &instruction->operands[k];
+        if (k < instruction->definitions) {
+            result |= uses_of(decoder, operand);
+            is_new |= note(decoder, operand, kind == LOAD ? LOADED : DEFINED);
+        } else {
+            if ((read == MOVED && result & USED) || (kind == MOVE && result & STORED)) {
+                read = USED;
+            }
+            is_new |= note(decoder, operand, read);
+        }
     }
+    if (instruction->guard >= 0) {
+        decoder->uses[instruction->guard] |= USED;
+    }
+    return is_new;
 }
 
 bool qn_watch_decode(qn_decoder *decoder)
@@ -55,8 +118,11 @@ bool qn_watch_decode(qn_decoder *decoder)
     if (decoder->failed) {
         return false;
     }
-    for (uint32_t k = 0; k < function->instruction_count; k++) {
-        note_instruction(decoder, &function->instructions[k]);
+    for (bool is_new = true; is_new;) {
+        is_new = false;
+        for (uint32_t k = function->instruction_count; k-- > 0;) { /* results mostly come later */
+            is_new |= note_instruction(decoder, &function->instructions[k]);
+        }
     }
     return true;
 }
@@ -72,11 +138,11 @@ static qn_place copy_of(qn_decoder *decoder, const qn_ptx_operand *operand)
         return QN_NO_PLACE;
     }
     const uint8_t uses = decoder->uses[operand->reg];
-    if (uses == LOADED) {
-        return QN_UNUSED;
-    }
-    if (uses != (LOADED | STORED)) {
+    if (!(uses & LOADED) || uses & USED || (uses & DEFINED && uses & STORED)) {
         return QN_NO_PLACE;
+    }
+    if (!(uses & STORED)) {
+        return QN_UNUSED;
     }
     qn_place *copy = &decoder->copies[operand->reg];
     if (!*copy) {

@@ -7,6 +7,8 @@
  */
 #include "ptx/run.h"
 
+#include "ptx/trace.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -339,7 +341,11 @@ quern_status qn_ptx_run(const qn_ptx_launch *launch)
     qn_run run = {0};
     quern_status status = prepare(&run, launch);
     if (status == QUERN_OK) {
+        if (launch->aids.trace) {
+            qn_trace_begin(&run);
+        }
         qn_threads_run(helpers_for(&run), work, &run);
+        qn_trace_end(&run);
         status = finish(&run);
     }
     if (run.pool) {

@@ -51,6 +51,7 @@ static void use_shared(int64_t thread)
     must(quern_array_new(&floats, engine, thread % 2 ? QUERN_FLOAT32 : QUERN_FLOAT64, 1,
                          (int64_t[]){COUNT}),
          "a new array");
+    must(quern_array_fill(floats, &(double){0}), "filling it");
     must(quern_call(add, floats, 1, &float_sum), "calling it with floats");
     quern_array_release(floats);
     quern_array_release(float_sum);
