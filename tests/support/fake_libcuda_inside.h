@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of the stand-in for libcuda share: its functions by number, their log, the current
+ * context. Compiled with FAKE_OLD_DRIVER it lacks the functions that came with CUDA 12.4.
+ */
+#ifndef FAKE_LIBCUDA_INSIDE_H
+#define FAKE_LIBCUDA_INSIDE_H
+
+#include "fake_libcuda.h"
+
+#ifdef FAKE_OLD_DRIVER
+#undef CU_NEWER_FUNCTIONS
+#define CU_NEWER_FUNCTIONS(X)
+#endif
+
+#define DECLARE(field, symbol, parameters) cu_result symbol parameters;
+CU_FUNCTIONS(DECLARE)
+CU_NEWER_FUNCTIONS(DECLARE)
+#undef DECLARE
+
+enum {
+#define NUMBER(field, symbol, parameters) AT_##symbol,
+    CU_FUNCTIONS(NUMBER) CU_NEWER_FUNCTIONS(NUMBER)
+#undef NUMBER
+        FUNCTIONS
+};
+
+enum { FAKE_PROCESSORS = 132, FAKE_SHARED_OPTIN = 227 * 1024 };
+
+struct CUctx_st {
+    int retained;
+};
+extern _Thread_local cu_context fake_current;
+extern fake_cuda fake_control;
+
+/** Count a call; what it shall answer when a test has said so. */
+cu_result fake_enter(int function);
+
+/** Begin a function that needs no context, and one that does. */
+#define FREE(symbol)                                                                               \
+    do {                                                                                           \
+        cu_result entered_ = fake_enter(AT_##symbol);                                              \
+        if (entered_ != CU_SUCCESS) {                                                              \
+            return entered_;                                                                       \
+        }                                                                                          \
+    } while (0)
+#define BOUND(symbol)                                                                              \
+    FREE(symbol);                                                                                  \
+    if (!fake_current || fake_current->retained == 0) {                                            \
+        return CU_INVALID_CONTEXT;                                                                 \
+    }                                                                                              \
+    (void)0
+
+#define DOES_NOTHING(symbol, parameters, handle)                                                   \
+    cu_result symbol parameters                                                                    \
+    {                                                                                              \
+        BOUND(symbol);                                                                             \
+        (void)(handle);                                                                            \
+        return CU_SUCCESS;                                                                         \
+    }
+
+#endif /* FAKE_LIBCUDA_INSIDE_H */
