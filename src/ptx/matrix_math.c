@@ -33,7 +33,6 @@ enum {
     ELEMENTS = 512,  /* the most of a matrix of floats: 32 by 16 */
     COLUMNS = 16,    /* the most that B has */
     DEPTH = 64,      /* the most of k, of integers */
-    CHUNK = 8,       /* columns that are computed together */
     FRACTION = 25,   /* bits that a block's addends keep below the greatest exponent */
     NOTHING = -10000 /* exponent of zero */
 };
@@ -61,39 +60,62 @@ static inline bool is_8_bits(int type)
     return type == QN_MATRIX_E4M3 || type == QN_MATRIX_E5M2;
 }
 
-static f32 element(const void *matrix, int type, size_t index)
+/* A matrix as f32; 8-bit floats become f16 first. */
+static void widen(f32 *restrict out, const void *matrix, int type, unsigned count)
 {
+    const u8 *bytes = matrix;
+    const u16 *halves = matrix;
+    const u32 *words = matrix;
     switch (type) {
     case QN_MATRIX_F16:
-        return from_f16(((const u16 *)matrix)[index]);
+        for (unsigned i = 0; i < count; i++) {
+            out[i] = from_f16(halves[i]);
+        }
+        break;
     case QN_MATRIX_BF16:
-        return from_bf16(((const u16 *)matrix)[index]);
+        for (unsigned i = 0; i < count; i++) {
+            out[i] = from_bf16(halves[i]);
+        }
+        break;
     case QN_MATRIX_E4M3:
-        return from_f16(from_e4m3(((const u8 *)matrix)[index]));
+        for (unsigned i = 0; i < count; i++) {
+            out[i] = from_f16(from_e4m3(bytes[i]));
+        }
+        break;
     case QN_MATRIX_E5M2:
-        return from_f16(from_e5m2(((const u8 *)matrix)[index]));
-    case QN_MATRIX_TF32:
-        return from32(((const u32 *)matrix)[index] & ~0x1fffu);
+        for (unsigned i = 0; i < count; i++) {
+            out[i] = from_f16(from_e5m2(bytes[i]));
+        }
+        break;
     default:
-        return ((const f32 *)matrix)[index];
+        for (unsigned i = 0; i < count; i++) {
+            out[i] = from32(words[i] & (type == QN_MATRIX_TF32 ? ~0x1fffu : ~0u));
+        }
+        break;
     }
 }
 
-/* A matrix as f32. 8-bit floats: along k, the even pairs come before the odd ones. Returns whether
- * some element is infinite or not a number. */
-static bool widen(f32 *restrict out, const void *matrix, int type, unsigned rows, unsigned columns)
+/* Is some element infinite or not a number? */
+static bool has_special(const f32 *x, unsigned count)
 {
     u32 greatest = 0;
-    for (unsigned row = 0; row < rows; row++) {
-        for (unsigned k = 0; k < columns; k++) {
-            const unsigned pair = k / 4 * 2 + k % 2 + (k / 2 % 2) * (columns / 2);
-            const f32 x = element(matrix, type, row * columns + k);
-            const u32 magnitude = bits32(x) & ~SIGN32;
-            out[row * columns + (is_8_bits(type) ? pair : k)] = x;
-            greatest = magnitude > greatest ? magnitude : greatest;
-        }
+    for (unsigned i = 0; i < count; i++) {
+        const u32 magnitude = bits32(x[i]) & ~SIGN32;
+        greatest = magnitude > greatest ? magnitude : greatest;
     }
     return greatest >= 0x7f800000u;
+}
+
+/* Along k, the even pairs come before the odd ones. */
+static void part_pairs(f32 *restrict x, unsigned rows, unsigned depth)
+{
+    for (unsigned row = 0; row < rows; row++, x += depth) {
+        f32 parted[DEPTH];
+        for (unsigned k = 0; k < depth; k++) {
+            parted[k / 4 * 2 + k % 2 + k / 2 % 2 * (depth / 2)] = x[k];
+        }
+        memcpy(x, parted, depth * sizeof *x);
+    }
 }
 
 /* An f32 as integers: its significand of 24 bits, with its sign, and its exponent. */
@@ -145,42 +167,69 @@ static inline s32 align(s32 magnitude, s32 distance, s32 sign)
     return sign < 0 ? -moved : moved;
 }
 
-/* One block of products for CHUNK columns, added to `sum`. a: row of A, b: rows of B's columns,
- * `pitch` apart. `up` brings the significand of a product to FRACTION bits below its exponent. */
-static inline void add_block(f32 *restrict sum, const s32 *restrict a,
-                             const s32 *restrict a_exponent, const s32 *restrict b,
-                             const s32 *restrict b_exponent, unsigned pitch, unsigned block, int up,
-                             int least, bool to_half)
+/* A block of products: a part of a row of A, and the rows of B's n columns that it meets. */
+typedef struct factors_at {
+    const s32 *a, *a_exponent, *b, *b_exponent;
+    unsigned n;
+} factors_at;
+
+/* The greatest exponent of the products and of `top` itself. */
+static inline void raise_top(s32 *restrict top, const factors_at *at, unsigned block)
 {
-    s32 c[CHUNK], c_exponent[CHUNK], top[CHUNK], low[CHUNK] = {0}, high[CHUNK] = {0};
-    for (int j = 0; j < CHUNK; j++) {
+    for (unsigned k = 0; k < block; k++) {
+        const s32 *restrict b = at->b_exponent + k * at->n;
+        const s32 a = at->a_exponent[k];
+        for (unsigned j = 0; j < at->n; j++) {
+            top[j] = a + b[j] > top[j] ? a + b[j] : top[j];
+        }
+    }
+}
+
+/* Products `from` to `end`, aligned to `top`, added to `sum`. `up` brings the significand of a
+ * product to FRACTION bits below its exponent. */
+static inline void add_products(s32 *restrict sum, const s32 *restrict top, const factors_at *at,
+                                unsigned from, unsigned end, int up)
+{
+    for (unsigned k = from; k < end; k++) {
+        const s32 *restrict b = at->b + k * at->n;
+        const s32 *restrict exponent = at->b_exponent + k * at->n;
+        const s32 a = at->a[k], a_exponent = at->a_exponent[k];
+        for (unsigned j = 0; j < at->n; j++) {
+            const s32 product = a * b[j];
+            const s32 magnitude = (product < 0 ? -product : product) << up;
+            sum[j] += align(magnitude, top[j] - (a_exponent + exponent[j]), product);
+        }
+    }
+}
+
+/* Cut off, or rounded to the nearest f16. */
+static inline f32 round_sum(f64 exact, bool to_half)
+{
+    const f32 nearest = (f32)exact;
+    const f32 rounded = round32(exact, to_half ? TO_ODD : TO_ZERO);
+    const f32 result = fabs(exact) >= 0x1p128 ? nearest : rounded;
+    return to_half ? from_f16(to_f16(result, TO_NEAREST)) : result;
+}
+
+/* One block of products, added to a row of sums. */
+static inline __attribute__((always_inline)) void
+add_block(f32 *restrict sum, const factors_at *at, unsigned block, int up, int least, bool to_half)
+{
+    s32 c[COLUMNS], c_exponent[COLUMNS], top[COLUMNS], low[COLUMNS] = {0}, high[COLUMNS] = {0};
+    const unsigned n = at->n;
+    for (unsigned j = 0; j < n; j++) {
         take_apart(sum[j], &c[j], &c_exponent[j]);
         top[j] = c_exponent[j] > least ? c_exponent[j] : least;
     }
-    for (unsigned k = 0; k < block; k++) {
-        for (int j = 0; j < CHUNK; j++) {
-            const s32 exponent = a_exponent[k] + b_exponent[k * pitch + j];
-            top[j] = exponent > top[j] ? exponent : top[j];
-        }
-    }
-    for (unsigned k = 0; k < block; k++) {
-        s32 *part =
-            k < block / 2 ? low : high; /* sixteen products below 4.0 are too many for one */
-        for (int j = 0; j < CHUNK; j++) {
-            const s32 product = a[k] * b[k * pitch + j];
-            const s32 distance = top[j] - (a_exponent[k] + b_exponent[k * pitch + j]);
-            part[j] += align((product < 0 ? -product : product) << up, distance, product);
-        }
-    }
-    for (int j = 0; j < CHUNK; j++) {
+    raise_top(top, at, block);
+    /* sixteen products below 4.0 are too many for one sum of 32 bits */
+    add_products(low, top, at, 0, block / 2, up);
+    add_products(high, top, at, block / 2, block, up);
+    for (unsigned j = 0; j < n; j++) {
         const s32 own = align((c[j] < 0 ? -c[j] : c[j]) << 2, top[j] - c_exponent[j], c[j]);
         const f64 unit = from64((u64)(top[j] - FRACTION + 1023) << 52);
-        const f64 exact = (f64)((s64)low[j] + high[j] + own) * unit;
-        const bool overflow = fabs(exact) >= 0x1p128;
-        const f32 cut = overflow ? (f32)exact : round32(exact, TO_ZERO);
-        const f32 odd = overflow ? (f32)exact : round32(exact, TO_ODD);
+        const f32 result = round_sum((f64)((s64)low[j] + high[j] + own) * unit, to_half);
         const bool finite = (bits32(sum[j]) & 0x7f800000u) != 0x7f800000u;
-        const f32 result = to_half ? from_f16(to_f16(odd, TO_NEAREST)) : cut;
         sum[j] = finite ? result : sum[j];
     }
 }
@@ -203,7 +252,8 @@ static void settle(const qn_matrix *matrix, const f32 *a, const f32 *b, const f3
 }
 
 /* Products from `sum` on. */
-static void products(const qn_matrix *matrix, const f32 *a, const f32 *b, f32 *sum, bool to_half)
+static inline __attribute__((always_inline)) void products(const qn_matrix *matrix, const f32 *a,
+                                                           const f32 *b, f32 *sum, bool to_half)
 {
     factors fa, fb;
     const unsigned n = matrix->n, k = matrix->k, block = matrix->block;
@@ -213,13 +263,24 @@ static void products(const qn_matrix *matrix, const f32 *a, const f32 *b, f32 *s
     take_columns(&fb, b, matrix->type_b, n, k);
     for (unsigned row = 0; row < matrix->m; row++) {
         for (unsigned at = 0; at < k; at += block) {
-            for (unsigned column = 0; column < n; column += CHUNK) {
-                add_block(sum + row * n + column, fa.significand + row * k + at,
-                          fa.exponent + row * k + at, fb.significand + at * n + column,
-                          fb.exponent + at * n + column, n, block, up, least, to_half);
-            }
+            const factors_at begin = {.a = fa.significand + row * k + at,
+                                      .a_exponent = fa.exponent + row * k + at,
+                                      .b = fb.significand + at * n,
+                                      .b_exponent = fb.exponent + at * n,
+                                      .n = n};
+            add_block(sum + row * n, &begin, block, up, least, to_half);
         }
     }
+}
+
+static void add_to_f32(const qn_matrix *matrix, const f32 *a, const f32 *b, f32 *sum)
+{
+    products(matrix, a, b, sum, false);
+}
+
+static void add_to_f16(const qn_matrix *matrix, const f32 *a, const f32 *b, f32 *sum)
+{
+    products(matrix, a, b, sum, true);
 }
 
 static void floats(const qn_matrix *matrix, const void *a, const void *b, const void *c, void *d)
@@ -227,20 +288,25 @@ static void floats(const qn_matrix *matrix, const void *a, const void *b, const 
     f32 wide_a[ELEMENTS], wide_b[ELEMENTS], wide_c[ELEMENTS], sum[ELEMENTS];
     const unsigned count = matrix->m * matrix->n;
     const bool to_half = matrix->type_c == QN_MATRIX_F16 && matrix->type_d == QN_MATRIX_F16;
-    bool special = widen(wide_a, a, matrix->type_a, matrix->m, matrix->k);
-    special |= widen(wide_b, b, matrix->type_b, matrix->n, matrix->k);
-    special |= widen(wide_c, c, matrix->type_c, matrix->m, matrix->n);
+    void (*const add)(const qn_matrix *, const f32 *, const f32 *, f32 *) =
+        to_half ? add_to_f16 : add_to_f32;
+    widen(wide_a, a, matrix->type_a, matrix->m * matrix->k);
+    widen(wide_b, b, matrix->type_b, matrix->n * matrix->k);
+    widen(wide_c, c, matrix->type_c, count);
     if (is_8_bits(matrix->type_a)) {
+        part_pairs(wide_a, matrix->m, matrix->k);
+        part_pairs(wide_b, matrix->n, matrix->k);
         memset(sum, 0, count * sizeof *sum);
-        products(matrix, wide_a, wide_b, sum, to_half);
+        add(matrix, wide_a, wide_b, sum);
         for (unsigned i = 0; i < count; i++) {
             sum[i] = canonical32(wide_c[i] + sum[i]);
         }
     } else {
         memcpy(sum, wide_c, count * sizeof *sum);
-        products(matrix, wide_a, wide_b, sum, to_half);
+        add(matrix, wide_a, wide_b, sum);
     }
-    if (special) {
+    if (has_special(wide_a, matrix->m * matrix->k) || has_special(wide_b, matrix->n * matrix->k) ||
+        has_special(wide_c, count)) {
         settle(matrix, wide_a, wide_b, wide_c, sum);
     }
     if (matrix->type_d == QN_MATRIX_F32) {

@@ -61,50 +61,72 @@ bool qn_matrix_whole_warp(qn_warp *warp, const qn_op *op, uint32_t mask)
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
 
-/* Registers into a matrix without gaps. */
-static void gather(qn_warp *warp, const qn_fragment *fragment, unsigned char *matrix)
+/* The register of one tile, or of both of a pair, copied to or from the rows of a matrix. `word` is
+ * a constant where these are called. */
+static inline __attribute__((always_inline)) void copy_tile(unsigned char *restrict rows,
+                                                            unsigned char *restrict reg,
+                                                            unsigned pitch, unsigned word,
+                                                            bool into_rows)
 {
-    const unsigned word = fragment->word_bytes, pitch = fragment->words * word;
-    for (unsigned k = 0; k < fragment->tile_count; k++) {
-        unsigned char *to =
-            matrix + fragment->tiles[k].row * pitch + fragment->tiles[k].word * word;
-        if (!fragment->pairs) {
-            const unsigned char *from = qn_at(warp, fragment->registers[k]);
-            for (unsigned row = 0; row < 8; row++) {
-                memcpy(to + row * pitch, from + row * 4 * word, 4 * (size_t)word);
-            }
-            continue;
-        }
-        const unsigned char *even = qn_at(warp, fragment->registers[2 * k]);
-        const unsigned char *odd = qn_at(warp, fragment->registers[2 * k + 1]);
-        for (unsigned lane = 0; lane < QN_LANES; lane++) {
-            unsigned char *at = to + lane / 4 * pitch + lane % 4 * 2 * word;
-            memcpy(at, even + lane * word, word);
-            memcpy(at + word, odd + lane * word, word);
+    for (unsigned row = 0; row < 8; row++, rows += pitch, reg += 4 * word) {
+        memcpy(into_rows ? rows : reg, into_rows ? reg : rows, 4 * (size_t)word);
+    }
+}
+
+static inline __attribute__((always_inline)) void copy_half(unsigned char *restrict rows,
+                                                            unsigned char *restrict reg,
+                                                            unsigned pitch, unsigned word,
+                                                            bool into_rows)
+{
+    for (unsigned row = 0; row < 8; row++, rows += pitch) {
+        for (unsigned k = 0; k < 4; k++, reg += word) {
+            unsigned char *element = rows + (size_t)k * 2 * word;
+            memcpy(into_rows ? element : reg, into_rows ? reg : element, word);
         }
     }
 }
 
-/* And back; registers beyond the tiles get them again. */
-static void scatter(qn_warp *warp, const qn_fragment *fragment, const unsigned char *matrix)
+/* Register k of a fragment to or from a matrix without gaps. */
+static inline __attribute__((always_inline)) void copy_register(qn_warp *warp,
+                                                                const qn_fragment *fragment,
+                                                                unsigned k, unsigned char *matrix,
+                                                                unsigned word, bool into_rows)
 {
-    const unsigned word = fragment->word_bytes, pitch = fragment->words * word;
+    const unsigned pitch = fragment->words * word;
+    const unsigned tile = (fragment->pairs ? k / 2 : k) % fragment->tile_count;
+    unsigned char *reg = qn_at(warp, fragment->registers[k]);
+    unsigned char *rows =
+        matrix + fragment->tiles[tile].row * pitch + fragment->tiles[tile].word * word;
+    if (fragment->pairs) {
+        copy_half(rows + k % 2 * word, reg, pitch, word, into_rows);
+    } else {
+        copy_tile(rows, reg, pitch, word, into_rows);
+    }
+}
+
+/* Registers into a matrix; those beyond the tiles hold nothing new. */
+static void gather(qn_warp *warp, const qn_fragment *fragment, unsigned char *matrix)
+{
+    const unsigned count = fragment->tile_count * (fragment->pairs ? 2u : 1u);
+    for (unsigned k = 0; k < count; k++) {
+        if (fragment->word_bytes == 4) {
+            copy_register(warp, fragment, k, matrix, 4, true);
+        } else {
+            copy_register(warp, fragment, k, matrix, 8, true);
+        }
+    }
+}
+
+static void scatter(qn_warp *warp, const qn_fragment *fragment, unsigned char *matrix)
+{
     for (unsigned k = 0; k < fragment->register_count; k++) {
         if (fragment->registers[k] == QN_NO_PLACE) {
             continue;
         }
-        const unsigned tile = (fragment->pairs ? k / 2 : k) % fragment->tile_count;
-        const unsigned char *from =
-            matrix + fragment->tiles[tile].row * pitch + fragment->tiles[tile].word * word;
-        unsigned char *to = qn_at(warp, fragment->registers[k]);
-        if (!fragment->pairs) {
-            for (unsigned row = 0; row < 8; row++) {
-                memcpy(to + row * 4 * word, from + row * pitch, 4 * (size_t)word);
-            }
-            continue;
-        }
-        for (unsigned lane = 0; lane < QN_LANES; lane++) {
-            memcpy(to + lane * word, from + lane / 4 * pitch + (lane % 4 * 2 + k % 2) * word, word);
+        if (fragment->word_bytes == 4) {
+            copy_register(warp, fragment, k, matrix, 4, false);
+        } else {
+            copy_register(warp, fragment, k, matrix, 8, false);
         }
     }
 }
