@@ -173,7 +173,7 @@ static quern_status read_lowered(const job *j, qn_image *image)
         const char *expression = j->request->expressions[k];
         int result = j->nvrtc->GetLoweredName(j->program, expression, &name);
         if (result != NVRTC_OK) {
-            return qn_fail(QUERN_ERROR_COMPILE,
+            return qn_fail(QUERN_ERROR_NAME,
                            "the name expression \"%s\" names no kernel or global "
                            "of the source",
                            expression);

@@ -97,7 +97,13 @@ static quern_status make_options(job *j)
         return qn_fail_memory("preparing to link");
     }
     bool ptx = r->kind == QN_IMAGE_PTX;
-    snprintf(j->target, sizeof j->target, "-arch=%s_%d", ptx ? "compute" : "sm", r->arch);
+    qn_target t;
+    QN_TRY(qn_target_find(&t, r->options, r->option_count, r->arch));
+    if (t.is_virtual && !ptx) {
+        t = (qn_target){.arch = r->arch}; /* code for the device comes of any lower target */
+    }
+    snprintf(j->target, sizeof j->target, "-arch=%s_%d%s", ptx ? "compute" : "sm", t.arch,
+             t.variant);
     add(j, j->target);
     if (j->lto) {
         add(j, "-lto");

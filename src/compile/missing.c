@@ -12,19 +12,37 @@ static bool begins(qn_str text, const char *prefix)
     return text.length >= strlen(prefix) && memcmp(text.data, prefix, strlen(prefix)) == 0;
 }
 
-/* Of CUDA or CCCL: the name of a folder of theirs, or how their headers' names begin. */
+/* Of CUDA or CCCL: in a folder of theirs, or one of the headers that kernels include. */
 static bool is_cuda(qn_str name)
 {
-    static const char *const prefixes[] = {
-        "cub/",    "thrust/", "cuda/",  "nv/",     "crt/",
-        "cuda_",   "cuda.h",  "curand", "mma.h",   "cooperative_groups",
-        "device_", "vector_", "sm_",    "texture_"};
-    for (size_t k = 0; k < QN_COUNT(prefixes); k++) {
-        if (begins(name, prefixes[k])) {
-            return true;
-        }
+    static const char *const folders[] = {"cub/", "thrust/", "cuda/",
+                                          "nv/",  "crt/",    "cooperative_groups/"};
+    static const char *const names[] = {"cooperative_groups.h",
+                                        "cuComplex.h",
+                                        "cuda.h",
+                                        "cuda_awbarrier.h",
+                                        "cuda_bf16.h",
+                                        "cuda_fp16.h",
+                                        "cuda_fp4.h",
+                                        "cuda_fp6.h",
+                                        "cuda_fp8.h",
+                                        "cuda_pipeline.h",
+                                        "cuda_runtime.h",
+                                        "cuda_runtime_api.h",
+                                        "curand.h",
+                                        "curand_kernel.h",
+                                        "device_launch_parameters.h",
+                                        "math_constants.h",
+                                        "mma.h",
+                                        "vector_types.h"};
+    bool found = false;
+    for (size_t k = 0; k < QN_COUNT(folders); k++) {
+        found |= begins(name, folders[k]);
     }
-    return false;
+    for (size_t k = 0; k < QN_COUNT(names); k++) {
+        found |= qn_str_is(name, names[k]);
+    }
+    return found;
 }
 
 /* Of the host's C or C++ library; *name is then without ".h", as C++ has it. */

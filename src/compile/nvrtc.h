@@ -121,6 +121,15 @@ void qn_build_id_read(char *out, size_t capacity, const char *path);
 
 /* ---- options.c ---------------------------------------------------------------------------- */
 
+/** What a user asks for: "sm_90a" is real, of 90, with the variant "a". */
+typedef struct qn_target {
+    bool is_virtual;
+    int arch;
+    char variant[2];
+} qn_target;
+/** The target among a user's options, or `arch` itself. Fails when it does not run on `arch`. */
+quern_status qn_target_find(qn_target *out, const char *const *options, size_t count, int arch);
+
 /** The options handed to NVRTC: Quern's, the user's, then the folders of CUDA's headers. Lie in an
  * arena. `kind` is what they ask for: of the request, or PTX for a virtual target. */
 typedef struct qn_options {

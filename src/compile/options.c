@@ -101,14 +101,7 @@ static quern_status check_user_option(const char *option, qn_image_kind kind)
 
 /* ---- the target ----------------------------------------------------------------------------- */
 
-/* What a user asks for: "sm_90a" is real, of 90, with the variant "a". */
-typedef struct target {
-    bool is_virtual;
-    int arch;
-    char variant[2];
-} target;
-
-static bool read_target(const char *text, target *out)
+static bool read_target(const char *text, qn_target *out)
 {
     out->is_virtual = begins(text, "compute_");
     if (!out->is_virtual && !begins(text, "sm_")) {
@@ -126,7 +119,7 @@ static bool read_target(const char *text, target *out)
 }
 
 /* The code must run on the device that it is for. */
-static quern_status check_target(const char *asked, const target *t, int arch)
+static quern_status check_target(const char *asked, const qn_target *t, int arch)
 {
     bool lower = t->is_virtual && t->arch < arch && !t->variant[0];
     if (t->arch == arch || lower) {
@@ -138,13 +131,27 @@ static quern_status check_target(const char *asked, const target *t, int arch)
                    asked, arch / 10, arch % 10, arch, arch);
 }
 
-static quern_status target_of(target *out, const char *asked, int arch)
+static bool is_target(const char *option, const char **value)
 {
-    if (!read_target(asked, out)) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "\"%s\" is no target: sm_%d or compute_%d is one", asked, arch, arch);
+    return is_option(option, "arch", value) || is_option(option, "gpu-architecture", value);
+}
+
+quern_status qn_target_find(qn_target *out, const char *const *options, size_t count, int arch)
+{
+    *out = (qn_target){.arch = arch};
+    for (size_t k = 0; k < count; k++) {
+        const char *value;
+        if (!is_target(options[k], &value)) {
+            continue;
+        }
+        value = value_of(options, count, &k, value);
+        if (!read_target(value, out)) {
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                           "\"%s\" is no target: sm_%d or compute_%d is one", value, arch, arch);
+        }
+        QN_TRY(check_target(value, out, arch));
     }
-    return check_target(asked, out, arch);
+    return QUERN_OK;
 }
 
 /* ---- the list ------------------------------------------------------------------------------- */
@@ -178,15 +185,15 @@ static bool own_cache_off(void)
     return setting && strcmp(setting, "0") == 0;
 }
 
-/* The user's, of which the target is taken out. */
-static quern_status add_users(making *m, target *t)
+/* The user's, without a target. */
+static quern_status add_users(making *m)
 {
     const qn_compile_request *r = m->request;
     for (size_t k = 0; k < r->option_count; k++) {
         const char *option = r->options[k], *value;
         QN_TRY(check_user_option(option, r->kind));
-        if (is_option(option, "arch", &value) || is_option(option, "gpu-architecture", &value)) {
-            QN_TRY(target_of(t, value_of(r->options, r->option_count, &k, value), r->arch));
+        if (is_target(option, &value)) {
+            (void)value_of(r->options, r->option_count, &k, value);
         } else {
             add(m, option);
         }
@@ -231,7 +238,7 @@ static quern_status add_formatted(making *m, const char *prefix, const char *tex
     return QUERN_OK;
 }
 
-static quern_status add_target(making *m, const target *t)
+static quern_status add_target(making *m, const qn_target *t)
 {
     char name[40];
     snprintf(name, sizeof name, "%s_%d%s", m->out->kind == QN_IMAGE_PTX ? "compute" : "sm", t->arch,
@@ -252,9 +259,10 @@ quern_status qn_options_make(qn_options *out, qn_arena *arena, const qn_compile_
         return qn_fail_memory("preparing a compilation");
     }
     making m = {out, arena, request, nvrtc};
-    target t = {.arch = request->arch};
+    qn_target t;
+    QN_TRY(qn_target_find(&t, request->options, request->option_count, request->arch));
     add_own(&m);
-    QN_TRY(add_users(&m, &t));
+    QN_TRY(add_users(&m));
     if (t.is_virtual && request->kind == QN_IMAGE_CUBIN) {
         out->kind = QN_IMAGE_PTX;
     }

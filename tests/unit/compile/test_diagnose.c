@@ -97,8 +97,8 @@ static const diagnosis diagnoses[] = {
      "the name expression \"kk<int>\": identifier \"kk\" is undefined; the source has the kernels "
      "k",
      ""},
-    {"Command-line error: cannot open source file \"cuda_fp99.h\"\n\n", "y = x",
-     "the options: the header \"cuda_fp99.h\" was not found: it is one of CUDA's; install the CUDA "
+    {"Command-line error: cannot open source file \"cuda_fp8.h\"\n\n", "y = x",
+     "the options: the header \"cuda_fp8.h\" was not found: it is one of CUDA's; install the CUDA "
      "Toolkit, or the Python packages nvidia-cuda-runtime and nvidia-cuda-cccl, and set CUDA_HOME "
      "to "
      "the folder that has include/ in it; looked in: one, two (in generated code, next to the text "

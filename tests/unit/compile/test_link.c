@@ -142,6 +142,36 @@ Test(link, another_target, .init = need_linker)
     qn_image_free(&piece);
 }
 
+Test(link, a_target_among_the_options, .init = need_linker)
+{
+    static const char *const options[] = {"-arch=sm_90a", "--gpu-architecture=compute_80",
+                                          "-arch=sm_80"};
+    for (size_t k = 0; k < QN_COUNT(options); k++) {
+        qn_compile_request source = {.source = callee,
+                                     .options = &options[k],
+                                     .option_count = 1,
+                                     .arch = ARCH,
+                                     .kind = QN_IMAGE_CUBIN,
+                                     .relocatable = true};
+        qn_image piece, image;
+        bool runs = k < 2;
+        quern_status wanted = runs ? QUERN_OK : QUERN_ERROR_INVALID_ARGUMENT;
+        cr_assert_eq(qn_compile(&piece, &source, NULL, 0), wanted);
+        qn_link_input input = {runs ? piece.kind : QN_IMAGE_PTX, "callee",
+                               runs ? piece.data : callee, runs ? piece.size : 1};
+        qn_link_request request = {.inputs = &input,
+                                   .input_count = 1,
+                                   .options = &options[k],
+                                   .option_count = 1,
+                                   .arch = ARCH,
+                                   .kind = QN_IMAGE_CUBIN};
+        cr_expect_eq(qn_link(&image, &request), wanted, "%s: %s", options[k],
+                     quern_last_error_text());
+        qn_image_free(&piece);
+        qn_image_free(&image);
+    }
+}
+
 Test(link, out_of_memory_is_told, .init = need_linker)
 {
     qn_image piece = compiled(callee, QN_IMAGE_CUBIN), image;
