@@ -10,6 +10,7 @@
  *     decode_lanes.c    lane-wise operations, moves, address conversions
  *     decode_memory.c   loads, stores, atomics
  *     decode_trace.c    what a trace prints before and behind an instruction
+ *     decode_async.c    mbarrier, bulk copies, clusters
  *     decode_watch.c    what a launch that is watched must know of registers
  *     decode_control.c  branches, calls, barriers, warp operations
  *     decode_matrix.c   matrix instructions of a warp
@@ -127,6 +128,10 @@ bool qn_bind_matrix_multiply(qn_decoder *decoder);
 bool qn_bind_wmma(qn_decoder *decoder);
 bool qn_bind_tiles(qn_decoder *decoder);
 bool qn_bind_tile_transpose(qn_decoder *decoder);
+bool qn_bind_mbarrier(qn_decoder *decoder);
+bool qn_bind_copy_arrive(qn_decoder *decoder);
+bool qn_bind_bulk_copy(qn_decoder *decoder);
+bool qn_bind_cluster_address(qn_decoder *decoder);
 bool qn_bind_sleep(qn_decoder *decoder);
 bool qn_bind_nothing(qn_decoder *decoder);
 

@@ -164,6 +164,18 @@ static bool bind_warp_barrier(qn_decoder *decoder)
     return members != QN_NO_PLACE;
 }
 
+/* barrier.cluster: of a cluster of one block. */
+static bool bind_cluster_barrier(qn_decoder *decoder)
+{
+    const bool waits = qn_word_is(&decoder->words, 2, "wait");
+    if (!waits && !qn_word_is(&decoder->words, 2, "arrive")) {
+        return false;
+    }
+    qn_op *op = qn_emit(decoder, QN_OP_BARRIER);
+    op->flags = waits ? QN_BARRIER_CLUSTER_WAIT : QN_BARRIER_CLUSTER_ARRIVE;
+    return true;
+}
+
 /* bar.sync a, b?    bar.arrive a, b    bar.red.op d, a, b?, c */
 bool qn_bind_barrier(qn_decoder *decoder)
 {
@@ -175,6 +187,9 @@ bool qn_bind_barrier(qn_decoder *decoder)
     if (qn_word_is(words, 1, "warp")) {
         return bind_warp_barrier(decoder);
     }
+    if (qn_word_is(words, 1, "cluster")) {
+        return bind_cluster_barrier(decoder);
+    }
     if (qn_word_has(words, "red")) {
         form = qn_word_has(words, "popc")  ? QN_BARRIER_POPC
                : qn_word_has(words, "and") ? QN_BARRIER_AND
@@ -182,9 +197,6 @@ bool qn_bind_barrier(qn_decoder *decoder)
     } else if (qn_word_has(words, "arrive")) {
         form = QN_BARRIER_ARRIVE;
     } else if (!qn_word_has(words, "sync")) {
-        return false;
-    }
-    if (qn_word_has(words, "cluster")) {
         return false;
     }
     const bool reduces = form >= QN_BARRIER_POPC;

@@ -227,7 +227,8 @@ bool qn_bind_move(qn_decoder *decoder)
 bool qn_bind_convert_address(qn_decoder *decoder)
 {
     const qn_words *words = &decoder->words;
-    if (!qn_word_has(words, "shared") && !qn_word_has(words, "shared::cta")) {
+    if (!qn_word_has(words, "shared") && !qn_word_has(words, "shared::cta") &&
+        !qn_word_has(words, "shared::cluster")) {
         return qn_bind_move(decoder);
     }
     const qn_ptx_instruction *instruction = decoder->instruction;

@@ -14,9 +14,15 @@ static const struct {
     const char *word;
     uint8_t space;
 } spaces[] = {
-    {"global", QN_SPACE_GLOBAL},      {"const", QN_SPACE_GLOBAL},      {"shared", QN_SPACE_SHARED},
-    {"shared::cta", QN_SPACE_SHARED}, {"local", QN_SPACE_LOCAL},       {"param", QN_SPACE_PARAM},
-    {"param::entry", QN_SPACE_PARAM}, {"param::func", QN_SPACE_PARAM},
+    {"global", QN_SPACE_GLOBAL},
+    {"const", QN_SPACE_GLOBAL},
+    {"shared", QN_SPACE_SHARED},
+    {"shared::cta", QN_SPACE_SHARED},
+    {"shared::cluster", QN_SPACE_SHARED},
+    {"local", QN_SPACE_LOCAL},
+    {"param", QN_SPACE_PARAM},
+    {"param::entry", QN_SPACE_PARAM},
+    {"param::func", QN_SPACE_PARAM},
 };
 
 static const char *const passed_over[] = {
@@ -383,9 +389,14 @@ bool qn_bind_copy(qn_decoder *decoder)
 {
     const qn_ptx_instruction *instruction = decoder->instruction;
     const qn_words *words = &decoder->words;
-    if (!qn_word_is(words, 1, "async") || qn_word_has(words, "bulk") ||
-        qn_word_has(words, "mbarrier")) {
+    if (!qn_word_is(words, 1, "async")) {
         return false;
+    }
+    if (qn_word_is(words, 2, "bulk")) {
+        return qn_bind_bulk_copy(decoder);
+    }
+    if (qn_word_is(words, 2, "mbarrier")) {
+        return qn_bind_copy_arrive(decoder);
     }
     if (qn_word_is(words, 2, "commit_group") || qn_word_is(words, 2, "wait_group") ||
         qn_word_is(words, 2, "wait_all")) {

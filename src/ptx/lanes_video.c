@@ -97,6 +97,12 @@ static __attribute__((noinline)) u32 video(int op, int bits, int mode, const boo
     VIDEO(X, id, name, op, bits, u, s, u) VIDEO(X, id, name, op, bits, u, s, s)                    \
     VIDEO(X, id, name, op, bits, s, u, u) VIDEO(X, id, name, op, bits, s, u, s)                    \
     VIDEO(X, id, name, op, bits, s, s, u) VIDEO(X, id, name, op, bits, s, s, s)
+/* Of compute capability 9.0: two halves that stay within theirs. */
+#define HALVES(X, id, name, op)                                                                    \
+    X(id##_u16x2, name ".u16x2", SLOW, u32, u32, u32, none,                                        \
+      video(op, 16, PLAIN, (const bool[]){0, 0, 0}, a, b, 0))                                      \
+    X(id##_s16x2, name ".s16x2", SLOW, u32, u32, u32, none,                                        \
+      video(op, 16, PLAIN, (const bool[]){1, 1, 1}, a, b, 0))
 #define BOTH_WIDTHS(X, id, name, op)                                                               \
     SIGNS(X, id##4, name "4", op, 8)                                                               \
     SIGNS(X, id##2, name "2", op, 16)
@@ -107,7 +113,8 @@ static __attribute__((noinline)) u32 video(int op, int bits, int mode, const boo
     BOTH_WIDTHS(X, vavrg, "vavrg", AVERAGE)                                                        \
     BOTH_WIDTHS(X, vabsdiff, "vabsdiff", ABSOLUTE_DIFFERENCE)                                      \
     BOTH_WIDTHS(X, vmin, "vmin", LEAST)                                                            \
-    BOTH_WIDTHS(X, vmax, "vmax", MOST)
+    BOTH_WIDTHS(X, vmax, "vmax", MOST)                                                             \
+    HALVES(X, add, "add", ADD) HALVES(X, min, "min", LEAST) HALVES(X, max, "max", MOST)
 /* clang-format on */
 
 ALL(DEFINE)

@@ -21,6 +21,7 @@
 #define QN_CALL_DEPTH 1024
 #define QN_HITS       8
 #define QN_BARRIERS   16
+#define QN_CLUSTER    QN_BARRIERS /* of groups that wait at the cluster's barrier */
 
 typedef struct qn_op qn_op;
 typedef struct qn_code qn_code;
@@ -205,6 +206,19 @@ bool qn_run_store(qn_warp *warp, const qn_op *op, uint32_t mask);
 bool qn_run_atomic(qn_warp *warp, const qn_op *op, uint32_t mask);
 bool qn_run_async_copy(qn_warp *warp, const qn_op *op, uint32_t mask);
 
+/* memory_async.c */
+bool qn_run_mbarrier(qn_warp *warp, const qn_op *op, uint32_t mask);
+bool qn_run_mbarrier_end(qn_warp *warp, const qn_op *op, uint32_t mask);
+bool qn_run_mbarrier_test(qn_warp *warp, const qn_op *op, uint32_t mask);
+bool qn_run_mbarrier_pending(qn_warp *warp, const qn_op *op, uint32_t mask);
+bool qn_run_bulk_copy(qn_warp *warp, const qn_op *op, uint32_t mask);
+
+/** For bulk copies: their addresses, and the mbarrier that is told of their end. */
+typedef struct qn_bulk_copy {
+    qn_op to, from, barrier;
+    bool tells;
+} qn_bulk_copy;
+
 /** For atomics: operation and type; `addition` for floating point of 16 bits. */
 typedef struct qn_atomic {
     uint8_t form;  /**< run_forms.h */
@@ -264,9 +278,10 @@ struct qn_warp {
     qn_frame *frame;
     qn_block *block;
     qn_run *run;
-    uint32_t carry; /**< condition code, one bit a lane */
-    uint32_t live;  /**< lanes that have not exited */
-    uint32_t lanes; /**< that exist */
+    uint32_t carry;           /**< condition code, one bit a lane */
+    uint32_t live;            /**< lanes that have not exited */
+    uint32_t lanes;           /**< that exist */
+    uint32_t cluster_arrived; /**< lanes, at the cluster's barrier */
     uint32_t index, first_thread;
     struct {
         uint64_t begin, bytes;

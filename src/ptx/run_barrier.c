@@ -78,10 +78,64 @@ static void release(qn_block *block, unsigned id)
     block->barriers[id] = (qn_barrier){0};
 }
 
+/* ---- the cluster's barrier: arriving and waiting are two steps --------------------------------
+ */
+
+static void release_cluster(qn_block *block)
+{
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        if (block->warps[w].live & ~block->warps[w].cluster_arrived) {
+            return;
+        }
+    }
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        qn_warp *warp = &block->warps[w];
+        warp->cluster_arrived = 0;
+        for (uint32_t k = 0; k < warp->count; k++) {
+            qn_group *group = &warp->groups[k];
+            if (group->state == QN_AT_BARRIER && group->barrier == QN_CLUSTER) {
+                group->state = QN_READY;
+            }
+        }
+    }
+}
+
+/* Lanes whose arrival is forgotten need not wait: the barrier was complete since. */
+static bool run_cluster(qn_warp *warp, const qn_op *op, uint32_t mask)
+{
+    if (op->flags == QN_BARRIER_CLUSTER_ARRIVE) {
+        const uint32_t twice = warp->cluster_arrived & mask;
+        if (twice) {
+            return qn_fault(warp, op, qn_first_lane(twice), QUERN_ERROR_LAUNCH,
+                            "this thread arrives twice at the cluster's barrier without a wait");
+        }
+        warp->cluster_arrived |= mask;
+        release_cluster(warp->block);
+        return true;
+    }
+    const uint32_t waiting = warp->cluster_arrived & mask;
+    qn_group *group = &warp->groups[warp->current];
+    if (waiting && waiting != mask) {
+        group->mask &= ~waiting;
+        group = qn_group_add(warp, group->next, group->frame, waiting);
+    }
+    if (waiting) {
+        group->state = QN_AT_BARRIER;
+        group->barrier = QN_CLUSTER;
+    }
+    return true;
+}
+
+/* ---- barriers of the block --------------------------------------------------------------------
+ */
+
 bool qn_run_barrier(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     qn_block *block = warp->block;
     unsigned lane = qn_first_lane(mask);
+    if (op->flags >= QN_BARRIER_CLUSTER_ARRIVE) {
+        return run_cluster(warp, op, mask);
+    }
     uint32_t id = ((const uint32_t *)qn_at(warp, op->a))[lane];
     if (id >= QN_BARRIERS) {
         return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH, "barrier %u: there are %d", id,
@@ -124,4 +178,5 @@ void qn_barrier_recheck(qn_block *block)
             release(block, id);
         }
     }
+    release_cluster(block);
 }

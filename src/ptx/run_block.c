@@ -137,6 +137,7 @@ void qn_block_begin(qn_block *block, uint64_t number)
     for (uint32_t w = 0; w < block->warp_count; w++) {
         qn_warp *warp = &block->warps[w];
         warp->live = warp->lanes;
+        warp->cluster_arrived = 0;
         warp->root.lanes = warp->lanes;
         warp->root.local_top = local_top(run->kernel);
         warp->count = 0;

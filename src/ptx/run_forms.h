@@ -12,6 +12,8 @@ enum qn_barrier_form {
     QN_BARRIER_POPC, /* from here on: reductions */
     QN_BARRIER_AND,
     QN_BARRIER_OR,
+    QN_BARRIER_CLUSTER_ARRIVE,
+    QN_BARRIER_CLUSTER_WAIT,
 };
 
 enum qn_sync_form {
@@ -35,6 +37,18 @@ enum qn_sync_form {
     QN_SYNC_REDUX_OR,
     QN_SYNC_REDUX_XOR,
     QN_SYNC_ELECT,
+};
+
+enum qn_mbarrier_form {
+    QN_MBARRIER_INIT,
+    QN_MBARRIER_INVAL,
+    QN_MBARRIER_EXPECT,
+    QN_MBARRIER_COMPLETE,
+    QN_MBARRIER_ARRIVE,
+    QN_MBARRIER_ARRIVE_DROP,
+    QN_MBARRIER_STATE, /* tests */
+    QN_MBARRIER_PARITY,
+    QN_MBARRIER_PENDING,
 };
 
 enum qn_atomic_form {

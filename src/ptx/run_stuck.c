@@ -22,6 +22,8 @@ static void print_group(qn_text *out, const qn_warp *warp, const qn_group *group
     } else if (group->state == QN_AT_SYNC) {
         qn_text_printf(out, "wait for lanes 0x%08x at ",
                        group->members & warp->live & ~group->mask);
+    } else if (group->barrier == QN_CLUSTER) {
+        qn_text_puts(out, "wait at the cluster's barrier, at ");
     } else {
         const qn_barrier *barrier = &warp->block->barriers[group->barrier];
         qn_text_printf(out, "wait at barrier %u, to which %u of %u threads have come, at ",
