@@ -89,6 +89,22 @@ __global__ void locked(int *x, int fence)
     __syncthreads();
     x[threadIdx.x] = sum;
 }
+/* A message and the flag that says it is there. */
+__global__ void message(int *x, int ordered)
+{
+    __shared__ int text, flag;
+    u32 at = (u32)__cvta_generic_to_shared(&flag), seen = 0;
+    if (threadIdx.x == 0) flag = 0;
+    __syncthreads();
+    if (threadIdx.x == 32) {
+        text = x[0];
+        if (ordered) asm volatile("st.release.cta.shared.u32 [%0], 1;" ::"r"(at) : "memory");
+        else asm volatile("st.relaxed.cta.shared.u32 [%0], 1;" ::"r"(at) : "memory");
+    } else if (threadIdx.x == 0) {
+        while (!seen) asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(seen) : "r"(at) : "memory");
+        x[1] = text;
+    }
+}
 /* Half of the block has left when the others meet. */
 __global__ void leavers(int *x)
 {
@@ -219,6 +235,17 @@ __global__ void copied_gap(int *out, int k)
     b[threadIdx.x] = a[(threadIdx.x + k) & 3];
     __syncthreads();
     out[threadIdx.x] = b[63 - threadIdx.x].number;
+}
+/* A field is put into a word of which nothing was written yet. */
+struct fields {
+    u32 small : 3, wide : 29;
+};
+__global__ void bit_fields(int *x, int set)
+{
+    __shared__ fields f[64];
+    if (set) f[threadIdx.x].small = threadIdx.x & 7;
+    __syncthreads();
+    x[threadIdx.x] = f[63 - threadIdx.x].small + 1;
 }
 __global__ void sum(const float *x, float *y, int n)
 {
