@@ -89,11 +89,14 @@ typedef struct qn_module {
 } qn_module;
 
 typedef struct qn_module_request {
-    qn_compile_request compile; /**< arch, kind, line_info and minimal are filled in here */
+    qn_compile_request compile; /**< arch, kind, line_info, minimal and includes are filled in */
     const char *name;           /**< of the kernel: for the cache's list */
     const qn_user_text *user_texts;
     size_t user_text_count;
-    bool all_of_cuda; /**< compile with everything that NVRTC has, which takes a little longer */
+    bool from_user; /**< the whole source is the user's: its file has a name, and it may use all of
+                         CUDA, which takes a little longer */
+    bool piece;     /**< to be linked: kind and relocatable are as they shall be */
+    const struct qn_link_job *link; /**< link this instead of compiling; NULL: compile */
 } qn_module_request;
 
 /** Find or make the module of a request. Thread-safe; one thread compiles, others wait. Borrowed:

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * module: from source to a loaded module. In: what to compile. Out: a module, found in memory, in
- * the cache on disk, or compiled. Those of kernels are the engine's, one a key, and live as long as
- * it does; those of users are loaded for each of them, from the same images. The thing to know: one
- * thread in the process makes a key; others that want it wait, then find it.
+ * module: from a request to a loaded module. In: what to compile or to link. Out: a module. Those
+ * of kernels are the engine's, one a key, and live as long as it does; those of users are loaded
+ * for each of them, from the same images. The thing to know: one thread in the process makes a key;
+ * others that want it wait, then find it.
  */
 #include "engine/modules.h"
 #include <stdio.h>
@@ -97,45 +97,10 @@ quern_status qn_module_load(qn_module **out, quern_engine *engine, const qn_imag
     return QUERN_OK;
 }
 
-/* ---- memory, cache, compiler ---------------------------------------------------------------- */
+/* ---- loading what was made ------------------------------------------------------------------ */
 
-/** A module on its way. */
-typedef struct making {
-    quern_engine *engine;
-    qn_module_request *request;
-    qn_key key;
-    qn_compiler_identity compiler;
-} making;
-
-static quern_status make_key(making *m)
-{
-    const qn_compile_request *c = &m->request->compile;
-    qn_key_free(&m->key);
-    return qn_key_make(&m->key, &(qn_key_fields){
-                                    .source = c->source,
-                                    .options = c->options,
-                                    .option_count = c->option_count,
-                                    .headers = c->headers,
-                                    .header_count = c->header_count,
-                                    .expressions = c->expressions,
-                                    .expression_count = c->expression_count,
-                                    .arch = c->arch,
-                                    .kind = c->kind,
-                                    .line_info = c->line_info,
-                                    .minimal = c->minimal,
-                                });
-}
-
-static void want_native(making *m, bool native, int arch)
-{
-    qn_compile_request *c = &m->request->compile;
-    c->arch = arch;
-    c->kind = native ? QN_IMAGE_CUBIN : QN_IMAGE_PTX;
-    c->line_info = !m->engine->native; /* the software device reports places in sources */
-    c->minimal = !m->request->all_of_cuda;
-}
-
-static quern_status load(qn_module **out, const making *m, const qn_image *image, qn_origin origin)
+static quern_status load(qn_module **out, const qn_making *m, const qn_image *image,
+                         qn_origin origin)
 {
     QN_TRY(qn_module_load(out, m->engine, image));
     memcpy((*out)->hex, m->key.hex, sizeof(*out)->hex);
@@ -145,23 +110,19 @@ static quern_status load(qn_module **out, const making *m, const qn_image *image
     return QUERN_OK;
 }
 
-/** An image that was made before, in this process or on this machine. An image on disk that the
- * device rejects is deleted there and made anew. */
-static bool load_known(qn_module **out, making *m)
+/** An image that was made before. One on disk that the device rejects is deleted there and made
+ * anew. */
+static bool load_known(qn_module **out, qn_making *m)
 {
-    qn_image image = {0};
-    if (qn_images_get(&m->key, m->compiler.build_id, &image)) {
-        quern_status status = load(out, m, &image, QN_FROM_MEMORY);
-        qn_image_free(&image);
-        return status == QUERN_OK || (qn_error_reset(), false);
-    }
-    if (!qn_store_get(m->engine->store, &m->key, m->compiler.build_id, &image)) {
+    qn_image image;
+    qn_origin origin;
+    if (!qn_making_find(m, &image, &origin)) {
         return false;
     }
-    quern_status status = load(out, m, &image, QN_FROM_CACHE);
-    if (status == QUERN_OK) {
+    quern_status status = load(out, m, &image, origin);
+    if (status == QUERN_OK && origin == QN_FROM_CACHE) {
         qn_images_put(&m->key, m->compiler.build_id, &image);
-    } else if (status == QUERN_ERROR_IMAGE) {
+    } else if (status == QUERN_ERROR_IMAGE && origin == QN_FROM_CACHE) {
         qn_log(&m->engine->logger, QN_WARN,
                "the device rejected a cached image (%s); compiling it again", m->key.hex);
         qn_store_reject(m->engine->store, &m->key, m->compiler.build_id);
@@ -170,56 +131,32 @@ static bool load_known(qn_module **out, making *m)
     return status == QUERN_OK || (qn_error_reset(), false);
 }
 
-static quern_status compile(qn_module **out, making *m)
+static quern_status load_new(qn_module **out, qn_making *m)
 {
-    const qn_module_request *r = m->request;
-    qn_image image = {0};
-    QN_TRY(qn_compile(&image, &r->compile, r->user_texts, r->user_text_count));
-    atomic_fetch_add(&m->engine->compiled, 1);
-    atomic_fetch_add(&m->engine->compile_us, (uint64_t)(image.compile_ms * 1e3));
-    qn_log(&m->engine->logger, QN_DEBUG, "compiled %s in %.1f ms", r->name, image.compile_ms);
+    bool known;
+    QN_TRY(qn_making_settle(m, &known));
+    if (known && load_known(out, m)) {
+        return QUERN_OK;
+    }
+    qn_image image;
+    QN_TRY(qn_making_produce(m, &image));
     quern_status status = load(out, m, &image, QN_COMPILED);
     if (status == QUERN_OK) {
-        int major, minor;
-        char version[32];
-        qn_compiler_version(&major, &minor);
-        snprintf(version, sizeof version, "NVRTC %d.%d", major, minor);
-        qn_store_row row = {r->name, m->compiler.build_id, version, r->compile.arch};
-        qn_images_put(&m->key, m->compiler.build_id, &image);
-        qn_store_put(m->engine->store, &m->key, &image, &row);
+        qn_making_keep(m, &image);
     }
     qn_image_free(&image);
     return status;
 }
 
-/** This NVRTC may be older than the GPU: then PTX of the newest target that it knows. */
-static quern_status compile_or_fall_back(qn_module **out, making *m)
+static quern_status known_or_new(qn_module **out, qn_making *m)
 {
-    bool native = true;
-    int newest = 0;
-    if (m->request->compile.kind == QN_IMAGE_CUBIN) {
-        QN_TRY(qn_compiler_supports(m->request->compile.arch, &native, &newest));
-    }
-    if (!native) {
-        want_native(m, false, newest);
-        QN_TRY(make_key(m));
-        if (load_known(out, m)) {
-            return QUERN_OK;
-        }
-    }
-    return compile(out, m);
-}
-
-static quern_status known_or_compiled(qn_module **out, making *m)
-{
-    return load_known(out, m) ? QUERN_OK : compile_or_fall_back(out, m);
+    return load_known(out, m) ? QUERN_OK : load_new(out, m);
 }
 
 /* ---- modules of the engine, and of users ----------------------------------------------------- */
 
-static quern_status make_shared(qn_module **out, making *m)
+static quern_status make_shared(qn_module **out, qn_making *m)
 {
-    QN_TRY(make_key(m));
     for (;;) {
         *out = find_module(m->engine, m->key.hex);
         if (*out != NULL) {
@@ -232,7 +169,7 @@ static quern_status make_shared(qn_module **out, making *m)
         *out = find_module(m->engine, m->key.hex);
         quern_status status = QUERN_OK;
         if (*out == NULL) {
-            status = known_or_compiled(out, m);
+            status = known_or_new(out, m);
             if (status == QUERN_OK) {
                 add_module(m->engine, *out);
             }
@@ -242,26 +179,26 @@ static quern_status make_shared(qn_module **out, making *m)
     }
 }
 
-static quern_status make_own(qn_module **out, making *m)
+static quern_status make_own(qn_module **out, qn_making *m)
 {
-    QN_TRY(make_key(m));
     qn_once *once;
     while (!qn_once_begin(&once, &m->key, m->compiler.build_id)) {
     }
-    quern_status status = known_or_compiled(out, m);
+    quern_status status = known_or_new(out, m);
     qn_once_done(once);
     return status;
 }
 
-static quern_status make_by(quern_status (*make)(qn_module **, making *), qn_module **out,
+static quern_status make_by(quern_status (*make)(qn_module **, qn_making *), qn_module **out,
                             quern_engine *engine, qn_module_request *request)
 {
-    making m = {.engine = engine, .request = request};
-    (void)qn_compiler_find(&m.compiler, NULL);
-    want_native(&m, engine->native != 0, engine->arch);
+    qn_making m;
     *out = NULL;
-    quern_status status = make(out, &m);
-    qn_key_free(&m.key);
+    quern_status status = qn_making_begin(&m, engine, request);
+    if (status == QUERN_OK) {
+        status = make(out, &m);
+    }
+    qn_making_end(&m);
     return status;
 }
 

@@ -14,6 +14,33 @@
 
 #include "engine/engine.h"
 
+/* ---- making.c: from a request to an image: memory, cache, compiler ----------------------------
+ */
+
+/** An image on its way. */
+typedef struct qn_making {
+    quern_engine *engine;
+    qn_module_request *request;
+    qn_includes includes;
+    qn_key key;
+    qn_compiler_identity compiler;
+} qn_making;
+
+/** Fill in the request and make its key. qn_making_end() must follow, also after a failure. */
+quern_status qn_making_begin(qn_making *making, quern_engine *engine, qn_module_request *request);
+void qn_making_end(qn_making *making);
+/** An image of this key made before, in this process or on this machine. */
+bool qn_making_find(const qn_making *making, qn_image *image, qn_origin *origin);
+/** Before something is made: a compiler that is older than the GPU can only make PTX for it; then
+ * the key becomes that of this PTX, and *changed is true. */
+quern_status qn_making_settle(qn_making *making, bool *changed);
+/** Compile or link. */
+quern_status qn_making_produce(qn_making *making, qn_image *out);
+/** Remember an image in memory and on disk. */
+void qn_making_keep(const qn_making *making, const qn_image *image);
+/** All of this, for an image that is not loaded: one thread makes it, others wait. */
+quern_status qn_image_make(qn_image *out, quern_engine *engine, qn_module_request *request);
+
 /* ---- module.c: loaded images ---------------------------------------------------------------- */
 
 /** Find or make the image of a request, as qn_module_get() does, and load it anew. Free it with
@@ -69,6 +96,31 @@ typedef quern_status (*qn_name_getter)(void *context, quern_module *module, cons
  * there are. */
 quern_status qn_module_find(quern_module *module, const char *what, const char *name,
                             qn_name_getter get, void *context, qn_name_lister list);
+
+/** Check a user's options. */
+quern_status qn_module_options_check(const quern_module_options *options);
+/** A module that is still to be loaded; and publish it once it is, or drop it. */
+quern_status qn_user_module_begin(quern_module **out, quern_engine *engine);
+quern_status qn_user_module_end(quern_module **out, quern_module *module, quern_status status);
+/** Keep copies of the name expressions, for look-ups, and of `count` texts and then the headers in
+ * memory, for messages. */
+quern_status qn_user_module_keep(quern_module *module, const qn_user_text *texts, size_t count,
+                                 const quern_module_options *options);
+
+/* ---- module_link.c: several pieces to one module -------------------------------------------- */
+
+/** What is linked. */
+typedef struct qn_link_job {
+    const quern_link_input *inputs;
+    size_t count;
+    const quern_module_options *options;
+    qn_image_kind pieces; /**< what sources are compiled to: QN_IMAGE_LTO_IR or QN_IMAGE_CUBIN */
+} qn_link_job;
+
+/** The key of what is linked, of which only arch, kind and line_info are looked at in the request.
+ */
+quern_status qn_linked_key(qn_key *out, quern_engine *engine, const qn_module_request *request);
+quern_status qn_linked_image(qn_image *out, quern_engine *engine, const qn_module_request *request);
 
 /* ---- function.c: functions of a module ------------------------------------------------------ */
 

@@ -21,7 +21,7 @@ static quern_status check_strings(const char *what, const char *const *strings, 
     return QUERN_OK;
 }
 
-static quern_status check_options(const quern_module_options *o)
+quern_status qn_module_options_check(const quern_module_options *o)
 {
     if (o->size != sizeof *o) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
@@ -45,7 +45,7 @@ static quern_status check_options(const quern_module_options *o)
 
 /* ---- making --------------------------------------------------------------------------------- */
 
-static quern_status module_begin(quern_module **out, quern_engine *engine)
+quern_status qn_user_module_begin(quern_module **out, quern_engine *engine)
 {
     *out = NULL;
     quern_module *module = qn_calloc(1, sizeof *module);
@@ -60,8 +60,7 @@ static quern_status module_begin(quern_module **out, quern_engine *engine)
     return QUERN_OK;
 }
 
-/** Publish a module that is loaded, or drop it. */
-static quern_status module_end(quern_module **out, quern_module *module, quern_status status)
+quern_status qn_user_module_end(quern_module **out, quern_module *module, quern_status status)
 {
     if (status != QUERN_OK) {
         quern_module_release(module);
@@ -76,40 +75,38 @@ static const char *keep(quern_module *module, const char *text)
     return qn_arena_strndup(&module->arena, text, strlen(text));
 }
 
-/** Keep what later calls need of the source: name expressions for look-ups, texts for messages. */
-static bool keep_source(quern_module *module, const char *source, const char *file_name,
-                        const quern_module_options *o)
+static bool keep_text(quern_module *module, const char *file_name, const char *text)
 {
-    module->expressions =
-        qn_arena_alloc(&module->arena, (o->expression_count + 1) * sizeof(char *));
-    module->texts = qn_arena_alloc(&module->arena, (o->header_count + 1) * sizeof *module->texts);
-    if (module->expressions == NULL || module->texts == NULL) {
-        return false;
-    }
-    bool kept = true;
-    for (uint32_t k = 0; k < o->expression_count; k++) {
+    qn_user_text *kept = &module->texts[module->text_count++];
+    *kept = (qn_user_text){keep(module, file_name), keep(module, text)};
+    return kept->file_name != NULL && kept->text != NULL;
+}
+
+quern_status qn_user_module_keep(quern_module *module, const qn_user_text *texts, size_t count,
+                                 const quern_module_options *o)
+{
+    qn_arena *arena = &module->arena;
+    module->expressions = qn_arena_alloc(arena, (o->expression_count + 1) * sizeof(char *));
+    module->texts = qn_arena_alloc(arena, (count + o->header_count + 1) * sizeof *module->texts);
+    bool kept = module->expressions != NULL && module->texts != NULL;
+    for (size_t k = 0; kept && k < o->expression_count; k++) {
         module->expressions[k] = keep(module, o->expressions[k]);
-        kept &= module->expressions[k] != NULL;
+        kept = module->expressions[k] != NULL;
     }
-    module->texts[0] = (qn_user_text){keep(module, file_name), keep(module, source)};
-    for (uint32_t k = 0; k < o->header_count; k++) {
-        module->texts[k + 1] =
-            (qn_user_text){keep(module, o->headers[k].name), keep(module, o->headers[k].text)};
+    for (size_t k = 0; kept && k < count; k++) {
+        kept = keep_text(module, texts[k].file_name, texts[k].text);
     }
-    for (uint32_t k = 0; k < o->header_count + 1; k++) {
-        kept &= module->texts[k].file_name != NULL && module->texts[k].text != NULL;
+    for (size_t k = 0; kept && k < o->header_count; k++) {
+        kept = keep_text(module, o->headers[k].name, o->headers[k].text);
     }
     module->expression_count = o->expression_count;
-    module->text_count = o->header_count + 1;
-    return kept;
+    return kept ? QUERN_OK : qn_fail_memory("making a module");
 }
 
 static quern_status compile(quern_module *module, const char *source, const char *file_name,
                             const quern_module_options *o)
 {
-    if (!keep_source(module, source, file_name, o)) {
-        return qn_fail_memory("making a module");
-    }
+    QN_TRY(qn_user_module_keep(module, &(qn_user_text){file_name, source}, 1, o));
     qn_module_request request = {
         .compile = {.source = source,
                     .file_name = file_name,
@@ -122,7 +119,7 @@ static quern_status compile(quern_module *module, const char *source, const char
         .name = file_name,
         .user_texts = module->texts,
         .user_text_count = module->text_count,
-        .all_of_cuda = true,
+        .from_user = true,
     };
     return qn_module_make(&module->loaded, module->engine, &request);
 }
@@ -131,8 +128,8 @@ static quern_status new_from_source(quern_module **out, quern_engine *engine, co
                                     const char *file_name, const quern_module_options *options)
 {
     quern_module *module;
-    QN_TRY(module_begin(&module, engine));
-    return module_end(out, module, compile(module, source, file_name, options));
+    QN_TRY(qn_user_module_begin(&module, engine));
+    return qn_user_module_end(out, module, compile(module, source, file_name, options));
 }
 
 quern_status quern_module_new(quern_module **out, quern_engine *engine, const char *source,
@@ -144,7 +141,7 @@ quern_status quern_module_new(quern_module **out, quern_engine *engine, const ch
     QN_CHECK_NOT_NULL(source);
     quern_module_options none = QUERN_MODULE_OPTIONS_INIT;
     const quern_module_options *o = options != NULL ? options : &none;
-    QN_TRY(check_options(o));
+    QN_TRY(qn_module_options_check(o));
     return new_from_source(out, engine, source, o->file_name != NULL ? o->file_name : DEFAULT_NAME,
                            o);
 }
@@ -154,8 +151,8 @@ quern_status quern_module_new(quern_module **out, quern_engine *engine, const ch
 static quern_status new_from_image(quern_module **out, quern_engine *engine, const qn_image *image)
 {
     quern_module *module;
-    QN_TRY(module_begin(&module, engine));
-    return module_end(out, module, qn_module_load(&module->loaded, engine, image));
+    QN_TRY(qn_user_module_begin(&module, engine));
+    return qn_user_module_end(out, module, qn_module_load(&module->loaded, engine, image));
 }
 
 quern_status quern_module_load(quern_module **out, quern_engine *engine, const void *image,
@@ -219,7 +216,7 @@ quern_status quern_module_open(quern_module **out, quern_engine *engine, const c
     QN_CHECK_NOT_NULL(path);
     quern_module_options none = QUERN_MODULE_OPTIONS_INIT;
     const quern_module_options *o = options != NULL ? options : &none;
-    QN_TRY(check_options(o));
+    QN_TRY(qn_module_options_check(o));
     char *data;
     size_t size;
     QN_TRY(qn_file_read(path, &data, &size));

@@ -8,6 +8,7 @@
 
 #include <quern/device.h>
 #include <stdint.h>
+#include <stdio.h>
 
 TestSuite(arguments, .init = open_one, .fini = whole_close);
 

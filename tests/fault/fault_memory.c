@@ -103,6 +103,44 @@ static void use_kernel(quern_engine *e, quern_array *x)
     quern_kernel_release(k);
 }
 
+/** A module with a function and a global, and one from an image. */
+static void use_module(quern_engine *e, quern_array *x)
+{
+    static const char source[] =
+        "__device__ int bias = 3;\n"
+        "template <int N> __global__ void add(int *x) { x[threadIdx.x] += N + bias; }\n";
+    static const char image[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+                                ".visible .entry nothing()\n{\nret;\n}\n";
+    int32_t got[6];
+    quern_module *m = NULL, *n = NULL;
+    quern_function *f = NULL, *g = NULL;
+    quern_array *bias = NULL;
+    quern_module_options o = QUERN_MODULE_OPTIONS_INIT;
+    o.expressions = (const char *[]){"add<4>"};
+    o.expression_count = 1;
+    MAKE(m, quern_module_new(&m, e, source, &o));
+    MAKE(f, quern_module_function(&f, m, "add<4>"));
+    MAKE(bias, quern_module_global(&bias, m, "bias", QUERN_INT32, 0, NULL));
+    STEP(quern_array_fill(bias, &(int32_t){-4}));
+    STEP(quern_function_call(f, &QUERN_GRID(1, 6), x));
+    STEP(quern_array_read(x, got, sizeof got));
+    expect_numbers(got, 1, 0, "x");
+    MAKE(n, quern_module_load(&n, e, image, sizeof image - 1));
+    MAKE(g, quern_module_function(&g, n, "nothing"));
+    STEP(quern_function_call_n(g, NULL, NULL, 0));
+    quern_function *none = NULL;
+    quern_status status = quern_module_function(&none, n, "something");
+    if (status != QUERN_ERROR_NAME) {
+        failed_well(status, QUERN_ERROR_OUT_OF_MEMORY, "a name that is not there");
+    }
+    cr_assert_null(none);
+    quern_module_release(m);
+    quern_module_release(n);
+    quern_function_release(f);
+    quern_function_release(g);
+    quern_array_release(bias);
+}
+
 static void use_views(quern_engine *e, quern_array *x)
 {
     static const int32_t ones[6] = {1, 1, 1, 1, 1, 1};
@@ -157,6 +195,7 @@ static void live(void)
     MAKE(e, quern_open(&e, &o));
     MAKE(x, quern_array_from(&x, e, QUERN_INT32, SHAPE(2, 3), (int32_t[]){0, 1, 2, 3, 4, 5}));
     use_kernel(e, x);
+    use_module(e, x);
     use_views(e, x);
     use_rest(e);
     STEP(quern_synchronize(e));
