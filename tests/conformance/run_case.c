@@ -2,8 +2,9 @@
  *
  * run_case QUERN CASE-FOLDER: runs one conformance case in a folder of its own and compares what
  * the command wrote with what is expected. A case holds case.json (the command line, then either
- * "error" or "outputs" and "rtol"), the input arrays, and NAME.expect.npy for each output. A case
- * with "error" passes when the command exits with a status from 1 to 125 and says why.
+ * "error" or "outputs" and "rtol"), the input arrays, NAME.expect.npy for each output, and CUDA
+ * source where the command takes one. A case with "error" passes when the command exits with a
+ * status from 1 to 125 and says why.
  */
 #include "case.h"
 
@@ -136,11 +137,16 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
+static bool is_input(const char *name)
+{
+    return ends_with(name, ".cu") || (ends_with(name, ".npy") && !ends_with(name, ".expect.npy"));
+}
+
 static void copy_inputs(const char *folder_path)
 {
     DIR *folder = opendir(folder_path);
     for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
-        if (ends_with(entry->d_name, ".npy") && !ends_with(entry->d_name, ".expect.npy")) {
+        if (is_input(entry->d_name)) {
             char from[4096], to[512];
             size_t size;
             snprintf(from, sizeof from, "%s/%s", folder_path, entry->d_name);
