@@ -88,6 +88,7 @@ static void release_cluster(qn_block *block)
             return;
         }
     }
+    qn_watch_release(block, QN_CLUSTER);
     for (uint32_t w = 0; w < block->warp_count; w++) {
         qn_warp *warp = &block->warps[w];
         warp->cluster_arrived = 0;
@@ -110,6 +111,7 @@ static bool run_cluster(qn_warp *warp, const qn_op *op, uint32_t mask)
                             "this thread arrives twice at the cluster's barrier without a wait");
         }
         warp->cluster_arrived |= mask;
+        qn_watch_arrive(warp, QN_CLUSTER, mask);
         release_cluster(warp->block);
         return true;
     }

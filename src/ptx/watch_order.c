@@ -13,6 +13,12 @@
 
 #include <string.h>
 
+enum {
+    BARRIERS = QN_CLUSTER + 1, /* the block's and the cluster's */
+    ROWS_OF_WARP = 3,
+    ROWS_OF_BLOCK = 2 * BARRIERS + 1,
+};
+
 typedef struct warp_order {
     uint32_t time;
     uint32_t known[QN_LANES][QN_LANES]; /* lane k knows what lane j did before known[k][j] */
@@ -24,14 +30,12 @@ typedef struct warp_order {
 
 struct qn_order {
     uint32_t warps;
-    uint32_t *arrived[QN_BARRIERS];       /* epochs that come to a barrier */
-    uint32_t *arrived_lanes[QN_BARRIERS]; /* of each warp */
-    uint32_t *published;                  /* by atomics */
-    uint32_t *rows;                       /* all of the above */
+    uint32_t *arrived[BARRIERS];       /* epochs that come to a barrier */
+    uint32_t *arrived_lanes[BARRIERS]; /* of each warp */
+    uint32_t *published;               /* by atomics */
+    uint32_t *rows;                    /* all of the above */
     warp_order *of;
 };
-
-enum { ROWS_OF_WARP = 3, ROWS_OF_BLOCK = 2 * QN_BARRIERS + 1 };
 
 static size_t row_bytes(const qn_order *order)
 {
@@ -53,7 +57,7 @@ qn_order *qn_order_new(uint32_t warps)
     }
     uint32_t *row = order->rows;
     order->published = row;
-    for (unsigned id = 0; id < QN_BARRIERS; id++) {
+    for (unsigned id = 0; id < BARRIERS; id++) {
         order->arrived[id] = row += warps;
         order->arrived_lanes[id] = row += warps;
     }
@@ -160,7 +164,7 @@ void qn_order_release(qn_order *order, const qn_block *block, unsigned barrier)
     }
     for (uint32_t w = 0; w < order->warps; w++) {
         const qn_warp *warp = &block->warps[w];
-        bool waits = false;
+        bool waits = barrier == QN_CLUSTER; /* or will, and not have to */
         for (uint32_t k = 0; k < warp->count; k++) {
             const qn_group *group = &warp->groups[k];
             waits |= group->state == QN_AT_BARRIER && group->barrier == barrier;

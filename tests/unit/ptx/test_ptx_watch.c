@@ -208,3 +208,40 @@ Test(ptx_watch, out_of_memory)
     qn_free(x);
     bench_close(&b);
 }
+
+#define REVERSE(between)                                                                           \
+    ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 x)\n{\n"         \
+    ".reg .b32 %r<6>; .reg .b64 %rd<4>;\n.shared .align 4 .b8 s[256];\n"                           \
+    "ld.param.u64 %rd1, [x];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, s;\nshl.b32 %r3, %r1, 2;\n"       \
+    "add.u32 %r3, %r3, %r2;\nst.shared.u32 [%r3], %r1;\n" between                                  \
+    "sub.u32 %r4, 63, %r1;\nshl.b32 %r4, %r4, 2;\nadd.u32 %r4, %r4, %r2;\n"                        \
+    "ld.shared.u32 %r5, [%r4];\nmul.wide.u32 %rd2, %r1, 4;\nadd.u64 %rd3, %rd1, %rd2;\n"           \
+    "st.global.u32 [%rd3], %r5;\nret;\n}\n"
+
+/* Barriers that NVRTC writes for newer GPUs only. */
+Test(ptx_watch, the_clusters_barrier)
+{
+    static const struct {
+        const char *text;
+        bool races;
+    } texts[] = {
+        {REVERSE(""), true},
+        {REVERSE("barrier.cluster.arrive;\n"), true},
+        {REVERSE("barrier.cluster.arrive;\nbarrier.cluster.wait;\n"), false},
+        {REVERSE("barrier.sync 3;\n"), false},
+    };
+    for (size_t k = 0; k < QN_COUNT(texts); k++) {
+        bench b = bench_of(texts[k].text);
+        int *x = bench_buffer(&b, COUNT * sizeof(int));
+        bench_shape(&b, 2, 64);
+        b.launch.aids.check_races = true;
+        if (texts[k].races) {
+            bench_bad(&b, "k", PARAMETERS(&x), QUERN_ERROR_ACCESS, "of 's' in shared memory races");
+        } else {
+            bench_good(&b, "k", PARAMETERS(&x));
+            cr_assert_eq(x[5], 58);
+        }
+        qn_free(x);
+        bench_close(&b);
+    }
+}
