@@ -110,7 +110,7 @@ static bool has_special(const f32 *x, unsigned count)
 static void part_pairs(f32 *restrict x, unsigned rows, unsigned depth)
 {
     for (unsigned row = 0; row < rows; row++, x += depth) {
-        f32 parted[DEPTH];
+        f32 parted[DEPTH] = {0};
         for (unsigned k = 0; k < depth; k++) {
             parted[k / 4 * 2 + k % 2 + k / 2 % 2 * (depth / 2)] = x[k];
         }

@@ -160,9 +160,13 @@ Test(ptx_matrix, fragments_by_index_in_shared_memory)
         p.a[i] *= 2;
         p.c[i] = 0.5;
     }
-    bench_good(&b, "shared_scaled", PARAMETERS(&x, &y, &pitch));
-    for (unsigned i = 0; i < 256; i++) {
-        cr_assert_eq(y[i], 3 * product_exact(&p, i / 16, i % 16));
+    for (int watched = 0; watched < 2; watched++) {
+        b.launch.aids = (qn_ptx_aids){.check_init = watched, .check_races = watched};
+        bench_good(&b, "shared_scaled", PARAMETERS(&x, &y, &pitch));
+        for (unsigned i = 0; i < 256; i++) {
+            cr_assert_eq(y[i], 3 * product_exact(&p, i / 16, i % 16));
+        }
+        memset(y, 0, 256 * 4);
     }
     qn_free(x);
     qn_free(y);
