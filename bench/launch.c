@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The cost of a launch on the host: quern_call with its output given, and a bound call, for a saxpy
- * of 1024 elements. The floor, where there is a GPU, is cuLaunchKernel of a saxpy by hand, in the
- * same process, on the same arrays and stream, measured in turn.
+ * The cost of a launch on the host: quern_call with its output given, a bound call, and a call of a
+ * function of a module, for a saxpy of 1024 elements. The floor, where there is a GPU, is
+ * cuLaunchKernel of a saxpy by hand, in the same process, on the same arrays and stream, measured
+ * in turn.
  *
  * usage: bench_launch
  */
@@ -17,6 +18,7 @@
 static quern_engine *engine;
 static quern_kernel *kernel;
 static quern_bound *bound;
+static quern_function *function;
 static quern_array *x, *y, *z;
 
 static void call(void)
@@ -27,6 +29,11 @@ static void call(void)
 static void launch(void)
 {
     bench_check(quern_launch(bound));
+}
+
+static void function_call(void)
+{
+    bench_check(quern_function_call(function, &QUERN_GRID(4, 256), 2.0f, x, y, z, 1024));
 }
 
 /* ---- the floor: the driver alone ------------------------------------------------------------ */
@@ -92,6 +99,7 @@ typedef struct peer {
 
 static peer peers[] = {{.name = "quern bound call", .launch = launch},
                        {.name = "quern_call", .launch = call},
+                       {.name = "quern_function_call", .launch = function_call},
                        {.name = "cuLaunchKernel", .launch = driver}};
 
 /** Microseconds of one launch in a batch that does not fill the queue; the wait is not counted. */
@@ -133,11 +141,16 @@ int main(void)
     bench_check(quern_bind(&bound, kernel, (quern_value[]){QUERN_VALUES(2.0f, x, y, z)}, 4, NULL));
     launch();
     bench_check(quern_synchronize(engine));
+    quern_module *module;
+    bench_check(quern_module_load(&module, engine, saxpy_ptx, sizeof saxpy_ptx - 1));
+    bench_check(quern_module_function(&function, module, "saxpy"));
+    quern_module_release(module);
     int floor = find_driver();
     bench_check(quern_stream_new(&cu_stream, engine));
-    measure(floor ? 3 : 2);
-    measure(floor ? 3 : 2);
+    measure(floor ? 4 : 3);
+    measure(floor ? 4 : 3);
     quern_stream_free(cu_stream);
+    quern_function_release(function);
     quern_bound_free(bound);
     quern_kernel_release(kernel);
     quern_array_release(x);

@@ -53,9 +53,37 @@ static quern_status take_array(argument *a, bool any_strides)
     return QUERN_OK;
 }
 
+/** The scalars that most functions take, and that need no conversion. */
+static bool take_common_scalar(argument *a)
+{
+    const quern_value *v = a->value;
+    a->data = a->scalar;
+    a->bytes = 4;
+    switch (v->dtype) {
+    case QUERN_INT32:
+        memcpy(a->scalar, &(int32_t){(int32_t)v->as.integer}, 4);
+        return v->as.integer == (int32_t)v->as.integer;
+    case QUERN_UINT32:
+        memcpy(a->scalar, &(uint32_t){(uint32_t)v->as.natural}, 4);
+        return v->as.natural == (uint32_t)v->as.natural;
+    case QUERN_FLOAT32:
+        memcpy(a->scalar, &(float){(float)v->as.real}, 4);
+        return true;
+    case QUERN_FLOAT64:
+        memcpy(a->scalar, &v->as.real, 8);
+        a->bytes = 8;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static quern_status take_scalar(argument *a)
 {
     quern_dtype dtype = (quern_dtype)a->value->dtype;
+    if (take_common_scalar(a)) {
+        return QUERN_OK;
+    }
     if (qn_dtype_find(dtype) == NULL) {
         return fail(QUERN_ERROR_INVALID_ARGUMENT, a, "the scalar's dtype is not one");
     }
