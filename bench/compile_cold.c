@@ -136,6 +136,25 @@ static double quern_sum(void)
     return (end - begin) * 1e-3;
 }
 
+/** Raw source: the scalar kernel as a module. */
+static double quern_raw(void)
+{
+    char source[2048];
+    number++;
+    snprintf(source, sizeof source, scalar, number);
+    double begin = bench_now_us();
+    quern_module *module;
+    quern_function *function;
+    bench_check(quern_module_new(&module, engine, source, NULL));
+    bench_check(quern_module_function(&function, module, "k"));
+    bench_check(quern_function_call(function, &QUERN_GRID(1, 32), x, y, z, 32));
+    bench_check(quern_synchronize(engine));
+    double end = bench_now_us();
+    quern_function_release(function);
+    quern_module_release(module);
+    return (end - begin) * 1e-3;
+}
+
 static double quern_elements(void)
 {
     char operation[64];
@@ -161,6 +180,7 @@ int main(int argc, char **argv)
         {"2x+y", "quern", quern_elements},
         {"sum", "bare NVRTC", bare_sum},
         {"sum", "quern", quern_sum},
+        {"raw 2x+y", "quern", quern_raw},
     };
     enum { PEERS = sizeof peers / sizeof *peers };
     static double times[PEERS][MAX_RUNS];
