@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST 100 /* parameters: more than a call keeps on its stack */
+#define MOST       100  /* parameters: more than a call keeps on its stack */
+#define READ_BLIND 4096 /* parameters that a device may read which does not tell how many */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,7 +28,9 @@ static void check(bool condition)
 static struct {
     uint32_t count;
     uint64_t sizes[MOST];
+    bool silent; /* it does not tell its parameters */
     const quern_value *values;
+    size_t value_count;
     int launches;
 } function;
 
@@ -63,6 +66,12 @@ static quern_status launch(quern_device *device, void *handle, const quern_launc
     for (int axis = 0; axis < 3; axis++) {
         check(config->grid[axis] > 0 && config->block[axis] > 0);
     }
+    if (function.silent) {
+        for (size_t k = function.value_count; k < READ_BLIND; k++) {
+            check(*(const unsigned char *)parameters[k] == 0);
+        }
+        return QUERN_OK;
+    }
     for (uint32_t k = 0; k < function.count; k++) {
         check_argument(&function.values[k], parameters[k], function.sizes[k]);
     }
@@ -72,7 +81,8 @@ static quern_status launch(quern_device *device, void *handle, const quern_launc
 static quern_status function_info(quern_device *device, void *handle, quern_function_info *info)
 {
     (void)device, (void)handle;
-    *info = (quern_function_info){.size = sizeof *info, .parameter_count = function.count};
+    *info = (quern_function_info){.size = sizeof *info,
+                                  .parameter_count = function.silent ? UINT32_MAX : function.count};
     return QUERN_OK;
 }
 
@@ -80,7 +90,7 @@ static quern_status function_parameter(quern_device *device, void *handle, uint3
                                        uint64_t *offset, uint64_t *bytes)
 {
     (void)device, (void)handle;
-    check(index < function.count);
+    check(!function.silent && index < function.count);
     *offset = 0;
     *bytes = function.sizes[index];
     return QUERN_OK;
@@ -270,6 +280,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     quern_launch_options options = QUERN_LAUNCH_OPTIONS_INIT;
     quern_function *f;
     make_once();
+    function.silent = take_byte(&r) == 's';
     function.count = take_byte(&r) % (MOST + 1);
     for (uint32_t k = 0; k < function.count; k++) {
         function.sizes[k] = sizes[take_byte(&r) % (sizeof sizes / sizeof *sizes)];
@@ -282,10 +293,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         values[k] = take_value(&r);
     }
     function.values = values;
+    function.value_count = count;
     function.launches = 0;
     quern_status status = quern_function_call_n(f, &options, values, count);
     check(function.launches == (status == QUERN_OK));
-    check(status != QUERN_OK || count == function.count);
+    check(status != QUERN_OK || function.silent || count == function.count);
     check(status == QUERN_OK || quern_last_error()->message[0] != '\0');
     quern_function_release(f);
     return 0;
