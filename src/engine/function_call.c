@@ -286,12 +286,18 @@ static quern_status launch_with(quern_function *function, const quern_launch_opt
     return status;
 }
 
-/** As launch_with(), for more arguments than the stack has room for. */
+/** As launch_with(), for more arguments than the stack has room for, or a driver that does not tell
+ * how many it will read: then all that it could read is there, and zero. */
 static quern_status launch_many(quern_function *function, const quern_launch_options *l,
                                 const quern_value *values, size_t count)
 {
-    void **pointers = qn_calloc(count, sizeof *pointers);
+    static const unsigned char zeros[QN_PARAMETER_BYTES];
+    size_t room = QN_MAX(count, (size_t)QN_PARAMETER_BYTES);
+    void **pointers = qn_calloc(room, sizeof *pointers);
     unsigned char(*scalars)[16] = qn_calloc(count, sizeof *scalars);
+    for (size_t k = count; pointers != NULL && k < room; k++) {
+        pointers[k] = (void *)zeros;
+    }
     quern_status status = pointers != NULL && scalars != NULL
                               ? launch_with(function, l, values, count, pointers, scalars)
                               : qn_fail_memory("launching a function");
