@@ -79,7 +79,8 @@ typedef struct qn_matrix_move {
     uint8_t element_bits; /**< of the matrix */
     uint8_t address_bits;
     uint8_t lines, line_bytes;
-    uint8_t alignment; /**< bytes that a line must be aligned to */
+    uint8_t alignment; /**< of a line, in bytes: a lane's registers, as the PTX ISA asks, but no
+                          more than the 16 that CUDA asks of a stride */
 } qn_matrix_move;
 
 /** The arithmetic of one CPU level. A is m rows along k, B is n rows along k, C and D are m rows,

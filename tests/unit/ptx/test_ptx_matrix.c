@@ -4,6 +4,7 @@
  * how sums of floats are rounded, and uses that are wrong.
  */
 #include "matrix_support.h"
+#include "ptx/matrix.h"
 #include "run_support.h"
 
 #include <math.h>
@@ -313,6 +314,49 @@ Test(ptx_matrix, sums_are_rounded_as_an_h200_does)
         qn_free(d);
     }
     bench_close(&b);
+}
+
+/* Any bits, numbers or not, at each of the CPU's levels. */
+static const qn_matrix level_cases[] = {
+    {16, 16, 16, QN_MATRIX_F16, QN_MATRIX_F16, QN_MATRIX_F32, QN_MATRIX_F32, .block = 16},
+    {32, 8, 16, QN_MATRIX_F16, QN_MATRIX_F16, QN_MATRIX_F16, QN_MATRIX_F16, .block = 16},
+    {16, 8, 8, QN_MATRIX_BF16, QN_MATRIX_BF16, QN_MATRIX_F32, QN_MATRIX_F32, .block = 8},
+    {16, 16, 8, QN_MATRIX_TF32, QN_MATRIX_TF32, QN_MATRIX_F32, QN_MATRIX_F32, .block = 4},
+    {16, 8, 32, QN_MATRIX_E4M3, QN_MATRIX_E5M2, QN_MATRIX_F32, QN_MATRIX_F32, .block = 16},
+    {16, 8, 64, QN_MATRIX_S4, QN_MATRIX_U4, QN_MATRIX_S32, QN_MATRIX_S32, .saturate = true},
+    {16, 8, 256, QN_MATRIX_B1, QN_MATRIX_B1, QN_MATRIX_S32, QN_MATRIX_S32, .exclusive = true},
+    {16, 8, 16, QN_MATRIX_F64, QN_MATRIX_F64, QN_MATRIX_F64, QN_MATRIX_F64},
+};
+
+static void run_level(int level, const qn_matrix *matrix, const void *a, const void *b,
+                      const void *c, void *d)
+{
+    const qn_matrix_math *math = qn_matrix_math_level(level);
+    (matrix->type_a == QN_MATRIX_F64  ? math->doubles
+     : matrix->type_a == QN_MATRIX_B1 ? math->bits
+     : matrix->type_a == QN_MATRIX_S4 ? math->integers
+                                      : math->floats)(matrix, a, b, c, d);
+}
+
+Test(ptx_matrix, all_levels_of_the_cpu_agree)
+{
+    static uint64_t in[3][QN_MATRIX_BYTES / 8], first[QN_MATRIX_BYTES / 8],
+        other[QN_MATRIX_BYTES / 8];
+    for (size_t k = 0; k < 50 * QN_COUNT(level_cases); k++) {
+        const qn_matrix *matrix = &level_cases[k % QN_COUNT(level_cases)];
+        for (size_t i = 0; i < QN_COUNT(in[0]); i++) {
+            for (size_t j = 0; j < 3; j++) {
+                const double number = random_number();
+                memcpy(&in[j][i], &number, 8);
+                in[j][i] *= 0x9e3779b97f4a7c15;
+            }
+        }
+        run_level(0, matrix, in[0], in[1], in[2], first);
+        for (int level = 1; level < qn_lane_level_count(); level++) {
+            run_level(level, matrix, in[0], in[1], in[2], other);
+            cr_assert_arr_eq(first, other, sizeof first, "case %zu, level %d", k, level);
+        }
+    }
 }
 
 /* ---- what is wrong -------------------------------------------------------------------------- */

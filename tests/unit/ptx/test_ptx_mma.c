@@ -6,6 +6,8 @@
 #include "matrix_support.h"
 #include "run_support.h"
 
+#include <math.h>
+
 typedef struct mma_case {
     const char *kernel;
     unsigned m, n, k;
@@ -142,6 +144,47 @@ Test(ptx_mma, products_of_compute_75)
 Test(ptx_mma, products_of_compute_90)
 {
     check_all("matrix_90.ptx", false);
+}
+
+/* As ptxas writes them: products along k of every other pair, from zero, then the other pairs, and
+ * the accumulator is added last and rounded to nearest. */
+static const struct {
+    const char *what;
+    double first, third, c; /* a_0 b_0, a_2 b_2 and c of element (0, 0) */
+    double wanted;
+} eighths[] = {
+    {"the accumulator is added last", 1, 0, 0x1.8p-24, 1 + 0x1p-23},
+    {"it may cancel what was kept", 0x1p-9, 0x1p-9, -0x1p-9, 0x1p-9},
+    {"pairs are summed one after the other", 256, -256, 0, 0},
+    {"a sum that is not a number", 256, 256, NAN, NAN},
+};
+
+Test(ptx_mma, floats_of_8_bits_are_rounded_as_f16_are)
+{
+    static product p;
+    const mma_case test = {"mma_e4m3_32", 16, 8, 32, E4M3, E4M3, F32, 0, 0, 0};
+    bench b = bench_file("matrix_90.ptx");
+    for (size_t k = 0; k < QN_COUNT(eighths); k++) {
+        void *x = bench_buffer(&b, 512), *y = bench_buffer(&b, 256);
+        float *c = bench_buffer(&b, 512), *d = bench_buffer(&b, 512);
+        p = (product){.m = test.m, .n = test.n, .k = test.k};
+        p.a[0] = p.a[2] = 1;
+        p.b[0] = eighths[k].first;
+        p.b[2 * p.n] = eighths[k].third;
+        for (unsigned lane = 0; lane < 32; lane++) {
+            fill_lane(&test, &p, lane, x, y, c);
+        }
+        c[0] = (float)eighths[k].c;
+        bench_good(&b, test.kernel, PARAMETERS(&x, &y, &c, &d));
+        const double wanted = eighths[k].wanted;
+        cr_expect(d[0] == wanted || (isnan(wanted) && isnan(d[0])), "%s: %.9g instead of %.9g",
+                  eighths[k].what, (double)d[0], wanted);
+        qn_free(x);
+        qn_free(y);
+        qn_free(c);
+        qn_free(d);
+    }
+    bench_close(&b);
 }
 
 /* ---- m8n8k4 of f16: four products ----------------------------------------------------------- */
