@@ -76,27 +76,30 @@ __device__ __forceinline__ void combine_warp(slot<T_> &own, int at, int count, i
 }
 
 // Combine the slots of the workers `at` = 0 ... count - 1 of each output into worker 0's. Rows: the
-// workers of an output are neighbours in the block. `shared`: a slot for each warp of the block.
+// workers of an output are neighbours in the block. `shared`: a slot for each warp of the block, free
+// again behind the block's next barrier. Warps first, then their values as one warp: one loop, so
+// that its body is there once.
 template <typename T_, typename F_>
 __device__ __forceinline__ void combine_rows(slot<T_> &own, int at, int count, int workers,
                                              const F_ &reduce, slot<T_> *shared)
 {
-    combine_warp(own, at & 31, min(count - (at & ~31), 32), min(workers, 32), reduce);
-    if (workers <= 32) {
-        return;
-    }
     const int warp = threadIdx.x / 32;
-    if (threadIdx.x % 32 == 0) {
-        shared[warp] = own;
-    }
-    __syncthreads();
-    if (at < 32) { // the first warp of each output
-        if (at < workers / 32) {
+#pragma unroll 1
+    for (;;) {
+        combine_warp(own, at & 31, count - (at & ~31), min(workers, 32), reduce);
+        if (workers <= 32) {
+            return;
+        }
+        if (threadIdx.x % 32 == 0) {
+            shared[warp] = own;
+        }
+        __syncthreads();
+        workers /= 32;
+        count = (count + 31) / 32;
+        if (at < workers) {
             own = shared[warp + at];
         }
-        combine_warp(own, at, (count + 31) / 32, workers / 32, reduce);
     }
-    __syncthreads();
 }
 
 // The same with columns: the workers of an output are `beside` threads apart. `shared`: a slot for

@@ -8,8 +8,6 @@
 #include "engine/source.h"
 #include <stdio.h>
 
-#define UNROLLED 4 /**< elements that a thread has in flight, unless one unit has more */
-
 /* ---- the user's texts ----------------------------------------------------------------------- */
 
 static void inputs_hole(qn_text *out, const qn_call *call)
@@ -147,6 +145,15 @@ static void unit_hole(qn_text *out, const qn_call *call)
              f->lanes);
     take(out, call, 3, true, position);
     qn_text_puts(out, "        }");
+}
+
+/** Units whose loads a thread has on their way together. One of 16 bytes is enough to keep memory
+ * busy, and compiles fastest; narrow elements take so long to unpack that two are better. */
+static int units_in_flight(const qn_call *call)
+{
+    static const int by_lanes[] = {[1] = 4, [2] = 2, [4] = 1, [8] = 2, [16] = 2};
+    bool costly = call->kernel->loops || call->kernel->heavy > 0;
+    return costly ? 1 : by_lanes[call->fold.form.lanes];
 }
 
 /* ---- combining and finishing ---------------------------------------------------------------- */
@@ -288,8 +295,7 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
     qn_text_printf(&t[BLOCK], "%d", QN_FOLD_BLOCK);
     qn_text_printf(&t[SLOTS], "%d", f->columns ? QN_FOLD_BLOCK : QN_FOLD_BLOCK / 32);
     qn_text_printf(&t[VALUES], "%d", f->columns ? f->lanes : 1);
-    bool costly = kernel->loops || kernel->heavy > 0;
-    qn_text_printf(&t[UNROLL], "%d", costly ? 1 : QN_MAX(1, UNROLLED / f->lanes));
+    qn_text_printf(&t[UNROLL], "%d", units_in_flight(call));
     place_hole(&t[PLACE], call);
     share_hole(&t[SHARE], call);
     qn_source_kept(&t[KEPT], call, 1);
