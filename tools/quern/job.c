@@ -28,6 +28,7 @@ static void close_job(cli_job *job)
     cli_interrupt_engine(NULL);
     cli_parameters_free(&job->parameters);
     quern_kernel_release(job->kernel);
+    quern_function_release(job->function);
     quern_close(job->engine);
 }
 
@@ -122,7 +123,9 @@ static int explain(cli_job *job, const quern_value *values)
 
 quern_status cli_job_call(const cli_job *job, const quern_value *values)
 {
-    return quern_call_n(job->kernel, values, job->parameters.count, &job->call);
+    size_t count = job->parameters.count;
+    return job->function ? quern_function_call_n(job->function, &job->launch, values, count)
+                         : quern_call_n(job->kernel, values, count, &job->call);
 }
 
 static int compute(cli_job *job, quern_value *values)

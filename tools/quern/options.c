@@ -100,8 +100,8 @@ static int set_numbers(const cli_command *command, const cli_option *option, cli
     into->count = 0;
     for (const char *p = value;; p++) {
         if (into->count == option->room) {
-            return cli_usage(command->name, "--%s: %s has more than %zu numbers", option->name,
-                             value, option->room);
+            return cli_usage(command->name, "--%s: %s has more than %zu number%s", option->name,
+                             value, option->room, option->room == 1 ? "" : "s");
         }
         size_t length = strcspn(p, ",");
         const char *number = cli_strndup(p, length);

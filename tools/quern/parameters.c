@@ -202,6 +202,13 @@ static int set_in_order(cli_parameter *parameter, const char *command, size_t po
     parameter->lead = "";
     parameter->text = word;
     parameter->dtype = QUERN_BFLOAT16; /* what two-byte void elements of a file are */
+    size_t named = strcspn(word, "=");
+    if (word[named] && strcspn(word, ":.[") > named) {
+        return cli_usage(command,
+                         "%s: the arguments of a raw kernel stand in order, without names; "
+                         "write %s",
+                         parameter->name, word + named + 1);
+    }
     bool good;
     if (cli_is_structure(word)) {
         value->kind = CLI_VALUE_DIRECT;

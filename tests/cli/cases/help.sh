@@ -3,6 +3,8 @@
 try quern help
 try quern help elementwise
 try quern help reduce
+try quern help scan
+try quern help raw
 try quern help cache
 try quern --help >first
 try quern help >second

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * quern scan: for each element the combination of all up to it, also called a prefix sum.
+ */
+#include "cli.h"
+
+typedef struct scan_options {
+    cli_job_options job;
+    cli_numbers axis;
+    int exclusive;
+    const char *scan_type, *preamble, *name;
+    cli_list options;
+} scan_options;
+
+#define FIELD(field) offsetof(scan_options, field)
+
+static const cli_option table[] = {
+    {"axis", "A", "the axis; negative: from the end (default: all elements in C order)",
+     CLI_NUMBERS, FIELD(axis), INT32_MIN, INT32_MAX, 1},
+    {"exclusive", NULL, "leave the element itself out of its value; needs an IDENTITY", CLI_FLAG,
+     FIELD(exclusive)},
+    {"scan-type", "TYPE", "C++ type of a and b (default: the type of the first output)", CLI_TEXT,
+     FIELD(scan_type)},
+    {"preamble", "CODE", "device code before the kernel: functions, types", CLI_TEXT,
+     FIELD(preamble)},
+    {"name", "NAME", "name of the kernel in profilers and messages", CLI_TEXT, FIELD(name)},
+    CLI_COMPILER_OPTIONS(scan_options),
+    CLI_JOB_OPTIONS(scan_options),
+};
+
+static const char *const words_needed[] = {"IN", "OUT", "MAP", "SCAN", "POST", "IDENTITY"};
+
+static const char text[] =
+    "MAP       makes a value of each element: an expression of the inputs, such as x\n"
+    "SCAN      combines two values a and b, in the order of the axis: a + b, max(a, b)\n"
+    "POST      statements for each element, with a the combination of all up to it: y = a; inputs\n"
+    "          and raw outputs are there too: if (x > 0) out[a - 1] = x\n"
+    "IDENTITY  the value that an axis starts from: 0; '' for none\n"
+    "MAP and SCAN may also be statements that end in: return VALUE;\n"
+    "To scan from the end, pass views with a negative step: x='x.npy[::-1]'.\n";
+
+static const char examples[] =
+    "  quern scan 'T x' 'T y' x 'a + b' 'y = a' '' x=arange:int64:10\n"
+    "  quern scan 'T x' 'T y' x 'a + b' 'y = a' 0 x=a.npy y=starts.npy --axis=1 --exclusive\n"
+    "  quern scan 'T x' 'raw T out' 'x > 0.5' 'a + b' 'if (x > 0.5) out[a - 1] = x' 0 \\\n"
+    "      --scan-type=int x=random:float64:8 out=zeros:float64:8:-\n";
+
+static int define(cli_job *job, const void *context, const cli_list *words)
+{
+    const scan_options *options = context;
+    quern_scan_options kernel = QUERN_SCAN_OPTIONS_INIT;
+    kernel.exclusive = (uint32_t)options->exclusive;
+    kernel.name = options->name;
+    kernel.preamble = options->preamble;
+    kernel.scan_type = options->scan_type;
+    kernel.options = options->options.items;
+    kernel.option_count = (uint32_t)options->options.count;
+    const char *const *w = words->items;
+    if (quern_scan(&job->kernel, job->engine, w[0], w[1], w[2], w[3], w[4], cli_identity(w[5]),
+                   &kernel) != QUERN_OK) {
+        return cli_fail_library(NULL);
+    }
+    cli_job_axes(job, &options->axis);
+    CLI_TRY(cli_job_assign(job, words));
+    if (!cli_job_has_shape(job)) {
+        return cli_usage(job->command->name,
+                         "there is nothing to scan: pass an array that is not raw");
+    }
+    return cli_job_run(job);
+}
+
+static int run(const cli_command *command, int argc, char **argv)
+{
+    scan_options options = {0};
+    cli_list words;
+    CLI_TRY(cli_options_parse(command, &options, argc, argv, &words));
+    return cli_job_do(command, &options.job, define, &options, &words);
+}
+
+const cli_command cmd_scan = {
+    .name = "scan",
+    .summary = "Combine the elements up to each: prefix sums, running extremes",
+    .usage = " [NAME=VALUE...] [OPTION...]",
+    .words = words_needed,
+    .word_count = CLI_COUNT(words_needed),
+    .text = text,
+    .values = cli_value_help,
+    .examples = examples,
+    .options = table,
+    .option_count = CLI_COUNT(table),
+    .run = run,
+};
