@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+extern "C" __global__ void pi(unsigned long long* hits, int per) { unsigned long long s = blockIdx.x * blockDim.x + threadIdx.x + 1; unsigned long long c = 0; for (int k = 0; k < per; ++k) { s = s * 6364136223846793005ULL + 1442695040888963407ULL; unsigned a = s >> 33; s = s * 6364136223846793005ULL + 1442695040888963407ULL; unsigned b = s >> 33; double x = a / 2147483648.0, y = b / 2147483648.0; c += x * x + y * y < 1.0; } atomicAdd(hits, c); }
