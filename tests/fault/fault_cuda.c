@@ -91,6 +91,75 @@ Test(cuda, a_call_reaches_the_driver)
     context_set(NULL);
 }
 
+/* ---- modules -------------------------------------------------------------------------------- */
+
+static const char saxpy[] =
+    "extern \"C\" __global__ void saxpy(float a, const float *x, const float *y, float *z, int n)\n"
+    "{ int i = threadIdx.x; if (i < n) z[i] = a * x[i] + y[i]; }\n";
+
+Test(cuda, a_module_reaches_the_driver)
+{
+    quern_module *module;
+    quern_function *f;
+    float numbers[4] = {1, 2, 3, 4};
+    quern_array *x = array_of(QUERN_FLOAT32, SHAPE(4), numbers);
+    quern_array *z = array_of(QUERN_FLOAT32, SHAPE(4), numbers);
+    OK(quern_module_new(&module, engine, saxpy, NULL));
+    cr_expect(fake->cubin, "native code is asked for and loaded");
+    OK(quern_module_function(&f, module, "saxpy"));
+    quern_launch_options launch = {.size = sizeof launch,
+                                   .grid = {2, 0, 3},
+                                   .block = {4},
+                                   .shared_bytes = 100000,
+                                   .cluster = {2},
+                                   .cooperative = 1,
+                                   .overlap = 1,
+                                   .priority = -3};
+    OK(quern_function_call(f, &launch, 2.0f, x, x, z, 4));
+    EXPECT(z, float, 3, 6, 9, 12);
+    static const uint32_t grid[3] = {2, 1, 3}, block[3] = {4, 1, 1}, cluster[3] = {2, 1, 1};
+    cr_expect_arr_eq(fake->last_grid, grid, sizeof grid);
+    cr_expect_arr_eq(fake->last_block, block, sizeof block);
+    cr_expect_arr_eq(fake->last_cluster, cluster, sizeof cluster);
+    cr_expect_eq(fake->last_shared, 100000u);
+    cr_expect_eq(fake->last_cooperative, 1u);
+    cr_expect_eq(fake->last_overlap, 1u);
+    cr_expect_eq(fake->last_priority, -3);
+    FAILS(QUERN_ERROR_TYPE, quern_function_call(f, &launch, 2.0, x, x, z, 4));
+    FAILS(QUERN_ERROR_ARGUMENT_COUNT, quern_function_call(f, &launch, 2.0f, x, x, z));
+    cr_expect_eq(fake->calls("cuLaunchKernelEx"), 1, "what does not fit is never launched");
+
+    quern_array *table;
+    OK(quern_module_global(&table, module, "table", QUERN_FLOAT32, 0, NULL));
+    quern_module_release(module);
+    quern_function_release(f);
+    cr_expect_eq(fake->calls("cuModuleUnload"), 0, "a global is in use");
+    int waits = fake->calls("cuCtxSynchronize");
+    quern_array_release(table);
+    cr_expect_eq(fake->calls("cuModuleUnload"), 1);
+    cr_expect_gt(fake->calls("cuCtxSynchronize"), waits, "queued work may still use it");
+    quern_array_release(x);
+    quern_array_release(z);
+}
+
+Test(cuda, names_of_a_module)
+{
+    quern_module *module;
+    quern_function *f;
+    quern_array *a;
+    OK(quern_module_new(&module, engine, saxpy, NULL));
+    FAILS(QUERN_ERROR_NAME, quern_module_function(&f, module, "saxpi"));
+    SAYS("did you mean 'saxpy'? It has: saxpy");
+    FAILS(QUERN_ERROR_NAME, quern_module_global(&a, module, "tabel", QUERN_INT8, 0, NULL));
+    SAYS("no global 'tabel'; it has: none");
+    fake->fail("cuFuncGetParamInfo", CU_UNKNOWN, 1);
+    FAILS(QUERN_ERROR_DRIVER, quern_module_function(&f, module, "saxpy"));
+    cr_expect_null(f);
+    quern_module_release(module);
+}
+
+/* ---- failures of the driver ------------------------------------------------------------------ */
+
 /* Each function of the driver that a first call may come to, failing once. A module that was known
  * and does not load is compiled anew, which the caller need not know. */
 static const struct {
