@@ -107,6 +107,7 @@ __device__ __forceinline__ front<T_> pass_warps(front<T_> &own, const slot<T_> *
                                                 int count, const F_ &scan)
 {
     front<T_> all = own;
+#pragma unroll 1
     for (int warp = 0; warp < count; warp++) {
         if (warp == threadIdx.x / 32) {
             own = all;
@@ -116,6 +117,17 @@ __device__ __forceinline__ front<T_> pass_warps(front<T_> &own, const slot<T_> *
     return all;
 }
 
+// The number of this block's tile, in the order in which blocks begin: those before it run.
+__device__ __forceinline__ int take_tile(void *counter)
+{
+    __shared__ int tile;
+    if (threadIdx.x == 0) {
+        tile = atomicAdd((int *)counter, 1);
+    }
+    __syncthreads();
+    return tile;
+}
+
 // Where the tiles of a launch meet: in memory that is zero before and after. Every 4 bytes of a
 // value travel in one 8-byte word with what they are, so that no fence is needed: a value is there
 // when all its words say so.
@@ -123,35 +135,21 @@ template <typename T_> struct board {
     static constexpr int words = (sizeof(T_) + 3) / 4;
     enum state : unsigned { nothing, aggregate, prefix };
 
-    unsigned *counters;        // tickets, finished groups; from the fifth on: finished tiles by group
-    unsigned long long *tiles; // the value of each tile
+    unsigned *counters; // tickets, groups that are done; from the fifth on: tiles done, by group
+    unsigned long long *tiles;  // the value of each tile
     unsigned long long *groups; // of each group, then of all up to its end
-    long long outputs, splits, values;
+    int splits, each, group_count, step;
 
-    // For `outputs` times `splits` tiles of `values` values each.
-    __device__ board(char *memory, long long outputs_, long long splits_, int values_)
-        : counters((unsigned *)memory), outputs(outputs_), splits(splits_), values(values_)
+    // For `outputs` times `splits_` tiles of `values` values each.
+    __device__ __forceinline__ board(char *memory, int outputs, int splits_, int values)
+        : counters((unsigned *)memory), splits(splits_), each((splits_ + 31) / 32),
+          group_count(outputs * each), step(values * words)
     {
-        tiles = (unsigned long long *)(counters + 4 + (group_count() + 1) / 2 * 2);
-        groups = tiles + outputs * splits * values * words;
-    }
-    __device__ long long group_count() const
-    {
-        return outputs * ((splits + 31) / 32);
+        tiles = (unsigned long long *)(counters + 4 + (group_count + 1) / 2 * 2);
+        groups = tiles + (long long)outputs * splits * step;
     }
 
-    // The number of this block's tile, in the order in which blocks begin: those before it run.
-    __device__ unsigned take_tile() const
-    {
-        __shared__ unsigned tile;
-        if (threadIdx.x == 0) {
-            tile = atomicAdd(counters, 1u);
-        }
-        __syncthreads();
-        return tile;
-    }
-
-    static __device__ void write(unsigned long long *to, const slot<T_> &v, state is)
+    static __device__ __forceinline__ void write(unsigned long long *to, const slot<T_> &v, state is)
     {
         unsigned word[words] = {};
         memcpy(word, &v, sizeof(T_));
@@ -161,13 +159,16 @@ template <typename T_> struct board {
             asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to + k), "l"(both) : "memory");
         }
     }
-    static __device__ state read(const unsigned long long *from, slot<T_> &v)
+    static __device__ __forceinline__ state read(const unsigned long long *from, slot<T_> &v)
     {
         unsigned word[words], low = prefix, high = nothing;
 #pragma unroll
         for (int k = 0; k < words; k++) {
             unsigned long long both;
-            asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(both) : "l"(from + k) : "memory");
+            asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+                         : "=l"(both)
+                         : "l"(from + k)
+                         : "memory");
             word[k] = (unsigned)both;
             low = min(low, (unsigned)(both >> 32));
             high = max(high, (unsigned)(both >> 32));
@@ -179,17 +180,16 @@ template <typename T_> struct board {
     // What lies in front of tile `tile` of an output, for value `value` of it, whose own is `own`.
     // `before`: in, what lies in front of the output's first element. A whole warp calls.
     template <typename F_>
-    __device__ __forceinline__ void look_back(front<T_> &before, const slot<T_> &own,
-                                              long long output, long long tile, int value,
-                                              const F_ &scan) const
+    __device__ __forceinline__ void look_back(front<T_> &before, const slot<T_> &own, int output,
+                                              int tile, int value, const F_ &scan) const
     {
-        const int lane = threadIdx.x % 32, place = (int)(tile % 32);
-        const long long group = tile / 32, step = values * words;
-        unsigned long long *const my_tile = tiles + ((output * splits + tile) * values + value) * words;
+        const int lane = threadIdx.x % 32, place = tile % 32, group = tile / 32;
+        unsigned long long *const my_tile =
+            tiles + (long long)(output * splits + tile) * step + value * words;
         unsigned long long *const my_group =
-            groups + ((output * ((splits + 31) / 32) + group) * values + value) * words;
-        const bool closes = place == 31 && tile + 1 < splits;
-        if (lane == 0 && place < 31 && tile + 1 < splits) {
+            groups + (long long)(output * each + group) * step + value * words;
+        const bool follows = tile + 1 < splits, closes = follows && place == 31;
+        if (lane == 0 && follows && !closes) {
             write(my_tile, own, aggregate);
         }
         slot<T_> v = own;
@@ -197,34 +197,34 @@ template <typename T_> struct board {
         do {
             ready = ready || read(my_tile - (place - lane) * step, v) != nothing;
         } while (!__all_sync(0xffffffffu, ready));
-        combine_warp(v, lane, place, 32, scan);
+#pragma unroll 1
+        for (int distance = 1; distance < place; distance *= 2) {
+            const slot<T_> other = shuffle_down(v, distance);
+            if (lane % (2 * distance) == 0 && lane + distance < place) {
+                v.value = scan(v.value, other.value);
+            }
+        }
         const slot<T_> inside = shuffle(v, 0, false);
         slot<T_> all = inside;
         if (closes) {
             all.value = scan(inside.value, own.value);
-            if (lane == 0 && group > 0) {
-                write(my_group, all, aggregate);
-            }
         }
-        if (group > 0) {
-            chain(before, all, my_group, step, (int)min(group, 32LL), closes, scan);
-        } else if (closes && lane == 0) {
-            front<T_> first = before;
-            first.append(all, scan);
-            write(my_group, first.value, prefix);
+        if (closes && lane == 0 && group > 0) {
+            write(my_group, all, aggregate);
         }
+        chain(before, all, my_group, min(group, 32), closes, scan);
         if (place > 0) {
             before.append(inside, scan);
         }
     }
 
-    // The front of a group: from the nearest group before it whose chain is finished. When `closes`,
-    // this tile finishes the chain of its own group, whose value is `own`. One instruction makes all
-    // links, whoever makes them.
+    // The front of a group: from the nearest of the `reach` groups before it whose chain is
+    // finished. When `closes`, this tile finishes the chain of its own group, whose value is `own`.
+    // One instruction makes all links, whoever makes them.
     template <typename F_>
-    static __device__ __forceinline__ void chain(front<T_> &before, const slot<T_> &own,
-                                                 unsigned long long *my_group, long long step,
-                                                 int reach, bool closes, const F_ &scan)
+    __device__ __forceinline__ void chain(front<T_> &before, const slot<T_> &own,
+                                          unsigned long long *my_group, int reach, bool closes,
+                                          const F_ &scan) const
     {
         const int lane = threadIdx.x % 32;
         slot<T_> v;
@@ -233,55 +233,58 @@ template <typename T_> struct board {
             const state is = lane < reach ? read(my_group - (lane + 1) * step, v) : nothing;
             finished = __ballot_sync(0xffffffffu, is == prefix);
             known = __ballot_sync(0xffffffffu, is != nothing);
-        } while (finished == 0 || (~known & ((finished & -finished) - 1)) != 0);
-        int k = __ffs((int)finished) - 1;
-        slot<T_> link = shuffle(v, k, false);
-        before.value = link;
-        before.has = true;
+        } while (reach > 0 && (finished == 0 || (~known & ((finished & -finished) - 1)) != 0));
+        const int nearest = reach > 0 ? __ffs((int)finished) - 1 : 0;
+        front<T_> link = before;
+        if (reach > 0) {
+            link.begin(shuffle(v, nearest, false).value);
+            before = link;
+        }
 #pragma unroll 1
-        while (k-- > 0 || (closes && k == -1)) {
+        for (int k = nearest - 1; k >= -(int)closes; k--) {
             const slot<T_> next = shuffle(k >= 0 ? v : own, max(k, 0), false);
-            link.value = scan(link.value, next.value);
+            link.append(next, scan);
             if (k >= 0) {
-                before.value = link;
+                before = link;
             }
         }
         if (closes && lane == 0) {
-            write(my_group, link, prefix);
+            write(my_group, link.value, prefix);
         }
     }
 
-    static __device__ void clear(unsigned long long *from, long long count)
-    {
-        for (long long k = threadIdx.x % 32; k < count; k += 32) {
-            from[k] = 0;
-        }
-    }
     // True, for a whole warp, when its block is the last of `count` to count here.
-    static __device__ bool is_last(unsigned *counter, unsigned count)
+    static __device__ __forceinline__ bool is_last(unsigned *counter, int count)
     {
         unsigned before = 0;
         __threadfence();
         if (threadIdx.x % 32 == 0) {
             before = atomicAdd(counter, 1u);
         }
-        return __shfl_sync(0xffffffffu, before, 0) == count - 1;
+        return __shfl_sync(0xffffffffu, before, 0) + 1 == (unsigned)count;
     }
 
     // Leave: the last tile of a group makes its words zero again, and the last group all others. One
     // warp calls, when all of its block have looked back.
-    __device__ void leave(long long output, long long tile) const
+    __device__ __forceinline__ void leave(int output, int tile) const
     {
-        const long long group = tile / 32, of_all = output * ((splits + 31) / 32) + group;
-        const long long count = min(splits - group * 32, 32LL);
-        if (!is_last(counters + 4 + of_all, (unsigned)count)) {
-            return;
-        }
-        clear(tiles + (output * splits + group * 32) * values * words, count * values * words);
-        counters[4 + of_all] = 0;
-        if (is_last(counters + 1, (unsigned)group_count())) {
-            clear(groups, group_count() * values * words);
-            counters[0] = counters[1] = 0;
+        const int first = tile / 32 * 32;
+        int count = min(splits - first, 32);
+        unsigned *done = counters + 4 + output * each + tile / 32;
+        unsigned long long *used = tiles + (long long)(output * splits + first) * step;
+#pragma unroll 1
+        while (is_last(done, count)) {
+            for (int k = threadIdx.x % 32; k < count * step; k += 32) {
+                used[k] = 0;
+            }
+            *done = 0;
+            if (done == counters + 1) {
+                counters[0] = 0;
+                return;
+            }
+            done = counters + 1;
+            count = group_count;
+            used = groups;
         }
     }
 };

@@ -79,11 +79,11 @@ static int choose_access(const qn_fold_making *m)
 
 /** Choose the lanes: packs need an operand that is reached by vector, and rows that are whole packs
  * or long. */
-static void choose_units(const qn_fold_making *m, uint32_t values)
+static void choose_units(const qn_fold_making *m, uint32_t most)
 {
     qn_fold *f = m->fold;
     uint32_t lanes = qn_pack_lanes(m->operands, m->count, m->rules->pack_bytes);
-    for (lanes = QN_MIN(lanes, values);; lanes /= 2) {
+    for (lanes = QN_MIN(lanes, most);; lanes /= 2) {
         f->form.lanes = (uint8_t)lanes;
         int vector = choose_access(m);
         int64_t row = qn_fold_lane_dim(f) < 0 ? 1 : f->extent[qn_fold_lane_dim(f)];
@@ -140,6 +140,9 @@ static void choose_threads(const qn_fold_making *m)
         f->form.block = f->units > sweep && !many;
         f->workers = f->form.block ? WARP : row_workers(f);
     }
+    if (f->form.columns && f->form.block) {
+        f->form.steps = (uint8_t)QN_MAX(1, f->form.steps / 2); /* each lane scans for itself */
+    }
     int64_t abreast = (int64_t)f->workers * (f->form.block ? WARPS : 1);
     f->form.steps = (uint8_t)qn_power_of_two(over(f->units, abreast), f->form.steps);
     f->chunk = abreast * f->form.steps;
@@ -157,7 +160,8 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
     uint32_t values = value_size == 0 ? 4 : QN_MIN(MOST_VALUES, VALUE_BYTES / value_size);
     qn_fold_dims(&m, ndim, shape);
     fold->form.columns = fold->form.kept > 0 && qn_fold_dense_columns(&m);
-    choose_units(&m, values);
+    /* Columns meet in shared memory, lane by lane. */
+    choose_units(&m, fold->form.columns && value_size == 0 ? 1 : values);
     fold->form.steps = (uint8_t)QN_MIN(values / fold->form.lanes, MOST_STEPS);
     choose_threads(&m);
     fold->form.wide = qn_fold_needs_wide(&m);

@@ -59,6 +59,10 @@ quern_status quern_scan(quern_kernel **out, quern_engine *engine, const char *in
         .exclusive = o->exclusive != 0,
     };
     QN_TRY(qn_fold_check_texts(__func__, &definition));
+    if (o->scan_type == NULL && qn_text_is_blank(result)) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "%s: without an output, scan_type must say what is combined", __func__);
+    }
     return qn_kernel_new(out, engine, &definition);
 }
 
@@ -80,8 +84,7 @@ static quern_status check_axes(const qn_call *call, const quern_call_options *op
     return QUERN_OK;
 }
 
-/** Bytes of the values that are combined, where it is plain from the text; else 0. */
-static uint32_t value_size(const qn_call *call)
+uint32_t qn_scan_value_size(const qn_call *call)
 {
     const quern_kernel *kernel = call->kernel;
     const char *type = kernel->texts[QN_REDUCE_TYPE].text;
@@ -125,7 +128,7 @@ static quern_status plan(qn_call *call, const quern_call_options *options)
         return QUERN_OK;
     }
     QN_TRY(qn_call_overlaps(call, true));
-    uint32_t size = value_size(call);
+    uint32_t size = qn_scan_value_size(call);
     qn_fold_rules rules = {.axes = call->axes,
                            .scan = true,
                            .ordered = true,

@@ -42,9 +42,7 @@ static void place_hole(qn_text *out, const qn_call *call)
     }
     if (f->split) {
         qn_text_puts(out, "    const int _quern_splits = (int)_quern_s.splits;\n"
-                          "    const quern::board<_type_reduce> _quern_board(_quern_w, gridDim.x / "
-                          "_quern_splits, _quern_splits, _quern_values);\n"
-                          "    const int _quern_ticket = _quern_board.take_tile();\n"
+                          "    const int _quern_ticket = quern::take_tile(_quern_w);\n"
                           "    const int _quern_group = _quern_ticket / _quern_splits;\n"
                           "    const int _quern_tile = _quern_ticket % _quern_splits;\n"
                           "    const _quern_index _quern_first = _quern_tile * _quern_s.chunk;\n"
@@ -216,13 +214,11 @@ static void load_input(qn_text *out, const qn_call *call, int levels, uint32_t k
 /** The inputs, each followed by a comma, and the position. */
 static void arguments(qn_text *out, const qn_call *call)
 {
-    const qn_fold_form *f = &call->fold.form;
     for (uint32_t k = 0; k < call->input_operands; k++) {
         qn_text_printf(
             out, is_pack(call, k) ? "_quern_x%u[_quern_j].v[_quern_l], " : "_quern_x%u[_quern_j], ",
             k);
     }
-    (void)f;
 }
 
 static const char *position(const qn_call *call)
@@ -277,12 +273,15 @@ static void look_back(qn_text *out, const qn_call *call)
 {
     qn_text_printf(
         out,
+        "        const quern::board<_type_reduce> _quern_board(_quern_w, (int)gridDim.x / "
+        "_quern_splits, _quern_splits, _quern_values);\n"
         "        _quern_slot *const _quern_fronts = _quern_parts + 8 * _quern_values;\n"
         "        for (int _quern_c = _quern_warp; _quern_c < _quern_values && "
         "(_quern_index)_quern_group * _quern_values + _quern_c < _quern_s.results; _quern_c += 8) "
         "{\n"
         "            quern::front<_type_reduce> _quern_f = _quern_front[0], _quern_own;\n"
         "            _quern_own.has = false;\n"
+        "#pragma unroll 1\n"
         "            for (int _quern_p = 0; _quern_p < _quern_warps; _quern_p++)\n"
         "                _quern_own.append(_quern_parts[_quern_p * _quern_values + _quern_c], "
         "_quern_scan);\n"
@@ -355,35 +354,45 @@ static void advance_hole(qn_text *out, const qn_call *call)
 
 /* ---- results -------------------------------------------------------------------------------- */
 
+/** `_quern_f`, what lies in front of unit `_quern_u`, of track `track`. */
+static void front_of_unit(qn_text *out, const char *track)
+{
+    qn_text_printf(out,
+                   "                quern::front<_type_reduce> _quern_f = _quern_front[%s];\n"
+                   "                if (_quern_j > 0 || _quern_at > 0) "
+                   "_quern_f.append(_quern_t[_quern_j][%s], _quern_scan);\n",
+                   track, track);
+}
+
 /** The value `a` of each lane, in its place. Backwards, because an exclusive one is its left
  * neighbour's. */
 static void values(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    const char *track = f->columns ? "_quern_l" : "0";
+    if (!f->columns) {
+        front_of_unit(out, "0");
+    }
     qn_text_puts(out, "#pragma unroll\n"
                       "                for (int _quern_l = _quern_lanes - 1; _quern_l >= 0; "
-                      "_quern_l--)\n");
-    if (is_ragged(call)) {
-        qn_text_puts(out, "                    if (_quern_n + _quern_l >= 0 && _quern_n + _quern_l "
-                          "< _quern_s.covered)\n");
+                      "_quern_l--) {\n");
+    if (f->columns) {
+        front_of_unit(out, "_quern_l");
     }
-    qn_text_printf(out,
-                   "                {\n"
-                   "                    quern::front<_type_reduce> _quern_f = _quern_front[%s];\n"
-                   "                    if (_quern_j > 0 || _quern_at > 0) "
-                   "_quern_f.append(_quern_t[_quern_j][%s], _quern_scan);\n",
-                   track, track);
+    if (is_ragged(call)) {
+        qn_text_puts(out, "                    if (_quern_n + _quern_l < 0 || _quern_n + _quern_l "
+                          ">= _quern_s.covered) continue;\n");
+    }
+    qn_text_puts(out, "                    quern::front<_type_reduce> _quern_a = _quern_f;\n");
     if (!call->kernel->exclusive) {
-        qn_text_puts(out, "                    _quern_f.append(_quern_v[_quern_j][_quern_l], "
+        qn_text_puts(out, "                    _quern_a.append(_quern_v[_quern_j][_quern_l], "
                           "_quern_scan);\n");
     } else if (!f->columns && f->lanes > 1) {
         qn_text_printf(out,
-                       "                    if (_quern_l > 0%s) _quern_f.append("
+                       "                    if (_quern_l > 0%s) _quern_a.append("
                        "_quern_v[_quern_j][_quern_l - 1], _quern_scan);\n",
                        is_ragged(call) ? " && _quern_n + _quern_l > 0" : "");
     }
-    qn_text_puts(out, "                    _quern_v[_quern_j][_quern_l] = _quern_f.value;\n"
+    qn_text_puts(out, "                    _quern_v[_quern_j][_quern_l] = _quern_a.value;\n"
                       "                }\n");
 }
 
@@ -495,7 +504,8 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
     qn_text_puts(&t[OPERANDS], "const ptrdiff_t _J, ");
     qn_source_post(&t[POST], call);
     qn_text_puts(&t[INDEX], qn_source_index(f->wide));
-    qn_text_printf(&t[BLOCK], "%d", QN_FOLD_BLOCK);
+    /* Four blocks a processor, unless values may be so wide that they would not fit registers. */
+    qn_text_printf(&t[BLOCK], qn_scan_value_size(call) != 0 ? "%d, 4" : "%d", QN_FOLD_BLOCK);
     qn_text_printf(&t[STEPS], "%d", f->steps);
     qn_text_printf(&t[TRACKS], "%d", track_count(f));
     qn_text_printf(&t[LANES], "%d", f->lanes);
