@@ -2,8 +2,7 @@
  *
  * A launch. In: a kernel, a grid, parameters; out: memory changed as the kernel says, or a report.
  * The kernel is decoded if it is new, its pool of constants gets this launch's values, and host
- * threads take blocks in rising order until none is left. Blocks of a cooperative launch all exist
- * at once, each a piece of data, and take turns.
+ * threads take blocks until none is left.
  */
 #include "ptx/run.h"
 
@@ -201,7 +200,7 @@ static void print_outputs(qn_run *run)
 /* ---- host threads ------------------------------------------------------------------------------
  */
 
-static void out_of_memory(qn_run *run)
+void qn_run_out_of_memory(qn_run *run)
 {
     pthread_mutex_lock(&run->lock);
     if (!run->fault.happened) {
@@ -211,90 +210,15 @@ static void out_of_memory(qn_run *run)
     atomic_store(&run->ended, true);
 }
 
-static bool next_block(qn_run *run, uint64_t *number)
-{
-    if (atomic_load_explicit(&run->next_block, memory_order_relaxed) >= run->block_count) {
-        return false;
-    }
-    *number = atomic_fetch_add(&run->next_block, 1);
-    return *number < run->block_count;
-}
-
-/* One block after the other in the same memory. */
-static void run_in_turn(qn_worker *worker)
-{
-    qn_run *run = worker->run;
-    qn_block *block = NULL;
-    uint64_t number;
-    while (!qn_run_should_end(run) && next_block(run, &number)) {
-        if (!block && !qn_block_new(&block, worker, run)) {
-            out_of_memory(run);
-            return;
-        }
-        qn_block_begin(block, number);
-        while (!block->done && !qn_run_should_end(run) && qn_block_turn(block)) {
-        }
-        qn_run_output(run, block);
-        atomic_fetch_add(&run->finished_blocks, block->done);
-    }
-    qn_block_free(block);
-}
-
-/* Blocks that wait for one another: this thread's share exists at once. */
-static void run_together(qn_worker *worker)
-{
-    qn_run *run = worker->run;
-    qn_block **blocks = NULL;
-    size_t count = 0, capacity = 0, done = 0;
-    uint64_t number;
-    bool going = true;
-    while (going && !qn_run_should_end(run)) {
-        if (next_block(run, &number)) {
-            if (count == capacity) {
-                capacity = capacity ? capacity * 2 : 64;
-                qn_block **more = qn_realloc(blocks, capacity * sizeof(qn_block *));
-                if (!more) {
-                    out_of_memory(run);
-                    break;
-                }
-                blocks = more;
-            }
-            if (!qn_block_new(&blocks[count], worker, run)) {
-                out_of_memory(run);
-                break;
-            }
-            qn_block_begin(blocks[count++], number);
-        } else if (done == count) {
-            break;
-        }
-        for (size_t k = 0; k < count && going; k++) {
-            if (!blocks[k]->done) {
-                going = qn_block_turn(blocks[k]);
-                done += blocks[k]->done;
-            }
-        }
-    }
-    for (size_t k = 0; k < count; k++) {
-        qn_run_output(run, blocks[k]);
-        atomic_fetch_add(&run->finished_blocks, blocks[k]->done);
-        qn_block_free(blocks[k]);
-    }
-    qn_free(blocks);
-}
-
 static void work(void *context)
 {
     qn_run *run = context;
     qn_worker worker = {.run = run, .snapshot = qn_memory_map_snapshot(run->launch->memory)};
     if (!worker.snapshot) {
-        out_of_memory(run);
+        qn_run_out_of_memory(run);
         return;
     }
-    if (run->launch->cooperative) {
-        run_together(&worker);
-    } else {
-        run_in_turn(&worker);
-    }
+    qn_run_blocks(&worker);
     while (worker.frames) {
         qn_frame *frame = worker.frames;
         worker.frames = frame->next;

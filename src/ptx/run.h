@@ -452,8 +452,14 @@ struct qn_worker {
 
 /** True when this launch must end; looks at the caller's interrupts as well. */
 bool qn_run_should_end(qn_run *run);
+void qn_run_out_of_memory(qn_run *run);
 /** A block's printf output, handed over when the block ends. */
 void qn_run_output(qn_run *run, qn_block *block);
+
+/* ---- run_blocks.c ---------------------------------------------------------------------------- */
+
+/** Take blocks of the launch and run them until none is left. */
+void qn_run_blocks(qn_worker *worker);
 
 /* ---- run_threads.c: host threads --------------------------------------------------------------
  */

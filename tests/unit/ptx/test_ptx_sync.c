@@ -19,9 +19,9 @@ Test(ptx_sync, a_lock_passes_among_lanes_warps_and_blocks)
         bench b = bench_file("sync.ptx");
         int *lock = bench_buffer(&b, 4), *count = bench_buffer(&b, 4);
         b.launch.threads = host_threads[k];
-        bench_shape(&b, 24, 96);
+        bench_shape(&b, 12, 192);
         bench_good(&b, "locks", PARAMETERS(&lock, &count));
-        cr_expect_eq(*count, 24 * 96, "%u threads: %d", host_threads[k], *count);
+        cr_expect_eq(*count, 12 * 192, "%u threads: %d", host_threads[k], *count);
         qn_free(lock);
         qn_free(count);
         bench_close(&b);
@@ -79,6 +79,25 @@ Test(ptx_sync, blocks_wait_for_the_block_before)
         qn_free(x);
         qn_free(sums);
         qn_free(flags);
+        bench_close(&b);
+    }
+}
+
+Test(ptx_sync, blocks_wait_for_the_block_behind)
+{
+    enum { BLOCKS = 40 };
+    for (size_t k = 0; k < QN_COUNT(host_threads); k++) {
+        bench b = bench_file("sync.ptx");
+        int *flags = bench_buffer(&b, BLOCKS * sizeof *flags);
+        int *o = bench_buffer(&b, BLOCKS * sizeof *o);
+        b.launch.threads = host_threads[k];
+        bench_shape(&b, BLOCKS, 64);
+        bench_good(&b, "look_ahead", PARAMETERS(&flags, &o));
+        for (int i = 0; i < BLOCKS; i++) {
+            cr_expect_eq(o[i], BLOCKS - i);
+        }
+        qn_free(flags);
+        qn_free(o);
         bench_close(&b);
     }
 }

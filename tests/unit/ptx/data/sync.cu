@@ -93,6 +93,18 @@ __global__ void meet(int rounds, u32 *arrived, int *o)
         }
     }
 }
+/* Blocks that wait for the block behind them. */
+__global__ void look_ahead(volatile int *flags, int *o)
+{
+    if (threadIdx.x == 0) {
+        while (blockIdx.x + 1 < gridDim.x && flags[blockIdx.x + 1] == 0) {
+        }
+        __threadfence();
+        o[blockIdx.x] = blockIdx.x + 1 < gridDim.x ? ((volatile int *)o)[blockIdx.x + 1] + 1 : 1;
+        __threadfence();
+        flags[blockIdx.x] = 1;
+    }
+}
 __global__ void forever(volatile int *flag)
 {
     if (threadIdx.x < 40) {
