@@ -231,6 +231,8 @@ uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count);
 struct qn_block;
 
 struct qn_kind {
+    /** Optional: refuse a definition whose signature has been read. */
+    quern_status (*check)(const quern_kernel *kernel);
     /** Loop shape, outputs, overlaps and plan of a call whose types are bound and whose operands
      * are collected. */
     quern_status (*plan)(qn_call *call, const quern_call_options *options);
@@ -258,6 +260,8 @@ extern const qn_kind qn_scan_kind;        /**< scan.c */
 
 #define QN_FOLD_COUNTER_BYTES 32768 /**< of a workspace: counters, zero between launches */
 
+/** Refuse a parameter called `a` where `post` would see two of that name. */
+quern_status qn_fold_check_name(const quern_kernel *kernel, const qn_parameter *parameter);
 /** Refuse definitions that lack a text. */
 quern_status qn_fold_check_texts(const char *function, const qn_definition *definition);
 /** call->axes from the options: all where they name none.

@@ -7,6 +7,18 @@
 #include "engine/engine.h"
 #include <string.h>
 
+quern_status qn_fold_check_name(const quern_kernel *kernel, const qn_parameter *q)
+{
+    const qn_signature *s = &kernel->signature;
+    if (!qn_str_is(q->name, "a")) {
+        return QUERN_OK;
+    }
+    return qn_fail_at(QUERN_ERROR_SIGNATURE, q->output ? "out" : "in",
+                      qn_str_of(q->output ? s->out_text : s->in_text), q->name_begin, q->name_end,
+                      "'a' is the combined value in %s's post, so no %s may have that name",
+                      kernel->name, q->output ? "output" : "parameter that it sees");
+}
+
 /** A definition's texts, checked before anything is compiled. */
 quern_status qn_fold_check_texts(const char *function, const qn_definition *d)
 {

@@ -49,6 +49,16 @@ quern_status quern_reduction(quern_kernel **out, quern_engine *engine, const cha
     return qn_kernel_new(out, engine, &definition);
 }
 
+/** `post` sees the outputs. */
+static quern_status check(const quern_kernel *kernel)
+{
+    const qn_signature *s = &kernel->signature;
+    for (uint32_t p = s->input_count; p < s->count; p++) {
+        QN_TRY(qn_fold_check_name(kernel, &s->parameters[p]));
+    }
+    return QUERN_OK;
+}
+
 /* ---- planning ------------------------------------------------------------------------------- */
 
 /** The shape of the outputs. */
@@ -117,6 +127,7 @@ static void print(qn_text *out, const qn_call *call)
 }
 
 const qn_kind qn_reduction_kind = {
+    .check = check,
     .plan = plan,
     .form = qn_fold_form_bytes,
     .source = qn_reduction_source,

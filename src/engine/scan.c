@@ -66,6 +66,15 @@ quern_status quern_scan(quern_kernel **out, quern_engine *engine, const char *in
     return qn_kernel_new(out, engine, &definition);
 }
 
+/** `post` sees all parameters. */
+static quern_status check(const quern_kernel *kernel)
+{
+    for (uint32_t p = 0; p < kernel->signature.count; p++) {
+        QN_TRY(qn_fold_check_name(kernel, &kernel->signature.parameters[p]));
+    }
+    return QUERN_OK;
+}
+
 /* ---- planning ------------------------------------------------------------------------------- */
 
 static quern_status check_axes(const qn_call *call, const quern_call_options *options)
@@ -162,6 +171,7 @@ static void print(qn_text *out, const qn_call *call)
 }
 
 const qn_kind qn_scan_kind = {
+    .check = check,
     .plan = plan,
     .form = form,
     .source = qn_scan_source,

@@ -278,7 +278,6 @@ static const char *const hole_names[HOLES] = {
 quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
                                  size_t *header_count)
 {
-    const quern_kernel *kernel = call->kernel;
     const qn_fold_form *f = &call->fold.form;
     qn_text t[HOLES] = {{0}};
     qn_source_value_type(&t[REDUCE_TYPE], call);
