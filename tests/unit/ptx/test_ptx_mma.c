@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mma, ldmatrix, stmatrix and movmatrix on the software device. The registers of each lane are
- * filled and read here by the element formulas of the PTX ISA.
+ * mma, ldmatrix, stmatrix and movmatrix on the software device, and the order of wmma's fragments.
+ * The registers of each lane are filled and read here by the element formulas of the PTX ISA.
  */
 #include "matrix_support.h"
 #include "run_support.h"
@@ -250,6 +250,73 @@ Test(ptx_mma, four_products_of_quads)
         qn_free(c);
         qn_free(d);
     }
+    bench_close(&b);
+}
+
+/* ---- fragments of wmma ---------------------------------------------------------------------- */
+
+/* The order of ptxas 13.0 for compute capability 9.0. Each register of two elements of A or B, and
+ * each pair of elements of C, by how many rows and columns it is away from the first: lane l has
+ * (l / 4, 2 (l % 4)) and its right neighbour there. B is seen by columns, and C of m8n32k16 too. */
+static const struct {
+    const char *kernel;
+    unsigned n;
+    bool c_by_columns;
+    struct {
+        uint8_t row, column;
+    } a[8], b[8], c[4];
+} orders[] = {
+    {"order_16_16",
+     16,
+     false,
+     {{0, 0}, {8, 0}, {0, 8}, {8, 8}, {0, 0}, {8, 0}, {0, 8}, {8, 8}},
+     {{0, 0}, {0, 8}, {8, 0}, {8, 8}, {0, 0}, {0, 8}, {8, 0}, {8, 8}},
+     {{0, 0}, {8, 0}, {0, 8}, {8, 8}}},
+    {"order_32_8",
+     8,
+     false,
+     {{0, 0}, {8, 0}, {0, 8}, {8, 8}, {16, 0}, {24, 0}, {16, 8}, {24, 8}},
+     {{0, 0}, {0, 8}, {0, 0}, {0, 8}, {0, 0}, {0, 8}, {0, 0}, {0, 8}},
+     {{0, 0}, {8, 0}, {16, 0}, {24, 0}}},
+    {"order_8_32",
+     32,
+     true,
+     {{0, 0}, {0, 8}, {0, 0}, {0, 8}, {0, 0}, {0, 8}, {0, 0}, {0, 8}},
+     {{0, 0}, {8, 0}, {0, 8}, {8, 8}, {16, 0}, {24, 0}, {16, 8}, {24, 8}},
+     {{0, 0}, {8, 0}, {16, 0}, {24, 0}}},
+};
+
+Test(ptx_mma, fragments_hold_what_ptxas_puts_there)
+{
+    bench b = bench_file("matrix_75.ptx");
+    void *x = bench_buffer(&b, 1024), *fa = bench_buffer(&b, 1024), *fb = bench_buffer(&b, 1024);
+    float *y = bench_buffer(&b, 1024), *fc = bench_buffer(&b, 1024);
+    for (unsigned i = 0; i < 512; i++) {
+        element_put(x, F16, i, i);
+        y[i / 2] = (float)(i / 2);
+    }
+    for (size_t k = 0; k < QN_COUNT(orders); k++) {
+        bench_good(&b, orders[k].kernel, PARAMETERS(&x, &y, &fa, &fb, &fc));
+        for (unsigned at = 0; at < 512; at++) {
+            const unsigned lane = at % 32, i = at / 32, row = lane / 4,
+                           column = lane % 4 * 2 + i % 2;
+            cr_assert_eq(element_get(fa, F16, at),
+                         (row + orders[k].a[i / 2].row) * 16 + column + orders[k].a[i / 2].column);
+            cr_assert_eq(element_get(fb, F16, at),
+                         (row + orders[k].b[i / 2].row) * 16 + column + orders[k].b[i / 2].column);
+            if (i < 8) {
+                const unsigned major = row + orders[k].c[i / 2].row;
+                const unsigned minor = column + orders[k].c[i / 2].column;
+                cr_assert_eq(fc[at], orders[k].c_by_columns ? minor * orders[k].n + major
+                                                            : major * orders[k].n + minor);
+            }
+        }
+    }
+    qn_free(x);
+    qn_free(y);
+    qn_free(fa);
+    qn_free(fb);
+    qn_free(fc);
     bench_close(&b);
 }
 

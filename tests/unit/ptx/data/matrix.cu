@@ -76,6 +76,24 @@ KERNEL shared_scaled(const half *x, float *y, int pitch)
     wmma::store_matrix_sync(y, c, 16, wmma::mem_row_major);
 }
 
+/* What each lane holds: element i of lane l at i * 32 + l. */
+#define ORDER(name, M, N)                                                                          \
+    KERNEL name(const half *x, const float *y, half *a, half *b, float *c)                         \
+    {                                                                                              \
+        wmma::fragment<wmma::matrix_a, M, N, 16, half, wmma::row_major> fa;                        \
+        wmma::fragment<wmma::matrix_b, M, N, 16, half, wmma::col_major> fb;                        \
+        wmma::fragment<wmma::accumulator, M, N, 16, float> fc;                                     \
+        wmma::load_matrix_sync(fa, x, 16);                                                         \
+        wmma::load_matrix_sync(fb, x, 16);                                                         \
+        wmma::load_matrix_sync(fc, y, N, wmma::mem_row_major);                                     \
+        for (int i = 0; i < 16; i++) a[i * 32 + threadIdx.x] = fa.x[i];                            \
+        for (int i = 0; i < 16; i++) b[i * 32 + threadIdx.x] = fb.x[i];                            \
+        for (int i = 0; i < 8; i++) c[i * 32 + threadIdx.x] = fc.x[i];                             \
+    }
+ORDER(order_16_16, 16, 16)
+ORDER(order_32_8, 32, 8)
+ORDER(order_8_32, 8, 32)
+
 /* ---- wrong, and nearly wrong ---- */
 KERNEL own_pointers(const half *x, float *y, int step)
 {
