@@ -260,8 +260,9 @@ extern const qn_kind qn_scan_kind;        /**< scan.c */
 
 #define QN_FOLD_COUNTER_BYTES 32768 /**< of a workspace: counters, zero between launches */
 
-/** Refuse a parameter called `a` where `post` would see two of that name. */
-quern_status qn_fold_check_name(const quern_kernel *kernel, const qn_parameter *parameter);
+/** Refuse a signature without outputs, and parameters from `seen` on, those that `post` sees, that
+ * are called `a` as its value is. */
+quern_status qn_fold_check_signature(const quern_kernel *kernel, uint32_t seen);
 /** Refuse definitions that lack a text. */
 quern_status qn_fold_check_texts(const char *function, const qn_definition *definition);
 /** call->axes from the options: all where they name none.

@@ -7,16 +7,24 @@
 #include "engine/engine.h"
 #include <string.h>
 
-quern_status qn_fold_check_name(const quern_kernel *kernel, const qn_parameter *q)
+quern_status qn_fold_check_signature(const quern_kernel *kernel, uint32_t seen)
 {
     const qn_signature *s = &kernel->signature;
-    if (!qn_str_is(q->name, "a")) {
-        return QUERN_OK;
+    if (s->count == s->input_count) {
+        return qn_fail_at(QUERN_ERROR_SIGNATURE, "out", qn_str_of(s->out_text), 0, 0,
+                          "%s has no output; write one, such as \"T y\"", kernel->name);
     }
-    return qn_fail_at(QUERN_ERROR_SIGNATURE, q->output ? "out" : "in",
-                      qn_str_of(q->output ? s->out_text : s->in_text), q->name_begin, q->name_end,
-                      "'a' is the combined value in %s's post, so no %s may have that name",
-                      kernel->name, q->output ? "output" : "parameter that it sees");
+    for (uint32_t p = seen; p < s->count; p++) {
+        const qn_parameter *q = &s->parameters[p];
+        if (qn_str_is(q->name, "a")) {
+            return qn_fail_at(QUERN_ERROR_SIGNATURE, q->output ? "out" : "in",
+                              qn_str_of(q->output ? s->out_text : s->in_text), q->name_begin,
+                              q->name_end,
+                              "'a' is the combined value in %s's post: call the %s otherwise",
+                              kernel->name, q->output ? "output" : "input");
+        }
+    }
+    return QUERN_OK;
 }
 
 /** A definition's texts, checked before anything is compiled. */

@@ -52,11 +52,7 @@ quern_status quern_reduction(quern_kernel **out, quern_engine *engine, const cha
 /** `post` sees the outputs. */
 static quern_status check(const quern_kernel *kernel)
 {
-    const qn_signature *s = &kernel->signature;
-    for (uint32_t p = s->input_count; p < s->count; p++) {
-        QN_TRY(qn_fold_check_name(kernel, &s->parameters[p]));
-    }
-    return QUERN_OK;
+    return qn_fold_check_signature(kernel, kernel->signature.input_count);
 }
 
 /* ---- planning ------------------------------------------------------------------------------- */

@@ -69,10 +69,7 @@ quern_status quern_scan(quern_kernel **out, quern_engine *engine, const char *in
 /** `post` sees all parameters. */
 static quern_status check(const quern_kernel *kernel)
 {
-    for (uint32_t p = 0; p < kernel->signature.count; p++) {
-        QN_TRY(qn_fold_check_name(kernel, &kernel->signature.parameters[p]));
-    }
-    return QUERN_OK;
+    return qn_fold_check_signature(kernel, 0);
 }
 
 /* ---- planning ------------------------------------------------------------------------------- */
