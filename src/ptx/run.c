@@ -8,8 +8,6 @@
 
 #include "ptx/trace.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -152,51 +150,6 @@ static quern_status prepare(qn_run *run, const qn_ptx_launch *launch)
     return prepare_pool(run);
 }
 
-/* ---- output ------------------------------------------------------------------------------------
- */
-
-void qn_run_output(qn_run *run, qn_block *block)
-{
-    if (block->output.length == 0) {
-        return;
-    }
-    pthread_mutex_lock(&run->lock);
-    if (run->output_count == run->output_capacity) {
-        size_t capacity = run->output_capacity ? run->output_capacity * 2 : 16;
-        qn_output *outputs = qn_realloc(run->outputs, capacity * sizeof *outputs);
-        if (outputs) {
-            run->outputs = outputs;
-            run->output_capacity = capacity;
-        }
-    }
-    if (run->output_count < run->output_capacity) {
-        size_t length = block->output.length;
-        char *text = qn_text_take(&block->output);
-        run->outputs[run->output_count++] = (qn_output){block->number, text, text ? length : 0};
-    }
-    pthread_mutex_unlock(&run->lock);
-}
-
-static int by_block(const void *a, const void *b)
-{
-    const qn_output *x = a, *y = b;
-    return (x->block > y->block) - (x->block < y->block);
-}
-
-static void print_outputs(qn_run *run)
-{
-    if (run->output_count == 0) {
-        return;
-    }
-    qsort(run->outputs, run->output_count, sizeof *run->outputs, by_block);
-    for (size_t k = 0; k < run->output_count; k++) {
-        fwrite(run->outputs[k].text, 1, run->outputs[k].length, stdout);
-        qn_free(run->outputs[k].text);
-    }
-    fflush(stdout);
-    qn_free(run->outputs);
-}
-
 /* ---- host threads ------------------------------------------------------------------------------
  */
 
@@ -239,7 +192,7 @@ static unsigned helpers_for(const qn_run *run)
 
 static quern_status finish(qn_run *run)
 {
-    print_outputs(run);
+    qn_run_print(run);
     qn_fault_record *fault = &run->fault;
     if (fault->happened) {
         quern_status status = fault->status;

@@ -405,6 +405,7 @@ typedef struct qn_fault_record {
 
 typedef struct qn_output {
     uint64_t block;
+    size_t order; /**< of handing over */
     char *text;
     size_t length;
 } qn_output;
@@ -441,6 +442,7 @@ struct qn_run {
     qn_fault_record fault;
     qn_output *outputs;
     size_t output_count, output_capacity;
+    size_t output_held; /**< bytes of all */
 };
 
 /** One host thread of a launch. */
@@ -453,8 +455,13 @@ struct qn_worker {
 /** True when this launch must end; looks at the caller's interrupts as well. */
 bool qn_run_should_end(qn_run *run);
 void qn_run_out_of_memory(qn_run *run);
-/** A block's printf output, handed over when the block ends. */
+
+/* ---- run_output.c ---------------------------------------------------------------------------- */
+
+/** Take over what a block has printed. */
 void qn_run_output(qn_run *run, qn_block *block);
+/** Print what is held when the launch is over. */
+void qn_run_print(qn_run *run);
 
 /* ---- run_blocks.c ---------------------------------------------------------------------------- */
 

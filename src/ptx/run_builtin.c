@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STRING_LIMIT = 4096 };
+enum { STRING_LIMIT = 4096, PRINTED_MUCH = 256 << 10 };
 
 static unsigned char *argument(const qn_warp *warp, const qn_op *op, unsigned lane, unsigned k)
 {
@@ -244,6 +244,9 @@ static bool run_vprintf(qn_warp *warp, const qn_op *op, uint32_t mask)
         }
         give(warp, op, lane, &(int32_t){1}, 4);
     }
+    if (warp->block->output.length > PRINTED_MUCH) {
+        qn_run_output(warp->run, warp->block);
+    }
     return true;
 }
 
@@ -251,15 +254,18 @@ static bool run_vprintf(qn_warp *warp, const qn_op *op, uint32_t mask)
 static bool run_assertfail(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     unsigned lane = qn_first_lane(mask);
-    qn_str message, file;
+    qn_str message, file, function;
     uint32_t line;
     memcpy(&line, argument(warp, op, lane, 2), sizeof line);
     if (!string_at(warp, op, lane, argument64(warp, op, lane, 0), &message) ||
-        !string_at(warp, op, lane, argument64(warp, op, lane, 1), &file)) {
+        !string_at(warp, op, lane, argument64(warp, op, lane, 1), &file) ||
+        !string_at(warp, op, lane, argument64(warp, op, lane, 3), &function)) {
         return false;
     }
-    return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH, "assertion '%.*s' failed, %.*s:%u",
-                    (int)message.length, message.data, (int)file.length, file.data, line);
+    return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH,
+                    "assertion '%.*s' failed, %.*s:%u, in '%.*s'", (int)message.length,
+                    message.data, (int)file.length, file.data, line, (int)function.length,
+                    function.data);
 }
 
 static bool run_malloc(qn_warp *warp, const qn_op *op, uint32_t mask)

@@ -52,7 +52,7 @@ Test(ptx_run_report, assertion)
     int *x = bench_buffer(&b, 32 * 4);
     bench_bad(&b, "asserts", PARAMETERS(&x), QUERN_ERROR_LAUNCH,
               "kernel 'asserts', block (0,0,0), thread (5,0,0): assertion 'x > 5' failed, "
-              "run.cu:12");
+              "run.cu:12, in 'asserts'");
     place_is("__assertfail");
     qn_free(x);
     bench_close(&b);

@@ -5,6 +5,9 @@
  */
 #include "run_support.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
 static const unsigned host_threads[] = {1, 2, 5};
 
 #define assert_says(text)                                                                          \
@@ -133,6 +136,29 @@ Test(ptx_sync, threads_that_have_exited_are_not_waited_for)
         cr_expect_eq(o[t], t % 4 == 1 ? 0 : t < 64 ? 2 : 1, "thread %d: %d", t, o[t]);
     }
     qn_free(o);
+    bench_close(&b);
+}
+
+/* More than is held at once; the lines of a thread keep their order. */
+Test(ptx_sync, a_launch_may_print_without_end)
+{
+    enum { BLOCKS = 2, THREADS = 40, LINES = 8000 };
+    bench b = bench_file("sync.ptx");
+    int lines = LINES, next[BLOCKS][THREADS] = {{0}}, block, thread, line;
+    FILE *printed = tmpfile();
+    cr_assert_not_null(printed);
+    cr_assert_geq(dup2(fileno(printed), STDOUT_FILENO), 0);
+    bench_shape(&b, BLOCKS, THREADS);
+    bench_good(&b, "chatter", PARAMETERS(&lines));
+    rewind(printed);
+    for (int k = 0; k < BLOCKS * THREADS * LINES; k++) {
+        cr_assert_eq(fscanf(printed, "%d %d %d\n", &block, &thread, &line), 3, "line %d", k);
+        cr_assert(block >= 0 && block < BLOCKS && thread >= 0 && thread < THREADS);
+        cr_assert_eq(line, next[block][thread]++);
+    }
+    cr_expect_gt(ftell(printed), 5 << 20);
+    cr_expect_eq(fgetc(printed), EOF);
+    fclose(printed);
     bench_close(&b);
 }
 

@@ -6,6 +6,7 @@
 typedef unsigned u32;
 #define SYNC(id, count) asm volatile("bar.sync " #id ", " #count ";" ::: "memory")
 extern "C" {
+int printf(const char *, ...);
 /* A lock that lanes of a warp, warps and blocks take from one another. */
 __global__ void locks(int *lock, volatile int *count)
 {
@@ -131,6 +132,10 @@ __global__ void leavers(int *o)
     if (t % 4 == 2) SYNC(1, 64);
     else SYNC(1, 64);
     o[t] = 2;
+}
+__global__ void chatter(int lines)
+{
+    for (int k = 0; k < lines; k++) printf("%d %d %d\n", (int)blockIdx.x, (int)threadIdx.x, k);
 }
 __global__ void two_barriers(int *o)
 {
