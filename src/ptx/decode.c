@@ -179,6 +179,7 @@ static void bind(qn_decoder *decoder)
         decoder->code->count = before;
         qn_emit_function(decoder, unsupported);
     }
+    qn_watch_meetings(decoder, before);
 }
 
 static void count_definitions(qn_decoder *decoder, const qn_ptx_operand *operand)

@@ -103,6 +103,9 @@ void qn_trace_decode_behind(qn_decoder *decoder, const struct qn_traced *traced)
 /* decode_watch.c */
 /** Look at all uses of registers, if the form is for launches that are watched. */
 bool qn_watch_decode(qn_decoder *decoder);
+/** Around the barriers and warp operations among the operations from `first` on: those that tell
+ * the watch of them. */
+void qn_watch_meetings(qn_decoder *decoder, uint32_t first);
 /** Say of the elements of a load or store which are only copied. */
 void qn_watch_bind(qn_decoder *decoder, const qn_ptx_operand *elements, unsigned count,
                    qn_access *access);

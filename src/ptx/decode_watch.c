@@ -5,8 +5,12 @@
  * bits are only put together with others and stored, as when a byte is set in a word of which the
  * rest may be anything. In: all instructions of a function. Out: for the registers of a load or
  * store, the places where it is kept what is known of values that are carried.
+ *
+ * Also the operations that tell the watch where threads meet; no other form has them.
  */
 #include "ptx/decode.h"
+
+#include "ptx/watch.h"
 
 #include <string.h>
 
@@ -156,5 +160,45 @@ void qn_watch_bind(qn_decoder *decoder, const qn_ptx_operand *elements, unsigned
 {
     for (unsigned k = 0; k < count && decoder->uses; k++) {
         access->copies[k] = copy_of(decoder, &elements[k]);
+    }
+}
+
+/* ---- where threads meet -----------------------------------------------------------------------
+ */
+
+/* A copy of operation `like` that calls `function`, put in at `at`. */
+static void insert(qn_decoder *decoder, uint32_t at, uint32_t like, qn_op_function function,
+                   qn_place guard)
+{
+    qn_emit_function(decoder, function);
+    if (decoder->failed) {
+        return;
+    }
+    qn_op *ops = decoder->code->ops;
+    qn_op op = ops[like];
+    op.kind = QN_OP_FUNCTION;
+    op.function = function;
+    op.guard = guard;
+    memmove(ops + at + 1, ops + at, (decoder->code->count - 1 - at) * sizeof *ops);
+    ops[at] = op;
+}
+
+void qn_watch_meetings(qn_decoder *decoder, uint32_t first)
+{
+    const qn_code *code = decoder->code;
+    if (!(code->kind & QN_CODE_WATCHED)) {
+        return;
+    }
+    for (uint32_t k = first; k < code->count && !decoder->failed; k++) {
+        const bool is_sync = code->ops[k].kind == QN_OP_SYNC;
+        const qn_place guard = code->ops[k].guard;
+        if (is_sync) {
+            /* its guard may be what the operation writes, and it asks who met anyway */
+            insert(decoder, k + 1, k, qn_run_watch_met, QN_NO_PLACE);
+        }
+        if (is_sync || code->ops[k].kind == QN_OP_BARRIER) {
+            insert(decoder, k, k, is_sync ? qn_run_watch_meet : qn_run_watch_arrive, guard);
+            k += is_sync ? 2 : 1;
+        }
     }
 }

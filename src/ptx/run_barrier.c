@@ -111,7 +111,6 @@ static bool run_cluster(qn_warp *warp, const qn_op *op, uint32_t mask)
                             "this thread arrives twice at the cluster's barrier without a wait");
         }
         warp->cluster_arrived |= mask;
-        qn_watch_arrive(warp, QN_CLUSTER, mask);
         release_cluster(warp->block);
         return true;
     }
@@ -157,7 +156,6 @@ bool qn_run_barrier(qn_warp *warp, const qn_op *op, uint32_t mask)
         }
     }
     barrier->arrived += arriving;
-    qn_watch_arrive(warp, id, mask);
     if (op->flags >= QN_BARRIER_POPC) {
         uint32_t truth = *(const uint32_t *)qn_at(warp, op->c) & mask;
         barrier->trues += (uint32_t)__builtin_popcount(truth);

@@ -5,8 +5,9 @@
  * it to the same place or to several, each group computes its result. Until then it waits, and
  * others run. In: a group that reached such an operation; out: its results, or a group that waits.
  */
+#include "ptx/run.h"
+
 #include "ptx/run_forms.h"
-#include "ptx/watch.h"
 
 #include <string.h>
 
@@ -181,7 +182,6 @@ static void redux(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_
 static void finish(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_t mask,
                    uint32_t members)
 {
-    qn_watch_sync(warp, members);
     switch (op->flags) {
     case QN_SYNC_BARRIER:
         break;

@@ -92,27 +92,15 @@ uint32_t qn_order_unknown(const qn_order *order, const qn_stamp *stamp, const qn
 /** An atomic of a warp: publishes and takes what fences order. */
 void qn_order_atomic(qn_order *order, const qn_warp *warp);
 
-/* What the operations of a block and a warp tell; nothing happens where nobody watches. */
-void qn_order_sync(qn_order *order, const qn_warp *warp, uint32_t lanes);
-void qn_order_arrive(qn_order *order, const qn_warp *warp, unsigned barrier, uint32_t lanes);
+/* What the operations of a block and a warp tell. */
 void qn_order_release(qn_order *order, const qn_block *block, unsigned barrier);
 void qn_order_fence(qn_order *order, const qn_warp *warp);
 
-/** Lanes of a warp have met. */
-static inline void qn_watch_sync(const qn_warp *warp, uint32_t lanes)
-{
-    if (warp->block->watch) {
-        qn_order_sync(warp->block->watch->order, warp, lanes);
-    }
-}
-
-/** Lanes arrive at a barrier of their block, to wait there or to go on. */
-static inline void qn_watch_arrive(const qn_warp *warp, unsigned barrier, uint32_t lanes)
-{
-    if (warp->block->watch) {
-        qn_order_arrive(warp->block->watch->order, warp, barrier, lanes);
-    }
-}
+/* Operations that only the watched form of a function has: lanes come to a barrier of their block;
+ * to an operation of their warp; and have gone past that. */
+bool qn_run_watch_arrive(qn_warp *warp, const qn_op *op, uint32_t mask);
+bool qn_run_watch_meet(qn_warp *warp, const qn_op *op, uint32_t mask);
+bool qn_run_watch_met(qn_warp *warp, const qn_op *op, uint32_t mask);
 
 /** A barrier is complete; the groups that wait at it still do. */
 static inline void qn_watch_release(const qn_block *block, unsigned barrier)

@@ -9,6 +9,7 @@
  * Where a part of a warp takes part in a barrier, the whole warp learns what the others did: races
  * may be missed then, but none is made up.
  */
+#include "ptx/run_forms.h"
 #include "ptx/watch.h"
 
 #include <string.h>
@@ -22,6 +23,7 @@ enum {
 typedef struct warp_order {
     uint32_t time;
     uint32_t known[QN_LANES][QN_LANES]; /* lane k knows what lane j did before known[k][j] */
+    uint32_t meeting[QN_LANES];         /* member mask that a lane waits with; 0: it does not */
     uint32_t *epochs;                   /* known of each warp; its own: the present one */
     uint32_t *fenced;                   /* epochs at the last fence: what an atomic publishes */
     uint32_t *taken;                    /* found by atomics: what the next fence makes known */
@@ -86,6 +88,7 @@ void qn_order_begin(qn_order *order)
         mine->time = 1;
         mine->has_taken = false;
         memset(mine->known, 0, sizeof mine->known);
+        memset(mine->meeting, 0, sizeof mine->meeting);
         mine->epochs[w] = 1;
     }
 }
@@ -126,7 +129,7 @@ uint32_t qn_order_unknown(const qn_order *order, const qn_stamp *stamp, const qn
 }
 
 /* Lanes that have exited did all they do: whoever meets later knows it. */
-void qn_order_sync(qn_order *order, const qn_warp *warp, uint32_t lanes)
+static void synchronize(qn_order *order, const qn_warp *warp, uint32_t lanes)
 {
     warp_order *mine = &order->of[warp->index];
     uint32_t all[QN_LANES] = {0};
@@ -146,12 +149,55 @@ void qn_order_sync(qn_order *order, const qn_warp *warp, uint32_t lanes)
     }
 }
 
-void qn_order_arrive(qn_order *order, const qn_warp *warp, unsigned barrier, uint32_t lanes)
+static void arrive(qn_order *order, const qn_warp *warp, unsigned barrier, uint32_t lanes)
 {
     warp_order *mine = &order->of[warp->index];
     learn(order, order->arrived[barrier], mine->epochs);
     order->arrived_lanes[barrier][warp->index] |= lanes;
     mine->epochs[warp->index]++;
+}
+
+bool qn_run_watch_arrive(qn_warp *warp, const qn_op *op, uint32_t mask)
+{
+    qn_order *order = warp->block->watch->order;
+    if (op->flags == QN_BARRIER_CLUSTER_ARRIVE) {
+        arrive(order, warp, QN_CLUSTER, mask);
+    } else if (op->flags != QN_BARRIER_CLUSTER_WAIT) {
+        const uint32_t id = ((const uint32_t *)qn_at(warp, op->a))[qn_first_lane(mask)];
+        if (id < QN_BARRIERS) { /* else the barrier itself reports it */
+            arrive(order, warp, id, mask);
+        }
+    }
+    return true;
+}
+
+bool qn_run_watch_meet(qn_warp *warp, const qn_op *op, uint32_t mask)
+{
+    uint32_t *meeting = warp->block->watch->order->of[warp->index].meeting;
+    const uint32_t *members = qn_at(warp, op->members);
+    for (; mask; mask &= mask - 1) {
+        const unsigned lane = qn_first_lane(mask);
+        meeting[lane] = members[lane];
+    }
+    return true;
+}
+
+/* The first lanes that go on do it for all members, who are still where they met. */
+bool qn_run_watch_met(qn_warp *warp, const qn_op *op, uint32_t mask)
+{
+    qn_order *order = warp->block->watch->order;
+    uint32_t *meeting = order->of[warp->index].meeting;
+    (void)op;
+    for (; mask; mask &= mask - 1) {
+        const uint32_t members = meeting[qn_first_lane(mask)] & warp->lanes;
+        if (members) {
+            synchronize(order, warp, members);
+        }
+        for (uint32_t rest = members; rest; rest &= rest - 1) {
+            meeting[qn_first_lane(rest)] = 0;
+        }
+    }
+    return true;
 }
 
 void qn_order_release(qn_order *order, const qn_block *block, unsigned barrier)
@@ -171,7 +217,7 @@ void qn_order_release(qn_order *order, const qn_block *block, unsigned barrier)
         }
         if (waits) {
             learn(order, order->of[w].epochs, arrived);
-            qn_order_sync(order, warp, lanes[w]);
+            synchronize(order, warp, lanes[w]);
         }
     }
     memset(arrived, 0, order->warps * sizeof *arrived);
@@ -184,7 +230,7 @@ void qn_order_fence(qn_order *order, const qn_warp *warp)
     if (mine->has_taken) {
         learn(order, mine->epochs, mine->taken);
         mine->has_taken = false;
-        qn_order_sync(order, warp, warp->lanes);
+        synchronize(order, warp, warp->lanes);
     }
     memcpy(mine->fenced, mine->epochs, order->warps * sizeof *mine->fenced);
     mine->epochs[warp->index]++;
