@@ -24,13 +24,14 @@ static const char *sizes_text(quern_function *function, uint32_t count)
     return count > 0 ? cli_sprintf("%s bytes", text) : text;
 }
 
+/* Where the image came from: the module is all that the engine has loaded. */
 static const char *origin_text(quern_engine *engine)
 {
     quern_cache_stats stats = {.size = sizeof stats};
-    if (quern_cache_get_stats(engine, &stats) != QUERN_OK || stats.compiled > 0) {
-        return "compiled";
+    if (quern_cache_get_stats(engine, &stats) != QUERN_OK) {
+        return "not known, for the cache cannot be read";
     }
-    return stats.hits > 0 ? "from cache" : "from the file";
+    return stats.compiled > 0 ? "from compiled" : stats.hits > 0 ? "from cache" : "from the file";
 }
 
 /* Threads of a block: those of --block, else as many as the function can have. */

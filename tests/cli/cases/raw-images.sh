@@ -3,7 +3,7 @@
 . "$CASE_LIB"
 cat >fill.ptx <<'END'
 .version 6.3
-.target sm_50
+.target sm_75
 .address_size 64
 .visible .entry fill(.param .u64 out, .param .u32 value)
 {
@@ -19,6 +19,9 @@ cat >fill.ptx <<'END'
     ret;
 }
 END
+damaged() {
+    try quern raw "$1" --kernel fill --grid 1 --block 1 --device soft # a driver has words of its own
+}
 fill() {
     try quern raw fill.ptx --grid 1 --block 4 "$@"
 }
@@ -28,20 +31,20 @@ fill --kernel fill empty:int32:4:- int64:-7
 fill --kernel 'fill<int>' empty:int32:4:- int32:-7
 quern raw fill.ptx --kernel fill --show-source | cmp - fill.ptx
 echo '.version 6.3 .target' >bad.ptx
-try quern raw bad.ptx --kernel fill --grid 1 --block 1
+damaged bad.ptx
 : >empty.cubin
-try quern raw empty.cubin --kernel fill --grid 1 --block 1
+damaged empty.cubin
 { # the head of a cubin for sm_90
     printf '\177ELF\002\001\001\063\007\000\000\000\000\000\000\000\002\000\276\000\001\000\000\000'
     head -c 24 /dev/zero
     printf '\132\005\132\000'
     head -c 200 /dev/zero
 } >other.cubin
-try quern raw other.cubin --kernel fill --grid 1 --block 1 --device soft
+damaged other.cubin
 {
     printf '\120\355\125\272\001\000\020\000\100\000\000\000\000\000\000\000'
     head -c 80 /dev/zero
 } >cut.fatbin
-try quern raw cut.fatbin --kernel fill --grid 1 --block 1
-try quern raw nowhere.cubin --kernel fill --grid 1 --block 1
-try quern raw . --kernel fill --grid 1 --block 1
+damaged cut.fatbin
+damaged nowhere.cubin
+damaged .
