@@ -59,10 +59,6 @@ quern_status quern_scan(quern_kernel **out, quern_engine *engine, const char *in
         .exclusive = o->exclusive != 0,
     };
     QN_TRY(qn_fold_check_texts(__func__, &definition));
-    if (o->scan_type == NULL && qn_text_is_blank(result)) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "%s: without an output, scan_type must say what is combined", __func__);
-    }
     return qn_kernel_new(out, engine, &definition);
 }
 

@@ -265,9 +265,12 @@ Test(scans, definitions_that_are_refused)
     FAILS(QUERN_ERROR_INVALID_ARGUMENT,
           quern_scan(&k, engine, "T x", "T y", "x", "a + b", "y = a", NULL, &wrong));
     SAYS("QUERN_SCAN_OPTIONS_INIT");
-    FAILS(QUERN_ERROR_INVALID_ARGUMENT,
+    FAILS(QUERN_ERROR_SIGNATURE,
           quern_scan(&k, engine, "T x", "", "x", "a + b", "(void)a", NULL, NULL));
-    SAYS("scan_type");
+    SAYS("has no output");
+    FAILS(QUERN_ERROR_SIGNATURE,
+          quern_scan(&k, engine, "T a", "T y", "a", "a + b", "y = a", NULL, NULL));
+    SAYS("is the combined value");
     FAILS(QUERN_ERROR_SIGNATURE, quern_scan(&k, engine, "T", "T y", "x", "a", "y = a", NULL, NULL));
 }
 
