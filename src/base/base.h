@@ -135,6 +135,8 @@ const char *qn_library_own_folder(void);
 /** Read a whole file; *data is terminated by a zero byte that `size` does not count. */
 quern_status qn_file_read(const char *path, char **data, size_t *size);
 bool qn_file_exists(const char *path);
+/** What stands behind the last slash. Borrowed from `path`. */
+const char *qn_base_name(const char *path);
 
 /* ---- log.c: messages to the user ---------------------------------------------------------- */
 

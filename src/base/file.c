@@ -73,3 +73,9 @@ bool qn_file_exists(const char *path)
 {
     return access(path, F_OK) == 0;
 }
+
+const char *qn_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}

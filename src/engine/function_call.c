@@ -6,6 +6,7 @@
  * but scalars: the device reads addresses and structures where the caller has them.
  */
 #include "engine/modules.h"
+#include <stdio.h>
 #include <string.h>
 
 #define FEW 64 /* arguments, for which no memory is allocated */
@@ -57,18 +58,22 @@ static quern_status take_array(argument *a, bool any_strides)
 static bool take_common_scalar(argument *a)
 {
     const quern_value *v = a->value;
+    int32_t integer = (int32_t)v->as.integer;
+    uint32_t natural = (uint32_t)v->as.natural;
     a->data = a->scalar;
     a->bytes = 4;
     switch (v->dtype) {
     case QUERN_INT32:
-        memcpy(a->scalar, &(int32_t){(int32_t)v->as.integer}, 4);
-        return v->as.integer == (int32_t)v->as.integer;
+        memcpy(a->scalar, &integer, 4);
+        return v->as.integer == integer;
     case QUERN_UINT32:
-        memcpy(a->scalar, &(uint32_t){(uint32_t)v->as.natural}, 4);
-        return v->as.natural == (uint32_t)v->as.natural;
-    case QUERN_FLOAT32:
-        memcpy(a->scalar, &(float){(float)v->as.real}, 4);
+        memcpy(a->scalar, &natural, 4);
+        return v->as.natural == natural;
+    case QUERN_FLOAT32: {
+        float real = (float)v->as.real;
+        memcpy(a->scalar, &real, 4);
         return true;
+    }
     case QUERN_FLOAT64:
         memcpy(a->scalar, &v->as.real, 8);
         a->bytes = 8;
@@ -87,7 +92,9 @@ static quern_status take_scalar(argument *a)
     if (qn_dtype_find(dtype) == NULL) {
         return fail(QUERN_ERROR_INVALID_ARGUMENT, a, "the scalar's dtype is not one");
     }
-    quern_status status = qn_scalar_convert(a->scalar, dtype, a->value, QN_STR("value"));
+    char name[24]; /* parameters of compiled code have none */
+    snprintf(name, sizeof name, "%zu", a->position);
+    quern_status status = qn_scalar_convert(a->scalar, dtype, a->value, qn_str_of(name));
     if (status != QUERN_OK) {
         qn_error_prefix("%s, argument %zu: ", a->function->name, a->position);
         return status;

@@ -2,24 +2,29 @@
  *
  * images: compiled images of this process, shared by its engines, so that several GPUs of one kind
  * compile once and a kernel that is defined again needs no look-up on disk. In: a key and the
- * compiler's identity. Out: a copy of the image. The table lives while any engine does.
+ * compiler's identity. Out: a copy of the image. The table lives while any engine does, and forgets
+ * the oldest when it has grown large, so that a program may make modules for ever.
  */
 #include "engine/engine.h"
 #include <string.h>
 
 typedef struct entry {
-    struct entry *next;
+    struct entry *next;  /**< in its bucket */
+    struct entry *newer; /**< in the order in which they came */
     uint64_t hash[2];
     char *compiler;
     qn_image image;
 } entry;
 
-#define BUCKETS 256
+#define BUCKETS    256
+#define MOST_BYTES (64u << 20) /* of images: some thousands */
 
 static struct {
     pthread_mutex_t lock;
     unsigned engines;
     entry *buckets[BUCKETS];
+    entry *oldest, *newest;
+    size_t bytes;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void entry_free(entry *e)
@@ -47,6 +52,8 @@ void qn_images_leave(void)
             }
             table.buckets[b] = NULL;
         }
+        table.oldest = table.newest = NULL;
+        table.bytes = 0;
     }
     pthread_mutex_unlock(&table.lock);
 }
@@ -94,6 +101,32 @@ bool qn_images_get(const qn_key *key, const char *compiler, qn_image *out)
     return found;
 }
 
+static void forget_oldest(void)
+{
+    entry *e = table.oldest;
+    entry **link = &table.buckets[e->hash[0] % BUCKETS];
+    while (*link != e) {
+        link = &(*link)->next;
+    }
+    *link = e->next;
+    table.oldest = e->newer;
+    table.bytes -= e->image.size;
+    entry_free(e);
+}
+
+static void add(entry *e)
+{
+    entry **bucket = &table.buckets[e->hash[0] % BUCKETS];
+    e->next = *bucket;
+    *bucket = e;
+    *(table.oldest != NULL ? &table.newest->newer : &table.oldest) = e;
+    table.newest = e;
+    table.bytes += e->image.size;
+    while (table.bytes > MOST_BYTES && table.oldest != e) {
+        forget_oldest();
+    }
+}
+
 void qn_images_put(const qn_key *key, const char *compiler, const qn_image *image)
 {
     entry *e = qn_calloc(1, sizeof *e);
@@ -109,8 +142,7 @@ void qn_images_put(const qn_key *key, const char *compiler, const qn_image *imag
     }
     pthread_mutex_lock(&table.lock);
     if (find(key, compiler) == NULL) {
-        e->next = table.buckets[key->hash[0] % BUCKETS];
-        table.buckets[key->hash[0] % BUCKETS] = e;
+        add(e);
         e = NULL;
     }
     pthread_mutex_unlock(&table.lock);

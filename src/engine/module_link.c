@@ -30,7 +30,7 @@ static qn_module_request request_of(const qn_link_job *job, const quern_link_inp
                     .expression_count = o->expression_count,
                     .kind = job->pieces,
                     .relocatable = job->pieces != QN_IMAGE_LTO_IR},
-        .name = name_of(input),
+        .name = qn_base_name(name_of(input)),
         .user_texts = whole->user_texts,
         .user_text_count = whole->user_text_count,
         .from_user = true,
@@ -213,7 +213,7 @@ static quern_status link_all(quern_module *module, const qn_link_job *job)
     quern_status status = qn_user_module_keep(module, texts, count, job->options);
     qn_arena_free(&arena);
     QN_TRY(status);
-    qn_module_request request = {.name = name_of(&job->inputs[0]),
+    qn_module_request request = {.name = qn_base_name(name_of(&job->inputs[0])),
                                  .user_texts = module->texts,
                                  .user_text_count = module->text_count,
                                  .from_user = true,

@@ -7,12 +7,6 @@
 #include "engine/engine.h"
 #include <string.h>
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 /** Bytes of line `line` (from 1) of a text. False when it has no such line. */
 static bool line_of(const char *text, uint32_t line, size_t *begin, size_t *end)
 {
@@ -39,7 +33,7 @@ void qn_explain_place(const qn_user_text *texts, size_t count)
     for (size_t t = 0; t < count; t++) {
         size_t begin, end;
         if (texts[t].file_name == NULL ||
-            strcmp(base_name(file), base_name(texts[t].file_name)) != 0 ||
+            strcmp(qn_base_name(file), qn_base_name(texts[t].file_name)) != 0 ||
             !line_of(texts[t].text, line, &begin, &end)) {
             continue;
         }

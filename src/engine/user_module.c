@@ -116,7 +116,7 @@ static quern_status compile(quern_module *module, const char *source, const char
                     .header_count = o->header_count,
                     .expressions = o->expressions,
                     .expression_count = o->expression_count},
-        .name = file_name,
+        .name = qn_base_name(file_name),
         .user_texts = module->texts,
         .user_text_count = module->text_count,
         .from_user = true,

@@ -254,12 +254,6 @@ void qn_locations_free(qn_reader *reader)
     qn_free(reader->files.items);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Places in texts named in angle brackets are of no one's source: they are left out. The compiler
  * puts the working folder before every name: that is left out, too. */
 void qn_ptx_print_location(qn_text *out, const qn_ptx_module *module, uint32_t location)
@@ -268,7 +262,7 @@ void qn_ptx_print_location(qn_text *out, const qn_ptx_module *module, uint32_t l
     for (uint32_t at = location, links = 0;
          at != 0 && at < module->location_count && links < QN_PTX_DEPTH; links++) {
         const qn_ptx_location *here = &module->locations[at];
-        const char *file = here->file ? base_name(here->file) : "?";
+        const char *file = here->file ? qn_base_name(here->file) : "?";
         at = here->inlined_at;
         if (file[0] == '<') {
             continue;

@@ -38,11 +38,12 @@ static quern_module *make(int round)
 {
     char source[256];
     quern_module *module;
-    snprintf(source, sizeof source,
-             "__device__ int calls;\n"
-             "extern \"C\" __global__ void add(int *x, int n)\n"
-             "{ int i = threadIdx.x; if (i < n) x[i] += i + %d; if (i == 0) calls++; }\n",
-             round);
+    snprintf(
+        source, sizeof source,
+        "__device__ int calls;\n"
+        "extern \"C\" __global__ void add(int *x, int n)\n"
+        "{ int i = threadIdx.x; if (i < n) x[i] += i + %d; if (i == 0) atomicAdd(&calls, 1); }\n",
+        round);
     must(quern_module_new(&module, engine, source, NULL), "making a module");
     return module;
 }

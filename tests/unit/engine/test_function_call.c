@@ -281,7 +281,9 @@ Test(function_call, wrong_arguments)
         {4, quern_literal_int(2), QUERN_ERROR_TYPE, "quern_argument_int() for int"},
         {4, quern_literal_bool(1), QUERN_ERROR_TYPE, "quern_argument_bool()"},
         {1, quern_literal_complex(1, 2), QUERN_ERROR_TYPE, "quern_scalar_complex()"},
-        {4, quern_scalar_int(QUERN_INT32, INT64_C(1) << 40), QUERN_ERROR_VALUE, "argument 4: "},
+        {4, quern_scalar_int(QUERN_INT32, INT64_C(1) << 40), QUERN_ERROR_VALUE,
+         "saxpy, argument 4: 1099511627776 does not fit parameter \"4\": int32 holds -2147483648 "
+         "to"},
         {4, quern_scalar_int((quern_dtype)99, 1), QUERN_ERROR_INVALID_ARGUMENT, "dtype"},
         {4, quern_value_pointer(NULL), QUERN_ERROR_TYPE, "argument 4 is a pointer (8 bytes)"},
         {2, quern_value_array(NULL), QUERN_ERROR_INVALID_ARGUMENT, "quern_value_pointer(NULL)"},
