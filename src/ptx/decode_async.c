@@ -3,9 +3,8 @@
  * mbarrier, bulk copies, and what belongs to a cluster of blocks: here every block is a cluster of
  * its own.
  */
+#include "ptx/async.h"
 #include "ptx/decode.h"
-
-#include "ptx/run_forms.h"
 
 #include <string.h>
 

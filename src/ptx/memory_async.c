@@ -5,7 +5,7 @@
  * it is issued and tells its mbarrier so at once. A block runs on one host thread, so that nothing
  * here needs the host's atomics. In: an operation with the address of an mbarrier or of a copy.
  */
-#include "ptx/run_forms.h"
+#include "ptx/async.h"
 #include "ptx/watch.h"
 
 #include <string.h>
@@ -162,12 +162,10 @@ bool qn_run_mbarrier_test(qn_warp *warp, const qn_op *op, uint32_t mask)
 bool qn_run_mbarrier_pending(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     const uint64_t *states = qn_at(warp, op->a);
-    uint32_t *d = qn_at(warp, op->d), pending[QN_LANES]; /* d may overlap the states */
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        pending[qn_first_lane(rest)] = unpack(states[qn_first_lane(rest)]).pending;
-    }
+    uint32_t *d = qn_at(warp, op->d);
     for (; mask; mask &= mask - 1) {
-        d[qn_first_lane(mask)] = pending[qn_first_lane(mask)];
+        const unsigned lane = qn_first_lane(mask);
+        d[lane] = unpack(states[lane]).pending;
     }
     return true;
 }

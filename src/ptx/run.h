@@ -206,19 +206,6 @@ bool qn_run_store(qn_warp *warp, const qn_op *op, uint32_t mask);
 bool qn_run_atomic(qn_warp *warp, const qn_op *op, uint32_t mask);
 bool qn_run_async_copy(qn_warp *warp, const qn_op *op, uint32_t mask);
 
-/* memory_async.c */
-bool qn_run_mbarrier(qn_warp *warp, const qn_op *op, uint32_t mask);
-bool qn_run_mbarrier_end(qn_warp *warp, const qn_op *op, uint32_t mask);
-bool qn_run_mbarrier_test(qn_warp *warp, const qn_op *op, uint32_t mask);
-bool qn_run_mbarrier_pending(qn_warp *warp, const qn_op *op, uint32_t mask);
-bool qn_run_bulk_copy(qn_warp *warp, const qn_op *op, uint32_t mask);
-
-/** For bulk copies: their addresses, and the mbarrier that is told of their end. */
-typedef struct qn_bulk_copy {
-    qn_op to, from, barrier;
-    bool tells;
-} qn_bulk_copy;
-
 /** For atomics: operation and type; `addition` for floating point of 16 bits. */
 typedef struct qn_atomic {
     uint8_t form;  /**< run_forms.h */

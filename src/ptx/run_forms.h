@@ -39,18 +39,6 @@ enum qn_sync_form {
     QN_SYNC_ELECT,
 };
 
-enum qn_mbarrier_form {
-    QN_MBARRIER_INIT,
-    QN_MBARRIER_INVAL,
-    QN_MBARRIER_EXPECT,
-    QN_MBARRIER_COMPLETE,
-    QN_MBARRIER_ARRIVE,
-    QN_MBARRIER_ARRIVE_DROP,
-    QN_MBARRIER_STATE, /* tests */
-    QN_MBARRIER_PARITY,
-    QN_MBARRIER_PENDING,
-};
-
 enum qn_atomic_form {
     QN_ATOMIC_ADD,
     QN_ATOMIC_MIN,

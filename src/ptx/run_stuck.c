@@ -77,7 +77,7 @@ static bool report_first(qn_block *block, qn_group_state state, const char *what
             first = first ? first : warp;
         }
     }
-    return report(first, &first->groups[0], what);
+    return first && report(first, &first->groups[0], what);
 }
 
 bool qn_report_deadlock(qn_block *block)
