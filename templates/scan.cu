@@ -34,17 +34,19 @@ extern "C" __global__ void __launch_bounds__(@block@) @name@(@parameters@)
         for (int _quern_j = 0; _quern_j < _quern_steps; _quern_j++) {
             const _quern_index _quern_u =
                 _quern_base + (_quern_turn * _quern_steps + _quern_j) * _quern_width + _quern_at;
-            _quern_count[_quern_j] = (int)max(
-                (_quern_index)0, min(_quern_units - (_quern_u - _quern_at), (_quern_index)_quern_width));
+            _quern_count[_quern_j] =
+                (int)max(min(_quern_units - (_quern_u - _quern_at), (_quern_index)_quern_width),
+                         (_quern_index)0);
             if (_quern_u < _quern_units) {
 @take@
             }
 #pragma unroll
             for (int _quern_l = 0; _quern_l < _quern_tracks; _quern_l++)
-                _quern_t[_quern_j][_quern_l] = _quern_v[_quern_j][_quern_lanes - _quern_tracks + _quern_l];
+                _quern_t[_quern_j][_quern_l] =
+                    _quern_v[_quern_j][_quern_lanes - _quern_tracks + _quern_l];
         }
-        quern::scan_warp(_quern_t, _quern_total, _quern_count, _quern_at, _quern_apart, _quern_width,
-                         _quern_scan);
+        quern::scan_warp(_quern_t, _quern_total, _quern_count, _quern_at, _quern_apart,
+                         _quern_width, _quern_scan);
 @fronts@
 #pragma unroll
         for (int _quern_j = 0; _quern_j < _quern_steps; _quern_j++) {

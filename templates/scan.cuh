@@ -47,8 +47,9 @@ __device__ __forceinline__ slot<T_> shuffle(const slot<T_> &own, int place, bool
 }
 
 // Scan the units of a warp. An output has `width` lanes, `at` = 0 ... width - 1, which are `apart`
-// places from each other; in step j the first `count[j]` of them have a unit. `v`: in, the values of
-// the units; out, what lies in front of each within the warp (nothing, of the first). `total`: all.
+// places from each other; in step j the first `count[j]` of them have a unit. `v`: in, the values
+// of the units; out, what lies in front of each within the warp (of the first: anything). `total`:
+// of all.
 template <int P_, int R_, typename T_, typename F_>
 __device__ __forceinline__ void scan_warp(slot<T_> (&v)[P_][R_], slot<T_> (&total)[R_],
                                           const int (&count)[P_], int at, int apart, int width,
@@ -138,7 +139,7 @@ template <typename T_> struct board {
     unsigned *counters; // tickets, groups that are done; from the fifth on: tiles done, by group
     unsigned long long *tiles;  // the value of each tile
     unsigned long long *groups; // of each group, then of all up to its end
-    int splits, each, group_count, step;
+    int splits, each, group_count, step; // groups of an output, of all; words of a tile
 
     // For `outputs` times `splits_` tiles of `values` values each.
     __device__ __forceinline__ board(char *memory, int outputs, int splits_, int values)
@@ -149,7 +150,8 @@ template <typename T_> struct board {
         groups = tiles + (long long)outputs * splits * step;
     }
 
-    static __device__ __forceinline__ void write(unsigned long long *to, const slot<T_> &v, state is)
+    static __device__ __forceinline__ void write(unsigned long long *to, const slot<T_> &v,
+                                                 state is)
     {
         unsigned word[words] = {};
         memcpy(word, &v, sizeof(T_));
@@ -264,8 +266,8 @@ template <typename T_> struct board {
         return __shfl_sync(0xffffffffu, before, 0) + 1 == (unsigned)count;
     }
 
-    // Leave: the last tile of a group makes its words zero again, and the last group all others. One
-    // warp calls, when all of its block have looked back.
+    // Leave: the last tile of a group makes its words zero again, and the last group all others.
+    // One warp calls, when all of its block have looked back.
     __device__ __forceinline__ void leave(int output, int tile) const
     {
         const int first = tile / 32 * 32;
@@ -285,6 +287,32 @@ template <typename T_> struct board {
             done = counters + 1;
             count = group_count;
             used = groups;
+        }
+    }
+
+    // Look back for all `used` values of a tile, a warp for each: `to` receives what lies in front
+    // of them. `parts`: the values of each of the tile's `warps` warps. The whole block calls.
+    template <typename F_>
+    __device__ __forceinline__ void fronts(slot<T_> *to, const front<T_> &first,
+                                           const slot<T_> *parts, int warps, int used, int output,
+                                           int tile, const F_ &scan) const
+    {
+#pragma unroll 1
+        for (int k = threadIdx.x / 32; k < used; k += 8) {
+            front<T_> before = first, own;
+            own.has = false;
+#pragma unroll 1
+            for (int warp = 0; warp < warps; warp++) {
+                own.append(parts[warp * (step / words) + k], scan);
+            }
+            look_back(before, own.value, output, tile, k, scan);
+            if (threadIdx.x % 32 == 0) {
+                to[k] = before.value;
+            }
+        }
+        __syncthreads();
+        if (threadIdx.x < 32) {
+            leave(output, tile);
         }
     }
 };

@@ -111,12 +111,18 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
 quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
                                  size_t *header_count);
 
-/* ---- scan.c, source_scan.c ------------------------------------------------------------------ */
+/* ---- scan.c, source_scan.c, source_scan_units.c ---------------------------------------------- */
 
 /** Bytes of the values that are combined, where it is plain from the text; else 0. */
 uint32_t qn_scan_value_size(const qn_call *call);
 
 quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *headers,
                             size_t *header_count);
+/** Room for the inputs of a lane's units, `_quern_xK`. */
+void qn_source_scan_registers(qn_text *out, const qn_call *call);
+/** Load unit `_quern_u`, and map it into `_quern_v`, scanned where its elements are of one output. */
+void qn_source_scan_take(qn_text *out, const qn_call *call);
+/** Combine it with what lies in front of it, call post, store. */
+void qn_source_scan_give(qn_text *out, const qn_call *call);
 
 #endif /* QN_SOURCE_H */

@@ -3,18 +3,12 @@
  * source_scan: the CUDA source of a scan. In: a call whose types are bound and whose fold is
  * planned. Out: the text of templates/scan.cu with its holes filled. The thing to know: in rows a
  * unit has several elements of one output (a track); in columns it has one element of each of
- * several. `_quern_v` holds elements, `_quern_t` tracks.
+ * several. source_scan_units.c writes what happens to a unit.
  */
 #include "embedded/templates.h"
 #include "engine/source.h"
 
 /* ---- places --------------------------------------------------------------------------------- */
-
-/** True when a unit may hang over the end of its row, at either side. */
-static bool is_ragged(const qn_call *call)
-{
-    return call->fold.form.ragged != 0;
-}
 
 static int track_count(const qn_fold_form *f)
 {
@@ -66,7 +60,7 @@ static void place_hole(qn_text *out, const qn_call *call)
 static void row_units(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    if (!is_ragged(call)) {
+    if (!f->ragged) {
         qn_text_puts(out,
                      "    const _quern_index _quern_units = _quern_live ? _quern_s.units : 0;\n");
         return;
@@ -132,140 +126,6 @@ static void begin_hole(qn_text *out, const qn_call *call)
     identity(out, call);
 }
 
-/* ---- elements ------------------------------------------------------------------------------- */
-
-static bool is_pack(const qn_call *call, uint32_t k)
-{
-    const qn_fold_form *f = &call->fold.form;
-    return f->lanes > 1 && (call->operands[k].output ? f->access[k] == QN_ACCESS_VECTOR
-                                                     : f->access[k] != QN_ACCESS_BROADCAST);
-}
-
-static void declare_operand(qn_text *out, const qn_call *call, int levels, uint32_t k)
-{
-    const char *type = qn_source_type(call, call->operand_parameter[k]);
-    qn_source_indent(out, levels);
-    if (is_pack(call, k)) {
-        qn_text_printf(out, "quern::pack<%s, %d> _quern_x%u", type, call->fold.form.lanes, k);
-    } else {
-        qn_text_printf(out, "%s _quern_x%u", type, k);
-    }
-    qn_text_puts(out, call->operands[k].output ? ";\n" : "[_quern_steps];\n");
-}
-
-static void inputs_hole(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        declare_operand(out, call, 2, k);
-    }
-}
-
-/** Where unit `_quern_u` lies: `_quern_n`, the position of its first element. */
-static void unit(qn_text *out, const qn_call *call)
-{
-    const qn_fold_form *f = &call->fold.form;
-    if (!f->columns) {
-        qn_text_puts(out, "                _quern_index _quern_e = 0;\n");
-    }
-    qn_source_reduced(out, call, 4);
-    if (is_ragged(call)) {
-        qn_text_puts(out, "                _quern_e -= _quern_skip;\n");
-    }
-    qn_text_printf(out, "                const _quern_index _quern_n = _quern_u%s%s;\n",
-                   f->columns || f->lanes == 1 ? "" : " * _quern_lanes",
-                   is_ragged(call) ? " - _quern_skip" : "");
-    if (is_ragged(call)) {
-        qn_text_puts(out, "                const bool _quern_whole = _quern_n >= 0 && _quern_n + "
-                          "_quern_lanes <= _quern_s.covered;\n");
-    }
-}
-
-/** A loop over the lanes of a unit, or over those of them that the row has. */
-static void each_lane(qn_text *out, const qn_call *call, int levels, bool checked)
-{
-    qn_text_puts(out, "#pragma unroll\n");
-    qn_source_indent(out, levels);
-    qn_text_puts(out, "for (int _quern_l = 0; _quern_l < _quern_lanes; _quern_l++)\n");
-    if (checked && is_ragged(call)) {
-        qn_source_indent(out, levels + 1);
-        qn_text_puts(out, "if (_quern_n + _quern_l >= 0 && _quern_n + _quern_l < "
-                          "_quern_s.covered)\n");
-    }
-}
-
-/** Bring an input's elements into registers, all of a unit or one by one. */
-static void load_input(qn_text *out, const qn_call *call, int levels, uint32_t k, bool whole)
-{
-    bool pack = is_pack(call, k), vector = call->fold.form.access[k] == QN_ACCESS_VECTOR;
-    if (!pack || (vector && whole)) {
-        qn_source_indent(out, levels);
-        qn_text_printf(out, pack ? "_quern_x%u[_quern_j].load(&" : "_quern_x%u[_quern_j] = ", k);
-        qn_source_fold_element(out, call, k, "_quern_e");
-        qn_text_puts(out, pack ? ");\n" : ";\n");
-        return;
-    }
-    each_lane(out, call, levels, !whole);
-    qn_source_indent(out, levels + 2);
-    qn_text_printf(out, "_quern_x%u[_quern_j].v[_quern_l] = ", k);
-    qn_source_fold_element(out, call, k, "_quern_e + _quern_l");
-    qn_text_puts(out, ";\n");
-}
-
-/** The inputs, each followed by a comma, and the position. */
-static void arguments(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        qn_text_printf(
-            out, is_pack(call, k) ? "_quern_x%u[_quern_j].v[_quern_l], " : "_quern_x%u[_quern_j], ",
-            k);
-    }
-}
-
-static const char *position(const qn_call *call)
-{
-    if (!call->kernel->uses_position) {
-        return "0";
-    }
-    return call->fold.form.columns ? "_quern_n" : "_quern_n + _quern_l";
-}
-
-static void lane_position(qn_text *out, const qn_call *call, int levels)
-{
-    int lane = qn_source_lane_dim(&call->fold.form);
-    if (lane >= 0) {
-        qn_source_position_of(out, call, levels, lane, "_quern_e + _quern_l");
-    }
-}
-
-/** The elements of unit `_quern_u` into registers, and through the map. */
-static void take_hole(qn_text *out, const qn_call *call)
-{
-    const qn_fold_form *f = &call->fold.form;
-    unit(out, call);
-    if (is_ragged(call)) {
-        qn_text_puts(out, "                if (_quern_whole) {\n");
-        for (uint32_t k = 0; k < call->input_operands; k++) {
-            load_input(out, call, 5, k, true);
-        }
-        qn_text_puts(out, "                } else {\n");
-    }
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        load_input(out, call, is_ragged(call) ? 5 : 4, k, !is_ragged(call));
-    }
-    qn_text_puts(out, is_ragged(call) ? "                }\n" : "");
-    each_lane(out, call, 4, true);
-    qn_text_puts(out, "                {\n");
-    lane_position(out, call, 5);
-    qn_text_puts(out, "                    _quern_v[_quern_j][_quern_l].value = _quern_map(");
-    arguments(out, call);
-    qn_text_printf(out, "%s);\n                }\n", position(call));
-    if (!f->columns && f->lanes > 1) {
-        qn_text_printf(out,
-                       "                quern::scan_unit(_quern_v[_quern_j], %s, _quern_scan);",
-                       is_ragged(call) ? "_quern_n, _quern_s.covered" : "0, _quern_lanes");
-    }
-}
-
 /* ---- fronts --------------------------------------------------------------------------------- */
 
 /** The front of a tile, from the tiles before it. */
@@ -273,24 +133,12 @@ static void look_back(qn_text *out, const qn_call *call)
 {
     qn_text_printf(
         out,
+        "        _quern_slot *const _quern_fronts = _quern_parts + 8 * _quern_values;\n"
         "        const quern::board<_type_reduce> _quern_board(_quern_w, (int)gridDim.x / "
         "_quern_splits, _quern_splits, _quern_values);\n"
-        "        _quern_slot *const _quern_fronts = _quern_parts + 8 * _quern_values;\n"
-        "        for (int _quern_c = _quern_warp; _quern_c < _quern_values && "
-        "(_quern_index)_quern_group * _quern_values + _quern_c < _quern_s.results; _quern_c += 8) "
-        "{\n"
-        "            quern::front<_type_reduce> _quern_f = _quern_front[0], _quern_own;\n"
-        "            _quern_own.has = false;\n"
-        "#pragma unroll 1\n"
-        "            for (int _quern_p = 0; _quern_p < _quern_warps; _quern_p++)\n"
-        "                _quern_own.append(_quern_parts[_quern_p * _quern_values + _quern_c], "
-        "_quern_scan);\n"
-        "            _quern_board.look_back(_quern_f, _quern_own.value, _quern_group, _quern_tile, "
-        "_quern_c, _quern_scan);\n"
-        "            if (_quern_lane == 0) _quern_fronts[_quern_c] = _quern_f.value;\n"
-        "        }\n"
-        "        __syncthreads();\n"
-        "        if (_quern_warp == 0) _quern_board.leave(_quern_group, _quern_tile);\n"
+        "        _quern_board.fronts(_quern_fronts, _quern_front[0], _quern_parts, _quern_warps, "
+        "(int)min(_quern_s.results - (_quern_index)_quern_group * _quern_values, "
+        "(_quern_index)_quern_values), _quern_group, _quern_tile, _quern_scan);\n"
         "#pragma unroll\n"
         "        for (int _quern_l = 0; _quern_l < _quern_tracks; _quern_l++)\n"
         "            if (_quern_live && (_quern_tile > 0 || %s)) "
@@ -352,111 +200,6 @@ static void advance_hole(qn_text *out, const qn_call *call)
     }
 }
 
-/* ---- results -------------------------------------------------------------------------------- */
-
-/** `_quern_f`, what lies in front of unit `_quern_u`, of track `track`. */
-static void front_of_unit(qn_text *out, const char *track)
-{
-    qn_text_printf(out,
-                   "                quern::front<_type_reduce> _quern_f = _quern_front[%s];\n"
-                   "                if (_quern_j > 0 || _quern_at > 0) "
-                   "_quern_f.append(_quern_t[_quern_j][%s], _quern_scan);\n",
-                   track, track);
-}
-
-/** The value `a` of each lane, in its place. Backwards, because an exclusive one is its left
- * neighbour's. */
-static void values(qn_text *out, const qn_call *call)
-{
-    const qn_fold_form *f = &call->fold.form;
-    if (!f->columns) {
-        front_of_unit(out, "0");
-    }
-    qn_text_puts(out, "#pragma unroll\n"
-                      "                for (int _quern_l = _quern_lanes - 1; _quern_l >= 0; "
-                      "_quern_l--) {\n");
-    if (f->columns) {
-        front_of_unit(out, "_quern_l");
-    }
-    if (is_ragged(call)) {
-        qn_text_puts(out, "                    if (_quern_n + _quern_l < 0 || _quern_n + _quern_l "
-                          ">= _quern_s.covered) continue;\n");
-    }
-    qn_text_puts(out, "                    quern::front<_type_reduce> _quern_a = _quern_f;\n");
-    if (!call->kernel->exclusive) {
-        qn_text_puts(out, "                    _quern_a.append(_quern_v[_quern_j][_quern_l], "
-                          "_quern_scan);\n");
-    } else if (!f->columns && f->lanes > 1) {
-        qn_text_printf(out,
-                       "                    if (_quern_l > 0%s) _quern_a.append("
-                       "_quern_v[_quern_j][_quern_l - 1], _quern_scan);\n",
-                       is_ragged(call) ? " && _quern_n + _quern_l > 0" : "");
-    }
-    qn_text_puts(out, "                    _quern_v[_quern_j][_quern_l] = _quern_a.value;\n"
-                      "                }\n");
-}
-
-/** Call post for each lane. Outputs are packs in registers where `packs`, else memory itself. */
-static void post_lanes(qn_text *out, const qn_call *call, int levels, bool packs)
-{
-    each_lane(out, call, levels, !packs);
-    qn_source_indent(out, levels);
-    qn_text_puts(out, "{\n");
-    lane_position(out, call, levels + 1);
-    qn_source_indent(out, levels + 1);
-    qn_text_puts(out, "_quern_post(");
-    arguments(out, call);
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        if (packs && is_pack(call, k)) {
-            qn_text_printf(out, "_quern_x%u.v[_quern_l]", k);
-        } else {
-            qn_source_fold_element(out, call, k, "_quern_e + _quern_l");
-        }
-        qn_text_puts(out, ", ");
-    }
-    qn_text_printf(out, "%s, _quern_v[_quern_j][_quern_l].value);\n", position(call));
-    qn_source_indent(out, levels);
-    qn_text_puts(out, "}\n");
-}
-
-/** Whole units: outputs that are reached by vector come into registers and go back. */
-static void post_packs(qn_text *out, const qn_call *call, int levels)
-{
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        if (is_pack(call, k)) {
-            declare_operand(out, call, levels, k);
-            qn_source_indent(out, levels);
-            qn_text_printf(out, "_quern_x%u.load(&", k);
-            qn_source_fold_element(out, call, k, "_quern_e");
-            qn_text_puts(out, ");\n");
-        }
-    }
-    post_lanes(out, call, levels, true);
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        if (is_pack(call, k)) {
-            qn_source_indent(out, levels);
-            qn_text_printf(out, "_quern_x%u.store(&", k);
-            qn_source_fold_element(out, call, k, "_quern_e");
-            qn_text_puts(out, ");\n");
-        }
-    }
-}
-
-static void give_hole(qn_text *out, const qn_call *call)
-{
-    unit(out, call);
-    values(out, call);
-    if (!is_ragged(call)) {
-        post_packs(out, call, 4);
-        return;
-    }
-    qn_text_puts(out, "                if (_quern_whole) {\n");
-    post_packs(out, call, 5);
-    qn_text_puts(out, "                } else {\n");
-    post_lanes(out, call, 5, false);
-    qn_text_puts(out, "                }\n");
-}
-
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 enum {
@@ -510,10 +253,10 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
     qn_text_printf(&t[TRACKS], "%d", track_count(f));
     qn_text_printf(&t[LANES], "%d", f->lanes);
     begin_hole(&t[BEGIN], call);
-    inputs_hole(&t[REGISTERS], call);
-    take_hole(&t[TAKE], call);
+    qn_source_scan_registers(&t[REGISTERS], call);
+    qn_source_scan_take(&t[TAKE], call);
     fronts_hole(&t[FRONTS], call);
-    give_hole(&t[GIVE], call);
+    qn_source_scan_give(&t[GIVE], call);
     advance_hole(&t[ADVANCE], call);
     const qn_source_template template = {
         .text = qn_embedded_scan_cu,

@@ -251,8 +251,8 @@ static quern_array *backwards(const row *r, quern_engine *engine)
 
 static bool is_right(const row *r, const void *got, number expected)
 {
-    unsigned char bytes[16];
     if (r->op->tolerance == 0) {
+        unsigned char bytes[16];
         number_store(bytes, r->output, expected);
         return memcmp(bytes, got, quern_dtype_size(r->output)) == 0;
     }

@@ -144,6 +144,22 @@ Test(scans, several_inputs_and_outputs_broadcast)
     quern_kernel_release(k);
 }
 
+Test(scans, all_arrays_raw)
+{
+    quern_array *x = array_of(QUERN_INT32, SHAPE(5), (int32_t[]){1, 2, 3, 4, 5});
+    quern_array *y = array_of(QUERN_INT32, SHAPE(5), (int32_t[]){0, 0, 0, 0, 0});
+    quern_kernel *k = scan_of("raw T x", "raw T y", "x[_J]", "a * b", "y[4 - _J] = a", NULL);
+    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+    options.has_size = 1;
+    options.loop_size = 5;
+    OK(quern_call_n(k, (quern_value[]){QUERN_VALUES(x, y)}, 2, &options));
+    EXPECT(y, int32_t, 120, 24, 6, 2, 1);
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_call(k, x, y));
+    quern_array_release(x);
+    quern_array_release(y);
+    quern_kernel_release(k);
+}
+
 Test(scans, overlap_is_copied_first)
 {
     int32_t host[6] = {1, 2, 3, 4, 5, 6};

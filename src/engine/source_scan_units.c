@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * source_scan_units: what a scan does to a unit, in CUDA C++. In: the form of a fold. Out: how the
+ * elements of unit `_quern_u` come into registers and through the map, and how their values go to
+ * post and to memory. The thing to know: `_quern_n` is the position of the unit's first element; in
+ * a ragged row it may be negative, and only those lanes count that the row has.
+ */
+#include "engine/source.h"
+
+/* ---- elements ------------------------------------------------------------------------------- */
+
+static bool is_pack(const qn_call *call, uint32_t k)
+{
+    const qn_fold_form *f = &call->fold.form;
+    return f->lanes > 1 && (call->operands[k].output ? f->access[k] == QN_ACCESS_VECTOR
+                                                     : f->access[k] != QN_ACCESS_BROADCAST);
+}
+
+static void declare_operand(qn_text *out, const qn_call *call, int levels, uint32_t k)
+{
+    const char *type = qn_source_type(call, call->operand_parameter[k]);
+    qn_source_indent(out, levels);
+    if (is_pack(call, k)) {
+        qn_text_printf(out, "quern::pack<%s, %d> _quern_x%u", type, call->fold.form.lanes, k);
+    } else {
+        qn_text_printf(out, "%s _quern_x%u", type, k);
+    }
+    qn_text_puts(out, call->operands[k].output ? ";\n" : "[_quern_steps];\n");
+}
+
+void qn_source_scan_registers(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        declare_operand(out, call, 2, k);
+    }
+}
+
+/** Where unit `_quern_u` lies: `_quern_n`, the position of its first element. */
+static void unit(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    if (!f->columns) {
+        qn_text_puts(out, "                _quern_index _quern_e = 0;\n");
+    }
+    qn_source_reduced(out, call, 4);
+    if (call->fold.form.ragged) {
+        qn_text_puts(out, "                _quern_e -= _quern_skip;\n");
+    }
+    qn_text_printf(out, "                const _quern_index _quern_n = _quern_u%s%s;\n",
+                   f->columns || f->lanes == 1 ? "" : " * _quern_lanes",
+                   call->fold.form.ragged ? " - _quern_skip" : "");
+    if (call->fold.form.ragged) {
+        qn_text_puts(out, "                const bool _quern_whole = _quern_n >= 0 && _quern_n + "
+                          "_quern_lanes <= _quern_s.covered;\n");
+    }
+}
+
+/** A loop over the lanes of a unit, or over those of them that the row has. */
+static void each_lane(qn_text *out, const qn_call *call, int levels, bool checked)
+{
+    qn_text_puts(out, "#pragma unroll\n");
+    qn_source_indent(out, levels);
+    qn_text_puts(out, "for (int _quern_l = 0; _quern_l < _quern_lanes; _quern_l++)\n");
+    if (checked && call->fold.form.ragged) {
+        qn_source_indent(out, levels + 1);
+        qn_text_puts(out, "if (_quern_n + _quern_l >= 0 && _quern_n + _quern_l < "
+                          "_quern_s.covered)\n");
+    }
+}
+
+/** Bring an input's elements into registers, all of a unit or one by one. */
+static void load_input(qn_text *out, const qn_call *call, int levels, uint32_t k, bool whole)
+{
+    bool pack = is_pack(call, k), vector = call->fold.form.access[k] == QN_ACCESS_VECTOR;
+    if (!pack || (vector && whole)) {
+        qn_source_indent(out, levels);
+        qn_text_printf(out, pack ? "_quern_x%u[_quern_j].load(&" : "_quern_x%u[_quern_j] = ", k);
+        qn_source_fold_element(out, call, k, "_quern_e");
+        qn_text_puts(out, pack ? ");\n" : ";\n");
+        return;
+    }
+    each_lane(out, call, levels, !whole);
+    qn_source_indent(out, levels + 2);
+    qn_text_printf(out, "_quern_x%u[_quern_j].v[_quern_l] = ", k);
+    qn_source_fold_element(out, call, k, "_quern_e + _quern_l");
+    qn_text_puts(out, ";\n");
+}
+
+/** The inputs, each followed by a comma, and the position. */
+static void arguments(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_printf(
+            out, is_pack(call, k) ? "_quern_x%u[_quern_j].v[_quern_l], " : "_quern_x%u[_quern_j], ",
+            k);
+    }
+}
+
+static const char *position(const qn_call *call)
+{
+    if (!call->kernel->uses_position) {
+        return "0";
+    }
+    return call->fold.form.columns ? "_quern_n" : "_quern_n + _quern_l";
+}
+
+static void lane_position(qn_text *out, const qn_call *call, int levels)
+{
+    int lane = qn_source_lane_dim(&call->fold.form);
+    if (lane >= 0) {
+        qn_source_position_of(out, call, levels, lane, "_quern_e + _quern_l");
+    }
+}
+
+/** The elements of unit `_quern_u` into registers, and through the map. */
+void qn_source_scan_take(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    unit(out, call);
+    if (call->fold.form.ragged) {
+        qn_text_puts(out, "                if (_quern_whole) {\n");
+        for (uint32_t k = 0; k < call->input_operands; k++) {
+            load_input(out, call, 5, k, true);
+        }
+        qn_text_puts(out, "                } else {\n");
+    }
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        load_input(out, call, call->fold.form.ragged ? 5 : 4, k, !call->fold.form.ragged);
+    }
+    qn_text_puts(out, call->fold.form.ragged ? "                }\n" : "");
+    each_lane(out, call, 4, true);
+    qn_text_puts(out, "                {\n");
+    lane_position(out, call, 5);
+    qn_text_puts(out, "                    _quern_v[_quern_j][_quern_l].value = _quern_map(");
+    arguments(out, call);
+    qn_text_printf(out, "%s);\n                }\n", position(call));
+    if (!f->columns && f->lanes > 1) {
+        qn_text_printf(out,
+                       "                quern::scan_unit(_quern_v[_quern_j], %s, _quern_scan);",
+                       call->fold.form.ragged ? "_quern_n, _quern_s.covered" : "0, _quern_lanes");
+    }
+}
+
+/* ---- results -------------------------------------------------------------------------------- */
+
+/** `_quern_f`, what lies in front of unit `_quern_u`, of track `track`. */
+static void front_of_unit(qn_text *out, const char *track)
+{
+    qn_text_printf(out,
+                   "                quern::front<_type_reduce> _quern_f = _quern_front[%s];\n"
+                   "                if (_quern_j > 0 || _quern_at > 0) "
+                   "_quern_f.append(_quern_t[_quern_j][%s], _quern_scan);\n",
+                   track, track);
+}
+
+/** The value `a` of each lane, in its place. Backwards, because an exclusive one is its left
+ * neighbour's. */
+static void values(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    bool exclusive = call->kernel->exclusive;
+    if (!f->columns) {
+        front_of_unit(out, "0");
+    }
+    qn_text_puts(out, !f->columns && !exclusive ? "                if (_quern_f.has)\n" : "");
+    qn_text_puts(out, "#pragma unroll\n"
+                      "                for (int _quern_l = _quern_lanes - 1; _quern_l >= 0; "
+                      "_quern_l--) {\n");
+    if (f->columns) {
+        front_of_unit(out, "_quern_l");
+    }
+    if (f->ragged) {
+        qn_text_puts(out, "                    if (_quern_n + _quern_l < 0 || _quern_n + _quern_l "
+                          ">= _quern_s.covered) continue;\n");
+    }
+    const char *element = "_quern_v[_quern_j][_quern_l]";
+    if (!exclusive) {
+        qn_text_printf(out,
+                       "                    %s%s.value = _quern_scan(_quern_f.value.value, "
+                       "%s.value);\n",
+                       f->columns ? "if (_quern_f.has) " : "", element, element);
+    } else if (f->columns || f->lanes == 1) {
+        qn_text_printf(out, "                    %s = _quern_f.value;\n", element);
+    } else {
+        qn_text_printf(out,
+                       "                    %s = _quern_f.value;\n"
+                       "                    if (_quern_l > 0%s) %s.value = "
+                       "_quern_scan(_quern_f.value.value, _quern_v[_quern_j][_quern_l - "
+                       "1].value);\n",
+                       element, f->ragged ? " && _quern_n + _quern_l > 0" : "", element);
+    }
+    qn_text_puts(out, "                }\n");
+}
+
+/** Call post for each lane. Outputs are packs in registers where `packs`, else memory itself. */
+static void post_lanes(qn_text *out, const qn_call *call, int levels, bool packs)
+{
+    each_lane(out, call, levels, !packs);
+    qn_source_indent(out, levels);
+    qn_text_puts(out, "{\n");
+    lane_position(out, call, levels + 1);
+    qn_source_indent(out, levels + 1);
+    qn_text_puts(out, "_quern_post(");
+    arguments(out, call);
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        if (packs && is_pack(call, k)) {
+            qn_text_printf(out, "_quern_x%u.v[_quern_l]", k);
+        } else {
+            qn_source_fold_element(out, call, k, "_quern_e + _quern_l");
+        }
+        qn_text_puts(out, ", ");
+    }
+    qn_text_printf(out, "%s, _quern_v[_quern_j][_quern_l].value);\n", position(call));
+    qn_source_indent(out, levels);
+    qn_text_puts(out, "}\n");
+}
+
+/** Whole units: outputs that are reached by vector come into registers and go back. */
+static void post_packs(qn_text *out, const qn_call *call, int levels)
+{
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        if (is_pack(call, k)) {
+            declare_operand(out, call, levels, k);
+            qn_source_indent(out, levels);
+            qn_text_printf(out, "_quern_x%u.load(&", k);
+            qn_source_fold_element(out, call, k, "_quern_e");
+            qn_text_puts(out, ");\n");
+        }
+    }
+    post_lanes(out, call, levels, true);
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        if (is_pack(call, k)) {
+            qn_source_indent(out, levels);
+            qn_text_printf(out, "_quern_x%u.store(&", k);
+            qn_source_fold_element(out, call, k, "_quern_e");
+            qn_text_puts(out, ");\n");
+        }
+    }
+}
+
+void qn_source_scan_give(qn_text *out, const qn_call *call)
+{
+    unit(out, call);
+    values(out, call);
+    if (!call->fold.form.ragged) {
+        post_packs(out, call, 4);
+        return;
+    }
+    qn_text_puts(out, "                if (_quern_whole) {\n");
+    post_packs(out, call, 5);
+    qn_text_puts(out, "                } else {\n");
+    post_lanes(out, call, 5, false);
+    qn_text_puts(out, "                }\n");
+}
