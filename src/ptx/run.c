@@ -218,11 +218,15 @@ quern_status qn_ptx_run(const qn_ptx_launch *launch)
     qn_run run = {0};
     quern_status status = prepare(&run, launch);
     if (status == QUERN_OK) {
+        qn_trace trace = {0};
         if (launch->aids.trace) {
+            run.trace = &trace;
             qn_trace_begin(&run);
         }
         qn_threads_run(helpers_for(&run), work, &run);
-        qn_trace_end(&run);
+        if (run.trace) {
+            qn_trace_end(&run);
+        }
         status = finish(&run);
     }
     if (run.pool) {

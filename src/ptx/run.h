@@ -397,15 +397,6 @@ typedef struct qn_output {
     size_t length;
 } qn_output;
 
-/** What trace.c keeps of a launch: the thread, and what it has printed of it. */
-typedef struct qn_trace {
-    uint64_t block; /**< its number */
-    uint32_t warp, lane;
-    uint32_t lines; /**< printed so far */
-    bool pending;   /**< `line` is begun */
-    qn_text line, place;
-} qn_trace;
-
 struct qn_run {
     const qn_ptx_launch *launch;
     const qn_ptx_function *kernel;
@@ -416,8 +407,8 @@ struct qn_run {
     qn_range workspace_range;
     uint32_t block_threads;
     uint32_t shared_bytes, dynamic_base;
-    bool watched; /**< each block has a watch */
-    qn_trace trace;
+    bool watched;              /**< each block has a watch */
+    struct qn_trace *trace;    /**< trace.h; NULL: none */
     uint32_t shared_unwatched; /**< bytes that need no look but at bounds: all, or none */
     uint64_t local_stride;
     uint64_t block_count;

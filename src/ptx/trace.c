@@ -40,10 +40,10 @@ void qn_trace_begin(qn_run *run)
     for (unsigned k = 0; k < 3; k++) {
         exists &= block[k] < launch->grid[k] && thread[k] < launch->block[k];
     }
-    run->trace = (qn_trace){.block = number_of(block, launch->grid),
-                            .warp = (uint32_t)(number / QN_LANES),
-                            .lane = (uint32_t)(number % QN_LANES),
-                            .lines = exists ? 0 : LINES};
+    *run->trace = (qn_trace){.block = number_of(block, launch->grid),
+                             .warp = (uint32_t)(number / QN_LANES),
+                             .lane = (uint32_t)(number % QN_LANES),
+                             .lines = exists ? 0 : LINES};
     fprintf(stderr, "%s kernel '%s', block (%u,%u,%u), thread (%u,%u,%u)%s\n",
             exists ? "trace of" : "no trace of", run->kernel->name, block[0], block[1], block[2],
             thread[0], thread[1], thread[2], exists ? "" : ": this launch does not have it");
@@ -51,15 +51,15 @@ void qn_trace_begin(qn_run *run)
 
 void qn_trace_end(qn_run *run)
 {
-    if (run->trace.pending) {
-        print_line(&run->trace);
+    if (run->trace->pending) {
+        print_line(run->trace);
     }
-    qn_text_free(&run->trace.place);
+    qn_text_free(&run->trace->place);
 }
 
 static bool is_traced(const qn_warp *warp, uint32_t mask)
 {
-    const qn_trace *trace = &warp->run->trace;
+    const qn_trace *trace = warp->run->trace;
     return warp->block->number == trace->block && warp->index == trace->warp &&
            mask >> trace->lane & 1 && trace->lines < LINES;
 }
@@ -96,7 +96,7 @@ static void print_address(qn_text *line, const qn_warp *warp, const qn_traced *t
 
 bool qn_run_trace_before(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
-    qn_trace *trace = &warp->run->trace;
+    qn_trace *trace = warp->run->trace;
     const qn_traced *traced = op->extra;
     if (!is_traced(warp, mask)) {
         return true;
@@ -136,7 +136,7 @@ bool qn_run_trace_before(qn_warp *warp, const qn_op *op, uint32_t mask)
 
 bool qn_run_trace_behind(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
-    qn_trace *trace = &warp->run->trace;
+    qn_trace *trace = warp->run->trace;
     const qn_traced *traced = op->extra;
     if (!is_traced(warp, mask) || !trace->pending) {
         return true;

@@ -33,6 +33,15 @@ typedef struct qn_traced {
     qn_traced_value *values; /**< read, then written */
 } qn_traced;
 
+/** What is kept of a launch: the thread, and what it has printed of it. */
+typedef struct qn_trace {
+    uint64_t block; /**< its number */
+    uint32_t warp, lane;
+    uint32_t lines; /**< printed so far */
+    bool pending;   /**< `line` is begun */
+    qn_text line, place;
+} qn_trace;
+
 /** Find the thread that the launch names; says so when there is none such. */
 void qn_trace_begin(qn_run *run);
 /** Print what is pending. */

@@ -165,6 +165,9 @@ bool qn_watch_access(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned byt
     if (touch.strong) {
         qn_order_atomic(watch->order, warp);
     }
+    if (op->space == QN_SPACE_GLOBAL && !watch->shared_written) {
+        mask = 0; /* nothing is remembered of device memory */
+    }
     for (; mask; mask &= mask - 1) {
         touch.lane = qn_first_lane(mask);
         locate(&touch, addresses->at[touch.lane] + addresses->base);
