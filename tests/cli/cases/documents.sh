@@ -12,7 +12,7 @@ is_whole() {
 
 # transcript FILE: run the command lines of a document; print them with what they print.
 transcript() {
-    line= command=
+    command=''
     while IFS= read -r line; do
         case $command$line in
         '$ '*) command=$command$line ;;
@@ -32,7 +32,7 @@ transcript() {
 for document in README.md samples/README.md; do
     awk '/^## / { on = $0 == "## From a shell" } on && sub(/^    /, "")' "$root/$document" >said
     [ -s said ] || echo "$document: no commands"
-    transcript said >done
-    diff said done
+    transcript said >ran
+    diff said ran
 done
 true

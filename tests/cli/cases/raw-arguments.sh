@@ -20,7 +20,7 @@ k saxpy float64:2 $x $x int32:4
 k saxpy float32:2 $x $x int64:4
 k saxpy float32:2 $x $x $x
 k saxpy float32:2 int32:1 $x int32:4
-k saxpy float32:2 "$x[::2]" $x int32:4
+k saxpy float32:2 "${x}[::2]" $x int32:4
 k saxpy float32:2 ones:float32:2x2.T $x int32:4
 k take struct:int32:1,float64:2 zeros:float64:1:-
 k take struct:int32:1,float32:2 zeros:float64:1:-
@@ -39,7 +39,7 @@ k saxpy int8:200 $x $x int32:4
 k saxpy a=float32:2 $x $x int32:4
 k saxpy float32:2 $x:out.txt $x int32:4
 k saxpy float32:2 nowhere.npy $x int32:4
-k saxpy float32:2 "$x[0, 0]" $x int32:4
+k saxpy float32:2 "${x}[0, 0]" $x int32:4
 k saxpy float32:2 $x:o.npy $x:o.npy int32:4
 k saxpy float32:2 $x:nowhere/o.npy $x int32:4
 k take struct: $x

@@ -12,7 +12,7 @@ sum x=$x --axis -1,0
 sum x=$x --axis=2 --keepdims
 sum x=$x --keepdims
 sum x=$x.T --axis=0
-sum "x=$x[::-1, 1:, ::2]" --axis=1
+sum "x=${x}[::-1, 1:, ::2]" --axis=1
 sum x=arange:int64:5 y=y.npy
 copy x=y.npy
 sum x=arange:int64:2x3 'y=zeros:int64:4[::2]:-' --axis=1
