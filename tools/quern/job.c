@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What all kernel commands do with a kernel once it is defined: bring the arguments in, explain or
- * call, read the outputs back, save, print, time.
+ * What all kernel commands do: open an engine, have the command define its kernel, bring the
+ * arguments in, explain or call, read the outputs back, save, print, time.
  */
 #include "cli.h"
 
@@ -154,10 +154,29 @@ static int compute(cli_job *job, quern_value *values)
     return cli_time(job, values);
 }
 
+/* A function of a module gets addresses alone. */
+static int check_contiguous(const cli_job *job)
+{
+    for (size_t k = 0; k < job->parameters.count; k++) {
+        const cli_parameter *p = &job->parameters.items[k];
+        if (p->array && !quern_array_is_contiguous(p->array)) {
+            return cli_usage(job->command->name,
+                             "%s: the elements of %s do not lie in C order without gaps, and the "
+                             "kernel gets only the address of the first; if it knows the strides, "
+                             "add --any-strides",
+                             p->name, p->text);
+        }
+    }
+    return CLI_OK;
+}
+
 int cli_job_run(cli_job *job)
 {
     CLI_TRY(cli_parameters_load(&job->parameters, job->engine, (uint64_t)job->options.seed.value));
     CLI_TRY(cli_interrupted());
+    if (job->function && !job->launch.any_strides) {
+        CLI_TRY(check_contiguous(job));
+    }
     quern_value values[QUERN_MAX_PARAMETERS];
     pack(job, values);
     if (job->kernel && (job->options.show_source || job->options.explain)) {
