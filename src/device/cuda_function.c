@@ -9,6 +9,12 @@
 
 /* ---- by name -------------------------------------------------------------------------------- */
 
+/** The driver calls an empty name, and a variable's that is a kernel's, an invalid value. */
+static bool is_unknown_name(cu_result result)
+{
+    return result == CU_NOT_FOUND || result == CU_INVALID_VALUE;
+}
+
 quern_status qn_cuda_function_get(quern_device *quern, void **out, void *handle, const char *name)
 {
     const cuda_module *module = handle;
@@ -16,7 +22,7 @@ quern_status qn_cuda_function_get(quern_device *quern, void **out, void *handle,
     cu_function function = NULL;
     cu_result result;
     CUDA_IN(cuda_of(quern), result, qn_cuda.module_function(&function, module->handle, name));
-    if (result == CU_NOT_FOUND) {
+    if (is_unknown_name(result)) {
         return qn_fail(QUERN_ERROR_NAME,
                        "the module has no kernel '%s'; a kernel that is not extern \"C\" is known "
                        "by its mangled name",
@@ -39,7 +45,7 @@ quern_status qn_cuda_module_global(quern_device *quern, void **pointer, uint64_t
     size_t size = 0;
     cu_result result;
     CUDA_IN(cuda_of(quern), result, qn_cuda.module_global(&address, &size, module->handle, name));
-    if (result == CU_NOT_FOUND) {
+    if (is_unknown_name(result)) {
         return qn_fail(QUERN_ERROR_NAME, "the module has no variable '%s'", name);
     }
     if (result != CU_SUCCESS) {

@@ -158,6 +158,14 @@ const diff_case diff_cases[] = {
                   ">f32[2]zero >f64[1]zero >f16[2]zero"},
     {"own_memory", .block = {64},
      .arguments = "&f32[64]rand:-4:4 &u8[16]bits >f32[128]zero >i32[192]zero >i64[128]bits"},
+    {"own_matrix", .block = {32},
+     .arguments = "&f16[512]rand:-4:4 &f16[512]rand:-4:4 &f32[256]rand:-9:9 &f16[256]rand:-9:9 "
+                  ">f32[1536]zero >f16[3840]zero &i8[512]bits &i8[512]bits &i32[256]bits "
+                  ">i32[1664]zero >i8[3072]zero"},
+    {"own_matrix_90", .block = {32},
+     .arguments = "&B16[768]rand:-4:4 &f32[256]rand:-9:9 >f32[768]zero &f32[256]rand:-4:4 "
+                  "&f64[128]rand:-4:4 >f64[64]zero &f16[384]rand:-4:4 &u8[768]whole:0:120 "
+                  ">f32[640]zero"},
     {"26_assert", .block = {32}, .arguments = "&f32[32]rand:-4:4 i32=32 >f32[32]zero"},
     {"26_assert_fails", "26_assert", .block = {32}, .fails = "in range",
      .arguments = "&f32[32]rand:-4:4 i32=20 >f32[32]zero"},
