@@ -103,11 +103,11 @@ static peer peers[] = {{.name = "quern bound call", .launch = launch},
                        {.name = "cuLaunchKernel", .launch = driver}};
 
 /** Microseconds of one launch in a batch that does not fill the queue; the wait is not counted. */
-static double batch_us(void (*function)(void))
+static double batch_us(void (*once)(void))
 {
     double begin = bench_now_us();
     for (int k = 0; k < LAUNCHES; k++) {
-        function();
+        once();
     }
     double us = (bench_now_us() - begin) / LAUNCHES;
     bench_check(quern_synchronize(engine));

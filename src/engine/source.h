@@ -120,7 +120,8 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
                             size_t *header_count);
 /** Room for the inputs of a lane's units, `_quern_xK`. */
 void qn_source_scan_registers(qn_text *out, const qn_call *call);
-/** Load unit `_quern_u`, and map it into `_quern_v`, scanned where its elements are of one output. */
+/** Load unit `_quern_u`, and map it into `_quern_v`, scanned where its elements are of one output.
+ */
 void qn_source_scan_take(qn_text *out, const qn_call *call);
 /** Combine it with what lies in front of it, call post, store. */
 void qn_source_scan_give(qn_text *out, const qn_call *call);

@@ -64,8 +64,9 @@ quern_status every_launch(quern_function *function, quern_array *x)
         status = quern_function_call(function, &launch, x);
     }
     if (status == QUERN_OK) {
-        status = quern_function_call(function, &launch, x, pointer, 1, 2u, 3l, 4ul, 5ll, 6ull, 7.0f,
-                                     8.0, quern_value_struct(four, sizeof four), 12, 13, 14, 15, 16);
+        status =
+            quern_function_call(function, &launch, x, pointer, 1, 2u, 3l, 4ul, 5ll, 6ull, 7.0f, 8.0,
+                                quern_value_struct(four, sizeof four), 12, 13, 14, 15, 16);
     }
     return status;
 }
