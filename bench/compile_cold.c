@@ -2,8 +2,8 @@
  *
  * Cold compilation: from a new snippet to a loaded kernel (signature, source, NVRTC, store, load),
  * and in the same process the floor: bare NVRTC, with its default options, of an equivalent kernel
- * written by hand: elementwise, scalar and with vectors; a reduction; raw source. Every source is
- * new and NVRTC's own cache is off.
+ * written by hand: elementwise, scalar and with vectors; a reduction; a scan; raw source. Every
+ * source is new and NVRTC's own cache is off.
  *
  * usage: bench_compile_cold [RUNS]
  */
@@ -84,6 +84,65 @@ static const char sum[] =
     "  if (threadIdx.x == 0) { *y = v; *counter = 0; }\n"
     "}\n";
 
+/** Sums up to each element: packs of four, and a decoupled look-back of the usual kind, which takes
+ * what is there first. */
+static const char cumsum[] =
+    "struct alignas(16) P { float v[4]; };\n"
+    "__device__ float warp_scan(float v) {\n"
+    "  for (int d = 1; d < 32; d *= 2) { float o = __shfl_up_sync(0xffffffffu, v, d); if "
+    "(threadIdx.x %% 32 >= d) v += o; }\n"
+    "  return v;\n"
+    "}\n"
+    "extern \"C\" __global__ void k(const float *__restrict__ x, float *__restrict__ y, "
+    "int n, volatile unsigned long long *state, unsigned *ticket) {\n"
+    "  __shared__ float warps[8], front; __shared__ int tile;\n"
+    "  if (threadIdx.x == 0) tile = atomicAdd(ticket, 1u);\n"
+    "  __syncthreads();\n"
+    "  P p[4]; int base = tile * 4096 + threadIdx.x * 16; float sum = 0;\n"
+    "#pragma unroll\n"
+    "  for (int j = 0; j < 4; j++) {\n"
+    "    if (base + 4 * j + 4 <= n) p[j] = ((const P *)x)[base / 4 + j];\n"
+    "    else for (int l = 0; l < 4; l++) p[j].v[l] = base + 4 * j + l < n ? x[base + 4 * "
+    "j + l] : 0.0f;\n"
+    "#pragma unroll\n"
+    "    for (int l = 0; l < 4; l++) p[j].v[l] = sum += p[j].v[l] * %d.0f;\n"
+    "  }\n"
+    "  float own = warp_scan(sum), before = own - sum;\n"
+    "  if (threadIdx.x %% 32 == 31) warps[threadIdx.x / 32] = own;\n"
+    "  __syncthreads();\n"
+    "  float all = 0;\n"
+    "  for (int w = 0; w < 8; w++) { if (w == threadIdx.x / 32) before += all; all += "
+    "warps[w]; }\n"
+    "  if (threadIdx.x < 32) {\n"
+    "    if (threadIdx.x == 0) state[tile] = (tile == 0 ? 2ull : 1ull) << 32 | "
+    "__float_as_uint(all);\n"
+    "    float f = 0; int at = tile - 1 - threadIdx.x;\n"
+    "    bool done = tile == 0;\n"
+    "    while (!done) {\n"
+    "      unsigned long long s = at >= 0 ? state[at] : 2ull << 32;\n"
+    "      while (__any_sync(0xffffffffu, (s >> 32) == 0)) s = at >= 0 ? state[at] : 2ull "
+    "<< 32;\n"
+    "      unsigned full = __ballot_sync(0xffffffffu, (s >> 32) == 2);\n"
+    "      int last = full ? __ffs(full) - 1 : 31;\n"
+    "      float v = threadIdx.x <= last ? __uint_as_float((unsigned)s) : 0.0f;\n"
+    "      for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(0xffffffffu, v, d);\n"
+    "      f += v; done = full != 0; at -= 32;\n"
+    "    }\n"
+    "    if (threadIdx.x == 0) { front = f; if (tile > 0) state[tile] = 2ull << 32 | "
+    "__float_as_uint(f + all); }\n"
+    "  }\n"
+    "  __syncthreads();\n"
+    "  before += front;\n"
+    "#pragma unroll\n"
+    "  for (int j = 0; j < 4; j++) {\n"
+    "#pragma unroll\n"
+    "    for (int l = 0; l < 4; l++) p[j].v[l] += before;\n"
+    "    if (base + 4 * j + 4 <= n) ((P *)y)[base / 4 + j] = p[j];\n"
+    "    else for (int l = 0; l < 4; l++) if (base + 4 * j + l < n) y[base + 4 * j + l] = "
+    "p[j].v[l];\n"
+    "  }\n"
+    "}\n";
+
 static quern_engine *engine;
 static quern_array *x, *y, *z;
 static int arch;
@@ -92,7 +151,7 @@ static int number;
 
 static double bare(const char *text)
 {
-    char source[2048];
+    char source[4096];
     number++;
     snprintf(source, sizeof source, text, number, number);
     qn_compile_request request = {
@@ -120,6 +179,25 @@ static double bare_sum(void)
     return bare(sum);
 }
 
+static double bare_cumsum(void)
+{
+    return bare(cumsum);
+}
+
+static double quern_cumsum(void)
+{
+    char map[64];
+    snprintf(map, sizeof map, "x * %d.0f", ++number);
+    double begin = bench_now_us();
+    quern_kernel *kernel;
+    bench_check(quern_scan(&kernel, engine, "T x", "T y", map, "a + b", "y = a", NULL, NULL));
+    bench_check(quern_call(kernel, x, y));
+    bench_check(quern_synchronize(engine));
+    double end = bench_now_us();
+    quern_kernel_release(kernel);
+    return (end - begin) * 1e-3;
+}
+
 static double quern_sum(void)
 {
     char map[64];
@@ -139,7 +217,7 @@ static double quern_sum(void)
 /** Raw source: the scalar kernel as a module. */
 static double quern_raw(void)
 {
-    char source[2048];
+    char source[4096];
     number++;
     snprintf(source, sizeof source, scalar, number);
     double begin = bench_now_us();
@@ -180,6 +258,8 @@ int main(int argc, char **argv)
         {"2x+y", "quern", quern_elements},
         {"sum", "bare NVRTC", bare_sum},
         {"sum", "quern", quern_sum},
+        {"cumsum", "bare NVRTC", bare_cumsum},
+        {"cumsum", "quern", quern_cumsum},
         {"raw 2x+y", "quern", quern_raw},
     };
     enum { PEERS = sizeof peers / sizeof *peers };
