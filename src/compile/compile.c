@@ -54,6 +54,21 @@ static quern_status check_arch(const job *j)
         arch < first ? "an older" : "a newer");
 }
 
+/* NVRTC calls a source invalid when two headers have one name, and does not say which. */
+static quern_status check_header_names(const qn_compile_request *r)
+{
+    for (size_t k = 0; k < r->header_count; k++) {
+        for (size_t other = 0; other < k; other++) {
+            if (strcmp(r->headers[other].name, r->headers[k].name) == 0) {
+                return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                               "the headers %zu and %zu in memory have the same name, \"%s\"",
+                               other, k, r->headers[k].name);
+            }
+        }
+    }
+    return QUERN_OK;
+}
+
 static quern_status create(job *j)
 {
     const qn_compile_request *r = j->request;
@@ -70,6 +85,7 @@ static quern_status create(job *j)
     int result = j->nvrtc->CreateProgram(&j->program, r->source, file_name, (int)r->header_count,
                                          texts, names);
     if (result != NVRTC_OK) {
+        QN_TRY(check_header_names(r));
         return fail_result(j, result, "taking the source");
     }
     for (size_t k = 0; k < r->expression_count; k++) {

@@ -82,6 +82,21 @@ Test(compile, headers_and_name_expressions, .init = need_nvrtc)
     qn_image_free(&image);
 }
 
+Test(compile, two_headers_of_one_name, .init = need_nvrtc)
+{
+    qn_compile_request request = request_for("#include \"two.h\"\n", QN_IMAGE_PTX);
+    static const qn_header headers[] = {{"one.h", ""}, {"two.h", ""}, {"one.h", "int x;"}};
+    request.headers = headers;
+    request.header_count = 3;
+    qn_image image;
+    cr_assert_eq(qn_compile(&image, &request, NULL, 0), QUERN_ERROR_INVALID_ARGUMENT);
+    cr_expect_str_eq(quern_last_error()->message,
+                     "the headers 0 and 2 in memory have the same name, \"one.h\"");
+    request.header_count = 2;
+    cr_assert_eq(qn_compile(&image, &request, NULL, 0), QUERN_OK, "%s", quern_last_error_text());
+    qn_image_free(&image);
+}
+
 static const struct {
     const char *operation;
     const char *message; /* how it begins */
