@@ -173,10 +173,11 @@ static void print_passed(qn_text *out, const argument *a)
     case QUERN_VALUE_STRUCT:
         qn_text_printf(out, "a structure of %llu bytes", (unsigned long long)a->bytes);
         return;
-    default:
+    default: {
         const char *name = quern_dtype_name((quern_dtype)a->value->dtype);
         qn_text_printf(out, "%s %s (%llu byte%s)", name[0] == 'i' ? "an" : "a", name,
                        (unsigned long long)a->bytes, a->bytes == 1 ? "" : "s");
+    }
     }
 }
 

@@ -108,7 +108,9 @@ static bool each_value(const qn_touch *touch, const qn_access *access)
             return false;
         }
         value.address += value.bytes;
-        value.written += value.written ? value.bytes : 0;
+        if (value.written) {
+            value.written += value.bytes;
+        }
     }
     return true;
 }
