@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of cases: PTX as NVRTC wrote it for compute capability 7.5, in ptx/, with arguments as
- * arguments.c reads them. The kernels have no races that a scheduler could decide; where threads
- * meet on purpose the result is compared as a set.
+ * The table of cases: PTX as NVRTC wrote it for compute capability 7.5, in ptx/, and for 9.0, in
+ * ptx/90/ where it is another, with arguments as arguments.c reads them. The kernels have no races
+ * that a scheduler could decide; where threads meet on purpose the result is compared as a set.
  *
  * 32_half_math has no text here: NVRTC refuses it for 7.5.
  */

@@ -130,9 +130,14 @@ typedef struct diff_device {
 
 bool diff_device_open(diff_device *device, const char *name);
 void diff_device_close(diff_device *device);
+/** Where the texts of the cases lie, and the architecture that they are to be for: two digits. */
+typedef struct diff_texts {
+    const char *folder, *arch;
+} diff_texts;
+
 /** Run a case. On failure of the launch *error is its text (owned), else NULL. */
 bool diff_run(diff_results *out, char **error, const diff_device *device, const diff_case *test,
-              const char *folder);
+              const diff_texts *texts);
 
 /* ---- single instructions -------------------------------------------------------------------- */
 

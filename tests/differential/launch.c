@@ -175,13 +175,33 @@ static quern_status run_loaded(diff_results *out, const diff_device *device, voi
     return download(out, device, a, repeat);
 }
 
+/* The text of a case as NVRTC writes it for the architecture. Where that has no file, it is the
+ * text for 7.5 but for the name of the target. */
+static quern_status read_text(char **text, size_t *size, const diff_case *test,
+                              const diff_texts *texts)
+{
+    const char *name = test->ptx ? test->ptx : test->name;
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s/%s.ptx", texts->folder, texts->arch, name);
+    if (access(path, R_OK) == 0) {
+        return qn_file_read(path, text, size);
+    }
+    snprintf(path, sizeof path, "%s/%s.ptx", texts->folder, name);
+    QN_TRY(qn_file_read(path, text, size));
+    char *target = strstr(*text, ".target sm_75");
+    if (target) {
+        memcpy(target + strlen(".target sm_"), texts->arch, 2);
+    }
+    return QUERN_OK;
+}
+
 static quern_status run_text(diff_results *out, const diff_device *device, const diff_case *test,
-                             diff_arguments *a, uint32_t repeat, const char *path)
+                             diff_arguments *a, uint32_t repeat, const diff_texts *texts)
 {
     char *text;
     size_t size;
     void *module;
-    QN_TRY(qn_file_read(path, &text, &size));
+    QN_TRY(read_text(&text, &size, test, texts));
     quern_status status =
         device->methods->module_load(device->handle, &module, QUERN_IMAGE_PTX, text, size);
     qn_free(text);
@@ -192,19 +212,17 @@ static quern_status run_text(diff_results *out, const diff_device *device, const
 }
 
 bool diff_run(diff_results *out, char **error, const diff_device *device, const diff_case *test,
-              const char *folder)
+              const diff_texts *texts)
 {
     diff_arguments a;
-    char path[1024];
     const uint32_t repeat = QN_MAX(test->repeat, 1u);
     *error = NULL;
     *out = (diff_results){.items = qn_calloc(DIFF_ARRAYS + 1, sizeof(diff_result))};
-    snprintf(path, sizeof path, "%s/%s.ptx", folder, test->ptx ? test->ptx : test->name);
     if (!out->items || !diff_arguments_make(&a, test, repeat)) {
         *error = qn_strdup("the case cannot be set up");
         return false;
     }
-    if (run_text(out, device, test, &a, repeat, path) != QUERN_OK) {
+    if (run_text(out, device, test, &a, repeat, texts) != QUERN_OK) {
         *error = qn_strdup(quern_last_error_text());
     }
     for (size_t k = 0; k < a.array_count; k++) {
