@@ -710,8 +710,8 @@ typedef struct quern_module_options {
  *
  * The key of the cache covers the source, the options, the name expressions, and the contents of the
  * headers in memory and in the user's own folders. CUDA's and CCCL's headers (<cooperative_groups.h>,
- * <cub/cub.cuh>, ...) are found where a CUDA Toolkit is installed. Waits for the compiler, not for
- * the device. The caller owns *out; free it with quern_module_release().
+ * <cub/block/block_scan.cuh>, ...) are found where a CUDA Toolkit is installed. Waits for the
+ * compiler, not for the device. The caller owns *out; free it with quern_module_release().
  *
  * Errors: QUERN_ERROR_COMPILE (with the compiler's log; a header that was not found, with where it
  * was looked for), QUERN_ERROR_NAME (a name expression without a match, with the names there are),

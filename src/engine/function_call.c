@@ -171,7 +171,8 @@ static void print_passed(qn_text *out, const argument *a)
         qn_text_printf(out, "a pointer (8 bytes)");
         return;
     case QUERN_VALUE_STRUCT:
-        qn_text_printf(out, "a structure of %llu bytes", (unsigned long long)a->bytes);
+        qn_text_printf(out, "a structure of %llu byte%s", (unsigned long long)a->bytes,
+                       a->bytes == 1 ? "" : "s");
         return;
     default: {
         const char *name = quern_dtype_name((quern_dtype)a->value->dtype);
