@@ -27,5 +27,5 @@ if(QUERN_SANITIZE)
   add_link_options(-fsanitize=${QUERN_SANITIZE})
 endif()
 if(QUERN_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_compile_options(-fsanitize=fuzzer-no-link -fno-sanitize-recover=all) # a finding ends a run
 endif()

@@ -159,7 +159,7 @@ bool qn_bind_address(qn_decoder *decoder, const qn_ptx_operand *operand, uint8_t
     if (symbol->space == QN_SPACE_PARAM && !qn_is_kernel_param(decoder, operand, &offset)) {
         out->space = QN_SPACE_PARAM;
         out->offset = operand->offset + (int64_t)symbol->offset;
-        return out->offset >= 0 &&
+        return out->offset >= 0 && ((uint64_t)out->offset & (bytes - 1)) == 0 &&
                (uint64_t)out->offset + bytes <= decoder->function->frame_param_bytes;
     }
     const qn_ptx_operand base = {.kind = QN_OPERAND_SYMBOL, .symbol = operand->symbol};

@@ -10,17 +10,14 @@
 
 enum { STRING_LIMIT = 4096, PRINTED_MUCH = 256 << 10 };
 
-static unsigned char *argument(const qn_warp *warp, const qn_op *op, unsigned lane, unsigned k)
+/* Argument k; what a call passes fewer bytes of is filled up with zeros. */
+static uint64_t argument(const qn_warp *warp, const qn_op *op, unsigned lane, unsigned k)
 {
-    const qn_call_info *info = op->extra;
-    return warp->frame->params + (size_t)lane * warp->frame->param_stride +
-           info->parameters[k].caller_offset;
-}
-
-static uint64_t argument64(const qn_warp *warp, const qn_op *op, unsigned lane, unsigned k)
-{
-    uint64_t value;
-    memcpy(&value, argument(warp, op, lane, k), sizeof value);
+    const qn_call_copy *copy = &((const qn_call_info *)op->extra)->parameters[k];
+    uint64_t value = 0;
+    memcpy(&value,
+           warp->frame->params + (size_t)lane * warp->frame->param_stride + copy->caller_offset,
+           QN_MIN(copy->bytes, (uint32_t)sizeof value));
     return value;
 }
 
@@ -238,8 +235,8 @@ static bool run_vprintf(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     for (; mask; mask &= mask - 1) {
         unsigned lane = qn_first_lane(mask);
-        packed values = {warp, op, lane, argument64(warp, op, lane, 1)};
-        if (!print(&values, argument64(warp, op, lane, 0))) {
+        packed values = {warp, op, lane, argument(warp, op, lane, 1)};
+        if (!print(&values, argument(warp, op, lane, 0))) {
             return false;
         }
         give(warp, op, lane, &(int32_t){1}, 4);
@@ -255,11 +252,10 @@ static bool run_assertfail(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     unsigned lane = qn_first_lane(mask);
     qn_str message, file, function;
-    uint32_t line;
-    memcpy(&line, argument(warp, op, lane, 2), sizeof line);
-    if (!string_at(warp, op, lane, argument64(warp, op, lane, 0), &message) ||
-        !string_at(warp, op, lane, argument64(warp, op, lane, 1), &file) ||
-        !string_at(warp, op, lane, argument64(warp, op, lane, 3), &function)) {
+    const uint32_t line = (uint32_t)argument(warp, op, lane, 2);
+    if (!string_at(warp, op, lane, argument(warp, op, lane, 0), &message) ||
+        !string_at(warp, op, lane, argument(warp, op, lane, 1), &file) ||
+        !string_at(warp, op, lane, argument(warp, op, lane, 3), &function)) {
         return false;
     }
     return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH,
@@ -273,7 +269,7 @@ static bool run_malloc(qn_warp *warp, const qn_op *op, uint32_t mask)
     enum { HEAP = 64 << 20 }; /* more in one piece is refused, as a GPU's heap of 8 MiB would */
     for (; mask; mask &= mask - 1) {
         unsigned lane = qn_first_lane(mask);
-        uint64_t bytes = argument64(warp, op, lane, 0), address = 0;
+        uint64_t bytes = argument(warp, op, lane, 0), address = 0;
         if (bytes > 0 && bytes <= HEAP) {
             const qn_ptx_launch *launch = warp->run->launch;
             address = (uint64_t)(uintptr_t)qn_memory_map_heap_new(launch->memory, bytes,
@@ -288,7 +284,7 @@ static bool run_free(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     for (; mask; mask &= mask - 1) {
         unsigned lane = qn_first_lane(mask);
-        uint64_t address = argument64(warp, op, lane, 0);
+        uint64_t address = argument(warp, op, lane, 0);
         if (address != 0 &&
             !qn_memory_map_heap_free(warp->run->launch->memory, (void *)(uintptr_t)address)) {
             return qn_fault(warp, op, lane, QUERN_ERROR_ACCESS,
