@@ -263,7 +263,9 @@ template <typename T_> struct board {
         if (threadIdx.x % 32 == 0) {
             before = atomicAdd(counter, 1u);
         }
-        return __shfl_sync(0xffffffffu, before, 0) + 1 == (unsigned)count;
+        before = __shfl_sync(0xffffffffu, before, 0);
+        __threadfence();
+        return before + 1 == (unsigned)count;
     }
 
     // Leave: the last tile of a group makes its words zero again, and the last group all others.

@@ -504,7 +504,7 @@ typedef struct quern_value {
 
 typedef struct quern_call_options {
     uint32_t size; /**< sizeof(quern_call_options) */
-    uint32_t block_size; /**< threads of a block; 0: chosen */
+    uint32_t block_size; /**< threads of a block; 0: chosen. Elementwise kernels alone. */
     /** How many elements (>= 0), for a call whose array arguments are all raw; refused in others.
      * Looked at when `has_size` is 1. */
     int64_t loop_size;
@@ -528,7 +528,7 @@ typedef struct quern_call_options {
  * the operands broadcast to (of a reduction: what is left of it); or a place for one (QUERN_VALUE_OUTPUT), which is allocated where the
  * place holds NULL, and is left as it was when the call fails; or QUERN_VALUE_NONE, which is allocated
  * and dropped. An output that partly overlaps an input is computed as if the input had been copied
- * first. Returns when the work is queued; errors of the kernel itself (QUERN_ERROR_ACCESS,
+ * first; raw arrays are not copied, and must not overlap others. Returns when the work is queued; errors of the kernel itself (QUERN_ERROR_ACCESS,
  * QUERN_ERROR_LAUNCH) may be reported by a later call that waits.
  *
  * Errors: QUERN_ERROR_ARGUMENT_COUNT, _TYPE, _SHAPE, _VALUE, _INVALID_ARGUMENT; where something must
@@ -811,7 +811,7 @@ typedef struct quern_launch_options {
     uint32_t grid[3];       /**< blocks; 0 counts as 1 */
     uint32_t block[3];      /**< threads of a block; 0 counts as 1 */
     uint32_t shared_bytes;  /**< dynamic shared memory of a block; past 48 KiB it is raised */
-    uint32_t cluster[3];    /**< blocks of a cluster; 0: no clusters */
+    uint32_t cluster[3];    /**< blocks of a cluster; 0 counts as 1, all 0: no clusters */
     uint32_t cooperative;   /**< 1: all blocks run at once, so that they may wait for each other */
     uint32_t overlap;       /**< 1: may begin before the launch in front of it in the stream has ended
                                  (programmatic dependent launch); the function then waits itself */
@@ -856,6 +856,22 @@ static inline quern_value quern_value_pointer(void *pointer)
 static inline quern_value quern_argument_bool(int value)
 {
     return quern_scalar_int(QUERN_BOOL, value != 0);
+}
+static inline quern_value quern_argument_char(signed char value)
+{
+    return quern_scalar_int(QUERN_INT8, value);
+}
+static inline quern_value quern_argument_uchar(unsigned char value)
+{
+    return quern_scalar_int(QUERN_UINT8, value);
+}
+static inline quern_value quern_argument_short(short value)
+{
+    return quern_scalar_int(QUERN_INT16, value);
+}
+static inline quern_value quern_argument_ushort(unsigned short value)
+{
+    return quern_scalar_int(QUERN_UINT16, value);
 }
 static inline quern_value quern_argument_int(int value)
 {
@@ -1028,6 +1044,8 @@ QUERN_API quern_status quern_get_compiler_info(quern_compiler_info *info, int lo
 
 static inline quern_value quern_value_of(quern_array *v) { return quern_value_array(v); }
 static inline quern_value quern_value_of(quern_array **v) { return quern_value_output(v); }
+/** A pointer to const is neither an array nor a truth value. */
+template <typename T> quern_value quern_value_of(const T *v) = delete;
 static inline quern_value quern_value_of(bool v) { return quern_literal_bool(v); }
 static inline quern_value quern_value_of(int v) { return quern_literal_int(v); }
 static inline quern_value quern_value_of(long v) { return quern_literal_int(v); }
@@ -1041,7 +1059,13 @@ static inline quern_value quern_value_of(quern_value v) { return v; }
 
 static inline quern_value quern_argument_of(quern_array *v) { return quern_value_array(v); }
 static inline quern_value quern_argument_of(void *v) { return quern_value_pointer(v); }
+/** A pointer to const is neither an array nor a truth value. */
+template <typename T> quern_value quern_argument_of(const T *v) = delete;
 static inline quern_value quern_argument_of(bool v) { return quern_argument_bool(v); }
+static inline quern_value quern_argument_of(signed char v) { return quern_argument_char(v); }
+static inline quern_value quern_argument_of(unsigned char v) { return quern_argument_uchar(v); }
+static inline quern_value quern_argument_of(short v) { return quern_argument_short(v); }
+static inline quern_value quern_argument_of(unsigned short v) { return quern_argument_ushort(v); }
 static inline quern_value quern_argument_of(int v) { return quern_argument_int(v); }
 static inline quern_value quern_argument_of(unsigned v) { return quern_argument_unsigned(v); }
 static inline quern_value quern_argument_of(long v) { return quern_argument_long(v); }
@@ -1107,6 +1131,10 @@ static inline quern_status quern_function_call(quern_function *function,
         quern_array *: quern_value_array,                                                          \
         void *: quern_value_pointer,                                                               \
         _Bool: quern_argument_bool,                                                                \
+        signed char: quern_argument_char,                                                          \
+        unsigned char: quern_argument_uchar,                                                       \
+        short: quern_argument_short,                                                               \
+        unsigned short: quern_argument_ushort,                                                     \
         int: quern_argument_int,                                                                   \
         unsigned: quern_argument_unsigned,                                                         \
         long: quern_argument_long,                                                                 \

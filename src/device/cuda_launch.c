@@ -6,15 +6,20 @@
  */
 #include "device/cuda_device.h"
 
-/** Let a function use more dynamic shared memory than the 48 KiB that every GPU gives unasked. */
-static cu_result raise_shared(cu_function function, uint32_t bytes)
+/** Let a function use more dynamic shared memory than the 48 KiB that every GPU gives unasked: all
+ * that there is, so that launches from several threads never lower it for each other. */
+static cu_result raise_shared(cu_device device, cu_function function, uint32_t bytes)
 {
-    int allowed = 0;
+    int allowed = 0, fixed = 0;
     cu_result result = qn_cuda.function_get(&allowed, CU_FUNC_MAX_DYNAMIC_SHARED, function);
-    if (result == CU_SUCCESS && (int64_t)bytes > allowed) {
-        result = qn_cuda.function_set(function, CU_FUNC_MAX_DYNAMIC_SHARED, (int)bytes);
+    if (result != CU_SUCCESS || (int64_t)bytes <= allowed) {
+        return result;
     }
-    return result;
+    result = qn_cuda.function_get(&fixed, CU_FUNC_SHARED_BYTES, function);
+    int most = qn_cuda_attribute(device, CU_MAX_SHARED_PER_BLOCK_OPTIN) - fixed;
+    return result == CU_SUCCESS
+               ? qn_cuda.function_set(function, CU_FUNC_MAX_DYNAMIC_SHARED, QN_MAX(most, 0))
+               : result;
 }
 
 enum { MOST_ATTRIBUTES = 4, FIRST_ARCH_OF_CLUSTERS = 90 };
@@ -57,10 +62,11 @@ static cu_result launch_with(cu_function function, const quern_launch_config *c,
     return qn_cuda.launch_with(&config, function, parameters, NULL);
 }
 
-static cu_result launch(cu_function function, const quern_launch_config *c, void **parameters)
+static cu_result launch(cu_device device, cu_function function, const quern_launch_config *c,
+                        void **parameters)
 {
     if (c->shared_bytes) {
-        cu_result result = raise_shared(function, c->shared_bytes);
+        cu_result result = raise_shared(device, function, c->shared_bytes);
         if (result != CU_SUCCESS) {
             return result;
         }
@@ -159,7 +165,7 @@ quern_status qn_cuda_launch(quern_device *quern, void *function, const quern_lau
                             void **parameters)
 {
     cu_result result;
-    CUDA_IN(cuda_of(quern), result, launch(function, config, parameters));
+    CUDA_IN(cuda_of(quern), result, launch(cuda_of(quern)->handle, function, config, parameters));
     return __builtin_expect(result == CU_SUCCESS, 1) ? QUERN_OK
                                                      : fail_launch(quern, result, function, config);
 }

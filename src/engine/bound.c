@@ -18,6 +18,7 @@ struct quern_bound {
     bool empty;  /**< nothing to do: no elements */
     bool failed; /**< the last launch did, and may have left counters in the workspace */
     quern_call_options options;
+    int axes[QUERN_MAX_NDIM]; /**< those of the options */
     qn_types types;
     quern_value values[QUERN_MAX_PARAMETERS]; /**< arrays retained; outputs as arrays */
     size_t count;
@@ -43,9 +44,9 @@ static quern_status pack(quern_bound *bound, qn_call *call)
             "an output partly overlaps an input, which would have to be copied before each "
             "launch: bind separate arrays, or use quern_call");
     }
-    bound->types = call->types;
-    bound->empty = call->empty;
-    if (bound->empty) {
+    if (call->empty) {
+        bound->types = call->types;
+        bound->empty = true;
         return QUERN_OK;
     }
     qn_specialization *z;
@@ -65,6 +66,8 @@ static quern_status pack(quern_bound *bound, qn_call *call)
     }
     qn_workspace_free(bound->workspace);
     bound->workspace = workspace;
+    bound->types = call->types;
+    bound->empty = false;
     bound->config = config;
     bound->function = z->function;
     return QUERN_OK;
@@ -78,6 +81,19 @@ static void keep_values(quern_bound *bound, const qn_call *call)
         if (call->arrays[p] != NULL) {
             bound->values[p] = quern_value_array(quern_array_retain(call->arrays[p]));
         }
+    }
+}
+
+/** Keep the options of a call that has been checked, its axes too. */
+static void keep_options(quern_bound *bound, const quern_call_options *options)
+{
+    bound->options = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
+    if (options != NULL) {
+        bound->options = *options;
+    }
+    if (bound->options.axes != NULL) {
+        memcpy(bound->axes, options->axes, options->axis_count * sizeof *bound->axes);
+        bound->options.axes = bound->axes;
     }
 }
 
@@ -106,7 +122,7 @@ quern_status quern_bind(quern_bound **out, quern_kernel *kernel, const quern_val
     bound->kernel = quern_kernel_retain(kernel);
     bound->device = kernel->engine->device;
     bound->launch = kernel->engine->methods->launch;
-    bound->options = options != NULL ? *options : (quern_call_options)QUERN_CALL_OPTIONS_INIT;
+    keep_options(bound, options);
     keep_values(bound, &call);
     qn_call_publish(&call);
     qn_call_end(&call);
@@ -199,7 +215,12 @@ quern_status quern_bound_set_scalar(quern_bound *bound, size_t index, quern_valu
         QN_TRY(qn_marshal_scalar(bound->block.pointers[index], bound->kernel, (uint32_t)index,
                                  bound->types.parameters[index], &value));
     }
-    bound->values[index] = value;
+    if (bound->empty) {
+        bound->values[index] = value;
+    } else { /* its dtype is settled, whatever kind of number replaced it */
+        bound->values[index] =
+            qn_scalar_value(bound->types.parameters[index], bound->block.pointers[index]);
+    }
     return QUERN_OK;
 }
 

@@ -49,6 +49,11 @@ quern_status qn_fold_check_texts(const char *function, const qn_definition *d)
 quern_status qn_call_axes(qn_call *call, const quern_call_options *options)
 {
     int ndim = call->ndim;
+    if (call->block_size != 0) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "%s chooses its own blocks: block_size is for elementwise kernels",
+                       call->kernel->name);
+    }
     call->axes = ndim == 32 ? UINT32_MAX : (1u << ndim) - 1;
     if (options == NULL || options->axes == NULL) {
         return QUERN_OK;

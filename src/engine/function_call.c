@@ -274,10 +274,11 @@ static quern_status launch_with(quern_function *function, const quern_launch_opt
                                 unsigned char (*scalars)[16])
 {
     quern_engine *engine = function->module->engine;
+    bool clusters = (l->cluster[0] | l->cluster[1] | l->cluster[2]) != 0;
     quern_launch_config config = {
         .shared_bytes = l->shared_bytes,
         .cooperative = l->cooperative,
-        .cluster = {l->cluster[0], l->cluster[1], l->cluster[2]},
+        .cluster = {clusters ? QN_MAX(l->cluster[0], 1u) : 0, l->cluster[1], l->cluster[2]},
         .overlap = l->overlap,
         .priority = l->priority,
         .stream = qn_stream_handle(engine, l->stream),

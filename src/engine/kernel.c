@@ -14,6 +14,11 @@ bool qn_kernel_uses(const quern_kernel *kernel, const char *name)
             return true;
         }
     }
+    for (uint32_t o = 0; o < kernel->option_count; o++) { /* -DNAME=... */
+        if (qn_text_uses(kernel->options[o], name)) {
+            return true;
+        }
+    }
     return false;
 }
 
@@ -46,7 +51,7 @@ static void study(quern_kernel *kernel)
     }
     kernel->uses_axes = count_used(kernel, axes) != 0;
     kernel->uses_position =
-        kernel->uses_axes || qn_text_uses(operation, "i") || qn_kernel_uses(kernel, "_J");
+        kernel->uses_axes || qn_kernel_uses(kernel, "i") || qn_kernel_uses(kernel, "_J");
     kernel->loops = count_used(kernel, loops) != 0;
     kernel->heavy = count_used(kernel, heavy);
     for (uint32_t p = kernel->signature.input_count; p < kernel->signature.count; p++) {

@@ -98,6 +98,23 @@ static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type
     return QUERN_OK;
 }
 
+/** One place cannot take two outputs. */
+static quern_status check_places(const qn_call *call)
+{
+    const qn_signature *s = &call->kernel->signature;
+    for (uint32_t p = s->input_count; p < s->count; p++) {
+        for (uint32_t q = s->input_count; q < p; q++) {
+            if (call->values[p].kind == QUERN_VALUE_OUTPUT &&
+                call->values[q].kind == QUERN_VALUE_OUTPUT &&
+                call->values[p].as.output == call->values[q].as.output) {
+                return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                                    "another output was given the same place");
+            }
+        }
+    }
+    return QUERN_OK;
+}
+
 static quern_status check_count(const quern_kernel *kernel, const quern_value *values, size_t count)
 {
     const qn_signature *s = &kernel->signature;
@@ -328,6 +345,7 @@ quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_valu
     for (uint32_t p = 0; p < count; p++) {
         QN_TRY(take_value(call, p, &types[p]));
     }
+    QN_TRY(check_places(call));
     QN_TRY(qn_bind_types(&call->types, &kernel->signature, types));
     collect_operands(call);
     return kernel->kind->plan(call, options);

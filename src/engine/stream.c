@@ -43,11 +43,18 @@ quern_status quern_stream_new(quern_stream **out, quern_engine *engine)
     return stream_make(out, engine, NULL, false);
 }
 
+#define CU_STREAM_PER_THREAD ((void *)2) /* cuda.h */
+
 quern_status quern_stream_wrap(quern_stream **out, quern_engine *engine, void *handle)
 {
     qn_error_reset();
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    if (handle == CU_STREAM_PER_THREAD) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "CU_STREAM_PER_THREAD is another stream in each thread, and so no stream to "
+                       "wrap: make one with quern_stream_new()");
+    }
     return stream_make(out, engine, handle, true);
 }
 

@@ -50,6 +50,9 @@ const char *qn_name_suggest(qn_str name, const char *const *known, size_t count)
  * QUERN_ERROR_VALUE / _TYPE naming `name`, the parameter. */
 quern_status qn_scalar_convert(void *bytes, quern_dtype to, const quern_value *value, qn_str name);
 
+/** The reverse: the scalar of a dtype whose bytes these are. */
+quern_value qn_scalar_value(quern_dtype dtype, const void *bytes);
+
 /* ---- half.c: IEEE half and bfloat16 on the host, round to nearest even --------------------- */
 
 uint16_t qn_double_to_half(double value); /**< rounds once */

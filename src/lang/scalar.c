@@ -249,3 +249,46 @@ quern_status qn_scalar_convert(void *bytes, quern_dtype to, const quern_value *v
     }
     return write_number(bytes, &n, target, name);
 }
+
+/* ---- the reverse ---------------------------------------------------------------------------- */
+
+static double load_real(uint32_t size, quern_dtype dtype, const void *bytes)
+{
+    uint16_t half;
+    float single;
+    double real;
+    switch (size) {
+    case 2:
+        memcpy(&half, bytes, 2);
+        return dtype == QUERN_FLOAT16 ? qn_half_to_float(half) : qn_bfloat16_to_float(half);
+    case 4:
+        memcpy(&single, bytes, 4);
+        return single;
+    default:
+        memcpy(&real, bytes, 8);
+        return real;
+    }
+}
+
+quern_value qn_scalar_value(quern_dtype dtype, const void *bytes)
+{
+    const qn_dtype_info *info = qn_dtype_find(dtype);
+    quern_value v = {QUERN_VALUE_SCALAR, (int32_t)dtype, {0}};
+    uint32_t part = info->size / 2;
+    unsigned unused = 64 - 8 * info->size;
+    switch (info->kind) {
+    case QN_KIND_FLOAT:
+        v.as.real = load_real(info->size, dtype, bytes);
+        break;
+    case QN_KIND_COMPLEX:
+        v.as.parts[0] = load_real(part, QUERN_DTYPE_NONE, bytes);
+        v.as.parts[1] = load_real(part, QUERN_DTYPE_NONE, (const char *)bytes + part);
+        break;
+    default:
+        memcpy(&v.as.natural, bytes, info->size);
+        if (info->kind == QN_KIND_INT) {
+            v.as.integer = (int64_t)(v.as.natural << unused) >> unused;
+        }
+    }
+    return v;
+}

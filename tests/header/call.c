@@ -58,10 +58,14 @@ quern_status every_launch(quern_function *function, quern_array *x)
     quern_launch_options launch = QUERN_LAUNCH_OPTIONS_INIT;
     float four[4] = {1, 2, 3, 4};
     void *pointer = four;
+    signed char a = 1;
+    unsigned char b = 2;
+    short c = 3;
+    unsigned short d = 4;
     launch.grid[0] = 2;
     quern_status status = quern_function_call(function, &launch);
     if (status == QUERN_OK) {
-        status = quern_function_call(function, &launch, x);
+        status = quern_function_call(function, &launch, x, a, b, c, d);
     }
     if (status == QUERN_OK) {
         status =

@@ -45,6 +45,26 @@ Test(bound, launch_and_replace)
     }
 }
 
+Test(bound, a_new_number_keeps_the_type)
+{
+    float a[2] = {1, 2};
+    quern_array *x = array_of(QUERN_FLOAT32, SHAPE(2), a), *z = NULL;
+    quern_array *w = array_of(QUERN_FLOAT32, SHAPE(2), a);
+    quern_kernel *k = kernel_of("A a, T x", "T z", "z = x + a / 2");
+    quern_bound *bound;
+    OK(quern_bind(&bound, k, (quern_value[]){QUERN_VALUES(1.0f, x, &z)}, 3, NULL));
+    OK(quern_bound_set_scalar(bound, 0, quern_literal_int(3)));
+    OK(quern_bound_set_array(bound, 1, w)); /* binds the types anew */
+    OK(quern_launch(bound));
+    EXPECT(z, float, 2.5f, 3.5f);
+    quern_bound_free(bound);
+    quern_kernel_release(k);
+    quern_array *all[] = {x, z, w};
+    for (int n = 0; n < 3; n++) {
+        quern_array_release(all[n]);
+    }
+}
+
 Test(bound, overlap_is_refused)
 {
     float a[4] = {1, 2, 3, 4};

@@ -235,6 +235,67 @@ Test(reduction, bound_and_explained)
     quern_array_release(y);
 }
 
+Test(reduction, bound_axes_are_its_own)
+{
+    int32_t host[4] = {1, 2, 3, 4}, other[4] = {5, 6, 7, 8};
+    quern_array *x = array_of(QUERN_INT32, SHAPE(2, 2), host), *y = NULL;
+    quern_array *z = array_of(QUERN_INT32, SHAPE(2, 2), other);
+    quern_kernel *sum = sum_of("T x", "x");
+    int axis = 0;
+    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+    options.axes = &axis;
+    options.axis_count = 1;
+    quern_bound *bound;
+    OK(quern_bind(&bound, sum, (quern_value[]){QUERN_VALUES(x, &y)}, 2, &options));
+    axis = 1;
+    OK(quern_bound_set_array(bound, 0, z));
+    OK(quern_launch(bound));
+    EXPECT(y, int32_t, 12, 14);
+    quern_bound_free(bound);
+    options.axes = NULL;
+    options.axis_count = 0;
+    options.block_size = 64;
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT,
+          quern_call_n(sum, (quern_value[]){QUERN_VALUES(x, &y)}, 2, &options));
+    SAYS("block_size");
+    quern_kernel_release(sum);
+    quern_array *all[] = {x, y, z};
+    for (int n = 0; n < 3; n++) {
+        quern_array_release(all[n]);
+    }
+}
+
+Test(reduction, places_named_by_options)
+{
+    static const char *const option = "-DPLACE=_J";
+    int64_t host[4] = {1, 1, 1, 1};
+    quern_array *x = array_of(QUERN_INT64, SHAPE(4), host), *y = NULL;
+    quern_reduction_options o = QUERN_REDUCTION_OPTIONS_INIT;
+    o.options = &option;
+    o.option_count = 1;
+    quern_kernel *k;
+    OK(quern_reduction(&k, engine, "T x", "T y", "x * PLACE", "a + b", "y = a", "0", &o));
+    OK(quern_call(k, x, &y));
+    EXPECT(y, int64_t, 6);
+    quern_kernel_release(k);
+    quern_array_release(x);
+    quern_array_release(y);
+}
+
+Test(reduction, one_place_for_two_outputs)
+{
+    float host[2] = {1, 2};
+    quern_array *x = array_of(QUERN_FLOAT32, SHAPE(2), host), *y = NULL;
+    quern_kernel *k;
+    OK(quern_reduction(&k, engine, "T x", "T low, T high", "x", "a + b", "low = high = a", "0",
+                       NULL));
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_call(k, x, &y, &y));
+    SAYS("same place");
+    cr_assert_null(y);
+    quern_kernel_release(k);
+    quern_array_release(x);
+}
+
 /* ---- several threads ------------------------------------------------------------------------ */
 
 typedef struct caller {
