@@ -336,6 +336,7 @@ static bool decode(qn_decoder *decoder, unsigned kind)
         (!function->is_kernel || list_variables(code))) {
         code->stack = function->is_kernel && needs_stack(function->module);
         decode_instructions(decoder, op_of, folded);
+        code->frame_bytes += QN_PLACE_MARGIN;
     } else {
         decoder->failed = true;
     }

@@ -276,13 +276,32 @@ static int find_sync(const qn_words *words)
     return -1;
 }
 
+/* Votes and reductions have one result, an election a predicate; what else there is may be `_`. */
+static bool has_results(const qn_op *op)
+{
+    switch (op->flags) {
+    case QN_SYNC_SHFL_UP:
+    case QN_SYNC_SHFL_DOWN:
+    case QN_SYNC_SHFL_BFLY:
+    case QN_SYNC_SHFL_IDX:
+    case QN_SYNC_MATCH_ANY:
+    case QN_SYNC_MATCH_ALL:
+        return true;
+    case QN_SYNC_ELECT:
+        return op->target != QN_NO_PLACE;
+    default:
+        return op->d != QN_NO_PLACE;
+    }
+}
+
 bool qn_bind_sync(qn_decoder *decoder)
 {
     const qn_ptx_instruction *instruction = decoder->instruction;
     const qn_ptx_operand *operands = instruction->operands;
     if (qn_word_is(&decoder->words, 0, "activemask") && instruction->operand_count == 1) {
-        qn_emit_function(decoder, active_mask)->d = qn_place_target(decoder, &operands[0]);
-        return true;
+        const qn_place d = qn_place_target(decoder, &operands[0]);
+        qn_emit_function(decoder, active_mask)->d = d;
+        return d != QN_NO_PLACE;
     }
     int found = find_sync(&decoder->words);
     if (found < 0 || instruction->operand_count != 2u + sync_forms[found].sources) {
@@ -307,7 +326,7 @@ bool qn_bind_sync(qn_decoder *decoder)
     op->members = members;
     op->bits = sync_forms[found].bits;
     op->flags = sync_forms[found].form;
-    return members != QN_NO_PLACE;
+    return members != QN_NO_PLACE && has_results(op);
 }
 
 /* ---- the rest

@@ -97,11 +97,9 @@ bool qn_bind_lanes(qn_decoder *decoder)
         if (second != QN_NO_PLACE) { /* by way of scratch: it may be one of the sources */
             qn_place scratch = qn_place_scratch(decoder, 1);
             emit_form(decoder, form, form->second, scratch, from);
+            const qn_place first = qn_place_target(decoder, &target->elements[0]);
             emit_form(decoder, form, form->function,
-                      target->elements[0].kind == QN_OPERAND_SINK
-                          ? qn_place_scratch(decoder, form->d_bits)
-                          : qn_place_target(decoder, &target->elements[0]),
-                      from);
+                      first == QN_NO_PLACE ? qn_place_scratch(decoder, form->d_bits) : first, from);
             qn_op *op = qn_emit(decoder, QN_OP_LANES);
             op->lanes = qn_lane_find("mov.pred")->function;
             op->d = second;
@@ -138,7 +136,7 @@ static bool bind_pack(qn_decoder *decoder, const qn_ptx_operand *whole, const qn
 {
     const unsigned bits = operand_bits(decoder, whole);
     const unsigned count = parts->element_count;
-    if (count == 0 || bits % count != 0 || (count != 2 && count != 4)) {
+    if (bits == 0 || count == 0 || bits % count != 0 || (count != 2 && count != 4)) {
         return false;
     }
     qn_place *places = qn_decode_alloc(decoder, count * sizeof *places);
@@ -264,7 +262,7 @@ bool qn_bind_is_space(qn_decoder *decoder)
             op->d = qn_place_target(decoder, &instruction->operands[0]);
             op->a = a;
             op->space = spaces[k].space;
-            return true;
+            return op->d != QN_NO_PLACE;
         }
     }
     return false;

@@ -70,7 +70,7 @@ static qn_place pool_line(qn_decoder *decoder, unsigned bits)
 {
     qn_code *code = decoder->code;
     const unsigned bytes = line_bytes(bits);
-    if (code->pool_bytes + bytes > decoder->pool_capacity) {
+    if (code->pool_bytes + bytes + QN_PLACE_MARGIN > decoder->pool_capacity) {
         size_t capacity = QN_MAX(decoder->pool_capacity * 2, (size_t)4096);
         unsigned char *pool = qn_alloc_aligned(64, capacity);
         if (!pool) {

@@ -71,7 +71,7 @@ static quern_status prepare_pool(qn_run *run)
     qn_code *code = (qn_code *)run->code;
     run->pool = atomic_exchange(&code->spare_pool, NULL);
     if (!run->pool) {
-        run->pool = qn_alloc_aligned(64, code->pool_bytes);
+        run->pool = qn_alloc_aligned(64, code->pool_bytes + QN_PLACE_MARGIN);
         if (!run->pool) {
             return qn_fail_memory("launching a kernel");
         }

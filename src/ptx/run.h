@@ -43,6 +43,9 @@ typedef struct qn_range {
 typedef uint32_t qn_place;
 #define QN_IN_POOL  0x80000000u
 #define QN_NO_PLACE 0xffffffffu
+/** Bytes that frame and pool have behind their last place: an instruction may name a register that
+ * is narrower than what it works on, and then reaches no further than the widest register would. */
+#define QN_PLACE_MARGIN 512u
 
 /** Executes `op` for the lanes of `mask`; false after qn_fault. */
 typedef bool (*qn_op_function)(qn_warp *warp, const qn_op *op, uint32_t mask);
