@@ -709,7 +709,8 @@ typedef struct quern_module_options {
 /** Compile CUDA C++ `source`, or find it in the cache, and load it.
  *
  * The key of the cache covers the source, the options, the name expressions, and the contents of the
- * headers in memory and in the user's own folders. CUDA's and CCCL's headers (<cooperative_groups.h>,
+ * headers in memory and in the user's own folders. A source that includes what only the compiler
+ * can name (#include MACRO, #include_next, __has_include(MACRO)) is compiled each time. CUDA's and CCCL's headers (<cooperative_groups.h>,
  * <cub/block/block_scan.cuh>, ...) are found where a CUDA Toolkit is installed. Waits for the
  * compiler, not for the device. The caller owns *out; free it with quern_module_release().
  *

@@ -92,6 +92,7 @@ typedef struct qn_includes {
     const char *const *folders; /**< of CUDA's and CCCL's headers: searched after the user's own */
     size_t folder_count;
     uint64_t cuda; /**< which versions of CUDA and CCCL the headers are of; 0: none is included */
+    bool opaque;   /**< it may read more than is named here, so nothing may be kept under a key */
     qn_arena arena;
 } qn_includes;
 
@@ -101,12 +102,13 @@ typedef struct qn_compile_request qn_compile_request;
  * --include-path, -include, --pre-include) and headers are looked at.
  *
  * Follows every #include of the source and of what it includes, whatever the conditionals around
- * them say, so the result may name more than the compiler reads. Not followed: names that macros
- * give, and __has_include. Headers in memory come first, then (for quotes) the folder of the
- * including file, then the user's folders; what is in none of them is looked for among CUDA's and
- * CCCL's headers, which are known by their version and not read. That search is made once a
- * process: CUDA_HOME, CUDA_PATH, the Toolkit of the NVRTC in use, /usr/local/cuda*, the active
- * Python environment. That a header is nowhere is no error here: the compiler may never ask for it.
+ * them say, so the result may name more than the compiler reads; what __has_include asks for counts
+ * as included. What cannot be followed (a name that a macro gives, #include_next) makes the result
+ * opaque. Headers in memory come first, then (for quotes) the folder of the including file, then
+ * the user's folders; what is in none of them is looked for among CUDA's and CCCL's headers, which
+ * are known by their version and not read. That search is made once a process: CUDA_HOME,
+ * CUDA_PATH, the Toolkit of the NVRTC in use, /usr/local/cuda*, the active Python environment. That
+ * a header is nowhere is no error here: the compiler may never ask for it.
  * A source without #include costs one search for that word.
  * Errors: QUERN_ERROR_OUT_OF_MEMORY. */
 quern_status qn_includes_find(qn_includes *out, const qn_compile_request *request);

@@ -68,6 +68,41 @@ bool qn_cuda_folder_is(const char *folder)
            is_file(folder, "nv/target");
 }
 
+bool qn_cuda_header_is(const char *name)
+{
+    static const char *const begins[] = {
+        "cub/",
+        "thrust/",
+        "cuda/",
+        "nv/",
+        "crt/",
+        "cuda.h",
+        "cuda_bf",
+        "cuda_fp",
+        "cuda_pipeline",
+        "cuda_awbarrier",
+        "cuda_runtime",
+        "cuda_device_",
+        "cuComplex.h",
+        "curand",
+        "cooperative_groups",
+        "mma.h",
+        "sm_",
+        "vector_types.h",
+        "device_types.h",
+        "driver_types.h",
+        "host_defines.h",
+        "texture_types.h",
+        "surface_types.h",
+        "math_constants.h",
+    };
+    bool is = false;
+    for (size_t k = 0; !is && k < QN_COUNT(begins); k++) {
+        is = strncmp(name, begins[k], strlen(begins[k])) == 0;
+    }
+    return is;
+}
+
 static void hash_version(XXH3_state_t *state, const char *folder, const char *file,
                          const char *word)
 {

@@ -17,84 +17,6 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
-/* ---- #include lines ------------------------------------------------------------------------- */
-
-/* A name as it is written, and whether in quotes. */
-typedef struct directive {
-    qn_str name;
-    bool quoted;
-} directive;
-
-static const char *skip_blanks(qn_str text, const char *p)
-{
-    const char *end = text.data + text.length;
-    for (;;) {
-        if (p < end && (*p == ' ' || *p == '\t')) {
-            p++;
-        } else if (end - p >= 2 && p[0] == '\\' && p[1] == '\n') {
-            p += 2;
-        } else if (end - p >= 2 && p[0] == '/' && p[1] == '*') {
-            const char *behind = qn_skip_inert(text, p);
-            p = behind ? behind : end;
-        } else {
-            return p;
-        }
-    }
-}
-
-/* `p` is behind a #. Returns how far was read. */
-static const char *read_directive(qn_str text, const char *p, directive *out)
-{
-    static const char word[] = "include", next[] = "_next";
-    const char *end = text.data + text.length;
-    out->name = (qn_str){"", 0};
-    p = skip_blanks(text, p);
-    if ((size_t)(end - p) < strlen(word) || memcmp(p, word, strlen(word)) != 0) {
-        return p;
-    }
-    p += strlen(word);
-    if ((size_t)(end - p) > strlen(next) && memcmp(p, next, strlen(next)) == 0) {
-        p += strlen(next);
-    }
-    p = skip_blanks(text, p);
-    if (p == end || (*p != '"' && *p != '<')) {
-        return p; /* a macro's name, which is not followed */
-    }
-    out->quoted = *p == '"';
-    const char *begin = ++p;
-    while (p < end && *p != '\n' && *p != (out->quoted ? '"' : '>')) {
-        p++;
-    }
-    if (p < end && *p != '\n') {
-        out->name = (qn_str){begin, (size_t)(p - begin)};
-    }
-    return p < end ? p + 1 : p;
-}
-
-/* The next name from *at on. */
-static bool next_include(qn_str text, const char **at, directive *out)
-{
-    const char *p = *at, *end = text.data + text.length;
-    while (p < end) {
-        p += strcspn(p, "#/\"'"); /* the text is terminated, but may have zeros in it */
-        if (p >= end) {
-            break;
-        }
-        if (*p == '#') {
-            p = read_directive(text, p + 1, out);
-            if (out->name.length > 0) {
-                *at = p;
-                return true;
-            }
-            continue;
-        }
-        const char *behind = qn_skip_inert(text, p);
-        bool comment = p[0] == '/' && p + 1 < end && p[1] == '*';
-        p = behind && behind > p ? behind : !behind && comment ? end : p + 1;
-    }
-    return false;
-}
-
 /* ---- the search ----------------------------------------------------------------------------- */
 
 typedef struct file {
@@ -104,7 +26,7 @@ typedef struct file {
 
 typedef struct user_folder {
     const char *path;
-    bool is_cuda; /* with CUDA's or CCCL's headers, which are not read */
+    bool is_cuda; /* also has CUDA's or CCCL's headers, which are not read */
     bool used;
 } user_folder;
 
@@ -118,6 +40,7 @@ typedef struct search {
     user_folder *folders;
     size_t folder_count;
     bool *wanted; /* by CUDA's folder */
+    bool opaque;  /* something is included that is not known */
     bool failed;  /* out of memory */
 } search;
 
@@ -199,15 +122,42 @@ static bool in_memory(const search *s, const char *name)
     return false;
 }
 
+/* The user's folder that a header lies in, if it is one with CUDA's headers. */
+static user_folder *user_cuda_folder(const search *s, qn_str folder)
+{
+    size_t length = folder.length;
+    while (length > 1 && folder.data[length - 1] == '/') {
+        length--;
+    }
+    for (size_t k = 0; k < s->folder_count; k++) {
+        size_t own = strlen(s->folders[k].path);
+        while (own > 1 && s->folders[k].path[own - 1] == '/') {
+            own--;
+        }
+        if (s->folders[k].is_cuda && own == length &&
+            memcmp(s->folders[k].path, folder.data, own) == 0) {
+            return &s->folders[k];
+        }
+    }
+    return NULL;
+}
+
+/* A file in `folder`, or (NULL) elsewhere: CUDA's headers are known by their version. */
+static void add_found(search *s, user_folder *folder, const char *name, const char *path)
+{
+    if (folder && folder->is_cuda && qn_cuda_header_is(name)) {
+        folder->used = true;
+    } else {
+        add_file(s, name, path);
+    }
+}
+
 static bool in_user_folder(search *s, const char *name, char path[PATH_MAX])
 {
     for (size_t k = 0; k < s->folder_count; k++) {
         user_folder *f = &s->folders[k];
         if (join(path, qn_str_of(f->path), name)) {
-            f->used |= f->is_cuda;
-            if (!f->is_cuda) {
-                add_file(s, name, path);
-            }
+            add_found(s, f, name, path);
             return true;
         }
     }
@@ -239,9 +189,9 @@ static void resolve(search *s, const char *name, bool quoted, qn_str folder)
         return;
     }
     if (name[0] == '/' || quoted) {
-        qn_str none = {"", 0};
-        if (join(path, name[0] == '/' ? none : folder, name)) {
-            add_file(s, name, path);
+        folder = name[0] == '/' ? (qn_str){"", 0} : folder;
+        if (join(path, folder, name)) {
+            add_found(s, user_cuda_folder(s, folder), name, path);
             return;
         }
     }
@@ -250,19 +200,35 @@ static void resolve(search *s, const char *name, bool quoted, qn_str folder)
     }
 }
 
-/* Everything that one text includes; quotes begin in `folder`. */
-static void scan(search *s, qn_str text, qn_str folder)
+static void follow(search *s, const qn_directive *d, qn_str folder)
 {
-    const char *at = text.data;
-    directive d;
-    while (!s->failed && next_include(text, &at, &d)) {
-        const char *name = qn_arena_strndup(s->arena, d.name.data, d.name.length);
+    s->opaque |= d->further || d->name.length == 0;
+    if (d->name.length > 0) {
+        const char *name = qn_arena_strndup(s->arena, d->name.data, d->name.length);
         if (!name) {
             s->failed = true;
             return;
         }
-        resolve(s, name, d.quoted, folder);
+        resolve(s, name, d->quoted, folder);
     }
+}
+
+/* Everything that one text includes or asks for; quotes begin in `folder`. */
+static void scan(search *s, qn_str text, qn_str folder)
+{
+    qn_directive d;
+    char *copy;
+    if (!qn_join_lines(&text, &copy)) {
+        s->failed = true;
+        return;
+    }
+    for (const char *at = text.data; !s->failed && qn_next_include(text, &at, &d);) {
+        follow(s, &d, folder);
+    }
+    for (const char *at = text.data; !s->failed && qn_next_question(text, &at, &d);) {
+        follow(s, &d, folder);
+    }
+    qn_free(copy);
 }
 
 static qn_str folder_of(const char *path)
@@ -311,6 +277,7 @@ static void scan_options(search *s)
     const qn_compile_request *r = s->request;
     for (size_t k = 0; k < r->option_count; k++) {
         const char *path;
+        s->opaque |= strstr(r->options[k], "__has_include") != NULL; /* -DHAVE=__has_include(...) */
         if (qn_option_path(r->options, r->option_count, &k, &path) == QN_INCLUDE_FILE && path[0]) {
             const char *slash = strrchr(path, '/');
             char found[PATH_MAX];
@@ -368,16 +335,22 @@ static void give_user_folders(const search *s, qn_includes *out)
     }
 }
 
-/* Is there anything to look for? */
+/* Is there anything to look for? The word may be split over lines. */
+static bool may_include(const char *text)
+{
+    return strstr(text, "include") || strstr(text, "\\\n") || strstr(text, "\\\r\n");
+}
+
 static bool any_include(const qn_compile_request *r)
 {
-    static const char word[] = "include";
-    bool any = strstr(r->source, word) != NULL;
+    bool any = may_include(r->source);
     for (size_t k = 0; !any && k < r->header_count; k++) {
-        any = strstr(r->headers[k].text, word) != NULL;
+        any = may_include(r->headers[k].text);
     }
-    return any || qn_options_say(r->options, r->option_count, word) ||
-           qn_options_say(r->options, r->option_count, "pre-include");
+    for (size_t k = 0; !any && k < r->option_count; k++) {
+        any = may_include(r->options[k]);
+    }
+    return any;
 }
 
 static void find(search *s)
@@ -414,6 +387,7 @@ quern_status qn_includes_find(qn_includes *out, const qn_compile_request *reques
         return qn_fail_memory("looking for headers");
     }
     give_user_folders(&s, out);
+    out->opaque = s.opaque;
     return QUERN_OK;
 }
 

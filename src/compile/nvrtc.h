@@ -108,6 +108,9 @@ size_t qn_cuda_folder_with(const char *name);
 /** Is a folder of the user's one with CUDA's or CCCL's headers, and of which version? */
 bool qn_cuda_folder_is(const char *folder);
 uint64_t qn_cuda_version_of(const char *folder);
+/** Is what this name finds in such a folder CUDA's or CCCL's own header, known by that version?
+ * All else there is the user's: /usr/include may be such a folder. */
+bool qn_cuda_header_is(const char *name);
 
 /* ---- missing.c ---------------------------------------------------------------------------- */
 
@@ -150,6 +153,22 @@ quern_status qn_diagnose(qn_str log, const qn_compile_request *request,
 /** Record QUERN_ERROR_COMPILE for options that NVRTC refused; names the user's option it means. */
 quern_status qn_diagnose_option(qn_str log, const qn_compile_request *request,
                                 const qn_nvrtc *nvrtc);
+
+/* ---- directives.c ------------------------------------------------------------------------- */
+
+/** A name as it is written, and whether in quotes. */
+typedef struct qn_directive {
+    qn_str name; /**< empty: not written here, a macro gives it */
+    bool quoted;
+    bool further; /**< #include_next: the name is that of a later file */
+} qn_directive;
+/** The next #include from *at on, in a text whose lines are joined. False: there is no more. */
+bool qn_next_include(qn_str text, const char **at, qn_directive *out);
+/** The next __has_include from *at on, but where the text only asks whether that word is known. */
+bool qn_next_question(qn_str text, const char **at, qn_directive *out);
+/** The text with lines that end in a backslash joined to the next, as the compiler reads it: *text
+ * as it was, or *copy, which the caller frees. False: out of memory. */
+bool qn_join_lines(qn_str *text, char **copy);
 
 /* ---- skip.c ------------------------------------------------------------------------------- */
 

@@ -69,6 +69,7 @@ quern_status quern_open_device(quern_engine **out, const quern_device_methods *m
     pthread_mutex_init(&engine->workspaces_lock, NULL);
     atomic_init(&engine->references, 1);
     atomic_flag_clear(&engine->closed);
+    atomic_flag_clear(&engine->opaque_told);
     engine->object = QN_OBJECT_ENGINE;
     qn_images_enter();
     *out = engine;

@@ -40,7 +40,8 @@ struct quern_engine {
     pthread_mutex_t modules_lock;
     struct qn_module *modules; /**< loaded images, by key; live as long as the engine */
     pthread_mutex_t copy_lock;
-    quern_kernel *copy; /**< copies between layouts; made when first needed */
+    quern_kernel *copy;      /**< copies between layouts; made when first needed */
+    atomic_flag opaque_told; /**< that a source is compiled each time was logged */
     atomic_uint_fast64_t compiled;
     atomic_uint_fast64_t compile_us;
 };

@@ -2,7 +2,8 @@
  *
  * making: from a request to an image. In: what to compile or to link. Out: an image, found in
  * memory, in the cache on disk, or made now. The thing to know: the key is made of everything that
- * shapes the image, so what is found under it is what would be made.
+ * shapes the image, so what is found under it is what would be made. Where headers cannot all be
+ * known (the source is opaque), no image is looked up or kept.
  */
 #include "engine/modules.h"
 #include <stdio.h>
@@ -15,7 +16,7 @@ static quern_status make_key(qn_making *m)
     const qn_compile_request *c = &m->request->compile;
     qn_key_free(&m->key);
     if (m->request->link != NULL) {
-        return qn_linked_key(&m->key, m->engine, m->request);
+        return qn_linked_key(&m->key, &m->opaque, m->engine, m->request);
     }
     return qn_key_make(&m->key, &(qn_key_fields){
                                     .source = c->source,
@@ -54,6 +55,7 @@ quern_status qn_making_begin(qn_making *m, quern_engine *engine, qn_module_reque
     if (request->link == NULL) {
         QN_TRY(qn_includes_find(&m->includes, &request->compile));
         request->compile.includes = &m->includes;
+        m->opaque = m->includes.opaque;
     }
     return make_key(m);
 }
@@ -71,6 +73,9 @@ bool qn_making_find(const qn_making *m, qn_image *image, qn_origin *origin)
 {
     *image = (qn_image){0};
     *origin = QN_FROM_MEMORY;
+    if (m->opaque) {
+        return false;
+    }
     if (qn_images_get(&m->key, m->compiler.build_id, image)) {
         return true;
     }
@@ -80,6 +85,9 @@ bool qn_making_find(const qn_making *m, qn_image *image, qn_origin *origin)
 
 void qn_making_keep(const qn_making *m, const qn_image *image)
 {
+    if (m->opaque) {
+        return;
+    }
     int major, minor;
     char version[32];
     qn_compiler_version(&major, &minor);
@@ -87,6 +95,16 @@ void qn_making_keep(const qn_making *m, const qn_image *image)
     qn_store_row row = {m->request->name, m->compiler.build_id, version, m->request->compile.arch};
     qn_images_put(&m->key, m->compiler.build_id, image);
     qn_store_put(m->engine->store, &m->key, image, &row);
+}
+
+static void tell_opaque(const qn_making *m)
+{
+    if (m->opaque && !atomic_flag_test_and_set(&m->engine->opaque_told)) {
+        qn_log(&m->engine->logger, QN_INFO,
+               "%s is compiled each time: which headers it includes cannot be known without the "
+               "compiler (#include MACRO, #include_next, __has_include)",
+               m->request->name);
+    }
 }
 
 /* ---- making --------------------------------------------------------------------------------- */
@@ -110,6 +128,7 @@ quern_status qn_making_produce(qn_making *m, qn_image *out)
 {
     const qn_module_request *r = m->request;
     *out = (qn_image){0};
+    tell_opaque(m);
     if (r->link != NULL) {
         return qn_linked_image(out, m->engine, r);
     }

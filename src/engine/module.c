@@ -155,10 +155,15 @@ static quern_status known_or_new(qn_module **out, qn_making *m)
 
 /* ---- modules of the engine, and of users ----------------------------------------------------- */
 
+static qn_module *find_shared(const qn_making *m)
+{
+    return m->opaque ? NULL : find_module(m->engine, m->key.hex);
+}
+
 static quern_status make_shared(qn_module **out, qn_making *m)
 {
     for (;;) {
-        *out = find_module(m->engine, m->key.hex);
+        *out = find_shared(m);
         if (*out != NULL) {
             return QUERN_OK;
         }
@@ -166,7 +171,7 @@ static quern_status make_shared(qn_module **out, qn_making *m)
         if (!qn_once_begin(&once, &m->key, m->compiler.build_id)) {
             continue;
         }
-        *out = find_module(m->engine, m->key.hex);
+        *out = find_shared(m);
         quern_status status = QUERN_OK;
         if (*out == NULL) {
             status = known_or_new(out, m);

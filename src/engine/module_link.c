@@ -39,7 +39,7 @@ static qn_module_request request_of(const qn_link_job *job, const quern_link_inp
 }
 
 /** The key's share of one input; what it points to lives in `arena`. */
-static quern_status key_piece(qn_key_piece *out, quern_engine *engine,
+static quern_status key_piece(qn_key_piece *out, bool *opaque, quern_engine *engine,
                               const qn_module_request *whole, const quern_link_input *input,
                               qn_arena *arena)
 {
@@ -52,6 +52,7 @@ static quern_status key_piece(qn_key_piece *out, quern_engine *engine,
     qn_making making;
     quern_status status = qn_making_begin(&making, engine, &request);
     if (status == QUERN_OK) {
+        *opaque |= making.opaque;
         out->size = making.key.material_size;
         out->data = qn_arena_strndup(arena, making.key.material, out->size);
         status = out->data != NULL ? QUERN_OK : qn_fail_memory("preparing to link");
@@ -60,7 +61,8 @@ static quern_status key_piece(qn_key_piece *out, quern_engine *engine,
     return status;
 }
 
-quern_status qn_linked_key(qn_key *out, quern_engine *engine, const qn_module_request *request)
+quern_status qn_linked_key(qn_key *out, bool *opaque, quern_engine *engine,
+                           const qn_module_request *request)
 {
     const qn_link_job *job = request->link;
     qn_arena arena = {0};
@@ -69,7 +71,7 @@ quern_status qn_linked_key(qn_key *out, quern_engine *engine, const qn_module_re
     qn_key_piece *pieces = qn_arena_alloc(&arena, job->count * sizeof *pieces);
     quern_status status = pieces != NULL ? QUERN_OK : qn_fail_memory("preparing to link");
     for (size_t k = 0; status == QUERN_OK && k < job->count; k++) {
-        status = key_piece(&pieces[k], engine, request, &job->inputs[k], &arena);
+        status = key_piece(&pieces[k], opaque, engine, request, &job->inputs[k], &arena);
     }
     if (status == QUERN_OK) {
         status = qn_key_make(out, &(qn_key_fields){.source = "",

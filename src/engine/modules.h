@@ -24,19 +24,20 @@ typedef struct qn_making {
     qn_includes includes;
     qn_key key;
     qn_compiler_identity compiler;
+    bool opaque; /**< the key does not cover all that is included: made each time, kept nowhere */
 } qn_making;
 
 /** Fill in the request and make its key. qn_making_end() must follow, also after a failure. */
 quern_status qn_making_begin(qn_making *making, quern_engine *engine, qn_module_request *request);
 void qn_making_end(qn_making *making);
-/** An image of this key made before, in this process or on this machine. */
+/** An image of this key made before, in this process or on this machine; never when opaque. */
 bool qn_making_find(const qn_making *making, qn_image *image, qn_origin *origin);
 /** Before something is made: a compiler that is older than the GPU can only make PTX for it; then
  * the key becomes that of this PTX, and *changed is true. */
 quern_status qn_making_settle(qn_making *making, bool *changed);
 /** Compile or link. */
 quern_status qn_making_produce(qn_making *making, qn_image *out);
-/** Remember an image in memory and on disk. */
+/** Remember an image in memory and on disk, unless opaque. */
 void qn_making_keep(const qn_making *making, const qn_image *image);
 /** All of this, for an image that is not loaded: one thread makes it, others wait. */
 quern_status qn_image_make(qn_image *out, quern_engine *engine, qn_module_request *request);
@@ -118,8 +119,9 @@ typedef struct qn_link_job {
 } qn_link_job;
 
 /** The key of what is linked, of which only arch, kind and line_info are looked at in the request.
- */
-quern_status qn_linked_key(qn_key *out, quern_engine *engine, const qn_module_request *request);
+ * *opaque becomes true when one of the sources is. */
+quern_status qn_linked_key(qn_key *out, bool *opaque, quern_engine *engine,
+                           const qn_module_request *request);
 quern_status qn_linked_image(qn_image *out, quern_engine *engine, const qn_module_request *request);
 
 /* ---- function.c: functions of a module ------------------------------------------------------ */

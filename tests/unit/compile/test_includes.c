@@ -26,7 +26,8 @@ static void write_file(const char *name, const char *text)
     fclose(file);
 }
 
-/* "a.h, b.h, -nix.h": the names found, with a - before those that are nowhere. */
+/* "a.h, b.h, -nix.h?": the names found, with a - before those that are nowhere, and a ? where there
+ * may be more. */
 static char *names_of(const qn_includes *includes)
 {
     static char names[2000];
@@ -36,6 +37,7 @@ static char *names_of(const qn_includes *includes)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s%s", k ? ", " : "",
                  file->hash[0] | file->hash[1] ? "" : "-", file->name);
     }
+    strcat(names, includes->opaque ? "?" : "");
     return names;
 }
 
@@ -56,7 +58,7 @@ static const struct {
     {"  #  include\t\"a.h\" // as ever\n", "a.h"},
     {"/* first */ # /**/ include /* then */ \"a.h\"", "a.h"},
     {"#include \\\n \"a.h\"", "a.h"},
-    {"#include_next <a.h>", "a.h"},
+    {"#include_next <a.h>", "a.h?"},
     {"#include\"a.h\"\n#include<b.h>", "a.h, b.h"},
     {"#include \"a.h\"\n#include \"a.h\"", "a.h"},
     {"#if 0\n#include \"a.h\"\n#endif", "a.h"},
@@ -65,13 +67,31 @@ static const struct {
     {"const char *s = R\"(/* \" )\";\n#include \"a.h\"", "a.h"},
     {"#error don't\n#include \"a.h\"", "a.h"},
     {"int n = 1'000;\n#include \"a.h\"", "a.h"},
-    {"#include NAME\n#include\n#include \"\n#include <\n#include \"\"", ""},
+    {"#include NAME\n#include\n#include \"\n#include <\n#include \"\"", "?"},
     {"#include \"nix.h\"", "-nix.h"},
     {"#include \"sub/c.h\"", "sub/c.h, d.h"},
     {"#include \"memory.h\"", "b.h"},
     {"#include \"sub\"", "-sub"},
     {"#include \"source.h\"\n#include <source.h>", "source.h, -source.h"},
     {"#includes \"a.h\"", ""},
+    {"#include NAME\n#include <a.h>", "a.h?"},
+    {"#include/**/NAME(a.h)", "?"},
+    {"// #include NAME", ""},
+    {"%:include <a.h>", "a.h"},
+    {"  %: include NAME", "?"},
+    {"int m = 7 % 2;\n#include <a.h>", "a.h"},
+    {"#inc\\\nlude <a.h>", "a.h"},
+    {"#inc\\\r\nlude \"a\\\n.h\"", "a.h"},
+    {"#include \\\r\n<a.h>\r\n#include <b.h>\r\n", "a.h, b.h"},
+    {"%\\\n: include <a.h>", "a.h"},
+    {"// a comment \\\n#include NAME\n#include <b.h>", "b.h"},
+    {"#if __has_include(<a.h>)\n#endif", "a.h"},
+    {"#if __has_include ( \"nix.h\" ) || __has_\\\ninclude(<b.h>)\n#endif", "-nix.h, b.h"},
+    {"#if __has_include(NAME)\n#endif", "?"},
+    {"#if __has_include_next(<a.h>)\n#endif", "?"},
+    {"#define HAS __has_include\n", "?"},
+    {"#ifdef __has_include\n#if defined(__has_include) && __has_include(<a.h>)\n", "a.h"},
+    {"#if 1\n__has_include", "?"},
     {"\"unfinished\n#include \"a.h\"", "a.h"},
     {"/* unfinished\n#include \"a.h\"", ""},
 };
@@ -128,6 +148,8 @@ Test(includes, ways_to_name_a_folder)
     expect_names(&request, "a.h");
     request.option_count = 1; /* a folder that is not said is none */
     expect_names(&request, "");
+    before[1] = "-DHAVE=__has_include(<a.h>)";
+    expect_names(&request, "?");
 }
 
 static qn_compile_request simple = {.source = "#include \"chain0.h\"\n#include \"circle.h\"\n"};
@@ -251,6 +273,28 @@ Test(includes, a_toolkit_among_the_users_folders_is_not_read_either)
         make_toolkit("13010");
     }
     cr_expect_neq(versions[0], versions[1]);
+}
+
+Test(includes, the_users_own_headers_beside_cudas_are_read)
+{
+    clearenv();
+    make_toolkit("13000");
+    unsetenv("CUDA_HOME");
+    write_file("toolkit/include/my.h", "#include \"cuda_fp16.h\"\n#include <far.h>");
+    write_file("toolkit/include/far.h", "int far;");
+    write_file("toolkit/include/cuda_mine.h", "int mine;");
+    static const char *const folders[] = {"toolkit/include", "toolkit/include/"};
+    for (size_t k = 0; k < QN_COUNT(folders); k++) {
+        const char *options[] = {"-I", scratch_path(folders[k])};
+        qn_compile_request request = {.source = "#include <my.h>\n#include \"cuda_mine.h\"",
+                                      .options = options,
+                                      .option_count = 2};
+        expect_names(&request, "my.h, cuda_mine.h, far.h");
+        qn_includes includes;
+        cr_assert_eq(qn_includes_find(&includes, &request), QUERN_OK);
+        cr_expect_neq(includes.cuda, 0, "CUDA's are known by their version");
+        qn_includes_free(&includes);
+    }
 }
 
 /* ---- compiled -------------------------------------------------------------------------------- */

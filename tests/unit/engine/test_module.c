@@ -347,6 +347,35 @@ static void write_file(const char *path, const void *data, size_t bytes)
     cr_assert(file != NULL && fwrite(data, 1, bytes, file) == bytes && fclose(file) == 0);
 }
 
+/* Only the compiler knows which header a macro names, so what it gave before is not trusted. */
+Test(module, an_edited_header_behind_a_macro_is_seen)
+{
+    static const char *const sources[] = {"#define NAME <value.h>\n#include NAME\n" FILL,
+                                          "#include \"outer.h\"\n" FILL};
+    quern_array *x = four_zeros();
+    char folder[300];
+    scratch_make();
+    snprintf(folder, sizeof folder, "-I%s", scratch);
+    quern_module_options o = QUERN_MODULE_OPTIONS_INIT;
+    o.options = (const char *[]){folder, "-DHEADER=\"value.h\""};
+    o.option_count = 2;
+    write_file(scratch_path("outer.h"), "#include HEADER\n", 16);
+    for (size_t k = 0; k < sizeof sources / sizeof *sources; k++) {
+        for (int value = 1; value <= 2; value++) {
+            char text[40];
+            int length = snprintf(text, sizeof text, "#define VALUE %d\n", value);
+            write_file(scratch_path("value.h"), text, (size_t)length);
+            quern_module *m;
+            OK(quern_module_new(&m, engine, sources[k], &o));
+            run(m, "fill", x);
+            EXPECT(x, int32_t, value, value, value, value);
+            quern_module_release(m);
+        }
+    }
+    scratch_delete();
+    quern_array_release(x);
+}
+
 Test(module, files)
 {
     quern_array *x = four_zeros();
