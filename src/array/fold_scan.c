@@ -9,7 +9,6 @@
 
 #define WARP          32
 #define WARPS         (QN_FOLD_BLOCK / WARP)
-#define MOST_VALUES   32  /**< of a thread; four where it is not known how wide they are */
 #define MOST_STEPS    8   /**< units of a thread at once: each is compiled for itself */
 #define SEGMENT_BYTES 128 /**< side by side, that keep a narrow tile of columns fast */
 
@@ -152,28 +151,34 @@ static void choose_threads(const qn_fold_making *m)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/** Values that a thread holds at once: the more, the seldomer tiles wait for each other. Wide ones
- * take the registers that more threads would need. Measured on an H200: float32 2.2 TB/s with 32
- * values and 1.9 with 16, float64 1.8 TB/s with 16 and 2.1 with 8. */
-static uint32_t thread_values(uint32_t value_size)
+/** Values that a thread holds at once. Of narrow ones in tiles twice as many, since the larger
+ * tiles are, the seldomer they wait for each other: on an H200, float32 runs at 2.2 TB/s with 32
+ * values and at 1.9 with 16, but float64 at 1.8 TB/s with 16 and at 2.1 with 8. */
+static uint32_t thread_values(uint32_t value_size, bool tiles)
 {
     if (value_size == 0) {
         return 4;
     }
-    return QN_MIN(MOST_VALUES, (value_size <= 4 ? 128u : 64u) / value_size);
+    uint32_t bytes = tiles && value_size <= 4 ? 128 : 64;
+    return QN_MIN(tiles ? 32u : 16u, bytes / value_size);
 }
 
 void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,
                        const int64_t *shape, const qn_fold_rules *rules, uint32_t value_size)
 {
     qn_fold_making m = qn_fold_begin(fold, operands, operand_count, rules);
-    uint32_t values = thread_values(value_size);
+    uint32_t values = thread_values(value_size, false);
     qn_fold_dims(&m, ndim, shape);
     fold->form.columns = fold->form.kept > 0 && qn_fold_dense_columns(&m);
     /* Columns meet in shared memory, lane by lane. */
     choose_units(&m, fold->form.columns && value_size == 0 ? 1 : values);
     fold->form.steps = (uint8_t)QN_MIN(values / fold->form.lanes, MOST_STEPS);
     choose_threads(&m);
+    if (fold->form.split) {
+        values = thread_values(value_size, true);
+        fold->form.steps = (uint8_t)QN_MIN(values / fold->form.lanes, MOST_STEPS);
+        choose_threads(&m);
+    }
     fold->form.wide = qn_fold_needs_wide(&m);
 }
 

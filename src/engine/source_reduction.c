@@ -147,13 +147,17 @@ static void unit_hole(qn_text *out, const qn_call *call)
     qn_text_puts(out, "        }");
 }
 
-/** Units whose loads a thread has on their way together. One of 16 bytes is enough to keep memory
- * busy, and compiles fastest; narrow elements take so long to unpack that two are better. */
+/** Units whose loads a thread has on their way together. Where several blocks share an output there
+ * are threads enough that one of 16 bytes keeps memory busy, and it compiles fastest; elements of a
+ * byte or two take so long to unpack that two are better. */
 static int units_in_flight(const qn_call *call)
 {
     static const int by_lanes[] = {[1] = 4, [2] = 2, [4] = 1, [8] = 2, [16] = 2};
-    bool costly = call->kernel->loops || call->kernel->heavy > 0;
-    return costly ? 1 : by_lanes[call->fold.form.lanes];
+    const qn_fold_form *f = &call->fold.form;
+    if (call->kernel->loops || call->kernel->heavy > 0) {
+        return 1;
+    }
+    return f->split || f->lanes > 4 ? by_lanes[f->lanes] : 4;
 }
 
 /* ---- combining and finishing ---------------------------------------------------------------- */
