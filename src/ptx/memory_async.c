@@ -201,7 +201,9 @@ bool qn_run_bulk_copy(qn_warp *warp, const qn_op *op, uint32_t mask)
             !qn_access_check(warp, op, lane, to, bytes, QN_WRITE)) {
             return false;
         }
-        memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+        if (bytes != 0) { /* of none the addresses may be null */
+            memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+        }
         if (copy->tells && !qn_run_mbarrier(warp, &copy->barrier, 1u << lane)) {
             return false;
         }
