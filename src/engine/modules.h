@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * modules: what programs bring themselves: CUDA source and images, and the functions and globals in
- * them (section 6 of quern.h).
+ * them (quern/module.h).
  *
  *     source --make--> image, module --find--> function --check arguments--> launch
  *

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Modules. CUDA source and images: functions, globals, launching with a grid.
+ *
+ *     quern_module *module;
+ *     quern_module_new(&module, engine, source, NULL);            // CUDA C++; compiled, or cached
+ *     quern_function *saxpy;
+ *     quern_module_function(&saxpy, module, "saxpy");
+ *     quern_function_call(saxpy, &QUERN_GRID(64, 256), x, y, 2.0f, 16384);
+ *
+ * Functions of a module are what CUDA calls kernels: they are launched with a grid, and their
+ * arguments are checked against what the image says of their parameters.
+ */
+#ifndef QUERN_MODULE_H
+#define QUERN_MODULE_H
+
+#include <quern/value.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A loaded image. May be used from many threads at once. */
+typedef struct quern_module quern_module;
+/** A kernel in a module. It keeps its module alive. May be called from many threads at once. */
+typedef struct quern_function quern_function;
+
+/** A header in memory: what `#include "name"` or `#include <name>` gives. */
+typedef struct quern_header {
+    const char *name;
+    const char *text;
+} quern_header;
+
+typedef struct quern_module_options {
+    uint32_t size; /**< sizeof(quern_module_options) */
+    uint32_t option_count;
+    /** NVRTC options, such as "-DN=3", "-Idir", "--std=c++20". Copied. */
+    const char *const *options;
+    /** What the source is called in messages; headers in quotes are looked for beside it. NULL:
+     * "kernel.cu". */
+    const char *file_name;
+    /** Instances of templates that the source must have, such as "scale<double, 3>": they are then
+     * functions and globals under just these names. */
+    const char *const *expressions;
+    const quern_header *headers; /**< in memory; looked at before those on disk. Copied. */
+    uint32_t expression_count;
+    uint32_t header_count;
+} quern_module_options;
+
+#define QUERN_MODULE_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(quern_module_options), 0, NULL, NULL, NULL, NULL, 0, 0                              \
+    }
+
+/** Compile CUDA C++ `source`, or find it in the cache, and load it.
+ *
+ * The key of the cache covers the source, the options, the name expressions, and the contents of
+ * the headers in memory and in the user's own folders. A source that includes what only the
+ * compiler can name (#include MACRO, #include_next, __has_include(MACRO)) is compiled each time.
+ * CUDA's and CCCL's headers (<cooperative_groups.h>, <cub/block/block_scan.cuh>, ...) are found
+ * where a CUDA Toolkit is installed. Waits for the compiler, not for the device. The caller owns
+ * *out; free it with quern_module_release().
+ *
+ * Errors: QUERN_ERROR_COMPILE (with the compiler's log; a header that was not found, with where it
+ * was looked for), QUERN_ERROR_NAME (a name expression without a match, with the names there are),
+ * QUERN_ERROR_NVRTC_NOT_FOUND, _NVRTC, _IMAGE, _INVALID_ARGUMENT, _OUT_OF_MEMORY, _DEVICE_MEMORY.
+ */
+QUERN_API quern_status quern_module_new(quern_module **out, quern_engine *engine,
+                                        const char *source, const quern_module_options *options);
+
+/** Load an image from memory: a cubin, PTX, or a fatbin, told apart by its first bytes. Copied.
+ * The software device takes PTX, and fatbins that hold PTX.
+ * Errors: QUERN_ERROR_IMAGE (damaged, or for another GPU: both are named), _DEVICE_MEMORY. */
+QUERN_API quern_status quern_module_load(quern_module **out, quern_engine *engine,
+                                         const void *image, size_t bytes);
+
+/** Load a file: an image as above, or CUDA source, which is compiled as above under its own path.
+ * Errors: also QUERN_ERROR_IO. */
+QUERN_API quern_status quern_module_open(quern_module **out, quern_engine *engine, const char *path,
+                                         const quern_module_options *options);
+
+/** One piece of a program that is linked. */
+typedef struct quern_link_input {
+    const char *name;   /**< in messages; of a source also its file name */
+    const char *source; /**< CUDA C++, or NULL for what is compiled already */
+    const void *image;  /**< cubin, PTX, fatbin, LTO-IR, object or static library */
+    uint64_t image_bytes;
+} quern_link_input;
+
+/** Link several pieces into one module, through nvJitLink, which is loaded for it. Sources are
+ * compiled with the options, as relocatable code, or as LTO-IR when one of the options is "-dlto".
+ * On the software device all inputs must be sources or LTO-IR.
+ * Errors: those of quern_module_new(); QUERN_ERROR_LINK with the linker's log,
+ * QUERN_ERROR_NVJITLINK_NOT_FOUND. */
+QUERN_API quern_status quern_module_link(quern_module **out, quern_engine *engine,
+                                         const quern_link_input *inputs, size_t count,
+                                         const quern_module_options *options);
+
+QUERN_API quern_module *quern_module_retain(quern_module *module);
+/** One reference less; the last one waits for the device and unloads the image. Accepts NULL. */
+QUERN_API void quern_module_release(quern_module *module);
+
+/** A kernel of a module: by its name where it is extern "C", by its name expression where it was
+ * asked for by one, else by its plain name ("scale") where only one function has it, or by its
+ * mangled name. The caller owns *out; free it with quern_function_release().
+ * Errors: QUERN_ERROR_NAME, with the names that there are. */
+QUERN_API quern_status quern_module_function(quern_function **out, quern_module *module,
+                                             const char *name);
+QUERN_API quern_function *quern_function_retain(quern_function *function);
+QUERN_API void quern_function_release(quern_function *function);
+
+/** A `__device__` or `__constant__` variable of a module as an array, which keeps the module alive.
+ * `shape` NULL (with `ndim` 0): one dimension, all of the variable. Its bytes must not be more than
+ * the variable's. Names as for functions.
+ * Errors: QUERN_ERROR_NAME, QUERN_ERROR_SHAPE with both sizes. */
+QUERN_API quern_status quern_module_global(quern_array **out, quern_module *module,
+                                           const char *name, quern_dtype dtype, int ndim,
+                                           const int64_t *shape);
+
+/** Facts of a function on its device. */
+typedef struct quern_function_info {
+    uint32_t size;               /**< sizeof(quern_function_info), set by the caller */
+    uint32_t registers;          /**< per thread; 0: not known */
+    uint32_t shared_bytes;       /**< static, per block */
+    uint32_t local_bytes;        /**< per thread */
+    uint32_t constant_bytes;     /**< of user constants */
+    uint32_t max_threads;        /**< of a block of this function */
+    uint32_t max_dynamic_shared; /**< bytes that a launch may ask for; raised when one asks */
+    uint32_t ptx_version;        /**< 75 for compute_75; 0: not known */
+    uint32_t binary_version;     /**< 90 for sm_90; 0: not known, or PTX that is executed */
+    int32_t shared_carveout;     /**< preferred percentage of the L1 cache; -1: the default */
+    uint32_t parameter_count;    /**< UINT32_MAX: not known */
+    uint32_t reserved;
+} quern_function_info;
+/** Fill *info. */
+QUERN_API quern_status quern_function_get_info(quern_function *function, quern_function_info *info);
+/** Offset and size of parameter `index` in the parameter block, in bytes.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT past the last one, QUERN_ERROR_NOT_SUPPORTED where the
+ * driver does not say (before CUDA 12.4). */
+QUERN_API quern_status quern_function_parameter(quern_function *function, uint32_t index,
+                                                uint64_t *offset, uint64_t *bytes);
+
+/** What quern_function_set() changes. */
+typedef enum quern_function_property {
+    QUERN_FUNCTION_SHARED_CARVEOUT = 1,      /**< percentage of the L1 cache; -1: the default */
+    QUERN_FUNCTION_NON_PORTABLE_CLUSTER = 2, /**< 1: clusters of more than 8 blocks are allowed */
+} quern_function_property;
+/** Has no effect on the software device, which has neither. */
+QUERN_API quern_status quern_function_set(quern_function *function,
+                                          quern_function_property property, int32_t value);
+
+/** Blocks of `block_threads` threads and `shared_bytes` of dynamic shared memory that fit one
+ * multiprocessor at once; 0 where the device does not say. */
+QUERN_API quern_status quern_function_occupancy(uint32_t *blocks, quern_function *function,
+                                                uint32_t block_threads, uint32_t shared_bytes);
+
+/** How a function is launched. */
+typedef struct quern_launch_options {
+    uint32_t size;         /**< sizeof(quern_launch_options) */
+    uint32_t grid[3];      /**< blocks; 0 counts as 1 */
+    uint32_t block[3];     /**< threads of a block; 0 counts as 1 */
+    uint32_t shared_bytes; /**< dynamic shared memory of a block; past 48 KiB it is raised */
+    uint32_t cluster[3];   /**< blocks of a cluster; 0 counts as 1, all 0: no clusters */
+    uint32_t cooperative;  /**< 1: all blocks run at once, so that they may wait for each other */
+    uint32_t overlap;     /**< 1: may begin before the launch in front of it in the stream has ended
+                               (programmatic dependent launch); the function then waits itself */
+    uint32_t any_strides; /**< 1: arrays that are not C-contiguous are passed all the same */
+    int32_t priority;     /**< of its blocks, as cudaStreamCreateWithPriority's; 0: the stream's */
+    uint32_t reserved;
+    quern_stream *stream; /**< NULL: the engine's own */
+} quern_launch_options;
+
+#define QUERN_LAUNCH_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(quern_launch_options), {0}, {0}, 0, {0}, 0, 0, 0, 0, 0, NULL                        \
+    }
+#ifndef __cplusplus
+/** A launch of so many blocks of so many threads, along x. */
+#define QUERN_GRID(blocks, threads)                                                                \
+    ((quern_launch_options){                                                                       \
+        sizeof(quern_launch_options), {(blocks)}, {(threads)}, 0, {0}, 0, 0, 0, 0, 0, NULL})
+#endif
+
+/** Launch a function: `values` are its parameters, in order.
+ *
+ * An array (QUERN_VALUE_ARRAY) is passed as the address of its first element and must be
+ * C-contiguous unless `any_strides`; QUERN_VALUE_POINTER as it is; a scalar has the bytes of its
+ * dtype (complex64 those of float2), QUERN_VALUE_STRUCT its own. Literals are refused, because they
+ * do not say how wide they are. Number and sizes must match the function's parameters exactly;
+ * drivers tell them since CUDA 12.4, and an older one cannot be asked: there they are passed as
+ * they are. Returns when the launch is queued.
+ *
+ * Errors: QUERN_ERROR_ARGUMENT_COUNT, QUERN_ERROR_TYPE (kind or size), QUERN_ERROR_SHAPE (strides),
+ * QUERN_ERROR_INVALID_ARGUMENT (grid, block, shared memory or cluster beyond the limits, which are
+ * named), _DRIVER, _LAUNCH, _ACCESS, _NOT_SUPPORTED, _INTERRUPTED. */
+QUERN_API quern_status quern_function_call_n(quern_function *function,
+                                             const quern_launch_options *launch,
+                                             const quern_value *values, size_t count);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* QUERN_MODULE_H */

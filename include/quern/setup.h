@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Devices and set-up. What was found on this machine.
+ */
+#ifndef QUERN_SETUP_H
+#define QUERN_SETUP_H
+
+#include <quern/engine.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct quern_device_info {
+    uint32_t size;              /**< sizeof(quern_device_info), set by the caller */
+    uint32_t processors;        /**< multiprocessors; threads of the software device */
+    char name[128];             /**< "NVIDIA H200", "software device" */
+    char id[32];                /**< what opens it: "cuda:0", "soft" */
+    char target[32];            /**< what is compiled for: "sm_90", "compute_75" */
+    char note[256];             /**< why it cannot be used, or "" */
+    uint64_t memory_bytes;      /**< memory of the device; of the host for the software device */
+    uint32_t max_block_threads; /**< threads that a block may have */
+    uint32_t max_shared_bytes;  /**< shared memory that a block may have, dynamic included */
+    uint32_t warp_size;
+    uint32_t driver_version; /**< 13000 for 13.0; 0 for the software device */
+} quern_device_info;
+
+/** The engine's device. */
+QUERN_API quern_status quern_get_device_info(quern_engine *engine, quern_device_info *info);
+
+/** Fill up to `capacity` entries of `infos` (each with `size` set) with every device of this
+ * machine, GPUs first, the software device last; *count tells how many there are. Never an error
+ * when there is no GPU. */
+QUERN_API quern_status quern_list_devices(size_t *count, quern_device_info *infos, size_t capacity);
+
+/** What NVRTC was found; loading it is only attempted when `load` is not 0. */
+typedef struct quern_compiler_info {
+    uint32_t size;  /**< sizeof(quern_compiler_info), set by the caller */
+    uint32_t found; /**< 1 when a library was found */
+    int32_t major;  /**< version; 0 when it was not loaded */
+    int32_t minor;
+    char path[512];     /**< the library file, or "" */
+    char identity[64];  /**< the library's build id, in hexadecimal, or "" */
+    char problem[1024]; /**< why it cannot be used and where it was looked for, or "" */
+} quern_compiler_info;
+QUERN_API quern_status quern_get_compiler_info(quern_compiler_info *info, int load);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* QUERN_SETUP_H */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Streams and events. Order and time on the device.
+ */
+#ifndef QUERN_STREAM_H
+#define QUERN_STREAM_H
+
+#include <quern/engine.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A queue of work, done in order. On the software device each piece is done before the call that
+ * queues it returns. May be used from many threads at once. */
+QUERN_API quern_status quern_stream_new(quern_stream **out, quern_engine *engine);
+/** Use a foreign stream; `handle` is a CUstream and must outlive the result. */
+QUERN_API quern_status quern_stream_wrap(quern_stream **out, quern_engine *engine, void *handle);
+/** The device's own handle, a CUstream; NULL on the software device. */
+QUERN_API void *quern_stream_handle(const quern_stream *stream);
+/** Wait until all work queued on the stream is done. */
+QUERN_API quern_status quern_stream_wait(quern_stream *stream);
+/** Frees the handle; queued work still completes. Arrays that calls on this stream allocated are
+ * freed in its order: release them before it. */
+QUERN_API void quern_stream_free(quern_stream *stream);
+
+/** A mark in a stream. */
+typedef struct quern_event quern_event;
+QUERN_API quern_status quern_event_new(quern_event **out, quern_engine *engine);
+/** Mark this point of `stream` (NULL: the engine's own). */
+QUERN_API quern_status quern_event_record(quern_event *event, quern_stream *stream);
+/** Wait on the host until the mark is reached. */
+QUERN_API quern_status quern_event_wait(quern_event *event);
+/** Let `stream` (NULL: the engine's own) wait for the mark, without waiting here. */
+QUERN_API quern_status quern_stream_wait_event(quern_stream *stream, quern_event *event);
+/** Milliseconds of device time between two marks that were reached (quern_event_wait). */
+QUERN_API quern_status quern_event_elapsed(double *milliseconds, quern_event *begin,
+                                           quern_event *end);
+QUERN_API void quern_event_free(quern_event *event);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* QUERN_STREAM_H */
