@@ -238,8 +238,11 @@ void cli_generate(const cli_generator *generator, void *data, int64_t count, uin
 /* Bytes of `count` elements of a shape; false when they do not fit in an int64_t. */
 bool cli_shape_bytes(int64_t *bytes, int ndim, const int64_t *shape, size_t element);
 
-/* ---- small_float.c ------------------------------------------------------------------------- */
+/* ---- element.c ----------------------------------------------------------------------------- */
 
+/* Write an element of an array: of a float or complex dtype from its parts, rounded; of bool and
+ * the integers the low bytes of `bits`. */
+void cli_element_store(void *to, quern_dtype dtype, double real, double imag, uint64_t bits);
 /* float16 and bfloat16 as their 16 bits. */
 double cli_small_to_double(uint16_t bits, quern_dtype dtype);
 uint16_t cli_small_from_double(double value, quern_dtype dtype); /* to nearest, ties to even */

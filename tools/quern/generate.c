@@ -133,6 +133,22 @@ static void philox(uint32_t out[4], uint64_t counter, uint64_t stream, uint64_t 
     memcpy(out, c, sizeof c);
 }
 
+/* Bits of a fraction that every number in [0, 1) of a float or complex dtype has. */
+static int fraction_bits(quern_dtype dtype)
+{
+    switch (dtype) {
+    case QUERN_FLOAT16:
+        return 11;
+    case QUERN_BFLOAT16:
+        return 8;
+    case QUERN_FLOAT32:
+    case QUERN_COMPLEX64:
+        return 24;
+    default:
+        return 53;
+    }
+}
+
 /* A uniform number in [0, 1) with `bits` random bits. */
 static double uniform(uint64_t random, int bits)
 {
@@ -146,61 +162,15 @@ static void random_element(void *to, quern_dtype dtype, uint64_t k, uint64_t see
         uint64_t halves[2];
     } r;
     philox(r.words, k, stream, seed);
-    uint64_t a = r.halves[0], b = r.halves[1];
-    switch (dtype) {
-    case QUERN_BOOL:
-        memcpy(to, &(uint8_t){a & 1}, 1);
-        break;
-    case QUERN_FLOAT16:
-        memcpy(to, &(uint16_t){cli_small_from_double(uniform(a, 11), dtype)}, 2);
-        break;
-    case QUERN_BFLOAT16:
-        memcpy(to, &(uint16_t){cli_small_from_double(uniform(a, 8), dtype)}, 2);
-        break;
-    case QUERN_FLOAT32:
-        memcpy(to, &(float){(float)uniform(a, 24)}, 4);
-        break;
-    case QUERN_FLOAT64:
-        memcpy(to, &(double){uniform(a, 53)}, 8);
-        break;
-    case QUERN_COMPLEX64:
-        memcpy(to, (float[2]){(float)uniform(a, 24), (float)uniform(b, 24)}, 8);
-        break;
-    case QUERN_COMPLEX128:
-        memcpy(to, (double[2]){uniform(a, 53), uniform(b, 53)}, 16);
-        break;
-    default: /* the integers: their low bytes, in either sign */
-        memcpy(to, &a, quern_dtype_size(dtype));
-    }
+    int bits = fraction_bits(dtype);
+    cli_element_store(to, dtype, uniform(r.halves[0], bits), uniform(r.halves[1], bits),
+                      dtype == QUERN_BOOL ? r.halves[0] & 1 : r.halves[0]);
 }
 
 /* The whole number `k` as an element; integers wrap. */
 static void whole_element(void *to, quern_dtype dtype, uint64_t k)
 {
-    double value = (double)k;
-    switch (dtype) {
-    case QUERN_BOOL:
-        memcpy(to, &(uint8_t){k != 0}, 1);
-        break;
-    case QUERN_FLOAT16:
-    case QUERN_BFLOAT16:
-        memcpy(to, &(uint16_t){cli_small_from_double(value, dtype)}, 2);
-        break;
-    case QUERN_FLOAT32:
-        memcpy(to, &(float){(float)k}, 4);
-        break;
-    case QUERN_FLOAT64:
-        memcpy(to, &value, 8);
-        break;
-    case QUERN_COMPLEX64:
-        memcpy(to, (float[2]){(float)k, 0}, 8);
-        break;
-    case QUERN_COMPLEX128:
-        memcpy(to, (double[2]){value, 0}, 16);
-        break;
-    default:
-        memcpy(to, &k, quern_dtype_size(dtype));
-    }
+    cli_element_store(to, dtype, (double)k, 0, dtype == QUERN_BOOL ? k != 0 : k);
 }
 
 void cli_generate(const cli_generator *generator, void *data, int64_t count, uint64_t seed,

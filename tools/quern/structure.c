@@ -24,34 +24,6 @@ bool cli_is_structure(const char *text)
            strcmp(text, "null") == 0;
 }
 
-/* The bytes of a scalar, as the host and every GPU have them: little-endian. */
-static void put_scalar(uint8_t *to, const quern_value *scalar)
-{
-    quern_dtype dtype = (quern_dtype)scalar->dtype;
-    const double *parts = scalar->as.parts;
-    double real = scalar->as.real;
-    switch (dtype) {
-    case QUERN_FLOAT16:
-    case QUERN_BFLOAT16:
-        memcpy(to, &(uint16_t){cli_small_from_double(real, dtype)}, 2);
-        break;
-    case QUERN_FLOAT32:
-        memcpy(to, &(float){(float)real}, 4);
-        break;
-    case QUERN_FLOAT64:
-        memcpy(to, &real, 8);
-        break;
-    case QUERN_COMPLEX64:
-        memcpy(to, (float[2]){(float)parts[0], (float)parts[1]}, 8);
-        break;
-    case QUERN_COMPLEX128:
-        memcpy(to, parts, 16);
-        break;
-    default: /* the integers and bool: their low bytes */
-        memcpy(to, &scalar->as.natural, quern_dtype_size(dtype));
-    }
-}
-
 /* One member, text[begin, end), as a scalar. */
 static bool parse_member(quern_value *out, const char *text, size_t begin, size_t end,
                          cli_problem *problem)
@@ -87,7 +59,8 @@ static bool parse_struct(quern_value *out, const char *text, cli_problem *proble
         }
         size_t size = quern_dtype_size((quern_dtype)member.dtype);
         used = (used + size - 1) / size * size;
-        put_scalar(data + used, &member);
+        cli_element_store(data + used, (quern_dtype)member.dtype, member.as.parts[0],
+                          member.as.parts[1], member.as.natural); /* the one that counts */
         used += size;
         widest = size > widest ? size : widest;
         at = end + 1;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * float16 and bfloat16 to and from double, by their fields: 5 exponent and 10 fraction bits, or 8
- * and 7. Exact one way; rounded once, to nearest with ties to even, the other.
+ * Elements of arrays on the host. In: numbers. Out: bytes, as every GPU has them: little-endian.
+ * The thing to know: float16 and bfloat16 go to and from double by their fields, 5 exponent and 10
+ * fraction bits, or 8 and 7; exact one way, and rounded once, to nearest with ties to even, the
+ * other.
  */
 #include "cli.h"
 
 #include <math.h>
+#include <string.h>
 
 static int fraction_bits(quern_dtype dtype)
 {
@@ -53,4 +56,28 @@ uint16_t cli_small_from_double(double value, quern_dtype dtype)
     double units = nearbyint(ldexp(fabs(value), fraction + 1 - exponent));
     int field = exponent - 1 + bias;
     return sign | (uint16_t)(units + (double)(field - 1) * (1 << fraction));
+}
+
+void cli_element_store(void *to, quern_dtype dtype, double real, double imag, uint64_t bits)
+{
+    switch (dtype) {
+    case QUERN_FLOAT16:
+    case QUERN_BFLOAT16:
+        memcpy(to, &(uint16_t){cli_small_from_double(real, dtype)}, 2);
+        break;
+    case QUERN_FLOAT32:
+        memcpy(to, &(float){(float)real}, 4);
+        break;
+    case QUERN_FLOAT64:
+        memcpy(to, &real, 8);
+        break;
+    case QUERN_COMPLEX64:
+        memcpy(to, (float[2]){(float)real, (float)imag}, 8);
+        break;
+    case QUERN_COMPLEX128:
+        memcpy(to, (double[2]){real, imag}, 16);
+        break;
+    default: /* bool and the integers */
+        memcpy(to, &bits, quern_dtype_size(dtype));
+    }
 }
