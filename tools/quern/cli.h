@@ -118,6 +118,7 @@ typedef struct cli_option {
 } cli_option;
 
 typedef struct cli_command cli_command;
+typedef struct cli_job cli_job;
 struct cli_command {
     const char *name;
     const char *summary;      /* one line of the general help */
@@ -130,6 +131,10 @@ struct cli_command {
     const cli_option *options;
     size_t option_count;
     int (*run)(const cli_command *command, int argc, char **argv);
+    /* Of the kernel commands, whose `run` is cli_job_do: the size of their own structure of
+     * options, which begins with a cli_job_options, and what defines the kernel and runs it. */
+    size_t options_size;
+    int (*define)(cli_job *job, const void *options, const cli_list *words);
 };
 
 /* Parse the arguments after the command's name: options into the structure `into`, all other words
@@ -380,6 +385,8 @@ typedef struct cli_parameters {
 
 /* Add the parameters that `signature` declares. It is one that the library has accepted. */
 void cli_parameters_declare(cli_parameters *parameters, const char *signature, bool outputs);
+/* Whether `word` reads INPUT=VALUE, which no code does. */
+bool cli_parameters_is_assignment(const cli_parameters *parameters, const char *word);
 /* Give the NAME=VALUE words to their parameters, and decide what happens to each output. */
 int cli_parameters_assign(cli_parameters *parameters, const char *command, const cli_list *words);
 /* The parameters of a raw kernel, which have no names: a VALUE word for each, in order. */
@@ -438,7 +445,7 @@ typedef struct cli_job_options {
     }
 
 /* A kernel with its arguments: of a snippet, or a function of a module. */
-typedef struct cli_job {
+struct cli_job {
     const cli_command *command;
     cli_job_options options;
     quern_engine *engine;
@@ -447,17 +454,12 @@ typedef struct cli_job {
     quern_call_options call;
     quern_function *function;
     quern_launch_options launch;
-} cli_job;
+};
 
-/* Define the kernel of `job` from the command's own options and its words, and run it. */
-typedef int (*cli_job_body)(cli_job *job, const void *options, const cli_list *words);
-/* Open a job, let `body` do it, and free everything. */
-int cli_job_do(const cli_command *command, const cli_job_options *shared, cli_job_body body,
-               const void *options, const cli_list *words);
+/* A kernel command from its arguments to its end. */
+int cli_job_do(const cli_command *command, int argc, char **argv);
 /* The identity that the word says; NULL for none. */
 const char *cli_identity(const char *word);
-/* Reduce or scan along these axes; along all when there are none. */
-void cli_job_axes(cli_job *job, const cli_numbers *axes);
 /* Whether an array among the arguments says how many elements there are. */
 bool cli_job_has_shape(const cli_job *job);
 /* Make parameters of the signature in words 0 and 1, and give them the words that the command did
@@ -465,6 +467,8 @@ bool cli_job_has_shape(const cli_job *job);
 int cli_job_assign(cli_job *job, const cli_list *words);
 /* Load the arguments that the parameters were given, and do what the options ask for. */
 int cli_job_run(cli_job *job);
+/* Both, for a reduction or scan along these axes; along all when there are none. */
+int cli_job_run_along(cli_job *job, const cli_numbers *axes, const cli_list *words);
 /* The library's failure; with --show-source also the source that did not compile. CLI_FAILURE. */
 int cli_job_fail(const cli_job *job);
 /* Queue one call. */

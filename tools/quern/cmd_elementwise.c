@@ -63,14 +63,6 @@ static int define(cli_job *job, const void *context, const cli_list *words)
     return cli_job_run(job);
 }
 
-static int run(const cli_command *command, int argc, char **argv)
-{
-    elementwise_options options = {0};
-    cli_list words;
-    CLI_TRY(cli_options_parse(command, &options, argc, argv, &words));
-    return cli_job_do(command, &options.job, define, &options, &words);
-}
-
 const cli_command cmd_elementwise = {
     .name = "elementwise",
     .summary = "Run a snippet for every element of its arrays",
@@ -81,5 +73,7 @@ const cli_command cmd_elementwise = {
     .examples = examples,
     .options = table,
     .option_count = CLI_COUNT(table),
-    .run = run,
+    .run = cli_job_do,
+    .options_size = sizeof(elementwise_options),
+    .define = define,
 };

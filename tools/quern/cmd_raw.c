@@ -64,6 +64,15 @@ static const char examples[] =
     "  quern raw k.cu --kernel 'scale<double, 3>' --grid 2 --block 64 \\\n"
     "      arange:float64:100 empty:float64:100:- int32:100\n";
 
+/* Whether this is a name, maybe with its namespaces; else it is an expression, such as an instance
+ * of a template. */
+static bool is_name(const char *kernel)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                  "0123456789_$:";
+    return kernel[strspn(kernel, letters)] == 0;
+}
+
 static void set_extents(uint32_t out[3], const cli_numbers *extents)
 {
     for (size_t k = 0; k < extents->count; k++) {
@@ -100,7 +109,7 @@ static int open_function(cli_job *job, const raw_options *options, const char *p
     compile.options = options->options.items;
     compile.option_count = (uint32_t)options->options.count;
     compile.expressions = &options->kernel;
-    compile.expression_count = strchr(options->kernel, '<') != NULL; /* else a plain name */
+    compile.expression_count = !is_name(options->kernel);
     quern_module *module;
     if (quern_module_open(&module, job->engine, path, &compile) != QUERN_OK) {
         return cli_job_fail(job);
@@ -127,14 +136,6 @@ static int define(cli_job *job, const void *context, const cli_list *words)
     return options->job.explain || options->job.show_source ? CLI_OK : cli_job_run(job);
 }
 
-static int run(const cli_command *command, int argc, char **argv)
-{
-    raw_options options = {0};
-    cli_list words;
-    CLI_TRY(cli_options_parse(command, &options, argc, argv, &words));
-    return cli_job_do(command, &options.job, define, &options, &words);
-}
-
 const cli_command cmd_raw = {
     .name = "raw",
     .summary = "Launch a CUDA kernel of your own, from source or compiled",
@@ -146,5 +147,7 @@ const cli_command cmd_raw = {
     .examples = examples,
     .options = table,
     .option_count = CLI_COUNT(table),
-    .run = run,
+    .run = cli_job_do,
+    .options_size = sizeof(raw_options),
+    .define = define,
 };

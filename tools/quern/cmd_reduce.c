@@ -62,21 +62,7 @@ static int define(cli_job *job, const void *context, const cli_list *words)
         return cli_fail_library(NULL);
     }
     job->call.keepdims = (uint32_t)options->keepdims;
-    cli_job_axes(job, &options->axis);
-    CLI_TRY(cli_job_assign(job, words));
-    if (!cli_job_has_shape(job)) {
-        return cli_usage(job->command->name,
-                         "there is nothing to reduce: pass an array that is not raw");
-    }
-    return cli_job_run(job);
-}
-
-static int run(const cli_command *command, int argc, char **argv)
-{
-    reduce_options options = {0};
-    cli_list words;
-    CLI_TRY(cli_options_parse(command, &options, argc, argv, &words));
-    return cli_job_do(command, &options.job, define, &options, &words);
+    return cli_job_run_along(job, &options->axis, words);
 }
 
 const cli_command cmd_reduce = {
@@ -90,5 +76,7 @@ const cli_command cmd_reduce = {
     .examples = examples,
     .options = table,
     .option_count = CLI_COUNT(table),
-    .run = run,
+    .run = cli_job_do,
+    .options_size = sizeof(reduce_options),
+    .define = define,
 };

@@ -32,13 +32,15 @@ static void close_job(cli_job *job)
     quern_close(job->engine);
 }
 
-int cli_job_do(const cli_command *command, const cli_job_options *shared, cli_job_body body,
-               const void *options, const cli_list *words)
+int cli_job_do(const cli_command *command, int argc, char **argv)
 {
+    cli_job_options *options = cli_alloc(command->options_size);
+    cli_list words;
+    CLI_TRY(cli_options_parse(command, options, argc, argv, &words));
     cli_job job;
-    int status = open_job(&job, command, shared);
+    int status = open_job(&job, command, options);
     if (status == CLI_OK) {
-        status = body(&job, options, words);
+        status = command->define(&job, options, &words);
     }
     close_job(&job);
     return status;
@@ -46,29 +48,24 @@ int cli_job_do(const cli_command *command, const cli_job_options *shared, cli_jo
 
 int cli_job_assign(cli_job *job, const cli_list *words)
 {
-    size_t used = job->command->word_count;
+    const cli_command *command = job->command;
+    size_t used = command->word_count;
     const cli_list assignments = {words->items + used, words->count - used};
     cli_parameters_declare(&job->parameters, words->items[0], false);
     cli_parameters_declare(&job->parameters, words->items[1], true);
-    return cli_parameters_assign(&job->parameters, job->command->name, &assignments);
+    for (size_t k = 2; k < used; k++) { /* with a word left out, an argument stands in its place */
+        if (cli_parameters_is_assignment(&job->parameters, words->items[k])) {
+            return cli_usage(command->name, "%s is missing in front of \"%s\": quern %s%s%s",
+                             command->words[k], words->items[k], command->name,
+                             cli_command_words(command), command->usage);
+        }
+    }
+    return cli_parameters_assign(&job->parameters, command->name, &assignments);
 }
 
 const char *cli_identity(const char *word)
 {
     return *word ? word : NULL;
-}
-
-void cli_job_axes(cli_job *job, const cli_numbers *axes)
-{
-    if (axes->count == 0) {
-        return;
-    }
-    int *list = cli_alloc(axes->count * sizeof *list);
-    for (size_t k = 0; k < axes->count; k++) {
-        list[k] = (int)axes->values[k];
-    }
-    job->call.axes = list;
-    job->call.axis_count = (uint32_t)axes->count;
 }
 
 bool cli_job_has_shape(const cli_job *job)
@@ -183,4 +180,21 @@ int cli_job_run(cli_job *job)
         return explain(job, values);
     }
     return compute(job, values);
+}
+
+int cli_job_run_along(cli_job *job, const cli_numbers *axes, const cli_list *words)
+{
+    int *list = cli_alloc(sizeof *list * CLI_NUMBERS_MOST);
+    for (size_t k = 0; k < axes->count; k++) {
+        list[k] = (int)axes->values[k];
+    }
+    job->call.axes = axes->count > 0 ? list : NULL;
+    job->call.axis_count = (uint32_t)axes->count;
+    CLI_TRY(cli_job_assign(job, words));
+    if (!cli_job_has_shape(job)) {
+        return cli_usage(job->command->name,
+                         "there is nothing to %s: pass an array that is not raw",
+                         job->command->name);
+    }
+    return cli_job_run(job);
 }

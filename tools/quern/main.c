@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The command `quern`: finds the subcommand and runs it. In: arguments. Out: what the subcommand
- * prints and writes; exit status 0, 1 for a failure, 2 for a wrong usage.
+ * prints and writes; exit status 0, or 1 for a failure of any kind.
  */
 #include "cli.h"
 

@@ -74,12 +74,12 @@ static int parse_number(const cli_command *command, const cli_option *option, in
     if (end == text || *end) {
         return cli_usage(command->name, "--%s: \"%s\" is not a whole number", option->name, text);
     }
-    bool too_large = number > 0 && (errno == ERANGE || (option->most && number > option->most));
-    if (too_large && option->most) {
+    const long long most = option->most ? option->most : INT64_MAX;
+    if (errno == ERANGE ? number > 0 : number > most) {
         return cli_usage(command->name, "--%s: %s is out of range; the largest is %lld",
-                         option->name, text, (long long)option->most);
+                         option->name, text, most);
     }
-    if (too_large || errno == ERANGE || number < option->least) {
+    if (errno == ERANGE || number < option->least) {
         return cli_usage(command->name, "--%s: %s is out of range; the smallest is %lld",
                          option->name, text, (long long)option->least);
     }

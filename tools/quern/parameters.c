@@ -77,6 +77,19 @@ static cli_parameter *find(cli_parameters *parameters, const char *name)
     return NULL;
 }
 
+bool cli_parameters_is_assignment(const cli_parameters *parameters, const char *word)
+{
+    for (size_t k = 0; k < parameters->count; k++) {
+        const cli_parameter *p = &parameters->items[k];
+        size_t length = strlen(p->name);
+        if (!p->output && strncmp(word, p->name, length) == 0 && word[length] == '=' &&
+            word[length + 1] != '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int assign(cli_parameters *parameters, const char *command, const char *word)
 {
     const char *equals = strchr(word, '=');

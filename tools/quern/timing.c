@@ -112,14 +112,10 @@ int cli_time(const cli_job *job, const quern_value *values)
     timer *t = cli_alloc(sizeof *t);
     t->job = job;
     t->values = values;
-    int result = CLI_OK;
-    if (measure(t) == QUERN_OK) {
-        result = cli_interrupted();
-    } else {
-        result = cli_interrupted();
-        if (result == CLI_OK) {
-            result = cli_fail_library(NULL);
-        }
+    quern_status measured = measure(t);
+    int result = cli_interrupted();
+    if (result == CLI_OK && measured != QUERN_OK) {
+        result = cli_fail_library(NULL);
     }
     if (result == CLI_OK) {
         report(t, bytes_moved(&job->parameters));

@@ -17,5 +17,6 @@ kernel left=$x right=$x:-
 kernel left=$x right=$x sum=2
 kernel left=$x right=$x 'sum=s.npy[::2]'
 try quern elementwise 'T x' 'T a, T b' 'a = b = x' x=$x a=o.npy b=o.npy
+try quern elementwise 'T x' 'T y' x=$x
 try quern elementwise '' 'raw float32 y' 'y[i] = i' z=2 --size 3
 ls

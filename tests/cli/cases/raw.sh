@@ -34,6 +34,8 @@ template <typename T, int K> __global__ void scale(const T *x, T *y, int n)
     if (i < n) y[i] = x[i] * K;
 }
 namespace deep { __global__ void one(int *x) { *x += 1; } }
+__global__ void both(int *x) { *x = 1; }
+__global__ void both(float *x) { *x = 2; }
 END
 k() {
     kernel=$1 grid=$2 block=$3
@@ -61,6 +63,7 @@ k 'scale<double, 3>' 1 32 arange:float64:5 zeros:float64:5:- int32:5
 k 'scale<int, -2>' 1 32 arange:int32:5 zeros:int32:5:- int32:5
 k one 1 1 arange:int32:3:-
 k deep::one 1 1 arange:int32:3:-
+k '(void (*)(float *))both' 1 1 arange:float32:3:-
 k place 1 1 'zeros:int32:2x2.T:-' --any-strides
 quern raw k.cu --kernel one --grid 1 --block 1 --show-source | cmp - k.cu
 ls

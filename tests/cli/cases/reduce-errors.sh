@@ -23,6 +23,8 @@ try quern reduce 'T x' 'T y' x 'max(a, b)' 'y = a' '' x=zeros:int64:3x0 --axis=1
 try quern reduce 'T x' 'T y' x 'max(a, b)' 'y = a' '' x=zeros:int64:3x0 --axis=0
 echo '-- code'
 try quern reduce 'T x' 'T y' x 'a + b' 'y = a'
+try quern reduce 'T x' 'T y' x 'a + b' 'y = a' x=$x
+try quern reduce 'T x' 'T y' 'x==4' 'a + b' 'y = a' 0 x=$x
 try quern reduce 'T x' 'T y' x 'a + b' 'y = a' 0 --keepdim
 try quern reduce 'T x, T a' 'T y' 'x' 'a + b' 'y = a' 0 x=$x a=1 --quiet
 try quern reduce 'T x' 'T y' '' 'a + b' 'y = a' 0 x=$x --quiet

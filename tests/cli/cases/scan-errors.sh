@@ -13,6 +13,7 @@ sum '' x=$x --axis=1 --exclusive
 sum 0 x=$x y=zeros:int64:2 --axis=1
 sum 0 x=7
 try quern scan 'T x' 'T y' x 'a + b' 'y = a'
+try quern scan 'T x' 'T y' x 'a + b' 'y = a' x=$x
 try quern scan 'T x' 'T y' x 'a + b' 'y = a' 0 x=$x --keepdims
 try quern scan 'T x' 'T y' x '' 'y = a' 0 x=$x
 try quern scan 'T x' 'T y' x 'a + c' 'y = a' 0 x=$x | sed 4q
