@@ -65,6 +65,25 @@ const shape table_shapes[] = {
 };
 const size_t table_shape_count = sizeof table_shapes / sizeof *table_shapes;
 
+int64_t shape_count(const shape *s, unsigned axes)
+{
+    int64_t count = 1;
+    for (int d = 0; d < s->ndim; d++) {
+        count *= axes >> d & 1 ? s->extent[d] : 1;
+    }
+    return count;
+}
+
+void shape_position(const shape *s, unsigned axes, int64_t n, int64_t *at)
+{
+    for (int d = s->ndim - 1; d >= 0; d--) {
+        if (axes >> d & 1) {
+            at[d] = n % s->extent[d];
+            n /= s->extent[d];
+        }
+    }
+}
+
 /* ---- bases ---------------------------------------------------------------------------------- */
 
 /** Whole numbers from -4 to 4, from 0 on for unsigned dtypes. */

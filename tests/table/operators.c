@@ -7,45 +7,6 @@
 #include "table.h"
 #include <math.h>
 
-/* ---- dtypes --------------------------------------------------------------------------------- */
-
-static bool any_number(quern_dtype d)
-{
-    return d != QUERN_BOOL && d != QUERN_FLOAT16 && d != QUERN_BFLOAT16;
-}
-static bool any_real(quern_dtype d)
-{
-    return !is_complex(d);
-}
-static bool any_dtype(quern_dtype d)
-{
-    return d != QUERN_DTYPE_NONE;
-}
-static bool integers(quern_dtype d)
-{
-    return is_integer(d);
-}
-static bool wide_floats(quern_dtype d)
-{
-    return d == QUERN_FLOAT32 || d == QUERN_FLOAT64;
-}
-static bool halves(quern_dtype d)
-{
-    return d == QUERN_FLOAT16 || d == QUERN_BFLOAT16;
-}
-static bool narrow(quern_dtype d)
-{
-    return quern_dtype_size(d) <= 2 && !halves(d);
-}
-static bool only_float32(quern_dtype d)
-{
-    return d == QUERN_FLOAT32;
-}
-static bool only_int32(quern_dtype d)
-{
-    return d == QUERN_INT32;
-}
-
 /* ---- steps ---------------------------------------------------------------------------------- */
 
 static void add(state *s, const element *e)
@@ -110,65 +71,49 @@ static void add_fractions(state *s, const element *e)
 
 /* ---- finishes ------------------------------------------------------------------------------- */
 
-static number whole(int64_t value)
+static number sum_of(const state *s)
 {
-    return (number){(double)value, 0, value};
+    return s->sum;
 }
-
-static void sum_out(number *out, const state *s, int64_t kept)
+static number sum_and_ten(const state *s)
 {
-    (void)kept;
-    out[0] = s->sum;
+    return (number){s->sum.re + 10, s->sum.im, s->sum.whole + 10};
 }
-static void sum_and_ten(number *out, const state *s, int64_t kept)
+static number sum_and_place(const state *s)
 {
-    (void)kept;
-    out[0] = (number){s->sum.re + 10, s->sum.im, s->sum.whole + 10};
+    return whole(s->sum.whole + 1000 * s->kept);
 }
-static void root_out(number *out, const state *s, int64_t kept)
+static number root_of(const state *s)
 {
-    (void)kept;
-    out[0] = (number){sqrt(s->sum.re), 0, 0};
+    return (number){sqrt(s->sum.re), 0, 0};
 }
-static void product_out(number *out, const state *s, int64_t kept)
+static number product_of(const state *s)
 {
-    (void)kept;
-    out[0] = s->some ? s->sum : whole(1);
+    return s->some ? s->sum : whole(1);
 }
-static void best_out(number *out, const state *s, int64_t kept)
+static number best_of(const state *s)
 {
-    (void)kept;
-    out[0] = whole((int64_t)s->best);
+    return whole((int64_t)s->best);
 }
-static void extremes_out(number *out, const state *s, int64_t kept)
+static number least_of(const state *s)
 {
-    (void)kept;
-    out[0] = whole((int64_t)s->least);
-    out[1] = whole((int64_t)s->best);
+    return whole((int64_t)s->least);
 }
-static void at_out(number *out, const state *s, int64_t kept)
+static number place_of(const state *s)
 {
-    (void)kept;
-    out[0] = whole(s->at);
+    return whole(s->at);
 }
-static void any_out(number *out, const state *s, int64_t kept)
+static number any_of(const state *s)
 {
-    (void)kept;
-    out[0] = whole(s->count < s->at);
+    return whole(s->count < s->at);
 }
-static void all_out(number *out, const state *s, int64_t kept)
+static number all_of(const state *s)
 {
-    (void)kept;
-    out[0] = whole(s->count == 0);
+    return whole(s->count == 0);
 }
-static void affine_out(number *out, const state *s, int64_t kept)
+static number affine_of(const state *s)
 {
-    (void)kept;
-    out[0] = whole((int64_t)(uint32_t)(s->factor ^ s->term));
-}
-static void sum_and_place(number *out, const state *s, int64_t kept)
-{
-    out[0] = whole(s->sum.whole + 1000 * kept);
+    return whole((int64_t)(s->factor ^ s->term));
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -182,197 +127,49 @@ static void sum_and_place(number *out, const state *s, int64_t kept)
     "__device__ affine then(affine a, affine b) { return affine{b.factor * a.factor, b.factor * "  \
     "a.term + b.term}; }"
 
-const operator table_operators[] = {
-    {.name = "sum",
-     .takes = any_number,
-     .in = "T x",
-     .out = "T y",
-     .map = "x",
-     .reduce = "a + b",
-     .post = "y = a",
-     .identity = "0",
-     .outputs = 1,
-     .step = add,
-     .finish = sum_out},
-    {.name = "sum of halves in float",
-     .takes = halves,
-     .in = "T x",
-     .out = "T y",
-     .map = "x",
-     .reduce = "a + b",
-     .post = "y = a",
-     .identity = "0",
-     .reduce_type = "float",
-     .outputs = 1,
-     .step = add,
-     .finish = sum_out},
-    {.name = "sum in int64",
-     .takes = narrow,
-     .in = "T x",
-     .out = "int64 y",
-     .map = "x",
-     .reduce = "a + b",
-     .post = "y = a",
-     .identity = "0",
-     .outputs = 1,
-     .output = QUERN_INT64,
-     .step = add,
-     .finish = sum_out},
-    {.name = "sum with identity 10",
-     .takes = any_number,
-     .in = "T x",
-     .out = "T y",
-     .map = "x",
-     .reduce = "a + b",
-     .post = "y = a",
-     .identity = "10",
-     .outputs = 1,
-     .step = add,
-     .finish = sum_and_ten},
-    {.name = "product of signs",
-     .takes = any_real,
-     .in = "T x",
-     .out = "T y",
-     .map = "x > T(0) ? 1 : -1",
-     .reduce = "a * b",
-     .post = "y = a",
-     .identity = "1",
-     .reduce_type = "long long",
-     .outputs = 1,
-     .step = multiply_signs,
-     .finish = product_out},
-    {.name = "root of squares",
-     .takes = wide_floats,
-     .in = "T x",
-     .out = "T y",
-     .map = "x * x",
-     .reduce = "a + b",
-     .post = "y = sqrt(a)",
-     .identity = "0",
-     .outputs = 1,
-     .step = add_square,
-     .finish = root_out},
-    {.name = "maximum without identity",
-     .takes = any_real,
-     .in = "T x",
-     .out = "T y",
-     .map = "x",
-     .reduce = "max(a, b)",
-     .post = "y = a",
-     .outputs = 1,
-     .step = look_for_extremes,
-     .finish = best_out},
-    {.name = "two outputs, statements",
-     .takes = any_real,
-     .in = "T x",
-     .out = "T low, T high",
-     .map = "limits r; r.low = x; r.high = x; return r;",
-     .reduce = "limits r = a; if (b.low < r.low) { r.low = b.low; } "
-               "if (b.high > r.high) { r.high = b.high; } return r;",
-     .post = "low = a.low; high = a.high",
-     .reduce_type = "limits",
-     .preamble = "struct limits { T low, high; };",
-     .outputs = 2,
-     .step = look_for_extremes,
-     .finish = extremes_out},
-    {.name = "argmax",
-     .takes = any_real,
-     .in = "T x",
-     .out = "int64 y",
-     .map = "pair{(float)x, _J}",
-     .reduce = "better(a, b)",
-     .post = "y = a.at",
-     .reduce_type = "pair",
-     .preamble = PAIR,
-     .outputs = 1,
-     .output = QUERN_INT64,
-     .step = look_for_extremes,
-     .finish = at_out},
-    {.name = "any",
-     .takes = any_dtype,
-     .in = "T x",
-     .out = "bool y",
-     .map = "x != T(0)",
-     .reduce = "a || b",
-     .post = "y = a",
-     .identity = "false",
-     .outputs = 1,
-     .output = QUERN_BOOL,
-     .step = count_zeros,
-     .finish = any_out},
-    {.name = "all",
-     .takes = any_dtype,
-     .in = "T x",
-     .out = "bool y",
-     .map = "x != T(0)",
-     .reduce = "a && b",
-     .post = "y = a",
-     .identity = "true",
-     .outputs = 1,
-     .output = QUERN_BOOL,
-     .step = count_zeros,
-     .finish = all_out},
-    {.name = "exclusive or",
-     .takes = integers,
-     .in = "T x",
-     .out = "T y",
-     .map = "x",
-     .reduce = "a ^ b",
-     .post = "y = a",
-     .identity = "0",
-     .outputs = 1,
-     .step = exclusive_or,
-     .finish = sum_out},
-    {.name = "composition, in order",
-     .takes = integers,
-     .in = "T x",
-     .out = "uint32 y",
-     .map = "affine{(unsigned)(2 * (long long)x + 1), (unsigned)x}",
-     .reduce = "then(a, b)",
-     .post = "y = a.factor ^ a.term",
-     .reduce_type = "affine",
-     .preamble = AFFINE,
-     .ordered = true,
-     .outputs = 1,
-     .output = QUERN_UINT32,
-     .step = compose,
-     .finish = affine_out},
-    {.name = "weights by position",
-     .takes = integers,
-     .in = "T x",
-     .out = "int64 y",
-     .map = "(long long)x * (_J % 5)",
-     .reduce = "a + b",
-     .post = "y = a",
-     .identity = "0",
-     .outputs = 1,
-     .output = QUERN_INT64,
-     .step = weigh,
-     .finish = sum_out},
-    {.name = "positions along axes",
-     .takes = only_int32,
-     .in = "T x",
-     .out = "int64 y",
-     .map = "x + 3 * _in_ind.get()[0]",
-     .reduce = "a + b",
-     .post = "y = a + 1000 * (_out_ind.size() > 1 ? _out_ind.get()[0] : 0)",
-     .identity = "0",
-     .outputs = 1,
-     .output = QUERN_INT64,
-     .step = add_places,
-     .finish = sum_and_place},
-    {.name = "sum of sines in double",
-     .takes = only_float32,
-     .in = "T x",
-     .out = "float64 y",
-     .map = "sin((double)x + 0.25 * (_J % 7))",
-     .reduce = "a + b",
-     .post = "y = a",
-     .identity = "0",
-     .outputs = 1,
-     .output = QUERN_FLOAT64,
-     .step = add_fractions,
-     .finish = sum_out,
+/* clang-format off: a row reads as a command line */
+const reduction table_reductions[] = {
+    {"sum", any_number, "T y", "x", "a + b", "y = a", .identity = "0", .step = add,
+     .finish = {sum_of}},
+    {"sum of halves in float", halves, "T y", "x", "a + b", "y = a", .identity = "0",
+     .reduce_type = "float", .step = add, .finish = {sum_of}},
+    {"sum in int64", narrow_integers, "int64 y", "x", "a + b", "y = a", .identity = "0",
+     .step = add, .finish = {sum_of}},
+    {"sum with identity 10", any_number, "T y", "x", "a + b", "y = a", .identity = "10",
+     .step = add, .finish = {sum_and_ten}},
+    {"product of signs", any_real, "T y", "x > T(0) ? 1 : -1", "a * b", "y = a", .identity = "1",
+     .reduce_type = "long long", .step = multiply_signs, .finish = {product_of}},
+    {"root of squares", wide_floats, "T y", "x * x", "a + b", "y = sqrt(a)", .identity = "0",
+     .step = add_square, .finish = {root_of}},
+    {"maximum without identity", any_real, "T y", "x", "max(a, b)", "y = a",
+     .step = look_for_extremes, .finish = {best_of}},
+    {"two outputs, statements", any_real, "T low, T high",
+     "limits r; r.low = x; r.high = x; return r;",
+     "limits r = a; if (b.low < r.low) { r.low = b.low; } "
+     "if (b.high > r.high) { r.high = b.high; } return r;",
+     "low = a.low; high = a.high", .reduce_type = "limits",
+     .preamble = "struct limits { T low, high; };", .step = look_for_extremes,
+     .finish = {least_of, best_of}},
+    {"argmax", any_real, "int64 y", "pair{(float)x, _J}", "better(a, b)", "y = a.at",
+     .reduce_type = "pair", .preamble = PAIR, .step = look_for_extremes, .finish = {place_of}},
+    {"any", any_dtype, "bool y", "x != T(0)", "a || b", "y = a", .identity = "false",
+     .step = count_zeros, .finish = {any_of}},
+    {"all", any_dtype, "bool y", "x != T(0)", "a && b", "y = a", .identity = "true",
+     .step = count_zeros, .finish = {all_of}},
+    {"exclusive or", integers, "T y", "x", "a ^ b", "y = a", .identity = "0", .step = exclusive_or,
+     .finish = {sum_of}},
+    {"composition, in order", integers, "uint32 y",
+     "affine{(unsigned)(2 * (long long)x + 1), (unsigned)x}", "then(a, b)", "y = a.factor ^ a.term",
+     .reduce_type = "affine", .preamble = AFFINE, .ordered = true, .step = compose,
+     .finish = {affine_of}},
+    {"weights by position", integers, "int64 y", "(long long)x * (_J % 5)", "a + b", "y = a",
+     .identity = "0", .step = weigh, .finish = {sum_of}},
+    {"positions along axes", only_int32, "int64 y", "x + 3 * _in_ind.get()[0]", "a + b",
+     "y = a + 1000 * (_out_ind.size() > 1 ? _out_ind.get()[0] : 0)", .identity = "0",
+     .step = add_places, .finish = {sum_and_place}},
+    {"sum of sines in double", only_float32, "float64 y", "sin((double)x + 0.25 * (_J % 7))",
+     "a + b", "y = a", .identity = "0", .step = add_fractions, .finish = {sum_of},
      .tolerance = 1e-14},
 };
-const size_t table_operator_count = sizeof table_operators / sizeof *table_operators;
+/* clang-format on */
+const size_t table_reduction_count = sizeof table_reductions / sizeof *table_reductions;

@@ -15,6 +15,7 @@
 
 /** The value in front of an element while a row is scanned on the host. */
 typedef struct front {
+    element at; /**< the element itself */
     bool some;
     number sum;
     double best;
@@ -26,47 +27,22 @@ typedef struct front {
 typedef struct scan_operator {
     const char *name;
     bool (*takes)(quern_dtype dtype);
-    const char *out, *map, *scan, *post, *identity, *scan_type, *preamble;
+    const char *out, *map, *scan, *post, *identity; /**< the input is T x */
+    const char *scan_type, *preamble;
     bool exclusive;
-    quern_dtype output; /**< QUERN_DTYPE_NONE: that of the input */
-    void (*begin)(front *f);
+    int64_t from; /**< where a sum starts: its identity */
     void (*step)(front *f, number x);
-    number (*value)(const front *f, const element *e);
+    number (*value)(const front *f);
     double tolerance; /**< relative; 0: equal bits */
 } scan_operator;
 
-static bool is_half(quern_dtype d)
+static front begin(const scan_operator *op)
 {
-    return d == QUERN_FLOAT16 || d == QUERN_BFLOAT16;
-}
-
-static bool exact_sums(quern_dtype d)
-{
-    return d != QUERN_BOOL && !is_half(d);
-}
-
-static bool real_floats(quern_dtype d)
-{
-    return d == QUERN_FLOAT32 || d == QUERN_FLOAT64;
-}
-
-static bool ordered_numbers(quern_dtype d)
-{
-    return d != QUERN_BOOL && !is_complex(d);
-}
-
-static void begin_nothing(front *f)
-{
-    *f = (front){.factor = 1, .matrix = {1, 0, 0, 1}};
+    front f = {.sum = whole(op->from), .factor = 1, .matrix = {1, 0, 0, 1}};
     for (int k = 0; k < 16; k++) {
-        f->map[k] = (unsigned char)k;
+        f.map[k] = (unsigned char)k;
     }
-}
-
-static void begin_five(front *f)
-{
-    begin_nothing(f);
-    f->sum = (number){5, 0, 5};
+    return f;
 }
 
 static void step_sum(front *f, number x)
@@ -111,41 +87,36 @@ static void step_map(front *f, number x)
     memcpy(f->map, next, sizeof next);
 }
 
-static number value_sum(const front *f, const element *e)
+static number value_sum(const front *f)
 {
-    (void)e;
     return f->sum;
 }
 
-static number value_best(const front *f, const element *e)
+static number value_best(const front *f)
 {
-    (void)e;
-    return (number){f->best, 0, (int64_t)f->best};
+    return whole((int64_t)f->best);
 }
 
-static number value_factor(const front *f, const element *e)
+static number value_factor(const front *f)
 {
-    (void)e;
-    return (number){0, 0, (int64_t)f->factor};
+    return whole((int64_t)f->factor);
 }
 
-static number value_matrix(const front *f, const element *e)
+static number value_matrix(const front *f)
 {
-    (void)e;
-    return (number){0, 0, f->matrix[0] + 3 * f->matrix[1] + 5 * f->matrix[2] + 7 * f->matrix[3]};
+    return whole(f->matrix[0] + 3 * f->matrix[1] + 5 * f->matrix[2] + 7 * f->matrix[3]);
 }
 
-static number value_map(const front *f, const element *e)
+static number value_map(const front *f)
 {
-    (void)e;
-    return (number){0, 0, f->map[3] * 256 + f->map[0] * 16 + f->map[11]};
+    return whole(f->map[3] * 256 + f->map[0] * 16 + f->map[11]);
 }
 
-static number value_places(const front *f, const element *e)
+static number value_places(const front *f)
 {
-    int64_t whole = (int64_t)f->sum.re + 7 * e->j + 11 * (int64_t)e->x.re + 13 * e->in_at[0] +
-                    17 * e->in_at[e->ndim - 1];
-    return (number){(double)whole, 0, whole};
+    const element *e = &f->at;
+    return whole((int64_t)f->sum.re + 7 * e->j + 11 * (int64_t)e->x.re + 13 * e->in_at[0] +
+                 17 * e->in_at[e->ndim - 1]);
 }
 
 #define MATRIX                                                                                     \
@@ -165,58 +136,50 @@ static number value_places(const front *f, const element *e)
     "__device__ points same() { points c; for (unsigned k = 0; k < 16; k++) c.to[k] = k; return "  \
     "c; }\n"
 
+#define POINTS_MAP  "turned((unsigned)x)"
+#define POINTS_POST "y = a.to[3] * 256 + a.to[0] * 16 + a.to[11]"
+
+/* clang-format off: a row reads as a command line */
 static const scan_operator operators[] = {
-    {"sum", exact_sums, "T y", "x", "a + b", "y = a", NULL, NULL, NULL, false, QUERN_DTYPE_NONE,
-     begin_nothing, step_sum, value_sum, 0},
-    {"sum before, from 5", exact_sums, "T y", "x", "a + b", "y = a", "5", NULL, NULL, true,
-     QUERN_DTYPE_NONE, begin_five, step_sum, value_sum, 0},
-    {"sum in float", is_half, "T y", "x", "a + b", "y = a", "5", "float", NULL, false,
-     QUERN_DTYPE_NONE, begin_five, step_sum, value_sum, 0},
-    {"sum of thirds", real_floats, "T y", "x / 3", "a + b", "y = a", NULL, "T", NULL, false,
-     QUERN_DTYPE_NONE, begin_nothing, step_third, value_sum, 3e-6},
-    {"maximum", ordered_numbers, "T y", "x", "max(a, b)", "y = a", NULL, NULL, NULL, false,
-     QUERN_DTYPE_NONE, begin_nothing, step_best, value_best, 0},
-    {"product", is_integer, "T y", "x * 2 + 1", "a * b", "y = a", "1", NULL, NULL, true,
-     QUERN_DTYPE_NONE, begin_nothing, step_factor, value_factor, 0},
-    {"product of matrices", is_integer, "uint32 y", MATRIX_MAP, "by(a, b)", MATRIX_POST, NULL,
-     "matrix", MATRIX, false, QUERN_UINT32, begin_nothing, step_matrix, value_matrix, 0},
-    {"product of matrices before", is_integer, "uint32 y", MATRIX_MAP, "by(a, b)", MATRIX_POST,
-     "matrix{1, 0, 0, 1}", "matrix", MATRIX, true, QUERN_UINT32, begin_nothing, step_matrix,
-     value_matrix, 0},
-    {"composition", is_integer, "int32 y", "turned((unsigned)x)", "then(a, b)",
-     "y = a.to[3] * 256 + a.to[0] * 16 + a.to[11]", NULL, "points", POINTS, false, QUERN_INT32,
-     begin_nothing, step_map, value_map, 0},
-    {"composition before", is_integer, "int32 y", "turned((unsigned)x)", "then(a, b)",
-     "y = a.to[3] * 256 + a.to[0] * 16 + a.to[11]", "same()", "points", POINTS, true, QUERN_INT32,
-     begin_nothing, step_map, value_map, 0},
-    {"places", ordered_numbers, "int64 y", "(long long)x", "a + b",
+    {"sum", any_number, "T y", "x", "a + b", "y = a", .step = step_sum, .value = value_sum},
+    {"sum before, from 5", any_number, "T y", "x", "a + b", "y = a", "5", .exclusive = true,
+     .from = 5, .step = step_sum, .value = value_sum},
+    {"sum in float", halves, "T y", "x", "a + b", "y = a", "5", .scan_type = "float", .from = 5,
+     .step = step_sum, .value = value_sum},
+    {"sum of thirds", wide_floats, "T y", "x / 3", "a + b", "y = a", .scan_type = "T",
+     .step = step_third, .value = value_sum, .tolerance = 3e-6},
+    {"maximum", any_ordered, "T y", "x", "max(a, b)", "y = a", .step = step_best,
+     .value = value_best},
+    {"product", integers, "T y", "x * 2 + 1", "a * b", "y = a", "1", .exclusive = true,
+     .step = step_factor, .value = value_factor},
+    {"product of matrices", integers, "uint32 y", MATRIX_MAP, "by(a, b)", MATRIX_POST,
+     .scan_type = "matrix", .preamble = MATRIX, .step = step_matrix, .value = value_matrix},
+    {"product of matrices before", integers, "uint32 y", MATRIX_MAP, "by(a, b)", MATRIX_POST,
+     "matrix{1, 0, 0, 1}", .scan_type = "matrix", .preamble = MATRIX, .exclusive = true,
+     .step = step_matrix, .value = value_matrix},
+    {"composition", integers, "int32 y", POINTS_MAP, "then(a, b)", POINTS_POST,
+     .scan_type = "points", .preamble = POINTS, .step = step_map, .value = value_map},
+    {"composition before", integers, "int32 y", POINTS_MAP, "then(a, b)", POINTS_POST, "same()",
+     .scan_type = "points", .preamble = POINTS, .exclusive = true, .step = step_map,
+     .value = value_map},
+    {"places", any_ordered, "int64 y", "(long long)x", "a + b",
      "y = a + 7 * _J + 11 * (long long)x + 13 * _in_ind.get()[0] + 17 * _in_ind.get()[NDIM - 1]",
-     NULL, NULL, NULL, false, QUERN_INT64, begin_nothing, step_sum, value_places, 0},
+     .step = step_sum, .value = value_places},
 };
+/* clang-format on */
 
 /* ---- one row -------------------------------------------------------------------------------- */
-
-enum { INPUT_ITSELF, BACKWARDS, OUTPUTS };
 
 typedef struct row {
     const scan_operator *op;
     quern_kernel *kernel;
     const layout_input *input;
     const shape *shape;
-    int axis; /**< -1: all elements in C order */
+    int axis;      /**< -1: all elements in C order */
+    unsigned axes; /**< the same as a set */
     quern_dtype dtype, output;
     int64_t count;
 } row;
-
-static void describe(const row *r, const char *what)
-{
-    printf("FAILED %s: %s %s, %s, shape (", what, r->op->name, quern_dtype_name(r->dtype),
-           r->input->name);
-    for (int d = 0; d < r->shape->ndim; d++) {
-        printf("%s%lld", d == 0 ? "" : ", ", (long long)r->shape->extent[d]);
-    }
-    printf("), axis %d\n", r->axis);
-}
 
 /** Call into `*array`, made where it is NULL, and bring it to the host. */
 static unsigned char *call(const row *r, quern_array **array)
@@ -249,75 +212,51 @@ static quern_array *backwards(const row *r, quern_engine *engine)
     return view;
 }
 
-static bool is_right(const row *r, const void *got, number expected)
-{
-    if (r->op->tolerance == 0) {
-        unsigned char bytes[16];
-        number_store(bytes, r->output, expected);
-        return memcmp(bytes, got, quern_dtype_size(r->output)) == 0;
-    }
-    return fabs(number_load(got, r->output).re - expected.re) <=
-           r->op->tolerance * sqrt((double)r->count) * (1 + fabs(expected.re));
-}
-
-/** Scan the row that begins at position `at`, and hold `got` against it. */
-static bool scan_row(const row *r, int64_t length, int64_t *at, const unsigned char *got)
+/** Scan the n-th row on the host, and hold `got` against it. */
+static bool row_is_right(const row *r, int64_t n, int64_t length, const unsigned char *got)
 {
     const shape *s = r->shape;
-    front f;
-    r->op->begin(&f);
+    int64_t at[TABLE_NDIM] = {0};
+    double reach = r->op->tolerance * sqrt((double)r->count);
+    front f = begin(r->op);
     bool right = true;
+    shape_position(s, ~r->axes, n, at);
     for (int64_t j = 0; j < length && right; j++) {
         int64_t place = 0;
-        for (int d = s->ndim - 1, all = r->axis < 0; d >= 0 && all; d--) {
-            int64_t rest = d == s->ndim - 1 ? j : place;
-            at[d] = rest % s->extent[d];
-            place = rest / s->extent[d];
-        }
-        if (r->axis >= 0) {
-            at[r->axis] = j;
-        }
-        place = 0;
+        shape_position(s, r->axes, j, at);
         for (int d = 0; d < s->ndim; d++) {
             place = place * s->extent[d] + at[d];
         }
-        element e = {layout_at(r->input, at), j, at, s->ndim};
+        f.at = (element){layout_at(r->input, at), j, at, s->ndim};
         front before = f;
-        r->op->step(&f, e.x);
-        right = is_right(r, got + (size_t)place * quern_dtype_size(r->output),
-                         r->op->value(r->op->exclusive ? &before : &f, &e));
+        r->op->step(&f, f.at.x);
+        right = number_is(got + (size_t)place * quern_dtype_size(r->output), r->output,
+                          r->op->value(r->op->exclusive ? &before : &f), reach);
     }
     return right;
 }
 
-static bool compare(const row *r, const unsigned char *got)
+static bool is_right(const row *r, const unsigned char *got)
 {
-    const shape *s = r->shape;
-    int64_t length = r->axis < 0 ? r->count : s->extent[r->axis];
+    int64_t length = shape_count(r->shape, r->axes);
     bool right = true;
     for (int64_t n = 0; length > 0 && n < r->count / length && right; n++) {
-        int64_t at[TABLE_NDIM] = {0}, rest = n;
-        for (int d = s->ndim - 1; d >= 0 && r->axis >= 0; d--) {
-            if (d != r->axis) {
-                at[d] = rest % s->extent[d];
-                rest /= s->extent[d];
-            }
-        }
-        right = scan_row(r, length, at, got);
+        right = row_is_right(r, n, length, got);
     }
     return right;
 }
 
-static bool run_row(const row *r, quern_engine *engine, int output)
+/** Where there is one right answer, a third call has another output: the input itself if asked for
+ * and possible, else one that runs backwards. */
+static bool run_row(const row *r, quern_engine *engine, bool in_place)
 {
     size_t bytes = (size_t)r->count * quern_dtype_size(r->output);
     quern_array *once = NULL, *again = NULL, *other = NULL;
     unsigned char *first = call(r, &once), *second = call(r, &again);
-    const char *wrong = !compare(r, first)                  ? "value"
+    const char *wrong = !is_right(r, first)                 ? "value"
                         : memcmp(first, second, bytes) != 0 ? "second run"
                                                             : NULL;
-    bool in_place =
-        output == INPUT_ITSELF && r->output == r->dtype && strcmp(r->input->name, "repeated") != 0;
+    in_place &= r->output == r->dtype && strcmp(r->input->name, "repeated") != 0;
     if (r->op->tolerance == 0) {
         other = in_place ? quern_array_retain(r->input->view) : backwards(r, engine);
         unsigned char *third = call(r, &other);
@@ -327,7 +266,7 @@ static bool run_row(const row *r, quern_engine *engine, int output)
         free(third);
     }
     if (wrong != NULL) {
-        describe(r, wrong);
+        rows_complain(wrong, r->op->name, r->dtype, r->input, r->shape, r->axes);
     }
     quern_array_release(once);
     quern_array_release(again);
@@ -339,17 +278,16 @@ static bool run_row(const row *r, quern_engine *engine, int output)
 
 /* ---- all rows ------------------------------------------------------------------------------- */
 
-#define MAX_PAIRS 128
+typedef struct pair {
+    const scan_operator *op;
+    quern_dtype dtype;
+} pair;
 
 typedef struct table {
     quern_engine *engine;
-    struct {
-        const scan_operator *op;
-        quern_dtype dtype;
-    } pairs[MAX_PAIRS];
+    pair *pairs;
     size_t pair_count;
-    long part, parts;
-    long rows, run, failed;
+    rows rows;
 } table;
 
 static quern_kernel *define(quern_engine *engine, const scan_operator *op, int ndim)
@@ -370,53 +308,57 @@ static quern_kernel *define(quern_engine *engine, const scan_operator *op, int n
     return kernel;
 }
 
-static void try_row(table *t, size_t pair, const shape *s, int view, int axis)
+static void list_pairs(table *t)
 {
-    const scan_operator *op = t->pairs[pair].op;
-    row r = {.op = op, .shape = s, .axis = axis, .dtype = t->pairs[pair].dtype, .count = 1};
-    r.output = op->output != QUERN_DTYPE_NONE ? op->output : r.dtype;
-    for (int d = 0; d < s->ndim; d++) {
-        r.count *= s->extent[d];
+    const size_t count = sizeof operators / sizeof *operators;
+    t->pairs = calloc(count * (QUERN_COMPLEX128 + 1), sizeof *t->pairs);
+    for (size_t o = 0; o < count; o++) {
+        for (quern_dtype d = QUERN_BOOL; d <= QUERN_COMPLEX128; d++) {
+            if (operators[o].takes(d)) {
+                t->pairs[t->pair_count++] = (pair){&operators[o], d};
+            }
+        }
     }
+}
+
+static void try_row(table *t, const pair *p, const shape *s, int view, int axis)
+{
+    const scan_operator *op = p->op;
+    row r = {.op = op,
+             .shape = s,
+             .axis = axis,
+             .axes = axis < 0 ? ~0u : 1u << axis,
+             .dtype = p->dtype,
+             .output = output_dtype(op->out, p->dtype),
+             .count = shape_count(s, ~0u)};
     bool no_axes = strstr(op->post, "_in_ind") != NULL && s->ndim == 0;
     layout_input input;
-    if (no_axes || t->rows++ % t->parts != t->part ||
-        !layout_make(&input, t->engine, r.dtype, s, view, (unsigned)t->rows)) {
+    if (no_axes || !rows_next(&t->rows) ||
+        !layout_make(&input, t->engine, r.dtype, s, view, (unsigned)t->rows.seen)) {
         return;
     }
     r.input = &input;
     r.kernel = define(t->engine, op, s->ndim);
-    t->run++;
-    t->failed += !run_row(&r, t->engine, (int)(t->rows % OUTPUTS));
+    t->rows.failed += !run_row(&r, t->engine, t->rows.run++ % 2 == 0);
     quern_kernel_release(r.kernel);
     layout_free(&input);
 }
 
 int main(int argc, char **argv)
 {
-    static table t = {.parts = 1};
-    if (argc > 1 && (sscanf(argv[1], "%ld/%ld", &t.part, &t.parts) != 2 || t.part-- < 1)) {
-        fprintf(stderr, "usage: table_scans [PART/PARTS]\n");
-        return 2;
-    }
+    static table t;
+    t.rows = rows_asked(argc, argv);
     check(quern_open(&t.engine, NULL), "open");
-    for (size_t o = 0; o < sizeof operators / sizeof *operators; o++) {
-        for (quern_dtype d = QUERN_BOOL; d <= QUERN_COMPLEX128; d++) {
-            if (operators[o].takes(d)) {
-                t.pairs[t.pair_count].op = &operators[o];
-                t.pairs[t.pair_count++].dtype = d;
-            }
-        }
-    }
+    list_pairs(&t);
     size_t next = 0;
     for (size_t s = 0; s < table_shape_count; s++) {
         for (int view = 0; view < TABLE_VIEWS; view++) {
             for (int axis = -1; axis < table_shapes[s].ndim; axis++, next += 7) {
-                try_row(&t, next % t.pair_count, &table_shapes[s], view, axis);
+                try_row(&t, &t.pairs[next % t.pair_count], &table_shapes[s], view, axis);
             }
         }
     }
-    printf("%ld scans, %ld failed\n", t.run, t.failed);
+    free(t.pairs);
     quern_close(t.engine);
-    return t.failed != 0;
+    return rows_report(&t.rows, "scans");
 }

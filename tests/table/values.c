@@ -1,21 +1,84 @@
 /* SPDX-License-Identifier: MIT
  *
- * values: elements of every dtype on the host.
+ * values: dtypes, and their elements on the host.
  */
 #include "lang/lang.h"
 #include "table.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool is_integer(quern_dtype dtype)
+/* ---- sets of dtypes ------------------------------------------------------------------------- */
+
+bool any_dtype(quern_dtype d)
 {
-    return dtype >= QUERN_INT8 && dtype <= QUERN_UINT64;
+    return d != QUERN_DTYPE_NONE;
 }
 
-bool is_complex(quern_dtype dtype)
+bool any_real(quern_dtype d)
 {
-    return dtype == QUERN_COMPLEX64 || dtype == QUERN_COMPLEX128;
+    return !complexes(d);
+}
+
+bool any_ordered(quern_dtype d)
+{
+    return d != QUERN_BOOL && !complexes(d);
+}
+
+bool any_number(quern_dtype d)
+{
+    return d != QUERN_BOOL && !halves(d);
+}
+
+bool integers(quern_dtype d)
+{
+    return d >= QUERN_INT8 && d <= QUERN_UINT64;
+}
+
+bool narrow_integers(quern_dtype d)
+{
+    return quern_dtype_size(d) <= 2 && !halves(d);
+}
+
+bool wide_floats(quern_dtype d)
+{
+    return d == QUERN_FLOAT32 || d == QUERN_FLOAT64;
+}
+
+bool halves(quern_dtype d)
+{
+    return d == QUERN_FLOAT16 || d == QUERN_BFLOAT16;
+}
+
+bool only_float32(quern_dtype d)
+{
+    return d == QUERN_FLOAT32;
+}
+
+bool only_int32(quern_dtype d)
+{
+    return d == QUERN_INT32;
+}
+
+bool complexes(quern_dtype d)
+{
+    return d == QUERN_COMPLEX64 || d == QUERN_COMPLEX128;
+}
+
+quern_dtype output_dtype(const char *declaration, quern_dtype input)
+{
+    char type[16];
+    snprintf(type, sizeof type, "%.*s", (int)strcspn(declaration, " "), declaration);
+    quern_dtype stated = quern_dtype_from_name(type);
+    return stated != QUERN_DTYPE_NONE ? stated : input;
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+number whole(int64_t value)
+{
+    return (number){(double)value, 0, value};
 }
 
 void number_store(void *bytes, quern_dtype dtype, number v)
@@ -85,6 +148,16 @@ number number_load(const void *bytes, quern_dtype dtype)
         v.re = (double)v.whole;
     }
     return v;
+}
+
+bool number_is(const void *got, quern_dtype dtype, number expected, double reach)
+{
+    if (reach == 0) {
+        unsigned char bytes[16];
+        number_store(bytes, dtype, expected);
+        return memcmp(bytes, got, quern_dtype_size(dtype)) == 0;
+    }
+    return fabs(number_load(got, dtype).re - expected.re) <= reach * (1 + fabs(expected.re));
 }
 
 void check(quern_status status, const char *what)
