@@ -29,8 +29,7 @@ typedef struct diff_case {
     uint32_t repeat;            /**< launches, each on its own part of every array; 0 means 1 */
     bool cooperative, prints;
     const char *arguments; /**< see arguments.c */
-    const char *fails;   /**< the launch must fail; on the software device with this in its text */
-    const char *not_yet; /**< a form that the software device must refuse by this name */
+    const char *fails; /**< the launch must fail; on the software device with this in its text */
 } diff_case;
 
 extern const diff_case diff_cases[];
