@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Ctrl-C ends an endless loop; no file is left.
-[ "$QUERN_DEVICE" != "${QUERN_DEVICE#soft}" ] || {
-    echo 'needs the software device' >&2
-    exit 77
-}
+export QUERN_DEVICE=soft # a kernel on a GPU cannot be stopped
 timeout --foreground --preserve-status -s INT 2 quern elementwise 'float32 x' 'float32 y' \
     'y = 0; while (y >= 0) y += x' x=ones:float32:64 y=o.npy 2>said
 echo "-> $?"

@@ -4,7 +4,9 @@
  */
 #include "whole.h"
 
-/** nvJitLink comes with the Toolkit, not with NVRTC: without it there is nothing to test. */
+/** Skips where no nvJitLink is found: it alone links, so that no module of several pieces comes
+ * into being and nothing below could run. It comes with the CUDA Toolkit or its Python package, not
+ * with the NVRTC that ./dev fetches; tests of a machine with a Toolkit run this. */
 static void open_with_linker(void)
 {
     whole_open();
