@@ -2,21 +2,10 @@
 //
 // The floor of elementwise bandwidth: `2x+y` with 16-byte vectors by hand, one pack a thread.
 // Build and run on a GPU machine: nvcc -O3 -std=c++17 -arch=sm_90 -o floor floor_elementwise.cu && ./floor
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
+#include "floor.cuh"
+
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <vector>
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        cudaError_t e_ = (call);                                                                   \
-        if (e_ != cudaSuccess) {                                                                   \
-            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(e_));                            \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 struct complex64 {
     float re, im;
@@ -55,7 +44,7 @@ __global__ void by_hand(const T *__restrict__ x, const T *__restrict__ y, T *__r
 
 template <typename T> static void measure(const char *name)
 {
-    const int V = 16 / sizeof(T), runs = 15;
+    const int V = 16 / sizeof(T);
     long bytes = 1L << 30, n = bytes / sizeof(T);
     T *x, *y, *z;
     CHECK(cudaMalloc(&x, bytes));
@@ -67,26 +56,12 @@ template <typename T> static void measure(const char *name)
     }
     CHECK(cudaMemcpy(x, host.data(), bytes, cudaMemcpyHostToDevice));
     CHECK(cudaMemcpy(y, host.data(), bytes, cudaMemcpyHostToDevice));
-    cudaEvent_t begin, end;
-    CHECK(cudaEventCreate(&begin));
-    CHECK(cudaEventCreate(&end));
-    std::vector<float> times;
-    for (int r = -3; r < runs; r++) {
-        float ms;
-        CHECK(cudaEventRecord(begin));
+    double ms = median_ms([&] {
         by_hand<T, V><<<(n / V + 255) / 256, 256>>>(x, y, z, n);
-        CHECK(cudaGetLastError());
-        CHECK(cudaEventRecord(end));
-        CHECK(cudaEventSynchronize(end));
-        CHECK(cudaEventElapsedTime(&ms, begin, end));
-        if (r >= 0) {
-            times.push_back(ms);
-        }
-    }
-    std::sort(times.begin(), times.end());
-    printf("{\"bench\": \"elementwise\", \"peer\": \"by hand\", \"case\": \"2x+y %s n=%ld\", "
-           "\"metric\": \"GB/s\", \"value\": %.4f}\n",
-           name, n, 3.0 * bytes / times[runs / 2] / 1e6);
+        return cudaGetLastError();
+    });
+    report("elementwise", "by hand", std::string("2x+y ") + name + " n=" + std::to_string(n),
+           3.0 * bytes, ms);
     CHECK(cudaFree(x));
     CHECK(cudaFree(y));
     CHECK(cudaFree(z));

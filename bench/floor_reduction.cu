@@ -2,52 +2,12 @@
 //
 // The floor of reductions: CUB's device-wide sum of everything, and its segmented sum of rows.
 // Build and run on a GPU machine: nvcc -O3 -std=c++17 -arch=sm_90 -o floor floor_reduction.cu && ./floor
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
+#include "floor.cuh"
+
 #include <cub/cub.cuh>
 #include <cuda_fp16.h>
-#include <string>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
-#include <vector>
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        cudaError_t e_ = (call);                                                                   \
-        if (e_ != cudaSuccess) {                                                                   \
-            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(e_));                            \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-
-template <typename F> static double median_ms(F run)
-{
-    cudaEvent_t begin, end;
-    CHECK(cudaEventCreate(&begin));
-    CHECK(cudaEventCreate(&end));
-    std::vector<float> times;
-    for (int r = -3; r < 15; r++) {
-        float ms;
-        CHECK(cudaEventRecord(begin));
-        CHECK(run());
-        CHECK(cudaEventRecord(end));
-        CHECK(cudaEventSynchronize(end));
-        CHECK(cudaEventElapsedTime(&ms, begin, end));
-        if (r >= 0) {
-            times.push_back(ms);
-        }
-    }
-    std::sort(times.begin(), times.end());
-    return times[times.size() / 2];
-}
-
-static void report(const std::string &what, double bytes, double ms)
-{
-    printf("{\"bench\": \"reduction\", \"peer\": \"cub\", \"case\": \"%s\", \"metric\": \"GB/s\", "
-           "\"value\": %.4f}\n",
-           what.c_str(), bytes / ms / 1e6);
-}
 
 struct row_begin {
     long width;
@@ -69,7 +29,8 @@ template <typename T> static void measure(const char *name, bool rows)
     auto all = [&] { return cub::DeviceReduce::Sum(space, size, x, y, n); };
     CHECK(all());
     CHECK(cudaMalloc(&space, size));
-    report(std::string("sum all ") + name + " n=" + std::to_string(n), bytes, median_ms(all));
+    report("reduction", "cub", std::string("sum all ") + name + " n=" + std::to_string(n), bytes,
+           median_ms(all));
     CHECK(cudaFree(space));
     long widths[] = {16384, 256, n / 256, 16, n / 16};
     for (long width : widths) {
@@ -86,7 +47,8 @@ template <typename T> static void measure(const char *name, bool rows)
         };
         CHECK(segments());
         CHECK(cudaMalloc(&space, size));
-        report(std::string("sum axis=1 ") + name + " " + std::to_string(count) + "x" +
+        report("reduction", "cub",
+               std::string("sum axis=1 ") + name + " " + std::to_string(count) + "x" +
                    std::to_string(width),
                bytes + count * sizeof(T), median_ms(segments));
         CHECK(cudaFree(space));
