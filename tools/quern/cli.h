@@ -460,15 +460,13 @@ struct cli_job {
 int cli_job_do(const cli_command *command, int argc, char **argv);
 /* The identity that the word says; NULL for none. */
 const char *cli_identity(const char *word);
-/* Whether an array among the arguments says how many elements there are. */
-bool cli_job_has_shape(const cli_job *job);
-/* Make parameters of the signature in words 0 and 1, and give them the words that the command did
- * not need itself. */
-int cli_job_assign(cli_job *job, const cli_list *words);
+/* Reduce or scan along these axes; along all when there are none. */
+void cli_job_axes(cli_job *job, const cli_numbers *axes);
 /* Load the arguments that the parameters were given, and do what the options ask for. */
 int cli_job_run(cli_job *job);
-/* Both, for a reduction or scan along these axes; along all when there are none. */
-int cli_job_run_along(cli_job *job, const cli_numbers *axes, const cli_list *words);
+/* The same for a snippet: its parameters are the signature in words 0 and 1, their arguments the
+ * words that the command did not need itself, and `size` is that of --size. */
+int cli_job_run_snippet(cli_job *job, const cli_list *words, const cli_number *size);
 /* The library's failure; with --show-source also the source that did not compile. CLI_FAILURE. */
 int cli_job_fail(const cli_job *job);
 /* Queue one call. */

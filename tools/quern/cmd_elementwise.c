@@ -52,15 +52,8 @@ static int define(cli_job *job, const void *context, const cli_list *words)
     if (quern_elementwise(&job->kernel, job->engine, in, out, operation, &kernel) != QUERN_OK) {
         return cli_fail_library(NULL);
     }
-    job->call.has_size = options->size.given;
-    job->call.loop_size = options->size.value;
     job->call.block_size = (uint32_t)options->block_size.value;
-    CLI_TRY(cli_job_assign(job, words));
-    if (!job->call.has_size && !cli_job_has_shape(job)) {
-        return cli_usage(job->command->name, "nothing says how many elements there are: add "
-                                             "--size=N, or pass an array that is not raw");
-    }
-    return cli_job_run(job);
+    return cli_job_run_snippet(job, words, &options->size);
 }
 
 const cli_command cmd_elementwise = {

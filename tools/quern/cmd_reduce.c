@@ -10,6 +10,7 @@ typedef struct reduce_options {
     int keepdims, ordered;
     const char *reduce_type, *preamble, *name;
     cli_list options;
+    cli_number size;
 } reduce_options;
 
 #define FIELD(field) offsetof(reduce_options, field)
@@ -26,6 +27,7 @@ static const cli_option table[] = {
      FIELD(preamble)},
     {"name", "NAME", "name of the kernel in profilers and messages", CLI_TEXT, FIELD(name)},
     CLI_COMPILER_OPTIONS(reduce_options),
+    {"size", "N", "number of elements, when all arrays are raw", CLI_NUMBER, FIELD(size)},
     CLI_JOB_OPTIONS(reduce_options),
 };
 
@@ -62,7 +64,8 @@ static int define(cli_job *job, const void *context, const cli_list *words)
         return cli_fail_library(NULL);
     }
     job->call.keepdims = (uint32_t)options->keepdims;
-    return cli_job_run_along(job, &options->axis, words);
+    cli_job_axes(job, &options->axis);
+    return cli_job_run_snippet(job, words, &options->size);
 }
 
 const cli_command cmd_reduce = {

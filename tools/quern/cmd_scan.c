@@ -10,6 +10,7 @@ typedef struct scan_options {
     int exclusive;
     const char *scan_type, *preamble, *name;
     cli_list options;
+    cli_number size;
 } scan_options;
 
 #define FIELD(field) offsetof(scan_options, field)
@@ -25,6 +26,7 @@ static const cli_option table[] = {
      FIELD(preamble)},
     {"name", "NAME", "name of the kernel in profilers and messages", CLI_TEXT, FIELD(name)},
     CLI_COMPILER_OPTIONS(scan_options),
+    {"size", "N", "number of elements, when all arrays are raw", CLI_NUMBER, FIELD(size)},
     CLI_JOB_OPTIONS(scan_options),
 };
 
@@ -60,7 +62,8 @@ static int define(cli_job *job, const void *context, const cli_list *words)
                    &kernel) != QUERN_OK) {
         return cli_fail_library(NULL);
     }
-    return cli_job_run_along(job, &options->axis, words);
+    cli_job_axes(job, &options->axis);
+    return cli_job_run_snippet(job, words, &options->size);
 }
 
 const cli_command cmd_scan = {

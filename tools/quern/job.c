@@ -46,36 +46,19 @@ int cli_job_do(const cli_command *command, int argc, char **argv)
     return status;
 }
 
-int cli_job_assign(cli_job *job, const cli_list *words)
-{
-    const cli_command *command = job->command;
-    size_t used = command->word_count;
-    const cli_list assignments = {words->items + used, words->count - used};
-    cli_parameters_declare(&job->parameters, words->items[0], false);
-    cli_parameters_declare(&job->parameters, words->items[1], true);
-    for (size_t k = 2; k < used; k++) { /* with a word left out, an argument stands in its place */
-        if (cli_parameters_is_assignment(&job->parameters, words->items[k])) {
-            return cli_usage(command->name, "%s is missing in front of \"%s\": quern %s%s%s",
-                             command->words[k], words->items[k], command->name,
-                             cli_command_words(command), command->usage);
-        }
-    }
-    return cli_parameters_assign(&job->parameters, command->name, &assignments);
-}
-
 const char *cli_identity(const char *word)
 {
     return *word ? word : NULL;
 }
 
-bool cli_job_has_shape(const cli_job *job)
+void cli_job_axes(cli_job *job, const cli_numbers *axes)
 {
-    bool found = false;
-    for (size_t k = 0; k < job->parameters.count; k++) {
-        const cli_parameter *p = &job->parameters.items[k];
-        found |= !p->raw && !p->allocate && p->value.kind != CLI_VALUE_DIRECT;
+    int *list = cli_alloc(sizeof *list * CLI_NUMBERS_MOST);
+    for (size_t k = 0; k < axes->count; k++) {
+        list[k] = (int)axes->values[k];
     }
-    return found;
+    job->call.axes = axes->count > 0 ? list : NULL;
+    job->call.axis_count = (uint32_t)axes->count;
 }
 
 static void pack(cli_job *job, quern_value *values)
@@ -182,19 +165,42 @@ int cli_job_run(cli_job *job)
     return compute(job, values);
 }
 
-int cli_job_run_along(cli_job *job, const cli_numbers *axes, const cli_list *words)
+static int assign(cli_job *job, const cli_list *words)
 {
-    int *list = cli_alloc(sizeof *list * CLI_NUMBERS_MOST);
-    for (size_t k = 0; k < axes->count; k++) {
-        list[k] = (int)axes->values[k];
+    const cli_command *command = job->command;
+    size_t used = command->word_count;
+    const cli_list assignments = {words->items + used, words->count - used};
+    cli_parameters_declare(&job->parameters, words->items[0], false);
+    cli_parameters_declare(&job->parameters, words->items[1], true);
+    for (size_t k = 2; k < used; k++) { /* with a word left out, an argument stands in its place */
+        if (cli_parameters_is_assignment(&job->parameters, words->items[k])) {
+            return cli_usage(command->name, "%s is missing in front of \"%s\": quern %s%s%s",
+                             command->words[k], words->items[k], command->name,
+                             cli_command_words(command), command->usage);
+        }
     }
-    job->call.axes = axes->count > 0 ? list : NULL;
-    job->call.axis_count = (uint32_t)axes->count;
-    CLI_TRY(cli_job_assign(job, words));
-    if (!cli_job_has_shape(job)) {
-        return cli_usage(job->command->name,
-                         "there is nothing to %s: pass an array that is not raw",
-                         job->command->name);
+    return cli_parameters_assign(&job->parameters, command->name, &assignments);
+}
+
+/* Whether an array among the arguments says how many elements there are. */
+static bool has_shape(const cli_job *job)
+{
+    bool found = false;
+    for (size_t k = 0; k < job->parameters.count; k++) {
+        const cli_parameter *p = &job->parameters.items[k];
+        found |= !p->raw && !p->allocate && p->value.kind != CLI_VALUE_DIRECT;
     }
+    return found;
+}
+
+int cli_job_run_snippet(cli_job *job, const cli_list *words, const cli_number *size)
+{
+    CLI_TRY(assign(job, words));
+    if (!size->given && !has_shape(job)) {
+        return cli_usage(job->command->name, "nothing says how many elements there are: add "
+                                             "--size=N, or pass an array that is not raw");
+    }
+    job->call.has_size = size->given;
+    job->call.loop_size = size->value;
     return cli_job_run(job);
 }

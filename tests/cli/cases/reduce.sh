@@ -34,5 +34,6 @@ quern reduce 'float32 x' 'float32 y, int64 at' 'pair{x, _J}' 'a.v >= b.v ? a : b
 quern reduce 'T x' 'T y' 'if (x % 2) return x; return 0;' 'T s = a + b; return s;' 'y = a' 0 \
     x=arange:int64:10
 quern reduce 'int64 x' 'int64 y' x 'a * 10 + b' 'y = a' '' 'x=arange:int64:10[1:2]' --ordered
+quern reduce 'raw T w' 'T y' 'w[_J % 2] * _J' 'a + b' 'y = a' 0 w=arange:int64:2 --size=10
 quern reduce 'T x' 'T y' 'x * SCALE' 'a + b' 'y = a' 0 x=ones:int32:4 --option=-DSCALE=7
 quern reduce 'T x' 'T y' 'x * SCALE' 'a + b' 'y = a' 0 x=ones:int32:4 --options '-DA -DSCALE=3'

@@ -27,4 +27,5 @@ quern scan 'int8 x' 'bool y' x 'a + b' 'y = a > 2' '' x=ones:int8:5 --scan-type=
 quern scan 'T x, T k' 'T y, T z' 'x * k' 'a + b' 'y = a; z = x' '' x=arange:float64:4 k=0.5
 quern scan 'int32 x' 'raw int32 kept' 'x % 3 == 0' 'a + b' 'if (x % 3 == 0) kept[a - 1] = x' '' \
     x=arange:int32:10 kept=zeros:int32:4:-
+quern scan 'raw T w' 'T y' 'w[_J % 2] * _J' 'a + b' 'y = a' '' w=arange:int64:2 --size=6
 quern scan 'T x' 'T y' 'x * N' 'a + b' 'y = a' '' x=ones:int32:4 --option=-DN=7
