@@ -164,86 +164,62 @@ static double bare(const char *text)
     return (end - begin) * 1e-3;
 }
 
-static double bare_scalar(void)
-{
-    return bare(scalar);
-}
+/* ---- Quern, each time with a text that is new ----------------------------------------------- */
 
-static double bare_vector(void)
-{
-    return bare(vector);
-}
-
-static double bare_sum(void)
-{
-    return bare(sum);
-}
-
-static double bare_cumsum(void)
-{
-    return bare(cumsum);
-}
-
-static double quern_cumsum(void)
-{
-    char map[64];
-    snprintf(map, sizeof map, "x * %d.0f", ++number);
-    double begin = bench_now_us();
+/** What a call made: freed when its time is taken. */
+static struct {
     quern_kernel *kernel;
-    bench_check(quern_scan(&kernel, engine, "T x", "T y", map, "a + b", "y = a", NULL, NULL));
-    bench_check(quern_call(kernel, x, y));
-    bench_check(quern_synchronize(engine));
-    double end = bench_now_us();
-    quern_kernel_release(kernel);
-    return (end - begin) * 1e-3;
-}
-
-static double quern_sum(void)
-{
-    char map[64];
-    snprintf(map, sizeof map, "x * %d.0f", ++number);
-    double begin = bench_now_us();
-    quern_kernel *kernel;
-    quern_array *all = NULL;
-    bench_check(quern_reduction(&kernel, engine, "T x", "T y", map, "a + b", "y = a", "0", NULL));
-    bench_check(quern_call(kernel, x, &all));
-    bench_check(quern_synchronize(engine));
-    double end = bench_now_us();
-    quern_array_release(all);
-    quern_kernel_release(kernel);
-    return (end - begin) * 1e-3;
-}
-
-/** Raw source: the scalar kernel as a module. */
-static double quern_raw(void)
-{
-    char source[4096];
-    number++;
-    snprintf(source, sizeof source, scalar, number);
-    double begin = bench_now_us();
+    quern_array *sum;
     quern_module *module;
     quern_function *function;
-    bench_check(quern_module_new(&module, engine, source, NULL));
-    bench_check(quern_module_function(&function, module, "k"));
-    bench_check(quern_function_call(function, &QUERN_GRID(1, 32), x, y, z, 32));
-    bench_check(quern_synchronize(engine));
-    double end = bench_now_us();
-    quern_function_release(function);
-    quern_module_release(module);
-    return (end - begin) * 1e-3;
-}
+} made;
 
-static double quern_elements(void)
+static void quern_elements(void)
 {
     char operation[64];
     snprintf(operation, sizeof operation, "z = 2.0f * x + y + %d.0f", ++number);
+    bench_check(quern_elementwise(&made.kernel, engine, "T x, T y", "T z", operation, NULL));
+    bench_check(quern_call(made.kernel, x, y, z));
+}
+
+static void quern_sum(void)
+{
+    char map[64];
+    snprintf(map, sizeof map, "x * %d.0f", ++number);
+    bench_check(
+        quern_reduction(&made.kernel, engine, "T x", "T y", map, "a + b", "y = a", "0", NULL));
+    bench_check(quern_call(made.kernel, x, &made.sum));
+}
+
+static void quern_cumsum(void)
+{
+    char map[64];
+    snprintf(map, sizeof map, "x * %d.0f", ++number);
+    bench_check(quern_scan(&made.kernel, engine, "T x", "T y", map, "a + b", "y = a", NULL, NULL));
+    bench_check(quern_call(made.kernel, x, y));
+}
+
+/** Raw source: the scalar kernel as a module. */
+static void quern_raw(void)
+{
+    char source[4096];
+    snprintf(source, sizeof source, scalar, ++number);
+    bench_check(quern_module_new(&made.module, engine, source, NULL));
+    bench_check(quern_module_function(&made.function, made.module, "k"));
+    bench_check(quern_function_call(made.function, &QUERN_GRID(1, 32), x, y, z, 32));
+}
+
+static double finished(void (*call)(void))
+{
     double begin = bench_now_us();
-    quern_kernel *kernel;
-    bench_check(quern_elementwise(&kernel, engine, "T x, T y", "T z", operation, NULL));
-    bench_check(quern_call(kernel, x, y, z));
+    call();
     bench_check(quern_synchronize(engine));
     double end = bench_now_us();
-    quern_kernel_release(kernel);
+    quern_kernel_release(made.kernel);
+    quern_array_release(made.sum);
+    quern_function_release(made.function);
+    quern_module_release(made.module);
+    memset(&made, 0, sizeof made);
     return (end - begin) * 1e-3;
 }
 
@@ -251,16 +227,17 @@ int main(int argc, char **argv)
 {
     static const struct {
         const char *what, *name;
-        double (*run)(void);
+        const char *source; /**< for bare NVRTC; NULL: `call` */
+        void (*call)(void);
     } peers[] = {
-        {"2x+y", "bare NVRTC, scalar", bare_scalar},
-        {"2x+y", "bare NVRTC, vector", bare_vector},
-        {"2x+y", "quern", quern_elements},
-        {"sum", "bare NVRTC", bare_sum},
-        {"sum", "quern", quern_sum},
-        {"cumsum", "bare NVRTC", bare_cumsum},
-        {"cumsum", "quern", quern_cumsum},
-        {"raw 2x+y", "quern", quern_raw},
+        {"2x+y", "bare NVRTC, scalar", scalar, NULL},
+        {"2x+y", "bare NVRTC, vector", vector, NULL},
+        {"2x+y", "quern", NULL, quern_elements},
+        {"sum", "bare NVRTC", sum, NULL},
+        {"sum", "quern", NULL, quern_sum},
+        {"cumsum", "bare NVRTC", cumsum, NULL},
+        {"cumsum", "quern", NULL, quern_cumsum},
+        {"raw 2x+y", "quern", NULL, quern_raw},
     };
     enum { PEERS = sizeof peers / sizeof *peers };
     static double times[PEERS][MAX_RUNS];
@@ -283,11 +260,11 @@ int main(int argc, char **argv)
     bench_check(quern_array_new(&x, engine, QUERN_FLOAT32, 1, &n));
     bench_check(quern_array_new(&y, engine, QUERN_FLOAT32, 1, &n));
     bench_check(quern_array_new(&z, engine, QUERN_FLOAT32, 1, &n));
-    double first = quern_elements(); /* loads NVRTC */
-    bare_scalar();
+    double first = finished(quern_elements); /* loads NVRTC */
+    bare(scalar);
     for (int r = 0; r < runs; r++) {
         for (int p = 0; p < PEERS; p++) {
-            times[p][r] = peers[p].run();
+            times[p][r] = peers[p].source ? bare(peers[p].source) : finished(peers[p].call);
         }
     }
     bench_print("cold compile", "quern", "first in the process", "ms", first);
