@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loading a library of CUDA's. In: what is known of it. Out: its functions, or a failure that says
- * where it was looked for, or why the file found is of no use, and what to do.
+ * Loading a library of CUDA's, once a process. In: what is known of it. Out: its functions, or a
+ * failure that says where it was looked for, or why the file found is of no use, and what to do.
  */
 #include "compile/nvrtc.h"
 
@@ -34,7 +34,7 @@ static quern_status fail_not_found(const qn_loadable *l)
     return l->not_found;
 }
 
-static quern_status find_symbols(const qn_loadable *l, qn_library *library, void *functions)
+static quern_status find_symbols(const qn_loadable *l, qn_library *library)
 {
     for (size_t k = 0; k < l->symbol_count; k++) {
         const qn_symbol *s = &l->symbols[k];
@@ -48,29 +48,53 @@ static quern_status find_symbols(const qn_loadable *l, qn_library *library, void
                            "%s is too old: it has no function %s; %s %s or later is needed",
                            qn_library_path(library), s->name, l->name, l->oldest);
         }
-        memcpy((char *)functions + s->offset, &symbol, sizeof symbol);
+        memcpy((char *)l->functions + s->offset, &symbol, sizeof symbol);
     }
     return QUERN_OK;
 }
 
-quern_status qn_load(const qn_loadable *l, qn_library **out, void *functions)
+static quern_status load(qn_loadable *l)
 {
     qn_compiler_identity found;
-    *out = NULL;
     if (!l->find(&found, NULL)) {
         return fail_not_found(l);
     }
+    qn_library *library;
     char *why;
-    if (!qn_library_open(out, (const char *const[]){found.path, NULL}, &why)) {
+    if (!qn_library_open(&library, (const char *const[]){found.path, NULL}, &why)) {
         quern_status status = why ? qn_fail(l->unusable, "cannot load %s: %s", l->name, why)
                                   : qn_fail_memory("loading a library");
         qn_free(why);
         return status;
     }
-    quern_status status = find_symbols(l, *out, functions);
-    if (status != QUERN_OK) {
-        qn_library_close(*out);
-        *out = NULL;
+    quern_status status = find_symbols(l, library);
+    if (status == QUERN_OK) {
+        status = l->check(qn_library_path(library));
     }
+    if (status != QUERN_OK) {
+        qn_library_close(library);
+        return status;
+    }
+    l->library = library;
+    return QUERN_OK;
+}
+
+bool qn_is_loaded(const qn_loadable *l)
+{
+    return atomic_load_explicit(&l->ready, memory_order_acquire);
+}
+
+quern_status qn_load(qn_loadable *l)
+{
+    if (qn_is_loaded(l)) {
+        return QUERN_OK;
+    }
+    quern_status status = QUERN_OK;
+    pthread_mutex_lock(&l->lock);
+    if (!qn_is_loaded(l)) {
+        status = load(l);
+        atomic_store_explicit(&l->ready, status == QUERN_OK, memory_order_release);
+    }
+    pthread_mutex_unlock(&l->lock);
     return status;
 }

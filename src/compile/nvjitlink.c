@@ -12,7 +12,35 @@ static const qn_symbol symbols[] = {
 #undef SYMBOL
 };
 
-static const qn_loadable loadable = {
+static qn_nvjitlink linker; /* filled by qn_load() */
+
+/* Images may be linked where there is no NVRTC; then any version will do. */
+static quern_status check_compiler(const char *path)
+{
+    qn_compiler_identity compiler;
+    if (!qn_compiler_find(&compiler, NULL)) {
+        return QUERN_OK;
+    }
+    int major, minor;
+    QN_TRY(qn_compiler_load());
+    qn_compiler_version(&major, &minor);
+    if ((unsigned)major == linker.major) {
+        return QUERN_OK;
+    }
+    return qn_fail(QUERN_ERROR_LINK,
+                   "%s is nvJitLink %u.%u, which does not go with NVRTC %d.%d (%s): both must have "
+                   "the same major version; set QUERN_NVJITLINK or QUERN_NVRTC",
+                   path, linker.major, linker.minor, major, minor, compiler.path);
+}
+
+static quern_status check(const char *path)
+{
+    return linker.Version(&linker.major, &linker.minor) == NVJITLINK_OK
+               ? check_compiler(path)
+               : qn_fail(QUERN_ERROR_LINK, "%s does not tell its version", path);
+}
+
+static qn_loadable loadable = {
     .name = "nvJitLink",
     .purpose = "linker",
     .file = "libnvJitLink",
@@ -24,76 +52,22 @@ static const qn_loadable loadable = {
     .find = qn_linker_find,
     .symbols = symbols,
     .symbol_count = QN_COUNT(symbols),
+    .functions = &linker,
+    .check = check,
+    .lock = PTHREAD_MUTEX_INITIALIZER,
 };
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static qn_nvjitlink linker; /* guarded by lock until `ready`, constant after */
-static atomic_bool ready;
-
-/* Images may be linked where there is no NVRTC; then any version will do. */
-static quern_status check_version(const qn_nvjitlink *l, const char *path)
-{
-    qn_compiler_identity compiler;
-    if (!qn_compiler_find(&compiler, NULL)) {
-        return QUERN_OK;
-    }
-    int major, minor;
-    QN_TRY(qn_compiler_load());
-    qn_compiler_version(&major, &minor);
-    if ((unsigned)major == l->major) {
-        return QUERN_OK;
-    }
-    return qn_fail(QUERN_ERROR_LINK,
-                   "%s is nvJitLink %u.%u, which does not go with NVRTC %d.%d (%s): both must have "
-                   "the same major version; set QUERN_NVJITLINK or QUERN_NVRTC",
-                   path, l->major, l->minor, major, minor, compiler.path);
-}
-
-static quern_status load(qn_nvjitlink *out)
-{
-    qn_library *library;
-    QN_TRY(qn_load(&loadable, &library, out));
-    quern_status status = QUERN_OK;
-    if (out->Version(&out->major, &out->minor) != NVJITLINK_OK) {
-        status =
-            qn_fail(QUERN_ERROR_LINK, "%s does not tell its version", qn_library_path(library));
-    }
-    if (status == QUERN_OK) {
-        status = check_version(out, qn_library_path(library));
-    }
-    if (status != QUERN_OK) {
-        qn_library_close(library);
-        return status;
-    }
-    out->library = library;
-    return QUERN_OK;
-}
 
 quern_status qn_nvjitlink_get(const qn_nvjitlink **out)
 {
     *out = NULL;
-    quern_status status = QUERN_OK;
-    if (!atomic_load_explicit(&ready, memory_order_acquire)) {
-        pthread_mutex_lock(&lock);
-        if (!atomic_load_explicit(&ready, memory_order_relaxed)) {
-            qn_nvjitlink loaded = {0};
-            status = load(&loaded);
-            if (status == QUERN_OK) {
-                linker = loaded;
-                atomic_store_explicit(&ready, true, memory_order_release);
-            }
-        }
-        pthread_mutex_unlock(&lock);
-    }
-    if (status == QUERN_OK) {
-        *out = &linker;
-    }
-    return status;
+    QN_TRY(qn_load(&loadable));
+    *out = &linker;
+    return QUERN_OK;
 }
 
 void qn_linker_version(int *major, int *minor)
 {
-    bool known = atomic_load_explicit(&ready, memory_order_acquire);
+    bool known = qn_is_loaded(&loadable);
     *major = known ? (int)linker.major : 0;
     *minor = known ? (int)linker.minor : 0;
 }

@@ -34,7 +34,6 @@ typedef struct qn_nvjitlink {
 #define QN_NVJITLINK_MEMBER(name, parameters) int(*name) parameters;
     QN_NVJITLINK_FUNCTIONS(QN_NVJITLINK_MEMBER)
 #undef QN_NVJITLINK_MEMBER
-    qn_library *library; /* never closed: the functions are in it */
     unsigned major, minor;
 } qn_nvjitlink;
 

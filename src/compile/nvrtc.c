@@ -10,8 +10,6 @@
 #include "compile/nvrtc.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define OLDEST_MAJOR 12
@@ -22,7 +20,58 @@ static const qn_symbol symbols[] = {
 #undef SYMBOL
 };
 
-static const qn_loadable loadable = {
+static qn_nvrtc nvrtc; /* filled by qn_load() */
+
+static quern_status read_version(const char *path)
+{
+    if (nvrtc.Version(&nvrtc.major, &nvrtc.minor) != NVRTC_OK) {
+        return qn_fail(QUERN_ERROR_NVRTC, "%s does not tell its version", path);
+    }
+    if (nvrtc.major < OLDEST_MAJOR) {
+        return qn_fail(QUERN_ERROR_NVRTC,
+                       "%s is NVRTC %d.%d, which is too old; 12.0 or later is needed", path,
+                       nvrtc.major, nvrtc.minor);
+    }
+    return QUERN_OK;
+}
+
+static quern_status read_archs(const char *path)
+{
+    int count = 0;
+    if (nvrtc.GetNumSupportedArchs(&count) != NVRTC_OK || count < 1) {
+        return qn_fail(QUERN_ERROR_NVRTC, "%s does not tell its targets", path);
+    }
+    nvrtc.archs = qn_calloc((size_t)count, sizeof *nvrtc.archs);
+    if (!nvrtc.archs) {
+        return qn_fail_memory("loading NVRTC");
+    }
+    nvrtc.arch_count = count;
+    nvrtc.GetSupportedArchs(nvrtc.archs);
+    return QUERN_OK;
+}
+
+/* A copy of libnvrtc-builtins that is not found is not an error here: NVRTC may know better. */
+static void load_builtins(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    qn_text builtins = {0};
+    qn_text_printf(&builtins, "%.*s/libnvrtc-builtins.so.%d.%d", slash ? (int)(slash - path) : 1,
+                   slash ? path : ".", nvrtc.major, nvrtc.minor);
+    if (builtins.data && qn_file_exists(builtins.data)) {
+        dlopen(builtins.data, RTLD_NOW | RTLD_GLOBAL); /* for the rest of the process, as NVRTC */
+    }
+    qn_text_free(&builtins);
+}
+
+static quern_status check(const char *path)
+{
+    QN_TRY(read_version(path));
+    QN_TRY(read_archs(path));
+    load_builtins(path);
+    return QUERN_OK;
+}
+
+static qn_loadable loadable = {
     .name = "NVRTC",
     .purpose = "compiler",
     .file = "libnvrtc",
@@ -34,101 +83,27 @@ static const qn_loadable loadable = {
     .find = qn_compiler_find,
     .symbols = symbols,
     .symbol_count = QN_COUNT(symbols),
+    .functions = &nvrtc,
+    .check = check,
+    .lock = PTHREAD_MUTEX_INITIALIZER,
 };
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static qn_nvrtc nvrtc; /* guarded by lock until `ready`, constant after */
-static atomic_bool ready;
-
-static quern_status read_version(qn_nvrtc *out, qn_library *library)
-{
-    if (out->Version(&out->major, &out->minor) != NVRTC_OK) {
-        return qn_fail(QUERN_ERROR_NVRTC, "%s does not tell its version", qn_library_path(library));
-    }
-    if (out->major < OLDEST_MAJOR) {
-        return qn_fail(QUERN_ERROR_NVRTC,
-                       "%s is NVRTC %d.%d, which is too old; 12.0 or later is needed",
-                       qn_library_path(library), out->major, out->minor);
-    }
-    return QUERN_OK;
-}
-
-static quern_status read_archs(qn_nvrtc *out, qn_library *library)
-{
-    int count = 0;
-    if (out->GetNumSupportedArchs(&count) != NVRTC_OK || count < 1) {
-        return qn_fail(QUERN_ERROR_NVRTC, "%s does not tell its targets", qn_library_path(library));
-    }
-    out->archs = qn_calloc((size_t)count, sizeof *out->archs);
-    if (!out->archs) {
-        return qn_fail_memory("loading NVRTC");
-    }
-    out->arch_count = count;
-    out->GetSupportedArchs(out->archs);
-    return QUERN_OK;
-}
-
-/* A copy of libnvrtc-builtins that is not found is not an error here: NVRTC may know better. */
-static void load_builtins(const qn_nvrtc *loaded, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    qn_text builtins = {0};
-    qn_text_printf(&builtins, "%.*s/libnvrtc-builtins.so.%d.%d", slash ? (int)(slash - path) : 1,
-                   slash ? path : ".", loaded->major, loaded->minor);
-    if (builtins.data && qn_file_exists(builtins.data)) {
-        dlopen(builtins.data, RTLD_NOW | RTLD_GLOBAL); /* for the rest of the process, as NVRTC */
-    }
-    qn_text_free(&builtins);
-}
-
-static quern_status load(qn_nvrtc *out)
-{
-    qn_library *library;
-    QN_TRY(qn_load(&loadable, &library, out));
-    quern_status status = read_version(out, library);
-    if (status == QUERN_OK) {
-        status = read_archs(out, library);
-    }
-    if (status != QUERN_OK) {
-        qn_library_close(library);
-        return status;
-    }
-    out->library = library;
-    load_builtins(out, qn_library_path(library));
-    return QUERN_OK;
-}
 
 quern_status qn_nvrtc_get(const qn_nvrtc **out)
 {
     *out = NULL;
-    quern_status status = QUERN_OK;
-    if (!atomic_load_explicit(&ready, memory_order_acquire)) {
-        pthread_mutex_lock(&lock);
-        if (!atomic_load_explicit(&ready, memory_order_relaxed)) {
-            qn_nvrtc loaded = {0};
-            status = load(&loaded);
-            if (status == QUERN_OK) {
-                nvrtc = loaded;
-                atomic_store_explicit(&ready, true, memory_order_release);
-            }
-        }
-        pthread_mutex_unlock(&lock);
-    }
-    if (status == QUERN_OK) {
-        *out = &nvrtc;
-    }
-    return status;
+    QN_TRY(qn_load(&loadable));
+    *out = &nvrtc;
+    return QUERN_OK;
 }
 
 quern_status qn_compiler_load(void)
 {
-    const qn_nvrtc *loaded;
-    return qn_nvrtc_get(&loaded);
+    return qn_load(&loadable);
 }
 
 void qn_compiler_version(int *major, int *minor)
 {
-    bool known = atomic_load_explicit(&ready, memory_order_acquire);
+    bool known = qn_is_loaded(&loadable);
     *major = known ? nvrtc.major : 0;
     *minor = known ? nvrtc.minor : 0;
 }
@@ -137,11 +112,10 @@ quern_status qn_compiler_supports(int arch, bool *native, int *newest)
 {
     *native = false;
     *newest = 0;
-    const qn_nvrtc *loaded;
-    QN_TRY(qn_nvrtc_get(&loaded));
-    for (int k = 0; k < loaded->arch_count; k++) {
-        *native |= loaded->archs[k] == arch;
-        *newest = QN_MAX(*newest, loaded->archs[k]);
+    QN_TRY(qn_load(&loadable));
+    for (int k = 0; k < nvrtc.arch_count; k++) {
+        *native |= nvrtc.archs[k] == arch;
+        *newest = QN_MAX(*newest, nvrtc.archs[k]);
     }
     return QUERN_OK;
 }

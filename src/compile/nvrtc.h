@@ -46,7 +46,6 @@ typedef struct qn_nvrtc {
 #define QN_NVRTC_MEMBER(name, result, parameters) result(*name) parameters;
     QN_NVRTC_FUNCTIONS(QN_NVRTC_MEMBER)
 #undef QN_NVRTC_MEMBER
-    qn_library *library; /* never closed: the functions are in it */
     int major, minor;
     int *archs; /* compute capabilities, ascending: 75, 80, ... */
     int arch_count;
@@ -60,7 +59,7 @@ typedef struct qn_symbol {
     size_t offset;
 } qn_symbol;
 
-/** A library of CUDA's that is loaded at run time. */
+/** A library of CUDA's that is loaded at run time, once a process. */
 typedef struct qn_loadable {
     const char *name, *purpose; /**< "NVRTC", "compiler" */
     const char *file;           /**< "libnvrtc" */
@@ -71,8 +70,16 @@ typedef struct qn_loadable {
     bool (*find)(qn_compiler_identity *out, char **looked);
     const qn_symbol *symbols; /**< the first is in every version */
     size_t symbol_count;
+    void *functions; /**< where they go; guarded by `lock` until `ready`, constant after */
+    /** Called with the functions in place: reads the version, and fails when it is of no use. */
+    quern_status (*check)(const char *path);
+    pthread_mutex_t lock;
+    atomic_bool ready;
+    qn_library *library; /**< never closed: the functions are in it */
 } qn_loadable;
-quern_status qn_load(const qn_loadable *loadable, qn_library **out, void *functions);
+/** Load it unless it is loaded; thread-safe. A failure is told each time, and tried again. */
+quern_status qn_load(qn_loadable *loadable);
+bool qn_is_loaded(const qn_loadable *loadable);
 
 /* ---- nvrtc.c ------------------------------------------------------------------------------ */
 
