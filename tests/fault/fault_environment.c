@@ -15,7 +15,7 @@
 static void prepare(void)
 {
     scratch_make();
-    whole_open(); /* skips without a compiler */
+    whole_open(); /* skips without NVRTC: these tests run kernels to their results */
     whole_close();
     warnings = 0;
 }
@@ -89,6 +89,8 @@ Test(environment, cache_of_someone_else)
     const char *path = scratch_path("theirs");
     cr_assert_eq(mkdir(path, 0700), 0);
     if (chown(path, 12345, 12345) != 0) {
+        /* A folder of someone else's is what is tested, and to give one away takes root's rights.
+         * Runs as root, as in most containers. */
         cr_skip_test("only root can make a folder of someone else's");
     }
     runs_with(path, 1);

@@ -3,19 +3,9 @@
  * Finding and loading nvJitLink when it is absent, broken, or something else. Each test is a
  * process of its own, because the linker is looked for once.
  */
-#include "unit/cache/scratch.h"
-
-#include <criterion/criterion.h>
-#include <sys/stat.h>
+#include "loading.h"
 
 TestSuite(linker, .init = scratch_make, .fini = scratch_delete);
-
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    cr_assert(file && fputs(text, file) >= 0);
-    fclose(file);
-}
 
 static void expect_failure(quern_status status, const char *says)
 {
@@ -34,82 +24,66 @@ static void expect_failure(quern_status status, const char *says)
     cr_expect_eq(major + minor, 0);
 }
 
+static const loading linker = {
+    .name = "nvJitLink",
+    .file = "libnvJitLink.so.13",
+    .variable = "QUERN_NVJITLINK",
+    .not_found = QUERN_ERROR_NVJITLINK_NOT_FOUND,
+    .unusable = QUERN_ERROR_LINK,
+    .find = qn_linker_find,
+    .expect_failure = expect_failure,
+};
+
 Test(linker, asked_for_but_absent)
 {
-    setenv("QUERN_NVJITLINK", "/no/such/libnvJitLink.so.13", 1);
-    qn_compiler_identity identity;
-    char *looked;
-    cr_expect_not(qn_linker_find(&identity, &looked));
-    cr_expect_str_eq(looked, "/no/such/libnvJitLink.so.13\n");
-    qn_free(looked);
-    expect_failure(QUERN_ERROR_NVJITLINK_NOT_FOUND, "QUERN_NVJITLINK is \"/no/such/libnvJitLink");
+    fails_asked_for_but_absent(&linker);
 }
 
 Test(linker, asked_for_folder_without_it)
 {
-    setenv("QUERN_NVJITLINK", scratch, 1);
-    expect_failure(QUERN_ERROR_NVJITLINK_NOT_FOUND, scratch);
+    fails_asked_for_folder_without_it(&linker);
 }
 
 Test(linker, not_a_library)
 {
-    setenv("QUERN_NVJITLINK", scratch, 1);
-    write_file(scratch_path("libnvJitLink.so.13"), "no library");
-    expect_failure(QUERN_ERROR_LINK, scratch_path("libnvJitLink.so.13"));
+    fails_not_a_library(&linker);
 }
 
 Test(linker, another_library)
 {
-    setenv("QUERN_NVJITLINK", "/lib/x86_64-linux-gnu/libm.so.6", 1);
-    if (!qn_file_exists(getenv("QUERN_NVJITLINK"))) {
-        cr_skip_test("libm is elsewhere on this machine");
-    }
-    expect_failure(QUERN_ERROR_LINK, "is not nvJitLink");
+    fails_another_library(&linker);
 }
 
 Test(linker, beside_the_compiler_before_other_places)
 {
     clearenv();
-    mkdir(scratch_path("home"), 0700);
-    mkdir(scratch_path("home/lib64"), 0700);
-    write_file(scratch_path("home/lib64/libnvJitLink.so.13"), "");
-    write_file(scratch_path("libnvrtc.so.12"), "");
-    write_file(scratch_path("libnvJitLink.so.12"), "");
+    scratch_write("home/lib64/libnvJitLink.so.13", "");
+    scratch_write("libnvrtc.so.12", "");
+    scratch_write("libnvJitLink.so.12", "");
     setenv("CUDA_HOME", scratch_path("home"), 1);
     setenv("QUERN_NVRTC", scratch, 1);
-    qn_compiler_identity identity;
-    cr_assert(qn_linker_find(&identity, NULL));
-    cr_expect_str_eq(identity.path, scratch_path("libnvJitLink.so.12"));
+    expect_found(&linker, scratch_path("libnvJitLink.so.12"));
 }
 
 Test(linker, package_of_the_virtual_environment)
 {
+    static const char package[] =
+        "lib/python3.12/site-packages/nvidia/nvjitlink/lib/libnvJitLink.so.12";
     clearenv();
-    char folder[300];
-    snprintf(folder, sizeof folder, "%s",
-             scratch_path("lib/python3.12/site-packages/nvidia/"
-                          "nvjitlink/lib/libnvJitLink.so.12"));
-    for (char *p = folder + strlen(scratch) + 1; *p; p++) {
-        if (*p == '/') {
-            *p = '\0';
-            mkdir(folder, 0700);
-            *p = '/';
-        }
-    }
-    write_file(folder, "");
+    scratch_write(package, "");
     setenv("VIRTUAL_ENV", scratch, 1);
     setenv("QUERN_NVRTC", "/no/such/file", 1);
-    qn_compiler_identity identity;
-    cr_assert(qn_linker_find(&identity, NULL));
-    cr_expect_str_eq(identity.path, folder);
+    expect_found(&linker, scratch_path(package));
 }
 
 Test(linker, no_compiler_that_can_be_loaded)
 {
     qn_compiler_identity identity;
     setenv("QUERN_NVRTC", scratch, 1);
-    write_file(scratch_path("libnvrtc.so.13"), "no library");
+    scratch_write("libnvrtc.so.13", "no library");
     if (!qn_linker_find(&identity, NULL)) {
+        /* NVRTC is asked for only once a real nvJitLink has told its version, which nothing can
+         * stand in for. Runs where the CUDA Toolkit or the Python package nvidia-nvjitlink is. */
         cr_skip_test("nvJitLink is not on this machine");
     }
     expect_failure(QUERN_ERROR_NVRTC, scratch_path("libnvrtc.so.13"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the tests of the store share: a folder of their own, keys and images by number, and a log
- * that counts warnings.
+ * What the tests of the store share: a folder of their own with files in it, keys and images by
+ * number, and a log that counts warnings.
  */
 #ifndef QN_TESTS_CACHE_SCRATCH_H
 #define QN_TESTS_CACHE_SCRATCH_H
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char scratch[] = "/dev/shm/quern-test-XXXXXX"; /* in memory: a disk only makes it slow */
@@ -48,6 +49,24 @@ static inline const char *scratch_path(const char *name)
     turn = (turn + 1) % 8;
     snprintf(path[turn], sizeof path[turn], "%s/%s", scratch, name);
     return path[turn];
+}
+
+/* Write a file below the folder, and make the folders that it is in. */
+static inline void scratch_write(const char *name, const char *text)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s", scratch_path(name));
+    for (char *p = path + strlen(scratch) + 1; *p; p++) {
+        if (*p == '/') {
+            *p = '\0';
+            mkdir(path, 0700);
+            *p = '/';
+        }
+    }
+    FILE *file = fopen(path, "w");
+    if (!file || fputs(text, file) < 0 || fclose(file) != 0) {
+        abort();
+    }
 }
 
 static inline void count_warnings(void *context, const char *level, const char *message)

@@ -10,22 +10,6 @@
 
 TestSuite(includes, .init = scratch_make, .fini = scratch_delete);
 
-static void write_file(const char *name, const char *text)
-{
-    char path[300];
-    snprintf(path, sizeof path, "%s", scratch_path(name));
-    for (char *p = path + strlen(scratch) + 1; *p; p++) {
-        if (*p == '/') {
-            *p = '\0';
-            mkdir(path, 0700);
-            *p = '/';
-        }
-    }
-    FILE *file = fopen(path, "w");
-    cr_assert(file && fputs(text, file) >= 0);
-    fclose(file);
-}
-
 /* "a.h, b.h, -nix.h?": the names found, with a - before those that are nowhere, and a ? where there
  * may be more. */
 static char *names_of(const qn_includes *includes)
@@ -102,12 +86,12 @@ Test(includes, names)
     char option[300];
     snprintf(option, sizeof option, "-I%s", scratch_path("inc"));
     const char *options[] = {option};
-    write_file("inc/a.h", "int a;");
-    write_file("inc/b.h", "int b;");
-    write_file("inc/sub/c.h", "#include \"d.h\"");
-    write_file("inc/sub/d.h", "int d;");
-    write_file("src/source.h", "int s;");
-    write_file("src/memory.h", "#error hidden by the one in memory");
+    scratch_write("inc/a.h", "int a;");
+    scratch_write("inc/b.h", "int b;");
+    scratch_write("inc/sub/c.h", "#include \"d.h\"");
+    scratch_write("inc/sub/d.h", "int d;");
+    scratch_write("src/source.h", "int s;");
+    scratch_write("src/memory.h", "#error hidden by the one in memory");
     for (size_t k = 0; k < QN_COUNT(sources); k++) {
         bool memory = strstr(sources[k].source, "memory") != NULL;
         qn_compile_request request = {.source = sources[k].source,
@@ -133,7 +117,7 @@ Test(includes, ways_to_name_a_folder)
                                 {"-I", scratch},
                                 {"--include-path", scratch},
                                 {"-DX", "-Inix", joined}};
-    write_file("a.h", "int a;");
+    scratch_write("a.h", "int a;");
     for (size_t k = 0; k < QN_COUNT(options); k++) {
         size_t count = 1 + (options[k][1] != NULL) + (options[k][2] != NULL);
         qn_compile_request request = {
@@ -160,16 +144,16 @@ Test(includes, circles_depth_and_size)
     for (int k = 0; k < 1000; k++) {
         snprintf(name, sizeof name, "chain%d.h", k);
         snprintf(text, sizeof text, "#include \"chain%d.h\"\n", k + 1);
-        write_file(name, text);
+        scratch_write(name, text);
     }
-    write_file("circle.h", "#include \"circle.h\"\n#include \"round.h\"");
-    write_file("round.h", "#include \"circle.h\"\n#include \"huge.h\"");
+    scratch_write("circle.h", "#include \"circle.h\"\n#include \"round.h\"");
+    scratch_write("round.h", "#include \"circle.h\"\n#include \"huge.h\"");
     qn_text huge = {0};
     for (int k = 0; k < 400000; k++) {
         qn_text_puts(&huge, "float function_of_no_use(float x);\n");
     }
     qn_text_puts(&huge, "#include \"last.h\"\n");
-    write_file("huge.h", huge.data);
+    scratch_write("huge.h", huge.data);
     qn_text_free(&huge);
     simple.file_name = scratch_path("mine.cu");
     qn_includes includes;
@@ -180,7 +164,7 @@ Test(includes, circles_depth_and_size)
 
 Test(includes, what_cannot_be_read_is_absent)
 {
-    write_file("chain0.h", "int x;");
+    scratch_write("chain0.h", "int x;");
     cr_assert_eq(chmod(scratch_path("chain0.h"), 0), 0);
     cr_assert_eq(mkfifo(scratch_path("circle.h"), 0600), 0); /* must not be waited for */
     simple.file_name = scratch_path("mine.cu");
@@ -199,8 +183,8 @@ Test(includes, a_zero_byte_hides_nothing)
 
 Test(includes, out_of_memory_is_told)
 {
-    write_file("chain0.h", "#include \"circle.h\"");
-    write_file("circle.h", "#include <cuda_fp16.h>");
+    scratch_write("chain0.h", "#include \"circle.h\"");
+    scratch_write("circle.h", "#include <cuda_fp16.h>");
     simple.file_name = scratch_path("mine.cu");
     quern_status status = QUERN_ERROR_OUT_OF_MEMORY;
     qn_includes includes;
@@ -222,11 +206,11 @@ static void make_toolkit(const char *version)
 {
     char text[100];
     snprintf(text, sizeof text, "// long\n#define CUDART_VERSION  %s\n// more\n", version);
-    write_file("toolkit/include/cuda_runtime_api.h", text);
-    write_file("toolkit/include/cuda_fp16.h", "#error not for the key\n#include \"nix.hpp\"");
-    write_file("toolkit/include/nv/target", "");
-    write_file("toolkit/include/cccl/cuda/std/version", "");
-    write_file("toolkit/include/cccl/cub/cub.cuh", "");
+    scratch_write("toolkit/include/cuda_runtime_api.h", text);
+    scratch_write("toolkit/include/cuda_fp16.h", "#error not for the key\n#include \"nix.hpp\"");
+    scratch_write("toolkit/include/nv/target", "");
+    scratch_write("toolkit/include/cccl/cuda/std/version", "");
+    scratch_write("toolkit/include/cccl/cub/cub.cuh", "");
     setenv("CUDA_HOME", scratch_path("toolkit"), 1);
 }
 
@@ -280,9 +264,9 @@ Test(includes, the_users_own_headers_beside_cudas_are_read)
     clearenv();
     make_toolkit("13000");
     unsetenv("CUDA_HOME");
-    write_file("toolkit/include/my.h", "#include \"cuda_fp16.h\"\n#include <far.h>");
-    write_file("toolkit/include/far.h", "int far;");
-    write_file("toolkit/include/cuda_mine.h", "int mine;");
+    scratch_write("toolkit/include/my.h", "#include \"cuda_fp16.h\"\n#include <far.h>");
+    scratch_write("toolkit/include/far.h", "int far;");
+    scratch_write("toolkit/include/cuda_mine.h", "int mine;");
     static const char *const folders[] = {"toolkit/include", "toolkit/include/"};
     for (size_t k = 0; k < QN_COUNT(folders); k++) {
         const char *options[] = {"-I", scratch_path(folders[k])};
@@ -306,12 +290,16 @@ static void need_toolkit(void)
     qn_compile_request request = {.source = "#include <cuda_fp16.h>\n#include <nv/target>"};
     scratch_make();
     if (!qn_compiler_find(&identity, NULL)) {
+        /* It is about what the compiler itself makes of headers. Runs wherever NVRTC is: ./dev test
+         * fetches it where it is absent. */
         cr_skip_test("NVRTC is not on this machine");
     }
     cr_assert_eq(qn_includes_find(&includes, &request), QUERN_OK);
     bool there = includes.folder_count > 0 && includes.file_count == 0;
     qn_includes_free(&includes);
     if (!there) {
+        /* Made-up headers, as the tests above have, would not show that CUDA's own are found and
+         * compile. Runs where the CUDA Toolkit is, or its Python packages with headers. */
         cr_skip_test("CUDA's headers are not on this machine");
     }
 }
@@ -345,7 +333,7 @@ Test(includes, real_headers_compile, .init = need_toolkit)
 
 Test(includes, a_missing_header_says_from_where_and_what_to_do, .init = need_toolkit)
 {
-    write_file("own.h", "\n#include <far/away.h>\n");
+    scratch_write("own.h", "\n#include <far/away.h>\n");
     cr_expect_eq(compile("#include \"own.h\"\n", scratch_path("mine.cu")), QUERN_ERROR_COMPILE);
     const char *message = quern_last_error()->message;
     char place[300];
