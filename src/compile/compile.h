@@ -104,11 +104,12 @@ typedef struct qn_compile_request qn_compile_request;
  * Follows every #include of the source and of what it includes, whatever the conditionals around
  * them say, so the result may name more than the compiler reads; what __has_include asks for counts
  * as included. What cannot be followed (a name that a macro gives, #include_next) makes the result
- * opaque. Headers in memory come first, then (for quotes) the folder of the including file, then
- * the user's folders; what is in none of them is looked for among CUDA's and CCCL's headers, which
- * are known by their version and not read. That search is made once a process: CUDA_HOME,
- * CUDA_PATH, the Toolkit of the NVRTC in use, /usr/local/cuda*, the active Python environment. That
- * a header is nowhere is no error here: the compiler may never ask for it.
+ * opaque. Headers in memory come first, then (for quotes, without --no-source-include) the folder
+ * of the including file, then the user's folders; what is in none of them is looked for in CUDA's
+ * and CCCL's folders. Their own headers are known by their version and not read. These folders are
+ * found once a process: CUDA_HOME, CUDA_PATH, the Toolkit of the NVRTC in use, /usr/local/cuda*,
+ * the active Python environment. That a header is nowhere is no error here: the compiler may never
+ * ask for it.
  * A source without #include costs one search for that word.
  * Errors: QUERN_ERROR_OUT_OF_MEMORY. */
 quern_status qn_includes_find(qn_includes *out, const qn_compile_request *request);

@@ -68,7 +68,7 @@ bool qn_cuda_folder_is(const char *folder)
            is_file(folder, "nv/target");
 }
 
-bool qn_cuda_header_is(const char *name)
+bool qn_cuda_header_is(qn_str name)
 {
     static const char *const begins[] = {
         "cub/",
@@ -76,29 +76,38 @@ bool qn_cuda_header_is(const char *name)
         "cuda/",
         "nv/",
         "crt/",
+        "cooperative_groups",
         "cuda.h",
+        "cuda_awbarrier",
         "cuda_bf",
+        "cuda_device_",
         "cuda_fp",
         "cuda_pipeline",
-        "cuda_awbarrier",
         "cuda_runtime",
-        "cuda_device_",
         "cuComplex.h",
         "curand",
-        "cooperative_groups",
         "mma.h",
-        "sm_",
+        "sm_2",
+        "sm_3",
+        "sm_6",
         "vector_types.h",
+        "vector_functions.h",
         "device_types.h",
+        "device_launch_parameters.h",
         "driver_types.h",
-        "host_defines.h",
+        "library_types.h",
         "texture_types.h",
         "surface_types.h",
+        "builtin_types.h",
+        "channel_descriptor.h",
+        "host_defines.h",
         "math_constants.h",
+        "math_functions.h",
     };
     bool is = false;
     for (size_t k = 0; !is && k < QN_COUNT(begins); k++) {
-        is = strncmp(name, begins[k], strlen(begins[k])) == 0;
+        size_t length = strlen(begins[k]);
+        is = name.length >= length && memcmp(name.data, begins[k], length) == 0;
     }
     return is;
 }

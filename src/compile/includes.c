@@ -39,6 +39,7 @@ typedef struct search {
     size_t seen_size;
     user_folder *folders;
     size_t folder_count;
+    bool beside;  /* names in quotes are looked for beside the file that includes them */
     bool *wanted; /* by CUDA's folder */
     bool opaque;  /* something is included that is not known */
     bool failed;  /* out of memory */
@@ -145,7 +146,7 @@ static user_folder *user_cuda_folder(const search *s, qn_str folder)
 /* A file in `folder`, or (NULL) elsewhere: CUDA's headers are known by their version. */
 static void add_found(search *s, user_folder *folder, const char *name, const char *path)
 {
-    if (folder && folder->is_cuda && qn_cuda_header_is(name)) {
+    if (folder && folder->is_cuda && qn_cuda_header_is(qn_str_of(name))) {
         folder->used = true;
     } else {
         add_file(s, name, path);
@@ -179,6 +180,10 @@ static bool in_cuda_folder(search *s, const char *name)
         return true;
     }
     s->wanted[found] = true;
+    char path[PATH_MAX];
+    if (!qn_cuda_header_is(qn_str_of(name)) && join(path, qn_str_of(all[found].path), name)) {
+        add_file(s, name, path);
+    }
     return true;
 }
 
@@ -188,7 +193,7 @@ static void resolve(search *s, const char *name, bool quoted, qn_str folder)
     if (in_memory(s, name)) {
         return;
     }
-    if (name[0] == '/' || quoted) {
+    if (name[0] == '/' || (quoted && s->beside)) {
         folder = name[0] == '/' ? (qn_str){"", 0} : folder;
         if (join(path, folder, name)) {
             add_found(s, user_cuda_folder(s, folder), name, path);
@@ -260,6 +265,7 @@ static void read_file(search *s, size_t k)
 static bool read_options(search *s)
 {
     const qn_compile_request *r = s->request;
+    s->beside = !qn_options_say(r->options, r->option_count, "no-source-include");
     s->folders = qn_arena_alloc(s->arena, (r->option_count + 1) * sizeof *s->folders);
     for (size_t k = 0; s->folders && k < r->option_count; k++) {
         const char *path;
@@ -279,10 +285,9 @@ static void scan_options(search *s)
         const char *path;
         s->opaque |= strstr(r->options[k], "__has_include") != NULL; /* -DHAVE=__has_include(...) */
         if (qn_option_path(r->options, r->option_count, &k, &path) == QN_INCLUDE_FILE && path[0]) {
-            const char *slash = strrchr(path, '/');
             char found[PATH_MAX];
             if (join(found, (qn_str){"", 0}, path)) {
-                add_file(s, slash ? slash + 1 : path, found);
+                add_file(s, qn_base_name(path), found);
             } else {
                 resolve(s, path, false, (qn_str){"", 0});
             }

@@ -117,7 +117,7 @@ bool qn_cuda_folder_is(const char *folder);
 uint64_t qn_cuda_version_of(const char *folder);
 /** Is what this name finds in such a folder CUDA's or CCCL's own header, known by that version?
  * All else there is the user's: /usr/include may be such a folder. */
-bool qn_cuda_header_is(const char *name);
+bool qn_cuda_header_is(qn_str name);
 
 /* ---- missing.c ---------------------------------------------------------------------------- */
 

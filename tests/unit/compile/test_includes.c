@@ -136,6 +136,24 @@ Test(includes, ways_to_name_a_folder)
     expect_names(&request, "?");
 }
 
+Test(includes, the_folder_of_the_source_can_be_left_out)
+{
+    char folder[300];
+    snprintf(folder, sizeof folder, "-I%s", scratch_path("inc"));
+    const char *options[] = {folder, "--no-source-include"};
+    scratch_write("src/a.h", "#include \"beside.h\"");
+    scratch_write("src/beside.h", "int s;");
+    scratch_write("inc/a.h", "#include \"beside.h\"");
+    scratch_write("inc/beside.h", "#include <deep.h>");
+    qn_compile_request request = {.source = "#include \"a.h\"",
+                                  .file_name = scratch_path("src/mine.cu"),
+                                  .options = options,
+                                  .option_count = 1};
+    expect_names(&request, "a.h, beside.h");
+    request.option_count = 2;
+    expect_names(&request, "a.h, beside.h, -deep.h");
+}
+
 static qn_compile_request simple = {.source = "#include \"chain0.h\"\n#include \"circle.h\"\n"};
 
 Test(includes, circles_depth_and_size)
@@ -279,6 +297,16 @@ Test(includes, the_users_own_headers_beside_cudas_are_read)
         cr_expect_neq(includes.cuda, 0, "CUDA's are known by their version");
         qn_includes_free(&includes);
     }
+}
+
+Test(includes, the_users_own_headers_in_a_toolkit_are_read)
+{
+    clearenv();
+    make_toolkit("13000");
+    scratch_write("toolkit/include/my.h", "#include <far.h>");
+    scratch_write("toolkit/include/cccl/far.h", "int far;");
+    qn_compile_request request = {.source = "#include <my.h>\n#include <cuda_fp16.h>"};
+    expect_names(&request, "my.h, far.h");
 }
 
 /* ---- compiled -------------------------------------------------------------------------------- */
