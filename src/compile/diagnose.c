@@ -356,7 +356,9 @@ static void explain_missing(finding *found, const qn_compile_request *request, q
     qn_str rest = from(found->message, name + strlen(before));
     const char *end = memchr(rest.data, '"', rest.length);
     if (end) {
-        qn_explain_missing(text, (qn_str){rest.data, (size_t)(end - rest.data)}, request);
+        bool angled = find_in(found->printed, "<") && !find_in(found->printed, "\"");
+        qn_explain_missing(text, (qn_str){rest.data, (size_t)(end - rest.data)},
+                           angled ? NULL : &found->file, request);
         found->message = text->data ? (qn_str){text->data, text->length} : found->message;
     }
 }

@@ -121,8 +121,10 @@ bool qn_cuda_header_is(qn_str name);
 
 /* ---- missing.c ---------------------------------------------------------------------------- */
 
-/** What is wrong and what to do when the compiler did not find the header `name`. */
-void qn_explain_missing(qn_text *out, qn_str name, const qn_compile_request *request);
+/** What is wrong and what to do when the compiler did not find the header `name`, which the file
+ * `beside` (NULL: an #include with <>) has in quotes. */
+void qn_explain_missing(qn_text *out, qn_str name, const qn_str *beside,
+                        const qn_compile_request *request);
 
 /* ---- build_id.c --------------------------------------------------------------------------- */
 

@@ -51,7 +51,7 @@ static const diagnosis diagnoses[] = {
      "                  ^\n\n",
      "#include \"nix.h\"",
      "operation:1:17: the header \"nix.h\" was not found: add its folder with -I, or give it as a "
-     "header in memory; looked in: one, two",
+     "header in memory; looked in: the working folder, one, two",
      ""},
     /* the line shown is not the user's: the whole line is marked */
     {"operation(2): error: expected a \";\"\n"
@@ -101,7 +101,8 @@ static const diagnosis diagnoses[] = {
      "the options: the header \"cuda_fp8.h\" was not found: it is one of CUDA's; install the CUDA "
      "Toolkit, or the Python packages nvidia-cuda-runtime and nvidia-cuda-cccl, and set CUDA_HOME "
      "to "
-     "the folder that has include/ in it; looked in: one, two (in generated code, next to the text "
+     "the folder that has include/ in it; looked in: the working folder, one, two (in generated "
+     "code, next to the text "
      "given: see the source)",
      ""},
     {"a.h(2): catastrophic error: could not open source file \"stdint.h\" (no directories in "
@@ -110,7 +111,8 @@ static const diagnosis diagnoses[] = {
      "y = x",
      "a.h:2: the header \"stdint.h\" was not found: the compiler for the GPU has none of the "
      "host's "
-     "headers; <cuda/std/...> has most of what C++ has; looked in: one, two (in generated code, "
+     "headers; <cuda/std/...> has most of what C++ has; looked in: the working folder, one, two "
+     "(in generated code, "
      "next to the text given: see the source)",
      ""},
     {"a.h(2): error: cannot open source file \"cut", "y = x",

@@ -369,8 +369,17 @@ Test(includes, a_missing_header_says_from_where_and_what_to_do, .init = need_too
              scratch_path("own.h"));
     cr_expect(strncmp(message, place, strlen(place)) == 0, "%s", message);
     cr_expect(strstr(message, "add its folder with -I"));
-    cr_expect(strstr(message, scratch), "the folders are named: %s", message);
+    snprintf(place, sizeof place, "looked in: %s", scratch);
+    cr_expect_null(strstr(message, place), "<> is not looked for beside the file: %s", message);
     cr_expect(strstr(quern_last_error()->log, "far/away.h"));
+    scratch_write("sub/quoted.h", "#include \"far.h\"\n");
+    cr_expect_eq(compile("#include \"sub/quoted.h\"\n", scratch_path("mine.cu")),
+                 QUERN_ERROR_COMPILE);
+    snprintf(place, sizeof place, "; looked in: %s, ", scratch_path("sub"));
+    cr_expect(strstr(quern_last_error()->message, place), "%s", quern_last_error()->message);
+    cr_expect_eq(compile("#include \"far.h\"\n", "mine.cu"), QUERN_ERROR_COMPILE);
+    cr_expect(strstr(quern_last_error()->message, "; looked in: the working folder, "), "%s",
+              quern_last_error()->message);
     cr_expect_eq(compile("#include <vector>\n", "mine.cu"), QUERN_ERROR_COMPILE);
     cr_expect(strstr(quern_last_error()->message, "none of the host's headers"), "%s",
               quern_last_error()->message);
