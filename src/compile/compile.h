@@ -176,6 +176,9 @@ qn_path_option qn_option_path(const char *const *options, size_t count, size_t *
 /** True when one of the options is -NAME or --NAME, with or without a value behind it. */
 bool qn_options_say(const char *const *options, size_t count, const char *name);
 
+/** The value of the last -NAME or --NAME, behind "=" or the next word; NULL when there is none. */
+const char *qn_options_value(const char *const *options, size_t count, const char *name);
+
 /* ---- link.c, nvjitlink.c: from several images to one ---------------------------------------- */
 
 typedef struct qn_link_input {

@@ -8,17 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OWN_OPTIONS 4
+#define MOST_OPTIONS 10 /* -arch, -lto, -ptx, and what add_shaping() has */
 
 /* One linking on its way. */
 typedef struct job {
     const qn_nvjitlink *linker;
     const qn_link_request *request;
     nvjitlink_handle handle;
-    const char **options;
+    const char *options[MOST_OPTIONS];
     uint32_t option_count;
     bool lto; /* some of the inputs are LTO-IR */
-    char target[24];
+    char target[24], registers[40];
 } job;
 
 /* ---- what can be linked --------------------------------------------------------------------- */
@@ -44,58 +44,56 @@ static quern_status check_inputs(job *j)
 
 /* ---- options -------------------------------------------------------------------------------- */
 
-/* The compiler's options that shape code when it is linked, as the linker says them. */
+/* The compiler's switches that shape code when it is linked, and the linker's for them. */
 static const struct {
-    const char *compilers, *linkers;
-} shaping[] = {
-    {"lineinfo", "-lineinfo"},
-    {"generate-line-info", "-lineinfo"},
-    {"G", "-g"},
-    {"device-debug", "-g"},
-    {"ftz=true", "-ftz=1"},
-    {"ftz=false", "-ftz=0"},
-    {"prec-div=true", "-prec-div=1"},
-    {"prec-div=false", "-prec-div=0"},
-    {"prec-sqrt=true", "-prec-sqrt=1"},
-    {"prec-sqrt=false", "-prec-sqrt=0"},
-    {"fmad=true", "-fma=1"},
-    {"fmad=false", "-fma=0"},
-    {"use_fast_math", "-ftz=1"},
-    {"use_fast_math", "-prec-div=0"},
-    {"use_fast_math", "-prec-sqrt=0"},
+    const char *compilers, *on, *off;
+    const char *fast; /* what --use_fast_math says of it; NULL: nothing */
+} switches[] = {
+    {"ftz", "-ftz=1", "-ftz=0", "true"},
+    {"prec-div", "-prec-div=1", "-prec-div=0", "false"},
+    {"prec-sqrt", "-prec-sqrt=1", "-prec-sqrt=0", "false"},
+    {"fmad", "-fma=1", "-fma=0", NULL},
 };
-#define MOST_OF_ONE 3 /* options of the linker for one of the compiler */
 
+/* The linker takes no option twice, so each is added in one place. */
 static void add(job *j, const char *option)
 {
-    for (uint32_t k = 0; k < j->option_count; k++) {
-        if (strcmp(j->options[k], option) == 0) {
-            return; /* the linker takes none of them twice */
-        }
-    }
     j->options[j->option_count++] = option;
 }
 
-static void add_shaping(job *j, const char *const *option)
+static bool user_says(const job *j, const char *name)
 {
-    const char *number = strstr(*option, "-maxrregcount=");
-    if (number && number - *option <= 1) {
-        add(j, number);
-    }
-    for (size_t k = 0; k < QN_COUNT(shaping); k++) {
-        if (qn_options_say(option, 1, shaping[k].compilers)) {
-            add(j, shaping[k].linkers);
+    return qn_options_say(j->request->options, j->request->option_count, name);
+}
+
+/* As the compiler reads them: the last of a kind decides, and before --use_fast_math. */
+static void add_shaping(job *j)
+{
+    const qn_link_request *r = j->request;
+    bool fast = user_says(j, "use_fast_math");
+    for (size_t k = 0; k < QN_COUNT(switches); k++) {
+        const char *said = qn_options_value(r->options, r->option_count, switches[k].compilers);
+        said = !said && fast ? switches[k].fast : said;
+        if (said) {
+            add(j, strcmp(said, "false") == 0 ? switches[k].off : switches[k].on);
         }
+    }
+    const char *registers = qn_options_value(r->options, r->option_count, "maxrregcount");
+    if (registers) {
+        snprintf(j->registers, sizeof j->registers, "-maxrregcount=%s", registers);
+        add(j, j->registers);
+    }
+    if (r->line_info || user_says(j, "lineinfo") || user_says(j, "generate-line-info")) {
+        add(j, "-lineinfo");
+    }
+    if (user_says(j, "G") || user_says(j, "device-debug")) {
+        add(j, "-g");
     }
 }
 
 static quern_status make_options(job *j)
 {
     const qn_link_request *r = j->request;
-    j->options = qn_calloc(r->option_count * MOST_OF_ONE + OWN_OPTIONS, sizeof *j->options);
-    if (!j->options) {
-        return qn_fail_memory("preparing to link");
-    }
     bool ptx = r->kind == QN_IMAGE_PTX;
     qn_target t;
     QN_TRY(qn_target_find(&t, r->options, r->option_count, r->arch));
@@ -111,12 +109,7 @@ static quern_status make_options(job *j)
     if (ptx) {
         add(j, "-ptx");
     }
-    if (r->line_info) {
-        add(j, "-lineinfo");
-    }
-    for (size_t k = 0; k < r->option_count; k++) {
-        add_shaping(j, &r->options[k]);
-    }
+    add_shaping(j);
     return QUERN_OK;
 }
 
@@ -246,7 +239,6 @@ quern_status qn_link(qn_image *out, const qn_link_request *request)
     if (j.handle) {
         j.linker->Destroy(&j.handle);
     }
-    qn_free(j.options);
     if (status != QUERN_OK) {
         qn_image_free(&image);
         qn_error_stage("link");

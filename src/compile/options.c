@@ -58,6 +58,17 @@ static const char *value_of(const char *const *options, size_t count, size_t *k,
     return value != NULL ? value : "";
 }
 
+const char *qn_options_value(const char *const *options, size_t count, const char *name)
+{
+    const char *last = NULL, *value;
+    for (size_t k = 0; k < count; k++) {
+        if (is_option(options[k], name, &value)) {
+            last = value_of(options, count, &k, value);
+        }
+    }
+    return last;
+}
+
 qn_path_option qn_option_path(const char *const *options, size_t count, size_t *k,
                               const char **path)
 {

@@ -86,6 +86,52 @@ Test(link, lto_ir_to_ptx, .init = need_linker)
     qn_image_free(&image);
 }
 
+/* The linker is told what the compiler makes of several options: the last of a kind decides, and
+ * before --use_fast_math each that is said by itself. */
+Test(link, options_that_shape_code, .init = need_linker)
+{
+    static const struct {
+        const char *options[3];
+        bool ftz, approximate, fma;
+    } cases[] = {
+        {{"-DX"}, false, false, true},
+        {{"--use_fast_math"}, true, true, true},
+        {{"--ftz", "true", "-G"}, true, false, true},
+        {{"--ftz=true", "-ftz=false"}, false, false, true},
+        {{"--use_fast_math", "--ftz=false"}, false, true, true},
+        {{"--prec-div=true", "--use_fast_math"}, true, false, true},
+        {{"-fmad", "false", "-lineinfo"}, false, false, false},
+        {{"--maxrregcount=32", "--maxrregcount", "64"}, false, false, true},
+    };
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        const char *const *options = cases[k].options;
+        size_t count = 1 + (options[1] != NULL) + (options[2] != NULL);
+        qn_compile_request source = {.source = "__global__ void k(float *x, float y)\n"
+                                               "{ x[0] = x[1] / y; x[2] = x[3] * y + 1; }\n",
+                                     .options = options,
+                                     .option_count = count,
+                                     .arch = ARCH,
+                                     .kind = QN_IMAGE_LTO_IR};
+        qn_image piece, image;
+        cr_assert_eq(qn_compile(&piece, &source, NULL, 0), QUERN_OK, "%s", quern_last_error_text());
+        qn_link_input input = {QN_IMAGE_LTO_IR, "piece", piece.data, piece.size};
+        qn_link_request request = {.inputs = &input,
+                                   .input_count = 1,
+                                   .options = options,
+                                   .option_count = count,
+                                   .arch = ARCH,
+                                   .kind = QN_IMAGE_PTX};
+        cr_assert_eq(qn_link(&image, &request), QUERN_OK, "%s: %s", options[0],
+                     quern_last_error_text());
+        cr_expect_eq(strstr(image.data, ".ftz") != NULL, cases[k].ftz, "%s", options[0]);
+        cr_expect_eq(strstr(image.data, "div.approx") != NULL, cases[k].approximate, "%s",
+                     options[0]);
+        cr_expect_eq(strstr(image.data, "fma.rn") != NULL, cases[k].fma, "%s", options[0]);
+        qn_image_free(&piece);
+        qn_image_free(&image);
+    }
+}
+
 Test(link, ptx_needs_lto_ir, .init = need_linker)
 {
     qn_image image;
