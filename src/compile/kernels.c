@@ -82,15 +82,18 @@ static bool is_attribute(qn_str word)
            qn_str_is(word, "__declspec");
 }
 
-/* Behind __global__: the word in front of the parameters' bracket. Empty when there is none. Stops
- * before a brace, which its caller counts. */
+/* Behind __global__: the word in front of the parameters' bracket. Empty when there is none. */
 static qn_str read_name(reader *r)
 {
     qn_str name = {"", 0};
     bool attribute = false;
-    while (*r->at != '{' && *r->at != '}' && next(r) && !at(r, ";")) {
+    while (next(r) && !at(r, ";")) {
         if (at(r, "(") && !attribute) {
             return name;
+        }
+        if (at(r, "{") || at(r, "}")) {
+            r->at = r->token.data; /* for the caller, who counts braces */
+            break;
         }
         if (at(r, "(")) {
             skip_brackets(r, "(", ")");

@@ -44,6 +44,7 @@ static const struct {
     {"__global__ void __launch_bounds__(", ""},
     {"__global__ ; __global__ } __global__ { } __global__ void z() {", "z"},
     {"}}}} __global__ void k() {}", "k"},
+    {"namespace a { __global__ MADE_BY_A_MACRO { } } __global__ void k() {}", "k"},
     {"namespace", ""},
     {"namespace x", ""},
     {"\"unfinished\n__global__ void k() {}", ""},
