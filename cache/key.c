@@ -117,17 +117,11 @@ static void add_pieces(qn_text *out, const qn_key_fields *fields)
     }
 }
 
-static void add_file_name(qn_text *out, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    add_string(out, FILE_NAME, slash ? slash + 1 : path);
-}
-
 /* What only modules of users have. */
 static void add_users(qn_text *out, const qn_key_fields *fields)
 {
     if (fields->file_name) {
-        add_file_name(out, fields->file_name);
+        add_string(out, FILE_NAME, qn_base_name(fields->file_name));
     }
     if (fields->includes) {
         add_includes(out, fields->includes);
