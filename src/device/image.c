@@ -177,9 +177,15 @@ static bool names_begin(qn_image_names *out, size_t most)
     return out->functions && out->globals;
 }
 
+/** A compiler's own name, as that of a string literal: "$str". */
+static bool is_made_up(const char *name)
+{
+    return name[0] == '$' || name[0] == '.' || name[0] == '\0';
+}
+
 static bool add_name(qn_image_names *out, const char **names, size_t *count, const char *name)
 {
-    if (!qn_image_name_is_made_up(name)) {
+    if (!is_made_up(name)) {
         names[*count] = qn_arena_strndup(&out->arena, name, strlen(name));
         return names[(*count)++] != NULL;
     }
@@ -227,10 +233,10 @@ static bool cubin_names(qn_image_names *out, const unsigned char *image)
     return false;
 }
 
-static bool is_variable(const qn_ptx_symbol *symbol)
+bool qn_image_is_variable(const qn_ptx_symbol *symbol)
 {
     return (symbol->space == QN_SPACE_GLOBAL || symbol->space == QN_SPACE_CONST) &&
-           !symbol->external;
+           !symbol->external && !is_made_up(symbol->name);
 }
 
 static bool ptx_names(qn_image_names *out, const char *text, size_t bytes)
@@ -247,7 +253,7 @@ static bool ptx_names(qn_image_names *out, const char *text, size_t bytes)
              add_name(out, out->functions, &out->function_count, function->name);
     }
     for (size_t k = 0; ok && k < module->symbol_count; k++) {
-        ok = !is_variable(module->symbols[k]) ||
+        ok = !qn_image_is_variable(module->symbols[k]) ||
              add_name(out, out->globals, &out->global_count, module->symbols[k]->name);
     }
     qn_ptx_free(module);

@@ -8,6 +8,8 @@
 
 #include "device/device.h"
 
+struct qn_ptx_symbol; /* ptx/ptx.h */
+
 /* ---- image.c: any image --------------------------------------------------------------------- */
 
 /** Whether all of it is there, as far as its headers say. Errors: QUERN_ERROR_IMAGE. */
@@ -31,11 +33,8 @@ typedef struct qn_image_names {
 bool qn_image_names_read(qn_image_names *out, quern_image_kind kind, const void *image,
                          size_t bytes);
 void qn_image_names_free(qn_image_names *names);
-/** A compiler's own name, as that of a string literal: "$str". */
-static inline bool qn_image_name_is_made_up(const char *name)
-{
-    return name[0] == '$' || name[0] == '.' || name[0] == '\0';
-}
+/** Whether PTX defines this symbol as a variable of the user's, in global or constant memory. */
+bool qn_image_is_variable(const struct qn_ptx_symbol *symbol);
 
 /* ---- fatbin.c: several images in one -------------------------------------------------------- */
 

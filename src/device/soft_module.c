@@ -96,12 +96,6 @@ quern_status qn_soft_module_functions(quern_device *quern, void *handle, size_t 
     return QUERN_OK;
 }
 
-static bool is_variable(const qn_ptx_symbol *symbol)
-{
-    return (symbol->space == QN_SPACE_GLOBAL || symbol->space == QN_SPACE_CONST) &&
-           !symbol->external;
-}
-
 quern_status qn_soft_module_globals(quern_device *quern, void *handle, size_t *count,
                                     const char **names, size_t capacity)
 {
@@ -109,8 +103,7 @@ quern_status qn_soft_module_globals(quern_device *quern, void *handle, size_t *c
     const qn_ptx_module *module = handle;
     *count = 0;
     for (uint32_t k = 0; k < module->symbol_count; k++) {
-        if (!is_variable(module->symbols[k]) ||
-            qn_image_name_is_made_up(module->symbols[k]->name)) {
+        if (!qn_image_is_variable(module->symbols[k])) {
             continue;
         }
         if (*count < capacity) {
@@ -141,6 +134,7 @@ quern_status qn_soft_function_get(quern_device *quern, void **out, void *module,
 
 /* ---- functions ------------------------------------------------------------------------------ */
 
+/** The reader allows at most 1 GiB of each, so the sum fits. */
 static uint32_t static_shared(const qn_ptx_function *function)
 {
     return function->shared_bytes + (uint32_t)function->module->module_shared_bytes;
