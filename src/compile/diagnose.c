@@ -226,16 +226,23 @@ static uint32_t count_lines(const char *text)
     return lines;
 }
 
+/* Line and column (from 1) of the byte `at` of a text. */
+static void place_of(const char *text, const char *at, uint32_t *line, uint32_t *column)
+{
+    *line = *column = 1;
+    for (; text < at; text++) {
+        *column = *text == '\n' ? 1 : *column + 1;
+        *line += *text == '\n';
+    }
+}
+
 /* The text ends where more was expected: the place is its last byte. */
 static quern_status fail_past_end(const finding *found, const qn_user_text *text)
 {
     qn_str whole = trim(qn_str_of(text->text));
     const char *last = whole.length > 0 ? whole.data + whole.length - 1 : text->text;
-    uint32_t line = 1, column = 1;
-    for (const char *c = text->text; c < last; c++) {
-        column = *c == '\n' ? 1 : column + 1;
-        line += *c == '\n';
-    }
+    uint32_t line, column;
+    place_of(text->text, last, &line, &column);
     qn_fail(QUERN_ERROR_COMPILE, "%s:%u:%u: %.*s after this", text->file_name, line, column,
             (int)found->message.length, found->message.data);
     set_span(text, last, whole.length > 0);
@@ -283,15 +290,8 @@ static bool fail_at_bracket(const finding *found, user_texts texts)
         if (!qn_bracket_unmatched(text->text, &at)) {
             continue;
         }
-        uint32_t line = 1;
-        const char *line_start = text->text;
-        for (size_t c = 0; c < at; c++) {
-            if (text->text[c] == '\n') {
-                line++;
-                line_start = text->text + c + 1;
-            }
-        }
-        uint32_t column = (uint32_t)(text->text + at - line_start) + 1;
+        uint32_t line, column;
+        place_of(text->text, text->text + at, &line, &column);
         size_t length = text->text[at] == '/' ? 2 : 1;
         qn_fail(QUERN_ERROR_COMPILE, "%s:%u:%u: this %.*s has no partner (the compiler: %.*s)",
                 text->file_name, line, column, (int)length, text->text + at,
