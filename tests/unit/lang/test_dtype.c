@@ -169,6 +169,33 @@ Test(dtype, suggestions)
     }
 }
 
+/* One of a program's own names, of any length that a slip of the finger can be seen in. */
+Test(dtype, suggestions_among_given_names)
+{
+#define LONG_64 "a_name_of_64_letters_is_the_longest_of_which_a_slip_is_looked_fo"
+    static const char *const known[] = {"saxpy", "scale<float>", "k1", LONG_64, LONG_64 "r"};
+    static const struct {
+        const char *written, *meant;
+    } cases[] = {
+        {"saxpi", "saxpy"},
+        {"saxyp", "saxpy"},
+        {"scale<double>", NULL},
+        {"scale<flaot>", "scale<float>"},
+        {"k2", "k1"},
+        {"q2", NULL},
+        {"", NULL},
+        {"a_name_of_64_letters_is_the_longest_of_which_a_slip_is_looked_fx", LONG_64},
+        {LONG_64 "x", NULL},
+    };
+#undef LONG_64
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        const char *got = qn_name_suggest(qn_str_of(cases[k].written), known, QN_COUNT(known));
+        cr_expect_str_eq(got ? got : "", cases[k].meant ? cases[k].meant : "", "\"%s\" gives %s",
+                         cases[k].written, got ? got : "nothing");
+    }
+    cr_expect_null(qn_name_suggest(QN_STR("saxpi"), NULL, 0));
+}
+
 /* Whatever is suggested exists: every text that is one change away from a name. */
 Test(dtype, suggestions_exist)
 {

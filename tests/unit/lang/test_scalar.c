@@ -150,6 +150,21 @@ Test(scalar, given)
     }
 }
 
+/* A scalar that is read from its bytes is of that dtype, and gives them again. */
+Test(scalar, there_and_back)
+{
+    for (size_t k = 0; k < QN_COUNT(given); k++) {
+        unsigned char bytes[16] = {0}, again[16] = {0};
+        cr_assert_eq(qn_scalar_convert(bytes, given[k].to, &given[k].value, QN_STR("x")), QUERN_OK);
+        quern_value value = qn_scalar_value(given[k].to, bytes);
+        cr_expect_eq(value.kind, QUERN_VALUE_SCALAR);
+        cr_expect_eq(value.dtype, (int32_t)given[k].to);
+        cr_assert_eq(qn_scalar_convert(again, given[k].to, &value, QN_STR("x")), QUERN_OK,
+                     "case %zu: %s", k, quern_last_error()->message);
+        cr_expect_arr_eq(bytes, again, sizeof bytes, "case %zu", k);
+    }
+}
+
 Test(scalar, complex128_whole)
 {
     double parts[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Identifiers in snippets: used or not, addressed or not.
+ * Snippets: identifiers used or not, addressed or not; an expression, statements or nothing.
  */
 #include "lang/lang.h"
 
@@ -121,5 +121,39 @@ Test(scan, takes_address)
     for (size_t k = 0; k < QN_COUNT(addresses); k++) {
         cr_expect_eq(qn_text_takes_address(addresses[k].text, "x"), addresses[k].takes, "%s",
                      addresses[k].text);
+    }
+}
+
+static const struct {
+    const char *text;
+    bool statements, blank;
+} kinds[] = {
+    {"", false, true},
+    {" \t\n", false, true},
+    {"/* ; */ // x;", false, true},
+    {"/* unfinished ;", false, true},
+    {"a + b", false, false},
+    {"a ? b : c // ;", false, false},
+    {"f(a, ';', \";\")", false, false},
+    {"[&] { return a; }()", false, false},
+    {"({ int t = a; t; })", false, false},
+    {"iff + returned + do_it", false, false},
+    {"a[b] == R\"(;)\"", false, false},
+    {"z = a;", true, false},
+    {"int t = a; z = t", true, false},
+    {";", true, false},
+    {"{ z = a; }", true, false},
+    {" // as ever\n if (a) z = 1", true, false},
+    {"return a", true, false},
+    {"for (;;) {}", true, false},
+    {")", false, false},
+};
+
+Test(scan, kinds_of_text)
+{
+    for (size_t k = 0; k < QN_COUNT(kinds); k++) {
+        cr_expect_eq(qn_text_is_statements(kinds[k].text), kinds[k].statements, "%s",
+                     kinds[k].text);
+        cr_expect_eq(qn_text_is_blank(kinds[k].text), kinds[k].blank, "%s", kinds[k].text);
     }
 }
