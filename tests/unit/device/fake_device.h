@@ -7,14 +7,13 @@
 #define FAKE_DEVICE_H
 
 #include "device/device.h"
+#include "says.h"
 #include "support/fake_libcuda.h"
 
-#include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const quern_device_methods *const cuda = &qn_cuda_device;
 
@@ -77,10 +76,5 @@ static inline quern_status launch_with(quern_device *device, const quern_launch_
     }
     return status;
 }
-
-/** The message of the last failure contains `text`. */
-#define assert_says(text)                                                                          \
-    cr_assert(strstr(quern_last_error()->message, (text)), "wanted '%s' in: %s", (text),           \
-              quern_last_error()->message)
 
 #endif /* FAKE_DEVICE_H */

@@ -3,18 +3,10 @@
  * The software device: opening, modules, launches, streams and events, and what it says when
  * something is wrong.
  */
-#include "device/device.h"
+#include "soft.h"
 
-#include <criterion/criterion.h>
 #include <pthread.h>
 #include <sched.h>
-#include <string.h>
-
-static const quern_device_methods *const soft = &qn_soft_device;
-
-#define assert_says(text)                                                                          \
-    cr_assert(strstr(quern_last_error()->message, (text)), "wanted '%s' in: %s", (text),           \
-              quern_last_error()->message)
 
 /* y[i] = 2 x[i] + 1, for i < n */
 static const char twice_plus_one[] =
@@ -30,13 +22,6 @@ static const char twice_plus_one[] =
     "done:\nret;\n}\n"
     ".visible .entry forever()\n{\nagain:\nbra again;\nret;\n}\n";
 
-static quern_device *open_soft(const char *argument)
-{
-    quern_device *device;
-    cr_assert_eq(soft->open(&device, argument, NULL), QUERN_OK, "%s", quern_last_error()->message);
-    return device;
-}
-
 static void *load(quern_device *device)
 {
     void *module;
@@ -44,14 +29,6 @@ static void *load(quern_device *device)
         soft->module_load(device, &module, QUERN_IMAGE_PTX, twice_plus_one, sizeof twice_plus_one),
         QUERN_OK, "%s", quern_last_error()->message);
     return module;
-}
-
-static void *function(quern_device *device, void *module, const char *name)
-{
-    void *found;
-    cr_assert_eq(soft->function_get(device, &found, module, name), QUERN_OK, "%s",
-                 quern_last_error()->message);
-    return found;
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */

@@ -4,19 +4,7 @@
  * facts, and launches with more than a grid.
  */
 #include "image_data.h"
-
-static const quern_device_methods *const soft = &qn_soft_device;
-
-#define assert_says(text)                                                                          \
-    cr_assert(strstr(quern_last_error()->message, (text)), "wanted '%s' in: %s", (text),           \
-              quern_last_error()->message)
-
-static quern_device *open_soft(void)
-{
-    quern_device *device;
-    cr_assert_eq(soft->open(&device, "1", NULL), QUERN_OK, "%s", quern_last_error()->message);
-    return device;
-}
+#include "soft.h"
 
 static quern_status load_image(quern_device *device, void **module, quern_image_kind kind,
                                image_data image)
@@ -33,14 +21,6 @@ static void *load(quern_device *device)
     cr_assert_eq(load_image(device, &module, QUERN_IMAGE_FATBIN, read_image("plain.fatbin")),
                  QUERN_OK, "%s", quern_last_error()->message);
     return module;
-}
-
-static void *function(quern_device *device, void *module, const char *name)
-{
-    void *found;
-    cr_assert_eq(soft->function_get(device, &found, module, name), QUERN_OK, "%s",
-                 quern_last_error()->message);
-    return found;
 }
 
 static void *variable(quern_device *device, void *module, const char *name)
@@ -75,7 +55,7 @@ static int gather(quern_device *device, void *module, int32_t total, float scale
 Test(soft_module, runs_the_ptx_in_fatbins)
 {
     static const char *const files[] = {"plain.fatbin", "lz4.fatbin"};
-    quern_device *device = open_soft();
+    quern_device *device = open_soft("1");
     for (size_t k = 0; k < QN_COUNT(files); k++) {
         void *module;
         cr_assert_eq(load_image(device, &module, QUERN_IMAGE_FATBIN, read_image(files[k])),
@@ -88,7 +68,7 @@ Test(soft_module, runs_the_ptx_in_fatbins)
 
 Test(soft_module, refuses_what_holds_no_ptx)
 {
-    quern_device *device = open_soft();
+    quern_device *device = open_soft("1");
     image_data cubin = read_image("gather.cubin");
     image_data cut = {qn_strndup(cubin.bytes, 4), 4};
     const struct {
@@ -116,7 +96,7 @@ Test(soft_module, refuses_what_holds_no_ptx)
 
 Test(soft_module, lists_functions_and_variables)
 {
-    quern_device *device = open_soft();
+    quern_device *device = open_soft("1");
     void *module = load(device), *found = device;
     const char *names[3] = {NULL};
     size_t count;
@@ -140,7 +120,7 @@ Test(soft_module, lists_functions_and_variables)
 
 Test(soft_module, a_wrapped_variable_stays_the_modules)
 {
-    quern_device *device = open_soft();
+    quern_device *device = open_soft("1");
     void *module = load(device), *total = variable(device, module, "total");
     cr_assert_eq(soft->adopt(device, total, 4), QUERN_OK);
     cr_assert_eq(gather(device, module, 1, 1), 2);
@@ -164,7 +144,7 @@ static const char facts[] =
 
 Test(soft_module, facts)
 {
-    quern_device *device = open_soft();
+    quern_device *device = open_soft("1");
     void *module;
     cr_assert_eq(soft->module_load(device, &module, QUERN_IMAGE_PTX, facts, sizeof facts), QUERN_OK,
                  "%s", quern_last_error()->message);
@@ -199,7 +179,7 @@ Test(soft_module, facts)
 
 Test(soft_module, launches_with_attributes)
 {
-    quern_device *device = open_soft();
+    quern_device *device = open_soft("1");
     static const struct {
         quern_launch_config config;
         quern_status status;
