@@ -133,7 +133,7 @@ static quern_status fail_no_ptx(const void *image, size_t bytes)
         QUERN_ERROR_IMAGE,
         "this device executes PTX, and the fatbin holds none (%.300s); make it with PTX in it, as "
         "nvcc -gencode arch=compute_75,code=compute_75 does",
-        targets.data ? targets.data : "nothing at all");
+        targets.data ? targets.data : "nothing that is known");
     qn_text_free(&targets);
     return status;
 }

@@ -150,6 +150,17 @@ int qn_image_arch(quern_image_kind kind, const void *image, size_t bytes)
                                      : 0;
 }
 
+/** The target of an entry as nvcc's options name it: "sm_90", "compute_90", "lto_90". */
+static void print_entry(qn_text *out, const qn_fatbin_entry *entry)
+{
+    static const char *const kinds[] = {
+        [QN_FATBIN_PTX] = "compute", [QN_FATBIN_CUBIN] = "sm", [QN_FATBIN_LTO_IR] = "lto"};
+    const char *kind = (size_t)entry->kind < QN_COUNT(kinds) ? kinds[entry->kind] : NULL;
+    if (kind) {
+        qn_text_printf(out, "%s%s_%d", out->length > 0 ? ", " : "", kind, entry->arch);
+    }
+}
+
 void qn_image_print_targets(qn_text *out, quern_image_kind kind, const void *image, size_t bytes)
 {
     qn_fatbin_entry entry;
@@ -162,8 +173,7 @@ void qn_image_print_targets(qn_text *out, quern_image_kind kind, const void *ima
         qn_text_add(out, target.data, target.length);
     } else {
         while (qn_fatbin_next(&entry, image, bytes, &at, &damaged)) {
-            qn_text_printf(out, "%s%s_%d", out->length > 0 ? ", " : "",
-                           entry.kind == QN_FATBIN_CUBIN ? "sm" : "compute", entry.arch);
+            print_entry(out, &entry);
         }
     }
 }

@@ -38,7 +38,11 @@ bool qn_image_is_variable(const struct qn_ptx_symbol *symbol);
 
 /* ---- fatbin.c: several images in one -------------------------------------------------------- */
 
-typedef enum qn_fatbin_kind { QN_FATBIN_PTX = 1, QN_FATBIN_CUBIN = 2 } qn_fatbin_kind;
+typedef enum qn_fatbin_kind {
+    QN_FATBIN_PTX = 1,
+    QN_FATBIN_CUBIN = 2,
+    QN_FATBIN_LTO_IR = 8,
+} qn_fatbin_kind;
 typedef enum qn_fatbin_packing {
     QN_FATBIN_PLAIN,
     QN_FATBIN_LZ4,
@@ -46,7 +50,7 @@ typedef enum qn_fatbin_packing {
 } qn_fatbin_packing;
 
 typedef struct qn_fatbin_entry {
-    qn_fatbin_kind kind; /**< other values: neither */
+    qn_fatbin_kind kind; /**< other values: something unknown */
     qn_fatbin_packing packing;
     int arch;                  /**< 75 for sm_75 and compute_75 */
     const unsigned char *data; /**< as it is packed */

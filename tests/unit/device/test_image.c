@@ -74,6 +74,21 @@ Test(image, names_of_a_cubin_in_a_fatbin)
     qn_free(fatbin.bytes);
 }
 
+Test(image, targets_of_what_else_is_in_a_fatbin)
+{
+    static const struct {
+        char kind;
+        const char *targets;
+    } cases[] = {{1, "compute_90"}, {2, "sm_90"}, {8, "lto_90"}, {99, ""}};
+    image_data cubin = read_image("gather.cubin"), fatbin = wrap_cubin(cubin, 90);
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        fatbin.bytes[16] = cases[k].kind;
+        assert_targets(QUERN_IMAGE_FATBIN, fatbin.bytes, fatbin.size, cases[k].targets);
+    }
+    qn_free(cubin.bytes);
+    qn_free(fatbin.bytes);
+}
+
 Test(image, targets_of_ptx)
 {
     static const struct {
