@@ -54,11 +54,11 @@ typedef struct qn_compiler_identity {
 
 /** Find libnvrtc without loading it: QUERN_NVRTC (a file, or a folder with it),
  * ../cuda/lib beside libquern, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, the active Python
- * environment's nvidia/cuda_nvrtc/lib and nvidia/cu13/lib (VIRTUAL_ENV, CONDA_PREFIX),
- * /usr/local/cuda*, /usr/lib/x86_64-linux-gnu, /usr/lib64. Of several versions in one folder the
- * newest. Done once a process and remembered; thread-safe. Returns false when there is none, and
- * *looked (may be NULL; free with qn_free) then lists where it looked, a line each. When
- * QUERN_NVRTC is set, nothing else is tried. */
+ * environment's nvidia/cu13/lib and nvidia/cuda_nvrtc/lib (VIRTUAL_ENV, CONDA_PREFIX),
+ * /usr/local/cuda*, /usr/lib/x86_64-linux-gnu, /usr/lib/aarch64-linux-gnu, /usr/lib64. Of several
+ * versions in one folder the newest. Done once a process and remembered; thread-safe. Returns false
+ * when there is none, and *looked (may be NULL; free with qn_free) then lists where it looked, a
+ * line each. When QUERN_NVRTC is set, nothing else is tried. */
 bool qn_compiler_find(qn_compiler_identity *out, char **looked);
 
 /** Load it (once a process; thread-safe). Errors: QUERN_ERROR_NVRTC_NOT_FOUND with where it was

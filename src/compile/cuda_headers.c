@@ -116,7 +116,7 @@ static void hash_version(XXH3_state_t *state, const char *folder, const char *fi
                          const char *word)
 {
     char path[PATH_MAX];
-    static char text[VERSION_MAX]; /* under the lock of the search */
+    static char text[VERSION_MAX]; /* under the lock of qn_cuda_version_of() */
     int length = snprintf(path, sizeof path, "%s/%s", folder, file);
     FILE *stream = length > 0 && (size_t)length < sizeof path ? fopen(path, "re") : NULL;
     if (!stream) {
