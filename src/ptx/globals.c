@@ -27,6 +27,9 @@ quern_status qn_globals_skip_initial(qn_reader *reader, qn_variable *variable, u
         if (token->kind == QN_TOKEN_END || mark == ';' || (mark == ',' && braces == 0)) {
             break;
         }
+        if (token->kind == QN_TOKEN_STRING) { /* reading it again would find names inside */
+            return qn_ptx_expected(reader, "a value");
+        }
         if (mark == '{' || mark == '}') {
             braces += mark == '{' ? 1 : -1;
             if (braces > QN_PTX_DEPTH) { /* also a closing one too many */

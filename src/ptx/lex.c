@@ -391,6 +391,24 @@ quern_status qn_ptx_skip_braces(qn_reader *reader)
     return QUERN_OK;
 }
 
+/* The rest of an opcode with blanks before its dots. */
+static quern_status opcode_in_pieces(qn_reader *reader, qn_str first, qn_name **opcode)
+{
+    qn_text whole = {0};
+    quern_status status = QUERN_OK;
+    qn_text_add(&whole, first.data, first.length);
+    while (status == QUERN_OK && reader->token.kind == QN_TOKEN_DIRECTIVE) {
+        qn_text_puts(&whole, reader->token.name->text);
+        status = qn_ptx_next(reader);
+    }
+    if (status == QUERN_OK) {
+        *opcode = whole.failed ? NULL : qn_names_intern(reader, whole.data, whole.length);
+        status = *opcode ? QUERN_OK : qn_ptx_memory();
+    }
+    qn_text_free(&whole);
+    return status;
+}
+
 /* opcode = name { "." modifier }, blanks allowed before the dots. The token is the name. */
 quern_status qn_ptx_opcode(qn_reader *reader, qn_name **opcode)
 {
@@ -400,21 +418,10 @@ quern_status qn_ptx_opcode(qn_reader *reader, qn_name **opcode)
         at += *at == ':' ? 2 : 1;
     }
     reader->at = at;
-    *opcode = qn_names_intern(reader, begin, (size_t)(at - begin));
-    if (!*opcode) {
-        return qn_ptx_memory();
-    }
     QN_TRY(qn_ptx_next(reader));
-    while (reader->token.kind == QN_TOKEN_DIRECTIVE) {
-        qn_text whole = {0};
-        qn_text_puts(&whole, (*opcode)->text);
-        qn_text_puts(&whole, reader->token.name->text);
-        *opcode = whole.failed ? NULL : qn_names_intern(reader, whole.data, whole.length);
-        qn_text_free(&whole);
-        if (!*opcode) {
-            return qn_ptx_memory();
-        }
-        QN_TRY(qn_ptx_next(reader));
+    if (reader->token.kind == QN_TOKEN_DIRECTIVE) {
+        return opcode_in_pieces(reader, (qn_str){begin, (size_t)(at - begin)}, opcode);
     }
-    return QUERN_OK;
+    *opcode = qn_names_intern(reader, begin, (size_t)(at - begin));
+    return *opcode ? QUERN_OK : qn_ptx_memory();
 }

@@ -51,6 +51,7 @@ typedef struct declaration {
 /* All directives in front of the name. */
 static quern_status head(qn_reader *reader, declaration *out)
 {
+    declaration pointee;
     *out = (declaration){.vector = 1};
     while (reader->token.kind == QN_TOKEN_DIRECTIVE) {
         const qn_name *name = reader->token.name;
@@ -62,9 +63,9 @@ static quern_status head(qn_reader *reader, declaration *out)
                 return qn_ptx_error(reader, "an alignment must be a power of two up to 4096");
             }
             out->align = out->type.bits == 0 || out->align == 0 ? align : out->align;
-        } else if (name->word == QN_WORD_PTR) { /* says what a pointer points to */
-            declaration pointee;
-            return head(reader, &pointee);
+        } else if (name->word == QN_WORD_PTR) { /* the rest says what a pointer points to */
+            pointee = *out;
+            out = &pointee;
         } else if (name->word == QN_WORD_V2 || name->word == QN_WORD_V4 ||
                    name->word == QN_WORD_V8) {
             out->vector = name->word == QN_WORD_V2 ? 2 : name->word == QN_WORD_V4 ? 4 : 8;
@@ -155,6 +156,11 @@ static quern_status one_variable(qn_reader *reader, qn_variable **out, const dec
     bool open, initial;
     QN_TRY(dimensions(reader, &count, &open));
     QN_TRY(qn_ptx_take(reader, '=', &initial));
+    qn_ptx_symbol *symbol = &variable->symbol;
+    const bool defines = !external || initial;
+    if (defines && !symbol->external) {
+        return qn_ptx_error(reader, "'%s' is declared twice", name->text);
+    }
     if (initial) {
         QN_TRY(qn_globals_skip_initial(reader, variable, &given));
     }
@@ -163,15 +169,13 @@ static quern_status one_variable(qn_reader *reader, qn_variable **out, const dec
     if (count > QN_PTX_MEMORY / element) {
         return too_large(reader);
     }
-    qn_ptx_symbol *symbol = &variable->symbol;
-    bool defined = !external || initial;
-    if (symbol->size == 0 || defined) {
+    if (symbol->external && (symbol->size == 0 || defines)) {
         symbol->space = space;
         symbol->type = what->type;
         symbol->size = count * element;
         symbol->alignment = what->align ? what->align : element;
     }
-    symbol->external = symbol->external && !defined;
+    symbol->external = symbol->external && !defines;
     *out = variable;
     return QUERN_OK;
 }

@@ -348,6 +348,9 @@ static const error_case errors[] = {
     {HEAD ".extern .global .u32 x; .visible .entry k() { .reg .b32 r; ld.global.u32 r, [x]; }",
      "declared .extern and defined nowhere"},
     {HEAD ".global .align 3 .u32 x;", "an alignment must be a power of two"},
+    {HEAD ".global .u32 unread[9]; .visible .global .u64 x = \"unread\";", "expected a value, not"},
+    {KERNEL(".extern .param .b8 a[100000] = {1};"), "'a' is declared twice"},
+    {KERNEL(".shared .b8 x[]; .extern .shared .b8 x[9] = {1};"), "'x' is declared twice"},
     {HEAD ".func f(.reg .b32 x);", "parameters in registers are not supported"},
     {HEAD ".file 1 \"open\n", "this string has no end"},
 };
@@ -433,6 +436,29 @@ Test(ptx_read, cut_off_anywhere_and_out_of_memory_anywhere)
     }
     cr_expect_eq(status, QUERN_OK);
     cr_expect_gt(n, 10);
+}
+
+/* In a time and a memory that grow with the text, not with its square. */
+Test(ptx_read, long_rows_of_words, .timeout = 20)
+{
+    static const struct {
+        const char *head, *word, *tail;
+    } rows[] = {
+        {KERNEL("mov"), " .x", " %r1, 1; ret; }"},
+        {HEAD ".visible .entry k(.param .u64", " .ptr", " x) { ret; }"},
+    };
+    for (size_t i = 0; i < QN_COUNT(rows); i++) {
+        qn_text text = {0};
+        qn_text_add(&text, rows[i].head, strlen(rows[i].head) - (i == 0 ? 2 : 0));
+        for (int n = 0; n < 300000; n++) {
+            qn_text_puts(&text, rows[i].word);
+        }
+        qn_text_puts(&text, rows[i].tail);
+        qn_ptx_module *module = corpus_read(text.data);
+        cr_expect_not_null(qn_ptx_kernel(module, "k"));
+        qn_ptx_free(module);
+        qn_text_free(&text);
+    }
 }
 
 static void ignore(const char *path, const qn_ptx_module *module, void *context)
