@@ -266,7 +266,7 @@ static void place_shared(qn_code *code)
     }
     if (code->function->is_kernel) {
         code->shared_base = (uint32_t)at;
-        code->shared_end = (uint32_t)(at + code->function->shared_bytes);
+        code->shared_end = at + code->function->shared_bytes;
     }
 }
 

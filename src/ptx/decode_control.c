@@ -25,27 +25,15 @@ bool qn_bind_branch(qn_decoder *decoder)
     return true;
 }
 
-static const qn_ptx_targets *find_targets(const qn_ptx_function *function, const char *name)
-{
-    for (uint32_t k = 0; name && k < function->targets_count; k++) {
-        if (strcmp(function->targets[k].name, name) == 0) {
-            return &function->targets[k];
-        }
-    }
-    return NULL;
-}
-
 bool qn_bind_branch_index(qn_decoder *decoder)
 {
     const qn_ptx_instruction *instruction = decoder->instruction;
-    if (instruction->operand_count != 2) {
-        return false;
-    }
-    const qn_ptx_targets *targets = find_targets(decoder->function, instruction->operands[1].name);
     const qn_place index = qn_place_source(decoder, &instruction->operands[0], 32);
-    if (!targets || targets->count == 0 || index == QN_NO_PLACE) {
+    if (index == QN_NO_PLACE) {
         return false;
     }
+    const qn_ptx_targets *targets =
+        &decoder->function->targets[instruction->operands[1].target]; /* the reader saw to it */
     uint32_t *table = qn_decode_alloc(decoder, targets->count * sizeof *table);
     if (table) {
         memcpy(table, targets->instructions, targets->count * sizeof *table);

@@ -197,11 +197,11 @@ bool qn_run_bulk_copy(qn_warp *warp, const qn_op *op, uint32_t mask)
                             bytes, (unsigned long long)from, (unsigned long long)to,
                             BULK_ALIGNMENT);
         }
-        if (!qn_access_check(warp, op, lane, from, bytes, QN_READ) ||
-            !qn_access_check(warp, op, lane, to, bytes, QN_WRITE)) {
-            return false;
-        }
-        if (bytes != 0) { /* of none the addresses may be null */
+        if (bytes != 0) { /* of none the addresses may be any */
+            if (!qn_access_check(warp, op, lane, from, bytes, QN_READ) ||
+                !qn_access_check(warp, op, lane, to, bytes, QN_WRITE)) {
+                return false;
+            }
             memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
         }
         if (copy->tells && !qn_run_mbarrier(warp, &copy->barrier, 1u << lane)) {

@@ -26,7 +26,8 @@ static inline void describe(qn_addresses *out)
     for (int lane = 0; lane < QN_LANES - 1; lane++) {
         different |= (at[lane + 1] - at[lane]) ^ stride;
     }
-    out->strided = different == 0 && (int64_t)stride >= 0;
+    /* only where no address wraps: then the first is the least and the last the greatest */
+    out->strided = different == 0 && stride <= UINT64_MAX / QN_LANES && at[QN_LANES - 1] >= at[0];
     out->stride = (int64_t)stride;
     if (out->strided) {
         out->low = at[0];

@@ -54,7 +54,7 @@ static quern_status labelled_directive(qn_reader *reader, qn_name *name)
         return qn_ptx_memory();
     }
     entity->index = reader->targets.count++;
-    reader->targets.items[entity->index] = (qn_ptx_targets){.name = name->text};
+    reader->targets.items[entity->index] = (qn_ptx_targets){0};
     QN_TRY(qn_ptx_next(reader));
     return branch_targets(reader, entity->index);
 }

@@ -108,7 +108,6 @@ typedef struct qn_ptx_location {
 
 /** A list of labels (.branchtargets) or of possible callees. */
 typedef struct qn_ptx_targets {
-    const char *name;
     uint32_t count;
     uint32_t *instructions;
 } qn_ptx_targets;

@@ -12,6 +12,7 @@
 
 enum {
     LOCAL_STACK = 64 << 10,  /* bytes of local memory a lane when calls are deep */
+    SHARED_LIMIT = 1 << 20,  /* bytes of shared memory of a block: more than any GPU has */
     THREADS_WORTH_IT = 2048, /* lanes from which other host threads are asked for help */
 };
 
@@ -122,6 +123,23 @@ static quern_status check_shape(const qn_ptx_launch *launch, qn_run *run)
     return QUERN_OK;
 }
 
+/* A block's shared memory: what is declared, then the dynamic part. */
+static quern_status lay_out_shared(qn_run *run)
+{
+    const uint64_t declared = run->code->shared_end, dynamic = run->launch->dynamic_shared;
+    const uint64_t base = (declared + 15) & ~UINT64_C(15);
+    if (base + dynamic > SHARED_LIMIT) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "kernel '%s' and the functions that it may call take %llu bytes of shared "
+                       "memory: at most %d are possible",
+                       run->kernel->name, (unsigned long long)(base + dynamic), SHARED_LIMIT);
+    }
+    run->dynamic_base = (uint32_t)base;
+    run->shared_bytes = (uint32_t)(dynamic ? base + dynamic : declared);
+    run->shared_unwatched = run->watched ? 0 : run->shared_bytes;
+    return QUERN_OK;
+}
+
 static quern_status prepare(qn_run *run, const qn_ptx_launch *launch)
 {
     run->launch = launch;
@@ -136,10 +154,7 @@ static quern_status prepare(qn_run *run, const qn_ptx_launch *launch)
     QN_TRY(qn_code_get(&run->code, run->kernel,
                        (run->watched ? QN_CODE_WATCHED : 0) |
                            (launch->aids.trace ? QN_CODE_TRACED : 0)));
-    run->dynamic_base = (run->code->shared_end + 15u) & ~15u;
-    run->shared_bytes =
-        launch->dynamic_shared ? run->dynamic_base + launch->dynamic_shared : run->code->shared_end;
-    run->shared_unwatched = run->watched ? 0 : run->shared_bytes;
+    QN_TRY(lay_out_shared(run));
     run->local_stride = (run->kernel->local_bytes + 15u) & ~15u;
     if (run->code->stack) {
         run->local_stride += LOCAL_STACK;

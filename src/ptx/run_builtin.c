@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STRING_LIMIT = 4096, PRINTED_MUCH = 256 << 10 };
+enum { STRING_LIMIT = 4096, WIDEST = 4096, PRINTED_MUCH = 256 << 10 };
 
 /* Argument k; what a call passes fewer bytes of is filled up with zeros. */
 static uint64_t argument(const qn_warp *warp, const qn_op *op, unsigned lane, unsigned k)
@@ -81,24 +81,34 @@ static void add_char(conversion *to, char c)
     }
 }
 
-/* A width or precision that is an argument. A negative width is a flag and a width, and a negative
- * precision is none. */
-static bool add_star(packed *values, conversion *out)
+/* A width or precision, in digits or as an argument. No more than WIDEST, or one printf could take
+ * all memory. A negative width is a flag and a width, and a negative precision is none. */
+static bool read_number(const char **format, const char *end, packed *values, conversion *out)
 {
-    uint64_t value;
-    if (!next_value(values, 4, &value)) {
-        return false;
+    const char *p = *format;
+    int32_t number = 0;
+    if (p < end && *p == '*') {
+        uint64_t value;
+        if (!next_value(values, 4, &value)) {
+            return false;
+        }
+        number = (int32_t)(uint32_t)value;
+        p++;
+    } else {
+        for (; p < end && *p >= '0' && *p <= '9'; p++) {
+            number = QN_MIN(number * 10 + (*p - '0'), WIDEST);
+        }
     }
-    int32_t number = (int32_t)(uint32_t)value;
     if (number < 0 && out->text[out->length - 1] == '.') {
         out->text[--out->length] = '\0';
-        return true;
+    } else if (p > *format) {
+        char digits[16];
+        snprintf(digits, sizeof digits, "%d", QN_MAX(QN_MIN(number, WIDEST), -WIDEST));
+        for (const char *digit = digits; *digit; digit++) {
+            add_char(out, *digit);
+        }
     }
-    char digits[16];
-    snprintf(digits, sizeof digits, "%d", QN_MAX(QN_MIN(number, 4096), -4096));
-    for (const char *p = digits; *p; p++) {
-        add_char(out, *p);
-    }
+    *format = p;
     return true;
 }
 
@@ -107,13 +117,18 @@ static bool read_conversion(const char **format, const char *end, packed *values
 {
     const char *p = *format;
     *out = (conversion){.text = "%", .length = 1};
-    for (; p < end && strchr("-+ #0123456789.*", *p); p++) {
-        if (*p == '*') {
-            if (!add_star(values, out)) {
-                return false;
-            }
-        } else {
+    for (; p < end && strchr("-+ #0", *p); p++) {
+        if (!strchr(out->text, *p)) { /* a flag once more says nothing new */
             add_char(out, *p);
+        }
+    }
+    if (!read_number(&p, end, values, out)) {
+        return false;
+    }
+    if (p < end && *p == '.') {
+        add_char(out, *p++);
+        if (!read_number(&p, end, values, out)) {
+            return false;
         }
     }
     for (; p < end && strchr("hlLqjzt", *p); p++) {
@@ -240,9 +255,9 @@ static bool run_vprintf(qn_warp *warp, const qn_op *op, uint32_t mask)
             return false;
         }
         give(warp, op, lane, &(int32_t){1}, 4);
-    }
-    if (warp->block->output.length > PRINTED_MUCH) {
-        qn_run_output(warp->run, warp->block);
+        if (warp->block->output.length > PRINTED_MUCH) {
+            qn_run_output(warp->run, warp->block);
+        }
     }
     return true;
 }

@@ -13,6 +13,11 @@ static uint64_t aligned(uint64_t bytes, uint64_t alignment)
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
+/* Bytes of all frames of a host thread. Calls that are QN_CALL_DEPTH deep may be of large frames,
+ * and each lane may be at a depth of its own. */
+#define FRAMES_LIMIT (UINT64_C(1) << 30)
+
+/* NULL: there is no room for one more. */
 static qn_frame *frame_new(qn_worker *worker, uint64_t bytes)
 {
     for (qn_frame **link = &worker->free_frames; *link; link = &(*link)->next_free) {
@@ -22,8 +27,10 @@ static qn_frame *frame_new(qn_worker *worker, uint64_t bytes)
             return frame;
         }
     }
-    qn_frame *frame = qn_alloc_aligned(64, aligned(sizeof *frame, 64) + bytes);
+    const bool fits = bytes <= FRAMES_LIMIT - worker->frame_bytes;
+    qn_frame *frame = fits ? qn_alloc_aligned(64, aligned(sizeof *frame, 64) + bytes) : NULL;
     if (frame) {
+        worker->frame_bytes += bytes;
         memset(frame, 0, aligned(sizeof *frame, 64) + bytes);
         frame->capacity = bytes;
         frame->next = worker->frames;
@@ -50,6 +57,13 @@ static void copy_params(uint32_t mask, unsigned char *to, uint32_t to_stride,
     }
 }
 
+static bool stack_overflow(qn_warp *warp, const qn_op *op, unsigned lane,
+                           const qn_ptx_function *callee)
+{
+    return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH, "stack overflow: calls %u deep, in '%s'",
+                    warp->frame->depth + 1, callee->name);
+}
+
 /* The lanes of the current group go into `callee`. */
 static bool enter(qn_warp *warp, const qn_op *op, const qn_ptx_function *callee, qn_group *group)
 {
@@ -66,21 +80,27 @@ static bool enter(qn_warp *warp, const qn_op *op, const qn_ptx_function *callee,
                         "call of '%s' with %u arguments; it takes %u", callee->name,
                         info->parameter_count, callee->param_count);
     }
+    const uint32_t stride = (uint32_t)aligned(callee->frame_param_bytes, 16);
+    const uint64_t bytes = code->frame_bytes + (uint64_t)stride * QN_LANES;
+    qn_worker *worker = warp->block->worker;
     if (caller->depth + 1 >= QN_CALL_DEPTH ||
         caller->local_top + callee->local_bytes > warp->run->local_stride) {
-        return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH,
-                        "stack overflow: calls %u deep, in '%s'", caller->depth + 1, callee->name);
+        return stack_overflow(warp, op, lane, callee);
     }
-    const uint32_t stride = (uint32_t)aligned(callee->frame_param_bytes, 16);
-    qn_frame *frame =
-        frame_new(warp->block->worker, code->frame_bytes + (uint64_t)stride * QN_LANES);
+    qn_frame *frame = frame_new(worker, bytes);
     if (!frame) {
-        return qn_fault(warp, op, lane, QUERN_ERROR_OUT_OF_MEMORY, "out of memory for a call");
+        return bytes > FRAMES_LIMIT - worker->frame_bytes
+                   ? stack_overflow(warp, op, lane, callee)
+                   : qn_fault(warp, op, lane, QUERN_ERROR_OUT_OF_MEMORY,
+                              "out of memory for a call");
     }
     frame->caller = caller;
     frame->code = code;
     frame->call = op;
     frame->registers = (unsigned char *)frame + aligned(sizeof *frame, 64);
+    if (code->kind & QN_CODE_WATCHED) { /* what was known of values is another function's */
+        memset(frame->registers, 0, code->frame_bytes);
+    }
     frame->pool = code->pool;
     frame->params = frame->registers + code->frame_bytes;
     frame->param_stride = stride;

@@ -174,7 +174,7 @@ bool qn_run_alloca(qn_warp *warp, const qn_op *op, uint32_t mask)
     qn_frame *frame = warp->frame;
     const uint64_t *size = qn_at(warp, op->a);
     uint64_t *d = qn_at(warp, op->d), most = 0;
-    const uint64_t begin = (frame->local_top + 15) & ~UINT64_C(15);
+    const uint64_t begin = frame->local_top;
     EACH_LANE(mask, lane)
     {
         most = QN_MAX(most, size[lane]);
@@ -183,7 +183,7 @@ bool qn_run_alloca(qn_warp *warp, const qn_op *op, uint32_t mask)
                             "alloca of %llu bytes: stack overflow", (unsigned long long)size[lane]);
         }
     }
-    frame->local_top = begin + most;
+    frame->local_top = begin + ((most + 15) & ~UINT64_C(15)); /* the stride is such a multiple */
     qn_watch_local(warp, mask, begin, frame->local_top);
     EACH_LANE(mask, lane)
     {
