@@ -114,6 +114,13 @@ static bool unsupported(qn_warp *warp, const qn_op *op, uint32_t mask)
                     warp->frame->code->function->instructions[op->origin].opcode);
 }
 
+static bool mismatched(qn_warp *warp, const qn_op *op, uint32_t mask)
+{
+    return qn_fault(warp, op, qn_first_lane(mask), QUERN_ERROR_NOT_SUPPORTED,
+                    "the instruction '%s' names registers of other widths than it works on",
+                    warp->frame->code->function->instructions[op->origin].opcode);
+}
+
 /* ---- binders by the first word ------------------------------------------------------------------
  */
 
@@ -175,9 +182,10 @@ static void bind(qn_decoder *decoder)
             binder = binders[k].bind;
         }
     }
-    if (!binder(decoder)) {
+    decoder->mismatch = false;
+    if (!binder(decoder) || decoder->mismatch) {
         decoder->code->count = before;
-        qn_emit_function(decoder, unsupported);
+        qn_emit_function(decoder, decoder->mismatch ? mismatched : unsupported);
     }
     qn_watch_meetings(decoder, before);
 }

@@ -49,6 +49,7 @@ typedef struct qn_decoder {
     uint8_t *uses;        /**< of each register, for a launch that is watched; else NULL */
     qn_place *copies;     /**< likewise: where it is kept what is known of its value */
     qn_op dummy;          /**< emitted into when out of memory */
+    bool mismatch;        /**< the current instruction has a register of a wrong width */
     bool failed;          /**< out of memory */
 } qn_decoder;
 
@@ -66,10 +67,11 @@ bool qn_parse_memory_type(const char *word, char *letter, unsigned *bits);
 /* decode_place.c */
 /** A constant of registers of `bits` (1: predicate). */
 qn_place qn_place_constant(qn_decoder *decoder, unsigned bits, uint64_t low, uint64_t high);
+/* Both take registers of just these bits; another makes the instruction a mismatch. */
 /** A source operand as a register of `bits`; emits what is needed to have it there. */
 qn_place qn_place_source(qn_decoder *decoder, const qn_ptx_operand *operand, unsigned bits);
-/** A register that is written; QN_NO_PLACE for `_`. */
-qn_place qn_place_target(const qn_decoder *decoder, const qn_ptx_operand *operand);
+/** A register of `bits` that is written; QN_NO_PLACE for `_`. */
+qn_place qn_place_target(qn_decoder *decoder, const qn_ptx_operand *operand, unsigned bits);
 /** A place in the frame that nothing else uses. */
 qn_place qn_place_scratch(qn_decoder *decoder, unsigned bits);
 /** Width in which a register of this type is kept: 1, 16, 32, 64, 128. */

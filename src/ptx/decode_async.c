@@ -75,7 +75,7 @@ static bool bind_arrive(qn_decoder *decoder, const mbarrier_words *words, uint32
     const qn_place number =
         count > 2 ? qn_place_source(decoder, &instruction->operands[2], 32) : QN_NO_PLACE;
     qn_op *op = emit_mbarrier(decoder, qn_run_mbarrier, &address, form);
-    op->d = qn_place_target(decoder, &instruction->operands[0]);
+    op->d = qn_place_target(decoder, &instruction->operands[0], 64);
     *(words->expects ? &op->c : &op->b) = number;
     return count == 2 || number != QN_NO_PLACE;
 }
@@ -112,7 +112,7 @@ static bool bind_test(qn_decoder *decoder, const mbarrier_words *words)
     qn_op *op = emit_mbarrier(decoder, qn_run_mbarrier_test, &address,
                               words->parity ? QN_MBARRIER_PARITY : QN_MBARRIER_STATE);
     op->b = phase;
-    op->d = qn_place_target(decoder, &instruction->operands[0]);
+    op->d = qn_place_target(decoder, &instruction->operands[0], 1);
     return phase != QN_NO_PLACE && op->d != QN_NO_PLACE;
 }
 
@@ -125,7 +125,7 @@ static bool bind_pending(qn_decoder *decoder)
     const qn_place state = qn_place_source(decoder, &instruction->operands[1], 64);
     qn_op *op = qn_emit_function(decoder, qn_run_mbarrier_pending);
     op->a = state;
-    op->d = qn_place_target(decoder, &instruction->operands[0]);
+    op->d = qn_place_target(decoder, &instruction->operands[0], 32);
     return state != QN_NO_PLACE && op->d != QN_NO_PLACE;
 }
 
@@ -252,7 +252,7 @@ static bool map_rank(qn_warp *warp, const qn_op *op, uint32_t mask)
 
 static bool emit_move(qn_decoder *decoder, unsigned bits, qn_place from)
 {
-    const qn_place d = qn_place_target(decoder, &decoder->instruction->operands[0]);
+    const qn_place d = qn_place_target(decoder, &decoder->instruction->operands[0], bits);
     qn_op *op = qn_emit(decoder, QN_OP_LANES);
     op->lanes = qn_lane_find(bits == 64 ? "mov.b64" : "mov.b32")->function;
     op->d = d;

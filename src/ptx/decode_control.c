@@ -193,14 +193,14 @@ bool qn_bind_barrier(qn_decoder *decoder)
     }
     qn_place d = 0, c = 0, b = QN_NO_PLACE;
     if (reduces) {
-        d = qn_place_target(decoder, &operands[0]);
+        d = qn_place_target(decoder, &operands[0], form == QN_BARRIER_POPC ? 32 : 1);
         c = qn_place_source(decoder, &operands[count - 1], 1);
         operands++;
         count -= 2;
     }
     const qn_place a = qn_place_source(decoder, &operands[0], 32);
-    if (count > 1) {
-        b = qn_place_source(decoder, &operands[1], 32);
+    if (count > 1 && (b = qn_place_source(decoder, &operands[1], 32)) == QN_NO_PLACE) {
+        return false;
     }
     qn_op *op = qn_emit(decoder, QN_OP_BARRIER);
     op->a = a;
@@ -224,22 +224,33 @@ static bool active_mask(qn_warp *warp, const qn_op *op, uint32_t mask)
 }
 
 /* The forms, by their words without "sync"; how many sources lie between d and the member mask, and
- * the width of the first. */
+ * the widths of the first and of d. */
 static const struct {
     const char *words;
-    uint8_t form, sources, bits;
+    uint8_t form, sources, bits, result_bits;
 } sync_forms[] = {
-    {"shfl.up.b32", QN_SYNC_SHFL_UP, 3, 32},      {"shfl.down.b32", QN_SYNC_SHFL_DOWN, 3, 32},
-    {"shfl.bfly.b32", QN_SYNC_SHFL_BFLY, 3, 32},  {"shfl.idx.b32", QN_SYNC_SHFL_IDX, 3, 32},
-    {"vote.all.pred", QN_SYNC_VOTE_ALL, 1, 1},    {"vote.any.pred", QN_SYNC_VOTE_ANY, 1, 1},
-    {"vote.uni.pred", QN_SYNC_VOTE_UNI, 1, 1},    {"vote.ballot.b32", QN_SYNC_VOTE_BALLOT, 1, 1},
-    {"match.any.b32", QN_SYNC_MATCH_ANY, 1, 32},  {"match.any.b64", QN_SYNC_MATCH_ANY, 1, 64},
-    {"match.all.b32", QN_SYNC_MATCH_ALL, 1, 32},  {"match.all.b64", QN_SYNC_MATCH_ALL, 1, 64},
-    {"redux.add.u32", QN_SYNC_REDUX_ADD, 1, 32},  {"redux.add.s32", QN_SYNC_REDUX_ADD, 1, 32},
-    {"redux.min.u32", QN_SYNC_REDUX_UMIN, 1, 32}, {"redux.min.s32", QN_SYNC_REDUX_MIN, 1, 32},
-    {"redux.max.u32", QN_SYNC_REDUX_UMAX, 1, 32}, {"redux.max.s32", QN_SYNC_REDUX_MAX, 1, 32},
-    {"redux.and.b32", QN_SYNC_REDUX_AND, 1, 32},  {"redux.or.b32", QN_SYNC_REDUX_OR, 1, 32},
-    {"redux.xor.b32", QN_SYNC_REDUX_XOR, 1, 32},  {"elect", QN_SYNC_ELECT, 0, 0},
+    {"shfl.up.b32", QN_SYNC_SHFL_UP, 3, 32, 32},
+    {"shfl.down.b32", QN_SYNC_SHFL_DOWN, 3, 32, 32},
+    {"shfl.bfly.b32", QN_SYNC_SHFL_BFLY, 3, 32, 32},
+    {"shfl.idx.b32", QN_SYNC_SHFL_IDX, 3, 32, 32},
+    {"vote.all.pred", QN_SYNC_VOTE_ALL, 1, 1, 1},
+    {"vote.any.pred", QN_SYNC_VOTE_ANY, 1, 1, 1},
+    {"vote.uni.pred", QN_SYNC_VOTE_UNI, 1, 1, 1},
+    {"vote.ballot.b32", QN_SYNC_VOTE_BALLOT, 1, 1, 32},
+    {"match.any.b32", QN_SYNC_MATCH_ANY, 1, 32, 32},
+    {"match.any.b64", QN_SYNC_MATCH_ANY, 1, 64, 32},
+    {"match.all.b32", QN_SYNC_MATCH_ALL, 1, 32, 32},
+    {"match.all.b64", QN_SYNC_MATCH_ALL, 1, 64, 32},
+    {"redux.add.u32", QN_SYNC_REDUX_ADD, 1, 32, 32},
+    {"redux.add.s32", QN_SYNC_REDUX_ADD, 1, 32, 32},
+    {"redux.min.u32", QN_SYNC_REDUX_UMIN, 1, 32, 32},
+    {"redux.min.s32", QN_SYNC_REDUX_MIN, 1, 32, 32},
+    {"redux.max.u32", QN_SYNC_REDUX_UMAX, 1, 32, 32},
+    {"redux.max.s32", QN_SYNC_REDUX_MAX, 1, 32, 32},
+    {"redux.and.b32", QN_SYNC_REDUX_AND, 1, 32, 32},
+    {"redux.or.b32", QN_SYNC_REDUX_OR, 1, 32, 32},
+    {"redux.xor.b32", QN_SYNC_REDUX_XOR, 1, 32, 32},
+    {"elect", QN_SYNC_ELECT, 0, 0, 32},
 };
 
 static int find_sync(const qn_words *words)
@@ -287,7 +298,7 @@ bool qn_bind_sync(qn_decoder *decoder)
     const qn_ptx_instruction *instruction = decoder->instruction;
     const qn_ptx_operand *operands = instruction->operands;
     if (qn_word_is(&decoder->words, 0, "activemask") && instruction->operand_count == 1) {
-        const qn_place d = qn_place_target(decoder, &operands[0]);
+        const qn_place d = qn_place_target(decoder, &operands[0], 32);
         qn_emit_function(decoder, active_mask)->d = d;
         return d != QN_NO_PLACE;
     }
@@ -306,8 +317,9 @@ bool qn_bind_sync(qn_decoder *decoder)
     const qn_place members = qn_place_source(decoder, &operands[1 + sources], 32);
     const bool pair = operands[0].kind == QN_OPERAND_PAIR;
     qn_op *op = qn_emit(decoder, QN_OP_SYNC);
-    op->d = qn_place_target(decoder, pair ? &operands[0].elements[0] : &operands[0]);
-    op->target = pair ? qn_place_target(decoder, &operands[0].elements[1]) : QN_NO_PLACE;
+    op->d = qn_place_target(decoder, pair ? &operands[0].elements[0] : &operands[0],
+                            sync_forms[found].result_bits);
+    op->target = pair ? qn_place_target(decoder, &operands[0].elements[1], 1) : QN_NO_PLACE;
     op->a = from[0];
     op->b = from[1];
     op->c = from[2];

@@ -15,6 +15,11 @@ static bool is_written_once(const qn_decoder *decoder, const qn_ptx_operand *ope
            decoder->definitions[operand->reg] == 1;
 }
 
+static unsigned register_bits(const qn_decoder *decoder, const qn_ptx_operand *operand)
+{
+    return qn_register_bits(decoder->function->registers[operand->reg].type);
+}
+
 /* mov d, constant; cvta that changes nothing. */
 static bool fold_move(qn_decoder *decoder)
 {
@@ -23,11 +28,9 @@ static bool fold_move(qn_decoder *decoder)
         return false;
     }
     const int32_t reg = instruction->operands[0].reg;
-    const unsigned bits = qn_register_bits(decoder->function->registers[reg].type);
+    const unsigned bits = register_bits(decoder, &instruction->operands[0]);
     const qn_ptx_operand *source = &instruction->operands[1];
-    if (source->kind == QN_OPERAND_REGISTER &&
-        (source->reg < 0 ||
-         qn_register_bits(decoder->function->registers[source->reg].type) != bits)) {
+    if (source->kind == QN_OPERAND_REGISTER && register_bits(decoder, source) != bits) {
         return false;
     }
     qn_place place = qn_place_stable(decoder, source, bits);
@@ -60,7 +63,9 @@ static bool fold_param(qn_decoder *decoder)
         return false;
     }
     for (unsigned k = 0; k < count; k++) {
-        if (elements[k].kind != QN_OPERAND_SINK && !is_written_once(decoder, &elements[k])) {
+        if (elements[k].kind != QN_OPERAND_SINK &&
+            (!is_written_once(decoder, &elements[k]) ||
+             !qn_element_find(bits, letter == 's', register_bits(decoder, &elements[k])))) {
             return false;
         }
     }
@@ -72,7 +77,7 @@ static bool fold_param(qn_decoder *decoder)
         const qn_patch patch = {
             .kind = QN_PATCH_PARAM,
             .memory_bits = (uint8_t)bits,
-            .register_bits = (uint8_t)qn_register_bits(decoder->function->registers[reg].type),
+            .register_bits = (uint8_t)register_bits(decoder, &elements[k]),
             .is_signed = letter == 's',
             .offset = (int64_t)(offset + k * bits / 8),
         };

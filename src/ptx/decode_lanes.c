@@ -35,11 +35,11 @@ static bool can_resize(unsigned bits)
 /* A source in registers of `bits`, cut to size if it lies in a wider register. */
 static qn_place source(qn_decoder *decoder, const qn_ptx_operand *operand, unsigned bits)
 {
-    unsigned given = operand_bits(decoder, operand);
-    qn_place place = qn_place_source(decoder, operand, bits);
-    if (given == 0 || given == bits || !can_resize(given) || !can_resize(bits)) {
-        return place;
+    const unsigned given = operand_bits(decoder, operand);
+    if (given == bits || !can_resize(given) || !can_resize(bits)) {
+        return qn_place_source(decoder, operand, bits);
     }
+    const qn_place place = qn_place_source(decoder, operand, given);
     qn_place cut = qn_place_scratch(decoder, bits);
     emit_resize(decoder, cut, bits, place, given, false)->guard = QN_NO_PLACE;
     return cut;
@@ -90,14 +90,14 @@ bool qn_bind_lanes(qn_decoder *decoder)
     }
     const qn_ptx_operand *target = &instruction->operands[0];
     if (target->kind == QN_OPERAND_PAIR && target->element_count == 2) {
-        qn_place second = qn_place_target(decoder, &target->elements[1]);
+        qn_place second = qn_place_target(decoder, &target->elements[1], 1);
         if (!form->second) {
             return false;
         }
         if (second != QN_NO_PLACE) { /* by way of scratch: it may be one of the sources */
             qn_place scratch = qn_place_scratch(decoder, 1);
             emit_form(decoder, form, form->second, scratch, from);
-            const qn_place first = qn_place_target(decoder, &target->elements[0]);
+            const qn_place first = qn_place_target(decoder, &target->elements[0], form->d_bits);
             emit_form(decoder, form, form->function,
                       first == QN_NO_PLACE ? qn_place_scratch(decoder, form->d_bits) : first, from);
             qn_op *op = qn_emit(decoder, QN_OP_LANES);
@@ -108,14 +108,12 @@ bool qn_bind_lanes(qn_decoder *decoder)
         }
         target = &target->elements[0];
     }
-    qn_place d = qn_place_target(decoder, target);
     const unsigned bits = operand_bits(decoder, target);
+    const bool resizes = bits != form->d_bits && can_resize(bits) && can_resize(form->d_bits);
+    qn_place d = qn_place_target(decoder, target, resizes ? bits : form->d_bits);
     if (d == QN_NO_PLACE) {
         d = qn_place_scratch(decoder, form->d_bits);
-    } else if (bits != form->d_bits) {
-        if (!can_resize(bits) || !can_resize(form->d_bits)) {
-            return false;
-        }
+    } else if (resizes) {
         qn_place narrow = qn_place_scratch(decoder, form->d_bits);
         emit_form(decoder, form, form->function, narrow, from);
         const char *type =
@@ -145,15 +143,16 @@ static bool bind_pack(qn_decoder *decoder, const qn_ptx_operand *whole, const qn
     }
     for (unsigned k = 0; k < count; k++) {
         const qn_ptx_operand *part = &parts->elements[k];
-        places[k] = packs ? qn_place_source(decoder, part, QN_MAX(bits / count, 16u))
-                          : qn_place_target(decoder, part);
+        const unsigned part_bits = QN_MAX(bits / count, 16u);
+        places[k] = packs ? qn_place_source(decoder, part, part_bits)
+                          : qn_place_target(decoder, part, part_bits);
         if (packs && places[k] == QN_NO_PLACE) {
             return false;
         }
     }
     qn_op *op = qn_emit_function(decoder, packs ? qn_run_pack : qn_run_unpack);
     if (packs) {
-        op->d = qn_place_target(decoder, whole);
+        op->d = qn_place_target(decoder, whole, bits);
     } else {
         op->a = qn_place_source(decoder, whole, bits);
     }
@@ -194,18 +193,13 @@ bool qn_bind_move(qn_decoder *decoder)
         return bind_pack(decoder, to, from, true);
     }
     const unsigned bits = operand_bits(decoder, to);
-    const qn_place d = qn_place_target(decoder, to);
+    const qn_place d = qn_place_target(decoder, to, bits);
     if (d == QN_NO_PLACE) {
         return to->kind == QN_OPERAND_SINK;
     }
-    const qn_place a = qn_place_source(decoder, from, bits);
+    const qn_place a = source(decoder, from, bits);
     if (a == QN_NO_PLACE) {
         return from->kind == QN_OPERAND_SYMBOL && bind_address(decoder, d, from, bits);
-    }
-    const unsigned given = operand_bits(decoder, from);
-    if (given && given != bits && can_resize(given) && can_resize(bits)) {
-        emit_resize(decoder, d, bits, a, given, false);
-        return true;
     }
     static const char *const names[] = {"mov.pred", "mov.b16", "mov.b32", "mov.b64"};
     const char *name = names[bits == 1 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 3];
@@ -238,7 +232,7 @@ bool qn_bind_convert_address(qn_decoder *decoder)
         return false;
     }
     qn_op *op = qn_emit_function(decoder, qn_run_convert_shared);
-    op->d = qn_place_target(decoder, &instruction->operands[0]);
+    op->d = qn_place_target(decoder, &instruction->operands[0], 64);
     op->a = a;
     op->flags = qn_word_is(words, 1, "to");
     return true;
@@ -259,7 +253,7 @@ bool qn_bind_is_space(qn_decoder *decoder)
             operand_bits(decoder, &instruction->operands[1]) == 64) {
             const qn_place a = qn_place_source(decoder, &instruction->operands[1], 64);
             qn_op *op = qn_emit_function(decoder, qn_run_is_space);
-            op->d = qn_place_target(decoder, &instruction->operands[0]);
+            op->d = qn_place_target(decoder, &instruction->operands[0], 1);
             op->a = a;
             op->space = spaces[k].space;
             return op->d != QN_NO_PLACE;
@@ -274,11 +268,9 @@ bool qn_bind_alloca(qn_decoder *decoder)
     if (instruction->operand_count < 2) {
         return false;
     }
-    const unsigned bits = operand_bits(decoder, &instruction->operands[0]);
-    const qn_place size = qn_place_source(decoder, &instruction->operands[1], bits);
+    const qn_place size = qn_place_source(decoder, &instruction->operands[1], 64);
     qn_op *op = qn_emit_function(decoder, qn_run_alloca);
-    op->d = qn_place_target(decoder, &instruction->operands[0]);
+    op->d = qn_place_target(decoder, &instruction->operands[0], 64);
     op->a = size;
-    op->bits = (uint8_t)bits;
-    return size != QN_NO_PLACE && bits == 64;
+    return size != QN_NO_PLACE && op->d != QN_NO_PLACE;
 }

@@ -19,11 +19,7 @@ static bool bind_registers(qn_decoder *decoder, const qn_ptx_operand *list, qn_p
         return false;
     }
     for (unsigned k = 0; k < count; k++) {
-        if (elements[k].kind == QN_OPERAND_REGISTER && elements[k].reg >= 0 &&
-            qn_register_bits(decoder->function->registers[elements[k].reg].type) != bits) {
-            return false;
-        }
-        places[k] = written ? qn_place_target(decoder, &elements[k])
+        places[k] = written ? qn_place_target(decoder, &elements[k], bits)
                             : qn_place_source(decoder, &elements[k], bits);
         if (places[k] == QN_NO_PLACE && !(written && elements[k].kind == QN_OPERAND_SINK)) {
             return false;

@@ -219,7 +219,7 @@ static qn_access *bind_registers(qn_decoder *decoder, const qn_ptx_operand *data
     bits = bits ? bits : QN_MAX(words->bits, 16u);
     for (unsigned k = 0; k < count; k++) {
         access->places[k] = stores ? qn_place_source(decoder, &elements[k], bits)
-                                   : qn_place_target(decoder, &elements[k]);
+                                   : qn_place_target(decoder, &elements[k], bits);
         if (stores && access->places[k] == QN_NO_PLACE) {
             return NULL;
         }
@@ -227,6 +227,7 @@ static qn_access *bind_registers(qn_decoder *decoder, const qn_ptx_operand *data
     access->order = words->order;
     qn_watch_bind(decoder, elements, count, access);
     access->element = qn_element_find(words->bits, words->letter == 's', bits);
+    decoder->mismatch |= !access->element;
     return access->element ? access : NULL;
 }
 
@@ -241,11 +242,15 @@ static bool load_constants(qn_decoder *decoder, const access_words *words, uint6
         return false;
     }
     for (unsigned k = 0; k < count; k++) {
-        const qn_place d = qn_place_target(decoder, &elements[k]);
+        const unsigned bits = access_bits(decoder, &elements[k], words->bits);
+        const qn_place d = qn_place_target(decoder, &elements[k], bits);
         if (d == QN_NO_PLACE) {
             continue;
         }
-        const unsigned bits = access_bits(decoder, &elements[k], words->bits);
+        if (!qn_element_find(words->bits, words->letter == 's', bits)) {
+            decoder->mismatch = true;
+            return false;
+        }
         const qn_patch patch = {.kind = QN_PATCH_PARAM,
                                 .memory_bits = (uint8_t)words->bits,
                                 .register_bits = (uint8_t)bits,
@@ -377,7 +382,8 @@ bool qn_bind_atomic(qn_decoder *decoder)
     emit_access(decoder, qn_run_atomic, &address, words.bits / 8, atomic);
     if (!decoder->failed) {
         qn_op *op = &decoder->code->ops[decoder->code->count - 1];
-        op->d = returns ? qn_place_target(decoder, &instruction->operands[0]) : QN_NO_PLACE;
+        op->d =
+            returns ? qn_place_target(decoder, &instruction->operands[0], words.bits) : QN_NO_PLACE;
         op->b = b;
         op->c = c;
     }
@@ -402,7 +408,9 @@ bool qn_bind_copy(qn_decoder *decoder)
         qn_word_is(words, 2, "wait_all")) {
         return true;
     }
-    if (instruction->operand_count < 3 || instruction->operands[2].kind != QN_OPERAND_IMMEDIATE) {
+    /* a hint has one operand more, behind all others */
+    const unsigned count = instruction->operand_count - qn_word_has(words, "L2::cache_hint");
+    if (count < 3 || count > 4 || instruction->operands[2].kind != QN_OPERAND_IMMEDIATE) {
         return false;
     }
     const uint64_t bytes = instruction->operands[2].bits;
@@ -415,8 +423,11 @@ bool qn_bind_copy(qn_decoder *decoder)
     }
     source->origin = (uint32_t)(instruction - decoder->function->instructions);
     source->b = QN_NO_PLACE;
-    if (instruction->operand_count > 3) { /* fewer bytes are read, the rest is zero */
+    if (count == 4) { /* fewer bytes are read, the rest is zero */
         source->b = qn_place_source(decoder, &instruction->operands[3], 32);
+        if (source->b == QN_NO_PLACE) {
+            return false;
+        }
     }
     emit_access(decoder, qn_run_async_copy, &address, (unsigned)bytes, source);
     return true;

@@ -300,6 +300,13 @@ qn_place qn_place_stable(qn_decoder *decoder, const qn_ptx_operand *operand, uns
     }
 }
 
+static bool has_width(qn_decoder *decoder, const qn_ptx_operand *operand, unsigned bits)
+{
+    const unsigned given = qn_register_bits(decoder->function->registers[operand->reg].type);
+    decoder->mismatch |= given != bits || (operand->negated && bits != 1);
+    return !decoder->mismatch;
+}
+
 static qn_place register_source(qn_decoder *decoder, const qn_ptx_operand *operand)
 {
     qn_place alias = decoder->alias[operand->reg];
@@ -319,8 +326,8 @@ static qn_place register_source(qn_decoder *decoder, const qn_ptx_operand *opera
 
 qn_place qn_place_source(qn_decoder *decoder, const qn_ptx_operand *operand, unsigned bits)
 {
-    if (operand->kind == QN_OPERAND_REGISTER && operand->reg >= 0) {
-        return register_source(decoder, operand);
+    if (operand->kind == QN_OPERAND_REGISTER) {
+        return has_width(decoder, operand, bits) ? register_source(decoder, operand) : QN_NO_PLACE;
     }
     qn_place place = qn_place_stable(decoder, operand, bits);
     if (place != QN_NO_PLACE) {
@@ -341,9 +348,9 @@ qn_place qn_place_source(qn_decoder *decoder, const qn_ptx_operand *operand, uns
     return place;
 }
 
-qn_place qn_place_target(const qn_decoder *decoder, const qn_ptx_operand *operand)
+qn_place qn_place_target(qn_decoder *decoder, const qn_ptx_operand *operand, unsigned bits)
 {
-    if (operand->kind != QN_OPERAND_REGISTER || operand->reg < 0) {
+    if (operand->kind != QN_OPERAND_REGISTER || !has_width(decoder, operand, bits)) {
         return QN_NO_PLACE;
     }
     return decoder->function->registers[operand->reg].slot;

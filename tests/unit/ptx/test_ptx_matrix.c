@@ -441,7 +441,6 @@ static const char *const refused[] = {
     "mma.sync.aligned.m16n8k16.row.col.satfinite.f32.f16.f16.f32 {f,f,f,f}, {r,r,r,r}, {r,r}, "
     "{f,f,f,f}",
     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {f,f,f}, {r,r}, {r}, {f,f,f,f}",
-    "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {f,f,f,f}, {d,d}, {r}, {f,f,f,f}",
     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {f,f,f,f}, {r,r}, {r}",
     "mma.sync.m16n8k8.row.col.f32.f16.f16.f32 {f,f,f,f}, {r,r}, {r}, {f,f,f,f}",
     "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32 {r,r}, r, r, {r,r}",

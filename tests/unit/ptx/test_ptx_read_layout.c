@@ -239,7 +239,7 @@ Test(ptx_read_layout, targets_of_an_indexed_branch_are_positions)
     const qn_ptx_operand *list = &k->instructions[0].operands[1];
     cr_assert_eq(list->kind, QN_OPERAND_LIST);
     const qn_ptx_targets *targets = &k->targets[list->target];
-    cr_expect_str_eq(targets->name, "ts");
+    cr_expect_str_eq(list->name, "ts");
     cr_assert_eq(targets->count, 3);
     cr_expect_str_eq(k->instructions[targets->instructions[0]].opcode, "mov.b32");
     cr_expect_str_eq(k->instructions[targets->instructions[1]].opcode, "ret");

@@ -117,6 +117,63 @@ Test(ptx_run_hostile, lists_of_labels_have_scopes)
     bench_close(&b);
 }
 
+/* ---- registers ------------------------------------------------------------------------------ */
+
+/* Registers of another width than the instruction works on. */
+Test(ptx_run_hostile, registers_of_wrong_widths)
+{
+    static const char *const bodies[] = {
+        KERNEL("shfl.sync.down.b32 %rs1, %r1, 1, 31, -1;"),
+        KERNEL("shfl.sync.down.b32 %r2, %rd1, 1, 31, -1;"),
+        KERNEL("vote.sync.any.pred %r2, %p1, -1;"),
+        KERNEL("vote.sync.ballot.b32 %p1, %p2, -1;"),
+        KERNEL("atom.global.add.u32 %rs1, [%rd1], 1;"),
+        KERNEL("atom.global.add.u64 %rd2, [%rd1], %r1;"),
+        KERNEL("atom.global.cas.b32 %r2, [%rd1], %r1, %p1;"),
+        KERNEL("bar.red.popc.u32 %p1, 0, %p2;"),
+        KERNEL("bar.sync %p1;"),
+        KERNEL("mov.b64 {%r2, %rs1}, %rd1;"),
+        KERNEL("mov.b64 %rd2, {%r1, %rd1};"),
+        KERNEL("mov.b32 %r2, %p1;"),
+        KERNEL("mov.b128 %rq1, {%r1, %r1};"),
+        KERNEL("add.s64 %rd2, %rd1, %p1;"),
+        KERNEL("add.s32 %r2, %r1, %rq1;"),
+        KERNEL("and.pred %p1, %p2, %r1;"),
+        KERNEL("add.s32 %p1, %r1, %r1;"),
+        KERNEL("ld.global.v2.u32 {%r2, %rd2}, [%rd1];"),
+        KERNEL("st.global.v2.u32 [%rd1], {%r1, %p1};"),
+        KERNEL("ld.global.u32 %rs1, [%rd1];"),
+        KERNEL("ld.param.u32 %p1, [array];"),
+        KERNEL("alloca.u64 %rd2, %r1;"),
+        KERNEL("cvta.shared.u64 %rd2, %r1;"),
+        KERNEL("isspacep.shared %r2, %rd1;"),
+        KERNEL("activemask.b32 %p1;"),
+        KERNEL("cp.async.ca.shared.global [%r1], [%rd1], 4, %rd2;"),
+        KERNEL("cp.async.ca.shared.global [%r1], [%rd1], 4, %p1;"),
+        KERNEL("setp.eq.s32 %r2, %r1, 0;"),
+        KERNEL("selp.b32 %r2, %r1, %r1, %r1;"),
+        KERNEL("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f1}, "
+               "{%rd1, %rd2}, {%r1}, {%f1, %f2, %f3, %f1};"),
+    };
+    for (size_t k = 0; k < QN_COUNT(bodies); k++) {
+        run_bad(bodies[k], QUERN_ERROR_NOT_SUPPORTED, "registers of other widths");
+    }
+}
+
+/* The policy of a hint is no number of bytes. */
+Test(ptx_run_hostile, a_hint_is_no_size)
+{
+    bench b = bench_of(KERNEL(".shared .align 16 .b8 s[16];\nmov.u32 %r2, s;\nmov.b64 %rd2, 0;\n"
+                              "cp.async.ca.shared.global.L2::cache_hint [%r2], [%rd1], 4, %rd2;\n"
+                              "ld.shared.u32 %r3, [%r2];\nst.global.u32 [%rd1+4], %r3;\n"));
+    int *array = bench_buffer(&b, 256);
+    array[0] = 9;
+    bench_good(&b, "k", PARAMETERS(&array));
+    cr_expect_eq(array[1], 9);
+    qn_free(array);
+    bench_close(&b);
+}
+
 /* ---- memory without end --------------------------------------------------------------------- */
 
 Test(ptx_run_hostile, printf_with_a_huge_width, .init = cr_redirect_stdout)
