@@ -306,20 +306,6 @@ static bool list_variables(qn_code *code)
     return true;
 }
 
-/* Calls may nest without bound, and alloca may ask for anything. */
-static bool needs_stack(const qn_ptx_module *module)
-{
-    bool calls_local = false, allocates = false;
-    for (uint32_t k = 0; k < module->function_count; k++) {
-        const qn_ptx_function *function = module->functions[k];
-        calls_local |= !function->is_kernel && function->local_bytes > 0;
-        for (uint32_t i = 0; i < function->instruction_count; i++) {
-            allocates |= strncmp(function->instructions[i].opcode, "alloca", 6) == 0;
-        }
-    }
-    return calls_local || allocates;
-}
-
 static void code_free(qn_code *code)
 {
     qn_free(code->ops);
@@ -342,7 +328,7 @@ static bool decode(qn_decoder *decoder, unsigned kind)
     place_shared(code);
     if (op_of && folded && qn_places_allocate(decoder) && qn_watch_decode(decoder) &&
         (!function->is_kernel || list_variables(code))) {
-        code->stack = function->is_kernel && needs_stack(function->module);
+        code->stack = function->is_kernel && function->module->needs_stack;
         decode_instructions(decoder, op_of, folded);
         code->frame_bytes += QN_PLACE_MARGIN;
     } else {

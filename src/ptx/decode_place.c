@@ -65,11 +65,18 @@ void qn_places_free(qn_decoder *decoder)
     qn_free(decoder->constants);
 }
 
+/* A place has 31 bits. A function that needs more is one for which there is no memory. */
+#define PLACES_LIMIT (1u << 30)
+
 /* Room for one more line of constants. */
 static qn_place pool_line(qn_decoder *decoder, unsigned bits)
 {
     qn_code *code = decoder->code;
     const unsigned bytes = line_bytes(bits);
+    if (code->pool_bytes > PLACES_LIMIT) {
+        decoder->failed = true;
+        return QN_IN_POOL;
+    }
     if (code->pool_bytes + bytes + QN_PLACE_MARGIN > decoder->pool_capacity) {
         size_t capacity = QN_MAX(decoder->pool_capacity * 2, (size_t)4096);
         unsigned char *pool = qn_alloc_aligned(64, capacity);
@@ -177,6 +184,10 @@ qn_place qn_place_patch(qn_decoder *decoder, const qn_patch *patch)
 qn_place qn_place_scratch(qn_decoder *decoder, unsigned bits)
 {
     qn_place place = decoder->code->frame_bytes;
+    if (place > PLACES_LIMIT) {
+        decoder->failed = true;
+        return 0;
+    }
     decoder->code->frame_bytes += line_bytes(bits);
     return place;
 }
@@ -217,16 +228,6 @@ static qn_place special(qn_decoder *decoder, const char *name, unsigned bits)
     return QN_NO_PLACE;
 }
 
-static bool is_module_symbol(const qn_ptx_module *module, const qn_ptx_symbol *symbol)
-{
-    for (uint32_t k = 0; k < module->symbol_count; k++) {
-        if (module->symbols[k] == symbol) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The address of a variable, where it is the same for all lanes of all frames. */
 static qn_place address(qn_decoder *decoder, const qn_ptx_operand *operand, unsigned bits)
 {
@@ -241,7 +242,7 @@ static qn_place address(qn_decoder *decoder, const qn_ptx_operand *operand, unsi
         return qn_place_constant(decoder, bits, (uint64_t)(uintptr_t)module->globals + offset, 0);
     case QN_SPACE_SHARED:
         if (!symbol->external) {
-            offset += is_module_symbol(module, symbol) ? 0 : decoder->code->shared_base;
+            offset += symbol->outside ? 0 : decoder->code->shared_base;
             return qn_place_constant(decoder, bits, offset, 0);
         }
         if (!decoder->function->is_kernel) {

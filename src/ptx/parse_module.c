@@ -146,6 +146,16 @@ static quern_status end_body(qn_reader *reader)
     return QUERN_OK;
 }
 
+/* Calls may nest without bound, and alloca may ask for anything. */
+static bool needs_stack(const qn_ptx_function *function)
+{
+    bool needs = !function->is_kernel && function->local_bytes > 0;
+    for (uint32_t i = 0; i < function->instruction_count; i++) {
+        needs |= strncmp(function->instructions[i].opcode, "alloca", 6) == 0;
+    }
+    return needs;
+}
+
 /* Moves what was gathered for a body to the arena. */
 static quern_status finish_body(qn_reader *reader, qn_ptx_function *function)
 {
@@ -175,6 +185,7 @@ static quern_status finish_body(qn_reader *reader, qn_ptx_function *function)
                reader->targets.count * sizeof(qn_ptx_targets));
     }
     function->has_body = true;
+    reader->module->needs_stack |= needs_stack(function);
     QN_TRY(qn_ptx_layout(function, arena));
     return qn_ptx_allocate_slots(function, arena);
 }

@@ -133,6 +133,7 @@ static quern_status declare(qn_reader *reader, qn_variable **out, qn_name *name,
     }
     variable->symbol.name = name->text;
     variable->symbol.external = true; /* until it is defined */
+    variable->symbol.outside = reader->depth == 0;
     entity->symbol = &variable->symbol;
     /* Static variables of functions are the module's too. */
     if (reader->depth == 0 || space == QN_SPACE_GLOBAL || space == QN_SPACE_CONST) {

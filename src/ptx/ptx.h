@@ -54,6 +54,7 @@ typedef struct qn_ptx_symbol {
                               address in registers and initial values */
     bool external; /**< declared only: `.extern .shared` arrays, `.extern .func vprintf` */
     bool visible;
+    bool outside; /**< declared outside of all functions */
 } qn_ptx_symbol;
 
 typedef enum qn_ptx_operand_kind {
@@ -148,6 +149,7 @@ typedef struct qn_ptx_module {
     uint64_t global_bytes;
     void *globals_block;          /**< the allocation that `globals` lies in */
     uint64_t module_shared_bytes; /**< .shared at module scope, which every kernel has */
+    bool needs_stack; /**< a call or alloca may need local memory beyond a kernel's own */
 } qn_ptx_module;
 
 /** Read a module. `text` is copied where needed. Also lays out blocks, runs liveness and allocates

@@ -39,22 +39,12 @@ typedef struct variable {
     uint64_t begin;
 } variable;
 
-static bool is_module_symbol(const qn_ptx_module *module, const qn_ptx_symbol *symbol)
-{
-    for (uint32_t k = 0; k < module->symbol_count; k++) {
-        if (module->symbols[k] == symbol) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool holds(const qn_run *run, const qn_ptx_function *function, const qn_ptx_symbol *symbol,
                   uint64_t address, variable *out)
 {
     const qn_code *code = decoded(run, function);
     *out = (variable){symbol, symbol->external ? run->dynamic_base : symbol->offset};
-    if (!symbol->external && !is_module_symbol(function->module, symbol)) {
+    if (!symbol->external && !symbol->outside) {
         out->begin += code ? code->shared_base : 0;
     }
     return code && address >= out->begin &&
