@@ -462,6 +462,9 @@ unsigned qn_threads_available(void);
 /** Record a failure of lane `lane` at `op`. Always false, so that functions can return it. */
 bool qn_fault(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status,
               const char *format, ...) QN_PRINTF(5, 6);
+/** The same for a sentence that says itself where. */
+bool qn_fault_placed(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status,
+                     const char *what);
 /** Add "operation:1:5 (PTX line 30)" for an operation of a frame. */
 void qn_print_place(qn_text *out, const qn_frame *frame, const qn_op *op);
 /** "read", "write", "atomic access" */

@@ -45,31 +45,52 @@ static void user_place(qn_fault_record *fault, const qn_frame *frame, const qn_o
     }
 }
 
+static void print_thread(qn_text *out, const qn_warp *warp, unsigned lane)
+{
+    const uint32_t *block = warp->block->index;
+    qn_text_printf(out,
+                   "kernel '%s', block (%u,%u,%u), thread (%u,%u,%u): ", warp->run->kernel->name,
+                   block[0], block[1], block[2], warp->thread[0][lane], warp->thread[1][lane],
+                   warp->thread[2][lane]);
+}
+
+/* Takes the text. Always false. */
+static bool keep(const qn_warp *warp, const qn_op *op, quern_status status, qn_text *text)
+{
+    qn_run *run = warp->run;
+    pthread_mutex_lock(&run->lock);
+    if (!run->fault.happened) {
+        run->fault = (qn_fault_record){.happened = true, .status = status};
+        run->fault.message = qn_text_take(text);
+        user_place(&run->fault, warp->frame, op);
+    }
+    pthread_mutex_unlock(&run->lock);
+    qn_text_free(text);
+    atomic_store(&run->ended, true);
+    return false;
+}
+
 bool qn_fault(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status,
               const char *format, ...)
 {
-    qn_run *run = warp->run;
-    const uint32_t *block = warp->block->index;
     qn_text text = {0};
-    qn_text_printf(&text, "kernel '%s', block (%u,%u,%u), thread (%u,%u,%u): ", run->kernel->name,
-                   block[0], block[1], block[2], warp->thread[0][lane], warp->thread[1][lane],
-                   warp->thread[2][lane]);
+    print_thread(&text, warp, lane);
     va_list arguments;
     va_start(arguments, format);
     qn_text_vprintf(&text, format, arguments);
     va_end(arguments);
     qn_text_puts(&text, ", at ");
     qn_print_place(&text, warp->frame, op);
-    pthread_mutex_lock(&run->lock);
-    if (!run->fault.happened) {
-        run->fault = (qn_fault_record){.happened = true, .status = status};
-        run->fault.message = qn_text_take(&text);
-        user_place(&run->fault, warp->frame, op);
-    }
-    pthread_mutex_unlock(&run->lock);
-    qn_text_free(&text);
-    atomic_store(&run->ended, true);
-    return false;
+    return keep(warp, op, status, &text);
+}
+
+bool qn_fault_placed(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status,
+                     const char *what)
+{
+    qn_text text = {0};
+    print_thread(&text, warp, lane);
+    qn_text_puts(&text, what);
+    return keep(warp, op, status, &text);
 }
 
 const char *qn_access_name(qn_access_kind kind)

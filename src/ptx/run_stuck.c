@@ -56,10 +56,11 @@ static void print_block(qn_text *out, const qn_block *block)
 static bool report(qn_warp *warp, const qn_group *group, const char *what)
 {
     qn_text text = {0};
+    qn_text_puts(&text, what);
     print_block(&text, warp->block);
     qn_warp_enter(warp, group->frame);
-    qn_fault(warp, place_of(group), qn_first_lane(group->mask), QUERN_ERROR_LAUNCH, "%s%s", what,
-             text.data ? text.data : "");
+    qn_fault_placed(warp, place_of(group), qn_first_lane(group->mask), QUERN_ERROR_LAUNCH,
+                    text.data ? text.data : what);
     qn_text_free(&text);
     return false;
 }

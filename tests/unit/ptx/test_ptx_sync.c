@@ -201,6 +201,7 @@ Test(ptx_sync, deadlocks_name_barriers_places_and_those_who_left)
     bench_bad(&b, "short_of_one", PARAMETERS(&o), QUERN_ERROR_LAUNCH,
               "wait at barrier 3, to which 64 of 96 threads have come");
     assert_says("32 of the block's 96 threads have exited");
+    cr_expect_str_eq(strrchr(quern_last_error()->message, ' '), " exited"); /* no place twice */
     qn_free(o);
     bench_close(&b);
 }
