@@ -15,7 +15,7 @@ static uint64_t aligned(uint64_t bytes, uint64_t alignment)
 
 /* Bytes of all frames of a host thread. Calls that are QN_CALL_DEPTH deep may be of large frames,
  * and each lane may be at a depth of its own. */
-#define FRAMES_LIMIT (UINT64_C(1) << 30)
+#define FRAMES_LIMIT (UINT64_C(512) << 20)
 
 /* NULL: there is no room for one more. */
 static qn_frame *frame_new(qn_worker *worker, uint64_t bytes)
