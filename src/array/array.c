@@ -113,8 +113,9 @@ static quern_status check_dtype(quern_dtype dtype)
     return QUERN_OK;
 }
 
-quern_status qn_array_new_on(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
-                             const int64_t *shape, void *stream)
+/* A C-contiguous array, or (unless `memory`) what such an array looks like. */
+static quern_status new_array(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
+                              const int64_t *shape, void *stream, bool memory)
 {
     *out = NULL;
     int64_t count;
@@ -122,7 +123,7 @@ quern_status qn_array_new_on(quern_array **out, quern_engine *engine, quern_dtyp
     uint32_t item_size = (uint32_t)quern_dtype_size(dtype);
     QN_TRY(qn_shape_check(&count, ndim, shape, item_size));
     qn_buffer *buffer;
-    QN_TRY(qn_buffer_new(&buffer, engine, (size_t)count * item_size, stream));
+    QN_TRY(qn_buffer_new(&buffer, engine, memory ? (size_t)count * item_size : 0, stream));
     quern_array *array = qn_array_header(buffer, dtype, ndim);
     qn_buffer_release(buffer);
     if (!array) {
@@ -135,6 +136,18 @@ quern_status qn_array_new_on(quern_array **out, quern_engine *engine, quern_dtyp
     qn_array_finish(array);
     *out = array;
     return QUERN_OK;
+}
+
+quern_status qn_array_new_on(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
+                             const int64_t *shape, void *stream)
+{
+    return new_array(out, engine, dtype, ndim, shape, stream, true);
+}
+
+quern_status qn_array_without_memory(quern_array **out, quern_engine *engine, quern_dtype dtype,
+                                     int ndim, const int64_t *shape)
+{
+    return new_array(out, engine, dtype, ndim, shape, NULL, false);
 }
 
 quern_status quern_array_new(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,

@@ -72,6 +72,9 @@ void qn_array_set_c_strides(quern_array *array);
 /** A new C-contiguous array whose memory follows the order of `stream`. */
 quern_status qn_array_new_on(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
                              const int64_t *shape, void *stream);
+/** The same without memory, for explaining a call: its address is NULL. */
+quern_status qn_array_without_memory(quern_array **out, quern_engine *engine, quern_dtype dtype,
+                                     int ndim, const int64_t *shape);
 /** "(2, 5)", "(3,)", "()": for messages. */
 void qn_shape_print(qn_text *out, int ndim, const int64_t *shape);
 

@@ -188,26 +188,14 @@ quern_status qn_call_loop(qn_call *call, uint32_t operand_count, const quern_cal
 
 /* ---- outputs and overlap -------------------------------------------------------------------- */
 
-/** An array without memory, for explaining a call. */
-static quern_status phantom(quern_array **out, quern_dtype dtype, int ndim, const int64_t *shape)
+/** A new array that the call owns; when the call is only explained, without memory. */
+static quern_status make_array(quern_array **out, qn_call *call, quern_dtype dtype, int ndim,
+                               const int64_t *shape)
 {
-    quern_array *a = qn_calloc(1, sizeof *a + 2 * (size_t)ndim * sizeof(int64_t));
-    if (a == NULL) {
-        return qn_fail_memory("explaining a call");
-    }
-    a->object = QN_OBJECT_ARRAY;
-    a->dtype = dtype;
-    a->item_size = (uint32_t)quern_dtype_size(dtype);
-    a->ndim = ndim;
-    a->contiguous = true;
-    a->count = 1;
-    a->strides = a->shape + ndim;
-    for (int d = ndim - 1; d >= 0; d--) {
-        a->shape[d] = shape[d];
-        a->strides[d] = a->count * a->item_size;
-        a->count *= shape[d];
-    }
-    *out = a;
+    quern_engine *engine = call->kernel->engine;
+    QN_TRY(call->dry ? qn_array_without_memory(out, engine, dtype, ndim, shape)
+                     : qn_array_new_on(out, engine, dtype, ndim, shape, call->stream));
+    call->owned[call->owned_count++] = *out;
     return QUERN_OK;
 }
 
@@ -219,13 +207,7 @@ quern_status qn_call_outputs(qn_call *call, int ndim, const int64_t *shape)
         if (call->arrays[p] != NULL) {
             continue;
         }
-        quern_array *made;
-        quern_engine *engine = call->kernel->engine;
-        quern_dtype dtype = call->types.parameters[p];
-        QN_TRY(call->dry ? phantom(&made, dtype, ndim, shape)
-                         : qn_array_new_on(&made, engine, dtype, ndim, shape, call->stream));
-        call->owned[call->owned_count++] = made;
-        call->arrays[p] = made;
+        QN_TRY(make_array(&call->arrays[p], call, call->types.parameters[p], ndim, shape));
     }
     if (call->owned_count != owned_before) {
         collect_operands(call);
@@ -251,16 +233,13 @@ static quern_status check_output(const qn_call *call, uint32_t k)
 static quern_status copy_input(qn_call *call, uint32_t k)
 {
     uint32_t p = call->operand_parameter[k];
+    quern_array *a = call->arrays[p], *copy;
     call->overlaps = true;
-    if (call->dry) {
-        return QUERN_OK;
+    QN_TRY(make_array(&copy, call, a->dtype, a->ndim, a->shape));
+    if (!call->dry) {
+        quern_stream on = {QN_OBJECT_STREAM, call->kernel->engine, call->stream, true};
+        QN_TRY(qn_engine_copy_on(call->kernel->engine, copy, a, &on));
     }
-    const quern_array *a = call->arrays[p];
-    quern_array *copy;
-    QN_TRY(qn_array_new_on(&copy, call->kernel->engine, a->dtype, a->ndim, a->shape, call->stream));
-    call->owned[call->owned_count++] = copy;
-    quern_stream on = {QN_OBJECT_STREAM, call->kernel->engine, call->stream, true};
-    QN_TRY(qn_engine_copy_on(call->kernel->engine, copy, call->arrays[p], &on));
     call->arrays[p] = copy;
     call->operands[k].data = copy->data;
     call->operands[k].strides = copy->strides;
@@ -365,11 +344,7 @@ void qn_call_publish(qn_call *call)
 void qn_call_end(qn_call *call)
 {
     for (uint32_t k = 0; k < call->owned_count; k++) {
-        if (call->owned[k]->buffer == NULL) {
-            qn_free(call->owned[k]); /* a phantom */
-        } else {
-            quern_array_release(call->owned[k]);
-        }
+        quern_array_release(call->owned[k]);
     }
     call->owned_count = 0;
 }

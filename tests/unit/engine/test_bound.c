@@ -103,6 +103,34 @@ Test(bound, explain)
     quern_kernel_release(k);
 }
 
+/** What is copied first is planned as the copy lies, which no output overlaps. */
+Test(bound, explain_overlap)
+{
+    static const float a[64 * 64];
+    quern_array *x = array_of(QUERN_FLOAT32, SHAPE(64, 64), a), *turned, *copy;
+    OK(quern_array_transpose(&turned, x, NULL));
+    OK(quern_array_copy(&copy, turned));
+    quern_kernel *k = kernel_of("T x", "T y, T z", "y = z = x + 1");
+    quern_array *inputs[] = {copy, turned};
+    quern_explanation *e[2];
+    for (int n = 0; n < 2; n++) {
+        quern_value values[] = {quern_value_array(inputs[n]), quern_value_array(x),
+                                {QUERN_VALUE_NONE, 0, {0}}};
+        OK(quern_explain(&e[n], k, values, 3, NULL));
+    }
+    cr_expect_str_eq(e[0]->plan, "contiguous, 4 elements a thread, 32-bit index, access vvv");
+    cr_expect_str_eq(e[1]->plan, "contiguous, 4 elements a thread, 32-bit index, access vvv, "
+                                 "inputs that an output overlaps are copied first");
+    cr_expect_str_eq(e[0]->key, e[1]->key);
+    quern_explanation_free(e[0]);
+    quern_explanation_free(e[1]);
+    quern_array *all[] = {x, turned, copy};
+    for (int n = 0; n < 3; n++) {
+        quern_array_release(all[n]);
+    }
+    quern_kernel_release(k);
+}
+
 Test(bound, streams_and_events)
 {
     float a[1000] = {0};

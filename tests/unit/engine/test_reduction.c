@@ -136,6 +136,26 @@ Test(reduction, output_that_is_an_input)
     quern_kernel_release(sum);
 }
 
+/** Nothing lies where an output does, wherever it would begin. */
+Test(reduction, no_elements_overlap_nothing)
+{
+    int32_t host[4] = {1, 2, 3, 4};
+    quern_array *x = array_of(QUERN_INT32, SHAPE(4), host), *none, *first;
+    OK(quern_array_slice(&none, x, 1, &(quern_slice){2, 2, 1}));
+    OK(quern_array_slice(&first, x, 1, &(quern_slice){0, 0, 0}));
+    quern_kernel *sum = sum_of("T x", "x");
+    quern_bound *bound;
+    OK(quern_bind(&bound, sum, (quern_value[]){QUERN_VALUES(none, first)}, 2, NULL));
+    OK(quern_launch(bound));
+    EXPECT(x, int32_t, 0, 2, 3, 4);
+    quern_bound_free(bound);
+    quern_kernel_release(sum);
+    quern_array *all[] = {x, none, first};
+    for (int n = 0; n < 3; n++) {
+        quern_array_release(all[n]);
+    }
+}
+
 Test(reduction, definitions_that_are_refused)
 {
     quern_kernel *k;
