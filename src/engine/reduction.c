@@ -91,10 +91,8 @@ static quern_status plan(qn_call *call, const quern_call_options *options)
     int ndim = output_shape(call, keepdims, shape);
     QN_TRY(qn_plan_outputs(call->operands, call->operand_count, ndim, shape));
     QN_TRY(qn_call_outputs(call, ndim, shape));
-    int64_t outputs = 1;
-    for (int d = 0; d < ndim; d++) {
-        outputs *= shape[d];
-    }
+    int64_t outputs;
+    QN_TRY(qn_shape_check(&outputs, ndim, shape, 1));
     QN_TRY(check_identity(call, outputs));
     call->empty = outputs == 0;
     if (call->empty) {

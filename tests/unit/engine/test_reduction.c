@@ -156,6 +156,28 @@ Test(reduction, no_elements_overlap_nothing)
     }
 }
 
+/** More outputs than can be counted, though there are no inputs. */
+Test(reduction, too_many_outputs)
+{
+    int64_t many = INT64_C(1) << 40;
+    quern_array *x, *w, *y = array_of(QUERN_INT32, SHAPE(1), (int32_t[]){0});
+    OK(quern_array_new(&x, engine, QUERN_INT32, SHAPE(0, many, 1)));
+    OK(quern_array_new(&w, engine, QUERN_INT32, SHAPE(0, 1, many)));
+    quern_kernel *k;
+    OK(quern_reduction(&k, engine, "T x, T w", "raw T y", "x + w", "a + b", "y[0] = a", "0", NULL));
+    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+    options.axes = (int[]){0};
+    options.axis_count = 1;
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT,
+          quern_call_n(k, (quern_value[]){QUERN_VALUES(x, w, y)}, 3, &options));
+    SAYS("(1099511627776, 1099511627776)");
+    quern_kernel_release(k);
+    quern_array *all[] = {x, w, y};
+    for (int n = 0; n < 3; n++) {
+        quern_array_release(all[n]);
+    }
+}
+
 Test(reduction, definitions_that_are_refused)
 {
     quern_kernel *k;
