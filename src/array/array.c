@@ -115,7 +115,7 @@ static quern_status check_dtype(quern_dtype dtype)
 
 /* A C-contiguous array, or (unless `memory`) what such an array looks like. */
 static quern_status new_array(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
-                              const int64_t *shape, void *stream, bool memory)
+                              const int64_t *shape, quern_stream *stream, bool memory)
 {
     *out = NULL;
     int64_t count;
@@ -139,7 +139,7 @@ static quern_status new_array(quern_array **out, quern_engine *engine, quern_dty
 }
 
 quern_status qn_array_new_on(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
-                             const int64_t *shape, void *stream)
+                             const int64_t *shape, quern_stream *stream)
 {
     return new_array(out, engine, dtype, ndim, shape, stream, true);
 }
@@ -156,7 +156,7 @@ quern_status quern_array_new(quern_array **out, quern_engine *engine, quern_dtyp
     qn_error_reset();
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    return qn_array_new_on(out, engine, dtype, ndim, shape, qn_engine_stream(engine));
+    return qn_array_new_on(out, engine, dtype, ndim, shape, NULL);
 }
 
 /* ---- foreign memory -------------------------------------------------------------------------- */

@@ -12,14 +12,16 @@
 #include "lang/lang.h"
 #include <quern/device.h>
 
-/* ---- what arrays need of their engine (src/engine/engine.c) --------------------------------- */
+/* ---- what arrays need of their engine (src/engine/engine.c, stream.c) ------------------------ */
 
 void qn_engine_retain(quern_engine *engine);
 void qn_engine_release(quern_engine *engine);
 const quern_device_methods *qn_engine_methods(quern_engine *engine);
 quern_device *qn_engine_device(quern_engine *engine);
-/** The handle of the engine's own stream. */
-void *qn_engine_stream(quern_engine *engine);
+/** The device's handle of a stream; NULL is the engine's own, here and below. */
+void *qn_stream_handle(const quern_engine *engine, const quern_stream *stream);
+quern_stream *qn_stream_retain(quern_stream *stream);
+void qn_stream_release(quern_stream *stream);
 /** Copy elements between two arrays of one dtype and shape, any strides, on the device. */
 quern_status qn_engine_copy(quern_engine *engine, quern_array *to, quern_array *from);
 
@@ -31,12 +33,13 @@ typedef struct qn_buffer {
     quern_engine *engine; /**< retained */
     void *pointer;
     size_t bytes;
-    void *stream;                   /**< whose order allocation and release follow */
+    quern_stream *stream;           /**< retained: its order allocation and release follow */
     void (*release)(void *context); /**< foreign memory: NULL for the device's own */
     void *context;
     bool foreign;
 } qn_buffer;
-quern_status qn_buffer_new(qn_buffer **out, quern_engine *engine, size_t bytes, void *stream);
+quern_status qn_buffer_new(qn_buffer **out, quern_engine *engine, size_t bytes,
+                           quern_stream *stream);
 /** Foreign memory [base, base + bytes). `release` is not called when this fails. */
 quern_status qn_buffer_adopt(qn_buffer **out, quern_engine *engine, void *base, size_t bytes,
                              void (*release)(void *context), void *context);
@@ -71,7 +74,7 @@ void qn_array_finish(quern_array *array);
 void qn_array_set_c_strides(quern_array *array);
 /** A new C-contiguous array whose memory follows the order of `stream`. */
 quern_status qn_array_new_on(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
-                             const int64_t *shape, void *stream);
+                             const int64_t *shape, quern_stream *stream);
 /** The same without memory, for explaining a call: its address is NULL. */
 quern_status qn_array_without_memory(quern_array **out, quern_engine *engine, quern_dtype dtype,
                                      int ndim, const int64_t *shape);

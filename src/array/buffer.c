@@ -29,11 +29,13 @@ static quern_status finish(qn_buffer **out, qn_buffer *buffer, quern_status stat
         return status;
     }
     qn_engine_retain(buffer->engine);
+    (void)qn_stream_retain(buffer->stream);
     *out = buffer;
     return QUERN_OK;
 }
 
-quern_status qn_buffer_new(qn_buffer **out, quern_engine *engine, size_t bytes, void *stream)
+quern_status qn_buffer_new(qn_buffer **out, quern_engine *engine, size_t bytes,
+                           quern_stream *stream)
 {
     *out = NULL;
     qn_buffer *buffer;
@@ -42,7 +44,7 @@ quern_status qn_buffer_new(qn_buffer **out, quern_engine *engine, size_t bytes, 
     quern_status status = QUERN_OK;
     if (bytes > 0) {
         status = qn_engine_methods(engine)->allocate(qn_engine_device(engine), &buffer->pointer,
-                                                     bytes, stream);
+                                                     bytes, qn_stream_handle(engine, stream));
     }
     return finish(out, buffer, status);
 }
@@ -76,7 +78,8 @@ static void give_back(qn_buffer *buffer)
     quern_device *device = qn_engine_device(buffer->engine);
     if (!buffer->foreign) {
         if (buffer->bytes > 0) {
-            methods->release(device, buffer->pointer, buffer->bytes, buffer->stream);
+            methods->release(device, buffer->pointer, buffer->bytes,
+                             qn_stream_handle(buffer->engine, buffer->stream));
         }
         return;
     }
@@ -95,6 +98,7 @@ void qn_buffer_release(qn_buffer *buffer)
     }
     quern_engine *engine = buffer->engine;
     give_back(buffer);
+    qn_stream_release(buffer->stream);
     qn_free(buffer);
     qn_engine_release(engine); /* last: it may close the device */
 }

@@ -22,9 +22,7 @@ static size_t bytes_of(const quern_array *array)
 /* A new contiguous array of the same dtype and shape, on the engine's stream. */
 static quern_status new_like(quern_array **out, const quern_array *array)
 {
-    quern_engine *engine = engine_of(array);
-    return qn_array_new_on(out, engine, array->dtype, array->ndim, array->shape,
-                           qn_engine_stream(engine));
+    return qn_array_new_on(out, engine_of(array), array->dtype, array->ndim, array->shape, NULL);
 }
 
 /* Copy all bytes of a contiguous array. */
@@ -33,7 +31,7 @@ static quern_status copy_bytes(const quern_array *array, void *to, const void *f
 {
     quern_engine *engine = engine_of(array);
     return qn_engine_methods(engine)->copy(qn_engine_device(engine), to, from, bytes_of(array),
-                                           kind, qn_engine_stream(engine),
+                                           kind, qn_stream_handle(engine, NULL),
                                            kind != QUERN_COPY_ON_DEVICE);
 }
 
@@ -148,7 +146,7 @@ quern_status quern_array_from(quern_array **out, quern_engine *engine, quern_dty
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     quern_array *array;
-    QN_TRY(qn_array_new_on(&array, engine, dtype, ndim, shape, qn_engine_stream(engine)));
+    QN_TRY(qn_array_new_on(&array, engine, dtype, ndim, shape, NULL));
     size_t bytes = bytes_of(array);
     quern_status status = check_transfer(array, host, bytes);
     if (status == QUERN_OK && bytes > 0) {
@@ -169,7 +167,7 @@ static quern_status fill_contiguous(quern_array *array, const void *value)
     quern_engine *engine = engine_of(array);
     return qn_engine_methods(engine)->fill(qn_engine_device(engine), array->data, value,
                                            array->item_size, (size_t)array->count,
-                                           qn_engine_stream(engine));
+                                           qn_stream_handle(engine, NULL));
 }
 
 /* Spread one element over all of `array`. */
@@ -194,9 +192,8 @@ quern_status quern_array_fill(quern_array *array, const void *value)
     if (array->contiguous) {
         return fill_contiguous(array, value);
     }
-    quern_engine *engine = engine_of(array);
     quern_array *one;
-    QN_TRY(qn_array_new_on(&one, engine, array->dtype, 0, NULL, qn_engine_stream(engine)));
+    QN_TRY(qn_array_new_on(&one, engine_of(array), array->dtype, 0, NULL, NULL));
     quern_status status = write_contiguous(one, value);
     if (status == QUERN_OK) {
         status = spread(array, one);

@@ -2,8 +2,8 @@
  *
  * bound: a call that is checked and packed once and launched many times. In: the same values as a
  * call. Out: a parameter block and a launch that only goes to the driver. The thing to know: a
- * bound call holds its arrays; replacing one goes through all checks again, launching goes through
- * none.
+ * bound call holds its arrays and its stream; replacing one goes through all checks again,
+ * launching goes through none.
  */
 #include "engine/engine.h"
 #include <string.h>
@@ -17,8 +17,8 @@ struct quern_bound {
     quern_launch_config config;
     bool empty;  /**< nothing to do: no elements */
     bool failed; /**< the last launch did, and may have left counters in the workspace */
-    quern_call_options options;
-    int axes[QUERN_MAX_NDIM]; /**< those of the options */
+    quern_call_options options; /**< stream retained */
+    int axes[QUERN_MAX_NDIM];   /**< those of the options */
     qn_types types;
     quern_value values[QUERN_MAX_PARAMETERS]; /**< arrays retained; outputs as arrays */
     size_t count;
@@ -32,6 +32,16 @@ static void release_values(quern_bound *bound)
         if (bound->values[p].kind == QUERN_VALUE_ARRAY) {
             quern_array_release(bound->values[p].as.array);
         }
+    }
+}
+
+/** For later calls on the stream, unless a launch that failed may have left counters in it. */
+static void give_back_workspace(quern_bound *bound)
+{
+    if (bound->failed) {
+        qn_workspace_free(bound->workspace);
+    } else {
+        qn_workspace_put(bound->workspace);
     }
 }
 
@@ -51,21 +61,12 @@ static quern_status pack(quern_bound *bound, qn_call *call)
     }
     qn_specialization *z;
     quern_launch_config config;
-    qn_workspace *workspace = NULL;
+    qn_workspace *workspace;
     QN_TRY(qn_specialize(&z, call));
-    QN_TRY(call->kernel->kind->geometry(&config, call, z));
-    if (call->zeroed_bytes != 0) {
-        QN_TRY(qn_workspace_take(&workspace, call->kernel->engine, call->stream, call->zeroed_bytes,
-                                 call->scratch_bytes));
-    }
-    quern_status status =
-        qn_marshal(&bound->block, call, workspace != NULL ? workspace->pointer : NULL);
-    if (status != QUERN_OK) {
-        qn_workspace_free(workspace);
-        return status;
-    }
-    qn_workspace_free(bound->workspace);
+    QN_TRY(qn_call_pack(&bound->block, &config, &workspace, call, z));
+    give_back_workspace(bound);
     bound->workspace = workspace;
+    bound->failed = false;
     bound->types = call->types;
     bound->empty = false;
     bound->config = config;
@@ -90,6 +91,7 @@ static void keep_options(quern_bound *bound, const quern_call_options *options)
     bound->options = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
     if (options != NULL) {
         bound->options = *options;
+        (void)qn_stream_retain(options->stream);
     }
     if (bound->options.axes != NULL) {
         memcpy(bound->axes, options->axes, options->axis_count * sizeof *bound->axes);
@@ -231,7 +233,8 @@ void quern_bound_free(quern_bound *bound)
     }
     qn_object_end(&bound->object);
     release_values(bound);
-    qn_workspace_free(bound->workspace);
+    give_back_workspace(bound);
+    qn_stream_release(bound->options.stream);
     quern_kernel_release(bound->kernel);
     qn_free(bound);
 }

@@ -2,30 +2,45 @@
  *
  * call: one call of a kernel, all stages in order: resolve, specialize, marshal, launch. In:
  * values. Out: queued work and allocated outputs. The thing to know: on the way of a call that was
- * made before, there is no allocation, no lock and no copy of text.
+ * made before nothing is allocated but outputs, no text is copied, and no lock is taken but the one
+ * of the workspaces, by calls that need one.
  */
 #include "engine/engine.h"
 
-/** Pack and queue. The workspace is kept for later calls, unless the launch failed. */
+quern_status qn_call_pack(qn_block *block, quern_launch_config *config, qn_workspace **workspace,
+                          const qn_call *call, const qn_specialization *z)
+{
+    quern_engine *engine = call->kernel->engine;
+    *workspace = NULL;
+    QN_TRY(call->kernel->kind->geometry(config, call, z));
+    config->stream = qn_stream_handle(engine, call->stream);
+    if (call->zeroed_bytes != 0) {
+        QN_TRY(qn_workspace_take(workspace, engine, config->stream, call->zeroed_bytes,
+                                 call->scratch_bytes));
+    }
+    quern_status status =
+        qn_marshal(block, call, *workspace != NULL ? (*workspace)->pointer : NULL);
+    if (status != QUERN_OK) {
+        qn_workspace_put(*workspace);
+        *workspace = NULL;
+    }
+    return status;
+}
+
+/** Pack and queue. A launch that failed may have left its counters in the workspace. */
 static quern_status queue(const qn_call *call, const qn_specialization *z)
 {
     quern_engine *engine = call->kernel->engine;
-    quern_launch_config config;
-    QN_TRY(call->kernel->kind->geometry(&config, call, z));
-    qn_workspace *workspace = NULL;
-    if (call->zeroed_bytes != 0) {
-        QN_TRY(qn_workspace_take(&workspace, engine, call->stream, call->zeroed_bytes,
-                                 call->scratch_bytes));
-    }
     qn_block block;
-    quern_status status = qn_marshal(&block, call, workspace != NULL ? workspace->pointer : NULL);
+    quern_launch_config config;
+    qn_workspace *workspace;
+    QN_TRY(qn_call_pack(&block, &config, &workspace, call, z));
+    quern_status status =
+        engine->methods->launch(engine->device, z->function, &config, block.pointers);
     if (status == QUERN_OK) {
-        status = engine->methods->launch(engine->device, z->function, &config, block.pointers);
-    }
-    if (status != QUERN_OK) {
-        qn_workspace_free(workspace);
-    } else if (workspace != NULL) {
         qn_workspace_put(workspace);
+    } else {
+        qn_workspace_free(workspace);
     }
     return status;
 }

@@ -123,7 +123,6 @@ static quern_status geometry(quern_launch_config *config, const qn_call *call,
     *config = (quern_launch_config){
         .grid = {(uint32_t)QN_MIN(blocks, (int64_t)INT32_MAX), 1, 1},
         .block = {block, 1, 1},
-        .stream = call->stream,
     };
     return QUERN_OK;
 }

@@ -193,11 +193,6 @@ quern_device *qn_engine_device(quern_engine *engine)
     return engine->device;
 }
 
-void *qn_engine_stream(quern_engine *engine)
-{
-    return engine->stream;
-}
-
 /** The kernel that copies any dtype and layout. Made once; it belongs to the engine, and so gives
  * back the reference that a kernel holds. */
 static quern_status copy_kernel(quern_kernel **out, quern_engine *engine)

@@ -47,7 +47,9 @@ struct quern_engine {
 };
 
 struct quern_stream {
-    uint32_t object;      /**< QN_OBJECT_STREAM */
+    uint32_t object; /**< QN_OBJECT_STREAM */
+    atomic_uint references;
+    atomic_flag freed;    /**< quern_stream_free() was called */
     quern_engine *engine; /**< retained */
     void *handle;
     bool foreign;
@@ -56,12 +58,6 @@ struct quern_stream {
 /** qn_engine_copy() in the order of `stream`. */
 quern_status qn_engine_copy_on(quern_engine *engine, quern_array *to, quern_array *from,
                                quern_stream *stream);
-
-/** The device's handle of a stream, or of the engine's own. */
-static inline void *qn_stream_handle(const quern_engine *engine, const quern_stream *stream)
-{
-    return stream != NULL ? stream->handle : engine->stream;
-}
 
 /* ---- images.c: compiled images of this process, shared by its engines ----------------------- */
 
@@ -174,8 +170,8 @@ bool qn_kernel_uses(const quern_kernel *kernel, const char *name);
 /** One call on its way. Large: lives on the stack, and only what is counted is initialised. */
 typedef struct qn_call {
     quern_kernel *kernel;
-    void *stream;        /**< the device's handle */
-    uint32_t block_size; /**< asked for, or 0 */
+    quern_stream *stream; /**< NULL: the engine's own */
+    uint32_t block_size;  /**< asked for, or 0 */
     qn_types types;
     quern_array *arrays[QUERN_MAX_PARAMETERS]; /**< by parameter; NULL for scalars */
     const quern_value *values;                 /**< by parameter */
@@ -242,7 +238,8 @@ struct qn_kind {
     /** Write the source; `headers` (room for QN_MAX_HEADERS) receives what it includes. */
     quern_status (*source)(qn_text *out, const qn_call *call, qn_header *headers,
                            size_t *header_count);
-    /** Grid and block. Errors: a block size that the function or the device cannot have. */
+    /** Grid and block; all else is zero. Errors: a block size that the function or the device
+     * cannot have. */
     quern_status (*geometry)(quern_launch_config *config, const qn_call *call,
                              const qn_specialization *specialization);
     /** Where the walk over each operand starts. */
@@ -331,7 +328,7 @@ quern_status qn_workspace_take(qn_workspace **out, quern_engine *engine, void *s
                                size_t zeroed, size_t scratch);
 /** Make its first bytes zero again, in the order of its stream: after a launch that failed. */
 quern_status qn_workspace_clear(qn_workspace *workspace);
-/** Give it back for later launches on the same stream, once the launch is queued. */
+/** Give it back for later launches on the same stream, once the launch is queued. Accepts NULL. */
 void qn_workspace_put(qn_workspace *workspace);
 /** Free it, in the order of its stream. Accepts NULL. */
 void qn_workspace_free(qn_workspace *workspace);
@@ -340,6 +337,10 @@ void qn_workspaces_forget(quern_engine *engine, const void *stream, bool all);
 
 /* ---- call.c, bound.c, explain.c -------------------------------------------------------------- */
 
+/** Make ready to launch: grid, parameters, and a workspace where one is needed, which is the
+ * caller's to give back or to free, else NULL. */
+quern_status qn_call_pack(qn_block *block, quern_launch_config *config, qn_workspace **workspace,
+                          const qn_call *call, const qn_specialization *specialization);
 /** What quern_call_n() does, without resetting the error record. */
 quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,
                          const quern_call_options *options);

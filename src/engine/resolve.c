@@ -237,8 +237,7 @@ static quern_status copy_input(qn_call *call, uint32_t k)
     call->overlaps = true;
     QN_TRY(make_array(&copy, call, a->dtype, a->ndim, a->shape));
     if (!call->dry) {
-        quern_stream on = {QN_OBJECT_STREAM, call->kernel->engine, call->stream, true};
-        QN_TRY(qn_engine_copy_on(call->kernel->engine, copy, a, &on));
+        QN_TRY(qn_engine_copy_on(call->kernel->engine, copy, a, call->stream));
     }
     call->arrays[p] = copy;
     call->operands[k].data = copy->data;
@@ -318,7 +317,7 @@ quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_valu
     call->values = values;
     QN_TRY(check_options(kernel, options));
     QN_TRY(check_count(kernel, values, count));
-    call->stream = qn_stream_handle(kernel->engine, options != NULL ? options->stream : NULL);
+    call->stream = options != NULL ? options->stream : NULL;
     call->block_size = options != NULL ? options->block_size : 0;
     qn_argument_type types[QUERN_MAX_PARAMETERS];
     for (uint32_t p = 0; p < count; p++) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * stream: streams and events, which are the device's own with a hold on the engine.
+ * stream: streams and events, which are the device's own with a hold on the engine. The thing to
+ * know: arrays are freed in the order of the stream that they were allocated on, so they and bound
+ * calls hold their stream, and quern_stream_free() only drops the caller's own hold.
  */
 #include "engine/engine.h"
 
@@ -11,6 +13,35 @@ struct quern_event {
 };
 
 /* ---- streams -------------------------------------------------------------------------------- */
+
+void *qn_stream_handle(const quern_engine *engine, const quern_stream *stream)
+{
+    return stream != NULL ? stream->handle : engine->stream;
+}
+
+quern_stream *qn_stream_retain(quern_stream *stream)
+{
+    if (stream != NULL) {
+        atomic_fetch_add_explicit(&stream->references, 1, memory_order_relaxed);
+    }
+    return stream;
+}
+
+void qn_stream_release(quern_stream *stream)
+{
+    if (stream == NULL ||
+        atomic_fetch_sub_explicit(&stream->references, 1, memory_order_acq_rel) != 1) {
+        return;
+    }
+    quern_engine *engine = stream->engine;
+    qn_object_end(&stream->object);
+    qn_workspaces_forget(engine, stream->handle, false);
+    if (!stream->foreign) {
+        engine->methods->stream_free(engine->device, stream->handle);
+    }
+    qn_free(stream);
+    qn_engine_release(engine);
+}
 
 static quern_status stream_make(quern_stream **out, quern_engine *engine, void *handle,
                                 bool foreign)
@@ -30,6 +61,8 @@ static quern_status stream_make(quern_stream **out, quern_engine *engine, void *
     }
     qn_engine_retain(engine);
     stream->engine = engine;
+    atomic_init(&stream->references, 1);
+    atomic_flag_clear(&stream->freed);
     stream->object = QN_OBJECT_STREAM;
     *out = stream;
     return QUERN_OK;
@@ -75,13 +108,12 @@ void quern_stream_free(quern_stream *stream)
     if (!qn_object_can_free(__func__, stream, QN_OBJECT_STREAM)) {
         return;
     }
-    qn_object_end(&stream->object);
-    qn_workspaces_forget(stream->engine, stream->handle, false);
-    if (!stream->foreign) {
-        stream->engine->methods->stream_free(stream->engine->device, stream->handle);
+    if (atomic_flag_test_and_set(&stream->freed)) {
+        qn_log(&stream->engine->logger, QN_ERROR,
+               "quern_stream_free: this stream was freed before");
+        return;
     }
-    qn_engine_release(stream->engine);
-    qn_free(stream);
+    qn_stream_release(stream);
 }
 
 /* ---- events --------------------------------------------------------------------------------- */

@@ -72,6 +72,9 @@ quern_status qn_workspace_clear(qn_workspace *w)
 
 void qn_workspace_put(qn_workspace *w)
 {
+    if (w == NULL) {
+        return;
+    }
     quern_engine *engine = w->engine;
     pthread_mutex_lock(&engine->workspaces_lock);
     w->next = engine->workspaces;

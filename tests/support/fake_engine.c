@@ -121,10 +121,20 @@ quern_device *qn_engine_device(quern_engine *engine)
     return (quern_device *)(void *)engine;
 }
 
-void *qn_engine_stream(quern_engine *engine)
+void *qn_stream_handle(const quern_engine *engine, const quern_stream *stream)
 {
-    (void)engine;
+    (void)engine, (void)stream;
     return NULL;
+}
+
+quern_stream *qn_stream_retain(quern_stream *stream)
+{
+    return stream;
+}
+
+void qn_stream_release(quern_stream *stream)
+{
+    (void)stream;
 }
 
 static void copy_axis(const quern_array *to, const quern_array *from, int axis, char *t,
