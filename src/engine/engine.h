@@ -141,6 +141,7 @@ struct quern_kernel {
     qn_user_text texts[QN_TEXTS]; /**< by qn_text_id; "" for none */
     const char **options;
     uint32_t option_count;
+    quern_dtype value_dtype; /**< that reduce_type or scan_type names; NONE: it names none */
     bool has_identity;
     bool ordered;       /**< values are combined in the order of the axes */
     bool exclusive;     /**< a scan that leaves out the element itself */

@@ -49,6 +49,7 @@ static void study(quern_kernel *kernel)
     for (int t = 0; t < QN_TEXTS; t++) {
         kernel->uses_atomics |= strstr(kernel->texts[t].text, "atomic") != NULL;
     }
+    kernel->value_dtype = quern_dtype_from_name(kernel->texts[QN_REDUCE_TYPE].text);
     kernel->uses_axes = count_used(kernel, axes) != 0;
     kernel->uses_position =
         kernel->uses_axes || qn_kernel_uses(kernel, "i") || qn_kernel_uses(kernel, "_J");

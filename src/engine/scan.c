@@ -90,7 +90,7 @@ uint32_t qn_scan_value_size(const qn_call *call)
 {
     const quern_kernel *kernel = call->kernel;
     const char *type = kernel->texts[QN_REDUCE_TYPE].text;
-    quern_dtype dtype = quern_dtype_from_name(type);
+    quern_dtype dtype = kernel->value_dtype;
     if (type[0] == '\0') {
         dtype = call->types.parameters[kernel->signature.input_count];
     }
