@@ -22,12 +22,7 @@ quern_status quern_elementwise(quern_kernel **out, quern_engine *engine, const c
     QN_CHECK_NOT_NULL(operation);
     quern_kernel_options none = QUERN_KERNEL_OPTIONS_INIT;
     const quern_kernel_options *o = options != NULL ? options : &none;
-    if (o->size != sizeof *o) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "quern_kernel_options.size is %u, expected %zu: start from "
-                       "QUERN_KERNEL_OPTIONS_INIT",
-                       o->size, sizeof *o);
-    }
+    QN_CHECK_OPTIONS(o, quern_kernel_options, QUERN_KERNEL_OPTIONS_INIT);
     return qn_kernel_new(out, engine,
                          &(qn_definition){
                              .kind = &qn_elementwise_kind,

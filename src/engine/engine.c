@@ -10,14 +10,19 @@
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
+quern_status qn_size_refuse(const char *type, uint32_t size, size_t expected, const char *advice)
+{
+    return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%s.size is %u, expected %zu: %s", type, size,
+                   expected, advice);
+}
+
 static quern_status check_options(const quern_options *options)
 {
-    if (options != NULL && options->size != sizeof *options) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "quern_options.size is %u, expected %zu: start from QUERN_OPTIONS_INIT",
-                       options->size, sizeof *options);
+    if (options == NULL) {
+        return QUERN_OK;
     }
-    if (options != NULL && options->allocator != NULL &&
+    QN_CHECK_OPTIONS(options, quern_options, QUERN_OPTIONS_INIT);
+    if (options->allocator != NULL &&
         (options->allocator->size != sizeof *options->allocator ||
          options->allocator->allocate == NULL || options->allocator->release == NULL)) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,

@@ -59,6 +59,26 @@ struct quern_stream {
 quern_status qn_engine_copy_on(quern_engine *engine, quern_array *to, quern_array *from,
                                quern_stream *stream);
 
+/** A structure of the interface whose size is not the library's own: it was not initialised, or is
+ * of another version. `advice`: what to do about it. */
+quern_status qn_size_refuse(const char *type, uint32_t size, size_t expected, const char *advice);
+
+/* At the top of a public function: options, and structures that are to be filled. */
+#define QN_CHECK_OPTIONS(options, type, init)                                                      \
+    do {                                                                                           \
+        if ((options)->size != sizeof(type)) {                                                     \
+            return qn_size_refuse(#type, (options)->size, sizeof(type), "start from " #init);      \
+        }                                                                                          \
+    } while (0)
+#define QN_CHECK_INFO(info, type)                                                                  \
+    do {                                                                                           \
+        QN_CHECK_NOT_NULL(info);                                                                   \
+        if ((info)->size != sizeof(type)) {                                                        \
+            return qn_size_refuse(#type, (info)->size, sizeof(type),                               \
+                                  "set it to sizeof(" #type ")");                                  \
+        }                                                                                          \
+    } while (0)
+
 /* ---- images.c: compiled images of this process, shared by its engines ----------------------- */
 
 /** Called by each engine: the last one to leave frees the images. */

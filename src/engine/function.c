@@ -96,13 +96,7 @@ quern_status quern_function_get_info(quern_function *function, quern_function_in
 {
     qn_error_reset();
     QN_CHECK_OBJECT(function, QN_OBJECT_FUNCTION);
-    QN_CHECK_NOT_NULL(info);
-    if (info->size != sizeof *info) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "quern_function_info.size is %u, expected %zu: set it to "
-                       "sizeof(quern_function_info)",
-                       info->size, sizeof *info);
-    }
+    QN_CHECK_INFO(info, quern_function_info);
     quern_engine *engine = function->module->engine;
     QN_TRY(engine->methods->function_info(engine->device, function->handle, info));
     info->size = sizeof *info;

@@ -232,12 +232,7 @@ static quern_status fail_count(const quern_function *f, size_t count)
 
 static quern_status check_launch(const quern_function *function, const quern_launch_options *l)
 {
-    if (l->size != sizeof *l) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "quern_launch_options.size is %u, expected %zu: start from "
-                       "QUERN_LAUNCH_OPTIONS_INIT",
-                       l->size, sizeof *l);
-    }
+    QN_CHECK_OPTIONS(l, quern_launch_options, QUERN_LAUNCH_OPTIONS_INIT);
     if (l->stream != NULL && !qn_object_is(l->stream, QN_OBJECT_STREAM)) {
         return qn_object_refuse("quern_launch_options", "stream", l->stream, QN_OBJECT_STREAM);
     }

@@ -6,26 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static quern_status check_size(const char *function, const char *type, const void *object,
-                               uint32_t size, size_t expected)
-{
-    if (object == NULL) {
-        return qn_null_refuse(function, type);
-    }
-    if (size != expected) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "%s: %s.size is %u, expected %zu: set it to sizeof(%s)", function, type,
-                       size, expected, type);
-    }
-    return QUERN_OK;
-}
-
 quern_status quern_get_device_info(quern_engine *engine, quern_device_info *info)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    QN_TRY(check_size("quern_get_device_info", "quern_device_info", info, info ? info->size : 0,
-                      sizeof *info));
+    QN_CHECK_INFO(info, quern_device_info);
     return engine->methods->info(engine->device, info);
 }
 
@@ -35,8 +20,7 @@ quern_status quern_cache_get_stats(quern_engine *engine, quern_cache_stats *stat
 {
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    QN_TRY(check_size("quern_cache_get_stats", "quern_cache_stats", stats, stats ? stats->size : 0,
-                      sizeof *stats));
+    QN_CHECK_INFO(stats, quern_cache_stats);
     QN_TRY(qn_store_stats(engine->store, stats));
     stats->compiled = atomic_load(&engine->compiled);
     stats->compile_ms = (double)atomic_load(&engine->compile_us) / 1e3;
@@ -76,8 +60,7 @@ quern_status quern_cache_clear(quern_engine *engine, uint64_t *removed)
 quern_status quern_get_compiler_info(quern_compiler_info *info, int load)
 {
     qn_error_reset();
-    QN_TRY(check_size("quern_get_compiler_info", "quern_compiler_info", info, info ? info->size : 0,
-                      sizeof *info));
+    QN_CHECK_INFO(info, quern_compiler_info);
     uint32_t size = info->size;
     memset(info, 0, sizeof *info);
     info->size = size;

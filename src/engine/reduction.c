@@ -24,12 +24,7 @@ quern_status quern_reduction(quern_kernel **out, quern_engine *engine, const cha
     QN_TRY(qn_check_signature(__func__, in, result));
     quern_reduction_options none = QUERN_REDUCTION_OPTIONS_INIT;
     const quern_reduction_options *o = options != NULL ? options : &none;
-    if (o->size != sizeof *o) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "quern_reduction_options.size is %u, expected %zu: start from "
-                       "QUERN_REDUCTION_OPTIONS_INIT",
-                       o->size, sizeof *o);
-    }
+    QN_CHECK_OPTIONS(o, quern_reduction_options, QUERN_REDUCTION_OPTIONS_INIT);
     const qn_definition definition = {
         .kind = &qn_reduction_kind,
         .in = in,

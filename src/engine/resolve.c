@@ -290,12 +290,7 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
     if (o == NULL) {
         return QUERN_OK;
     }
-    if (o->size != sizeof *o) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "quern_call_options.size is %u, expected %zu: start from "
-                       "QUERN_CALL_OPTIONS_INIT",
-                       o->size, sizeof *o);
-    }
+    QN_CHECK_OPTIONS(o, quern_call_options, QUERN_CALL_OPTIONS_INIT);
     if (o->stream != NULL && !qn_object_is(o->stream, QN_OBJECT_STREAM)) {
         return qn_object_refuse("quern_call_options", "stream", o->stream, QN_OBJECT_STREAM);
     }

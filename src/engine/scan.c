@@ -17,12 +17,7 @@
 
 static quern_status check_options(const quern_scan_options *o, const char *identity)
 {
-    if (o->size != sizeof *o) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "quern_scan_options.size is %u, expected %zu: start from "
-                       "QUERN_SCAN_OPTIONS_INIT",
-                       o->size, sizeof *o);
-    }
+    QN_CHECK_OPTIONS(o, quern_scan_options, QUERN_SCAN_OPTIONS_INIT);
     if (o->exclusive != 0 && identity == NULL) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "an exclusive scan needs an identity, because nothing lies in front of the "

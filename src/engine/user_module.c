@@ -23,12 +23,7 @@ static quern_status check_strings(const char *what, const char *const *strings, 
 
 quern_status qn_module_options_check(const quern_module_options *o)
 {
-    if (o->size != sizeof *o) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "quern_module_options.size is %u, expected %zu: start from "
-                       "QUERN_MODULE_OPTIONS_INIT",
-                       o->size, sizeof *o);
-    }
+    QN_CHECK_OPTIONS(o, quern_module_options, QUERN_MODULE_OPTIONS_INIT);
     QN_TRY(check_strings("compiler option", o->options, o->option_count));
     QN_TRY(check_strings("name expression", o->expressions, o->expression_count));
     for (uint32_t k = 0; k < o->header_count; k++) {
