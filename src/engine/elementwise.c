@@ -88,29 +88,19 @@ static void print(qn_text *out, const qn_call *call)
            templates/elementwise_tiled.cu counts on this number */
 #define WARP 32
 
-static quern_status check_block(const qn_call *call, const qn_specialization *z)
-{
-    quern_engine *engine = call->kernel->engine;
-    quern_function_info info = {0};
-    QN_TRY(engine->methods->function_info(engine->device, z->function, &info));
-    if (call->block_size > info.max_threads) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "a block of %u threads was asked for, but %s can have at most %u on this "
-                       "device",
-                       call->block_size, call->kernel->name, info.max_threads);
-    }
-    return QUERN_OK;
-}
-
 static quern_status geometry(quern_launch_config *config, const qn_call *call,
                              const qn_specialization *z)
 {
     const qn_plan *p = &call->plan;
     int64_t threads = QN_MAX(p->packs, p->rest); /* at least one */
     uint32_t block = call->block_size;
-    if (block != 0) {
-        QN_TRY(check_block(call, z));
-    } else {
+    if (block > z->max_threads) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "a block of %u threads was asked for, but %s can have at most %u on this "
+                       "device",
+                       block, call->kernel->name, z->max_threads);
+    }
+    if (block == 0) {
         bool few = threads < DEFAULT_BLOCK && p->form.tile == 0;
         block = few ? (uint32_t)(threads + WARP - 1) / WARP * WARP : DEFAULT_BLOCK;
     }

@@ -298,8 +298,9 @@ quern_status qn_fold_walk(struct qn_block *block, const qn_call *call);
 
 struct qn_specialization {
     qn_specialization *next;
-    void *function;    /**< the device's */
-    qn_module *module; /**< borrowed from the engine */
+    void *function;       /**< the device's */
+    uint32_t max_threads; /**< of a block of it */
+    qn_module *module;    /**< borrowed from the engine */
     char *source;
     size_t signature_size;
     uint8_t signature[]; /**< what it is for: see specialize.c */

@@ -128,14 +128,17 @@ static bool load_known(qn_module **out, qn_making *m)
         qn_store_reject(m->engine->store, &m->key, m->compiler.build_id);
     }
     qn_image_free(&image);
-    return status == QUERN_OK || (qn_error_reset(), false);
+    if (status != QUERN_OK) {
+        qn_error_reset();
+    }
+    return status == QUERN_OK;
 }
 
 static quern_status load_new(qn_module **out, qn_making *m)
 {
-    bool known;
-    QN_TRY(qn_making_settle(m, &known));
-    if (known && load_known(out, m)) {
+    bool changed;
+    QN_TRY(qn_making_settle(m, &changed));
+    if (changed && load_known(out, m)) {
         return QUERN_OK;
     }
     qn_image image;

@@ -74,8 +74,13 @@ static quern_status fill(qn_specialization *z, const qn_call *call)
         .user_text_count = QN_TEXTS,
     };
     QN_TRY(qn_module_get(&z->module, kernel->engine, &request));
-    return kernel->engine->methods->function_get(kernel->engine->device, &z->function,
-                                                 z->module->handle, kernel->name);
+    quern_engine *engine = kernel->engine;
+    quern_function_info info;
+    QN_TRY(engine->methods->function_get(engine->device, &z->function, z->module->handle,
+                                         kernel->name));
+    QN_TRY(engine->methods->function_info(engine->device, z->function, &info));
+    z->max_threads = info.max_threads;
+    return QUERN_OK;
 }
 
 quern_status qn_specialize(qn_specialization **out, const qn_call *call)
