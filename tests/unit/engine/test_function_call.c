@@ -259,7 +259,7 @@ Test(function_call, wrong_counts)
 
 Test(function_call, wrong_arguments)
 {
-    quern_array *x = zeros(QUERN_FLOAT32, 8), *strided, *freed = zeros(QUERN_FLOAT32, 8), *foreign;
+    quern_array *x = zeros(QUERN_FLOAT32, 8), *strided, *foreign;
     quern_engine *other;
     OK(quern_array_slice(&strided, x, 1, &(quern_slice){0, 8, 2}));
     OK(quern_open(&other, NULL));
@@ -316,7 +316,6 @@ Test(function_call, wrong_arguments)
     quern_function_release(f);
     quern_array_release(x);
     quern_array_release(strided);
-    quern_array_release(freed);
     quern_array_release(foreign);
     quern_close(other);
 }

@@ -57,6 +57,8 @@ Test(reduction, axes)
     FAILS(QUERN_ERROR_SHAPE, call_along(sum, x, &y, 1, (int[]){-3}, false));
     FAILS(QUERN_ERROR_SHAPE, call_along(sum, x, &y, 2, (int[]){1, -1}, false));
     SAYS("given twice");
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, call_along(sum, x, &y, 2, NULL, false));
+    SAYS("axes is NULL, but axis_count is 2");
     cr_assert_null(y);
     quern_kernel_release(sum);
     quern_array_release(x);
