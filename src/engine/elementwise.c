@@ -148,6 +148,7 @@ static quern_status walk(qn_block *block, const qn_call *call)
 }
 
 const qn_kind qn_elementwise_kind = {
+    .position = "i",
     .plan = plan,
     .form = form,
     .source = qn_elementwise_source,

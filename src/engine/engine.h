@@ -165,7 +165,7 @@ struct quern_kernel {
     bool has_identity;
     bool ordered;       /**< values are combined in the order of the axes */
     bool exclusive;     /**< a scan that leaves out the element itself */
-    bool uses_position; /**< the texts use `i`, `_J`, or positions along axes */
+    bool uses_position; /**< the texts use the position, or those along axes */
     bool uses_axes;     /**< the texts use `_ind`, `_in_ind` or `_out_ind` */
     bool keep_dims;
     bool loops;                                 /**< the texts have loops */
@@ -249,6 +249,7 @@ uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count);
 struct qn_block;
 
 struct qn_kind {
+    const char *position; /**< what the texts call it: "i" */
     /** Optional: refuse a definition whose signature has been read. */
     quern_status (*check)(const quern_kernel *kernel);
     /** Loop shape, outputs, overlaps and plan of a call whose types are bound and whose operands

@@ -51,8 +51,7 @@ static void study(quern_kernel *kernel)
     }
     kernel->value_dtype = quern_dtype_from_name(kernel->texts[QN_REDUCE_TYPE].text);
     kernel->uses_axes = count_used(kernel, axes) != 0;
-    kernel->uses_position =
-        kernel->uses_axes || qn_kernel_uses(kernel, "i") || qn_kernel_uses(kernel, "_J");
+    kernel->uses_position = kernel->uses_axes || qn_kernel_uses(kernel, kernel->kind->position);
     kernel->loops = count_used(kernel, loops) != 0;
     kernel->heavy = count_used(kernel, heavy);
     for (uint32_t p = kernel->signature.input_count; p < kernel->signature.count; p++) {

@@ -116,6 +116,7 @@ static void print(qn_text *out, const qn_call *call)
 }
 
 const qn_kind qn_reduction_kind = {
+    .position = "_J",
     .check = check,
     .plan = plan,
     .form = qn_fold_form_bytes,

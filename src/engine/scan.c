@@ -159,6 +159,7 @@ static void print(qn_text *out, const qn_call *call)
 }
 
 const qn_kind qn_scan_kind = {
+    .position = "_J",
     .check = check,
     .plan = plan,
     .form = form,

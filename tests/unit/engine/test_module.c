@@ -140,6 +140,7 @@ Test(module, globals)
 {
     quern_module *m = module_of(counters);
     quern_array *total = global_of(m, "total", QUERN_INT32), *table, *x = four_zeros();
+    quern_array_release(global_of(m, "total", QUERN_INT32)); /* a second one, gone again */
     EXPECT(total, int32_t, 5);
     run(m, "add", total);
     EXPECT(total, int32_t, 5 + 5 + 9);

@@ -279,6 +279,29 @@ Test(reduction, bound_and_explained)
     quern_array_release(y);
 }
 
+/** `i` is the position in elementwise kernels alone; here it is a name like any other. */
+Test(reduction, a_member_called_i)
+{
+    int64_t shape[] = {30, 20};
+    quern_array *x, *turned;
+    OK(quern_array_new(&x, engine, QUERN_INT64, 2, shape));
+    OK(quern_array_transpose(&turned, x, NULL));
+    quern_reduction_options o = QUERN_REDUCTION_OPTIONS_INIT;
+    o.preamble = "struct pair { long long i; };\n"
+                 "__device__ pair sum(pair a, pair b) { return pair{a.i + b.i}; }";
+    o.reduce_type = "pair";
+    quern_kernel *k;
+    OK(quern_reduction(&k, engine, "T x", "T y", "pair{x}", "sum(a, b)", "y = a.i", NULL, &o));
+    quern_explanation *e;
+    OK(quern_explain(&e, k, (quern_value[]){QUERN_VALUES(turned), {QUERN_VALUE_NONE, 0, {0}}}, 2,
+                     NULL));
+    cr_expect_not_null(strstr(e->plan, "access v"), "%s", e->plan); /* as x lies */
+    quern_explanation_free(e);
+    quern_kernel_release(k);
+    quern_array_release(turned);
+    quern_array_release(x);
+}
+
 Test(reduction, bound_axes_are_its_own)
 {
     int32_t host[4] = {1, 2, 3, 4}, other[4] = {5, 6, 7, 8};
