@@ -114,8 +114,8 @@ Test(bound, explain_overlap)
     quern_array *inputs[] = {copy, turned};
     quern_explanation *e[2];
     for (int n = 0; n < 2; n++) {
-        quern_value values[] = {quern_value_array(inputs[n]), quern_value_array(x),
-                                {QUERN_VALUE_NONE, 0, {0}}};
+        quern_value values[] = {
+            quern_value_array(inputs[n]), quern_value_array(x), {QUERN_VALUE_NONE, 0, {0}}};
         OK(quern_explain(&e[n], k, values, 3, NULL));
     }
     cr_expect_str_eq(e[0]->plan, "contiguous, 4 elements a thread, 32-bit index, access vvv");

@@ -350,6 +350,7 @@ Test(call, refusals)
     quern_kernel *k = kernel_of("T x, T y", "T z", "z = x + y");
     quern_kernel *f = kernel_of("float32 x", "float32 y", "y = x");
     quern_kernel *raw = kernel_of("raw T x", "raw T y", "y[i] = x[i]");
+    quern_kernel *narrow = kernel_of("int8 a, T x", "T y", "y = x + a");
 
     FAILS(QUERN_ERROR_SHAPE, quern_call(k, x, y, &z));
     SAYS("(3, 4)");
@@ -383,7 +384,7 @@ Test(call, refusals)
     OK(quern_array_broadcast(&r, y, SHAPE(4, 3)));
     FAILS(QUERN_ERROR_SHAPE, quern_call(f, r, r));
     SAYS("broadcast view");
-    FAILS(QUERN_ERROR_VALUE, quern_call(kernel_of("int8 a, T x", "T y", "y = x + a"), 300, y, &z));
+    FAILS(QUERN_ERROR_VALUE, quern_call(narrow, 300, y, &z));
     SAYS("a");
 
     quern_array *all[] = {x, y, l, r};
@@ -393,6 +394,7 @@ Test(call, refusals)
     quern_kernel_release(k);
     quern_kernel_release(f);
     quern_kernel_release(raw);
+    quern_kernel_release(narrow);
 }
 
 Test(call, a_snippet_that_does_not_compile)

@@ -180,6 +180,25 @@ Test(reduction, too_many_outputs)
     }
 }
 
+/** Nothing is launched, so no memory is needed either. */
+Test(reduction, more_blocks_than_a_grid_has)
+{
+    int64_t many[] = {INT64_C(1) << 58};
+    quern_array *one = array_of(QUERN_INT32, SHAPE(1), (int32_t[]){0}), *x;
+    OK(quern_array_broadcast(&x, one, 1, many));
+    quern_kernel *sum = sum_of("T x", "x");
+    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+    options.axes = (int[]){0}; /* none of them */
+    quern_explanation *e;
+    quern_value values[] = {quern_value_array(x), {QUERN_VALUE_NONE, 0, {0}}};
+    FAILS(QUERN_ERROR_NOT_SUPPORTED, quern_explain(&e, sum, values, 2, &options));
+    SAYS("more than a grid has");
+    cr_assert_null(e);
+    quern_kernel_release(sum);
+    quern_array_release(x);
+    quern_array_release(one);
+}
+
 Test(reduction, definitions_that_are_refused)
 {
     quern_kernel *k;
