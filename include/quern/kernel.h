@@ -181,7 +181,7 @@ typedef struct quern_bound quern_bound;
 
 /** Check and pack. Outputs given by QUERN_VALUE_OUTPUT are allocated now. Compiles if needed. An
  * output that partly overlaps an input is refused, because each launch would have to copy first.
- * The stream in `options` must outlive the bound call. Errors: those of quern_call_n(). */
+ * It holds the stream in `options`. Errors: those of quern_call_n(). */
 QUERN_API quern_status quern_bind(quern_bound **out, quern_kernel *kernel,
                                   const quern_value *values, size_t count,
                                   const quern_call_options *options);

@@ -14,14 +14,16 @@ extern "C" {
 /** A queue of work, done in order. On the software device each piece is done before the call that
  * queues it returns. May be used from many threads at once. */
 QUERN_API quern_status quern_stream_new(quern_stream **out, quern_engine *engine);
-/** Use a foreign stream; `handle` is a CUstream and must outlive the result. */
+/** Use a foreign stream; `handle` is a CUstream, and must outlive the result and what holds it:
+ * bound calls on it, and the arrays that calls on it allocated. */
 QUERN_API quern_status quern_stream_wrap(quern_stream **out, quern_engine *engine, void *handle);
 /** The device's own handle, a CUstream; NULL on the software device. */
 QUERN_API void *quern_stream_handle(const quern_stream *stream);
 /** Wait until all work queued on the stream is done. */
 QUERN_API quern_status quern_stream_wait(quern_stream *stream);
-/** Frees the handle; queued work still completes. Arrays that calls on this stream allocated are
- * freed in its order: release them before it. */
+/** Drop the caller's hold on a stream; queued work still completes. Bound calls, and arrays that
+ * calls on this stream allocated, keep it: such an array's memory is freed in its order. Accepts
+ * NULL. */
 QUERN_API void quern_stream_free(quern_stream *stream);
 
 /** A mark in a stream. */
