@@ -60,66 +60,65 @@ __device__ __forceinline__ slot<T_> shuffle_down(const slot<T_> &own, int distan
     return other;
 }
 
-// Combine the slots of lanes `at` = 0, 1, ... `count` - 1 into lane 0's; `most` (a power of two, the
-// same for the warp) bounds count. Every thread of the warp calls.
-template <typename T_, typename F_>
-__device__ __forceinline__ void combine_warp(slot<T_> &own, int at, int count, int most,
-                                             const F_ &reduce)
+// Combine the slots of the workers `at` = 0 ... count - 1 of each output into worker 0's. `workers`: a
+// power of two, the same for the block. Rows: the workers of an output are neighbours in the block.
+// `shared`: a slot for each warp, free again behind the block's next barrier. Within warps by shuffles,
+// then between them, in one loop, so that the body of `reduce` is there once. The slots that are written
+// for one distance are not those that were read for the one before: a barrier for each is enough.
+template <typename T_, typename I_, typename F_>
+__device__ __forceinline__ void combine_rows(slot<T_> &own, int at, I_ count, int workers,
+                                             const F_ &reduce, slot<T_> *shared)
 {
 #pragma unroll 1
-    for (int distance = 1; distance < most; distance *= 2) {
-        const slot<T_> other = shuffle_down(own, distance);
-        if ((at & (2 * distance - 1)) == 0 && at + distance < count) {
+    for (int distance = 1; distance < workers; distance *= 2) {
+        const bool takes = (at & (2 * distance - 1)) == 0 && at + distance < count;
+        slot<T_> other;
+        if (distance < 32) {
+            other = shuffle_down(own, distance);
+        } else {
+            if ((at & (distance - 1)) == 0) {
+                shared[threadIdx.x / 32] = own;
+            }
+            __syncthreads();
+            if (takes) {
+                other = shared[(threadIdx.x + distance) / 32];
+            }
+        }
+        if (takes) {
             own.value = reduce(own.value, other.value);
         }
     }
 }
 
-// Combine the slots of the workers `at` = 0 ... count - 1 of each output into worker 0's. Rows: the
-// workers of an output are neighbours in the block. `shared`: a slot for each warp of the block, free
-// again behind the block's next barrier. Warps first, then their values as one warp: one loop, so
-// that its body is there once.
-template <typename T_, typename F_>
-__device__ __forceinline__ void combine_rows(slot<T_> &own, int at, int count, int workers,
-                                             const F_ &reduce, slot<T_> *shared)
-{
-    const int warp = threadIdx.x / 32;
-#pragma unroll 1
-    for (;;) {
-        combine_warp(own, at & 31, count - (at & ~31), min(workers, 32), reduce);
-        if (workers <= 32) {
-            return;
-        }
-        if (threadIdx.x % 32 == 0) {
-            shared[warp] = own;
-        }
-        __syncthreads();
-        workers /= 32;
-        count = (count + 31) / 32;
-        if (at < workers) {
-            own = shared[warp + at];
-        }
-    }
-}
-
-// The same with columns: the workers of an output are `beside` threads apart. `shared`: a slot for
-// each thread of the block.
-template <typename T_, typename F_>
-__device__ __forceinline__ void combine_columns(slot<T_> &own, int at, int count, int workers,
+// The same with columns: `own` are N outputs side by side, M of them combined at once, and the workers
+// of an output are `beside` threads apart. `shared`: M slots for each of the B threads of a block.
+template <int B_, int M_, int N_, typename T_, typename I_, typename F_>
+__device__ __forceinline__ void combine_columns(slot<T_> (&own)[N_], int at, I_ count, int workers,
                                                 int beside, const F_ &reduce, slot<T_> *shared)
 {
-    if (workers == 1) {
-        return;
-    }
-    shared[threadIdx.x] = own;
-    __syncthreads();
+#pragma unroll
+    for (int first = 0; first < N_; first += M_) {
 #pragma unroll 1
-    for (int distance = 1; distance < workers; distance *= 2) {
-        if ((at & (2 * distance - 1)) == 0 && at + distance < count) {
-            own.value = reduce(own.value, shared[threadIdx.x + distance * beside].value);
-            shared[threadIdx.x] = own;
+        for (int distance = 1; distance < workers; distance *= 2) {
+            if ((at & (distance - 1)) == 0) {
+#pragma unroll
+                for (int k = 0; k < M_ && first + k < N_; k++) {
+                    shared[k * B_ + threadIdx.x] = own[first + k];
+                }
+            }
+            __syncthreads();
+            if ((at & (2 * distance - 1)) == 0 && at + distance < count) {
+#pragma unroll
+                for (int k = 0; k < M_ && first + k < N_; k++) {
+                    own[first + k].value =
+                        reduce(own[first + k].value,
+                               shared[k * B_ + threadIdx.x + distance * beside].value);
+                }
+            }
         }
-        __syncthreads();
+        if (M_ < N_) {
+            __syncthreads();
+        }
     }
 }
 
@@ -127,16 +126,10 @@ __device__ __forceinline__ void combine_columns(slot<T_> &own, int at, int count
 // What the others wrote to global memory before is there to be read.
 __device__ __forceinline__ bool is_last_block(unsigned *counter, unsigned splits)
 {
-    __shared__ bool last;
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) {
-        last = atomicAdd(counter, 1u) == splits - 1;
-        if (last) {
-            *counter = 0;
-        }
-    }
-    __syncthreads();
+    const bool last =
+        __syncthreads_or(threadIdx.x == 0 && atomicInc(counter, splits - 1) == splits - 1);
     __threadfence();
     return last;
 }

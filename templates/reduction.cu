@@ -22,26 +22,22 @@ extern "C" __global__ void __launch_bounds__(@block@) @name@(@parameters@)
     };
     typedef @index@ _quern_index;
     typedef quern::slot<_type_reduce> _quern_slot;
-    __shared__ alignas(_type_reduce) char _quern_shared[@slots@ * sizeof(_type_reduce)];
+@shared@
 @place@
-    const bool _quern_live = _quern_o < _quern_s.outputs;
-    const _quern_index _quern_begin = _quern_part * _quern_s.chunk;
-    const _quern_index _quern_count = min(_quern_s.chunk, _quern_s.units - _quern_begin);
 @share@
 @kept@
-    constexpr int _quern_values = @values@; // of a thread: outputs side by side
-    _quern_slot _quern_v[_quern_values];
+    _quern_slot _quern_v[@values@]; // outputs side by side
     bool _quern_has = false;
     const auto _quern_take = [&](_quern_slot &_quern_to, bool _quern_more, _type_reduce _quern_x)
         __attribute__((always_inline)) {
             _quern_to.value = _quern_more ? _quern_reduce(_quern_to.value, _quern_x) : _quern_x;
         };
-@rest@
 #pragma unroll @unroll@
     for (_quern_index _quern_u = _quern_first; _quern_u < _quern_last; _quern_u += _quern_step) {
 @unit@
         _quern_has = true;
     }
+@rest@
 @combine@
     if (_quern_live && _quern_r == 0) {
 @finish@

@@ -18,63 +18,100 @@ static void inputs_hole(qn_text *out, const qn_call *call)
 
 /* ---- places --------------------------------------------------------------------------------- */
 
-/** This thread's output, its place among the output's workers, and its block's part of the work. */
+/** This thread's output, its place among the output's workers, and its block's part of the work.
+ * A row that several blocks share has all threads of each. */
 static void place_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    /* A row that several blocks share has all threads of each. */
-    qn_text_printf(out,
-                   f->split && !f->columns
-                       ? "    constexpr int _quern_workers = %d, _quern_shift = "
-                         "%d;\n"
-                       : "    const int _quern_workers = (int)_quern_s.workers, "
-                         "_quern_shift = (int)_quern_s.shift;\n",
-                   QN_FOLD_BLOCK, QN_FOLD_BLOCK_SHIFT);
-    qn_text_printf(out, "    const int _quern_beside = %d >> _quern_shift;\n", QN_FOLD_BLOCK);
-    qn_text_puts(out, f->columns ? "    const int _quern_r = threadIdx.x / _quern_beside;\n"
-                                   "    const int _quern_at = threadIdx.x % _quern_beside;\n"
-                                 : "    const int _quern_r = threadIdx.x & (_quern_workers - 1);\n"
-                                   "    const int _quern_at = threadIdx.x >> _quern_shift;\n");
-    qn_text_puts(out, f->split ? "    const unsigned _quern_group = blockIdx.x / "
-                                 "(unsigned)_quern_s.splits;\n"
-                                 "    const _quern_index _quern_part = blockIdx.x - _quern_group * "
-                                 "(unsigned)_quern_s.splits;\n"
-                               : "    const unsigned _quern_group = blockIdx.x;\n"
-                                 "    const _quern_index _quern_part = 0;\n");
-    qn_text_puts(out,
-                 "    const _quern_index _quern_o = (_quern_index)_quern_group * _quern_beside "
-                 "+ _quern_at;\n");
+    bool whole = f->split && !f->columns;
+    if (whole) {
+        qn_text_printf(out,
+                       "    constexpr int _quern_workers = %d, _quern_shift = %d;\n"
+                       "    const int _quern_r = threadIdx.x;\n"
+                       "    constexpr bool _quern_live = true;\n",
+                       QN_FOLD_BLOCK, QN_FOLD_BLOCK_SHIFT);
+    } else {
+        qn_text_puts(out, "    const int _quern_workers = (int)_quern_s.workers, "
+                          "_quern_shift = (int)_quern_s.shift;\n");
+        qn_text_printf(out, "    const int _quern_beside = %d >> _quern_shift;\n", QN_FOLD_BLOCK);
+        qn_text_printf(out,
+                       f->columns ? "    const int _quern_r = threadIdx.x >> (%d - _quern_shift);\n"
+                                    "    const int _quern_at = threadIdx.x & (_quern_beside - 1);\n"
+                                  : "    const int _quern_r = threadIdx.x & (_quern_workers - 1);\n"
+                                    "    const int _quern_at = threadIdx.x >> _quern_shift;\n",
+                       QN_FOLD_BLOCK_SHIFT);
+    }
+    if (f->split && f->kept > 0) {
+        qn_text_puts(out, "    const unsigned _quern_group = blockIdx.x / "
+                          "(unsigned)_quern_s.splits;\n"
+                          "    const _quern_index _quern_part = blockIdx.x - _quern_group * "
+                          "(unsigned)_quern_s.splits;\n");
+    } else if (f->split) {
+        qn_text_puts(out, "    constexpr unsigned _quern_group = 0;\n"
+                          "    const _quern_index _quern_part = blockIdx.x;\n");
+    } else {
+        qn_text_puts(out, "    const unsigned _quern_group = blockIdx.x;\n");
+    }
+    qn_text_printf(out, "    const _quern_index _quern_o = (_quern_index)_quern_group%s;\n",
+                   whole ? "" : " * _quern_beside + _quern_at");
+    if (!whole) {
+        qn_text_puts(out, "    const bool _quern_live = _quern_o < _quern_s.outputs;\n");
+    }
 }
 
-/** The units of this thread. In order: a run of neighbours; else every so many. */
+/** The share of this thread of `_quern_count` units, or parts, from `_quern_begin` on. In order: a
+ * run of neighbours; else every so many. The workers below `_quern_active` have any. */
+static void share(qn_text *out, const qn_call *call, const char *indent)
+{
+    static const char *const runs[] = {
+        "const _quern_index _quern_run = (_quern_count + _quern_workers - 1) >> _quern_shift;\n",
+        "const _quern_index _quern_first = _quern_begin + _quern_r * _quern_run;\n",
+        "const _quern_index _quern_end = _quern_begin + _quern_count;\n",
+        "const _quern_index _quern_last = _quern_end - _quern_first < _quern_run ? "
+        "_quern_end : _quern_first + _quern_run;\n",
+        "const _quern_index _quern_step = 1;\n",
+        "_quern_active = _quern_run > 0 ? (_quern_count + _quern_run - 1) / _quern_run : 0;\n"};
+    static const char *const strides[] = {
+        "const _quern_index _quern_first = _quern_begin + _quern_r;\n",
+        "const _quern_index _quern_last = _quern_begin + _quern_count;\n",
+        "const _quern_index _quern_step = _quern_workers;\n", "_quern_active = _quern_count;\n"};
+    bool ordered = call->kernel->ordered;
+    size_t lines = ordered ? QN_COUNT(runs) : QN_COUNT(strides);
+    for (size_t k = 0; k < lines; k++) {
+        qn_text_printf(out, "%s%s", indent, ordered ? runs[k] : strides[k]);
+    }
+}
+
+/** Rows of one dimension: packs may leave elements over at both ends. */
+static bool has_rest(const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    return !f->columns && f->reduced == 1 && f->lanes > 1 && !call->kernel->ordered;
+}
+
+/** The units of this thread: `_quern_first`, `_quern_last`, `_quern_step`. */
 static void share_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    if (call->kernel->ordered) {
-        qn_text_puts(
-            out,
-            "    const _quern_index _quern_run = (_quern_count + _quern_workers - 1) >> "
-            "_quern_shift;\n"
-            "    const _quern_index _quern_first = _quern_begin + _quern_r * _quern_run;\n"
-            "    const _quern_index _quern_last =\n"
-            "        _quern_live ? min(_quern_first + _quern_run, _quern_begin + _quern_count) : "
-            "0;\n"
-            "    const _quern_index _quern_step = 1;\n"
-            "    int _quern_active =\n"
-            "        _quern_live && _quern_run > 0 ? (_quern_count + _quern_run - 1) / _quern_run "
-            ": 0;\n");
-        return;
+    qn_text_puts(out, "    _quern_index _quern_active;\n");
+    if (f->split) {
+        qn_text_puts(out, "    const _quern_index _quern_begin = _quern_part * _quern_s.chunk;\n"
+                          "    const _quern_index _quern_ahead = _quern_s.units - _quern_begin;\n"
+                          "    const _quern_index _quern_count =\n        !_quern_live ? 0 : "
+                          "_quern_ahead < _quern_s.chunk ? _quern_ahead : _quern_s.chunk;\n");
+    } else {
+        qn_text_puts(out, "    constexpr _quern_index _quern_begin = 0;\n"
+                          "    const _quern_index _quern_count = _quern_live ? _quern_s.units : "
+                          "0;\n");
     }
-    bool ends = !f->columns && f->reduced == 1 && f->lanes > 1;
-    qn_text_printf(
-        out,
-        "    const _quern_index _quern_first = _quern_begin + _quern_r;\n"
-        "    const _quern_index _quern_last = _quern_live ? _quern_begin + _quern_count "
-        ": 0;\n"
-        "    const _quern_index _quern_step = _quern_workers;\n"
-        "    int _quern_active = _quern_live ? (int)min(%s, (_quern_index)_quern_workers) : "
-        "0;\n",
-        ends ? "max(_quern_count, _quern_part == 0 ? _quern_s.rest : 0)" : "_quern_count");
+    share(out, call, "    ");
+    if (has_rest(call)) {
+        qn_text_printf(out, "    const _quern_index _quern_rest = %s ? _quern_s.rest : 0;\n",
+                       f->split ? "_quern_part == 0" : "_quern_live");
+    }
+    if (has_rest(call) && !f->split) {
+        qn_text_puts(out, "    if (_quern_rest > _quern_active) _quern_active = _quern_rest;\n");
+    }
 }
 
 /* ---- elements ------------------------------------------------------------------------------- */
@@ -95,27 +132,29 @@ static void take(qn_text *out, const qn_call *call, int levels, bool lane, const
     qn_text_printf(out, "%s));\n", call->kernel->uses_position ? position : "0");
 }
 
-/** Rows: the elements in front of the first unit and behind the last, one at a time. */
+/** Rows: the elements in front of the first unit and behind the last. A block that has all threads
+ * for a row has one for each. */
 static void rest_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    if (f->columns || f->reduced != 1 || f->lanes == 1 || call->kernel->ordered) {
+    if (!has_rest(call)) {
         return;
     }
-    qn_text_puts(out,
-                 "    if (_quern_live && _quern_part == 0) {\n"
-                 "#pragma unroll 1\n"
-                 "        for (_quern_index _quern_u = _quern_r; _quern_u < _quern_s.rest; "
-                 "_quern_u += _quern_workers) {\n"
-                 "            const _quern_index _quern_e = _quern_u < _quern_s.head ? _quern_u "
-                 ": _quern_u + _quern_s.covered;\n");
+    qn_text_puts(out, f->split
+                          ? "    if (_quern_r < _quern_rest) {\n"
+                            "        const _quern_index _quern_u = _quern_r;\n"
+                          : "#pragma unroll 1\n"
+                            "    for (_quern_index _quern_u = _quern_r; _quern_u < _quern_rest; "
+                            "_quern_u += _quern_workers) {\n");
+    qn_text_puts(out, "        const _quern_index _quern_e = _quern_u < _quern_s.head ? _quern_u "
+                      ": _quern_u + _quern_s.covered;\n");
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        qn_text_printf(out, "            const long long _quern_j%u = 0;\n", k);
+        qn_text_printf(out, "        const long long _quern_j%u = 0;\n", k);
     }
-    qn_source_load(out, call, 3, "_quern_e", false);
-    qn_source_position_of(out, call, 3, qn_source_lane_dim(f), "_quern_e");
-    take(out, call, 3, false, "_quern_e");
-    qn_text_puts(out, "            _quern_has = true;\n        }\n    }\n");
+    qn_source_load(out, call, 2, "_quern_e", false);
+    qn_source_position_of(out, call, 2, qn_source_lane_dim(f), "_quern_e");
+    take(out, call, 2, false, "_quern_e");
+    qn_text_puts(out, "        _quern_has = true;\n    }\n");
 }
 
 /** One unit: a pack, or a single element. */
@@ -162,64 +201,77 @@ static int units_in_flight(const qn_call *call)
 
 /* ---- combining and finishing ---------------------------------------------------------------- */
 
-static void combine(qn_text *out, const qn_call *call, int levels)
+/** The shared memory of combining. Columns: as many outputs side by side are combined at once as
+ * need no more of it than a single one of the largest type. */
+static void shared_hole(qn_text *out, const qn_call *call)
 {
-    qn_source_indent(out, levels);
     if (call->fold.form.columns) {
         qn_text_printf(out,
-                       "for (int _quern_l = 0; _quern_l < _quern_values; _quern_l++)\n%*s"
-                       "quern::combine_columns(_quern_v[_quern_l], _quern_r, _quern_active, "
-                       "_quern_workers,\n%*s_quern_beside, _quern_reduce, (_quern_slot "
-                       "*)_quern_shared);\n",
-                       4 * levels + 4, "", 4 * levels + 8, "");
-    } else {
-        qn_text_printf(out,
-                       "quern::combine_rows(_quern_v[0], _quern_r, _quern_active, "
-                       "_quern_workers,\n%*s_quern_reduce, (_quern_slot "
-                       "*)_quern_shared);\n",
-                       4 * levels + 4, "");
+                       "    constexpr int _quern_most = 64 / sizeof(_type_reduce);\n"
+                       "    constexpr int _quern_together = _quern_most < %d ? _quern_most : %d;\n",
+                       call->fold.form.lanes, call->fold.form.lanes);
     }
+    qn_text_puts(out, "    __shared__ alignas(_type_reduce) char _quern_shared[");
+    qn_text_printf(out, call->fold.form.columns ? "%d * _quern_together" : "%d",
+                   call->fold.form.columns ? QN_FOLD_BLOCK : QN_FOLD_BLOCK / 32);
+    qn_text_puts(out, " * sizeof(_type_reduce)];");
 }
 
-/** Several blocks an output: each leaves its value, and the last one combines them, in order. A
- * loop, so that the code that combines is there once. */
+static void combine(qn_text *out, const qn_call *call, const char *indent)
+{
+    if (call->fold.form.columns) {
+        qn_text_printf(out,
+                       "%squern::combine_columns<%d, _quern_together>(_quern_v, _quern_r, "
+                       "_quern_active,\n%s    _quern_workers, _quern_beside",
+                       indent, QN_FOLD_BLOCK, indent);
+    } else {
+        qn_text_printf(out,
+                       "%squern::combine_rows(_quern_v[0], _quern_r, _quern_active, _quern_workers",
+                       indent);
+    }
+    qn_text_puts(out, ", _quern_reduce, (_quern_slot *)_quern_shared);\n");
+}
+
+/** Several blocks an output: each leaves its value, and the last one shares them out to its threads
+ * and combines once more. A loop, so that the code that combines is there once. */
 static void combine_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
+    int values = f->columns ? f->lanes : 1;
     if (!f->split) {
-        combine(out, call, 1);
+        combine(out, call, "    ");
         return;
     }
     qn_text_puts(out, "#pragma unroll 1\n"
                       "    for (bool _quern_ended = false;; _quern_ended = true) {\n");
-    combine(out, call, 2);
-    qn_text_printf(
-        out,
-        "        if (_quern_ended) break;\n"
-        "        const int _quern_parts = (int)_quern_s.splits;\n"
-        "        _quern_slot *const _quern_left = (_quern_slot *)(_quern_w + %d)\n"
-        "            + (long long)_quern_o * _quern_parts * _quern_values;\n"
-        "        if (_quern_live && _quern_r == 0)\n"
-        "            for (int _quern_l = 0; _quern_l < _quern_values; _quern_l++)\n"
-        "                _quern_left[_quern_part * _quern_values + _quern_l] = "
-        "_quern_v[_quern_l];\n"
-        "        if (!quern::is_last_block((unsigned *)_quern_w + _quern_group, "
-        "(unsigned)_quern_parts)) return;\n"
-        "        const int _quern_each = (_quern_parts + _quern_workers - 1) >> "
-        "_quern_shift;\n"
-        "        const int _quern_from = _quern_r * _quern_each;\n"
-        "        const int _quern_to = _quern_live ? min(_quern_from + _quern_each, _quern_parts) "
-        ": "
-        "0;\n"
-        "#pragma unroll 1\n"
-        "        for (int _quern_p = _quern_from; _quern_p < _quern_to; _quern_p++)\n"
-        "            for (int _quern_l = 0; _quern_l < _quern_values; _quern_l++)\n"
-        "                _quern_take(_quern_v[_quern_l], _quern_p > _quern_from,\n"
-        "                            _quern_left[_quern_p * _quern_values + _quern_l].value);\n"
-        "        _quern_active = _quern_live ? (_quern_parts + _quern_each - 1) / _quern_each : "
-        "0;\n"
-        "    }",
-        QN_FOLD_COUNTER_BYTES);
+    combine(out, call, "        ");
+    qn_text_printf(out,
+                   "        if (_quern_ended) break;\n"
+                   "        _quern_slot *const _quern_left = (_quern_slot *)(_quern_w + %d)\n"
+                   "            + (long long)_quern_o * _quern_s.splits * %d;\n"
+                   "        if (_quern_live && _quern_r == 0) {\n",
+                   QN_FOLD_COUNTER_BYTES, values);
+    for (int l = 0; l < values; l++) {
+        qn_text_printf(out, "            _quern_left[_quern_part * %d + %d] = _quern_v[%d];\n",
+                       values, l, l);
+    }
+    qn_text_puts(out,
+                 "        }\n"
+                 "        if (!quern::is_last_block((unsigned *)_quern_w + _quern_group, "
+                 "(unsigned)_quern_s.splits)) return;\n"
+                 "        constexpr _quern_index _quern_begin = 0;\n"
+                 "        const _quern_index _quern_count = _quern_live ? _quern_s.splits : 0;\n");
+    share(out, call, "        ");
+    qn_text_puts(out, "#pragma unroll 1\n"
+                      "        for (_quern_index _quern_u = _quern_first; _quern_u < _quern_last; "
+                      "_quern_u += _quern_step) {\n");
+    for (int l = 0; l < values; l++) {
+        qn_text_printf(out,
+                       "            _quern_take(_quern_v[%d], _quern_u > _quern_first, "
+                       "_quern_left[_quern_u * %d + %d].value);\n",
+                       l, values, l);
+    }
+    qn_text_puts(out, "        }\n    }");
 }
 
 /** The identity, once, and the outputs. */
@@ -227,8 +279,12 @@ static void finish_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     int lane = qn_source_lane_dim(f);
-    qn_text_puts(out, "#pragma unroll\n"
-                      "        for (int _quern_l = 0; _quern_l < _quern_values; _quern_l++) {\n");
+    qn_text_printf(out,
+                   f->columns && f->lanes > 1
+                       ? "#pragma unroll\n"
+                         "        for (int _quern_l = 0; _quern_l < %d; _quern_l++) {\n"
+                       : "        {\n            constexpr int _quern_l = 0;\n",
+                   f->lanes);
     if (f->columns && lane >= 0) {
         qn_source_position_of(out, call, 3, lane, "_quern_e + _quern_l");
     }
@@ -261,7 +317,7 @@ enum {
     POST,
     INDEX,
     BLOCK,
-    SLOTS,
+    SHARED,
     VALUES,
     UNROLL,
     PLACE,
@@ -276,7 +332,7 @@ enum {
 
 static const char *const hole_names[HOLES] = {
     "reduce_type", "parameters", "positions", "inputs", "map",     "reduce", "outputs",
-    "post",        "index",      "block",     "slots",  "values",  "unroll", "place",
+    "post",        "index",      "block",     "shared", "values",  "unroll", "place",
     "share",       "kept",       "rest",      "unit",   "combine", "finish"};
 
 quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
@@ -296,7 +352,7 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
     qn_source_post(&t[POST], call);
     qn_text_puts(&t[INDEX], qn_source_index(f->wide));
     qn_text_printf(&t[BLOCK], "%d", QN_FOLD_BLOCK);
-    qn_text_printf(&t[SLOTS], "%d", f->columns ? QN_FOLD_BLOCK : QN_FOLD_BLOCK / 32);
+    shared_hole(&t[SHARED], call);
     qn_text_printf(&t[VALUES], "%d", f->columns ? f->lanes : 1);
     qn_text_printf(&t[UNROLL], "%d", units_in_flight(call));
     place_hole(&t[PLACE], call);

@@ -271,6 +271,34 @@ Test(reduction, types_too_large_or_not_plain)
     quern_array_release(x);
 }
 
+/** More outputs side by side than have room for their values in shared memory at once, and not a
+ * multiple of those that have. */
+Test(reduction, columns_of_a_type_of_12_bytes)
+{
+    enum { ROWS = 300, COLUMNS = 32 };
+    int8_t host[ROWS * COLUMNS];
+    for (int k = 0; k < ROWS * COLUMNS; k++) {
+        host[k] = (int8_t)(k % COLUMNS);
+    }
+    quern_array *x = array_of(QUERN_INT8, SHAPE(ROWS, COLUMNS), host), *y = NULL;
+    quern_reduction_options o = QUERN_REDUCTION_OPTIONS_INIT;
+    o.preamble = "struct triple { int sum, count, first; };";
+    o.reduce_type = "triple";
+    quern_kernel *k;
+    OK(quern_reduction(&k, engine, "T x", "int32 y", "triple{x, 1, x}",
+                       "triple{a.sum + b.sum, a.count + b.count, a.first}",
+                       "y = a.sum + 10000 * a.count + a.first", NULL, &o));
+    OK(call_along(k, x, &y, 1, (int[]){0}, false));
+    int32_t sums[COLUMNS];
+    OK(quern_array_read(y, sums, sizeof sums));
+    for (int c = 0; c < COLUMNS; c++) {
+        cr_expect_eq(sums[c], ROWS * c + 10000 * ROWS + c, "column %d: %d", c, sums[c]);
+    }
+    quern_array_release(x);
+    quern_array_release(y);
+    quern_kernel_release(k);
+}
+
 Test(reduction, bound_and_explained)
 {
     int64_t n = 300000;
