@@ -116,8 +116,10 @@ static void split_position(qn_text *out, const qn_call *call, int levels, int fi
 void qn_source_kept(qn_text *out, const qn_call *call, int levels)
 {
     const qn_fold_form *f = &call->fold.form;
-    qn_source_indent(out, levels);
-    qn_text_puts(out, "_quern_index _quern_e = 0;\n");
+    if (f->columns) {
+        qn_source_indent(out, levels);
+        qn_text_puts(out, "_quern_index _quern_e = 0;\n");
+    }
     split_position(out, call, levels, 0, f->kept, "_quern_o", "_quern_k", call->operand_count);
 }
 

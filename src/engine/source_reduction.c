@@ -26,10 +26,13 @@ static void place_hole(qn_text *out, const qn_call *call)
     bool whole = f->split && !f->columns;
     if (whole) {
         qn_text_printf(out,
-                       "    constexpr int _quern_workers = %d, _quern_shift = %d;\n"
+                       "    constexpr int _quern_workers = %d;\n"
                        "    const int _quern_r = threadIdx.x;\n"
                        "    constexpr bool _quern_live = true;\n",
-                       QN_FOLD_BLOCK, QN_FOLD_BLOCK_SHIFT);
+                       QN_FOLD_BLOCK);
+        if (call->kernel->ordered) {
+            qn_text_printf(out, "    constexpr int _quern_shift = %d;\n", QN_FOLD_BLOCK_SHIFT);
+        }
     } else {
         qn_text_puts(out, "    const int _quern_workers = (int)_quern_s.workers, "
                           "_quern_shift = (int)_quern_s.shift;\n");
