@@ -2,21 +2,18 @@
 @includes@
 @types@
 @preamble@
-typedef
 @reduce_type@
-_type_reduce;
-static_assert(__is_trivially_copyable(_type_reduce), "reduce_type must be trivially copyable");
-static_assert(sizeof(_type_reduce) <= 64, "reduce_type must have at most 64 bytes");
+#pragma nv_diag_error 940 // a function that ends without its return
 
 extern "C" __global__ void __launch_bounds__(@block@) @name@(@parameters@)
 {
 @positions@
-    const auto _quern_map = [&](@inputs@) __attribute__((always_inline)) -> _type_reduce {
+    const auto _quern_map = [&](@inputs@) __attribute__((always_inline)) -> _type_reduce
 @map@
-    };
-    const auto _quern_reduce = [&](_type_reduce a, _type_reduce b) -> _type_reduce {
+    ;
+    const auto _quern_reduce = [&](_type_reduce a, _type_reduce b) -> _type_reduce
 @reduce@
-    };
+    ;
     const auto _quern_post = [&](@outputs@_type_reduce a) __attribute__((always_inline)) {
 @post@
     };

@@ -278,6 +278,7 @@ extern const qn_kind qn_scan_kind;        /**< scan.c */
 
 /* ---- fold.c: what reductions and scans share ------------------------------------------------ */
 
+#define QN_VALUE_BYTES        64    /**< the most that a reduce_type or scan_type may have */
 #define QN_FOLD_COUNTER_BYTES 32768 /**< of a workspace: counters, zero between launches */
 
 /** Refuse a signature without outputs, and parameters from `seen` on, those that `post` sees, that

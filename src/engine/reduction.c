@@ -2,14 +2,12 @@
  *
  * reduction: the kind of kernel that combines elements along axes. In: definitions, and calls on
  * their way. Out: a fold, its grid, its parameters and its workspace. The thing to know: all blocks
- * of an output leave their values in the workspace, and the last one to come combines them in the
- * order of the blocks, so the bits never depend on who was last.
+ * of an output leave their values in the workspace, and the last one to come combines them in an
+ * order that does not depend on who was last (when `ordered`, that of the blocks), nor do the bits.
  */
 #include "engine/engine.h"
 #include "engine/source.h"
 #include <string.h>
-
-#define VALUE_BYTES 64 /**< the most that a reduce_type may have */
 
 /* ---- defining ------------------------------------------------------------------------------- */
 
@@ -105,7 +103,7 @@ static quern_status plan(qn_call *call, const quern_call_options *options)
     if (call->fold.form.split) {
         const qn_fold *f = &call->fold;
         call->zeroed_bytes = QN_FOLD_COUNTER_BYTES;
-        call->scratch_bytes = (size_t)(f->outputs * f->splits) * VALUE_BYTES;
+        call->scratch_bytes = (size_t)(f->outputs * f->splits) * QN_VALUE_BYTES;
     }
     return QUERN_OK;
 }

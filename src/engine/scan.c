@@ -10,8 +10,7 @@
 #include "engine/source.h"
 #include <string.h>
 
-#define VALUE_BYTES 64 /**< the most that a scan_type may have */
-#define GROUP       32 /**< tiles of a group */
+#define GROUP 32 /**< tiles of a group */
 
 /* ---- defining ------------------------------------------------------------------------------- */
 
@@ -135,7 +134,7 @@ static quern_status plan(qn_call *call, const quern_call_options *options)
     qn_fold_make_scan(&call->fold, call->operands, call->operand_count, call->ndim, call->shape,
                       &rules, size);
     if (call->fold.form.split) {
-        call->zeroed_bytes = board_bytes(&call->fold, size != 0 ? size : VALUE_BYTES);
+        call->zeroed_bytes = board_bytes(&call->fold, size != 0 ? size : QN_VALUE_BYTES);
     }
     return QUERN_OK;
 }

@@ -89,7 +89,8 @@ void qn_source_fold_parameters(qn_text *out, const qn_call *call);
 void qn_source_positions(qn_text *out, const qn_call *call);
 /** Set them for dimension `d` of the fold. */
 void qn_source_position_of(qn_text *out, const qn_call *call, int levels, int d, const char *at);
-/** The type of the values that are combined: the user's, or that of the first output. */
+/** Declare `_type_reduce`, the type of the values that are combined: the user's, or that of the
+ * first output. */
 void qn_source_value_type(qn_text *out, const qn_call *call);
 /** The statements that assign the outputs. */
 void qn_source_post(qn_text *out, const qn_call *call);

@@ -7,14 +7,28 @@
  * first element in it.
  */
 #include "engine/source.h"
+#include <ctype.h>
 
 void qn_source_value_type(qn_text *out, const qn_call *call)
 {
-    if (call->kernel->texts[QN_REDUCE_TYPE].text[0] != '\0') {
-        qn_source_user(out, call, QN_REDUCE_TYPE);
-    } else {
-        qn_text_puts(out, qn_source_type(call, call->kernel->signature.input_count));
+    const qn_user_text *type = &call->kernel->texts[QN_REDUCE_TYPE];
+    if (type->text[0] == '\0') {
+        qn_text_printf(out, "typedef %s _type_reduce;",
+                       qn_source_type(call, call->kernel->signature.input_count));
+        return;
     }
+    qn_text_puts(out, "typedef\n");
+    qn_source_user(out, call, QN_REDUCE_TYPE);
+    qn_text_printf(out,
+                   "_type_reduce;\n"
+                   "#line 1 \"%s\"\n"
+                   "static_assert(__is_trivially_copyable(_type_reduce),"
+                   " \"%s must be trivially copyable\");\n"
+                   "#line 1 \"%s\"\n"
+                   "static_assert(sizeof(_type_reduce) <= %d,"
+                   " \"%s must have at most %d bytes\");\n" QN_GENERATED_LINE,
+                   type->file_name, type->file_name, type->file_name, QN_VALUE_BYTES,
+                   type->file_name, QN_VALUE_BYTES);
 }
 
 void qn_source_post(qn_text *out, const qn_call *call)
@@ -23,16 +37,28 @@ void qn_source_post(qn_text *out, const qn_call *call)
     qn_text_printf(out, "#line 1 \"%s\"\n%s\n;\n" QN_GENERATED_LINE, text->file_name, text->text);
 }
 
+/* The line, counted from 1, on which a text ends. */
+static int last_line(const char *text)
+{
+    int line = 1, last = 1;
+    for (; *text; text++) {
+        last = isspace((unsigned char)*text) ? last : line;
+        line += *text == '\n';
+    }
+    return last;
+}
+
+/* The closing brace of statements is on their last line: there the compiler misses a return. */
 void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id)
 {
     const qn_user_text *text = &call->kernel->texts[id];
     if (qn_text_is_statements(text->text)) {
-        qn_text_printf(out, "#line 1 \"%s\"\n%s\n;\n" QN_GENERATED_LINE, text->file_name,
-                       text->text);
+        qn_text_printf(out, "    {\n#line 1 \"%s\"\n%s\n;\n#line %d \"%s\"\n}\n" QN_GENERATED_LINE,
+                       text->file_name, text->text, last_line(text->text), text->file_name);
     } else {
         qn_text_printf(out,
-                       "        return static_cast<_type_reduce>(\n#line 1 \"%s\"\n%s\n" //
-                       QN_GENERATED_LINE "\n        );",
+                       "    {\n        return static_cast<_type_reduce>(\n#line 1 \"%s\"\n%s\n" //
+                       QN_GENERATED_LINE "\n        );\n    }",
                        text->file_name, text->text);
     }
 }

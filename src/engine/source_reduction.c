@@ -292,7 +292,7 @@ static void finish_hole(qn_text *out, const qn_call *call)
         qn_source_position_of(out, call, 3, lane, "_quern_e + _quern_l");
     }
     if (call->kernel->has_identity) {
-        qn_text_puts(out, "            const _type_reduce _quern_i = static_cast<_type_reduce>(\n");
+        qn_text_puts(out, "            const _type_reduce _quern_i = _type_reduce(\n");
         qn_source_user(out, call, QN_IDENTITY);
         qn_text_puts(out,
                      "            );\n"

@@ -233,6 +233,8 @@ Test(reduction, texts_that_do_not_compile)
         {"x", "a + b", "y = a", "none", NULL, "identity:1:1"},
         {"x", "a + b", "y = a", "0", "pair", "reduce_type:1:1"},
         {"x", "a", "y = a.v", NULL, "struct { float v; float &r; }", "reduce_type"},
+        {"float v = x;", "a + b", "y = a", "0", NULL, "map:1"},
+        {"x", "\n float c = a + b;\n", "y = a", "0", NULL, "reduce:2"},
     };
     float host[2] = {1, 2};
     quern_array *x = array_of(QUERN_FLOAT32, SHAPE(2), host), *y = NULL;
@@ -261,6 +263,7 @@ Test(reduction, types_too_large_or_not_plain)
     o.reduce_type = "wide";
     OK(quern_reduction(&k, engine, "T x", "T y", "wide{x}", "a", "y = a.v[0]", NULL, &o));
     FAILS(QUERN_ERROR_COMPILE, quern_call(k, x, &y));
+    SAYS("reduce_type:1");
     SAYS("at most 64 bytes");
     quern_kernel_release(k);
     o.reduce_type = "odd";
