@@ -21,34 +21,30 @@ extern "C" __global__ void __launch_bounds__(@block@) @name@(@parameters@)
     typedef quern::slot<_type_reduce> _quern_slot;
     constexpr int _quern_steps = @steps@, _quern_tracks = @tracks@, _quern_lanes = @lanes@;
 @begin@
-    for (_quern_index _quern_base = _quern_first; _quern_base < _quern_last;
-         _quern_base += _quern_s.chunk) {
-        _quern_slot _quern_v[_quern_steps][_quern_lanes], _quern_t[_quern_steps][_quern_tracks];
-        _quern_slot _quern_total[_quern_tracks];
-        int _quern_count[_quern_steps];
+    {
+        quern::shelf<_type_reduce, _quern_steps, _quern_lanes, _quern_park> _quern_shelf;
+        _quern_slot _quern_t[_quern_rounds][_quern_tracks], _quern_total[_quern_tracks];
 @registers@
 #pragma unroll
         for (int _quern_j = 0; _quern_j < _quern_steps; _quern_j++) {
+            // Without a condition, so that all loads are under way together.
             const _quern_index _quern_u =
-                _quern_base + (_quern_turn * _quern_steps + _quern_j) * _quern_width + _quern_at;
-            _quern_count[_quern_j] =
-                (int)max(min(_quern_units - (_quern_u - _quern_at), (_quern_index)_quern_width),
-                         (_quern_index)0);
+                min(_quern_base + _quern_from + _quern_j * _quern_pace, _quern_length - 1);
+@load@
+        }
+#pragma unroll
+        for (int _quern_j = 0; _quern_j < _quern_steps; _quern_j++) {
+            const _quern_index _quern_u = _quern_base + _quern_from + _quern_j * _quern_pace;
             if (_quern_u < _quern_units) {
 @take@
             }
-#pragma unroll
-            for (int _quern_l = 0; _quern_l < _quern_tracks; _quern_l++)
-                _quern_t[_quern_j][_quern_l] =
-                    _quern_v[_quern_j][_quern_lanes - _quern_tracks + _quern_l];
         }
         quern::scan_warp(_quern_t, _quern_total, _quern_count, _quern_at, _quern_apart,
                          _quern_width, _quern_scan);
 @fronts@
 #pragma unroll
         for (int _quern_j = 0; _quern_j < _quern_steps; _quern_j++) {
-            const _quern_index _quern_u =
-                _quern_base + (_quern_turn * _quern_steps + _quern_j) * _quern_width + _quern_at;
+            const _quern_index _quern_u = _quern_base + _quern_from + _quern_j * _quern_pace;
             if (_quern_u < _quern_units) {
 @give@
             }

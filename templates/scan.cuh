@@ -12,6 +12,8 @@
 namespace quern
 {
 
+constexpr int scan_warps = 8; // of a block
+
 // A value, or nothing yet.
 template <typename T_> struct front {
     slot<T_> value;
@@ -47,13 +49,12 @@ __device__ __forceinline__ slot<T_> shuffle(const slot<T_> &own, int place, bool
 }
 
 // Scan the units of a warp. An output has `width` lanes, `at` = 0 ... width - 1, which are `apart`
-// places from each other; in step j the first `count[j]` of them have a unit. `v`: in, the values
-// of the units; out, what lies in front of each within the warp (of the first: anything). `total`:
-// of all.
+// places from each other; of its units, `width` in each round, the first `count` are there. `v`:
+// in, the values of the units; out, what lies in front of each within the warp (of the first:
+// anything). `total`: of all.
 template <int P_, int R_, typename T_, typename F_>
-__device__ __forceinline__ void scan_warp(slot<T_> (&v)[P_][R_], slot<T_> (&total)[R_],
-                                          const int (&count)[P_], int at, int apart, int width,
-                                          const F_ &scan)
+__device__ __forceinline__ void scan_warp(slot<T_> (&v)[P_][R_], slot<T_> (&total)[R_], int count,
+                                          int at, int apart, int width, const F_ &scan)
 {
 #pragma unroll 1
     for (int distance = 1; distance < width; distance *= 2) {
@@ -61,7 +62,7 @@ __device__ __forceinline__ void scan_warp(slot<T_> (&v)[P_][R_], slot<T_> (&tota
         for (int k = 0; k < P_ * R_; k++) {
             slot<T_> &own = v[k / R_][k % R_];
             const slot<T_> other = shuffle(own, distance * apart, true);
-            if (at >= distance && at < count[k / R_]) {
+            if (at >= distance && at + k / R_ * width < count) {
                 own.value = scan(other.value, own.value);
             }
         }
@@ -69,19 +70,20 @@ __device__ __forceinline__ void scan_warp(slot<T_> (&v)[P_][R_], slot<T_> (&tota
     const int first = threadIdx.x % 32 - at * apart;
 #pragma unroll
     for (int k = 0; k < P_ * R_; k++) {
-        const int j = k / R_, r = k % R_;
+        const int j = k / R_, r = k % R_, left = count - j * width;
         const slot<T_> before = shuffle(v[j][r], apart, true);
-        const slot<T_> last = shuffle(v[j][r], first + max(count[j] - 1, 0) * apart, false);
+        const slot<T_> last =
+            shuffle(v[j][r], first + (min(max(left, 1), width) - 1) * apart, false);
         if (j == 0) {
             v[j][r] = before;
             total[r] = last;
             continue;
         }
         v[j][r] = total[r];
-        if (at > 0 && at < count[j]) {
+        if (at > 0 && at < left) {
             v[j][r].value = scan(total[r].value, before.value);
         }
-        if (count[j] > 0) {
+        if (left > 0) {
             total[r].value = scan(total[r].value, last.value);
         }
     }
@@ -101,67 +103,140 @@ __device__ __forceinline__ void scan_unit(slot<T_> (&v)[L_], I_ at, I_ length, c
     }
 }
 
-// What lies in front of this warp, into `own`, which held what lies in front of the block. `parts`:
-// the values of its `count` warps, `apart` from each other. Returns the front of what comes next.
-template <typename T_, typename F_>
-__device__ __forceinline__ front<T_> pass_warps(front<T_> &own, const slot<T_> *parts, int apart,
-                                                int count, const F_ &scan)
+// True when `bytes` of each thread fit shared memory besides `others` of the block.
+__device__ constexpr bool can_park(int bytes, int others)
 {
-    front<T_> all = own;
+    return 32 * scan_warps * (bytes + 3) + others <= 48 * 1024 - 64;
+}
+
+// The values of a thread's P_ units. With PARK_ they wait in shared memory, so that the registers
+// are free for more blocks, which read while this one looks back.
+template <typename T_, int P_, int L_, bool PARK_> struct shelf {
+    static constexpr int size = L_ * sizeof(T_), width = size % 16 == 0  ? 16
+                                                         : size % 8 == 0 ? 8
+                                                                         : 4;
+    static constexpr int words = (size + width - 1) / width, threads = 32 * scan_warps;
+    struct alignas(width) word {
+        unsigned parts[width / 4];
+    };
+    slot<T_> own[PARK_ ? 1 : P_][L_];
+    word *parked;
+
+    __device__ __forceinline__ shelf()
+    {
+        __shared__ word memory[PARK_ ? P_ * words * threads : 1];
+        parked = memory + threadIdx.x;
+    }
+    __device__ __forceinline__ void put(int j, const slot<T_> (&v)[L_])
+    {
+        if constexpr (PARK_) {
+            word copy[words];
+            memcpy(copy, v, size);
+#pragma unroll
+            for (int k = 0; k < words; k++) {
+                parked[(j * words + k) * threads] = copy[k];
+            }
+        } else {
+            memcpy(own[j], v, size);
+        }
+    }
+    __device__ __forceinline__ void get(int j, slot<T_> (&v)[L_]) const
+    {
+        if constexpr (PARK_) {
+            word copy[words];
+#pragma unroll
+            for (int k = 0; k < words; k++) {
+                copy[k] = parked[(j * words + k) * threads];
+            }
+            memcpy(v, copy, size);
+        } else {
+            memcpy(v, own[j], size);
+        }
+    }
+};
+
+// Make the values of `count` warps, `apart` from each other, what lies in front of each. `all`: in,
+// what lies in front of the first; out, of what comes next.
+template <typename T_, typename F_>
+__device__ __forceinline__ void pass_warps(front<T_> &all, slot<T_> *parts, int apart, int count,
+                                           const F_ &scan)
+{
 #pragma unroll 1
     for (int warp = 0; warp < count; warp++) {
-        if (warp == threadIdx.x / 32) {
-            own = all;
-        }
-        all.append(parts[warp * apart], scan);
+        const slot<T_> own = parts[warp * apart];
+        parts[warp * apart] = all.value;
+        all.append(own, scan);
     }
-    return all;
 }
 
-// The number of this block's tile, in the order in which blocks begin: those before it run.
-__device__ __forceinline__ int take_tile(void *counter)
+// The same for `used` of the `values` of each warp of a block that goes along whole outputs.
+// `fronts`: what lies in front of the block, once it has `begun`; before that it is `first`. The
+// whole block calls.
+template <typename T_, typename F_>
+__device__ __forceinline__ void pass_block(slot<T_> *fronts, const front<T_> &first, bool begun,
+                                           slot<T_> *parts, int values, int used, int count,
+                                           const F_ &scan)
 {
-    __shared__ int tile;
-    if (threadIdx.x == 0) {
-        tile = atomicAdd((int *)counter, 1);
+    __syncthreads();
+#pragma unroll 1
+    for (int k = threadIdx.x; k < used; k += 32 * scan_warps) {
+        front<T_> all = first;
+        if (begun) {
+            all.begin(fronts[k].value);
+        }
+        pass_warps(all, parts + k, values, count, scan);
+        fronts[k] = all.value;
     }
     __syncthreads();
-    return tile;
 }
 
-// Where the tiles of a launch meet: in memory that is zero before and after. Every 4 bytes of a
-// value travel in one 8-byte word with what they are, so that no fence is needed: a value is there
-// when all its words say so.
+// The ticket of a block, in the order in which blocks begin: those before it run. The low half
+// counts the tickets of a launch, the high half launches: the last of `count` ends its own.
+__device__ __forceinline__ unsigned long long take_ticket(void *counter, int count)
+{
+    __shared__ unsigned long long ticket;
+    if (threadIdx.x == 0) {
+        ticket = atomicAdd((unsigned long long *)counter, 1ull);
+        if ((unsigned)ticket + 1 == (unsigned)count) {
+            atomicAdd((unsigned long long *)counter, (1ull << 32) - count);
+        }
+    }
+    __syncthreads();
+    return ticket;
+}
+
+// Where the tiles of a launch meet. Every 4 bytes of a value travel in one 8-byte word with the
+// number of the launch and what they are, so that no fence is needed, and nothing to be cleared: a
+// value is there when all its words say so.
 template <typename T_> struct board {
     static constexpr int words = (sizeof(T_) + 3) / 4;
     enum state : unsigned { nothing, aggregate, prefix };
 
-    unsigned *counters; // tickets, groups that are done; from the fifth on: tiles done, by group
     unsigned long long *tiles;  // the value of each tile
     unsigned long long *groups; // of each group, then of all up to its end
-    int splits, each, group_count, step; // groups of an output, of all; words of a tile
+    unsigned launch;            // what its states begin at
+    int splits, each, step;     // tiles and groups of an output; words of a tile
 
-    // For `outputs` times `splits_` tiles of `values` values each.
-    __device__ __forceinline__ board(char *memory, int outputs, int splits_, int values)
-        : counters((unsigned *)memory), splits(splits_), each((splits_ + 31) / 32),
-          group_count(outputs * each), step(values * words)
+    // For `outputs` times `splits_` tiles of `values` values each, in memory behind the tickets.
+    __device__ __forceinline__ board(void *memory, unsigned long long ticket, int outputs,
+                                     int splits_, int values)
+        : tiles((unsigned long long *)memory + 2), launch((unsigned)(ticket >> 32) * 2),
+          splits(splits_), each((splits_ + 31) / 32), step(values * words)
     {
-        tiles = (unsigned long long *)(counters + 4 + (group_count + 1) / 2 * 2);
         groups = tiles + (long long)outputs * splits * step;
     }
 
-    static __device__ __forceinline__ void write(unsigned long long *to, const slot<T_> &v,
-                                                 state is)
+    __device__ __forceinline__ void write(unsigned long long *to, const slot<T_> &v, state is) const
     {
         unsigned word[words] = {};
         memcpy(word, &v, sizeof(T_));
 #pragma unroll
         for (int k = 0; k < words; k++) {
-            const unsigned long long both = (unsigned long long)is << 32 | word[k];
+            const unsigned long long both = (unsigned long long)(launch + is) << 32 | word[k];
             asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to + k), "l"(both) : "memory");
         }
     }
-    static __device__ __forceinline__ state read(const unsigned long long *from, slot<T_> &v)
+    __device__ __forceinline__ state read(const unsigned long long *from, slot<T_> &v) const
     {
         unsigned word[words], low = prefix, high = nothing;
 #pragma unroll
@@ -172,20 +247,23 @@ template <typename T_> struct board {
                          : "l"(from + k)
                          : "memory");
             word[k] = (unsigned)both;
-            low = min(low, (unsigned)(both >> 32));
-            high = max(high, (unsigned)(both >> 32));
+            const unsigned is = (unsigned)(both >> 32) - launch;
+            low = min(low, is);
+            high = max(high, is);
         }
         memcpy(&v, word, sizeof(T_));
         return low == high ? (state)low : nothing;
     }
 
     // What lies in front of tile `tile` of an output, for value `value` of it, whose own is `own`.
-    // `before`: in, what lies in front of the output's first element. A whole warp calls.
+    // `before`: in, what lies in front of the output's first element. A whole warp calls. The tiles
+    // of the same group and the groups before are asked in turn, whichever answer first.
     template <typename F_>
     __device__ __forceinline__ void look_back(front<T_> &before, const slot<T_> &own, int output,
                                               int tile, int value, const F_ &scan) const
     {
         const int lane = threadIdx.x % 32, place = tile % 32, group = tile / 32;
+        const int reach = min(group, 32);
         unsigned long long *const my_tile =
             tiles + (long long)(output * splits + tile) * step + value * words;
         unsigned long long *const my_group =
@@ -194,128 +272,82 @@ template <typename T_> struct board {
         if (lane == 0 && follows && !closes) {
             write(my_tile, own, aggregate);
         }
-        slot<T_> v = own;
-        bool ready = lane >= place;
+        slot<T_> v = own, other, all = own; // of a tile, of a group, of my group with this tile
+        bool ready = lane >= place, folded = false;
+        unsigned finished, known;
         do {
             ready = ready || read(my_tile - (place - lane) * step, v) != nothing;
-        } while (!__all_sync(0xffffffffu, ready));
-#pragma unroll 1
-        for (int distance = 1; distance < place; distance *= 2) {
-            const slot<T_> other = shuffle_down(v, distance);
-            if (lane % (2 * distance) == 0 && lane + distance < place) {
-                v.value = scan(v.value, other.value);
+            const state is = lane < reach ? read(my_group - (lane + 1) * step, other) : nothing;
+            finished = __ballot_sync(0xffffffffu, is == prefix);
+            known = __ballot_sync(0xffffffffu, is != nothing);
+            if (!folded && __all_sync(0xffffffffu, ready)) {
+                folded = true;
+                combine_warp(v, lane, place, 32, scan);
+                v = shuffle(v, 0, false);
+                if (closes) {
+                    all.value = scan(v.value, own.value);
+                }
+                if (closes && lane == 0 && group > 0) {
+                    write(my_group, all, aggregate);
+                }
             }
+        } while (!folded ||
+                 (reach > 0 && (finished == 0 || (~known & ((finished & -finished) - 1)) != 0)));
+        chain(before, other, all, reach > 0 ? __ffs((int)finished) : 0, closes, scan);
+        if (closes && lane == 0) {
+            write(my_group, all, prefix);
         }
-        const slot<T_> inside = shuffle(v, 0, false);
-        slot<T_> all = inside;
-        if (closes) {
-            all.value = scan(inside.value, own.value);
-        }
-        if (closes && lane == 0 && group > 0) {
-            write(my_group, all, aggregate);
-        }
-        chain(before, all, my_group, min(group, 32), closes, scan);
         if (place > 0) {
-            before.append(inside, scan);
+            before.append(v, scan);
         }
     }
 
-    // The front of a group: from the nearest of the `reach` groups before it whose chain is
-    // finished. When `closes`, this tile finishes the chain of its own group, whose value is `own`.
-    // One instruction makes all links, whoever makes them.
+    // The front of a group, from the nearest of those before it whose chain is finished: it is
+    // `distance` groups away (0: there is none), and the values of all up to it are in the lanes'
+    // `other`. When `closes`, `all` becomes the chain with it. One instruction makes all links,
+    // whoever makes them.
     template <typename F_>
-    __device__ __forceinline__ void chain(front<T_> &before, const slot<T_> &own,
-                                          unsigned long long *my_group, int reach, bool closes,
-                                          const F_ &scan) const
+    __device__ __forceinline__ void chain(front<T_> &before, const slot<T_> &other, slot<T_> &all,
+                                          int distance, bool closes, const F_ &scan) const
     {
-        const int lane = threadIdx.x % 32;
-        slot<T_> v;
-        unsigned finished, known;
-        do {
-            const state is = lane < reach ? read(my_group - (lane + 1) * step, v) : nothing;
-            finished = __ballot_sync(0xffffffffu, is == prefix);
-            known = __ballot_sync(0xffffffffu, is != nothing);
-        } while (reach > 0 && (finished == 0 || (~known & ((finished & -finished) - 1)) != 0));
-        const int nearest = reach > 0 ? __ffs((int)finished) - 1 : 0;
         front<T_> link = before;
-        if (reach > 0) {
-            link.begin(shuffle(v, nearest, false).value);
+        if (distance > 0) {
+            link.begin(shuffle(other, distance - 1, false).value);
             before = link;
         }
 #pragma unroll 1
-        for (int k = nearest - 1; k >= -(int)closes; k--) {
-            const slot<T_> next = shuffle(k >= 0 ? v : own, max(k, 0), false);
+        for (int k = max(distance, 1) - 2; k >= -(int)closes; k--) {
+            const slot<T_> next = shuffle(k >= 0 ? other : all, max(k, 0), false);
             link.append(next, scan);
             if (k >= 0) {
                 before = link;
             }
         }
-        if (closes && lane == 0) {
-            write(my_group, link.value, prefix);
-        }
-    }
-
-    // True, for a whole warp, when its block is the last of `count` to count here.
-    static __device__ __forceinline__ bool is_last(unsigned *counter, int count)
-    {
-        unsigned before = 0;
-        __threadfence();
-        if (threadIdx.x % 32 == 0) {
-            before = atomicAdd(counter, 1u);
-        }
-        before = __shfl_sync(0xffffffffu, before, 0);
-        __threadfence();
-        return before + 1 == (unsigned)count;
-    }
-
-    // Leave: the last tile of a group makes its words zero again, and the last group all others.
-    // One warp calls, when all of its block have looked back.
-    __device__ __forceinline__ void leave(int output, int tile) const
-    {
-        const int first = tile / 32 * 32;
-        int count = min(splits - first, 32);
-        unsigned *done = counters + 4 + output * each + tile / 32;
-        unsigned long long *used = tiles + (long long)(output * splits + first) * step;
-#pragma unroll 1
-        while (is_last(done, count)) {
-            for (int k = threadIdx.x % 32; k < count * step; k += 32) {
-                used[k] = 0;
-            }
-            *done = 0;
-            if (done == counters + 1) {
-                counters[0] = 0;
-                return;
-            }
-            done = counters + 1;
-            count = group_count;
-            used = groups;
-        }
+        all = link.value;
     }
 
     // Look back for all `used` values of a tile, a warp for each: `to` receives what lies in front
-    // of them. `parts`: the values of each of the tile's `warps` warps. The whole block calls.
+    // of them. `parts`: of each of the `count` warps a row of `values`: in, their own; out, what
+    // lies in front of each within the tile. The whole block calls.
     template <typename F_>
-    __device__ __forceinline__ void fronts(slot<T_> *to, const front<T_> &first,
-                                           const slot<T_> *parts, int warps, int used, int output,
-                                           int tile, const F_ &scan) const
+    __device__ __forceinline__ void fronts(slot<T_> *to, const front<T_> &first, slot<T_> *parts,
+                                           int count, int used, int output, int tile,
+                                           const F_ &scan) const
     {
+        __syncthreads();
 #pragma unroll 1
-        for (int k = threadIdx.x / 32; k < used; k += 8) {
+        for (int k = threadIdx.x / 32; k < used; k += scan_warps) {
             front<T_> before = first, own;
             own.has = false;
-#pragma unroll 1
-            for (int warp = 0; warp < warps; warp++) {
-                own.append(parts[warp * (step / words) + k], scan);
+            if (threadIdx.x % 32 == 0) {
+                pass_warps(own, parts + k, step / words, count, scan);
             }
-            look_back(before, own.value, output, tile, k, scan);
+            look_back(before, shuffle(own.value, 0, false), output, tile, k, scan);
             if (threadIdx.x % 32 == 0) {
                 to[k] = before.value;
             }
         }
         __syncthreads();
-        if (threadIdx.x < 32) {
-            leave(output, tile);
-        }
     }
 };
 

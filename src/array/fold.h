@@ -74,6 +74,9 @@ static inline int64_t qn_fold_block_outputs(const qn_fold *fold)
     return QN_FOLD_BLOCK / fold->workers;
 }
 
+/** Packs of columns side by side, of `bytes` each, that keep a narrow tile fast. */
+uint32_t qn_fold_segment(uint32_t bytes);
+
 /** "rows of 1000, 4 elements at once, 64 threads an output, 32-bit index": for people. */
 void qn_fold_print(qn_text *out, const qn_fold *fold, size_t input_count);
 void qn_fold_print_scan(qn_text *out, const qn_fold *fold, size_t operand_count);

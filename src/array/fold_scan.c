@@ -10,6 +10,7 @@
 #define WARP          32
 #define WARPS         (QN_FOLD_BLOCK / WARP)
 #define MOST_STEPS    8   /**< units of a thread at once: each is compiled for itself */
+#define PARKED_BYTES  128 /**< of values that a thread of a tile keeps in shared memory */
 #define SEGMENT_BYTES 128 /**< side by side, that keep a narrow tile of columns fast */
 
 /* ---- units ---------------------------------------------------------------------------------- */
@@ -114,14 +115,18 @@ static uint32_t row_workers(const qn_fold *f)
     return QN_MAX(enough, qn_power_of_two(f->units, 4));
 }
 
+uint32_t qn_fold_segment(uint32_t bytes)
+{
+    return qn_power_of_two(SEGMENT_BYTES / bytes, WARP);
+}
+
 /** Columns that share a warp: a whole row of it, or a segment where that leaves too few blocks. */
 static uint32_t columns_beside(const qn_fold_making *m, int64_t packs, int64_t blocks)
 {
     const qn_fold *f = m->fold;
     uint32_t beside = qn_power_of_two(packs, WARP);
     uint32_t bytes = f->form.lanes * m->operands[0].item_size;
-    uint32_t segment = qn_power_of_two(SEGMENT_BYTES / bytes, WARP);
-    return over(packs, beside) < blocks ? QN_MIN(beside, segment) : beside;
+    return over(packs, beside) < blocks ? QN_MIN(beside, qn_fold_segment(bytes)) : beside;
 }
 
 static void choose_threads(const qn_fold_making *m)
@@ -138,9 +143,6 @@ static void choose_threads(const qn_fold_making *m)
         f->form.block = f->units > sweep && !many;
         f->workers = f->form.block ? WARP : row_workers(f);
     }
-    if (f->form.columns && f->form.block) {
-        f->form.steps = (uint8_t)QN_MAX(1, f->form.steps / 2); /* each lane scans for itself */
-    }
     int64_t abreast = (int64_t)f->workers * (f->form.block ? WARPS : 1);
     f->form.steps = (uint8_t)qn_power_of_two(over(f->units, abreast), f->form.steps);
     f->chunk = abreast * f->form.steps;
@@ -151,16 +153,14 @@ static void choose_threads(const qn_fold_making *m)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/** Values that a thread holds at once. Of narrow ones in tiles twice as many, since the larger
- * tiles are, the seldomer they wait for each other: on an H200, float32 runs at 2.2 TB/s with 32
- * values and at 1.9 with 16, but float64 at 1.8 TB/s with 16 and at 2.1 with 8. */
+/** Values that a thread holds at once. A tile's wait in shared memory, and the larger tiles are,
+ * the seldomer they wait for each other; but many narrow ones take long to put together. */
 static uint32_t thread_values(uint32_t value_size, bool tiles)
 {
     if (value_size == 0) {
         return 4;
     }
-    uint32_t bytes = tiles && value_size <= 4 ? 128 : 64;
-    return QN_MIN(tiles ? 32u : 16u, bytes / value_size);
+    return tiles ? QN_MIN(32, PARKED_BYTES / value_size) : QN_MIN(16, 64 / value_size);
 }
 
 void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,

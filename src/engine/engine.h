@@ -338,13 +338,14 @@ unsigned char *qn_put_divider(unsigned char *to, bool wide, int64_t divisor);
 
 /* ---- workspace.c: memory in which the blocks of a launch meet -------------------------------- */
 
-/** Device memory for one launch at a time. Its first `zeroed` bytes (a multiple of 16) are zero
- * between launches: the kernels that use it leave them so. */
+/** Device memory for one launch at a time. Its first `zeroed` bytes (a multiple of 16) begin as
+ * zeros; kernels of one kind, which alone use that many, leave them as the next expects them. */
 typedef struct qn_workspace {
     struct qn_workspace *next;
     quern_engine *engine; /**< not retained: it lives as long as the engine, or a bound call */
     void *pointer, *stream;
     size_t zeroed, bytes;
+    uint32_t launches; /**< for which it was taken again */
 } qn_workspace;
 
 /** Take one for a launch on `stream`, or make it: `zeroed` bytes of zeros, then `scratch` bytes. */

@@ -3,8 +3,8 @@
  * scan: the kind of kernel that combines all elements up to each one, along an axis. In:
  * definitions, and calls on their way. Out: a fold, its grid, its parameters and its workspace. The
  * thing to know: where several blocks share an output, each tells the others what it has through
- * the zeroed part of the workspace, which the last of them leave as it was; quern::board
- * (templates/scan.cuh) lays it out, and both sides change together.
+ * the part of the workspace that was cleared when it was made; quern::board (templates/scan.cuh)
+ * lays it out, and both sides change together.
  */
 #include "engine/engine.h"
 #include "engine/source.h"
@@ -103,7 +103,7 @@ static size_t board_bytes(const qn_fold *f, uint32_t size)
     size_t values = f->form.columns ? (size_t)f->form.lanes * (32 / f->workers) : 1;
     size_t groups = (size_t)f->groups * (size_t)((f->splits + GROUP - 1) / GROUP);
     size_t tiles = (size_t)(f->groups * f->splits);
-    size_t bytes = 16 + (groups + 1) / 2 * 8 + (tiles + groups) * values * words * 8;
+    size_t bytes = 16 + (tiles + groups) * values * words * 8;
     size_t power = 2 * QN_FOLD_COUNTER_BYTES;
     while (power < bytes) {
         power *= 2;

@@ -121,10 +121,11 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
                             size_t *header_count);
 /** Room for the inputs of a lane's units, `_quern_xK`. */
 void qn_source_scan_registers(qn_text *out, const qn_call *call);
-/** Load unit `_quern_u`, and map it into `_quern_v`, scanned where its elements are of one output.
- */
+/** Load the inputs of unit `_quern_u`. */
+void qn_source_scan_load(qn_text *out, const qn_call *call);
+/** Map it, scan what follows each other in the lane, and put its values on the shelf. */
 void qn_source_scan_take(qn_text *out, const qn_call *call);
-/** Combine it with what lies in front of it, call post, store. */
+/** Combine them with what lies in front, call post, store. */
 void qn_source_scan_give(qn_text *out, const qn_call *call);
 
 #endif /* QN_SOURCE_H */

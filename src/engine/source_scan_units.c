@@ -112,12 +112,11 @@ static void lane_position(qn_text *out, const qn_call *call, int levels)
     }
 }
 
-/** The elements of unit `_quern_u` into registers, and through the map. */
-void qn_source_scan_take(qn_text *out, const qn_call *call)
+void qn_source_scan_load(qn_text *out, const qn_call *call)
 {
-    const qn_fold_form *f = &call->fold.form;
+    bool ragged = call->fold.form.ragged;
     unit(out, call);
-    if (call->fold.form.ragged) {
+    if (ragged) {
         qn_text_puts(out, "                if (_quern_whole) {\n");
         for (uint32_t k = 0; k < call->input_operands; k++) {
             load_input(out, call, 5, k, true);
@@ -125,71 +124,92 @@ void qn_source_scan_take(qn_text *out, const qn_call *call)
         qn_text_puts(out, "                } else {\n");
     }
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        load_input(out, call, call->fold.form.ragged ? 5 : 4, k, !call->fold.form.ragged);
+        load_input(out, call, ragged ? 5 : 4, k, !ragged);
     }
-    qn_text_puts(out, call->fold.form.ragged ? "                }\n" : "");
+    qn_text_puts(out, ragged ? "                }\n" : "");
+}
+
+void qn_source_scan_take(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    if (f->ragged || call->kernel->uses_position || call->kernel->uses_axes) {
+        unit(out, call);
+    }
+    qn_text_puts(out, f->columns
+                          ? "                _quern_slot(&_quern_v)[_quern_lanes] = _quern_t[0];\n"
+                          : "                _quern_slot _quern_v[_quern_lanes];\n");
     each_lane(out, call, 4, true);
     qn_text_puts(out, "                {\n");
     lane_position(out, call, 5);
-    qn_text_puts(out, "                    _quern_v[_quern_j][_quern_l].value = _quern_map(");
+    qn_text_puts(out, f->columns ? "                    const _type_reduce _quern_m = _quern_map("
+                                 : "                    _quern_v[_quern_l].value = _quern_map(");
     arguments(out, call);
-    qn_text_printf(out, "%s);\n                }\n", position(call));
-    if (!f->columns && f->lanes > 1) {
-        qn_text_printf(out,
-                       "                quern::scan_unit(_quern_v[_quern_j], %s, _quern_scan);",
-                       call->fold.form.ragged ? "_quern_n, _quern_s.covered" : "0, _quern_lanes");
+    qn_text_printf(out, "%s);\n", position(call));
+    if (f->columns) {
+        qn_text_puts(out, "                    _quern_v[_quern_l].value = _quern_j > 0 ? "
+                          "_quern_scan(_quern_v[_quern_l].value, _quern_m) : _quern_m;\n");
     }
+    qn_text_puts(out, "                }\n");
+    if (!f->columns) {
+        if (f->lanes > 1) {
+            qn_text_printf(out, "                quern::scan_unit(_quern_v, %s, _quern_scan);\n",
+                           f->ragged ? "_quern_n, _quern_s.covered" : "0, _quern_lanes");
+        }
+        qn_text_puts(out, "                _quern_t[_quern_j][0] = _quern_v[_quern_lanes - 1];\n");
+    }
+    qn_text_puts(out, "                _quern_shelf.put(_quern_j, _quern_v);");
 }
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-/** `_quern_f`, what lies in front of unit `_quern_u`, of track `track`. */
-static void front_of_unit(qn_text *out, const char *track)
-{
-    qn_text_printf(out,
-                   "                quern::front<_type_reduce> _quern_f = _quern_front[%s];\n"
-                   "                if (_quern_j > 0 || _quern_at > 0) "
-                   "_quern_f.append(_quern_t[_quern_j][%s], _quern_scan);\n",
-                   track, track);
-}
-
-/** The value `a` of each lane, in its place. Backwards, because an exclusive one is its left
- * neighbour's. */
-static void values(qn_text *out, const qn_call *call)
+/** `_quern_v`, the values of rows. Backwards, because an exclusive one is its left neighbour's. */
+static void row_values(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     bool exclusive = call->kernel->exclusive;
-    if (!f->columns) {
-        front_of_unit(out, "0");
-    }
-    qn_text_puts(out, !f->columns && !exclusive ? "                if (_quern_f.has)\n" : "");
-    qn_text_puts(out, "#pragma unroll\n"
-                      "                for (int _quern_l = _quern_lanes - 1; _quern_l >= 0; "
-                      "_quern_l--) {\n");
-    if (f->columns) {
-        front_of_unit(out, "_quern_l");
-    }
+    qn_text_printf(out,
+                   "                _quern_shelf.get(_quern_j, _quern_v);\n"
+                   "                quern::front<_type_reduce> _quern_f = _quern_front[0];\n"
+                   "                if (_quern_j > 0 || _quern_at > 0) "
+                   "_quern_f.append(_quern_t[_quern_j][0], _quern_scan);\n"
+                   "%s#pragma unroll\n"
+                   "                for (int _quern_l = _quern_lanes - 1; _quern_l >= 0; "
+                   "_quern_l--) {\n",
+                   exclusive ? "" : "                if (_quern_f.has)\n");
     if (f->ragged) {
         qn_text_puts(out, "                    if (_quern_n + _quern_l < 0 || _quern_n + _quern_l "
                           ">= _quern_s.covered) continue;\n");
     }
-    const char *element = "_quern_v[_quern_j][_quern_l]";
     if (!exclusive) {
-        qn_text_printf(out,
-                       "                    %s%s.value = _quern_scan(_quern_f.value.value, "
-                       "%s.value);\n",
-                       f->columns ? "if (_quern_f.has) " : "", element, element);
-    } else if (f->columns || f->lanes == 1) {
-        qn_text_printf(out, "                    %s = _quern_f.value;\n", element);
+        qn_text_puts(out, "                    _quern_v[_quern_l].value = "
+                          "_quern_scan(_quern_f.value.value, _quern_v[_quern_l].value);\n");
     } else {
+        qn_text_puts(out, "                    _quern_v[_quern_l] = _quern_f.value;\n");
+    }
+    if (exclusive && f->lanes > 1) {
         qn_text_printf(out,
-                       "                    %s = _quern_f.value;\n"
-                       "                    if (_quern_l > 0%s) %s.value = "
-                       "_quern_scan(_quern_f.value.value, _quern_v[_quern_j][_quern_l - "
-                       "1].value);\n",
-                       element, f->ragged ? " && _quern_n + _quern_l > 0" : "", element);
+                       "                    if (_quern_l > 0%s) _quern_v[_quern_l].value = "
+                       "_quern_scan(_quern_f.value.value, _quern_v[_quern_l - 1].value);\n",
+                       f->ragged ? " && _quern_n + _quern_l > 0" : "");
     }
     qn_text_puts(out, "                }\n");
+}
+
+/** The same of columns, where the value in front is that of the unit before. */
+static void column_values(qn_text *out, const qn_call *call)
+{
+    bool exclusive = call->kernel->exclusive;
+    qn_text_printf(out,
+                   "                %s_quern_shelf.get(_quern_j%s, _quern_v);\n"
+                   "#pragma unroll\n"
+                   "                for (int _quern_l = 0; _quern_l < _quern_lanes; _quern_l++) {\n"
+                   "                    quern::front<_type_reduce> _quern_f = "
+                   "_quern_front[_quern_l];\n"
+                   "                    %s_quern_f.append(_quern_v[_quern_l], _quern_scan);\n"
+                   "                    _quern_v[_quern_l] = _quern_f.value;\n"
+                   "                }\n",
+                   exclusive ? "if (_quern_j > 0) " : "", exclusive ? " - 1" : "",
+                   exclusive ? "if (_quern_j > 0) " : "");
 }
 
 /** Call post for each lane. Outputs are packs in registers where `packs`, else memory itself. */
@@ -210,7 +230,7 @@ static void post_lanes(qn_text *out, const qn_call *call, int levels, bool packs
         }
         qn_text_puts(out, ", ");
     }
-    qn_text_printf(out, "%s, _quern_v[_quern_j][_quern_l].value);\n", position(call));
+    qn_text_printf(out, "%s, _quern_v[_quern_l].value);\n", position(call));
     qn_source_indent(out, levels);
     qn_text_puts(out, "}\n");
 }
@@ -240,8 +260,13 @@ static void post_packs(qn_text *out, const qn_call *call, int levels)
 
 void qn_source_scan_give(qn_text *out, const qn_call *call)
 {
+    qn_text_puts(out, "                _quern_slot _quern_v[_quern_lanes];\n");
     unit(out, call);
-    values(out, call);
+    if (call->fold.form.columns) {
+        column_values(out, call);
+    } else {
+        row_values(out, call);
+    }
     if (!call->fold.form.ragged) {
         post_packs(out, call, 4);
         return;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * workspace: device memory in which the blocks of one launch meet, as when several blocks reduce
- * one output. In: how many bytes, and a stream. Out: memory whose first bytes are zero. The thing
- * to know: kernels leave those bytes zero, so a workspace is cleared once and serves launch after
- * launch of its stream, which keeps them apart in time.
+ * one output. In: how many bytes, and a stream. Out: memory whose first bytes are as kernels of its
+ * kind expect them. The thing to know: they do with zeros, and with what a launch before left, so a
+ * workspace is cleared once and serves launch after launch of its stream, which keeps them apart in
+ * time. Reductions leave zeros; scans a number of launches, by which they know what is of their
+ * own.
  */
 #include "engine/engine.h"
 
-#define KEPT 8 /**< workspaces that wait for later launches; more are freed */
+#define KEPT     8          /**< workspaces that wait for later launches; more are freed */
+#define LAUNCHES (1u << 30) /**< that one serves: scans count them in 31 bits */
 
 static bool serves(const qn_workspace *w, const void *stream, size_t zeroed, size_t scratch)
 {
@@ -47,9 +50,11 @@ quern_status qn_workspace_take(qn_workspace **out, quern_engine *engine, void *s
                                size_t zeroed, size_t scratch)
 {
     *out = find(engine, stream, zeroed, scratch);
-    if (*out != NULL) {
+    if (*out != NULL && ++(*out)->launches < LAUNCHES) {
         return QUERN_OK;
     }
+    qn_workspace_free(*out);
+    *out = NULL;
     qn_workspace *w = qn_calloc(1, sizeof *w);
     if (w == NULL) {
         return qn_fail_memory("preparing a launch");

@@ -77,6 +77,60 @@ Test(scans, identity_counts_once_and_exclusive_leaves_out)
     quern_kernel_release(exclusive);
 }
 
+/** Narrow elements whose values are wide: little of them fits shared memory. */
+Test(scans, wide_values_of_narrow_columns)
+{
+    enum { ROWS = 3000, COLUMNS = 8 };
+    static signed char host[ROWS][COLUMNS];
+    static double expected[ROWS][COLUMNS][2]; /* complex */
+    for (int r = 0; r < ROWS; r++) {
+        for (int c = 0; c < COLUMNS; c++) {
+            host[r][c] = (signed char)((r * 7 + c * 3) % 11 - 4);
+            expected[r][c][0] = (r > 0 ? expected[r - 1][c][0] : 0) + host[r][c];
+        }
+    }
+    static const struct {
+        const char *type, *map, *scan, *post;
+    } values[] = {
+        {NULL, "x", "a + b", "y = a"},
+        {"wide", "return wide{{(double)x}};", "return wide{{a.v[0] + b.v[0]}};", "y = a.v[0]"}};
+    quern_array *x = array_of(QUERN_INT8, SHAPE(ROWS, COLUMNS), host);
+    quern_call_options options = along(&(int){0});
+    for (int n = 0; n < 2; n++) {
+        quern_scan_options scan = QUERN_SCAN_OPTIONS_INIT;
+        scan.scan_type = values[n].type;
+        scan.preamble = "struct wide { double v[8]; };";
+        quern_kernel *k;
+        OK(quern_scan(&k, engine, "T x", "complex128 y", values[n].map, values[n].scan,
+                      values[n].post, NULL, &scan));
+        quern_array *y = NULL;
+        OK(quern_call_n(k, (quern_value[]){QUERN_VALUES(x, &y)}, 2, &options));
+        expect_bytes(y, expected, sizeof expected, values[n].map);
+        quern_array_release(y);
+        quern_kernel_release(k);
+    }
+    quern_array_release(x);
+}
+
+/** Values made of braces alone are what the preamble's structures take. */
+Test(scans, identity_in_braces)
+{
+    quern_array *x = array_of(QUERN_INT32, SHAPE(4), (int32_t[]){3, 1, 4, 2}), *y = NULL;
+    quern_scan_options options = QUERN_SCAN_OPTIONS_INIT;
+    options.exclusive = 1;
+    options.scan_type = "pair";
+    options.preamble = "struct pair { int sum, count; };";
+    quern_kernel *k;
+    OK(quern_scan(&k, engine, "T x", "T y", "return pair{x, 1};",
+                  "return pair{a.sum + b.sum, a.count + b.count};", "y = 10 * a.sum + a.count",
+                  "{5, 0}", &options));
+    OK(quern_call(k, x, &y));
+    EXPECT(y, int32_t, 50, 81, 92, 133);
+    quern_array_release(x);
+    quern_array_release(y);
+    quern_kernel_release(k);
+}
+
 Test(scans, backwards_through_a_view)
 {
     quern_array *x = array_of(QUERN_FLOAT64, SHAPE(4), (double[]){1, 2, 3, 4}), *view, *y = NULL;
@@ -326,13 +380,15 @@ Test(scans, texts_that_do_not_compile)
 {
     static const char *const types[] = {"struct large", "no_such_type"};
     static const struct {
-        const char *map, *scan, *post, *name;
-    } bad[] = {{"x + oops", "a + b", "y = a", "map"},
-               {"x", "a + oops", "y = a", "scan"},
-               {"x", "a + b", "y = nothing", "post"}};
+        const char *map, *scan, *post, *identity, *name;
+    } bad[] = {{"x + oops", "a + b", "y = a", NULL, "map"},
+               {"x", "a + oops", "y = a", NULL, "scan"},
+               {"x", "a + b", "y = nothing", NULL, "post"},
+               {"x", "a + b", "y = a", "zero", "identity"}};
     quern_array *x = array_of(QUERN_INT32, SHAPE(3), (int32_t[]){1, 2, 3}), *y = NULL;
     for (size_t n = 0; n < sizeof bad / sizeof *bad; n++) {
-        quern_kernel *k = scan_of("T x", "T y", bad[n].map, bad[n].scan, bad[n].post, NULL);
+        quern_kernel *k =
+            scan_of("T x", "T y", bad[n].map, bad[n].scan, bad[n].post, bad[n].identity);
         FAILS(QUERN_ERROR_COMPILE, quern_call(k, x, &y));
         cr_assert_str_eq(quern_last_error()->text_name, bad[n].name);
         quern_kernel_release(k);
