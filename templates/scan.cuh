@@ -207,12 +207,15 @@ __device__ __forceinline__ unsigned long long take_ticket(void *counter, int cou
 
 // Where the tiles of a launch meet. Every 4 bytes of a value travel in one 8-byte word with the
 // number of the launch and what they are, so that no fence is needed, and nothing to be cleared: a
-// value is there when all its words say so.
-template <typename T_> struct board {
+// value is there when all its words say so. Of a tile's values, in tracks of R_, `count` travel
+// together.
+template <typename T_, int R_> struct board {
     static constexpr int words = (sizeof(T_) + 3) / 4;
+    static constexpr int count = R_ * words <= 4 ? R_ : words <= 4 ? 4 / words : 1;
     enum state : unsigned { nothing, aggregate, prefix };
+    typedef slot<T_> slots[count];
 
-    unsigned long long *tiles;  // the value of each tile
+    unsigned long long *tiles;  // the values of each tile
     unsigned long long *groups; // of each group, then of all up to its end
     unsigned launch;            // what its states begin at
     int splits, each, step;     // tiles and groups of an output; words of a tile
@@ -226,41 +229,42 @@ template <typename T_> struct board {
         groups = tiles + (long long)outputs * splits * step;
     }
 
-    __device__ __forceinline__ void write(unsigned long long *to, const slot<T_> &v, state is) const
+    __device__ __forceinline__ void write(unsigned long long *to, const slots &v, state is) const
     {
-        unsigned word[words] = {};
-        memcpy(word, &v, sizeof(T_));
 #pragma unroll
-        for (int k = 0; k < words; k++) {
-            const unsigned long long both = (unsigned long long)(launch + is) << 32 | word[k];
+        for (int k = 0; k < count * words; k++) {
+            unsigned word = 0;
+            memcpy(&word, (const char *)&v[k / words] + k % words * 4,
+                   min((int)sizeof(T_) - k % words * 4, 4));
+            const unsigned long long both = (unsigned long long)(launch + is) << 32 | word;
             asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to + k), "l"(both) : "memory");
         }
     }
-    __device__ __forceinline__ state read(const unsigned long long *from, slot<T_> &v) const
+    __device__ __forceinline__ state read(const unsigned long long *from, slots &v) const
     {
-        unsigned word[words], low = prefix, high = nothing;
+        unsigned low = prefix, high = nothing;
 #pragma unroll
-        for (int k = 0; k < words; k++) {
+        for (int k = 0; k < count * words; k++) {
             unsigned long long both;
             asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
                          : "=l"(both)
                          : "l"(from + k)
                          : "memory");
-            word[k] = (unsigned)both;
-            const unsigned is = (unsigned)(both >> 32) - launch;
+            const unsigned word = (unsigned)both, is = (unsigned)(both >> 32) - launch;
+            memcpy((char *)&v[k / words] + k % words * 4, &word,
+                   min((int)sizeof(T_) - k % words * 4, 4));
             low = min(low, is);
             high = max(high, is);
         }
-        memcpy(&v, word, sizeof(T_));
         return low == high ? (state)low : nothing;
     }
 
-    // What lies in front of tile `tile` of an output, for value `value` of it, whose own is `own`.
-    // `before`: in, what lies in front of the output's first element. A whole warp calls. The tiles
-    // of the same group and the groups before are asked in turn, whichever answer first.
+    // What lies in front of tile `tile` of an output, for the values from `value` on, whose own are
+    // `own`. `before`: in, what lies in front of the output's first element. A whole warp calls.
+    // The tiles of the same group and the groups before are asked in turn, whichever answer first.
     template <typename F_>
-    __device__ __forceinline__ void look_back(front<T_> &before, const slot<T_> &own, int output,
-                                              int tile, int value, const F_ &scan) const
+    __device__ __forceinline__ void look_back(front<T_> (&before)[count], const slots &own,
+                                              int output, int tile, int value, const F_ &scan) const
     {
         const int lane = threadIdx.x % 32, place = tile % 32, group = tile / 32;
         const int reach = min(group, 32);
@@ -272,7 +276,7 @@ template <typename T_> struct board {
         if (lane == 0 && follows && !closes) {
             write(my_tile, own, aggregate);
         }
-        slot<T_> v = own, other, all = own; // of a tile, of a group, of my group with this tile
+        slots v, other, all; // of a tile, of a group, of my group with this tile
         bool ready = lane >= place, folded = false;
         unsigned finished, known;
         do {
@@ -282,10 +286,13 @@ template <typename T_> struct board {
             known = __ballot_sync(0xffffffffu, is != nothing);
             if (!folded && __all_sync(0xffffffffu, ready)) {
                 folded = true;
-                combine_warp(v, lane, place, 32, scan);
-                v = shuffle(v, 0, false);
-                if (closes) {
-                    all.value = scan(v.value, own.value);
+#pragma unroll
+                for (int c = 0; c < count; c++) {
+                    combine_warp(v[c], lane, place, 32, scan);
+                    v[c] = shuffle(v[c], 0, false);
+                    if (closes) {
+                        all[c].value = scan(v[c].value, own[c].value);
+                    }
                 }
                 if (closes && lane == 0 && group > 0) {
                     write(my_group, all, aggregate);
@@ -297,54 +304,77 @@ template <typename T_> struct board {
         if (closes && lane == 0) {
             write(my_group, all, prefix);
         }
-        if (place > 0) {
-            before.append(v, scan);
+#pragma unroll
+        for (int c = 0; c < count; c++) {
+            if (place > 0) {
+                before[c].append(v[c], scan);
+            }
         }
     }
 
     // The front of a group, from the nearest of those before it whose chain is finished: it is
     // `distance` groups away (0: there is none), and the values of all up to it are in the lanes'
-    // `other`. When `closes`, `all` becomes the chain with it. One instruction makes all links,
-    // whoever makes them.
+    // `other`. When `closes`, `all` becomes the chain with it. One instruction makes all links of a
+    // value, whoever makes them.
     template <typename F_>
-    __device__ __forceinline__ void chain(front<T_> &before, const slot<T_> &other, slot<T_> &all,
-                                          int distance, bool closes, const F_ &scan) const
+    __device__ __forceinline__ void chain(front<T_> (&before)[count], const slots &other,
+                                          slots &all, int distance, bool closes,
+                                          const F_ &scan) const
     {
-        front<T_> link = before;
-        if (distance > 0) {
-            link.begin(shuffle(other, distance - 1, false).value);
-            before = link;
+        front<T_> link[count];
+#pragma unroll
+        for (int c = 0; c < count; c++) {
+            if (distance > 0) {
+                before[c].begin(shuffle(other[c], distance - 1, false).value);
+            }
+            link[c] = before[c];
         }
 #pragma unroll 1
         for (int k = max(distance, 1) - 2; k >= -(int)closes; k--) {
-            const slot<T_> next = shuffle(k >= 0 ? other : all, max(k, 0), false);
-            link.append(next, scan);
-            if (k >= 0) {
-                before = link;
+#pragma unroll
+            for (int c = 0; c < count; c++) {
+                const slot<T_> next = shuffle(k >= 0 ? other[c] : all[c], max(k, 0), false);
+                link[c].append(next, scan);
+                if (k >= 0) {
+                    before[c] = link[c];
+                }
             }
         }
-        all = link.value;
+#pragma unroll
+        for (int c = 0; c < count; c++) {
+            all[c] = link[c].value;
+        }
     }
 
-    // Look back for all `used` values of a tile, a warp for each: `to` receives what lies in front
-    // of them. `parts`: of each of the `count` warps a row of `values`: in, their own; out, what
-    // lies in front of each within the tile. The whole block calls.
+    // Look back for all `used` values of a tile, a warp for `count` of them: `to` receives what
+    // lies in front of them. `parts`: of each of the `warps` warps a row of values: in, their own;
+    // out, what lies in front of each within the tile. The whole block calls.
     template <typename F_>
     __device__ __forceinline__ void fronts(slot<T_> *to, const front<T_> &first, slot<T_> *parts,
-                                           int count, int used, int output, int tile,
+                                           int warps, int used, int output, int tile,
                                            const F_ &scan) const
     {
+        const int lane = threadIdx.x % 32;
         __syncthreads();
 #pragma unroll 1
-        for (int k = threadIdx.x / 32; k < used; k += scan_warps) {
-            front<T_> before = first, own;
-            own.has = false;
-            if (threadIdx.x % 32 == 0) {
-                pass_warps(own, parts + k, step / words, count, scan);
+        for (int k = threadIdx.x / 32 * count; k < used; k += scan_warps * count) {
+            front<T_> before[count], passed;
+            slots own;
+            passed.has = false;
+            if (lane < count) {
+                pass_warps(passed, parts + k + lane, step / words, warps, scan);
             }
-            look_back(before, shuffle(own.value, 0, false), output, tile, k, scan);
-            if (threadIdx.x % 32 == 0) {
-                to[k] = before.value;
+#pragma unroll
+            for (int c = 0; c < count; c++) {
+                before[c] = first;
+                own[c] = shuffle(passed.value, c, false);
+            }
+            look_back(before, own, output, tile, k, scan);
+#pragma unroll
+            for (int c = 0; c < count; c++) {
+                if (lane == 0) {
+                    to[k + c] = before[c].value;
+                }
             }
         }
         __syncthreads();

@@ -178,11 +178,11 @@ static void block_fronts(qn_text *out, const qn_call *call)
         "(_quern_index)_quern_group * _quern_values, (_quern_index)_quern_values);\n",
         f->columns ? "_quern_s.units" : "_quern_units");
     if (f->split) {
-        qn_text_puts(out,
-                     "        const quern::board<_type_reduce> _quern_board(_quern_w, "
-                     "_quern_ticket, _quern_groups, _quern_splits, _quern_values);\n"
-                     "        _quern_board.fronts(_quern_fronts, _quern_initial, _quern_parts, "
-                     "_quern_warps, _quern_used, _quern_group, _quern_tile, _quern_scan);\n");
+        qn_text_puts(
+            out, "        const quern::board<_type_reduce, _quern_tracks> _quern_board(_quern_w, "
+                 "_quern_ticket, _quern_groups, _quern_splits, _quern_values);\n"
+                 "        _quern_board.fronts(_quern_fronts, _quern_initial, _quern_parts, "
+                 "_quern_warps, _quern_used, _quern_group, _quern_tile, _quern_scan);\n");
     } else {
         qn_text_puts(out, "        quern::pass_block(_quern_fronts, _quern_initial, _quern_base > "
                           "0, _quern_parts, _quern_values, _quern_used, _quern_warps, "
