@@ -34,17 +34,21 @@ extern "C" __global__ void __launch_bounds__(@block@) @name@(@parameters@)
         }
 #pragma unroll
         for (int _quern_j = 0; _quern_j < _quern_steps; _quern_j++) {
-            const _quern_index _quern_u = _quern_base + _quern_from + _quern_j * _quern_pace;
-            if (_quern_u < _quern_units) {
+            const _quern_index _quern_i = _quern_base + _quern_from + _quern_j * _quern_pace;
+            const _quern_index _quern_u = min(_quern_i, _quern_length - 1);
+            // A unit that is not there repeats the last one. A tile lets that stand: conditions would
+            // have every load wait for the one before. Elsewhere, in place, it may be a result by now.
+            if (_quern_tiles || _quern_i < _quern_units) {
 @take@
             }
         }
         quern::scan_warp(_quern_t, _quern_total, _quern_count, _quern_at, _quern_apart,
                          _quern_width, _quern_scan);
 @fronts@
+        const _quern_index _quern_again = quern::anew(_quern_base + _quern_from);
 #pragma unroll
         for (int _quern_j = 0; _quern_j < _quern_steps; _quern_j++) {
-            const _quern_index _quern_u = _quern_base + _quern_from + _quern_j * _quern_pace;
+            const _quern_index _quern_u = _quern_again + _quern_j * _quern_pace;
             if (_quern_u < _quern_units) {
 @give@
             }

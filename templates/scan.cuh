@@ -48,6 +48,19 @@ __device__ __forceinline__ slot<T_> shuffle(const slot<T_> &own, int place, bool
     return other;
 }
 
+// The same number, but the compiler does not know: it computes anew what depends on it instead of
+// keeping that in registers.
+__device__ __forceinline__ int anew(int n)
+{
+    asm volatile("" : "+r"(n));
+    return n;
+}
+__device__ __forceinline__ long long anew(long long n)
+{
+    asm volatile("" : "+l"(n));
+    return n;
+}
+
 // Scan the units of a warp. An output has `width` lanes, `at` = 0 ... width - 1, which are `apart`
 // places from each other; of its units, `width` in each round, the first `count` are there. `v`:
 // in, the values of the units; out, what lies in front of each within the warp (of the first:
@@ -205,15 +218,28 @@ __device__ __forceinline__ unsigned long long take_ticket(void *counter, int cou
     return ticket;
 }
 
-// Where the tiles of a launch meet. Every 4 bytes of a value travel in one 8-byte word with the
+// Values of adjacent outputs that travel together, in 16 bytes or alone.
+template <typename T_, int R_> struct flock {
+    __device__ static constexpr int fitting()
+    {
+        int count = R_;
+        while (count > 1 && count * sizeof(T_) > 16) {
+            count /= 2;
+        }
+        return count;
+    }
+    static constexpr int count = fitting();
+    slot<T_> of[count];
+};
+
+// Where the tiles of a launch meet. Every 4 bytes of a flock travel in one 8-byte word with the
 // number of the launch and what they are, so that no fence is needed, and nothing to be cleared: a
-// value is there when all its words say so. Of a tile's values, in tracks of R_, `count` travel
-// together.
+// flock is there when all its words say so. The values of a tile come in tracks of R_.
 template <typename T_, int R_> struct board {
-    static constexpr int words = (sizeof(T_) + 3) / 4;
-    static constexpr int count = R_ * words <= 4 ? R_ : words <= 4 ? 4 / words : 1;
+    typedef flock<T_, R_> values_type;
+    typedef slot<values_type> flock_slot;
+    static constexpr int count = values_type::count, words = (sizeof(values_type) + 3) / 4;
     enum state : unsigned { nothing, aggregate, prefix };
-    typedef slot<T_> slots[count];
 
     unsigned long long *tiles;  // the values of each tile
     unsigned long long *groups; // of each group, then of all up to its end
@@ -224,38 +250,42 @@ template <typename T_, int R_> struct board {
     __device__ __forceinline__ board(void *memory, unsigned long long ticket, int outputs,
                                      int splits_, int values)
         : tiles((unsigned long long *)memory + 2), launch((unsigned)(ticket >> 32) * 2),
-          splits(splits_), each((splits_ + 31) / 32), step(values * words)
+          splits(splits_), each((splits_ + 31) / 32), step(values / count * words)
     {
         groups = tiles + (long long)outputs * splits * step;
     }
 
-    __device__ __forceinline__ void write(unsigned long long *to, const slots &v, state is) const
+    __device__ __forceinline__ void write(unsigned long long *to, const flock_slot &v,
+                                          state is) const
     {
+        unsigned word[words] = {};
+        memcpy(word, &v, sizeof v);
 #pragma unroll
-        for (int k = 0; k < count * words; k++) {
-            unsigned word = 0;
-            memcpy(&word, (const char *)&v[k / words] + k % words * 4,
-                   min((int)sizeof(T_) - k % words * 4, 4));
-            const unsigned long long both = (unsigned long long)(launch + is) << 32 | word;
+        for (int k = 0; k < words; k++) {
+            const unsigned long long both = (unsigned long long)(launch + is) << 32 | word[k];
             asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to + k), "l"(both) : "memory");
         }
     }
-    __device__ __forceinline__ state read(const unsigned long long *from, slots &v) const
+    // Of long flocks the first word comes alone, so that a warp that waits asks for little.
+    __device__ __forceinline__ state read(const unsigned long long *from, flock_slot &v) const
     {
-        unsigned low = prefix, high = nothing;
+        unsigned word[words], low = prefix, high = nothing;
 #pragma unroll
-        for (int k = 0; k < count * words; k++) {
+        for (int k = 0; k < words; k++) {
+            if (words > 2 && k == 1 && high == nothing) {
+                return nothing;
+            }
             unsigned long long both;
             asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
                          : "=l"(both)
                          : "l"(from + k)
                          : "memory");
-            const unsigned word = (unsigned)both, is = (unsigned)(both >> 32) - launch;
-            memcpy((char *)&v[k / words] + k % words * 4, &word,
-                   min((int)sizeof(T_) - k % words * 4, 4));
+            const unsigned is = (unsigned)(both >> 32) - launch;
+            word[k] = (unsigned)both;
             low = min(low, is);
             high = max(high, is);
         }
+        memcpy(&v, word, sizeof v);
         return low == high ? (state)low : nothing;
     }
 
@@ -263,36 +293,36 @@ template <typename T_, int R_> struct board {
     // `own`. `before`: in, what lies in front of the output's first element. A whole warp calls.
     // The tiles of the same group and the groups before are asked in turn, whichever answer first.
     template <typename F_>
-    __device__ __forceinline__ void look_back(front<T_> (&before)[count], const slots &own,
+    __device__ __forceinline__ void look_back(front<values_type> &before, const flock_slot &own,
                                               int output, int tile, int value, const F_ &scan) const
     {
         const int lane = threadIdx.x % 32, place = tile % 32, group = tile / 32;
         const int reach = min(group, 32);
         unsigned long long *const my_tile =
-            tiles + (long long)(output * splits + tile) * step + value * words;
+            tiles + (long long)(output * splits + tile) * step + value / count * words;
         unsigned long long *const my_group =
-            groups + (long long)(output * each + group) * step + value * words;
+            groups + (long long)(output * each + group) * step + value / count * words;
         const bool follows = tile + 1 < splits, closes = follows && place == 31;
         if (lane == 0 && follows && !closes) {
             write(my_tile, own, aggregate);
         }
-        slots v, other, all; // of a tile, of a group, of my group with this tile
+        flock_slot v, other, all; // of a tile, of a group, of my group with this tile
         bool ready = lane >= place, folded = false;
-        unsigned finished, known;
+        state is = nothing;
+        unsigned finished = 0, known;
         do {
             ready = ready || read(my_tile - (place - lane) * step, v) != nothing;
-            const state is = lane < reach ? read(my_group - (lane + 1) * step, other) : nothing;
+            if (lane < reach && (is == nothing || finished == 0)) {
+                is = read(my_group - (lane + 1) * step, other);
+            }
             finished = __ballot_sync(0xffffffffu, is == prefix);
             known = __ballot_sync(0xffffffffu, is != nothing);
             if (!folded && __all_sync(0xffffffffu, ready)) {
                 folded = true;
-#pragma unroll
-                for (int c = 0; c < count; c++) {
-                    combine_warp(v[c], lane, place, 32, scan);
-                    v[c] = shuffle(v[c], 0, false);
-                    if (closes) {
-                        all[c].value = scan(v[c].value, own[c].value);
-                    }
+                combine_warp(v, lane, place, 32, scan);
+                v = shuffle(v, 0, false);
+                if (closes) {
+                    all.value = scan(v.value, own.value);
                 }
                 if (closes && lane == 0 && group > 0) {
                     write(my_group, all, aggregate);
@@ -304,11 +334,8 @@ template <typename T_, int R_> struct board {
         if (closes && lane == 0) {
             write(my_group, all, prefix);
         }
-#pragma unroll
-        for (int c = 0; c < count; c++) {
-            if (place > 0) {
-                before[c].append(v[c], scan);
-            }
+        if (place > 0) {
+            before.append(v, scan);
         }
     }
 
@@ -317,63 +344,62 @@ template <typename T_, int R_> struct board {
     // `other`. When `closes`, `all` becomes the chain with it. One instruction makes all links of a
     // value, whoever makes them.
     template <typename F_>
-    __device__ __forceinline__ void chain(front<T_> (&before)[count], const slots &other,
-                                          slots &all, int distance, bool closes,
+    __device__ __forceinline__ void chain(front<values_type> &before, const flock_slot &other,
+                                          flock_slot &all, int distance, bool closes,
                                           const F_ &scan) const
     {
-        front<T_> link[count];
-#pragma unroll
-        for (int c = 0; c < count; c++) {
-            if (distance > 0) {
-                before[c].begin(shuffle(other[c], distance - 1, false).value);
-            }
-            link[c] = before[c];
+        if (distance > 0) {
+            before.begin(shuffle(other, distance - 1, false).value);
         }
+        front<values_type> link = before;
 #pragma unroll 1
         for (int k = max(distance, 1) - 2; k >= -(int)closes; k--) {
-#pragma unroll
-            for (int c = 0; c < count; c++) {
-                const slot<T_> next = shuffle(k >= 0 ? other[c] : all[c], max(k, 0), false);
-                link[c].append(next, scan);
-                if (k >= 0) {
-                    before[c] = link[c];
-                }
+            link.append(shuffle(k >= 0 ? other : all, max(k, 0), false), scan);
+            if (k >= 0) {
+                before = link;
             }
         }
-#pragma unroll
-        for (int c = 0; c < count; c++) {
-            all[c] = link[c].value;
-        }
+        all = link.value;
     }
 
     // Look back for all `used` values of a tile, a warp for `count` of them: `to` receives what
-    // lies in front of them. `parts`: of each of the `warps` warps a row of values: in, their own;
-    // out, what lies in front of each within the tile. The whole block calls.
+    // lies in front of them. `parts`: of each of the `warps` warps a row of `values` values: in,
+    // their own; out, what lies in front of each within the tile. The whole block calls.
     template <typename F_>
     __device__ __forceinline__ void fronts(slot<T_> *to, const front<T_> &first, slot<T_> *parts,
-                                           int warps, int used, int output, int tile,
+                                           int values, int warps, int used, int output, int tile,
                                            const F_ &scan) const
     {
+        const auto scan_all = [&](const values_type &a, const values_type &b) {
+            values_type all;
+#pragma unroll
+            for (int c = 0; c < count; c++) {
+                all.of[c].value = scan(a.of[c].value, b.of[c].value);
+            }
+            return all;
+        };
         const int lane = threadIdx.x % 32;
         __syncthreads();
 #pragma unroll 1
         for (int k = threadIdx.x / 32 * count; k < used; k += scan_warps * count) {
-            front<T_> before[count], passed;
-            slots own;
+            front<T_> passed;
             passed.has = false;
             if (lane < count) {
-                pass_warps(passed, parts + k + lane, step / words, warps, scan);
+                pass_warps(passed, parts + k + lane, values, warps, scan);
             }
+            front<values_type> before;
+            flock_slot own;
+            before.has = first.has;
 #pragma unroll
             for (int c = 0; c < count; c++) {
-                before[c] = first;
-                own[c] = shuffle(passed.value, c, false);
+                before.value.value.of[c] = first.value;
+                own.value.of[c] = shuffle(passed.value, c, false);
             }
-            look_back(before, own, output, tile, k, scan);
+            look_back(before, own, output, tile, k, scan_all);
+            if (lane == 0) {
 #pragma unroll
-            for (int c = 0; c < count; c++) {
-                if (lane == 0) {
-                    to[k + c] = before[c].value;
+                for (int c = 0; c < count; c++) {
+                    to[k + c] = before.value.value.of[c];
                 }
             }
         }

@@ -11,7 +11,8 @@
 #define WARPS         (QN_FOLD_BLOCK / WARP)
 #define MOST_STEPS    8   /**< units of a thread at once: each is compiled for itself */
 #define PARKED_BYTES  128 /**< of values that a thread of a tile keeps in shared memory */
-#define SEGMENT_BYTES 128 /**< side by side, that keep a narrow tile of columns fast */
+#define SEGMENT_BYTES 128 /**< side by side, that keep narrow blocks of columns fast */
+#define TILE_BYTES    32  /**< the same of tiles, which wait for each other: for few values each */
 
 /* ---- units ---------------------------------------------------------------------------------- */
 
@@ -115,18 +116,9 @@ static uint32_t row_workers(const qn_fold *f)
     return QN_MAX(enough, qn_power_of_two(f->units, 4));
 }
 
-uint32_t qn_fold_segment(uint32_t bytes)
+uint32_t qn_fold_tile_width(uint32_t bytes)
 {
-    return qn_power_of_two(SEGMENT_BYTES / bytes, WARP);
-}
-
-/** Columns that share a warp: a whole row of it, or a segment where that leaves too few blocks. */
-static uint32_t columns_beside(const qn_fold_making *m, int64_t packs, int64_t blocks)
-{
-    const qn_fold *f = m->fold;
-    uint32_t beside = qn_power_of_two(packs, WARP);
-    uint32_t bytes = f->form.lanes * m->operands[0].item_size;
-    return over(packs, beside) < blocks ? QN_MIN(beside, qn_fold_segment(bytes)) : beside;
+    return qn_power_of_two(TILE_BYTES / bytes, WARP);
 }
 
 static void choose_threads(const qn_fold_making *m)
@@ -135,9 +127,14 @@ static void choose_threads(const qn_fold_making *m)
     int64_t packs = f->form.columns ? f->outputs / f->form.lanes : f->outputs;
     int64_t blocks = (int64_t)m->rules->processors * 4; /* with which a processor is busy */
     int64_t sweep = WARP * f->form.steps;               /* units of a warp at once */
+    uint32_t bytes = f->form.lanes * m->operands[0].item_size;
+    uint32_t segment = f->form.columns ? qn_power_of_two(SEGMENT_BYTES / bytes, WARP) : 1;
+    bool few = over(packs, segment) < blocks; /* outputs, to keep the device busy */
     if (f->form.columns) {
+        uint32_t beside = over(packs, WARP) >= blocks ? WARP : segment;
+        beside = few ? qn_fold_tile_width(bytes) : beside;
         f->form.block = packs < blocks * QN_FOLD_BLOCK / 2;
-        f->workers = f->form.block ? WARP / columns_beside(m, packs, blocks) : 1;
+        f->workers = f->form.block ? WARP / QN_MIN(beside, qn_power_of_two(packs, WARP)) : 1;
     } else {
         bool many = packs >= blocks * WARPS && f->units <= 16 * sweep;
         f->form.block = f->units > sweep && !many;
@@ -147,7 +144,7 @@ static void choose_threads(const qn_fold_making *m)
     f->form.steps = (uint8_t)qn_power_of_two(over(f->units, abreast), f->form.steps);
     f->chunk = abreast * f->form.steps;
     f->groups = over(packs, WARP / f->workers * (f->form.block ? 1 : WARPS));
-    f->form.split = f->form.block && f->groups < blocks && f->units > f->chunk;
+    f->form.split = f->form.block && few && f->units > f->chunk;
     f->splits = f->form.split ? over(f->units, f->chunk) : 1;
 }
 

@@ -37,12 +37,14 @@ static void place_hole(qn_text *out, const qn_call *call)
                        f->block ? "32" : "(int)_quern_s.workers");
     }
     if (f->split) {
-        qn_text_puts(out, "    const int _quern_splits = (int)_quern_s.splits;\n"
-                          "    const int _quern_groups = (int)gridDim.x / _quern_splits;\n"
-                          "    const unsigned long long _quern_ticket = "
-                          "quern::take_ticket(_quern_w, (int)gridDim.x);\n"
-                          "    const int _quern_group = (int)_quern_ticket % _quern_groups;\n"
-                          "    const int _quern_tile = (int)_quern_ticket / _quern_groups;\n");
+        qn_text_printf(out,
+                       "    const int _quern_splits = (int)_quern_s.splits;\n"
+                       "    const int _quern_groups = %s;\n"
+                       "    const unsigned long long _quern_ticket = "
+                       "quern::take_ticket(_quern_w, (int)gridDim.x);\n"
+                       "    const int _quern_group = (int)_quern_ticket %% _quern_groups;\n"
+                       "    const int _quern_tile = (int)_quern_ticket / _quern_groups;\n",
+                       f->kept == 0 ? "1" : "(int)gridDim.x / _quern_splits");
     } else {
         qn_text_puts(out, "    const int _quern_group = blockIdx.x;\n");
     }
@@ -89,7 +91,7 @@ static void shared_memory(qn_text *out, const qn_call *call)
     const qn_fold_form *f = &call->fold.form;
     uint32_t beside = 1;
     if (f->columns) {
-        beside = f->split ? qn_fold_segment(f->lanes * call->operands[0].item_size) : 32;
+        beside = f->split ? qn_fold_tile_width(f->lanes * call->operands[0].item_size) : 32;
     }
     if (f->block) {
         qn_text_printf(out,
@@ -99,7 +101,8 @@ static void shared_memory(qn_text *out, const qn_call *call)
                        "    _quern_slot *const _quern_fronts = _quern_parts + 8 * _quern_values;\n",
                        beside * (uint32_t)track_count(f));
     }
-    qn_text_printf(out, "    constexpr bool _quern_park = %s;\n",
+    qn_text_printf(out, "    constexpr bool _quern_tiles = %s, _quern_park = %s;\n",
+                   f->split ? "true" : "false",
                    f->split ? "quern::can_park(_quern_steps * _quern_lanes * "
                               "(int)sizeof(_type_reduce), (int)sizeof _quern_shared)"
                             : "false");
@@ -179,10 +182,11 @@ static void block_fronts(qn_text *out, const qn_call *call)
         f->columns ? "_quern_s.units" : "_quern_units");
     if (f->split) {
         qn_text_puts(
-            out, "        const quern::board<_type_reduce, _quern_tracks> _quern_board(_quern_w, "
-                 "_quern_ticket, _quern_groups, _quern_splits, _quern_values);\n"
-                 "        _quern_board.fronts(_quern_fronts, _quern_initial, _quern_parts, "
-                 "_quern_warps, _quern_used, _quern_group, _quern_tile, _quern_scan);\n");
+            out,
+            "        const quern::board<_type_reduce, _quern_tracks> _quern_board(_quern_w, "
+            "_quern_ticket, _quern_groups, _quern_splits, _quern_values);\n"
+            "        _quern_board.fronts(_quern_fronts, _quern_initial, _quern_parts, "
+            "_quern_values, _quern_warps, _quern_used, _quern_group, _quern_tile, _quern_scan);\n");
     } else {
         qn_text_puts(out, "        quern::pass_block(_quern_fronts, _quern_initial, _quern_base > "
                           "0, _quern_parts, _quern_values, _quern_used, _quern_warps, "
@@ -265,15 +269,15 @@ static const char *const hole_names[HOLES] = {
     "post",      "index",      "block",     "steps",  "tracks", "lanes",  "begin",
     "registers", "load",       "take",      "fronts", "give",   "advance"};
 
-/** Threads of a block, and how many blocks a processor should hold: as many as have room for what
- * they park, but registers for wide packs; any number where values may not fit registers. */
+/** Threads of a block, and how many blocks a processor should hold: a fifth one of tiles pays, a
+ * sixth would have to keep in memory what fits no register. Any number where values may not fit. */
 static void block_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     if (qn_scan_value_size(call) == 0) {
         qn_text_printf(out, "%d", QN_FOLD_BLOCK);
     } else {
-        qn_text_printf(out, "%d, %d", QN_FOLD_BLOCK, f->split && f->lanes <= 4 ? 6 : 4);
+        qn_text_printf(out, "%d, %d", QN_FOLD_BLOCK, f->split ? 5 : 4);
     }
 }
 

@@ -68,6 +68,14 @@ static void each_lane(qn_text *out, const qn_call *call, int levels, bool checke
     }
 }
 
+/** Where a lane lies along the row. One that the row lacks stands for the nearest that it has. */
+static const char *lane_index(const qn_call *call)
+{
+    return call->fold.form.ragged
+               ? "min(max(_quern_e + _quern_l, (_quern_index)0), _quern_s.covered - 1)"
+               : "_quern_e + _quern_l";
+}
+
 /** Bring an input's elements into registers, all of a unit or one by one. */
 static void load_input(qn_text *out, const qn_call *call, int levels, uint32_t k, bool whole)
 {
@@ -79,10 +87,10 @@ static void load_input(qn_text *out, const qn_call *call, int levels, uint32_t k
         qn_text_puts(out, pack ? ");\n" : ";\n");
         return;
     }
-    each_lane(out, call, levels, !whole);
-    qn_source_indent(out, levels + 2);
+    each_lane(out, call, levels, false);
+    qn_source_indent(out, levels + 1);
     qn_text_printf(out, "_quern_x%u[_quern_j].v[_quern_l] = ", k);
-    qn_source_fold_element(out, call, k, "_quern_e + _quern_l");
+    qn_source_fold_element(out, call, k, whole ? "_quern_e + _quern_l" : lane_index(call));
     qn_text_puts(out, ";\n");
 }
 
@@ -101,14 +109,16 @@ static const char *position(const qn_call *call)
     if (!call->kernel->uses_position) {
         return "0";
     }
-    return call->fold.form.columns ? "_quern_n" : "_quern_n + _quern_l";
+    return call->fold.form.columns  ? "_quern_n"
+           : call->fold.form.ragged ? lane_index(call)
+                                    : "_quern_n + _quern_l";
 }
 
 static void lane_position(qn_text *out, const qn_call *call, int levels)
 {
     int lane = qn_source_lane_dim(&call->fold.form);
     if (lane >= 0) {
-        qn_source_position_of(out, call, levels, lane, "_quern_e + _quern_l");
+        qn_source_position_of(out, call, levels, lane, lane_index(call));
     }
 }
 
@@ -138,7 +148,7 @@ void qn_source_scan_take(qn_text *out, const qn_call *call)
     qn_text_puts(out, f->columns
                           ? "                _quern_slot(&_quern_v)[_quern_lanes] = _quern_t[0];\n"
                           : "                _quern_slot _quern_v[_quern_lanes];\n");
-    each_lane(out, call, 4, true);
+    each_lane(out, call, 4, false);
     qn_text_puts(out, "                {\n");
     lane_position(out, call, 5);
     qn_text_puts(out, f->columns ? "                    const _type_reduce _quern_m = _quern_map("
@@ -146,8 +156,11 @@ void qn_source_scan_take(qn_text *out, const qn_call *call)
     arguments(out, call);
     qn_text_printf(out, "%s);\n", position(call));
     if (f->columns) {
-        qn_text_puts(out, "                    _quern_v[_quern_l].value = _quern_j > 0 ? "
-                          "_quern_scan(_quern_v[_quern_l].value, _quern_m) : _quern_m;\n");
+        qn_text_puts(out, "                    if (_quern_j == 0) _quern_v[_quern_l].value = "
+                          "_quern_m;\n"
+                          "                    else if (_quern_i < _quern_units) "
+                          "_quern_v[_quern_l].value = "
+                          "_quern_scan(_quern_v[_quern_l].value, _quern_m);\n");
     }
     qn_text_puts(out, "                }\n");
     if (!f->columns) {
