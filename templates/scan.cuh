@@ -319,7 +319,7 @@ template <typename T_, int R_> struct board {
             known = __ballot_sync(0xffffffffu, is != nothing);
             if (!folded && __all_sync(0xffffffffu, ready)) {
                 folded = true;
-                combine_warp(v, lane, place, 32, scan);
+                combine_rows(v, lane, place, 32, scan, (flock_slot *)nullptr);
                 v = shuffle(v, 0, false);
                 if (closes) {
                     all.value = scan(v.value, own.value);
