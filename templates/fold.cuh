@@ -63,29 +63,28 @@ __device__ __forceinline__ slot<T_> shuffle_down(const slot<T_> &own, int distan
 // Combine the slots of the workers `at` = 0 ... count - 1 of each output into worker 0's. `workers`: a
 // power of two, the same for the block. Rows: the workers of an output are neighbours in the block.
 // `shared`: a slot for each warp, free again behind the block's next barrier. Within warps by shuffles,
-// then between them, in one loop, so that the body of `reduce` is there once. The slots that are written
-// for one distance are not those that were read for the one before: a barrier for each is enough.
+// where what others than every second come to is not looked at; then between warps. The slots that are
+// written for one distance are not those that were read for the one before: a barrier for each is
+// enough.
 template <typename T_, typename I_, typename F_>
 __device__ __forceinline__ void combine_rows(slot<T_> &own, int at, I_ count, int workers,
                                              const F_ &reduce, slot<T_> *shared)
 {
 #pragma unroll 1
-    for (int distance = 1; distance < workers; distance *= 2) {
-        const bool takes = (at & (2 * distance - 1)) == 0 && at + distance < count;
-        slot<T_> other;
-        if (distance < 32) {
-            other = shuffle_down(own, distance);
-        } else {
-            if ((at & (distance - 1)) == 0) {
-                shared[threadIdx.x / 32] = own;
-            }
-            __syncthreads();
-            if (takes) {
-                other = shared[(threadIdx.x + distance) / 32];
-            }
-        }
-        if (takes) {
+    for (int distance = 1; distance < workers && distance < 32; distance *= 2) {
+        const slot<T_> other = shuffle_down(own, distance);
+        if (at + distance < count) {
             own.value = reduce(own.value, other.value);
+        }
+    }
+#pragma unroll 1
+    for (int distance = 32; distance < workers; distance *= 2) {
+        if ((at & (distance - 1)) == 0) {
+            shared[threadIdx.x / 32] = own;
+        }
+        __syncthreads();
+        if ((at & (2 * distance - 1)) == 0 && at + distance < count) {
+            own.value = reduce(own.value, shared[(threadIdx.x + distance) / 32].value);
         }
     }
 }

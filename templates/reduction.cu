@@ -29,12 +29,12 @@ extern "C" __global__ void __launch_bounds__(@block@) @name@(@parameters@)
         __attribute__((always_inline)) {
             _quern_to.value = _quern_more ? _quern_reduce(_quern_to.value, _quern_x) : _quern_x;
         };
+@rest@
 #pragma unroll @unroll@
     for (_quern_index _quern_u = _quern_first; _quern_u < _quern_last; _quern_u += _quern_step) {
 @unit@
         _quern_has = true;
     }
-@rest@
 @combine@
     if (_quern_live && _quern_r == 0) {
 @finish@

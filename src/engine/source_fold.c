@@ -7,7 +7,6 @@
  * first element in it.
  */
 #include "engine/source.h"
-#include <ctype.h>
 
 void qn_source_value_type(qn_text *out, const qn_call *call)
 {
@@ -37,24 +36,14 @@ void qn_source_post(qn_text *out, const qn_call *call)
     qn_text_printf(out, "#line 1 \"%s\"\n%s\n;\n" QN_GENERATED_LINE, text->file_name, text->text);
 }
 
-/* The line, counted from 1, on which a text ends. */
-static int last_line(const char *text)
-{
-    int line = 1, last = 1;
-    for (; *text; text++) {
-        last = isspace((unsigned char)*text) ? last : line;
-        line += *text == '\n';
-    }
-    return last;
-}
-
-/* The closing brace of statements is on their last line: there the compiler misses a return. */
+/* The closing brace of statements lies past their last line: a return that is missing is missed
+ * there. */
 void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id)
 {
     const qn_user_text *text = &call->kernel->texts[id];
     if (qn_text_is_statements(text->text)) {
-        qn_text_printf(out, "    {\n#line 1 \"%s\"\n%s\n;\n#line %d \"%s\"\n}\n" QN_GENERATED_LINE,
-                       text->file_name, text->text, last_line(text->text), text->file_name);
+        qn_text_printf(out, "    {\n#line 1 \"%s\"\n%s\n;\n}\n" QN_GENERATED_LINE, text->file_name,
+                       text->text);
     } else {
         qn_text_printf(out,
                        "    {\n        return static_cast<_type_reduce>(\n#line 1 \"%s\"\n%s\n" //
