@@ -4,6 +4,7 @@
  * out: 32 addresses that may be touched, or a report. The common case, all lanes inside the range
  * that the warp hit last, is two comparisons; everything else looks each lane up.
  */
+#include "ptx/heap.h"
 #include "ptx/watch.h"
 
 #ifdef __x86_64__
@@ -45,11 +46,14 @@ static bool inside(const qn_range *range, uint64_t address, uint64_t bytes)
            range->end - address >= bytes;
 }
 
-/* The range of global memory that holds `address`; NULL: none. */
-static const qn_range *find_global(qn_warp *warp, uint64_t address)
+const qn_range *qn_access_range(const qn_warp *warp, uint64_t address, qn_range *piece)
 {
     const qn_snapshot *snapshot = warp->block->worker->snapshot;
-    qn_run *run = warp->run;
+    const qn_run *run = warp->run;
+    const qn_heap *heap = qn_memory_map_heap(run->launch->memory);
+    if (heap && qn_heap_find(heap, address, piece)) {
+        return piece;
+    }
     const qn_range *range = qn_range_before(snapshot->ranges, snapshot->count, address);
     if (!inside(range, address, 1)) {
         range = qn_range_before(run->code->variables, run->code->variable_count, address);
@@ -60,7 +64,7 @@ static const qn_range *find_global(qn_warp *warp, uint64_t address)
     return inside(range, address, 1) ? range : NULL;
 }
 
-/* Kernels allocate and free while they run. Out of memory: the old snapshot has to do. */
+/* The program may allocate while a kernel runs. Out of memory: the old snapshot has to do. */
 static void renew_snapshot(qn_worker *worker)
 {
     qn_memory_map *map = worker->run->launch->memory;
@@ -84,11 +88,12 @@ static unsigned hit_of(const qn_warp *warp, const qn_op *op)
 static bool in_global(qn_warp *warp, const qn_op *op, uint64_t low, uint64_t high, uint64_t bytes)
 {
     renew_snapshot(warp->block->worker);
-    const qn_range *range = find_global(warp, low);
+    qn_range piece;
+    const qn_range *range = qn_access_range(warp, low, &piece);
     if (!range || high < low || !inside(range, high, bytes)) {
         return false;
     }
-    if (!warp->run->watched) { /* else every access must come here */
+    if (range != &piece && !warp->run->watched) { /* else every access must come here */
         warp->hits[hit_of(warp, op)].begin = range->begin;
         warp->hits[hit_of(warp, op)].bytes = range->end - range->begin;
     }
@@ -130,7 +135,8 @@ static bool find_own(const qn_warp *warp, unsigned lane, uint64_t address, qn_ra
 uint64_t qn_access_extent(qn_warp *warp, unsigned lane, uint64_t address)
 {
     qn_range own;
-    const qn_range *range = find_own(warp, lane, address, &own) ? &own : find_global(warp, address);
+    const qn_range *range =
+        find_own(warp, lane, address, &own) ? &own : qn_access_range(warp, address, &own);
     return range ? range->end - address : 0;
 }
 

@@ -2,24 +2,15 @@
  *
  * The live allocations of a device. Arrays are added and removed under a lock; a launch takes a
  * snapshot, which is a sorted array that nobody changes, and shares it with the launches after it
- * until the map changes. Also the heap that kernels allocate from: its pieces are ranges like any
- * other, and their memory goes back to the host only with the map, because a launch may still hold
- * a snapshot in which they live.
+ * until the map changes. What kernels allocate themselves is not among them but in the heap, which
+ * exists from the first such allocation on.
  */
-#include "ptx/run.h"
+#include "ptx/heap.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { TOMBSTONES = 64 };
-
-typedef struct heap_piece {
-    struct heap_piece *next;
-    void *memory;
-    uint64_t bytes;
-    unsigned char *written;
-    bool live;
-} heap_piece;
 
 struct qn_memory_map {
     pthread_mutex_t lock;
@@ -29,7 +20,7 @@ struct qn_memory_map {
     qn_snapshot *snapshot; /* of `version`, or older; may be NULL */
     qn_range freed[TOMBSTONES];
     size_t freed_count;
-    heap_piece *heap;
+    _Atomic(qn_heap *) heap; /* NULL: no kernel has asked */
 };
 
 qn_memory_map *qn_memory_map_new(void)
@@ -111,16 +102,7 @@ void qn_memory_map_free(qn_memory_map *map)
     if (!map) {
         return;
     }
-    while (map->heap) {
-        heap_piece *piece = map->heap;
-        map->heap = piece->next;
-        if (piece->live) {
-            remove_locked(map, (uint64_t)(uintptr_t)piece->memory, piece->bytes, NULL);
-        }
-        qn_free(piece->memory);
-        qn_free(piece->written);
-        qn_free(piece);
-    }
+    qn_heap_free(qn_memory_map_heap(map));
     for (size_t k = 0; k < map->count; k++) {
         qn_free(map->ranges[k].written);
     }
@@ -166,7 +148,11 @@ void qn_memory_map_remove(qn_memory_map *map, void *base, uint64_t bytes)
 /* The marks of `bytes` from `address` on, if they lie in a range that has marks. */
 static unsigned char *marks_of(const qn_memory_map *map, uint64_t address, uint64_t bytes)
 {
-    const qn_range *range = qn_range_before(map->ranges, map->count, address);
+    const qn_heap *heap = qn_memory_map_heap(map);
+    qn_range piece;
+    const qn_range *range = heap && qn_heap_find(heap, address, &piece)
+                                ? &piece
+                                : qn_range_before(map->ranges, map->count, address);
     return range && range->written && address < range->end && range->end - address >= bytes
                ? range->written + (address - range->begin)
                : NULL;
@@ -242,7 +228,8 @@ void qn_snapshot_release(qn_snapshot *snapshot)
 
 bool qn_memory_map_freed(qn_memory_map *map, uint64_t address, qn_range *out)
 {
-    bool found = false;
+    const qn_heap *heap = qn_memory_map_heap(map);
+    bool found = heap && qn_heap_freed(heap, address, out);
     pthread_mutex_lock(&map->lock);
     size_t kept = QN_MIN(map->freed_count, (size_t)TOMBSTONES);
     for (size_t k = 1; k <= kept && !found; k++) { /* the latest first */
@@ -256,37 +243,23 @@ bool qn_memory_map_freed(qn_memory_map *map, uint64_t address, qn_range *out)
     return found;
 }
 
-void *qn_memory_map_heap_new(qn_memory_map *map, uint64_t bytes, bool unwritten)
+qn_heap *qn_memory_map_heap(const qn_memory_map *map)
 {
-    heap_piece *piece = qn_calloc(1, sizeof *piece);
-    void *memory = piece ? qn_alloc_aligned(16, bytes) : NULL;
-    unsigned char *written = memory && unwritten ? qn_calloc(1, bytes) : NULL;
-    char label[48];
-    snprintf(label, sizeof label, "%llu bytes from malloc", (unsigned long long)bytes);
-    if (memory && (written || !unwritten) && add(map, memory, bytes, written, label)) {
-        pthread_mutex_lock(&map->lock);
-        *piece = (heap_piece){
-            .next = map->heap, .memory = memory, .bytes = bytes, .written = written, .live = true};
-        map->heap = piece;
-        pthread_mutex_unlock(&map->lock);
-        return memory;
-    }
-    qn_free(written);
-    qn_free(memory);
-    qn_free(piece);
-    return NULL;
+    return atomic_load_explicit(&((qn_memory_map *)map)->heap, memory_order_acquire);
 }
 
-bool qn_memory_map_heap_free(qn_memory_map *map, void *pointer)
+qn_heap *qn_memory_map_heap_new(qn_memory_map *map)
 {
-    bool found = false;
+    qn_heap *heap = qn_memory_map_heap(map);
+    if (heap) {
+        return heap;
+    }
     pthread_mutex_lock(&map->lock);
-    for (heap_piece *piece = map->heap; piece && !found; piece = piece->next) {
-        if (piece->memory == pointer && piece->live) {
-            piece->live = false;
-            found = remove_locked(map, (uint64_t)(uintptr_t)pointer, piece->bytes, NULL);
-        }
+    heap = qn_memory_map_heap(map);
+    if (!heap) {
+        heap = qn_heap_new();
+        atomic_store_explicit(&map->heap, heap, memory_order_release);
     }
     pthread_mutex_unlock(&map->lock);
-    return found;
+    return heap;
 }

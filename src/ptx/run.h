@@ -34,7 +34,7 @@ typedef struct qn_watch qn_watch; /* watch.h */
 typedef struct qn_range {
     uint64_t begin, end;
     unsigned char *written; /**< a byte for each that was; NULL: all count as written */
-    char label[48];
+    char label[48];         /**< "": a piece of the heap */
 } qn_range;
 
 /* ---- decode.c, decode_*.c: functions become operations ------------------------------------- */
@@ -150,11 +150,6 @@ uint64_t qn_memory_map_version(const qn_memory_map *map);
 const qn_range *qn_range_before(const qn_range *ranges, size_t count, uint64_t address);
 /** A range removed lately that contained `address`. */
 bool qn_memory_map_freed(qn_memory_map *map, uint64_t address, qn_range *out);
-/** The heap of kernels: memory that belongs to the map and is freed with it. `unwritten` as in
- * qn_memory_map_add_unwritten. */
-void *qn_memory_map_heap_new(qn_memory_map *map, uint64_t bytes, bool unwritten);
-/** False: `pointer` is not the start of a live piece of the heap. */
-bool qn_memory_map_heap_free(qn_memory_map *map, void *pointer);
 
 /* ---- memory_lanes.c: addresses and elements of 32 lanes ------------------------------------- */
 
@@ -201,6 +196,9 @@ bool qn_access_prepare(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned b
 /** One address of the generic space that builtins were given; false after a report. */
 bool qn_access_check(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t address,
                      uint64_t bytes, qn_access_kind kind);
+/** The range of global memory that holds `address`, NULL: none. A piece of the heap, which may be
+ * freed at any time, is put into `piece`. */
+const qn_range *qn_access_range(const qn_warp *warp, uint64_t address, qn_range *piece);
 /** How many bytes from `address` a lane may read; 0: none. */
 uint64_t qn_access_extent(qn_warp *warp, unsigned lane, uint64_t address);
 
@@ -465,6 +463,8 @@ bool qn_fault(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status
 /** The same for a sentence that says itself where. */
 bool qn_fault_placed(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status,
                      const char *what);
+/** Add what a range is called: its label, or "40 bytes from malloc". */
+void qn_print_range(qn_text *out, const qn_range *range);
 /** Add "operation:1:5 (PTX line 30)" for an operation of a frame. */
 void qn_print_place(qn_text *out, const qn_frame *frame, const qn_op *op);
 /** "read", "write", "atomic access" */

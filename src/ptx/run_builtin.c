@@ -3,7 +3,7 @@
  * Functions that PTX only declares and the device provides: vprintf, __assertfail, malloc and free.
  * In: arguments in the caller's parameter variables, one copy a lane; out: results there likewise.
  */
-#include "ptx/run.h"
+#include "ptx/heap.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -281,14 +281,13 @@ static bool run_assertfail(qn_warp *warp, const qn_op *op, uint32_t mask)
 
 static bool run_malloc(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
-    enum { HEAP = 64 << 20 }; /* more in one piece is refused, as a GPU's heap of 8 MiB would */
+    const qn_ptx_launch *launch = warp->run->launch;
+    qn_heap *heap = qn_memory_map_heap_new(launch->memory);
     for (; mask; mask &= mask - 1) {
         unsigned lane = qn_first_lane(mask);
-        uint64_t bytes = argument(warp, op, lane, 0), address = 0;
-        if (bytes > 0 && bytes <= HEAP) {
-            const qn_ptx_launch *launch = warp->run->launch;
-            address = (uint64_t)(uintptr_t)qn_memory_map_heap_new(launch->memory, bytes,
-                                                                  launch->aids.check_init);
+        uint64_t address = 0;
+        if (heap) {
+            address = qn_heap_take(heap, argument(warp, op, lane, 0), launch->aids.check_init);
         }
         give(warp, op, lane, &address, sizeof address);
     }
@@ -297,16 +296,15 @@ static bool run_malloc(qn_warp *warp, const qn_op *op, uint32_t mask)
 
 static bool run_free(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
+    qn_heap *heap = qn_memory_map_heap(warp->run->launch->memory);
     for (; mask; mask &= mask - 1) {
         unsigned lane = qn_first_lane(mask);
         uint64_t address = argument(warp, op, lane, 0);
-        if (address != 0 &&
-            !qn_memory_map_heap_free(warp->run->launch->memory, (void *)(uintptr_t)address)) {
+        if (address != 0 && !(heap && qn_heap_give_back(heap, address))) {
             return qn_fault(warp, op, lane, QUERN_ERROR_ACCESS,
                             "free of 0x%llx, which malloc did not return or which was freed before",
                             (unsigned long long)address);
         }
-        memset(warp->hits, 0, sizeof warp->hits); /* it may have been one of them */
     }
     return true;
 }

@@ -3,7 +3,7 @@
  * Reports: what a kernel did wrong, who did it, and where. The first report of a launch is kept in
  * the launch and becomes the caller's error when the launch returns; the others are dropped.
  */
-#include "ptx/run.h"
+#include "ptx/heap.h"
 
 #include <string.h>
 
@@ -122,19 +122,30 @@ static void nearer(const qn_range **best, const qn_range *ranges, size_t count, 
     }
 }
 
+void qn_print_range(qn_text *out, const qn_range *range)
+{
+    if (range->label[0]) {
+        qn_text_puts(out, range->label);
+    } else {
+        qn_text_printf(out, "%llu bytes from malloc",
+                       (unsigned long long)(range->end - range->begin));
+    }
+}
+
 static void print_near(qn_text *out, const qn_range *range, uint64_t address, uint64_t bytes)
 {
-    const unsigned long long begin = range->begin;
     if (address < range->begin) {
-        qn_text_printf(out, ", %llu bytes before the beginning of %s at 0x%llx",
-                       (unsigned long long)(range->begin - address), range->label, begin);
+        qn_text_printf(out, ", %llu bytes before the beginning of ",
+                       (unsigned long long)(range->begin - address));
     } else if (address >= range->end) {
-        qn_text_printf(out, ", %llu bytes past the end of %s at 0x%llx",
-                       (unsigned long long)(address - range->end), range->label, begin);
+        qn_text_printf(out, ", %llu bytes past the end of ",
+                       (unsigned long long)(address - range->end));
     } else {
-        qn_text_printf(out, ", of which the last %llu are past the end of %s at 0x%llx",
-                       (unsigned long long)(bytes - (range->end - address)), range->label, begin);
+        qn_text_printf(out, ", of which the last %llu are past the end of ",
+                       (unsigned long long)(bytes - (range->end - address)));
     }
+    qn_print_range(out, range);
+    qn_text_printf(out, " at 0x%llx", (unsigned long long)range->begin);
 }
 
 /* Global and generic addresses: freed, or near what? */
@@ -142,7 +153,8 @@ static void explain_global(qn_text *out, qn_warp *warp, uint64_t address, uint64
 {
     enum { NEAR = 1 << 20 };
     const qn_snapshot *snapshot = warp->block->worker->snapshot;
-    qn_range freed;
+    const qn_heap *heap = qn_memory_map_heap(warp->run->launch->memory);
+    qn_range freed, pieces[2];
     const qn_range *best = NULL;
     if (address < 4096) {
         qn_text_puts(out, address == 0 ? ", which is a null pointer" : ", next to a null pointer");
@@ -150,10 +162,12 @@ static void explain_global(qn_text *out, qn_warp *warp, uint64_t address, uint64
     }
     nearer(&best, snapshot->ranges, snapshot->count, address);
     nearer(&best, warp->run->code->variables, warp->run->code->variable_count, address);
+    nearer(&best, pieces, heap ? qn_heap_around(heap, address, pieces) : 0, address);
     if (qn_memory_map_freed(warp->run->launch->memory, address, &freed) &&
         !(best && distance(best, address) == 0)) {
-        qn_text_printf(out, ", inside %s at 0x%llx, which was freed", freed.label,
-                       (unsigned long long)freed.begin);
+        qn_text_puts(out, ", inside ");
+        qn_print_range(out, &freed);
+        qn_text_printf(out, " at 0x%llx, which was freed", (unsigned long long)freed.begin);
     } else if (best && distance(best, address) <= NEAR) {
         print_near(out, best, address, bytes);
     } else {

@@ -110,11 +110,10 @@ static void locate(qn_touch *touch, uint64_t address)
     } else {
         touch->space = QN_SPACE_GLOBAL;
         if (watch->shared_written) {
-            const qn_snapshot *snapshot = block->worker->snapshot;
-            const qn_range *range = qn_range_before(snapshot->ranges, snapshot->count, address);
-            touch->written = range && range->written && address < range->end
-                                 ? range->written + (address - range->begin)
-                                 : NULL;
+            qn_range piece;
+            const qn_range *range = qn_access_range(warp, address, &piece);
+            touch->written =
+                range && range->written ? range->written + (address - range->begin) : NULL;
         }
     }
 }

@@ -111,12 +111,13 @@ void qn_print_touch(qn_text *out, const qn_touch *touch)
         qn_text_printf(out, "offset %llu of the thread's local memory",
                        (unsigned long long)(touch->address - own));
     } else {
-        const qn_snapshot *snapshot = warp->block->worker->snapshot;
-        const qn_range *range = qn_range_before(snapshot->ranges, snapshot->count, touch->address);
+        qn_range piece;
+        const qn_range *range = qn_access_range(warp, touch->address, &piece);
         qn_text_printf(out, "0x%llx", (unsigned long long)touch->address);
         if (range) { /* what a value was copied from may be freed since */
-            qn_text_printf(out, ", offset %llu of %s",
-                           (unsigned long long)(touch->address - range->begin), range->label);
+            qn_text_printf(out, ", offset %llu of ",
+                           (unsigned long long)(touch->address - range->begin));
+            qn_print_range(out, range);
         }
     }
 }
