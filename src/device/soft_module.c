@@ -134,10 +134,9 @@ quern_status qn_soft_function_get(quern_device *quern, void **out, void *module,
 
 /* ---- functions ------------------------------------------------------------------------------ */
 
-/** The reader allows at most 1 GiB of each, so the sum fits. */
 static uint32_t static_shared(const qn_ptx_function *function)
 {
-    return function->shared_bytes + (uint32_t)function->module->module_shared_bytes;
+    return (uint32_t)QN_MIN(qn_ptx_static_shared(function), (uint64_t)UINT32_MAX);
 }
 
 static uint32_t max_threads(const qn_ptx_function *function)

@@ -258,26 +258,6 @@ static void decode_instructions(qn_decoder *decoder, uint32_t *op_of, bool *fold
 /* ---- the whole function -------------------------------------------------------------------------
  */
 
-/* Static shared memory: the module's, then that of called functions, then the kernel's. */
-static void place_shared(qn_code *code)
-{
-    const qn_ptx_module *module = code->function->module;
-    uint64_t at = (module->module_shared_bytes + 15) & ~UINT64_C(15);
-    for (uint32_t k = 0; k < module->function_count; k++) {
-        const qn_ptx_function *function = module->functions[k];
-        if (function == code->function) {
-            code->shared_base = (uint32_t)at;
-        }
-        if (!function->is_kernel) {
-            at += (function->shared_bytes + 15u) & ~15u;
-        }
-    }
-    if (code->function->is_kernel) {
-        code->shared_base = (uint32_t)at;
-        code->shared_end = at + code->function->shared_bytes;
-    }
-}
-
 static int by_begin(const void *a, const void *b)
 {
     const qn_range *x = a, *y = b;
@@ -325,7 +305,6 @@ static bool decode(qn_decoder *decoder, unsigned kind)
     code->function = function;
     code->kind = kind;
     code->frame_bytes = (function->frame_bytes + 63u) & ~63u;
-    place_shared(code);
     if (op_of && folded && qn_places_allocate(decoder) && qn_watch_decode(decoder) &&
         (!function->is_kernel || list_variables(code))) {
         code->stack = function->is_kernel && function->module->needs_stack;

@@ -242,7 +242,7 @@ static qn_place address(qn_decoder *decoder, const qn_ptx_operand *operand, unsi
         return qn_place_constant(decoder, bits, (uint64_t)(uintptr_t)module->globals + offset, 0);
     case QN_SPACE_SHARED:
         if (!symbol->external) {
-            offset += symbol->outside ? 0 : decoder->code->shared_base;
+            offset += symbol->outside ? 0 : decoder->function->shared_base;
             return qn_place_constant(decoder, bits, offset, 0);
         }
         if (!decoder->function->is_kernel) {

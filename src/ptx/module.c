@@ -28,6 +28,7 @@ static quern_status read_text(qn_reader *reader)
     }
     module->symbol_count = reader->symbols.count;
     module->function_count = reader->functions.count;
+    qn_ptx_place_shared(module);
     return QUERN_OK;
 }
 

@@ -117,6 +117,7 @@ typedef struct qn_ptx_function {
     const char *name;
     struct qn_ptx_module *module;
     bool is_kernel, has_body;
+    bool calls;             /**< a kernel: may call other functions of the module */
     qn_ptx_symbol **params; /**< of the signature; offsets lie in the parameter block */
     uint32_t param_count, param_bytes;
     qn_ptx_symbol **returns;                  /**< of a .func; same block, behind the params */
@@ -126,8 +127,9 @@ typedef struct qn_ptx_function {
     uint32_t register_count;
     uint32_t frame_bytes;               /**< of the frame, a multiple of 64 */
     uint32_t local_bytes, shared_bytes; /**< .local depot; static .shared of this function */
-    uint32_t max_threads;               /**< .maxntid product; 0: none */
-    qn_ptx_instruction *instructions;   /**< in layout order: loop-aware reverse post-order */
+    uint64_t shared_base; /**< where the latter begins in the shared memory of a block */
+    uint32_t max_threads; /**< .maxntid product; 0: none */
+    qn_ptx_instruction *instructions; /**< in layout order: loop-aware reverse post-order */
     uint32_t instruction_count;
     qn_ptx_targets *targets;
     uint32_t targets_count;
@@ -160,6 +162,9 @@ void qn_ptx_free(qn_ptx_module *module);
 qn_ptx_function *qn_ptx_kernel(qn_ptx_module *module, const char *name);
 /** The address of a .global or .const variable. */
 bool qn_ptx_global(qn_ptx_module *module, const char *name, void **pointer, uint64_t *bytes);
+/** Bytes of shared memory that a block of `kernel` has whatever the launch asks for: of the module,
+ * of the functions that it may call, its own. */
+uint64_t qn_ptx_static_shared(const qn_ptx_function *kernel);
 /** "operation:1:5, inlined at ..." for messages. */
 void qn_ptx_print_location(qn_text *out, const qn_ptx_module *module, uint32_t location);
 
@@ -168,6 +173,8 @@ void qn_ptx_print_location(qn_text *out, const qn_ptx_module *module, uint32_t l
  * slots.c: liveness and linear scan, so that a warp's frame stays in the L1 cache. */
 quern_status qn_ptx_layout(qn_ptx_function *function, qn_arena *arena);
 quern_status qn_ptx_allocate_slots(qn_ptx_function *function, qn_arena *arena);
+/* shared.c: sets `shared_base` of all functions. */
+void qn_ptx_place_shared(qn_ptx_module *module);
 
 /* The frame. One frame a warp and call holds the registers as structures of arrays:
  *

@@ -126,7 +126,8 @@ static quern_status check_shape(const qn_ptx_launch *launch, qn_run *run)
 /* A block's shared memory: what is declared, then the dynamic part. */
 static quern_status lay_out_shared(qn_run *run)
 {
-    const uint64_t declared = run->code->shared_end, dynamic = run->launch->dynamic_shared;
+    const uint64_t declared = qn_ptx_static_shared(run->kernel);
+    const uint64_t dynamic = run->launch->dynamic_shared;
     const uint64_t base = (declared + 15) & ~UINT64_C(15);
     if (base + dynamic > SHARED_LIMIT) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,

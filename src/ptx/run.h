@@ -118,8 +118,6 @@ struct qn_code {
     uint32_t patch_count;
     uint32_t frame_bytes; /**< registers, then lines of special registers and scratch */
     uint32_t lines[6];    /**< of the kernel's frame: %tid.xyz, %ctaid.xyz; 0: unused */
-    uint32_t shared_base; /**< of this function's static shared memory */
-    uint64_t shared_end;  /**< kernels: bytes of all static shared memory */
     qn_range *variables;  /**< kernels: .global and .const variables of the module, sorted */
     size_t variable_count;
     bool stack; /**< kernels: calls, or alloca, may need local memory beyond their own */

@@ -45,7 +45,7 @@ static bool holds(const qn_run *run, const qn_ptx_function *function, const qn_p
     const qn_code *code = decoded(run, function);
     *out = (variable){symbol, symbol->external ? run->dynamic_base : symbol->offset};
     if (!symbol->external && !symbol->outside) {
-        out->begin += code ? code->shared_base : 0;
+        out->begin += function->shared_base;
     }
     return code && address >= out->begin &&
            (symbol->external || address - out->begin < symbol->size);
@@ -72,7 +72,7 @@ static variable find_shared(const qn_run *run, uint64_t address)
     variable found;
     for (uint32_t f = 0; f < module->function_count; f++) {
         const qn_ptx_function *function = module->functions[f];
-        if (function->is_kernel && function != run->kernel) {
+        if (function != run->kernel && (function->is_kernel || !run->kernel->calls)) {
             continue; /* its shared memory lies at the same offsets */
         }
         for (uint32_t i = 0; i < function->instruction_count; i++) {

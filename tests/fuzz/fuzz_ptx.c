@@ -63,8 +63,7 @@ static void decode(const qn_ptx_function *function)
 static bool is_small(const qn_ptx_function *kernel)
 {
     return kernel->param_count <= PARAMETERS && kernel->param_bytes <= PARAMETER_BYTES &&
-           kernel->local_bytes <= MEMORY_BYTES && kernel->shared_bytes <= MEMORY_BYTES &&
-           kernel->module->module_shared_bytes <= MEMORY_BYTES;
+           kernel->local_bytes <= MEMORY_BYTES && qn_ptx_static_shared(kernel) <= MEMORY_BYTES;
 }
 
 static void run(qn_ptx_function *kernel, qn_memory_map *map, void *buffer)

@@ -175,6 +175,69 @@ Test(soft_module, facts)
     soft->close(device);
 }
 
+/* ---- static shared memory of functions --------------------------------------------------------
+ */
+
+/* So many functions with so many bytes of shared memory each; kernels with 100 bytes, of which one
+ * calls the first function; 20 bytes that are everyone's. */
+static char *functions_with_shared(unsigned count, unsigned bytes)
+{
+    static const char body[] = "{\n.shared .align 4 .b8 own[%u];\n.reg .b32 %%r<2>;\n"
+                               "mov.u32 %%r1, own;\nst.shared.u32 [%%r1], %%r1;\n%sret;\n}\n";
+    qn_text text = {0};
+    qn_text_puts(&text, ".version 8.0\n.target sm_75\n.address_size 64\n"
+                        ".shared .align 4 .b8 of_module[20];\n");
+    for (unsigned k = 0; k < count; k++) {
+        qn_text_printf(&text, ".visible .func f%u()\n", k);
+        qn_text_printf(&text, body, bytes, "");
+    }
+    qn_text_puts(&text, ".visible .entry calls()\n");
+    qn_text_printf(&text, body, 100, "call f0;\n");
+    qn_text_puts(&text, ".visible .entry alone()\n");
+    qn_text_printf(&text, body, 100, "");
+    return qn_text_take(&text);
+}
+
+/* Each begins at a multiple of 16. */
+Test(soft_module, shared_memory_of_functions)
+{
+    static const struct {
+        unsigned functions, bytes;
+        const char *kernel;
+        uint32_t all;
+        const char *says;
+    } cases[] = {
+        {1, 40, "calls", 32 + 48 + 100, NULL},
+        {1, 40, "alone", 32 + 100, NULL},
+        {2, 40000, "alone", 32 + 100, NULL},
+        {2, 40000, "calls", 32 + 80000 + 100, "80132 static); this device has 65536"},
+        {4, 1 << 30, "calls", UINT32_MAX, "this device has 65536"},
+    };
+    quern_device *device = open_soft("1");
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        const quern_launch_config config = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+        char *text = functions_with_shared(cases[k].functions, cases[k].bytes);
+        void *module;
+        cr_assert_eq(soft->module_load(device, &module, QUERN_IMAGE_PTX, text, strlen(text) + 1),
+                     QUERN_OK, "%s", quern_last_error()->message);
+        void *kernel = function(device, module, cases[k].kernel);
+        quern_function_info info;
+        cr_assert_eq(soft->function_info(device, kernel, &info), QUERN_OK);
+        cr_assert_eq(info.shared_bytes, cases[k].all, "%u", info.shared_bytes);
+        cr_assert_eq(info.max_dynamic_shared, cases[k].says ? 0 : 65536 - cases[k].all);
+        const quern_status status = soft->launch(device, kernel, &config, NULL);
+        if (cases[k].says) {
+            cr_assert_eq(status, QUERN_ERROR_INVALID_ARGUMENT);
+            assert_says(cases[k].says);
+        } else {
+            cr_assert_eq(status, QUERN_OK, "%s", quern_last_error()->message);
+        }
+        soft->module_free(device, module);
+        qn_free(text);
+    }
+    soft->close(device);
+}
+
 /* ---- launches with more than a grid --------------------------------------------------------- */
 
 Test(soft_module, launches_with_attributes)
