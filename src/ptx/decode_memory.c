@@ -390,6 +390,12 @@ bool qn_bind_atomic(qn_decoder *decoder)
     return true;
 }
 
+static bool is_predicate(const qn_decoder *decoder, const qn_ptx_operand *operand)
+{
+    return operand->kind == QN_OPERAND_REGISTER && operand->reg >= 0 &&
+           decoder->function->registers[operand->reg].type.letter == 'p';
+}
+
 /* cp.async, whose copies are made at once: waiting for them needs nothing. */
 bool qn_bind_copy(qn_decoder *decoder)
 {
@@ -422,10 +428,13 @@ bool qn_bind_copy(qn_decoder *decoder)
         return false;
     }
     source->origin = (uint32_t)(instruction - decoder->function->instructions);
-    source->b = QN_NO_PLACE;
-    if (count == 4) { /* fewer bytes are read, the rest is zero */
-        source->b = qn_place_source(decoder, &instruction->operands[3], 32);
-        if (source->b == QN_NO_PLACE) {
+    source->b = source->c = QN_NO_PLACE;
+    if (count == 4) { /* a predicate: nothing is read; or fewer bytes are; the rest is zero */
+        const qn_ptx_operand *fourth = &instruction->operands[3];
+        const bool ignores = is_predicate(decoder, fourth);
+        qn_place *place = ignores ? &source->c : &source->b;
+        *place = qn_place_source(decoder, fourth, ignores ? 1 : 32);
+        if (*place == QN_NO_PLACE) {
             return false;
         }
     }

@@ -39,12 +39,14 @@ bool qn_run_store(qn_warp *warp, const qn_op *op, uint32_t mask)
 }
 
 /* cp.async: the copy is made when it is issued, so that waiting for it needs nothing. With a place
- * b in the source, so many of the `count` bytes are read and the rest becomes zero. */
+ * b in the source, so many of the `count` bytes are read and the rest becomes zero; with a place c,
+ * lanes whose predicate that is read none. */
 bool qn_run_async_copy(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     const qn_op *source = op->extra;
     const uint32_t *sizes = source->b == QN_NO_PLACE ? NULL : qn_at(warp, source->b);
-    uint32_t reading = mask;
+    uint32_t reading =
+        source->c == QN_NO_PLACE ? mask : mask & ~*(uint32_t *)qn_at(warp, source->c);
     for (uint32_t rest = sizes ? mask : 0; rest; rest &= rest - 1) {
         unsigned lane = qn_first_lane(rest);
         reading &= ~((uint32_t)(sizes[lane] == 0) << lane);
@@ -56,10 +58,10 @@ bool qn_run_async_copy(qn_warp *warp, const qn_op *op, uint32_t mask)
     }
     for (; mask; mask &= mask - 1) {
         unsigned lane = qn_first_lane(mask);
-        uint32_t size = sizes ? QN_MIN(sizes[lane], (uint32_t)op->count) : op->count;
+        const uint32_t size = sizes ? QN_MIN(sizes[lane], (uint32_t)op->count) : op->count;
         unsigned char *d = (unsigned char *)(uintptr_t)(to.at[lane] + to.base);
         memset(d, 0, op->count);
-        if (size > 0) {
+        if (reading >> lane & 1) {
             memcpy(d, (const void *)(uintptr_t)(from.at[lane] + from.base), size);
         }
     }

@@ -71,6 +71,11 @@ static bool enter(qn_warp *warp, const qn_op *op, const qn_ptx_function *callee,
     const unsigned lane = qn_first_lane(group->mask);
     qn_frame *caller = group->frame;
     const qn_code *code;
+    if (callee->is_kernel) {
+        return qn_fault(warp, op, lane, QUERN_ERROR_NOT_SUPPORTED,
+                        "call of '%s', which is a kernel: only a .func can be called",
+                        callee->name);
+    }
     if (qn_code_get(&code, callee, caller->code->kind) != QUERN_OK) {
         return qn_fault(warp, op, lane, QUERN_ERROR_OUT_OF_MEMORY, "out of memory for '%s'",
                         callee->name);

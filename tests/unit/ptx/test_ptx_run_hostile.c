@@ -149,7 +149,7 @@ Test(ptx_run_hostile, registers_of_wrong_widths)
         KERNEL("isspacep.shared %r2, %rd1;"),
         KERNEL("activemask.b32 %p1;"),
         KERNEL("cp.async.ca.shared.global [%r1], [%rd1], 4, %rd2;"),
-        KERNEL("cp.async.ca.shared.global [%r1], [%rd1], 4, %p1;"),
+        KERNEL("cp.async.ca.shared.global [%r1], [%rd1], 4, %rs1;"),
         KERNEL("setp.eq.s32 %r2, %r1, 0;"),
         KERNEL("selp.b32 %r2, %r1, %r1, %r1;"),
         KERNEL("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f1}, "
@@ -172,6 +172,57 @@ Test(ptx_run_hostile, a_hint_is_no_size)
     cr_expect_eq(array[1], 9);
     qn_free(array);
     bench_close(&b);
+}
+
+/* Lanes that ignore the source get zeros, wherever that is. */
+Test(ptx_run_hostile, a_copy_may_ignore_its_source)
+{
+    static const struct {
+        const char *text;
+        int even, odd;
+    } cases[] = {
+#define COPY(ignore)                                                                               \
+    KERNEL(".shared .align 4 .b8 s[128];\nmov.u32 %r2, s;\nmad.lo.u32 %r2, %r1, 4, %r2;\n"         \
+           "st.shared.u32 [%r2], 5;\nand.b32 %r3, %r1, 1;\nsetp.eq.u32 %p1, %r3, 1;\nsetp.eq.u32 " \
+           "%p2, %r3, 2;\n"                                                                        \
+           "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd2, %rd1, %rd2;\nmov.b64 %rd3, %rd2;\n"          \
+           "@%p1 mov.b64 %rd3, 64;\n"                                                              \
+           "cp.async.ca.shared.global [%r2], [%rd3], 4" ignore                                     \
+           ";\ncp.async.wait_all;\nld.shared.u32 %r4, [%r2];\nst.global.u32 [%rd2], %r4;")
+        {COPY(", %p1"), 9, 0},
+        {COPY(", !%p2"), 0, 0},
+        {COPY(", 0"), 0, 0},
+    };
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        bench b = bench_of(cases[k].text);
+        int *array = bench_buffer(&b, 256);
+        for (int lane = 0; lane < 32; lane++) {
+            array[lane] = 9;
+        }
+        bench_good(&b, "k", PARAMETERS(&array));
+        for (int lane = 0; lane < 32; lane++) {
+            cr_expect_eq(array[lane], lane % 2 ? cases[k].odd : cases[k].even, "case %zu", k);
+        }
+        qn_free(array);
+        bench_close(&b);
+    }
+    run_bad(COPY(", %p2"), QUERN_ERROR_ACCESS, "thread (1,0,0): read of 4 bytes at 0x40");
+    run_bad(COPY(""), QUERN_ERROR_ACCESS, "thread (1,0,0): read of 4 bytes at 0x40");
+#undef COPY
+}
+
+/* Its parameters would be those of its own launch. */
+Test(ptx_run_hostile, a_kernel_is_no_function)
+{
+    static const char *const bodies[] = {
+        KERNEL("{ .param .b64 q; st.param.b64 [q], %rd1; call k, (q); }"),
+        KERNEL("mov.u64 %rd2, k;\n{ .param .b64 q; st.param.b64 [q], %rd1;\n"
+               "call %rd2, (q), proto;\nproto: .callprototype _ (.param .b64 _); }"),
+    };
+    for (size_t k = 0; k < QN_COUNT(bodies); k++) {
+        run_bad(bodies[k], QUERN_ERROR_NOT_SUPPORTED,
+                "call of 'k', which is a kernel: only a .func can be called");
+    }
 }
 
 /* ---- memory without end --------------------------------------------------------------------- */
