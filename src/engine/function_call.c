@@ -264,6 +264,19 @@ static quern_status pack(const quern_function *function, const quern_value *valu
     return QUERN_OK;
 }
 
+/** Put the name that the user asked for in front, where the device says none, or only its own. */
+static void name_failure(const quern_function *function)
+{
+    static const char own[] = "kernel '";
+    const char *said = quern_last_error()->message;
+    size_t length = strlen(function->name);
+    if (strncmp(said, own, strlen(own)) != 0 ||
+        strncmp(said + strlen(own), function->name, length) != 0 ||
+        said[strlen(own) + length] != '\'') {
+        qn_error_prefix("%s: ", function->name);
+    }
+}
+
 static quern_status launch_with(quern_function *function, const quern_launch_options *l,
                                 const quern_value *values, size_t count, void **pointers,
                                 unsigned char (*scalars)[16])
@@ -287,6 +300,7 @@ static quern_status launch_with(quern_function *function, const quern_launch_opt
         engine->methods->launch(engine->device, function->handle, &config, pointers);
     if (status != QUERN_OK) {
         qn_explain_place(function->module->texts, function->module->text_count);
+        name_failure(function);
     }
     return status;
 }

@@ -27,6 +27,7 @@ extern "C" __global__ void shared(int *x)
 extern "C" __global__ void null(int *x) { *x = 1; }
 extern "C" __global__ void odd(char *x) { *(int *)(x + 1) = 1; }
 extern "C" __global__ void stop(int *x) { if (*x == 1) __trap(); }
+template <typename T> __global__ void over(T *x) { x[1] = 1; }
 END
 k() {
     kernel=$1 grid=$2 block=$3
@@ -45,4 +46,5 @@ k shared 1 32 ones:int32:1:o.npy
 k null 1 1 null
 k odd 1 1 zeros:uint8:8:o.npy
 k stop 1 1 ones:int32:1:o.npy
+k 'over<int>' 1 1 ones:int32:1:o.npy
 ls
