@@ -116,7 +116,7 @@ const diff_case diff_cases[] = {
      .arguments = "&f32[660]rand:-2:2 &f32[1320]rand:-2:2 >f32[1200]zero i32=30 i32=40 i32=22"},
     {"41_wmma", .block = {32},
      .arguments = "&f16[256]whole:-4:4 &f16[256]whole:-4:4 >f32[256]zero"},
-    {"42_cpasync", .block = {32}, .arguments = "&f32[128]iota >f32[128]zero"},
+    {"42_cpasync", .block = {128}, .arguments = "&f32[512]iota >f32[512]zero"},
     {"43_libcuxx_atomic", .repeat = 2, .arguments = ">i32[1]=31 >u64[1]iota >i32[1]zero"},
     {"44_philox", .grid = {2}, .block = {64},
      .arguments = "u64=123456789012345 u64=77 >f32[400]zero i32=400"},
