@@ -168,17 +168,17 @@ template <typename T_, int P_, int L_, bool PARK_> struct shelf {
     }
 };
 
-// Make the values of `count` warps, `apart` from each other, what lies in front of each. `all`: in,
-// what lies in front of the first; out, of what comes next.
+// Make the values of the warps `first` ... `end` - 1, `apart` from each other, what lies in front
+// of each. `all`: in, what lies in front of `first`; out, of `end`.
 template <typename T_, typename F_>
-__device__ __forceinline__ void pass_warps(front<T_> &all, slot<T_> *parts, int apart, int count,
-                                           const F_ &scan)
+__device__ __forceinline__ void pass_warps(slot<T_> &all, slot<T_> *parts, int apart, int first,
+                                           int end, const F_ &scan)
 {
 #pragma unroll 1
-    for (int warp = 0; warp < count; warp++) {
+    for (int warp = first; warp < end; warp++) {
         const slot<T_> own = parts[warp * apart];
-        parts[warp * apart] = all.value;
-        all.append(own, scan);
+        parts[warp * apart] = all;
+        all.value = scan(all.value, own.value);
     }
 }
 
@@ -191,14 +191,15 @@ __device__ __forceinline__ void pass_block(slot<T_> *fronts, const front<T_> &fi
                                            const F_ &scan)
 {
     __syncthreads();
+    const bool has = begun || first.has;
 #pragma unroll 1
     for (int k = threadIdx.x; k < used; k += 32 * scan_warps) {
-        front<T_> all = first;
+        slot<T_> all = has ? first.value : parts[k];
         if (begun) {
-            all.begin(fronts[k].value);
+            all = fronts[k];
         }
-        pass_warps(all, parts + k, values, count, scan);
-        fronts[k] = all.value;
+        pass_warps(all, parts + k, values, has ? 0 : 1, count, scan);
+        fronts[k] = all;
     }
     __syncthreads();
 }
@@ -291,13 +292,13 @@ template <typename T_, int R_> struct board {
 
     // What lies in front of tile `tile` of an output, for the values from `value` on, whose own are
     // `own`. `before`: in, what lies in front of the output's first element. A whole warp calls.
-    // The tiles of the same group and the groups before are asked in turn, whichever answer first.
+    // The tiles of the same group and the groups before are asked in turn, whichever answer first:
+    // lane k asks tile k of the group, and the group k places before this one.
     template <typename F_>
     __device__ __forceinline__ void look_back(front<values_type> &before, const flock_slot &own,
                                               int output, int tile, int value, const F_ &scan) const
     {
         const int lane = threadIdx.x % 32, place = tile % 32, group = tile / 32;
-        const int reach = min(group, 32);
         unsigned long long *const my_tile =
             tiles + (long long)(output * splits + tile) * step + value / count * words;
         unsigned long long *const my_group =
@@ -306,68 +307,58 @@ template <typename T_, int R_> struct board {
         if (lane == 0 && follows && !closes) {
             write(my_tile, own, aggregate);
         }
-        flock_slot v, other, all; // of a tile, of a group, of my group with this tile
+        flock_slot v = own, other; // of tiles from the group's first to the lane's; of a group
         bool ready = lane >= place, folded = false;
-        state is = nothing;
+        state is = lane > 0 ? nothing : group > 0 ? aggregate : prefix;
         unsigned finished = 0, known;
         do {
             ready = ready || read(my_tile - (place - lane) * step, v) != nothing;
-            if (lane < reach && (is == nothing || finished == 0)) {
-                is = read(my_group - (lane + 1) * step, other);
+            if (lane > 0 && lane <= group && (is == nothing || finished == 0)) {
+                is = read(my_group - lane * step, other);
             }
             finished = __ballot_sync(0xffffffffu, is == prefix);
             known = __ballot_sync(0xffffffffu, is != nothing);
             if (!folded && __all_sync(0xffffffffu, ready)) {
                 folded = true;
-                combine_rows(v, lane, place, 32, scan, (flock_slot *)nullptr);
-                v = shuffle(v, 0, false);
-                if (closes) {
-                    all.value = scan(v.value, own.value);
+#pragma unroll 1
+                for (int distance = 1; distance <= place; distance *= 2) {
+                    const flock_slot left = shuffle(v, distance, true);
+                    if (lane >= distance && lane <= place) {
+                        v.value = scan(left.value, v.value);
+                    }
                 }
-                if (closes && lane == 0 && group > 0) {
-                    write(my_group, all, aggregate);
+                if (closes && lane == 31 && group > 0) {
+                    write(my_group, v, aggregate);
                 }
             }
-        } while (!folded ||
-                 (reach > 0 && (finished == 0 || (~known & ((finished & -finished) - 1)) != 0)));
-        chain(before, other, all, reach > 0 ? __ffs((int)finished) : 0, closes, scan);
-        if (closes && lane == 0) {
-            write(my_group, all, prefix);
-        }
-        if (place > 0) {
-            before.append(v, scan);
-        }
-    }
-
-    // The front of a group, from the nearest of those before it whose chain is finished: it is
-    // `distance` groups away (0: there is none), and the values of all up to it are in the lanes'
-    // `other`. When `closes`, `all` becomes the chain with it. One instruction makes all links of a
-    // value, whoever makes them.
-    template <typename F_>
-    __device__ __forceinline__ void chain(front<values_type> &before, const flock_slot &other,
-                                          flock_slot &all, int distance, bool closes,
-                                          const F_ &scan) const
-    {
-        if (distance > 0) {
-            before.begin(shuffle(other, distance - 1, false).value);
-        }
+        } while (!folded || finished == 0 || (~known & ~finished & (finished - 1)) != 0);
+        // The chain, from the nearest group whose own is finished. One instruction makes all links
+        // of a value, whoever makes them.
+        const int nearest = __ffs((int)finished) - 1;
         front<values_type> link = before;
+        link.has = before.has && nearest == 0;
 #pragma unroll 1
-        for (int k = max(distance, 1) - 2; k >= -(int)closes; k--) {
-            link.append(shuffle(k >= 0 ? other : all, max(k, 0), false), scan);
-            if (k >= 0) {
+        for (int k = nearest; k >= 1 - (int)closes; k--) {
+            if (k == 0) {
                 before = link;
             }
+            link.append(shuffle(k > 0 ? other : v, k > 0 ? k : 31, false), scan);
         }
-        all = link.value;
+        if (closes && lane == 0) {
+            write(my_group, link.value, prefix);
+        }
+        before = closes ? before : link;
+        if (place > 0) {
+            before.append(shuffle(v, place - 1, false), scan);
+        }
     }
 
     // Look back for all `used` values of a tile, a warp for `count` of them: `to` receives what
-    // lies in front of them. `parts`: of each of the `warps` warps a row of `values` values: in,
-    // their own; out, what lies in front of each within the tile. The whole block calls.
+    // lies in front of them. `parts`: of each warp a row of `values` values: in, its own; out, of
+    // all but the first, what lies in front of it within the tile. The whole block calls.
     template <typename F_>
     __device__ __forceinline__ void fronts(slot<T_> *to, const front<T_> &first, slot<T_> *parts,
-                                           int values, int warps, int used, int output, int tile,
+                                           int values, int used, int output, int tile,
                                            const F_ &scan) const
     {
         const auto scan_all = [&](const values_type &a, const values_type &b) {
@@ -382,10 +373,10 @@ template <typename T_, int R_> struct board {
         __syncthreads();
 #pragma unroll 1
         for (int k = threadIdx.x / 32 * count; k < used; k += scan_warps * count) {
-            front<T_> passed;
-            passed.has = false;
+            slot<T_> passed;
             if (lane < count) {
-                pass_warps(passed, parts + k + lane, values, warps, scan);
+                passed = parts[k + lane];
+                pass_warps(passed, parts + k + lane, values, 1, scan_warps, scan);
             }
             front<values_type> before;
             flock_slot own;
@@ -393,7 +384,7 @@ template <typename T_, int R_> struct board {
 #pragma unroll
             for (int c = 0; c < count; c++) {
                 before.value.value.of[c] = first.value;
-                own.value.of[c] = shuffle(passed.value, c, false);
+                own.value.of[c] = shuffle(passed, c, false);
             }
             look_back(before, own, output, tile, k, scan_all);
             if (lane == 0) {

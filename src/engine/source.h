@@ -98,8 +98,9 @@ void qn_source_post(qn_text *out, const qn_call *call);
 void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id);
 /** Offsets `_quern_kK` of output `_quern_o`, and `_quern_e` where lanes lie along it. */
 void qn_source_kept(qn_text *out, const qn_call *call, int levels);
-/** Offsets `_quern_jK` of unit `_quern_u`, and `_quern_e` where lanes lie along it. */
-void qn_source_reduced(qn_text *out, const qn_call *call, int levels);
+/** Offsets `_quern_jK` of unit `_quern_u` for the operands [first, end), and `_quern_e` where lanes
+ * lie along it. */
+void qn_source_reduced(qn_text *out, const qn_call *call, int levels, uint32_t first, uint32_t end);
 /** The element of operand `k` at place `at` of the lane's dimension, as a dereferenced pointer. */
 void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const char *at);
 /** Load `_quern_xK` of all inputs: packs, or (unless `pack`) single elements. */

@@ -89,12 +89,13 @@ int qn_source_lane_dim(const qn_fold_form *f)
     return f->columns ? f->kept - 1 : (f->reduced == 0 ? -1 : f->kept + f->reduced - 1);
 }
 
-/** Split position `from` over the dimensions [first, last) into offsets `PREFIXk`. */
+/** Split position `from` over the dimensions [first, last) into offsets `PREFIXk` of the operands
+ * [operand, end). */
 static void split_position(qn_text *out, const qn_call *call, int levels, int first, int last,
-                           const char *from, const char *prefix, uint32_t operands)
+                           const char *from, const char *prefix, uint32_t operand, uint32_t end)
 {
     const qn_fold_form *f = &call->fold.form;
-    for (uint32_t k = 0; k < operands; k++) {
+    for (uint32_t k = operand; k < end; k++) {
         qn_source_indent(out, levels);
         qn_text_printf(out, "long long %s%u = 0;\n", prefix, k);
     }
@@ -119,7 +120,7 @@ static void split_position(qn_text *out, const qn_call *call, int levels, int fi
                            f->columns ? "" : " + _quern_s.head");
             continue;
         }
-        for (uint32_t k = 0; k < operands; k++) {
+        for (uint32_t k = operand; k < end; k++) {
             qn_source_indent(out, levels);
             qn_text_printf(out, "%s%u += (long long)_quern_c * _quern_s.stride[%u][%d];\n", prefix,
                            k, k, d);
@@ -135,14 +136,14 @@ void qn_source_kept(qn_text *out, const qn_call *call, int levels)
         qn_source_indent(out, levels);
         qn_text_puts(out, "_quern_index _quern_e = 0;\n");
     }
-    split_position(out, call, levels, 0, f->kept, "_quern_o", "_quern_k", call->operand_count);
+    split_position(out, call, levels, 0, f->kept, "_quern_o", "_quern_k", 0, call->operand_count);
 }
 
-void qn_source_reduced(qn_text *out, const qn_call *call, int levels)
+void qn_source_reduced(qn_text *out, const qn_call *call, int levels, uint32_t first, uint32_t end)
 {
     const qn_fold_form *f = &call->fold.form;
-    split_position(out, call, levels, f->kept, f->kept + f->reduced, "_quern_u", "_quern_j",
-                   moving(call));
+    split_position(out, call, levels, f->kept, f->kept + f->reduced, "_quern_u", "_quern_j", first,
+                   end);
 }
 
 void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const char *at)

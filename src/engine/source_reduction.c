@@ -168,7 +168,7 @@ static void unit_hole(qn_text *out, const qn_call *call)
     if (!f->columns) {
         qn_text_puts(out, "        _quern_index _quern_e = 0;\n");
     }
-    qn_source_reduced(out, call, 2);
+    qn_source_reduced(out, call, 2, 0, call->input_operands);
     if (f->lanes == 1) {
         if (lane >= 0) {
             qn_source_position_of(out, call, 2, lane, "_quern_e");

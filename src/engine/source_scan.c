@@ -48,17 +48,20 @@ static void place_hole(qn_text *out, const qn_call *call)
     } else {
         qn_text_puts(out, "    const int _quern_group = blockIdx.x;\n");
     }
-    qn_text_printf(out,
-                   "    const int _quern_turn = %s, _quern_pace = %s;\n"
-                   "    const int _quern_from = %s;\n"
-                   "    _quern_index _quern_o = (_quern_index)%s * (32 / _quern_width) + "
-                   "_quern_side;\n"
-                   "    const bool _quern_live = _quern_o < _quern_s.outputs;\n"
-                   "    _quern_o = min(_quern_o, _quern_s.outputs - 1);\n",
-                   f->block ? "_quern_warp" : "0", f->columns ? "1" : "_quern_width",
-                   f->columns ? "(_quern_turn * _quern_width + _quern_at) * _quern_steps"
-                              : "_quern_turn * _quern_steps * _quern_width + _quern_at",
-                   f->block ? "_quern_group" : "(_quern_group * 8 + _quern_warp)");
+    qn_text_printf(
+        out,
+        "    const int _quern_turn = %s, _quern_pace = %s;\n"
+        "    const int _quern_from = %s;\n"
+        "    [[maybe_unused]] _quern_index _quern_o = (_quern_index)%s * (32 / _quern_width) + "
+        "_quern_side;\n"
+        "%s",
+        f->block ? "_quern_warp" : "0", f->columns ? "1" : "_quern_width",
+        f->columns ? "(_quern_turn * _quern_width + _quern_at) * _quern_steps"
+                   : "_quern_turn * _quern_steps * _quern_width + _quern_at",
+        f->block ? "_quern_group" : "(_quern_group * 8 + _quern_warp)",
+        f->block && !f->columns ? "    constexpr bool _quern_live = true;\n"
+                                : "    const bool _quern_live = _quern_o < _quern_s.outputs;\n"
+                                  "    _quern_o = min(_quern_o, _quern_s.outputs - 1);\n");
 }
 
 /** The units of this lane's output, and how many of them are its own to scan: a lane that has none
@@ -150,10 +153,18 @@ static void begin_hole(qn_text *out, const qn_call *call)
 
 /* ---- fronts --------------------------------------------------------------------------------- */
 
-/** How many units an output's lanes have in all rounds; of columns, how many lanes have any. */
+/** How many units an output's lanes have in all rounds; of columns, how many lanes have any. In a
+ * tile all count: behind the end of an output are repeated units, and nobody asks for what they
+ * come to. */
 static void count(qn_text *out, const qn_call *call)
 {
     bool columns = call->fold.form.columns;
+    if (call->fold.form.split) {
+        qn_text_puts(out,
+                     "        const int _quern_count = _quern_live ? _quern_width * _quern_rounds "
+                     ": 0;\n");
+        return;
+    }
     qn_text_printf(out,
                    "        const int _quern_count = (int)min(max(%s_quern_units - _quern_base - "
                    "_quern_from%s, (_quern_index)0), (_quern_index)(_quern_width * "
@@ -167,30 +178,31 @@ static void count(qn_text *out, const qn_call *call)
 static void block_fronts(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    qn_text_printf(
-        out,
-        "#pragma unroll\n"
-        "        for (int _quern_l = 0; _quern_l < _quern_tracks; _quern_l++)\n"
-        "            if (_quern_at == 0 && _quern_count > 0)\n"
-        "                _quern_parts[_quern_warp * _quern_values + _quern_side * _quern_tracks + "
-        "_quern_l] = _quern_total[_quern_l];\n"
-        "        const int _quern_abreast = _quern_steps * _quern_width;\n"
-        "        const int _quern_warps = (int)min(max(%s - _quern_base + _quern_abreast - 1, "
-        "(_quern_index)0) / _quern_abreast, (_quern_index)quern::scan_warps);\n"
-        "        const int _quern_used = (int)min(_quern_s.results - "
-        "(_quern_index)_quern_group * _quern_values, (_quern_index)_quern_values);\n",
-        f->columns ? "_quern_s.units" : "_quern_units");
+    qn_text_puts(out, "#pragma unroll\n"
+                      "        for (int _quern_l = 0; _quern_l < _quern_tracks; _quern_l++)\n"
+                      "            if (_quern_at == 0 && _quern_count > 0)\n"
+                      "                _quern_parts[_quern_warp * _quern_values + _quern_side * "
+                      "_quern_tracks + _quern_l] = _quern_total[_quern_l];\n");
+    qn_text_printf(out, "        const int _quern_used = %s;\n",
+                   f->columns ? "(int)min(_quern_s.results - (_quern_index)_quern_group * "
+                                "_quern_values, (_quern_index)_quern_values)"
+                              : "1");
     if (f->split) {
         qn_text_puts(
-            out,
-            "        const quern::board<_type_reduce, _quern_tracks> _quern_board(_quern_w, "
-            "_quern_ticket, _quern_groups, _quern_splits, _quern_values);\n"
-            "        _quern_board.fronts(_quern_fronts, _quern_initial, _quern_parts, "
-            "_quern_values, _quern_warps, _quern_used, _quern_group, _quern_tile, _quern_scan);\n");
+            out, "        const quern::board<_type_reduce, _quern_tracks> _quern_board(_quern_w, "
+                 "_quern_ticket, _quern_groups, _quern_splits, _quern_values);\n"
+                 "        _quern_board.fronts(_quern_fronts, _quern_initial, _quern_parts, "
+                 "_quern_values, _quern_used, _quern_group, _quern_tile, _quern_scan);\n");
     } else {
-        qn_text_puts(out, "        quern::pass_block(_quern_fronts, _quern_initial, _quern_base > "
-                          "0, _quern_parts, _quern_values, _quern_used, _quern_warps, "
-                          "_quern_scan);\n");
+        qn_text_printf(
+            out,
+            "        const int _quern_abreast = _quern_steps * _quern_width;\n"
+            "        const int _quern_warps = (int)min(max(%s - _quern_base + _quern_abreast - 1, "
+            "(_quern_index)0) / _quern_abreast, (_quern_index)quern::scan_warps);\n"
+            "        quern::pass_block(_quern_fronts, _quern_initial, _quern_base > "
+            "0, _quern_parts, _quern_values, _quern_used, _quern_warps, "
+            "_quern_scan);\n",
+            f->columns ? "_quern_s.units" : "_quern_units");
     }
 }
 

@@ -35,22 +35,25 @@ void qn_source_scan_registers(qn_text *out, const qn_call *call)
     }
 }
 
-/** Where unit `_quern_u` lies: `_quern_n`, the position of its first element. */
-static void unit(qn_text *out, const qn_call *call)
+/** Where unit `_quern_u` lies, for the operands [first, end): `_quern_n`, the position of its first
+ * element. */
+static void unit(qn_text *out, const qn_call *call, uint32_t first, uint32_t end)
 {
     const qn_fold_form *f = &call->fold.form;
     if (!f->columns) {
-        qn_text_puts(out, "                _quern_index _quern_e = 0;\n");
+        qn_text_puts(out, "                [[maybe_unused]] _quern_index _quern_e = 0;\n");
     }
-    qn_source_reduced(out, call, 4);
+    qn_source_reduced(out, call, 4, first, end);
     if (call->fold.form.ragged) {
         qn_text_puts(out, "                _quern_e -= _quern_skip;\n");
     }
-    qn_text_printf(out, "                const _quern_index _quern_n = _quern_u%s%s;\n",
+    qn_text_printf(out,
+                   "                [[maybe_unused]] const _quern_index _quern_n = _quern_u%s%s;\n",
                    f->columns || f->lanes == 1 ? "" : " * _quern_lanes",
                    call->fold.form.ragged ? " - _quern_skip" : "");
     if (call->fold.form.ragged) {
-        qn_text_puts(out, "                const bool _quern_whole = _quern_n >= 0 && _quern_n + "
+        qn_text_puts(out, "                [[maybe_unused]] const bool _quern_whole = _quern_n >= "
+                          "0 && _quern_n + "
                           "_quern_lanes <= _quern_s.covered;\n");
     }
 }
@@ -125,7 +128,7 @@ static void lane_position(qn_text *out, const qn_call *call, int levels)
 void qn_source_scan_load(qn_text *out, const qn_call *call)
 {
     bool ragged = call->fold.form.ragged;
-    unit(out, call);
+    unit(out, call, 0, call->input_operands);
     if (ragged) {
         qn_text_puts(out, "                if (_quern_whole) {\n");
         for (uint32_t k = 0; k < call->input_operands; k++) {
@@ -143,7 +146,7 @@ void qn_source_scan_take(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     if (f->ragged || call->kernel->uses_position || call->kernel->uses_axes) {
-        unit(out, call);
+        unit(out, call, 0, 0);
     }
     qn_text_puts(out, f->columns
                           ? "                _quern_slot(&_quern_v)[_quern_lanes] = _quern_t[0];\n"
@@ -158,7 +161,7 @@ void qn_source_scan_take(qn_text *out, const qn_call *call)
     if (f->columns) {
         qn_text_puts(out, "                    if (_quern_j == 0) _quern_v[_quern_l].value = "
                           "_quern_m;\n"
-                          "                    else if (_quern_i < _quern_units) "
+                          "                    else if (_quern_tiles || _quern_i < _quern_units) "
                           "_quern_v[_quern_l].value = "
                           "_quern_scan(_quern_v[_quern_l].value, _quern_m);\n");
     }
@@ -274,7 +277,7 @@ static void post_packs(qn_text *out, const qn_call *call, int levels)
 void qn_source_scan_give(qn_text *out, const qn_call *call)
 {
     qn_text_puts(out, "                _quern_slot _quern_v[_quern_lanes];\n");
-    unit(out, call);
+    unit(out, call, call->input_operands, call->operand_count);
     if (call->fold.form.columns) {
         column_values(out, call);
     } else {
