@@ -10,6 +10,7 @@
 #define WARP          32
 #define WARPS         (QN_FOLD_BLOCK / WARP)
 #define MOST_STEPS    8   /**< units of a thread at once: each is compiled for itself */
+#define COLUMN_STEPS  16  /**< the same of tiles of columns, where a warp scans once for all */
 #define PARKED_BYTES  128 /**< of values that a thread of a tile keeps in shared memory */
 #define SEGMENT_BYTES 128 /**< side by side, that keep narrow blocks of columns fast */
 #define TILE_BYTES    32  /**< the same of tiles, which wait for each other: for few values each */
@@ -173,7 +174,8 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
     choose_threads(&m);
     if (fold->form.split) {
         values = thread_values(value_size, true);
-        fold->form.steps = (uint8_t)QN_MIN(values / fold->form.lanes, MOST_STEPS);
+        uint32_t most = fold->form.columns ? COLUMN_STEPS : MOST_STEPS;
+        fold->form.steps = (uint8_t)QN_MIN(values / fold->form.lanes, most);
         choose_threads(&m);
     }
     fold->form.wide = qn_fold_needs_wide(&m);
