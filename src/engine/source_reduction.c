@@ -34,8 +34,9 @@ static void place_hole(qn_text *out, const qn_call *call)
             qn_text_printf(out, "    constexpr int _quern_shift = %d;\n", QN_FOLD_BLOCK_SHIFT);
         }
     } else {
-        qn_text_puts(out, "    const int _quern_workers = (int)_quern_s.workers, "
-                          "_quern_shift = (int)_quern_s.shift;\n");
+        /* By its shift, so that the compiler divides by it without a division. */
+        qn_text_puts(out, "    const int _quern_shift = (int)_quern_s.shift, "
+                          "_quern_workers = 1 << _quern_shift;\n");
         qn_text_printf(out, "    const int _quern_beside = %d >> _quern_shift;\n", QN_FOLD_BLOCK);
         qn_text_printf(out,
                        f->columns ? "    const int _quern_r = threadIdx.x >> (%d - _quern_shift);\n"
