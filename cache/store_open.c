@@ -8,6 +8,7 @@
  */
 #include "cache/store.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #define OPEN_TRIES 3
@@ -99,8 +100,9 @@ static char *immutable_name(const char *path)
 
 static int open_file(qn_store *store)
 {
-    bool writable = access(store->folder, W_OK) == 0 &&
-                    (!qn_file_exists(store->path) || access(store->path, W_OK) == 0);
+    /* One question: between two another process may set a damaged file aside. */
+    bool writable =
+        access(store->folder, W_OK) == 0 && (access(store->path, W_OK) == 0 || errno == ENOENT);
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     int code;
     if (writable) {
