@@ -9,51 +9,47 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 struct qn_library {
     void *handle;
-    char *path;
+    char path[PATH_MAX];
 };
 
-static char *loaded_path(void *handle, const char *name)
+/* The file that was loaded: what the loader calls it, else the name that was given. */
+static void note_path(qn_library *library, const char *name)
 {
     struct link_map *map = NULL;
-    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name && map->l_name[0]) {
-        return qn_strdup(map->l_name);
-    }
-    return qn_strdup(name);
+    bool told = dlinfo(library->handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name;
+    snprintf(library->path, sizeof library->path, "%s",
+             told && map->l_name[0] ? map->l_name : name);
 }
 
 bool qn_library_open(qn_library **out, const char *const *names, char **why)
 {
     *out = NULL;
     *why = NULL;
+    /* First of all: what was loaded is not unloaded again for want of memory. */
+    qn_library *library = qn_calloc(1, sizeof *library);
+    if (!library) {
+        return false;
+    }
     qn_text said = {0};
     for (; *names; names++) {
-        void *handle = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
-        if (!handle) {
-            const char *reason = dlerror();
-            qn_text_printf(&said, "%s%s", said.length ? "; " : "", reason ? reason : *names);
-            continue;
-        }
-        qn_library *library = qn_calloc(1, sizeof *library);
-        char *path = loaded_path(handle, *names);
-        if (!library || !path) {
-            qn_free(library);
-            qn_free(path);
-            dlclose(handle);
+        library->handle = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
+        if (library->handle) {
+            note_path(library, *names);
             qn_text_free(&said);
-            break;
+            *out = library;
+            return true;
         }
-        library->handle = handle;
-        library->path = path;
-        qn_text_free(&said);
-        *out = library;
-        return true;
+        const char *reason = dlerror();
+        qn_text_printf(&said, "%s%s", said.length ? "; " : "", reason ? reason : *names);
     }
+    qn_free(library);
     *why = qn_text_take(&said);
     return false;
 }
@@ -72,7 +68,6 @@ void qn_library_close(qn_library *library)
 {
     if (library) {
         dlclose(library->handle);
-        qn_free(library->path);
         qn_free(library);
     }
 }
