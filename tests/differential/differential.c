@@ -142,9 +142,9 @@ static bool one_case(const options *o, const diff_device *device, const diff_dev
     return good;
 }
 
-/* Skip where the device that was asked for is absent: there is nothing to hold against the answers.
- * The software device is always there, so that only ./dev gpu can skip, on a machine without a GPU.
- */
+/* Skips where the device that was asked for is absent, because without its results there is nothing
+ * to hold against the answers. The software device is always there: ./dev test never skips, and
+ * ./dev gpu only on a machine without a GPU. */
 static int look_for_device(const options *o)
 {
     const char *why;

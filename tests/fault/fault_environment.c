@@ -15,7 +15,9 @@
 static void prepare(void)
 {
     scratch_make();
-    whole_open(); /* skips without NVRTC: these tests run kernels to their results */
+    /* Skips without NVRTC, because these tests run kernels to their results; runs wherever ./dev
+     * has fetched one. */
+    whole_open();
     whole_close();
     warnings = 0;
 }

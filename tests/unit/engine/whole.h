@@ -13,6 +13,10 @@
 
 static quern_engine *engine;
 
+/* Open the engine on the device that QUERN_DEVICE names. Skips the test where there is no NVRTC:
+ * then no kernel can be made, and a test that looks at results has nothing to look at. Wherever
+ * ./dev runs there is one, because it fetches NVRTC when none is found, so that these tests run in
+ * every ./dev test. */
 static inline void whole_open(void)
 {
     quern_compiler_info compiler = {.size = sizeof compiler};
