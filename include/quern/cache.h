@@ -26,6 +26,11 @@ typedef struct quern_cache_stats {
     double compile_ms;   /**< time of those compilations, summed */
 } quern_cache_stats;
 
+#define QUERN_CACHE_STATS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(quern_cache_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                 \
+    }
+
 /** Errors: QUERN_ERROR_CACHE when a database should be in use and cannot be read. */
 QUERN_API quern_status quern_cache_get_stats(quern_engine *engine, quern_cache_stats *stats);
 

@@ -2,21 +2,36 @@
  *
  * Calls: arguments packed by their C types.
  *
- * quern_call(kernel, argument, ...) calls a kernel with up to 16 arguments, where
+ * quern_call(kernel, argument, ...) calls a kernel with up to 64 arguments, where
  *
  *     quern_array *   is an array        int, long, ...   a literal       float    a float32 scalar
  *     quern_array **  is an output       double           a literal       quern_value   itself
  *
+ * and in C `double _Complex` is a literal and `float _Complex` a complex64 scalar.
+ *
  * quern_function_call(function, launch, argument, ...) does the same for a function of a module,
- * where each argument has the bytes of its C type: int is int32, double is float64, and so on.
- * QUERN_VALUES and QUERN_ARGUMENTS make the same lists for quern_call_n(), quern_bind() and
- * quern_function_call_n(), whose errors these calls return.
+ * where each argument has the bytes of its C type: int is int32, double is float64, and so on. A
+ * pointer of any type (float *, const void *, ...) is a device address.
+ *
+ * QUERN_VALUES(argument, ...) and QUERN_ARGUMENTS(argument, ...) make the same lists for
+ * quern_call_n(), quern_bind() and quern_function_call_n(), whose errors these calls return:
+ *
+ *     quern_value values[] = {QUERN_VALUES(x, 2.0, &z)};
+ *
+ * All of it works in C11 and later and in C++11 and later.
  */
 #ifndef QUERN_CALL_H
 #define QUERN_CALL_H
 
 #include <quern/kernel.h>
+#include <quern/lists.h>
 #include <quern/module.h>
+#include <string.h>
+
+/** The arguments (1 to 64) as a list of quern_value for an array initialiser: of a kernel, and of a
+ * function of a module. */
+#define QUERN_VALUES(...)    QUERN_LIST(quern_value_of, __VA_ARGS__)
+#define QUERN_ARGUMENTS(...) QUERN_LIST(quern_argument_of, __VA_ARGS__)
 
 #ifdef __cplusplus
 
@@ -37,10 +52,18 @@ static inline quern_value quern_value_of(double v) { return quern_literal_double
 static inline quern_value quern_value_of(quern_value v) { return v; }
 
 static inline quern_value quern_argument_of(quern_array *v) { return quern_value_array(v); }
-static inline quern_value quern_argument_of(void *v) { return quern_value_pointer(v); }
-/** A pointer to const is neither an array nor a truth value. */
-template <typename T> quern_value quern_argument_of(const T *v) = delete;
+/** A device address. */
+template <typename T> quern_value quern_argument_of(T *v) { return quern_argument_pointer(v); }
+/** What is Quern's own is not in device memory. */
+quern_value quern_argument_of(const quern_array *v) = delete;
+quern_value quern_argument_of(quern_array **v) = delete;
+quern_value quern_argument_of(quern_engine *v) = delete;
+quern_value quern_argument_of(quern_function *v) = delete;
+quern_value quern_argument_of(quern_kernel *v) = delete;
+quern_value quern_argument_of(quern_module *v) = delete;
+quern_value quern_argument_of(quern_stream *v) = delete;
 static inline quern_value quern_argument_of(bool v) { return quern_argument_bool(v); }
+static inline quern_value quern_argument_of(char v) { return quern_argument_char((signed char)v); }
 static inline quern_value quern_argument_of(signed char v) { return quern_argument_char(v); }
 static inline quern_value quern_argument_of(unsigned char v) { return quern_argument_uchar(v); }
 static inline quern_value quern_argument_of(short v) { return quern_argument_short(v); }
@@ -92,25 +115,24 @@ static inline quern_status quern_function_call(quern_function *function,
         unsigned long long: quern_literal_uint,                                                    \
         float: quern_scalar_float,                                                                 \
         double: quern_literal_double,                                                              \
+        float _Complex: quern_scalar_float_complex,                                                \
+        double _Complex: quern_literal_double_complex,                                             \
         quern_value: quern_value_same)(v)
 
-#define quern_call(...)                                                                            \
-    QUERN_CALL_PICK(__VA_ARGS__, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, 0, 0)             \
-    (__VA_ARGS__)
-#define QUERN_CALL_PICK(k, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16,  \
-                        pick, ...)                                                                 \
-    QUERN_CALL_##pick
-#define QUERN_CALL_0(kernel) quern_call_n((kernel), NULL, 0, NULL)
-#define QUERN_CALL_N(kernel, ...)                                                                  \
-    quern_call_n((kernel), (const quern_value[]){QUERN_VALUES(__VA_ARGS__)},                       \
-                 sizeof((const quern_value[]){QUERN_VALUES(__VA_ARGS__)}) / sizeof(quern_value),   \
-                 NULL)
-
+/** Whatever has no line is a pointer, a device address; or it does not compile, as what is Quern's
+ * own. */
 #define quern_argument_of(v)                                                                       \
     _Generic((v),                                                                                  \
         quern_array *: quern_value_array,                                                          \
-        void *: quern_value_pointer,                                                               \
+        const quern_array *: quern_not_an_argument,                                                \
+        quern_array **: quern_not_an_argument,                                                     \
+        quern_engine *: quern_not_an_argument,                                                     \
+        quern_function *: quern_not_an_argument,                                                   \
+        quern_kernel *: quern_not_an_argument,                                                     \
+        quern_module *: quern_not_an_argument,                                                     \
+        quern_stream *: quern_not_an_argument,                                                     \
         _Bool: quern_argument_bool,                                                                \
+        char: quern_argument_char,                                                                 \
         signed char: quern_argument_char,                                                          \
         unsigned char: quern_argument_uchar,                                                       \
         short: quern_argument_short,                                                               \
@@ -123,46 +145,52 @@ static inline quern_status quern_function_call(quern_function *function,
         unsigned long long: quern_argument_ulong,                                                  \
         float: quern_scalar_float,                                                                 \
         double: quern_argument_double,                                                             \
-        quern_value: quern_value_same)(v)
+        float _Complex: quern_scalar_float_complex,                                                \
+        double _Complex: quern_argument_double_complex,                                            \
+        quern_value: quern_value_same,                                                             \
+        default: quern_argument_pointer)(v)
+
+/** Nothing that could be passed has this type, so whatever chooses this does not compile. */
+struct quern_not_an_argument {
+    char none;
+};
+static inline quern_value quern_not_an_argument(struct quern_not_an_argument value)
+{
+    return quern_literal_int(value.none);
+}
+
+static inline quern_value quern_literal_double_complex(double _Complex value)
+{
+    double parts[2];
+    memcpy(parts, &value, sizeof parts);
+    return quern_literal_complex(parts[0], parts[1]);
+}
+static inline quern_value quern_argument_double_complex(double _Complex value)
+{
+    double parts[2];
+    memcpy(parts, &value, sizeof parts);
+    return quern_scalar_complex(QUERN_COMPLEX128, parts[0], parts[1]);
+}
+static inline quern_value quern_scalar_float_complex(float _Complex value)
+{
+    float parts[2];
+    memcpy(parts, &value, sizeof parts);
+    return quern_scalar_complex(QUERN_COMPLEX64, (double)parts[0], (double)parts[1]);
+}
+
+#define quern_call(...)         QUERN_JOIN(QUERN_CALL_, QUERN_AFTER_1(NONE, SOME, __VA_ARGS__))(__VA_ARGS__)
+#define QUERN_CALL_NONE(kernel) quern_call_n((kernel), NULL, 0, NULL)
+#define QUERN_CALL_SOME(kernel, ...)                                                               \
+    quern_call_n((kernel), (const quern_value[]){QUERN_VALUES(__VA_ARGS__)},                       \
+                 QUERN_COUNT(__VA_ARGS__), NULL)
 
 #define quern_function_call(...)                                                                   \
-    QUERN_LAUNCH_PICK(__VA_ARGS__, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, 0, 0)           \
-    (__VA_ARGS__)
-#define QUERN_LAUNCH_PICK(f, l, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15,  \
-                          a16, pick, ...)                                                          \
-    QUERN_LAUNCH_##pick
-#define QUERN_LAUNCH_0(function, launch) quern_function_call_n((function), (launch), NULL, 0)
-#define QUERN_LAUNCH_N(function, launch, ...)                                                      \
-    quern_function_call_n(                                                                         \
-        (function), (launch), (const quern_value[]){QUERN_ARGUMENTS(__VA_ARGS__)},                 \
-        sizeof((const quern_value[]){QUERN_ARGUMENTS(__VA_ARGS__)}) / sizeof(quern_value))
-
-/** The arguments (1 to 16) as a list of quern_value for an array initialiser: of a kernel, and of a
- * function of a module. */
-#define QUERN_VALUES(...)    QUERN_LIST(quern_value_of, __VA_ARGS__)
-#define QUERN_ARGUMENTS(...) QUERN_LIST(quern_argument_of, __VA_ARGS__)
-#define QUERN_LIST(...)                                                                            \
-    QUERN_LIST_PICK(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)         \
-    (__VA_ARGS__)
-#define QUERN_LIST_PICK(of, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, \
-                        count, ...)                                                                \
-    QUERN_LIST_##count
-#define QUERN_LIST_1(of, a)       of(a)
-#define QUERN_LIST_2(of, a, ...)  of(a), QUERN_LIST_1(of, __VA_ARGS__)
-#define QUERN_LIST_3(of, a, ...)  of(a), QUERN_LIST_2(of, __VA_ARGS__)
-#define QUERN_LIST_4(of, a, ...)  of(a), QUERN_LIST_3(of, __VA_ARGS__)
-#define QUERN_LIST_5(of, a, ...)  of(a), QUERN_LIST_4(of, __VA_ARGS__)
-#define QUERN_LIST_6(of, a, ...)  of(a), QUERN_LIST_5(of, __VA_ARGS__)
-#define QUERN_LIST_7(of, a, ...)  of(a), QUERN_LIST_6(of, __VA_ARGS__)
-#define QUERN_LIST_8(of, a, ...)  of(a), QUERN_LIST_7(of, __VA_ARGS__)
-#define QUERN_LIST_9(of, a, ...)  of(a), QUERN_LIST_8(of, __VA_ARGS__)
-#define QUERN_LIST_10(of, a, ...) of(a), QUERN_LIST_9(of, __VA_ARGS__)
-#define QUERN_LIST_11(of, a, ...) of(a), QUERN_LIST_10(of, __VA_ARGS__)
-#define QUERN_LIST_12(of, a, ...) of(a), QUERN_LIST_11(of, __VA_ARGS__)
-#define QUERN_LIST_13(of, a, ...) of(a), QUERN_LIST_12(of, __VA_ARGS__)
-#define QUERN_LIST_14(of, a, ...) of(a), QUERN_LIST_13(of, __VA_ARGS__)
-#define QUERN_LIST_15(of, a, ...) of(a), QUERN_LIST_14(of, __VA_ARGS__)
-#define QUERN_LIST_16(of, a, ...) of(a), QUERN_LIST_15(of, __VA_ARGS__)
+    QUERN_JOIN(QUERN_LAUNCH_, QUERN_AFTER_2(NONE, SOME, __VA_ARGS__))(__VA_ARGS__)
+#define QUERN_LAUNCH_NONE(function, launch) quern_function_call_n((function), (launch), NULL, 0)
+#define QUERN_LAUNCH_SOME(function, launch, ...)                                                   \
+    quern_function_call_n((function), (launch),                                                    \
+                          (const quern_value[]){QUERN_ARGUMENTS(__VA_ARGS__)},                     \
+                          QUERN_COUNT(__VA_ARGS__))
 
 #endif /* __cplusplus */
 

@@ -28,6 +28,11 @@ typedef struct quern_allocator {
     void *context;
 } quern_allocator;
 
+#define QUERN_ALLOCATOR_INIT                                                                       \
+    {                                                                                              \
+        sizeof(quern_allocator), 0, NULL, NULL, NULL                                               \
+    }
+
 /** `level`: "error", "warn", "info" or "debug". Called from any thread that uses the engine. */
 typedef void (*quern_log_function)(void *context, const char *level, const char *message);
 

@@ -132,6 +132,10 @@ typedef struct quern_function_info {
     uint32_t parameter_count;    /**< UINT32_MAX: not known */
     uint32_t reserved;
 } quern_function_info;
+#define QUERN_FUNCTION_INFO_INIT                                                                   \
+    {                                                                                              \
+        sizeof(quern_function_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                               \
+    }
 /** Fill *info. */
 QUERN_API quern_status quern_function_get_info(quern_function *function, quern_function_info *info);
 /** Offset and size of parameter `index` in the parameter block, in bytes.
@@ -174,11 +178,20 @@ typedef struct quern_launch_options {
     {                                                                                              \
         sizeof(quern_launch_options), {0}, {0}, 0, {0}, 0, 0, 0, 0, 0, NULL                        \
     }
-#ifndef __cplusplus
-/** A launch of so many blocks of so many threads, along x. */
+#define QUERN_GRID_FIELDS(blocks, threads)                                                         \
+    sizeof(quern_launch_options), {(uint32_t)(blocks)}, {(uint32_t)(threads)}, 0, {0}, 0, 0, 0, 0, \
+        0, NULL
+/** A launch of so many blocks of so many threads, along x: pass `&QUERN_GRID(64, 256)`. It lives as
+ * long as the statement that it stands in (in C: as the block). */
+#ifdef __cplusplus
 #define QUERN_GRID(blocks, threads)                                                                \
-    ((quern_launch_options){                                                                       \
-        sizeof(quern_launch_options), {(blocks)}, {(threads)}, 0, {0}, 0, 0, 0, 0, 0, NULL})
+    (quern_launch_here(quern_launch_options{QUERN_GRID_FIELDS(blocks, threads)}))
+static inline const quern_launch_options &quern_launch_here(const quern_launch_options &launch)
+{
+    return launch;
+}
+#else
+#define QUERN_GRID(blocks, threads) ((quern_launch_options){QUERN_GRID_FIELDS(blocks, threads)})
 #endif
 
 /** Launch a function: `values` are its parameters, in order.

@@ -33,7 +33,7 @@
  *     quern/value.h    values               one argument of a call
  *     quern/kernel.h   kernels              elementwise, reductions, scans: defining and calling
  *     quern/module.h   modules              CUDA source and images: functions, globals, launches
- *     quern/call.h     calls                arguments packed by their C types
+ *     quern/call.h     calls                arguments packed by their C types (lists.h is its own)
  *     quern/stream.h   streams and events   order and time on the device
  *     quern/cache.h    the cache            what it holds
  *     quern/setup.h    devices and set-up   what was found on this machine

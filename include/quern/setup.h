@@ -25,6 +25,11 @@ typedef struct quern_device_info {
     uint32_t driver_version; /**< 13000 for 13.0; 0 for the software device */
 } quern_device_info;
 
+#define QUERN_DEVICE_INFO_INIT                                                                     \
+    {                                                                                              \
+        sizeof(quern_device_info), 0, "", "", "", "", 0, 0, 0, 0, 0                                \
+    }
+
 /** The engine's device. */
 QUERN_API quern_status quern_get_device_info(quern_engine *engine, quern_device_info *info);
 
@@ -43,6 +48,12 @@ typedef struct quern_compiler_info {
     char identity[64];  /**< the library's build id, in hexadecimal, or "" */
     char problem[1024]; /**< why it cannot be used and where it was looked for, or "" */
 } quern_compiler_info;
+
+#define QUERN_COMPILER_INFO_INIT                                                                   \
+    {                                                                                              \
+        sizeof(quern_compiler_info), 0, 0, 0, "", "", ""                                           \
+    }
+
 QUERN_API quern_status quern_get_compiler_info(quern_compiler_info *info, int load);
 
 #ifdef __cplusplus

@@ -131,6 +131,11 @@ static inline quern_value quern_value_pointer(void *pointer)
     v.as.pointer = pointer;
     return v;
 }
+/** As quern_value_pointer(), from a pointer to anything, const or not. */
+static inline quern_value quern_argument_pointer(const void *pointer)
+{
+    return quern_value_pointer((void *)(uintptr_t)pointer);
+}
 static inline quern_value quern_argument_bool(int value)
 {
     return quern_scalar_int(QUERN_BOOL, value != 0);

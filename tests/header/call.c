@@ -9,6 +9,9 @@ quern_status every_argument(quern_kernel *kernel, quern_array *x, quern_array *z
 quern_status every_count(quern_kernel *kernel, quern_array *x, quern_array *z);
 quern_status every_structure(quern_engine **engine);
 quern_status every_launch(quern_function *function, quern_array *x);
+quern_status every_pointer(quern_function *function);
+quern_status most_arguments(quern_kernel *kernel, quern_function *function);
+quern_status every_complex(quern_kernel *kernel, quern_function *function);
 
 quern_status every_argument(quern_kernel *kernel, quern_array *x, quern_array *z)
 {
@@ -48,6 +51,13 @@ quern_status every_structure(quern_engine **engine)
     quern_reduction_options reduction = QUERN_REDUCTION_OPTIONS_INIT;
     quern_scan_options scan = QUERN_SCAN_OPTIONS_INIT;
     quern_module_options module = QUERN_MODULE_OPTIONS_INIT;
+    quern_allocator allocator = QUERN_ALLOCATOR_INIT;
+    quern_device_info device = QUERN_DEVICE_INFO_INIT;
+    quern_compiler_info compiler = QUERN_COMPILER_INFO_INIT;
+    quern_function_info function = QUERN_FUNCTION_INFO_INIT;
+    quern_cache_stats stats = QUERN_CACHE_STATS_INIT;
+    options.cache_limit = stats.limit + compiler.found + function.registers + device.processors;
+    options.allocator = &allocator;
     kernel.option_count = reduction.ordered + scan.exclusive + module.header_count;
     kernel.name = call.loop_size == slices[0].step ? "one" : "other";
     return quern_open(engine, kernel.name ? &options : NULL);
@@ -73,4 +83,51 @@ quern_status every_launch(quern_function *function, quern_array *x)
                                 quern_value_struct(four, sizeof four), 12, 13, 14, 15, 16);
     }
     return status;
+}
+
+#define EIGHT(x)      x, x, x, x, x, x, x, x
+#define SIXTY_FOUR(x) EIGHT(x), EIGHT(x), EIGHT(x), EIGHT(x), EIGHT(x), EIGHT(x), EIGHT(x), EIGHT(x)
+
+quern_status most_arguments(quern_kernel *kernel, quern_function *function)
+{
+    const quern_value values[] = {QUERN_VALUES(SIXTY_FOUR(1))};
+    const quern_value arguments[] = {QUERN_ARGUMENTS(SIXTY_FOUR(1.0f))};
+    quern_status status = quern_call(kernel, SIXTY_FOUR(2));
+    if (status == QUERN_OK) {
+        status = quern_call_n(kernel, values, sizeof values / sizeof values[0], NULL);
+    }
+    if (status == QUERN_OK) {
+        status = quern_function_call(function, &QUERN_GRID(1, 32), SIXTY_FOUR('c'));
+    }
+    if (status == QUERN_OK) {
+        status = quern_function_call_n(function, &QUERN_GRID(1, 32), arguments, 64);
+    }
+    return status;
+}
+
+struct particle;
+
+quern_status every_pointer(quern_function *function)
+{
+    float numbers[2] = {1, 2};
+    float *floats = numbers;
+    const double *doubles = NULL;
+    const void *anything = NULL;
+    char *text = NULL;
+    struct particle *structures = NULL;
+    float **pointers = &floats;
+    return quern_function_call(function, &QUERN_GRID(1, 1), floats, doubles, anything, text,
+                               structures, pointers, numbers, (void *)NULL);
+}
+
+quern_status every_complex(quern_kernel *kernel, quern_function *function)
+{
+#ifdef __cplusplus
+    return quern_call(kernel) == QUERN_OK ? quern_function_call(function, NULL) : QUERN_OK;
+#else
+    float _Complex c = 1;
+    double _Complex z = 2;
+    quern_status status = quern_call(kernel, c, z);
+    return status == QUERN_OK ? quern_function_call(function, NULL, c, z) : status;
+#endif
 }
