@@ -6,6 +6,7 @@
  * but scalars: the device reads addresses and structures where the caller has them.
  */
 #include "engine/modules.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,7 +73,7 @@ static bool take_common_scalar(argument *a)
     case QUERN_FLOAT32: {
         float real = (float)v->as.real;
         memcpy(a->scalar, &real, 4);
-        return true;
+        return !isinf(real) || isinf(v->as.real);
     }
     case QUERN_FLOAT64:
         memcpy(a->scalar, &v->as.real, 8);

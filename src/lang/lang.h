@@ -45,8 +45,8 @@ const char *qn_name_suggest(qn_str name, const char *const *known, size_t count)
 
 /* ---- scalar.c: scalars of a caller to the dtype of a parameter ------------------------------ */
 
-/** Convert a scalar to the bytes of `to` (16-byte buffer), as NumPy's item assignment would: float
- * to integer truncates; a value that does not fit, NaN to integer and complex to real are
+/** Convert a scalar to the bytes of `to` (16-byte buffer). A value out of the range of `to`, a
+ * fraction or NaN for an integer, and a complex number for a real dtype or bool are
  * QUERN_ERROR_VALUE / _TYPE naming `name`, the parameter. */
 quern_status qn_scalar_convert(void *bytes, quern_dtype to, const quern_value *value, qn_str name);
 

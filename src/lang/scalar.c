@@ -3,9 +3,10 @@
  * Scalars that a caller passes, converted to the dtype that their parameter has. In: a quern_value.
  * Out: the bytes of one element.
  *
- * As NumPy's item assignment: nothing is lost silently but precision. An integer or a truncated
- * float must fit, NaN and infinity are no integers, a complex number is no real one; anything is a
- * bool. A scalar of a stated dtype takes that dtype first.
+ * One rule: nothing is lost silently but precision. A number must lie in the range of the dtype, a
+ * float too; an integer takes whole numbers alone, however they are written; NaN and infinity are
+ * floats; a complex number is no real one. Any real number is a bool: zero is false. A scalar of a
+ * stated dtype takes that dtype first, by the same rule.
  */
 #include "lang/lang.h"
 
@@ -80,7 +81,7 @@ static quern_status fail_range(const number *n, const qn_dtype_info *to, qn_str 
                    range);
 }
 
-/* Truncate a float. */
+/* A whole number that is written as a float. */
 static quern_status float_to_integer(number *n, const qn_dtype_info *to, qn_str name)
 {
     if (!isfinite(n->real)) {
@@ -88,12 +89,18 @@ static quern_status float_to_integer(number *n, const qn_dtype_info *to, qn_str 
                        "%s cannot be given to parameter \"%.*s\": %s holds only finite integers",
                        isnan(n->real) ? "NaN" : "infinity", (int)name.length, name.data, to->name);
     }
-    double magnitude = trunc(fabs(n->real));
+    double magnitude = fabs(n->real);
+    if (magnitude != trunc(magnitude)) {
+        return qn_fail(QUERN_ERROR_VALUE,
+                       "%.15g cannot be given to parameter \"%.*s\": %s holds only whole numbers; "
+                       "round it, or declare the parameter with a float type",
+                       n->real, (int)name.length, name.data, to->name);
+    }
     if (magnitude >= 0x1p64) {
         return fail_range(n, to, name);
     }
     n->magnitude = (uint64_t)magnitude;
-    n->negative = n->real < 0 && n->magnitude > 0;
+    n->negative = n->real < 0;
     return integer_fits(n, to) ? QUERN_OK : fail_range(n, to, name);
 }
 
@@ -154,39 +161,67 @@ static float to_float(const number *n)
     return n->negative ? -(float)n->magnitude : (float)n->magnitude;
 }
 
-static void write_float(void *bytes, const number *n, quern_dtype to)
+static quern_status fail_magnitude(double value, const qn_dtype_info *to, qn_str name)
 {
-    if (to == QUERN_FLOAT64) {
-        memcpy(bytes, &(double){to_double(n)}, sizeof(double));
-    } else if (to == QUERN_FLOAT32) {
-        memcpy(bytes, &(float){to_float(n)}, sizeof(float));
-    } else {
-        double wide = to_double_for_narrowing(n);
-        uint16_t bits = to == QUERN_FLOAT16 ? qn_double_to_half(wide) : qn_double_to_bfloat16(wide);
-        memcpy(bytes, &bits, sizeof bits);
-    }
+    const char *most = to->dtype == QUERN_FLOAT16    ? "65504"
+                       : to->dtype == QUERN_BFLOAT16 ? "3.3895314e+38"
+                                                     : "3.4028235e+38";
+    return qn_fail(QUERN_ERROR_VALUE,
+                   "%.15g does not fit parameter \"%.*s\": %s holds -%s to %s, and infinity where "
+                   "that is passed",
+                   value, (int)name.length, name.data, to->name, most, most);
 }
 
-static void write_complex(void *bytes, const number *n, quern_dtype to)
+/* Only infinity is infinity. */
+static bool overflows(double before, double after)
 {
-    if (to == QUERN_COMPLEX64) {
-        memcpy(bytes, (float[2]){to_float(n), (float)n->imag}, 2 * sizeof(float));
-    } else {
-        memcpy(bytes, (double[2]){to_double(n), n->imag}, 2 * sizeof(double));
+    return isinf(after) && !isinf(before);
+}
+
+static quern_status write_float(void *bytes, const number *n, const qn_dtype_info *to, qn_str name)
+{
+    if (to->dtype == QUERN_FLOAT64) {
+        memcpy(bytes, &(double){to_double(n)}, sizeof(double));
+        return QUERN_OK;
     }
+    double wide = to_double_for_narrowing(n), narrow;
+    if (to->dtype == QUERN_FLOAT32) {
+        float single = to_float(n);
+        narrow = (double)single;
+        memcpy(bytes, &single, sizeof single);
+    } else {
+        bool half = to->dtype == QUERN_FLOAT16;
+        uint16_t bits = half ? qn_double_to_half(wide) : qn_double_to_bfloat16(wide);
+        narrow = (double)(half ? qn_half_to_float(bits) : qn_bfloat16_to_float(bits));
+        memcpy(bytes, &bits, sizeof bits);
+    }
+    return overflows(wide, narrow) ? fail_magnitude(wide, to, name) : QUERN_OK;
+}
+
+static quern_status write_complex(void *bytes, const number *n, const qn_dtype_info *to,
+                                  qn_str name)
+{
+    if (to->dtype == QUERN_COMPLEX128) {
+        memcpy(bytes, (double[2]){to_double(n), n->imag}, 2 * sizeof(double));
+        return QUERN_OK;
+    }
+    const double wide[2] = {to_double(n), n->imag};
+    const float parts[2] = {to_float(n), (float)n->imag};
+    memcpy(bytes, parts, sizeof parts);
+    for (int k = 0; k < 2; k++) {
+        if (overflows(wide[k], (double)parts[k])) {
+            return fail_magnitude(wide[k], to, name);
+        }
+    }
+    return QUERN_OK;
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
 static quern_status write_number(void *bytes, const number *n, const qn_dtype_info *to, qn_str name)
 {
-    if (to->kind == QN_KIND_BOOL) {
-        *(uint8_t *)bytes = n->magnitude != 0 || n->real != 0 || n->imag != 0;
-        return QUERN_OK;
-    }
     if (to->kind == QN_KIND_COMPLEX) {
-        write_complex(bytes, n, to->dtype);
-        return QUERN_OK;
+        return write_complex(bytes, n, to, name);
     }
     if (n->kind == QN_KIND_COMPLEX) {
         return qn_fail(QUERN_ERROR_TYPE,
@@ -194,9 +229,12 @@ static quern_status write_number(void *bytes, const number *n, const qn_dtype_in
                        "its real part, or make the parameter complex",
                        (int)name.length, name.data, to->name);
     }
-    if (to->kind == QN_KIND_FLOAT) {
-        write_float(bytes, n, to->dtype);
+    if (to->kind == QN_KIND_BOOL) {
+        *(uint8_t *)bytes = n->magnitude != 0 || n->real != 0;
         return QUERN_OK;
+    }
+    if (to->kind == QN_KIND_FLOAT) {
+        return write_float(bytes, n, to, name);
     }
     return write_integer(bytes, *n, to, name);
 }

@@ -11,6 +11,7 @@
 #include "cli.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ typedef struct component {
     bool whole;    /* an integer; `magnitude` is valid when it fits */
     bool too_long; /* an integer of more than 64 bits */
     bool negative;
+    bool beyond; /* finite as it was written, and larger than any double */
     uint64_t magnitude;
     double value;
 } component;
@@ -93,6 +95,7 @@ static const char *scan_component(component *out, const char *p)
     *out = (component){.negative = *p == '-'};
     p += *p == '+' || *p == '-';
     const char *end = special_word(p);
+    bool special = end != NULL;
     bool hexadecimal = p[0] == '0' && (p[1] | 32) == 'x';
     if (!end && !hexadecimal) {
         bool has_digit = isdigit((unsigned char)p[p[0] == '.']);
@@ -114,6 +117,7 @@ static const char *scan_component(component *out, const char *p)
     if (out->negative) {
         out->value = -out->value;
     }
+    out->beyond = !special && isinf(out->value);
     return end;
 }
 
@@ -163,28 +167,57 @@ static bool literal(quern_value *out, const component *real, const char *text, c
     return true;
 }
 
-static bool integer_of(quern_value *out, const component *real, quern_dtype dtype, const char *text,
+static bool does_not_fit(cli_problem *problem, const char *text, quern_dtype dtype)
+{
+    return cli_problem_set(problem, 0, strlen(text), "%s does not fit into %s", text,
+                           quern_dtype_name(dtype));
+}
+
+/* A whole number that is written with a point or an exponent: 2.0, 1e3. */
+static bool make_whole(component *real)
+{
+    double magnitude = fabs(real->value);
+    if (real->whole || !isfinite(magnitude) || magnitude != trunc(magnitude)) {
+        return real->whole;
+    }
+    real->too_long = magnitude >= 0x1p64;
+    real->magnitude = real->too_long ? 0 : (uint64_t)magnitude;
+    real->whole = true;
+    return true;
+}
+
+static bool integer_of(quern_value *out, component *real, quern_dtype dtype, const char *text,
                        cli_problem *problem)
 {
-    const char *name = quern_dtype_name(dtype);
-    if (!real->whole) {
+    if (!make_whole(real)) {
         return cli_problem_set(problem, 0, strlen(text), "%s is not a whole number, as %s needs",
-                               text, name);
+                               text, quern_dtype_name(dtype));
     }
     bool is_signed = dtype >= QUERN_INT8 && dtype <= QUERN_INT64;
     unsigned bits = (unsigned)quern_dtype_size(dtype) * 8;
-    uint64_t most = dtype == QUERN_BOOL ? 1 : UINT64_MAX >> (64 - bits + is_signed);
+    uint64_t most = UINT64_MAX >> (64 - bits + is_signed);
     uint64_t least = is_signed ? most + 1 : 0; /* the magnitude of the smallest number */
     if (real->too_long || real->magnitude > (real->negative ? least : most)) {
-        return cli_problem_set(problem, 0, strlen(text), "%s does not fit into %s", text, name);
+        return does_not_fit(problem, text, dtype);
     }
     *out = quern_scalar_int(dtype, 0);
-    if (is_signed || dtype == QUERN_BOOL) {
+    if (is_signed) {
         out->as.integer = (int64_t)(real->negative ? 0 - real->magnitude : real->magnitude);
     } else {
         out->as.natural = real->magnitude;
     }
     return true;
+}
+
+/* Whether a double has a place in the range of a float dtype, or of the parts of a complex one. */
+static bool in_range(double value, quern_dtype dtype)
+{
+    bool small = dtype == QUERN_FLOAT16 || dtype == QUERN_BFLOAT16;
+    bool single = dtype == QUERN_FLOAT32 || dtype == QUERN_COMPLEX64;
+    double rounded = small    ? cli_small_to_double(cli_small_from_double(value, dtype), dtype)
+                     : single ? (double)(float)value
+                              : value;
+    return !isinf(rounded) || isinf(value);
 }
 
 /* `truth` is one of the words true and false. */
@@ -217,6 +250,12 @@ bool cli_number_parse(quern_value *out, const char *text, quern_dtype dtype, cli
         return cli_problem_set(problem, 0, strlen(text), "%s is complex, and %s is not", text,
                                quern_dtype_name(dtype));
     }
+    if (real.beyond || imag.beyond) {
+        return does_not_fit(problem, text, is_complex ? QUERN_COMPLEX128 : QUERN_FLOAT64);
+    }
+    if (dtype >= QUERN_FLOAT16 && !(in_range(real.value, dtype) && in_range(imag.value, dtype))) {
+        return does_not_fit(problem, text, dtype);
+    }
     if (takes_complex) {
         *out = quern_scalar_complex(dtype, real.value, imag.value);
     } else if (is_complex) {
@@ -225,6 +264,8 @@ bool cli_number_parse(quern_value *out, const char *text, quern_dtype dtype, cli
         return literal(out, &real, text, problem);
     } else if (dtype >= QUERN_FLOAT16) {
         *out = quern_scalar_real(dtype, real.value);
+    } else if (dtype == QUERN_BOOL) {
+        *out = quern_scalar_int(dtype, real.value != 0);
     } else {
         return integer_of(out, &real, dtype, text, problem);
     }

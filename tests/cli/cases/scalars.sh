@@ -27,5 +27,17 @@ show T 7
 show T 7.5
 show T true
 show T 1j
-try quern elementwise 'float32 a' 'float32 y' 'y = a' a=2
+show int32 2.0
+show uint8 2.55e2
+show T int8:-1.28e2
+show T bool:2
+show bool 0.5
+show float16 65519
+show float32 inf
+show complex64 -infj
+try quern elementwise '' 'float32 y' 'y = 1'
+for wrong in 'int32 0.5' 'int8 -128.5' 'int64 nan' 'float16 70000' 'float16 float32:7e4' \
+    'float32 -1e39' 'bfloat16 3.4e38' 'complex64 1e39j' 'bool 1+2j' 'float64 0j'; do
+    try show ${wrong% *} ${wrong#* }
+done
 try quern elementwise 'uint8 a' 'uint8 y' 'y = a' a=300 --size 1

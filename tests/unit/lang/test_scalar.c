@@ -86,22 +86,19 @@ static const struct {
     {STATED_NATURAL(QUERN_UINT64, UINT64_MAX), QUERN_UINT64, UINT64_MAX},
     {STATED_NATURAL(QUERN_UINT64, 5), QUERN_INT8, 5},
     {STATED_INT(QUERN_INT8, -5), QUERN_INT64, (uint64_t)-5},
-    /* floats are truncated */
-    {REAL(2.9), QUERN_INT32, 2},
-    {REAL(-2.9), QUERN_INT8, 0xfe},
-    {REAL(-0.9), QUERN_UINT8, 0},
-    {REAL(255.9), QUERN_UINT8, 255},
-    {REAL(-128.9), QUERN_INT8, 0x80},
+    /* whole numbers that are written as floats */
+    {REAL(2.0), QUERN_INT32, 2},
+    {REAL(-0.0), QUERN_UINT8, 0},
+    {REAL(255.0), QUERN_UINT8, 255},
+    {REAL(-128.0), QUERN_INT8, 0x80},
     {REAL(-0x1p63), QUERN_INT64, UINT64_C(1) << 63},
     {REAL(0x1.fffffffffffffp63), QUERN_UINT64, 0xfffffffffffff800},
-    /* anything is a bool */
+    /* any real number is a bool */
     {INT(0), QUERN_BOOL, 0},
     {INT(-7), QUERN_BOOL, 1},
     {REAL(0.1), QUERN_BOOL, 1},
     {REAL(-0.0), QUERN_BOOL, 0},
     {REAL(NAN), QUERN_BOOL, 1},
-    {COMPLEX(0, 0), QUERN_BOOL, 0},
-    {COMPLEX(0, 2), QUERN_BOOL, 1},
     {STATED_NATURAL(QUERN_UINT64, UINT64_C(1) << 63), QUERN_BOOL, 1},
     {STATED_INT(QUERN_BOOL, 7), QUERN_BOOL, 1},
     /* a bool is 0 or 1 */
@@ -112,9 +109,11 @@ static const struct {
     {REAL(0.1), QUERN_FLOAT32, 0x3dcccccd},
     {REAL(0.1), QUERN_FLOAT16, 0x2e66},
     {REAL(0.1), QUERN_BFLOAT16, 0x3dcd},
-    {REAL(1e300), QUERN_FLOAT32, 0x7f800000},
     {REAL(-INFINITY), QUERN_FLOAT16, 0xfc00},
-    {INT(70000), QUERN_FLOAT16, 0x7c00},
+    {REAL(INFINITY), QUERN_FLOAT32, 0x7f800000},
+    {INT(65519), QUERN_FLOAT16, 0x7bff},
+    {REAL(3.4028235677973362e38), QUERN_FLOAT32, 0x7f7fffff},
+    {REAL(0x1.fefffffffffffp127), QUERN_BFLOAT16, 0x7f7f},
     /* integers are rounded once, whatever their width */
     {INT(16777217), QUERN_FLOAT32, 0x4b800000},
     {INT(-16777219), QUERN_FLOAT32, 0xcb800002},
@@ -204,8 +203,8 @@ static const struct {
     {REAL(1e300), QUERN_INT64, QUERN_ERROR_VALUE,
      "1e+300 does not fit parameter \"x\": int64 holds -9223372036854775808 to "
      "9223372036854775807"},
-    {REAL(-1.5), QUERN_UINT8, QUERN_ERROR_VALUE,
-     "-1.5 does not fit parameter \"x\": uint8 holds 0 to 255"},
+    {REAL(-2.0), QUERN_UINT8, QUERN_ERROR_VALUE,
+     "-2 does not fit parameter \"x\": uint8 holds 0 to 255"},
     {REAL(0x1p63), QUERN_INT64, QUERN_ERROR_VALUE,
      "9.22337203685478e+18 does not fit parameter \"x\": int64 holds -9223372036854775808 to "
      "9223372036854775807"},
@@ -213,6 +212,33 @@ static const struct {
      "NaN cannot be given to parameter \"x\": int32 holds only finite integers"},
     {REAL(-INFINITY), QUERN_UINT8, QUERN_ERROR_VALUE,
      "infinity cannot be given to parameter \"x\": uint8 holds only finite integers"},
+    {REAL(0.5), QUERN_INT32, QUERN_ERROR_VALUE,
+     "0.5 cannot be given to parameter \"x\": int32 holds only whole numbers; round it, or declare "
+     "the parameter with a float type"},
+    {REAL(-128.9), QUERN_INT8, QUERN_ERROR_VALUE,
+     "-128.9 cannot be given to parameter \"x\": int8 holds only whole numbers; round it, or "
+     "declare the parameter with a float type"},
+    {INT(70000), QUERN_FLOAT16, QUERN_ERROR_VALUE,
+     "70000 does not fit parameter \"x\": float16 holds -65504 to 65504, and infinity where that "
+     "is passed"},
+    {REAL(-65520), QUERN_FLOAT16, QUERN_ERROR_VALUE,
+     "-65520 does not fit parameter \"x\": float16 holds -65504 to 65504, and infinity where that "
+     "is passed"},
+    {REAL(1e39), QUERN_BFLOAT16, QUERN_ERROR_VALUE,
+     "1e+39 does not fit parameter \"x\": bfloat16 holds -3.3895314e+38 to 3.3895314e+38, and "
+     "infinity where that is passed"},
+    {REAL(1e300), QUERN_FLOAT32, QUERN_ERROR_VALUE,
+     "1e+300 does not fit parameter \"x\": float32 holds -3.4028235e+38 to 3.4028235e+38, and "
+     "infinity where that is passed"},
+    {STATED_REAL(QUERN_FLOAT32, 1e39), QUERN_FLOAT64, QUERN_ERROR_VALUE,
+     "1e+39 does not fit parameter \"x\": float32 holds -3.4028235e+38 to 3.4028235e+38, and "
+     "infinity where that is passed"},
+    {COMPLEX(1, -1e39), QUERN_COMPLEX64, QUERN_ERROR_VALUE,
+     "-1e+39 does not fit parameter \"x\": complex64 holds -3.4028235e+38 to 3.4028235e+38, and "
+     "infinity where that is passed"},
+    {COMPLEX(0, 0), QUERN_BOOL, QUERN_ERROR_TYPE,
+     "a complex number cannot be given to parameter \"x\", which is bool: pass its real part, or "
+     "make the parameter complex"},
     {COMPLEX(1, 0), QUERN_FLOAT64, QUERN_ERROR_TYPE,
      "a complex number cannot be given to parameter \"x\", which is float64: pass its real part, "
      "or make the parameter complex"},
