@@ -55,6 +55,9 @@ quern_status qn_fail_memory(const char *doing);
 void qn_error_stage(const char *stage);
 void qn_error_log(qn_str log);
 void qn_error_source(qn_str source);
+/** What of the log is printed with the message, for the rest of it is told already. Without this,
+ * all of it is. */
+void qn_error_rest(qn_str rest);
 /** Add a place that only the engine can turn into a span: line and column (from 1; column 0 if
  * unknown) of the user text that `#line` calls `file`. */
 void qn_error_place(const char *file, uint32_t line, uint32_t column);
@@ -112,8 +115,8 @@ void qn_text_free(qn_text *text);
 
 /* ---- error_text.c: a failure as text for a person ----------------------------------------- */
 
-/** Message, place with a caret, compiler log. */
-void qn_error_print(qn_text *out, const quern_error *error);
+/** Message, place with a caret, then what is to be read of the compiler's log. */
+void qn_error_print(qn_text *out, const quern_error *error, const char *log);
 
 /* ---- library.c: shared libraries ---------------------------------------------------------- */
 

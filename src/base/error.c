@@ -13,12 +13,13 @@
 #include <string.h>
 
 /* The strings of a record that are owned; `public_error` points to them or to "". */
-enum { MESSAGE, STAGE, TEXT, TEXT_NAME, LOG, SOURCE, PLACE_FILE, RENDERED, STRING_COUNT };
+enum { MESSAGE, STAGE, TEXT, TEXT_NAME, LOG, REST, SOURCE, PLACE_FILE, RENDERED, STRING_COUNT };
 
 typedef struct record {
     quern_error public_error;
     char *owned[STRING_COUNT];
     uint32_t place_line, place_column;
+    bool has_rest;   /* REST is printed in place of LOG */
     bool registered; /* this thread's strings are freed when it ends */
     bool clean;      /* nothing was recorded since the last reset */
 } record;
@@ -98,6 +99,7 @@ void qn_error_reset(void)
     free_strings(&last);
     last.public_error = (quern_error)NOTHING;
     last.place_line = last.place_column = 0;
+    last.has_rest = false;
     last.clean = true;
 }
 
@@ -150,6 +152,13 @@ void qn_error_log(qn_str log)
 {
     record *r = touch();
     r->public_error.log = own_copy(r, LOG, log);
+}
+
+void qn_error_rest(qn_str rest)
+{
+    record *r = touch();
+    own_copy(r, REST, rest);
+    r->has_rest = true;
 }
 
 void qn_error_source(qn_str source)
@@ -213,7 +222,8 @@ const char *quern_last_error_text(void)
         return "";
     }
     qn_text text = {0};
-    qn_error_print(&text, &last.public_error);
+    const char *rest = last.owned[REST] ? last.owned[REST] : "";
+    qn_error_print(&text, &last.public_error, last.has_rest ? rest : last.public_error.log);
     char *rendered = qn_text_take(&text);
     return rendered ? own(touch(), RENDERED, rendered) : "error: out of host memory\n";
 }

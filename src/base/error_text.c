@@ -150,15 +150,15 @@ static void print_place(qn_text *out, const quern_error *error)
     print_line(out, line, begin, end);
 }
 
-void qn_error_print(qn_text *out, const quern_error *error)
+void qn_error_print(qn_text *out, const quern_error *error, const char *log)
 {
     qn_text_printf(out, "error: %s\n", error->message);
     if (error->begin < error->end) {
         print_place(out, error);
     }
-    if (error->log[0]) {
-        qn_text_puts(out, error->log);
-        if (error->log[strlen(error->log) - 1] != '\n') {
+    if (log[0]) {
+        qn_text_puts(out, log);
+        if (log[strlen(log) - 1] != '\n') {
             qn_text_puts(out, "\n");
         }
     }

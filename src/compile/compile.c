@@ -123,14 +123,22 @@ static quern_status compile(job *j, const qn_user_text *user_texts, size_t user_
         return QUERN_OK;
     }
     quern_status status;
+    qn_text rest = {0};
     if (result == NVRTC_COMPILATION) {
         status = qn_diagnose(qn_str_of(j->log), j->request, user_texts, user_text_count);
+        bool told = quern_last_error()->begin < quern_last_error()->end;
+        qn_log_rest(&rest, qn_str_of(j->log), told, (qn_user_texts){user_texts, user_text_count},
+                    j->request);
     } else if (result == NVRTC_INVALID_OPTION) {
         status = qn_diagnose_option(qn_str_of(j->log), j->request, j->nvrtc);
     } else {
         status = fail_result(j, result, "compiling");
     }
     qn_error_log(qn_str_of(j->log));
+    if (status == QUERN_ERROR_COMPILE && result == NVRTC_COMPILATION && !rest.failed) {
+        qn_error_rest((qn_str){rest.data, rest.length});
+    }
+    qn_text_free(&rest);
     qn_error_source(qn_str_of(j->request->source));
     return status;
 }

@@ -147,6 +147,10 @@ struct qn_compile_request {
     const qn_includes *includes; /**< what qn_includes_find() said; NULL: no folders are added */
 };
 
+/** The generated code behind the text NAME is called "<after NAME>" by #line, so that what is
+ * missed there is told of the text that ends too early. */
+#define QN_AFTER "<after "
+
 /** A piece of the source that is the user's own text: messages about file `file_name` (as given by
  * #line) are turned into spans of `text`. */
 typedef struct qn_user_text {

@@ -8,304 +8,199 @@
  *             ^
  *
  * and the user's texts, by the names that #line gave them. Out: an error record. Only the first
- * error decides: those after it are often its consequences. A source line is printed after two
- * blanks, tabs kept, and the caret stands under its byte, whatever characters come before it.
+ * error decides: those after it are often its consequences.
+ *
+ * The thing to know: the code behind each text has a name of its own (QN_AFTER), so that what the
+ * compiler misses there is said of the text that ends too early.
  */
 #include "compile/nvrtc.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PRINTED_INDENT 2
+#define COLUMNS 65536 /* the compiler counts columns modulo this */
+#define NEAR    4     /* lines behind a text in which its end is missed */
 
-/* The first error of a log. Everything points into the log. */
-typedef struct finding {
-    qn_str file;    /* empty: at the end of the source */
-    uint32_t line;  /* 0 likewise */
-    qn_str message; /* without "error: " */
-    qn_str printed; /* the source line shown below it, or empty */
-    size_t caret;   /* byte of `printed` under which the caret stands; SIZE_MAX: not shown */
-    qn_str context; /* the lines up to the next blank one: "detected during ..." */
-} finding;
-
-/* Cut the first line off `rest`. */
-static bool next_line(qn_str *rest, qn_str *line)
+static bool quotes(qn_str message, qn_str token)
 {
-    if (rest->length == 0) {
-        return false;
+    const char *p = token.length > 0 ? qn_word_in(message, token) : NULL;
+    return p && p > message.data && p[-1] == '"' && p[token.length] == '"';
+}
+
+/* The place of the error in its line of the user's text; NULL when the compiler shows another line
+ * than it names, as it does inside a macro of several lines. */
+static const char *place_in_line(const qn_entry *found, qn_str line)
+{
+    bool same = line.length > 0 && qn_str_same(qn_trim(found->printed), qn_trim(line));
+    if (!same || found->caret > line.length) {
+        return NULL;
     }
-    const char *end = memchr(rest->data, '\n', rest->length);
-    size_t length = end ? (size_t)(end - rest->data) : rest->length;
-    *line = (qn_str){rest->data, length};
-    size_t step = length + (end != NULL);
-    *rest = (qn_str){rest->data + step, rest->length - step};
-    return true;
-}
-
-static const char *find_in(qn_str text, const char *what)
-{
-    return text.length > 0 ? memmem(text.data, text.length, what, strlen(what)) : NULL;
-}
-
-static qn_str from(qn_str text, const char *begin)
-{
-    return (qn_str){begin, (size_t)(text.data + text.length - begin)};
-}
-
-static qn_str trim(qn_str text)
-{
-    while (text.length > 0 && isspace((unsigned char)text.data[0])) {
-        text = (qn_str){text.data + 1, text.length - 1};
-    }
-    while (text.length > 0 && isspace((unsigned char)text.data[text.length - 1])) {
-        text.length--;
-    }
-    return text;
-}
-
-/* "error: text", "catastrophic error: text", "error #20-D: text" -> text */
-static bool read_severity(qn_str text, qn_str *message)
-{
-    static const char *const severities[] = {"error", "catastrophic error", "internal error"};
-    for (size_t k = 0; k < QN_COUNT(severities); k++) {
-        size_t length = strlen(severities[k]);
-        if (text.length > length && memcmp(text.data, severities[k], length) == 0 &&
-            (text.data[length] == ':' || text.data[length] == ' ')) {
-            const char *colon = memchr(text.data + length, ':', text.length - length);
-            *message = colon ? trim(from(text, colon + 1)) : text;
-            return true;
+    for (size_t at = found->caret; at < line.length; at += COLUMNS) {
+        const char *p = line.data + at;
+        if (line.length < COLUMNS || quotes(found->message, qn_token_at(qn_from(line, p)))) {
+            return p;
         }
     }
-    return false;
+    return line.data + found->caret;
 }
 
-/* FILE(LINE): severity: message */
-static bool read_error_line(qn_str line, finding *out)
+/* ---- brackets -------------------------------------------------------------------------------- */
+
+static void fail_at_bracket(const qn_user_text *text, size_t at, qn_str message)
 {
-    static const char end_of_source[] = "At end of source: ", options[] = "Command-line error: ";
-    if (find_in(line, options) == line.data && line.length > 0) {
-        *out = (finding){.file = {"the options", 11},
-                         .message = from(line, line.data + strlen(options))};
+    qn_str span = {text->text + at, text->text[at] == '/' ? 2 : 1};
+    qn_fail_at_span(text, span, "this %.*s has no partner (the compiler: %.*s)", (int)span.length,
+                    span.data, (int)message.length, message.data);
+}
+
+/* A bracket or a quote of the user's that has no partner, when the compiler stumbled after it: in
+ * `first`, where it seems to be, or else in another text. */
+static bool fail_at_brackets(qn_str message, const qn_user_text *first, qn_user_texts texts)
+{
+    size_t at;
+    if (first && qn_bracket_unmatched(first->text, &at)) {
+        fail_at_bracket(first, at, message);
         return true;
     }
-    if (find_in(line, end_of_source) == line.data && line.length > 0) {
-        out->file = (qn_str){"", 0};
-        out->line = 0;
-        return read_severity(from(line, line.data + strlen(end_of_source)), &out->message);
-    }
-    const char *close = find_in(line, "): ");
-    if (!close || !read_severity(from(line, close + 3), &out->message)) {
-        return false;
-    }
-    const char *digits = close;
-    while (digits > line.data && isdigit((unsigned char)digits[-1])) {
-        digits--;
-    }
-    if (digits == close || digits == line.data || digits[-1] != '(') {
-        return false;
-    }
-    out->line = (uint32_t)strtoul(digits, NULL, 10);
-    out->file = (qn_str){line.data, (size_t)(digits - 1 - line.data)};
-    return true;
-}
-
-/* The source line and its caret, if they follow; then the context. */
-static void read_below(qn_str rest, finding *out)
-{
-    qn_str printed, caret, after = rest, line;
-    out->caret = SIZE_MAX;
-    out->printed = out->context = (qn_str){"", 0};
-    if (next_line(&after, &printed) && next_line(&after, &caret) && qn_str_is(trim(caret), "^") &&
-        printed.length >= PRINTED_INDENT && caret.length > PRINTED_INDENT) {
-        size_t position =
-            (size_t)((const char *)memchr(caret.data, '^', caret.length) - caret.data);
-        out->printed = from(printed, printed.data + PRINTED_INDENT);
-        out->caret = position - PRINTED_INDENT;
-        rest = after;
-    }
-    qn_str scan = rest;
-    while (next_line(&scan, &line) && trim(line).length > 0) {
-        out->context = (qn_str){rest.data, (size_t)(line.data + line.length - rest.data)};
-    }
-}
-
-static bool first_error(qn_str log, finding *out)
-{
-    qn_str line;
-    while (next_line(&log, &line)) {
-        if (read_error_line(line, out)) {
-            read_below(log, out);
+    for (size_t k = 0; k < texts.count; k++) {
+        if (texts.list[k].file_name && qn_bracket_unmatched(texts.list[k].text, &at)) {
+            fail_at_bracket(&texts.list[k], at, message);
             return true;
         }
     }
     return false;
 }
 
-/* ---- places in user texts ------------------------------------------------------------------- */
-
-typedef struct user_texts {
-    const qn_user_text *list;
-    size_t count;
-} user_texts;
-
-static const qn_user_text *text_named(user_texts texts, qn_str name)
+/* A brace that is open before `place`, on another line, though the text ends without its partner:
+ * the compiler goes on after it for long. */
+static bool is_brace_open(const qn_user_text *text, const char *place, qn_str message, size_t *at)
 {
-    for (size_t k = 0; k < texts.count; k++) {
-        if (qn_str_is(name, texts.list[k].file_name)) {
-            return &texts.list[k];
-        }
+    bool syntax = qn_begins(message, "expected a") || qn_begins(message, "linkage spec") ||
+                  qn_find_in(message, "not allowed") != NULL;
+    if (!syntax || strchr(text->text, '#') || !qn_bracket_unmatched(text->text, at) ||
+        text->text[*at] != '{' || text->text + *at >= place) {
+        return false;
     }
-    return NULL;
+    return memchr(text->text + *at, '\n', (size_t)(place - text->text) - *at) != NULL;
 }
 
-/* Line `number` (from 1) of a text; empty at the text's end when there are fewer. */
-static qn_str text_line(const char *text, uint32_t number)
-{
-    for (; number > 1 && *text; number--) {
-        text += strcspn(text, "\n");
-        text += *text == '\n';
-    }
-    return (qn_str){text, strcspn(text, "\n")};
-}
+/* ---- in user texts --------------------------------------------------------------------------- */
 
-/* Bytes of the token at the beginning of `rest`. */
-static size_t token_length(qn_str rest)
+static quern_status fail_in_text(const qn_entry *found, qn_str message, const qn_user_text *text)
 {
-    size_t n = 0;
-    if (rest.length > 0 && (rest.data[0] == '"' || rest.data[0] == '\'')) {
-        const char *end = memchr(rest.data + 1, rest.data[0], rest.length - 1);
-        return end ? (size_t)(end + 1 - rest.data) : rest.length;
-    }
-    while (n < rest.length && (isalnum((unsigned char)rest.data[n]) || rest.data[n] == '_' ||
-                               (unsigned char)rest.data[n] >= 0x80)) {
-        n++;
-    }
-    return QN_MAX(n, QN_MIN(rest.length, (size_t)1));
-}
-
-static void set_span(const qn_user_text *text, const char *begin, size_t length)
-{
-    size_t offset = (size_t)(begin - text->text);
-    qn_error_span(text->file_name, qn_str_of(text->text), offset, offset + length);
-}
-
-/* The column (from 1) of the error in its line of the user's text; 0 when the compiler shows
- * another line than it names, as it does inside a macro of several lines. */
-static uint32_t error_column(const finding *found, qn_str line)
-{
-    bool same = qn_str_same(trim(found->printed), trim(line)) && line.length > 0;
-    return same && found->caret <= line.length ? (uint32_t)found->caret + 1 : 0;
-}
-
-static quern_status fail_in_text(const finding *found, const qn_user_text *text)
-{
-    qn_str line = text_line(text->text, found->line);
-    uint32_t column = error_column(found, line);
-    if (column == 0) {
-        qn_str shown = trim(line);
-        qn_fail(QUERN_ERROR_COMPILE, "%s:%u: %.*s", text->file_name, found->line,
-                (int)found->message.length, found->message.data);
-        set_span(text, shown.data, shown.length);
+    qn_str line = qn_text_line(text->text, found->line);
+    const char *place = place_in_line(found, line);
+    size_t at;
+    if (is_brace_open(text, place ? place : line.data, message, &at)) {
+        fail_at_bracket(text, at, message);
+    } else if (place) {
+        qn_fail_at_span(text, qn_token_at(qn_from(line, place)), "%.*s", (int)message.length,
+                        message.data);
     } else {
-        const char *begin = line.data + column - 1;
-        qn_fail(QUERN_ERROR_COMPILE, "%s:%u:%u: %.*s", text->file_name, found->line, column,
-                (int)found->message.length, found->message.data);
-        set_span(text, begin, token_length(from(line, begin)));
+        qn_fail_at_line(text, found->line, "%.*s", (int)message.length, message.data);
     }
-    qn_error_place(text->file_name, found->line, column);
     return QUERN_ERROR_COMPILE;
 }
 
-static uint32_t count_lines(const char *text)
+/* The text ends where more was expected: the place is its last token. */
+static quern_status fail_past_end(qn_str message, const qn_user_text *text)
 {
-    uint32_t lines = 1;
-    for (; *text; text++) {
-        lines += *text == '\n';
+    static const char no_return[] = "missing return statement";
+    qn_str last = qn_last_token(text->text);
+    if (qn_begins(message, no_return)) {
+        return qn_fail_at_span(text, last,
+                               "no value is returned: leave out the \";\" of an expression, or "
+                               "have statements \"return ...;\" on every path");
     }
-    return lines;
+    return qn_fail_at_span(text, last,
+                           qn_begins(message, "expected ")
+                               ? "%.*s after this"
+                               : "more is expected after this (the compiler: %.*s)",
+                           (int)message.length, message.data);
 }
 
-/* Line and column (from 1) of the byte `at` of a text. */
-static void place_of(const char *text, const char *at, uint32_t *line, uint32_t *column)
+/* `... instantiation of "T f(T) [with T=float]" ...` -> f */
+static qn_str instantiated(qn_str context, const char *before)
 {
-    *line = *column = 1;
-    for (; text < at; text++) {
-        *column = *text == '\n' ? 1 : *column + 1;
-        *line += *text == '\n';
+    qn_str said = {context.data, (size_t)(before - context.data)};
+    const char *newline = memrchr(said.data, '\n', said.length);
+    said = newline ? qn_from(said, newline) : said;
+    const char *open = memchr(said.data, '"', said.length);
+    const char *end = open ? memchr(open, '(', (size_t)(before - open)) : NULL;
+    const char *begin = end;
+    while (begin && begin > open + 1 && !strchr(" :*&", begin[-1])) {
+        begin--;
     }
-}
-
-/* The text ends where more was expected: the place is its last byte. */
-static quern_status fail_past_end(const finding *found, const qn_user_text *text)
-{
-    qn_str whole = trim(qn_str_of(text->text));
-    const char *last = whole.length > 0 ? whole.data + whole.length - 1 : text->text;
-    uint32_t line, column;
-    place_of(text->text, last, &line, &column);
-    qn_fail(QUERN_ERROR_COMPILE, "%s:%u:%u: %.*s after this", text->file_name, line, column,
-            (int)found->message.length, found->message.data);
-    set_span(text, last, whole.length > 0);
-    qn_error_place(text->file_name, line, column);
-    return QUERN_ERROR_COMPILE;
+    return end ? (qn_str){begin, (size_t)(end - begin)} : (qn_str){"", 0};
 }
 
 /* The user's line that led to an error elsewhere: "... instantiation of ... at line 3 of operation"
  */
-static bool fail_in_context(const finding *found, user_texts texts)
+static bool fail_in_context(const qn_entry *found, qn_str message, qn_user_texts texts)
 {
     static const char at_line[] = " at line ";
-    const char *p = find_in(found->context, at_line);
-    for (; p; p = find_in(from(found->context, p + 1), at_line)) {
+    const char *p = qn_find_in(found->context, at_line);
+    for (; p; p = qn_find_in(qn_from(found->context, p + 1), at_line)) {
         char *after;
         uint32_t number = (uint32_t)strtoul(p + strlen(at_line), &after, 10);
-        qn_str name = from(found->context, after);
-        const char *of = find_in(name, "of ");
-        if (of != name.data + 1) {
+        qn_str rest = qn_from(found->context, after), name;
+        if (!qn_next_line(&rest, &name) || !qn_begins(name, " of ")) {
             continue;
         }
-        name = from(name, of + 3);
-        name.length =
-            strcspn(name.data, "\n") < name.length ? strcspn(name.data, "\n") : name.length;
-        const qn_user_text *text = text_named(texts, trim(name));
-        if (text) {
-            qn_str line = trim(text_line(text->text, number));
-            qn_fail(QUERN_ERROR_COMPILE, "%s:%u: %.*s (in what this line uses, at %.*s:%u)",
-                    text->file_name, number, (int)found->message.length, found->message.data,
-                    (int)found->file.length, found->file.data, found->line);
-            set_span(text, line.data, line.length);
-            qn_error_place(text->file_name, number, 0);
-            return true;
+        const qn_user_text *text = qn_text_named(texts, qn_trim(qn_from(name, name.data + 4)));
+        if (!text) {
+            continue;
         }
+        qn_str line = qn_text_line(text->text, number);
+        qn_str word = instantiated(found->context, p);
+        const char *at = qn_word_in(line, word);
+        const char *used = at ? "what this uses" : "what this line uses";
+        if (at) {
+            qn_fail_at_span(text, (qn_str){at, word.length}, "%.*s (in %s, at %.*s:%u)",
+                            (int)message.length, message.data, used, (int)found->file.length,
+                            found->file.data, found->line);
+        } else {
+            qn_fail_at_line(text, number, "%.*s (in %s, at %.*s:%u)", (int)message.length,
+                            message.data, used, (int)found->file.length, found->file.data,
+                            found->line);
+        }
+        return true;
     }
     return false;
 }
 
-/* A bracket or a quote of the user's that has no partner, when the compiler stumbled after it. */
-static bool fail_at_bracket(const finding *found, user_texts texts)
+/* A macro of the user's that changes the generated code. */
+static bool fail_at_macro(const qn_entry *found, qn_str message, qn_user_texts texts)
 {
+    static const char define[] = "define";
     for (size_t k = 0; k < texts.count; k++) {
         const qn_user_text *text = &texts.list[k];
-        size_t at;
-        if (!qn_bracket_unmatched(text->text, &at)) {
-            continue;
+        qn_str rest = qn_str_of(text->file_name ? text->text : ""), line;
+        while (qn_next_line(&rest, &line)) {
+            qn_str word = qn_trim(line);
+            if (!qn_begins(word, "#")) {
+                continue;
+            }
+            word = qn_trim(qn_from(word, word.data + 1));
+            if (!qn_begins(word, define)) {
+                continue;
+            }
+            word = qn_token_at(qn_trim(qn_from(word, word.data + strlen(define))));
+            if (qn_word_in(found->printed, word)) {
+                qn_fail_at_span(text, word,
+                                "this macro changes the code that Quern generates around the "
+                                "texts: give it another name (the compiler: %.*s)",
+                                (int)message.length, message.data);
+                return true;
+            }
         }
-        uint32_t line, column;
-        place_of(text->text, text->text + at, &line, &column);
-        size_t length = text->text[at] == '/' ? 2 : 1;
-        qn_fail(QUERN_ERROR_COMPILE, "%s:%u:%u: this %.*s has no partner (the compiler: %.*s)",
-                text->file_name, line, column, (int)length, text->text + at,
-                (int)found->message.length, found->message.data);
-        set_span(text, text->text + at, length);
-        qn_error_place(text->file_name, line, column);
-        return true;
     }
     return false;
 }
 
 /* ---- outside of user texts ------------------------------------------------------------------ */
 
-static quern_status fail_elsewhere(const finding *found, bool generated)
+static quern_status fail_elsewhere(const qn_entry *found, qn_str message, bool generated)
 {
     static const char end[] = "end of the source";
     bool named = found->file.length > 0 || found->line > 0;
@@ -315,8 +210,8 @@ static quern_status fail_elsewhere(const finding *found, bool generated)
     if (found->line > 0) {
         qn_text_printf(&place, ":%u", found->line);
     }
-    qn_fail(QUERN_ERROR_COMPILE, "%s: %.*s%s", place.data ? place.data : end,
-            (int)found->message.length, found->message.data,
+    qn_fail(QUERN_ERROR_COMPILE, "%s: %.*s%s", place.data ? place.data : end, (int)message.length,
+            message.data,
             generated ? " (in generated code, next to the text given: see the source)" : "");
     if (found->line > 0 && place.data) {
         place.data[file.length] = '\0';
@@ -327,14 +222,14 @@ static quern_status fail_elsewhere(const finding *found, bool generated)
 }
 
 /* The compiler turns each name expression into a line of a file of its own. */
-static bool fail_at_expression(const finding *found, const qn_compile_request *request)
+static bool fail_at_expression(const qn_entry *found, const qn_compile_request *request)
 {
     static const char pragma[] = "#pragma nv_mangled_name ";
-    const char *expression = find_in(found->printed, pragma);
+    const char *expression = qn_find_in(found->printed, pragma);
     if (!expression) {
         return false;
     }
-    qn_str name = trim(from(found->printed, expression + strlen(pragma)));
+    qn_str name = qn_trim(qn_from(found->printed, expression + strlen(pragma)));
     qn_text kernels = {0};
     size_t count = qn_source_kernels(&kernels, request->source);
     qn_fail(QUERN_ERROR_NAME, "the name expression \"%.*s\": %.*s; %s%s", (int)name.length,
@@ -345,21 +240,20 @@ static bool fail_at_expression(const finding *found, const qn_compile_request *r
     return true;
 }
 
-/* "cannot open source file "NAME"", and the like: say more. The text must outlive *found. */
-static void explain_missing(finding *found, const qn_compile_request *request, qn_text *text)
+/* "cannot open source file "NAME"", and the like: say more. */
+static void explain_missing(qn_text *out, const qn_entry *found, const qn_compile_request *request)
 {
     static const char before[] = "open source file \"";
-    const char *name = find_in(found->message, before);
+    const char *name = qn_find_in(found->message, before);
     if (!name) {
         return;
     }
-    qn_str rest = from(found->message, name + strlen(before));
+    qn_str rest = qn_from(found->message, name + strlen(before));
     const char *end = memchr(rest.data, '"', rest.length);
     if (end) {
-        bool angled = find_in(found->printed, "<") && !find_in(found->printed, "\"");
-        qn_explain_missing(text, (qn_str){rest.data, (size_t)(end - rest.data)},
+        bool angled = qn_find_in(found->printed, "<") && !qn_find_in(found->printed, "\"");
+        qn_explain_missing(out, (qn_str){rest.data, (size_t)(end - rest.data)},
                            angled ? NULL : &found->file, request);
-        found->message = text->data ? (qn_str){text->data, text->length} : found->message;
     }
 }
 
@@ -367,11 +261,11 @@ static void explain_missing(finding *found, const qn_compile_request *request, q
 static bool fail_in_assembler(qn_str log)
 {
     qn_str line;
-    while (next_line(&log, &line)) {
-        if (find_in(line, "ptxas") == line.data && line.length > 0 &&
-            (find_in(line, "error ") || find_in(line, "fatal "))) {
-            const char *colon = find_in(line, " : ");
-            qn_str said = colon ? trim(from(line, colon + 3)) : line;
+    while (qn_next_line(&log, &line)) {
+        if (qn_find_in(line, "ptxas") == line.data && line.length > 0 &&
+            (qn_find_in(line, "error ") || qn_find_in(line, "fatal "))) {
+            const char *colon = qn_find_in(line, " : ");
+            qn_str said = colon ? qn_trim(qn_from(line, colon + 3)) : line;
             qn_fail(QUERN_ERROR_COMPILE, "the assembler: %.*s", (int)said.length, said.data);
             return true;
         }
@@ -379,23 +273,32 @@ static bool fail_in_assembler(qn_str log)
     return false;
 }
 
-static quern_status fail_somewhere(const finding *found, user_texts texts, bool generated)
+static quern_status fail_somewhere(const qn_entry *found, qn_str message, qn_user_texts texts,
+                                   const qn_compile_request *request)
 {
-    const qn_user_text *text = text_named(texts, found->file);
-    if (text && found->line <= count_lines(text->text)) {
-        return fail_in_text(found, text);
+    const qn_user_text *text = qn_text_named(texts, found->file);
+    const qn_user_text *before = qn_text_before(texts, found->file);
+    bool own = request->file_name && qn_text_named(texts, qn_str_of(request->file_name));
+    if (text && found->line <= qn_text_lines(text->text)) {
+        return fail_in_text(found, message, text);
     }
-    if (fail_in_context(found, texts) || fail_at_bracket(found, texts)) {
+    if (fail_in_context(found, message, texts) ||
+        (!text && qn_fail_in_header(found, message, texts, request)) ||
+        fail_at_brackets(message, text ? text : before, texts) ||
+        (!text && fail_at_macro(found, message, texts))) {
         return QUERN_ERROR_COMPILE;
     }
-    return text ? fail_past_end(found, text) : fail_elsewhere(found, generated);
+    if (text || (before && found->line <= NEAR)) {
+        return fail_past_end(message, text ? text : before);
+    }
+    return fail_elsewhere(found, message, texts.count > 0 && !own);
 }
 
 quern_status qn_diagnose(qn_str log, const qn_compile_request *request, const qn_user_text *texts,
                          size_t text_count)
 {
-    finding found;
-    if (!first_error(log, &found)) {
+    qn_entry found;
+    if (!qn_first_error(log, &found)) {
         return fail_in_assembler(log)
                    ? QUERN_ERROR_COMPILE
                    : qn_fail(QUERN_ERROR_COMPILE, "the compiler failed without an error message");
@@ -403,28 +306,30 @@ quern_status qn_diagnose(qn_str log, const qn_compile_request *request, const qn
     if (fail_at_expression(&found, request)) {
         return QUERN_ERROR_NAME;
     }
-    qn_text missing = {0};
-    explain_missing(&found, request, &missing);
-    user_texts all = {texts, text_count};
-    bool generated =
-        text_count > 0 && !(request->file_name && text_named(all, qn_str_of(request->file_name)));
-    quern_status status = fail_somewhere(&found, all, generated);
-    qn_text_free(&missing);
+    qn_text said = {0};
+    explain_missing(&said, &found, request);
+    if (!said.data) {
+        qn_entry_sentence(&said, &found);
+    }
+    qn_str message = said.failed || !said.data ? found.message : (qn_str){said.data, said.length};
+    quern_status status =
+        fail_somewhere(&found, message, (qn_user_texts){texts, text_count}, request);
+    qn_text_free(&said);
     return status;
 }
 
 quern_status qn_diagnose_option(qn_str log, const qn_compile_request *request,
                                 const qn_nvrtc *nvrtc)
 {
-    const char *error = find_in(log, "error: ");
-    qn_str said = error ? from(log, error + strlen("error: ")) : log;
+    const char *error = qn_find_in(log, "error: ");
+    qn_str said = error ? qn_from(log, error + strlen("error: ")) : log;
     said.length = QN_MIN(said.length, strcspn(said.data, "\n"));
     const char *culprit = NULL;
     for (size_t k = 0; k < request->option_count && !culprit; k++) {
         const char *option = request->options[k];
         qn_text name = {0};
         qn_text_add(&name, option, strcspn(option, "="));
-        culprit = name.data && find_in(said, name.data) ? option : NULL;
+        culprit = name.data && qn_find_in(said, name.data) ? option : NULL;
         qn_text_free(&name);
     }
     return qn_fail(QUERN_ERROR_COMPILE, "NVRTC %d.%d does not accept the option%s%s%s: %.*s",

@@ -152,6 +152,85 @@ typedef struct qn_options {
 quern_status qn_options_make(qn_options *out, qn_arena *arena, const qn_compile_request *request,
                              const qn_nvrtc *nvrtc);
 
+/* ---- log_entry.c: the compiler's log ------------------------------------------------------ */
+
+typedef enum qn_severity {
+    QN_SAID_OTHER, /**< a line with no place: how many errors there were, ptxas */
+    QN_SAID_ERROR,
+    QN_SAID_WARNING,
+    QN_SAID_NOTE
+} qn_severity;
+
+/** One finding. Everything points into the log. */
+typedef struct qn_entry {
+    qn_severity severity;
+    qn_str whole;
+    qn_str file;    /**< empty: at the end of the source */
+    uint32_t line;  /**< 0 likewise */
+    qn_str message; /**< its first line, without "error: " */
+    qn_str details; /**< its other lines: "argument types are: (int)" */
+    qn_str printed; /**< the source line shown below it, or empty */
+    size_t caret;   /**< byte of `printed` under which the caret stands; SIZE_MAX: not shown */
+    qn_str context; /**< "detected during ..." */
+} qn_entry;
+/** Cut the next entry off *log. False: there is no more. */
+bool qn_next_entry(qn_str *log, qn_entry *out);
+bool qn_first_error(qn_str log, qn_entry *out);
+
+/* Pieces of text that is not terminated. */
+bool qn_next_line(qn_str *rest, qn_str *line); /**< cut the first line off *rest */
+const char *qn_find_in(qn_str text, const char *what);
+qn_str qn_from(qn_str text, const char *begin); /**< from `begin` to its end */
+qn_str qn_trim(qn_str text);
+bool qn_begins(qn_str text, const char *with);
+
+/* ---- user_texts.c: places in the user's texts ----------------------------------------------- */
+
+typedef struct qn_user_texts {
+    const qn_user_text *list;
+    size_t count;
+} qn_user_texts;
+
+/** The text that #line calls `name`; NULL: none. */
+const qn_user_text *qn_text_named(qn_user_texts texts, qn_str name);
+/** The text behind which the generated code called `name` stands (QN_AFTER); NULL: none. */
+const qn_user_text *qn_text_before(qn_user_texts texts, qn_str name);
+/** Line `number` (from 1) of a text; empty at the text's end when there are fewer. */
+qn_str qn_text_line(const char *text, uint32_t number);
+uint32_t qn_text_lines(const char *text);
+/** Line and column (from 1) of the byte `at` of a text. */
+void qn_place_of(const char *text, const char *at, uint32_t *line, uint32_t *column);
+/** The token at the beginning of `rest`. */
+qn_str qn_token_at(qn_str rest);
+/** The identifier `word` in `text`, outside of others; NULL: it is not there. */
+const char *qn_word_in(qn_str text, qn_str word);
+/** The last token of a text that is no comment; empty when there is none. */
+qn_str qn_last_token(const char *text);
+/** Record QUERN_ERROR_COMPILE about `span` of a text: its message begins with the place. */
+quern_status qn_fail_at_span(const qn_user_text *text, qn_str span, const char *format, ...)
+    QN_PRINTF(3, 4);
+/** The same about a line of it, where only that is known. */
+quern_status qn_fail_at_line(const qn_user_text *text, uint32_t line, const char *format, ...)
+    QN_PRINTF(3, 4);
+
+/* ---- header_place.c: places in headers ------------------------------------------------------ */
+
+/** Record a finding in a file that a user's text includes: with its line, and who includes it.
+ * False: it is no file of the user's, or cannot be read. */
+bool qn_fail_in_header(const qn_entry *found, qn_str message, qn_user_texts texts,
+                       const qn_compile_request *request);
+
+/* ---- log_rest.c: what a log says besides its first error ------------------------------------ */
+
+/** The message of an entry on one line: with the types and the candidates it lists. */
+void qn_entry_sentence(qn_text *out, const qn_entry *entry);
+/** What the log adds to an error that was told with its line (`told`): notes, how the compiler came
+ * there, further errors in what the user wrote. */
+void qn_log_rest(qn_text *out, qn_str log, bool told, qn_user_texts texts,
+                 const qn_compile_request *request);
+/** The warnings of a log that are about the user's own texts, as the compiler printed them. */
+void qn_log_warnings(qn_text *out, qn_str log, qn_user_texts texts);
+
 /* ---- diagnose.c --------------------------------------------------------------------------- */
 
 /** Record QUERN_ERROR_COMPILE from the log of a failed compilation: message, place, span.

@@ -122,9 +122,15 @@ void qn_source_user(qn_text *out, const qn_call *call, qn_text_id id)
 {
     const qn_user_text *text = &call->kernel->texts[id];
     if (text->text[0] != '\0') {
-        qn_text_printf(out, "#line 1 \"%s\"\n%s\n" QN_GENERATED_LINE "\n", text->file_name,
-                       text->text);
+        qn_source_closed(out, call, id, "");
     }
+}
+
+void qn_source_closed(qn_text *out, const qn_call *call, qn_text_id id, const char *close)
+{
+    const qn_user_text *text = &call->kernel->texts[id];
+    qn_text_printf(out, "#line 1 \"%s\"\n%s\n%s\n#line 1 \"" QN_AFTER "%s>\"\n", text->file_name,
+                   text->text, close, text->file_name);
 }
 
 const char *qn_source_index(bool wide)

@@ -26,9 +26,6 @@ typedef enum qn_header_id {
     QN_HEADER_COUNT
 } qn_header_id;
 
-/* The name of what is not the user's; reports leave out places in angle brackets. */
-#define QN_GENERATED_LINE "#line 1 \"<generated>\""
-
 /** A template and what goes into its holes, but for the common ones: includes, types, preamble and
  * name. */
 typedef struct qn_source_template {
@@ -41,8 +38,12 @@ typedef struct qn_source_template {
 
 quern_status qn_source_expand(qn_text *out, const qn_call *call, const qn_source_template *template,
                               qn_header *headers, size_t *header_count);
-/** The user's text under its own name, so that messages speak of its lines; nothing if empty. */
+/** The user's text under its own name, so that messages speak of its lines; nothing if empty. What
+ * follows it is called after it: reports leave out places in angle brackets. */
 void qn_source_user(qn_text *out, const qn_call *call, qn_text_id id);
+/** The same with `close` behind it, which counts as its own line past its last, so that what the
+ * text lacks is missed there; also when it is empty. */
+void qn_source_closed(qn_text *out, const qn_call *call, qn_text_id id, const char *close);
 /** The type of positions. */
 const char *qn_source_index(bool wide);
 /** The parameters of the signature as those of the kernel, each followed by a comma. */

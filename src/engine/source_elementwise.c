@@ -24,20 +24,27 @@ static void operands_hole(qn_text *out, const qn_call *call)
     qn_text_puts(out, "const ptrdiff_t i");
 }
 
+/** Statements whose last semicolon may be left out, as in an operation. */
+static void close_statements(qn_text *out, const qn_call *call, qn_text_id id)
+{
+    if (call->kernel->texts[id].text[0] != '\0') {
+        qn_source_closed(out, call, id, ";");
+    }
+}
+
 static void loop_prep_hole(qn_text *out, const qn_call *call)
 {
     if (call->kernel->uses_axes) {
         qn_text_printf(out, "    quern::indexer<%d> _ind;\n    _ind.count = _quern_s.count;\n",
                        call->ndim);
     }
-    qn_source_user(out, call, QN_LOOP_PREP);
+    close_statements(out, call, QN_LOOP_PREP);
 }
 
 static void operation_hole(qn_text *out, const qn_call *call)
 {
     /* The closing semicolon belongs to the operation, so that what it lacks is said of it. */
-    qn_text_printf(out, "#line 1 \"operation\"\n%s\n;\n" QN_GENERATED_LINE,
-                   call->kernel->texts[QN_OPERATION].text);
+    qn_source_closed(out, call, QN_OPERATION, ";");
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -85,7 +92,7 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
         qn_source_position(&texts[POSITION], call);
         qn_source_body(&texts[BODY], call);
     }
-    qn_source_user(&texts[AFTER_LOOP], call, QN_AFTER_LOOP);
+    close_statements(&texts[AFTER_LOOP], call, QN_AFTER_LOOP);
     const qn_source_template template = {
         .text = f->tile != 0 ? qn_embedded_elementwise_tiled_cu : qn_embedded_elementwise_cu,
         .hole_names = hole_names,

@@ -17,38 +17,35 @@ void qn_source_value_type(qn_text *out, const qn_call *call)
         return;
     }
     qn_text_puts(out, "typedef\n");
-    qn_source_user(out, call, QN_REDUCE_TYPE);
+    qn_source_closed(out, call, QN_REDUCE_TYPE, "_type_reduce;");
     qn_text_printf(out,
-                   "_type_reduce;\n"
                    "#line 1 \"%s\"\n"
                    "static_assert(__is_trivially_copyable(_type_reduce),"
                    " \"%s must be trivially copyable\");\n"
                    "#line 1 \"%s\"\n"
                    "static_assert(sizeof(_type_reduce) <= %d,"
-                   " \"%s must have at most %d bytes\");\n" QN_GENERATED_LINE,
+                   " \"%s must have at most %d bytes\");\n"
+                   "#line 2 \"" QN_AFTER "%s>\"",
                    type->file_name, type->file_name, type->file_name, QN_VALUE_BYTES,
-                   type->file_name, QN_VALUE_BYTES);
+                   type->file_name, QN_VALUE_BYTES, type->file_name);
 }
 
 void qn_source_post(qn_text *out, const qn_call *call)
 {
-    const qn_user_text *text = &call->kernel->texts[QN_POST];
-    qn_text_printf(out, "#line 1 \"%s\"\n%s\n;\n" QN_GENERATED_LINE, text->file_name, text->text);
+    qn_source_closed(out, call, QN_POST, ";");
 }
 
 /* The closing brace of statements lies past their last line: a return that is missing is missed
  * there. */
 void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id)
 {
-    const qn_user_text *text = &call->kernel->texts[id];
-    if (qn_text_is_statements(text->text)) {
-        qn_text_printf(out, "    {\n#line 1 \"%s\"\n%s\n;\n}\n" QN_GENERATED_LINE, text->file_name,
-                       text->text);
+    if (qn_text_is_statements(call->kernel->texts[id].text)) {
+        qn_text_puts(out, "    {\n");
+        qn_source_closed(out, call, id, ";\n}");
     } else {
-        qn_text_printf(out,
-                       "    {\n        return static_cast<_type_reduce>(\n#line 1 \"%s\"\n%s\n" //
-                       QN_GENERATED_LINE "\n        );\n    }",
-                       text->file_name, text->text);
+        qn_text_puts(out, "    {\n        return static_cast<_type_reduce>(\n");
+        qn_source_closed(out, call, id, ");");
+        qn_text_puts(out, "    }");
     }
 }
 

@@ -294,9 +294,8 @@ static void finish_hole(qn_text *out, const qn_call *call)
     }
     if (call->kernel->has_identity) {
         qn_text_puts(out, "            const _type_reduce _quern_i = _type_reduce(\n");
-        qn_source_user(out, call, QN_IDENTITY);
+        qn_source_closed(out, call, QN_IDENTITY, ");");
         qn_text_puts(out,
-                     "            );\n"
                      "            _quern_v[_quern_l].value = _quern_s.units + _quern_s.rest > 0 "
                      "? _quern_reduce(_quern_i, _quern_v[_quern_l].value) : _quern_i;\n");
     }

@@ -120,8 +120,7 @@ static void identity(qn_text *out, const qn_call *call)
         return;
     }
     qn_text_puts(out, "    _quern_initial.begin(_type_reduce(\n");
-    qn_source_user(out, call, QN_IDENTITY);
-    qn_text_puts(out, "    ));\n");
+    qn_source_closed(out, call, QN_IDENTITY, "));");
 }
 
 static void begin_hole(qn_text *out, const qn_call *call)

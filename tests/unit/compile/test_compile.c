@@ -110,7 +110,7 @@ static const struct {
     {"if (x[0] > 1) {", "operation:1:15: this { has no partner", "{"},
     {"x[0] = sin(", "operation:1:11: this ( has no partner", "("},
     {"x[0] = 1; /*", "operation:1:11: comment unclosed", "/"},
-    {"x[0] = twice(threadIdx).x;", "operation:1: no operator", "x[0] = twice(threadIdx).x;"},
+    {"x[0] = twice(threadIdx).x;", "operation:1:8: no operator", "twice"},
     {"x[0] = x[0] @ 2;", "operation:1:13: ", "@"},
     {"int i = 3;\r\nx[0] = nix;\r\n", "operation:2:8: identifier \"nix\"", "nix"},
 };

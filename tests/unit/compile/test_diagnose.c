@@ -59,7 +59,8 @@ static const diagnosis diagnoses[] = {
      "            ^\n",
      "one\n  two two \nthree", "operation:2: expected a \";\"", "two two"},
     /* behind the end of the text: what ends it is marked */
-    {"operation(7): error: no such line\n", "one", "operation:1:3: no such line after this", "e"},
+    {"operation(7): error: no such line\n", "one",
+     "operation:1:1: more is expected after this (the compiler: no such line)", "one"},
     /* in what the user's line uses */
     {"complex.cuh(12): error: expression must have class type but it has type \"float\"\n"
      "  template<class T> T f(T x){return x.a;}\n"
@@ -67,10 +68,78 @@ static const diagnosis diagnoses[] = {
      "          detected during instantiation of \"T f(T) [with T=float]\" at line 2 of "
      "operation\n\n",
      "int i;\n  y = f(x); ",
-     "operation:2: expression must have class type but it has type \"float\" (in what this line "
-     "uses, "
+     "operation:2:7: expression must have class type but it has type \"float\" (in what this uses, "
      "at complex.cuh:12)",
+     "f"},
+    {"complex.cuh(12): error: no operator \"*\" matches these operands\n"
+     "            operand types are: uint3 * int\n"
+     "  v * 2\n"
+     "    ^\n"
+     "complex.cuh(12): note #3328-D: built-in operator*(<promoted arithmetic>, ...)\n"
+     "  v * 2\n"
+     "    ^\n"
+     "          detected during:\n"
+     "            instantiation of \"T g(T)\" at line 60\n"
+     "            instantiation of \"quern::complex<T> quern::operator*(T)\" at line 2 of "
+     "operation\n",
+     "int i;\n  y = f(x); ",
+     "operation:2: no operator \"*\" matches these operands; operand types are: uint3 * int (in "
+     "what "
+     "this line uses, at complex.cuh:12)",
      "y = f(x);"},
+    /* messages of several lines keep their column, their types and candidates */
+    {"operation(1): error: more than one instance of overloaded function \"sqrt\" matches the "
+     "argument "
+     "list:\n"
+     "            function \"sqrt(float)\" (declared implicitly)\n"
+     "            function \"sqrt(double)\" (declared implicitly)\n"
+     "            argument types are: (const int)\n"
+     "  y = 1 + sqrt(x)\n"
+     "          ^\n\n",
+     "y = 1 + sqrt(x)",
+     "operation:1:9: more than one instance of overloaded function \"sqrt\" matches the argument "
+     "list; argument types are: (const int); candidates: sqrt(float), sqrt(double)",
+     "sqrt"},
+    {"operation(1): error: no instance of constructor \"A::A\" matches:\n"
+     "            function \"A::A(int)\" (declared at line 1 of preamble)\n"
+     "            function \"a\"\n            function \"b\"\n            function \"c\"\n"
+     "            function template \"A::A(T)\"\n            function d\n"
+     "  ^\n"
+     "  ^\n",
+     "^",
+     "operation:1:1: no instance of constructor \"A::A\" matches; candidates: A::A(int), a, b, c "
+     "and 2 more",
+     "^"},
+    /* the code behind a text is missing what the text lacks */
+    {"<after operation>(2): error: expected an expression\n  }\n  ^\n", "int i;\ny = x + // more\n",
+     "operation:2:7: expected an expression after this", "+"},
+    {"<after operation>(99): error: expected a \";\"\n", "y = x",
+     "<after operation>:99: expected a \";\" (in generated code, next to the text given: see the "
+     "source)",
+     ""},
+    {"operation(3): error: missing return statement at end of non-void function \"lambda\"\n  }\n  "
+     "^\n",
+     "a + b;",
+     "operation:1:6: no value is returned: leave out the \";\" of an expression, or have "
+     "statements "
+     "\"return ...;\" on every path",
+     ";"},
+    /* a brace that stays open is what is wrong, though the compiler goes on for long */
+    {"operation(2): error: expected a \";\"\n  T g() { return 2; }\n        ^\n",
+     "T f() { return 1;\nT g() { return 2; }",
+     "operation:1:7: this { has no partner (the compiler: expected a \";\")", "{"},
+    {"operation(2): error: identifier \"zz\" is undefined\n  zz = 2;\n  ^\n", "if (x) {\nzz = 2;",
+     "operation:2:1: identifier \"zz\" is undefined", "zz"},
+    /* a macro that breaks generated code */
+    {"<after operation>(9): error: expected a \")\"\n  f(const float &x)\n                ^\n",
+     "#define xx 1\n # define x 3",
+     "operation:2:11: this macro changes the code that Quern generates around the texts: give it "
+     "another name (the compiler: expected a \")\")",
+     "x"},
+    {"At end of source: error: expected a \"}\"\n", "y = x",
+     "end of the source: expected a \"}\" (in "
+     "generated code, next to the text given: see the source)",
+     ""},
     /* a bracket without partner, found in generated text or at the end */
     {"At end of source: error: expected a \"}\"\n"
      "quern_kernel.cu(1): note #3196-D: to match this \"{\"\n"
@@ -126,7 +195,8 @@ static const diagnosis diagnoses[] = {
      "ptxas fatal   : Ptx assembly aborted due to errors\n",
      "y", "the assembler: Unknown modifier '.bar'", ""},
     {"", "y", "the compiler failed without an error message", ""},
-    {"operation(99999999999999999999): error: x\n", "y", "operation:1:1: x after this", "y"},
+    {"operation(99999999999999999999): error: x\n", "y",
+     "operation:1:1: more is expected after this (the compiler: x)", "y"},
     {"(1): error: no name\n", "y",
      ":1: no name (in generated code, next to the text given: see the source)", ""},
 };
@@ -135,7 +205,8 @@ Test(diagnose, logs)
 {
     for (size_t k = 0; k < QN_COUNT(diagnoses); k++) {
         const diagnosis *d = &diagnoses[k];
-        qn_user_text texts[] = {{"preamble", "#define A 1"}, {"operation", d->operation}};
+        qn_user_text texts[] = {
+            {NULL, ""}, {"preamble", "#define A 1"}, {"operation", d->operation}};
         quern_status status = qn_diagnose(qn_str_of(d->log), &snippet, texts, QN_COUNT(texts));
         const quern_error *error = quern_last_error();
         cr_expect_eq(status, status_of(d));

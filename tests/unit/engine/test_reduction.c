@@ -232,7 +232,7 @@ Test(reduction, texts_that_do_not_compile)
         {"x", "a + b", "y = a +", "0", NULL, "post"},
         {"x", "a + b", "y = a", "none", NULL, "identity:1:1"},
         {"x", "a + b", "y = a", "0", "pair", "reduce_type:1:1"},
-        {"x", "a", "y = a.v", NULL, "struct { float v; float &r; }", "reduce_type"},
+        {"x", "a", "y = a.v", NULL, "struct { float v; float &r; }", "map:1:1"},
         {"float v = x;", "a + b", "y = a", "0", NULL, "map:1"},
         {"x", "\n float c = a + b;\n", "y = a", "0", NULL, "reduce:2"},
     };

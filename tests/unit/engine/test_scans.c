@@ -381,12 +381,13 @@ Test(scans, texts_that_do_not_compile)
     static const char *const types[] = {"struct large", "no_such_type"};
     static const struct {
         const char *map, *scan, *post, *identity, *name, *said;
-    } bad[] = {{"x + oops", "a + b", "y = a", NULL, "map", "map:1:5"},
-               {"x", "a + oops", "y = a", NULL, "scan", "scan:1:5"},
-               {"x", "a + b", "y = nothing", NULL, "post", "post:1:5"},
-               {"x", "a + b", "y = a", "zero", "identity", "identity:1:1"},
-               {"int c = x;", "a + b", "y = a", NULL, "map", "map:1:10: missing return"},
-               {"x", "int c = a;\nc += b;", "y = a", NULL, "scan", "scan:2:7: missing return"}};
+    } bad[] = {
+        {"x + oops", "a + b", "y = a", NULL, "map", "map:1:5"},
+        {"x", "a + oops", "y = a", NULL, "scan", "scan:1:5"},
+        {"x", "a + b", "y = nothing", NULL, "post", "post:1:5"},
+        {"x", "a + b", "y = a", "zero", "identity", "identity:1:1"},
+        {"int c = x;", "a + b", "y = a", NULL, "map", "map:1:10: no value is returned"},
+        {"x", "int c = a;\nc += b;", "y = a", NULL, "scan", "scan:2:7: no value is returned"}};
     quern_array *x = array_of(QUERN_INT32, SHAPE(3), (int32_t[]){1, 2, 3}), *y = NULL;
     for (size_t n = 0; n < sizeof bad / sizeof *bad; n++) {
         quern_kernel *k =

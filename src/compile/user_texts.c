@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Places in the user's texts. In: what the compiler calls a place: a name that #line gave, a line.
+ * Out: the text, the line, the token there; and failures that begin with the place and mark it.
+ */
+#include "compile/nvrtc.h"
+
+#include <ctype.h>
+#include <string.h>
+
+const qn_user_text *qn_text_named(qn_user_texts texts, qn_str name)
+{
+    for (size_t k = 0; k < texts.count && name.length > 0; k++) {
+        if (texts.list[k].file_name && qn_str_is(name, texts.list[k].file_name)) {
+            return &texts.list[k];
+        }
+    }
+    return NULL;
+}
+
+const qn_user_text *qn_text_before(qn_user_texts texts, qn_str name)
+{
+    static const char after[] = QN_AFTER;
+    if (!qn_begins(name, after) || name.data[name.length - 1] != '>') {
+        return NULL;
+    }
+    name = qn_from(name, name.data + strlen(after));
+    name.length--;
+    return qn_text_named(texts, name);
+}
+
+qn_str qn_text_line(const char *text, uint32_t number)
+{
+    for (; number > 1 && *text; number--) {
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    return (qn_str){text, strcspn(text, "\n")};
+}
+
+uint32_t qn_text_lines(const char *text)
+{
+    uint32_t lines = 1;
+    for (; *text; text++) {
+        lines += *text == '\n';
+    }
+    return lines;
+}
+
+void qn_place_of(const char *text, const char *at, uint32_t *line, uint32_t *column)
+{
+    *line = *column = 1;
+    for (; text < at; text++) {
+        *column = *text == '\n' ? 1 : *column + 1;
+        *line += *text == '\n';
+    }
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+qn_str qn_token_at(qn_str rest)
+{
+    size_t n = 0;
+    if (rest.length > 0 && (rest.data[0] == '"' || rest.data[0] == '\'')) {
+        const char *end = memchr(rest.data + 1, rest.data[0], rest.length - 1);
+        return (qn_str){rest.data, end ? (size_t)(end + 1 - rest.data) : rest.length};
+    }
+    while (n < rest.length && is_word(rest.data[n])) {
+        n++;
+    }
+    return (qn_str){rest.data, QN_MAX(n, QN_MIN(rest.length, (size_t)1))};
+}
+
+const char *qn_word_in(qn_str text, qn_str word)
+{
+    const char *p = text.data, *end = text.data + text.length;
+    while (word.length > 0 && p < end &&
+           (p = memmem(p, (size_t)(end - p), word.data, word.length)) != NULL) {
+        const char *behind = p + word.length;
+        if ((p == text.data || !is_word(p[-1])) && (behind == end || !is_word(*behind))) {
+            return p;
+        }
+        p++;
+    }
+    return NULL;
+}
+
+qn_str qn_last_token(const char *text)
+{
+    qn_str whole = qn_str_of(text), last = {text, 0};
+    for (const char *p = text; *p;) {
+        const char *behind = qn_skip_inert(whole, p);
+        bool comment = p[0] == '/' && behind != p;
+        if (isspace((unsigned char)*p) || comment) {
+            p = comment ? (behind ? behind : p + strlen(p)) : p + 1;
+            continue;
+        }
+        last = behind && behind > p ? (qn_str){p, (size_t)(behind - p)}
+                                    : qn_token_at(qn_from(whole, p));
+        p = last.data + last.length;
+    }
+    return last;
+}
+
+static quern_status fail(const qn_user_text *text, qn_str span, uint32_t line, uint32_t column,
+                         const char *format, va_list arguments)
+{
+    qn_text said = {0};
+    qn_text_vprintf(&said, format, arguments);
+    const char *message = said.data ? said.data : "";
+    if (column > 0) {
+        qn_fail(QUERN_ERROR_COMPILE, "%s:%u:%u: %s", text->file_name, line, column, message);
+    } else {
+        qn_fail(QUERN_ERROR_COMPILE, "%s:%u: %s", text->file_name, line, message);
+    }
+    qn_text_free(&said);
+    size_t offset = (size_t)(span.data - text->text);
+    qn_error_span(text->file_name, qn_str_of(text->text), offset, offset + span.length);
+    qn_error_place(text->file_name, line, column);
+    return QUERN_ERROR_COMPILE;
+}
+
+quern_status qn_fail_at_span(const qn_user_text *text, qn_str span, const char *format, ...)
+{
+    uint32_t line, column;
+    qn_place_of(text->text, span.data, &line, &column);
+    va_list arguments;
+    va_start(arguments, format);
+    fail(text, span, line, column, format, arguments);
+    va_end(arguments);
+    return QUERN_ERROR_COMPILE;
+}
+
+quern_status qn_fail_at_line(const qn_user_text *text, uint32_t line, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail(text, qn_trim(qn_text_line(text->text, line)), line, 0, format, arguments);
+    va_end(arguments);
+    return QUERN_ERROR_COMPILE;
+}
