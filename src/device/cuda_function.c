@@ -2,8 +2,9 @@
  *
  * What is in a module on the GPU: its functions and variables, by name, and their facts. In: names
  * that the image has. Out: handles, addresses, numbers. Names are those that were read from the
- * image, and where that could not be read, as of a fatbin packed with zstd, those that the driver
- * lists since CUDA 12.4. A driver before it does not know the parameters of a function either.
+ * image, and where that could not be read, as of a fatbin packed with zstd where there is no
+ * libzstd, those that the driver lists since CUDA 12.4. A driver before it does not know the
+ * parameters of a function either.
  */
 #include "device/cuda_device.h"
 

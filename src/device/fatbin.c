@@ -2,7 +2,7 @@
  *
  * Fatbins: PTX and cubins for several GPUs in one image. In: the bytes that nvcc and nvFatbin make.
  * Out: their entries, and the code of one. Entries are plain, packed as LZ4 (nvcc before 12.8, and
- * --compress-mode=speed since), or packed with zstd, which is not read here.
+ * --compress-mode=speed since), or as zstd (its default since).
  */
 #include "device/image.h"
 
@@ -10,7 +10,11 @@
 
 #define MAGIC 0xba55ed50u
 
-enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000, LZ4_MOST = 255 };
+enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000 };
+
+/* So many bytes at most come out of one: a damaged header must not ask for all memory. zstd repeats
+ * a byte 128 KiB times in a block of 4. */
+enum { LZ4_MOST = 255, ZSTD_MOST = 32 << 10 };
 
 typedef struct fatbin_header {
     uint32_t magic;
@@ -92,12 +96,25 @@ bool qn_fatbin_next(qn_fatbin_entry *entry, const void *image, size_t bytes, siz
     return true;
 }
 
+static bool unpack(char *to, size_t room, const qn_fatbin_entry *entry)
+{
+    switch (entry->packing) {
+    case QN_FATBIN_LZ4:
+        return qn_lz4_unpack((unsigned char *)to, room, entry->data, entry->bytes);
+    case QN_FATBIN_ZSTD:
+        return qn_zstd_unpack(to, room, entry->data, entry->bytes);
+    default:
+        memcpy(to, entry->data, room);
+        return true;
+    }
+}
+
 char *qn_fatbin_unpack(const qn_fatbin_entry *entry, size_t *length)
 {
-    bool packed = entry->packing == QN_FATBIN_LZ4;
-    if (entry->packing == QN_FATBIN_ZSTD ||
-        (packed && entry->unpacked_bytes / LZ4_MOST > entry->bytes)) {
-        return NULL; /* no block of LZ4 holds so much */
+    static const uint64_t most[] = {
+        [QN_FATBIN_PLAIN] = 1, [QN_FATBIN_LZ4] = LZ4_MOST, [QN_FATBIN_ZSTD] = ZSTD_MOST};
+    if (entry->unpacked_bytes / most[entry->packing] > entry->bytes) {
+        return NULL;
     }
     *length = (size_t)entry->unpacked_bytes;
     char *code = qn_alloc(*length + 1);
@@ -105,11 +122,7 @@ char *qn_fatbin_unpack(const qn_fatbin_entry *entry, size_t *length)
         return NULL;
     }
     code[*length] = '\0';
-    if (!packed) {
-        memcpy(code, entry->data, *length);
-        return code;
-    }
-    if (!qn_lz4_unpack((unsigned char *)code, *length, entry->data, entry->bytes)) {
+    if (!unpack(code, *length, entry)) {
         qn_free(code);
         return NULL;
     }
@@ -123,6 +136,11 @@ static bool is_better(int a, int b, int arch)
 {
     bool a_fits = a <= arch, b_fits = b <= arch;
     return a_fits != b_fits ? a_fits : a_fits ? a > b : a < b;
+}
+
+static bool can_unpack(const qn_fatbin_entry *entry)
+{
+    return entry->packing != QN_FATBIN_ZSTD || qn_zstd_found();
 }
 
 static quern_status fail_no_ptx(const void *image, size_t bytes)
@@ -145,8 +163,7 @@ quern_status qn_fatbin_ptx(char **out, size_t *length, const void *image, size_t
     bool damaged;
     *out = NULL;
     while (qn_fatbin_next(&entry, image, bytes, &at, &damaged)) {
-        bool readable = entry.packing != QN_FATBIN_ZSTD;
-        bool best_readable = best.packing != QN_FATBIN_ZSTD;
+        bool readable = can_unpack(&entry), best_readable = can_unpack(&best);
         if (entry.kind == QN_FATBIN_PTX &&
             (!best.data ||
              (readable != best_readable ? readable : is_better(entry.arch, best.arch, arch)))) {
@@ -156,10 +173,11 @@ quern_status qn_fatbin_ptx(char **out, size_t *length, const void *image, size_t
     if (!best.data) {
         return fail_no_ptx(image, bytes);
     }
-    if (best.packing == QN_FATBIN_ZSTD) {
+    if (!can_unpack(&best)) {
         return qn_fail(QUERN_ERROR_IMAGE,
-                       "the PTX in the fatbin is packed with zstd, which this device does not "
-                       "read; make the fatbin with nvcc --no-compress or --compress-mode=speed");
+                       "the PTX in the fatbin is packed with zstd, and libzstd.so.1 was not found; "
+                       "install it (Debian: libzstd1), or make the fatbin with nvcc --no-compress "
+                       "or --compress-mode=speed");
     }
     *out = qn_fatbin_unpack(&best, length);
     return *out ? QUERN_OK

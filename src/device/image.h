@@ -62,7 +62,7 @@ typedef struct qn_fatbin_entry {
 bool qn_fatbin_next(qn_fatbin_entry *entry, const void *image, size_t bytes, size_t *at,
                     bool *damaged);
 /** The code of an entry, terminated by a zero byte that *length does not count; free it with
- * qn_free(). NULL: packed with zstd, damaged, or memory is short. */
+ * qn_free(). NULL: damaged, memory is short, or packed with zstd where there is no libzstd. */
 char *qn_fatbin_unpack(const qn_fatbin_entry *entry, size_t *length);
 /** The PTX of a checked fatbin that a device of `arch` takes: the newest that is not newer than it,
  * else the oldest. Errors: QUERN_ERROR_IMAGE with what the fatbin holds. */
@@ -72,5 +72,13 @@ quern_status qn_fatbin_ptx(char **out, size_t *length, const void *image, size_t
 
 /** Unpack a block of LZ4 into exactly `room` bytes; false when it is not one of that size. */
 bool qn_lz4_unpack(unsigned char *to, size_t room, const unsigned char *from, size_t bytes);
+
+/* ---- zstd.c --------------------------------------------------------------------------------- */
+
+/** Whether there is a libzstd; looked for once. */
+bool qn_zstd_found(void);
+/** Unpack a frame of zstd into exactly `room` bytes; false when it is not one of that size, or
+ * there is no libzstd. */
+bool qn_zstd_unpack(void *to, size_t room, const void *from, size_t bytes);
 
 #endif /* QN_DEVICE_IMAGE_H */

@@ -26,6 +26,22 @@ static inline image_data read_image(const char *name)
     return data;
 }
 
+/** A fatbin whose entries are in place and the packed code in them is not what it was. */
+static inline image_data damage_packed(const char *name)
+{
+    enum { ENTRY_AT = 16, CODE_AT = ENTRY_AT + 64 };
+    image_data image = read_image(name);
+    for (size_t at = ENTRY_AT; at + CODE_AT - ENTRY_AT < image.size;) {
+        uint32_t header_bytes;
+        uint64_t code_bytes;
+        memcpy(&header_bytes, image.bytes + at + 4, sizeof header_bytes);
+        memcpy(&code_bytes, image.bytes + at + 8, sizeof code_bytes);
+        memset(image.bytes + at + header_bytes, 0xff, QN_MIN(8, (size_t)code_bytes));
+        at += header_bytes + code_bytes;
+    }
+    return image;
+}
+
 /** A fatbin around one cubin, as nvcc makes it. */
 static inline image_data wrap_cubin(image_data cubin, uint32_t arch)
 {

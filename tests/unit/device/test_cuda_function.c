@@ -6,9 +6,8 @@
 #include "fake_device.h"
 #include "image_data.h"
 
-static void *load_file(quern_device *device, quern_image_kind kind, const char *name)
+static void *load_data(quern_device *device, quern_image_kind kind, image_data image)
 {
-    image_data image = read_image(name);
     void *module;
     cr_assert_eq(cuda->module_load(device, &module, kind, image.bytes, image.size), QUERN_OK);
     qn_free(image.bytes);
@@ -88,20 +87,21 @@ Test(cuda_function, names_from_the_image_need_no_new_driver)
         const char *file;
     } images[] = {{QUERN_IMAGE_CUBIN, "gather.cubin"},
                   {QUERN_IMAGE_FATBIN, "plain.fatbin"},
-                  {QUERN_IMAGE_FATBIN, "lz4.fatbin"}};
+                  {QUERN_IMAGE_FATBIN, "lz4.fatbin"},
+                  {QUERN_IMAGE_FATBIN, "zstd.fatbin"}};
     for (size_t k = 0; k < QN_COUNT(images); k++) {
-        void *module = load_file(device, images[k].kind, images[k].file);
+        void *module = load_data(device, images[k].kind, read_image(images[k].file));
         assert_names_of_gather(device, module);
         cuda->module_free(device, module);
     }
     cuda->close(device);
 }
 
-Test(cuda_function, names_from_the_driver_where_the_image_is_packed)
+Test(cuda_function, names_from_the_driver_where_the_image_cannot_be_unpacked)
 {
     fake_cuda *fake = use_fake();
     quern_device *device = open_fake(NULL);
-    void *module = load_file(device, QUERN_IMAGE_FATBIN, "zstd.fatbin");
+    void *module = load_data(device, QUERN_IMAGE_FATBIN, damage_packed("zstd.fatbin"));
     const char *names[3] = {NULL};
     size_t count;
     fake->also = "scale<double>";
@@ -128,7 +128,7 @@ Test(cuda_function, names_are_unknown_where_neither_tells)
 {
     (void)use_old_fake();
     quern_device *device = open_fake(NULL);
-    void *module = load_file(device, QUERN_IMAGE_FATBIN, "zstd.fatbin");
+    void *module = load_data(device, QUERN_IMAGE_FATBIN, damage_packed("zstd.fatbin"));
     const char *names[1];
     size_t count;
     cr_assert_eq(cuda->module_functions(device, module, &count, names, 1), QUERN_OK);

@@ -54,7 +54,7 @@ static int gather(quern_device *device, void *module, int32_t total, float scale
 
 Test(soft_module, runs_the_ptx_in_fatbins)
 {
-    static const char *const files[] = {"plain.fatbin", "lz4.fatbin"};
+    static const char *const files[] = {"plain.fatbin", "lz4.fatbin", "zstd.fatbin"};
     quern_device *device = open_soft("1");
     for (size_t k = 0; k < QN_COUNT(files); k++) {
         void *module;
@@ -77,7 +77,8 @@ Test(soft_module, refuses_what_holds_no_ptx)
         const char *says;
     } cases[] = {
         {QUERN_IMAGE_FATBIN, wrap_cubin(cubin, 90), "the fatbin holds none (sm_90)"},
-        {QUERN_IMAGE_FATBIN, read_image("zstd.fatbin"), "packed with zstd"},
+        {QUERN_IMAGE_FATBIN, damage_packed("zstd.fatbin"), "cannot be unpacked"},
+        {QUERN_IMAGE_FATBIN, damage_packed("lz4.fatbin"), "cannot be unpacked"},
         {QUERN_IMAGE_CUBIN, cubin, "this is a cubin for sm_90; compile it for compute_75"},
         {QUERN_IMAGE_CUBIN, cut, "damaged"},
         {QUERN_IMAGE_PTX, {qn_strdup("nonsense {"), 10}, "this is not PTX"},

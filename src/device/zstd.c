@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Frames of zstd, as nvcc packs fatbins since 12.8. In: a packed frame and the size of what is in
+ * it. Out: its bytes. The work is libzstd's, which is loaded when the first such frame comes and
+ * stays; where there is none (Debian's package libzstd1), frames are reported and nothing else
+ * suffers.
+ *
+ * The functions are those of zstd.h, stable since 1.0 (2016); RFC 8878 is the format.
+ */
+#include "device/image.h"
+
+typedef size_t (*decompress_function)(void *to, size_t room, const void *from, size_t bytes);
+typedef unsigned (*is_error_function)(size_t result);
+
+static struct {
+    decompress_function decompress;
+    is_error_function is_error;
+} zstd;
+static pthread_once_t zstd_once = PTHREAD_ONCE_INIT;
+
+static void load(void)
+{
+    static const char *const names[] = {"libzstd.so.1", "libzstd.so", NULL};
+    qn_library *library;
+    char *why;
+    if (qn_library_open(&library, names, &why)) {
+        zstd.decompress = (decompress_function)qn_library_symbol(library, "ZSTD_decompress");
+        zstd.is_error = (is_error_function)qn_library_symbol(library, "ZSTD_isError");
+    }
+    qn_free(why);
+}
+
+bool qn_zstd_found(void)
+{
+    pthread_once(&zstd_once, load);
+    return zstd.decompress && zstd.is_error;
+}
+
+bool qn_zstd_unpack(void *to, size_t room, const void *from, size_t bytes)
+{
+    if (!qn_zstd_found()) {
+        return false;
+    }
+    size_t unpacked = zstd.decompress(to, room, from, bytes);
+    return !zstd.is_error(unpacked) && unpacked == room;
+}
