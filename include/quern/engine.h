@@ -33,7 +33,8 @@ typedef struct quern_allocator {
         sizeof(quern_allocator), 0, NULL, NULL, NULL                                               \
     }
 
-/** `level`: "error", "warn", "info" or "debug". Called from any thread that uses the engine. */
+/** `level`: "error", "warn", "info" or "debug". Called from any thread that uses the engine. It
+ * gets every level; launches, which are many, only when the environment's QUERN_LOG is "debug". */
 typedef void (*quern_log_function)(void *context, const char *level, const char *message);
 
 typedef struct quern_options {

@@ -151,6 +151,8 @@ typedef struct qn_logger {
     void *context;
 } qn_logger;
 void qn_log(const qn_logger *logger, qn_log_level level, const char *format, ...) QN_PRINTF(3, 4);
+/** True when the environment's QUERN_LOG asks for messages of `level`. */
+bool qn_log_asked(qn_log_level level);
 /** True when a message of `level` would be written: to skip costly preparation. */
 bool qn_log_wanted(const qn_logger *logger, qn_log_level level);
 

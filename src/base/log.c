@@ -60,13 +60,15 @@ static void read_environment(void)
     write_line(line, length);
 }
 
-bool qn_log_wanted(const qn_logger *logger, qn_log_level level)
+bool qn_log_asked(qn_log_level level)
 {
-    if (logger && logger->function) {
-        return true;
-    }
     pthread_once(&highest_once, read_environment);
     return level <= highest;
+}
+
+bool qn_log_wanted(const qn_logger *logger, qn_log_level level)
+{
+    return (logger && logger->function) || qn_log_asked(level);
 }
 
 void qn_log(const qn_logger *logger, qn_log_level level, const char *format, ...)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 enum { GUARD = 256, LARGE = 1 << 20, LARGE_GUARD = 4096 };
 
@@ -63,10 +64,16 @@ static quern_status fail_allocation(const soft_device *device, size_t bytes)
     }
     uint64_t available, total;
     qn_soft_host_memory(&available, &total);
+    struct rlimit space;
+    char limit[80] = "";
+    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
+        snprintf(limit, sizeof limit, ", and this process may have %llu in all (ulimit -v)",
+                 (unsigned long long)space.rlim_cur);
+    }
     return qn_fail(QUERN_ERROR_DEVICE_MEMORY,
                    "%zu bytes were asked of the software device; %llu of this machine's %llu are "
-                   "free",
-                   bytes, (unsigned long long)available, (unsigned long long)total);
+                   "free%s",
+                   bytes, (unsigned long long)available, (unsigned long long)total, limit);
 }
 
 /* ---- arrays, and foreign memory that kernels may touch -------------------------------------- */

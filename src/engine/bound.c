@@ -142,6 +142,9 @@ quern_status quern_launch(quern_bound *bound)
     if (bound->failed && bound->workspace != NULL) {
         QN_TRY(qn_workspace_clear(bound->workspace));
     }
+    if (bound->kernel->engine->tells_launches) {
+        qn_tell_launch(bound->kernel->engine, bound->kernel->name, &bound->config);
+    }
     quern_status status =
         bound->launch(bound->device, bound->function, &bound->config, bound->block.pointers);
     if (status != QUERN_OK) {

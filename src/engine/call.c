@@ -35,6 +35,9 @@ static quern_status queue(const qn_call *call, const qn_specialization *z)
     quern_launch_config config;
     qn_workspace *workspace;
     QN_TRY(qn_call_pack(&block, &config, &workspace, call, z));
+    if (engine->tells_launches) {
+        qn_tell_launch(engine, call->kernel->name, &config);
+    }
     quern_status status =
         engine->methods->launch(engine->device, z->function, &config, block.pointers);
     if (status == QUERN_OK) {

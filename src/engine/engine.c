@@ -52,8 +52,8 @@ quern_status quern_open_device(quern_engine **out, const quern_device_methods *m
     if (status == QUERN_OK) {
         status = methods->stream_new(engine->device, &engine->stream);
     }
+    quern_device_info info = QUERN_DEVICE_INFO_INIT;
     if (status == QUERN_OK) {
-        quern_device_info info = {.size = sizeof info};
         status = methods->info(engine->device, &info);
         engine->processors = QN_MAX(1u, info.processors);
     }
@@ -77,6 +77,7 @@ quern_status quern_open_device(quern_engine **out, const quern_device_methods *m
     atomic_flag_clear(&engine->opaque_told);
     engine->object = QN_OBJECT_ENGINE;
     qn_images_enter();
+    qn_tell_opened(engine, &info);
     *out = engine;
     return QUERN_OK;
 }

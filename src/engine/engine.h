@@ -42,6 +42,7 @@ struct quern_engine {
     pthread_mutex_t copy_lock;
     quern_kernel *copy;      /**< copies between layouts; made when first needed */
     atomic_flag opaque_told; /**< that a source is compiled each time was logged */
+    bool tells_launches;     /**< QUERN_LOG is "debug" */
     atomic_uint_fast64_t compiled;
     atomic_uint_fast64_t compile_us;
 };
@@ -369,6 +370,16 @@ quern_status qn_call_pack(qn_block *block, quern_launch_config *config, qn_works
 /** What quern_call_n() does, without resetting the error record. */
 quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,
                          const quern_call_options *options);
+
+/* ---- tell.c: what an engine does, as messages ------------------------------------------------ */
+
+void qn_tell_opened(quern_engine *engine, const quern_device_info *info);
+/** Where the image of `module` came from. */
+void qn_tell_image(quern_engine *engine, const char *name, const qn_module *module,
+                   const qn_image *image);
+void qn_tell_compiled(quern_engine *engine, const char *name, double ms);
+/** Only where engine->tells_launches. */
+void qn_tell_launch(quern_engine *engine, const char *name, const quern_launch_config *config);
 
 /* ---- place.c: where in a user's text a kernel failed ---------------------------------------- */
 

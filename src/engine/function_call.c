@@ -297,6 +297,9 @@ static quern_status launch_with(quern_function *function, const quern_launch_opt
         config.block[axis] = at_least_one(l->block[axis]);
     }
     QN_TRY(pack(function, values, count, l->any_strides != 0, pointers, scalars));
+    if (engine->tells_launches) {
+        qn_tell_launch(engine, function->name, &config);
+    }
     quern_status status =
         engine->methods->launch(engine->device, function->handle, &config, pointers);
     if (status != QUERN_OK) {

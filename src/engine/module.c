@@ -107,6 +107,7 @@ static quern_status load(qn_module **out, const qn_making *m, const qn_image *im
     (*out)->origin = origin;
     snprintf((*out)->target, sizeof(*out)->target,
              image->kind == QN_IMAGE_PTX ? "compute_%d" : "sm_%d", m->request->compile.arch);
+    qn_tell_image(m->engine, m->request->name, *out, image);
     return QUERN_OK;
 }
 

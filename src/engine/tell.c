@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tell: what an engine does, for QUERN_LOG=debug and log functions: what it opened, where images
+ * come from, what is launched. In: facts. Out: one line each. The thing to know: launches are many,
+ * so they are told only where the environment's QUERN_LOG is "debug", to log functions too.
+ */
+#include "engine/engine.h"
+#include <string.h>
+
+void qn_tell_opened(quern_engine *engine, const quern_device_info *info)
+{
+    const char *path = qn_store_path(engine->store), *problem = qn_store_problem(engine->store);
+    engine->tells_launches = qn_log_asked(QN_DEBUG);
+    qn_log(&engine->logger, QN_DEBUG, "opened %s, %s, which takes code for %s; cache: %s%s",
+           info->id, info->name, info->target, path[0] != '\0' ? path : "none, ",
+           path[0] != '\0' ? "" : problem);
+}
+
+void qn_tell_image(quern_engine *engine, const char *name, const qn_module *module,
+                   const qn_image *image)
+{
+    static const char *const origins[] = {
+        [QN_FROM_MEMORY] = "made earlier by this process",
+        [QN_FROM_CACHE] = "found in the cache",
+        [QN_COMPILED] = "made now",
+    };
+    qn_log(&engine->logger, QN_DEBUG, "%s: image %s for %s, %zu bytes, was %s", name, module->hex,
+           module->target, image->size, origins[module->origin]);
+}
+
+void qn_tell_compiled(quern_engine *engine, const char *name, double ms)
+{
+    qn_compiler_identity compiler;
+    int major, minor;
+    (void)qn_compiler_find(&compiler, NULL);
+    qn_compiler_version(&major, &minor);
+    qn_log(&engine->logger, QN_DEBUG, "%s: compiled in %.1f ms by NVRTC %d.%d, %s", name, ms, major,
+           minor, compiler.path);
+}
+
+void qn_tell_launch(quern_engine *engine, const char *name, const quern_launch_config *config)
+{
+    const uint32_t *grid = config->grid, *block = config->block;
+    qn_log(&engine->logger, QN_DEBUG,
+           "%s: launch with grid %u,%u,%u, block %u,%u,%u, %u bytes of dynamic shared memory", name,
+           grid[0], grid[1], grid[2], block[0], block[1], block[2], config->shared_bytes);
+}
