@@ -4,7 +4,7 @@
  * an accepted file has its data inside; and the header that is written for the same array is read
  * back as the same.
  */
-#include "cli.h"
+#include "files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -280,56 +280,6 @@ bool cli_is_structure(const char *text);
 /* Parse it. What it holds lives until the command ends. */
 bool cli_structure_parse(quern_value *out, const char *text, cli_problem *problem);
 
-/* ---- npy_header.c -------------------------------------------------------------------------- */
-
-typedef struct cli_npy {
-    quern_dtype dtype;
-    bool fortran_order;
-    int ndim;
-    int64_t shape[QUERN_MAX_NDIM];
-    int64_t bytes;      /* of the data */
-    size_t data_offset; /* of the data in the file */
-} cli_npy;
-
-/* Read the header of an NPY file of `size` bytes, and check that the data is there. `wanted` tells
- * that two-byte void elements are bfloat16; it may be QUERN_DTYPE_NONE. */
-bool cli_npy_parse(cli_npy *out, const uint8_t *file, size_t size, quern_dtype wanted,
-                   cli_problem *problem);
-/* The header of a file in C order; returns its length. `header` has room for CLI_NPY_HEADER. */
-#define CLI_NPY_HEADER 1024
-size_t cli_npy_header(char *header, quern_dtype dtype, int ndim, const int64_t *shape);
-
-/* ---- npy_file.c ---------------------------------------------------------------------------- */
-
-/* A file mapped for reading. */
-typedef struct cli_npy_map {
-    cli_npy npy;
-    const void *data;
-    void *mapping;
-    size_t mapped;
-} cli_npy_map;
-int cli_npy_open(cli_npy_map *out, const char *name, const char *path, quern_dtype wanted);
-void cli_npy_close(cli_npy_map *map);
-
-/* See that a file could be written, before work is spent on what goes into it. */
-int cli_npy_check_target(const char *name, const char *path);
-/* Write a temporary file beside `path`. Nothing is at `path` until cli_npy_publish. */
-int cli_npy_stage(const char *path, quern_dtype dtype, int ndim, const int64_t *shape,
-                  const void *data, size_t bytes);
-/* Move all staged files to their places. */
-int cli_npy_publish(void);
-/* Remove what is staged. Safe from any thread. */
-void cli_npy_discard(void);
-
-/* ---- interrupt.c --------------------------------------------------------------------------- */
-
-/* From here on the first Ctrl-C stops the launch, the second the program. */
-void cli_interrupt_install(void);
-/* The engine whose launch is to be stopped; NULL for none. */
-void cli_interrupt_engine(quern_engine *engine);
-/* CLI_OK, or the message and status of an interrupted command. */
-int cli_interrupted(void);
-
 /* ---- print_number.c ------------------------------------------------------------------------ */
 
 /* The fewest decimal digits that tell a number from its neighbours: 0.d1d2d3... x 10^point. */
@@ -398,8 +348,8 @@ int cli_parameters_in_order(cli_parameters *parameters, const char *command, con
 int cli_parameters_load(cli_parameters *parameters, quern_engine *engine, uint64_t seed);
 /* Copy the outputs back to the host. */
 int cli_parameters_read(cli_parameters *parameters);
-/* Write the files that were asked for. */
-int cli_parameters_save(const cli_parameters *parameters);
+/* Write the files that were asked for; `quiet` leaves out notes about them. */
+int cli_parameters_save(const cli_parameters *parameters, bool quiet);
 /* Print the outputs that nothing was said about. */
 void cli_parameters_print(const cli_parameters *parameters);
 void cli_parameters_free(cli_parameters *parameters);

@@ -1,102 +1,121 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ctrl-C: the first one stops the launch that runs, and the command ends with a message; the second
- * ends the command at once. Either way, and on SIGTERM and SIGHUP, no temporary file is left.
+ * Ctrl-C, SIGTERM and SIGHUP end the command at once, whatever it is at, and it dies by that very
+ * signal, so that a shell's loop ends with it. Before that, temporary files are removed. Nothing is
+ * said, unless a file is left incomplete because it could only be written in place.
  *
  * The signals are blocked and a thread of their own waits for them: NVRTC puts handlers of its own
  * in place while it compiles, and those end the process without a word.
  */
-#include "cli.h"
+#include "files.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
+#define PATIENCE_MS                                                                                \
+    100 /* what a launch gets to end and to print what its kernel has said so far                  \
+         */
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static quern_engine *running; /* guarded by `lock` */
-static atomic_int interrupts;
+static pthread_cond_t launch_ended = PTHREAD_COND_INITIALIZER;
+static quern_engine *launching; /* guarded by `lock`, as is the next */
+static bool ending;
 
-static void say_and_exit(void)
-{
-    static const char message[] = "quern: error: interrupted\n";
-    cli_npy_discard();
-    ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
-    _exit(written < 0 ? CLI_FAILURE + 1 : CLI_FAILURE);
-}
-
-static void stop_launch(void)
+void cli_launch_begins(quern_engine *engine)
 {
     pthread_mutex_lock(&lock);
-    if (running) {
-        quern_interrupt(running);
+    launching = engine;
+    pthread_mutex_unlock(&lock);
+}
+
+void cli_launch_ends(void)
+{
+    pthread_mutex_lock(&lock);
+    launching = NULL;
+    pthread_cond_signal(&launch_ended);
+    while (ending) { /* its failure is not worth a message, and nothing is to come after it */
+        pthread_cond_wait(&launch_ended, &lock);
     }
     pthread_mutex_unlock(&lock);
 }
 
-/* End as the signal would have ended the command. */
-static void end_by(int signal_number)
+/* Stop a launch on the software device, so that it prints what its kernel has said so far. */
+static void stop_launch(void)
+{
+    pthread_mutex_lock(&lock);
+    ending = true;
+    for (int k = 0; k < PATIENCE_MS && launching; k++) {
+        struct timespec moment;
+        clock_gettime(CLOCK_REALTIME, &moment);
+        long later = moment.tv_nsec + 1000000;
+        moment.tv_sec += later / 1000000000;
+        moment.tv_nsec = later % 1000000000;
+        quern_interrupt(launching); /* again and again: it may not have begun at the first time */
+        pthread_cond_timedwait(&launch_ended, &lock, &moment);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* What was printed reaches its reader, unless that would mean to wait for one. */
+static void flush_without_waiting(void)
+{
+    struct pollfd out = {STDOUT_FILENO, POLLOUT, 0};
+    if (ftrylockfile(stdout) == 0 && poll(&out, 1, 0) == 1 && (out.revents & POLLOUT)) {
+        fflush_unlocked(stdout);
+    }
+}
+
+void cli_die_by(int signal_number)
 {
     sigset_t one;
     sigemptyset(&one);
     sigaddset(&one, signal_number);
-    cli_npy_discard();
-    signal(signal_number, SIG_DFL);
-    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
-    raise(signal_number);
+    pthread_sigmask(SIG_BLOCK, &one, NULL);
+    for (int k = 0; k < 100; k++) { /* NVRTC may put its own handler back at this moment */
+        signal(signal_number, SIG_DFL);
+        raise(signal_number);
+        pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+    }
+    _exit(128 + signal_number);
 }
 
 static void *watch(void *context)
 {
-    const sigset_t *signals = context;
-    const struct timespec moment = {0, 200000000};
-    for (;;) {
-        int signal_number = atomic_load(&interrupts) > 0 ? sigtimedwait(signals, NULL, &moment)
-                                                         : sigwaitinfo(signals, NULL);
-        if (signal_number == SIGINT && atomic_fetch_add(&interrupts, 1) > 0) {
-            say_and_exit();
-        }
-        if (signal_number == SIGTERM || signal_number == SIGHUP) {
-            end_by(signal_number);
-        }
-        if (atomic_load(&interrupts) > 0) {
-            stop_launch(); /* again and again: the launch may not have begun at the first time */
-        }
+    int signal_number;
+    while (sigwait(context, &signal_number) != 0) {
     }
+    cli_save_abandon();
+    stop_launch();
+    flush_without_waiting();
+    cli_die_by(signal_number);
     return NULL;
 }
 
 void cli_interrupt_install(void)
 {
     static const int watched[] = {SIGINT, SIGTERM, SIGHUP};
-    static sigset_t signals;
-    sigemptyset(&signals);
+    static sigset_t awaited;
+    sigset_t blocked, before;
+    sigemptyset(&awaited);
+    sigemptyset(&blocked);
     for (size_t k = 0; k < CLI_COUNT(watched); k++) {
         struct sigaction action;
-        /* What the parent wants ignored, as nohup and a shell's background jobs do, stays so. */
+        sigaddset(&blocked, watched[k]);
+        /* What the parent wants ignored, as nohup and a shell's background jobs do, stays so: it is
+         * blocked as well, against the handlers of NVRTC. */
         if (sigaction(watched[k], NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
-            sigaddset(&signals, watched[k]);
+            sigaddset(&awaited, watched[k]);
         }
     }
     pthread_t thread;
-    sigset_t before;
-    pthread_sigmask(SIG_BLOCK, &signals, &before);
-    if (pthread_create(&thread, NULL, watch, &signals) == 0) {
+    pthread_sigmask(SIG_BLOCK, &blocked, &before);
+    if (pthread_create(&thread, NULL, watch, &awaited) == 0) {
         pthread_detach(thread);
     } else {
         pthread_sigmask(SIG_SETMASK, &before, NULL); /* signals then end the command as usual */
     }
-}
-
-void cli_interrupt_engine(quern_engine *engine)
-{
-    pthread_mutex_lock(&lock);
-    running = engine;
-    pthread_mutex_unlock(&lock);
-}
-
-int cli_interrupted(void)
-{
-    return atomic_load(&interrupts) > 0 ? cli_fail("interrupted") : CLI_OK;
 }

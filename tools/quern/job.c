@@ -3,7 +3,7 @@
  * What all kernel commands do: open an engine, have the command define its kernel, bring the
  * arguments in, explain or call, read the outputs back, save, print, time.
  */
-#include "cli.h"
+#include "files.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,19 +13,16 @@ static int open_job(cli_job *job, const cli_command *command, const cli_job_opti
     *job = (cli_job){.command = command, .options = *options};
     job->call = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
     job->launch = (quern_launch_options)QUERN_LAUNCH_OPTIONS_INIT;
-    cli_interrupt_install();
     quern_options open = QUERN_OPTIONS_INIT;
     open.device = options->device;
     if (quern_open(&job->engine, &open) != QUERN_OK) {
         return cli_fail_library(options->device ? "--device" : NULL);
     }
-    cli_interrupt_engine(job->engine);
     return CLI_OK;
 }
 
 static void close_job(cli_job *job)
 {
-    cli_interrupt_engine(NULL);
     cli_parameters_free(&job->parameters);
     quern_kernel_release(job->kernel);
     quern_function_release(job->function);
@@ -77,7 +74,6 @@ static void pack(cli_job *job, quern_value *values)
 
 int cli_job_fail(const cli_job *job)
 {
-    CLI_TRY(cli_interrupted());
     if (job->options.show_source) {
         fputs(quern_last_error()->source, stdout);
     }
@@ -111,16 +107,17 @@ quern_status cli_job_call(const cli_job *job, const quern_value *values)
 static int compute(cli_job *job, quern_value *values)
 {
     cli_parameters *parameters = &job->parameters;
-    if (cli_job_call(job, values) != QUERN_OK || quern_synchronize(job->engine) != QUERN_OK) {
+    cli_launch_begins(job->engine);
+    bool good = cli_job_call(job, values) == QUERN_OK && quern_synchronize(job->engine) == QUERN_OK;
+    cli_launch_ends();
+    if (!good) {
         return cli_job_fail(job);
     }
-    CLI_TRY(cli_interrupted());
     for (size_t k = 0; job->options.quiet && k < parameters->count; k++) {
         parameters->items[k].print = false;
     }
     CLI_TRY(cli_parameters_read(parameters));
-    CLI_TRY(cli_interrupted());
-    CLI_TRY(cli_parameters_save(parameters));
+    CLI_TRY(cli_parameters_save(parameters, job->options.quiet));
     cli_parameters_print(parameters);
     if (!job->options.time) {
         return CLI_OK;
@@ -153,7 +150,6 @@ static int check_contiguous(const cli_job *job)
 int cli_job_run(cli_job *job)
 {
     CLI_TRY(cli_parameters_load(&job->parameters, job->engine, (uint64_t)job->options.seed.value));
-    CLI_TRY(cli_interrupted());
     if (job->function && !job->launch.any_strides) {
         CLI_TRY(check_contiguous(job));
     }

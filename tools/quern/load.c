@@ -6,7 +6,7 @@
  * A view is made on the device, over the whole array, so that the kernel really gets its strides. A
  * file in Fortran order becomes a transposed view; nothing is transposed on the host.
  */
-#include "cli.h"
+#include "files.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -138,21 +138,30 @@ int cli_parameters_read(cli_parameters *parameters)
     return CLI_OK;
 }
 
-int cli_parameters_save(const cli_parameters *parameters)
+/* An output as the file that it becomes. */
+static int stage(const cli_parameter *p)
+{
+    char *header = cli_alloc(CLI_NPY_HEADER);
+    cli_piece *pieces = cli_alloc(2 * sizeof *pieces);
+    size_t length = cli_npy_header(header, quern_array_dtype(p->array), quern_array_ndim(p->array),
+                                   quern_array_shape(p->array));
+    pieces[0] = (cli_piece){header, length};
+    pieces[1] = (cli_piece){p->result, p->bytes};
+    return cli_save_stage(p->value.save, pieces, 2);
+}
+
+int cli_parameters_save(const cli_parameters *parameters, bool quiet)
 {
     int status = CLI_OK;
     for (size_t k = 0; k < parameters->count && status == CLI_OK; k++) {
-        const cli_parameter *p = &parameters->items[k];
-        if (p->value.save) {
-            status = cli_npy_stage(p->value.save, quern_array_dtype(p->array),
-                                   quern_array_ndim(p->array), quern_array_shape(p->array),
-                                   p->result, p->bytes);
+        if (parameters->items[k].value.save) {
+            status = stage(&parameters->items[k]);
         }
     }
     if (status == CLI_OK) {
-        status = cli_npy_publish();
+        status = cli_save_publish(quiet);
     }
-    cli_npy_discard();
+    cli_save_discard();
     return status;
 }
 

@@ -3,7 +3,7 @@
  * The command `quern`: finds the subcommand and runs it. In: arguments. Out: what the subcommand
  * prints and writes; exit status 0, or 1 for a failure of any kind.
  */
-#include "cli.h"
+#include "files.h"
 
 #include <signal.h>
 #include <string.h>
@@ -44,6 +44,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a failed write with a message */
+    cli_interrupt_install();
     int status = run(argc, argv);
     if (status == CLI_OK) {
         status = cli_flush();

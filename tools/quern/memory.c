@@ -3,7 +3,7 @@
  * Memory of the command. What is small lives until the command ends and is freed at once, so that
  * no path has to keep track of it; the data of arrays is freed by who asked for it.
  */
-#include "cli.h"
+#include "files.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ void *cli_alloc(size_t size)
 {
     block *b = size < SIZE_MAX - sizeof *b ? calloc(1, sizeof *b + size) : NULL;
     if (!b) {
-        cli_npy_discard();
+        cli_save_discard();
         exit(cli_fail("out of memory"));
     }
     b->next = blocks;

@@ -7,7 +7,7 @@
  *     file   := "\x93NUMPY" major minor length header data
  *     header := "{" (key ":" value ("," key ":" value)* ","?)? "}" space*
  */
-#include "cli.h"
+#include "files.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * parameter its value taken apart, and for each output whether it is allocated, saved, printed. No
  * file is opened and no device touched.
  */
-#include "cli.h"
+#include "files.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -157,22 +157,42 @@ static int settle_output(cli_parameter *parameter, const char *command)
         parameter->allocate = true;
         value->save = value->path;
     }
-    return value->save ? cli_npy_check_target(name, value->save) : CLI_OK;
+    return CLI_OK;
 }
 
-static int check_targets_differ(const cli_parameters *parameters, const char *command)
+static int same_target(const cli_parameter *one, const cli_parameter *other, const char *command)
 {
-    for (size_t k = 0; k < parameters->count; k++) {
-        for (size_t j = 0; j < k; j++) {
-            const char *one = parameters->items[j].value.save;
-            const char *other = parameters->items[k].value.save;
-            if (one && other && strcmp(one, other) == 0) {
-                return cli_usage(command, "%s and %s would both be saved to \"%s\"",
-                                 parameters->items[j].name, parameters->items[k].name, one);
+    const char *path = one->value.save, *second = other->value.save;
+    if (strcmp(path, second) == 0) {
+        return cli_usage(command, "%s and %s would both be saved to \"%s\"", one->name, other->name,
+                         path);
+    }
+    return cli_usage(command,
+                     "%s and %s would both be saved to one file: \"%s\" and \"%s\" are the same",
+                     one->name, other->name, path, second);
+}
+
+/* See that every file could be written, before work is spent on what goes into it, and that none
+ * is meant twice, however it is spelt. */
+static int check_targets(const cli_parameters *parameters, const char *command)
+{
+    cli_target targets[QUERN_MAX_PARAMETERS];
+    int status = CLI_OK;
+    for (size_t k = 0; k < parameters->count && status == CLI_OK; k++) {
+        const cli_parameter *p = &parameters->items[k];
+        targets[k] = (cli_target){0};
+        if (!p->value.save) {
+            continue;
+        }
+        status = cli_target_find(&targets[k], p->name, p->value.save);
+        cli_target_close(&targets[k]);
+        for (size_t j = 0; j < k && status == CLI_OK; j++) {
+            if (targets[j].path && cli_target_same(&targets[j], &targets[k])) {
+                status = same_target(&parameters->items[j], p, command);
             }
         }
     }
-    return CLI_OK;
+    return status;
 }
 
 int cli_parameters_assign(cli_parameters *parameters, const char *command, const cli_list *words)
@@ -188,7 +208,7 @@ int cli_parameters_assign(cli_parameters *parameters, const char *command, const
             CLI_TRY(check_input(parameter, command));
         }
     }
-    return check_targets_differ(parameters, command);
+    return check_targets(parameters, command);
 }
 
 /* A scalar has to say how wide it is: nothing else does. */
@@ -234,7 +254,7 @@ static int set_in_order(cli_parameter *parameter, const char *command, size_t po
     }
     parameter->print = value->print;
     CLI_TRY(check_stated(parameter, command));
-    return value->save ? cli_npy_check_target(parameter->name, value->save) : CLI_OK;
+    return CLI_OK;
 }
 
 int cli_parameters_in_order(cli_parameters *parameters, const char *command, const cli_list *words)
@@ -247,5 +267,5 @@ int cli_parameters_in_order(cli_parameters *parameters, const char *command, con
     for (size_t k = 0; k < words->count; k++) {
         CLI_TRY(set_in_order(&parameters->items[k], command, k + 1, words->items[k]));
     }
-    return check_targets_differ(parameters, command);
+    return check_targets(parameters, command);
 }

@@ -113,10 +113,7 @@ int cli_time(const cli_job *job, const quern_value *values)
     t->job = job;
     t->values = values;
     quern_status measured = measure(t);
-    int result = cli_interrupted();
-    if (result == CLI_OK && measured != QUERN_OK) {
-        result = cli_fail_library(NULL);
-    }
+    int result = measured == QUERN_OK ? CLI_OK : cli_fail_library(NULL);
     if (result == CLI_OK) {
         report(t, bytes_moved(&job->parameters));
     }

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files of the command: what those that read, write and clean up after arrays offer, one banner a
+ * file.
+ */
+#ifndef QUERN_CLI_FILES_H
+#define QUERN_CLI_FILES_H
+
+#include "cli.h"
+
+#include <sys/stat.h>
+
+/* ---- npy_header.c -------------------------------------------------------------------------- */
+
+typedef struct cli_npy {
+    quern_dtype dtype;
+    bool fortran_order;
+    int ndim;
+    int64_t shape[QUERN_MAX_NDIM];
+    int64_t bytes;      /* of the data */
+    size_t data_offset; /* of the data in the file */
+} cli_npy;
+
+/* Read the header of an NPY file of `size` bytes, and check that the data is there. `wanted` tells
+ * that two-byte void elements are bfloat16; it may be QUERN_DTYPE_NONE. */
+bool cli_npy_parse(cli_npy *out, const uint8_t *file, size_t size, quern_dtype wanted,
+                   cli_problem *problem);
+/* The header of a file in C order; returns its length. `header` has room for CLI_NPY_HEADER. */
+#define CLI_NPY_HEADER 1024
+size_t cli_npy_header(char *header, quern_dtype dtype, int ndim, const int64_t *shape);
+
+/* ---- npy_file.c ---------------------------------------------------------------------------- */
+
+/* A file mapped for reading. */
+typedef struct cli_npy_map {
+    cli_npy npy;
+    const void *data;
+    void *mapping;
+    size_t mapped;
+} cli_npy_map;
+int cli_npy_open(cli_npy_map *out, const char *name, const char *path, quern_dtype wanted);
+void cli_npy_close(cli_npy_map *map);
+
+/* ---- target.c ------------------------------------------------------------------------------ */
+
+/* What stands where an output should go, and how to write it: as a stream, in place, or else under
+ * a temporary name that is then renamed. */
+typedef struct cli_target {
+    const char *path; /* as the user gave it */
+    bool exists;
+    struct stat info;        /* of what exists */
+    int folder;              /* a descriptor, -1 for none: where the file lies, links followed */
+    struct stat folder_info; /* of that folder */
+    const char *file;        /* its name there */
+    const char *in_place;    /* why it can only be written in place; NULL when it need not */
+    int stream;              /* the descriptor that the path means, or -1 */
+    bool opens;              /* a device or pipe, to be opened and written to */
+} cli_target;
+
+/* Find it, and see that it may be written. `name`, of the argument, may be NULL. */
+int cli_target_find(cli_target *target, const char *name, const char *path);
+void cli_target_close(cli_target *target);
+bool cli_target_is_stream(const cli_target *target);
+/* Whether both are one file, however it is spelt. */
+bool cli_target_same(const cli_target *a, const cli_target *b);
+/* Give the open new file owner, access lists and attributes of the one that it replaces; false when
+ * not all of them can be kept. Its mode comes last, for writing takes bits of it away. */
+bool cli_target_keep_attributes(const cli_target *target, int temporary);
+/* The descriptor that /dev/stdout, /dev/fd/3 and their like mean, or -1. */
+int cli_descriptor_of(const char *path);
+/* "NAME: cannot DOING "PATH": what errno says"; `name` may be NULL. CLI_FAILURE. */
+int cli_fail_errno(const char *name, const char *doing, const char *path);
+
+/* ---- save.c -------------------------------------------------------------------------------- */
+
+typedef struct cli_piece {
+    const void *data;
+    size_t bytes;
+} cli_piece;
+
+/* Prepare the file `path`, made of pieces of memory that stay until cli_save_discard. Nothing is at
+ * `path` until cli_save_publish, which puts all of them into their places, and tells of those that
+ * are written in place unless `quiet`. */
+int cli_save_stage(const char *path, const cli_piece *pieces, size_t count);
+int cli_save_publish(bool quiet);
+/* Forget what is staged and was not published. */
+void cli_save_discard(void);
+/* The same in the last moment of the process: from then on no file comes into its place. */
+void cli_save_abandon(void);
+
+/* ---- interrupt.c --------------------------------------------------------------------------- */
+
+/* From here on Ctrl-C, SIGTERM and SIGHUP remove temporary files before they end the command. */
+void cli_interrupt_install(void);
+/* Around what may launch on `engine`: a launch that is interrupted still gets to print what its
+ * kernel has said. */
+void cli_launch_begins(quern_engine *engine);
+void cli_launch_ends(void);
+/* End as the signal ends a program that does not handle it. */
+_Noreturn void cli_die_by(int signal_number);
+
+#endif /* QUERN_CLI_FILES_H */
