@@ -65,6 +65,20 @@ void qn_error_place(const char *file, uint32_t line, uint32_t column);
 bool qn_error_get_place(const char **file, uint32_t *line, uint32_t *column);
 /** Give the recorded failure the span [begin, end) of `text` (copied). */
 void qn_error_span(const char *text_name, qn_str text, size_t begin, size_t end);
+/** What a message says of a parameter and of a place, for the engine to say it in the user's words:
+ * bytes [begin, end) are about the parameter, [place_begin, place_end) about the place. */
+typedef struct qn_error_subject {
+    uint32_t parameter; /**< of the kernel, from 0 */
+    uint64_t address;   /**< of what was accessed */
+    int64_t offset;     /**< of that from where the parameter points */
+    size_t begin, end;  /**< both 0: no parameter is known */
+    size_t place_begin, place_end;
+} qn_error_subject;
+void qn_error_set_subject(const qn_error_subject *subject);
+/** The subject recorded; all zero: none. */
+void qn_error_get_subject(qn_error_subject *out);
+/** Put other words for bytes [begin, end) of the message recorded. */
+void qn_error_reword(size_t begin, size_t end, const char *words);
 /** Put `prefix` (printf) before the message recorded. */
 void qn_error_prefix(const char *format, ...) QN_PRINTF(1, 2);
 

@@ -19,7 +19,8 @@ typedef struct record {
     quern_error public_error;
     char *owned[STRING_COUNT];
     uint32_t place_line, place_column;
-    bool has_rest;   /* REST is printed in place of LOG */
+    bool has_rest; /* REST is printed in place of LOG */
+    qn_error_subject subject;
     bool registered; /* this thread's strings are freed when it ends */
     bool clean;      /* nothing was recorded since the last reset */
 } record;
@@ -100,6 +101,7 @@ void qn_error_reset(void)
     last.public_error = (quern_error)NOTHING;
     last.place_line = last.place_column = 0;
     last.has_rest = false;
+    last.subject = (qn_error_subject){0};
     last.clean = true;
 }
 
@@ -192,6 +194,32 @@ void qn_error_span(const char *text_name, qn_str text, size_t begin, size_t end)
     size_t length = QN_MIN(strlen(e->text), (size_t)UINT32_MAX);
     e->end = (uint32_t)QN_MIN(end, length);
     e->begin = (uint32_t)QN_MIN(begin, (size_t)e->end);
+}
+
+void qn_error_set_subject(const qn_error_subject *subject)
+{
+    touch()->subject = *subject;
+}
+
+void qn_error_get_subject(qn_error_subject *out)
+{
+    *out = last.subject;
+}
+
+void qn_error_reword(size_t begin, size_t end, const char *words)
+{
+    const char *said = last.public_error.message;
+    const size_t length = strlen(said);
+    qn_text message = {0};
+    end = QN_MIN(end, length);
+    qn_text_add(&message, said, QN_MIN(begin, end));
+    qn_text_puts(&message, words);
+    qn_text_puts(&message, said + end);
+    char *text = qn_text_take(&message);
+    if (text) {
+        record *r = touch();
+        r->public_error.message = own(r, MESSAGE, text);
+    }
 }
 
 void qn_error_prefix(const char *format, ...)

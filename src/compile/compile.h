@@ -122,6 +122,11 @@ void qn_includes_free(qn_includes *includes);
  * are passed over; macros are not expanded. Returns how many there are. */
 size_t qn_source_kernels(qn_text *out, const char *source);
 
+/** The name of parameter `index` of a `__global__` function in a source, whatever its namespace;
+ * template arguments behind the function's name are passed over. Empty: it is not found, or has
+ * none. Borrowed from `source`. */
+qn_str qn_source_parameter(const char *source, const char *function, uint32_t index);
+
 /* ---- compile.c ---------------------------------------------------------------------------- */
 
 struct qn_compile_request {

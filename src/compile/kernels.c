@@ -202,3 +202,55 @@ size_t qn_source_kernels(qn_text *out, const char *source)
     }
     return l.count;
 }
+
+/* ---- parameters of one of them ----------------------------------------------------------------
+ */
+
+/* "scale" of "ns::scale<float, 2>". */
+static qn_str plain_name(const char *function)
+{
+    size_t length = strcspn(function, "<"), begin = length;
+    while (begin > 0 && is_word(function[begin - 1])) {
+        begin--;
+    }
+    return (qn_str){function + begin, length - begin};
+}
+
+/* At the bracket of a list of parameters: the last word of the one that is wanted, in front of
+ * what gives it extents or a default. */
+static qn_str read_parameter(reader *r, uint32_t index)
+{
+    qn_str name = {"", 0};
+    int depth = 0;
+    bool named = false;
+    do {
+        depth += at(r, "(") || at(r, "<") || at(r, "{");
+        depth -= at(r, ")") || at(r, ">") || at(r, "}");
+        if (depth == 1 && at(r, ",")) {
+            if (index-- == 0) {
+                return name;
+            }
+            name = (qn_str){"", 0};
+            named = false;
+        } else if (depth == 1 && (at(r, "[") || at(r, "="))) {
+            named = true;
+        } else if (depth == 1 && !named && is_word(r->token.data[0])) {
+            name = r->token;
+        }
+    } while (depth > 0 && next(r));
+    return index == 0 ? name : (qn_str){"", 0};
+}
+
+qn_str qn_source_parameter(const char *source, const char *function, uint32_t index)
+{
+    const qn_str wanted = plain_name(function);
+    reader r = {.text = qn_str_of(source), .at = source};
+    while (next(&r)) {
+        if (at(&r, "#")) {
+            skip_line(&r);
+        } else if (at(&r, "__global__") && qn_str_same(read_name(&r), wanted) && at(&r, "(")) {
+            return read_parameter(&r, index);
+        }
+    }
+    return (qn_str){"", 0};
+}

@@ -132,6 +132,17 @@ quern_status quern_bind(quern_bound **out, quern_kernel *kernel, const quern_val
     return QUERN_OK;
 }
 
+static void argument(const void *context, uint32_t index, qn_str *name, const quern_array **array)
+{
+    const quern_bound *bound = context;
+    const qn_signature *s = &bound->kernel->signature;
+    if (index < s->count) {
+        *name = s->parameters[index].name;
+        *array =
+            bound->values[index].kind == QUERN_VALUE_ARRAY ? bound->values[index].as.array : NULL;
+    }
+}
+
 quern_status quern_launch(quern_bound *bound)
 {
     qn_error_reset();
@@ -148,7 +159,7 @@ quern_status quern_launch(quern_bound *bound)
     quern_status status =
         bound->launch(bound->device, bound->function, &bound->config, bound->block.pointers);
     if (status != QUERN_OK) {
-        qn_explain_place(bound->kernel->texts, QN_TEXTS);
+        qn_explain_failure(&(qn_failure){bound->kernel->texts, QN_TEXTS, argument, bound});
     }
     bound->failed = status != QUERN_OK;
     return status;

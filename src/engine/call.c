@@ -48,6 +48,16 @@ static quern_status queue(const qn_call *call, const qn_specialization *z)
     return status;
 }
 
+static void argument(const void *context, uint32_t index, qn_str *name, const quern_array **array)
+{
+    const qn_call *call = context;
+    const qn_signature *s = &call->kernel->signature;
+    if (index < s->count) {
+        *name = s->parameters[index].name;
+        *array = call->arrays[index];
+    }
+}
+
 static quern_status launch(qn_call *call)
 {
     if (call->empty) {
@@ -57,7 +67,7 @@ static quern_status launch(qn_call *call)
     QN_TRY(qn_specialize(&z, call));
     quern_status status = queue(call, z);
     if (status != QUERN_OK) {
-        qn_explain_place(call->kernel->texts, QN_TEXTS);
+        qn_explain_failure(&(qn_failure){call->kernel->texts, QN_TEXTS, argument, call});
     }
     return status;
 }

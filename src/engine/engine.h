@@ -381,10 +381,26 @@ void qn_tell_compiled(quern_engine *engine, const char *name, double ms);
 /** Only where engine->tells_launches. */
 void qn_tell_launch(quern_engine *engine, const char *name, const quern_launch_config *config);
 
-/* ---- place.c: where in a user's text a kernel failed ---------------------------------------- */
+/* ---- place.c, subject.c: where in a user's text a kernel failed, and about what -------------- */
 
-/** After a failed launch or wait: turn the place that the device recorded, if it is in one of
- * `texts`, into a span. */
-void qn_explain_place(const qn_user_text *texts, size_t count);
+/** What a launch was made of. */
+typedef struct qn_failure {
+    const qn_user_text *texts; /**< of the user */
+    size_t text_count;
+    /** Name and array of the kernel's parameter `index`: an empty name where it has none, NULL
+     * where it is no array, as the walk's. */
+    void (*argument)(const void *context, uint32_t index, qn_str *name, const quern_array **array);
+    const void *context;
+} qn_failure;
+
+/** After a failed launch: turn the place that the device recorded, if it is in one of the texts,
+ * into a span, and what the message says of a parameter into its name and element. */
+void qn_explain_failure(const qn_failure *about);
+
+/** The number in C order of the element that was accessed, or would be there behind the array's
+ * ends; INT64_MIN where there is none. */
+int64_t qn_subject_element(const qn_error_subject *subject, const quern_array *array);
+/** Let the message say the argument's name (empty: its number) and the element. */
+void qn_explain_subject(const qn_error_subject *subject, qn_str name, const quern_array *array);
 
 #endif /* QN_ENGINE_H */

@@ -278,6 +278,26 @@ static void name_failure(const quern_function *function)
     }
 }
 
+/** A launch, to tell what failed. */
+typedef struct launched {
+    const quern_function *function;
+    const quern_value *values;
+    size_t count;
+} launched;
+
+static void describe_argument(const void *context, uint32_t index, qn_str *name,
+                              const quern_array **array)
+{
+    const launched *what = context;
+    const quern_module *module = what->function->module;
+    for (size_t t = 0; t < module->text_count && name->length == 0; t++) {
+        *name = qn_source_parameter(module->texts[t].text, what->function->name, index);
+    }
+    if (index < what->count && what->values[index].kind == QUERN_VALUE_ARRAY) {
+        *array = what->values[index].as.array;
+    }
+}
+
 static quern_status launch_with(quern_function *function, const quern_launch_options *l,
                                 const quern_value *values, size_t count, void **pointers,
                                 unsigned char (*scalars)[16])
@@ -303,7 +323,9 @@ static quern_status launch_with(quern_function *function, const quern_launch_opt
     quern_status status =
         engine->methods->launch(engine->device, function->handle, &config, pointers);
     if (status != QUERN_OK) {
-        qn_explain_place(function->module->texts, function->module->text_count);
+        const launched what = {function, values, count};
+        qn_explain_failure(&(qn_failure){function->module->texts, function->module->text_count,
+                                         describe_argument, &what});
         name_failure(function);
     }
     return status;

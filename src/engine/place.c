@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * place: where in a user's own text a kernel failed. In: the place that the device recorded, and
- * the texts that it may be in. Out: the failure with a span, so that a caret can be drawn. Nothing
- * happens when the text is not at hand.
+ * place: where in a user's own text a kernel failed, and about what. In: what the device recorded,
+ * the texts that it may be in, and the kernel's arguments. Out: the failure with a span, so that a
+ * caret can be drawn, and its message in the user's words. Where the compiler has moved the access
+ * away from the line that asked for it, the argument's name leads to that line.
  */
 #include "engine/engine.h"
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
+
+/** A piece of one of the texts. */
+typedef struct span {
+    const qn_user_text *text; /**< NULL: none */
+    size_t begin, end;
+} span;
 
 /** Bytes of line `line` (from 1) of a text. False when it has no such line. */
 static bool line_of(const char *text, uint32_t line, size_t *begin, size_t *end)
@@ -23,24 +32,202 @@ static bool line_of(const char *text, uint32_t line, size_t *begin, size_t *end)
     return true;
 }
 
-void qn_explain_place(const qn_user_text *texts, size_t count)
+/** From the place that the compiler gives, to the end of its line. */
+static span recorded_span(const qn_failure *about)
 {
     const char *file;
     uint32_t line, column;
     if (!qn_error_get_place(&file, &line, &column)) {
-        return;
+        return (span){0};
     }
-    for (size_t t = 0; t < count; t++) {
+    for (size_t t = 0; t < about->text_count; t++) {
+        const qn_user_text *text = &about->texts[t];
         size_t begin, end;
-        if (texts[t].file_name == NULL ||
-            strcmp(qn_base_name(file), qn_base_name(texts[t].file_name)) != 0 ||
-            !line_of(texts[t].text, line, &begin, &end)) {
+        if (text->file_name == NULL ||
+            strcmp(qn_base_name(file), qn_base_name(text->file_name)) != 0 ||
+            !line_of(text->text, line, &begin, &end)) {
             continue;
         }
         if (column != 0 && begin + column - 1 < end) {
             begin += column - 1;
         }
-        qn_error_span(texts[t].file_name, qn_str_of(texts[t].text), begin, end);
+        return (span){text, begin, end};
+    }
+    return (span){0};
+}
+
+/* ---- uses of a name --------------------------------------------------------------------------
+ */
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+/** The first use of a name from `begin` on, with the index in brackets behind it, if any. */
+static bool next_use(span *out, const qn_user_text *text, qn_str name, size_t begin, size_t end)
+{
+    for (size_t at = begin; at + name.length <= end; at++) {
+        const char *here = text->text + at;
+        if (memcmp(here, name.data, name.length) != 0 || (at > 0 && is_word(here[-1])) ||
+            is_word(here[name.length])) {
+            continue;
+        }
+        *out = (span){text, at, at + name.length};
+        int depth = 0;
+        for (size_t k = out->end; k < end; k++) {
+            depth += (text->text[k] == '[') - (text->text[k] == ']');
+            if (depth == 0 && text->text[k] == ']') {
+                out->end = k + 1;
+            }
+            if (depth == 0 && !isspace((unsigned char)text->text[k])) {
+                break;
+            }
+        }
+        return true;
+    }
+    return false;
+}
+
+/** Is the index behind the name a number as it stands, as in "w[20]"? Then *number is it. */
+static bool has_number(const span *use, qn_str name, int64_t *number)
+{
+    char digits[32];
+    const size_t length = use->end - use->begin - name.length;
+    int read = 0;
+    long long value;
+    if (length < 3 || length >= sizeof digits) {
+        return false;
+    }
+    memcpy(digits, use->text->text + use->begin + name.length, length);
+    digits[length] = '\0';
+    const bool is = sscanf(digits, "[%lld]%n", &value, &read) == 1 && (size_t)read == length;
+    *number = is ? value : 0;
+    return is;
+}
+
+/** The use of a name between two bytes that has this very number as its index; else the first with
+ * an index that is none; else the first without. *count: how many are as good. */
+static span best_use(size_t *count, const qn_user_text *text, qn_str name, int64_t element,
+                     size_t begin, size_t end)
+{
+    span best = {0}, use;
+    *count = 0;
+    for (size_t at = begin; next_use(&use, text, name, at, end); at = use.begin + name.length) {
+        int64_t number;
+        if (has_number(&use, name, &number)) {
+            if (number == element) {
+                *count = 1;
+                return use;
+            }
+            if (use.begin == 0 || text->text[use.begin - 1] != '&') {
+                continue; /* another element */
+            }
+        }
+        const size_t length = use.end - use.begin, best_length = best.end - best.begin;
+        if (best.text == NULL || (length > name.length && best_length == name.length)) {
+            best = use;
+            *count = 1;
+        } else {
+            *count += (length > name.length) == (best_length > name.length);
+        }
+    }
+    return best;
+}
+
+/** Within the recorded statement, the only use of the name; the statement where there are more. */
+static span narrower(const span *recorded, qn_str name, int64_t element)
+{
+    const char *text = recorded->text->text;
+    size_t end = recorded->begin, uses;
+    while (end < recorded->end && text[end] != ';') {
+        end++;
+    }
+    span use = best_use(&uses, recorded->text, name, element, recorded->begin, end);
+    if (uses == 0) { /* a pointer to it is used there, or a statement behind on its line */
+        use = best_use(&uses, recorded->text, name, element, end, recorded->end);
+    }
+    return uses == 1 ? use : *recorded;
+}
+
+/** Where no place was recorded: the first text that uses the name; the preamble's functions, whose
+ * parameters may have any name, are looked at last. */
+static span use_anywhere(const qn_failure *about, qn_str name, int64_t element)
+{
+    span in_preamble = {0};
+    for (size_t t = 0; t < about->text_count; t++) {
+        const qn_user_text *text = &about->texts[t];
+        size_t uses;
+        if (text->file_name == NULL || text->text == NULL) {
+            continue;
+        }
+        const span use = best_use(&uses, text, name, element, 0, strlen(text->text));
+        if (use.text != NULL && strcmp(text->file_name, "preamble") != 0) {
+            return use;
+        }
+        in_preamble = use.text != NULL ? use : in_preamble;
+    }
+    return in_preamble;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/** Let the message name the place of the span: its column instead of the statement's, or all of it
+ * instead of a place in none of the texts. */
+static void reword_place(const qn_error_subject *subject, const span *now, bool was_recorded)
+{
+    const char *file;
+    uint32_t line = 1, column;
+    char old[300], words[300];
+    size_t begin = 0;
+    if (subject->place_end == 0) {
         return;
+    }
+    for (size_t k = 0; k < now->begin; k++) {
+        if (now->text->text[k] == '\n') {
+            line++;
+            begin = k + 1;
+        }
+    }
+    snprintf(words, sizeof words, "%s:%u:%zu", qn_base_name(now->text->file_name), line,
+             now->begin - begin + 1);
+    if (!was_recorded || !qn_error_get_place(&file, &line, &column)) {
+        qn_error_reword(subject->place_begin, subject->place_end, words);
+        return;
+    }
+    snprintf(old, sizeof old, "%s:%u:%u", qn_base_name(file), line, column);
+    const char *said = quern_last_error()->message;
+    const char *at = strstr(said + subject->place_begin, old);
+    if (at != NULL && at < said + subject->place_end) {
+        const size_t from = (size_t)(at - said);
+        qn_error_reword(from, from + strlen(old), words);
+    }
+}
+
+void qn_explain_failure(const qn_failure *about)
+{
+    qn_error_subject subject;
+    qn_error_get_subject(&subject);
+    const span recorded = recorded_span(about);
+    span now = recorded;
+    qn_str name = {"", 0};
+    const quern_array *array = NULL;
+    if (subject.end != 0) {
+        about->argument(about->context, subject.parameter, &name, &array);
+    }
+    /* the place stands behind the subject, so it is put right first */
+    int64_t element = qn_subject_element(&subject, array);
+    if (name.length > 0) {
+        now = recorded.text != NULL ? narrower(&recorded, name, element)
+                                    : use_anywhere(about, name, element);
+    }
+    if (now.text != NULL && (recorded.text == NULL || now.begin != recorded.begin)) {
+        reword_place(&subject, &now, recorded.text != NULL);
+    }
+    if (subject.end != 0) {
+        qn_explain_subject(&subject, name, array);
+    }
+    if (now.text != NULL) {
+        qn_error_span(now.text->file_name, qn_str_of(now.text->text), now.begin, now.end);
     }
 }

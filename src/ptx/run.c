@@ -5,6 +5,7 @@
  * threads take blocks until none is left.
  */
 #include "ptx/run.h"
+#include "ptx/owner.h"
 
 #include "ptx/trace.h"
 
@@ -215,7 +216,7 @@ static quern_status finish(qn_run *run)
         if (status == QUERN_ERROR_OUT_OF_MEMORY && !fault->message) {
             qn_fail_memory("running a kernel");
         } else {
-            qn_fail(status, "%s", fault->message ? fault->message : "out of memory for the report");
+            qn_owner_fail(status, fault->message ? fault->message : "out of memory for the report");
         }
         if (fault->file) {
             qn_error_place(fault->file, fault->line, fault->column);

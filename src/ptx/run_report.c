@@ -4,18 +4,31 @@
  * the launch and becomes the caller's error when the launch returns; the others are dropped.
  */
 #include "ptx/heap.h"
+#include "ptx/owner.h"
 
 #include <string.h>
 
-void qn_print_place(qn_text *out, const qn_frame *frame, const qn_op *op)
+/* `marks`: around the place in the source, for the engine (owner.c). */
+static void print_place(qn_text *out, const qn_frame *frame, const qn_op *op, const char *marks[2])
 {
     const qn_ptx_function *function = frame->code->function;
     const qn_ptx_instruction *instruction = &function->instructions[op->origin];
     if (instruction->location) {
+        qn_text_puts(out, marks[0]);
         qn_ptx_print_location(out, function->module, instruction->location);
-        qn_text_puts(out, " ");
+        qn_text_printf(out, "%s ", marks[1]);
     }
     qn_text_printf(out, "('%s', PTX line %u)", instruction->opcode, instruction->line);
+}
+
+void qn_print_place(qn_text *out, const qn_frame *frame, const qn_op *op)
+{
+    print_place(out, frame, op, (const char *[]){"", ""});
+}
+
+static void print_marked_place(qn_text *out, const qn_frame *frame, const qn_op *op)
+{
+    print_place(out, frame, op, (const char *[]){"\004", "\005"});
 }
 
 static bool is_header(const char *file)
@@ -80,7 +93,7 @@ bool qn_fault(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status
     qn_text_vprintf(&text, format, arguments);
     va_end(arguments);
     qn_text_puts(&text, ", at ");
-    qn_print_place(&text, warp->frame, op);
+    print_marked_place(&text, warp->frame, op);
     return keep(warp, op, status, &text);
 }
 
@@ -193,8 +206,16 @@ bool qn_fault_access(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t add
     const char *other = op->space == QN_SPACE_SHARED ? NULL : space_of(warp, address);
     qn_text_printf(&text, "%s of %llu byte%s at 0x%llx", qn_access_name(kind), size,
                    size == 1 ? "" : "s", (unsigned long long)address);
-    if ((bytes & (bytes - 1)) == 0 && address % bytes != 0 && bytes <= 32) {
+    const bool misaligned = (bytes & (bytes - 1)) == 0 && address % bytes != 0 && bytes <= 32;
+    const bool owned = op->space != QN_SPACE_SHARED && op->space != QN_SPACE_LOCAL && !other;
+    if (owned && !misaligned) {
+        qn_print_owner(&text, warp, op, address);
+    }
+    if (misaligned) {
         qn_text_printf(&text, ", which is misaligned: it must be a multiple of %llu", size);
+        if (owned) {
+            qn_print_owner(&text, warp, op, address);
+        }
     } else if (op->space == QN_SPACE_SHARED) {
         qn_text_printf(&text, " of shared memory, of which the block has %u bytes",
                        warp->run->shared_bytes);

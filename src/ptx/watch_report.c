@@ -5,6 +5,7 @@
  * names are found by looking through the instructions of the module, since only those that are
  * used matter, and only a report needs them.
  */
+#include "ptx/owner.h"
 #include "ptx/watch.h"
 
 #include <ctype.h>
@@ -114,6 +115,7 @@ void qn_print_touch(qn_text *out, const qn_touch *touch)
         qn_range piece;
         const qn_range *range = qn_access_range(warp, touch->address, &piece);
         qn_text_printf(out, "0x%llx", (unsigned long long)touch->address);
+        qn_print_owner(out, warp, touch->op, touch->address);
         if (range) { /* what a value was copied from may be freed since */
             qn_text_printf(out, ", offset %llu of ",
                            (unsigned long long)(touch->address - range->begin));

@@ -100,3 +100,30 @@ Test(kernels, deep_braces)
     qn_text_free(&source);
     qn_text_free(&names);
 }
+
+/* The names of parameters, for reports about an argument. */
+Test(kernels, parameters)
+{
+    static const struct {
+        const char *source, *function;
+        uint32_t index;
+        const char *name;
+    } cases[] = {
+        {"__global__ void f(const float *x, int n) {}", "f", 0, "x"},
+        {"__global__ void f(const float *x, int n) {}", "f", 1, "n"},
+        {"__global__ void f(const float *x, int n) {}", "f", 2, ""},
+        {"__global__ void g(int z) {}\n__global__ void f(int n) {}", "f", 0, "n"},
+        {"template <typename T> __global__ void f(T *__restrict__ x) {}", "ns::f<float, 2>", 0,
+         "x"},
+        {"__global__ void __launch_bounds__(32, 2) f(pair<int, float> p, int k) {}", "f", 1, "k"},
+        {"__global__ void f(int x[3], int (*y)) {}", "f", 0, "x"},
+        {"// __global__ void f(int a)\n__global__ void f(int b);", "f", 0, "b"},
+        {"__global__ void f()", "f", 0, ""},
+        {"__global__ void f(int x, ", "f", 1, ""},
+        {"__device__ void f(int x) {}", "f", 0, ""},
+    };
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        const qn_str name = qn_source_parameter(cases[k].source, cases[k].function, cases[k].index);
+        cr_expect(qn_str_is(name, cases[k].name), "case %zu: %.*s", k, (int)name.length, name.data);
+    }
+}

@@ -63,10 +63,11 @@ Test(ptx_run_report, out_of_bounds)
     bench b = bench_open();
     int *x = bench_buffer(&b, 40);
     char expected[300];
-    snprintf(expected, sizeof expected,
-             "kernel 'out_of_bounds', block (0,0,0), thread (10,0,0): write of 4 bytes at 0x%llx, "
-             "0 bytes past the end of array of 40 bytes at 0x%llx, at run.cu:",
-             (unsigned long long)(uintptr_t)(x + 10), (unsigned long long)(uintptr_t)x);
+    snprintf(
+        expected, sizeof expected,
+        "kernel 'out_of_bounds', block (0,0,0), thread (10,0,0): write of 4 bytes at 0x%llx, "
+        "byte 40 of parameter 1, 0 bytes past the end of array of 40 bytes at 0x%llx, at run.cu:",
+        (unsigned long long)(uintptr_t)(x + 10), (unsigned long long)(uintptr_t)x);
     bench_bad(&b, "out_of_bounds", PARAMETERS(&x), QUERN_ERROR_ACCESS, expected);
     place_is("x[i] = i;");
     int *before = x - 5;

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * subject: which element of which argument a failure is about, in the user's words. In: the address
+ * that the device recorded, and the argument's array. Out: "element 20 of 'w', which has 20" in the
+ * message. The thing to know: an address outside of an array is said as the element that the index
+ * would name if the first axis went on; where the layout has none there, the message says the byte.
+ */
+#include "engine/engine.h"
+#include <stdlib.h>
+#include <string.h>
+
+/** Axes from `first` on that move, the widest stride first. */
+typedef struct axes {
+    int count;
+    int order[QUERN_MAX_NDIM];
+} axes;
+
+static axes sorted_axes(const quern_array *a, int first)
+{
+    axes out = {0};
+    for (int d = first; d < a->ndim; d++) {
+        if (a->shape[d] < 2 || a->strides[d] == 0) {
+            continue;
+        }
+        int at = out.count++;
+        for (; at > 0 && llabs(a->strides[out.order[at - 1]]) < llabs(a->strides[d]); at--) {
+            out.order[at] = out.order[at - 1];
+        }
+        out.order[at] = d;
+    }
+    return out;
+}
+
+/** The index along the axes from `first` on that lies `offset` bytes away. False: none does. */
+static bool find_index(int64_t *index, const quern_array *a, int first, int64_t offset)
+{
+    const axes sorted = sorted_axes(a, first);
+    for (int d = first; d < a->ndim; d++) { /* count from the lowest address */
+        index[d] = 0;
+        offset -= QN_MIN(a->strides[d], 0) * QN_MAX(a->shape[d] - 1, 0);
+    }
+    for (int k = 0; k < sorted.count && offset >= 0; k++) {
+        const int d = sorted.order[k];
+        const int64_t stride = llabs(a->strides[d]), last = a->shape[d] - 1;
+        const int64_t steps = QN_MIN(offset / stride, last);
+        index[d] = a->strides[d] < 0 ? last - steps : steps;
+        offset -= steps * stride;
+    }
+    return offset == 0;
+}
+
+/** The number of an index in C order. */
+static int64_t number_of(const int64_t *index, const quern_array *a)
+{
+    int64_t number = 0;
+    for (int d = 0; d < a->ndim; d++) {
+        number = number * (d > 0 ? a->shape[d] : 1) + index[d];
+    }
+    return number;
+}
+
+/** Which index would lie there if the first axis had no ends; the nearest to it. */
+static bool find_beyond(int64_t *index, const quern_array *a, int64_t offset)
+{
+    enum { TRIES = 4096 };
+    int64_t reach = 0;
+    for (int d = 1; d < a->ndim; d++) {
+        reach += llabs(a->strides[d]) * QN_MAX(a->shape[d] - 1, 0);
+    }
+    if (a->ndim == 0 || a->strides[0] == 0) {
+        return false;
+    }
+    const int64_t middle = offset / a->strides[0];
+    const int64_t tries = QN_MIN(reach / llabs(a->strides[0]) + 2, TRIES);
+    for (int64_t k = 0; k <= tries; k++) {
+        for (int side = -1; side <= 1; side += 2) {
+            index[0] = middle + side * k;
+            if ((index[0] < 0 || index[0] >= a->shape[0]) &&
+                find_index(index, a, 1, offset - index[0] * a->strides[0])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/** The index that the address has in the array, or would have behind its ends. */
+static bool locate(int64_t *index, bool *inside, const quern_array *a, int64_t offset)
+{
+    *inside = a->count > 0 && find_index(index, a, 0, offset);
+    if (!*inside && a->ndim == 0) {
+        index[0] = offset / a->item_size;
+        return offset % a->item_size == 0;
+    }
+    return *inside || find_beyond(index, a, offset);
+}
+
+static int64_t offset_of(const qn_error_subject *subject, const quern_array *a)
+{
+    return (int64_t)(subject->address - (uint64_t)(uintptr_t)a->data);
+}
+
+int64_t qn_subject_element(const qn_error_subject *subject, const quern_array *array)
+{
+    int64_t index[QUERN_MAX_NDIM] = {0};
+    bool inside;
+    if (subject->end == 0 || array == NULL ||
+        !locate(index, &inside, array, offset_of(subject, array))) {
+        return INT64_MIN;
+    }
+    return array->ndim > 0 ? number_of(index, array) : index[0];
+}
+
+/** ", element 20 of 'w', which has 20" */
+static void print_element(qn_text *out, const char *name, const quern_array *a, int64_t offset)
+{
+    int64_t index[QUERN_MAX_NDIM] = {0};
+    bool inside;
+    const bool known = locate(index, &inside, a, offset);
+    if (inside && a->ndim > 1) {
+        qn_text_puts(out, ", element ");
+        qn_shape_print(out, a->ndim, index);
+        qn_text_printf(out, " of %s, of shape ", name);
+        qn_shape_print(out, a->ndim, a->shape);
+    } else if (known) {
+        qn_text_printf(out, ", element %lld of %s, which has %lld",
+                       (long long)(a->ndim > 0 ? number_of(index, a) : index[0]), name,
+                       (long long)a->count);
+    } else {
+        qn_text_printf(out, ", byte %lld of %s, which has %lld element%s", (long long)offset, name,
+                       (long long)a->count, a->count == 1 ? "" : "s");
+    }
+}
+
+void qn_explain_subject(const qn_error_subject *subject, qn_str name, const quern_array *array)
+{
+    qn_text words = {0}, called = {0};
+    if (name.length > 0) {
+        qn_text_printf(&called, "'%.*s'", (int)name.length, name.data);
+    } else {
+        qn_text_printf(&called, "argument %u", subject->parameter + 1);
+    }
+    if (called.data != NULL && array != NULL) {
+        print_element(&words, called.data, array, offset_of(subject, array));
+    } else if (called.data != NULL) {
+        qn_text_printf(&words, ", byte %lld of %s", (long long)subject->offset, called.data);
+    }
+    if (words.data != NULL && !words.failed) {
+        qn_error_reword(subject->begin, subject->end, words.data);
+    }
+    qn_text_free(&called);
+    qn_text_free(&words);
+}
