@@ -9,6 +9,8 @@
 #ifndef QUERN_CLI_H
 #define QUERN_CLI_H
 
+#include "views.h"
+
 #include <quern/quern.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -172,76 +174,8 @@ bool cli_looks_like_number(const char *text);
 /* A number as the value of an argument: a literal when `dtype` is QUERN_DTYPE_NONE, else a scalar
  * of that dtype, which must hold it. */
 bool cli_number_parse(quern_value *out, const char *text, quern_dtype dtype, cli_problem *problem);
-
-/* ---- view.c -------------------------------------------------------------------------------- */
-
-#define CLI_VIEW_ITEMS 96
-
-typedef enum cli_item_kind {
-    CLI_ITEM_INTEGER,
-    CLI_ITEM_SLICE,
-    CLI_ITEM_ELLIPSIS,
-    CLI_ITEM_NEW_AXIS,
-    CLI_ITEM_TRANSPOSE, /* stands alone in its step */
-} cli_item_kind;
-
-typedef struct cli_view_item {
-    cli_item_kind kind;
-    unsigned step;     /* which bracket or .T it belongs to */
-    size_t begin, end; /* where it stands in the text */
-    quern_slice slice; /* of a slice; `start` is the position of an integer */
-} cli_view_item;
-
-/* A view in NumPy's basic syntax, such as [::2, 1:].T[None]. */
-typedef struct cli_view {
-    cli_view_item items[CLI_VIEW_ITEMS];
-    unsigned count;
-    unsigned steps;
-} cli_view;
-
-/* Parse the view that `text` begins with; *length tells where it ends. `at` is added to the
- * positions, so that they fit a longer text that the view is part of. */
-bool cli_view_parse(cli_view *out, const char *text, size_t at, size_t *length,
-                    cli_problem *problem);
-
-/* What one step does to an array: slice its `ndim` axes, then take the shape `shape`. */
-typedef struct cli_view_plan {
-    bool transpose;
-    bool new_axes; /* the sliced array has to be reshaped to `shape` */
-    quern_slice slices[QUERN_MAX_NDIM];
-    int ndim;
-    int64_t shape[QUERN_MAX_NDIM];
-} cli_view_plan;
-bool cli_view_plan_step(cli_view_plan *out, const cli_view *view, unsigned step, int ndim,
-                        const int64_t *shape, cli_problem *problem);
-
-/* ---- generate.c ---------------------------------------------------------------------------- */
-
-typedef enum cli_generator_kind {
-    CLI_EMPTY,
-    CLI_ZEROS,
-    CLI_ONES,
-    CLI_ARANGE,
-    CLI_RANDOM,
-} cli_generator_kind;
-
-typedef struct cli_generator {
-    cli_generator_kind kind;
-    quern_dtype dtype;
-    int ndim;
-    int64_t shape[QUERN_MAX_NDIM];
-} cli_generator;
-
-/* True when `text` begins with the name of a generator and a colon. */
-bool cli_is_generator(const char *text);
-/* Parse KIND:DTYPE:SHAPE; *length tells where it ends. */
-bool cli_generator_parse(cli_generator *out, const char *text, size_t *length,
-                         cli_problem *problem);
-/* Fill `count` elements. `seed` and `stream` choose the random numbers. */
-void cli_generate(const cli_generator *generator, void *data, int64_t count, uint64_t seed,
-                  uint64_t stream);
-/* Bytes of `count` elements of a shape; false when they do not fit in an int64_t. */
-bool cli_shape_bytes(int64_t *bytes, int ndim, const int64_t *shape, size_t element);
+/* Whether an element of `dtype` can hold the number, rounded: of an integer dtype downwards. */
+bool cli_number_fits(double value, quern_dtype dtype);
 
 /* ---- element.c ----------------------------------------------------------------------------- */
 

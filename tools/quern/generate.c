@@ -1,120 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Generators: empty, zeros, ones, arange and random arrays. In: KIND:DTYPE:SHAPE and a seed. Out:
- * the elements in C order.
+ * The elements of a generator, in C order. In: what generator.c has read, and a seed.
  *
  * Random numbers come from a counter: element k of stream s is Philox-4x32-10 of (k, s) under the
  * seed, so that it depends on nothing but these. Floats are uniform in [0, 1) with all bits of
  * their fraction; integers are uniform over their whole range.
+ *
+ * arange and linspace go through the same operations as NumPy's, so that they give the same bits.
  */
 #include "cli.h"
 
-#include <ctype.h>
+#include <math.h>
 #include <string.h>
-
-static const char *const kinds[] = {
-    [CLI_EMPTY] = "empty",   [CLI_ZEROS] = "zeros",   [CLI_ONES] = "ones",
-    [CLI_ARANGE] = "arange", [CLI_RANDOM] = "random",
-};
-
-static bool find_kind(const char *text, cli_generator_kind *kind)
-{
-    size_t length = strcspn(text, ":");
-    for (size_t k = 0; text[length] && k < CLI_COUNT(kinds); k++) {
-        if (strlen(kinds[k]) == length && memcmp(kinds[k], text, length) == 0) {
-            *kind = (cli_generator_kind)k;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool cli_is_generator(const char *text)
-{
-    cli_generator_kind kind;
-    return find_kind(text, &kind);
-}
-
-bool cli_shape_bytes(int64_t *bytes, int ndim, const int64_t *shape, size_t element)
-{
-    int64_t product = (int64_t)element;
-    bool empty = false;
-    for (int k = 0; k < ndim; k++) { /* extents of other axes have to fit beside a zero too */
-        empty |= shape[k] == 0;
-        int64_t extent = shape[k] == 0 ? 1 : shape[k];
-        if (extent < 0 || product > INT64_MAX / extent) {
-            return false;
-        }
-        product *= extent;
-    }
-    *bytes = empty ? 0 : product;
-    return true;
-}
-
-/* shape := "()" | digits ("x" digits)* */
-static bool parse_shape(cli_generator *out, const char *text, const char **rest, const char *p,
-                        cli_problem *problem)
-{
-    const char *from = p;
-    out->ndim = 0;
-    if (strncmp(p, "()", 2) == 0) {
-        *rest = p + 2;
-        return true;
-    }
-    for (;; p++) {
-        size_t at = (size_t)(p - text);
-        if (!isdigit((unsigned char)*p)) {
-            return cli_problem_set(problem, at, at + 1,
-                                   "a shape such as 1000x200, 5 or () should stand here");
-        }
-        if (out->ndim == QUERN_MAX_NDIM) {
-            return cli_problem_set(problem, at, at + 1, "the shape has more than %d dimensions",
-                                   QUERN_MAX_NDIM);
-        }
-        int64_t extent = 0;
-        for (; isdigit((unsigned char)*p); p++) {
-            int digit = *p - '0';
-            extent = extent > (INT64_MAX - digit) / 10 ? INT64_MAX : extent * 10 + digit;
-        }
-        out->shape[out->ndim++] = extent;
-        if (*p != 'x') {
-            break;
-        }
-    }
-    int64_t bytes;
-    if (!cli_shape_bytes(&bytes, out->ndim, out->shape, quern_dtype_size(out->dtype))) {
-        return cli_problem_set(problem, (size_t)(from - text), (size_t)(p - text),
-                               "an array of this shape is larger than any memory");
-    }
-    *rest = p;
-    return true;
-}
-
-bool cli_generator_parse(cli_generator *out, const char *text, size_t *length, cli_problem *problem)
-{
-    find_kind(text, &out->kind);
-    const char *p = text + strcspn(text, ":") + 1;
-    size_t begin = (size_t)(p - text), end = begin + strcspn(p, ":");
-    const char *name = cli_strndup(p, end - begin);
-    out->dtype = quern_dtype_from_name(name);
-    if (out->dtype == QUERN_DTYPE_NONE) {
-        size_t count;
-        const char *const *names = cli_dtype_names(&count);
-        return cli_problem_set(problem, begin, end > begin ? end : begin + 1,
-                               "there is no dtype \"%s\"%s", name,
-                               cli_did_you_mean(name, names, count));
-    }
-    if (!text[end]) {
-        return cli_problem_set(problem, end, end + 1, "a shape is missing, such as %s:%s:1000x200",
-                               kinds[out->kind], name);
-    }
-    const char *rest = text + end + 1;
-    if (!parse_shape(out, text, &rest, rest, problem)) {
-        return false;
-    }
-    *length = (size_t)(rest - text);
-    return true;
-}
 
 /* Philox-4x32 with 10 rounds: 128 random bits from a counter and a key. */
 static void philox(uint32_t out[4], uint64_t counter, uint64_t stream, uint64_t seed)
@@ -173,6 +70,95 @@ static void whole_element(void *to, quern_dtype dtype, uint64_t k)
     cli_element_store(to, dtype, (double)k, 0, dtype == QUERN_BOOL ? k != 0 : k);
 }
 
+/* arange with bounds: NumPy sets the first two elements, rounded, and goes on by what is between
+ * them, for the halves in float32. */
+static void range_element(void *to, const cli_generator *g, uint64_t k)
+{
+    double first = g->start[0], second = g->stop[0], value;
+    switch (g->dtype) {
+    case QUERN_FLOAT16:
+    case QUERN_BFLOAT16:
+        first = cli_small_to_double(cli_small_from_double(first, g->dtype), g->dtype);
+        second = cli_small_to_double(cli_small_from_double(second, g->dtype), g->dtype);
+        value = (double)((float)first + (float)k * ((float)second - (float)first));
+        break;
+    case QUERN_FLOAT32:
+    case QUERN_COMPLEX64:
+        value = (double)((float)first + (float)k * ((float)second - (float)first));
+        break;
+    default:
+        value = first + (double)k * (second - first);
+    }
+    if (k < 2) {
+        value = k == 0 ? first : second;
+    }
+    cli_element_store(to, g->dtype, value, 0, g->first + k * g->step);
+}
+
+/* Number `k` times a complex number whose parts are `own` and, of the other part, `other`: with the
+ * product by zero, which may turn a sign. */
+static double times(double k, double own, double other, bool imaginary)
+{
+    return imaginary ? k * own + 0 * other : k * own - 0 * other;
+}
+
+static void linspace_element(void *to, const cli_generator *g, uint64_t k)
+{
+    double last = (double)(g->shape[0] - 1), delta[2], step[2], parts[2] = {0, 0};
+    for (int part = 0; part < 2; part++) { /* a complex number is divided by multiplying */
+        delta[part] = g->stop[part] - g->start[part];
+        step[part] = g->is_complex ? delta[part] * (1 / last) : delta[part] / last;
+    }
+    bool stays = g->shape[0] < 2 || (step[0] == 0 && step[1] == 0);
+    const double *factor = stays ? delta : step;
+    double position = stays && g->shape[0] > 1 ? (double)k / last : (double)k;
+    for (int part = 0; part < 1 + g->is_complex; part++) {
+        parts[part] = g->is_complex ? times(position, factor[part], factor[1 - part], part == 1)
+                                    : position * factor[part];
+        parts[part] += g->start[part];
+    }
+    const double *value = k > 0 && k + 1 == (uint64_t)g->shape[0] ? g->stop : parts;
+    double down = floor(value[0]);
+    uint64_t bits = down < 0 ? 0 - (uint64_t)-down : (uint64_t)down;
+    cli_element_store(to, g->dtype, value[0], value[1],
+                      g->dtype == QUERN_BOOL ? value[0] != 0 : bits);
+}
+
+static void one_element(void *to, const cli_generator *g, uint64_t k, uint64_t seed,
+                        uint64_t stream)
+{
+    switch (g->kind) {
+    case CLI_RANDOM:
+        random_element(to, g->dtype, k, seed, stream);
+        break;
+    case CLI_ARANGE:
+        if (g->bounded) {
+            range_element(to, g, k);
+        } else {
+            whole_element(to, g->dtype, k);
+        }
+        break;
+    case CLI_LINSPACE:
+        linspace_element(to, g, k);
+        break;
+    case CLI_EYE: {
+        uint64_t columns = (uint64_t)g->shape[g->ndim - 1];
+        whole_element(to, g->dtype, k / columns == k % columns);
+        break;
+    }
+    case CLI_FULL:
+        memcpy(to, g->element, quern_dtype_size(g->dtype));
+        break;
+    default:
+        whole_element(to, g->dtype, 1);
+    }
+}
+
+bool cli_generator_is_uniform(const cli_generator *g)
+{
+    return g->kind == CLI_ZEROS || g->kind == CLI_ONES || g->kind == CLI_FULL;
+}
+
 void cli_generate(const cli_generator *generator, void *data, int64_t count, uint64_t seed,
                   uint64_t stream)
 {
@@ -183,10 +169,6 @@ void cli_generate(const cli_generator *generator, void *data, int64_t count, uin
         return;
     }
     for (uint64_t k = 0; k < (uint64_t)count; k++, to += size) {
-        if (generator->kind == CLI_RANDOM) {
-            random_element(to, generator->dtype, k, seed, stream);
-        } else {
-            whole_element(to, generator->dtype, generator->kind == CLI_ONES ? 1 : k);
-        }
+        one_element(to, generator, k, seed, stream);
     }
 }

@@ -11,31 +11,22 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Replace *array by one step of a view of it. */
-static int apply_step(quern_array **array, const cli_parameter *parameter, unsigned step)
+/* Whether the kernel writes into the argument and something is to come of it. */
+static bool is_written(const cli_parameter *parameter)
 {
-    cli_view_plan plan;
+    return parameter->output || parameter->value.save || parameter->value.print;
+}
+
+static int apply_step(cli_parameter *parameter, unsigned step)
+{
     cli_problem problem;
-    const cli_view *view = &parameter->value.view;
-    if (!cli_view_plan_step(&plan, view, step, quern_array_ndim(*array), quern_array_shape(*array),
-                            &problem)) {
-        return cli_fail_problem(parameter->name, parameter->lead, parameter->text, &problem);
+    if (cli_view_apply(&parameter->array, &parameter->value.view, step, is_written(parameter),
+                       &problem)) {
+        return CLI_OK;
     }
-    quern_array *next = NULL;
-    quern_status status =
-        plan.transpose ? quern_array_transpose(&next, *array, NULL)
-                       : quern_array_slice(&next, *array, quern_array_ndim(*array), plan.slices);
-    if (status == QUERN_OK && plan.new_axes) {
-        quern_array *sliced = next;
-        status = quern_array_reshape(&next, sliced, plan.ndim, plan.shape);
-        quern_array_release(sliced);
-    }
-    if (status != QUERN_OK) {
-        return cli_fail_library(parameter->name);
-    }
-    quern_array_release(*array);
-    *array = next;
-    return CLI_OK;
+    return problem.text[0]
+               ? cli_fail_problem(parameter->name, parameter->lead, parameter->text, &problem)
+               : cli_fail_library(parameter->name);
 }
 
 static int load_file(cli_parameter *parameter, quern_engine *engine)
@@ -81,7 +72,7 @@ static int load_generator(cli_parameter *parameter, quern_engine *engine, uint64
                           uint64_t stream)
 {
     const cli_generator *g = &parameter->value.generator;
-    if (g->kind == CLI_ARANGE || g->kind == CLI_RANDOM) {
+    if (g->kind != CLI_EMPTY && !cli_generator_is_uniform(g)) {
         return load_numbers(parameter, engine, seed, stream);
     }
     quern_status status = quern_array_new(&parameter->array, engine, g->dtype, g->ndim, g->shape);
@@ -105,7 +96,7 @@ static int load(cli_parameter *parameter, quern_engine *engine, uint64_t seed, u
         CLI_TRY(load_generator(parameter, engine, seed, stream));
     }
     for (unsigned step = 0; step < value->view.steps; step++) {
-        CLI_TRY(apply_step(&parameter->array, parameter, step));
+        CLI_TRY(apply_step(parameter, step));
     }
     return CLI_OK;
 }

@@ -209,9 +209,16 @@ static bool integer_of(quern_value *out, component *real, quern_dtype dtype, con
     return true;
 }
 
-/* Whether a double has a place in the range of a float dtype, or of the parts of a complex one. */
-static bool in_range(double value, quern_dtype dtype)
+bool cli_number_fits(double value, quern_dtype dtype)
 {
+    if (dtype == QUERN_BOOL) {
+        return true;
+    }
+    if (dtype < QUERN_FLOAT16) {
+        bool is_signed = dtype <= QUERN_INT64;
+        double beyond = ldexp(1, 8 * (int)quern_dtype_size(dtype) - is_signed);
+        return floor(value) >= (is_signed ? -beyond : 0) && floor(value) < beyond;
+    }
     bool small = dtype == QUERN_FLOAT16 || dtype == QUERN_BFLOAT16;
     bool single = dtype == QUERN_FLOAT32 || dtype == QUERN_COMPLEX64;
     double rounded = small    ? cli_small_to_double(cli_small_from_double(value, dtype), dtype)
@@ -253,7 +260,8 @@ bool cli_number_parse(quern_value *out, const char *text, quern_dtype dtype, cli
     if (real.beyond || imag.beyond) {
         return does_not_fit(problem, text, is_complex ? QUERN_COMPLEX128 : QUERN_FLOAT64);
     }
-    if (dtype >= QUERN_FLOAT16 && !(in_range(real.value, dtype) && in_range(imag.value, dtype))) {
+    if (dtype >= QUERN_FLOAT16 &&
+        !(cli_number_fits(real.value, dtype) && cli_number_fits(imag.value, dtype))) {
         return does_not_fit(problem, text, dtype);
     }
     if (takes_complex) {

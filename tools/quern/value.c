@@ -15,12 +15,12 @@ static size_t path_end(const char *text)
 {
     for (const char *p = text; (p = strstr(p, ".npy")); p++) {
         const char *after = p + 4;
-        bool transposed = after[0] == '.' && after[1] == 'T' && strchr(".[:", after[2]);
-        if (p > text && (*after == 0 || *after == '[' || *after == ':' || transposed)) {
+        if (p > text && (*after == 0 || *after == ':' || cli_view_begins(after))) {
             return (size_t)(after - text);
         }
     }
-    return 0;
+    const char *p = strstr(text, ".npy."); /* a method that is misspelt */
+    return p > text && isalpha((unsigned char)p[5]) ? (size_t)(p + 4 - text) : 0;
 }
 
 /* (":" (path | "-"))? at position `at`. */

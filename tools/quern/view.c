@@ -3,34 +3,35 @@
  * Views in NumPy's basic syntax. In: text such as [::2, 1:].T[None]. Out: a list of items, and for
  * a given shape what each step does to it. Nothing here touches an array, so all of it is fuzzed.
  *
- *     view  := (".T" | "[" (item ("," item)* ","?)? "]")*
+ *     view  := (method | "[" (item ("," item)* ","?)? "]")*
  *     item  := "..." | "None" | "newaxis" | integer | slice
  *     slice := integer? ":" integer? (":" integer?)?
  *
+ * Methods, such as .T and .reshape(2, -1), are view_method.c's.
  * A position is kept for every item: an index that is out of bounds is known only once the file is
  * read, and the message still points at it.
  */
-#include "cli.h"
+#include "view_parser.h"
 
 #include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
-/* Where the parser is, and what it reads. */
-typedef struct parser {
-    const char *text;
-    size_t at; /* added to positions */
-    cli_view *view;
-    cli_problem *problem;
-} parser;
-
-static bool wrong(const parser *p, const char *from, const char *to, const char *message)
+bool cli_view_wrong(const cli_view_parser *p, const char *from, const char *to, const char *format,
+                    ...)
 {
+    char message[sizeof p->problem->text];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
     size_t begin = (size_t)(from - p->text), end = (size_t)(to - p->text);
     return cli_problem_set(p->problem, p->at + begin, p->at + (end > begin ? end : begin + 1), "%s",
                            message);
 }
 
-static const char *skip_space(const char *s)
+const char *cli_skip_space(const char *s)
 {
     while (*s == ' ' || *s == '\t') {
         s++;
@@ -38,12 +39,11 @@ static const char *skip_space(const char *s)
     return s;
 }
 
-/* integer := ("+" | "-")? digit+ ; numbers beyond 64 bits become the largest ones, which are beyond
- * every axis too. */
-static bool integer(const char **rest, const char *s, int64_t *out)
+/* What is beyond 64 bits is beyond every axis too. */
+bool cli_view_integer(const char **rest, const char *s, int64_t *out)
 {
     bool negative = *s == '-';
-    const char *digits = skip_space(s + (negative || *s == '+'));
+    const char *digits = cli_skip_space(s + (negative || *s == '+'));
     if (!isdigit((unsigned char)*digits)) {
         return false;
     }
@@ -62,16 +62,16 @@ static bool integer(const char **rest, const char *s, int64_t *out)
 static const char *bound(const char *s, int64_t *out)
 {
     const char *rest;
-    s = skip_space(s);
-    if (integer(&rest, s, out)) {
+    s = cli_skip_space(s);
+    if (cli_view_integer(&rest, s, out)) {
         s = rest;
     } else if (strncmp(s, "None", 4) == 0) {
         s += 4;
     }
-    return skip_space(s);
+    return cli_skip_space(s);
 }
 
-static bool slice(parser *p, const char **rest, const char *s, cli_view_item *item)
+static bool slice(cli_view_parser *p, const char **rest, const char *s, cli_view_item *item)
 {
     const char *from = s;
     item->kind = CLI_ITEM_SLICE;
@@ -82,7 +82,8 @@ static bool slice(parser *p, const char **rest, const char *s, cli_view_item *it
         s = bound(s + 1, &item->slice.step);
     }
     *rest = s;
-    return item->slice.step != 0 || wrong(p, from, s, "the step of a slice cannot be zero");
+    return item->slice.step != 0 ||
+           cli_view_wrong(p, from, s, "the step of a slice cannot be zero");
 }
 
 static bool is_word(const char *s, const char *word)
@@ -91,7 +92,7 @@ static bool is_word(const char *s, const char *word)
     return strncmp(s, word, length) == 0 && !isalnum((unsigned char)s[length]) && s[length] != '_';
 }
 
-static bool item_at(parser *p, const char **rest, const char *s, cli_view_item *item)
+static bool item_at(cli_view_parser *p, const char **rest, const char *s, cli_view_item *item)
 {
     int64_t unused = 0;
     if (*bound(s, &unused) == ':') {
@@ -106,20 +107,21 @@ static bool item_at(parser *p, const char **rest, const char *s, cli_view_item *
     } else if (is_word(s, "np.newaxis")) {
         item->kind = CLI_ITEM_NEW_AXIS;
         *rest = s + 10;
-    } else if (integer(rest, s, &item->slice.start)) {
+    } else if (cli_view_integer(rest, s, &item->slice.start)) {
         item->kind = CLI_ITEM_INTEGER;
     } else {
-        return wrong(p, s, s + strcspn(s, ",]"),
-                     "this is none of NumPy's basic indices: an integer, start:stop:step, ..., "
-                     "None or newaxis");
+        return cli_view_wrong(
+            p, s, s + strcspn(s, ",]"),
+            "this is none of NumPy's basic indices: an integer, start:stop:step, ..., "
+            "None or newaxis");
     }
     return true;
 }
 
-static cli_view_item *add_item(parser *p, const char *s)
+cli_view_item *cli_view_add(cli_view_parser *p, const char *s)
 {
     if (p->view->count == CLI_VIEW_ITEMS) {
-        wrong(p, s, s + 1, "the view is too long");
+        cli_view_wrong(p, s, s + 1, "the view is too long");
         return NULL;
     }
     cli_view_item *item = &p->view->items[p->view->count++];
@@ -128,55 +130,57 @@ static cli_view_item *add_item(parser *p, const char *s)
 }
 
 /* The items of a bracket; `s` stands after "[". */
-static bool bracket(parser *p, const char **rest, const char *s)
+static bool bracket(cli_view_parser *p, const char **rest, const char *s)
 {
     const char *open = s - 1;
-    s = skip_space(s);
+    s = cli_skip_space(s);
     if (*s == ']') {
-        return wrong(p, open, s + 1, "an index is missing between the brackets");
+        return cli_view_wrong(p, open, s + 1, "an index is missing between the brackets");
     }
     while (*s != ']') {
-        cli_view_item *item = *s ? add_item(p, s) : NULL;
+        cli_view_item *item = *s ? cli_view_add(p, s) : NULL;
         if (!*s) {
-            return wrong(p, open, open + 1, "the bracket is not closed");
+            return cli_view_wrong(p, open, open + 1, "the bracket is not closed");
         }
         if (!item || !item_at(p, rest, s, item)) {
             return false;
         }
         item->begin = p->at + (size_t)(s - p->text);
         item->end = p->at + (size_t)(*rest - p->text);
-        s = skip_space(*rest);
+        s = cli_skip_space(*rest);
         if (*s == ',') {
-            s = skip_space(s + 1);
+            s = cli_skip_space(s + 1);
         } else if (*s && *s != ']') {
-            return wrong(p, s, s + 1, "a comma or a closing bracket should stand here");
+            return cli_view_wrong(p, s, s + 1, "a comma or a closing bracket should stand here");
         }
     }
     *rest = s + 1;
     return true;
 }
 
+bool cli_view_begins(const char *text)
+{
+    return *text == '[' || cli_method_begins(text);
+}
+
 bool cli_view_parse(cli_view *out, const char *text, size_t at, size_t *length,
                     cli_problem *problem)
 {
-    parser p = {text, at, out, problem};
+    cli_view_parser p = {text, at, out, problem};
     const char *s = text;
     out->count = out->steps = 0;
     for (;; out->steps++) {
+        bool good;
         if (*s == '[') {
-            if (!bracket(&p, &s, s + 1)) {
-                return false;
-            }
-        } else if (is_word(s, ".T")) {
-            cli_view_item *item = add_item(&p, s);
-            if (!item) {
-                return false;
-            }
-            item->kind = CLI_ITEM_TRANSPOSE;
-            s += 2;
+            good = bracket(&p, &s, s + 1);
+        } else if (*s == '.' && isalpha((unsigned char)s[1])) {
+            good = cli_method_parse(&p, &s, s);
         } else {
             *length = (size_t)(s - text);
             return true;
+        }
+        if (!good) {
+            return false;
         }
     }
 }
@@ -265,10 +269,10 @@ static bool count_axes(const cli_view_item *items, unsigned count, int ndim, int
     return true;
 }
 
-bool cli_view_plan_step(cli_view_plan *out, const cli_view *view, unsigned step, int ndim,
-                        const int64_t *shape, cli_problem *problem)
+bool cli_view_plan_step(cli_view_plan *out, const cli_view *view, unsigned step, quern_dtype dtype,
+                        int ndim, const int64_t *shape, cli_problem *problem)
 {
-    *out = (cli_view_plan){0};
+    *out = (cli_view_plan){.kind = CLI_PLAN_SLICE, .dtype = dtype};
     unsigned first = 0, count = 0;
     while (view->items[first].step < step) {
         first++;
@@ -277,12 +281,9 @@ bool cli_view_plan_step(cli_view_plan *out, const cli_view *view, unsigned step,
     while (first + count < view->count && items[count].step == step) {
         count++;
     }
-    if (items[0].kind == CLI_ITEM_TRANSPOSE) {
-        out->transpose = true;
-        for (out->ndim = 0; out->ndim < ndim; out->ndim++) {
-            out->shape[out->ndim] = shape[ndim - 1 - out->ndim];
-        }
-        return true;
+    out->item = items;
+    if (items[0].kind == CLI_ITEM_METHOD) {
+        return cli_method_plan(out, items, count, ndim, shape, problem);
     }
     int axes, axis = 0;
     if (!count_axes(items, count, ndim, &axes, problem)) {
