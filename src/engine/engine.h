@@ -173,6 +173,7 @@ struct quern_kernel {
     bool uses_atomics;                          /**< the texts call atomic functions */
     uint32_t heavy;                             /**< calls of functions that cost much code */
     bool uses_by_address[QUERN_MAX_PARAMETERS]; /**< outputs whose address the operation takes */
+    atomic_flag fraction_told;                  /**< that a scalar lost its fraction was logged */
     pthread_mutex_t lock;                       /**< to add a specialization */
     _Atomic(qn_specialization *) specializations;
 };
@@ -327,7 +328,7 @@ typedef struct qn_block {
  * signature, the walk, and the address of the workspace where there is one. */
 quern_status qn_marshal(qn_block *block, const qn_call *call, void *workspace);
 /** Pack one scalar again. */
-quern_status qn_marshal_scalar(void *bytes, const quern_kernel *kernel, uint32_t parameter,
+quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t parameter,
                                quern_dtype dtype, const quern_value *value);
 /** Room for the next parameter. Errors: QUERN_ERROR_NOT_SUPPORTED when the block is full. */
 quern_status qn_block_reserve(unsigned char **out, qn_block *block, const qn_call *call,

@@ -6,6 +6,7 @@
  * change together. The walk is the business of the kernel's kind.
  */
 #include "engine/engine.h"
+#include <math.h>
 #include <string.h>
 
 quern_status qn_block_reserve(unsigned char **out, qn_block *block, const qn_call *call,
@@ -74,12 +75,26 @@ unsigned char *qn_put_divider(unsigned char *to, bool wide, int64_t divisor)
 
 /* ---- scalars and the whole ------------------------------------------------------------------ */
 
-quern_status qn_marshal_scalar(void *bytes, const quern_kernel *kernel, uint32_t parameter,
+/** Seldom meant, so it is told, once for each kernel. */
+static void tell_fraction(quern_kernel *kernel, qn_str name, quern_dtype dtype, double value)
+{
+    if (!atomic_flag_test_and_set(&kernel->fraction_told)) {
+        qn_log(&kernel->engine->logger, QN_WARN,
+               "%.15g becomes %.15g for parameter \"%.*s\", which is %s; round it, or declare the "
+               "parameter with a float type",
+               value, trunc(value), (int)name.length, name.data, quern_dtype_name(dtype));
+    }
+}
+
+quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t parameter,
                                quern_dtype dtype, const quern_value *value)
 {
     unsigned char converted[16];
-    QN_TRY(
-        qn_scalar_convert(converted, dtype, value, kernel->signature.parameters[parameter].name));
+    qn_str name = kernel->signature.parameters[parameter].name;
+    QN_TRY(qn_scalar_convert(converted, dtype, value, name));
+    if (qn_scalar_loses_fraction(dtype, value)) {
+        tell_fraction(kernel, name, dtype, value->as.real);
+    }
     memcpy(bytes, converted, quern_dtype_size(dtype));
     return QUERN_OK;
 }

@@ -3,10 +3,10 @@
  * Scalars that a caller passes, converted to the dtype that their parameter has. In: a quern_value.
  * Out: the bytes of one element.
  *
- * One rule: nothing is lost silently but precision. A number must lie in the range of the dtype, a
- * float too; an integer takes whole numbers alone, however they are written; NaN and infinity are
- * floats; a complex number is no real one. Any real number is a bool: zero is false. A scalar of a
- * stated dtype takes that dtype first, by the same rule.
+ * A number must lie in the range of the dtype, a float's too; NaN and infinity are floats; a
+ * complex number is no real one. A float loses its fraction where an integer is wanted, as in NumPy
+ * and CuPy, which the caller can ask about, to warn. Any real number is a bool: zero is false. A
+ * scalar of a stated dtype takes that dtype first, by the same rule.
  */
 #include "lang/lang.h"
 
@@ -81,7 +81,7 @@ static quern_status fail_range(const number *n, const qn_dtype_info *to, qn_str 
                    range);
 }
 
-/* A whole number that is written as a float. */
+/* Its fraction goes, towards zero. */
 static quern_status float_to_integer(number *n, const qn_dtype_info *to, qn_str name)
 {
     if (!isfinite(n->real)) {
@@ -89,18 +89,12 @@ static quern_status float_to_integer(number *n, const qn_dtype_info *to, qn_str 
                        "%s cannot be given to parameter \"%.*s\": %s holds only finite integers",
                        isnan(n->real) ? "NaN" : "infinity", (int)name.length, name.data, to->name);
     }
-    double magnitude = fabs(n->real);
-    if (magnitude != trunc(magnitude)) {
-        return qn_fail(QUERN_ERROR_VALUE,
-                       "%.15g cannot be given to parameter \"%.*s\": %s holds only whole numbers; "
-                       "round it, or declare the parameter with a float type",
-                       n->real, (int)name.length, name.data, to->name);
-    }
+    double magnitude = trunc(fabs(n->real));
     if (magnitude >= 0x1p64) {
         return fail_range(n, to, name);
     }
     n->magnitude = (uint64_t)magnitude;
-    n->negative = n->real < 0;
+    n->negative = n->real < 0 && n->magnitude > 0;
     return integer_fits(n, to) ? QUERN_OK : fail_range(n, to, name);
 }
 
@@ -267,6 +261,14 @@ static quern_status take_own_dtype(number *n, const qn_dtype_info *own, qn_str n
         break;
     }
     return QUERN_OK;
+}
+
+bool qn_scalar_loses_fraction(quern_dtype to, const quern_value *value)
+{
+    const qn_dtype_info *from = qn_dtype_find((quern_dtype)value->dtype), *into = qn_dtype_find(to);
+    bool to_integer = into && (into->kind == QN_KIND_INT || into->kind == QN_KIND_UINT);
+    return to_integer && from && from->kind == QN_KIND_FLOAT &&
+           value->as.real != trunc(value->as.real);
 }
 
 quern_status qn_scalar_convert(void *bytes, quern_dtype to, const quern_value *value, qn_str name)

@@ -144,15 +144,17 @@ static bool part_fits(double part, quern_dtype dtype)
     return !isfinite(part) || fabs(part) < float_limit(dtype);
 }
 
-/** A whole number of any kind; false for what is none. */
-static bool as_whole(row_value *v)
+/** A whole number of any kind, with `cut` also of one that has a fraction; false for what is none.
+ */
+static bool as_whole(row_value *v, bool cut)
 {
     if (v->kind == REAL) {
-        if (!isfinite(v->re) || floor(v->re) != v->re || fabs(v->re) >= 0x1p64) {
+        double whole = trunc(v->re);
+        if (!isfinite(whole) || (!cut && whole != v->re) || fabs(whole) >= 0x1p64) {
             return false;
         }
-        v->magnitude = (uint64_t)fabs(v->re);
-        v->negative = v->re < 0;
+        v->magnitude = (uint64_t)fabs(whole);
+        v->negative = whole < 0;
     }
     return true;
 }
@@ -168,15 +170,16 @@ static bool whole_fits(const row_value *v, quern_dtype dtype)
     return v->magnitude <= most && (!v->negative || v->magnitude == 0);
 }
 
-/** Make `v` a number of `dtype`; false where it is to be refused. `bytes` are its element. */
-static bool convert(row_value *v, quern_dtype dtype, unsigned char bytes[16])
+/** Make `v` a number of `dtype`, which is that of the parameter, or (not `cut`) stated with it;
+ * false where it is to be refused. `bytes` are its element. */
+static bool convert(row_value *v, quern_dtype dtype, bool cut, unsigned char bytes[16])
 {
     bool is_complex = complexes(dtype);
     if (v->kind == COMPLEX && !is_complex) {
         return false;
     }
     if (integers(dtype)) {
-        if (!as_whole(v) || !whole_fits(v, dtype)) {
+        if (!as_whole(v, cut) || !whole_fits(v, dtype)) {
             return false;
         }
         uint64_t bits = v->negative ? 0 - v->magnitude : v->magnitude;
@@ -325,8 +328,8 @@ static bool run_row(const row_value *given, quern_dtype own, const target *t)
     row_value v = *given;
     unsigned char expected[16] = {0};
     bool stated = own != QUERN_DTYPE_NONE;
-    bool fits_own = !stated || convert(&v, own, expected);
-    bool fits = fits_own && convert(&v, dtype, expected);
+    bool fits_own = !stated || convert(&v, own, false, expected);
+    bool fits = fits_own && convert(&v, dtype, true, expected);
     quern_value value;
     cli_problem problem;
     bool good = true, sayable = true;
@@ -343,13 +346,21 @@ static bool run_row(const row_value *given, quern_dtype own, const target *t)
     return good && taken == fits_own && (!taken || try_all(t, value, own == dtype, fits, expected));
 }
 
+/** That a fraction is dropped is warned of, and here a row like any other. */
+static void keep_quiet(void *context, const char *level, const char *message)
+{
+    (void)context, (void)level, (void)message;
+}
+
 int main(int argc, char **argv)
 {
     rows r = rows_asked(argc, argv);
     quern_engine *engine;
     quern_module *module;
     target targets[DTYPES] = {0};
-    check(quern_open(&engine, NULL), "engine");
+    quern_options options = QUERN_OPTIONS_INIT;
+    options.log = keep_quiet;
+    check(quern_open(&engine, &options), "engine");
     check(quern_module_new(&module, engine, source, NULL), "module");
     for (int k = 0; k < DTYPES; k++) {
         make_target(&targets[k], engine, module, k);

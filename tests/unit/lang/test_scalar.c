@@ -86,7 +86,11 @@ static const struct {
     {STATED_NATURAL(QUERN_UINT64, UINT64_MAX), QUERN_UINT64, UINT64_MAX},
     {STATED_NATURAL(QUERN_UINT64, 5), QUERN_INT8, 5},
     {STATED_INT(QUERN_INT8, -5), QUERN_INT64, (uint64_t)-5},
-    /* whole numbers that are written as floats */
+    /* floats for integers: without their fraction */
+    {REAL(0.5), QUERN_INT32, 0},
+    {REAL(-0.5), QUERN_UINT8, 0},
+    {REAL(-128.9), QUERN_INT8, 0x80},
+    {REAL(255.99), QUERN_UINT8, 255},
     {REAL(2.0), QUERN_INT32, 2},
     {REAL(-0.0), QUERN_UINT8, 0},
     {REAL(255.0), QUERN_UINT8, 255},
@@ -212,12 +216,6 @@ static const struct {
      "NaN cannot be given to parameter \"x\": int32 holds only finite integers"},
     {REAL(-INFINITY), QUERN_UINT8, QUERN_ERROR_VALUE,
      "infinity cannot be given to parameter \"x\": uint8 holds only finite integers"},
-    {REAL(0.5), QUERN_INT32, QUERN_ERROR_VALUE,
-     "0.5 cannot be given to parameter \"x\": int32 holds only whole numbers; round it, or declare "
-     "the parameter with a float type"},
-    {REAL(-128.9), QUERN_INT8, QUERN_ERROR_VALUE,
-     "-128.9 cannot be given to parameter \"x\": int8 holds only whole numbers; round it, or "
-     "declare the parameter with a float type"},
     {INT(70000), QUERN_FLOAT16, QUERN_ERROR_VALUE,
      "70000 does not fit parameter \"x\": float16 holds -65504 to 65504, and infinity where that "
      "is passed"},
@@ -264,5 +262,28 @@ Test(scalar, refused)
             qn_scalar_convert(bytes, refused[k].to, &refused[k].value, QN_STR("x"));
         cr_expect_eq(status, refused[k].status, "case %zu", k);
         cr_expect_str_eq(quern_last_error()->message, refused[k].message);
+    }
+}
+
+Test(scalar, tells_of_a_fraction_that_is_lost)
+{
+    const struct {
+        quern_value value;
+        quern_dtype to;
+        bool lost;
+    } cases[] = {
+        {REAL(0.5), QUERN_INT32, true},
+        {REAL(-1.25), QUERN_UINT64, true},
+        {REAL(2.0), QUERN_INT32, false},
+        {REAL(0.5), QUERN_FLOAT16, false},
+        {REAL(0.5), QUERN_BOOL, false},
+        {REAL(INFINITY), QUERN_INT8, false},
+        {REAL(0.5), QUERN_COMPLEX64, false},
+        {INT(3), QUERN_INT8, false},
+        {STATED_REAL(QUERN_FLOAT32, 1.5), QUERN_INT8, true},
+    };
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        cr_assert_eq(qn_scalar_loses_fraction(cases[k].to, &cases[k].value), cases[k].lost,
+                     "case %zu", k);
     }
 }
