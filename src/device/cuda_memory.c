@@ -82,6 +82,13 @@ static quern_status fail_allocation(cuda_device *device, cu_result result, size_
                    bytes, available, total);
 }
 
+/** A multiple of 4: atomics on elements of one byte swap the aligned bytes around it, and those must
+ * be there (templates/atomic.cuh). */
+static size_t padded(size_t bytes)
+{
+    return bytes > SIZE_MAX - 3 ? bytes : (bytes + 3) / 4 * 4;
+}
+
 quern_status qn_cuda_allocate(quern_device *quern, void **out, size_t bytes, void *stream)
 {
     cuda_device *device = cuda_of(quern);
@@ -89,6 +96,7 @@ quern_status qn_cuda_allocate(quern_device *quern, void **out, size_t bytes, voi
     if (bytes == 0) {
         return QUERN_OK;
     }
+    bytes = padded(bytes);
     if (device->foreign_memory) {
         *out = device->allocator.allocate(device->allocator.context, bytes, 256, stream);
         return *out ? QUERN_OK
@@ -112,7 +120,7 @@ void qn_cuda_release(quern_device *quern, void *pointer, size_t bytes, void *str
         return;
     }
     if (device->foreign_memory) {
-        device->allocator.release(device->allocator.context, pointer, bytes, stream);
+        device->allocator.release(device->allocator.context, pointer, padded(bytes), stream);
         return;
     }
     cu_result result;

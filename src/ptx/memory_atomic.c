@@ -116,9 +116,63 @@ static void update128(const qn_atomic *atomic, uint64_t *at, const uint64_t b[2]
     pthread_mutex_unlock(&lock);
 }
 
+/* ---- compare-and-swap of two bytes for the sake of one ---------------------------------------
+ *
+ * GPUs swap no less than two bytes, so who wants one swaps it together with its neighbour, which
+ * stays as it is. Where the neighbour is in no array nothing but the one byte is touched: the other
+ * reads as 0. */
+
+static uint16_t source16(qn_warp *warp, qn_place place, unsigned lane)
+{
+    return ((const uint16_t *)qn_at(warp, place))[lane];
+}
+
+static bool swaps_two_bytes(const qn_op *op)
+{
+    const qn_atomic *atomic = op->extra;
+    return op->function == qn_run_atomic && atomic->form == QN_ATOMIC_CAS && atomic->bits == 16;
+}
+
+static unsigned changed_bits(qn_warp *warp, const qn_op *op, unsigned lane)
+{
+    return source16(warp, op->b, lane) ^ source16(warp, op->c, lane);
+}
+
+bool qn_atomic_at_edge(qn_warp *warp, const qn_op *op, unsigned lane, unsigned live)
+{
+    return swaps_two_bytes(op) && live != 0 &&
+           (changed_bits(warp, op, lane) & (live == 1 ? 0xff00u : 0x00ffu)) == 0;
+}
+
+unsigned qn_atomic_bytes(qn_warp *warp, const qn_op *op, unsigned lane, unsigned bytes,
+                         unsigned *first)
+{
+    if (!swaps_two_bytes(op)) {
+        return bytes;
+    }
+    const unsigned changed = changed_bits(warp, op, lane);
+    *first = (changed & 0xff) == 0;
+    return (unsigned)((changed & 0xff) != 0) + (unsigned)(changed >> 8 != 0);
+}
+
+/* `address` is that of the two bytes. */
+static uint16_t swap_at_edge(qn_warp *warp, uint64_t address, unsigned lane, uint16_t b, uint16_t c)
+{
+    const unsigned shift = qn_access_extent(warp, lane, address) != 0 ? 0 : 8;
+    uint8_t *at = (uint8_t *)(uintptr_t)address + shift / 8;
+    uint8_t old = (uint8_t)(b >> shift);
+    if ((b & ~(0xffu << shift)) != 0) {
+        old = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+    } else {
+        __atomic_compare_exchange_n(at, &old, (uint8_t)(c >> shift), false, ORDER,
+                                    __ATOMIC_ACQUIRE);
+    }
+    return (uint16_t)(old << shift);
+}
+
 /* All lanes of one width: the old values go to a buffer, since d may overlap b and c. */
 #define EACH(type, bits)                                                                           \
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {                                           \
+    for (uint32_t rest = mask & ~at.edge; rest; rest &= rest - 1) {                                \
         unsigned lane = qn_first_lane(rest);                                                       \
         old[lane] = update##bits(atomic, (type *)(uintptr_t)(at.at[lane] + at.base),               \
                                  ((const type *)b)[lane], ((const type *)c)[lane]);                \
@@ -134,8 +188,14 @@ bool qn_run_atomic(qn_warp *warp, const qn_op *op, uint32_t mask)
     const void *b = qn_at(warp, op->b), *c = qn_at(warp, op->c);
     qn_addresses at;
     uint64_t old[2 * QN_LANES];
+    at.edge = 0;
     if (!qn_access_prepare(warp, op, mask, op->count, QN_ATOMIC, &at)) {
         return false;
+    }
+    for (uint32_t rest = at.edge; rest; rest &= rest - 1) {
+        unsigned lane = qn_first_lane(rest);
+        old[lane] = swap_at_edge(warp, at.at[lane] + at.base, lane, source16(warp, op->b, lane),
+                                 source16(warp, op->c, lane));
     }
     if (atomic->bits == 16) {
         EACH(uint16_t, 16)

@@ -150,9 +150,35 @@ bool qn_access_check(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t add
     return !warp->run->watched || qn_watch_address(warp, op, lane, address, bytes, kind);
 }
 
+/* Which of two bytes are memory: bit 0, bit 1. */
+static unsigned live_bytes(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t address)
+{
+    if (op->space == QN_SPACE_SHARED) {
+        return (address < warp->run->shared_bytes) | (address + 1 < warp->run->shared_bytes) << 1;
+    }
+    return (qn_access_extent(warp, lane, address) != 0) |
+           (qn_access_extent(warp, lane, address + 1) != 0) << 1;
+}
+
+/* A lane of an atomic whose two bytes do not lie in one range: they may be of two that touch, or
+ * one of them the last or first byte of an array whose neighbour is not changed. */
+static bool atomic_at_edge(qn_warp *warp, const qn_op *op, unsigned lane, qn_access_kind kind,
+                           unsigned bytes, qn_addresses *addresses)
+{
+    if (kind != QN_ATOMIC || bytes != 2) {
+        return false;
+    }
+    const unsigned live = live_bytes(warp, op, lane, addresses->at[lane]);
+    if (live != 3 && !qn_atomic_at_edge(warp, op, lane, live)) {
+        return false;
+    }
+    addresses->edge |= (uint32_t)(live != 3) << lane;
+    return true;
+}
+
 /* Each lane by itself. */
 static bool check_lanes(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned bytes,
-                        qn_access_kind kind, const qn_addresses *addresses)
+                        qn_access_kind kind, qn_addresses *addresses)
 {
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned lane = qn_first_lane(rest);
@@ -167,7 +193,7 @@ static bool check_lanes(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned 
         } else {
             fine = in_global(warp, op, address, address, bytes);
         }
-        if (!fine) {
+        if (!fine && !atomic_at_edge(warp, op, lane, kind, bytes, addresses)) {
             return qn_fault_access(warp, op, lane, address, bytes, kind);
         }
     }
@@ -197,7 +223,8 @@ static bool check_shared(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned
     }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned lane = qn_first_lane(rest);
-        if (size < bytes || out->at[lane] > size - bytes) {
+        if ((size < bytes || out->at[lane] > size - bytes) &&
+            !atomic_at_edge(warp, op, lane, kind, bytes, out)) {
             return qn_fault_access(warp, op, lane, out->at[lane], bytes, kind);
         }
     }

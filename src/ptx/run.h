@@ -158,6 +158,7 @@ typedef struct qn_addresses {
     int64_t stride;        /**< between neighbours, if `strided` */
     bool strided;
     uint64_t base; /**< of the space: to be added to each address */
+    uint32_t edge; /**< of compare-and-swap: lanes of whose two bytes only one is memory */
 } __attribute__((aligned(64))) qn_addresses;
 
 /** Load or store one element a lane at address + delta, where delta includes the base. */
@@ -204,6 +205,14 @@ bool qn_run_load(qn_warp *warp, const qn_op *op, uint32_t mask);
 bool qn_run_store(qn_warp *warp, const qn_op *op, uint32_t mask);
 bool qn_run_atomic(qn_warp *warp, const qn_op *op, uint32_t mask);
 bool qn_run_async_copy(qn_warp *warp, const qn_op *op, uint32_t mask);
+/** A compare-and-swap of two bytes at an address of which `live` (bit 0, bit 1) are memory may go
+ * on: one of them is, and the other stays as it is. */
+bool qn_atomic_at_edge(qn_warp *warp, const qn_op *op, unsigned lane, unsigned live);
+/** The bytes that an atomic is about: of a compare-and-swap of two bytes those that it changes, so
+ * that one which swaps a byte together with its neighbour is none of the neighbour. In: the bytes
+ * of the access. Returns how many, of which the first is `*first` bytes behind the address. */
+unsigned qn_atomic_bytes(qn_warp *warp, const qn_op *op, unsigned lane, unsigned bytes,
+                         unsigned *first);
 
 /** For atomics: operation and type; `addition` for floating point of 16 bits. */
 typedef struct qn_atomic {

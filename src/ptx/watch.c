@@ -168,9 +168,12 @@ bool qn_watch_access(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned byt
         mask = 0; /* nothing is remembered of device memory */
     }
     for (; mask; mask &= mask - 1) {
+        unsigned first = 0;
         touch.lane = qn_first_lane(mask);
-        locate(&touch, addresses->at[touch.lane] + addresses->base);
-        if (!look(&touch)) {
+        touch.bytes =
+            kind == QN_ATOMIC ? qn_atomic_bytes(warp, op, touch.lane, bytes, &first) : bytes;
+        locate(&touch, addresses->at[touch.lane] + addresses->base + first);
+        if (touch.bytes != 0 && !look(&touch)) {
             return false;
         }
     }
