@@ -43,6 +43,29 @@ static void contiguous(int64_t bytes)
     }
 }
 
+static void bools(int64_t n)
+{
+    quern_array *x = bench_random(engine, QUERN_BOOL, 1, &n),
+                *y = bench_random(engine, QUERN_BOOL, 1, &n);
+    report("x & y bool", "z = x & y", x, y);
+    report("x ^ !y bool", "z = x ^ !y", x, y);
+    report("x || y bool", "z = x || y", x, y);
+    quern_array *number = bench_random(engine, QUERN_FLOAT32, 1, &n), *z = NULL;
+    quern_kernel *kernel;
+    bench_check(
+        quern_elementwise(&kernel, engine, "bool x, float y", "float z", "z = x ? y : -y", NULL));
+    bench_check(quern_call(kernel, x, number, &z));
+    const quern_value values[] = {QUERN_VALUES(x, number, z)};
+    bench_print("elementwise", "quern", "bool ? y : -y float32", "GB/s",
+                (bench_bytes(x) + bench_bytes(number) + bench_bytes(z)) /
+                    bench_call_ms(engine, kernel, values, 3, NULL) / 1e6);
+    quern_kernel_release(kernel);
+    quern_array *all[] = {x, y, number, z};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        quern_array_release(all[k]);
+    }
+}
+
 static void strided(int64_t side)
 {
     int64_t square[] = {side, side}, row[] = {side}, column[] = {side, 1};
@@ -74,6 +97,7 @@ int main(int argc, char **argv)
     }
     bench_check(quern_open(&engine, NULL));
     contiguous(mib << 20);
+    bools(mib << 18);
     strided(side);
     quern_close(engine);
     return 0;

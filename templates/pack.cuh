@@ -2,6 +2,7 @@
 //
 // pack: several elements side by side, moved in accesses of up to 16 bytes.
 #pragma once
+#define QUERN_HAS_PACK 1
 
 namespace quern
 {

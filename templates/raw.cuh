@@ -3,16 +3,22 @@
 // raw: what a `raw` parameter is to a snippet: an array that takes no part in broadcasting. The
 // host fills it (src/engine/marshal.c). C_: the elements lie in C order without gaps.
 #pragma once
+#define QUERN_HAS_RAW 1
 
 namespace quern
 {
 
+template <typename T_> struct raw_element {
+    typedef T_ &type;
+};
+
 template <typename T_, int N_, bool C_> class raw_array
 {
   public:
+    typedef typename raw_element<T_>::type element;
     static const int ndim = N_;
     // Element `i` in C order.
-    __device__ T_ &operator[](ptrdiff_t i) const
+    __device__ element operator[](ptrdiff_t i) const
     {
         if (C_) {
             return data_[i];
@@ -27,7 +33,7 @@ template <typename T_, int N_, bool C_> class raw_array
         return at(N_ > 0 ? offset + i * strides_[0] : 0);
     }
     // The element at index[0], ..., index[ndim - 1].
-    template <typename I_> __device__ T_ &operator[](const I_ *index) const
+    template <typename I_> __device__ element operator[](const I_ *index) const
     {
         long long offset = 0;
 #pragma unroll
@@ -50,7 +56,7 @@ template <typename T_, int N_, bool C_> class raw_array
     }
 
   private:
-    __device__ T_ &at(long long offset) const
+    __device__ element at(long long offset) const
     {
         return *(T_ *)((char *)data_ + offset);
     }

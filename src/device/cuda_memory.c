@@ -82,8 +82,8 @@ static quern_status fail_allocation(cuda_device *device, cu_result result, size_
                    bytes, available, total);
 }
 
-/** A multiple of 4: atomics on elements of one byte swap the aligned bytes around it, and those must
- * be there (templates/atomic.cuh). */
+/** A multiple of 4: atomics on elements of one byte swap the aligned bytes around it, and those
+ * must be there (templates/atomic.cuh). */
 static size_t padded(size_t bytes)
 {
     return bytes > SIZE_MAX - 3 ? bytes : (bytes + 3) / 4 * 4;

@@ -173,6 +173,7 @@ struct quern_kernel {
     bool uses_atomics;                          /**< the texts call atomic functions */
     uint32_t heavy;                             /**< calls of functions that cost much code */
     bool uses_by_address[QUERN_MAX_PARAMETERS]; /**< outputs whose address the operation takes */
+    bool uses_reference[QUERN_MAX_PARAMETERS];  /**< raw ones whose elements' addresses are taken */
     atomic_flag fraction_told;                  /**< that a scalar lost its fraction was logged */
     pthread_mutex_t lock;                       /**< to add a specialization */
     _Atomic(qn_specialization *) specializations;

@@ -33,6 +33,18 @@ static uint32_t count_used(const quern_kernel *kernel, const char *const *names)
     return count;
 }
 
+/** Whether a text wants an element of a raw parameter itself, not only its value. */
+static bool refers_to(const quern_kernel *kernel, const char *name, bool output)
+{
+    for (int t = 0; t < QN_TEXTS; t++) {
+        const char *text = kernel->texts[t].text;
+        if (qn_text_takes_address(text, name) || (output && qn_text_declares_reference(text))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /** Study the texts once, so that a call need not. */
 static void study(quern_kernel *kernel)
 {
@@ -54,12 +66,13 @@ static void study(quern_kernel *kernel)
     kernel->uses_position = kernel->uses_axes || qn_kernel_uses(kernel, kernel->kind->position);
     kernel->loops = count_used(kernel, loops) != 0;
     kernel->heavy = count_used(kernel, heavy);
-    for (uint32_t p = kernel->signature.input_count; p < kernel->signature.count; p++) {
+    for (uint32_t p = 0; p < kernel->signature.count; p++) {
         const qn_parameter *q = &kernel->signature.parameters[p];
         char *name = qn_arena_strndup(&kernel->arena, q->name.data, q->name.length);
-        kernel->uses_by_address[p] =
-            !q->raw && (name == NULL || qn_text_takes_address(operation, name) ||
-                        qn_text_takes_address(kernel->texts[QN_POST].text, name));
+        kernel->uses_reference[p] = q->raw && (name == NULL || refers_to(kernel, name, q->output));
+        kernel->uses_by_address[p] = q->output && !q->raw &&
+                                     (name == NULL || qn_text_takes_address(operation, name) ||
+                                      qn_text_takes_address(kernel->texts[QN_POST].text, name));
     }
 }
 

@@ -16,6 +16,7 @@ static const qn_header all_headers[QN_HEADER_COUNT] = {
     [QN_HEADER_INDEX] = {"quern/index.cuh", qn_embedded_index_cuh},
     [QN_HEADER_PACK] = {"quern/pack.cuh", qn_embedded_pack_cuh},
     [QN_HEADER_RAW] = {"quern/raw.cuh", qn_embedded_raw_cuh},
+    [QN_HEADER_BOOL] = {"quern/bool.cuh", qn_embedded_bool_cuh},
     [QN_HEADER_HALF] = {"quern/half.cuh", qn_embedded_half_cuh},
     [QN_HEADER_COMPLEX] = {"quern/complex.cuh", qn_embedded_complex_cuh},
     [QN_HEADER_COMPLEX_MATH] = {"quern/complex_math.cuh", qn_embedded_complex_math_cuh},
@@ -43,6 +44,11 @@ static bool is_complex(const qn_dtype_info *info)
 static bool is_half(const qn_dtype_info *info)
 {
     return info->kind == QN_KIND_FLOAT && info->size == 2;
+}
+
+static bool is_bool(const qn_dtype_info *info)
+{
+    return info->kind == QN_KIND_BOOL;
 }
 
 static bool uses_any(const quern_kernel *kernel, const char *const *names)
@@ -79,6 +85,9 @@ static unsigned needed_headers(const qn_call *call)
     unsigned set = 1u << QN_HEADER_TYPES;
     if (has_raw(k)) {
         set |= 1u << QN_HEADER_RAW;
+    }
+    if (uses_dtype_kind(call, is_bool)) {
+        set |= 1u << QN_HEADER_BOOL;
     }
     if (uses_dtype_kind(call, is_half) || uses_any(k, half_names)) {
         set |= 1u << QN_HEADER_HALF;
@@ -142,8 +151,10 @@ static void raw_type(qn_text *out, const qn_call *call, uint32_t p)
 {
     const quern_array *a = call->arrays[p];
     const qn_parameter *parameter = &call->kernel->signature.parameters[p];
+    bool boolean = call->types.parameters[p] == QUERN_BOOL && !call->kernel->uses_reference[p];
     qn_text_printf(out, "quern::raw_array<%s%s, %d, %s>", parameter->output ? "" : "const ",
-                   qn_source_type(call, p), a->ndim, a->contiguous ? "true" : "false");
+                   boolean ? "quern::boolean" : qn_source_type(call, p), a->ndim,
+                   a->contiguous ? "true" : "false");
 }
 
 void qn_source_parameters(qn_text *out, const qn_call *call, bool restricted)
@@ -163,6 +174,21 @@ void qn_source_parameters(qn_text *out, const qn_call *call, bool restricted)
                            qn_source_type(call, p), restricted ? "__restrict__ " : "", p);
         }
     }
+}
+
+static bool is_bool_operand(const qn_call *call, uint32_t k)
+{
+    return call->types.parameters[call->operand_parameter[k]] == QUERN_BOOL;
+}
+
+void qn_source_read_begin(qn_text *out, const qn_call *call, uint32_t k)
+{
+    qn_text_puts(out, is_bool_operand(call, k) ? "quern::truth(&" : "");
+}
+
+void qn_source_read_end(qn_text *out, const qn_call *call, uint32_t k)
+{
+    qn_text_puts(out, is_bool_operand(call, k) ? ")" : "");
 }
 
 void qn_source_operands(qn_text *out, const qn_call *call, uint32_t first, uint32_t count)

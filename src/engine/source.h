@@ -16,6 +16,7 @@ typedef enum qn_header_id {
     QN_HEADER_INDEX,
     QN_HEADER_PACK,
     QN_HEADER_RAW,
+    QN_HEADER_BOOL,
     QN_HEADER_HALF,
     QN_HEADER_COMPLEX,
     QN_HEADER_COMPLEX_MATH,
@@ -48,6 +49,10 @@ void qn_source_closed(qn_text *out, const qn_call *call, qn_text_id id, const ch
 const char *qn_source_index(bool wide);
 /** The parameters of the signature as those of the kernel, each followed by a comma. */
 void qn_source_parameters(qn_text *out, const qn_call *call, bool restricted);
+/** Write what stands before, and behind, the element of operand `k` in memory where its value is
+ * read: any byte but 0 of a bool is true. */
+void qn_source_read_begin(qn_text *out, const qn_call *call, uint32_t k);
+void qn_source_read_end(qn_text *out, const qn_call *call, uint32_t k);
 /** Operands as parameters of a lambda, by the user's names, each followed by a comma. */
 void qn_source_operands(qn_text *out, const qn_call *call, uint32_t first, uint32_t count);
 
@@ -104,6 +109,10 @@ void qn_source_kept(qn_text *out, const qn_call *call, int levels);
 void qn_source_reduced(qn_text *out, const qn_call *call, int levels, uint32_t first, uint32_t end);
 /** The element of operand `k` at place `at` of the lane's dimension, as a dereferenced pointer. */
 void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const char *at);
+/** Its value, of an input, and the end of the statement. */
+void qn_source_fold_value(qn_text *out, const qn_call *call, uint32_t k, const char *at);
+/** It as an argument of post, of an output, followed by a comma. */
+void qn_source_fold_output(qn_text *out, const qn_call *call, uint32_t k, const char *at);
 /** Load `_quern_xK` of all inputs: packs, or (unless `pack`) single elements. */
 void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *at, bool pack);
 /** They, or their lanes `_quern_l`, as arguments, each followed by a comma. */

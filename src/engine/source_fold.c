@@ -166,6 +166,23 @@ void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const
     qn_text_puts(out, ")");
 }
 
+void qn_source_fold_value(qn_text *out, const qn_call *call, uint32_t k, const char *at)
+{
+    qn_source_read_begin(out, call, k);
+    qn_source_fold_element(out, call, k, at);
+    qn_source_read_end(out, call, k);
+    qn_text_puts(out, ";\n");
+}
+
+void qn_source_fold_output(qn_text *out, const qn_call *call, uint32_t k, const char *at)
+{
+    uint32_t p = call->operand_parameter[k];
+    bool copied = call->types.parameters[p] == QUERN_BOOL && !call->kernel->uses_by_address[p];
+    qn_text_puts(out, copied ? "quern::bool_output(&" : "");
+    qn_source_fold_element(out, call, k, at);
+    qn_text_puts(out, copied ? "), " : ", ");
+}
+
 void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *at, bool pack)
 {
     const qn_fold_form *f = &call->fold.form;
@@ -174,8 +191,7 @@ void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *a
         qn_source_indent(out, levels);
         if (!pack || f->access[k] == QN_ACCESS_BROADCAST) {
             qn_text_printf(out, "const %s _quern_x%u = ", type, k);
-            qn_source_fold_element(out, call, k, at);
-            qn_text_puts(out, ";\n");
+            qn_source_fold_value(out, call, k, at);
             continue;
         }
         qn_text_printf(out, "quern::pack<%s, %d> _quern_x%u;\n", type, f->lanes, k);
@@ -190,8 +206,7 @@ void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *a
             out,
             "for (int _quern_l = 0; _quern_l < %d; _quern_l++) _quern_x%u.v[_quern_l] = ", f->lanes,
             k);
-        qn_source_fold_element(out, call, k, "_quern_e + _quern_l");
-        qn_text_puts(out, ";\n");
+        qn_source_fold_value(out, call, k, "_quern_e + _quern_l");
     }
 }
 

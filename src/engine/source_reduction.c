@@ -301,8 +301,7 @@ static void finish_hole(qn_text *out, const qn_call *call)
     }
     qn_text_puts(out, "            _quern_post(");
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        qn_source_fold_element(out, call, k, "_quern_e + _quern_l");
-        qn_text_puts(out, ", ");
+        qn_source_fold_output(out, call, k, "_quern_e + _quern_l");
     }
     qn_text_puts(out, "_quern_v[_quern_l].value);\n        }");
 }

@@ -86,15 +86,18 @@ static void load_input(qn_text *out, const qn_call *call, int levels, uint32_t k
     if (!pack || (vector && whole)) {
         qn_source_indent(out, levels);
         qn_text_printf(out, pack ? "_quern_x%u[_quern_j].load(&" : "_quern_x%u[_quern_j] = ", k);
-        qn_source_fold_element(out, call, k, "_quern_e");
-        qn_text_puts(out, pack ? ");\n" : ";\n");
+        if (pack) {
+            qn_source_fold_element(out, call, k, "_quern_e");
+            qn_text_puts(out, ");\n");
+        } else {
+            qn_source_fold_value(out, call, k, "_quern_e");
+        }
         return;
     }
     each_lane(out, call, levels, false);
     qn_source_indent(out, levels + 1);
     qn_text_printf(out, "_quern_x%u[_quern_j].v[_quern_l] = ", k);
-    qn_source_fold_element(out, call, k, whole ? "_quern_e + _quern_l" : lane_index(call));
-    qn_text_puts(out, ";\n");
+    qn_source_fold_value(out, call, k, whole ? "_quern_e + _quern_l" : lane_index(call));
 }
 
 /** The inputs, each followed by a comma, and the position. */
@@ -240,11 +243,10 @@ static void post_lanes(qn_text *out, const qn_call *call, int levels, bool packs
     arguments(out, call);
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
         if (packs && is_pack(call, k)) {
-            qn_text_printf(out, "_quern_x%u.v[_quern_l]", k);
+            qn_text_printf(out, "_quern_x%u.v[_quern_l], ", k);
         } else {
-            qn_source_fold_element(out, call, k, "_quern_e + _quern_l");
+            qn_source_fold_output(out, call, k, "_quern_e + _quern_l");
         }
-        qn_text_puts(out, ", ");
     }
     qn_text_printf(out, "%s, _quern_v[_quern_l].value);\n", position(call));
     qn_source_indent(out, levels);

@@ -130,11 +130,13 @@ static void load_one(qn_text *out, const qn_call *call, int levels, uint32_t k, 
     qn_source_indent(out, levels);
     const char *type = qn_source_type(call, call->operand_parameter[k]);
     qn_text_printf(out, "%s%s _quern_v%u = ", call->operands[k].output ? "" : "const ", type, k);
+    qn_source_read_begin(out, call, k);
     if (call->plan.form.access[k] == QN_ACCESS_TILED) {
         qn_text_printf(out, "*(const %s *)&_quern_tile%u[_quern_x][_quern_k]", type, k);
     } else {
         element(out, call, k, at);
     }
+    qn_source_read_end(out, call, k);
     qn_text_puts(out, ";\n");
 }
 
@@ -193,7 +195,9 @@ static void move_pack(qn_text *out, const qn_call *call, int levels, uint32_t k,
         qn_text_printf(out, " = _quern_v%u.v[_quern_l];\n", k);
     } else {
         qn_text_printf(out, "_quern_v%u.v[_quern_l] = ", k);
+        qn_source_read_begin(out, call, k);
         element(out, call, k, "_quern_e + _quern_l");
+        qn_source_read_end(out, call, k);
         qn_text_puts(out, ";\n");
     }
     qn_source_indent(out, levels);

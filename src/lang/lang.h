@@ -134,6 +134,8 @@ bool qn_text_uses(const char *text, const char *name);
 /** True when `text` takes the address of identifier `name`, or passes it to an atomic function:
  * "&name" where & is unary. Errs on the side of true. */
 bool qn_text_takes_address(const char *text, const char *name);
+/** True when `text` declares a reference: "& name =". */
+bool qn_text_declares_reference(const char *text);
 /** True when `text` is statements, not an expression: a semicolon outside all brackets, or a
  * statement's keyword or brace in front. */
 bool qn_text_is_statements(const char *text);

@@ -208,6 +208,24 @@ bool qn_text_takes_address(const char *text, const char *name)
     }
 }
 
+bool qn_text_declares_reference(const char *text)
+{
+    bool name = false, reference = false; /* the token before: a name; one behind & */
+    bool ampersand = false;
+    for (;;) {
+        token t = next_token(&text);
+        if (t.kind == END) {
+            return false;
+        }
+        if (reference && qn_str_is(t.text, "=") && *text != '=') {
+            return true;
+        }
+        reference = ampersand && t.kind == IDENTIFIER;
+        ampersand = name && qn_str_is(t.text, "&");
+        name = t.kind == IDENTIFIER || qn_str_is(t.text, ">");
+    }
+}
+
 /* ---- expressions and statements ------------------------------------------------------------- */
 
 bool qn_text_is_blank(const char *text)
