@@ -127,6 +127,11 @@ size_t qn_source_kernels(qn_text *out, const char *source);
  * none. Borrowed from `source`. */
 qn_str qn_source_parameter(const char *source, const char *function, uint32_t index);
 
+/** Append an example of a name expression for the template of a `__global__` function `name`, which
+ * may have its namespaces in front: "ns::scale<float, 1>". False: the source has no such template.
+ */
+bool qn_source_instance(qn_text *out, const char *source, const char *name);
+
 /* ---- compile.c ---------------------------------------------------------------------------- */
 
 struct qn_compile_request {

@@ -240,6 +240,25 @@ static bool fail_at_expression(const qn_entry *found, const qn_compile_request *
     return true;
 }
 
+/* The name that the user gave to the kernel is taken, by CUDA, by a header, by a type letter. */
+static bool fail_at_kernel_name(const qn_entry *found, qn_str message)
+{
+    static const char before[] = "extern \"C\" __global__ void ", bounds[] = "__launch_bounds__(";
+    if (!qn_begins(found->printed, before)) {
+        return false;
+    }
+    qn_str name = qn_from(found->printed, found->printed.data + strlen(before));
+    const char *close = qn_find_in(name, ") ");
+    name = qn_token_at(qn_begins(name, bounds) && close ? qn_from(name, close + 2) : name);
+    if (found->caret != (size_t)(name.data - found->printed.data) && !qn_word_in(message, name)) {
+        return false;
+    }
+    qn_fail_at(QUERN_ERROR_COMPILE, "name", name, 0, name.length,
+               "'%.*s' cannot be the name of the kernel: %.*s", (int)name.length, name.data,
+               (int)message.length, message.data);
+    return true;
+}
+
 /* "cannot open source file "NAME"", and the like: say more. */
 static void explain_missing(qn_text *out, const qn_entry *found, const qn_compile_request *request)
 {
@@ -285,7 +304,7 @@ static quern_status fail_somewhere(const qn_entry *found, qn_str message, qn_use
     if (fail_in_context(found, message, texts) ||
         (!text && qn_fail_in_header(found, message, texts, request)) ||
         fail_at_brackets(message, text ? text : before, texts) ||
-        (!text && fail_at_macro(found, message, texts))) {
+        (!text && (fail_at_macro(found, message, texts) || fail_at_kernel_name(found, message)))) {
         return QUERN_ERROR_COMPILE;
     }
     if (text || (before && found->line <= NEAR)) {

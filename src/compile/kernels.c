@@ -254,3 +254,89 @@ qn_str qn_source_parameter(const char *source, const char *function, uint32_t in
     }
     return (qn_str){"", 0};
 }
+
+/* ---- an instance of a template --------------------------------------------------------------- */
+
+/* The arguments of an example: a type for a type, a number for a number. */
+static void example_arguments(qn_text *out, qn_str parameters)
+{
+    reader r = {.text = parameters, .at = parameters.data};
+    int depth = 0;
+    bool begins = true, given = false;
+    const char *separator = "";
+    while (next(&r)) {
+        depth += at(&r, "<") || at(&r, "(");
+        depth -= at(&r, ">") || at(&r, ")");
+        if (begins) {
+            bool type = at(&r, "class") || at(&r, "typename");
+            qn_text_printf(out, "%s%s", separator, type ? "float" : at(&r, "bool") ? "true" : "1");
+            separator = ", ";
+        }
+        begins = depth == 0 && at(&r, ",");
+        given |= depth == 0 && at(&r, "="); /* what follows may be left out */
+        if (begins && given) {
+            return;
+        }
+    }
+}
+
+/* The template's full name in the list of kernels, "ns::scale" of "k, ns::scale<...>", for a name
+ * that may lack namespaces in front. Empty: there is none. */
+static qn_str full_name(const qn_text *kernels, const char *name)
+{
+    static const char dots[] = "<...>";
+    size_t length = strlen(name);
+    const char *p = length > 0 ? kernels->data : NULL;
+    for (; p && (p = strstr(p, name)) != NULL; p++) {
+        const char *begin = p;
+        while (begin > kernels->data && begin[-1] != ' ') {
+            begin--;
+        }
+        bool whole = p == begin || (p - begin > 2 && p[-1] == ':');
+        if (whole && strncmp(p + length, dots, strlen(dots)) == 0) {
+            return (qn_str){begin, (size_t)(p - begin) + length};
+        }
+    }
+    return (qn_str){"", 0};
+}
+
+/* The parameters of the first template of a kernel called `word`. */
+static bool find_parameters(qn_str *parameters, const char *source, qn_str word)
+{
+    reader r = {.text = qn_str_of(source), .at = source};
+    *parameters = (qn_str){"", 0};
+    while (next(&r)) {
+        if (at(&r, "#")) {
+            skip_line(&r);
+        } else if (at(&r, "template") && next(&r) && at(&r, "<")) {
+            const char *begin = r.at;
+            skip_brackets(&r, "<", ">");
+            *parameters = (qn_str){begin, (size_t)(r.token.data - begin)};
+        } else if (at(&r, "{") || at(&r, ";") || at(&r, "}")) {
+            parameters->length = 0;
+        } else if (at(&r, "__global__")) {
+            if (qn_str_same(read_name(&r), word) && parameters->length > 0) {
+                return true;
+            }
+            parameters->length = 0;
+        }
+    }
+    return false;
+}
+
+bool qn_source_instance(qn_text *out, const char *source, const char *name)
+{
+    const char *plain = strrchr(name, ':');
+    qn_text kernels = {0};
+    qn_source_kernels(&kernels, source);
+    qn_str full = full_name(&kernels, name), parameters;
+    bool found = full.length > 0 &&
+                 find_parameters(&parameters, source, qn_str_of(plain ? plain + 1 : name));
+    if (found) {
+        qn_text_printf(out, "%.*s<", (int)full.length, full.data);
+        example_arguments(out, parameters);
+        qn_text_puts(out, ">");
+    }
+    qn_text_free(&kernels);
+    return found;
+}

@@ -182,11 +182,36 @@ static quern_status check_index(const quern_bound *bound, size_t index, quern_va
     return QUERN_OK;
 }
 
-static bool same_layout(const quern_array *a, const quern_array *b)
+/** Which of dtype, shape and strides differs, with both: what was bound, and what replaces it. */
+static quern_status check_layout(size_t index, const quern_array *old, const quern_array *array)
 {
-    size_t bytes = (size_t)a->ndim * sizeof(int64_t);
-    return a->dtype == b->dtype && a->ndim == b->ndim && memcmp(a->shape, b->shape, bytes) == 0 &&
-           memcmp(a->strides, b->strides, bytes) == 0;
+    size_t bytes = (size_t)old->ndim * sizeof(int64_t);
+    const char *what = NULL;
+    qn_text was = {0}, is = {0};
+    if (array->dtype != old->dtype) {
+        what = "dtype";
+        qn_text_puts(&was, quern_dtype_name(old->dtype));
+        qn_text_puts(&is, quern_dtype_name(array->dtype));
+    } else if (array->ndim != old->ndim || memcmp(array->shape, old->shape, bytes) != 0) {
+        what = "shape";
+        qn_shape_print(&was, old->ndim, old->shape);
+        qn_shape_print(&is, array->ndim, array->shape);
+    } else if (memcmp(array->strides, old->strides, bytes) != 0) {
+        what = "strides";
+        qn_shape_print(&was, old->ndim, old->strides);
+        qn_shape_print(&is, array->ndim, array->strides);
+    }
+    quern_status status = QUERN_OK;
+    if (what != NULL) {
+        status = qn_fail(QUERN_ERROR_SHAPE,
+                         "argument %zu was bound with %s %s%s, but this array has %s; one that "
+                         "replaces it has the same dtype, shape and strides",
+                         index, what, was.data != NULL ? was.data : "",
+                         what[2] == 'r' ? " in bytes" : "", is.data != NULL ? is.data : "");
+    }
+    qn_text_free(&was);
+    qn_text_free(&is);
+    return status;
 }
 
 quern_status quern_bound_set_array(quern_bound *bound, size_t index, quern_array *array)
@@ -196,12 +221,7 @@ quern_status quern_bound_set_array(quern_bound *bound, size_t index, quern_array
     QN_TRY(check_index(bound, index, QUERN_VALUE_ARRAY));
     QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
     quern_array *old = bound->values[index].as.array;
-    if (!same_layout(array, old)) {
-        return qn_fail(QUERN_ERROR_SHAPE,
-                       "argument %zu can only be replaced by an array of the same dtype, shape and "
-                       "strides",
-                       index);
-    }
+    QN_TRY(check_layout(index, old, array));
     bound->values[index].as.array = array;
     qn_call call;
     quern_status status =

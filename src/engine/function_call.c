@@ -195,7 +195,7 @@ static const char *what_fits(uint64_t bytes)
     case 8:
         return "an array, a pointer, an int64, uint64, float64 or complex64";
     default:
-        return "a structure of just that size (quern_value_struct)";
+        return "a structure of just that size";
     }
 }
 

@@ -90,6 +90,11 @@ static quern_status check_name(const char *name)
                        "and no digit first",
                        name);
     }
+    const char *reason = qn_word_refusal(qn_str_of(name));
+    if (reason != NULL) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "'%s' cannot be the name of a kernel: it %s",
+                       name, reason);
+    }
     return QUERN_OK;
 }
 

@@ -33,6 +33,24 @@ static quern_status read_names(qn_names *names, quern_module *module, qn_name_li
     return QUERN_OK;
 }
 
+/** The name is that of a template in the module's source: code there is of its instances alone. */
+static bool refuse_template(const quern_module *module, const char *name)
+{
+    qn_text example = {0};
+    bool is = false;
+    for (size_t t = 0; t < module->text_count && !is; t++) {
+        is = qn_source_instance(&example, module->texts[t].text, name);
+    }
+    if (is && !example.failed) {
+        qn_fail(QUERN_ERROR_NAME,
+                "'%s' is a template, and a module has code only for the instances that were asked "
+                "for: give the whole name expression, such as '%s'",
+                name, example.data);
+    }
+    qn_text_free(&example);
+    return is;
+}
+
 /** The name was not found as it is: look among all. */
 static quern_status find_among_all(qn_names *names, quern_module *module, const char *name,
                                    qn_name_getter get, void *context, qn_name_lister list)
@@ -43,7 +61,9 @@ static quern_status find_among_all(qn_names *names, quern_module *module, const 
         status = QUERN_ERROR_NAME; /* as the device has explained */
     } else if (status == QUERN_OK) {
         const char *own = qn_name_find(names, name);
-        status = own != NULL ? get(context, module, own) : qn_name_refuse(names, name);
+        status = own != NULL                     ? get(context, module, own)
+                 : refuse_template(module, name) ? QUERN_ERROR_NAME
+                                                 : qn_name_refuse(names, name);
     }
     qn_arena_free(&arena);
     return status;

@@ -223,8 +223,8 @@ static void explain_ambiguous(qn_text *out, const qn_names *names, const char *n
         }
     }
     qn_text_printf(out,
-                   "the module has %zu %ss '%s'; ask for one of them by its name expression "
-                   "(quern_module_options.expressions), or by its mangled name: ",
+                   "the module has %zu %ss '%s'; ask for one of them by its name expression, or "
+                   "by its mangled name: ",
                    count, names->what, name);
     print_list(out, list, count);
 }

@@ -88,6 +88,14 @@ static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type
     case QUERN_VALUE_LITERAL:
     case QUERN_VALUE_SCALAR:
         return take_number(call, p, type);
+    case QUERN_VALUE_POINTER:
+        return qn_call_fail(QUERN_ERROR_TYPE, call, p,
+                            "a pointer is for functions of modules; wrap it as an array, which "
+                            "says how many elements there are (quern_array_wrap)");
+    case QUERN_VALUE_STRUCT:
+        return qn_call_fail(QUERN_ERROR_TYPE, call, p,
+                            "a structure is for functions of modules; a parameter takes an array "
+                            "or a number");
     default:
         return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
                             "not a quern_value: its kind is unknown");

@@ -124,6 +124,8 @@ quern_status qn_advise_type(const qn_list *list, const qn_words *words, uint32_t
 
 /** Why `name` cannot be a parameter's name, as the end of a sentence, or NULL when it can. */
 const char *qn_name_refusal(qn_str name);
+/** The same for what names nothing at all in CUDA C++: a keyword, or CUDA's own. */
+const char *qn_word_refusal(qn_str name);
 
 /* ---- scan.c: identifiers in snippets ----------------------------------------------------------
  */

@@ -54,6 +54,14 @@ static bool is_one_of(qn_str name, const char *const *names, size_t count)
     return false;
 }
 
+const char *qn_word_refusal(qn_str name)
+{
+    if (is_one_of(name, cpp_keywords, QN_COUNT(cpp_keywords))) {
+        return "is a C++ keyword";
+    }
+    return is_one_of(name, cuda_names, QN_COUNT(cuda_names)) ? "is CUDA's own" : NULL;
+}
+
 const char *qn_name_refusal(qn_str name)
 {
     if (qn_str_is(name, "i")) {
@@ -65,11 +73,7 @@ const char *qn_name_refusal(qn_str name)
     if (qn_str_is(name, "raw") || qn_str_is(name, "const")) {
         return "is a qualifier";
     }
-    if (is_one_of(name, cpp_keywords, QN_COUNT(cpp_keywords))) {
-        return "is a C++ keyword";
-    }
-    if (is_one_of(name, cuda_names, QN_COUNT(cuda_names))) {
-        return "is CUDA's own";
-    }
-    return qn_dtype_parse(name) || qn_str_is(name, "complex") ? "is a type" : NULL;
+    const char *reason = qn_word_refusal(name);
+    bool type = qn_dtype_parse(name) || qn_str_is(name, "complex");
+    return reason != NULL ? reason : type ? "is a type" : NULL;
 }

@@ -19,6 +19,7 @@ echo '-- names'
 k --kernel frist --grid 1 --block 1
 k --kernel not_a_kernel --grid 1 --block 1
 k --kernel scale --grid 1 --block 1
+k --kernel 'ns::scale' --grid 1 --block 1
 k --kernel 'scale<integer>' --grid 1 --block 1
 k --kernel 'scael<int>' --grid 1 --block 1
 k --kernel 'scale<int' --grid 1 --block 1

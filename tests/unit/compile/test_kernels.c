@@ -127,3 +127,38 @@ Test(kernels, parameters)
         cr_expect(qn_str_is(name, cases[k].name), "case %zu: %.*s", k, (int)name.length, name.data);
     }
 }
+
+static const struct {
+    const char *source, *name, *instance; /* NULL: no template of this name */
+} instances[] = {
+    {"template <class T> __global__ void scale(T *x) {}", "scale", "scale<float>"},
+    {"template <class T> __global__ void scale(T *x) {}", "ns::scale", NULL},
+    {"template <class T> __global__ void scale(T *x) {}", "scales", NULL},
+    {"template <typename T, int N, bool B> __global__ void k(T *x) {}", "k", "k<float, 1, true>"},
+    {"template <class T, int N = (3 > 2)> __global__ void k(T *x) {}", "k", "k<float, 1>"},
+    {"template <class T, class U = f<T, 2>, int N = 3> __global__ void k() {}", "k",
+     "k<float, float>"},
+    {"template <class T> __device__ T k(T x) { return x; }\n__global__ void k() {}", "k", NULL},
+    {"template <class T> struct S; __global__ void k() {}", "k", NULL},
+    {"namespace a { template <int N> __global__ __launch_bounds__(N) void k() {} }", "a::k",
+     "a::k<1>"},
+    {"namespace a { template <int N> __global__ void k() {} }", "k", "a::k<1>"},
+    {"template <int N> __global__ void k() {}", "", NULL},
+    {"template", "k", NULL},
+    {"template <", "k", NULL},
+    {"template <class", "k", NULL},
+    {"#define K template <class T> __global__ void k()\n", "k", NULL},
+};
+
+Test(kernels, an_instance_of_a_template)
+{
+    for (size_t k = 0; k < QN_COUNT(instances); k++) {
+        qn_text example = {0};
+        bool is = qn_source_instance(&example, instances[k].source, instances[k].name);
+        cr_expect_eq(is, instances[k].instance != NULL, "%s", instances[k].source);
+        if (instances[k].instance) {
+            cr_expect_str_eq(example.data ? example.data : "", instances[k].instance);
+        }
+        qn_text_free(&example);
+    }
+}

@@ -31,6 +31,15 @@ Test(bound, launch_and_replace)
 
     quern_array *view, *longer = array_of(QUERN_FLOAT32, SHAPE(2, 2), a);
     FAILS(QUERN_ERROR_SHAPE, quern_bound_set_array(bound, 0, longer));
+    SAYS("argument 0 was bound with shape (4,), but this array has (2, 2)");
+    quern_array *wide = array_of(QUERN_FLOAT64, SHAPE(4), (double[4]){0}), *back;
+    FAILS(QUERN_ERROR_SHAPE, quern_bound_set_array(bound, 0, wide));
+    SAYS("was bound with dtype float32, but this array has float64");
+    OK(quern_array_slice(&back, x, 1, &(quern_slice){QUERN_SLICE_NONE, QUERN_SLICE_NONE, -1}));
+    FAILS(QUERN_ERROR_SHAPE, quern_bound_set_array(bound, 0, back));
+    SAYS("was bound with strides (4,) in bytes, but this array has (-4,)");
+    quern_array_release(wide);
+    quern_array_release(back);
     float many[5] = {9, 1, 2, 3, 4};
     quern_array *host = array_of(QUERN_FLOAT32, SHAPE(5), many);
     OK(quern_array_slice(&view, host, 1, &(quern_slice){1, 5, 1}));

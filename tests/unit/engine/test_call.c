@@ -438,3 +438,42 @@ Test(call, block_sizes)
     quern_array_release(x);
     quern_kernel_release(k);
 }
+
+/** Every kind of value in every wrong place: what it is, and what to do. */
+Test(call, kinds_in_wrong_places)
+{
+    float host[2] = {1, 2};
+    quern_array *x = array_of(QUERN_FLOAT32, SHAPE(2), host), *z = NULL;
+    quern_kernel *k = kernel_of("T x, raw T w", "T z", "z = x + w[0]");
+    const struct {
+        quern_value values[3];
+        const char *says;
+    } cases[] = {
+        {{quern_value_pointer(host), quern_value_array(x), quern_value_output(&z)},
+         "a pointer is for functions of modules"},
+        {{quern_value_struct(host, 8), quern_value_array(x), quern_value_output(&z)},
+         "a structure is for functions of modules"},
+        {{quern_value_output(&x), quern_value_array(x), quern_value_output(&z)},
+         "an input cannot be given as a place for an output"},
+        {{{QUERN_VALUE_NONE, 0, {0}}, quern_value_array(x), quern_value_output(&z)},
+         "the input is missing"},
+        {{quern_value_array(x), quern_literal_int(1), quern_value_output(&z)},
+         "a raw parameter must be an array"},
+        {{quern_value_array(x), quern_value_pointer(host), quern_value_output(&z)},
+         "a pointer is for functions of modules"},
+        {{quern_value_array(x), quern_value_array(x), quern_literal_int(1)},
+         "an output must be an array"},
+        {{quern_value_array(x), quern_value_array(x), quern_value_pointer(host)},
+         "a pointer is for functions of modules"},
+        {{quern_value_array(x), quern_value_array(x), quern_value_struct(host, 8)},
+         "a structure is for functions of modules"},
+        {{{99, 0, {0}}, quern_value_array(x), quern_value_output(&z)}, "its kind is unknown"},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        cr_expect_neq(quern_call_n(k, cases[c].values, 3, NULL), QUERN_OK, "case %zu", c);
+        SAYS(cases[c].says);
+    }
+    cr_assert_null(z);
+    quern_array_release(x);
+    quern_kernel_release(k);
+}

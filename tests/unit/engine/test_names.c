@@ -138,9 +138,8 @@ Test(names, messages)
                    "the module has no function 'something'; it has: saxpy, scale<double, 3>, "
                    "_Z5scaleIfLi3EEvPT_, only, a::both, b::both");
     expect_message(&names, "both",
-                   "the module has 2 functions 'both'; ask for one of them by its name expression "
-                   "(quern_module_options.expressions), or by its mangled name: _ZN1a4bothEPf, "
-                   "_ZN1b4bothEPf");
+                   "the module has 2 functions 'both'; ask for one of them by its name expression, "
+                   "or by its mangled name: _ZN1a4bothEPf, _ZN1b4bothEPf");
     const qn_names empty = {.what = "global"};
     expect_message(&empty, "x", "the module has no global 'x'; it has: none");
 }
