@@ -38,15 +38,19 @@ QUERN_API quern_status quern_get_device_info(quern_engine *engine, quern_device_
  * when there is no GPU. */
 QUERN_API quern_status quern_list_devices(size_t *count, quern_device_info *infos, size_t capacity);
 
-/** What NVRTC was found; loading it is only attempted when `load` is not 0. */
+/** What NVRTC was found, and which of CUDA's headers a source's #include finds first: those of
+ * NVRTC's own release where they are. Loading NVRTC is only attempted when `load` is not 0. */
 typedef struct quern_compiler_info {
     uint32_t size;  /**< sizeof(quern_compiler_info), set by the caller */
     uint32_t found; /**< 1 when a library was found */
     int32_t major;  /**< version; 0 when it was not loaded */
     int32_t minor;
-    char path[512];     /**< the library file, or "" */
-    char identity[64];  /**< the library's build id, in hexadecimal, or "" */
-    char problem[1024]; /**< why it cannot be used and where it was looked for, or "" */
+    char path[512];        /**< the library file, or "" */
+    char identity[64];     /**< the library's build id, in hexadecimal, or "" */
+    char problem[1024];    /**< why it cannot be used and where it was looked for, or "" */
+    char headers[512];     /**< the folder with CUDA's headers, or "" when there are none */
+    int32_t headers_major; /**< the release of CUDA that they state; 0 when there are none */
+    int32_t headers_minor;
 } quern_compiler_info;
 
 #define QUERN_COMPILER_INFO_INIT                                                                   \

@@ -79,8 +79,9 @@ void qn_error_set_subject(const qn_error_subject *subject);
 void qn_error_get_subject(qn_error_subject *out);
 /** Put other words for bytes [begin, end) of the message recorded. */
 void qn_error_reword(size_t begin, size_t end, const char *words);
-/** Put `prefix` (printf) before the message recorded. */
+/** Put a text (printf) before or behind the message recorded. */
 void qn_error_prefix(const char *format, ...) QN_PRINTF(1, 2);
+void qn_error_suffix(const char *format, ...) QN_PRINTF(1, 2);
 
 /** Forget the record: first line of every public fallible function. */
 void qn_error_reset(void);
@@ -143,9 +144,13 @@ void *qn_library_symbol(qn_library *library, const char *name);
 /** The file that was loaded, or the name if unknown. Borrowed. */
 const char *qn_library_path(const qn_library *library);
 void qn_library_close(qn_library *library);
-/** The folder of the file that contains libquern itself (the program when linked statically), with
- * no trailing slash; "" if unknown. */
+/** The file that contains libquern itself (the program when linked statically), and its folder with
+ * no trailing slash; both without links, "" if unknown. */
+const char *qn_library_own_file(void);
 const char *qn_library_own_folder(void);
+/** The folders that were linked into that file to look for libraries in (-Wl,-rpath), as they were
+ * given: ":" between them, "$ORIGIN" for its own folder; "" when none. */
+const char *qn_library_own_runpath(void);
 
 /* ---- file.c: files ------------------------------------------------------------------------ */
 

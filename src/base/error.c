@@ -196,6 +196,16 @@ void qn_error_span(const char *text_name, qn_str text, size_t begin, size_t end)
     e->begin = (uint32_t)QN_MIN(begin, (size_t)e->end);
 }
 
+/* Put a made text in the place of the message, if there was memory for it. */
+static void own_message(qn_text *message)
+{
+    char *text = qn_text_take(message);
+    if (text) {
+        record *r = touch();
+        r->public_error.message = own(r, MESSAGE, text);
+    }
+}
+
 void qn_error_set_subject(const qn_error_subject *subject)
 {
     touch()->subject = *subject;
@@ -215,11 +225,7 @@ void qn_error_reword(size_t begin, size_t end, const char *words)
     qn_text_add(&message, said, QN_MIN(begin, end));
     qn_text_puts(&message, words);
     qn_text_puts(&message, said + end);
-    char *text = qn_text_take(&message);
-    if (text) {
-        record *r = touch();
-        r->public_error.message = own(r, MESSAGE, text);
-    }
+    own_message(&message);
 }
 
 void qn_error_prefix(const char *format, ...)
@@ -230,11 +236,18 @@ void qn_error_prefix(const char *format, ...)
     qn_text_vprintf(&message, format, arguments);
     va_end(arguments);
     qn_text_puts(&message, last.public_error.message);
-    char *text = qn_text_take(&message);
-    if (text) {
-        record *r = touch();
-        r->public_error.message = own(r, MESSAGE, text);
-    }
+    own_message(&message);
+}
+
+void qn_error_suffix(const char *format, ...)
+{
+    qn_text message = {0};
+    va_list arguments;
+    qn_text_puts(&message, last.public_error.message);
+    va_start(arguments, format);
+    qn_text_vprintf(&message, format, arguments);
+    va_end(arguments);
+    own_message(&message);
 }
 
 /* ---- what programs see --------------------------------------------------------------------- */

@@ -74,28 +74,59 @@ void qn_library_close(qn_library *library)
 
 /* ---- where libquern lies -------------------------------------------------------------------- */
 
-static char own_folder[PATH_MAX];
-static pthread_once_t own_folder_once = PTHREAD_ONCE_INIT;
+static char own_file[PATH_MAX], own_folder[PATH_MAX];
+static const char *own_runpath = "";
+static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 
-static void find_own_folder(void)
+/* The list of folders that was linked into the file. */
+static const char *runpath_of(const struct link_map *map)
+{
+    const char *strings = NULL;
+    const ElfW(Dyn) *path = NULL;
+    for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
+        if (d->d_tag == DT_STRTAB) { /* a loader may or may not have made it an address */
+            bool offset = d->d_un.d_ptr < map->l_addr;
+            strings = (const char *)(d->d_un.d_ptr + (offset ? map->l_addr : 0));
+        } else if (d->d_tag == DT_RUNPATH || (d->d_tag == DT_RPATH && !path)) {
+            path = d;
+        }
+    }
+    return strings && path ? strings + path->d_un.d_val : "";
+}
+
+static void find_own(void)
 {
     Dl_info info;
     struct link_map *map = NULL;
-    if (!dladdr1(own_folder, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) {
+    if (!dladdr1(own_file, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) {
         return;
     }
+    own_runpath = runpath_of(map);
     /* the program itself has no name in the link map, and argv[0] need not be a path */
     const char *file = map->l_name[0] ? info.dli_fname : "/proc/self/exe";
     char path[PATH_MAX];
     if (!realpath(file, path)) {
         return;
     }
-    *strrchr(path, '/') = '\0';
-    memcpy(own_folder, path, strlen(path) + 1);
+    size_t length = (size_t)(strrchr(path, '/') - path);
+    memcpy(own_file, path, strlen(path) + 1);
+    memcpy(own_folder, path, length);
+}
+
+const char *qn_library_own_file(void)
+{
+    pthread_once(&own_once, find_own);
+    return own_file;
 }
 
 const char *qn_library_own_folder(void)
 {
-    pthread_once(&own_folder_once, find_own_folder);
+    pthread_once(&own_once, find_own);
     return own_folder;
+}
+
+const char *qn_library_own_runpath(void)
+{
+    pthread_once(&own_once, find_own);
+    return own_runpath;
 }

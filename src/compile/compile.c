@@ -129,6 +129,7 @@ static quern_status compile(job *j, const qn_user_text *user_texts, size_t user_
         bool told = quern_last_error()->begin < quern_last_error()->end;
         qn_log_rest(&rest, qn_str_of(j->log), told, (qn_user_texts){user_texts, user_text_count},
                     j->request);
+        qn_explain_releases(j->request, (qn_release){j->nvrtc->major, j->nvrtc->minor}, j->log);
     } else if (result == NVRTC_INVALID_OPTION) {
         status = qn_diagnose_option(qn_str_of(j->log), j->request, j->nvrtc);
     } else {

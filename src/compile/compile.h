@@ -53,12 +53,15 @@ typedef struct qn_compiler_identity {
 } qn_compiler_identity;
 
 /** Find libnvrtc without loading it: QUERN_NVRTC (a file, or a folder with it),
- * ../cuda/lib beside libquern, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, the active Python
- * environment's nvidia/cu13/lib and nvidia/cuda_nvrtc/lib (VIRTUAL_ENV, CONDA_PREFIX),
- * /usr/local/cuda*, /usr/lib/x86_64-linux-gnu, /usr/lib/aarch64-linux-gnu, /usr/lib64. Of several
- * versions in one folder the newest. Done once a process and remembered; thread-safe. Returns false
- * when there is none, and *looked (may be NULL; free with qn_free) then lists where it looked, a
- * line each. When QUERN_NVRTC is set, nothing else is tried. */
+ * quern/cuda/lib and ../cuda/lib beside libquern, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, the active
+ * Python environment's nvidia/cu13/lib and nvidia/cuda_nvrtc/lib (VIRTUAL_ENV, CONDA_PREFIX), the
+ * folders that were linked into the program (-rpath), the folder of what ./dev fetches as it was
+ * when Quern was configured, /usr/local/cuda*, /usr/lib/x86_64-linux-gnu,
+ * /usr/lib/aarch64-linux-gnu, /usr/lib64. Places that nobody who runs the program named are only
+ * used when qn_folder_is_trusted(). Of several versions in one folder the newest. Done once a
+ * process and remembered; thread-safe. Returns false when there is none, and *looked (may be NULL;
+ * free with qn_free) then lists where it looked, a line each. When QUERN_NVRTC is set, nothing else
+ * is tried. */
 bool qn_compiler_find(qn_compiler_identity *out, char **looked);
 
 /** Load it (once a process; thread-safe). Errors: QUERN_ERROR_NVRTC_NOT_FOUND with where it was
@@ -69,6 +72,17 @@ quern_status qn_compiler_load(void);
 void qn_compiler_version(int *major, int *minor);
 /** True when this NVRTC makes native code for compute capability `arch` (90 for 9.0). Loads it. */
 quern_status qn_compiler_supports(int arch, bool *native, int *newest);
+
+/* ---- cuda_headers.c, release.c: CUDA's headers ---------------------------------------------- */
+
+/** A release of CUDA. */
+typedef struct qn_release {
+    int major; /**< 0: not known */
+    int minor; /**< -1: not known */
+} qn_release;
+/** The folder of CUDA's headers that is searched first, "" when there is none, and their release.
+ * Valid until the process ends. */
+const char *qn_cuda_headers(qn_release *release);
 
 /* ---- includes.c: what a source includes --------------------------------------------------- */
 
@@ -107,8 +121,9 @@ typedef struct qn_compile_request qn_compile_request;
  * opaque. Headers in memory come first, then (for quotes, without --no-source-include) the folder
  * of the including file, then the user's folders; what is in none of them is looked for in CUDA's
  * and CCCL's folders. Their own headers are known by their version and not read. These folders are
- * found once a process: CUDA_HOME, CUDA_PATH, the Toolkit of the NVRTC in use, /usr/local/cuda*,
- * the active Python environment. That a header is nowhere is no error here: the compiler may never
+ * found once a process: CUDA_HOME, CUDA_PATH, the Toolkit of the NVRTC in use, what ./dev fetched,
+ * /usr/local/cuda*, the active Python environment; among them, those of NVRTC's release come first.
+ * That a header is nowhere is no error here: the compiler may never
  * ask for it.
  * A source without #include costs one search for that word.
  * Errors: QUERN_ERROR_OUT_OF_MEMORY. */

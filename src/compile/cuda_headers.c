@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the headers of CUDA and CCCL are. In: the environment and the usual places. Out: the
- * folders, with what tells one version of them from another. The thing to know: they are hundreds
- * of files, so they are known by the version that a few of them state, and never read for the key.
+ * Where the headers of CUDA and CCCL are. In: the environment, the NVRTC in use and the usual
+ * places. Out: the folders, those of NVRTC's own release first, with what tells one version of them
+ * from another. The thing to know: they are hundreds of files, so they are known by the version
+ * that a few of them state, and never read for the key.
  */
 #include "compile/nvrtc.h"
 
@@ -17,15 +18,20 @@
 #define VERSION_MAX (32 << 10) /* of a file in which the version is looked for */
 
 static const qn_place places[] = {
-    {"CUDA_HOME", "/include"}, {"CUDA_HOME", "/targets/*-linux/include"},
-    {"CUDA_PATH", "/include"}, {"CUDA_PATH", "/targets/*-linux/include"},
-    {"", "/../cuda/include"},
+    {"CUDA_HOME", "/include"},
+    {"CUDA_HOME", "/targets/*-linux/include"},
+    {"CUDA_PATH", "/include"},
+    {"CUDA_PATH", "/targets/*-linux/include"},
 };
 /* those of the NVRTC in use come here: beside its lib/, or beside its package */
 static const char *const beside_compiler[] = {"/../include", "/../../cuda_runtime/include",
                                               "/../../cuda_cccl/include", "/../../curand/include"};
 static const qn_place later_places[] = {
-    {NULL, "/usr/local/cuda/include"}, {NULL, "/usr/local/cuda-*/include"},
+    {QN_BESIDE, "/quern/cuda/include"},
+    {QN_BESIDE, "/../cuda/include"},
+    {QN_FETCHED, "/include"},
+    {NULL, "/usr/local/cuda/include"},
+    {NULL, "/usr/local/cuda-*/include"},
 #define PACKAGES(variable)                                                                         \
     {variable, "/lib/python3*/site-packages/nvidia/cu[0-9]*/include"},                             \
         {variable, "/lib/python3*/site-packages/nvidia/cuda_runtime/include"},                     \
@@ -33,7 +39,8 @@ static const qn_place later_places[] = {
     {                                                                                              \
         variable, "/lib/python3*/site-packages/nvidia/curand/include"                              \
     }
-    PACKAGES("VIRTUAL_ENV"),           {"CONDA_PREFIX", "/targets/*-linux/include"},
+    PACKAGES("VIRTUAL_ENV"),
+    {"CONDA_PREFIX", "/targets/*-linux/include"},
     PACKAGES("CONDA_PREFIX"),
 #undef PACKAGES
 };
@@ -112,42 +119,61 @@ bool qn_cuda_header_is(qn_str name)
     return is;
 }
 
-static void hash_version(XXH3_state_t *state, const char *folder, const char *file,
-                         const char *word)
+static pthread_mutex_t version_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The line of entry `which` of the table, or the file's beginning; *size is its length. NULL: there
+ * is none. Valid until the next call, under the lock. */
+static const char *read_version(const char *folder, size_t which, size_t *size)
 {
     char path[PATH_MAX];
-    static char text[VERSION_MAX]; /* under the lock of qn_cuda_version_of() */
-    int length = snprintf(path, sizeof path, "%s/%s", folder, file);
+    static char text[VERSION_MAX];
+    const char *word = versions[which].word;
+    int length = snprintf(path, sizeof path, "%s/%s", folder, versions[which].file);
     FILE *stream = length > 0 && (size_t)length < sizeof path ? fopen(path, "re") : NULL;
     if (!stream) {
-        return;
+        return NULL;
     }
-    size_t size = fread(text, 1, sizeof text - 1, stream);
+    *size = fread(text, 1, sizeof text - 1, stream);
     fclose(stream);
-    text[size] = '\0';
+    text[*size] = '\0';
     const char *line = word ? strstr(text, word) : text;
-    if (line) {
-        XXH3_64bits_update(state, file, strlen(file) + 1);
-        XXH3_64bits_update(state, line, word ? strcspn(line, "\n") : size);
-    }
+    *size = line && word ? strcspn(line, "\n") : *size;
+    return line;
 }
 
 uint64_t qn_cuda_version_of(const char *folder)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     XXH3_state_t state;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&version_lock);
     XXH3_64bits_reset(&state);
     for (size_t k = 0; k < QN_COUNT(versions); k++) {
-        hash_version(&state, folder, versions[k].file, versions[k].word);
+        size_t size;
+        const char *line = read_version(folder, k, &size);
+        if (line) {
+            XXH3_64bits_update(&state, versions[k].file, strlen(versions[k].file) + 1);
+            XXH3_64bits_update(&state, line, size);
+        }
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&version_lock);
     return XXH3_64bits_digest(&state);
+}
+
+qn_release qn_cuda_release_of(const char *folder)
+{
+    size_t size;
+    int number = 0;
+    pthread_mutex_lock(&version_lock);
+    const char *line = read_version(folder, 0, &size);
+    if (line) {
+        sscanf(line + strlen(versions[0].word), "%d", &number); /* 13020: 13.2 */
+    }
+    pthread_mutex_unlock(&version_lock);
+    return number >= 1000 ? (qn_release){number / 1000, number % 1000 / 10} : (qn_release){0, -1};
 }
 
 /* ---- once a process ------------------------------------------------------------------------ */
 
-static void add_folder(const char *path)
+static void add_folder(const char *path, qn_release release)
 {
     struct stat facts;
     if (folder_count == FOLDERS_MAX || stat(path, &facts) != 0) {
@@ -161,28 +187,51 @@ static void add_folder(const char *path)
     char *copy = qn_strdup(path);
     if (copy) {
         known[folder_count] = facts;
-        folders[folder_count++] = (qn_cuda_folder){copy, qn_cuda_version_of(copy)};
+        folders[folder_count++] = (qn_cuda_folder){copy, qn_cuda_version_of(copy), release};
     }
 }
 
 /* A folder and its cccl/, where CUDA 13 keeps CCCL. */
-static bool add_both(void *context, const char *folder)
+static bool add_both(void *context, const char *folder, bool trusted)
 {
     (void)context;
     char cccl[PATH_MAX];
-    add_folder(folder);
+    if (!trusted) {
+        return false;
+    }
+    qn_release release = qn_cuda_release_of(folder);
+    add_folder(folder, release);
     int length = snprintf(cccl, sizeof cccl, "%s/cccl", folder);
     if (length > 0 && (size_t)length < sizeof cccl && qn_is_folder(cccl)) {
-        add_folder(cccl);
+        add_folder(cccl, release);
     }
     return false;
+}
+
+/* Those that fit best come first; the others keep their order. */
+static void sort_by_fit(qn_release compiler)
+{
+    qn_cuda_folder sorted[FOLDERS_MAX];
+    size_t count = 0;
+    for (int misfit = 0; misfit <= QN_WORST_MISFIT; misfit++) {
+        for (size_t k = 0; k < folder_count; k++) {
+            if (qn_release_misfit(compiler, folders[k].release) == misfit) {
+                sorted[count++] = folders[k];
+            }
+        }
+    }
+    memcpy(folders, sorted, count * sizeof *folders);
 }
 
 static void find(void)
 {
     qn_compiler_identity compiler;
+    qn_release release = {0, -1};
     qn_places_visit(places, QN_COUNT(places), add_both, NULL);
-    char *slash = qn_compiler_find(&compiler, NULL) ? strrchr(compiler.path, '/') : NULL;
+    if (qn_compiler_find(&compiler, NULL)) {
+        release = qn_release_of_compiler(compiler.path);
+    }
+    char *slash = strrchr(compiler.path, '/');
     for (size_t k = 0; slash && k < QN_COUNT(beside_compiler); k++) {
         *slash = '\0';
         char folder[PATH_MAX];
@@ -190,6 +239,7 @@ static void find(void)
         qn_places_visit(&(qn_place){NULL, folder}, 1, add_both, NULL);
     }
     qn_places_visit(later_places, QN_COUNT(later_places), add_both, NULL);
+    sort_by_fit(release);
 }
 
 __attribute__((destructor)) static void forget(void)
@@ -218,4 +268,13 @@ size_t qn_cuda_folder_with(const char *name)
         }
     }
     return SIZE_MAX;
+}
+
+const char *qn_cuda_headers(qn_release *release)
+{
+    const qn_cuda_folder *list;
+    size_t count = qn_cuda_folders(&list);
+    size_t found = qn_cuda_folder_with("cuda_runtime_api.h");
+    *release = found < count ? list[found].release : (qn_release){0, -1};
+    return found < count ? list[found].path : "";
 }

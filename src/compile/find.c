@@ -13,10 +13,10 @@
 #include <string.h>
 
 #define NEWEST_MAJOR 30 /* of the names looked for: far ahead of the present 13 */
-#define OLDEST_MAJOR 12
 
 static const qn_place places[] = {
-    {"", "/../cuda/lib"}, /* beside libquern: what ./dev fetches */
+    {QN_BESIDE, "/quern/cuda/lib"}, /* installed with the library */
+    {QN_BESIDE, "/../cuda/lib"},    /* in the build tree: what ./dev fetches */
     {"CUDA_HOME", "/lib64"},
     {"CUDA_HOME", "/lib"},
     {"CUDA_PATH", "/lib64"},
@@ -29,6 +29,8 @@ static const qn_place places[] = {
     {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/cu[0-9]*/lib"},
     {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/cuda_nvrtc/lib"},
     {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/nvjitlink/lib"},
+    {QN_RUNPATH, NULL}, /* a list */
+    {QN_FETCHED, "/lib"},
     {NULL, "/usr/local/cuda/lib64"},
     {NULL, "/usr/local/cuda-*/lib64"},
     {NULL, "/usr/lib/x86_64-linux-gnu"},
@@ -56,21 +58,28 @@ static bool try_file(search *s, const char *folder, const char *suffix)
     return true;
 }
 
-static bool try_folder(void *context, const char *folder)
+/* Any version in the folder: the newest that the library knows, else the development link, of a
+ * version that has another name, perhaps an old one. */
+static bool try_versions(search *s, const char *folder)
 {
-    search *s = context;
-    for (int major = NEWEST_MAJOR; major >= OLDEST_MAJOR; major--) {
+    for (int major = NEWEST_MAJOR; major >= QN_OLDEST_MAJOR; major--) {
         char suffix[16];
         snprintf(suffix, sizeof suffix, ".%d", major);
         if (try_file(s, folder, suffix)) {
             return true;
         }
     }
-    /* only the development link: of a version that has another name, perhaps an old one */
-    if (try_file(s, folder, "")) {
+    return try_file(s, folder, "");
+}
+
+static bool try_folder(void *context, const char *folder, bool trusted)
+{
+    search *s = context;
+    if (trusted && try_versions(s, folder)) {
         return true;
     }
-    qn_text_printf(&s->looked, "%s\n", folder);
+    qn_text_printf(&s->looked, "%s%s\n", folder,
+                   trusted ? "" : " (not used: it is another user's, or others may write there)");
     return false;
 }
 
@@ -96,7 +105,7 @@ static bool try_beside_compiler(search *s)
         return false;
     }
     *slash = '\0';
-    return try_folder(s, compiler.path);
+    return try_folder(s, compiler.path, true);
 }
 
 static void find(search *s, bool beside_compiler)

@@ -72,9 +72,14 @@ void qn_explain_missing(qn_text *out, qn_str name, const qn_str *beside,
         qn_text_puts(out, "the compiler for the GPU has none of the host's headers; "
                           "<cuda/std/...> has most of what C++ has");
     } else if (qn_cuda_header_is(name)) {
-        qn_text_puts(out, "it is one of CUDA's; install the CUDA Toolkit, or the Python packages "
-                          "nvidia-cuda-runtime and nvidia-cuda-cccl, and set CUDA_HOME to the "
-                          "folder that has include/ in it");
+        int major, minor;
+        qn_compiler_version(&major, &minor);
+        qn_text_printf(
+            out,
+            "it is one of CUDA's; install the CUDA Toolkit %d.%d, or the Python packages "
+            "nvidia-cuda-runtime, nvidia-cuda-crt and nvidia-cuda-cccl of that version, "
+            "and set CUDA_HOME to the folder that has include/ in it",
+            major, minor);
     } else {
         qn_text_puts(out, "add its folder with -I, or give it as a header in memory");
     }

@@ -12,8 +12,6 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#define OLDEST_MAJOR 12
-
 static const qn_symbol symbols[] = {
 #define SYMBOL(name, result, parameters) {"nvrtc" #name, offsetof(qn_nvrtc, name)},
     QN_NVRTC_FUNCTIONS(SYMBOL)
@@ -27,7 +25,7 @@ static quern_status read_version(const char *path)
     if (nvrtc.Version(&nvrtc.major, &nvrtc.minor) != NVRTC_OK) {
         return qn_fail(QUERN_ERROR_NVRTC, "%s does not tell its version", path);
     }
-    if (nvrtc.major < OLDEST_MAJOR) {
+    if (nvrtc.major < QN_OLDEST_MAJOR) {
         return qn_fail(QUERN_ERROR_NVRTC,
                        "%s is NVRTC %d.%d, which is too old; 12.0 or later is needed", path,
                        nvrtc.major, nvrtc.minor);

@@ -9,6 +9,8 @@
 
 #include "compile/compile.h"
 
+#define QN_OLDEST_MAJOR 12 /**< of NVRTC, that is of use */
+
 typedef struct nvrtc_program *nvrtc_program;
 
 /* The results of NVRTC's functions that are told apart. */
@@ -86,35 +88,59 @@ bool qn_is_loaded(const qn_loadable *loadable);
 /** The loaded library; loads it. Never unloaded, so *out stays valid. */
 quern_status qn_nvrtc_get(const qn_nvrtc **out);
 
-/* ---- places.c ------------------------------------------------------------------------------ */
+/* ---- places.c, trust.c --------------------------------------------------------------------- */
 
-/** Where something may be: `below` the value of a variable of the environment (NULL: of nothing, so
- * `below` is a whole path; "": of the folder of libquern). `below` NULL: the value is a list of
- * folders. A pattern with * may match several folders: the highest version comes first. */
+/** Where something may be: `below` the value of a variable of the environment, or of what the names
+ * below stand for (NULL: of nothing, so `below` is a whole path). `below` NULL: the value is a list
+ * of folders. A pattern with * may match several folders: the highest version comes first. */
 typedef struct qn_place {
     const char *variable, *below;
 } qn_place;
-/** Look at a folder that exists. True: enough. */
-typedef bool (*qn_folder_visitor)(void *context, const char *folder);
+#define QN_BESIDE                                                                                  \
+    "=beside" /**< the folder of libquern, or of the program that it is linked into                \
+               */
+#define QN_FETCHED "=fetched" /**< the folder of what ./dev fetches, as it was when configured */
+#define QN_RUNPATH "=runpath" /**< the list that was linked into that file */
+/** Look at a folder that exists. True: enough. `trusted`: its user or the system named it, or
+ * qn_folder_is_trusted(); nothing of another is to be loaded. */
+typedef bool (*qn_folder_visitor)(void *context, const char *folder, bool trusted);
 /** Visit the folders of a table until one is enough; true then. */
 bool qn_places_visit(const qn_place *places, size_t count, qn_folder_visitor visitor,
                      void *context);
 bool qn_is_folder(const char *path);
+/** May only those write to this folder who may write to the program that runs? */
+bool qn_folder_is_trusted(const char *folder);
+
+/* ---- release.c ----------------------------------------------------------------------------- */
+
+/** That of a file libnvrtc, by the names that lie there. */
+qn_release qn_release_of_compiler(const char *path);
+/** How badly headers fit a compiler: 0 at all, 1 and 2 for another minor release, 3 when theirs is
+ * not known, QN_WORST_MISFIT for another major one. 0 when the compiler's is not known. */
+#define QN_WORST_MISFIT 4
+int qn_release_misfit(qn_release compiler, qn_release headers);
+/** Add to the error recorded of a compilation that failed with this log which headers of another
+ * release it used, if any. */
+void qn_explain_releases(const qn_compile_request *request, qn_release compiler, const char *log);
 
 /* ---- cuda_headers.c ----------------------------------------------------------------------- */
 
 /** A folder with headers of CUDA or CCCL. */
 typedef struct qn_cuda_folder {
     char *path;
-    uint64_t version; /**< a hash of the versions that its headers state */
+    uint64_t version;   /**< a hash of the versions that its headers state */
+    qn_release release; /**< of CUDA; CCCL's folder within CUDA's has that of CUDA's */
 } qn_cuda_folder;
-/** The folders of this machine, in the order in which they are searched. Found once a process. */
+/** The folders of this machine, in the order in which they are searched: those that fit the
+ * compiler best first, and among them as the places are. Found once a process. */
 size_t qn_cuda_folders(const qn_cuda_folder **out);
 /** The first of them that has the header `name`; SIZE_MAX: none. */
 size_t qn_cuda_folder_with(const char *name);
 /** Is a folder of the user's one with CUDA's or CCCL's headers, and of which version? */
 bool qn_cuda_folder_is(const char *folder);
 uint64_t qn_cuda_version_of(const char *folder);
+/** The release of CUDA that the headers in a folder state. */
+qn_release qn_cuda_release_of(const char *folder);
 /** Is what this name finds in such a folder CUDA's or CCCL's own header, known by that version?
  * All else there is the user's: /usr/include may be such a folder. */
 bool qn_cuda_header_is(qn_str name);

@@ -2,7 +2,7 @@
  *
  * Where things of CUDA may be installed. In: lines of a table, each a variable of the environment
  * and a pattern below it. Out: the folders that they mean on this machine, in order, until one will
- * do.
+ * do, and of each whether it may be used unasked (trust.c).
  */
 #include "compile/nvrtc.h"
 
@@ -16,6 +16,7 @@
 typedef struct visit {
     qn_folder_visitor visitor;
     void *context;
+    bool unasked; /* nobody who runs the program named this place */
 } visit;
 
 bool qn_is_folder(const char *path)
@@ -27,7 +28,8 @@ bool qn_is_folder(const char *path)
 /* A relative place would give other things in another working folder. */
 static bool visit_folder(const visit *v, const char *folder)
 {
-    return folder[0] == '/' && qn_is_folder(folder) && v->visitor(v->context, folder);
+    return folder[0] == '/' && qn_is_folder(folder) &&
+           v->visitor(v->context, folder, !v->unasked || qn_folder_is_trusted(folder));
 }
 
 static int by_version_descending(const void *a, const void *b)
@@ -56,29 +58,49 @@ static bool visit_pattern(const visit *v, const char *pattern)
 /* Each folder of a list such as LD_LIBRARY_PATH. */
 static bool visit_list(const visit *v, const char *list)
 {
+    static const char origin[] = "$ORIGIN";
+    const size_t origin_length = sizeof origin - 1;
     while (*list) {
         size_t length = strcspn(list, ":;");
+        bool own = v->unasked && length >= origin_length && !memcmp(list, origin, origin_length);
+        size_t skipped = own ? origin_length : 0;
         char folder[PATH_MAX];
-        if (length < sizeof folder) {
-            memcpy(folder, list, length);
-            folder[length] = '\0';
-            if (visit_folder(v, folder)) {
-                return true;
-            }
+        int made = snprintf(folder, sizeof folder, "%s%.*s", own ? qn_library_own_folder() : "",
+                            (int)QN_MIN(length - skipped, (size_t)PATH_MAX), list + skipped);
+        if (made > 0 && (size_t)made < sizeof folder && visit_folder(v, folder)) {
+            return true;
         }
         list += length + (list[length] != '\0');
     }
     return false;
 }
 
-static bool visit_place(const visit *v, const qn_place *place)
+/* What a place begins with; NULL: it is not on this machine. */
+static const char *base_of(const char *variable, bool *unasked)
 {
-    const char *base = "";
-    if (place->variable) {
-        base = place->variable[0] ? getenv(place->variable) : qn_library_own_folder();
-        if (!base || !base[0]) {
-            return false;
-        }
+    *unasked = true;
+    if (!variable) {
+        *unasked = false; /* the system's */
+        return "";
+    }
+    if (strcmp(variable, QN_BESIDE) == 0) {
+        return qn_library_own_folder();
+    }
+    if (strcmp(variable, QN_FETCHED) == 0) {
+        return QN_FETCHED_FOLDER;
+    }
+    if (strcmp(variable, QN_RUNPATH) == 0) {
+        return qn_library_own_runpath();
+    }
+    *unasked = false;
+    return getenv(variable);
+}
+
+static bool visit_place(visit *v, const qn_place *place)
+{
+    const char *base = base_of(place->variable, &v->unasked);
+    if (!base || (place->variable && !base[0])) {
+        return false;
     }
     if (!place->below) {
         return visit_list(v, base);
@@ -90,7 +112,7 @@ static bool visit_place(const visit *v, const qn_place *place)
 
 bool qn_places_visit(const qn_place *places, size_t count, qn_folder_visitor visitor, void *context)
 {
-    const visit v = {visitor, context};
+    visit v = {visitor, context, false};
     for (size_t k = 0; k < count; k++) {
         if (visit_place(&v, &places[k])) {
             return true;

@@ -57,6 +57,15 @@ quern_status quern_cache_clear(quern_engine *engine, uint64_t *removed)
 
 /* ---- the compiler --------------------------------------------------------------------------- */
 
+static void tell_headers(quern_compiler_info *info)
+{
+    qn_release release = {0, -1};
+    const char *folder = qn_cuda_headers(&release);
+    snprintf(info->headers, sizeof info->headers, "%s", folder);
+    info->headers_major = release.major;
+    info->headers_minor = QN_MAX(release.minor, 0);
+}
+
 quern_status quern_get_compiler_info(quern_compiler_info *info, int load)
 {
     qn_error_reset();
@@ -69,6 +78,7 @@ quern_status quern_get_compiler_info(quern_compiler_info *info, int load)
     info->found = qn_compiler_find(&identity, &looked);
     snprintf(info->path, sizeof info->path, "%s", info->found ? identity.path : "");
     snprintf(info->identity, sizeof info->identity, "%s", info->found ? identity.build_id : "");
+    tell_headers(info);
     if (!info->found) {
         snprintf(info->problem, sizeof info->problem, "no NVRTC was found; looked in\n%s",
                  looked != NULL ? looked : "");

@@ -70,6 +70,29 @@ static void show_devices(void)
     }
 }
 
+/* CUDA's headers, and whether they are of NVRTC's release. */
+static void show_headers(const quern_compiler_info *info)
+{
+    bool fits = info->headers_major == info->major && info->headers_minor == info->minor;
+    if (!info->headers[0]) {
+        puts("  no headers of CUDA: sources that include cuda_fp16.h, cooperative_groups.h, cub/ "
+             "or");
+        puts("  cuda/std/ do not compile");
+        advice("install the CUDA Toolkit of NVRTC's release, or set CUDA_HOME to the folder that");
+        puts("     has include/ in it; ./dev fetches headers when it fetches NVRTC");
+        return;
+    }
+    printf("  headers of CUDA %d.%d, %s\n", info->headers_major, info->headers_minor,
+           info->headers);
+    if (info->major > 0 && !fits) {
+        printf(
+            "  -> NVRTC is of another release, %d.%d, and may not understand them: set CUDA_HOME\n"
+            "     to a Toolkit %d.%d, or QUERN_NVRTC to an NVRTC %d.%d\n",
+            info->major, info->minor, info->major, info->minor, info->headers_major,
+            info->headers_minor);
+    }
+}
+
 static void show_compiler(void)
 {
     heading("compiler");
@@ -87,6 +110,7 @@ static void show_compiler(void)
         puts("     name the library: QUERN_NVRTC=/path/to/libnvrtc.so.13");
         puts("     (kernels that are in the cache run without it)");
     }
+    show_headers(&info);
 }
 
 static void show_cache(void)
