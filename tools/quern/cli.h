@@ -43,6 +43,7 @@ void cli_free_all(void);
 
 /* For data of arrays: NULL when there is not enough. */
 void *cli_data_new(size_t size);
+void *cli_data_grow(void *data, size_t size); /* frees `data` when it cannot */
 void cli_data_free(void *data);
 
 /* ---- message.c ----------------------------------------------------------------------------- */
@@ -198,10 +199,12 @@ typedef enum cli_value_kind {
 typedef struct cli_value {
     cli_value_kind kind;
     char *path;              /* of a file */
+    char *member;            /* of an archive; NULL for its only one */
     cli_generator generator; /* of a generator */
     quern_value direct;      /* what is passed, where it is no array */
     cli_view view;           /* of a file or generator */
     char *save;              /* the file to save to; NULL when there is none */
+    char *save_member;       /* of an archive */
     bool print;              /* ":-" stands where a file to save to may stand */
 } cli_value;
 
@@ -256,7 +259,8 @@ typedef struct cli_parameter {
     const char *text; /* the value; NULL when left out */
     cli_value value;
     bool allocate;      /* an output that the call allocates */
-    bool print;         /* an output that goes to standard output */
+    bool print;         /* an output that is printed */
+    size_t archive;     /* of an output that goes into one: the first output that does */
     quern_array *array; /* what the kernel gets */
     void *result;       /* the output's data on the host */
     size_t bytes;

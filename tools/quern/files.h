@@ -10,6 +10,19 @@
 
 #include <sys/stat.h>
 
+/* ---- place.c ------------------------------------------------------------------------------- */
+
+typedef enum cli_place { CLI_NO_PLACE, CLI_BAD_PLACE, CLI_PLACE } cli_place;
+
+/* Read a value that names a file; CLI_NO_PLACE when nothing in it does. */
+cli_place cli_place_parse(cli_value *out, const char *text, cli_problem *problem);
+/* The same for names without an ending, which a "/" shows to be paths. */
+cli_place cli_place_parse_any(cli_value *out, const char *text, cli_problem *problem);
+/* What follows a file or generator, from text[at]: a view, and where it is saved. */
+bool cli_place_parse_rest(cli_value *out, const char *text, size_t at, cli_problem *problem);
+/* Whether a path is that of an archive. */
+bool cli_is_archive(const char *path);
+
 /* ---- npy_header.c -------------------------------------------------------------------------- */
 
 typedef struct cli_npy {
@@ -25,21 +38,41 @@ typedef struct cli_npy {
  * that two-byte void elements are bfloat16; it may be QUERN_DTYPE_NONE. */
 bool cli_npy_parse(cli_npy *out, const uint8_t *file, size_t size, quern_dtype wanted,
                    cli_problem *problem);
+/* How long the header is, as far as its first `have` bytes tell, of which there are 8. */
+size_t cli_npy_header_bytes(const uint8_t *file, size_t have);
 /* The header of a file in C order; returns its length. `header` has room for CLI_NPY_HEADER. */
 #define CLI_NPY_HEADER 1024
 size_t cli_npy_header(char *header, quern_dtype dtype, int ndim, const int64_t *shape);
 
-/* ---- npy_file.c ---------------------------------------------------------------------------- */
+/* ---- input.c ------------------------------------------------------------------------------- */
 
-/* A file mapped for reading. */
-typedef struct cli_npy_map {
+typedef struct cli_inflater cli_inflater;
+
+/* An array that is being read. */
+typedef struct cli_input {
     cli_npy npy;
-    const void *data;
-    void *mapping;
-    size_t mapped;
-} cli_npy_map;
-int cli_npy_open(cli_npy_map *out, const char *name, const char *path, quern_dtype wanted);
-void cli_npy_close(cli_npy_map *map);
+    const char *name, *path; /* of the argument, and where it comes from */
+    const char *member;      /* of an archive */
+    int file;
+    bool opened, archive, ended;
+    uint64_t size;     /* of the whole; UINT64_MAX when it is not known */
+    uint64_t at, left; /* the place in the file, and what may still be read of it */
+    uint32_t crc, wanted_crc;
+    cli_inflater *inflater; /* of a member that is deflated */
+    uint8_t *buffer;
+    const uint8_t *from;
+    size_t buffered;
+} cli_input;
+
+/* Open it, and read its header. `member` may be NULL, and `wanted` QUERN_DTYPE_NONE. To be closed
+ * whatever the status is. */
+int cli_input_open(cli_input *in, const char *name, const char *path, const char *member,
+                   quern_dtype wanted);
+/* The next bytes of its data: all of them, or a failure. */
+int cli_input_read(cli_input *in, void *to, size_t bytes);
+/* See, once all data are read, that they were not damaged. */
+int cli_input_finish(cli_input *in);
+void cli_input_close(cli_input *in);
 
 /* ---- target.c ------------------------------------------------------------------------------ */
 
@@ -66,8 +99,8 @@ bool cli_target_same(const cli_target *a, const cli_target *b);
 /* Give the open new file owner, access lists and attributes of the one that it replaces; false when
  * not all of them can be kept. Its mode comes last, for writing takes bits of it away. */
 bool cli_target_keep_attributes(const cli_target *target, int temporary);
-/* The descriptor that /dev/stdout, /dev/fd/3 and their like mean, or -1. */
-int cli_descriptor_of(const char *path);
+/* The descriptor that "-", /dev/stdout, /dev/fd/3 and their like mean, or -1. */
+int cli_descriptor_of(const char *path, bool writing);
 /* "NAME: cannot DOING "PATH": what errno says"; `name` may be NULL. CLI_FAILURE. */
 int cli_fail_errno(const char *name, const char *doing, const char *path);
 
@@ -87,6 +120,16 @@ int cli_save_publish(bool quiet);
 void cli_save_discard(void);
 /* The same in the last moment of the process: from then on no file comes into its place. */
 void cli_save_abandon(void);
+
+/* ---- archive.c ----------------------------------------------------------------------------- */
+
+/* An array as the file that it becomes, and the member of an archive that it may be. */
+typedef struct cli_array_file {
+    const char *member;
+    cli_piece header, data;
+} cli_array_file;
+/* As cli_save_stage, of the archive `path` with these arrays and those that it held before. */
+int cli_archive_stage(const char *path, const cli_array_file *files, size_t count);
 
 /* ---- interrupt.c --------------------------------------------------------------------------- */
 

@@ -147,8 +147,27 @@ static int check_contiguous(const cli_job *job)
     return CLI_OK;
 }
 
+/* Text and the bytes of a file are not mixed on standard output. */
+static int check_standard_output(const cli_job *job)
+{
+    const cli_parameter *printed = NULL, *written = NULL;
+    for (size_t k = 0; k < job->parameters.count; k++) {
+        const cli_parameter *p = &job->parameters.items[k];
+        printed = p->print ? p : printed;
+        written = p->value.save && cli_descriptor_of(p->value.save, true) == 1 ? p : written;
+    }
+    if (!printed || !written || job->options.quiet) {
+        return CLI_OK;
+    }
+    return cli_usage(job->command->name,
+                     "%s would be printed into the file that %s makes of standard output: save %s "
+                     "as well, or add --quiet",
+                     printed->name, written->name, printed->name);
+}
+
 int cli_job_run(cli_job *job)
 {
+    CLI_TRY(check_standard_output(job));
     CLI_TRY(cli_parameters_load(&job->parameters, job->engine, (uint64_t)job->options.seed.value));
     if (job->function && !job->launch.any_strides) {
         CLI_TRY(check_contiguous(job));

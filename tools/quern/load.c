@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define READ_BYTES (1 << 20) /* of a file at a time: what a core keeps in its cache */
+
 /* Whether the kernel writes into the argument and something is to come of it. */
 static bool is_written(const cli_parameter *parameter)
 {
@@ -29,24 +31,75 @@ static int apply_step(cli_parameter *parameter, unsigned step)
                : cli_fail_library(parameter->name);
 }
 
-static int load_file(cli_parameter *parameter, quern_engine *engine)
+/* Read elements [begin, end) of a contiguous array without further dimensions, through `buffer`. */
+static int read_part(quern_array *flat, cli_input *in, int64_t begin, int64_t end, void *buffer)
 {
-    cli_npy_map map;
-    CLI_TRY(cli_npy_open(&map, parameter->name, parameter->value.path, parameter->dtype));
-    const cli_npy *npy = &map.npy;
+    size_t bytes = (size_t)(end - begin) * quern_dtype_size(in->npy.dtype);
+    const quern_slice part = {begin, end, 1};
+    quern_array *slice = NULL;
+    CLI_TRY(cli_input_read(in, buffer, bytes));
+    quern_status status = quern_array_slice(&slice, flat, 1, &part);
+    if (status == QUERN_OK) {
+        status = quern_array_write(slice, buffer, bytes);
+    }
+    quern_array_release(slice);
+    return status == QUERN_OK ? CLI_OK : cli_fail_library(in->name);
+}
+
+/* Read the elements of a contiguous array, piece by piece, so that they need not be in host memory
+ * all at once. */
+static int read_data(quern_array *array, cli_input *in)
+{
+    int64_t count = quern_array_count(array);
+    int64_t most = (int64_t)(READ_BYTES / quern_dtype_size(in->npy.dtype));
+    most = count < most ? count : most;
+    void *buffer = cli_data_new((size_t)most * quern_dtype_size(in->npy.dtype));
+    quern_array *flat = NULL;
+    int status = CLI_OK;
+    if (!buffer) {
+        status = cli_fail("%s: not enough memory", in->name);
+    } else if (quern_array_reshape(&flat, array, 1, &count) != QUERN_OK) {
+        status = cli_fail_library(in->name);
+    }
+    for (int64_t at = 0; at < count && status == CLI_OK; at += most) {
+        status = read_part(flat, in, at, count - at < most ? count : at + most, buffer);
+    }
+    quern_array_release(flat);
+    cli_data_free(buffer);
+    return status == CLI_OK ? cli_input_finish(in) : status;
+}
+
+/* The array whose header was read. */
+static int load_array(cli_parameter *parameter, quern_engine *engine, cli_input *in)
+{
+    const cli_npy *npy = &in->npy;
     int64_t shape[QUERN_MAX_NDIM] = {0};
     for (int k = 0; k < npy->ndim; k++) {
         shape[k] = npy->shape[npy->fortran_order ? npy->ndim - 1 - k : k];
     }
-    quern_status status =
-        quern_array_from(&parameter->array, engine, npy->dtype, npy->ndim, shape, map.data);
-    if (status == QUERN_OK && npy->fortran_order) {
-        quern_array *stored = parameter->array;
-        status = quern_array_transpose(&parameter->array, stored, NULL);
-        quern_array_release(stored);
+    if (quern_array_new(&parameter->array, engine, npy->dtype, npy->ndim, shape) != QUERN_OK) {
+        return cli_fail_library(parameter->name);
     }
-    cli_npy_close(&map);
-    return status == QUERN_OK ? CLI_OK : cli_fail_library(parameter->name);
+    CLI_TRY(read_data(parameter->array, in));
+    if (npy->fortran_order) {
+        quern_array *stored = parameter->array;
+        quern_status status = quern_array_transpose(&parameter->array, stored, NULL);
+        quern_array_release(stored);
+        return status == QUERN_OK ? CLI_OK : cli_fail_library(parameter->name);
+    }
+    return CLI_OK;
+}
+
+static int load_file(cli_parameter *parameter, quern_engine *engine)
+{
+    const cli_value *value = &parameter->value;
+    cli_input in;
+    int status = cli_input_open(&in, parameter->name, value->path, value->member, parameter->dtype);
+    if (status == CLI_OK) {
+        status = load_array(parameter, engine, &in);
+    }
+    cli_input_close(&in);
+    return status;
 }
 
 /* Numbers that have to be made on the host. */
@@ -130,14 +183,37 @@ int cli_parameters_read(cli_parameters *parameters)
 }
 
 /* An output as the file that it becomes. */
-static int stage(const cli_parameter *p)
+static cli_array_file file_of(const cli_parameter *p)
 {
     char *header = cli_alloc(CLI_NPY_HEADER);
-    cli_piece *pieces = cli_alloc(2 * sizeof *pieces);
     size_t length = cli_npy_header(header, quern_array_dtype(p->array), quern_array_ndim(p->array),
                                    quern_array_shape(p->array));
-    pieces[0] = (cli_piece){header, length};
-    pieces[1] = (cli_piece){p->result, p->bytes};
+    return (cli_array_file){p->value.save_member, {header, length}, {p->result, p->bytes}};
+}
+
+/* Prepare the file of output `first`; of an archive, with all outputs that go into it, which is
+ * done at the first of them. */
+static int stage(const cli_parameters *parameters, size_t first)
+{
+    const cli_parameter *p = &parameters->items[first];
+    cli_array_file files[QUERN_MAX_PARAMETERS];
+    size_t count = 0;
+    for (size_t k = 0; k < parameters->count && p->value.save_member; k++) {
+        const cli_parameter *other = &parameters->items[k];
+        if (other->value.save_member && other->archive == p->archive) {
+            if (k < first) {
+                return CLI_OK;
+            }
+            files[count++] = file_of(other);
+        }
+    }
+    if (p->value.save_member) {
+        return cli_archive_stage(p->value.save, files, count);
+    }
+    cli_array_file file = file_of(p);
+    cli_piece *pieces = cli_alloc(2 * sizeof *pieces);
+    pieces[0] = file.header;
+    pieces[1] = file.data;
     return cli_save_stage(p->value.save, pieces, 2);
 }
 
@@ -146,7 +222,7 @@ int cli_parameters_save(const cli_parameters *parameters, bool quiet)
     int status = CLI_OK;
     for (size_t k = 0; k < parameters->count && status == CLI_OK; k++) {
         if (parameters->items[k].value.save) {
-            status = stage(&parameters->items[k]);
+            status = stage(parameters, k);
         }
     }
     if (status == CLI_OK) {

@@ -68,6 +68,15 @@ void *cli_data_new(size_t size)
     return malloc(size > 0 ? size : 1);
 }
 
+void *cli_data_grow(void *data, size_t size)
+{
+    void *grown = realloc(data, size);
+    if (!grown) {
+        free(data);
+    }
+    return grown;
+}
+
 void cli_data_free(void *data)
 {
     free(data);

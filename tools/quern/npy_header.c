@@ -221,6 +221,21 @@ static bool check_size(cli_npy *out, size_t size, cli_problem *problem)
     return true;
 }
 
+size_t cli_npy_header_bytes(const uint8_t *file, size_t have)
+{
+    size_t prefix = MAGIC_BYTES + 2 + (file[MAGIC_BYTES] == 1 ? 2 : 4);
+    if (memcmp(file, MAGIC, MAGIC_BYTES) != 0) {
+        return have; /* the parser says so */
+    }
+    if (have < prefix) {
+        return prefix;
+    }
+    const uint8_t *l = file + MAGIC_BYTES + 2;
+    size_t length = (size_t)l[0] | (size_t)l[1] << 8;
+    return prefix +
+           (file[MAGIC_BYTES] == 1 ? length : length | (size_t)l[2] << 16 | (size_t)l[3] << 24);
+}
+
 bool cli_npy_parse(cli_npy *out, const uint8_t *file, size_t size, quern_dtype wanted,
                    cli_problem *problem)
 {
@@ -230,11 +245,7 @@ bool cli_npy_parse(cli_npy *out, const uint8_t *file, size_t size, quern_dtype w
         return cli_problem_set(problem, 0, 0, "the file is empty");
     }
     if (memcmp(file, MAGIC, magic) != 0) {
-        bool zip = size >= 2 && memcmp(file, "PK", 2) == 0;
-        return cli_problem_set(problem, 0, 0, "this is not an NPY file%s",
-                               zip ? " but a zip archive, perhaps of numpy.savez; save each array "
-                                     "with numpy.save"
-                                   : "; write one with numpy.save");
+        return cli_problem_set(problem, 0, 0, "this is not an NPY file; write one with numpy.save");
     }
     uint8_t version = size > MAGIC_BYTES ? file[MAGIC_BYTES] : 0;
     size_t prefix = MAGIC_BYTES + 2 + (version == 1 ? 2 : 4);

@@ -147,6 +147,8 @@ static int settle_output(cli_parameter *parameter, const char *command)
                          name, name);
     } else if (value->print) {
         parameter->print = true;
+    } else if (value->kind == CLI_VALUE_FILE && !value->save && strcmp(value->path, "-") == 0) {
+        parameter->allocate = parameter->print = true;
     } else if (value->kind == CLI_VALUE_FILE && !value->save) {
         if (value->view.count > 0) {
             return cli_usage(command,
@@ -156,6 +158,7 @@ static int settle_output(cli_parameter *parameter, const char *command)
         }
         parameter->allocate = true;
         value->save = value->path;
+        value->save_member = value->member;
     }
     return CLI_OK;
 }
@@ -164,30 +167,56 @@ static int same_target(const cli_parameter *one, const cli_parameter *other, con
 {
     const char *path = one->value.save, *second = other->value.save;
     if (strcmp(path, second) == 0) {
-        return cli_usage(command, "%s and %s would both be saved to \"%s\"", one->name, other->name,
-                         path);
+        return cli_usage(command, "%s and %s would both be saved to \"%s\"%s%s", one->name,
+                         other->name, path, other->value.save_member ? " as " : "",
+                         other->value.save_member ? other->value.save_member : "");
     }
     return cli_usage(command,
                      "%s and %s would both be saved to one file: \"%s\" and \"%s\" are the same",
                      one->name, other->name, path, second);
 }
 
+/* Whether two outputs would overwrite each other; those of one archive are gathered. */
+static bool collide(cli_parameter *one, cli_parameter *other, const cli_target *targets[2])
+{
+    const char *member = one->value.save_member, *second = other->value.save_member;
+    bool same = cli_target_same(targets[0], targets[1]) ||
+                (member && strcmp(one->value.save, other->value.save) == 0);
+    if (!same || !member || !second) {
+        return same;
+    }
+    other->archive = one->archive;
+    return strcmp(member, second) == 0;
+}
+
+/* An archive's member has the name of its parameter unless it is given one. */
+static void name_member(cli_parameter *p, size_t number)
+{
+    cli_value *value = &p->value;
+    if (cli_is_archive(value->save) && !value->save_member) {
+        value->save_member = cli_strdup(p->name);
+    }
+    p->archive = number;
+}
+
 /* See that every file could be written, before work is spent on what goes into it, and that none
  * is meant twice, however it is spelt. */
-static int check_targets(const cli_parameters *parameters, const char *command)
+static int check_targets(cli_parameters *parameters, const char *command)
 {
     cli_target targets[QUERN_MAX_PARAMETERS];
     int status = CLI_OK;
     for (size_t k = 0; k < parameters->count && status == CLI_OK; k++) {
-        const cli_parameter *p = &parameters->items[k];
+        cli_parameter *p = &parameters->items[k];
         targets[k] = (cli_target){0};
         if (!p->value.save) {
             continue;
         }
+        name_member(p, k);
         status = cli_target_find(&targets[k], p->name, p->value.save);
         cli_target_close(&targets[k]);
         for (size_t j = 0; j < k && status == CLI_OK; j++) {
-            if (targets[j].path && cli_target_same(&targets[j], &targets[k])) {
+            const cli_target *both[2] = {&targets[j], &targets[k]};
+            if (targets[j].path && collide(&parameters->items[j], p, both)) {
                 status = same_target(&parameters->items[j], p, command);
             }
         }

@@ -28,7 +28,7 @@ int cli_fail_errno(const char *name, const char *doing, const char *path)
                     strerror(code));
 }
 
-int cli_descriptor_of(const char *path)
+int cli_descriptor_of(const char *path, bool writing)
 {
     static const struct {
         const char *name;
@@ -39,6 +39,9 @@ int cli_descriptor_of(const char *path)
         {"/dev/stderr", STDERR_FILENO},
     };
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (strcmp(path, "-") == 0 || strcmp(path, "-.npy") == 0 || strcmp(path, "-.npz") == 0) {
+        return writing ? STDOUT_FILENO : STDIN_FILENO;
+    }
     for (size_t k = 0; k < CLI_COUNT(streams); k++) {
         if (strcmp(path, streams[k].name) == 0) {
             return streams[k].descriptor;
@@ -143,7 +146,7 @@ static int find_stream(cli_target *target, const char *name)
 int cli_target_find(cli_target *target, const char *name, const char *path)
 {
     *target = (cli_target){.path = path, .folder = -1};
-    target->stream = cli_descriptor_of(path);
+    target->stream = cli_descriptor_of(path, true);
     if (target->stream >= 0) {
         return find_descriptor(target, name);
     }
