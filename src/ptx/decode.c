@@ -188,6 +188,7 @@ static void bind(qn_decoder *decoder)
         qn_emit_function(decoder, decoder->mismatch ? mismatched : unsupported);
     }
     qn_watch_meetings(decoder, before);
+    qn_shadow_decode(decoder, before);
 }
 
 static void count_definitions(qn_decoder *decoder, const qn_ptx_operand *operand)
@@ -305,7 +306,8 @@ static bool decode(qn_decoder *decoder, unsigned kind)
     code->function = function;
     code->kind = kind;
     code->frame_bytes = (function->frame_bytes + 63u) & ~63u;
-    if (op_of && folded && qn_places_allocate(decoder) && qn_watch_decode(decoder) &&
+    qn_shadow_decode_begin(decoder);
+    if (op_of && folded && qn_places_allocate(decoder) &&
         (!function->is_kernel || list_variables(code))) {
         code->stack = function->is_kernel && function->module->needs_stack;
         decode_instructions(decoder, op_of, folded);

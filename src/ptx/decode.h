@@ -11,7 +11,8 @@
  *     decode_memory.c   loads, stores, atomics
  *     decode_trace.c    what a trace prints before and behind an instruction
  *     decode_async.c    mbarrier, bulk copies, clusters
- *     decode_watch.c    what a launch that is watched must know of registers
+ *     decode_watch.c    operations that tell a watch where threads meet
+ *     decode_shadow.c   operations that compute what is undefined
  *     decode_control.c  branches, calls, barriers, warp operations
  *     decode_matrix.c   matrix instructions of a warp
  */
@@ -46,8 +47,8 @@ typedef struct qn_decoder {
     uint32_t constant_capacity, constant_count;
     uint8_t *definitions; /**< of each register: 0, 1, 2 (more) */
     qn_place *alias;      /**< of a register that stands for a constant; QN_NO_PLACE: it does not */
-    uint8_t *uses;        /**< of each register, for a launch that is watched; else NULL */
-    qn_place *copies;     /**< likewise: where it is kept what is known of its value */
+    uint32_t *shadows;    /**< of each place, in steps of 4: its shadow's number; 0: none yet */
+    uint32_t shadow_capacity;
     qn_op dummy;          /**< emitted into when out of memory */
     bool mismatch;        /**< the current instruction has a register of a wrong width */
     bool failed;          /**< out of memory */
@@ -103,14 +104,16 @@ const struct qn_traced *qn_trace_decode_before(qn_decoder *decoder);
 void qn_trace_decode_behind(qn_decoder *decoder, const struct qn_traced *traced);
 
 /* decode_watch.c */
-/** Look at all uses of registers, if the form is for launches that are watched. */
-bool qn_watch_decode(qn_decoder *decoder);
 /** Around the barriers and warp operations among the operations from `first` on: those that tell
  * the watch of them. */
 void qn_watch_meetings(qn_decoder *decoder, uint32_t first);
-/** Say of the elements of a load or store which are only copied. */
-void qn_watch_bind(qn_decoder *decoder, const qn_ptx_operand *elements, unsigned count,
-                   qn_access *access);
+
+/* decode_shadow.c */
+/** Before anything is bound. */
+void qn_shadow_decode_begin(qn_decoder *decoder);
+/** Before the operations from `first` on: those that compute what is undefined of their results.
+ * Nothing but in a form that is shadowed. */
+void qn_shadow_decode(qn_decoder *decoder, uint32_t first);
 
 /* Binders: false when the form is not known. */
 bool qn_bind_lanes(qn_decoder *decoder);

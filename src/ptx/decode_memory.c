@@ -225,7 +225,6 @@ static qn_access *bind_registers(qn_decoder *decoder, const qn_ptx_operand *data
         }
     }
     access->order = words->order;
-    qn_watch_bind(decoder, elements, count, access);
     access->element = qn_element_find(words->bits, words->letter == 's', bits);
     decoder->mismatch |= !access->element;
     return access->element ? access : NULL;

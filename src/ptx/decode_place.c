@@ -63,6 +63,7 @@ void qn_places_free(qn_decoder *decoder)
     qn_free(decoder->definitions);
     qn_free(decoder->alias);
     qn_free(decoder->constants);
+    qn_free(decoder->shadows);
 }
 
 /* A place has 31 bits. A function that needs more is one for which there is no memory. */

@@ -166,7 +166,7 @@ void qn_memory_map_written(qn_memory_map *map, const void *to, uint64_t bytes, c
     if (marks && given) {
         memmove(marks, given, bytes);
     } else if (marks) {
-        memset(marks, 1, bytes);
+        memset(marks, 0xff, bytes);
     }
     pthread_mutex_unlock(&map->lock);
 }

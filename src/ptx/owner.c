@@ -213,10 +213,10 @@ bool qn_owner_find(qn_owner *out, const qn_warp *warp, const qn_op *op, uint64_t
 {
     const qn_frame *frame = warp->frame;
     const qn_ptx_function *function = frame->code->function;
-    const qn_ptx_instruction *instruction = &function->instructions[op->origin];
+    const qn_ptx_instruction *instruction = op ? &function->instructions[op->origin] : NULL;
     search s = {.warp = warp, .address = address};
     uint8_t *seen = qn_calloc(function->register_count + 1u, 1);
-    for (unsigned k = 0; seen && k < instruction->operand_count; k++) {
+    for (unsigned k = 0; seen && op && k < instruction->operand_count; k++) {
         if (instruction->operands[k].kind == QN_OPERAND_ADDRESS) {
             follow_register(&s, frame, instruction->operands[k].reg, seen, 0);
         }

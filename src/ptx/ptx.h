@@ -15,7 +15,7 @@
 #include "base/base.h"
 
 #define QN_LANES      32
-#define QN_CODE_KINDS 4 /* a function's decoded forms: plain, watched, traced, both */
+#define QN_CODE_KINDS 8 /* a function's decoded forms: watched or not, traced, shadowed */
 
 /* ==== reader: lex.c, parse*.c, module.c ====================================================== */
 

@@ -28,12 +28,14 @@ typedef struct qn_code qn_code;
 typedef struct qn_warp qn_warp;
 typedef struct qn_block qn_block;
 typedef struct qn_run qn_run;
-typedef struct qn_watch qn_watch; /* watch.h */
+typedef struct qn_watch qn_watch;   /* watch.h */
+typedef struct qn_shadow qn_shadow; /* shadow.h */
+typedef struct qn_source qn_source;
 
 /** Host memory that a kernel may touch, and what to call it. */
 typedef struct qn_range {
     uint64_t begin, end;
-    unsigned char *written; /**< a byte for each that was; NULL: all count as written */
+    unsigned char *written; /**< marks, as watch.h says; NULL: all count as written */
     char label[48];         /**< "": a piece of the heap */
 } qn_range;
 
@@ -102,8 +104,9 @@ typedef struct qn_patch {
 
 /** What the decoded form of a function is for besides executing it. */
 enum {
-    QN_CODE_WATCHED = 1, /**< accesses know which registers are only copied */
-    QN_CODE_TRACED = 2,  /**< operations before and behind each instruction print it */
+    QN_CODE_WATCHED = 1,  /**< operations around barriers tell the watch of them */
+    QN_CODE_TRACED = 2,   /**< operations before and behind each instruction print it */
+    QN_CODE_SHADOWED = 4, /**< operations before others compute what is undefined; shadow.h */
 };
 
 struct qn_code {
@@ -117,6 +120,8 @@ struct qn_code {
     qn_patch *patches;
     uint32_t patch_count;
     uint32_t frame_bytes; /**< registers, then lines of special registers and scratch */
+    uint32_t first_number; /**< of its instructions, counted through all functions from 1 */
+    uint32_t shadow_count; /**< of registers that have one; the first is of what has none */
     uint32_t lines[6];    /**< of the kernel's frame: %tid.xyz, %ctaid.xyz; 0: unused */
     qn_range *variables;  /**< kernels: .global and .const variables of the module, sorted */
     size_t variable_count;
@@ -221,18 +226,17 @@ typedef struct qn_atomic {
     char letter;   /**< u, s, b, f; B bf16; h, H: two of f16, bf16 */
     uint8_t bits;
     qn_lane_function addition;
+    uint32_t shadows[3]; /**< of a shadowed form: of d, b and c; shadow.h */
 } qn_atomic;
 
 /** For loads and stores: how, and the places of their registers. */
 typedef struct qn_access {
     const qn_element *element;
     qn_place places[8]; /**< QN_NO_PLACE: `_` */
-    /* For a launch that is watched: */
-    uint8_t order;      /**< qn_order_word */
-    qn_place copies[8]; /**< of a value that is only copied: where it is kept what is known of it.
-                             QN_NO_PLACE: it is not only copied; QN_UNUSED: it is not used */
+    uint8_t order;       /**< qn_order_word; a launch that is watched asks */
+    uint32_t shadows[8]; /**< of a shadowed form: of the registers; shadow.h */
+    uint32_t upper[8];   /**< of the upper half of those of 128 bits */
 } qn_access;
-#define QN_UNUSED 0xfffffffeu /* no place either */
 
 /** What an access says of its order among threads: any makes it one for all of them, like an
  * atomic. */
@@ -251,6 +255,10 @@ typedef struct qn_frame {
     uint32_t lanes; /**< that have not returned */
     uint32_t depth;
     uint64_t local_base, local_top;    /**< in the lanes' local memory */
+    uint32_t *undefined; /**< of each shadow: the lanes that it says something of; NULL: none */
+    qn_shadow *shadows;
+    unsigned char *param_bits; /**< of each byte of `params`: the bits that are undefined */
+    qn_source *param_from;     /**< and where it is from */
     struct qn_frame *next_free, *next; /**< of the free ones; of all of a host thread */
     uint64_t capacity;
 } qn_frame;
@@ -470,6 +478,9 @@ bool qn_fault(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status
 /** The same for a sentence that says itself where. */
 bool qn_fault_placed(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status,
                      const char *what);
+/** The same, of an access; the place is the first of some locations that is in a user's own text. */
+bool qn_fault_at(qn_warp *warp, unsigned lane, const uint32_t *locations, size_t count,
+                 const char *what);
 /** Add what a range is called: its label, or "40 bytes from malloc". */
 void qn_print_range(qn_text *out, const qn_range *range);
 /** Add "operation:1:5 (PTX line 30)" for an operation of a frame. */

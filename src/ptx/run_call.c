@@ -4,7 +4,7 @@
  * arguments, one copy a lane; its lanes may return at different times, and the frame is kept until
  * the last one has left. In: the warp, whose current group has been saved; out: changed groups.
  */
-#include "ptx/watch.h"
+#include "ptx/shadow.h"
 
 #include <string.h>
 
@@ -17,22 +17,24 @@ static uint64_t aligned(uint64_t bytes, uint64_t alignment)
  * and each lane may be at a depth of its own. */
 #define FRAMES_LIMIT (UINT64_C(512) << 20)
 
-/* NULL: there is no room for one more. */
-static qn_frame *frame_new(qn_worker *worker, uint64_t bytes)
+/* With `more` bytes behind that count for nothing, as few of them are ever touched. NULL: there is
+ * no room for one more. */
+static qn_frame *frame_new(qn_worker *worker, uint64_t bytes, uint64_t more)
 {
     for (qn_frame **link = &worker->free_frames; *link; link = &(*link)->next_free) {
         qn_frame *frame = *link;
-        if (frame->capacity >= bytes) {
+        if (frame->capacity >= bytes + more) {
             *link = frame->next_free;
             return frame;
         }
     }
     const bool fits = bytes <= FRAMES_LIMIT - worker->frame_bytes;
-    qn_frame *frame = fits ? qn_alloc_aligned(64, aligned(sizeof *frame, 64) + bytes) : NULL;
+    qn_frame *frame =
+        fits ? qn_alloc_aligned(64, aligned(sizeof *frame, 64) + bytes + more) : NULL;
     if (frame) {
         worker->frame_bytes += bytes;
         memset(frame, 0, aligned(sizeof *frame, 64) + bytes);
-        frame->capacity = bytes;
+        frame->capacity = bytes + more;
         frame->next = worker->frames;
         worker->frames = frame;
     }
@@ -48,12 +50,17 @@ static void frame_leave(qn_worker *worker, qn_frame *frame, uint32_t mask)
     }
 }
 
-static void copy_params(uint32_t mask, unsigned char *to, uint32_t to_stride,
-                        const unsigned char *from, uint32_t from_stride, uint32_t bytes)
+/* A parameter or a result, from frame to frame. */
+static void copy_param(uint32_t mask, const qn_frame *to, uint32_t to_offset, const qn_frame *from,
+                       uint32_t from_offset, uint32_t bytes)
 {
+    if (to->undefined) {
+        qn_shadow_params(mask, to, to_offset, from, from_offset, bytes);
+    }
     for (; mask; mask &= mask - 1) {
-        unsigned lane = qn_first_lane(mask);
-        memcpy(to + (size_t)lane * to_stride, from + (size_t)lane * from_stride, bytes);
+        const size_t lane = qn_first_lane(mask);
+        memcpy(to->params + lane * to->param_stride + to_offset,
+               from->params + lane * from->param_stride + from_offset, bytes);
     }
 }
 
@@ -86,13 +93,13 @@ static bool enter(qn_warp *warp, const qn_op *op, const qn_ptx_function *callee,
                         info->parameter_count, callee->param_count);
     }
     const uint32_t stride = (uint32_t)aligned(callee->frame_param_bytes, 16);
-    const uint64_t bytes = code->frame_bytes + (uint64_t)stride * QN_LANES;
+    const uint64_t bytes = aligned(code->frame_bytes + (uint64_t)stride * QN_LANES, 64);
     qn_worker *worker = warp->block->worker;
     if (caller->depth + 1 >= QN_CALL_DEPTH ||
         caller->local_top + callee->local_bytes > warp->run->local_stride) {
         return stack_overflow(warp, op, lane, callee);
     }
-    qn_frame *frame = frame_new(worker, bytes);
+    qn_frame *frame = frame_new(worker, bytes, qn_shadow_bytes(code, stride));
     if (!frame) {
         return bytes > FRAMES_LIMIT - worker->frame_bytes
                    ? stack_overflow(warp, op, lane, callee)
@@ -103,9 +110,6 @@ static bool enter(qn_warp *warp, const qn_op *op, const qn_ptx_function *callee,
     frame->code = code;
     frame->call = op;
     frame->registers = (unsigned char *)frame + aligned(sizeof *frame, 64);
-    if (code->kind & QN_CODE_WATCHED) { /* what was known of values is another function's */
-        memset(frame->registers, 0, code->frame_bytes);
-    }
     frame->pool = code->pool;
     frame->params = frame->registers + code->frame_bytes;
     frame->param_stride = stride;
@@ -113,11 +117,15 @@ static bool enter(qn_warp *warp, const qn_op *op, const qn_ptx_function *callee,
     frame->depth = caller->depth + 1;
     frame->local_base = caller->local_top;
     frame->local_top = caller->local_top + aligned(callee->local_bytes, 16);
+    if (code->kind & QN_CODE_SHADOWED) {
+        qn_shadow_set_up(frame, frame->registers + bytes);
+        qn_shadow_begin(frame);
+    }
     qn_watch_local(warp, group->mask, frame->local_base, frame->local_top);
     for (uint32_t k = 0; k < info->parameter_count; k++) {
-        copy_params(group->mask, frame->params + callee->params[k]->offset, stride,
-                    caller->params + info->parameters[k].caller_offset, caller->param_stride,
-                    QN_MIN(info->parameters[k].bytes, (uint32_t)callee->params[k]->size));
+        copy_param(group->mask, frame, (uint32_t)callee->params[k]->offset, caller,
+                   info->parameters[k].caller_offset,
+                   QN_MIN(info->parameters[k].bytes, (uint32_t)callee->params[k]->size));
     }
     group->frame = frame;
     group->depth = (uint16_t)frame->depth;
@@ -188,9 +196,9 @@ void qn_run_return(qn_warp *warp, uint32_t mask)
     const qn_call_info *info = frame->call->extra;
     const qn_ptx_function *callee = frame->code->function;
     for (uint32_t k = 0; k < info->return_count; k++) {
-        copy_params(mask, caller->params + info->returns[k].caller_offset, caller->param_stride,
-                    frame->params + callee->returns[k]->offset, frame->param_stride,
-                    QN_MIN(info->returns[k].bytes, (uint32_t)callee->returns[k]->size));
+        copy_param(mask, caller, info->returns[k].caller_offset, frame,
+                   (uint32_t)callee->returns[k]->offset,
+                   QN_MIN(info->returns[k].bytes, (uint32_t)callee->returns[k]->size));
     }
     group->next = frame->call + 1;
     group->frame = caller;

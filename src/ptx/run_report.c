@@ -37,21 +37,24 @@ static bool is_header(const char *file)
     return dot && (strcmp(dot, ".cuh") == 0 || strcmp(dot, ".h") == 0 || strcmp(dot, ".hpp") == 0);
 }
 
-/* The innermost place that is not in a header: most likely the user's own text. */
-static void user_place(qn_fault_record *fault, const qn_frame *frame, const qn_op *op)
+/* The innermost place that is not in a header: most likely the user's own text. 0: there is none. */
+static uint32_t user_location(const qn_ptx_module *module, uint32_t location)
 {
-    const qn_ptx_function *function = frame->code->function;
-    const qn_ptx_module *module = function->module;
-    uint32_t innermost = function->instructions[op->origin].location, index = innermost;
+    uint32_t index = location;
     for (unsigned depth = 0; depth < 64 && index > 0 && index < module->location_count; depth++) {
-        if (!is_header(module->locations[index].file)) {
-            innermost = index;
-            break;
+        const char *file = module->locations[index].file;
+        if (!is_header(file) && !(file && qn_base_name(file)[0] == '<')) {
+            return index;
         }
         index = module->locations[index].inlined_at;
     }
-    if (innermost > 0 && innermost < module->location_count) {
-        const qn_ptx_location *location = &module->locations[innermost];
+    return 0;
+}
+
+static void set_place(qn_fault_record *fault, const qn_ptx_module *module, uint32_t index)
+{
+    if (index > 0 && index < module->location_count) {
+        const qn_ptx_location *location = &module->locations[index];
         fault->file = location->file;
         fault->line = location->line;
         fault->column = location->column;
@@ -68,19 +71,29 @@ static void print_thread(qn_text *out, const qn_warp *warp, unsigned lane)
 }
 
 /* Takes the text. Always false. */
-static bool keep(const qn_warp *warp, const qn_op *op, quern_status status, qn_text *text)
+static bool keep_at(const qn_warp *warp, uint32_t location, quern_status status,
+                    qn_text *text)
 {
     qn_run *run = warp->run;
     pthread_mutex_lock(&run->lock);
     if (!run->fault.happened) {
-        run->fault = (qn_fault_record){.happened = true, .status = status};
+        run->fault =
+            (qn_fault_record){.happened = true, .status = status};
         run->fault.message = qn_text_take(text);
-        user_place(&run->fault, warp->frame, op);
+        set_place(&run->fault, run->kernel->module, location);
     }
     pthread_mutex_unlock(&run->lock);
     qn_text_free(text);
     atomic_store(&run->ended, true);
     return false;
+}
+
+static bool keep(const qn_warp *warp, const qn_op *op, quern_status status, qn_text *text)
+{
+    const qn_ptx_function *function = warp->frame->code->function;
+    const uint32_t location = function->instructions[op->origin].location;
+    const uint32_t user = user_location(function->module, location);
+    return keep_at(warp, user ? user : location, status, text);
 }
 
 bool qn_fault(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status,
@@ -104,6 +117,19 @@ bool qn_fault_placed(qn_warp *warp, const qn_op *op, unsigned lane, quern_status
     print_thread(&text, warp, lane);
     qn_text_puts(&text, what);
     return keep(warp, op, status, &text);
+}
+
+bool qn_fault_at(qn_warp *warp, unsigned lane, const uint32_t *locations, size_t count,
+                 const char *what)
+{
+    qn_text text = {0};
+    uint32_t user = 0;
+    for (size_t k = 0; k < count && !user; k++) {
+        user = user_location(warp->run->kernel->module, locations[k]);
+    }
+    print_thread(&text, warp, lane);
+    qn_text_puts(&text, what);
+    return keep_at(warp, user, QUERN_ERROR_ACCESS, &text);
 }
 
 const char *qn_access_name(qn_access_kind kind)

@@ -5,7 +5,7 @@
  * it to the same place or to several, each group computes its result. Until then it waits, and
  * others run. In: a group that reached such an operation; out: its results, or a group that waits.
  */
-#include "ptx/run.h"
+#include "ptx/watch.h"
 
 #include "ptx/run_forms.h"
 
@@ -59,6 +59,7 @@ static void shuffle(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint3
                     uint32_t members)
 {
     uint32_t valid = 0, result[QN_LANES]; /* d may overlap the sources */
+    uint8_t from[QN_LANES];
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned lane = qn_first_lane(rest), source = lane;
         uint32_t b = lane_u32(frame, op->b, lane) & 31, c = lane_u32(frame, op->c, lane);
@@ -86,7 +87,11 @@ static void shuffle(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint3
         source = inside ? source : lane;
         valid |= (uint32_t)inside << lane;
         /* a source that takes no part leaves the lane its own value */
-        result[lane] = (uint32_t)warp->exchange[members >> source & 1 ? source : lane];
+        from[lane] = (uint8_t)(members >> source & 1 ? source : lane);
+        result[lane] = (uint32_t)warp->exchange[from[lane]];
+    }
+    if (frame->undefined) {
+        qn_shadow_shuffled(warp, frame, op, mask, from);
     }
     if (op->d != QN_NO_PLACE) {
         uint32_t *d = frame_at(frame, op->d);
@@ -182,6 +187,9 @@ static void redux(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_
 static void finish(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_t mask,
                    uint32_t members)
 {
+    if (frame->undefined) {
+        qn_shadow_met(warp, frame, op, mask, members);
+    }
     switch (op->flags) {
     case QN_SYNC_BARRIER:
         break;

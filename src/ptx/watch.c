@@ -4,16 +4,45 @@
  * once. Out: touches, one a lane, in the space where each landed, handed to the checks that were
  * asked for. What is remembered of local memory is mapped, like that memory itself.
  */
-#include "ptx/watch.h"
+#include "ptx/shadow.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
-static unsigned char *map_bytes(uint64_t bytes)
+static void *map_bytes(uint64_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void unmap(void *memory, uint64_t bytes)
+{
+    if (memory) {
+        munmap(memory, bytes);
+    }
+}
+
+/* Pages that are given back read as zero. */
+static void forget(void *memory, uint64_t bytes)
+{
+    if (memory && bytes) {
+        (void)madvise(memory, bytes, MADV_DONTNEED);
+    }
+}
+
+/* Of the kernel's frames of all warps. */
+static bool set_up_shadows(qn_watch *watch, const qn_block *block)
+{
+    const uint64_t bytes =
+        qn_shadow_bytes(block->run->code, block->warps[0].root.param_stride);
+    watch->brought = qn_calloc((size_t)block->warp_count * QN_LANES, sizeof *watch->brought);
+    watch->shadow_bytes = bytes * block->warp_count;
+    watch->shadows = map_bytes(watch->shadow_bytes);
+    for (uint32_t w = 0; w < block->warp_count && watch->shadows; w++) {
+        qn_shadow_set_up(&block->warps[w].root, watch->shadows + w * bytes);
+    }
+    return watch->brought && watch->shadows;
 }
 
 static bool set_up(qn_watch *watch, const qn_block *block)
@@ -26,7 +55,12 @@ static bool set_up(qn_watch *watch, const qn_block *block)
     if (run->launch->aids.check_init) {
         watch->shared_written = qn_alloc(run->shared_bytes);
         watch->local_written = block->local ? map_bytes(block->local_bytes) : NULL;
-        if (!watch->shared_written || (block->local && !watch->local_written)) {
+        watch->shared_from = map_bytes((run->shared_bytes + 1) * sizeof(qn_source));
+        watch->local_from =
+            block->local ? map_bytes(block->local_bytes * sizeof(qn_source)) : NULL;
+        if (!watch->shared_written || !watch->shared_from ||
+            (block->local && !(watch->local_written && watch->local_from)) ||
+            !set_up_shadows(watch, block)) {
             return false;
         }
     }
@@ -54,9 +88,11 @@ void qn_watch_free(qn_watch *watch, const qn_block *block)
     if (!watch) {
         return;
     }
-    if (watch->local_written) {
-        munmap(watch->local_written, block->local_bytes);
-    }
+    unmap(watch->local_written, block->local_bytes);
+    unmap(watch->shared_from, (block->run->shared_bytes + 1) * sizeof(qn_source));
+    unmap(watch->local_from, block->local_bytes * sizeof(qn_source));
+    unmap(watch->shadows, watch->shadow_bytes);
+    qn_free(watch->brought);
     qn_free(watch->shared_written);
     qn_order_free(watch->order);
     qn_history_free(watch->history);
@@ -69,8 +105,12 @@ void qn_watch_begin(qn_watch *watch, const qn_block *block)
     if (watch->shared_written) {
         memset(watch->shared_written, 0, block->run->shared_bytes);
     }
-    if (watch->local_written) { /* pages that are given back read as zero */
-        (void)madvise(watch->local_written, block->local_bytes, MADV_DONTNEED);
+    forget(watch->local_written, block->local_bytes);
+    forget(watch->local_from, block->local_bytes * sizeof(qn_source));
+    forget(watch->shared_from, block->run->shared_bytes * sizeof(qn_source));
+    watch->local_sources = false;
+    for (uint32_t w = 0; w < block->warp_count && watch->shadows; w++) {
+        qn_shadow_begin(&block->warps[w].root);
     }
     if (watch->history) {
         qn_history_begin(watch->history);
@@ -85,13 +125,31 @@ void qn_watch_local(qn_warp *warp, uint32_t mask, uint64_t begin, uint64_t end)
     }
     unsigned char *written = block->watch->local_written + (warp->local - block->local);
     for (; mask; mask &= mask - 1) {
-        memset(written + qn_first_lane(mask) * warp->run->local_stride + begin, 0, end - begin);
+        const uint64_t at = qn_first_lane(mask) * warp->run->local_stride + begin;
+        memset(written + at, 0, end - begin);
+        if (block->watch->local_sources) {
+            memset(block->watch->local_from + (warp->local - block->local) + at, 0,
+                   (end - begin) * sizeof(qn_source));
+        }
+    }
+}
+
+qn_source *qn_watch_source(const qn_touch *touch, uint64_t address)
+{
+    const qn_block *block = touch->warp->block;
+    switch (touch->space) {
+    case QN_SPACE_SHARED:
+        return block->watch->shared_from + (address - (uint64_t)(uintptr_t)block->shared);
+    case QN_SPACE_LOCAL:
+        return block->watch->local_from + (address - (uint64_t)(uintptr_t)block->local);
+    default:
+        return NULL;
     }
 }
 
 /* Where an address of the generic space lies. Parameters are always written, and so is memory of
  * which no range says otherwise. */
-static void locate(qn_touch *touch, uint64_t address)
+void qn_watch_locate(qn_touch *touch, uint64_t address)
 {
     const qn_warp *warp = touch->warp;
     const qn_block *block = warp->block;
@@ -121,15 +179,16 @@ static void locate(qn_touch *touch, uint64_t address)
 static bool look(const qn_touch *touch)
 {
     const qn_watch *watch = touch->warp->block->watch;
-    return (!watch->shared_written || qn_watch_init(touch)) &&
-           (touch->space != QN_SPACE_SHARED || !watch->history || qn_watch_races(touch));
+    return (!watch->shared_written || qn_shadow_touch(touch)) &&
+           (touch->space != QN_SPACE_SHARED || touch->bytes == 0 || !watch->history ||
+            qn_watch_races(touch));
 }
 
 bool qn_watch_address(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t address,
                       uint64_t bytes, qn_access_kind kind)
 {
     qn_touch touch = {.warp = warp, .op = op, .lane = lane, .bytes = (unsigned)bytes, .kind = kind};
-    locate(&touch, address);
+    qn_watch_locate(&touch, address);
     return look(&touch);
 }
 
@@ -168,12 +227,12 @@ bool qn_watch_access(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned byt
         mask = 0; /* nothing is remembered of device memory */
     }
     for (; mask; mask &= mask - 1) {
-        unsigned first = 0;
+        touch.first = 0;
         touch.lane = qn_first_lane(mask);
         touch.bytes =
-            kind == QN_ATOMIC ? qn_atomic_bytes(warp, op, touch.lane, bytes, &first) : bytes;
-        locate(&touch, addresses->at[touch.lane] + addresses->base + first);
-        if (touch.bytes != 0 && !look(&touch)) {
+            kind == QN_ATOMIC ? qn_atomic_bytes(warp, op, touch.lane, bytes, &touch.first) : bytes;
+        qn_watch_locate(&touch, addresses->at[touch.lane] + addresses->base + touch.first);
+        if (!look(&touch)) {
             return false;
         }
     }

@@ -6,7 +6,7 @@
  * that is not watched does nothing for it.
  *
  *     watch.c         a block's watch; accesses, as bytes of shared, local or device memory
- *     watch_init.c    which bytes were written: reports reads of others
+ *     shadow.h        which bits were written, and what becomes of others: reports their uses
  *     watch_races.c   who touched a byte of shared memory last: reports races
  *     watch_order.c   what happened before what: barriers, warps, fences
  *     watch_report.c  addresses and variables in words
@@ -21,11 +21,13 @@ typedef struct qn_touch {
     qn_warp *warp;
     const qn_op *op;
     unsigned lane, bytes;
+    unsigned first; /**< of the access's bytes that is touched: an atomic may leave others alone */
     qn_access_kind kind;
     bool strong;            /**< an atomic, or a load or store that is one access for all threads */
     uint8_t space;          /**< shared, local or global, whatever the instruction said */
     uint64_t address;       /**< in it: as run.h says */
-    unsigned char *written; /**< of its first byte; NULL: all of that memory counts as written */
+    unsigned char *written; /**< marks of its bytes, each with the bits that are defined; NULL: all
+                                 of that memory counts as written */
 } qn_touch;
 
 /** What is remembered of the accesses of one byte or of one operation. */
@@ -37,12 +39,31 @@ typedef struct qn_stamp {
     bool strong;    /**< as of a touch */
 } qn_stamp;
 
+/** Where a byte that is not defined was loaded from. The instructions are numbered from 1 through
+ * all functions of a module. */
+struct qn_source {
+    uint64_t address; /**< of the byte, as the host sees it */
+    uint32_t load;    /**< the instruction that read it */
+    uint32_t via;     /**< the first that computed with it; 0: it was only moved */
+};
+
 typedef struct qn_order qn_order;
 typedef struct qn_history qn_history;
 
 struct qn_watch {
-    unsigned char *shared_written; /**< a byte for each; NULL: initialisation is not watched */
+    unsigned char *shared_written; /**< a byte for each, a bit set for each that is defined; NULL:
+                                        initialisation is not watched */
     unsigned char *local_written;  /**< likewise, of all lanes; mapped */
+    qn_source *shared_from; /**< of each byte, where what was stored there undefined is from; mapped */
+    qn_source *local_from;  /**< likewise */
+    bool local_sources;     /**< there are any of local memory */
+    unsigned char *shadows;        /**< of all warps' kernel frames; mapped */
+    uint64_t shadow_bytes;         /**< of them */
+    struct qn_shade *brought;      /**< by each lane, to an operation among lanes */
+    const unsigned char *copied[QN_LANES]; /**< marks of what a copy is reading */
+    uint32_t copying;                      /**< the lanes of it */
+    bool tile_defined;                     /**< something of the matrix being loaded is */
+    qn_source tile_source;                 /**< what is not */
     qn_order *order;
     qn_history *history; /**< NULL: races are not watched */
 };
@@ -58,15 +79,15 @@ bool qn_watch_access(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned byt
 /** The same for one address of the generic space. */
 bool qn_watch_address(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t address,
                       uint64_t bytes, qn_access_kind kind);
+/** Where an address of the generic space lies: sets what a touch says of that. */
+void qn_watch_locate(qn_touch *touch, uint64_t address);
+/** Where it is kept, of a byte of shared or local memory, from where undefined bits were stored
+ * there; NULL: of other memory. */
+qn_source *qn_watch_source(const qn_touch *touch, uint64_t address);
 /** How the elements of a load or store move; NULL: this is neither. */
 const qn_access *qn_watch_elements(const qn_op *op);
 /** A call or alloca gave the lanes these bytes of local memory, from `begin` to `end`. */
 void qn_watch_local(qn_warp *warp, uint32_t mask, uint64_t begin, uint64_t end);
-
-/* ---- watch_init.c --------------------------------------------------------------------------- */
-
-/** Look at a read; false after a report. Of a write: remember it. */
-bool qn_watch_init(const qn_touch *touch);
 
 /* ---- watch_races.c -------------------------------------------------------------------------- */
 
@@ -116,6 +137,19 @@ static inline void qn_watch_fence(const qn_warp *warp)
         qn_order_fence(warp->block->watch->order, warp);
     }
 }
+
+/* ---- shadow_warp.c: what an operation among lanes hands out -------------------------------------
+ */
+
+/** Lane l gets what from[l] brought. */
+void qn_shadow_shuffled(const qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_t mask,
+                        const uint8_t *from);
+/** The lanes get what depends on all members. */
+void qn_shadow_met(const qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_t mask,
+                   uint32_t members);
+/** Parameters or results of a call are copied from frame to frame. */
+void qn_shadow_params(uint32_t mask, const qn_frame *to, uint32_t to_offset, const qn_frame *from,
+                      uint32_t from_offset, uint32_t bytes);
 
 /* ---- watch_report.c ------------------------------------------------------------------------- */
 

@@ -107,10 +107,9 @@ void qn_print_touch(qn_text *out, const qn_touch *touch)
     if (touch->space == QN_SPACE_SHARED) {
         print_shared(out, warp->run, touch->address);
     } else if (touch->space == QN_SPACE_LOCAL) {
-        const uint64_t own =
-            (uint64_t)(uintptr_t)warp->local + touch->lane * warp->run->local_stride;
+        const uint64_t offset = touch->address - (uint64_t)(uintptr_t)warp->block->local;
         qn_text_printf(out, "offset %llu of the thread's local memory",
-                       (unsigned long long)(touch->address - own));
+                       (unsigned long long)(offset % warp->run->local_stride));
     } else {
         qn_range piece;
         const qn_range *range = qn_access_range(warp, touch->address, &piece);

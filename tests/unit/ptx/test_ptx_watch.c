@@ -166,9 +166,9 @@ Test(ptx_watch, device_memory)
     b.launch.aids.check_init = true;
     void *const forth[] = {&x, &y, &n}, *const back[] = {&y, &x, &n};
     qn_memory_map_written(b.map, x, 31 * sizeof(float), NULL);
+    bench_bad(&b, "sum", back, QUERN_ERROR_ACCESS, "offset 0 of array of 128 bytes");
     bench_bad(&b, "sum", forth, QUERN_ERROR_ACCESS,
               "offset 124 of array of 128 bytes, which nobody has written");
-    bench_bad(&b, "sum", back, QUERN_ERROR_ACCESS, "offset 0 of array of 128 bytes");
     n = 31;
     bench_good(&b, "sum", forth);
     bench_good(&b, "sum", back);

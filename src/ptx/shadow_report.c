@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is said of a use of memory that nobody wrote. In: the byte, the instruction that read it,
+ * the first that computed with it, and the one for which it matters. Out: the launch's failure:
+ * the read in words, where it was and where it was used; and as its place the first of them that
+ * is in the user's own text.
+ */
+#include "ptx/decode.h"
+#include "ptx/shadow.h"
+
+#include <string.h>
+
+const qn_ptx_instruction *qn_shadow_instruction(const qn_ptx_module *module, uint32_t number,
+                                                const qn_ptx_function **function)
+{
+    uint32_t index = number - 1;
+    for (uint32_t k = 0; k < module->function_count; k++) {
+        *function = module->functions[k];
+        if (index < (*function)->instruction_count) {
+            return &(*function)->instructions[index];
+        }
+        index -= (*function)->instruction_count;
+    }
+    *function = module->functions[0];
+    return &(*function)->instructions[0];
+}
+
+unsigned qn_shadow_load_bytes(const qn_ptx_instruction *load)
+{
+    const char *dot = strrchr(load->opcode, '.');
+    char letter;
+    unsigned bits;
+    return dot && qn_parse_memory_type(dot + 1, &letter, &bits) ? bits / 8 : 1;
+}
+
+/* `marks`: around the place in the source, for the engine (owner.c). */
+static void print_instruction(qn_text *out, const qn_ptx_module *module, uint32_t number,
+                              const char *marks)
+{
+    const qn_ptx_function *function;
+    const qn_ptx_instruction *instruction = qn_shadow_instruction(module, number, &function);
+    if (instruction->location) {
+        qn_text_printf(out, "%.1s", marks);
+        qn_ptx_print_location(out, module, instruction->location);
+        qn_text_printf(out, "%s ", *marks ? marks + 1 : "");
+    }
+    qn_text_printf(out, "('%s', PTX line %u)", instruction->opcode, instruction->line);
+}
+
+/* An operation of the load, if it is in the function that the warp executes; else NULL. */
+static const qn_op *find_operation(const qn_warp *warp, const qn_ptx_instruction *load)
+{
+    const qn_code *code = warp->frame->code;
+    for (uint32_t k = 0; k < code->count; k++) {
+        if (&code->function->instructions[code->ops[k].origin] == load) {
+            return &code->ops[k];
+        }
+    }
+    return NULL;
+}
+
+/* The element that holds the byte. */
+static void print_read(qn_text *out, qn_touch *read, uint64_t address,
+                       const qn_ptx_instruction *load)
+{
+    read->kind = strncmp(load->opcode, "atom", 4) == 0 || strncmp(load->opcode, "red", 3) == 0
+                     ? QN_ATOMIC
+                     : QN_READ;
+    read->bytes = qn_shadow_load_bytes(load);
+    read->op = find_operation(read->warp, load);
+    qn_watch_locate(read, address - address % read->bytes);
+    qn_print_touch(out, read);
+    qn_text_puts(out, read->space == QN_SPACE_GLOBAL ? ", which nobody has written"
+                      : read->space == QN_SPACE_SHARED
+                          ? ", which no thread of the block has written"
+                          : ", which it has not written");
+}
+
+bool qn_shadow_report(qn_warp *warp, unsigned lane, const qn_source *source, uint32_t use)
+{
+    const qn_ptx_module *module = warp->run->kernel->module;
+    const qn_ptx_function *function;
+    const qn_ptx_instruction *load = qn_shadow_instruction(module, source->load, &function);
+    const uint32_t used = source->via ? source->via : use;
+    const uint32_t numbers[] = {source->load, used, use};
+    uint32_t locations[QN_COUNT(numbers)];
+    qn_touch read = {.warp = warp, .lane = lane};
+    qn_text text = {0};
+    print_read(&text, &read, source->address, load);
+    for (size_t k = 0; k < QN_COUNT(numbers); k++) {
+        locations[k] = qn_shadow_instruction(module, numbers[k], &function)->location;
+    }
+    qn_text_puts(&text, ", at ");
+    print_instruction(&text, module, source->load, "\004\005");
+    if (locations[0] != locations[1]) {
+        qn_text_puts(&text, ", and used at ");
+        print_instruction(&text, module, used, "");
+    }
+    qn_fault_at(warp, lane, locations, QN_COUNT(locations),
+                text.data ? text.data : "read of memory that nobody wrote");
+    qn_text_free(&text);
+    return false;
+}
