@@ -49,9 +49,9 @@ typedef struct qn_decoder {
     qn_place *alias;      /**< of a register that stands for a constant; QN_NO_PLACE: it does not */
     uint32_t *shadows;    /**< of each place, in steps of 4: its shadow's number; 0: none yet */
     uint32_t shadow_capacity;
-    qn_op dummy;          /**< emitted into when out of memory */
-    bool mismatch;        /**< the current instruction has a register of a wrong width */
-    bool failed;          /**< out of memory */
+    qn_op dummy;   /**< emitted into when out of memory */
+    bool mismatch; /**< the current instruction has a register of a wrong width */
+    bool failed;   /**< out of memory */
 } qn_decoder;
 
 /* decode.c */

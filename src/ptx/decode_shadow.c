@@ -108,8 +108,8 @@ static void add(qn_decoder *decoder, const qn_ptx_operand *operand, uint32_t *li
         list[(*count)++] = shadow;
         if (qn_register_bits(decoder->function->registers[operand->reg].type) == 128 &&
             decoder->alias[operand->reg] == QN_NO_PLACE) {
-            list[(*count)++] = shadow_of(
-                decoder, decoder->function->registers[operand->reg].slot + QN_LINE);
+            list[(*count)++] =
+                shadow_of(decoder, decoder->function->registers[operand->reg].slot + QN_LINE);
         }
     }
     for (unsigned k = 0; k < operand->element_count; k++) {
@@ -154,8 +154,8 @@ static qn_shaded *new_shaded(qn_decoder *decoder)
     qn_shaded *shaded = qn_decode_alloc(decoder, sizeof *shaded);
     const qn_ptx_instruction *instruction = decoder->instruction;
     if (shaded) {
-        shaded->instruction = decoder->code->first_number +
-                              (uint32_t)(instruction - decoder->function->instructions);
+        shaded->instruction =
+            decoder->code->first_number + (uint32_t)(instruction - decoder->function->instructions);
         shaded->guard = shadow_of_register(decoder, instruction->guard);
     }
     return shaded;
@@ -355,10 +355,9 @@ static uint32_t before_function(qn_decoder *decoder, uint32_t at)
         decoder->code->ops[at].d >= decoder->function->frame_bytes) {
         return 0; /* into scratch: an operand of what follows */
     }
-    return before_use(decoder, at,
-                      qn_word_is(&decoder->words, 0, "call") ? qn_run_shade_builtin
-                                                             : qn_run_shade_use,
-                      0);
+    return before_use(
+        decoder, at,
+        qn_word_is(&decoder->words, 0, "call") ? qn_run_shade_builtin : qn_run_shade_use, 0);
 }
 
 static uint32_t before(qn_decoder *decoder, uint32_t at)

@@ -11,7 +11,8 @@
  *     qn_print_owner(&text, warp, op, address);          -> ", byte -4 of parameter 2", or nothing
  *     qn_fault(warp, op, lane, QUERN_ERROR_ACCESS, "%s", text.data);
  *
- * with `op` the load, store or atomic that computed the address in warp->frame; NULL: it is not known.
+ * with `op` the load, store or atomic that computed the address in warp->frame; NULL: it is not
+ * known.
  */
 #ifndef QN_OWNER_H
 #define QN_OWNER_H

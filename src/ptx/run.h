@@ -119,11 +119,11 @@ struct qn_code {
     uint32_t pool_bytes;
     qn_patch *patches;
     uint32_t patch_count;
-    uint32_t frame_bytes; /**< registers, then lines of special registers and scratch */
+    uint32_t frame_bytes;  /**< registers, then lines of special registers and scratch */
     uint32_t first_number; /**< of its instructions, counted through all functions from 1 */
     uint32_t shadow_count; /**< of registers that have one; the first is of what has none */
-    uint32_t lines[6];    /**< of the kernel's frame: %tid.xyz, %ctaid.xyz; 0: unused */
-    qn_range *variables;  /**< kernels: .global and .const variables of the module, sorted */
+    uint32_t lines[6];     /**< of the kernel's frame: %tid.xyz, %ctaid.xyz; 0: unused */
+    qn_range *variables;   /**< kernels: .global and .const variables of the module, sorted */
     size_t variable_count;
     bool stack; /**< kernels: calls, or alloca, may need local memory beyond their own */
     _Atomic(unsigned char *) spare_pool; /**< a kernel's patched pool that no launch uses now */
@@ -232,7 +232,7 @@ typedef struct qn_atomic {
 /** For loads and stores: how, and the places of their registers. */
 typedef struct qn_access {
     const qn_element *element;
-    qn_place places[8]; /**< QN_NO_PLACE: `_` */
+    qn_place places[8];  /**< QN_NO_PLACE: `_` */
     uint8_t order;       /**< qn_order_word; a launch that is watched asks */
     uint32_t shadows[8]; /**< of a shadowed form: of the registers; shadow.h */
     uint32_t upper[8];   /**< of the upper half of those of 128 bits */
@@ -254,11 +254,11 @@ typedef struct qn_frame {
     uint32_t param_stride;
     uint32_t lanes; /**< that have not returned */
     uint32_t depth;
-    uint64_t local_base, local_top;    /**< in the lanes' local memory */
+    uint64_t local_base, local_top; /**< in the lanes' local memory */
     uint32_t *undefined; /**< of each shadow: the lanes that it says something of; NULL: none */
     qn_shadow *shadows;
-    unsigned char *param_bits; /**< of each byte of `params`: the bits that are undefined */
-    qn_source *param_from;     /**< and where it is from */
+    unsigned char *param_bits;         /**< of each byte of `params`: the bits that are undefined */
+    qn_source *param_from;             /**< and where it is from */
     struct qn_frame *next_free, *next; /**< of the free ones; of all of a host thread */
     uint64_t capacity;
 } qn_frame;
@@ -478,9 +478,13 @@ bool qn_fault(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status
 /** The same for a sentence that says itself where. */
 bool qn_fault_placed(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status,
                      const char *what);
-/** The same, of an access; the place is the first of some locations that is in a user's own text. */
+/** The same, of an access; the place is the first of some locations that is in a user's own text.
+ */
 bool qn_fault_at(qn_warp *warp, unsigned lane, const uint32_t *locations, size_t count,
                  const char *what);
+/** The innermost place of a location that is in no header: most likely the user's own text. 0:
+ * there is none. */
+uint32_t qn_user_location(const qn_ptx_module *module, uint32_t location);
 /** Add what a range is called: its label, or "40 bytes from malloc". */
 void qn_print_range(qn_text *out, const qn_range *range);
 /** Add "operation:1:5 (PTX line 30)" for an operation of a frame. */

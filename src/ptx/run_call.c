@@ -29,8 +29,7 @@ static qn_frame *frame_new(qn_worker *worker, uint64_t bytes, uint64_t more)
         }
     }
     const bool fits = bytes <= FRAMES_LIMIT - worker->frame_bytes;
-    qn_frame *frame =
-        fits ? qn_alloc_aligned(64, aligned(sizeof *frame, 64) + bytes + more) : NULL;
+    qn_frame *frame = fits ? qn_alloc_aligned(64, aligned(sizeof *frame, 64) + bytes + more) : NULL;
     if (frame) {
         worker->frame_bytes += bytes;
         memset(frame, 0, aligned(sizeof *frame, 64) + bytes);

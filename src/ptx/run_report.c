@@ -37,8 +37,7 @@ static bool is_header(const char *file)
     return dot && (strcmp(dot, ".cuh") == 0 || strcmp(dot, ".h") == 0 || strcmp(dot, ".hpp") == 0);
 }
 
-/* The innermost place that is not in a header: most likely the user's own text. 0: there is none. */
-static uint32_t user_location(const qn_ptx_module *module, uint32_t location)
+uint32_t qn_user_location(const qn_ptx_module *module, uint32_t location)
 {
     uint32_t index = location;
     for (unsigned depth = 0; depth < 64 && index > 0 && index < module->location_count; depth++) {
@@ -71,14 +70,12 @@ static void print_thread(qn_text *out, const qn_warp *warp, unsigned lane)
 }
 
 /* Takes the text. Always false. */
-static bool keep_at(const qn_warp *warp, uint32_t location, quern_status status,
-                    qn_text *text)
+static bool keep_at(const qn_warp *warp, uint32_t location, quern_status status, qn_text *text)
 {
     qn_run *run = warp->run;
     pthread_mutex_lock(&run->lock);
     if (!run->fault.happened) {
-        run->fault =
-            (qn_fault_record){.happened = true, .status = status};
+        run->fault = (qn_fault_record){.happened = true, .status = status};
         run->fault.message = qn_text_take(text);
         set_place(&run->fault, run->kernel->module, location);
     }
@@ -92,7 +89,7 @@ static bool keep(const qn_warp *warp, const qn_op *op, quern_status status, qn_t
 {
     const qn_ptx_function *function = warp->frame->code->function;
     const uint32_t location = function->instructions[op->origin].location;
-    const uint32_t user = user_location(function->module, location);
+    const uint32_t user = qn_user_location(function->module, location);
     return keep_at(warp, user ? user : location, status, text);
 }
 
@@ -125,7 +122,7 @@ bool qn_fault_at(qn_warp *warp, unsigned lane, const uint32_t *locations, size_t
     qn_text text = {0};
     uint32_t user = 0;
     for (size_t k = 0; k < count && !user; k++) {
-        user = user_location(warp->run->kernel->module, locations[k]);
+        user = qn_user_location(warp->run->kernel->module, locations[k]);
     }
     print_thread(&text, warp, lane);
     qn_text_puts(&text, what);

@@ -15,9 +15,10 @@
  *     shadow_warp.c     uses, calls, operations among lanes, matrices
  *     shadow_report.c   what is said, and where
  *
- * Memory has a mark for each byte: a bit of it is 1 when that bit of the byte is defined. A register
- * has for each lane the bits that are undefined, and for each byte where it was loaded from. Neither
- * is looked at in a lane that has no undefined bit, of which the frame keeps one word a register.
+ * Memory has a mark for each byte: a bit of it is 1 when that bit of the byte is defined. A
+ * register has for each lane the bits that are undefined, and for each byte where it was loaded
+ * from. Neither is looked at in a lane that has no undefined bit, of which the frame keeps one word
+ * a register.
  */
 #ifndef QN_SHADOW_H
 #define QN_SHADOW_H

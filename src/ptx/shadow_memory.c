@@ -54,9 +54,8 @@ static bool all_undefined(const unsigned char *marks, uint64_t bytes)
 /* The address of a touch as the host sees it. */
 static uint64_t host_address(const qn_touch *touch)
 {
-    return touch->address + (touch->space == QN_SPACE_SHARED
-                                 ? (uint64_t)(uintptr_t)touch->warp->block->shared
-                                 : 0);
+    return touch->address +
+           (touch->space == QN_SPACE_SHARED ? (uint64_t)(uintptr_t)touch->warp->block->shared : 0);
 }
 
 static uint32_t number_of(const qn_touch *touch)
@@ -88,8 +87,7 @@ static void load_part(const qn_touch *touch, const unsigned char *marks, uint64_
         for (unsigned k = 0; k < 8; k++) {
             const uint64_t at = address + QN_MIN(k, bytes - 1);
             const qn_source *stored = qn_watch_source(touch, at);
-            shade.from[k] =
-                stored && stored->load ? *stored : (qn_source){at, number_of(touch), 0};
+            shade.from[k] = stored && stored->load ? *stored : (qn_source){at, number_of(touch), 0};
         }
         if (is_signed && shade.bits >> (bits - 1) & 1) {
             shade.bits |= ~qn_ones(bits);
@@ -129,9 +127,9 @@ static bool is_beside(const qn_ptx_instruction *load, const qn_ptx_instruction *
 {
     const qn_ptx_operand *a = &load->operands[1], *b = &other->operands[1];
     return strncmp(other->opcode, "ld.", 3) == 0 && other->location == load->location &&
-           load->operand_count > 1 && other->operand_count > 1 &&
-           a->kind == QN_OPERAND_ADDRESS && b->kind == QN_OPERAND_ADDRESS && a->reg == b->reg &&
-           a->symbol == b->symbol && a->offset != b->offset;
+           load->operand_count > 1 && other->operand_count > 1 && a->kind == QN_OPERAND_ADDRESS &&
+           b->kind == QN_OPERAND_ADDRESS && a->reg == b->reg && a->symbol == b->symbol &&
+           a->offset != b->offset;
 }
 
 /* A structure is copied by vectors, byte by byte, or by several loads. */
@@ -175,8 +173,8 @@ static bool may_store(const qn_touch *touch, uint64_t address, const qn_shade *s
         if ((shade->bits >> 8 * k & 0xff) == 0) {
             continue;
         }
-        if (from->via || (from->address != address + k &&
-                          !may_be_padding(touch->warp, touch->lane, from))) {
+        if (from->via ||
+            (from->address != address + k && !may_be_padding(touch->warp, touch->lane, from))) {
             return qn_shadow_report(touch->warp, touch->lane, from, number_of(touch));
         }
     }
@@ -216,8 +214,8 @@ static bool store(const qn_touch *touch)
     unsigned char *marks = touch->written;
     for (unsigned k = 0; k < touch->op->count; k++, address += bytes) {
         if (!store_part(touch, marks, address, QN_MIN(bytes, 8u), access->shadows[k]) ||
-            (bytes == 16 && !store_part(touch, marks ? marks + 8 : NULL, address + 8, 8,
-                                        access->upper[k]))) {
+            (bytes == 16 &&
+             !store_part(touch, marks ? marks + 8 : NULL, address + 8, 8, access->upper[k]))) {
             return false;
         }
         marks = marks ? marks + bytes : NULL;
@@ -318,9 +316,9 @@ bool qn_shadow_touch(const qn_touch *touch)
     } else if (touch->kind == QN_READ &&
                (function == qn_run_matrix_load || function == qn_run_tiles_load)) {
         load_tile(touch);
-    } else if (touch->kind == QN_READ ? undefined_bits(touch->written, QN_MIN(touch->bytes, 8u))
-                                      : touch->kind == QN_ATOMIC &&
-                                            all_undefined(touch->written, touch->bytes)) {
+    } else if (touch->kind == QN_READ
+                   ? undefined_bits(touch->written, QN_MIN(touch->bytes, 8u))
+                   : touch->kind == QN_ATOMIC && all_undefined(touch->written, touch->bytes)) {
         return report(touch);
     } else if (touch->kind != QN_READ) {
         set_marks(touch->written, touch->bytes, 0xff);

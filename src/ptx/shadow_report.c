@@ -82,17 +82,15 @@ bool qn_shadow_report(qn_warp *warp, unsigned lane, const qn_source *source, uin
     const qn_ptx_function *function;
     const qn_ptx_instruction *load = qn_shadow_instruction(module, source->load, &function);
     const uint32_t used = source->via ? source->via : use;
-    const uint32_t numbers[] = {source->load, used, use};
-    uint32_t locations[QN_COUNT(numbers)];
+    uint32_t locations[2];
     qn_touch read = {.warp = warp, .lane = lane};
     qn_text text = {0};
     print_read(&text, &read, source->address, load);
-    for (size_t k = 0; k < QN_COUNT(numbers); k++) {
-        locations[k] = qn_shadow_instruction(module, numbers[k], &function)->location;
-    }
+    locations[0] = load->location;
+    locations[1] = qn_shadow_instruction(module, used, &function)->location;
     qn_text_puts(&text, ", at ");
     print_instruction(&text, module, source->load, "\004\005");
-    if (locations[0] != locations[1]) {
+    if (locations[0] != locations[1] && qn_user_location(module, locations[1])) {
         qn_text_puts(&text, ", and used at ");
         print_instruction(&text, module, used, "");
     }

@@ -208,7 +208,7 @@ uint64_t qn_shade_bits(const qn_shaded *shaded, const qn_shade in[4])
         bits = product(in);
         break;
     case QN_SHADE_SELECT:
-        bits = in[2].bits       ? in[0].bits | in[1].bits | (in[0].value ^ in[1].value)
+        bits = in[2].bits        ? in[0].bits | in[1].bits | (in[0].value ^ in[1].value)
                : in[2].value & 1 ? in[0].bits
                                  : in[1].bits;
         break;

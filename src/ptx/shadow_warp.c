@@ -110,8 +110,7 @@ bool qn_run_shade_builtin(qn_warp *warp, const qn_op *op, uint32_t mask)
             for (size_t k = at + copy->caller_offset; k < at + copy->caller_offset + copy->bytes;
                  k++) {
                 if (frame->param_bits[k]) {
-                    return qn_shadow_report(warp, lane, &frame->param_from[k],
-                                            shaded->instruction);
+                    return qn_shadow_report(warp, lane, &frame->param_from[k], shaded->instruction);
                 }
             }
         }

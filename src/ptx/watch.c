@@ -34,8 +34,7 @@ static void forget(void *memory, uint64_t bytes)
 /* Of the kernel's frames of all warps. */
 static bool set_up_shadows(qn_watch *watch, const qn_block *block)
 {
-    const uint64_t bytes =
-        qn_shadow_bytes(block->run->code, block->warps[0].root.param_stride);
+    const uint64_t bytes = qn_shadow_bytes(block->run->code, block->warps[0].root.param_stride);
     watch->brought = qn_calloc((size_t)block->warp_count * QN_LANES, sizeof *watch->brought);
     watch->shadow_bytes = bytes * block->warp_count;
     watch->shadows = map_bytes(watch->shadow_bytes);
@@ -56,8 +55,7 @@ static bool set_up(qn_watch *watch, const qn_block *block)
         watch->shared_written = qn_alloc(run->shared_bytes);
         watch->local_written = block->local ? map_bytes(block->local_bytes) : NULL;
         watch->shared_from = map_bytes((run->shared_bytes + 1) * sizeof(qn_source));
-        watch->local_from =
-            block->local ? map_bytes(block->local_bytes * sizeof(qn_source)) : NULL;
+        watch->local_from = block->local ? map_bytes(block->local_bytes * sizeof(qn_source)) : NULL;
         if (!watch->shared_written || !watch->shared_from ||
             (block->local && !(watch->local_written && watch->local_from)) ||
             !set_up_shadows(watch, block)) {

@@ -54,12 +54,13 @@ struct qn_watch {
     unsigned char *shared_written; /**< a byte for each, a bit set for each that is defined; NULL:
                                         initialisation is not watched */
     unsigned char *local_written;  /**< likewise, of all lanes; mapped */
-    qn_source *shared_from; /**< of each byte, where what was stored there undefined is from; mapped */
-    qn_source *local_from;  /**< likewise */
-    bool local_sources;     /**< there are any of local memory */
-    unsigned char *shadows;        /**< of all warps' kernel frames; mapped */
-    uint64_t shadow_bytes;         /**< of them */
-    struct qn_shade *brought;      /**< by each lane, to an operation among lanes */
+    qn_source
+        *shared_from; /**< of each byte, where what was stored there undefined is from; mapped */
+    qn_source *local_from;                 /**< likewise */
+    bool local_sources;                    /**< there are any of local memory */
+    unsigned char *shadows;                /**< of all warps' kernel frames; mapped */
+    uint64_t shadow_bytes;                 /**< of them */
+    struct qn_shade *brought;              /**< by each lane, to an operation among lanes */
     const unsigned char *copied[QN_LANES]; /**< marks of what a copy is reading */
     uint32_t copying;                      /**< the lanes of it */
     bool tile_defined;                     /**< something of the matrix being loaded is */
