@@ -478,13 +478,6 @@ bool qn_fault(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status
 /** The same for a sentence that says itself where. */
 bool qn_fault_placed(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status,
                      const char *what);
-/** The same, of an access; the place is the first of some locations that is in a user's own text.
- */
-bool qn_fault_at(qn_warp *warp, unsigned lane, const uint32_t *locations, size_t count,
-                 const char *what);
-/** The innermost place of a location that is in no header: most likely the user's own text. 0:
- * there is none. */
-uint32_t qn_user_location(const qn_ptx_module *module, uint32_t location);
 /** Add what a range is called: its label, or "40 bytes from malloc". */
 void qn_print_range(qn_text *out, const qn_range *range);
 /** Add "operation:1:5 (PTX line 30)" for an operation of a frame. */

@@ -5,6 +5,7 @@
  */
 #include "ptx/heap.h"
 #include "ptx/owner.h"
+#include "ptx/watch.h"
 
 #include <string.h>
 
