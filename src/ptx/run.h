@@ -12,6 +12,7 @@
 #define QN_RUN_H
 
 #include "ptx/lanes.h"
+#include "ptx/memory_lanes.h"
 #include "ptx/ptx.h"
 
 #include <time.h>
@@ -153,42 +154,6 @@ uint64_t qn_memory_map_version(const qn_memory_map *map);
 const qn_range *qn_range_before(const qn_range *ranges, size_t count, uint64_t address);
 /** A range removed lately that contained `address`. */
 bool qn_memory_map_freed(qn_memory_map *map, uint64_t address, qn_range *out);
-
-/* ---- memory_lanes.c: addresses and elements of 32 lanes ------------------------------------- */
-
-typedef struct qn_addresses {
-    uint64_t at[QN_LANES]; /**< of lanes outside the mask: some active lane's */
-    uint64_t low, high;    /**< least and greatest */
-    uint64_t bits;         /**< all addresses or-ed: shows misalignment */
-    int64_t stride;        /**< between neighbours, if `strided` */
-    bool strided;
-    uint64_t base; /**< of the space: to be added to each address */
-    uint32_t edge; /**< of compare-and-swap: lanes of whose two bytes only one is memory */
-} __attribute__((aligned(64))) qn_addresses;
-
-/** Load or store one element a lane at address + delta, where delta includes the base. */
-typedef void (*qn_load_function)(void *d, const qn_addresses *from, uint64_t delta, uint32_t mask);
-typedef void (*qn_store_function)(const void *s, const qn_addresses *to, uint64_t delta,
-                                  uint32_t mask);
-
-typedef struct qn_element {
-    uint8_t memory_bits;
-    bool is_signed;
-    uint8_t register_bits;
-    qn_load_function load;
-    qn_store_function store;
-} qn_element;
-
-typedef struct qn_memory_lanes {
-    void (*addresses64)(qn_addresses *out, const uint64_t *base, int64_t offset, uint32_t mask);
-    void (*addresses32)(qn_addresses *out, const uint32_t *base, int64_t offset, uint32_t mask);
-    const qn_element *elements;
-    size_t element_count;
-} qn_memory_lanes;
-
-/** The build that suits this CPU. */
-const qn_memory_lanes *qn_memory_lanes_get(void);
-const qn_element *qn_element_find(unsigned memory_bits, bool is_signed, unsigned register_bits);
 
 /* ---- memory_check.c, memory_access.c, memory_atomic.c ---------------------------------------- */
 
