@@ -132,5 +132,8 @@ const qn_ptx_instruction *qn_shadow_instruction(const qn_ptx_module *module, uin
 unsigned qn_shadow_load_bytes(const qn_ptx_instruction *load);
 /** Instruction `use` depends on a byte that nobody wrote. Always false. */
 bool qn_shadow_report(qn_warp *warp, unsigned lane, const qn_source *source, uint32_t use);
+/** The same of an access of so many bytes; 0: as many as the load says. */
+bool qn_shadow_report_bytes(qn_warp *warp, unsigned lane, const qn_source *source, uint32_t use,
+                            unsigned bytes);
 
 #endif /* QN_SHADOW_H */

@@ -71,7 +71,8 @@ static bool report(const qn_touch *touch)
         byte++;
     }
     const qn_source source = {host_address(touch) + byte, number_of(touch), 0};
-    return qn_shadow_report(touch->warp, touch->lane, &source, number_of(touch));
+    return qn_shadow_report_bytes(touch->warp, touch->lane, &source, number_of(touch),
+                                  (touch->bytes & (touch->bytes - 1)) == 0 ? touch->bytes : 1);
 }
 
 /* ---- loads ------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ static void print_read(qn_text *out, qn_touch *read, uint64_t address,
     read->kind = strncmp(load->opcode, "atom", 4) == 0 || strncmp(load->opcode, "red", 3) == 0
                      ? QN_ATOMIC
                      : QN_READ;
-    read->bytes = qn_shadow_load_bytes(load);
+    read->bytes = read->bytes ? read->bytes : qn_shadow_load_bytes(load);
     read->op = find_operation(read->warp, load);
     qn_watch_locate(read, address - address % read->bytes);
     qn_print_touch(out, read);
@@ -78,12 +78,18 @@ static void print_read(qn_text *out, qn_touch *read, uint64_t address,
 
 bool qn_shadow_report(qn_warp *warp, unsigned lane, const qn_source *source, uint32_t use)
 {
+    return qn_shadow_report_bytes(warp, lane, source, use, 0);
+}
+
+bool qn_shadow_report_bytes(qn_warp *warp, unsigned lane, const qn_source *source, uint32_t use,
+                            unsigned bytes)
+{
     const qn_ptx_module *module = warp->run->kernel->module;
     const qn_ptx_function *function;
     const qn_ptx_instruction *load = qn_shadow_instruction(module, source->load, &function);
     const uint32_t used = source->via ? source->via : use;
     uint32_t locations[2];
-    qn_touch read = {.warp = warp, .lane = lane};
+    qn_touch read = {.warp = warp, .lane = lane, .bytes = bytes};
     qn_text text = {0};
     print_read(&text, &read, source->address, load);
     locations[0] = load->location;
