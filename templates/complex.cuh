@@ -81,19 +81,139 @@ QUERN_REAL(double)
 
 template <typename A_, typename B_> using sum_type = decltype(A_() + B_());
 
-// Quotient with the divisor scaled by the sum of its parts' magnitudes, so that nothing overflows
-// early.
-template <typename C_> __device__ complex<C_> divide(complex<C_> a, complex<C_> b)
+// The type in which functions of a real number are computed: double for integers.
+template <typename T_> struct floating_type {
+    typedef double type;
+};
+template <> struct floating_type<float> {
+    typedef float type;
+};
+template <typename T_> using floating = typename floating_type<T_>::type;
+
+// A power of two s whose inverse is a normal number too, so that 1 <= m s < 2 for a number m >= 0
+// but for the ends: below 4 next to overflow, and far from underflow for a subnormal m.
+__device__ inline float inverse_power(float m)
 {
-    C_ scale = C_(1) / (fabs(b.re) + fabs(b.im));
-    C_ ar = a.re * scale, ai = a.im * scale, br = b.re * scale, bi = b.im * scale;
-    scale = C_(1) / (br * br + bi * bi);
-    return complex<C_>((ar * br + ai * bi) * scale, (ai * br - ar * bi) * scale);
+    int e = 0x7f000000 - (__float_as_int(m) & 0x7f800000);
+    return __int_as_float(max(min(e, 0x7e800000), 0x00800000));
+}
+__device__ inline double inverse_power(double m)
+{
+    int e = 0x7fe00000 - (__double2hiint(m) & 0x7ff00000);
+    return __hiloint2double(max(min(e, 0x7fd00000), 0x00100000), 0);
 }
 
+// |x + i y|, which overflows only where it is too large, and is infinite beside a NaN too.
+template <typename C_> __device__ C_ magnitude(C_ x, C_ y)
+{
+    C_ m = fmax(fabs(x), fabs(y)), scale = inverse_power(m), u = x * scale, v = y * scale;
+    return m == C_(INFINITY) ? m : sqrt(u * u + v * v) * inverse_power(scale);
+}
+
+// a b + c d within 1.5 ulp, because the error of one product is added again (W. Kahan; proved by
+// Jeannerod, Louvet and Muller, "Further analysis of Kahan's algorithm for the accurate computation
+// of 2x2 determinants", 2013).
+template <typename C_> __device__ C_ sum_of_products(C_ a, C_ b, C_ c, C_ d)
+{
+    C_ p = c * d;
+    return fma(a, b, p) - fma(-c, d, p); /* less +0 keeps -0 */
+}
+
+// The corner of the unit square in whose direction an infinite number lies; of a finite one a zero.
+template <typename C_> __device__ complex<C_> corner(complex<C_> a)
+{
+    return complex<C_>(copysign(C_(isinf(a.re)), a.re), copysign(C_(isinf(a.im)), a.im));
+}
+#ifdef QUERN_ANNEX_G
+template <typename C_> __device__ C_ zero_for_nan(C_ v)
+{
+    return isnan(v) ? copysign(C_(0), v) : v;
+}
+
+// A product whose parts are both NaN: infinite where a factor is, or where what is no NaN overflows
+// (C, Annex G.5.1). Out of line, because it is rare.
+template <typename C_>
+__device__ __noinline__ complex<C_> multiply_again(complex<C_> a, complex<C_> b)
+{
+    bool infinite =
+        isinf(a.re * b.re) || isinf(a.im * b.im) || isinf(a.re * b.im) || isinf(a.im * b.re);
+    if (isinf(a.re) || isinf(a.im)) {
+        a = corner(a);
+        infinite = true;
+    }
+    if (isinf(b.re) || isinf(b.im)) {
+        b = corner(b);
+        infinite = true;
+    }
+    C_ scale = infinite ? C_(INFINITY) : C_(NAN);
+    a = complex<C_>(zero_for_nan(a.re), zero_for_nan(a.im));
+    b = complex<C_>(zero_for_nan(b.re), zero_for_nan(b.im));
+    return complex<C_>(scale * (a.re * b.re - a.im * b.im), scale * (a.re * b.im + a.im * b.re));
+}
+#endif
+
+// The plain product, as of NumPy, CuPy and Thrust: it has NaN where infinities meet 0 or each
+// other. Looking for that costs a sixth of the time that a small kernel takes to compile, so that
+// it is done on request alone.
 template <typename C_> __device__ complex<C_> multiply(complex<C_> a, complex<C_> b)
 {
-    return complex<C_>(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+    complex<C_> c(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+#ifdef QUERN_ANNEX_G
+    if (isnan(c.re) && isnan(c.im)) {
+        return multiply_again(a, b);
+    }
+#endif
+    return c;
+}
+
+// a conj(b) / |b|^2, with a and |b|^2 scaled as if b was near 1. Where b is larger it is not scaled
+// down in the product, because a small part of it would underflow beside a large part of a. What
+// overflows on the way although the quotient does not is left to divide_again().
+template <typename C_> __device__ complex<C_> divide_scaled(complex<C_> a, complex<C_> b)
+{
+    C_ scale = inverse_power(fmax(fabs(b.re), fabs(b.im)));
+    C_ up = fmax(scale, C_(1)), down = fmin(scale, C_(1)), u = b.re * scale, v = b.im * scale;
+    C_ inverse = C_(1) / (u * u + v * v);
+    a = complex<C_>(a.re * scale, a.im * scale);
+    b = complex<C_>(b.re * up, b.im * up);
+    return complex<C_>(sum_of_products(a.re, b.re, a.im, b.im) * inverse * down,
+                       sum_of_products(a.im, b.re, -a.re, b.im) * inverse * down);
+}
+
+// A quotient that is not finite (C, Annex G.5.1). Out of line, because it is rare.
+template <typename C_>
+__device__ __noinline__ complex<C_> divide_again(complex<C_> a, complex<C_> b)
+{
+    C_ m = fmax(fabs(a.re), fabs(a.im)), n = fmax(fabs(b.re), fabs(b.im)), infinity = C_(INFINITY);
+    if (b.re == C_(0) && b.im == C_(0)) {
+        infinity = copysign(infinity, b.re);
+        return complex<C_>(infinity * a.re, infinity * a.im);
+    }
+    if (m == infinity || n == infinity) {
+        C_ part = C_(1), scale = m == infinity ? infinity : C_(0);
+        if (m == n) {
+            scale = C_(NAN);
+        } else if (m == infinity) {
+            a = corner(a);
+        } else {
+            part = fmin(fabs(a.re), fabs(a.im)) > part ? C_(0.5) : part; /* for a finite sum */
+            b = corner(b);
+        }
+        a = complex<C_>(a.re * part, a.im * part);
+        return complex<C_>(scale * (a.re * b.re + a.im * b.im),
+                           scale * (a.im * b.re - a.re * b.im));
+    }
+    C_ down = m > C_(sizeof(C_) == 4 ? 1e37 : 1e307) ? C_(0.0625) : C_(1), back = C_(1) / down;
+    C_ up = fmax(inverse_power(n), C_(1)), more = fmax(inverse_power(n * up), C_(1));
+    a = divide_scaled(complex<C_>(a.re * down, a.im * down),
+                      complex<C_>(b.re * up * more, b.im * up * more));
+    return complex<C_>(a.re * up * more * back, a.im * up * more * back);
+}
+
+template <typename C_> __device__ complex<C_> divide(complex<C_> a, complex<C_> b)
+{
+    complex<C_> c = divide_scaled(a, b);
+    return fabs(c.re) + fabs(c.im) < C_(INFINITY) ? c : divide_again(a, b);
 }
 
 } // namespace quern

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// complex_math: functions of complex numbers. The inverse functions follow W. Kahan, "Branch Cuts
-// for Complex Elementary Functions" (1987), so that signs of zero choose the side of a cut.
+// complex_math: magnitude, angle and order of complex numbers, and the square root. In: complex<T_>
+// of float or double. Out: what C99's Annex G asks for, special values and signs of zeros included.
+// The exponential and its kin, logarithms, powers and inverse functions have headers of their own.
 #pragma once
 #include <quern/complex.cuh>
 
 template <typename T_> __device__ T_ abs(const complex<T_> &a)
 {
-    return hypot(a.re, a.im);
+    return quern::magnitude(a.re, a.im);
 }
 template <typename T_> __device__ T_ arg(const complex<T_> &a)
 {
@@ -29,9 +30,20 @@ template <typename T_> __device__ complex<T_> proj(const complex<T_> &a)
 {
     return isinf(a) ? complex<T_>(T_(INFINITY), copysign(T_(0), a.im)) : a;
 }
-template <typename T_> __device__ complex<T_> polar(T_ magnitude, T_ angle)
+template <typename T_> __device__ complex<T_> rint(const complex<T_> &a)
 {
-    return complex<T_>(magnitude * cos(angle), magnitude * sin(angle));
+    return complex<T_>(rint(a.re), rint(a.im));
+}
+
+// An angle of 0 leaves an infinite magnitude on the real axis.
+template <typename A_, typename B_ = A_, typename R_ = typename quern::real_number<A_>::type,
+          typename S_ = typename quern::real_number<B_>::type,
+          typename C_ = quern::floating<quern::sum_type<R_, S_>>>
+__device__ complex<C_> polar(A_ magnitude, B_ angle = B_(0))
+{
+    C_ m = (C_)magnitude, t = (C_)angle, s, c;
+    sincos(t, &s, &c);
+    return complex<C_>(m * c, t == C_(0) && isinf(m) ? t * copysign(C_(1), m) : m * s);
 }
 
 // Lexicographic, as NumPy orders complex numbers; a NaN is passed on.
@@ -46,121 +58,53 @@ template <typename T_> __device__ complex<T_> max(const complex<T_> &a, const co
     return isnan(a) ? a : isnan(b) ? b : first ? a : b;
 }
 
-template <typename T_> __device__ complex<T_> exp(const complex<T_> &a)
+namespace quern
 {
-    T_ e = exp(a.re);
-    return a.im == T_(0) ? complex<T_>(e, a.im) : complex<T_>(e * cos(a.im), e * sin(a.im));
+
+// A power of 4 that brings m >= 0 near 1, as far as a normal one can, and the root of its inverse.
+__device__ inline float inverse_square(float m, float *root)
+{
+    int e = max(__float_as_int(m) >> 23, 1) - 127, even = e & ~1;
+    *root = __int_as_float((127 + (even >> 1)) << 23);
+    return __int_as_float((127 - even) << 23);
 }
-template <typename T_> __device__ complex<T_> log(const complex<T_> &a)
+__device__ inline double inverse_square(double m, double *root)
 {
-    return complex<T_>(log(abs(a)), arg(a));
-}
-template <typename T_> __device__ complex<T_> log2(const complex<T_> &a)
-{
-    return log(a) * T_(1.44269504088896340736);
-}
-template <typename T_> __device__ complex<T_> log10(const complex<T_> &a)
-{
-    return log(a) * T_(0.434294481903251827651);
+    int e = max(__double2hiint(m) >> 20, 1) - 1023, even = e & ~1;
+    *root = __hiloint2double((1023 + (even >> 1)) << 20, 0);
+    return __hiloint2double((1023 - even) << 20, 0);
 }
 
-// The root in the right half plane. Halving before adding keeps large parts from overflowing.
-template <typename T_> __device__ complex<T_> sqrt(const complex<T_> &a)
+// The root of 0, of infinities and of NaNs.
+template <typename T_> __device__ __noinline__ complex<T_> special_root(complex<T_> a)
 {
-    if (a.re == T_(0) && a.im == T_(0)) {
-        return complex<T_>(T_(0), a.im);
-    }
     if (isinf(a.im)) {
         return complex<T_>(T_(INFINITY), a.im);
     }
-    T_ half = sqrt(fabs(a.re) * T_(0.5) + hypot(a.re * T_(0.5), a.im * T_(0.5)));
+    if (isnan(a.re)) {
+        return complex<T_>(a.re, a.re);
+    }
+    if (isinf(a.re)) {
+        T_ other = a.im - a.im; /* 0 or NaN */
+        return a.re > T_(0) ? complex<T_>(a.re, copysign(other, a.im))
+                            : complex<T_>(fabs(other), copysign(T_(INFINITY), a.im));
+    }
+    return isnan(a.im) ? complex<T_>(a.im, a.im) : complex<T_>(T_(0), a.im);
+}
+
+} // namespace quern
+
+// The root in the right half plane: sqrt((|x| + |z|) / 2), with z scaled by a power of 4, and what
+// that leaves of y; no part is a difference.
+template <typename T_> __device__ complex<T_> sqrt(const complex<T_> &a)
+{
+    T_ m = fmax(fabs(a.re), fabs(a.im)), back;
+    if (!(m > T_(0) && m < T_(INFINITY) && !isnan(a))) {
+        return quern::special_root(a);
+    }
+    T_ scale = quern::inverse_square(m, &back), u = fabs(a.re) * scale, v = a.im * scale;
+    T_ half = sqrt(T_(0.5) * (u + sqrt(u * u + v * v))) * back;
     T_ other = fabs(a.im) / (half + half);
     return a.re >= T_(0) ? complex<T_>(half, copysign(other, a.im))
                          : complex<T_>(other, copysign(half, a.im));
-}
-
-template <typename T_> __device__ complex<T_> pow(const complex<T_> &a, const complex<T_> &b)
-{
-    if (a.re == T_(0) && a.im == T_(0)) {
-        bool one = b.re == T_(0) && b.im == T_(0);
-        return complex<T_>(one ? T_(1) : T_(0));
-    }
-    return exp(b * log(a));
-}
-template <typename T_, typename U_, typename R_ = typename quern::real_number<U_>::type>
-__device__ complex<T_> pow(const complex<T_> &a, U_ b)
-{
-    return pow(a, complex<T_>((T_)b));
-}
-template <typename T_, typename U_, typename R_ = typename quern::real_number<U_>::type>
-__device__ complex<T_> pow(U_ a, const complex<T_> &b)
-{
-    return pow(complex<T_>((T_)a), b);
-}
-
-template <typename T_> __device__ complex<T_> sinh(const complex<T_> &a)
-{
-    return complex<T_>(sinh(a.re) * cos(a.im), cosh(a.re) * sin(a.im));
-}
-template <typename T_> __device__ complex<T_> cosh(const complex<T_> &a)
-{
-    return complex<T_>(cosh(a.re) * cos(a.im), sinh(a.re) * sin(a.im));
-}
-template <typename T_> __device__ complex<T_> tanh(const complex<T_> &a)
-{
-    if (fabs(a.re) > T_(20)) { /* cosh^2 would overflow; the imaginary part is below 4 e^-40 */
-        return complex<T_>(copysign(T_(1), a.re),
-                           T_(4) * sin(a.im) * cos(a.im) * exp(T_(-2) * fabs(a.re)));
-    }
-    T_ s = sinh(a.re), c = cos(a.im), d = c * c + s * s;
-    return complex<T_>(s * cosh(a.re) / d, sin(a.im) * c / d);
-}
-template <typename T_> __device__ complex<T_> sin(const complex<T_> &a)
-{
-    complex<T_> w = sinh(complex<T_>(-a.im, a.re));
-    return complex<T_>(w.im, -w.re);
-}
-template <typename T_> __device__ complex<T_> cos(const complex<T_> &a)
-{
-    return cosh(complex<T_>(-a.im, a.re));
-}
-template <typename T_> __device__ complex<T_> tan(const complex<T_> &a)
-{
-    complex<T_> w = tanh(complex<T_>(-a.im, a.re));
-    return complex<T_>(w.im, -w.re);
-}
-
-template <typename T_> __device__ complex<T_> asin(const complex<T_> &a)
-{
-    complex<T_> p = sqrt(complex<T_>(T_(1) + a.re, a.im)),
-                q = sqrt(complex<T_>(T_(1) - a.re, -a.im));
-    return complex<T_>(atan2(a.re, (p * q).re), asinh((conj(q) * p).im));
-}
-template <typename T_> __device__ complex<T_> acos(const complex<T_> &a)
-{
-    complex<T_> p = sqrt(complex<T_>(T_(1) + a.re, a.im)),
-                q = sqrt(complex<T_>(T_(1) - a.re, -a.im));
-    return complex<T_>(T_(2) * atan2(q.re, p.re), asinh((conj(p) * q).im));
-}
-template <typename T_> __device__ complex<T_> acosh(const complex<T_> &a)
-{
-    complex<T_> p = sqrt(complex<T_>(a.re - T_(1), a.im)),
-                q = sqrt(complex<T_>(a.re + T_(1), a.im));
-    return complex<T_>(asinh((conj(p) * q).re), T_(2) * atan2(p.im, q.re));
-}
-template <typename T_> __device__ complex<T_> atanh(const complex<T_> &a)
-{
-    T_ y2 = a.im * a.im, u = T_(1) - a.re;
-    return complex<T_>(log1p(T_(4) * a.re / (u * u + y2)) * T_(0.25),
-                       atan2(T_(2) * a.im, u * (T_(1) + a.re) - y2) * T_(0.5));
-}
-template <typename T_> __device__ complex<T_> asinh(const complex<T_> &a)
-{
-    complex<T_> w = asin(complex<T_>(-a.im, a.re));
-    return complex<T_>(w.im, -w.re);
-}
-template <typename T_> __device__ complex<T_> atan(const complex<T_> &a)
-{
-    complex<T_> w = atanh(complex<T_>(-a.im, a.re));
-    return complex<T_>(w.im, -w.re);
 }

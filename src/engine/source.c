@@ -20,6 +20,10 @@ static const qn_header all_headers[QN_HEADER_COUNT] = {
     [QN_HEADER_HALF] = {"quern/half.cuh", qn_embedded_half_cuh},
     [QN_HEADER_COMPLEX] = {"quern/complex.cuh", qn_embedded_complex_cuh},
     [QN_HEADER_COMPLEX_MATH] = {"quern/complex_math.cuh", qn_embedded_complex_math_cuh},
+    [QN_HEADER_COMPLEX_EXP] = {"quern/complex_exp.cuh", qn_embedded_complex_exp_cuh},
+    [QN_HEADER_COMPLEX_LOG] = {"quern/complex_log.cuh", qn_embedded_complex_log_cuh},
+    [QN_HEADER_COMPLEX_POW] = {"quern/complex_pow.cuh", qn_embedded_complex_pow_cuh},
+    [QN_HEADER_COMPLEX_INVERSE] = {"quern/complex_inverse.cuh", qn_embedded_complex_inverse_cuh},
     [QN_HEADER_MINMAX] = {"quern/minmax.cuh", qn_embedded_minmax_cuh},
     [QN_HEADER_ATOMIC] = {"quern/atomic.cuh", qn_embedded_atomic_cuh},
     [QN_HEADER_FOLD] = {"quern/fold.cuh", qn_embedded_fold_cuh},
@@ -71,16 +75,40 @@ static bool has_raw(const quern_kernel *kernel)
     return false;
 }
 
+/** The headers with those functions of complex numbers that a text names, and what they include. */
+static unsigned complex_headers(const quern_kernel *k)
+{
+    static const char *const math[] = {"abs",      "arg",  "polar", "proj", "isnan", "isinf",
+                                       "isfinite", "rint", "min",   "max",  "sqrt",  NULL};
+    static const char *const exp[] = {"exp", "expm1", "sinh", "cosh", "tanh",
+                                      "sin", "cos",   "tan",  NULL};
+    static const char *const log[] = {"log", "log2", "log10", "log1p", NULL};
+    static const char *const inverse[] = {"asin", "acos", "atan", "asinh", "acosh", "atanh", NULL};
+    static const char *const pow[] = {"pow", NULL};
+    const struct {
+        const char *const *names;
+        unsigned headers;
+    } groups[] = {
+        {math, 1u << QN_HEADER_COMPLEX_MATH},
+        {exp, 1u << QN_HEADER_COMPLEX_EXP},
+        {log, 1u << QN_HEADER_COMPLEX_LOG},
+        {inverse, 1u << QN_HEADER_COMPLEX_LOG | 1u << QN_HEADER_COMPLEX_INVERSE},
+        {pow,
+         1u << QN_HEADER_COMPLEX_EXP | 1u << QN_HEADER_COMPLEX_LOG | 1u << QN_HEADER_COMPLEX_POW},
+    };
+    unsigned set = 1u << QN_HEADER_COMPLEX;
+    for (size_t g = 0; g < QN_COUNT(groups); g++) {
+        set |= uses_any(k, groups[g].names) ? groups[g].headers : 0;
+    }
+    return set;
+}
+
 /** Which headers the texts and types of the call need, as a set of bits. */
 static unsigned needed_headers(const qn_call *call)
 {
     static const char *const complex_names[] = {"complex", NULL};
     static const char *const half_names[] = {"float16", "bfloat16", NULL};
     static const char *const minmax_names[] = {"min", "max", NULL};
-    static const char *const complex_math[] = {
-        "abs",   "arg",   "exp",   "log",   "log2",     "log10", "pow",  "sqrt", "polar", "proj",
-        "sin",   "cos",   "tan",   "sinh",  "cosh",     "tanh",  "asin", "acos", "atan",  "asinh",
-        "acosh", "atanh", "isnan", "isinf", "isfinite", "min",   "max",  NULL};
     const quern_kernel *k = call->kernel;
     unsigned set = 1u << QN_HEADER_TYPES;
     if (has_raw(k)) {
@@ -93,10 +121,7 @@ static unsigned needed_headers(const qn_call *call)
         set |= 1u << QN_HEADER_HALF;
     }
     if (uses_dtype_kind(call, is_complex) || uses_any(k, complex_names)) {
-        set |= 1u << QN_HEADER_COMPLEX;
-        if (uses_any(k, complex_math)) {
-            set |= 1u << QN_HEADER_COMPLEX_MATH;
-        }
+        set |= complex_headers(k);
     }
     if (uses_any(k, minmax_names)) {
         set |= 1u << QN_HEADER_MINMAX;
