@@ -45,7 +45,7 @@ extern "C" __global__ void spill(unsigned char *x)
 }
 END
 try quern raw two.cu --kernel keep --grid 1 --block 1 zeros:uint8:1
-quern raw two.cu --kernel spill --grid 1 --block 1 zeros:uint8:1 2>&1 |
+quern raw two.cu --kernel spill --grid 1 --block 1 zeros:uint8:1 --device soft 2>&1 |
     grep -o "past the end of array of 1 byte"
 
 # The value is converted to the element's type, and a preamble's own function goes first.
