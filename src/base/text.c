@@ -14,6 +14,13 @@ qn_str qn_str_of(const char *text)
     return text ? (qn_str){text, strlen(text)} : (qn_str){"", 0};
 }
 
+const char *qn_behind_mark(const char *text)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    bool marked = text && strncmp(text, mark, sizeof mark - 1) == 0;
+    return marked ? text + sizeof mark - 1 : text;
+}
+
 bool qn_str_is(qn_str a, const char *text)
 {
     return qn_str_same(a, qn_str_of(text));

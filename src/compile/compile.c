@@ -78,12 +78,12 @@ static quern_status create(job *j)
         return qn_fail_memory("preparing a compilation");
     }
     for (size_t k = 0; k < r->header_count; k++) {
-        texts[k] = r->headers[k].text;
+        texts[k] = qn_behind_mark(r->headers[k].text); /* NVRTC takes it for a token */
         names[k] = r->headers[k].name;
     }
     const char *file_name = r->file_name ? r->file_name : "quern_kernel.cu";
-    int result = j->nvrtc->CreateProgram(&j->program, r->source, file_name, (int)r->header_count,
-                                         texts, names);
+    int result = j->nvrtc->CreateProgram(&j->program, qn_behind_mark(r->source), file_name,
+                                         (int)r->header_count, texts, names);
     if (result != NVRTC_OK) {
         QN_TRY(check_header_names(r));
         return fail_result(j, result, "taking the source");

@@ -128,7 +128,7 @@ static quern_status define(quern_kernel *kernel, const qn_definition *d)
     QN_TRY(keep(&kernel->name, kernel, d->name));
     for (int t = 0; t < QN_TEXTS; t++) {
         kernel->texts[t].file_name = d->texts[t].file_name;
-        QN_TRY(keep(&kernel->texts[t].text, kernel, d->texts[t].text));
+        QN_TRY(keep(&kernel->texts[t].text, kernel, qn_behind_mark(d->texts[t].text)));
     }
     QN_TRY(keep_options(kernel, d));
     kernel->kind = d->kind;

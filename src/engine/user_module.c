@@ -73,7 +73,7 @@ static const char *keep(quern_module *module, const char *text)
 static bool keep_text(quern_module *module, const char *file_name, const char *text)
 {
     qn_user_text *kept = &module->texts[module->text_count++];
-    *kept = (qn_user_text){keep(module, file_name), keep(module, text)};
+    *kept = (qn_user_text){keep(module, file_name), keep(module, qn_behind_mark(text))};
     return kept->file_name != NULL && kept->text != NULL;
 }
 

@@ -62,6 +62,31 @@ Test(module, options_and_headers)
     quern_array_release(x);
 }
 
+/** Editors write a byte order mark in front of UTF-8, and nvcc takes it. */
+Test(module, byte_order_marks)
+{
+    quern_array *x = four_zeros();
+    quern_module_options o = QUERN_MODULE_OPTIONS_INIT;
+    o.headers = (quern_header[]){{"value.h", "\xef\xbb\xbf#define VALUE 9\r\n"}};
+    o.header_count = 1;
+    quern_module *m;
+    OK(quern_module_new(&m, engine, "\xef\xbb\xbf#include \"value.h\"\r\n" FILL, &o));
+    run(m, "fill", x);
+    EXPECT(x, int32_t, 9, 9, 9, 9);
+    quern_module_release(m);
+    cr_expect_eq(quern_module_new(&m, engine, "\xef\xbb\xbf__device__ int wrong = ;\n" FILL, NULL),
+                 QUERN_ERROR_COMPILE);
+    cr_expect_eq(quern_last_error()->begin, 23);
+    quern_kernel *k;
+    OK(quern_elementwise(&k, engine, "T x", "T y", "\xef\xbb\xbfy = x + 1;\r\n", NULL));
+    quern_array *y = NULL;
+    OK(quern_call(k, x, &y));
+    EXPECT(y, int32_t, 10, 10, 10, 10);
+    quern_kernel_release(k);
+    quern_array_release(y);
+    quern_array_release(x);
+}
+
 Test(module, expressions)
 {
     static const char source[] = "namespace ns {\n"
