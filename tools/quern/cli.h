@@ -20,7 +20,7 @@
 #define CLI_COUNT(array)        (sizeof(array) / sizeof((array)[0]))
 
 /* Exit statuses; functions that can fail return one. */
-enum { CLI_OK = 0, CLI_FAILURE = 1 };
+enum { CLI_OK = 0, CLI_FAILURE = 1, CLI_HELPED = -1 /* help was printed: nothing more to do */ };
 
 /* Pass a failure upward: its message is already printed. */
 #define CLI_TRY(call)                                                                              \
@@ -84,13 +84,14 @@ const char *const *cli_dtype_names(size_t *count);
 /* ---- options.c ----------------------------------------------------------------------------- */
 
 typedef enum cli_option_kind {
-    CLI_FLAG,    /* int: 1 when given */
-    CLI_TEXT,    /* const char *: the last one given */
-    CLI_LIST,    /* cli_list: all that were given, in order */
-    CLI_WORDS,   /* cli_list: as above, each split into words as a shell would */
-    CLI_NUMBER,  /* cli_number */
-    CLI_NUMBERS, /* cli_numbers: separated by commas */
-    CLI_TRUTH,   /* cli_number: 1 for True, 0 for False */
+    CLI_FLAG,     /* int: 1 when given */
+    CLI_TEXT,     /* const char *: the last one given */
+    CLI_LIST,     /* cli_list: all that were given, in order */
+    CLI_WORDS,    /* cli_list: as above, each split into words as a shell would */
+    CLI_NUMBER,   /* cli_number */
+    CLI_COUNT_OF, /* cli_number, which may be left out: --name or --name=N */
+    CLI_NUMBERS,  /* cli_numbers: separated by commas, in parentheses or not; () for none */
+    CLI_TRUTH,    /* cli_number: 1 for True, 0 for False */
 } cli_option_kind;
 
 typedef struct cli_list {
@@ -107,6 +108,7 @@ typedef struct cli_number {
 typedef struct cli_numbers {
     int64_t values[CLI_NUMBERS_MOST];
     size_t count;
+    bool given;
 } cli_numbers;
 
 /* One line of a command's table of options: parsed by it, and printed from it as help. */
@@ -304,7 +306,8 @@ const char *cli_human_time(int64_t seconds);
 typedef struct cli_job_options {
     const char *device;
     cli_number seed;
-    int show_source, explain, quiet, time;
+    int show_source, show_ptx, explain, quiet;
+    cli_number time; /* how many runs; 0: chosen */
 } cli_job_options;
 
 /* The lines of the option table that all kernel commands share; `type` has a field `job`. */
@@ -317,10 +320,22 @@ typedef struct cli_job_options {
          offsetof(type, job.show_source)},                                                         \
         {"explain", NULL, "print what would run, and what it takes, instead of computing",         \
          CLI_FLAG, offsetof(type, job.explain)},                                                   \
-        {"time", NULL, "repeat the call and print its device time on standard error", CLI_FLAG,    \
-         offsetof(type, job.time)},                                                                \
+        {"time",                                                                                   \
+         "N",                                                                                      \
+         "repeat the call (N times) and print its device time on standard error",                  \
+         CLI_COUNT_OF,                                                                             \
+         offsetof(type, job.time),                                                                 \
+         1,                                                                                        \
+         1000000},                                                                                 \
     {                                                                                              \
         "quiet", NULL, "do not print outputs", CLI_FLAG, offsetof(type, job.quiet)                 \
+    }
+
+/* The line that the commands of snippets have besides. */
+#define CLI_SNIPPET_OPTIONS(type)                                                                  \
+    {                                                                                              \
+        "show-ptx", NULL, "print the PTX instead of computing", CLI_FLAG,                          \
+            offsetof(type, job.show_ptx)                                                           \
     }
 
 /* The lines about NVRTC's options; `type` has a cli_list `options`. */
@@ -339,6 +354,7 @@ struct cli_job {
     quern_engine *engine;
     cli_parameters parameters;
     quern_kernel *kernel; /* NULL where there is a function */
+    bool single;          /* all arguments are numbers: outputs have no dimensions */
     quern_call_options call;
     quern_function *function;
     quern_launch_options launch;

@@ -83,7 +83,8 @@ static void set_extents(uint32_t out[3], const cli_numbers *extents)
 static int set_launch(cli_job *job, const raw_options *options)
 {
     const char *command = job->command->name;
-    bool launches = !options->job.show_source && !options->job.explain;
+    bool shows = options->job.show_source || options->job.explain;
+    bool launches = !shows || options->job.time.given;
     if (!options->kernel) {
         return cli_usage(command, "which kernel of the file? add --kernel=NAME");
     }
@@ -133,7 +134,8 @@ static int define(cli_job *job, const void *context, const cli_list *words)
     if (options->job.show_source) {
         CLI_TRY(cli_show_file(path));
     }
-    return options->job.explain || options->job.show_source ? CLI_OK : cli_job_run(job);
+    bool shows = options->job.explain || options->job.show_source;
+    return shows && !options->job.time.given ? CLI_OK : cli_job_run(job);
 }
 
 const cli_command cmd_raw = {

@@ -36,8 +36,10 @@ const char cli_value_help[] =
     "  KIND:DTYPE:SHAPE     starts so; neither saved nor printed\n"
     "  left out             allocated and printed\n"
     "\n"
-    "With --show-source or --explain nothing is computed. --time saves and prints what the first\n"
-    "call computes, and then repeats the call. Put what has brackets or * into quotes: "
+    "Numbers alone make outputs without dimensions. With --show-source, --show-ptx or --explain\n"
+    "nothing is computed, unless --time is given: it saves and prints what the first call "
+    "computes,\n"
+    "and then repeats the call. Put what has brackets or * into quotes: "
     "'x.npy[1:]'.\n";
 
 const char *cli_command_words(const cli_command *command)
@@ -65,8 +67,9 @@ void cli_command_help(const cli_command *command)
     for (size_t k = 0; k < command->option_count; k++) {
         const cli_option *o = &command->options[k];
         char left[64];
-        snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? "=" : "",
-                 o->value ? o->value : "");
+        bool optional = o->kind == CLI_COUNT_OF;
+        snprintf(left, sizeof left, "--%s%s%s%s%s", o->name, optional ? "[" : "",
+                 o->value ? "=" : "", o->value ? o->value : "", optional ? "]" : "");
         printf("  %-26s %s\n", left, o->help);
     }
 }

@@ -54,7 +54,7 @@ void cli_job_axes(cli_job *job, const cli_numbers *axes)
     for (size_t k = 0; k < axes->count; k++) {
         list[k] = (int)axes->values[k];
     }
-    job->call.axes = axes->count > 0 ? list : NULL;
+    job->call.axes = axes->given ? list : NULL; /* with none of them, --axis=() */
     job->call.axis_count = (uint32_t)axes->count;
 }
 
@@ -93,8 +93,31 @@ static int explain(cli_job *job, const quern_value *values)
     if (job->options.show_source) {
         fputs(explanation->source, stdout);
     }
+    int status = CLI_OK;
+    if (job->options.show_ptx && !explanation->ptx[0]) {
+        status = cli_fail("--show-ptx: the kernel is compiled to machine code of %s, without PTX; "
+                          "--device=soft shows what is made of the same source",
+                          explanation->target);
+    } else if (job->options.show_ptx) {
+        fputs(explanation->ptx, stdout);
+    }
     quern_explanation_free(explanation);
-    return CLI_OK;
+    return status;
+}
+
+/* Numbers alone broadcast to an array without dimensions, while calls count one element. */
+static quern_status set_dimensions(cli_job *job, int ndim)
+{
+    static const int64_t one[] = {1};
+    quern_status status = QUERN_OK;
+    for (size_t k = 0; k < job->parameters.count && job->single && status == QUERN_OK; k++) {
+        quern_array *array = job->parameters.items[k].array;
+        if (array && quern_array_ndim(array) != ndim) {
+            status = quern_array_reshape(&job->parameters.items[k].array, array, ndim, one);
+            quern_array_release(array);
+        }
+    }
+    return status;
 }
 
 quern_status cli_job_call(const cli_job *job, const quern_value *values)
@@ -108,7 +131,8 @@ static int compute(cli_job *job, quern_value *values)
 {
     cli_parameters *parameters = &job->parameters;
     cli_launch_begins(job->engine);
-    bool good = cli_job_call(job, values) == QUERN_OK && quern_synchronize(job->engine) == QUERN_OK;
+    bool good = cli_job_call(job, values) == QUERN_OK &&
+                quern_synchronize(job->engine) == QUERN_OK && set_dimensions(job, 0) == QUERN_OK;
     cli_launch_ends();
     if (!good) {
         return cli_job_fail(job);
@@ -119,13 +143,19 @@ static int compute(cli_job *job, quern_value *values)
     CLI_TRY(cli_parameters_read(parameters));
     CLI_TRY(cli_parameters_save(parameters, job->options.quiet));
     cli_parameters_print(parameters);
-    if (!job->options.time) {
+    if (!job->options.time.given) {
         return CLI_OK;
     }
     /* The results are safe: repeating the call may change arrays that it also reads. */
     CLI_TRY(cli_flush());
     for (size_t k = 0; k < parameters->count; k++) {
-        parameters->items[k].allocate = false;
+        cli_parameter *p = &parameters->items[k];
+        bool decides = p->allocate && !p->raw && job->command == &cmd_elementwise;
+        job->call.has_size &= !decides; /* the output that is there now says how many */
+        p->allocate = false;
+    }
+    if (job->command == &cmd_scan && set_dimensions(job, 1) != QUERN_OK) {
+        return cli_fail_library(NULL);
     }
     pack(job, values);
     return cli_time(job, values);
@@ -174,10 +204,12 @@ int cli_job_run(cli_job *job)
     }
     quern_value values[QUERN_MAX_PARAMETERS];
     pack(job, values);
-    if (job->kernel && (job->options.show_source || job->options.explain)) {
-        return explain(job, values);
+    bool shows = job->options.show_source || job->options.show_ptx || job->options.explain;
+    if (job->kernel && shows) {
+        CLI_TRY(explain(job, values));
+        CLI_TRY(cli_flush());
     }
-    return compute(job, values);
+    return shows && !job->options.time.given ? CLI_OK : compute(job, values);
 }
 
 static int assign(cli_job *job, const cli_list *words)
@@ -208,9 +240,27 @@ static bool has_shape(const cli_job *job)
     return found;
 }
 
+/* Whether the arguments are numbers, and nothing else is there to be counted. */
+static bool is_single(const cli_job *job)
+{
+    bool numbers = false, others = false;
+    for (size_t k = 0; k < job->parameters.count; k++) {
+        const cli_parameter *p = &job->parameters.items[k];
+        numbers |= !p->allocate && p->value.kind == CLI_VALUE_DIRECT;
+        others |= p->raw || (!p->allocate && p->value.kind != CLI_VALUE_DIRECT);
+    }
+    return numbers && !others;
+}
+
 int cli_job_run_snippet(cli_job *job, const cli_list *words, const cli_number *size)
 {
     CLI_TRY(assign(job, words));
+    job->single = !size->given && is_single(job);
+    if (job->single) {
+        job->call.has_size = 1;
+        job->call.loop_size = 1;
+        return cli_job_run(job);
+    }
     if (!size->given && !has_shape(job)) {
         return cli_usage(job->command->name, "nothing says how many elements there are: add "
                                              "--size=N, or pass an array that is not raw");

@@ -8,15 +8,16 @@
 #include <signal.h>
 #include <string.h>
 
-/* --help anywhere, or -h in front, for later words may be code. */
+/* --help anywhere, or -h at either end; between them -h is an option unless code stands there. */
 static bool asks_for_help(int argc, char **argv)
 {
     for (int k = 0; k < argc && strcmp(argv[k], "--") != 0; k++) {
-        if (strcmp(argv[k], "--help") == 0) {
+        bool at_an_end = k == 0 || k == argc - 1;
+        if (strcmp(argv[k], "--help") == 0 || (at_an_end && strcmp(argv[k], "-h") == 0)) {
             return true;
         }
     }
-    return argc > 0 && strcmp(argv[0], "-h") == 0;
+    return false;
 }
 
 static int run(int argc, char **argv)
@@ -27,7 +28,8 @@ static int run(int argc, char **argv)
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         name = "help";
-    } else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+    } else if (strcmp(name, "--version") == 0 || strcmp(name, "-v") == 0 ||
+               strcmp(name, "-V") == 0) {
         name = "version";
     }
     const cli_command *command = cli_command_find(name);
@@ -46,7 +48,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a failed write with a message */
     cli_interrupt_install();
     int status = run(argc, argv);
-    if (status == CLI_OK) {
+    if (status == CLI_OK || status == CLI_HELPED) {
         status = cli_flush();
     }
     cli_free_all();

@@ -97,8 +97,14 @@ static int set_number(const cli_command *command, const cli_option *option, cli_
 static int set_numbers(const cli_command *command, const cli_option *option, cli_numbers *into,
                        const char *value)
 {
-    into->count = 0;
-    for (const char *p = value;; p++) {
+    size_t last = strlen(value) - (*value != 0);
+    bool tuple = value[0] == '(' && value[last] == ')'; /* as NumPy writes them */
+    const char *list = tuple ? cli_strndup(value + 1, last - 1) : value;
+    into->given = true;
+    if (tuple && !*list && option->least < 0) { /* no axis is an answer, no block is none */
+        return CLI_OK;
+    }
+    for (const char *p = list;; p++) {
         if (into->count == option->room) {
             return cli_usage(command->name, "--%s: %s has more than %zu number%s", option->name,
                              value, option->room, option->room == 1 ? "" : "s");
@@ -107,7 +113,7 @@ static int set_numbers(const cli_command *command, const cli_option *option, cli
         const char *number = cli_strndup(p, length);
         CLI_TRY(parse_number(command, option, &into->values[into->count++], number));
         p += length;
-        if (!*p) {
+        if (!*p || (tuple && !p[1])) { /* (0,) */
             return CLI_OK;
         }
     }
@@ -149,6 +155,9 @@ static int set_option(const cli_command *command, const cli_option *option, void
         return CLI_OK;
     case CLI_NUMBER:
         return set_number(command, option, field, value);
+    case CLI_COUNT_OF:
+        ((cli_number *)field)->given = true;
+        return value ? set_number(command, option, field, value) : CLI_OK;
     case CLI_NUMBERS:
         return set_numbers(command, option, field, value);
     case CLI_TRUTH:
@@ -179,10 +188,36 @@ static const cli_option *find_option(const cli_command *command, const char *nam
     return NULL;
 }
 
-/* One option; *next is the index of the word after it. */
-static int parse_option(const cli_command *command, void *into, int *next, int argc, char **argv)
+/* An option is given once, unless it is a list of them. */
+static int check_once(const cli_command *command, const cli_option *option, const char **given,
+                      const char *word)
+{
+    const char **before = &given[option - command->options];
+    bool once = *before && option->kind != CLI_LIST && option->kind != CLI_WORDS;
+    if (once && option->kind == CLI_NUMBERS && option->room > 1 && strcmp(*before, word) != 0) {
+        return cli_usage(command->name,
+                         "--%s is given twice: %s and %s; several numbers stand in "
+                         "one, with commas between them",
+                         option->name, *before, word);
+    }
+    if (once) {
+        return cli_usage(command->name, "--%s is given twice%s", option->name,
+                         strcmp(*before, word) != 0 ? cli_sprintf(": %s and %s", *before, word)
+                                                    : "");
+    }
+    *before = word;
+    return CLI_OK;
+}
+
+/* One option; *next is the index of the word after it. `given` has the word of each so far. */
+static int parse_option(const cli_command *command, void *into, const char **given, int *next,
+                        int argc, char **argv)
 {
     const char *word = argv[(*next)++];
+    if (strcmp(word, "-h") == 0) {
+        cli_command_help(command);
+        return CLI_HELPED;
+    }
     size_t length = strcspn(word, "=");
     const cli_option *option = word[1] == '-' ? find_option(command, word + 2, length - 2) : NULL;
     if (!option) {
@@ -192,13 +227,15 @@ static int parse_option(const cli_command *command, void *into, int *next, int a
     if (!option->value && value) {
         return cli_usage(command->name, "--%s takes no value", option->name);
     }
-    if (option->value && !value) {
+    if (option->value && !value && option->kind != CLI_COUNT_OF) {
         if (*next >= argc) {
             return cli_usage(command->name, "--%s needs a value: --%s=%s", option->name,
                              option->name, option->value);
         }
         value = argv[(*next)++];
     }
+    const char *said = value ? cli_sprintf("--%s=%s", option->name, value) : word;
+    CLI_TRY(check_once(command, option, given, said));
     return set_option(command, option, into, value);
 }
 
@@ -212,6 +249,7 @@ static bool is_option(const cli_command *command, const char *word, size_t words
 int cli_options_parse(const cli_command *command, void *into, int argc, char **argv,
                       cli_list *words)
 {
+    const char **given = cli_alloc((command->option_count + 1) * sizeof *given);
     *words = (cli_list){0};
     bool plain = false;
     for (int k = 0; k < argc;) {
@@ -221,7 +259,7 @@ int cli_options_parse(const cli_command *command, void *into, int argc, char **a
             plain = true;
             k++;
         } else {
-            CLI_TRY(parse_option(command, into, &k, argc, argv));
+            CLI_TRY(parse_option(command, into, given, &k, argc, argv));
         }
     }
     if (words->count < command->word_count) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * --time: how long a call takes on the device. It is launched, bound where it can be, between
- * events, back to back, at least 10 times and for about half a second, at most 1000 times. Out: one
- * line on standard error, whose bytes count each input read once and each output written once.
+ * events, back to back, at least 10 times and for about half a second, at most 1000 times; or as
+ * often as --time=N says. Out: one line on standard error, whose bytes count each input read once
+ * and each output written once.
  */
 #include "cli.h"
 
@@ -19,8 +20,8 @@ typedef struct timer {
     const quern_value *values;
     quern_bound *bound; /* NULL for a function of a module */
     quern_event *marks[BATCH + 1];
-    double ms[MOST_RUNS];
-    size_t runs;
+    double *ms;
+    size_t runs, least, most;
     double total;
 } timer;
 
@@ -70,10 +71,11 @@ static quern_status measure(timer *t)
     double each = t->total;
     t->runs = 0;
     t->total = 0;
-    while (status == QUERN_OK && t->runs < MOST_RUNS &&
-           (t->runs < LEAST_RUNS || t->total < ENOUGH_MS)) {
+    while (status == QUERN_OK && t->runs < t->most &&
+           (t->runs < t->least || t->total < ENOUGH_MS)) {
         double room = each > 0 ? (ENOUGH_MS - t->total) / each : BATCH;
         size_t count = room >= BATCH ? BATCH : room > 1 ? (size_t)room : 1;
+        count = count > t->most - t->runs ? t->most - t->runs : count;
         status = run_batch(t, count);
     }
     return status;
@@ -110,6 +112,10 @@ static void report(timer *t, long long bytes)
 int cli_time(const cli_job *job, const quern_value *values)
 {
     timer *t = cli_alloc(sizeof *t);
+    size_t asked = (size_t)job->options.time.value;
+    t->least = asked ? asked : LEAST_RUNS;
+    t->most = asked ? asked : MOST_RUNS;
+    t->ms = cli_alloc(t->most * sizeof *t->ms);
     t->job = job;
     t->values = values;
     quern_status measured = measure(t);
