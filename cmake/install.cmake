@@ -13,6 +13,12 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/docs/quern.1)
   install(FILES docs/quern.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 
+# NVRTC, headers and nvJitLink, when ./dev has fetched them: the library looks for them beside itself.
+if(QUERN_FETCHED_CUDA)
+  install(DIRECTORY "${QUERN_FETCHED_CUDA}/" DESTINATION ${CMAKE_INSTALL_LIBDIR}/quern/cuda
+          OPTIONAL MESSAGE_NEVER)
+endif()
+
 # find_package(quern) gives quern::quern; COMPONENTS static adds quern::quern-static, which alone
 # needs the packages of SQLite and xxHash.
 install(EXPORT quern-targets NAMESPACE quern:: DESTINATION ${package_dir})

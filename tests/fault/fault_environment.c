@@ -88,12 +88,11 @@ Test(environment, cache_folders)
 
 Test(environment, cache_of_someone_else)
 {
-    const char *path = scratch_path("theirs");
-    cr_assert_eq(mkdir(path, 0700), 0);
-    if (chown(path, 12345, 12345) != 0) {
-        /* A folder of someone else's is what is tested, and to give one away takes root's rights.
-         * Runs as root, as in most containers. */
-        cr_skip_test("only root can make a folder of someone else's");
+    const char *path = "/usr"; /* root's; root itself makes one and gives it away */
+    if (geteuid() == 0) {
+        path = scratch_path("theirs");
+        cr_assert_eq(mkdir(path, 0700), 0);
+        cr_assert_eq(chown(path, 12345, 12345), 0);
     }
     runs_with(path, 1);
     quern_engine *e = open_with(path);

@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * The five calls of the README as a stranger's program. Prints "0 1 4 9 16".
+ * The five calls of the README as a stranger's program. Prints "0 1 4 9 16"; with --where the file
+ * of the NVRTC that it finds.
  */
 #include <quern/quern.h>
 #include <stdio.h>
+#include <string.h>
 
-int main(void)
+static int print_compiler(void)
 {
+    quern_compiler_info info = {.size = sizeof info};
+    quern_get_compiler_info(&info, 0);
+    puts(info.path);
+    return !info.found;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--where") == 0) {
+        return print_compiler();
+    }
     const int64_t shape[] = {5};
     const int32_t host_x[] = {0, 1, 2, 3, 4};
     int32_t host_z[5];

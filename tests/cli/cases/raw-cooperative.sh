@@ -16,10 +16,10 @@ k() {
     quern raw k.cu --kernel turn --grid 4 --block 8 arange:int32:32 empty:int32:32:- "$@" 2>&1
 }
 k --cooperative >said
-# Without that header there is no kernel to launch. It comes with a CUDA Toolkit, not with the NVRTC
-# that ./dev fetches: this runs on machines with a Toolkit.
+# Without that header there is no kernel to launch. It comes with a CUDA Toolkit, and with what ./dev
+# fetches: this runs wherever one of them is.
 if grep -q '"cooperative_groups.h" was not found' said; then
-    echo 'needs the headers of a CUDA Toolkit' >&2
+    echo 'needs the headers of CUDA' >&2
     exit 77
 fi
 cat said

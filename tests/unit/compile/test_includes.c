@@ -327,7 +327,7 @@ static void need_toolkit(void)
     qn_includes_free(&includes);
     if (!there) {
         /* Made-up headers, as the tests above have, would not show that CUDA's own are found and
-         * compile. Runs where the CUDA Toolkit is, or its Python packages with headers. */
+         * compile. ./dev fetches them where there is no CUDA Toolkit. */
         cr_skip_test("CUDA's headers are not on this machine");
     }
 }

@@ -18,8 +18,8 @@ static void need_linker(void)
 {
     qn_compiler_identity identity;
     if (!qn_compiler_find(&identity, NULL) || !qn_linker_find(&identity, NULL)) {
-        /* Pieces to link come from a real NVRTC, and only nvJitLink links them. Runs where the CUDA
-         * Toolkit is, or the Python packages nvidia-cuda-nvrtc and nvidia-nvjitlink. */
+        /* Pieces to link come from a real NVRTC, and only nvJitLink links them. ./dev fetches both
+         * where there is no CUDA Toolkit. */
         cr_skip_test("NVRTC or nvJitLink is not on this machine");
     }
     cr_expect_str_neq(identity.build_id, "");

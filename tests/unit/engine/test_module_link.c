@@ -5,8 +5,8 @@
 #include "whole.h"
 
 /** Skips where no nvJitLink is found: it alone links, so that no module of several pieces comes
- * into being and nothing below could run. It comes with the CUDA Toolkit or its Python package, not
- * with the NVRTC that ./dev fetches; tests of a machine with a Toolkit run this. */
+ * into being and nothing below could run. It comes with the CUDA Toolkit, its Python package, and
+ * what ./dev fetches where there is no Toolkit. */
 static void open_with_linker(void)
 {
     whole_open();
