@@ -75,6 +75,7 @@ typedef struct qn_error_subject {
     int64_t offset;     /**< of that from where the parameter points */
     size_t begin, end;  /**< both 0: no parameter is known */
     size_t place_begin, place_end;
+    bool is_use; /**< the place recorded is that of a use of what was accessed */
 } qn_error_subject;
 void qn_error_set_subject(const qn_error_subject *subject);
 /** The subject recorded; all zero: none. */

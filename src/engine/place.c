@@ -136,7 +136,7 @@ static span best_use(size_t *count, const qn_user_text *text, qn_str name, int64
 }
 
 /** Within the recorded statement, the only use of the name; the statement where there are more. */
-static span narrower(const span *recorded, qn_str name, int64_t element)
+static span narrower(size_t *found, const span *recorded, qn_str name, int64_t element)
 {
     const char *text = recorded->text->text;
     size_t end = recorded->begin, uses;
@@ -147,6 +147,7 @@ static span narrower(const span *recorded, qn_str name, int64_t element)
     if (uses == 0) { /* a pointer to it is used there, or a statement behind on its line */
         use = best_use(&uses, recorded->text, name, element, end, recorded->end);
     }
+    *found = uses;
     return uses == 1 ? use : *recorded;
 }
 
@@ -218,8 +219,12 @@ void qn_explain_failure(const qn_failure *about)
     /* the place stands behind the subject, so it is put right first */
     int64_t element = qn_subject_element(&subject, array);
     if (name.length > 0) {
-        now = recorded.text != NULL ? narrower(&recorded, name, element)
-                                    : use_anywhere(about, name, element);
+        size_t uses = 0;
+        now = recorded.text != NULL ? narrower(&uses, &recorded, name, element) : recorded;
+        if (recorded.text == NULL || (subject.is_use && uses == 0)) {
+            const span elsewhere = use_anywhere(about, name, element);
+            now = elsewhere.text != NULL ? elsewhere : now;
+        }
     }
     if (now.text != NULL && (recorded.text == NULL || now.begin != recorded.begin)) {
         reword_place(&subject, &now, recorded.text != NULL);

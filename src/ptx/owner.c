@@ -267,8 +267,10 @@ quern_status qn_owner_fail(quern_status status, const char *message)
         at = copy_up_to(&plain, behind + 1, '\003');
         subject.end = plain.length;
     }
-    const bool has_place = strchr(at, '\004') != NULL;
-    at = copy_up_to(&plain, at, '\004');
+    subject.is_use = strchr(at, '\006') != NULL;
+    const char mark = subject.is_use ? '\006' : '\004';
+    const bool has_place = strchr(at, mark) != NULL;
+    at = copy_up_to(&plain, at, mark);
     if (has_place) {
         subject.place_begin = plain.length;
         at = copy_up_to(&plain, at, '\005');

@@ -116,11 +116,15 @@ static void load(const qn_touch *touch)
 /* ---- stores -----------------------------------------------------------------------------------
  */
 
-static bool is_own_pack(const qn_ptx_module *module, const qn_ptx_instruction *load)
+/* Quern's own code moves elements, which have no padding: packs, and what stands behind the user's
+ * texts. */
+static bool is_of_quern(const qn_ptx_module *module, const qn_ptx_instruction *instruction)
 {
-    const char *file =
-        load->location < module->location_count ? module->locations[load->location].file : NULL;
-    return file && strcmp(qn_base_name(file), "pack.cuh") == 0;
+    const char *file = instruction->location < module->location_count
+                           ? module->locations[instruction->location].file
+                           : NULL;
+    const char *name = file ? qn_base_name(file) : "";
+    return strcmp(name, "pack.cuh") == 0 || name[0] == '<';
 }
 
 /* A load by one address at one place of the source, with an offset that is not the same. */
@@ -144,15 +148,16 @@ static bool is_of_structure(const qn_ptx_function *function, const qn_ptx_instru
     return found;
 }
 
-/* Is a byte beside others that are defined, as padding is? */
-static bool may_be_padding(qn_warp *warp, unsigned lane, const qn_source *source)
+/* Is a byte that is stored from one beside others that are defined, as padding is? */
+static bool may_be_padding(const qn_touch *touch, const qn_source *source)
 {
-    const qn_ptx_module *module = warp->run->kernel->module;
-    const qn_ptx_function *function;
+    const qn_ptx_function *function = touch->warp->frame->code->function;
+    const qn_ptx_module *module = function->module;
+    const qn_ptx_instruction *own = &function->instructions[touch->op->origin];
     const qn_ptx_instruction *load = qn_shadow_instruction(module, source->load, &function);
-    qn_touch chunk = {.warp = warp, .lane = lane};
     const unsigned bytes = qn_shadow_load_bytes(load);
-    if (is_own_pack(module, load)) {
+    qn_touch chunk = {.warp = touch->warp, .lane = touch->lane};
+    if (is_of_quern(module, load) || is_of_quern(module, own)) {
         return false;
     }
     const unsigned around = is_of_structure(function, load, bytes) ? QN_MAX(AROUND, bytes) : bytes;
@@ -166,16 +171,21 @@ static bool may_be_padding(qn_warp *warp, unsigned lane, const qn_source *source
     return false;
 }
 
+/* A byte is stored where it was loaded from; or a bool is, which became 0 or 1 on the way, so that
+ * only its lowest bit is not known. */
+static bool comes_back(const qn_source *from, uint64_t address, uint64_t bits)
+{
+    return from->address == address && (!from->via || bits == 1);
+}
+
 /* Bits of a value arrive in device memory. */
 static bool may_store(const qn_touch *touch, uint64_t address, const qn_shade *shade)
 {
     for (unsigned k = 0; k < 8; k++) {
         const qn_source *from = &shade->from[k];
-        if ((shade->bits >> 8 * k & 0xff) == 0) {
-            continue;
-        }
-        if (from->via ||
-            (from->address != address + k && !may_be_padding(touch->warp, touch->lane, from))) {
+        const uint64_t bits = shade->bits >> 8 * k & 0xff;
+        if (bits != 0 && !comes_back(from, address + k, bits) &&
+            (from->via || !may_be_padding(touch, from))) {
             return qn_shadow_report(touch->warp, touch->lane, from, number_of(touch));
         }
     }
@@ -199,7 +209,7 @@ static bool store_part(const qn_touch *touch, unsigned char *marks, uint64_t add
         qn_source *stored = qn_watch_source(touch, address + k);
         const unsigned char bits = (unsigned char)(shade.bits >> 8 * k);
         set_marks(marks + k, 1, (unsigned char)~bits);
-        if (stored && bits) { /* it came from elsewhere */
+        if (stored && bits && !comes_back(&shade.from[k], address + k, bits)) {
             *stored = shade.from[k];
             touch->warp->block->watch->local_sources |= touch->space == QN_SPACE_LOCAL;
         }

@@ -59,7 +59,29 @@ static const qn_op *find_operation(const qn_warp *warp, const qn_ptx_instruction
     return NULL;
 }
 
-/* The element that holds the byte. */
+/* What was read: the whole element, or what is missing of it, where it is a word of several. */
+static void find_missing(qn_touch *read, uint64_t address)
+{
+    const unsigned bytes = read->bytes;
+    const uint64_t begin = address - address % bytes;
+    bool whole = true;
+    for (uint64_t at = begin; at < address; at++) {
+        qn_watch_locate(read, at);
+        whole &= read->written && *read->written != 0xff;
+    }
+    if (!whole) {
+        read->bytes = 0;
+        for (uint64_t at = address; at < begin + bytes; at++, read->bytes++) {
+            qn_watch_locate(read, at);
+            if (!read->written || *read->written == 0xff) {
+                break;
+            }
+        }
+        read->bytes = QN_MAX(read->bytes, 1);
+    }
+    qn_watch_locate(read, whole ? begin : address);
+}
+
 static void print_read(qn_text *out, qn_touch *read, uint64_t address,
                        const qn_ptx_instruction *load)
 {
@@ -68,7 +90,7 @@ static void print_read(qn_text *out, qn_touch *read, uint64_t address,
                      : QN_READ;
     read->bytes = read->bytes ? read->bytes : qn_shadow_load_bytes(load);
     read->op = find_operation(read->warp, load);
-    qn_watch_locate(read, address - address % read->bytes);
+    find_missing(read, address);
     qn_print_touch(out, read);
     qn_text_puts(out, read->space == QN_SPACE_GLOBAL ? ", which nobody has written"
                       : read->space == QN_SPACE_SHARED
@@ -94,8 +116,9 @@ bool qn_shadow_report_bytes(qn_warp *warp, unsigned lane, const qn_source *sourc
     print_read(&text, &read, source->address, load);
     locations[0] = load->location;
     locations[1] = qn_shadow_instruction(module, used, &function)->location;
+    const bool is_placed = locations[0] && qn_user_location(module, locations[0]) == locations[0];
     qn_text_puts(&text, ", at ");
-    print_instruction(&text, module, source->load, "\004\005");
+    print_instruction(&text, module, source->load, is_placed ? "\004\005" : "\006\005");
     if (locations[0] != locations[1] && qn_user_location(module, locations[1])) {
         qn_text_puts(&text, ", and used at ");
         print_instruction(&text, module, used, "");
