@@ -63,6 +63,7 @@ typedef struct quern_module_options {
  *
  * Errors: QUERN_ERROR_COMPILE (with the compiler's log; a header that was not found, with where it
  * was looked for), QUERN_ERROR_NAME (a name expression without a match, with the names there are),
+ * QUERN_ERROR_LINK (the software device: what is used and defined nowhere, with the place),
  * QUERN_ERROR_NVRTC_NOT_FOUND, _NVRTC, _IMAGE, _INVALID_ARGUMENT, _OUT_OF_MEMORY, _DEVICE_MEMORY.
  */
 QUERN_API quern_status quern_module_new(quern_module **out, quern_engine *engine,
@@ -90,7 +91,8 @@ typedef struct quern_link_input {
 /** Link several pieces into one module, through nvJitLink, which is loaded for it. Sources are
  * compiled with the options, as relocatable code, or as LTO-IR when one of the options is "-dlto".
  * On the software device all inputs must be sources or LTO-IR.
- * Errors: those of quern_module_new(); QUERN_ERROR_LINK with the linker's log,
+ * Errors: those of quern_module_new(); QUERN_ERROR_LINK with the linker's log, or with the name and
+ * the place of what is used and defined nowhere,
  * QUERN_ERROR_NVJITLINK_NOT_FOUND. */
 QUERN_API quern_status quern_module_link(quern_module **out, quern_engine *engine,
                                          const quern_link_input *inputs, size_t count,

@@ -55,6 +55,7 @@ typedef struct qn_launch_limits {
     uint32_t processors;      /**< with those below: how many blocks run at once */
     uint32_t resident_blocks; /**< of this function, block and shared memory that fit one
                                    processor; UINT32_MAX: any number */
+    const char *device;       /**< what they are of; NULL: this device */
 } qn_launch_limits;
 
 /** Errors: QUERN_ERROR_INVALID_ARGUMENT with the size that is wrong and what is allowed. */

@@ -45,10 +45,11 @@ static quern_status check_cooperative(const quern_launch_config *config,
     }
     return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                    "a cooperative launch of %.0f blocks: all must run at once, and of this kernel, "
-                   "with %llu threads and %u bytes of dynamic shared memory a block, %llu fit this "
-                   "device (%u on each of its %u processors)",
+                   "with %llu threads and %u bytes of dynamic shared memory a block, %llu fit %s "
+                   "(%u on each of its %u processors)",
                    blocks, (unsigned long long)product(config->block), config->shared_bytes,
-                   (unsigned long long)fit, limits->resident_blocks, limits->processors);
+                   (unsigned long long)fit, limits->device ? limits->device : "this device",
+                   limits->resident_blocks, limits->processors);
 }
 
 static quern_status check_cluster(const quern_launch_config *config, const qn_launch_limits *limits)

@@ -15,6 +15,11 @@ static quern_status load_ptx(soft_device *device, void **out, const char *text, 
 {
     qn_ptx_module *module;
     QN_TRY(qn_ptx_read(&module, text, strnlen(text, length)));
+    const quern_status status = qn_ptx_check_defined(module);
+    if (status != QUERN_OK) {
+        qn_ptx_free(module);
+        return status;
+    }
     if (module->global_bytes > 0 &&
         !qn_memory_map_add(device->memory, module->globals, module->global_bytes,
                            "the module's variables")) {
@@ -193,12 +198,47 @@ quern_status qn_soft_occupancy(quern_device *quern, void *function, uint32_t blo
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
+/* What check=limits holds a launch against: an H100 or H200 (compute capability 9.0), of which all
+ * GPUs have the first, and none that came before has more of the others. */
+enum {
+    GPU_LOCAL_BYTES = 512 * 1024, /* of a thread */
+    GPU_PROCESSORS = 132,
+    GPU_THREADS = 2048, /* of a processor, as are those that follow */
+    GPU_BLOCKS = 32,
+    GPU_SHARED_BYTES = 228 * 1024,
+    GPU_SHARED_OF_BLOCK = 1024, /* that each block takes besides its own */
+};
+
+static quern_status check_local(const qn_ptx_function *function)
+{
+    if (function->local_bytes <= GPU_LOCAL_BYTES) {
+        return QUERN_OK;
+    }
+    return qn_fail(QUERN_ERROR_LAUNCH,
+                   "kernel '%s' has %u bytes of local memory a thread, and a GPU allows at most %d "
+                   "(check=limits): put large arrays into device memory",
+                   function->name, function->local_bytes, GPU_LOCAL_BYTES);
+}
+
+/* How many blocks of a launch run at once on the GPU. Registers are the native compiler's business:
+ * fewer blocks may fit for them. */
+static void limit_as_gpu(qn_launch_limits *limits, const quern_launch_config *config)
+{
+    const uint64_t threads = (uint64_t)config->block[0] * config->block[1] * config->block[2];
+    const uint64_t shared = (uint64_t)limits->static_shared + config->shared_bytes;
+    const uint64_t by_threads = GPU_THREADS / QN_MAX((threads + 31) / 32 * 32, UINT64_C(1));
+    const uint64_t by_shared = GPU_SHARED_BYTES / (shared + GPU_SHARED_OF_BLOCK);
+    limits->processors = GPU_PROCESSORS;
+    limits->resident_blocks = (uint32_t)QN_MIN(QN_MIN(by_threads, by_shared), (uint64_t)GPU_BLOCKS);
+    limits->device = "an H100, which check=limits stands for";
+}
+
 quern_status qn_soft_launch(quern_device *quern, void *handle, const quern_launch_config *config,
                             void **parameters)
 {
     soft_device *device = soft_of(quern);
     qn_ptx_function *function = handle;
-    const qn_launch_limits limits = {
+    qn_launch_limits limits = {
         .grid = {INT32_MAX, 65535, 65535},
         .block = {SOFT_BLOCK_THREADS, SOFT_BLOCK_THREADS, 64},
         .block_threads = max_threads(function),
@@ -207,7 +247,13 @@ quern_status qn_soft_launch(quern_device *quern, void *handle, const quern_launc
         .cluster_blocks = 1,
         .resident_blocks = UINT32_MAX,
     };
+    if (device->options.aids.check_limits) {
+        limit_as_gpu(&limits, config);
+    }
     quern_status status = qn_launch_check(config, &limits);
+    if (status == QUERN_OK && device->options.aids.check_limits) {
+        status = check_local(function);
+    }
     if (status == QUERN_OK) {
         qn_ptx_launch launch = {
             .kernel = function,

@@ -66,12 +66,34 @@ static bool read_limit(soft_options *options, qn_str value)
     return value.length == 0 && seconds > 0;
 }
 
+/* Words with `+` between them. */
 static bool read_check(soft_options *options, qn_str value)
 {
-    const bool all = qn_str_is(value, "all");
-    options->aids.check_init = all || qn_str_is(value, "init");
-    options->aids.check_races = all || qn_str_is(value, "races");
-    return options->aids.check_init || options->aids.check_races;
+    qn_ptx_aids *aids = &options->aids;
+    struct check {
+        const char *name;
+        bool *wanted;
+    } checks[] = {{"init", &aids->check_init},
+                  {"races", &aids->check_races},
+                  {"sync", &aids->check_sync},
+                  {"limits", &aids->check_limits}};
+    do {
+        const char *plus = memchr(value.data, '+', value.length);
+        const qn_str word = {value.data, plus ? (size_t)(plus - value.data) : value.length};
+        const size_t taken = plus ? word.length + 1 : word.length;
+        const bool all = qn_str_is(word, "all");
+        bool known = all;
+        for (size_t k = 0; k < QN_COUNT(checks); k++) {
+            const bool named = all || qn_str_is(word, checks[k].name);
+            *checks[k].wanted |= named;
+            known |= named;
+        }
+        if (!known || (plus && taken == value.length)) {
+            return false;
+        }
+        value = (qn_str){value.data + taken, value.length - taken};
+    } while (value.length > 0);
+    return true;
 }
 
 /* "3", "3.1" or "3.1.0"; what is left out is 0. */
@@ -104,7 +126,8 @@ static quern_status fail_item(const char *argument, qn_str item)
         QUERN_ERROR_INVALID_ARGUMENT,
         "\"soft:%s\": what is '%.*s'? Behind the colon stand, with commas between them and each "
         "once: the number of threads to use (1 to %d, first; all cores without it), "
-        "limit=SECONDS, check=init, check=races or check=all, and "
+        "limit=SECONDS, check=WHAT (init, races, sync, limits, several of them with + "
+        "between, or all), and "
         "trace=BX[.BY[.BZ]]/TX[.TY[.TZ]], as in \"soft:4,limit=10\"",
         argument, (int)item.length, item.data, SOFT_MAX_HOST_THREADS);
 }

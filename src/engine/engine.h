@@ -399,6 +399,10 @@ typedef struct qn_failure {
  * into a span, and what the message says of a parameter into its name and element. */
 void qn_explain_failure(const qn_failure *about);
 
+/** After a module was refused that uses what nothing defines: its name as the user wrote it, and
+ * the place in one of the texts as a span. */
+void qn_explain_undefined(const qn_user_text *texts, size_t count);
+
 /** The number in C order of the element that was accessed, or would be there behind the array's
  * ends; INT64_MIN where there is none. */
 int64_t qn_subject_element(const qn_error_subject *subject, const quern_array *array);

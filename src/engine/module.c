@@ -207,6 +207,9 @@ static quern_status make_by(quern_status (*make)(qn_module **, qn_making *), qn_
     if (status == QUERN_OK) {
         status = make(out, &m);
     }
+    if (status == QUERN_ERROR_LINK) {
+        qn_explain_undefined(request->user_texts, request->user_text_count);
+    }
     qn_making_end(&m);
     return status;
 }

@@ -5,7 +5,7 @@
  * caret can be drawn, and its message in the user's words. Where the compiler has moved the access
  * away from the line that asked for it, the argument's name leads to that line.
  */
-#include "engine/engine.h"
+#include "engine/modules.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -234,5 +234,22 @@ void qn_explain_failure(const qn_failure *about)
     }
     if (now.text != NULL) {
         qn_error_span(now.text->file_name, qn_str_of(now.text->text), now.begin, now.end);
+    }
+}
+
+void qn_explain_undefined(const qn_user_text *texts, size_t count)
+{
+    const char *said = quern_last_error()->message;
+    const char *begin = strchr(said, '\''), *end = begin != NULL ? strchr(begin + 1, '\'') : NULL;
+    qn_text plain = {0};
+    char *own = end != NULL ? qn_strndup(begin + 1, (size_t)(end - begin) - 1) : NULL;
+    if (own != NULL && qn_plain_name(&plain, own) && plain.data != NULL) {
+        qn_error_reword((size_t)(begin - said) + 1, (size_t)(end - said), plain.data);
+    }
+    qn_free(own);
+    qn_text_free(&plain);
+    const span place = recorded_span(&(qn_failure){.texts = texts, .text_count = count});
+    if (place.text != NULL) {
+        qn_error_span(place.text->file_name, qn_str_of(place.text->text), place.begin, place.end);
     }
 }

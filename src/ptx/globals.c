@@ -208,11 +208,8 @@ static quern_status place(qn_reader *reader)
     uint64_t total = 0;
     for (uint32_t i = 0; i < reader->used.count; i++) {
         qn_ptx_symbol *symbol = &reader->used.items[i]->symbol;
-        if (symbol->external) {
-            return qn_fail(QUERN_ERROR_IMAGE,
-                           "the PTX uses the variable '%s', which is declared .extern and defined "
-                           "nowhere; modules cannot be linked with each other",
-                           symbol->name);
+        if (symbol->external) { /* qn_ptx_check_defined() tells of it */
+            continue;
         }
         total = (total + symbol->alignment - 1) & ~(symbol->alignment - 1);
         symbol->offset = total;

@@ -160,6 +160,9 @@ typedef struct qn_ptx_module {
 quern_status qn_ptx_read(qn_ptx_module **out, const char *text, size_t length);
 void qn_ptx_free(qn_ptx_module *module);
 qn_ptx_function *qn_ptx_kernel(qn_ptx_module *module, const char *name);
+/** Is everything that the module uses defined in it? Errors: QUERN_ERROR_LINK with the name, and
+ * the place that uses it. */
+quern_status qn_ptx_check_defined(const qn_ptx_module *module);
 /** The address of a .global or .const variable. */
 bool qn_ptx_global(qn_ptx_module *module, const char *name, void **pointer, uint64_t *bytes);
 /** Bytes of shared memory that a block of `kernel` has whatever the launch asks for: of the module,
@@ -235,9 +238,11 @@ void qn_memory_map_remove(qn_memory_map *map, void *base, uint64_t bytes);
 
 /** What a launch watches for its user; all zero: nothing, and nothing is slower for it. */
 typedef struct qn_ptx_aids {
-    bool check_init;  /**< report reads of memory that nobody wrote */
-    bool check_races; /**< report races in shared memory */
-    bool trace;       /**< print what one thread executes, to standard error */
+    bool check_init;   /**< report reads of memory that nobody wrote */
+    bool check_races;  /**< report races in shared memory */
+    bool check_sync;   /**< report threads that meet as they must not */
+    bool check_limits; /**< report launches that a GPU refuses; not looked at here */
+    bool trace;        /**< print what one thread executes, to standard error */
     uint32_t trace_block[3], trace_thread[3];
 } qn_ptx_aids;
 

@@ -302,6 +302,8 @@ typedef struct qn_call_info {
 /* run_builtin.c: functions that the device itself provides. */
 typedef bool (*qn_builtin)(qn_warp *warp, const qn_op *op, uint32_t mask);
 qn_builtin qn_builtin_find(const char *name, uint32_t parameter_count);
+/** True when there is one of this name. */
+bool qn_builtin_is(const char *name);
 
 /* run_sync.c, run_barrier.c */
 /** All sync operations: returns false after a report; lanes may have to wait (see the group). */
@@ -349,8 +351,9 @@ struct qn_block {
     unsigned char *local;  /**< of all lanes; NULL: none is needed */
     uint64_t local_bytes;
     qn_barrier barriers[QN_BARRIERS];
-    qn_text output;  /**< of printf */
-    qn_watch *watch; /**< NULL: nothing is watched */
+    qn_text output;              /**< of printf */
+    qn_watch *watch;             /**< NULL: nothing is watched */
+    struct qn_meeting *meetings; /**< of each lane; NULL: they are not checked */
 };
 
 /** False: out of memory. */
@@ -360,6 +363,28 @@ void qn_block_free(qn_block *block);
 void qn_block_begin(qn_block *block, uint64_t number);
 /** Give each warp a turn; false after a fault. Sets block->done. */
 bool qn_block_turn(qn_block *block);
+
+/* ---- check_sync.c: threads that meet as they must not; only where block->meetings is set ------
+ */
+
+/** What a lane met others at last, and where it left. */
+typedef struct qn_meeting {
+    const qn_op *op, *left; /**< NULL: nothing, it has not */
+    const qn_code *code, *left_code;
+    uint32_t members; /**< that it named */
+} qn_meeting;
+
+/** A new block begins. */
+void qn_check_begin(qn_block *block);
+/** Lanes of the current group exit. */
+void qn_check_left(qn_warp *warp, uint32_t mask);
+/** Lanes come to an operation of their warp with these masks; false after a report. */
+bool qn_check_masks(qn_warp *warp, const qn_op *op, uint32_t mask, const uint32_t *members);
+/** It is complete for `mask`, which named `named`, of whom `present` came; false after a report. */
+bool qn_check_met(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_t mask,
+                  uint32_t named, uint32_t present);
+/** A barrier is complete, and those that wait still do; false after a report. */
+bool qn_check_barrier(qn_block *block, unsigned id);
 
 /* ---- run.c: a launch ------------------------------------------------------------------------- */
 
@@ -447,6 +472,9 @@ bool qn_fault_placed(qn_warp *warp, const qn_op *op, unsigned lane, quern_status
 void qn_print_range(qn_text *out, const qn_range *range);
 /** Add "operation:1:5 (PTX line 30)" for an operation of a frame. */
 void qn_print_place(qn_text *out, const qn_frame *frame, const qn_op *op);
+/** The innermost place of a location that is in no header: most likely the user's own text. 0:
+ * there is none. */
+uint32_t qn_user_location(const qn_ptx_module *module, uint32_t location);
 /** "read", "write", "atomic access" */
 const char *qn_access_name(qn_access_kind kind);
 /** Report an access; says what lies near the address. */

@@ -62,6 +62,9 @@ static void write_result(const qn_group *group, const qn_op *op, const qn_barrie
 static void release(qn_block *block, unsigned id)
 {
     qn_watch_release(block, id);
+    if (block->meetings && !qn_check_barrier(block, id)) {
+        return;
+    }
     for (uint32_t w = 0; w < block->warp_count; w++) {
         qn_warp *warp = &block->warps[w];
         for (uint32_t k = 0; k < warp->count; k++) {

@@ -98,7 +98,11 @@ bool qn_block_new(qn_block **out, qn_worker *worker, qn_run *run)
     for (uint32_t w = 0; w < warps; w++) {
         set_up_warp(block, w, frames + w * frame);
     }
-    if (!map_local(block) || (run->watched && !qn_watch_new(&block->watch, block))) {
+    if (run->launch->aids.check_sync) {
+        block->meetings = qn_calloc((size_t)warps * QN_LANES, sizeof *block->meetings);
+    }
+    if (!map_local(block) || (run->watched && !qn_watch_new(&block->watch, block)) ||
+        (run->launch->aids.check_sync && !block->meetings)) {
         qn_block_free(block);
         return false;
     }
@@ -116,6 +120,7 @@ void qn_block_free(qn_block *block)
         munmap(block->local, block->local_bytes);
     }
     qn_text_free(&block->output);
+    qn_free(block->meetings);
     qn_free(block);
 }
 
@@ -133,6 +138,9 @@ void qn_block_begin(qn_block *block, uint64_t number)
     memset(block->shared, 0, run->shared_bytes);
     if (block->watch) {
         qn_watch_begin(block->watch, block);
+    }
+    if (block->meetings) {
+        qn_check_begin(block);
     }
     for (uint32_t w = 0; w < block->warp_count; w++) {
         qn_warp *warp = &block->warps[w];

@@ -329,3 +329,12 @@ qn_builtin qn_builtin_find(const char *name, uint32_t parameter_count)
     }
     return NULL;
 }
+
+bool qn_builtin_is(const char *name)
+{
+    bool is = false;
+    for (size_t k = 0; k < QN_COUNT(builtins); k++) {
+        is |= strcmp(name, builtins[k].name) == 0;
+    }
+    return is;
+}

@@ -209,6 +209,9 @@ void qn_run_exit(qn_warp *warp, uint32_t mask)
 {
     qn_block *block = warp->block;
     qn_frame *frame = warp->groups[warp->current].frame;
+    if (block->meetings) {
+        qn_check_left(warp, mask);
+    }
     while (frame) {
         qn_frame *caller = frame->caller;
         frame_leave(block->worker, frame, mask);

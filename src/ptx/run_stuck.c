@@ -2,7 +2,7 @@
  *
  * Reports about threads that do not get on: a block of which every thread waits, and a launch that
  * ran longer than its limit. In: a block; out: a fault that says where its threads are, each place
- * once for a warp, with what they wait for there.
+ * once with all warps that are there, and what they wait for.
  */
 #include "ptx/run.h"
 
@@ -14,21 +14,97 @@ static const qn_op *place_of(const qn_group *group)
     return group->state == QN_READY ? group->next : group->next - 1;
 }
 
-static void print_group(qn_text *out, const qn_warp *warp, const qn_group *group)
+/* Those that a group waits for at an operation of its warp. */
+static uint32_t awaited(const qn_warp *warp, const qn_group *group)
 {
-    qn_text_printf(out, "; warp %u lanes 0x%08x ", warp->index, group->mask);
+    return group->members & warp->live & ~group->mask;
+}
+
+/* ---- who is at one place ----------------------------------------------------------------------
+ */
+
+/* Threads of which the same can be said. */
+typedef struct crowd {
+    const qn_warp *warp; /* the first */
+    const qn_group *group;
+    uint32_t warps; /* of the block, one bit each */
+    uint32_t lanes; /* of the first warp */
+    uint32_t threads;
+} crowd;
+
+static bool is_alike(const crowd *c, const qn_warp *warp, const qn_group *group)
+{
+    if (group->state != c->group->state || group->next != c->group->next) {
+        return false;
+    }
+    return group->state == QN_READY ||
+           (group->state == QN_AT_SYNC
+                ? awaited(warp, group) == awaited(c->warp, c->group) || warp == c->warp
+                : group->barrier == c->group->barrier);
+}
+
+/* Everyone who is where this group is. False: a group in front of it told of them. */
+static bool gather(crowd *out, const qn_warp *warp, const qn_group *group)
+{
+    const qn_block *block = warp->block;
+    *out = (crowd){.warp = warp, .group = group};
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        const qn_warp *other = &block->warps[w];
+        for (uint32_t k = 0; k < other->count; k++) {
+            const qn_group *there = &other->groups[k];
+            if (!is_alike(out, other, there)) {
+                continue;
+            }
+            if (w < warp->index || (w == warp->index && there < group)) {
+                return false;
+            }
+            out->warps |= 1u << w;
+            out->lanes |= w == warp->index ? there->mask : 0;
+            out->threads += (uint32_t)__builtin_popcount(there->mask);
+        }
+    }
+    return true;
+}
+
+/* "warps 0 to 3, 7" */
+static void print_warps(qn_text *out, uint32_t warps)
+{
+    const char *before = "warps ";
+    for (unsigned w = 0; w < 32; w++) {
+        const unsigned begin = w;
+        if (!(warps >> w & 1)) {
+            continue;
+        }
+        while (w + 1 < 32 && warps >> (w + 1) & 1) {
+            w++;
+        }
+        qn_text_printf(out, w > begin ? "%s%u to %u" : "%s%u", before, begin, w);
+        before = ", ";
+    }
+}
+
+static void print_crowd(qn_text *out, const crowd *c)
+{
+    const qn_group *group = c->group;
+    if (c->warps & (c->warps - 1)) {
+        qn_text_puts(out, "; ");
+        print_warps(out, c->warps);
+        qn_text_printf(out, ", %u threads, ", c->threads);
+    } else {
+        qn_text_printf(out, "; warp %u lanes 0x%08x ", c->warp->index, c->lanes);
+    }
     if (group->state == QN_READY) {
         qn_text_puts(out, "run at ");
     } else if (group->state == QN_AT_SYNC) {
-        qn_text_printf(out, "wait for lanes 0x%08x at ",
-                       group->members & warp->live & ~group->mask);
+        qn_text_printf(out, "wait for lanes 0x%08x at ", awaited(c->warp, group));
     } else if (group->barrier == QN_CLUSTER) {
         qn_text_puts(out, "wait at the cluster's barrier, at ");
     } else {
-        const qn_barrier *barrier = &warp->block->barriers[group->barrier];
+        const qn_block *block = c->warp->block;
+        const qn_barrier *barrier = &block->barriers[group->barrier];
         qn_text_printf(out, "wait at barrier %u, to which %u of %u threads have come, at ",
                        group->barrier, barrier->arrived,
-                       barrier->expected ? barrier->expected : warp->block->live);
+                       barrier->expected ? barrier->expected : block->live);
     }
     qn_print_place(out, group->frame, place_of(group));
 }
@@ -38,11 +114,15 @@ static void print_block(qn_text *out, const qn_block *block)
     for (uint32_t w = 0; w < block->warp_count; w++) {
         const qn_warp *warp = &block->warps[w];
         for (uint32_t k = 0; k < warp->count; k++) {
+            crowd c;
+            if (!gather(&c, warp, &warp->groups[k])) {
+                continue;
+            }
             if (out->length > ENOUGH) {
                 qn_text_puts(out, "; and so on");
                 return;
             }
-            print_group(out, warp, &warp->groups[k]);
+            print_crowd(out, &c);
         }
     }
     const uint32_t gone = block->run->block_threads - block->live;

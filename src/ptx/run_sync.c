@@ -183,10 +183,13 @@ static void redux(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_
     set_u32(frame, op->d, mask, result);
 }
 
-/* All members are here: the result for the lanes of `mask`. */
+/* All members are here, of those that were named: the result for the lanes of `mask`. */
 static void finish(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_t mask,
-                   uint32_t members)
+                   uint32_t named, uint32_t members)
 {
+    if (warp->block->meetings && !qn_check_met(warp, frame, op, mask, named, members)) {
+        return;
+    }
     if (frame->undefined) {
         qn_shadow_met(warp, frame, op, mask, members);
     }
@@ -245,7 +248,7 @@ void qn_sync_recheck(qn_warp *warp)
             qn_group *other = &warp->groups[j];
             if (other->state == QN_AT_SYNC && other->members == named &&
                 (other->next - 1)->flags == form) {
-                finish(warp, other->frame, other->next - 1, other->mask, present);
+                finish(warp, other->frame, other->next - 1, other->mask, named, present);
                 other->state = QN_READY;
             }
         }
@@ -267,6 +270,9 @@ bool qn_run_sync(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     uint32_t members[QN_LANES]; /* results may overlap the place */
     memcpy(members, qn_at(warp, op->members), sizeof members);
+    if (warp->block->meetings && !qn_check_masks(warp, op, mask, members)) {
+        return false;
+    }
     contribute(warp, op, mask);
     while (mask) {
         uint32_t named = members[qn_first_lane(mask)];
@@ -278,7 +284,7 @@ bool qn_run_sync(qn_warp *warp, const qn_op *op, uint32_t mask)
         mask &= ~same;
         qn_group *group = &warp->groups[warp->current];
         if (same == (named & warp->live)) {
-            finish(warp, group->frame, op, same, same);
+            finish(warp, group->frame, op, same, named, same);
             continue;
         }
         if (group->mask != same) { /* the others of this group go on, or wait for others */

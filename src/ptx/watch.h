@@ -152,17 +152,13 @@ void qn_shadow_met(const qn_warp *warp, const qn_frame *frame, const qn_op *op, 
 void qn_shadow_params(uint32_t mask, const qn_frame *to, uint32_t to_offset, const qn_frame *from,
                       uint32_t from_offset, uint32_t bytes);
 
-/* ---- run_report.c: reports of checks ------------------------------------------------------------
- */
+/* ---- run_report.c: reports of checks -------------------------------------------------------- */
 
 /** Record a bad access, in words; the place is the first of some locations that is in a user's own
  * text.
  */
 bool qn_fault_at(qn_warp *warp, unsigned lane, const uint32_t *locations, size_t count,
                  const char *what);
-/** The innermost place of a location that is in no header: most likely the user's own text. 0:
- * there is none. */
-uint32_t qn_user_location(const qn_ptx_module *module, uint32_t location);
 
 /* ---- watch_report.c ------------------------------------------------------------------------- */
 

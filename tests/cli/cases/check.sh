@@ -23,3 +23,44 @@ run soft:check=all "$right" x=arange:int32:6
 run soft:check=races "$gap" x=arange:int32:5 | tail -n 1
 run soft:check=init 'y = x' x=empty:int32:3 | sed 's/0x[0-9a-f]*/ADDRESS/; s/, at .*//'
 run soft:check=twice 'y = x' x=arange:int32:3 | cut -c1-60
+cat >meet.cu <<'SOURCE'
+extern "C" __global__ void masks(int *y)
+{
+    int t = threadIdx.x;
+    if (t < 16)
+        y[t] = __ballot_sync(0xffffffff, 1);
+    else
+        y[t] = __ballot_sync(0xffff0000, 1);
+}
+extern "C" __global__ void gone(int *y)
+{
+    if (threadIdx.x >= 16) return;
+    y[threadIdx.x] = __shfl_sync(0xffffffff, threadIdx.x, 20);
+}
+extern "C" __global__ void apart(int *y)
+{
+    int t = threadIdx.x;
+    if (t % 2) {
+        __syncthreads();
+        y[t] = 1;
+    } else {
+        y[t] = 3;
+        __syncthreads();
+    }
+}
+extern "C" __global__ void large(int *y, int k)
+{
+    volatile int a[200000];
+    a[k] = 1;
+    y[0] = a[y[1]];
+}
+SOURCE
+for kernel in masks gone apart; do
+    for check in races sync; do
+        QUERN_DEVICE=soft:check=$check try quern raw meet.cu --kernel $kernel --grid 1 --block 32 --quiet \
+            zeros:int32:64 | sed "s/ ('[^)]*)//g"
+    done
+done
+QUERN_DEVICE=soft:check=limits try quern raw meet.cu --kernel large --grid 1 --block 1 zeros:int32:2 int32:3
+QUERN_DEVICE=soft:check=limits try quern raw meet.cu --kernel gone --grid 4000 --block 256 --cooperative \
+    zeros:int32:256

@@ -43,13 +43,21 @@ Test(soft_options, check)
 {
     const struct {
         const char *text;
-        bool init, races;
-    } cases[] = {
-        {"check=init", true, false}, {"check=races", false, true}, {"2,check=all", true, true}};
+        bool init, races, sync, limits;
+    } cases[] = {{"check=init", true, false, false, false},
+                 {"check=races", false, true, false, false},
+                 {"check=sync", false, false, true, false},
+                 {"check=limits", false, false, false, true},
+                 {"check=sync+init", true, false, true, false},
+                 {"check=limits+races+limits", false, true, false, true},
+                 {"2,check=all", true, true, true, true},
+                 {"check=all+sync", true, true, true, true}};
     for (size_t k = 0; k < QN_COUNT(cases); k++) {
         const qn_ptx_aids aids = read(cases[k].text).aids;
         cr_expect_eq(aids.check_init, cases[k].init, "%s", cases[k].text);
         cr_expect_eq(aids.check_races, cases[k].races, "%s", cases[k].text);
+        cr_expect_eq(aids.check_sync, cases[k].sync, "%s", cases[k].text);
+        cr_expect_eq(aids.check_limits, cases[k].limits, "%s", cases[k].text);
     }
 }
 
@@ -104,6 +112,9 @@ Test(soft_options, refuses_what_it_does_not_know_and_names_it)
         {"limit=1,limit=2", "'limit=2'"},
         {"check=", "'check='"},
         {"check=initx", "'check=initx'"},
+        {"check=init+", "'check=init+'"},
+        {"check=+init", "'check=+init'"},
+        {"check=init+x", "'check=init+x'"},
         {"check=init,check=races", "'check=races'"},
         {"trace=", "'trace='"},
         {"trace=1", "'trace=1'"},

@@ -98,3 +98,40 @@ Test(module_link, failures)
     cr_expect_null(module);
     SAYS("broken.ptx");
 }
+
+/* One piece, or several, that use what none defines: refused when it is linked, with the place. */
+Test(module_link, what_nothing_defines)
+{
+    static const struct {
+        const char *first, *second, *name;
+    } cases[] = {
+        {"__device__ int f(int);\nextern \"C\" __global__ void k(int *x) { *x = f(1); }", NULL,
+         "f"},
+        {"extern __device__ int v;\nextern \"C\" __global__ void k(int *x) { *x = v; }", NULL, "v"},
+        {"__device__ int f(int);\nextern \"C\" __global__ void k(int *x) { *x = f(1); }",
+         "__device__ int g(int); __device__ int f(int x) { return g(x); }", "g"},
+        {"__device__ int f(int);\nextern \"C\" __global__ void k(int *x) { *x = f(1); }",
+         "__device__ int f(int x) { return x; }", NULL},
+        {"extern \"C\" __global__ void k(int *x)\n"
+         "{ if (*x == 9) { printf(\"%d\", *x); free(malloc(9)); } }",
+         NULL, NULL},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        for (uint32_t dlto = 0; dlto < 2; dlto++) {
+            const quern_link_input inputs[] = {{.name = "a.cu", .source = cases[k].first},
+                                               {.name = "b.cu", .source = cases[k].second}};
+            quern_module_options o = QUERN_MODULE_OPTIONS_INIT;
+            o.options = (const char *[]){"-dlto"};
+            o.option_count = dlto;
+            quern_module *module;
+            const quern_status status =
+                quern_module_link(&module, engine, inputs, cases[k].second ? 2 : 1, &o);
+            cr_expect_eq(status, cases[k].name ? QUERN_ERROR_LINK : QUERN_OK, "case %zu: %s", k,
+                         quern_last_error()->message);
+            if (cases[k].name) {
+                SAYS(cases[k].name);
+            }
+            quern_module_release(module);
+        }
+    }
+}

@@ -345,8 +345,6 @@ static const error_case errors[] = {
     {HEAD ".global .u32 x[99999999999];", "variables of more than 1024 MiB"},
     {HEAD ".visible .global .u32 x[2] = {1, 2, 3};", "'x' has more initial values than room"},
     {HEAD ".visible .global .u64 x = y;", "expected a constant, a variable or a function, not 'y'"},
-    {HEAD ".extern .global .u32 x; .visible .entry k() { .reg .b32 r; ld.global.u32 r, [x]; }",
-     "declared .extern and defined nowhere"},
     {HEAD ".global .align 3 .u32 x;", "an alignment must be a power of two"},
     {HEAD ".global .u32 unread[9]; .visible .global .u64 x = \"unread\";", "expected a value, not"},
     {KERNEL(".extern .param .b8 a[100000] = {1};"), "'a' is declared twice"},
@@ -469,4 +467,45 @@ static void ignore(const char *path, const qn_ptx_module *module, void *context)
 Test(ptx_read, corpus_is_read)
 {
     cr_expect_gt(corpus_visit(ignore, NULL), 20);
+}
+
+/* What is used and defined nowhere; what the device itself brings is known. */
+Test(ptx_read, what_nothing_defines)
+{
+    static const struct {
+        const char *text, *name; /* NULL: all is defined */
+    } cases[] = {
+        {HEAD ".extern .global .u32 x; .visible .entry k() { .reg .b32 r; ld.global.u32 r, [x]; }",
+         "variable 'x'"},
+        {HEAD ".extern .global .u32 x; .visible .global .u64 p = x; .visible .entry k() { ret; }",
+         "variable 'x'"},
+        {HEAD ".extern .global .u32 x; .visible .entry k() { ret; }", NULL},
+        {HEAD ".extern .global .u32 x; .visible .global .u32 x = 4;\n"
+              ".visible .entry k() { .reg .b32 r; ld.global.u32 r, [x]; }",
+         NULL},
+        {HEAD ".extern .func f; .visible .entry k() { call.uni f; ret; }", "function 'f'"},
+        {HEAD ".extern .func f; .visible .entry k() { .reg .b64 r; mov.u64 r, f; ret; }",
+         "function 'f'"},
+        {HEAD ".extern .func f; .visible .entry k() { ret; }", NULL},
+        {HEAD ".func f; .visible .entry k() { call.uni f; ret; } .func f { ret; }", NULL},
+        {HEAD ".extern .func free(.param .b64 p); .visible .entry k() { .param .b64 p;\n"
+              "call.uni free, (p); ret; }",
+         NULL},
+        {HEAD ".extern .func cudaDeviceSynchronize; .visible .entry k() { call.uni "
+              "cudaDeviceSynchronize; ret; }",
+         NULL},
+        {HEAD ".extern .shared .align 16 .b8 s[]; .visible .entry k() { .reg .b32 r;\n"
+              "ld.shared.u32 r, [s]; }",
+         NULL},
+    };
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        qn_ptx_module *module;
+        cr_assert_eq(qn_ptx_read(&module, cases[k].text, strlen(cases[k].text)), QUERN_OK,
+                     "%zu: %s", k, quern_last_error()->message);
+        const quern_status status = qn_ptx_check_defined(module);
+        cr_expect_eq(status, cases[k].name ? QUERN_ERROR_LINK : QUERN_OK, "case %zu", k);
+        cr_expect(!cases[k].name || strstr(quern_last_error()->message, cases[k].name),
+                  "case %zu: %s", k, quern_last_error()->message);
+        qn_ptx_free(module);
+    }
 }
