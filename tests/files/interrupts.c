@@ -6,7 +6,7 @@
  * leave the old output or the whole new one; and at the end its cache must still be of use.
  *
  * A machine that is busy with other work may take longer for once, so a moment that took too long
- * is tried up to three times, and more than two seconds are too long in any case.
+ * is tried up to five times, and more than two seconds are too long in any case.
  */
 #include "interrupts.h"
 
@@ -22,9 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SOON    0.3 /* seconds */
-#define AT_MOST 2.0
-#define LONGEST 0.5 /* how far into a phase the last moment lies, at most */
+#define SOON     0.3 /* seconds */
+#define AT_MOST  2.0
+#define ATTEMPTS 5
+#define LONGEST  0.5 /* how far into a phase the last moment lies, at most */
 
 static const char *quern;
 static char folder[] = "/tmp/quern-interrupts.XXXXXX";
@@ -208,6 +209,7 @@ static double length_of(const phase *p)
         p->after();
     }
     close(errors);
+    leftover(); /* of one that took so long that it was killed */
     return length < LONGEST ? length : LONGEST;
 }
 
@@ -221,8 +223,8 @@ static void run_phase(const phase *p, int steps)
         /* the first moment is no earlier than the command's own first steps */
         double delay = 0.01 + length * k / steps;
         int signal_number = signals[turn++ % 3];
-        for (int attempt = 0; attempt < 3; attempt++) {
-            if (interrupt(p, signal_number, delay, attempt == 2)) {
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+            if (interrupt(p, signal_number, delay, attempt == ATTEMPTS - 1)) {
                 break;
             }
         }

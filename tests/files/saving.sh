@@ -337,7 +337,7 @@ inputs_too() {
         link) ln -s x.npy y.npy && y=y.npy ;;
         hard) ln x.npy y.npy && y=y.npy ;;
         esac
-        as "$user" quern elementwise 'T x' 'T y' 'y = x + 1' x=x.npy y=$y --quiet || wrong "status $?"
+        as "$user" quern elementwise 'T x' 'T y' 'y = x + 1' x=x.npy y="$y" --quiet || wrong "status $?"
         holds next x.npy
         end
     done
@@ -383,7 +383,7 @@ attributes() {
     acl=$(echo $acl | sed 's/^0200000001000600[0-9a-f]\{8\}/0200000001000600ffffffff/')
     row "access list"
     old o.npy 640
-    if attribute set o.npy system.posix_acl_access $acl 2>/dev/null; then
+    if attribute set o.npy system.posix_acl_access "$acl" 2>/dev/null; then
         before=$(attribute get o.npy system.posix_acl_access)
         saves 0 '' y=o.npy
         holds new o.npy
@@ -393,7 +393,7 @@ attributes() {
         without "this file system has none"
     fi
     row "file without the access list that its folder would give"
-    if attribute set . system.posix_acl_default $acl 2>/dev/null; then
+    if attribute set . system.posix_acl_default "$acl" 2>/dev/null; then
         old o.npy 640
         cp "$work/old.npy" p.npy # has it
         attribute set o.npy system.posix_acl_access \

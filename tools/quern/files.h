@@ -74,6 +74,12 @@ int cli_input_read(cli_input *in, void *to, size_t bytes);
 int cli_input_finish(cli_input *in);
 void cli_input_close(cli_input *in);
 
+/* ---- map.c --------------------------------------------------------------------------------- */
+
+/* The data of a large file as memory, without a copy; NULL where it has to be read. When it is used
+ * no more, *release is to be called with *context. */
+void *cli_input_map(cli_input *in, void (**release)(void *), void **context);
+
 /* ---- target.c ------------------------------------------------------------------------------ */
 
 /* What stands where an output should go, and how to write it: as a stream, in place, or else under

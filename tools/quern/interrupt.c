@@ -16,9 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_MS                                                                                \
-    100 /* what a launch gets to end and to print what its kernel has said so far                  \
-         */
+#define PATIENCE_MS 50 /* for a launch to end and to print what its kernel has said so far */
+#define STEP_MS     5
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t launch_ended = PTHREAD_COND_INITIALIZER;
@@ -43,19 +42,30 @@ void cli_launch_ends(void)
     pthread_mutex_unlock(&lock);
 }
 
+static struct timespec after_ms(struct timespec moment, long ms)
+{
+    long ns = moment.tv_nsec + ms * 1000000;
+    return (struct timespec){moment.tv_sec + ns / 1000000000, ns % 1000000000};
+}
+
+static bool is_before(struct timespec a, struct timespec b)
+{
+    return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
+}
+
 /* Stop a launch on the software device, so that it prints what its kernel has said so far. */
 static void stop_launch(void)
 {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    struct timespec end = after_ms(now, PATIENCE_MS);
     pthread_mutex_lock(&lock);
     ending = true;
-    for (int k = 0; k < PATIENCE_MS && launching; k++) {
-        struct timespec moment;
-        clock_gettime(CLOCK_REALTIME, &moment);
-        long later = moment.tv_nsec + 1000000;
-        moment.tv_sec += later / 1000000000;
-        moment.tv_nsec = later % 1000000000;
+    for (int k = 0; k < PATIENCE_MS / STEP_MS && launching && is_before(now, end); k++) {
+        struct timespec next = after_ms(now, STEP_MS);
         quern_interrupt(launching); /* again and again: it may not have begun at the first time */
-        pthread_cond_timedwait(&launch_ended, &lock, &moment);
+        pthread_cond_timedwait(&launch_ended, &lock, &next);
+        clock_gettime(CLOCK_REALTIME, &now);
     }
     pthread_mutex_unlock(&lock);
 }

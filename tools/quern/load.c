@@ -69,18 +69,59 @@ static int read_data(quern_array *array, cli_input *in)
     return status == CLI_OK ? cli_input_finish(in) : status;
 }
 
+/* Whether an output may be written into the file that is read: it must not change underneath. */
+static bool is_target(const cli_parameters *parameters, const cli_input *in)
+{
+    struct stat read, saved;
+    bool target = fstat(in->file, &read) != 0;
+    for (size_t k = 0; k < parameters->count && !target; k++) {
+        const char *save = parameters->items[k].value.save;
+        target = save && stat(save, &saved) == 0 && saved.st_dev == read.st_dev &&
+                 saved.st_ino == read.st_ino;
+    }
+    return target;
+}
+
+/* The software device computes on a large file itself, so that no more of it is read than is used.
+ * False where it has to be read. */
+static bool map_array(cli_parameter *parameter, const cli_parameters *parameters,
+                      quern_engine *engine, cli_input *in, const int64_t *shape)
+{
+    quern_device_info device = QUERN_DEVICE_INFO_INIT;
+    void (*release)(void *);
+    void *context;
+    bool soft =
+        quern_get_device_info(engine, &device) == QUERN_OK && strncmp(device.id, "soft", 4) == 0;
+    if (!soft || is_written(parameter) || is_target(parameters, in)) {
+        return false;
+    }
+    void *memory = cli_input_map(in, &release, &context);
+    if (!memory) {
+        return false;
+    }
+    if (quern_array_wrap(&parameter->array, engine, in->npy.dtype, in->npy.ndim, shape, NULL,
+                         memory, release, context) != QUERN_OK) {
+        release(context);
+        return false;
+    }
+    return true;
+}
+
 /* The array whose header was read. */
-static int load_array(cli_parameter *parameter, quern_engine *engine, cli_input *in)
+static int load_array(cli_parameter *parameter, const cli_parameters *parameters,
+                      quern_engine *engine, cli_input *in)
 {
     const cli_npy *npy = &in->npy;
     int64_t shape[QUERN_MAX_NDIM] = {0};
     for (int k = 0; k < npy->ndim; k++) {
         shape[k] = npy->shape[npy->fortran_order ? npy->ndim - 1 - k : k];
     }
-    if (quern_array_new(&parameter->array, engine, npy->dtype, npy->ndim, shape) != QUERN_OK) {
-        return cli_fail_library(parameter->name);
+    if (!map_array(parameter, parameters, engine, in, shape)) {
+        if (quern_array_new(&parameter->array, engine, npy->dtype, npy->ndim, shape) != QUERN_OK) {
+            return cli_fail_library(parameter->name);
+        }
+        CLI_TRY(read_data(parameter->array, in));
     }
-    CLI_TRY(read_data(parameter->array, in));
     if (npy->fortran_order) {
         quern_array *stored = parameter->array;
         quern_status status = quern_array_transpose(&parameter->array, stored, NULL);
@@ -90,13 +131,14 @@ static int load_array(cli_parameter *parameter, quern_engine *engine, cli_input 
     return CLI_OK;
 }
 
-static int load_file(cli_parameter *parameter, quern_engine *engine)
+static int load_file(cli_parameter *parameter, const cli_parameters *parameters,
+                     quern_engine *engine)
 {
     const cli_value *value = &parameter->value;
     cli_input in;
     int status = cli_input_open(&in, parameter->name, value->path, value->member, parameter->dtype);
     if (status == CLI_OK) {
-        status = load_array(parameter, engine, &in);
+        status = load_array(parameter, parameters, engine, &in);
     }
     cli_input_close(&in);
     return status;
@@ -137,14 +179,15 @@ static int load_generator(cli_parameter *parameter, quern_engine *engine, uint64
     return status == QUERN_OK ? CLI_OK : cli_fail_library(parameter->name);
 }
 
-static int load(cli_parameter *parameter, quern_engine *engine, uint64_t seed, uint64_t stream)
+static int load(cli_parameter *parameter, const cli_parameters *parameters, quern_engine *engine,
+                uint64_t seed, uint64_t stream)
 {
     const cli_value *value = &parameter->value;
     if (parameter->allocate || value->kind == CLI_VALUE_DIRECT) {
         return CLI_OK;
     }
     if (value->kind == CLI_VALUE_FILE) {
-        CLI_TRY(load_file(parameter, engine));
+        CLI_TRY(load_file(parameter, parameters, engine));
     } else {
         CLI_TRY(load_generator(parameter, engine, seed, stream));
     }
@@ -157,7 +200,7 @@ static int load(cli_parameter *parameter, quern_engine *engine, uint64_t seed, u
 int cli_parameters_load(cli_parameters *parameters, quern_engine *engine, uint64_t seed)
 {
     for (size_t k = 0; k < parameters->count; k++) {
-        CLI_TRY(load(&parameters->items[k], engine, seed, k));
+        CLI_TRY(load(&parameters->items[k], parameters, engine, seed, k));
     }
     return CLI_OK;
 }

@@ -239,11 +239,13 @@ static int parse_option(const cli_command *command, void *into, const char **giv
     return set_option(command, option, into, value);
 }
 
-/* Whether a word is an option. What follows IN and OUT is code, which may begin with a dash. */
+/* Whether a word is an option. What follows IN and OUT is code, which may begin with a dash; so may
+ * an argument of a raw kernel, that of standard input: -, -[::2], -:out.npy. */
 static bool is_option(const cli_command *command, const char *word, size_t words)
 {
     bool is_code = words >= 2 && words < command->word_count && word[1] != '-';
-    return word[0] == '-' && word[1] != 0 && !is_code;
+    bool is_stream = word[1] == 0 || strchr("[.:", word[1]);
+    return word[0] == '-' && !is_stream && !is_code;
 }
 
 int cli_options_parse(const cli_command *command, void *into, int argc, char **argv,

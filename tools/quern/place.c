@@ -34,6 +34,13 @@ bool cli_is_archive(const char *path)
     return ends_with(path, strlen(path), ".npz");
 }
 
+/* A path to the end of the text; of the name "-", which elsewhere is a standard stream, too. */
+static char *literal_path(const char *text)
+{
+    const char *path = text + strlen(literal);
+    return cli_sprintf("%s%s", path[0] == '-' ? "./" : "", path);
+}
+
 /* Whether a path may end at `at`, for what follows there. */
 static bool may_end(const char *text, size_t at, bool any_name)
 {
@@ -85,7 +92,7 @@ static bool parse_output(cli_value *out, const char *text, size_t at, cli_proble
         return true;
     }
     if (begins_with(path, literal) && length > strlen(literal)) {
-        out->save = cli_strdup(path + strlen(literal));
+        out->save = literal_path(path);
         return true;
     }
     const char *archive = length > 0 && path[length - 1] == ']' ? strstr(path, ".npz[") : NULL;
@@ -149,7 +156,7 @@ static cli_place try_ends(cli_value *out, const char *text, bool any_name, cli_p
 cli_place cli_place_parse(cli_value *out, const char *text, cli_problem *problem)
 {
     if (begins_with(text, literal) && text[strlen(literal)]) {
-        *out = (cli_value){.kind = CLI_VALUE_FILE, .path = cli_strdup(text + strlen(literal))};
+        *out = (cli_value){.kind = CLI_VALUE_FILE, .path = literal_path(text)};
         return CLI_PLACE;
     }
     return try_ends(out, text, false, problem);

@@ -80,11 +80,15 @@ static bool close_written(int file, bool good)
 
 static int make_temporary(output *o, size_t number)
 {
+    int file = -1, code = EEXIST;
     pthread_mutex_lock(&guard);
-    snprintf(o->temporary, sizeof o->temporary, ".quern-%ld-%zu.tmp", (long)getpid(), number);
-    int file = openat(o->target.folder, o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+    for (int k = 0; k < 100 && file < 0 && code == EEXIST; k++) { /* one may be left of a kill -9 */
+        snprintf(o->temporary, sizeof o->temporary, ".quern-%ld-%zu-%d.tmp", (long)getpid(), number,
+                 k);
+        file = openat(o->target.folder, o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                       o->target.exists ? 0600 : 0666);
-    int code = errno;
+        code = errno;
+    }
     if (file < 0) {
         o->temporary[0] = 0;
     }

@@ -6,7 +6,7 @@ copy x=- <a.npy
 copy 'x=-[::-2]' y=- <a.npy
 copy x=/dev/stdin <a.npy
 copy x=/dev/fd/3 3<a.npy
-cat a.npy | copy x=-.T
+copy x=-.T <a.npy
 copy x=a.npy y=-.npy | cmp - a.npy
 copy x=a.npy y=/dev/stdout | cmp - a.npy
 copy x=a.npy y=/dev/fd/3 3>three
@@ -43,3 +43,13 @@ try copy x=/dev/fd/9
 try copy x=a.npy y=/dev/stdin </dev/null
 try quern elementwise 'T x' 'T a, T b' 'a = b = x' x=a.npy a=-.npy
 quern elementwise 'T x' 'T a, T b' 'a = b = x' x=a.npy a=-.npy --quiet | cmp - a.npy
+# a raw kernel's arguments
+cat >k.cu <<'END'
+extern "C" __global__ void twice(int *x, int *y) { y[threadIdx.x] = 2 * x[threadIdx.x]; }
+END
+raw() {
+    quern raw k.cu --kernel twice --grid 1 --block 5 "$@"
+}
+raw - empty:int32:5:- <a.npy
+raw '-.astype(int32)' empty:int32:5:-.npy <a.npy | raw -:- empty:int32:5
+raw zeros:int32:5 '-:-.npy' <a.npy | copy x=-
