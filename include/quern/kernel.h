@@ -165,8 +165,8 @@ typedef struct quern_call_options {
  * that the operands broadcast to (of a reduction: what is left of it); or a place for one
  * (QUERN_VALUE_OUTPUT), which is allocated where the place holds NULL, and is left as it was when
  * the call fails; or QUERN_VALUE_NONE, which is allocated and dropped. An output that partly
- * overlaps an input is computed as if the input had been copied first; raw arrays are not copied,
- * and must not overlap others. Returns when the work is queued; errors of the kernel itself
+ * overlaps an input is computed as if the input had been copied first, and one that overlaps a raw
+ * input at all; outputs must not overlap each other. Returns when the work is queued; errors of the kernel itself
  * (QUERN_ERROR_ACCESS, QUERN_ERROR_LAUNCH) may be reported by a later call that waits.
  *
  * Errors: QUERN_ERROR_ARGUMENT_COUNT, _TYPE, _SHAPE, _VALUE, _INVALID_ARGUMENT; where something
@@ -180,7 +180,7 @@ QUERN_API quern_status quern_call_n(quern_kernel *kernel, const quern_value *val
 typedef struct quern_bound quern_bound;
 
 /** Check and pack. Outputs given by QUERN_VALUE_OUTPUT are allocated now. Compiles if needed. An
- * output that partly overlaps an input is refused, because each launch would have to copy first.
+ * output that overlaps an input which would have to be copied before each launch is refused.
  * It holds the stream in `options`. Errors: those of quern_call_n(). */
 QUERN_API quern_status quern_bind(quern_bound **out, quern_kernel *kernel,
                                   const quern_value *values, size_t count,

@@ -141,18 +141,23 @@ static quern_status check_count(const quern_kernel *kernel, const quern_value *v
 
 /* ---- the loop ------------------------------------------------------------------------------- */
 
-static void add_operand(qn_call *call, uint32_t p)
+static qn_operand operand_of(const qn_call *call, uint32_t p)
 {
     const quern_array *a = call->arrays[p];
     const qn_parameter *q = &call->kernel->signature.parameters[p];
+    return (qn_operand){.shape = a->shape,
+                        .strides = a->strides,
+                        .data = a->data,
+                        .ndim = a->ndim,
+                        .item_size = a->item_size,
+                        .output = q->output,
+                        .name = q->name};
+}
+
+static void add_operand(qn_call *call, uint32_t p)
+{
     call->operand_parameter[call->operand_count] = (uint8_t)p;
-    call->operands[call->operand_count++] = (qn_operand){.shape = a->shape,
-                                                         .strides = a->strides,
-                                                         .data = a->data,
-                                                         .ndim = a->ndim,
-                                                         .item_size = a->item_size,
-                                                         .output = q->output,
-                                                         .name = q->name};
+    call->operands[call->operand_count++] = operand_of(call, p);
 }
 
 static void collect_operands(qn_call *call)
@@ -238,9 +243,8 @@ static quern_status check_output(const qn_call *call, uint32_t k)
     return QUERN_OK;
 }
 
-static quern_status copy_input(qn_call *call, uint32_t k)
+static quern_status copy_array(qn_call *call, uint32_t p)
 {
-    uint32_t p = call->operand_parameter[k];
     quern_array *a = call->arrays[p], *copy;
     call->overlaps = true;
     QN_TRY(make_array(&copy, call, a->dtype, a->ndim, a->shape));
@@ -248,8 +252,39 @@ static quern_status copy_input(qn_call *call, uint32_t k)
         QN_TRY(qn_engine_copy_on(call->kernel->engine, copy, a, call->stream));
     }
     call->arrays[p] = copy;
-    call->operands[k].data = copy->data;
-    call->operands[k].strides = copy->strides;
+    return QUERN_OK;
+}
+
+static quern_status copy_input(qn_call *call, uint32_t k)
+{
+    uint32_t p = call->operand_parameter[k];
+    QN_TRY(copy_array(call, p));
+    call->operands[k].data = call->arrays[p]->data;
+    call->operands[k].strides = call->arrays[p]->strides;
+    return QUERN_OK;
+}
+
+/** Any element of a raw input may be read at any time, so even exactly in place it is copied. */
+static quern_status copy_raw_inputs(qn_call *call)
+{
+    const qn_signature *s = &call->kernel->signature;
+    for (uint32_t p = 0; p < s->input_count; p++) {
+        bool overlaps = false;
+        if (!s->parameters[p].raw || call->arrays[p] == NULL) {
+            continue;
+        }
+        qn_operand raw = operand_of(call, p);
+        for (uint32_t o = s->input_count; o < s->count && !overlaps; o++) {
+            qn_operand output = {0};
+            if (call->arrays[o] != NULL) {
+                output = operand_of(call, o);
+                overlaps = qn_operands_overlap(&output, &raw) != QN_OVERLAP_NONE;
+            }
+        }
+        if (overlaps) {
+            QN_TRY(copy_array(call, p));
+        }
+    }
     return QUERN_OK;
 }
 
@@ -272,7 +307,7 @@ quern_status qn_call_overlaps(qn_call *call, bool in_place)
             }
         }
     }
-    return QUERN_OK;
+    return copy_raw_inputs(call);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
