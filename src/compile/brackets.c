@@ -11,6 +11,26 @@
 
 #define DEPTH_MAX 256 /* deeper brackets are not looked at */
 
+/* Is this the # of a line of the preprocessor? What a macro holds need not be whole. */
+static bool is_directive(const char *text, const char *p)
+{
+    if (*p != '#') {
+        return false;
+    }
+    while (p > text && (p[-1] == ' ' || p[-1] == '\t')) {
+        p--;
+    }
+    return p == text || p[-1] == '\n';
+}
+
+static const char *directive_end(const char *p)
+{
+    while (*p && (*p != '\n' || p[-1] == '\\')) {
+        p++;
+    }
+    return p;
+}
+
 bool qn_bracket_unmatched(const char *text, size_t *at)
 {
     size_t open[DEPTH_MAX];
@@ -23,8 +43,8 @@ bool qn_bracket_unmatched(const char *text, size_t *at)
         if (!behind) {
             return true;
         }
-        if (behind > p) {
-            p = behind;
+        if (behind > p || is_directive(text, p)) {
+            p = behind > p ? behind : directive_end(p);
             continue;
         }
         if (*p == '(' || *p == '[' || *p == '{') {

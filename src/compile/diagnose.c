@@ -71,17 +71,25 @@ static bool fail_at_brackets(qn_str message, const qn_user_text *first, qn_user_
     return false;
 }
 
-/* A brace that is open before `place`, on another line, though the text ends without its partner:
- * the compiler goes on after it for long. */
-static bool is_brace_open(const qn_user_text *text, const char *place, qn_str message, size_t *at)
+/* A bracket that is open before `place`, for which the text ends without a partner: the compiler
+ * goes on after it, for long when it is a brace. Parts that are left out by #if may have their own.
+ */
+static bool is_bracket_open(const qn_user_text *text, const char *place, qn_str message, size_t *at)
 {
-    bool syntax = qn_begins(message, "expected a") || qn_begins(message, "linkage spec") ||
-                  qn_find_in(message, "not allowed") != NULL;
-    if (!syntax || strchr(text->text, '#') || !qn_bracket_unmatched(text->text, at) ||
-        text->text[*at] != '{' || text->text + *at >= place) {
+    if (strstr(text->text, "#el") || !qn_bracket_unmatched(text->text, at)) {
         return false;
     }
-    return memchr(text->text + *at, '\n', (size_t)(place - text->text) - *at) != NULL;
+    const char *bracket = text->text + *at;
+    bool brace = *bracket == '{';
+    bool further = bracket < place && (!brace || memchr(bracket, '\n', (size_t)(place - bracket)));
+    if (brace) {
+        return qn_begins(message, "closing brace of ") ||
+               (further &&
+                (qn_begins(message, "expected a") || qn_begins(message, "linkage spec") ||
+                 qn_find_in(message, "not allowed")));
+    }
+    return further && ((*bracket == '(' && qn_begins(message, "expected a \")\"")) ||
+                       (*bracket == '[' && qn_begins(message, "expected a \"]\"")));
 }
 
 /* ---- in user texts --------------------------------------------------------------------------- */
@@ -91,8 +99,11 @@ static quern_status fail_in_text(const qn_entry *found, qn_str message, const qn
     qn_str line = qn_text_line(text->text, found->line);
     const char *place = place_in_line(found, line);
     size_t at;
-    if (is_brace_open(text, place ? place : line.data, message, &at)) {
+    qn_str header = qn_missing_header(found, line);
+    if (is_bracket_open(text, place ? place : line.data, message, &at)) {
         fail_at_bracket(text, at, message);
+    } else if (header.length > 0) {
+        qn_fail_at_span(text, header, "%.*s", (int)message.length, message.data);
     } else if (place) {
         qn_fail_at_span(text, qn_token_at(qn_from(line, place)), "%.*s", (int)message.length,
                         message.data);
@@ -103,10 +114,15 @@ static quern_status fail_in_text(const qn_entry *found, qn_str message, const qn
 }
 
 /* The text ends where more was expected: the place is its last token. */
-static quern_status fail_past_end(qn_str message, const qn_user_text *text)
+quern_status qn_fail_past_end(qn_str message, const qn_user_text *text)
 {
     static const char no_return[] = "missing return statement";
     qn_str last = qn_last_token(text->text);
+    size_t at;
+    if (qn_bracket_unmatched(text->text, &at)) {
+        fail_at_bracket(text, at, message);
+        return QUERN_ERROR_COMPILE;
+    }
     if (qn_begins(message, no_return)) {
         return qn_fail_at_span(text, last,
                                "no value is returned: leave out the \";\" of an expression, or "
@@ -298,17 +314,21 @@ static quern_status fail_somewhere(const qn_entry *found, qn_str message, qn_use
     const qn_user_text *text = qn_text_named(texts, found->file);
     const qn_user_text *before = qn_text_before(texts, found->file);
     bool own = request->file_name && qn_text_named(texts, qn_str_of(request->file_name));
+    if (qn_fail_in_ended_header(found, message, texts, request)) {
+        return QUERN_ERROR_COMPILE;
+    }
     if (text && found->line <= qn_text_lines(text->text)) {
         return fail_in_text(found, message, text);
     }
-    if (fail_in_context(found, message, texts) ||
-        (!text && qn_fail_in_header(found, message, texts, request)) ||
+    if ((!text && qn_fail_in_header(found, message, texts, request, false)) ||
+        fail_in_context(found, message, texts) ||
+        (!text && qn_fail_in_header(found, message, texts, request, true)) ||
         fail_at_brackets(message, text ? text : before, texts) ||
         (!text && (fail_at_macro(found, message, texts) || fail_at_kernel_name(found, message)))) {
         return QUERN_ERROR_COMPILE;
     }
     if (text || (before && found->line <= NEAR)) {
-        return fail_past_end(message, text ? text : before);
+        return qn_fail_past_end(message, text ? text : before);
     }
     return fail_elsewhere(found, message, texts.count > 0 && !own);
 }

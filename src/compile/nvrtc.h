@@ -232,6 +232,8 @@ qn_str qn_token_at(qn_str rest);
 const char *qn_word_in(qn_str text, qn_str word);
 /** The last token of a text that is no comment; empty when there is none. */
 qn_str qn_last_token(const char *text);
+/** The name in the #include of a line, when the compiler did not find the header; else empty. */
+qn_str qn_missing_header(const qn_entry *found, qn_str line);
 /** Record QUERN_ERROR_COMPILE about `span` of a text: its message begins with the place. */
 quern_status qn_fail_at_span(const qn_user_text *text, qn_str span, const char *format, ...)
     QN_PRINTF(3, 4);
@@ -242,9 +244,15 @@ quern_status qn_fail_at_line(const qn_user_text *text, uint32_t line, const char
 /* ---- header_place.c: places in headers ------------------------------------------------------ */
 
 /** Record a finding in a file that a user's text includes: with its line, and who includes it.
- * False: it is no file of the user's, or cannot be read. */
+ * `any`: one of CUDA's too. False: it is no such file, or cannot be read. */
 bool qn_fail_in_header(const qn_entry *found, qn_str message, qn_user_texts texts,
-                       const qn_compile_request *request);
+                       const qn_compile_request *request, bool any);
+/** The same for a header of the user's that ends too early, so that the first thing behind its
+ * #include is what the compiler stumbles over. */
+bool qn_fail_in_ended_header(const qn_entry *found, qn_str message, qn_user_texts texts,
+                             const qn_compile_request *request);
+/** Record a finding at the end of a text, where more was expected. */
+quern_status qn_fail_past_end(qn_str message, const qn_user_text *text);
 
 /* ---- log_rest.c: what a log says besides its first error ------------------------------------ */
 

@@ -66,7 +66,7 @@ qn_str qn_token_at(qn_str rest)
     size_t n = 0;
     if (rest.length > 0 && (rest.data[0] == '"' || rest.data[0] == '\'')) {
         const char *end = memchr(rest.data + 1, rest.data[0], rest.length - 1);
-        return (qn_str){rest.data, end ? (size_t)(end + 1 - rest.data) : rest.length};
+        return (qn_str){rest.data, end ? (size_t)(end + 1 - rest.data) : 1};
     }
     while (n < rest.length && is_word(rest.data[n])) {
         n++;
@@ -141,4 +141,12 @@ quern_status qn_fail_at_line(const qn_user_text *text, uint32_t line, const char
     fail(text, qn_trim(qn_text_line(text->text, line)), line, 0, format, arguments);
     va_end(arguments);
     return QUERN_ERROR_COMPILE;
+}
+
+qn_str qn_missing_header(const qn_entry *found, qn_str line)
+{
+    const char *at = line.data;
+    qn_directive d = {.name = {"", 0}};
+    bool missing = qn_find_in(found->message, "open source file") && qn_next_include(line, &at, &d);
+    return missing ? d.name : (qn_str){"", 0};
 }

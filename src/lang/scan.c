@@ -248,13 +248,15 @@ static bool begins_statement(token t)
 bool qn_text_is_statements(const char *text)
 {
     token t = next_token(&text);
-    bool statements = begins_statement(t);
-    for (int depth = 0; t.kind != END && !statements; t = next_token(&text)) {
+    bool statements = begins_statement(t), semicolon = false;
+    int depth = 0;
+    for (; t.kind != END && !statements; t = next_token(&text)) {
         if (t.kind == PUNCTUATION) {
             depth += strchr("([{", t.text.data[0]) != NULL;
             depth -= strchr(")]}", t.text.data[0]) != NULL;
-            statements = depth == 0 && t.text.data[0] == ';';
+            semicolon |= t.text.data[0] == ';';
+            statements = depth <= 0 && t.text.data[0] == ';';
         }
     }
-    return statements;
+    return statements || (semicolon && depth > 0); /* a bracket that lacks its partner hides it */
 }

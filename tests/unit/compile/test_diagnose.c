@@ -50,9 +50,9 @@ static const diagnosis diagnoses[] = {
      "  #include \"nix.h\"\n"
      "                  ^\n\n",
      "#include \"nix.h\"",
-     "operation:1:17: the header \"nix.h\" was not found: add its folder with -I, or give it as a "
+     "operation:1:11: the header \"nix.h\" was not found: add its folder with -I, or give it as a "
      "header in memory; looked in: the working folder, one, two",
-     ""},
+     "nix.h"},
     /* the line shown is not the user's: the whole line is marked */
     {"operation(2): error: expected a \";\"\n"
      "  something else\n"

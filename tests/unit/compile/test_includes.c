@@ -365,7 +365,7 @@ Test(includes, a_missing_header_says_from_where_and_what_to_do, .init = need_too
     cr_expect_eq(compile("#include \"own.h\"\n", scratch_path("mine.cu")), QUERN_ERROR_COMPILE);
     const char *message = quern_last_error()->message;
     char place[300];
-    snprintf(place, sizeof place, "%s:2:22: the header \"far/away.h\" was not found",
+    snprintf(place, sizeof place, "%s:2:11: the header \"far/away.h\" was not found",
              scratch_path("own.h"));
     cr_expect(strncmp(message, place, strlen(place)) == 0, "%s", message);
     cr_expect(strstr(message, "add its folder with -I"));
