@@ -57,7 +57,8 @@ CREATE INDEX image_by_use ON image (last_used, bytes);
 CREATE TABLE payload (
     id       INTEGER PRIMARY KEY,
     material BLOB NOT NULL,             -- what key is the hash of (key.c): compared on every hit
-    lowered  BLOB NOT NULL,             -- names of template instances, each ended by a zero byte
+    lowered  BLOB NOT NULL,             -- names of template instances, each ended by a zero byte;
+                                        -- then, where the compiler warned, byte 1, its words, zero
     image    BLOB NOT NULL              -- the code
 );
 

@@ -290,7 +290,8 @@ void qn_store_put(qn_store *store, const qn_key *key, const qn_image *image,
 {
     qn_text lowered = {0};
     pthread_mutex_lock(&store->lock);
-    if (qn_row_join(&lowered, image->lowered, image->lowered_count) && qn_store_connect(store) &&
+    if (qn_row_join(&lowered, image->lowered, image->lowered_count) &&
+        qn_row_join_warnings(&lowered, image->log) && qn_store_connect(store) &&
         !store->read_only) {
         put(store, key, image, row, (qn_str){lowered.data, lowered.length});
     }

@@ -123,6 +123,8 @@ void qn_row_key(unsigned char out[16], const qn_key *key);
 qn_str qn_row_bytes(sqlite3_stmt *statement, int column);
 /** Names joined, each ended by a zero byte; false: out of memory. */
 bool qn_row_join(qn_text *out, char *const *names, size_t count);
+/** Add the compiler's warnings behind the names. */
+bool qn_row_join_warnings(qn_text *out, const char *warnings);
 /** The reverse, into `out`. */
 bool qn_row_split(qn_image *out, qn_str lowered);
 

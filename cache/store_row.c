@@ -60,6 +60,26 @@ bool qn_row_join(qn_text *out, char *const *names, size_t count)
     return !out->failed;
 }
 
+/* No name begins so. */
+#define WARNINGS '\1'
+
+bool qn_row_join_warnings(qn_text *out, const char *warnings)
+{
+    const char lead = WARNINGS;
+    if (warnings && *warnings) {
+        qn_text_add(out, &lead, 1);
+        qn_text_add(out, warnings, strlen(warnings) + 1);
+    }
+    return !out->failed;
+}
+
+static bool take_warnings(qn_image *out, const char *warnings)
+{
+    qn_free(out->log);
+    out->log = qn_strdup(warnings);
+    return out->log != NULL;
+}
+
 bool qn_row_split(qn_image *out, qn_str lowered)
 {
     size_t count = 0;
@@ -73,13 +93,16 @@ bool qn_row_split(qn_image *out, qn_str lowered)
     if (!out->lowered) {
         return false;
     }
-    out->lowered_count = count;
     const char *name = lowered.data;
     for (size_t k = 0; k < count; k++, name += strlen(name) + 1) {
+        if (*name == WARNINGS) {
+            return take_warnings(out, name + 1);
+        }
         out->lowered[k] = qn_strdup(name);
         if (!out->lowered[k]) {
             return false;
         }
+        out->lowered_count++;
     }
     return true;
 }

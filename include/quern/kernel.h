@@ -223,6 +223,13 @@ QUERN_API quern_status quern_explain(quern_explanation **out, quern_kernel *kern
                                      const quern_call_options *options);
 QUERN_API void quern_explanation_free(quern_explanation *explanation);
 
+/** What the compiler warned of in the kernel's own texts, in all that was compiled for it so far:
+ * each warning once, with its place and the line. *out is "" when there is none; free it with
+ * quern_free(). Images keep their warnings: it makes no difference whether one was compiled or came
+ * from memory or from the cache. Thread-safe; waits for nothing.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_OUT_OF_MEMORY. */
+QUERN_API quern_status quern_kernel_warnings(char **out, quern_kernel *kernel);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

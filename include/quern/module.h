@@ -69,6 +69,11 @@ typedef struct quern_module_options {
 QUERN_API quern_status quern_module_new(quern_module **out, quern_engine *engine,
                                         const char *source, const quern_module_options *options);
 
+/** What the compiler warned of in the source of a module and in its headers in memory, as
+ * quern_kernel_warnings() does; "" for images and for what was linked. Free *out with quern_free().
+ */
+QUERN_API quern_status quern_module_warnings(char **out, quern_module *module);
+
 /** Load an image from memory: a cubin, PTX, or a fatbin, told apart by its first bytes. Copied.
  * The software device takes PTX, and fatbins that hold PTX.
  * Errors: QUERN_ERROR_IMAGE (damaged, or for another GPU: both are named), _DEVICE_MEMORY. */

@@ -135,6 +135,8 @@ void qn_text_free(qn_text *text);
 
 /** Message, place with a caret, then what is to be read of the compiler's log. */
 void qn_error_print(qn_text *out, const quern_error *error, const char *log);
+/** The same of a warning: its message and its place. */
+void qn_warning_print(qn_text *out, const quern_error *warning);
 
 /* ---- library.c: shared libraries ---------------------------------------------------------- */
 

@@ -150,6 +150,14 @@ static void print_place(qn_text *out, const quern_error *error)
     print_line(out, line, begin, end);
 }
 
+void qn_warning_print(qn_text *out, const quern_error *warning)
+{
+    qn_text_printf(out, "warning: %s\n", warning->message);
+    if (warning->begin < warning->end) {
+        print_place(out, warning);
+    }
+}
+
 void qn_error_print(qn_text *out, const quern_error *error, const char *log)
 {
     qn_text_printf(out, "error: %s\n", error->message);

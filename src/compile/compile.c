@@ -112,6 +112,16 @@ static quern_status read_log(job *j)
     return result == NVRTC_OK ? QUERN_OK : fail_result(j, result, "giving its log");
 }
 
+/* Of the log of a success only what concerns the user. */
+static quern_status keep_warnings(job *j, qn_user_texts texts)
+{
+    qn_text warnings = {0};
+    qn_log_warnings(&warnings, qn_str_of(j->log), texts);
+    qn_free(j->log);
+    j->log = qn_text_take(&warnings);
+    return j->log ? QUERN_OK : qn_fail_memory("reading the compiler's log");
+}
+
 static quern_status compile(job *j, const qn_user_text *user_texts, size_t user_text_count)
 {
     qn_options options;
@@ -120,7 +130,7 @@ static quern_status compile(job *j, const qn_user_text *user_texts, size_t user_
     int result = j->nvrtc->CompileProgram(j->program, options.count, options.list);
     QN_TRY(read_log(j));
     if (result == NVRTC_OK) {
-        return QUERN_OK;
+        return keep_warnings(j, (qn_user_texts){user_texts, user_text_count});
     }
     quern_status status;
     qn_text rest = {0};

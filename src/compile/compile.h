@@ -27,7 +27,7 @@ typedef struct qn_image {
     size_t size;
     char **lowered; /**< the mangled name of each name expression asked for */
     size_t lowered_count;
-    char *log;         /**< what the compiler said, warnings included; "" from the cache */
+    char *log;         /**< its warnings about the user's own texts, as it printed them; or "" */
     double compile_ms; /**< time in NVRTC */
 } qn_image;
 void qn_image_free(qn_image *image);
@@ -193,6 +193,12 @@ typedef struct qn_user_text {
  * kernels that there are; QUERN_ERROR_INVALID_ARGUMENT for options that cannot be given. */
 quern_status qn_compile(qn_image *out, const qn_compile_request *request,
                         const qn_user_text *user_texts, size_t user_text_count);
+
+/* ---- warnings.c ---------------------------------------------------------------------------- */
+
+/** Append the warnings of an image's log that `out` does not have yet: for each a sentence with its
+ * place, and the user's line with a caret. */
+void qn_warnings_print(qn_text *out, qn_str log, const qn_user_text *texts, size_t text_count);
 
 /* ---- options.c ------------------------------------------------------------------------------ */
 

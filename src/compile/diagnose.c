@@ -27,9 +27,7 @@ static bool quotes(qn_str message, qn_str token)
     return p && p > message.data && p[-1] == '"' && p[token.length] == '"';
 }
 
-/* The place of the error in its line of the user's text; NULL when the compiler shows another line
- * than it names, as it does inside a macro of several lines. */
-static const char *place_in_line(const qn_entry *found, qn_str line)
+const char *qn_place_in_line(const qn_entry *found, qn_str line)
 {
     bool same = line.length > 0 && qn_str_same(qn_trim(found->printed), qn_trim(line));
     if (!same || found->caret > line.length) {
@@ -97,7 +95,7 @@ static bool is_bracket_open(const qn_user_text *text, const char *place, qn_str 
 static quern_status fail_in_text(const qn_entry *found, qn_str message, const qn_user_text *text)
 {
     qn_str line = qn_text_line(text->text, found->line);
-    const char *place = place_in_line(found, line);
+    const char *place = qn_place_in_line(found, line);
     size_t at;
     qn_str header = qn_missing_header(found, line);
     if (is_bracket_open(text, place ? place : line.data, message, &at)) {

@@ -147,7 +147,8 @@ static void fail_with_chain(const qn_entry *found, qn_str message, const qn_user
                 found->caret <= line.length;
     qn_str missing = qn_missing_header(found, line);
     size_t at;
-    if (qn_begins(message, "expected a") && qn_bracket_unmatched(header->text, &at)) {
+    bool bracket = qn_begins(message, "expected a") || qn_begins(message, "closing brace of ");
+    if (bracket && qn_bracket_unmatched(header->text, &at)) {
         qn_fail_past_end((qn_str){said.data, said.length}, header);
     } else if (missing.length > 0) {
         qn_fail_at_span(header, missing, "%s", said.data ? said.data : "");
@@ -194,7 +195,9 @@ static bool include_before(const char *text, const char *place, qn_directive *d)
 bool qn_fail_in_ended_header(const qn_entry *found, qn_str message, qn_user_texts texts,
                              const qn_compile_request *request)
 {
-    bool misses = qn_begins(message, "expected a \"") || qn_begins(message, "linkage spec");
+    bool misses = qn_begins(message, "expected a \"") ||
+                  qn_begins(message, "expected an expression") ||
+                  qn_begins(message, "linkage spec");
     const qn_user_text *text = qn_text_named(texts, found->file);
     text = text ? text : qn_text_before(texts, found->file);
     if (!misses || !text) {

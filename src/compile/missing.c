@@ -5,6 +5,7 @@
  */
 #include "compile/nvrtc.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Of the host's C or C++ library, with or without ".h". */
@@ -74,12 +75,15 @@ void qn_explain_missing(qn_text *out, qn_str name, const qn_str *beside,
     } else if (qn_cuda_header_is(name)) {
         int major, minor;
         qn_compiler_version(&major, &minor);
-        qn_text_printf(
-            out,
-            "it is one of CUDA's; install the CUDA Toolkit %d.%d, or the Python packages "
-            "nvidia-cuda-runtime, nvidia-cuda-crt and nvidia-cuda-cccl of that version, "
-            "and set CUDA_HOME to the folder that has include/ in it",
-            major, minor);
+        char version[32] = "";
+        if (major > 0) {
+            snprintf(version, sizeof version, " %d.%d", major, minor);
+        }
+        qn_text_printf(out,
+                       "it is one of CUDA's; install the CUDA Toolkit%s, or the Python packages "
+                       "nvidia-cuda-runtime, nvidia-cuda-crt and nvidia-cuda-cccl%s, and set "
+                       "CUDA_HOME to the folder that has include/ in it",
+                       version, major > 0 ? " of that version" : "");
     } else {
         qn_text_puts(out, "add its folder with -I, or give it as a header in memory");
     }

@@ -276,6 +276,10 @@ quern_status qn_diagnose(qn_str log, const qn_compile_request *request,
 quern_status qn_diagnose_option(qn_str log, const qn_compile_request *request,
                                 const qn_nvrtc *nvrtc);
 
+/** The place of a finding in its line of the user's text; NULL when the compiler shows another line
+ * than it names, as it does inside a macro of several lines. */
+const char *qn_place_in_line(const qn_entry *found, qn_str line);
+
 /* ---- directives.c ------------------------------------------------------------------------- */
 
 /** A name as it is written, and whether in quotes. */

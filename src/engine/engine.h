@@ -102,6 +102,7 @@ typedef struct qn_module {
     qn_origin origin;
     char target[16]; /**< "sm_90", "compute_75" */
     char *ptx;       /**< when the image is PTX, else NULL */
+    char *warnings;  /**< the compiler's, about the user's texts; "" for none */
     char **lowered;  /**< the mangled name of each name expression */
     size_t lowered_count;
 } qn_module;
@@ -181,6 +182,8 @@ struct quern_kernel {
 
 /** Check the two lists of parameters of a definition. */
 quern_status qn_check_signature(const char *function, const char *in, const char *result);
+/** Refuse a kernel that surely never assigns one of its outputs (outputs.c). */
+quern_status qn_outputs_check(quern_kernel *kernel);
 /** Make a kernel without resetting the error record. */
 quern_status qn_kernel_new(quern_kernel **out, quern_engine *engine,
                            const qn_definition *definition);

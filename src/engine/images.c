@@ -65,7 +65,7 @@ static bool image_copy(qn_image *to, const qn_image *from)
     to->size = from->size;
     to->compile_ms = from->compile_ms;
     to->data = qn_alloc(from->size + 1);
-    to->log = qn_strdup("");
+    to->log = qn_strdup(from->log != NULL ? from->log : "");
     to->lowered = qn_calloc(from->lowered_count + 1, sizeof *to->lowered);
     bool ok = to->data != NULL && to->log != NULL && to->lowered != NULL;
     for (size_t k = 0; ok && k < from->lowered_count; k++) {

@@ -137,7 +137,8 @@ static quern_status define(quern_kernel *kernel, const qn_definition *d)
     kernel->exclusive = d->exclusive;
     kernel->has_identity = d->texts[QN_IDENTITY].text != NULL;
     study(kernel);
-    return d->kind->check != NULL ? d->kind->check(kernel) : QUERN_OK;
+    QN_TRY(d->kind->check != NULL ? d->kind->check(kernel) : QUERN_OK);
+    return qn_outputs_check(kernel);
 }
 
 quern_status qn_check_signature(const char *function, const char *in, const char *result)

@@ -54,6 +54,7 @@ void qn_module_free(quern_engine *engine, qn_module *m)
     }
     qn_free(m->lowered);
     qn_free(m->ptx);
+    qn_free(m->warnings);
     qn_free(m);
 }
 
@@ -65,6 +66,10 @@ static bool keep(qn_module *m, const qn_image *image)
         if (m->ptx == NULL) {
             return false;
         }
+    }
+    m->warnings = qn_strdup(image->log != NULL ? image->log : "");
+    if (m->warnings == NULL) {
+        return false;
     }
     m->lowered = qn_calloc(image->lowered_count + 1, sizeof *m->lowered);
     for (size_t k = 0; m->lowered != NULL && k < image->lowered_count; k++) {

@@ -45,7 +45,20 @@ quern_status quern_reduction(quern_kernel **out, quern_engine *engine, const cha
 /** `post` sees the outputs. */
 static quern_status check(const quern_kernel *kernel)
 {
-    return qn_fold_check_signature(kernel, kernel->signature.input_count);
+    QN_TRY(qn_fold_check_signature(kernel, kernel->signature.input_count));
+    const qn_signature *s = &kernel->signature;
+    for (uint32_t p = 0; p < s->input_count; p++) {
+        const qn_parameter *q = &s->parameters[p];
+        const char *hidden = qn_str_is(q->name, "a") ? "a" : qn_str_is(q->name, "b") ? "b" : NULL;
+        if (hidden != NULL && !qn_text_uses(kernel->texts[QN_MAP].text, hidden)) {
+            return qn_fail_at(QUERN_ERROR_SIGNATURE, "in", qn_str_of(s->in_text), q->name_begin,
+                              q->name_end,
+                              "'%s' is a combined value in %s's reduce and post, and map does not "
+                              "use the input: call it otherwise",
+                              hidden, kernel->name);
+        }
+    }
+    return QUERN_OK;
 }
 
 /* ---- planning ------------------------------------------------------------------------------- */

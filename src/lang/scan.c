@@ -226,6 +226,115 @@ bool qn_text_declares_reference(const char *text)
     }
 }
 
+/* ---- assignments ------------------------------------------------------------------------------
+ */
+
+/* Does an operator that assigns stand at `p`: = += <<= ++ and their like? */
+static bool is_assignment(const char *p)
+{
+    p = skip_blank(p);
+    size_t shift = (p[0] == '<' || p[0] == '>') && p[0] == p[1] ? 2 : 0;
+    size_t operator= shift != 0 ? shift : * p != '\0' && strchr("+-*/%&|^", *p) != NULL;
+    bool step = (p[0] == '+' || p[0] == '-') && p[0] == p[1];
+    return step || (p[operator] == '=' && p[operator + 1] != '=');
+}
+
+/* Past [...], .member and the parentheses that close around a name; *method: a method is called. */
+static const char *skip_access(const char *p, bool *method)
+{
+    for (;;) {
+        const char *next = p;
+        token t = next_token(&next);
+        if (qn_str_is(t.text, "[")) {
+            for (int depth = 1; depth > 0 && t.kind != END;) {
+                t = next_token(&next);
+                depth += qn_str_is(t.text, "[") - qn_str_is(t.text, "]");
+            }
+        } else if (qn_str_is(t.text, ".")) {
+            t = next_token(&next);
+            const char *behind = next;
+            *method |= t.kind == IDENTIFIER && qn_str_is(next_token(&behind).text, "(");
+        } else if (!qn_str_is(t.text, ")")) {
+            return p;
+        }
+        p = next;
+    }
+}
+
+static bool is_one_of(token t, const char *characters)
+{
+    return t.kind == PUNCTUATION && strchr(characters, t.text.data[0]) != NULL;
+}
+
+/* Might the name between `before` and `rest` be written to? As an argument it might where there
+ * are functions that take a reference. */
+static bool may_write_here(token before, const char *rest, bool functions)
+{
+    bool method = false;
+    const char *behind = skip_access(rest, &method);
+    const char *next = rest;
+    token t = next_token(&next);
+    bool argument = is_one_of(before, "(,{") && is_one_of(t, "),}");
+    bool stepped = is_one_of(before, "+-") && before.text.data[-1] == before.text.data[0];
+    return method || stepped || is_assignment(behind) || is_one_of(before, "&)?:*") ||
+           (argument && functions);
+}
+
+bool qn_text_may_assign(const char *text, const char *name, bool functions)
+{
+    static const char *const anything[] = {"asm", "__asm", "__asm__", "define"};
+    bool any = strstr(text, "##") != NULL || qn_text_declares_reference(text);
+    for (size_t k = 0; k < QN_COUNT(anything) && !any; k++) {
+        any = qn_text_uses(text, anything[k]);
+    }
+    token before = {PUNCTUATION, QN_STR(" ;")};
+    before.text = (qn_str){before.text.data + 1, 1};
+    bool used = false;
+    token named = before, typed = before; /* the two in front of `before` */
+    for (token t = next_token(&text); t.kind != END; t = next_token(&text)) {
+        bool member = qn_str_is(before.text, ".") || qn_str_is(before.text, ">");
+        if (t.kind == IDENTIFIER && qn_str_is(t.text, name)) {
+            used = true;
+            any |= qn_str_is(before.text, "=") &&
+                   (qn_str_is(typed.text, "&&") || qn_str_is(named.text, "]")); /* auto &&r = y */
+            if (!member && may_write_here(before, text, functions)) {
+                return true;
+            }
+        }
+        typed = named;
+        named = before;
+        before = t;
+    }
+    return any && used;
+}
+
+bool qn_text_finds(const char *text, const char *name, size_t *begin, size_t *end)
+{
+    const char *rest = text;
+    for (token t = next_token(&rest); t.kind != END; t = next_token(&rest)) {
+        if (t.kind == IDENTIFIER && qn_str_is(t.text, name)) {
+            *begin = (size_t)(t.text.data - text);
+            *end = *begin + t.text.length;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool qn_text_has_other_words(const char *text, const char *const *names, size_t count)
+{
+    for (token t = next_token(&text); t.kind != END; t = next_token(&text)) {
+        bool known = t.kind != IDENTIFIER;
+        for (size_t k = 0; k < count && !known; k++) {
+            known = qn_str_is(t.text, names[k]);
+        }
+        if (!known) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- expressions and statements ------------------------------------------------------------- */
 
 bool qn_text_is_blank(const char *text)

@@ -54,6 +54,8 @@ int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
 int cli_usage(const char *command, const char *format, ...) CLI_PRINTF(2, 3);
 /* The library's last failure; `about` (may be NULL) says what it was about. CLI_FAILURE. */
 int cli_fail_library(const char *about);
+/* Print what the compiler warned of, lines of the library, and free it with quern_free(). */
+void cli_warn(char *warnings);
 /* Make sure that what was printed has reached standard output. */
 int cli_flush(void);
 
@@ -328,7 +330,8 @@ typedef struct cli_job_options {
          1,                                                                                        \
          1000000},                                                                                 \
     {                                                                                              \
-        "quiet", NULL, "do not print outputs", CLI_FLAG, offsetof(type, job.quiet)                 \
+        "quiet", NULL, "print neither outputs nor the compiler's warnings", CLI_FLAG,              \
+            offsetof(type, job.quiet)                                                              \
     }
 
 /* The line that the commands of snippets have besides. */
@@ -368,6 +371,8 @@ const char *cli_identity(const char *word);
 void cli_job_axes(cli_job *job, const cli_numbers *axes);
 /* Load the arguments that the parameters were given, and do what the options ask for. */
 int cli_job_run(cli_job *job);
+/* Before a snippet is defined: declare its parameters, and see that no word was left out. */
+int cli_job_declare(cli_job *job, const cli_list *words);
 /* The same for a snippet: its parameters are the signature in words 0 and 1, their arguments the
  * words that the command did not need itself, and `size` is that of --size. */
 int cli_job_run_snippet(cli_job *job, const cli_list *words, const cli_number *size);

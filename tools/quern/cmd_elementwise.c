@@ -41,6 +41,7 @@ static const char examples[] =
 static int define(cli_job *job, const void *context, const cli_list *words)
 {
     const elementwise_options *options = context;
+    CLI_TRY(cli_job_declare(job, words));
     quern_kernel_options kernel = QUERN_KERNEL_OPTIONS_INIT;
     kernel.name = options->name;
     kernel.preamble = options->preamble;

@@ -115,6 +115,10 @@ static int open_function(cli_job *job, const raw_options *options, const char *p
     if (quern_module_open(&module, job->engine, path, &compile) != QUERN_OK) {
         return cli_job_fail(job);
     }
+    char *warnings;
+    if (!options->job.quiet && quern_module_warnings(&warnings, module) == QUERN_OK) {
+        cli_warn(warnings);
+    }
     quern_status status = quern_module_function(&job->function, module, options->kernel);
     quern_module_release(module); /* the function keeps it */
     return status == QUERN_OK ? CLI_OK : cli_fail_library(NULL);

@@ -52,6 +52,7 @@ static const char examples[] =
 static int define(cli_job *job, const void *context, const cli_list *words)
 {
     const reduce_options *options = context;
+    CLI_TRY(cli_job_declare(job, words));
     quern_reduction_options kernel = QUERN_REDUCTION_OPTIONS_INIT;
     kernel.ordered = (uint32_t)options->ordered;
     kernel.name = options->name;

@@ -51,6 +51,7 @@ static const char examples[] =
 static int define(cli_job *job, const void *context, const cli_list *words)
 {
     const scan_options *options = context;
+    CLI_TRY(cli_job_declare(job, words));
     quern_scan_options kernel = QUERN_SCAN_OPTIONS_INIT;
     kernel.exclusive = (uint32_t)options->exclusive;
     kernel.name = options->name;

@@ -80,6 +80,16 @@ int cli_job_fail(const cli_job *job)
     return cli_fail_library(NULL);
 }
 
+/* What the compiler warned of in the snippet. */
+static void warn(const cli_job *job)
+{
+    char *warnings;
+    if (job->kernel && !job->options.quiet &&
+        quern_kernel_warnings(&warnings, job->kernel) == QUERN_OK) {
+        cli_warn(warnings);
+    }
+}
+
 static int explain(cli_job *job, const quern_value *values)
 {
     quern_explanation *explanation;
@@ -87,6 +97,7 @@ static int explain(cli_job *job, const quern_value *values)
         QUERN_OK) {
         return cli_job_fail(job);
     }
+    warn(job);
     if (job->options.explain) {
         fputs(explanation->text, stdout);
     }
@@ -137,6 +148,7 @@ static int compute(cli_job *job, quern_value *values)
     if (!good) {
         return cli_job_fail(job);
     }
+    warn(job);
     for (size_t k = 0; job->options.quiet && k < parameters->count; k++) {
         parameters->items[k].print = false;
     }
@@ -212,20 +224,27 @@ int cli_job_run(cli_job *job)
     return shows && !job->options.time.given ? CLI_OK : compute(job, values);
 }
 
-static int assign(cli_job *job, const cli_list *words)
+int cli_job_declare(cli_job *job, const cli_list *words)
 {
     const cli_command *command = job->command;
-    size_t used = command->word_count;
-    const cli_list assignments = {words->items + used, words->count - used};
     cli_parameters_declare(&job->parameters, words->items[0], false);
     cli_parameters_declare(&job->parameters, words->items[1], true);
-    for (size_t k = 2; k < used; k++) { /* with a word left out, an argument stands in its place */
+    for (size_t k = 2; k < command->word_count;
+         k++) { /* with a word left out, an argument stands in its place */
         if (cli_parameters_is_assignment(&job->parameters, words->items[k])) {
             return cli_usage(command->name, "%s is missing in front of \"%s\": quern %s%s%s",
                              command->words[k], words->items[k], command->name,
                              cli_command_words(command), command->usage);
         }
     }
+    return CLI_OK;
+}
+
+static int assign(cli_job *job, const cli_list *words)
+{
+    const cli_command *command = job->command;
+    size_t used = command->word_count;
+    const cli_list assignments = {words->items + used, words->count - used};
     return cli_parameters_assign(&job->parameters, command->name, &assignments);
 }
 

@@ -47,6 +47,18 @@ int cli_fail_library(const char *about)
     return CLI_FAILURE;
 }
 
+void cli_warn(char *warnings)
+{
+    static const char lead[] = "warning: ";
+    for (const char *line = warnings; line && *line;) {
+        size_t length = strcspn(line, "\n") + 1;
+        fprintf(stderr, "%s%.*s", strncmp(line, lead, sizeof lead - 1) == 0 ? "quern: " : "",
+                (int)length, line);
+        line += length;
+    }
+    quern_free(warnings);
+}
+
 int cli_flush(void)
 {
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -11,16 +11,29 @@
 #include <ctype.h>
 #include <string.h>
 
+/* The word in front of the colon is neither a dtype nor a generator. */
+static bool refuse_word(const char *text, const char *word, cli_problem *problem)
+{
+    size_t dtype_count, kind_count, length = strlen(word);
+    const char *const *dtypes = cli_dtype_names(&dtype_count);
+    const char *const *kinds = cli_generator_names(&kind_count);
+    const char *behind = text + length + 1;
+    bool generator = strchr(behind, ':') || quern_dtype_from_name(behind) != QUERN_DTYPE_NONE;
+    if (cli_nearest(word, dtypes, dtype_count) || !generator) {
+        return cli_problem_set(problem, 0, length, "there is no dtype \"%s\"%s", word,
+                               cli_did_you_mean(word, dtypes, dtype_count));
+    }
+    return cli_problem_set(problem, 0, length, "there is no generator \"%s\"%s", word,
+                           cli_did_you_mean(word, kinds, kind_count));
+}
+
 /* DTYPE ":" number */
 static bool typed_number(cli_value *out, const char *text, size_t colon, cli_problem *problem)
 {
     const char *name = cli_strndup(text, colon);
     quern_dtype dtype = quern_dtype_from_name(name);
     if (dtype == QUERN_DTYPE_NONE) {
-        size_t count;
-        const char *const *names = cli_dtype_names(&count);
-        return cli_problem_set(problem, 0, colon, "there is no dtype \"%s\"%s", name,
-                               cli_did_you_mean(name, names, count));
+        return refuse_word(text, name, problem);
     }
     if (!cli_number_parse(&out->direct, text + colon + 1, dtype, problem)) {
         problem->begin += colon + 1;

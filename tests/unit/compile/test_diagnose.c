@@ -168,8 +168,9 @@ static const diagnosis diagnoses[] = {
      ""},
     {"Command-line error: cannot open source file \"cuda_fp8.h\"\n\n", "y = x",
      "the options: the header \"cuda_fp8.h\" was not found: it is one of CUDA's; install the CUDA "
-     "Toolkit, or the Python packages nvidia-cuda-runtime and nvidia-cuda-cccl, and set CUDA_HOME "
-     "to "
+     "Toolkit, or the Python packages nvidia-cuda-runtime, nvidia-cuda-crt and nvidia-cuda-cccl, "
+     "and "
+     "set CUDA_HOME to "
      "the folder that has include/ in it; looked in: the working folder, one, two (in generated "
      "code, next to the text "
      "given: see the source)",

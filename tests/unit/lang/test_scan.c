@@ -126,6 +126,60 @@ Test(scan, takes_address)
 
 static const struct {
     const char *text;
+    bool may, functions; /* with `functions`, or without */
+} assignments[] = {
+    {"", false, true},
+    {"x * 2", false, true},
+    {"y == 2", false, true},
+    {"y", false, true},
+    {"y + 1; y <= 2; y >= x; y != x; y < x", false, true},
+    {"sqrt(y)", false, false},
+    {"// y = 1\n\"y = 1\"", false, true},
+    {"p.y = 1", false, true},
+    {"p->y = 1", false, true},
+    {"yy = y", false, true},
+    {"w[y] = 1", false, false},
+    {"y = x", true, false},
+    {"y /* */ = x", true, false},
+    {"y += x", true, false},
+    {"y <<= x", true, false},
+    {"y >>= x", true, false},
+    {"y++", true, false},
+    {"--y", true, false},
+    {"y[3] = x", true, false},
+    {"y.re = x", true, false},
+    {"y[a[3]].re = x", true, false},
+    {"y.real(3)", true, false},
+    {"(y) = x", true, false},
+    {"((y)) += x", true, false},
+    {"(x > 1 ? y : z) = x", true, false},
+    {"(x > 1 ? z : y) = x", true, false},
+    {"f(&y)", true, false},
+    {"f(x, y)", true, true},
+    {"f{y}", true, true},
+    {"*(int *)&y = 1", true, false},
+    {"(int &)y = 1", true, false},
+    {"T &r = y; r = 1", true, false},
+    {"auto &&r = y; r = 1", true, false},
+    {"asm(\"mov %0, 1;\" : \"=r\"(y))", true, false},
+    {"#define OUT y\nOUT = 1", true, false},
+    {"if (x) { y = 1; }", true, false},
+    {"y", false, false},
+    {"(", false, true},
+    {"y[", false, true},
+    {"y.", false, true},
+};
+
+Test(scan, may_assign)
+{
+    for (size_t k = 0; k < QN_COUNT(assignments); k++) {
+        bool may = qn_text_may_assign(assignments[k].text, "y", assignments[k].functions);
+        cr_expect_eq(may, assignments[k].may, "%s", assignments[k].text);
+    }
+}
+
+static const struct {
+    const char *text;
     bool statements, blank;
 } kinds[] = {
     {"", false, true},
@@ -147,6 +201,8 @@ static const struct {
     {"return a", true, false},
     {"for (;;) {}", true, false},
     {")", false, false},
+    {"T t = f(x;", true, false}, /* the bracket without a partner hides no statement */
+    {"T t = x); return t", true, false},
 };
 
 Test(scan, kinds_of_text)

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * outputs: an output that a kernel never assigns would be memory that nobody wrote. In: a kernel's
+ * texts. Out: an error at the place where the output is only read, or of the whole text. The thing
+ * to know: only what is sure is refused. A macro, a reference, a function of the preamble may
+ * assign.
+ */
+#include "engine/engine.h"
+#include <string.h>
+
+/** What a text sees by name anyhow, so that these are no macros. */
+typedef struct known_names {
+    const char *list[QUERN_MAX_PARAMETERS + 3];
+    size_t count;
+} known_names;
+
+static bool read_names(known_names *names, quern_kernel *kernel)
+{
+    static const char *const given[] = {"i", "a", "_J"};
+    const qn_signature *s = &kernel->signature;
+    for (uint32_t p = 0; p < s->count; p++) {
+        const qn_str *name = &s->parameters[p].name;
+        names->list[p] = qn_arena_strndup(&kernel->arena, name->data, name->length);
+        if (names->list[p] == NULL) {
+            return false;
+        }
+    }
+    for (size_t k = 0; k < QN_COUNT(given); k++) {
+        names->list[s->count + k] = given[k];
+    }
+    names->count = s->count + QN_COUNT(given);
+    return true;
+}
+
+static bool includes_headers(const quern_kernel *kernel)
+{
+    bool includes = false;
+    for (uint32_t o = 0; o < kernel->option_count; o++) {
+        includes |= strstr(kernel->options[o], "include") != NULL;
+    }
+    for (int t = 0; t < QN_TEXTS; t++) {
+        includes |= qn_text_uses(kernel->texts[t].text, "include");
+    }
+    return includes;
+}
+
+/** Could a macro of another text, of the options or of a header assign the output? */
+static bool macro_may_assign(const quern_kernel *kernel, const char *text, const char *name,
+                             const known_names *names)
+{
+    for (int t = 0; t < QN_TEXTS; t++) {
+        const char *other = kernel->texts[t].text;
+        if (other != text && strchr(other, '#') != NULL &&
+            (qn_text_uses(other, name) || strstr(other, "##") != NULL)) {
+            return true;
+        }
+    }
+    for (uint32_t o = 0; o < kernel->option_count; o++) {
+        if (qn_text_uses(kernel->options[o], name) || strstr(kernel->options[o], "##") != NULL) {
+            return true;
+        }
+    }
+    return includes_headers(kernel) && qn_text_has_other_words(text, names->list, names->count);
+}
+
+static quern_status refuse(const qn_user_text *text, const char *name)
+{
+    qn_str whole = qn_str_of(text->text);
+    size_t begin = strspn(text->text, " \t\n"), end = whole.length;
+    bool read = qn_text_finds(text->text, name, &begin, &end);
+    const char *behind = text->text + end + strspn(text->text + end, " ");
+    const char *only = !read                           ? ""
+                       : strncmp(behind, "==", 2) == 0 ? ", it only compares it"
+                                                       : ", it only reads it";
+    return qn_fail_at(QUERN_ERROR_INVALID_ARGUMENT, text->file_name, whole, begin, end,
+                      "the %s never assigns the output \"%s\"%s: write %s = ...", text->file_name,
+                      name, only, name);
+}
+
+quern_status qn_outputs_check(quern_kernel *kernel)
+{
+    bool fold = kernel->texts[QN_POST].text[0] != '\0';
+    const qn_user_text *text = &kernel->texts[fold ? QN_POST : QN_OPERATION];
+    bool functions = !qn_text_is_blank(kernel->texts[QN_PREAMBLE].text) || includes_headers(kernel);
+    known_names names;
+    if (!read_names(&names, kernel)) {
+        return qn_fail_memory("defining a kernel");
+    }
+    for (uint32_t p = kernel->signature.input_count; p < kernel->signature.count; p++) {
+        if (!kernel->signature.parameters[p].raw &&
+            !qn_text_may_assign(text->text, names.list[p], functions) &&
+            !macro_may_assign(kernel, text->text, names.list[p], &names)) {
+            return refuse(text, names.list[p]);
+        }
+    }
+    return QUERN_OK;
+}
