@@ -14,6 +14,14 @@ template <typename T_> struct alignas(2 * sizeof(T_)) complex {
     __device__ complex(T_ r) : re(r), im(0)
     {
     }
+#ifdef QUERN_HAS_HALF
+    __device__ complex(float16 r) : re(r), im(0)
+    {
+    }
+    __device__ complex(bfloat16 r) : re(r), im(0)
+    {
+    }
+#endif
     __device__ complex(T_ r, T_ i) : re(r), im(i)
     {
     }
@@ -78,6 +86,14 @@ QUERN_REAL(unsigned long long)
 QUERN_REAL(float)
 QUERN_REAL(double)
 #undef QUERN_REAL
+#ifdef QUERN_HAS_HALF
+template <> struct real_number<float16> {
+    typedef float type;
+};
+template <> struct real_number<bfloat16> {
+    typedef float type;
+};
+#endif
 
 template <typename A_, typename B_> using sum_type = decltype(A_() + B_());
 

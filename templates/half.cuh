@@ -54,8 +54,13 @@ __device__ __forceinline__ float bfloat_value(unsigned short bits)
 
 }  // namespace quern
 
-// One class for both; integers convert by way of double, which holds any that a half can.
-#define QUERN_HALF(NAME, BITS, VALUE)                                                              \
+struct float16;
+struct bfloat16;
+
+// One class for both; integers convert by way of double, which holds any that a half can. `OTHER`: the
+// other one. It is assigned, but does not convert to this one by itself: else `c ? x : y` of both would
+// be ambiguous; so it is a float, as every expression of both.
+#define QUERN_HALF(NAME, OTHER, BITS, VALUE)                                                       \
     struct NAME {                                                                                  \
         unsigned short bits;                                                                       \
         NAME() = default;                                                                          \
@@ -67,6 +72,7 @@ __device__ __forceinline__ float bfloat_value(unsigned short bits)
         __device__ NAME(unsigned long v) : bits(quern::BITS((double)v)) {}                         \
         __device__ NAME(long long v) : bits(quern::BITS((double)v)) {}                             \
         __device__ NAME(unsigned long long v) : bits(quern::BITS((double)v)) {}                    \
+        __device__ NAME &operator=(const OTHER &v);                                                \
         __device__ operator float() const { return quern::VALUE(bits); }                           \
         __device__ NAME &operator+=(float v) { return *this = (float)*this + v; }                  \
         __device__ NAME &operator-=(float v) { return *this = (float)*this - v; }                  \
@@ -74,8 +80,18 @@ __device__ __forceinline__ float bfloat_value(unsigned short bits)
         __device__ NAME &operator/=(float v) { return *this = (float)*this / v; }                  \
         __device__ NAME &operator++() { return *this += 1.0f; }                                    \
         __device__ NAME &operator--() { return *this -= 1.0f; }                                    \
+        __device__ NAME operator++(int) { NAME v = *this; return *this += 1.0f, v; }               \
+        __device__ NAME operator--(int) { NAME v = *this; return *this -= 1.0f, v; }               \
     };
-
-QUERN_HALF(float16, half_bits, half_value)
-QUERN_HALF(bfloat16, bfloat_bits, bfloat_value)
+QUERN_HALF(float16, bfloat16, half_bits, half_value)
+QUERN_HALF(bfloat16, float16, bfloat_bits, bfloat_value)
 #undef QUERN_HALF
+
+__device__ __forceinline__ float16 &float16::operator=(const bfloat16 &v)
+{
+    return *this = (float)v;
+}
+__device__ __forceinline__ bfloat16 &bfloat16::operator=(const float16 &v)
+{
+    return *this = (float)v;
+}

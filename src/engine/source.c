@@ -26,6 +26,7 @@ static const qn_header all_headers[QN_HEADER_COUNT] = {
     [QN_HEADER_COMPLEX_INVERSE] = {"quern/complex_inverse.cuh", qn_embedded_complex_inverse_cuh},
     [QN_HEADER_MINMAX] = {"quern/minmax.cuh", qn_embedded_minmax_cuh},
     [QN_HEADER_ATOMIC] = {"quern/atomic.cuh", qn_embedded_atomic_cuh},
+    [QN_HEADER_MATH] = {"quern/math.cuh", qn_embedded_math_cuh},
     [QN_HEADER_FOLD] = {"quern/fold.cuh", qn_embedded_fold_cuh},
     [QN_HEADER_SCAN] = {"quern/scan.cuh", qn_embedded_scan_cuh},
 };
@@ -254,8 +255,9 @@ static quern_status expand(qn_text *out, const qn_call *call, const qn_source_te
 quern_status qn_source_expand(qn_text *out, const qn_call *call, const qn_source_template *template,
                               qn_header *headers, size_t *header_count)
 {
-    unsigned set = needed_headers(call) | template->headers;
     qn_text common[3] = {{0}};
+    unsigned set = needed_headers(call) | template->headers |
+                   (unsigned)qn_source_math(&common[1], call->kernel) << QN_HEADER_MATH;
     includes_hole(&common[0], set);
     types_hole(&common[1], call);
     qn_source_user(&common[2], call, QN_PREAMBLE);

@@ -26,6 +26,7 @@ typedef enum qn_header_id {
     QN_HEADER_COMPLEX_INVERSE,
     QN_HEADER_MINMAX,
     QN_HEADER_ATOMIC,
+    QN_HEADER_MATH,
     QN_HEADER_FOLD,
     QN_HEADER_SCAN,
     QN_HEADER_COUNT
@@ -59,6 +60,11 @@ void qn_source_read_begin(qn_text *out, const qn_call *call, uint32_t k);
 void qn_source_read_end(qn_text *out, const qn_call *call, uint32_t k);
 /** Operands as parameters of a lambda, by the user's names, each followed by a comma. */
 void qn_source_operands(qn_text *out, const qn_call *call, uint32_t first, uint32_t count);
+
+/* ---- source_math.c --------------------------------------------------------------------------- */
+
+/** The lines that overload the mathematical functions which the texts name; false: none. */
+bool qn_source_math(qn_text *out, const quern_kernel *kernel);
 
 /* ---- source_elementwise.c ------------------------------------------------------------------- */
 

@@ -126,17 +126,25 @@ static token next_token(const char **rest)
     return (token){kind, {p, (size_t)(end - p)}};
 }
 
+bool qn_text_next_name(const char **text, qn_str *name)
+{
+    token t;
+    do {
+        t = next_token(text);
+    } while (t.kind != IDENTIFIER && t.kind != END);
+    *name = t.text;
+    return t.kind == IDENTIFIER;
+}
+
 bool qn_text_uses(const char *text, const char *name)
 {
-    for (;;) {
-        token t = next_token(&text);
-        if (t.kind == END) {
-            return false;
-        }
-        if (t.kind == IDENTIFIER && qn_str_is(t.text, name)) {
+    qn_str used;
+    while (qn_text_next_name(&text, &used)) {
+        if (qn_str_is(used, name)) {
             return true;
         }
     }
+    return false;
 }
 
 /* ---- addresses ------------------------------------------------------------------------------- */
