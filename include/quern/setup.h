@@ -55,7 +55,7 @@ typedef struct quern_compiler_info {
 
 #define QUERN_COMPILER_INFO_INIT                                                                   \
     {                                                                                              \
-        sizeof(quern_compiler_info), 0, 0, 0, "", "", ""                                           \
+        sizeof(quern_compiler_info), 0, 0, 0, "", "", "", "", 0, 0                                 \
     }
 
 QUERN_API quern_status quern_get_compiler_info(quern_compiler_info *info, int load);

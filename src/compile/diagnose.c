@@ -39,7 +39,8 @@ const char *qn_place_in_line(const qn_entry *found, qn_str line)
             return p;
         }
     }
-    return line.data + found->caret;
+    return line.length < COLUMNS ? line.data + found->caret
+                                 : NULL; /* better none than a wrong one */
 }
 
 /* ---- brackets -------------------------------------------------------------------------------- */
@@ -98,7 +99,7 @@ static quern_status fail_in_text(const qn_entry *found, qn_str message, const qn
     const char *place = qn_place_in_line(found, line);
     size_t at;
     qn_str header = qn_missing_header(found, line);
-    if (is_bracket_open(text, place ? place : line.data, message, &at)) {
+    if (is_bracket_open(text, place ? place : line.data + line.length, message, &at)) {
         fail_at_bracket(text, at, message);
     } else if (header.length > 0) {
         qn_fail_at_span(text, header, "%.*s", (int)message.length, message.data);

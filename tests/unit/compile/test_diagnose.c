@@ -6,6 +6,7 @@
 #include "compile/nvrtc.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const folders[] = {"-Ione", "--std=c++17", "-I", "two"};
@@ -216,6 +217,44 @@ Test(diagnose, logs)
         cr_expect(length == strlen(d->marked) &&
                       strncmp(error->text + error->begin, d->marked, length) == 0,
                   "case %zu marks \"%.*s\"", k, (int)length, error->text + error->begin);
+    }
+}
+
+/* The compiler counts columns modulo 65536: a name that the message quotes tells which is meant, a
+ * bracket without a partner stands for itself, and else no column is told. */
+Test(diagnose, lines_of_many_columns)
+{
+    enum { LENGTH = 80000 };
+    static const struct {
+        const char *end, *says, *marked;
+    } cases[] = {
+        {"zz", "identifier \"zz\" is undefined", "zz"},
+        {"y = (x", "expected a \")\"", "("},
+        {"y = x x", "expected a \";\"", NULL},
+    };
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        qn_text line = {0}, log = {0};
+        while (line.length < LENGTH) {
+            qn_text_puts(&line, "y += 1; ");
+        }
+        size_t at = line.length;
+        qn_text_puts(&line, cases[k].end);
+        qn_text_printf(&log, "operation(1): error: %s\n  %s\n%*s\n", cases[k].says, line.data,
+                       (int)(at % 65536) + 3, "^");
+        qn_user_text text = {"operation", line.data};
+        cr_assert_eq(qn_diagnose(qn_str_of(log.data), &snippet, &text, 1), QUERN_ERROR_COMPILE);
+        const quern_error *error = quern_last_error();
+        char place[40];
+        snprintf(place, sizeof place,
+                 "operation:1:%zu: ", cases[k].marked ? at + 1 + (k == 1 ? 4 : 0) : 0);
+        const char *begins = cases[k].marked ? place : "operation:1: ";
+        cr_expect(strncmp(error->message, begins, strlen(begins)) == 0, "%.80s", error->message);
+        if (cases[k].marked) {
+            cr_expect(strncmp(error->text + error->begin, cases[k].marked,
+                              error->end - error->begin) == 0);
+        }
+        qn_text_free(&line);
+        qn_text_free(&log);
     }
 }
 
