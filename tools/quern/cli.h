@@ -87,6 +87,7 @@ const char *const *cli_dtype_names(size_t *count);
 
 typedef enum cli_option_kind {
     CLI_FLAG,     /* int: 1 when given */
+    CLI_CODE,     /* const char *: code or a type, or @FILE with it */
     CLI_TEXT,     /* const char *: the last one given */
     CLI_LIST,     /* cli_list: all that were given, in order */
     CLI_WORDS,    /* cli_list: as above, each split into words as a shell would */
@@ -150,6 +151,14 @@ int cli_options_parse(const cli_command *command, void *into, int argc, char **a
                       cli_list *words);
 /* Split `text` into words by the rules of a shell's quotes. */
 bool cli_split_words(cli_list *words, const char *text, cli_problem *problem);
+
+/* ---- text_file.c ---------------------------------------------------------------------------- */
+
+/* Read the text that *text names when it is "@FILE"; `name` is what the library calls it. */
+int cli_text_read(const char **text, const char *command, const char *name);
+/* A message of the library, with the names of files in front of lines and columns of their texts.
+ */
+const char *cli_text_name_files(const char *message);
 
 /* ---- help.c -------------------------------------------------------------------------------- */
 

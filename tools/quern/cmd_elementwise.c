@@ -14,11 +14,11 @@ typedef struct elementwise_options {
 #define FIELD(field) offsetof(elementwise_options, field)
 
 static const cli_option table[] = {
-    {"preamble", "CODE", "device code before the kernel: functions, types", CLI_TEXT,
+    {"preamble", "CODE", "device code before the kernel: functions, types", CLI_CODE,
      FIELD(preamble)},
-    {"loop-prep", "CODE", "statements before the loop over the elements", CLI_TEXT,
+    {"loop-prep", "CODE", "statements before the loop over the elements", CLI_CODE,
      FIELD(loop_prep)},
-    {"after-loop", "CODE", "statements after the loop over the elements", CLI_TEXT,
+    {"after-loop", "CODE", "statements after the loop over the elements", CLI_CODE,
      FIELD(after_loop)},
     CLI_COMPILER_OPTIONS(elementwise_options),
     {"size", "N", "number of elements, when all arrays are raw", CLI_NUMBER, FIELD(size)},

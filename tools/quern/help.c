@@ -36,11 +36,12 @@ const char cli_value_help[] =
     "  KIND:DTYPE:SHAPE     starts so; neither saved nor printed\n"
     "  left out             allocated and printed\n"
     "\n"
-    "Numbers alone make outputs without dimensions. With --show-source, --show-ptx or --explain\n"
-    "nothing is computed, unless --time is given: it saves and prints what the first call "
-    "computes,\n"
-    "and then repeats the call. Put what has brackets or * into quotes: "
-    "'x.npy[1:]'.\n";
+    "@FILE in the place of a text (IN, OUT, code) reads it from a file, @- from standard input; a\n"
+    "text that begins with @ is written @@. Numbers alone make outputs without dimensions.\n"
+    "With --show-source, --show-ptx or --explain nothing is computed, unless --time is given: it\n"
+    "saves and prints what the first call computes, and then repeats the call. Put what has "
+    "brackets\n"
+    "or * into quotes: 'x.npy[1:]'.\n";
 
 const char *cli_command_words(const cli_command *command)
 {

@@ -37,7 +37,7 @@ int cli_usage(const char *command, const char *format, ...)
 
 int cli_fail_library(const char *about)
 {
-    const char *text = quern_last_error_text();
+    const char *text = cli_text_name_files(quern_last_error_text());
     static const char lead[] = "error: ";
     if (about && strncmp(text, lead, sizeof lead - 1) == 0) {
         fprintf(stderr, "quern: error: %s: %s", about, text + sizeof lead - 1);

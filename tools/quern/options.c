@@ -6,6 +6,7 @@
  */
 #include "cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,26 @@ static int set_truth(const cli_command *command, const cli_option *option, cli_n
     return CLI_OK;
 }
 
+/* What the library calls a text: loop_prep for loop-prep, operation for OPERATION. */
+static const char *library_name(const char *name)
+{
+    char *lower = cli_strdup(name);
+    for (char *p = lower; *p; p++) {
+        *p = *p == '-' ? '_' : (char)tolower((unsigned char)*p);
+    }
+    return lower;
+}
+
+/* The texts of a snippet may lie in files. */
+static int read_texts(const cli_command *command, cli_list *words)
+{
+    bool is_snippet = command->word_count >= 3; /* IN, OUT and code */
+    for (size_t k = 0; k < command->word_count && is_snippet; k++) {
+        CLI_TRY(cli_text_read(&words->items[k], command->name, library_name(command->words[k])));
+    }
+    return CLI_OK;
+}
+
 static int set_option(const cli_command *command, const cli_option *option, void *into,
                       const char *value)
 {
@@ -139,6 +160,10 @@ static int set_option(const cli_command *command, const cli_option *option, void
     switch (option->kind) {
     case CLI_FLAG:
         *(int *)field = 1;
+        return CLI_OK;
+    case CLI_CODE:
+        CLI_TRY(cli_text_read(&value, command->name, library_name(option->name)));
+        *(const char **)field = value;
         return CLI_OK;
     case CLI_TEXT:
         *(const char **)field = value;
@@ -268,5 +293,5 @@ int cli_options_parse(const cli_command *command, void *into, int argc, char **a
         return cli_usage(command->name, "%s is missing: quern %s%s%s", command->words[words->count],
                          command->name, cli_command_words(command), command->usage);
     }
-    return CLI_OK;
+    return read_texts(command, words);
 }
