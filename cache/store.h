@@ -107,6 +107,9 @@ int qn_store_script(qn_store *store, const char *piece);
 void qn_store_fault(qn_store *store, int code, const char *doing, bool writing);
 /** Rename the database file out of the way, to be made anew. */
 void qn_store_set_aside(qn_store *store, const char *why);
+/** Remove the database file, to be made anew; false, with errno, when the folder does not allow it.
+ */
+bool qn_store_remove_file(qn_store *store);
 /** Hold the folder against other processes, for a few seconds at most; give *lock to
  * qn_folder_unlock. The kernel frees it with the process. */
 void qn_folder_lock(qn_store *store, int *lock);

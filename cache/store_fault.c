@@ -80,7 +80,7 @@ static void remove_older(qn_store *store)
 }
 
 /* The journals go first: once the name is free, those that are there may be the new file's. */
-static bool move_away(qn_store *store)
+static void remove_journals(const qn_store *store)
 {
     static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
     for (size_t k = 0; k < QN_COUNT(suffixes); k++) {
@@ -91,12 +91,29 @@ static bool move_away(qn_store *store)
         }
         qn_text_free(&journal);
     }
+}
+
+static bool move_away(qn_store *store)
+{
+    remove_journals(store);
     qn_text target = {0};
     qn_text_printf(&target, "%s.corrupt-%lld", store->path, (long long)qn_now_seconds());
     remove_older(store);
     bool moved = !target.failed && rename(store->path, target.data) == 0;
     qn_text_free(&target);
     return moved;
+}
+
+bool qn_store_remove_file(qn_store *store)
+{
+    int lock;
+    qn_folder_lock(store, &lock);
+    qn_store_disconnect(store);
+    remove_journals(store);
+    bool removed = unlink(store->path) == 0 || errno == ENOENT;
+    qn_folder_unlock(lock);
+    store->read_only &= !removed;
+    return removed;
 }
 
 void qn_store_set_aside(qn_store *store, const char *why)

@@ -10,6 +10,7 @@
 #include "cache/store.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -91,10 +92,43 @@ uint64_t qn_store_limit(const qn_logger *logger)
     return DEFAULT_LIMIT;
 }
 
+/* The user's own folder: HOME, else what the system's list of users says; "" for neither. */
+static void find_home(qn_text *out)
+{
+    const char *home = getenv("HOME");
+    char texts[4096];
+    struct passwd entry, *found = NULL;
+    if ((!home || home[0] != '/') &&
+        getpwuid_r(geteuid(), &entry, texts, sizeof texts, &found) == 0 && found) {
+        home = found->pw_dir;
+    }
+    qn_text_puts(out, home && home[0] == '/' ? home : "");
+}
+
+/* $HOME/.cache/quern; a home that is not there is not made, as a service's may be on purpose. */
+static void choose_home(qn_store *store, qn_text *path)
+{
+    struct stat facts;
+    find_home(path);
+    if (path->failed) {
+        return;
+    }
+    if (path->length == 0) {
+        qn_store_switch_off(store, "neither QUERN_CACHE_DIR nor XDG_CACHE_HOME nor HOME names a "
+                                   "folder for it, and the user has no home");
+    } else if (stat(path->data, &facts) != 0 || !S_ISDIR(facts.st_mode)) {
+        qn_store_switch_off(store,
+                            "there is no home folder %s; QUERN_CACHE_DIR names another "
+                            "folder for it",
+                            path->data);
+    }
+    qn_text_puts(path, "/.cache/quern");
+}
+
 /* The folder's path, not yet made; NULL and switched off when there is none. */
 static char *choose(qn_store *store, const char *asked)
 {
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *xdg = getenv("XDG_CACHE_HOME");
     qn_text path = {0};
     if (!asked || !asked[0]) {
         asked = getenv("QUERN_CACHE_DIR");
@@ -103,11 +137,11 @@ static char *choose(qn_store *store, const char *asked)
         qn_text_puts(&path, asked);
     } else if (xdg && xdg[0] == '/') {
         qn_text_printf(&path, "%s/quern", xdg);
-    } else if (home && home[0] == '/') {
-        qn_text_printf(&path, "%s/.cache/quern", home);
     } else {
-        qn_store_switch_off(store, "neither QUERN_CACHE_DIR nor XDG_CACHE_HOME nor HOME names a "
-                                   "folder for it");
+        choose_home(store, &path);
+    }
+    if (store->problem[0]) {
+        qn_text_free(&path);
         return NULL;
     }
     return qn_text_take(&path);

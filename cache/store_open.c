@@ -3,12 +3,14 @@
  * The connection. In: a folder that was found good. Out: an open database of this format, made when
  * there was none, or the store switched off or degraded.
  *
- * A folder or file that cannot be written is still read, as SQLite reads what nobody changes. A
+ * A folder or file that cannot be written, and a file on a full disk, which has no room for what
+ * SQLite writes beside it, is still read, as SQLite reads what nobody changes. A
  * file that is no database of this format is set aside, and a new one made, once.
  */
 #include "cache/store.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define OPEN_TRIES 3
@@ -101,8 +103,8 @@ static char *immutable_name(const char *path)
 static int open_file(qn_store *store)
 {
     /* One question: between two another process may set a damaged file aside. */
-    bool writable =
-        access(store->folder, W_OK) == 0 && (access(store->path, W_OK) == 0 || errno == ENOENT);
+    bool writable = !store->read_only && access(store->folder, W_OK) == 0 &&
+                    (access(store->path, W_OK) == 0 || errno == ENOENT);
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     int code;
     if (writable) {
@@ -185,6 +187,31 @@ static bool was_moved(int code)
     return code == SQLITE_READONLY_DBMOVED || (code & 0xff) == SQLITE_IOERR;
 }
 
+static bool is_file(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0;
+}
+
+/* Whether the code says that files beside the database cannot be made or written: a full disk. */
+static bool no_room(int code)
+{
+    code &= 0xff;
+    return code == SQLITE_FULL || code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
+}
+
+/* What is there can be read without any file beside it. */
+static void read_on(qn_store *store, int code)
+{
+    qn_store_disconnect(store);
+    store->read_only = true;
+    store->faults++;
+    qn_log(&store->logger, store->warned ? QN_DEBUG : QN_WARN,
+           "the cache of compiled kernels %s cannot be written (%s); what it holds is used",
+           store->path, sqlite3_errstr(code));
+    store->warned = true;
+}
+
 bool qn_store_has_moved(const qn_store *store)
 {
     int moved = 0;
@@ -208,8 +235,13 @@ bool qn_store_connect(qn_store *store)
         if (code == SQLITE_OK) {
             return store->db != NULL;
         }
-        if (store->db && attempt + 1 < OPEN_TRIES && was_moved(code)) {
+        if (store->db && attempt == 0 && was_moved(code)) {
             qn_store_disconnect(store);
+            continue;
+        }
+        if (store->db && !store->read_only && no_room(code) && attempt + 1 < OPEN_TRIES &&
+            is_file(store->path)) {
+            read_on(store, code);
             continue;
         }
         if (store->db) {

@@ -6,6 +6,7 @@
 #include "cache/store.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -237,24 +238,39 @@ quern_status qn_store_visit(qn_store *store, const char *key_prefix, quern_cache
 
 /* ---- emptying ------------------------------------------------------------------------------- */
 
+/* Without room for a journal nothing can be deleted from the file, but all of it can go. */
+static quern_status clear_file(qn_store *store, uint64_t *removed)
+{
+    int64_t rows = 0;
+    qn_store_run(qn_store_statement(store, QN_SQL_ENTRIES), &rows);
+    if (!qn_store_remove_file(store)) {
+        return qn_fail(QUERN_ERROR_CACHE, "%s cannot be removed: %s", store->path, strerror(errno));
+    }
+    *removed = (uint64_t)rows;
+    return QUERN_OK;
+}
+
+static int delete_all(qn_store *store, int64_t *rows)
+{
+    int code = qn_store_run(qn_store_statement(store, QN_SQL_BEGIN), NULL);
+    code = code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_ENTRIES), rows) : code;
+    code = code == SQLITE_OK ? qn_store_script(store, "CLEAR") : code;
+    code = code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_COMMIT), NULL) : code;
+    return code;
+}
+
 static quern_status clear(qn_store *store, uint64_t *removed)
 {
     QN_TRY(need_connection(store));
     if (store->read_only) {
-        return qn_fail(QUERN_ERROR_CACHE, "%s cannot be written", store->path);
-    }
-    int code = qn_store_run(qn_store_statement(store, QN_SQL_BEGIN), NULL);
-    if (code != SQLITE_OK) {
-        return fail_code(store, code, "beginning to clear");
+        return clear_file(store, removed);
     }
     int64_t rows = 0;
-    code = qn_store_run(qn_store_statement(store, QN_SQL_ENTRIES), &rows);
-    code = code == SQLITE_OK ? qn_store_script(store, "CLEAR") : code;
-    code = code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_COMMIT), NULL) : code;
+    int code = delete_all(store, &rows);
     if (code != SQLITE_OK) {
-        quern_status status = fail_code(store, code, "clearing");
+        bool no_room = (code & 0xff) == SQLITE_FULL || (code & 0xff) == SQLITE_IOERR;
         qn_store_roll_back(store);
-        return status;
+        return no_room ? clear_file(store, removed) : fail_code(store, code, "clearing");
     }
     *removed = (uint64_t)rows;
     code = qn_store_script(store, "SHRINK");

@@ -15,9 +15,9 @@ typedef struct quern_cache_stats {
     uint32_t size;       /**< sizeof(quern_cache_stats), set by the caller */
     uint32_t enabled;    /**< 1 when a database is in use */
     uint64_t entries;    /**< rows in the database */
-    uint64_t bytes;      /**< bytes of their images */
-    uint64_t file_bytes; /**< bytes of the database file */
-    uint64_t limit;      /**< bytes allowed */
+    uint64_t bytes;      /**< what they take: images, sources, keys; each in whole pages */
+    uint64_t file_bytes; /**< bytes of the database file and its journal */
+    uint64_t limit;      /**< bytes that the entries may take */
     uint64_t hits;       /**< look-ups of this engine that the database answered */
     uint64_t misses;     /**< look-ups of this engine that it did not */
     uint64_t compiled;   /**< compilations by this engine */
@@ -43,7 +43,7 @@ QUERN_API const char *quern_cache_problem(quern_engine *engine);
 /** One entry, valid during the visit. All strings are never NULL. */
 typedef struct quern_cache_entry {
     uint32_t size;
-    uint32_t hits;
+    uint32_t hits;        /**< days, after its first, on which it was used */
     const char *key;      /**< 32 hexadecimal digits */
     const char *name;     /**< of the kernel */
     const char *kind;     /**< "cubin" or "ptx" */

@@ -273,6 +273,50 @@ Test(process, full_disk)
     cr_expect(database_is_sound());
 }
 
+/* The disk was full before the cache was opened: no journal, no shared memory can be made. */
+static int read_on_full_disk(void)
+{
+    struct rlimit none = {0, 0};
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &none);
+    qn_store *store = scratch_store(scratch, 0);
+    bool found = scratch_get(store, 1, SIZE, "abc") && scratch_get(store, 2, SIZE, "abc");
+    scratch_put(store, 3, SIZE, "abc");
+    bool missed = !scratch_get(store, 3, SIZE, "abc");
+    bool told = warnings == 1 && strstr(last_warning, "what it holds is used");
+    qn_store_close(store);
+    return !found ? 1 : !missed ? 2 : !told ? 3 : 0;
+}
+
+static int clear_full_disk(void)
+{
+    struct rlimit none = {0, 0};
+    uint64_t removed = 0;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &none);
+    qn_store *store = scratch_store(scratch, 0);
+    quern_status status = qn_store_clear(store, &removed);
+    bool gone = !scratch_get(store, 1, SIZE, "abc");
+    qn_store_close(store);
+    return status != QUERN_OK ? 1 : removed != 2 ? 2 : !gone ? 3 : 0;
+}
+
+Test(process, full_disk_at_the_start)
+{
+    qn_store *store = scratch_store(scratch, 0);
+    scratch_put(store, 1, SIZE, "abc");
+    scratch_put(store, 2, SIZE, "abc");
+    qn_store_close(store);
+    cr_expect_eq(result(start(read_on_full_disk)), 0);
+    cr_expect_eq(result(start(clear_full_disk)), 0);
+    store = scratch_store(scratch, 0); /* there is space again */
+    scratch_put(store, 4, SIZE, "abc");
+    cr_expect(scratch_get(store, 4, SIZE, "abc"));
+    cr_expect_eq(scratch_stats(store).entries, 1);
+    qn_store_close(store);
+    cr_expect(database_is_sound());
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static int count_entry(void *context, const quern_cache_entry *entry)

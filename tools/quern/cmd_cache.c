@@ -33,8 +33,8 @@ static int show_stats(quern_engine *engine, const char *unused)
     }
     printf("path     %s\n", quern_cache_path(engine));
     printf("entries  %" PRIu64 "\n", stats.entries);
-    printf("images   %s\n", cli_human_bytes(stats.bytes));
-    printf("file     %s\n", cli_human_bytes(stats.file_bytes));
+    printf("kept     %s (images, sources and keys, in pages)\n", cli_human_bytes(stats.bytes));
+    printf("file     %s (with its journal)\n", cli_human_bytes(stats.file_bytes));
     printf("limit    %s\n", cli_human_bytes(stats.limit));
     if (stats.faults + stats.corrupt > 0) {
         printf("faults   %" PRIu64 ", damaged entries removed %" PRIu64 "\n", stats.faults,
@@ -48,11 +48,11 @@ static int print_row(void *context, const quern_cache_entry *entry)
     size_t *count = context;
     if ((*count)++ == 0) {
         printf("%-*s %-5s %-11s %10s %-16s %5s %s\n", SHOWN_DIGITS, "KEY", "KIND", "TARGET", "SIZE",
-               "LAST USED", "HITS", "NAME");
+               "LAST USED", "DAYS", "NAME");
     }
     printf("%-*.*s %-5s %-11s %10s %-16s %5u %s\n", SHOWN_DIGITS, SHOWN_DIGITS, entry->key,
            entry->kind, entry->target, cli_human_bytes(entry->image_bytes),
-           cli_human_time(entry->last_used), entry->hits, entry->name);
+           cli_human_time(entry->last_used), entry->hits + 1, entry->name);
     return 0;
 }
 
@@ -95,7 +95,7 @@ static int print_entry(void *context, const quern_cache_entry *entry)
     printf("image      %" PRIu64 " bytes\n", entry->image_bytes);
     printf("compiled   in %.1f ms, %s\n", entry->compile_ms, cli_human_time(entry->created));
     printf("last used  %s\n", cli_human_time(entry->last_used));
-    printf("hits       %u\n", entry->hits);
+    printf("used on    %u %s\n", entry->hits + 1, entry->hits == 0 ? "day" : "days");
     printf("source\n%s", entry->source);
     size_t length = strlen(entry->source);
     if (length > 0 && entry->source[length - 1] != '\n') {
@@ -204,7 +204,9 @@ const cli_command cmd_cache = {
     .usage = " path | stats | list | show KEY | clear",
     .text = "  path      print the path of the database\n"
             "  stats     print how much it holds\n"
-            "  list      print a line for each compiled kernel, the last used first\n"
+            "  list      print a line for each compiled kernel, the last used first; DAYS tells on "
+            "how\n"
+            "            many days it was used, with the precision of a day as LAST USED\n"
             "  show KEY  print one of them, with its source; the first digits of the key will do\n"
             "  clear     remove all of them\n"
             "\n"

@@ -11,5 +11,18 @@ QUERN_CACHE_DIR=/proc/nowhere
 copy x=arange:int32:3 2>/dev/null
 QUERN_CACHE_DIR=/dev/null
 copy x=arange:int32:3 2>/dev/null
+echo '-- a full disk: what is there is used, and can be cleared'
+QUERN_CACHE_DIR=$PWD/full
+copy x=arange:int32:3
+(ulimit -f 0 && copy x=arange:int32:3 && quern cache stats | grep entries && quern cache clear) 2>&1 |
+    sed "s|$PWD/||" | cat
+quern cache list
+echo '-- a home that is not there is not made'
+unset QUERN_CACHE_DIR XDG_CACHE_HOME
+(HOME=$PWD/nowhere && export HOME && copy x=arange:int32:3 && quern cache path) 2>&1 | sed "s|$PWD/||"
+ls -d nowhere 2>&1
+mkdir home
+HOME=$PWD/home quern cache path | sed "s|$PWD/||"
 QUERN_CACHE_DIR=off
+export QUERN_CACHE_DIR
 copy x=arange:int32:3
