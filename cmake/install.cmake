@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 #
-# What is installed: libraries, headers, the command (by its own list), the man page, and what lets
-# others find them: a CMake package and quern.pc, both of which work wherever the prefix is moved.
+# What is installed: libraries, headers, the command (by its own list) with its completions, the man
+# page, the documents (share/doc/quern), and what lets others find them: a CMake package and quern.pc, both of which work wherever the prefix is moved.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/quern)
 
 install(TARGETS quern EXPORT quern-targets)
 install(TARGETS quern-static EXPORT quern-static-targets)
 install(DIRECTORY include/quern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md")
 if(EXISTS ${PROJECT_SOURCE_DIR}/docs/quern.1)
   install(FILES docs/quern.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()

@@ -133,9 +133,11 @@ struct cli_command {
     const char *usage;        /* what follows "quern NAME" and its `words` */
     const char *const *words; /* the words that it needs, as the help calls them */
     size_t word_count;
-    const char *text;     /* paragraphs of its own help; NULL for none */
-    const char *values;   /* what its arguments may be, as cli_value_help; NULL for none */
-    const char *examples; /* whole command lines; NULL for none */
+    const char *text;           /* paragraphs of its own help; NULL for none */
+    const char *values;         /* what its arguments may be, as cli_value_help; NULL for none */
+    const char *examples;       /* whole command lines; NULL for none */
+    const char *const *choices; /* what its first word may be; NULL where that is not a list */
+    size_t choice_count;
     const cli_option *options;
     size_t option_count;
     int (*run)(const cli_command *command, int argc, char **argv);
@@ -179,7 +181,7 @@ const cli_command *cli_command_find(const char *name);
 int cli_unknown_command(const char *name);
 
 extern const cli_command cmd_elementwise, cmd_reduce, cmd_scan, cmd_raw;
-extern const cli_command cmd_cache, cmd_devices, cmd_doctor, cmd_help, cmd_version;
+extern const cli_command cmd_cache, cmd_devices, cmd_doctor, cmd_help, cmd_version, cmd_completion;
 
 /* ---- number.c ------------------------------------------------------------------------------ */
 

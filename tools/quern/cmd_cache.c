@@ -198,6 +198,8 @@ static int run(const cli_command *command, int argc, char **argv)
     return unknown_action(name);
 }
 
+static const char *const names[] = {"path", "stats", "list", "show", "clear"};
+
 const cli_command cmd_cache = {
     .name = "cache",
     .summary = "Look into the cache of compiled kernels, or clear it",
@@ -211,5 +213,7 @@ const cli_command cmd_cache = {
             "  clear     remove all of them\n"
             "\n"
             "The cache is never needed: kernels are compiled again when it is gone.\n",
+    .choices = names,
+    .choice_count = CLI_COUNT(names),
     .run = run,
 };

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# The completions that are installed are what the command prints of its tables; those of bash work.
+. "$CASE_LIB"
+root=${CASE_LIB%/*}/../..
+for shell in bash zsh fish; do
+    quern completion $shell >printed
+    case $shell in zsh) file=_quern ;; *) file=quern.$shell ;; esac
+    diff "$root/completions/$file" printed >changed ||
+        echo "completions/$file is old: quern completion $shell >completions/$file"
+done
+try quern completion csh
+command -v bash >/dev/null || { echo 'no bash' >&2 && exit 77; }
+complete() {
+    bash -c '
+        compopt() { :; }
+        . "$0"
+        COMP_WORDS=("$@")
+        COMP_CWORD=$(($# - 1))
+        _quern
+        echo "${COMPREPLY[@]}"' "$root/completions/quern.bash" "$@"
+}
+touch array.npy
+complete quern el
+complete quern reduce --ke
+complete quern reduce --no-such
+complete quern cache s
+complete quern help ra
+complete quern elementwise x = arr
