@@ -28,6 +28,10 @@ PRAGMA synchronous = NORMAL;
 PRAGMA journal_mode = DELETE;
 PRAGMA synchronous = NORMAL;
 
+--- EMPTY
+-- For a new file, before CREATE and its transaction: what is evicted can be given back.
+PRAGMA auto_vacuum = INCREMENTAL;
+
 --- CREATE
 PRAGMA application_id = 0x7175726e; -- "qurn": file(1) can tell
 PRAGMA user_version = 1;
@@ -124,6 +128,23 @@ DELETE FROM image WHERE id IN (
                                     ROWS UNBOUNDED PRECEDING) - bytes AS freed_before
         FROM image)
     WHERE freed_before < ?1);
+
+--- PAGES
+PRAGMA page_count;
+
+--- VACUUM_MODE
+-- 2: pages that are free can be given back; 0 in files of Quern 0.1
+PRAGMA auto_vacuum;
+
+--- GIVE_BACK
+PRAGMA incremental_vacuum;
+PRAGMA wal_checkpoint(TRUNCATE);
+
+--- REWRITE
+-- The same for a file of Quern 0.1, which can give pages back from then on.
+PRAGMA auto_vacuum = INCREMENTAL;
+VACUUM;
+PRAGMA wal_checkpoint(TRUNCATE);
 
 --- LIST
 -- ?1 first digits of the key in capitals, or ''

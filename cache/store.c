@@ -187,8 +187,8 @@ bool qn_store_get(qn_store *store, const qn_key *key, const char *compiler, qn_i
 
 /* ---- keeping -------------------------------------------------------------------------------- */
 
-/* Make room for `bytes`, in the transaction of the put. */
-static int evict(qn_store *store, int64_t bytes)
+/* Make room for `bytes`, in the transaction of the put; *evicted tells whether anything went. */
+static int evict(qn_store *store, int64_t bytes, bool *evicted)
 {
     int64_t used = 0;
     int code = qn_store_run(qn_store_statement(store, QN_SQL_BYTES), &used);
@@ -203,7 +203,23 @@ static int evict(qn_store *store, int64_t bytes)
     int64_t low = limit / 100 * LOW_PERCENT;
     sqlite3_bind_int64(statement, 1, used + bytes - QN_MAX(low, bytes));
     sqlite3_bind_int64(statement, 2, qn_now_seconds());
+    *evicted = true;
     return qn_store_run(statement, NULL);
+}
+
+/* Eviction leaves free pages, which the next images fill; a file that is larger than its limit, for
+ * that was lowered, gives them back. Failing does no harm: it is tried at the next eviction. */
+static void give_back(qn_store *store)
+{
+    int64_t pages = 0, mode = 0;
+    int code = qn_store_run(qn_store_statement(store, QN_SQL_PAGES), &pages);
+    code = code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_VACUUM_MODE), &mode)
+                             : code;
+    if (code == SQLITE_OK && (uint64_t)pages * PAGE > store->limit) {
+        code = qn_store_script(store, mode == 0 ? "REWRITE" : "GIVE_BACK");
+        qn_log(&store->logger, QN_DEBUG, "the cache of compiled kernels was made smaller: %s",
+               sqlite3_errstr(code));
+    }
 }
 
 static int remove_key(qn_store *store, const qn_key *key, const char *compiler)
@@ -271,10 +287,11 @@ static void put(qn_store *store, const qn_key *key, const qn_image *image, const
                (long long)bytes, (unsigned long long)store->limit);
         return;
     }
+    bool evicted = false;
     int code = qn_store_run(qn_store_statement(store, QN_SQL_BEGIN), NULL);
     if (code == SQLITE_OK) {
         code = remove_key(store, key, row->compiler ? row->compiler : "");
-        code = code == SQLITE_OK ? evict(store, bytes) : code;
+        code = code == SQLITE_OK ? evict(store, bytes, &evicted) : code;
         code = code == SQLITE_OK ? add(store, key, image, row, lowered, bytes) : code;
         code =
             code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_COMMIT), NULL) : code;
@@ -282,6 +299,8 @@ static void put(qn_store *store, const qn_key *key, const qn_image *image, const
     if (code != SQLITE_OK && store->db) {
         qn_store_fault(store, code, "keeping a kernel", true);
         qn_store_roll_back(store);
+    } else if (code == SQLITE_OK && evicted) {
+        give_back(store);
     }
 }
 

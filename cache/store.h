@@ -28,6 +28,8 @@
     X(BYTES)                                                                                       \
     X(ENTRIES)                                                                                     \
     X(EVICT)                                                                                       \
+    X(PAGES)                                                                                       \
+    X(VACUUM_MODE)                                                                                 \
     X(LIST)                                                                                        \
     X(SHOW)                                                                                        \
     X(VERSION)                                                                                     \

@@ -127,7 +127,8 @@ static int create(qn_store *store, int64_t *version)
     int lock;
     int64_t objects = 0;
     qn_folder_lock(store, &lock);
-    int code = qn_store_run(qn_store_statement(store, QN_SQL_BEGIN), NULL);
+    int code = qn_store_script(store, "EMPTY");
+    code = code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_BEGIN), NULL) : code;
     if (code == SQLITE_OK) {
         code = qn_store_run(qn_store_statement(store, QN_SQL_VERSION), version);
     }

@@ -17,7 +17,7 @@ typedef struct quern_cache_stats {
     uint64_t entries;    /**< rows in the database */
     uint64_t bytes;      /**< what they take: images, sources, keys; each in whole pages */
     uint64_t file_bytes; /**< bytes of the database file and its journal */
-    uint64_t limit;      /**< bytes that the entries may take */
+    uint64_t limit;      /**< bytes that the file may have */
     uint64_t hits;       /**< look-ups of this engine that the database answered */
     uint64_t misses;     /**< look-ups of this engine that it did not */
     uint64_t compiled;   /**< compilations by this engine */

@@ -74,6 +74,40 @@ Test(store, same_hash_of_something_else_is_a_miss)
     qn_store_close(store);
 }
 
+static off_t file_size(void)
+{
+    struct stat facts;
+    cr_assert_eq(stat(scratch_path(QN_CACHE_FILE), &facts), 0);
+    return facts.st_size;
+}
+
+/* A limit that is lowered holds for the file, also for one that Quern 0.1 made. */
+Test(store, a_lower_limit_makes_the_file_smaller)
+{
+    for (int old = 0; old < 2; old++) {
+        qn_store *store = scratch_store(scratch, 0);
+        for (int k = 0; k < 40; k++) {
+            scratch_put(store, 100 * old + k, 100000, "abc");
+        }
+        qn_store_close(store);
+        cr_expect_gt(file_size(), 3 << 20);
+        if (old) {
+            sqlite3 *db;
+            cr_assert_eq(sqlite3_open(scratch_path(QN_CACHE_FILE), &db), SQLITE_OK);
+            cr_assert_eq(sqlite3_exec(db, "PRAGMA auto_vacuum = NONE; VACUUM;", NULL, NULL, NULL),
+                         SQLITE_OK);
+            sqlite3_close(db);
+        }
+        store = scratch_store(scratch, 1 << 20);
+        scratch_put(store, 1000 + old, 100000, "abc");
+        cr_expect(scratch_get(store, 1000 + old, 100000, "abc"));
+        cr_expect_eq(scratch_stats(store).faults, 0);
+        qn_store_close(store);
+        cr_expect_leq(file_size(), 1 << 20);
+    }
+    cr_expect_eq(warnings, 0, "%s", last_warning);
+}
+
 Test(store, limit_holds_and_the_least_used_go)
 {
     const uint64_t limit = 1 << 20;
