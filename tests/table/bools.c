@@ -76,7 +76,7 @@ static const kernel kernels[] = {
     {EACH, "bool x", "float32 z", "z = x ? 7 : -7", is_chosen},
     {EACH, "bool x", "bool z", "if (i % 2) z = x", is_odd_x},
     {EACH, "bool x", "bool z", "z ^= x", is_xor_z},
-    {EACH, "bool x", "bool z", "", is_z},
+    {EACH, "bool x", "bool z", "if (i < 0) z = x", is_z},
     {EACH, "bool x", "int32 z", "bool copies[2] = {x, x}; z = copies[i % 2]", is_x},
     {EACH, "raw bool x", "int32 z", "z = x[i]", is_x},
     {EACH, "raw bool x, raw bool y", "int32 z", "z = x[i] != y[i]", is_different},
