@@ -271,7 +271,9 @@ static bool combine(row *r, size_t n)
 static bool applies(const row *r)
 {
     const bool complex = r->dtype == QUERN_COMPLEX64 || r->dtype == QUERN_COMPLEX128;
-    const bool decided = r->dtype == QUERN_BOOL && is_fold(r); /* true + anything is true */
+    /* true + anything is true, and no bool is greater than 2 */
+    const bool decided =
+        r->dtype == QUERN_BOOL && (is_fold(r) || r->text->numbers || r->text->subject == 'y');
     return !decided && !(complex && r->text->numbers) && !(is_fold(r) && !r->text->map) &&
            !(r->all && r->text->subject == 0) && (is_flat(r) || r->layout == PLAIN);
 }
