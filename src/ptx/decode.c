@@ -243,6 +243,7 @@ static void decode_instructions(qn_decoder *decoder, uint32_t *op_of, bool *fold
         op_of[k] = decoder->code->count;
         const struct qn_traced *traced = qn_trace_decode_before(decoder);
         if (!folded[k]) {
+            qn_check_decode(decoder);
             bind(decoder);
         }
         qn_trace_decode_behind(decoder, traced);

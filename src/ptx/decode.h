@@ -13,6 +13,7 @@
  *     decode_async.c    mbarrier, bulk copies, clusters
  *     decode_watch.c    operations that tell a watch where threads meet
  *     decode_shadow.c   operations that compute what is undefined
+ *     decode_check.c    divisions, in a form that is checked
  *     decode_control.c  branches, calls, barriers, warp operations
  *     decode_matrix.c   matrix instructions of a warp
  */
@@ -114,6 +115,10 @@ void qn_shadow_decode_begin(qn_decoder *decoder);
 /** Before the operations from `first` on: those that compute what is undefined of their results.
  * Nothing but in a form that is shadowed. */
 void qn_shadow_decode(qn_decoder *decoder, uint32_t first);
+
+/* decode_check.c */
+/** In front of a division, in a form that is checked: what looks at its operands. */
+void qn_check_decode(qn_decoder *decoder);
 
 /* Binders: false when the form is not known. */
 bool qn_bind_lanes(qn_decoder *decoder);

@@ -14,8 +14,10 @@
 
 #include "base/base.h"
 
-#define QN_LANES      32
-#define QN_CODE_KINDS 8 /* a function's decoded forms: watched or not, traced, shadowed */
+#define QN_LANES 32
+#define QN_CODE_KINDS                                                                              \
+    16 /* a function's decoded forms: watched, traced, shadowed, checked or not                    \
+        */
 
 /* ==== reader: lex.c, parse*.c, module.c ====================================================== */
 
@@ -241,6 +243,7 @@ typedef struct qn_ptx_aids {
     bool check_init;   /**< report reads of memory that nobody wrote */
     bool check_races;  /**< report races in shared memory */
     bool check_sync;   /**< report threads that meet as they must not */
+    bool check_div;    /**< report integer divisions that have no result */
     bool check_limits; /**< report launches that a GPU refuses; not looked at here */
     bool trace;        /**< print what one thread executes, to standard error */
     uint32_t trace_block[3], trace_thread[3];

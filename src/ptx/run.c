@@ -156,7 +156,8 @@ static quern_status prepare(qn_run *run, const qn_ptx_launch *launch)
     QN_TRY(qn_code_get(&run->code, run->kernel,
                        (run->watched ? QN_CODE_WATCHED : 0) |
                            (launch->aids.check_init ? QN_CODE_SHADOWED : 0) |
-                           (launch->aids.trace ? QN_CODE_TRACED : 0)));
+                           (launch->aids.trace ? QN_CODE_TRACED : 0) |
+                           (launch->aids.check_div ? QN_CODE_CHECKED : 0)));
     QN_TRY(lay_out_shared(run));
     run->local_stride = (run->kernel->local_bytes + 15u) & ~15u;
     if (run->code->stack) {

@@ -108,6 +108,7 @@ enum {
     QN_CODE_WATCHED = 1,  /**< operations around barriers tell the watch of them */
     QN_CODE_TRACED = 2,   /**< operations before and behind each instruction print it */
     QN_CODE_SHADOWED = 4, /**< operations before others compute what is undefined; shadow.h */
+    QN_CODE_CHECKED = 8,  /**< divisions are looked at before they are made */
 };
 
 struct qn_code {

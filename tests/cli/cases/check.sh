@@ -64,3 +64,7 @@ done
 QUERN_DEVICE=soft:check=limits try quern raw meet.cu --kernel large --grid 1 --block 1 zeros:int32:2 int32:3
 QUERN_DEVICE=soft:check=limits try quern raw meet.cu --kernel gone --grid 4000 --block 256 --cooperative \
     zeros:int32:256
+QUERN_DEVICE=soft:check=div try quern elementwise 'int32 x' 'int32 y' 'y = 12 / x' x=arange:int32:3 |
+    sed "s/ ('[^)]*)//g"
+QUERN_DEVICE=soft:check=div try quern elementwise 'int32 x' 'int32 y' 'y = x != 0 ? 12 / x : 0' \
+    x=arange:int32:3

@@ -48,6 +48,7 @@ Test(soft_options, check)
                  {"check=races", false, true, false, false},
                  {"check=sync", false, false, true, false},
                  {"check=limits", false, false, false, true},
+                 {"check=div", false, false, false, false},
                  {"check=sync+init", true, false, true, false},
                  {"check=limits+races+limits", false, true, false, true},
                  {"2,check=all", true, true, true, true},
