@@ -138,7 +138,7 @@ static quern_status define(quern_kernel *kernel, const qn_definition *d)
     kernel->has_identity = d->texts[QN_IDENTITY].text != NULL;
     study(kernel);
     QN_TRY(d->kind->check != NULL ? d->kind->check(kernel) : QUERN_OK);
-    return qn_outputs_check(kernel);
+    return qn_outputs_study(kernel);
 }
 
 quern_status qn_check_signature(const char *function, const char *in, const char *result)

@@ -63,8 +63,17 @@ static bool macro_may_assign(const quern_kernel *kernel, const char *text, const
     return includes_headers(kernel) && qn_text_has_other_words(text, names->list, names->count);
 }
 
-static quern_status refuse(const qn_user_text *text, const char *name)
+/** The text that assigns the outputs. */
+static const qn_user_text *assigning_text(const quern_kernel *kernel)
 {
+    bool fold = kernel->texts[QN_POST].text[0] != '\0';
+    return &kernel->texts[fold ? QN_POST : QN_OPERATION];
+}
+
+quern_status qn_outputs_refuse(const quern_kernel *kernel)
+{
+    const qn_user_text *text = assigning_text(kernel);
+    const char *name = kernel->unassigned;
     qn_str whole = qn_str_of(text->text);
     size_t begin = strspn(text->text, " \t\n"), end = whole.length;
     bool read = qn_text_finds(text->text, name, &begin, &end);
@@ -77,10 +86,9 @@ static quern_status refuse(const qn_user_text *text, const char *name)
                       name, only, name);
 }
 
-quern_status qn_outputs_check(quern_kernel *kernel)
+quern_status qn_outputs_study(quern_kernel *kernel)
 {
-    bool fold = kernel->texts[QN_POST].text[0] != '\0';
-    const qn_user_text *text = &kernel->texts[fold ? QN_POST : QN_OPERATION];
+    const qn_user_text *text = assigning_text(kernel);
     bool functions = !qn_text_is_blank(kernel->texts[QN_PREAMBLE].text) || includes_headers(kernel);
     known_names names;
     if (!read_names(&names, kernel)) {
@@ -90,7 +98,7 @@ quern_status qn_outputs_check(quern_kernel *kernel)
         if (!kernel->signature.parameters[p].raw &&
             !qn_text_may_assign(text->text, names.list[p], functions) &&
             !macro_may_assign(kernel, text->text, names.list[p], &names)) {
-            return refuse(text, names.list[p]);
+            kernel->unassigned = names.list[p];
         }
     }
     return QUERN_OK;

@@ -38,7 +38,6 @@ typedef enum text_part {
 static const char *const part_names[PARTS] = {"operation", "preamble", "loop_prep", "after_loop",
                                               "map",       "reduce",   "post",      "identity",
                                               "k.cu",      "own.h"};
-
 /** What stands in the parts that are not broken. `P` is a structure for operators that do not
  * exist.
  */
@@ -254,7 +253,6 @@ static void damage(broken *out, const char *text, const token *t, size_t d)
 static quern_engine *engine;
 static quern_array *input;
 static char folder[] = "/tmp/quern-breaks-XXXXXX";
-
 static bool write_header(const char *name, const char *text)
 {
     char path[64];
@@ -376,7 +374,7 @@ static bool is_near(const broken *b, size_t begin, size_t end, bool brackets)
     return use || (brackets && is_bracket(b->text, begin));
 }
 
-/** Damages to brackets, braces and what ends early are told where something was opened. */
+/** Damages that are told where something was opened. */
 static bool concerns_brackets(const broken *b, size_t d)
 {
     return damages[d].how == END || damages[d].where == BRACKET ||
@@ -384,7 +382,7 @@ static bool concerns_brackets(const broken *b, size_t d)
            strchr("()[]{}", b->word[0]) != NULL;
 }
 
-/** The header that was put there is wrong in itself, and also where it stands. */
+/** The header is wrong in itself, and also where it stands. */
 static bool is_in_bad_header(size_t d)
 {
     return strstr(damages[d].with, "bad.h") && is_text(quern_last_error()->text_name, "bad.h");
@@ -413,7 +411,8 @@ static void judge(size_t r, size_t d, const broken *b)
     const quern_error *e = quern_last_error();
     const char *name = text_of(rows[r].kind, rows[r].part);
     bool place = e->begin < e->end, same = is_text(e->text_name, name) && place;
-    bool empty = strstr(e->message, "is empty") && strstr(e->message, name);
+    bool lacks = strstr(e->message, "is empty") || strstr(e->message, "never assigns the output");
+    bool empty = lacks && strstr(e->message, name); /* what is left compiles, but is not enough */
     bool line = damages[d].with[0] == '#' && same && is_in_line(b, e->begin);
     if (empty || line || is_in_bad_header(d) || is_missed_elsewhere(r, b) ||
         (same && is_near(b, e->begin, e->end, concerns_brackets(b, d)))) {
@@ -464,8 +463,7 @@ static bool sound(size_t r)
     if (compile(rows[r].kind, rows[r].part, rows[r].text) == QUERN_OK) {
         return true;
     }
-    printf("row %zu does not compile unbroken: %s\n", r, quern_last_error_text());
-    return false;
+    return printf("row %zu is broken by itself: %s\n", r, quern_last_error_text()) < 0;
 }
 
 int main(int argc, char **argv)

@@ -29,7 +29,8 @@ e 'x * 2'
 e ''
 e 'y == 2'
 e 'x * 2' --preamble '__device__ int f(int x) { return x; }'
-e 'x * 2' --preamble '#include "no.h"'
+echo '#define N 1' >ok.h
+e 'x * 2' --preamble '#include "ok.h"' --option=-I.
 try quern reduce 'T x' 'T y' x 'a + b' 'a' 0 x=arange:int32:3
 try quern scan 'T x' 'T y, T z' x 'a + b' 'y = a' 0 x=arange:int32:3
 echo '-- outputs that are'
