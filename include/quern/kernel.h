@@ -165,9 +165,10 @@ typedef struct quern_call_options {
  * that the operands broadcast to (of a reduction: what is left of it); or a place for one
  * (QUERN_VALUE_OUTPUT), which is allocated where the place holds NULL, and is left as it was when
  * the call fails; or QUERN_VALUE_NONE, which is allocated and dropped. An output that partly
- * overlaps an input is computed as if the input had been copied first, and one that overlaps a raw
- * input at all; outputs must not overlap each other. Returns when the work is queued; errors of the kernel itself
- * (QUERN_ERROR_ACCESS, QUERN_ERROR_LAUNCH) may be reported by a later call that waits.
+ * overlaps an input is computed as if the input had been copied first, and so is one that overlaps
+ * a raw input at all; outputs must not overlap each other. Returns when the work is queued; errors
+ * of the kernel itself (QUERN_ERROR_ACCESS, QUERN_ERROR_LAUNCH) may be reported by a later call
+ * that waits.
  *
  * Errors: QUERN_ERROR_ARGUMENT_COUNT, _TYPE, _SHAPE, _VALUE, _INVALID_ARGUMENT; where something
  * must be compiled _COMPILE, _NVRTC_NOT_FOUND, _NVRTC, _IMAGE; _OUT_OF_MEMORY, _DEVICE_MEMORY,

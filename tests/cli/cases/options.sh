@@ -36,7 +36,7 @@ copy x=one.npy
 try quern elementwise 'T x' 'raw T y' 'y[i] = x' x=2
 echo '-- ptx, time'
 copy x=ones:float32:4 --device=soft --show-ptx | grep -c '^.target sm_75\|\.visible \.entry'
-quern elementwise 'T x' 'T y' 'y += x' x=1 y=zeros:int32:2:y.npy --time=7 --explain 2>time | grep -c .
+quern elementwise 'T x' 'T y' 'y += x' x=1 y=zeros:int32:2:y.npy --time=7 --explain --device=soft 2>time | grep -c .
 copy x=y.npy
 sed 's/.*bytes/bytes/' time
 for kernel in elementwise 'reduce scan'; do
