@@ -173,6 +173,7 @@ struct quern_kernel {
     bool loops;                                 /**< the texts have loops */
     bool uses_atomics;                          /**< the texts call atomic functions */
     const char *unassigned;                     /**< an output that nothing assigns; NULL: none */
+    bool assigns_some;                          /**< others may be assigned, or are raw */
     uint32_t heavy;                             /**< calls of functions that cost much code */
     bool uses_by_address[QUERN_MAX_PARAMETERS]; /**< outputs whose address the operation takes */
     bool uses_reference[QUERN_MAX_PARAMETERS];  /**< raw ones whose elements' addresses are taken */
@@ -185,8 +186,8 @@ struct quern_kernel {
 quern_status qn_check_signature(const char *function, const char *in, const char *result);
 /** Find an output that the kernel surely never assigns (outputs.c), */
 quern_status qn_outputs_study(quern_kernel *kernel);
-/** and refuse the kernel for it, once the compiler has found nothing else. */
-quern_status qn_outputs_refuse(const quern_kernel *kernel);
+/** and refuse the kernel for it, or warn, once the compiler has found nothing else. */
+quern_status qn_outputs_judge(const quern_kernel *kernel);
 /** Make a kernel without resetting the error record. */
 quern_status qn_kernel_new(quern_kernel **out, quern_engine *engine,
                            const qn_definition *definition);

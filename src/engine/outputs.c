@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * outputs: an output that a kernel never assigns would be memory that nobody wrote. In: a kernel's
- * texts. Out: an error at the place where the output is only read, or of the whole text. The thing
- * to know: only what is sure is refused. A macro, a reference, a function of the preamble may
- * assign.
+ * texts. Out: where it assigns none of its outputs, an error at the place where one is only read,
+ * or of the whole text; where it assigns some of them, a warning of the other, because an array
+ * that is passed may be left as it is on purpose. The thing to know: only what is sure is told. A
+ * macro, a reference, a function of the preamble may assign.
  */
 #include "engine/engine.h"
 #include <string.h>
@@ -70,10 +71,19 @@ static const qn_user_text *assigning_text(const quern_kernel *kernel)
     return &kernel->texts[fold ? QN_POST : QN_OPERATION];
 }
 
-quern_status qn_outputs_refuse(const quern_kernel *kernel)
+quern_status qn_outputs_judge(const quern_kernel *kernel)
 {
     const qn_user_text *text = assigning_text(kernel);
     const char *name = kernel->unassigned;
+    if (name == NULL) {
+        return QUERN_OK;
+    }
+    if (kernel->assigns_some) {
+        qn_log(&kernel->engine->logger, QN_WARN,
+               "the %s never assigns the output \"%s\", which keeps what its memory holds",
+               text->file_name, name);
+        return QUERN_OK;
+    }
     qn_str whole = qn_str_of(text->text);
     size_t begin = strspn(text->text, " \t\n"), end = whole.length;
     bool read = qn_text_finds(text->text, name, &begin, &end);
@@ -95,9 +105,11 @@ quern_status qn_outputs_study(quern_kernel *kernel)
         return qn_fail_memory("defining a kernel");
     }
     for (uint32_t p = kernel->signature.input_count; p < kernel->signature.count; p++) {
-        if (!kernel->signature.parameters[p].raw &&
-            !qn_text_may_assign(text->text, names.list[p], functions) &&
-            !macro_may_assign(kernel, text->text, names.list[p], &names)) {
+        if (kernel->signature.parameters[p].raw ||
+            qn_text_may_assign(text->text, names.list[p], functions) ||
+            macro_may_assign(kernel, text->text, names.list[p], &names)) {
+            kernel->assigns_some = true;
+        } else {
             kernel->unassigned = names.list[p];
         }
     }

@@ -74,9 +74,7 @@ static quern_status fill(qn_specialization *z, const qn_call *call)
         .user_text_count = QN_TEXTS,
     };
     QN_TRY(qn_module_get(&z->module, kernel->engine, &request));
-    if (kernel->unassigned != NULL) {
-        return qn_outputs_refuse(kernel);
-    }
+    QN_TRY(qn_outputs_judge(kernel));
     quern_engine *engine = kernel->engine;
     quern_function_info info;
     QN_TRY(engine->methods->function_get(engine->device, &z->function, z->module->handle,

@@ -32,7 +32,7 @@ e 'x * 2' --preamble '__device__ int f(int x) { return x; }'
 echo '#define N 1' >ok.h
 e 'x * 2' --preamble '#include "ok.h"' --option=-I.
 try quern reduce 'T x' 'T y' x 'a + b' 'a' 0 x=arange:int32:3
-try quern scan 'T x' 'T y, T z' x 'a + b' 'y = a' 0 x=arange:int32:3
+try quern scan 'T x' 'T y, T z' x 'a + b' 'y = a' 0 x=arange:int32:3 z=zeros:int32:3:-
 echo '-- outputs that are'
 e 'f(x, y)' --preamble '__device__ void f(int x, int &y) { y = x; }'
 e 'f(x, y)' --preamble '#define f(a, b) b = a'
