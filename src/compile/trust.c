@@ -42,6 +42,12 @@ static bool is_safe(const char *folder, const struct stat *own, bool above)
            (!(facts.st_mode & S_IWGRP) || group);
 }
 
+static bool is_sticky(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && (facts.st_mode & S_ISVTX);
+}
+
 bool qn_folder_is_trusted(const char *folder)
 {
     char path[PATH_MAX];
@@ -50,8 +56,10 @@ bool qn_folder_is_trusted(const char *folder)
     if (!realpath(folder, path) || (file[0] && stat(file, &own) != 0)) {
         return false;
     }
-    /* Up to where the program lies as well: who can change things there, can change the program. */
-    for (bool above = false; !is_above(path, file); above = true) {
+    /* Up to where the program lies as well: who can change things there, can change the program.
+     * But not of a folder like /tmp: all may add to it, and none may change what others have there.
+     */
+    for (bool above = false; !is_above(path, file) || (!above && is_sticky(path)); above = true) {
         if (!is_safe(path, &own, above)) {
             return false;
         }
