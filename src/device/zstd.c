@@ -13,6 +13,7 @@ typedef size_t (*decompress_function)(void *to, size_t room, const void *from, s
 typedef unsigned (*is_error_function)(size_t result);
 
 static struct {
+    qn_library *library; /* stays open */
     decompress_function decompress;
     is_error_function is_error;
 } zstd;
@@ -21,11 +22,10 @@ static pthread_once_t zstd_once = PTHREAD_ONCE_INIT;
 static void load(void)
 {
     static const char *const names[] = {"libzstd.so.1", "libzstd.so", NULL};
-    qn_library *library;
     char *why;
-    if (qn_library_open(&library, names, &why)) {
-        zstd.decompress = (decompress_function)qn_library_symbol(library, "ZSTD_decompress");
-        zstd.is_error = (is_error_function)qn_library_symbol(library, "ZSTD_isError");
+    if (qn_library_open(&zstd.library, names, &why)) {
+        zstd.decompress = (decompress_function)qn_library_symbol(zstd.library, "ZSTD_decompress");
+        zstd.is_error = (is_error_function)qn_library_symbol(zstd.library, "ZSTD_isError");
     }
     qn_free(why);
 }
