@@ -27,6 +27,7 @@ typedef struct mapping {
 /* All that there ever were; the handler of SIGBUS reads those that are counted. */
 static mapping mappings[QUERN_MAX_PARAMETERS];
 static atomic_int mapping_count;
+static atomic_flag told = ATOMIC_FLAG_INIT; /* several threads may read there at once */
 
 static void on_bus_error(int signal_number, siginfo_t *info, void *context)
 {
@@ -35,6 +36,9 @@ static void on_bus_error(int signal_number, siginfo_t *info, void *context)
     for (int k = 0; k < mapping_count; k++) {
         const mapping *m = &mappings[k];
         if (address >= m->memory && address < m->memory + m->bytes) {
+            while (atomic_flag_test_and_set(&told)) {
+                pause(); /* another thread ends the program */
+            }
             ssize_t written = write(STDERR_FILENO, m->message, strlen(m->message));
             _exit(written < 0 ? CLI_FAILURE + 1 : CLI_FAILURE);
         }
