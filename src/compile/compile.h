@@ -194,7 +194,7 @@ typedef struct qn_user_text {
 quern_status qn_compile(qn_image *out, const qn_compile_request *request,
                         const qn_user_text *user_texts, size_t user_text_count);
 
-/* ---- warnings.c ---------------------------------------------------------------------------- */
+/* ---- log_warnings.c ------------------------------------------------------------------------ */
 
 /** Append the warnings of an image's log that `out` does not have yet: for each a sentence with its
  * place, and the user's line with a caret. */
