@@ -38,6 +38,23 @@ typedef struct qn_memory_lanes {
     size_t element_count;
 } qn_memory_lanes;
 
+/** What one lane has in a register of so many bits; predicates have one, and 0 bits are none. */
+static inline uint64_t qn_lane_value(const void *place, unsigned register_bits, unsigned lane)
+{
+    switch (register_bits) {
+    case 0:
+        return 0;
+    case 1:
+        return *(const uint32_t *)place >> lane & 1;
+    case 16:
+        return ((const uint16_t *)place)[lane];
+    case 32:
+        return ((const uint32_t *)place)[lane];
+    default:
+        return ((const uint64_t *)place)[lane];
+    }
+}
+
 /** The build that suits this CPU. */
 const qn_memory_lanes *qn_memory_lanes_get(void);
 const qn_element *qn_element_find(unsigned memory_bits, bool is_signed, unsigned register_bits);

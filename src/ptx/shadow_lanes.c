@@ -67,22 +67,6 @@ bool qn_shade_mask(qn_warp *warp, const qn_op *op, uint32_t *mask)
     return true;
 }
 
-static uint64_t value_of(const void *place, unsigned bits, unsigned lane)
-{
-    switch (bits) {
-    case 0:
-        return 0;
-    case 1:
-        return *(const uint32_t *)place >> lane & 1;
-    case 16:
-        return ((const uint16_t *)place)[lane];
-    case 32:
-        return ((const uint32_t *)place)[lane];
-    default:
-        return ((const uint64_t *)place)[lane];
-    }
-}
-
 static void set_value(void *place, unsigned bits, unsigned lane, uint64_t value)
 {
     if (bits == 16) {
@@ -122,7 +106,7 @@ static void gather(const qn_warp *warp, const qn_shaded *shaded, const qn_op *ow
         const unsigned bits = bits_of(shaded->form, k);
         in[k].bits = in[k].value = 0;
         if (bits) {
-            in[k].value = value_of(qn_at(warp, places[k]), bits, lane);
+            in[k].value = qn_lane_value(qn_at(warp, places[k]), bits, lane);
             qn_shade_get(warp->frame, shadows[k], lane, &in[k]);
         }
     }
@@ -221,9 +205,9 @@ static void move(qn_warp *warp, const qn_shaded *shaded, const qn_op *own, uint3
         if (any_source(in + first_control, 4 - first_control)) { /* nobody knows how far */
             qn_shade_derive(&out, form->d_bits, any_source(in, 4), shaded->instruction);
         } else {
-            out.bits = value_of(bits[2], form->d_bits, lane);
+            out.bits = qn_lane_value(bits[2], form->d_bits, lane);
             if (out.bits) {
-                move_sources(&out, value_of(numbers[2], form->d_bits, lane), in);
+                move_sources(&out, qn_lane_value(numbers[2], form->d_bits, lane), in);
             }
         }
         qn_shade_put(warp->frame, shaded->d, lane, &out);

@@ -136,20 +136,6 @@ void qn_print_instruction(qn_text *out, const qn_ptx_function *function,
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-static uint64_t bits_of(const void *place, unsigned register_bits, unsigned lane)
-{
-    switch (register_bits) {
-    case 1:
-        return *(const uint32_t *)place >> lane & 1;
-    case 16:
-        return ((const uint16_t *)place)[lane];
-    case 32:
-        return ((const uint32_t *)place)[lane];
-    default:
-        return ((const uint64_t *)place)[lane];
-    }
-}
-
 /* Large numbers are more likely addresses than counts. */
 static void print_integer(qn_text *out, uint64_t bits, unsigned width, char letter)
 {
@@ -167,7 +153,7 @@ static void print_integer(qn_text *out, uint64_t bits, unsigned width, char lett
 void qn_print_value(qn_text *out, const qn_warp *warp, const qn_traced_value *value, unsigned lane)
 {
     const void *place = qn_at(warp, value->place);
-    const uint64_t bits = bits_of(place, value->register_bits, lane);
+    const uint64_t bits = qn_lane_value(place, value->register_bits, lane);
     qn_text_printf(out, "%s = ", value->name);
     if (value->register_bits == 1) {
         qn_text_puts(out, bits ? "true" : "false");
