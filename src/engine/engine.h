@@ -176,7 +176,7 @@ struct quern_kernel {
     bool assigns_some;                          /**< others may be assigned, or are raw */
     uint32_t heavy;                             /**< calls of functions that cost much code */
     bool uses_by_address[QUERN_MAX_PARAMETERS]; /**< outputs whose address the operation takes */
-    bool uses_reference[QUERN_MAX_PARAMETERS];  /**< raw ones whose elements' addresses are taken */
+    bool uses_reference[QUERN_MAX_PARAMETERS];  /**< raw ones whose elements are referred to */
     atomic_flag fraction_told;                  /**< that a scalar lost its fraction was logged */
     pthread_mutex_t lock;                       /**< to add a specialization */
     _Atomic(qn_specialization *) specializations;
@@ -195,6 +195,8 @@ quern_status qn_kernel_new(quern_kernel **out, quern_engine *engine,
 void qn_kernel_destroy(quern_kernel *kernel);
 /** True when any of the kernel's texts uses an identifier. */
 bool qn_kernel_uses(const quern_kernel *kernel, const char *name);
+/** True when a text or an option may include a header. */
+bool qn_kernel_includes(const quern_kernel *kernel);
 
 /* ---- resolve.c: the arguments of one call, checked ------------------------------------------ */
 

@@ -22,6 +22,18 @@ bool qn_kernel_uses(const quern_kernel *kernel, const char *name)
     return false;
 }
 
+bool qn_kernel_includes(const quern_kernel *kernel)
+{
+    bool includes = false;
+    for (uint32_t o = 0; o < kernel->option_count; o++) {
+        includes |= strstr(kernel->options[o], "include") != NULL;
+    }
+    for (int t = 0; t < QN_TEXTS; t++) {
+        includes |= qn_text_uses(kernel->texts[t].text, "include");
+    }
+    return includes;
+}
+
 /* ---- what the texts do ---------------------------------------------------------------------- */
 
 static uint32_t count_used(const quern_kernel *kernel, const char *const *names)
@@ -33,16 +45,17 @@ static uint32_t count_used(const quern_kernel *kernel, const char *const *names)
     return count;
 }
 
-/** Whether a text wants an element of a raw parameter itself, not only its value. */
+/** Whether a text may want an element of a raw parameter itself, not only its value: its address,
+ * or, of an output, a reference to it, as a function of a header may. */
 static bool refers_to(const quern_kernel *kernel, const char *name, bool output)
 {
-    for (int t = 0; t < QN_TEXTS; t++) {
+    bool refers = output && qn_kernel_includes(kernel);
+    for (int t = 0; t < QN_TEXTS && !refers; t++) {
         const char *text = kernel->texts[t].text;
-        if (qn_text_takes_address(text, name) || (output && qn_text_declares_reference(text))) {
-            return true;
-        }
+        refers =
+            qn_text_takes_address(text, name) || (output && qn_text_declares_reference(text, true));
     }
-    return false;
+    return refers;
 }
 
 /** Study the texts once, so that a call need not. */

@@ -33,18 +33,6 @@ static bool read_names(known_names *names, quern_kernel *kernel)
     return true;
 }
 
-static bool includes_headers(const quern_kernel *kernel)
-{
-    bool includes = false;
-    for (uint32_t o = 0; o < kernel->option_count; o++) {
-        includes |= strstr(kernel->options[o], "include") != NULL;
-    }
-    for (int t = 0; t < QN_TEXTS; t++) {
-        includes |= qn_text_uses(kernel->texts[t].text, "include");
-    }
-    return includes;
-}
-
 /** Could a macro of another text, of the options or of a header assign the output? */
 static bool macro_may_assign(const quern_kernel *kernel, const char *text, const char *name,
                              const known_names *names)
@@ -61,7 +49,7 @@ static bool macro_may_assign(const quern_kernel *kernel, const char *text, const
             return true;
         }
     }
-    return includes_headers(kernel) && qn_text_has_other_words(text, names->list, names->count);
+    return qn_kernel_includes(kernel) && qn_text_has_other_words(text, names->list, names->count);
 }
 
 /** The text that assigns the outputs. */
@@ -99,7 +87,7 @@ quern_status qn_outputs_judge(const quern_kernel *kernel)
 quern_status qn_outputs_study(quern_kernel *kernel)
 {
     const qn_user_text *text = assigning_text(kernel);
-    bool functions = !qn_text_is_blank(kernel->texts[QN_PREAMBLE].text) || includes_headers(kernel);
+    bool functions = !qn_text_is_blank(kernel->texts[QN_PREAMBLE].text) || qn_kernel_includes(kernel);
     known_names names;
     if (!read_names(&names, kernel)) {
         return qn_fail_memory("defining a kernel");

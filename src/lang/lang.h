@@ -138,8 +138,10 @@ bool qn_text_next_name(const char **text, qn_str *name);
 /** True when `text` takes the address of identifier `name`, or passes it to an atomic function:
  * "&name" where & is unary. Errs on the side of true. */
 bool qn_text_takes_address(const char *text, const char *name);
-/** True when `text` declares a reference: "& name =". */
-bool qn_text_declares_reference(const char *text);
+/** True when `text` declares a reference that it gives something to refer to ("T &name = ...", or
+ * with one of ( { : behind the name), or, with `parameters`, a parameter that is one. Errs on the
+ * side of true. */
+bool qn_text_declares_reference(const char *text, bool parameters);
 /** True unless `text` surely assigns nothing to `name`, for each place where it stands is a value.
  * `functions`: there are functions that may take it by reference. Errs on the side of true. */
 bool qn_text_may_assign(const char *text, const char *name, bool functions);

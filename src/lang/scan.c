@@ -136,15 +136,37 @@ bool qn_text_next_name(const char **text, qn_str *name)
     return t.kind == IDENTIFIER;
 }
 
-bool qn_text_uses(const char *text, const char *name)
+bool qn_text_finds(const char *text, const char *name, size_t *begin, size_t *end)
 {
+    const char *rest = text;
     qn_str used;
-    while (qn_text_next_name(&text, &used)) {
+    while (qn_text_next_name(&rest, &used)) {
         if (qn_str_is(used, name)) {
+            *begin = (size_t)(used.data - text);
+            *end = *begin + used.length;
             return true;
         }
     }
     return false;
+}
+
+bool qn_text_uses(const char *text, const char *name)
+{
+    size_t begin, end;
+    return qn_text_finds(text, name, &begin, &end);
+}
+
+bool qn_text_has_other_words(const char *text, const char *const *names, size_t count)
+{
+    qn_str used;
+    bool known = true;
+    while (known && qn_text_next_name(&text, &used)) {
+        known = false;
+        for (size_t k = 0; k < count && !known; k++) {
+            known = qn_str_is(used, names[k]);
+        }
+    }
+    return !known;
 }
 
 /* ---- addresses ------------------------------------------------------------------------------- */
@@ -216,35 +238,64 @@ bool qn_text_takes_address(const char *text, const char *name)
     }
 }
 
-bool qn_text_declares_reference(const char *text)
+/* ---- references ------------------------------------------------------------------------------ */
+
+static bool is_one_of(token t, const char *characters)
 {
-    bool name = false, reference = false; /* the token before: a name; one behind & */
-    bool ampersand = false;
-    for (;;) {
-        token t = next_token(&text);
+    return t.kind == PUNCTUATION && strchr(characters, t.text.data[0]) != NULL;
+}
+
+bool qn_text_declares_reference(const char *text, bool parameters)
+{
+    token back[3] = {{END, {"", 0}}}; /* the three before, the nearest first */
+    for (token t = next_token(&text);; t = next_token(&text)) {
+        bool begins =
+            is_one_of(t, parameters ? "({:,)" : "({:") || (qn_str_is(t.text, "=") && *text != '=');
+        bool typed = back[2].kind == IDENTIFIER || is_one_of(back[2], ">[,"); /* [&r = y] */
+        if (begins && back[0].kind == IDENTIFIER && is_one_of(back[1], "&") && typed) {
+            return true;
+        }
         if (t.kind == END) {
             return false;
         }
-        if (reference && qn_str_is(t.text, "=") && *text != '=') {
-            return true;
-        }
-        reference = ampersand && t.kind == IDENTIFIER;
-        ampersand = name && qn_str_is(t.text, "&");
-        name = t.kind == IDENTIFIER || qn_str_is(t.text, ">");
+        back[2] = back[1];
+        back[1] = back[0];
+        back[0] = t;
     }
 }
 
-/* ---- assignments ------------------------------------------------------------------------------
- */
+/* Could the text have a function or a member of its own that is a reference: a lambda, a class? */
+static bool defines_functions(const char *text)
+{
+    static const char *const classes[] = {"struct", "class", "union"};
+    bool defines = false;
+    for (size_t k = 0; k < QN_COUNT(classes); k++) {
+        defines |= qn_text_uses(text, classes[k]);
+    }
+    token before = next_token(&text);
+    for (token t = before; t.kind != END && !defines; t = next_token(&text)) {
+        defines = qn_str_is(before.text, "]") && qn_str_is(t.text, "(");
+        before = t;
+    }
+    return defines;
+}
+
+/* ---- assignments ----------------------------------------------------------------------------- */
 
 /* Does an operator that assigns stand at `p`: = += <<= ++ and their like? */
 static bool is_assignment(const char *p)
 {
     p = skip_blank(p);
-    size_t shift = (p[0] == '<' || p[0] == '>') && p[0] == p[1] ? 2 : 0;
-    size_t operator= shift != 0 ? shift : * p != '\0' && strchr("+-*/%&|^", *p) != NULL;
-    bool step = (p[0] == '+' || p[0] == '-') && p[0] == p[1];
-    return step || (p[operator] == '=' && p[operator + 1] != '=');
+    bool doubled = p[0] != '\0' && p[0] == p[1];
+    if (doubled && (p[0] == '+' || p[0] == '-')) {
+        return true;
+    }
+    if (doubled && (p[0] == '<' || p[0] == '>')) {
+        p += 2;
+    } else if (p[0] != '\0' && strchr("+-*/%&|^", p[0]) != NULL) {
+        p++;
+    }
+    return p[0] == '=' && p[1] != '=';
 }
 
 /* Past [...], .member and the parentheses that close around a name; *method: a method is called. */
@@ -269,78 +320,46 @@ static const char *skip_access(const char *p, bool *method)
     }
 }
 
-static bool is_one_of(token t, const char *characters)
-{
-    return t.kind == PUNCTUATION && strchr(characters, t.text.data[0]) != NULL;
-}
-
-/* Might the name between `before` and `rest` be written to? As an argument it might where there
- * are functions that take a reference. */
-static bool may_write_here(token before, const char *rest, bool functions)
+/* Might the name between `back`, the tokens before it with the nearest first, and `rest` be written
+ * to? As an argument it might where there are functions that take a reference. */
+static bool may_write_here(const token back[2], const char *rest, bool functions)
 {
     bool method = false;
     const char *behind = skip_access(rest, &method);
-    const char *next = rest;
-    token t = next_token(&next);
-    bool argument = is_one_of(before, "(,{") && is_one_of(t, "),}");
-    bool stepped = is_one_of(before, "+-") && before.text.data[-1] == before.text.data[0];
-    return method || stepped || is_assignment(behind) || is_one_of(before, "&)?:*") ||
+    token t = next_token(&rest);
+    bool argument = is_one_of(back[0], "(,{") && is_one_of(t, "),}");
+    bool stepped = is_one_of(back[0], "+-") && back[1].kind == PUNCTUATION &&
+                   back[1].text.data + 1 == back[0].text.data &&
+                   back[1].text.data[0] == back[0].text.data[0];
+    return method || stepped || is_assignment(behind) || is_one_of(back[0], "&)?:*") ||
            (argument && functions);
 }
 
 bool qn_text_may_assign(const char *text, const char *name, bool functions)
 {
     static const char *const anything[] = {"asm", "__asm", "__asm__", "define"};
-    bool any = strstr(text, "##") != NULL || qn_text_declares_reference(text);
+    bool any = strstr(text, "##") != NULL || qn_text_declares_reference(text, false);
     for (size_t k = 0; k < QN_COUNT(anything) && !any; k++) {
         any = qn_text_uses(text, anything[k]);
     }
-    token before = {PUNCTUATION, QN_STR(" ;")};
-    before.text = (qn_str){before.text.data + 1, 1};
+    functions = functions || defines_functions(text);
     bool used = false;
-    token named = before, typed = before; /* the two in front of `before` */
+    token back[3] = {{END, {"", 0}}}; /* the three before, the nearest first */
     for (token t = next_token(&text); t.kind != END; t = next_token(&text)) {
-        bool member = qn_str_is(before.text, ".") || qn_str_is(before.text, ">");
+        bool member = qn_str_is(back[0].text, ".") || qn_str_is(back[0].text, ">");
         if (t.kind == IDENTIFIER && qn_str_is(t.text, name)) {
             used = true;
-            any |= qn_str_is(before.text, "=") &&
-                   (qn_str_is(typed.text, "&&") || qn_str_is(named.text, "]")); /* auto &&r = y */
-            if (!member && may_write_here(before, text, functions)) {
+            bool to_reference = qn_str_is(back[2].text, "&&") || qn_str_is(back[1].text, "]");
+            any |= to_reference && qn_str_is(back[0].text, "="); /* auto &&r = y */
+            if (!member && may_write_here(back, text, functions)) {
                 return true;
             }
         }
-        typed = named;
-        named = before;
-        before = t;
+        back[2] = back[1];
+        back[1] = back[0];
+        back[0] = t;
     }
     return any && used;
-}
-
-bool qn_text_finds(const char *text, const char *name, size_t *begin, size_t *end)
-{
-    const char *rest = text;
-    for (token t = next_token(&rest); t.kind != END; t = next_token(&rest)) {
-        if (t.kind == IDENTIFIER && qn_str_is(t.text, name)) {
-            *begin = (size_t)(t.text.data - text);
-            *end = *begin + t.text.length;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool qn_text_has_other_words(const char *text, const char *const *names, size_t count)
-{
-    for (token t = next_token(&text); t.kind != END; t = next_token(&text)) {
-        bool known = t.kind != IDENTIFIER;
-        for (size_t k = 0; k < count && !known; k++) {
-            known = qn_str_is(t.text, names[k]);
-        }
-        if (!known) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* ---- expressions and statements ------------------------------------------------------------- */

@@ -85,6 +85,8 @@ static const kernel kernels[] = {
     {EACH, "raw bool x", "raw bool z", "z[i] ^= x[i]", is_xor_z},
     {EACH, "raw bool x", "raw bool z", "if (i % 2) z[i] = x[i]; else z[i] = z[i]", is_odd_x},
     {EACH, "raw bool x", "raw bool z", "auto v = z[i]; z[i] = !v; z[i] = !z[i]", is_z},
+    {EACH, "raw bool x", "raw bool z", "bool &r(z[i]); r = x[i]", is_x},
+    {EACH, "raw bool x", "raw bool z", "[](bool &v, bool w) { v = w; }(z[i], x[i])", is_x},
     {FOLD, "bool x", "int32 z", "a + b", is_x},
     {FOLD, "bool x", "int64 z", "max(a, b)", is_x},
     {FOLD, "bool x", "bool z", "a != b", is_x},

@@ -160,6 +160,13 @@ static const struct {
     {"*(int *)&y = 1", true, false},
     {"(int &)y = 1", true, false},
     {"T &r = y; r = 1", true, false},
+    {"T &r(y); r = 1", true, false},
+    {"T &r{y}; r = 1", true, false},
+    {"T<2> &r{y}; r = 1", true, false},
+    {"[&r = y] { r = 1; }()", true, false},
+    {"auto f = [](float &v) { v = 1; }; f(y)", true, false},
+    {"struct s { float &v; } r = {y}; r.v = 1", true, false},
+    {"x = x & (y)", false, false},
     {"auto &&r = y; r = 1", true, false},
     {"asm(\"mov %0, 1;\" : \"=r\"(y))", true, false},
     {"#define OUT y\nOUT = 1", true, false},
@@ -176,6 +183,14 @@ Test(scan, may_assign)
         bool may = qn_text_may_assign(assignments[k].text, "y", assignments[k].functions);
         cr_expect_eq(may, assignments[k].may, "%s", assignments[k].text);
     }
+}
+
+/* What stands in memory in front of a text is none of it. */
+Test(scan, looks_at_nothing_in_front)
+{
+    const char *const text = "--y";
+    cr_expect(qn_text_may_assign(text, "y", false));
+    cr_expect_not(qn_text_may_assign(text + 1, "y", false));
 }
 
 static const struct {
