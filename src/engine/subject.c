@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes from an array to an address whose element is told; no array is as long, and sums of steps
+ * within one do not overflow. */
+#define FARTHEST (INT64_C(1) << 62)
+
 /** Axes from `first` on that move, the widest stride first. */
 typedef struct axes {
     int count;
@@ -49,14 +53,16 @@ static bool find_index(int64_t *index, const quern_array *a, int first, int64_t 
     return offset == 0;
 }
 
-/** The number of an index in C order. */
-static int64_t number_of(const int64_t *index, const quern_array *a)
+/** The number of an index in C order. False: it is too large. */
+static bool number_of(int64_t *number, const int64_t *index, const quern_array *a)
 {
-    int64_t number = 0;
-    for (int d = 0; d < a->ndim; d++) {
-        number = number * (d > 0 ? a->shape[d] : 1) + index[d];
+    bool fits = true;
+    *number = 0;
+    for (int d = 0; d < a->ndim && fits; d++) {
+        fits = !__builtin_mul_overflow(*number, d > 0 ? a->shape[d] : 1, number) &&
+               !__builtin_add_overflow(*number, index[d], number);
     }
-    return number;
+    return fits;
 }
 
 /** Which index would lie there if the first axis had no ends; the nearest to it. */
@@ -84,51 +90,63 @@ static bool find_beyond(int64_t *index, const quern_array *a, int64_t offset)
     return false;
 }
 
-/** The index that the address has in the array, or would have behind its ends. */
-static bool locate(int64_t *index, bool *inside, const quern_array *a, int64_t offset)
-{
-    *inside = a->count > 0 && find_index(index, a, 0, offset);
-    if (!*inside && a->ndim == 0) {
-        index[0] = offset / a->item_size;
-        return offset % a->item_size == 0;
-    }
-    return *inside || find_beyond(index, a, offset);
-}
-
+/** Bytes from the array's first element to the address. */
 static int64_t offset_of(const qn_error_subject *subject, const quern_array *a)
 {
     return (int64_t)(subject->address - (uint64_t)(uintptr_t)a->data);
 }
 
+/** The element that an address is, or would be behind the array's ends. */
+typedef struct element {
+    bool known, inside;
+    int64_t index[QUERN_MAX_NDIM];
+    int64_t number; /**< in C order */
+} element;
+
+static element locate(const qn_error_subject *subject, const quern_array *a)
+{
+    const int64_t offset = offset_of(subject, a);
+    element e = {0};
+    if (offset < -FARTHEST || offset > FARTHEST) {
+        return e;
+    }
+    if (a->ndim == 0) {
+        e.number = offset / a->item_size;
+        e.inside = offset == 0;
+        e.known = offset % a->item_size == 0;
+        return e;
+    }
+    e.inside = a->count > 0 && find_index(e.index, a, 0, offset);
+    e.known = (e.inside || find_beyond(e.index, a, offset)) && number_of(&e.number, e.index, a);
+    return e;
+}
+
 int64_t qn_subject_element(const qn_error_subject *subject, const quern_array *array)
 {
-    int64_t index[QUERN_MAX_NDIM] = {0};
-    bool inside;
-    if (subject->end == 0 || array == NULL ||
-        !locate(index, &inside, array, offset_of(subject, array))) {
+    if (subject->end == 0 || array == NULL) {
         return INT64_MIN;
     }
-    return array->ndim > 0 ? number_of(index, array) : index[0];
+    const element e = locate(subject, array);
+    return e.known ? e.number : INT64_MIN;
 }
 
 /** ", element 20 of 'w', which has 20" */
-static void print_element(qn_text *out, const char *name, const quern_array *a, int64_t offset)
+static void print_element(qn_text *out, const char *name, const qn_error_subject *subject,
+                          const quern_array *a)
 {
-    int64_t index[QUERN_MAX_NDIM] = {0};
-    bool inside;
-    const bool known = locate(index, &inside, a, offset);
-    if (inside && a->ndim > 1) {
+    const element e = locate(subject, a);
+    if (e.inside && a->ndim > 1) {
         qn_text_puts(out, ", element ");
-        qn_shape_print(out, a->ndim, index);
+        qn_shape_print(out, a->ndim, e.index);
         qn_text_printf(out, " of %s, of shape ", name);
         qn_shape_print(out, a->ndim, a->shape);
-    } else if (known) {
-        qn_text_printf(out, ", element %lld of %s, which has %lld",
-                       (long long)(a->ndim > 0 ? number_of(index, a) : index[0]), name,
+    } else if (e.known) {
+        qn_text_printf(out, ", element %lld of %s, which has %lld", (long long)e.number, name,
                        (long long)a->count);
     } else {
-        qn_text_printf(out, ", byte %lld of %s, which has %lld element%s", (long long)offset, name,
-                       (long long)a->count, a->count == 1 ? "" : "s");
+        qn_text_printf(out, ", byte %lld of %s, which has %lld element%s",
+                       (long long)offset_of(subject, a), name, (long long)a->count,
+                       a->count == 1 ? "" : "s");
     }
 }
 
@@ -141,7 +159,7 @@ void qn_explain_subject(const qn_error_subject *subject, qn_str name, const quer
         qn_text_printf(&called, "argument %u", subject->parameter + 1);
     }
     if (called.data != NULL && array != NULL) {
-        print_element(&words, called.data, array, offset_of(subject, array));
+        print_element(&words, called.data, subject, array);
     } else if (called.data != NULL) {
         qn_text_printf(&words, ", byte %lld of %s", (long long)subject->offset, called.data);
     }

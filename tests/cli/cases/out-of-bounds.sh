@@ -7,3 +7,12 @@ echo "-> $?"
 grep -c 'in no allocation' said
 grep -c '^ *y = x.k \* 1000000.$' said
 ls
+
+# As far away as an index can be: the number of the element, or of the byte where it has none.
+far() {
+    quern elementwise 'raw int8 x, int64 k' 'int8 y' 'y = x[k]' "x=$1" "k=$2" y=zeros:int8:1 2>&1 |
+        sed -n 's/.* at 0x[0-9a-f]*, \([a-z]* [-0-9]* of .x.\), .*/\1/p'
+}
+far 'ones:int8:8' 9223372036854775807
+far 'ones:int8:8[::-1]' -9223372036854775808
+far 'ones:int8:8[::-1]' 1000
