@@ -194,6 +194,14 @@ typedef struct qn_user_text {
 quern_status qn_compile(qn_image *out, const qn_compile_request *request,
                         const qn_user_text *user_texts, size_t user_text_count);
 
+/* ---- user_texts.c: places in the user's texts ----------------------------------------------- */
+
+/** Line `number` (from 1) of a text; empty at the text's end when there are fewer. */
+qn_str qn_text_line(const char *text, uint32_t number);
+uint32_t qn_text_lines(const char *text);
+/** Line and column (from 1) of the byte `at` of a text. */
+void qn_place_of(const char *text, const char *at, uint32_t *line, uint32_t *column);
+
 /* ---- log_warnings.c ------------------------------------------------------------------------ */
 
 /** Append the warnings of an image's log that `out` does not have yet: for each a sentence with its

@@ -221,11 +221,6 @@ typedef struct qn_user_texts {
 const qn_user_text *qn_text_named(qn_user_texts texts, qn_str name);
 /** The text behind which the generated code called `name` stands (QN_AFTER); NULL: none. */
 const qn_user_text *qn_text_before(qn_user_texts texts, qn_str name);
-/** Line `number` (from 1) of a text; empty at the text's end when there are fewer. */
-qn_str qn_text_line(const char *text, uint32_t number);
-uint32_t qn_text_lines(const char *text);
-/** Line and column (from 1) of the byte `at` of a text. */
-void qn_place_of(const char *text, const char *at, uint32_t *line, uint32_t *column);
 /** The token at the beginning of `rest`. */
 qn_str qn_token_at(qn_str rest);
 /** The identifier `word` in `text`, outside of others; NULL: it is not there. */
@@ -251,8 +246,6 @@ bool qn_fail_in_header(const qn_entry *found, qn_str message, qn_user_texts text
  * #include is what the compiler stumbles over. */
 bool qn_fail_in_ended_header(const qn_entry *found, qn_str message, qn_user_texts texts,
                              const qn_compile_request *request);
-/** Record a finding at the end of a text, where more was expected. */
-quern_status qn_fail_past_end(qn_str message, const qn_user_text *text);
 
 /* ---- log_rest.c: what a log says besides its first error ------------------------------------ */
 
@@ -275,6 +268,9 @@ quern_status qn_diagnose(qn_str log, const qn_compile_request *request,
 /** Record QUERN_ERROR_COMPILE for options that NVRTC refused; names the user's option it means. */
 quern_status qn_diagnose_option(qn_str log, const qn_compile_request *request,
                                 const qn_nvrtc *nvrtc);
+
+/** Record a finding at the end of a text, where more was expected. */
+quern_status qn_fail_past_end(qn_str message, const qn_user_text *text);
 
 /** The place of a finding in its line of the user's text; NULL when the compiler shows another line
  * than it names, as it does inside a macro of several lines. */

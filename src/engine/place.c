@@ -16,22 +16,6 @@ typedef struct span {
     size_t begin, end;
 } span;
 
-/** Bytes of line `line` (from 1) of a text. False when it has no such line. */
-static bool line_of(const char *text, uint32_t line, size_t *begin, size_t *end)
-{
-    const char *at = text;
-    for (uint32_t n = 1; n < line; n++) {
-        at = strchr(at, '\n');
-        if (at == NULL) {
-            return false;
-        }
-        at++;
-    }
-    *begin = (size_t)(at - text);
-    *end = *begin + strcspn(at, "\n");
-    return true;
-}
-
 /** From the place that the compiler gives, to the end of its line. */
 static span recorded_span(const qn_failure *about)
 {
@@ -42,12 +26,13 @@ static span recorded_span(const qn_failure *about)
     }
     for (size_t t = 0; t < about->text_count; t++) {
         const qn_user_text *text = &about->texts[t];
-        size_t begin, end;
         if (text->file_name == NULL ||
-            strcmp(qn_base_name(file), qn_base_name(text->file_name)) != 0 ||
-            !line_of(text->text, line, &begin, &end)) {
+            strcmp(qn_base_name(file), qn_base_name(text->file_name)) != 0 || line == 0 ||
+            line > qn_text_lines(text->text)) {
             continue;
         }
+        const qn_str whole = qn_text_line(text->text, line);
+        size_t begin = (size_t)(whole.data - text->text), end = begin + whole.length;
         if (column != 0 && begin + column - 1 < end) {
             begin += column - 1;
         }
@@ -59,32 +44,33 @@ static span recorded_span(const qn_failure *about)
 /* ---- uses of a name --------------------------------------------------------------------------
  */
 
-static bool is_word(char c)
+/** Past the brackets that stand at `at`, or behind blanks there, up to `end`; `at`: there are none.
+ */
+static size_t skip_index(const char *text, size_t at, size_t end)
 {
-    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+    size_t k = at;
+    while (k < end && isspace((unsigned char)text[k])) {
+        k++;
+    }
+    int depth = 0;
+    for (; k < end && (depth > 0 || text[k] == '['); k++) {
+        depth += (text[k] == '[') - (text[k] == ']');
+        at = depth == 0 ? k + 1 : at;
+    }
+    return at;
 }
 
 /** The first use of a name from `begin` on, with the index in brackets behind it, if any. */
 static bool next_use(span *out, const qn_user_text *text, qn_str name, size_t begin, size_t end)
 {
-    for (size_t at = begin; at + name.length <= end; at++) {
-        const char *here = text->text + at;
-        if (memcmp(here, name.data, name.length) != 0 || (at > 0 && is_word(here[-1])) ||
-            is_word(here[name.length])) {
-            continue;
+    const char *rest = text->text + begin;
+    qn_str used;
+    while (qn_text_next_name(&rest, &used) && used.data < text->text + end) {
+        if (qn_str_same(used, name)) {
+            const size_t at = (size_t)(used.data - text->text);
+            *out = (span){text, at, skip_index(text->text, at + name.length, end)};
+            return true;
         }
-        *out = (span){text, at, at + name.length};
-        int depth = 0;
-        for (size_t k = out->end; k < end; k++) {
-            depth += (text->text[k] == '[') - (text->text[k] == ']');
-            if (depth == 0 && text->text[k] == ']') {
-                out->end = k + 1;
-            }
-            if (depth == 0 && !isspace((unsigned char)text->text[k])) {
-                break;
-            }
-        }
-        return true;
     }
     return false;
 }
@@ -178,20 +164,13 @@ static span use_anywhere(const qn_failure *about, qn_str name, int64_t element)
 static void reword_place(const qn_error_subject *subject, const span *now, bool was_recorded)
 {
     const char *file;
-    uint32_t line = 1, column;
+    uint32_t line, column;
     char old[300], words[300];
-    size_t begin = 0;
     if (subject->place_end == 0) {
         return;
     }
-    for (size_t k = 0; k < now->begin; k++) {
-        if (now->text->text[k] == '\n') {
-            line++;
-            begin = k + 1;
-        }
-    }
-    snprintf(words, sizeof words, "%s:%u:%zu", qn_base_name(now->text->file_name), line,
-             now->begin - begin + 1);
+    qn_place_of(now->text->text, now->text->text + now->begin, &line, &column);
+    snprintf(words, sizeof words, "%s:%u:%u", qn_base_name(now->text->file_name), line, column);
     if (!was_recorded || !qn_error_get_place(&file, &line, &column)) {
         qn_error_reword(subject->place_begin, subject->place_end, words);
         return;

@@ -16,3 +16,7 @@ far() {
 far 'ones:int8:8' 9223372036854775807
 far 'ones:int8:8[::-1]' -9223372036854775808
 far 'ones:int8:8[::-1]' 1000
+
+# A comment or a string that names the array is no use of it.
+quern elementwise 'raw int8 x, int64 k' 'int8 y' 'y = /* x[k] is far */ x[k]' x=ones:int8:8 k=20 \
+    y=zeros:int8:1 2>&1 | tail -n 2
