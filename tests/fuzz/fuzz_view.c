@@ -20,6 +20,12 @@ static void check(bool condition)
     }
 }
 
+/* What nothing is said in: what an earlier text left on the stack would look like a problem. */
+static cli_problem no_problem(void)
+{
+    return (cli_problem){.begin = SIZE_MAX};
+}
+
 static void check_problem(const cli_problem *problem, size_t length)
 {
     check(problem->text[0] != 0 && problem->begin <= problem->end && problem->end <= length + 1);
@@ -50,7 +56,7 @@ static void check_view(const cli_view *view, int ndim, const int64_t *extents, s
     }
     for (unsigned step = 0; step < view->steps; step++) {
         cli_view_plan plan;
-        cli_problem problem;
+        cli_problem problem = no_problem();
         if (!cli_view_plan_step(&plan, view, step, dtype, ndim, shape, &problem)) {
             check_problem(&problem, length);
             return;
@@ -70,7 +76,7 @@ static void check_view(const cli_view *view, int ndim, const int64_t *extents, s
 static void check_structure(const char *text, size_t length)
 {
     quern_value value;
-    cli_problem problem;
+    cli_problem problem = no_problem();
     if (!cli_structure_parse(&value, text, &problem)) {
         check_problem(&problem, length);
     } else if (value.kind == QUERN_VALUE_STRUCT) {
@@ -97,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t length = strlen(text), used;
     cli_view view;
     cli_value value;
-    cli_problem problem;
+    cli_problem problem = no_problem();
     if (cli_view_parse(&view, text, 0, &used, &problem)) {
         check(used <= length && view.count <= CLI_VIEW_ITEMS);
         for (size_t k = 0; k < CLI_COUNT(shapes); k++) {
@@ -108,6 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         check_problem(&problem, length);
     }
+    problem = no_problem();
     if (!cli_value_parse(&value, text, &problem)) {
         check_problem(&problem, length);
     }

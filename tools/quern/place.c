@@ -68,10 +68,11 @@ static char *parse_member(const char *text, size_t *at)
     return cli_strndup(from, (size_t)(to - from));
 }
 
-static bool parse_path(char **path, char **member, const char *text, size_t *at,
+/* The path text[begin, *at) and, of an archive, the member behind it, which *at is moved past. */
+static bool parse_path(char **path, char **member, const char *text, size_t begin, size_t *at,
                        cli_problem *problem)
 {
-    *path = cli_strndup(text, *at);
+    *path = cli_strndup(text + begin, *at - begin);
     if (cli_is_archive(*path) && text[*at] == '[') {
         size_t open = *at;
         *member = parse_member(text, at);
@@ -86,7 +87,7 @@ static bool parse_path(char **path, char **member, const char *text, size_t *at,
 static bool parse_output(cli_value *out, const char *text, size_t at, cli_problem *problem)
 {
     const char *path = text + at;
-    size_t length = strlen(path), end = length;
+    size_t length = strlen(path);
     if (strcmp(path, "-") == 0) {
         out->print = true;
         return true;
@@ -97,8 +98,10 @@ static bool parse_output(cli_value *out, const char *text, size_t at, cli_proble
     }
     const char *archive = length > 0 && path[length - 1] == ']' ? strstr(path, ".npz[") : NULL;
     if (archive && archive > path) {
-        end = (size_t)(archive + 4 - path);
-        return parse_path(&out->save, &out->save_member, path, &end, problem) && end == length;
+        size_t end = (size_t)(archive + 4 - text);
+        return parse_path(&out->save, &out->save_member, text, at, &end, problem) &&
+               (!text[end] || cli_problem_set(problem, end, at + length,
+                                              "nothing can stand behind the array's name"));
     }
     if (!ends_with(path, length, ".npy") && !ends_with(path, length, ".npz") &&
         !strchr(path, '/')) {
@@ -131,7 +134,7 @@ bool cli_place_parse_rest(cli_value *out, const char *text, size_t at, cli_probl
 static bool parse_at(cli_value *out, const char *text, size_t at, cli_problem *problem)
 {
     *out = (cli_value){.kind = CLI_VALUE_FILE};
-    return parse_path(&out->path, &out->member, text, &at, problem) &&
+    return parse_path(&out->path, &out->member, text, 0, &at, problem) &&
            cli_place_parse_rest(out, text, at, problem);
 }
 

@@ -32,3 +32,6 @@ try copy x=a.npy y=plain
 try copy x=a.npy y=./
 try copy x=a.npy y=d/
 try copy x=file: y=-
+for save in 'a.npz[b]c]' 'a.npz[]' "a.npz['b]"; do
+    try copy x=a.npy "y=zeros:int8:4:$save"
+done
