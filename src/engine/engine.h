@@ -160,7 +160,8 @@ struct quern_kernel {
     qn_arena arena;       /**< all text below and the signature */
     qn_signature signature;
     const char *name;
-    qn_user_text texts[QN_TEXTS]; /**< by qn_text_id; "" for none */
+    const char *parameter_names[QUERN_MAX_PARAMETERS]; /**< those of the signature, terminated */
+    qn_user_text texts[QN_TEXTS];                      /**< by qn_text_id; "" for none */
     const char **options;
     uint32_t option_count;
     quern_dtype value_dtype; /**< that reduce_type or scan_type names; NONE: it names none */
@@ -170,11 +171,11 @@ struct quern_kernel {
     bool uses_position; /**< the texts use the position, or those along axes */
     bool uses_axes;     /**< the texts use `_ind`, `_in_ind` or `_out_ind` */
     bool keep_dims;
-    bool loops;                                 /**< the texts have loops */
-    bool uses_atomics;                          /**< the texts call atomic functions */
-    const char *unassigned;                     /**< an output that nothing assigns; NULL: none */
-    bool assigns_some;                          /**< others may be assigned, or are raw */
-    uint32_t heavy;                             /**< calls of functions that cost much code */
+    bool loops;             /**< the texts have loops */
+    bool uses_atomics;      /**< the texts call atomic functions */
+    const char *unassigned; /**< the first output that nothing assigns; NULL: none */
+    bool assigns_some;      /**< others may be assigned, or are raw */
+    uint32_t heavy;         /**< calls of functions that cost much code */
     bool uses_by_address[QUERN_MAX_PARAMETERS]; /**< outputs whose address the operation takes */
     bool uses_reference[QUERN_MAX_PARAMETERS];  /**< raw ones whose elements are referred to */
     atomic_flag fraction_told;                  /**< that a scalar lost its fraction was logged */
@@ -185,7 +186,7 @@ struct quern_kernel {
 /** Check the two lists of parameters of a definition. */
 quern_status qn_check_signature(const char *function, const char *in, const char *result);
 /** Find an output that the kernel surely never assigns (outputs.c), */
-quern_status qn_outputs_study(quern_kernel *kernel);
+void qn_outputs_study(quern_kernel *kernel);
 /** and refuse the kernel for it, or warn, once the compiler has found nothing else. */
 quern_status qn_outputs_judge(const quern_kernel *kernel);
 /** Make a kernel without resetting the error record. */

@@ -81,12 +81,13 @@ static void study(quern_kernel *kernel)
     kernel->heavy = count_used(kernel, heavy);
     for (uint32_t p = 0; p < kernel->signature.count; p++) {
         const qn_parameter *q = &kernel->signature.parameters[p];
-        char *name = qn_arena_strndup(&kernel->arena, q->name.data, q->name.length);
-        kernel->uses_reference[p] = q->raw && (name == NULL || refers_to(kernel, name, q->output));
+        const char *name = kernel->parameter_names[p];
+        kernel->uses_reference[p] = q->raw && refers_to(kernel, name, q->output);
         kernel->uses_by_address[p] = q->output && !q->raw &&
-                                     (name == NULL || qn_text_takes_address(operation, name) ||
+                                     (qn_text_takes_address(operation, name) ||
                                       qn_text_takes_address(kernel->texts[QN_POST].text, name));
     }
+    qn_outputs_study(kernel);
 }
 
 /* ---- making --------------------------------------------------------------------------------- */
@@ -111,10 +112,9 @@ static quern_status check_name(const char *name)
     return QUERN_OK;
 }
 
-static quern_status keep(const char **out, quern_kernel *kernel, const char *text)
+static quern_status keep(const char **out, quern_kernel *kernel, qn_str text)
 {
-    text = text != NULL ? text : "";
-    *out = qn_arena_strndup(&kernel->arena, text, strlen(text));
+    *out = qn_arena_strndup(&kernel->arena, text.data, text.length);
     return *out != NULL ? QUERN_OK : qn_fail_memory("defining a kernel");
 }
 
@@ -128,7 +128,7 @@ static quern_status keep_options(quern_kernel *kernel, const qn_definition *d)
         if (d->options == NULL || d->options[k] == NULL) {
             return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "compiler option %u is NULL", k);
         }
-        QN_TRY(keep(&kernel->options[k], kernel, d->options[k]));
+        QN_TRY(keep(&kernel->options[k], kernel, qn_str_of(d->options[k])));
     }
     kernel->option_count = d->option_count;
     return QUERN_OK;
@@ -138,10 +138,14 @@ static quern_status define(quern_kernel *kernel, const qn_definition *d)
 {
     QN_TRY(check_name(d->name));
     QN_TRY(qn_signature_parse(&kernel->signature, &kernel->arena, d->in, d->result));
-    QN_TRY(keep(&kernel->name, kernel, d->name));
+    QN_TRY(keep(&kernel->name, kernel, qn_str_of(d->name)));
+    for (uint32_t p = 0; p < kernel->signature.count; p++) {
+        QN_TRY(keep(&kernel->parameter_names[p], kernel, kernel->signature.parameters[p].name));
+    }
     for (int t = 0; t < QN_TEXTS; t++) {
         kernel->texts[t].file_name = d->texts[t].file_name;
-        QN_TRY(keep(&kernel->texts[t].text, kernel, qn_behind_mark(d->texts[t].text)));
+        const qn_str text = qn_str_of(qn_behind_mark(d->texts[t].text));
+        QN_TRY(keep(&kernel->texts[t].text, kernel, text));
     }
     QN_TRY(keep_options(kernel, d));
     kernel->kind = d->kind;
@@ -150,8 +154,7 @@ static quern_status define(quern_kernel *kernel, const qn_definition *d)
     kernel->exclusive = d->exclusive;
     kernel->has_identity = d->texts[QN_IDENTITY].text != NULL;
     study(kernel);
-    QN_TRY(d->kind->check != NULL ? d->kind->check(kernel) : QUERN_OK);
-    return qn_outputs_study(kernel);
+    return d->kind->check != NULL ? d->kind->check(kernel) : QUERN_OK;
 }
 
 quern_status qn_check_signature(const char *function, const char *in, const char *result)

@@ -9,33 +9,26 @@
 #include "engine/engine.h"
 #include <string.h>
 
-/** What a text sees by name anyhow, so that these are no macros. */
-typedef struct known_names {
-    const char *list[QUERN_MAX_PARAMETERS + 3];
-    size_t count;
-} known_names;
-
-static bool read_names(known_names *names, quern_kernel *kernel)
+/** Has the text words that may be a header's macros: none of what it sees by name anyhow? */
+static bool has_other_words(const quern_kernel *kernel, const char *text)
 {
     static const char *const given[] = {"i", "a", "_J"};
-    const qn_signature *s = &kernel->signature;
-    for (uint32_t p = 0; p < s->count; p++) {
-        const qn_str *name = &s->parameters[p].name;
-        names->list[p] = qn_arena_strndup(&kernel->arena, name->data, name->length);
-        if (names->list[p] == NULL) {
-            return false;
+    qn_str word;
+    bool known = true;
+    while (known && qn_text_next_name(&text, &word)) {
+        known = false;
+        for (size_t k = 0; k < QN_COUNT(given); k++) {
+            known |= qn_str_is(word, given[k]);
+        }
+        for (uint32_t p = 0; p < kernel->signature.count; p++) {
+            known |= qn_str_same(word, kernel->signature.parameters[p].name);
         }
     }
-    for (size_t k = 0; k < QN_COUNT(given); k++) {
-        names->list[s->count + k] = given[k];
-    }
-    names->count = s->count + QN_COUNT(given);
-    return true;
+    return !known;
 }
 
 /** Could a macro of another text, of the options or of a header assign the output? */
-static bool macro_may_assign(const quern_kernel *kernel, const char *text, const char *name,
-                             const known_names *names)
+static bool macro_may_assign(const quern_kernel *kernel, const char *text, const char *name)
 {
     for (int t = 0; t < QN_TEXTS; t++) {
         const char *other = kernel->texts[t].text;
@@ -49,7 +42,7 @@ static bool macro_may_assign(const quern_kernel *kernel, const char *text, const
             return true;
         }
     }
-    return qn_kernel_includes(kernel) && qn_text_has_other_words(text, names->list, names->count);
+    return qn_kernel_includes(kernel) && has_other_words(kernel, text);
 }
 
 /** The text that assigns the outputs. */
@@ -84,22 +77,18 @@ quern_status qn_outputs_judge(const quern_kernel *kernel)
                       name, only, name);
 }
 
-quern_status qn_outputs_study(quern_kernel *kernel)
+void qn_outputs_study(quern_kernel *kernel)
 {
-    const qn_user_text *text = assigning_text(kernel);
-    bool functions = !qn_text_is_blank(kernel->texts[QN_PREAMBLE].text) || qn_kernel_includes(kernel);
-    known_names names;
-    if (!read_names(&names, kernel)) {
-        return qn_fail_memory("defining a kernel");
-    }
+    const char *text = assigning_text(kernel)->text;
+    bool functions =
+        !qn_text_is_blank(kernel->texts[QN_PREAMBLE].text) || qn_kernel_includes(kernel);
     for (uint32_t p = kernel->signature.input_count; p < kernel->signature.count; p++) {
-        if (kernel->signature.parameters[p].raw ||
-            qn_text_may_assign(text->text, names.list[p], functions) ||
-            macro_may_assign(kernel, text->text, names.list[p], &names)) {
+        const char *name = kernel->parameter_names[p];
+        if (kernel->signature.parameters[p].raw || qn_text_may_assign(text, name, functions) ||
+            macro_may_assign(kernel, text, name)) {
             kernel->assigns_some = true;
-        } else {
-            kernel->unassigned = names.list[p];
+        } else if (kernel->unassigned == NULL) {
+            kernel->unassigned = name;
         }
     }
-    return QUERN_OK;
 }

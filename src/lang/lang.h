@@ -147,8 +147,6 @@ bool qn_text_declares_reference(const char *text, bool parameters);
 bool qn_text_may_assign(const char *text, const char *name, bool functions);
 /** The first place of identifier `name`, [*begin, *end). False: there is none. */
 bool qn_text_finds(const char *text, const char *name, size_t *begin, size_t *end);
-/** True when `text` has an identifier that is none of `names`: it could be a macro. */
-bool qn_text_has_other_words(const char *text, const char *const *names, size_t count);
 /** True when `text` is statements, not an expression: a semicolon outside all brackets, or a
  * statement's keyword or brace in front. */
 bool qn_text_is_statements(const char *text);

@@ -156,19 +156,6 @@ bool qn_text_uses(const char *text, const char *name)
     return qn_text_finds(text, name, &begin, &end);
 }
 
-bool qn_text_has_other_words(const char *text, const char *const *names, size_t count)
-{
-    qn_str used;
-    bool known = true;
-    while (known && qn_text_next_name(&text, &used)) {
-        known = false;
-        for (size_t k = 0; k < count && !known; k++) {
-            known = qn_str_is(used, names[k]);
-        }
-    }
-    return !known;
-}
-
 /* ---- addresses ------------------------------------------------------------------------------- */
 
 /* True when an & behind `before` is unary. Behind a parenthesis it may be either. */

@@ -33,6 +33,7 @@ echo '#define N 1' >ok.h
 e 'x * 2' --preamble '#include "ok.h"' --option=-I.
 try quern reduce 'T x' 'T y' x 'a + b' 'a' 0 x=arange:int32:3
 try quern scan 'T x' 'T y, T z' x 'a + b' 'y = a' 0 x=arange:int32:3 z=zeros:int32:3:-
+try quern elementwise 'T x' 'T y, T z' '-y' x=arange:int32:3
 echo '-- outputs that are'
 e 'f(x, y)' --preamble '__device__ void f(int x, int &y) { y = x; }'
 e 'f(x, y)' --preamble '#define f(a, b) b = a'
@@ -42,6 +43,8 @@ echo '#define SET y = x' >set.h
 e 'SET' --preamble '#include "set.h"' --option=-I.
 e 'T *p = &y; *p = x'
 e 'auto &&r = y; r = x'
+e 'T &r(y); r = x'
+e 'auto f = [](T &v) { v = 3; }; f(y)'
 e 'if (x > 1) y = x; else y = 5'
 echo '-- an input that reduce and post hide'
 try quern reduce 'T x, T a' 'T y' 'x' 'a + b' 'y = a' 0 x=arange:int32:3 a=2
