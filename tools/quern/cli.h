@@ -198,6 +198,10 @@ bool cli_number_fits(double value, quern_dtype dtype);
 /* Write an element of an array: of a float or complex dtype from its parts, rounded; of bool and
  * the integers the low bytes of `bits`. */
 void cli_element_store(void *to, quern_dtype dtype, double real, double imag, uint64_t bits);
+/* NumPy's name of a dtype without its byte order, "f4", and the dtype of such a name;
+ * QUERN_DTYPE_NONE, and "V2" of bfloat16, for which NumPy has none. */
+quern_dtype cli_dtype_of_code(const char *code);
+const char *cli_dtype_code(quern_dtype dtype);
 /* float16 and bfloat16 as their 16 bits. */
 double cli_small_to_double(uint16_t bits, quern_dtype dtype);
 uint16_t cli_small_from_double(double value, quern_dtype dtype); /* to nearest, ties to even */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elements of arrays on the host. In: numbers. Out: bytes, as every GPU has them: little-endian.
+ * Elements of arrays on the host. In: numbers. Out: bytes, as every GPU has them: little-endian;
+ * and what NumPy calls their dtypes.
  * The thing to know: float16 and bfloat16 go to and from double by their fields, 5 exponent and 10
  * fraction bits, or 8 and 7; exact one way, and rounded once, to nearest with ties to even, the
  * other.
@@ -9,6 +10,37 @@
 
 #include <math.h>
 #include <string.h>
+
+static const struct {
+    const char *code;
+    quern_dtype dtype;
+} codes[] = {
+    {"b1", QUERN_BOOL},      {"i1", QUERN_INT8},        {"i2", QUERN_INT16},
+    {"i4", QUERN_INT32},     {"i8", QUERN_INT64},       {"u1", QUERN_UINT8},
+    {"u2", QUERN_UINT16},    {"u4", QUERN_UINT32},      {"u8", QUERN_UINT64},
+    {"f2", QUERN_FLOAT16},   {"f4", QUERN_FLOAT32},     {"f8", QUERN_FLOAT64},
+    {"c8", QUERN_COMPLEX64}, {"c16", QUERN_COMPLEX128},
+};
+
+quern_dtype cli_dtype_of_code(const char *code)
+{
+    for (size_t k = 0; k < CLI_COUNT(codes); k++) {
+        if (strcmp(code, codes[k].code) == 0) {
+            return codes[k].dtype;
+        }
+    }
+    return QUERN_DTYPE_NONE;
+}
+
+const char *cli_dtype_code(quern_dtype dtype)
+{
+    for (size_t k = 0; k < CLI_COUNT(codes); k++) {
+        if (codes[k].dtype == dtype) {
+            return codes[k].code;
+        }
+    }
+    return "V2";
+}
 
 static int fraction_bits(quern_dtype dtype)
 {

@@ -104,18 +104,6 @@ static bool parse_shape(cli_npy *out, cursor *c, cli_problem *problem)
     return true;
 }
 
-/* The type codes without their byte order. */
-static const struct {
-    const char *code;
-    quern_dtype dtype;
-} codes[] = {
-    {"b1", QUERN_BOOL},    {"i1", QUERN_INT8},      {"i2", QUERN_INT16},
-    {"i4", QUERN_INT32},   {"i8", QUERN_INT64},     {"u1", QUERN_UINT8},
-    {"u2", QUERN_UINT16},  {"u4", QUERN_UINT32},    {"u8", QUERN_UINT64},
-    {"f2", QUERN_FLOAT16}, {"V2", QUERN_BFLOAT16},  {"f4", QUERN_FLOAT32},
-    {"f8", QUERN_FLOAT64}, {"c8", QUERN_COMPLEX64}, {"c16", QUERN_COMPLEX128},
-};
-
 static bool refuse_dtype(const char *descr, cli_problem *problem)
 {
     if (strchr(descr, 'O')) {
@@ -135,12 +123,9 @@ static bool find_dtype(cli_npy *out, const char *descr, quern_dtype wanted, cli_
     char order = descr[0];
     bool has_order = order && strchr("<>|=", order);
     const char *code = descr + has_order;
-    out->dtype = strcmp(descr, "bfloat16") == 0 ? QUERN_BFLOAT16 : QUERN_DTYPE_NONE;
-    for (size_t k = 0; k < CLI_COUNT(codes); k++) {
-        if (strcmp(code, codes[k].code) == 0) {
-            out->dtype = codes[k].dtype;
-        }
-    }
+    const bool untyped = strcmp(code, "V2") == 0;
+    out->dtype =
+        untyped || strcmp(descr, "bfloat16") == 0 ? QUERN_BFLOAT16 : cli_dtype_of_code(code);
     if (out->dtype == QUERN_DTYPE_NONE) {
         return refuse_dtype(descr, problem);
     }
@@ -150,7 +135,7 @@ static bool find_dtype(cli_npy *out, const char *descr, quern_dtype wanted, cli_
                                "x.astype(x.dtype.newbyteorder('<'))",
                                descr);
     }
-    if (strcmp(code, "V2") == 0 && wanted != QUERN_BFLOAT16) {
+    if (untyped && wanted != QUERN_BFLOAT16) {
         return cli_problem_set(problem, 0, 0,
                                "the elements are two bytes of no stated type ('%s'); if they are "
                                "bfloat16, declare the parameter so: \"bfloat16 x\"",
@@ -221,19 +206,26 @@ static bool check_size(cli_npy *out, size_t size, cli_problem *problem)
     return true;
 }
 
+/* Magic, version and the length of the rest of the header. */
+static size_t prefix_bytes(uint8_t version)
+{
+    return MAGIC_BYTES + 2 + (version == 1 ? 2 : 4);
+}
+
+static size_t rest_bytes(const uint8_t *file)
+{
+    const uint8_t *l = file + MAGIC_BYTES + 2;
+    size_t length = (size_t)l[0] | (size_t)l[1] << 8;
+    return file[MAGIC_BYTES] == 1 ? length : length | (size_t)l[2] << 16 | (size_t)l[3] << 24;
+}
+
 size_t cli_npy_header_bytes(const uint8_t *file, size_t have)
 {
-    size_t prefix = MAGIC_BYTES + 2 + (file[MAGIC_BYTES] == 1 ? 2 : 4);
+    size_t prefix = prefix_bytes(file[MAGIC_BYTES]);
     if (memcmp(file, MAGIC, MAGIC_BYTES) != 0) {
         return have; /* the parser says so */
     }
-    if (have < prefix) {
-        return prefix;
-    }
-    const uint8_t *l = file + MAGIC_BYTES + 2;
-    size_t length = (size_t)l[0] | (size_t)l[1] << 8;
-    return prefix +
-           (file[MAGIC_BYTES] == 1 ? length : length | (size_t)l[2] << 16 | (size_t)l[3] << 24);
+    return have < prefix ? prefix : prefix + rest_bytes(file);
 }
 
 bool cli_npy_parse(cli_npy *out, const uint8_t *file, size_t size, quern_dtype wanted,
@@ -248,7 +240,7 @@ bool cli_npy_parse(cli_npy *out, const uint8_t *file, size_t size, quern_dtype w
         return cli_problem_set(problem, 0, 0, "this is not an NPY file; write one with numpy.save");
     }
     uint8_t version = size > MAGIC_BYTES ? file[MAGIC_BYTES] : 0;
-    size_t prefix = MAGIC_BYTES + 2 + (version == 1 ? 2 : 4);
+    size_t prefix = prefix_bytes(version);
     if (size < prefix) {
         return cli_problem_set(problem, 0, 0, "the file is truncated within its NPY header");
     }
@@ -256,11 +248,7 @@ bool cli_npy_parse(cli_npy *out, const uint8_t *file, size_t size, quern_dtype w
         return cli_problem_set(problem, 0, 0, "NPY version %d.%d is not known; 1 to 3 are", version,
                                file[MAGIC_BYTES + 1]);
     }
-    const uint8_t *l = file + MAGIC_BYTES + 2;
-    size_t length = (size_t)l[0] | (size_t)l[1] << 8;
-    if (version > 1) {
-        length |= (size_t)l[2] << 16 | (size_t)l[3] << 24;
-    }
+    size_t length = rest_bytes(file);
     if (length > size - prefix) {
         return cli_problem_set(problem, 0, 0,
                                "the file is truncated within its NPY header, which states %zu "
@@ -272,21 +260,11 @@ bool cli_npy_parse(cli_npy *out, const uint8_t *file, size_t size, quern_dtype w
     return parse_dictionary(out, &c, wanted, problem) && check_size(out, size, problem);
 }
 
-static const char *code_of(quern_dtype dtype)
-{
-    for (size_t k = 0; k < CLI_COUNT(codes); k++) {
-        if (codes[k].dtype == dtype) {
-            return codes[k].code;
-        }
-    }
-    return "V1";
-}
-
 size_t cli_npy_header(char *header, quern_dtype dtype, int ndim, const int64_t *shape)
 {
     char *text = header + MAGIC_BYTES + 4, *p = text;
     p += sprintf(p, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
-                 quern_dtype_size(dtype) > 1 ? '<' : '|', code_of(dtype));
+                 quern_dtype_size(dtype) > 1 ? '<' : '|', cli_dtype_code(dtype));
     for (int k = 0; k < ndim; k++) {
         p += sprintf(p, "%s%" PRId64 "%s", k > 0 ? " " : "", shape[k],
                      k + 1 < ndim || ndim == 1 ? "," : "");

@@ -78,81 +78,72 @@ static bool unknown(cli_view_parser *p, const char *s)
                           cli_did_you_mean(name, names, CLI_COUNT(methods)), list);
 }
 
-/* The numbers of a method; `s` stands after "(" and *rest behind ")". */
-static bool numbers(cli_view_parser *p, const char **rest, const char *s, cli_method method)
+/* A shape or a list of axes, which may stand in parentheses of its own. */
+static bool takes_list(cli_method method)
 {
-    const char *open = s - 1;
-    unsigned count = 0, depth = 1;
-    bool tuple = false;
-    for (s = cli_skip_space(s);; s = cli_skip_space(s)) {
-        if (*s == '(' && !tuple && count == 0) {
-            tuple = true;
-            depth = 2;
-            s++;
-        } else if (*s == ')') {
-            s++;
-            if (--depth == 0) {
-                break;
-            }
-        } else if (depth == 1 && tuple) {
-            return cli_view_wrong(p, s, s + (*s != 0), "a closing parenthesis should stand here");
-        } else {
-            cli_view_item *item = cli_view_add(p, s);
-            if (!item) {
-                return false;
-            }
-            item->begin = p->at + (size_t)(s - p->text);
-            if (!cli_view_integer(&s, s, &item->slice.start)) {
-                return cli_view_wrong(p, s, s + strcspn(s, ",) "), "%s takes whole numbers: %s",
-                                      methods[method].name, methods[method].example);
-            }
-            item->end = p->at + (size_t)(s - p->text);
-            count++;
-            s = cli_skip_space(s);
-            if (*s == ',') {
-                s++;
-            } else if (*s != ')') {
-                return cli_view_wrong(p, s, s + 1,
-                                      "a comma or a closing parenthesis should stand here");
-            }
-        }
-    }
-    *rest = s;
-    if (count < methods[method].least && !tuple) {
+    return methods[method].most == QUERN_MAX_NDIM;
+}
+
+/* See that there are as many numbers as the method takes; they end at `s`. */
+static bool check_numbers(const cli_view_parser *p, const char *open, const char *s,
+                          cli_method method, unsigned count)
+{
+    if (count < methods[method].least) {
         return cli_view_wrong(p, open, s, "%s needs %s: %s", methods[method].name,
-                              methods[method].least == 1 ? "a shape" : "two axes",
-                              methods[method].example);
+                              takes_list(method) ? "a shape" : "two axes", methods[method].example);
     }
     if (count > methods[method].most) {
+        const char *takes = methods[method].most == 0 ? "no numbers" : "two axes";
         return cli_view_wrong(p, open, s, "%s takes %s: %s", methods[method].name,
-                              methods[method].most == 0   ? "no numbers"
-                              : methods[method].most == 2 ? "two axes"
-                                                          : "at most 32 numbers",
+                              takes_list(method) ? cli_sprintf("at most %d numbers", QUERN_MAX_NDIM)
+                                                 : takes,
                               methods[method].example);
     }
     return true;
 }
 
-/* NumPy's type strings: f4, <i8 */
-static quern_dtype dtype_of_code(const char *name)
+/* One number, and the comma behind it. */
+static bool one_number(cli_view_parser *p, const char **rest, const char *s, cli_method method)
 {
-    static const struct {
-        char code[4];
-        quern_dtype dtype;
-    } codes[] = {
-        {"b1", QUERN_BOOL},      {"i1", QUERN_INT8},        {"i2", QUERN_INT16},
-        {"i4", QUERN_INT32},     {"i8", QUERN_INT64},       {"u1", QUERN_UINT8},
-        {"u2", QUERN_UINT16},    {"u4", QUERN_UINT32},      {"u8", QUERN_UINT64},
-        {"f2", QUERN_FLOAT16},   {"f4", QUERN_FLOAT32},     {"f8", QUERN_FLOAT64},
-        {"c8", QUERN_COMPLEX64}, {"c16", QUERN_COMPLEX128},
-    };
-    name += *name == '<' || *name == '=' || *name == '|';
-    for (size_t k = 0; k < CLI_COUNT(codes); k++) {
-        if (strcmp(codes[k].code, name) == 0) {
-            return codes[k].dtype;
+    cli_view_item *item = cli_view_add(p, s);
+    if (!item) {
+        return false;
+    }
+    item->begin = p->at + (size_t)(s - p->text);
+    if (!cli_view_integer(&s, s, &item->slice.start)) {
+        return cli_view_wrong(p, s, s + strcspn(s, ",) "), "%s takes %s: %s", methods[method].name,
+                              methods[method].most == 0 ? "no numbers" : "whole numbers",
+                              methods[method].example);
+    }
+    item->end = p->at + (size_t)(s - p->text);
+    s = cli_skip_space(s);
+    *rest = s + (*s == ',');
+    return *s == ',' || *s == ')' ||
+           cli_view_wrong(p, s, s + 1, "a comma or a closing parenthesis should stand here");
+}
+
+/* The numbers of a method; `s` stands after "(" and *rest behind ")". */
+static bool numbers(cli_view_parser *p, const char **rest, const char *s, cli_method method)
+{
+    const char *open = s - 1;
+    unsigned count = 0;
+    s = cli_skip_space(s);
+    const bool list = *s == '(' && takes_list(method);
+    for (s = cli_skip_space(s + list); *s != ')'; s = cli_skip_space(s), count++) {
+        if (!one_number(p, &s, s, method)) {
+            return false;
         }
     }
-    return QUERN_DTYPE_NONE;
+    s++;
+    if (list && *(s = cli_skip_space(s)) != ')') {
+        return cli_view_wrong(p, s, s + (*s != 0), "a closing parenthesis should stand here");
+    }
+    *rest = s + list;
+    if (list && count == 0) { /* no axis is not the same as all of them */
+        return methods[method].least > 0 ||
+               cli_view_wrong(p, open, *rest, "an axis should stand between the parentheses");
+    }
+    return check_numbers(p, open, *rest, method, count);
 }
 
 /* Python's own types are others than C's of that name. */
@@ -180,7 +171,7 @@ static bool dtype_of_name(cli_view_parser *p, const char *s, size_t length, quer
         return cli_view_wrong(p, s, s + length, "\"%s\" may mean two things: write %s", name,
                               instead);
     }
-    *out = dtype_of_code(name);
+    *out = cli_dtype_of_code(name + (*name == '<' || *name == '=' || *name == '|')); /* <i8 */
     if (*out == QUERN_DTYPE_NONE) {
         *out = quern_dtype_from_name(name);
     }
