@@ -95,7 +95,7 @@ static quern_status take_scalar(argument *a)
     }
     char name[24]; /* parameters of compiled code have none */
     snprintf(name, sizeof name, "%zu", a->position);
-    quern_status status = qn_scalar_convert(a->scalar, dtype, a->value, qn_str_of(name));
+    quern_status status = qn_scalar_convert(a->scalar, dtype, a->value, qn_str_of(name), NULL);
     if (status != QUERN_OK) {
         qn_error_prefix("%s, argument %zu: ", a->function->name, a->position);
         return status;

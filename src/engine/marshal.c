@@ -91,8 +91,9 @@ quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t param
 {
     unsigned char converted[16];
     qn_str name = kernel->signature.parameters[parameter].name;
-    QN_TRY(qn_scalar_convert(converted, dtype, value, name));
-    if (qn_scalar_loses_fraction(dtype, value)) {
+    bool cut;
+    QN_TRY(qn_scalar_convert(converted, dtype, value, name, &cut));
+    if (cut) {
         tell_fraction(kernel, name, dtype, value->as.real);
     }
     memcpy(bytes, converted, quern_dtype_size(dtype));

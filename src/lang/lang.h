@@ -47,10 +47,10 @@ const char *qn_name_suggest(qn_str name, const char *const *known, size_t count)
 
 /** Convert a scalar to the bytes of `to` (16-byte buffer). A value out of the range of `to`,
  * NaN for an integer, and a complex number for a real dtype or bool are QUERN_ERROR_VALUE / _TYPE
- * naming `name`, the parameter. */
-quern_status qn_scalar_convert(void *bytes, quern_dtype to, const quern_value *value, qn_str name);
-/** Whether the conversion, which succeeded, drops a fraction: 0.5 for an integer. */
-bool qn_scalar_loses_fraction(quern_dtype to, const quern_value *value);
+ * naming `name`, the parameter. *cut (NULL: of no interest): a fraction was dropped, as that of 0.5
+ * for an integer. */
+quern_status qn_scalar_convert(void *bytes, quern_dtype to, const quern_value *value, qn_str name,
+                               bool *cut);
 
 /** The reverse: the scalar of a dtype whose bytes these are. */
 quern_value qn_scalar_value(quern_dtype dtype, const void *bytes);

@@ -5,7 +5,7 @@
  *
  * A number must lie in the range of the dtype, a float's too; NaN and infinity are floats; a
  * complex number is no real one. A float loses its fraction where an integer is wanted, as in NumPy
- * and CuPy, which the caller can ask about, to warn. Any real number is a bool: zero is false. A
+ * and CuPy, which the caller is told of, to warn. Any real number is a bool: zero is false. A
  * scalar of a stated dtype takes that dtype first, by the same rule.
  */
 #include "lang/lang.h"
@@ -21,6 +21,7 @@ typedef struct number {
     bool negative; /* integers: sign and magnitude, so that both 64-bit kinds fit */
     uint64_t magnitude;
     double real, imag; /* floats and complex */
+    bool cut;          /* a float lost its fraction */
 } number;
 
 static number read_value(const quern_value *value, const qn_dtype_info *own)
@@ -95,17 +96,18 @@ static quern_status float_to_integer(number *n, const qn_dtype_info *to, qn_str 
     }
     n->magnitude = (uint64_t)magnitude;
     n->negative = n->real < 0 && n->magnitude > 0;
+    n->cut = magnitude != fabs(n->real);
     return integer_fits(n, to) ? QUERN_OK : fail_range(n, to, name);
 }
 
-static quern_status write_integer(void *bytes, number n, const qn_dtype_info *to, qn_str name)
+static quern_status write_integer(void *bytes, number *n, const qn_dtype_info *to, qn_str name)
 {
-    if (n.kind == QN_KIND_FLOAT) {
-        QN_TRY(float_to_integer(&n, to, name));
-    } else if (!integer_fits(&n, to)) {
-        return fail_range(&n, to, name);
+    if (n->kind == QN_KIND_FLOAT) {
+        QN_TRY(float_to_integer(n, to, name));
+    } else if (!integer_fits(n, to)) {
+        return fail_range(n, to, name);
     }
-    uint64_t value = n.negative ? 0 - n.magnitude : n.magnitude;
+    uint64_t value = n->negative ? 0 - n->magnitude : n->magnitude;
     uint8_t value8 = (uint8_t)value;
     uint16_t value16 = (uint16_t)value;
     uint32_t value32 = (uint32_t)value;
@@ -212,7 +214,7 @@ static quern_status write_complex(void *bytes, const number *n, const qn_dtype_i
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static quern_status write_number(void *bytes, const number *n, const qn_dtype_info *to, qn_str name)
+static quern_status write_number(void *bytes, number *n, const qn_dtype_info *to, qn_str name)
 {
     if (to->kind == QN_KIND_COMPLEX) {
         return write_complex(bytes, n, to, name);
@@ -230,7 +232,7 @@ static quern_status write_number(void *bytes, const number *n, const qn_dtype_in
     if (to->kind == QN_KIND_FLOAT) {
         return write_float(bytes, n, to, name);
     }
-    return write_integer(bytes, *n, to, name);
+    return write_integer(bytes, n, to, name);
 }
 
 /* Give a scalar the precision or range of the dtype that it states. */
@@ -263,15 +265,8 @@ static quern_status take_own_dtype(number *n, const qn_dtype_info *own, qn_str n
     return QUERN_OK;
 }
 
-bool qn_scalar_loses_fraction(quern_dtype to, const quern_value *value)
-{
-    const qn_dtype_info *from = qn_dtype_find((quern_dtype)value->dtype), *into = qn_dtype_find(to);
-    bool to_integer = into && (into->kind == QN_KIND_INT || into->kind == QN_KIND_UINT);
-    return to_integer && from && from->kind == QN_KIND_FLOAT &&
-           value->as.real != trunc(value->as.real);
-}
-
-quern_status qn_scalar_convert(void *bytes, quern_dtype to, const quern_value *value, qn_str name)
+quern_status qn_scalar_convert(void *bytes, quern_dtype to, const quern_value *value, qn_str name,
+                               bool *cut)
 {
     const qn_dtype_info *own = qn_dtype_find((quern_dtype)value->dtype);
     const qn_dtype_info *target = qn_dtype_find(to);
@@ -287,7 +282,11 @@ quern_status qn_scalar_convert(void *bytes, quern_dtype to, const quern_value *v
     if (value->kind == QUERN_VALUE_SCALAR) {
         QN_TRY(take_own_dtype(&n, own, name));
     }
-    return write_number(bytes, &n, target, name);
+    QN_TRY(write_number(bytes, &n, target, name));
+    if (cut) {
+        *cut = n.cut;
+    }
+    return QUERN_OK;
 }
 
 /* ---- the reverse ---------------------------------------------------------------------------- */
