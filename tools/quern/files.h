@@ -117,6 +117,9 @@ typedef struct cli_piece {
     size_t bytes;
 } cli_piece;
 
+/* Write all of it, waiting where that takes a while; false with errno. */
+bool cli_write_all(int file, const void *from, size_t bytes);
+
 /* Prepare the file `path`, made of pieces of memory that stay until cli_save_discard. Nothing is at
  * `path` until cli_save_publish, which puts all of them into their places, and tells of those that
  * are written in place unless `quiet`. */

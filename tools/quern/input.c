@@ -5,8 +5,8 @@
  * piece.
  *
  * The contents decide what it is, not the name. Of a stream not a byte is read behind the array, so
- * that the next one can follow it. Files are read and not mapped: one that becomes shorter
- * meanwhile is a failed read, not a signal.
+ * that the next one can follow it. A file that becomes shorter meanwhile is a failed read; of those
+ * that are mapped instead, map.c says what happens then.
  */
 #include "zip.h"
 
@@ -109,17 +109,17 @@ static int keep_stream(cli_input *in, const uint8_t *head, size_t length)
 {
     int memory = memfd_create("archive", MFD_CLOEXEC);
     static uint8_t buffer[BUFFER];
-    if (memory < 0) {
-        return fail_read(in);
-    }
     memcpy(buffer, head, length);
     ssize_t got = (ssize_t)length;
-    while (got > 0) {
-        if (write(memory, buffer, (size_t)got) != got) {
-            close(memory);
-            return fail_read(in);
-        }
+    while (got > 0 && memory >= 0 && cli_write_all(memory, buffer, (size_t)got)) {
         got = take(in, buffer, sizeof buffer);
+    }
+    if (got > 0) {
+        int status = cli_fail_errno(in->name, "keep a copy of", in->path);
+        if (memory >= 0) {
+            close(memory);
+        }
+        return status;
     }
     if (in->opened) {
         close(in->file);

@@ -35,8 +35,9 @@ static _Atomic(const char *) overwriting; /* the file that is being written in p
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-static bool write_all(int file, const char *data, size_t bytes)
+bool cli_write_all(int file, const void *from, size_t bytes)
 {
+    const char *data = from;
     while (bytes > 0) {
         ssize_t written = write(file, data, bytes);
         if (written < 0 && errno == EAGAIN) { /* a pipe that someone made not to wait */
@@ -60,7 +61,7 @@ static bool write_pieces(int file, const output *o)
 {
     bool good = true;
     for (size_t k = 0; k < o->count && good; k++) {
-        good = write_all(file, o->pieces[k].data, o->pieces[k].bytes);
+        good = cli_write_all(file, o->pieces[k].data, o->pieces[k].bytes);
     }
     return good;
 }

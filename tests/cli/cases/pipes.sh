@@ -53,3 +53,11 @@ raw() {
 raw - empty:int32:5:- <a.npy
 raw '-.astype(int32)' empty:int32:5:-.npy <a.npy | raw -:- empty:int32:5
 raw zeros:int32:5 '-:-.npy' <a.npy | copy x=-
+# an archive that comes through a pipe is kept in memory, of which a limit on files says how much
+copy x=zeros:int8:300000 y=large.npz
+# shellcheck disable=SC2002 # a pipe
+cat large.npz | (
+    ulimit -f 100
+    export QUERN_CACHE_DIR=off
+    try copy 'x=-[:2]'
+)
