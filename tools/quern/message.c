@@ -50,11 +50,11 @@ int cli_fail_library(const char *about)
 void cli_warn(char *warnings)
 {
     static const char lead[] = "warning: ";
-    for (const char *line = warnings; line && *line;) {
-        size_t length = strcspn(line, "\n") + 1;
-        fprintf(stderr, "%s%.*s", strncmp(line, lead, sizeof lead - 1) == 0 ? "quern: " : "",
+    for (const char *line = warnings ? cli_text_name_files(warnings) : ""; *line;) {
+        size_t length = strcspn(line, "\n");
+        fprintf(stderr, "%s%.*s\n", strncmp(line, lead, sizeof lead - 1) == 0 ? "quern: " : "",
                 (int)length, line);
-        line += length;
+        line += length + (line[length] != 0);
     }
     quern_free(warnings);
 }
@@ -95,6 +95,10 @@ static void print_place(const char *before, const char *text, size_t begin, size
     size_t length = strlen(text);
     size_t from = begin > SHOWN / 2 ? begin - SHOWN / 2 : 0;
     size_t until = length - from > SHOWN ? from + SHOWN : length;
+    for (; from < begin && !takes_column(text[from]); from++) { /* characters are shown whole */
+    }
+    for (; until > begin + 1 && !takes_column(text[until]); until--) {
+    }
     int lead = fprintf(stderr, "    %s%s", before, from > 0 ? "..." : "");
     for (size_t k = from; k < until; k++) {
         fputc(shown(text[k]), stderr);

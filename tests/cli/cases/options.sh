@@ -49,3 +49,5 @@ for kernel in elementwise 'reduce scan'; do
 done
 try copy x=ones:int32:2 --time=0
 try copy x=ones:int32:2 --time=many
+# of a long text the place is shown, in whole characters
+try quern elementwise 'T x' 'T y' 'y = x' x=1 --options "éééééééééééééééééééééééééééééééééééééééé 'éééééééééééééééééééééééééééééééééééééééé"

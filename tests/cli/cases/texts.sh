@@ -32,3 +32,5 @@ try quern elementwise 'T x' 'T y' 'y = f(x)' x=1 --preamble @bad.cuh
 try quern elementwise @bad.in 'T y' 'y = x' x=1
 try quern elementwise 'T x' 'T y' 'y = zz' x=1 --preamble @pre.cuh
 try quern reduce 'T x' 'T y' @past 'a + b' 'y = a' 0 x=1
+printf 'int unused;\ny = x;\n' >warned.cu
+try quern elementwise 'T x' 'T y' @warned.cu x=1
