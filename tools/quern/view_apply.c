@@ -26,18 +26,6 @@ static quern_status slice(quern_array **out, quern_array *array, const cli_view_
     return status;
 }
 
-/* A copy under the shape of the plan. */
-static quern_status copy(quern_array **out, quern_array *array, const cli_view_plan *plan)
-{
-    quern_array *whole;
-    quern_status status = quern_array_copy(&whole, array);
-    if (status == QUERN_OK) {
-        status = reshape(out, whole, plan);
-        quern_array_release(whole);
-    }
-    return status;
-}
-
 static quern_status zeros(quern_array **out, quern_array *array, const cli_view_plan *plan)
 {
     const double zero[2] = {0, 0};
@@ -49,18 +37,20 @@ static quern_status zeros(quern_array **out, quern_array *array, const cli_view_
 /* ---- other dtypes --------------------------------------------------------------------------- */
 
 /* The elements go through the host, where they are converted as NumPy does. */
-static quern_status cast(quern_array **out, quern_array *array, const cli_view_plan *plan)
+static quern_status cast(quern_array **out, quern_array *array, const cli_view_plan *plan,
+                         cli_problem *problem)
 {
     int64_t count = quern_array_count(array);
     size_t from = quern_dtype_size(quern_array_dtype(array)), to = quern_dtype_size(plan->dtype);
-    void *before = cli_data_new((size_t)count * from), *after = NULL;
-    quern_status status =
-        before ? quern_array_read(array, before, (size_t)count * from) : QUERN_ERROR_OUT_OF_MEMORY;
-    if (status == QUERN_OK && (int64_t)to <= INT64_MAX / (count + 1)) {
-        after = cli_data_new((size_t)count * to);
-        status = after ? QUERN_OK : QUERN_ERROR_OUT_OF_MEMORY;
+    void *before = cli_data_new((size_t)count * from), *after = cli_data_new((size_t)count * to);
+    quern_status status = QUERN_ERROR_OUT_OF_MEMORY;
+    if (before && after) {
+        status = quern_array_read(array, before, (size_t)count * from);
+    } else {
+        cli_problem_set(problem, plan->item->begin, plan->item->end,
+                        "not enough memory for %zu bytes", (size_t)count * (from + to));
     }
-    if (status == QUERN_OK && after) {
+    if (status == QUERN_OK) {
         cli_convert(after, plan->dtype, before, quern_array_dtype(array), count);
         status = quern_array_from(out, quern_array_engine(array), plan->dtype, plan->ndim,
                                   plan->shape, after);
@@ -118,18 +108,6 @@ static quern_status reinterpret(quern_array **out, quern_array *array, const cli
     return status;
 }
 
-static quern_status copy_and_reinterpret(quern_array **out, quern_array *array,
-                                         const cli_view_plan *plan)
-{
-    quern_array *whole;
-    quern_status status = quern_array_copy(&whole, array);
-    if (status == QUERN_OK) {
-        status = reinterpret(out, whole, plan);
-        quern_array_release(whole);
-    }
-    return status;
-}
-
 /* ---- all ------------------------------------------------------------------------------------ */
 
 /* Whether the step cannot be a view of this array. */
@@ -157,26 +135,38 @@ static bool has_to_copy(quern_array *array, const cli_view_plan *plan)
     }
 }
 
-static quern_status apply(quern_array **out, quern_array *array, const cli_view_plan *plan,
-                          bool copies)
+/* A step that makes a view of the array. */
+static quern_status make_view(quern_array **out, quern_array *array, const cli_view_plan *plan)
 {
     switch (plan->kind) {
     case CLI_PLAN_SLICE:
         return slice(out, array, plan);
     case CLI_PLAN_TRANSPOSE:
         return quern_array_transpose(out, array, plan->axes);
-    case CLI_PLAN_RESHAPE:
-        return copies ? copy(out, array, plan) : reshape(out, array, plan);
-    case CLI_PLAN_COPY:
-        return copy(out, array, plan);
-    case CLI_PLAN_CAST:
-        return cast(out, array, plan);
     case CLI_PLAN_REINTERPRET:
-        return copies ? copy_and_reinterpret(out, array, plan) : reinterpret(out, array, plan);
-    case CLI_PLAN_ZEROS:
+        return reinterpret(out, array, plan);
+    default:
+        return reshape(out, array, plan);
+    }
+}
+
+/* One that cannot: new elements, or what would be a view, of a copy. */
+static quern_status make_copy(quern_array **out, quern_array *array, const cli_view_plan *plan,
+                              cli_problem *problem)
+{
+    if (plan->kind == CLI_PLAN_CAST) {
+        return cast(out, array, plan, problem);
+    }
+    if (plan->kind == CLI_PLAN_ZEROS) {
         return zeros(out, array, plan);
     }
-    return QUERN_OK;
+    quern_array *whole;
+    quern_status status = quern_array_copy(&whole, array);
+    if (status == QUERN_OK) {
+        status = make_view(out, whole, plan);
+        quern_array_release(whole);
+    }
+    return status;
 }
 
 bool cli_view_apply(quern_array **array, const cli_view *view, unsigned step, bool in_place,
@@ -199,9 +189,11 @@ bool cli_view_apply(quern_array **array, const cli_view *view, unsigned step, bo
                                "views can stand here");
     }
     quern_array *next = NULL;
-    if (apply(&next, *array, &plan, copies) != QUERN_OK) {
+    problem->text[0] = 0;
+    quern_status status =
+        copies ? make_copy(&next, *array, &plan, problem) : make_view(&next, *array, &plan);
+    if (status != QUERN_OK) {
         quern_array_release(next);
-        problem->text[0] = 0;
         return false;
     }
     quern_array_release(*array);

@@ -12,3 +12,4 @@ export QUERN_DEVICE=soft
 copy x=ones:float64:4 --quiet # loads NVRTC, which needs room
 ulimit -v 2000000
 copy x=ones:float64:4x1000x50000 2>&1 --quiet | sed 's/[0-9]* of this machine.s [0-9]* are free/SOME are free/'
+try copy "x=zeros:int8:150000000.astype(complex128)"
