@@ -41,6 +41,8 @@ char *cli_sprintf(const char *format, ...) CLI_PRINTF(1, 2);
 /* Free everything that cli_alloc gave. */
 void cli_free_all(void);
 
+bool cli_begins_with(const char *text, const char *lead);
+
 /* For data of arrays: NULL when there is not enough. */
 void *cli_data_new(size_t size);
 void *cli_data_grow(void *data, size_t size); /* frees `data` when it cannot */
@@ -195,6 +197,7 @@ bool cli_number_fits(double value, quern_dtype dtype);
 
 /* ---- element.c ----------------------------------------------------------------------------- */
 
+bool cli_is_complex(quern_dtype dtype);
 /* Write an element of an array: of a float or complex dtype from its parts, rounded; of bool and
  * the integers the low bytes of `bits`. */
 void cli_element_store(void *to, quern_dtype dtype, double real, double imag, uint64_t bits);

@@ -140,24 +140,14 @@ static int clear(quern_engine *engine, const char *unused)
     return CLI_OK;
 }
 
+static const char *const names[] = {"path", "stats", "list", "show", "clear"};
+
 static const struct {
-    const char *name;
     const char *argument; /* what it takes; NULL for nothing */
     int (*run)(quern_engine *engine, const char *argument);
-} actions[] = {
-    {"path", NULL, show_path},   {"stats", NULL, show_stats}, {"list", NULL, show_list},
-    {"show", "KEY", show_entry}, {"clear", NULL, clear},
+} actions[CLI_COUNT(names)] = {
+    {NULL, show_path}, {NULL, show_stats}, {NULL, show_list}, {"KEY", show_entry}, {NULL, clear},
 };
-
-static int unknown_action(const char *name)
-{
-    const char *names[CLI_COUNT(actions)];
-    for (size_t k = 0; k < CLI_COUNT(actions); k++) {
-        names[k] = actions[k].name;
-    }
-    return cli_usage("cache", "quern cache has no command \"%s\"%s", name,
-                     cli_did_you_mean(name, names, CLI_COUNT(actions)));
-}
 
 /* The cache belongs to no device; the software device opens fastest. */
 static int run_action(size_t action, const char *argument)
@@ -182,7 +172,7 @@ static int run(const cli_command *command, int argc, char **argv)
     }
     const char *name = words.items[0];
     for (size_t k = 0; k < CLI_COUNT(actions); k++) {
-        if (strcmp(actions[k].name, name) != 0) {
+        if (strcmp(names[k], name) != 0) {
             continue;
         }
         size_t wanted = 1 + (actions[k].argument != NULL);
@@ -195,10 +185,9 @@ static int run(const cli_command *command, int argc, char **argv)
         }
         return run_action(k, wanted > 1 ? words.items[1] : NULL);
     }
-    return unknown_action(name);
+    return cli_usage(command->name, "quern cache has no command \"%s\"%s", name,
+                     cli_did_you_mean(name, names, CLI_COUNT(names)));
 }
-
-static const char *const names[] = {"path", "stats", "list", "show", "clear"};
 
 const cli_command cmd_cache = {
     .name = "cache",

@@ -58,7 +58,7 @@ static void show_devices(void)
         bool gpu = info->driver_version > 0 && !info->note[0];
         gpus += gpu;
         printf("  %-8s %s, %u %s, %s, %s\n", info->id, info->name, info->processors,
-               strncmp(info->id, "soft", 4) == 0 ? "threads" : "multiprocessors",
+               cli_begins_with(info->id, "soft") ? "threads" : "multiprocessors",
                cli_human_bytes(info->memory_bytes), info->target);
         if (info->note[0]) {
             printf("           %s\n", info->note);
@@ -217,7 +217,7 @@ static bool run_trial(trial *t, const char *device)
     quern_device_info info = {.size = sizeof info};
     if (quern_get_device_info(t->engine, &info) == QUERN_OK) {
         printf("  %-20s   %s\n", "", info.name);
-        t->software = strncmp(info.id, "soft", 4) == 0;
+        t->software = cli_begins_with(info.id, "soft");
     }
     return step(t, "copy an array to it",
                 quern_array_from(&t->x, t->engine, QUERN_FLOAT32, 1, (int64_t[]){ELEMENTS}, x)) &&

@@ -42,6 +42,11 @@ const char *cli_dtype_code(quern_dtype dtype)
     return "V2";
 }
 
+bool cli_is_complex(quern_dtype dtype)
+{
+    return dtype == QUERN_COMPLEX64 || dtype == QUERN_COMPLEX128;
+}
+
 static int fraction_bits(quern_dtype dtype)
 {
     return dtype == QUERN_FLOAT16 ? 10 : 7;

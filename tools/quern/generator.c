@@ -109,7 +109,7 @@ static bool shape(parser *s)
     cli_generator *g = s->out;
     int most = g->kind == CLI_EYE ? 2 : QUERN_MAX_NDIM;
     g->ndim = 0;
-    if (strncmp(from, "()", 2) == 0 && g->kind != CLI_EYE) {
+    if (cli_begins_with(from, "()") && g->kind != CLI_EYE) {
         s->p += 2;
         return true;
     }
@@ -199,7 +199,7 @@ static bool full(parser *s)
         !number(s, &value, g->dtype, "the value of the elements")) {
         return false;
     }
-    bool is_complex = g->dtype == QUERN_COMPLEX64 || g->dtype == QUERN_COMPLEX128;
+    bool is_complex = cli_is_complex(g->dtype);
     bool has_bits = g->dtype == QUERN_BOOL || is_integer(g->dtype);
     cli_element_store(g->element, g->dtype, is_complex ? value.as.parts[0] : value.as.real,
                       is_complex ? value.as.parts[1] : 0, has_bits ? value.as.natural : 0);
@@ -219,7 +219,7 @@ static bool real_or_complex(parser *s, double parts[2], const char *what)
     const char *from = s->p;
     cli_generator *g = s->out;
     quern_value value;
-    bool is_complex = g->dtype == QUERN_COMPLEX64 || g->dtype == QUERN_COMPLEX128;
+    bool is_complex = cli_is_complex(g->dtype);
     if (!number(s, &value, is_complex ? QUERN_COMPLEX128 : QUERN_FLOAT64, what)) {
         return false;
     }
@@ -295,8 +295,11 @@ static bool range(parser *s)
     }
     for (int k = 0; k < 3 && (k < 2 || (*s->p == ':' && number_follows(s->p + 1))); k++) {
         quern_value value;
-        if ((k > 0 && !colon(s, parts[k])) || (at = s->p, false) ||
-            !number(s, &value, integers ? QUERN_INT64 : QUERN_FLOAT64, parts[k])) {
+        if (k > 0 && !colon(s, parts[k])) {
+            return false;
+        }
+        at = s->p;
+        if (!number(s, &value, integers ? QUERN_INT64 : QUERN_FLOAT64, parts[k])) {
             return false;
         }
         whole[k] = integers ? value.as.integer : 0;

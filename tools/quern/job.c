@@ -138,6 +138,22 @@ quern_status cli_job_call(const cli_job *job, const quern_value *values)
                          : quern_call_n(job->kernel, values, count, &job->call);
 }
 
+/* --time: the same call again. The results are safe: it may change arrays that it also reads. */
+static int repeat(cli_job *job, quern_value *values)
+{
+    for (size_t k = 0; k < job->parameters.count; k++) {
+        cli_parameter *p = &job->parameters.items[k];
+        bool decides = p->allocate && !p->raw && job->command == &cmd_elementwise;
+        job->call.has_size &= !decides; /* the output that is there now says how many */
+        p->allocate = false;
+    }
+    if (job->command == &cmd_scan && set_dimensions(job, 1) != QUERN_OK) {
+        return cli_fail_library(NULL);
+    }
+    pack(job, values);
+    return cli_time(job, values);
+}
+
 static int compute(cli_job *job, quern_value *values)
 {
     cli_parameters *parameters = &job->parameters;
@@ -158,19 +174,8 @@ static int compute(cli_job *job, quern_value *values)
     if (!job->options.time.given) {
         return CLI_OK;
     }
-    /* The results are safe: repeating the call may change arrays that it also reads. */
     CLI_TRY(cli_flush());
-    for (size_t k = 0; k < parameters->count; k++) {
-        cli_parameter *p = &parameters->items[k];
-        bool decides = p->allocate && !p->raw && job->command == &cmd_elementwise;
-        job->call.has_size &= !decides; /* the output that is there now says how many */
-        p->allocate = false;
-    }
-    if (job->command == &cmd_scan && set_dimensions(job, 1) != QUERN_OK) {
-        return cli_fail_library(NULL);
-    }
-    pack(job, values);
-    return cli_time(job, values);
+    return repeat(job, values);
 }
 
 /* A function of a module gets addresses alone. */
@@ -229,8 +234,8 @@ int cli_job_declare(cli_job *job, const cli_list *words)
     const cli_command *command = job->command;
     cli_parameters_declare(&job->parameters, words->items[0], false);
     cli_parameters_declare(&job->parameters, words->items[1], true);
-    for (size_t k = 2; k < command->word_count;
-         k++) { /* with a word left out, an argument stands in its place */
+    for (size_t k = 2; k < command->word_count; k++) {
+        /* with a word left out, an argument stands in its place */
         if (cli_parameters_is_assignment(&job->parameters, words->items[k])) {
             return cli_usage(command->name, "%s is missing in front of \"%s\": quern %s%s%s",
                              command->words[k], words->items[k], command->name,

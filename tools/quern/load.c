@@ -91,7 +91,7 @@ static bool map_array(cli_parameter *parameter, const cli_parameters *parameters
     void (*release)(void *);
     void *context;
     bool soft =
-        quern_get_device_info(engine, &device) == QUERN_OK && strncmp(device.id, "soft", 4) == 0;
+        quern_get_device_info(engine, &device) == QUERN_OK && cli_begins_with(device.id, "soft");
     if (!soft || is_written(parameter) || is_target(parameters, in)) {
         return false;
     }

@@ -63,6 +63,11 @@ char *cli_sprintf(const char *format, ...)
     return text;
 }
 
+bool cli_begins_with(const char *text, const char *lead)
+{
+    return strncmp(text, lead, strlen(lead)) == 0;
+}
+
 void *cli_data_new(size_t size)
 {
     return malloc(size > 0 ? size : 1);

@@ -252,7 +252,7 @@ bool cli_number_parse(quern_value *out, const char *text, quern_dtype dtype, cli
     if (!scan(&real, &imag, &is_complex, text, problem)) {
         return false;
     }
-    bool takes_complex = dtype == QUERN_COMPLEX64 || dtype == QUERN_COMPLEX128;
+    bool takes_complex = cli_is_complex(dtype);
     if (is_complex && dtype != QUERN_DTYPE_NONE && !takes_complex) {
         return cli_problem_set(problem, 0, strlen(text), "%s is complex, and %s is not", text,
                                quern_dtype_name(dtype));

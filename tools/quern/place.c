@@ -18,11 +18,6 @@
 
 static const char literal[] = "file:";
 
-static bool begins_with(const char *text, const char *lead)
-{
-    return strncmp(text, lead, strlen(lead)) == 0;
-}
-
 static bool ends_with(const char *text, size_t length, const char *ending)
 {
     size_t tail = strlen(ending);
@@ -92,7 +87,7 @@ static bool parse_output(cli_value *out, const char *text, size_t at, cli_proble
         out->print = true;
         return true;
     }
-    if (begins_with(path, literal) && length > strlen(literal)) {
+    if (cli_begins_with(path, literal) && length > strlen(literal)) {
         out->save = literal_path(path);
         return true;
     }
@@ -158,7 +153,7 @@ static cli_place try_ends(cli_value *out, const char *text, bool any_name, cli_p
 
 cli_place cli_place_parse(cli_value *out, const char *text, cli_problem *problem)
 {
-    if (begins_with(text, literal) && text[strlen(literal)]) {
+    if (cli_begins_with(text, literal) && text[strlen(literal)]) {
         *out = (cli_value){.kind = CLI_VALUE_FILE, .path = literal_path(text)};
         return CLI_PLACE;
     }

@@ -27,11 +27,6 @@ typedef struct printer {
     cli_float_format real, imag;
 } printer;
 
-static bool is_complex(quern_dtype dtype)
-{
-    return dtype == QUERN_COMPLEX64 || dtype == QUERN_COMPLEX128;
-}
-
 /* Real and imaginary part of the float element at `p`. */
 static void read_float(double parts[2], const void *p, quern_dtype dtype)
 {
@@ -46,12 +41,12 @@ static void read_float(double parts[2], const void *p, quern_dtype dtype)
         break;
     case QUERN_FLOAT32:
     case QUERN_COMPLEX64:
-        memcpy(f, p, is_complex(dtype) ? 8 : 4);
+        memcpy(f, p, cli_is_complex(dtype) ? 8 : 4);
         parts[0] = (double)f[0];
         parts[1] = (double)f[1];
         break;
     default:
-        memcpy(parts, p, is_complex(dtype) ? 16 : 8);
+        memcpy(parts, p, cli_is_complex(dtype) ? 16 : 8);
     }
 }
 
@@ -83,7 +78,7 @@ static void element_text(char *out, const printer *pr, const char *p)
         double parts[2];
         read_float(parts, p, pr->dtype);
         cli_float_text(out, &pr->real, parts[0]);
-        if (is_complex(pr->dtype)) {
+        if (cli_is_complex(pr->dtype)) {
             char imag[CLI_NUMBER_TEXT];
             cli_float_text(imag, &pr->imag, parts[1]);
             size_t end = strlen(imag);
@@ -237,8 +232,8 @@ static void print_scalar(quern_dtype dtype, const void *data)
     } else {
         double parts[2];
         read_float(parts, data, dtype);
-        cli_scalar_text(text, parts[0], dtype, !is_complex(dtype));
-        if (is_complex(dtype)) {
+        cli_scalar_text(text, parts[0], dtype, !cli_is_complex(dtype));
+        if (cli_is_complex(dtype)) {
             cli_scalar_text(imag, parts[1], dtype, false);
             bool bare = parts[0] == 0 && !signbit(parts[0]);
             bool plus = imag[0] != '-';

@@ -13,14 +13,9 @@
 
 static const char struct_lead[] = "struct:", bytes_lead[] = "bytes:";
 
-static bool begins_with(const char *text, const char *lead)
-{
-    return strncmp(text, lead, strlen(lead)) == 0;
-}
-
 bool cli_is_structure(const char *text)
 {
-    return begins_with(text, struct_lead) || begins_with(text, bytes_lead) ||
+    return cli_begins_with(text, struct_lead) || cli_begins_with(text, bytes_lead) ||
            strcmp(text, "null") == 0;
 }
 
@@ -96,10 +91,10 @@ static bool parse_bytes(quern_value *out, const char *text, cli_problem *problem
 
 bool cli_structure_parse(quern_value *out, const char *text, cli_problem *problem)
 {
-    if (begins_with(text, struct_lead)) {
+    if (cli_begins_with(text, struct_lead)) {
         return parse_struct(out, text, problem);
     }
-    if (begins_with(text, bytes_lead)) {
+    if (cli_begins_with(text, bytes_lead)) {
         return parse_bytes(out, text, problem);
     }
     *out = quern_value_pointer(NULL);

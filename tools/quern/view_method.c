@@ -400,7 +400,7 @@ static bool squeeze(cli_view_plan *out, const operand *o)
 static bool part(cli_view_plan *out, const operand *o, bool imaginary)
 {
     keep_shape(out, o);
-    bool is_complex = out->dtype == QUERN_COMPLEX64 || out->dtype == QUERN_COMPLEX128;
+    bool is_complex = cli_is_complex(out->dtype);
     out->kind = is_complex ? CLI_PLAN_REINTERPRET : imaginary ? CLI_PLAN_ZEROS : CLI_PLAN_RESHAPE;
     if (is_complex) {
         out->offset = imaginary ? quern_dtype_size(out->dtype) / 2 : 0;

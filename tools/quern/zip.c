@@ -266,7 +266,7 @@ const cli_zip_member *cli_zip_find(const cli_zip *zip, const char *name, cli_pro
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* Zip64's field of a local header or an entry; nothing when all fits. */
+/* Zip64's field of a local header or an entry, for what does not fit there. */
 static uint8_t *put_extra64(uint8_t *p, const cli_zip_member *m, bool entry)
 {
     p = put(put(p, 2, 1), 2, entry ? 24 : 16);
