@@ -136,9 +136,40 @@ static void zsh(void)
 
 /* ---- fish ----------------------------------------------------------------------------------- */
 
+static bool has_option(const cli_command *command, const cli_option *option)
+{
+    bool found = false;
+    for (size_t k = 0; k < command->option_count; k++) {
+        const cli_option *o = &command->options[k];
+        found |= strcmp(o->name, option->name) == 0 && strcmp(o->help, option->help) == 0;
+    }
+    return found;
+}
+
+/* An option of command `first`, with all others that have the same; nothing when one before it
+ * has. */
+static void fish_option(size_t first, const cli_option *option)
+{
+    for (size_t k = 0; k < first; k++) {
+        if (has_option(cli_commands[k], option)) {
+            return;
+        }
+    }
+    fputs("complete -c quern -n '__fish_seen_subcommand_from", stdout);
+    for (size_t k = first; k < cli_command_count; k++) {
+        if (has_option(cli_commands[k], option)) {
+            printf(" %s", cli_commands[k]->name);
+        }
+    }
+    printf("' -l %s%s -d '", option->name, takes_value(option) ? " -r" : "");
+    quoted(option->help, "\\", "\\'");
+    puts("'");
+}
+
 static void fish(void)
 {
-    puts("# fish completion for quern: 'quern completion fish' prints it");
+    puts("# fish completion for quern: 'quern completion fish' prints it\n"
+         "complete -c quern -s h -l help -d 'print help'");
     for (size_t k = 0; k < cli_command_count; k++) {
         const cli_command *command = cli_commands[k];
         printf("complete -c quern -f -n __fish_use_subcommand -a %s -d '", command->name);
@@ -149,12 +180,10 @@ static void fish(void)
             print_choices(command);
             puts("'");
         }
-        for (size_t j = 0; j < command->option_count; j++) {
-            const cli_option *o = &command->options[j];
-            printf("complete -c quern -n '__fish_seen_subcommand_from %s' -l %s%s -d '",
-                   command->name, o->name, takes_value(o) ? " -r" : "");
-            quoted(o->help, "\\", "\\'");
-            puts("'");
+    }
+    for (size_t k = 0; k < cli_command_count; k++) {
+        for (size_t j = 0; j < cli_commands[k]->option_count; j++) {
+            fish_option(k, &cli_commands[k]->options[j]);
         }
     }
 }
