@@ -113,8 +113,7 @@ static void find_chain(search *s, qn_user_texts texts)
 
 /* ---- whose header it is ---------------------------------------------------------------------- */
 
-/* Quern's own headers, and the source itself, are no headers of the user's. */
-static bool is_ours(qn_str file, const qn_compile_request *r)
+bool qn_is_ours(qn_str file, const qn_compile_request *r)
 {
     bool ours =
         file.length == 0 || file.data[0] == '<' || (r->file_name && qn_str_is(file, r->file_name));
@@ -164,7 +163,7 @@ static void fail_with_chain(const qn_entry *found, qn_str message, const qn_user
 bool qn_fail_in_header(const qn_entry *found, qn_str message, qn_user_texts texts,
                        const qn_compile_request *request, bool any)
 {
-    bool theirs = !is_ours(found->file, request) && (any || !is_cudas(found->file));
+    bool theirs = !qn_is_ours(found->file, request) && (any || !is_cudas(found->file));
     char *path = theirs ? qn_strndup(found->file.data, found->file.length) : NULL;
     search s = {.request = request, .left = MOST};
     char *data = NULL;

@@ -74,12 +74,7 @@ static bool is_theirs(const qn_entry *entry, qn_user_texts texts, const qn_compi
     if (text) {
         return entry->line <= qn_text_lines(text->text);
     }
-    bool ours = entry->file.length == 0 || qn_begins(entry->file, "<") ||
-                (r->file_name && qn_str_is(entry->file, r->file_name));
-    for (size_t k = 0; k < r->header_count && !ours; k++) {
-        ours = qn_str_is(entry->file, r->headers[k].name);
-    }
-    return !ours;
+    return !qn_is_ours(entry->file, r);
 }
 
 /* Counts and advice of the compiler: "2 errors detected ...", "Remark: ..." */
@@ -88,6 +83,13 @@ static bool is_chatter(const qn_entry *entry)
     return entry->severity == QN_SAID_OTHER &&
            (qn_begins(entry->whole, "Remark: ") || qn_find_in(entry->whole, " detected in the ") ||
             qn_begins(entry->whole, "Compilation terminated"));
+}
+
+static void tell_cut(qn_text *out, size_t notes)
+{
+    if (notes > 0) {
+        qn_text_printf(out, "(%zu more note%s)\n", notes, notes == 1 ? "" : "s");
+    }
 }
 
 void qn_log_rest(qn_text *out, qn_str log, bool told, qn_user_texts texts,
@@ -105,9 +107,7 @@ void qn_log_rest(qn_text *out, qn_str log, bool told, qn_user_texts texts,
             add_lines(out, notes > MOST_NOTES ? (qn_str){"", 0} : entry.whole);
             continue;
         }
-        if (cut > 0) {
-            qn_text_printf(out, "(%zu more note%s)\n", cut, cut == 1 ? "" : "s");
-        }
+        tell_cut(out, cut);
         notes = cut = 0;
         bool error = entry.severity == QN_SAID_ERROR;
         if (error && first) {
@@ -120,20 +120,16 @@ void qn_log_rest(qn_text *out, qn_str log, bool told, qn_user_texts texts,
                (!told || is_theirs(&entry, texts, request));
         add_lines(out, kept ? entry.whole : (qn_str){"", 0});
     }
-    if (cut > 0) {
-        qn_text_printf(out, "(%zu more note%s)\n", cut, cut == 1 ? "" : "s");
-    }
+    tell_cut(out, cut);
 }
 
 void qn_log_warnings(qn_text *out, qn_str log, qn_user_texts texts)
 {
     qn_entry entry;
-    bool kept = false;
     while (qn_find_in(log, "warning") && qn_next_entry(&log, &entry)) {
-        bool note = entry.severity == QN_SAID_NOTE && kept;
         const qn_user_text *text = qn_text_named(texts, entry.file);
-        kept = note || (entry.severity == QN_SAID_WARNING && text &&
-                        entry.line <= qn_text_lines(text->text));
-        add_lines(out, kept ? entry.whole : (qn_str){"", 0});
+        if (entry.severity == QN_SAID_WARNING && text && entry.line <= qn_text_lines(text->text)) {
+            add_lines(out, entry.whole);
+        }
     }
 }

@@ -35,7 +35,7 @@ void qn_warnings_print(qn_text *out, qn_str log, const qn_user_text *texts, size
 {
     qn_entry entry;
     while (qn_next_entry(&log, &entry)) {
-        const qn_user_text *text = qn_text_named((qn_user_texts){texts, text_count}, entry.file);
+        const qn_user_text *text = qn_text_kept((qn_user_texts){texts, text_count}, entry.file);
         if (entry.severity != QN_SAID_WARNING || !text || entry.line > qn_text_lines(text->text)) {
             continue;
         }

@@ -219,6 +219,8 @@ typedef struct qn_user_texts {
 
 /** The text that #line calls `name`; NULL: none. */
 const qn_user_text *qn_text_named(qn_user_texts texts, qn_str name);
+/** The same by a name that an image keeps: the same source, perhaps from another folder. */
+const qn_user_text *qn_text_kept(qn_user_texts texts, qn_str name);
 /** The text behind which the generated code called `name` stands (QN_AFTER); NULL: none. */
 const qn_user_text *qn_text_before(qn_user_texts texts, qn_str name);
 /** The token at the beginning of `rest`. */
@@ -237,6 +239,9 @@ quern_status qn_fail_at_line(const qn_user_text *text, uint32_t line, const char
     QN_PRINTF(3, 4);
 
 /* ---- header_place.c: places in headers ------------------------------------------------------ */
+
+/** Is this file the source itself, or a header in memory: no header that the user has in a file? */
+bool qn_is_ours(qn_str file, const qn_compile_request *request);
 
 /** Record a finding in a file that a user's text includes: with its line, and who includes it.
  * `any`: one of CUDA's too. False: it is no such file, or cannot be read. */

@@ -18,6 +18,19 @@ const qn_user_text *qn_text_named(qn_user_texts texts, qn_str name)
     return NULL;
 }
 
+const qn_user_text *qn_text_kept(qn_user_texts texts, qn_str name)
+{
+    const qn_user_text *text = qn_text_named(texts, name);
+    const char *slash = name.length > 0 ? memrchr(name.data, '/', name.length) : NULL;
+    qn_str base = slash ? qn_from(name, slash + 1) : name;
+    for (size_t k = 0; k < texts.count && base.length > 0 && !text; k++) {
+        const char *file_name = texts.list[k].file_name;
+        bool is = file_name && qn_str_is(base, qn_base_name(file_name));
+        text = is ? &texts.list[k] : NULL;
+    }
+    return text;
+}
+
 const qn_user_text *qn_text_before(qn_user_texts texts, qn_str name)
 {
     static const char after[] = QN_AFTER;

@@ -24,6 +24,9 @@ END
 try quern raw k.cu --kernel k --grid 1 --block 1 ones:int32:1:-
 try quern raw k.cu --kernel k --grid 1 --block 1 ones:int32:1:-
 try quern raw k.cu --kernel k --grid 1 --block 1 ones:int32:1 --quiet
+mkdir d
+cp k.cu d
+try quern raw d/k.cu --kernel k --grid 1 --block 1 ones:int32:1:- # the same image
 echo '-- outputs that are never assigned'
 e 'x * 2'
 e ''
