@@ -119,15 +119,14 @@ SELECT bytes FROM total;
 --- ENTRIES
 SELECT entries FROM total;
 
---- EVICT
--- ?1 bytes to free, ?2 now. The least recently used go first; before them what was used in the
--- future, that is, under a clock that was wrong.
-DELETE FROM image WHERE id IN (
-    SELECT id FROM (
-        SELECT id, sum(bytes) OVER (ORDER BY last_used <= ?2, last_used, id
-                                    ROWS UNBOUNDED PRECEDING) - bytes AS freed_before
-        FROM image)
-    WHERE freed_before < ?1);
+--- OLDEST
+-- What is to go. ?1 bytes to free, ?2 now. The least recently used go first; before them what was
+-- used in the future, that is, under a clock that was wrong.
+SELECT id FROM (
+    SELECT id, sum(bytes) OVER (ORDER BY last_used <= ?2, last_used, id
+                                ROWS UNBOUNDED PRECEDING) - bytes AS freed_before
+    FROM image)
+WHERE freed_before < ?1;
 
 --- PAGES
 PRAGMA page_count;
@@ -141,9 +140,12 @@ PRAGMA incremental_vacuum;
 PRAGMA wal_checkpoint(TRUNCATE);
 
 --- REWRITE
--- The same for a file of Quern 0.1, which can give pages back from then on.
+-- The same for a file of Quern 0.1, which can give pages back from then on. The copy that is made
+-- of it is as large as what it holds, so that is a file, too.
 PRAGMA auto_vacuum = INCREMENTAL;
+PRAGMA temp_store = FILE;
 VACUUM;
+PRAGMA temp_store = MEMORY;
 PRAGMA wal_checkpoint(TRUNCATE);
 
 --- LIST

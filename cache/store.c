@@ -187,7 +187,8 @@ bool qn_store_get(qn_store *store, const qn_key *key, const char *compiler, qn_i
 
 /* ---- keeping -------------------------------------------------------------------------------- */
 
-/* Make room for `bytes`, in the transaction of the put; *evicted tells whether anything went. */
+/* Make room for `bytes`, in the transaction of the put; *evicted tells whether anything went. Each
+ * row goes by a statement of its own: what one statement changes SQLite holds in memory. */
 static int evict(qn_store *store, int64_t bytes, bool *evicted)
 {
     int64_t used = 0;
@@ -196,15 +197,22 @@ static int evict(qn_store *store, int64_t bytes, bool *evicted)
     if (code != SQLITE_OK || used <= limit - bytes) {
         return code;
     }
-    sqlite3_stmt *statement = qn_store_statement(store, QN_SQL_EVICT);
-    if (!statement) {
+    sqlite3_stmt *oldest = qn_store_statement(store, QN_SQL_OLDEST);
+    sqlite3_stmt *removal = qn_store_statement(store, QN_SQL_REMOVE_ID);
+    if (!oldest || !removal) {
         return SQLITE_ERROR;
     }
     int64_t low = limit / 100 * LOW_PERCENT;
-    sqlite3_bind_int64(statement, 1, used + bytes - QN_MAX(low, bytes));
-    sqlite3_bind_int64(statement, 2, qn_now_seconds());
+    sqlite3_bind_int64(oldest, 1, used + bytes - QN_MAX(low, bytes));
+    sqlite3_bind_int64(oldest, 2, qn_now_seconds());
     *evicted = true;
-    return qn_store_run(statement, NULL);
+    while (code == SQLITE_OK && (code = sqlite3_step(oldest)) == SQLITE_ROW) {
+        sqlite3_bind_int64(removal, 1, sqlite3_column_int64(oldest, 0));
+        code = qn_store_run(removal, NULL);
+    }
+    sqlite3_reset(oldest);
+    sqlite3_clear_bindings(oldest);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
 /* Eviction leaves free pages, which the next images fill; a file that is larger than its limit, for
@@ -217,8 +225,9 @@ static void give_back(qn_store *store)
                              : code;
     if (code == SQLITE_OK && (uint64_t)pages * PAGE > store->limit) {
         code = qn_store_script(store, mode == 0 ? "REWRITE" : "GIVE_BACK");
-        qn_log(&store->logger, QN_DEBUG, "the cache of compiled kernels was made smaller: %s",
-               sqlite3_errstr(code));
+        bool done = code == SQLITE_OK;
+        qn_log(&store->logger, QN_DEBUG, "%s was %smade smaller%s%s", store->path,
+               done ? "" : "not ", done ? "" : ": ", done ? "" : sqlite3_errstr(code));
     }
 }
 

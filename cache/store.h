@@ -27,7 +27,7 @@
     X(ADD_PAYLOAD)                                                                                 \
     X(BYTES)                                                                                       \
     X(ENTRIES)                                                                                     \
-    X(EVICT)                                                                                       \
+    X(OLDEST)                                                                                      \
     X(PAGES)                                                                                       \
     X(VACUUM_MODE)                                                                                 \
     X(LIST)                                                                                        \

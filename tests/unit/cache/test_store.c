@@ -81,6 +81,16 @@ static off_t file_size(void)
     return facts.st_size;
 }
 
+/* Make of the file one that cannot give pages back, as Quern 0.1 did. */
+static void make_old(void)
+{
+    sqlite3 *db;
+    cr_assert_eq(sqlite3_open(scratch_path(QN_CACHE_FILE), &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, "PRAGMA auto_vacuum = NONE; VACUUM;", NULL, NULL, NULL),
+                 SQLITE_OK);
+    sqlite3_close(db);
+}
+
 /* A limit that is lowered holds for the file, also for one that Quern 0.1 made. */
 Test(store, a_lower_limit_makes_the_file_smaller)
 {
@@ -92,11 +102,7 @@ Test(store, a_lower_limit_makes_the_file_smaller)
         qn_store_close(store);
         cr_expect_gt(file_size(), 3 << 20);
         if (old) {
-            sqlite3 *db;
-            cr_assert_eq(sqlite3_open(scratch_path(QN_CACHE_FILE), &db), SQLITE_OK);
-            cr_assert_eq(sqlite3_exec(db, "PRAGMA auto_vacuum = NONE; VACUUM;", NULL, NULL, NULL),
-                         SQLITE_OK);
-            sqlite3_close(db);
+            make_old();
         }
         store = scratch_store(scratch, 1 << 20);
         scratch_put(store, 1000 + old, 100000, "abc");
@@ -106,6 +112,23 @@ Test(store, a_lower_limit_makes_the_file_smaller)
         cr_expect_leq(file_size(), 1 << 20);
     }
     cr_expect_eq(warnings, 0, "%s", last_warning);
+}
+
+/* What goes from the file, and what stays of a file of Quern 0.1, are not held in memory. */
+Test(store, eviction_takes_little_memory)
+{
+    qn_store *store = scratch_store(scratch, 0);
+    for (int k = 0; k < 30; k++) {
+        scratch_put(store, k, 1 << 20, "abc");
+    }
+    qn_store_close(store);
+    make_old();
+    store = scratch_store(scratch, 20 << 20);
+    (void)sqlite3_memory_highwater(1);
+    scratch_put(store, 30, 1 << 20, "abc");
+    cr_expect_leq(sqlite3_memory_highwater(0), 8 << 20);
+    qn_store_close(store);
+    cr_expect_leq(file_size(), 20 << 20);
 }
 
 Test(store, limit_holds_and_the_least_used_go)
