@@ -104,13 +104,15 @@ int qn_store_script(qn_store *store, const char *piece);
 
 /* ---- store_fault.c: what a failure means. The lock is held. --------------------------------- */
 
+/** At which level to tell a fault: the first of a store is a warning, the others are for debugging.
+ */
+qn_log_level qn_store_level(qn_store *store);
 /** Take note of a failure of SQLite while `doing`: count, tell, and draw the consequence (set the
  * file aside, stop writing, switch off). The connection may be gone after it. */
 void qn_store_fault(qn_store *store, int code, const char *doing, bool writing);
 /** Rename the database file out of the way, to be made anew. */
 void qn_store_set_aside(qn_store *store, const char *why);
-/** Remove the database file, to be made anew; false, with errno, when the folder does not allow it.
- */
+/** Remove the database file, to be made anew; false, with errno: the folder does not allow it. */
 bool qn_store_remove_file(qn_store *store);
 /** Hold the folder against other processes, for a few seconds at most; give *lock to
  * qn_folder_unlock. The kernel frees it with the process. */

@@ -4,7 +4,8 @@
  * one warning, and the consequence:
  *
  *   damaged file              set aside under another name, and started anew; once, then off
- *   disk full, write failed   nothing more is written; what is there is still read
+ *   disk full, write failed   nothing more is written; what is there is still read, as when it
+ *                             cannot be opened for writing (store_open.c)
  *   read failed, repeatedly   off
  *   locked, out of memory     nothing: a miss this time
  *
@@ -38,8 +39,7 @@ void qn_store_switch_off(qn_store *store, const char *format, ...)
     store->warned = true;
 }
 
-/* The first fault of a store is told; the others can be seen at level debug. */
-static qn_log_level level(qn_store *store)
+qn_log_level qn_store_level(qn_store *store)
 {
     qn_log_level result = store->warned ? QN_DEBUG : QN_WARN;
     store->warned = true;
@@ -135,17 +135,16 @@ void qn_store_set_aside(qn_store *store, const char *why)
                             strerror(errno));
         return;
     }
-    qn_log(&store->logger, level(store),
+    qn_log(&store->logger, qn_store_level(store),
            "the cache of compiled kernels %s was damaged (%s): it was set aside as %s.corrupt-..., "
-           "and "
-           "a new one begun",
+           "and a new one begun",
            store->path, why, QN_CACHE_FILE);
 }
 
 static void stop_writing(qn_store *store, const char *doing, const char *said)
 {
     store->read_only = true;
-    qn_log(&store->logger, level(store),
+    qn_log(&store->logger, qn_store_level(store),
            "the cache of compiled kernels %s failed while %s: %s; nothing more is written to it",
            store->path, doing, said);
 }

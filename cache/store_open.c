@@ -3,9 +3,9 @@
  * The connection. In: a folder that was found good. Out: an open database of this format, made when
  * there was none, or the store switched off or degraded.
  *
- * A folder or file that cannot be written, and a file on a full disk, which has no room for what
- * SQLite writes beside it, is still read, as SQLite reads what nobody changes. A
- * file that is no database of this format is set aside, and a new one made, once.
+ * A folder or file that cannot be written is still read, as SQLite reads what nobody changes; so is
+ * a file on a full disk, which has no room for what SQLite writes beside it. A file that is no
+ * database of this format is set aside, and a new one made, once.
  */
 #include "cache/store.h"
 
@@ -207,10 +207,9 @@ static void read_on(qn_store *store, int code)
     qn_store_disconnect(store);
     store->read_only = true;
     store->faults++;
-    qn_log(&store->logger, store->warned ? QN_DEBUG : QN_WARN,
+    qn_log(&store->logger, qn_store_level(store),
            "the cache of compiled kernels %s cannot be written (%s); what it holds is used",
            store->path, sqlite3_errstr(code));
-    store->warned = true;
 }
 
 bool qn_store_has_moved(const qn_store *store)

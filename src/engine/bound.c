@@ -182,36 +182,40 @@ static quern_status check_index(const quern_bound *bound, size_t index, quern_va
     return QUERN_OK;
 }
 
+static quern_status fail_layout(size_t index, const char *what, const char *unit, qn_text *was,
+                                qn_text *is)
+{
+    quern_status status = qn_fail(
+        QUERN_ERROR_SHAPE,
+        "argument %zu was bound with %s %s%s, but this array has %s; one that replaces it "
+        "has the same dtype, shape and strides",
+        index, what, was->data != NULL ? was->data : "", unit, is->data != NULL ? is->data : "");
+    qn_text_free(was);
+    qn_text_free(is);
+    return status;
+}
+
 /** Which of dtype, shape and strides differs, with both: what was bound, and what replaces it. */
 static quern_status check_layout(size_t index, const quern_array *old, const quern_array *array)
 {
     size_t bytes = (size_t)old->ndim * sizeof(int64_t);
-    const char *what = NULL;
     qn_text was = {0}, is = {0};
     if (array->dtype != old->dtype) {
-        what = "dtype";
         qn_text_puts(&was, quern_dtype_name(old->dtype));
         qn_text_puts(&is, quern_dtype_name(array->dtype));
-    } else if (array->ndim != old->ndim || memcmp(array->shape, old->shape, bytes) != 0) {
-        what = "shape";
+        return fail_layout(index, "dtype", "", &was, &is);
+    }
+    if (array->ndim != old->ndim || memcmp(array->shape, old->shape, bytes) != 0) {
         qn_shape_print(&was, old->ndim, old->shape);
         qn_shape_print(&is, array->ndim, array->shape);
-    } else if (memcmp(array->strides, old->strides, bytes) != 0) {
-        what = "strides";
+        return fail_layout(index, "shape", "", &was, &is);
+    }
+    if (memcmp(array->strides, old->strides, bytes) != 0) {
         qn_shape_print(&was, old->ndim, old->strides);
         qn_shape_print(&is, array->ndim, array->strides);
+        return fail_layout(index, "strides", " in bytes", &was, &is);
     }
-    quern_status status = QUERN_OK;
-    if (what != NULL) {
-        status = qn_fail(QUERN_ERROR_SHAPE,
-                         "argument %zu was bound with %s %s%s, but this array has %s; one that "
-                         "replaces it has the same dtype, shape and strides",
-                         index, what, was.data != NULL ? was.data : "",
-                         what[2] == 'r' ? " in bytes" : "", is.data != NULL ? is.data : "");
-    }
-    qn_text_free(&was);
-    qn_text_free(&is);
-    return status;
+    return QUERN_OK;
 }
 
 quern_status quern_bound_set_array(quern_bound *bound, size_t index, quern_array *array)

@@ -77,6 +77,7 @@ quern_status quern_open_device(quern_engine **out, const quern_device_methods *m
     atomic_flag_clear(&engine->opaque_told);
     engine->object = QN_OBJECT_ENGINE;
     qn_images_enter();
+    engine->tells_launches = qn_log_asked(QN_DEBUG);
     qn_tell_opened(engine, &info);
     *out = engine;
     return QUERN_OK;

@@ -264,24 +264,27 @@ static quern_status copy_input(qn_call *call, uint32_t k)
     return QUERN_OK;
 }
 
+static bool overlaps_output(const qn_call *call, uint32_t p)
+{
+    const qn_signature *s = &call->kernel->signature;
+    const qn_operand input = operand_of(call, p);
+    for (uint32_t o = s->input_count; o < s->count; o++) {
+        if (call->arrays[o] != NULL) {
+            const qn_operand output = operand_of(call, o);
+            if (qn_operands_overlap(&output, &input) != QN_OVERLAP_NONE) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /** Any element of a raw input may be read at any time, so even exactly in place it is copied. */
 static quern_status copy_raw_inputs(qn_call *call)
 {
     const qn_signature *s = &call->kernel->signature;
     for (uint32_t p = 0; p < s->input_count; p++) {
-        bool overlaps = false;
-        if (!s->parameters[p].raw || call->arrays[p] == NULL) {
-            continue;
-        }
-        qn_operand raw = operand_of(call, p);
-        for (uint32_t o = s->input_count; o < s->count && !overlaps; o++) {
-            qn_operand output = {0};
-            if (call->arrays[o] != NULL) {
-                output = operand_of(call, o);
-                overlaps = qn_operands_overlap(&output, &raw) != QN_OVERLAP_NONE;
-            }
-        }
-        if (overlaps) {
+        if (s->parameters[p].raw && call->arrays[p] != NULL && overlaps_output(call, p)) {
             QN_TRY(copy_array(call, p));
         }
     }

@@ -10,7 +10,6 @@
 void qn_tell_opened(quern_engine *engine, const quern_device_info *info)
 {
     const char *path = qn_store_path(engine->store), *problem = qn_store_problem(engine->store);
-    engine->tells_launches = qn_log_asked(QN_DEBUG);
     qn_log(&engine->logger, QN_DEBUG, "opened %s, %s, which takes code for %s; cache: %s%s",
            info->id, info->name, info->target, path[0] != '\0' ? path : "none, ",
            path[0] != '\0' ? "" : problem);
