@@ -23,14 +23,6 @@ static bool is_directive(const char *text, const char *p)
     return p == text || p[-1] == '\n';
 }
 
-static const char *directive_end(const char *p)
-{
-    while (*p && (*p != '\n' || p[-1] == '\\')) {
-        p++;
-    }
-    return p;
-}
-
 bool qn_bracket_unmatched(const char *text, size_t *at)
 {
     size_t open[DEPTH_MAX];
@@ -44,7 +36,7 @@ bool qn_bracket_unmatched(const char *text, size_t *at)
             return true;
         }
         if (behind > p || is_directive(text, p)) {
-            p = behind > p ? behind : directive_end(p);
+            p = behind > p ? behind : qn_directive_end(whole, p + 1);
             continue;
         }
         if (*p == '(' || *p == '[' || *p == '{') {

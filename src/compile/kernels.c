@@ -19,11 +19,6 @@ typedef struct reader {
     qn_str token; /* a word, or one mark; empty at the end */
 } reader;
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
-}
-
 static bool next(reader *r)
 {
     const char *end = r->text.data + r->text.length;
@@ -35,7 +30,7 @@ static bool next(reader *r)
             r->at++;
         } else {
             const char *begin = r->at++;
-            while (is_word(*begin) && r->at < end && is_word(*r->at)) {
+            while (qn_is_word(*begin) && r->at < end && qn_is_word(*r->at)) {
                 r->at++;
             }
             r->token = (qn_str){begin, (size_t)(r->at - begin)};
@@ -104,7 +99,7 @@ static qn_str read_name(reader *r)
             continue;
         }
         attribute = is_attribute(r->token);
-        if (is_word(r->token.data[0]) && !attribute) {
+        if (qn_is_word(r->token.data[0]) && !attribute) {
             name = r->token;
         }
     }
@@ -162,15 +157,6 @@ static void read_namespace(reader *r, scopes *s)
     }
 }
 
-/* Past a line of the preprocessor, with those that continue it. */
-static void skip_line(reader *r)
-{
-    const char *end = r->text.data + r->text.length;
-    while (r->at < end && (*r->at != '\n' || r->at[-1] == '\\')) {
-        r->at++;
-    }
-}
-
 size_t qn_source_kernels(qn_text *out, const char *source)
 {
     reader r = {.text = qn_str_of(source), .at = source};
@@ -179,7 +165,7 @@ size_t qn_source_kernels(qn_text *out, const char *source)
     bool is_template = false;
     while (next(&r)) {
         if (at(&r, "#")) {
-            skip_line(&r);
+            r.at = qn_directive_end(r.text, r.at);
         } else if (at(&r, "namespace")) {
             read_namespace(&r, &s);
         } else if (at(&r, "{")) {
@@ -210,7 +196,7 @@ size_t qn_source_kernels(qn_text *out, const char *source)
 static qn_str plain_name(const char *function)
 {
     size_t length = strcspn(function, "<"), begin = length;
-    while (begin > 0 && is_word(function[begin - 1])) {
+    while (begin > 0 && qn_is_word(function[begin - 1])) {
         begin--;
     }
     return (qn_str){function + begin, length - begin};
@@ -234,7 +220,7 @@ static qn_str read_parameter(reader *r, uint32_t index)
             named = false;
         } else if (depth == 1 && (at(r, "[") || at(r, "="))) {
             named = true;
-        } else if (depth == 1 && !named && is_word(r->token.data[0])) {
+        } else if (depth == 1 && !named && qn_is_word(r->token.data[0])) {
             name = r->token;
         }
     } while (depth > 0 && next(r));
@@ -247,7 +233,7 @@ qn_str qn_source_parameter(const char *source, const char *function, uint32_t in
     reader r = {.text = qn_str_of(source), .at = source};
     while (next(&r)) {
         if (at(&r, "#")) {
-            skip_line(&r);
+            r.at = qn_directive_end(r.text, r.at);
         } else if (at(&r, "__global__") && qn_str_same(read_name(&r), wanted) && at(&r, "(")) {
             return read_parameter(&r, index);
         }
@@ -307,7 +293,7 @@ static bool find_parameters(qn_str *parameters, const char *source, qn_str word)
     *parameters = (qn_str){"", 0};
     while (next(&r)) {
         if (at(&r, "#")) {
-            skip_line(&r);
+            r.at = qn_directive_end(r.text, r.at);
         } else if (at(&r, "template") && next(&r) && at(&r, "<")) {
             const char *begin = r.at;
             skip_brackets(&r, "<", ">");

@@ -302,6 +302,8 @@ bool qn_join_lines(qn_str *text, char **copy);
 /** Behind the comment, string or character constant that begins at `p` of a text of C++; `p` itself
  * when none begins there; NULL when it has no end. */
 const char *qn_skip_inert(qn_str text, const char *p);
+/** The end of the last line of the directive whose # is in front of `p`. */
+const char *qn_directive_end(qn_str text, const char *p);
 
 /* ---- brackets.c --------------------------------------------------------------------------- */
 

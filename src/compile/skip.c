@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What in C++ text is no code. In: a place in a text. Out: the place behind the comment, string or
- * character constant that begins there.
+ * What in C++ text is no code. In: a place in a text. Out: the place behind the comment, string,
+ * character constant or directive that begins there.
  */
 #include "compile/nvrtc.h"
 
 #include <ctype.h>
 #include <string.h>
-
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
 
 static const char *behind(qn_str rest, const char *what, size_t length)
 {
@@ -26,7 +21,7 @@ static bool is_raw(const char *text, const char *p)
         return false;
     }
     const char *word = p - 1;
-    while (word > text && is_word(word[-1])) {
+    while (word > text && qn_is_word(word[-1])) {
         word--;
     }
     qn_str prefix = {word, (size_t)(p - word)};
@@ -82,4 +77,16 @@ const char *qn_skip_inert(qn_str text, const char *p)
         return skip_quoted(rest);
     }
     return p;
+}
+
+const char *qn_directive_end(qn_str text, const char *p)
+{
+    const char *end = text.data + text.length;
+    while ((p = memchr(p, '\n', (size_t)(end - p))) != NULL) {
+        if (p[p[-1] == '\r' ? -2 : -1] != '\\') {
+            return p;
+        }
+        p++;
+    }
+    return end;
 }

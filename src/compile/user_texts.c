@@ -69,11 +69,6 @@ void qn_place_of(const char *text, const char *at, uint32_t *line, uint32_t *col
     }
 }
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
-}
-
 qn_str qn_token_at(qn_str rest)
 {
     size_t n = 0;
@@ -81,7 +76,7 @@ qn_str qn_token_at(qn_str rest)
         const char *end = memchr(rest.data + 1, rest.data[0], rest.length - 1);
         return (qn_str){rest.data, end ? (size_t)(end + 1 - rest.data) : 1};
     }
-    while (n < rest.length && is_word(rest.data[n])) {
+    while (n < rest.length && qn_is_word(rest.data[n])) {
         n++;
     }
     return (qn_str){rest.data, QN_MAX(n, QN_MIN(rest.length, (size_t)1))};
@@ -93,7 +88,7 @@ const char *qn_word_in(qn_str text, qn_str word)
     while (word.length > 0 && p < end &&
            (p = memmem(p, (size_t)(end - p), word.data, word.length)) != NULL) {
         const char *behind = p + word.length;
-        if ((p == text.data || !is_word(p[-1])) && (behind == end || !is_word(*behind))) {
+        if ((p == text.data || !qn_is_word(p[-1])) && (behind == end || !qn_is_word(*behind))) {
             return p;
         }
         p++;

@@ -86,16 +86,11 @@ bool qn_plain_name(qn_text *out, const char *own)
 
 /* ---- matching ------------------------------------------------------------------------------- */
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* The next character that matters: blanks do only between words. */
 static const char *skip_blanks(const char *at, char before)
 {
     const char *end = at + strspn(at, " \t");
-    return end > at && is_word(before) && is_word(*end) ? end - 1 : end;
+    return end > at && qn_is_word(before) && qn_is_word(*end) ? end - 1 : end;
 }
 
 /* "scale<double,3>" is "scale< double, 3 >". */

@@ -296,6 +296,8 @@ static const struct {
     const char *text;
     int at; /* -1: all brackets have partners */
 } brackets[] = {
+    {"#define END \\\n }\n(", 17},
+    {"#define END \\\r\n }\r\n(", 19},
     {"", -1},
     {"f(a[1], {2})", -1},
     {"(", 0},

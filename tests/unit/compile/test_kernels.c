@@ -13,6 +13,7 @@ static const struct {
     {"", ""},
     {"int x;", ""},
     {"__global__ void k(int *x) { *x = 1; }", "k"},
+    {"#define M \\\r\n __global__ void m() {}\r\n__global__ void k() {}", "k"},
     {"extern \"C\" __global__ void a() {}\nextern \"C\" { __global__ void b(float) {} }", "a, b"},
     {"// __global__ void no()\n/* __global__ void no() */ const char *s = \"__global__ void no()\";"
      "const char *r = R\"x( __global__ void no() )x\"; __global__ void yes() {}",
