@@ -178,8 +178,8 @@ struct quern_kernel {
     uint32_t heavy;         /**< calls of functions that cost much code */
     bool uses_by_address[QUERN_MAX_PARAMETERS]; /**< outputs whose address the operation takes */
     bool uses_reference[QUERN_MAX_PARAMETERS];  /**< raw ones whose elements are referred to */
-    atomic_flag fraction_told;                  /**< that a scalar lost its fraction was logged */
-    pthread_mutex_t lock;                       /**< to add a specialization */
+    _Atomic(uint64_t) fractions_told; /**< a bit a parameter: that its scalar lost a fraction */
+    pthread_mutex_t lock;             /**< to add a specialization */
     _Atomic(qn_specialization *) specializations;
 };
 

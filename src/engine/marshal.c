@@ -75,10 +75,12 @@ unsigned char *qn_put_divider(unsigned char *to, bool wide, int64_t divisor)
 
 /* ---- scalars and the whole ------------------------------------------------------------------ */
 
-/** Seldom meant, so it is told, once for each kernel. */
-static void tell_fraction(quern_kernel *kernel, qn_str name, quern_dtype dtype, double value)
+/** Seldom meant, so it is told, once for each parameter. */
+static void tell_fraction(quern_kernel *kernel, uint32_t parameter, quern_dtype dtype, double value)
 {
-    if (!atomic_flag_test_and_set(&kernel->fraction_told)) {
+    const uint64_t bit = UINT64_C(1) << parameter;
+    const qn_str name = kernel->signature.parameters[parameter].name;
+    if ((atomic_fetch_or(&kernel->fractions_told, bit) & bit) == 0) {
         qn_log(&kernel->engine->logger, QN_WARN,
                "%.15g becomes %.15g for parameter \"%.*s\", which is %s; round it, or declare the "
                "parameter with a float type",
@@ -90,11 +92,11 @@ quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t param
                                quern_dtype dtype, const quern_value *value)
 {
     unsigned char converted[16];
-    qn_str name = kernel->signature.parameters[parameter].name;
     bool cut;
-    QN_TRY(qn_scalar_convert(converted, dtype, value, name, &cut));
+    QN_TRY(qn_scalar_convert(converted, dtype, value, kernel->signature.parameters[parameter].name,
+                             &cut));
     if (cut) {
-        tell_fraction(kernel, name, dtype, value->as.real);
+        tell_fraction(kernel, parameter, dtype, value->as.real);
     }
     memcpy(bytes, converted, quern_dtype_size(dtype));
     return QUERN_OK;

@@ -38,6 +38,8 @@ show complex64 -infj
 try quern elementwise '' 'float32 y' 'y = 1'
 show int32 0.5 2>&1
 show int8 -128.5 2>&1
+quern elementwise 'int8 a, int8 b, int8 c' 'int32 x' 'x = a + b + c' a=1.5 b=2 c=2.5 \
+    x=zeros:int32:1:- 2>&1
 for wrong in 'int64 nan' 'float16 70000' 'float16 float32:7e4' \
     'float32 -1e39' 'bfloat16 3.4e38' 'complex64 1e39j' 'bool 1+2j' 'float64 0j'; do
     try show ${wrong% *} ${wrong#* }
