@@ -70,10 +70,19 @@ static bool fail_at_brackets(qn_str message, const qn_user_text *first, qn_user_
     return false;
 }
 
-/* A bracket that is open before `place`, for which the text ends without a partner: the compiler
- * goes on after it, for long when it is a brace. Parts that are left out by #if may have their own.
- */
-static bool is_bracket_open(const qn_user_text *text, const char *place, qn_str message, size_t *at)
+/* Does the compiler stumble at a bracket that closes nothing, or at the token behind it, as at what
+ * follows the } that ended the code around a text? */
+static bool closes_nothing(const char *bracket, const char *place, qn_str message)
+{
+    return strchr(")]}", *bracket) && qn_begins(message, "expected ") && bracket <= place &&
+           strspn(bracket + 1, " \t\r\n") + 1 >= (size_t)(place - bracket);
+}
+
+/* A bracket without a partner that makes the compiler stumble at `place`: it closes nothing, or is
+ * open there and until the text ends. The compiler goes on after it, for long when it is a brace.
+ * Parts that are left out by #if may have their own. */
+static bool is_bracket_alone(const qn_user_text *text, const char *place, qn_str message,
+                             size_t *at)
 {
     if (strstr(text->text, "#el") || !qn_bracket_unmatched(text->text, at)) {
         return false;
@@ -87,8 +96,9 @@ static bool is_bracket_open(const qn_user_text *text, const char *place, qn_str 
                 (qn_begins(message, "expected a") || qn_begins(message, "linkage spec") ||
                  qn_find_in(message, "not allowed")));
     }
-    return further && ((*bracket == '(' && qn_begins(message, "expected a \")\"")) ||
-                       (*bracket == '[' && qn_begins(message, "expected a \"]\"")));
+    return closes_nothing(bracket, place, message) ||
+           (further && ((*bracket == '(' && qn_begins(message, "expected a \")\"")) ||
+                        (*bracket == '[' && qn_begins(message, "expected a \"]\""))));
 }
 
 /* ---- in user texts --------------------------------------------------------------------------- */
@@ -99,7 +109,7 @@ static quern_status fail_in_text(const qn_entry *found, qn_str message, const qn
     const char *place = qn_place_in_line(found, line);
     size_t at;
     qn_str header = qn_missing_header(found, line);
-    if (is_bracket_open(text, place ? place : line.data + line.length, message, &at)) {
+    if (is_bracket_alone(text, place ? place : line.data + line.length, message, &at)) {
         fail_at_bracket(text, at, message);
     } else if (header.length > 0) {
         qn_fail_at_span(text, header, "%.*s", (int)message.length, message.data);

@@ -108,6 +108,7 @@ static const struct {
     {"x[0] = 1;\n\tx[1] = nix(2);", "operation:2:9: identifier \"nix\" is undefined", "nix"},
     {"x[0] = \"\xc3\xa9\"; x[1] = bar;", "operation:1:6: a value of type", "="},
     {"if (x[0] > 1) {", "operation:1:15: this { has no partner", "{"},
+    {"x[0] = 1; } {", "operation:1:11: this } has no partner", "}"},
     {"x[0] = sin(", "operation:1:11: this ( has no partner", "("},
     {"x[0] = 1; /*", "operation:1:11: comment unclosed", "/"},
     {"x[0] = twice(threadIdx).x;", "operation:1:8: no operator", "twice"},
