@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # What is installed: libraries, headers, the command (by its own list) with its completions, the man
-# page, the documents (share/doc/quern), and what lets others find them: a CMake package and quern.pc, both of which work wherever the prefix is moved.
+# page, the documents (share/doc/quern), and what lets others find them: a CMake package and
+# quern.pc, both of which work wherever the prefix is moved.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/quern)
 
