@@ -56,6 +56,10 @@ struct boolean {
     QUERN_BOOLEAN(+)
     QUERN_BOOLEAN(-)
     QUERN_BOOLEAN(*)
+    QUERN_BOOLEAN(/)
+    QUERN_BOOLEAN(%)
+    QUERN_BOOLEAN(<<)
+    QUERN_BOOLEAN(>>)
 #undef QUERN_BOOLEAN
 };
 

@@ -56,6 +56,11 @@ static int is_xor_z(int bits)
 {
     return (bits & 1) ^ (bits >> 2 & 1);
 }
+static int is_changed(int bits)
+{
+    const int x = bits & 1, z = bits >> 2 & 1;
+    return bits & 8 ? z && !x : z;
+}
 static int is_z(int bits)
 {
     return bits >> 2 & 1;
@@ -83,6 +88,8 @@ static const kernel kernels[] = {
     {EACH, "raw bool x", "raw bool z", "z[i] = x[i]", is_x},
     {EACH, "raw bool x", "raw bool z", "z[i] = z[i] ^ x[i]", is_xor_z},
     {EACH, "raw bool x", "raw bool z", "z[i] ^= x[i]", is_xor_z},
+    {EACH, "raw bool x", "raw bool z", "z[i] /= 1; z[i] %= 2; if (i % 2) (z[i] <<= 1) >>= x[i]",
+     is_changed},
     {EACH, "raw bool x", "raw bool z", "if (i % 2) z[i] = x[i]; else z[i] = z[i]", is_odd_x},
     {EACH, "raw bool x", "raw bool z", "auto v = z[i]; z[i] = !v; z[i] = !z[i]", is_z},
     {EACH, "raw bool x", "raw bool z", "bool &r(z[i]); r = x[i]", is_x},
