@@ -197,6 +197,15 @@ template <typename T_> struct atomics<T_, ATOMIC_FLOAT> : atomics<T_, ATOMIC_LOO
 #ifdef QUERN_HAS_HALF
 // GPUs that add halves themselves do so here; a difference is the sum with the negative, which is
 // exact.
+#define QUERN_ATOMIC_ADD_HALF(H_, TYPE)                                                            \
+    static __device__ H_ add_half(H_ *at, H_ by)                                                   \
+    {                                                                                              \
+        asm volatile("atom.add.noftz." TYPE " %0, [%1], %0;"                                       \
+                     : "+h"(by.bits)                                                               \
+                     : "l"(at)                                                                     \
+                     : "memory");                                                                  \
+        return by;                                                                                 \
+    }
 template <typename T_> struct atomics<T_, ATOMIC_HALF> : atomics<T_, ATOMIC_LOOP> {
     QUERN_ATOMIC_LOOP(least, fminf(v, by))
     QUERN_ATOMIC_LOOP(most, fmaxf(v, by))
@@ -211,25 +220,18 @@ template <typename T_> struct atomics<T_, ATOMIC_HALF> : atomics<T_, ATOMIC_LOOP
     }
 
   private:
-    static __device__ float16 add_half(float16 *at, float16 by)
+    template <typename H_> static __device__ H_ add_half(H_ *at, H_ by)
     {
+        return atomics<T_, ATOMIC_LOOP>::add(at, by);
+    }
 #if __CUDA_ARCH__ >= 700
-        asm volatile("atom.add.noftz.f16 %0, [%1], %0;" : "+h"(by.bits) : "l"(at) : "memory");
-        return by;
-#else
-        return atomics<T_, ATOMIC_LOOP>::add(at, by);
+    QUERN_ATOMIC_ADD_HALF(float16, "f16")
 #endif
-    }
-    static __device__ bfloat16 add_half(bfloat16 *at, bfloat16 by)
-    {
 #if __CUDA_ARCH__ >= 900
-        asm volatile("atom.add.noftz.bf16 %0, [%1], %0;" : "+h"(by.bits) : "l"(at) : "memory");
-        return by;
-#else
-        return atomics<T_, ATOMIC_LOOP>::add(at, by);
+    QUERN_ATOMIC_ADD_HALF(bfloat16, "bf16")
 #endif
-    }
 };
+#undef QUERN_ATOMIC_ADD_HALF
 #endif
 
 #ifdef QUERN_HAS_COMPLEX
