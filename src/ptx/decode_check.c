@@ -13,14 +13,6 @@
 
 enum { SIGNED = 1, REMAINDER = 2 };
 
-static uint64_t lane_of(const void *place, unsigned bits, unsigned lane)
-{
-    if (bits == 16) {
-        return ((const uint16_t *)place)[lane];
-    }
-    return bits == 32 ? ((const uint32_t *)place)[lane] : ((const uint64_t *)place)[lane];
-}
-
 static bool check_division(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     const void *a = qn_at(warp, op->a), *b = qn_at(warp, op->b);
@@ -29,12 +21,12 @@ static bool check_division(qn_warp *warp, const qn_op *op, uint32_t mask)
     const char *what = op->flags & REMAINDER ? "remainder" : "division";
     for (; mask; mask &= mask - 1) {
         const unsigned lane = qn_first_lane(mask);
-        const uint64_t divisor = lane_of(b, op->bits, lane);
+        const uint64_t divisor = qn_lane_value(b, op->bits, lane);
         if (divisor == 0) {
             return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH, "%s by zero of an integer", what);
         }
         if (op->flags & SIGNED && op->bits > 16 && divisor == ones &&
-            lane_of(a, op->bits, lane) == least) {
+            qn_lane_value(a, op->bits, lane) == least) {
             return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH,
                             "%s of %s by -1, whose result is no number of %u bits", what,
                             op->bits == 32 ? "-2147483648" : "-9223372036854775808", op->bits);

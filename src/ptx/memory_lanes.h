@@ -55,6 +55,21 @@ static inline uint64_t qn_lane_value(const void *place, unsigned register_bits, 
     }
 }
 
+/** Give one lane a value, of 16, 32 or 64 bits. */
+static inline void qn_lane_put(void *place, unsigned register_bits, unsigned lane, uint64_t value)
+{
+    switch (register_bits) {
+    case 16:
+        ((uint16_t *)place)[lane] = (uint16_t)value;
+        break;
+    case 32:
+        ((uint32_t *)place)[lane] = (uint32_t)value;
+        break;
+    default:
+        ((uint64_t *)place)[lane] = value;
+    }
+}
+
 /** The build that suits this CPU. */
 const qn_memory_lanes *qn_memory_lanes_get(void);
 const qn_element *qn_element_find(unsigned memory_bits, bool is_signed, unsigned register_bits);

@@ -235,8 +235,11 @@ void qn_print_owner(qn_text *out, const qn_warp *warp, const qn_op *op, uint64_t
     qn_owner owner;
     if (qn_owner_find(&owner, warp, op, address)) {
         const long long offset = (long long)(address - owner.base);
-        qn_text_printf(out, "\001%u %llx %lld\002, byte %lld of parameter %u\003", owner.parameter,
-                       (unsigned long long)address, offset, offset, owner.parameter + 1);
+        qn_text_printf(out,
+                       QN_MARK_OWNER "%u %llx %lld" QN_MARK_WORDS
+                                     ", byte %lld of parameter %u" QN_MARK_WORDS_END,
+                       owner.parameter, (unsigned long long)address, offset, offset,
+                       owner.parameter + 1);
     }
 }
 
@@ -244,12 +247,11 @@ void qn_print_owner(qn_text *out, const qn_warp *warp, const qn_op *op, uint64_t
  */
 
 /* Copy a piece of the message, and go on behind `mark`. */
-static const char *copy_up_to(qn_text *out, const char *from, char mark)
+static const char *copy_up_to(qn_text *out, const char *from, const char *mark)
 {
-    const char *end = strchr(from, mark);
-    end = end ? end : from + strlen(from);
-    qn_text_add(out, from, (size_t)(end - from));
-    return *end ? end + 1 : end;
+    const size_t length = strcspn(from, mark);
+    qn_text_add(out, from, length);
+    return from + length + (from[length] != '\0');
 }
 
 quern_status qn_owner_fail(quern_status status, const char *message)
@@ -257,23 +259,23 @@ quern_status qn_owner_fail(quern_status status, const char *message)
     qn_text plain = {0};
     qn_error_subject subject = {0};
     const char *at = message;
-    if (strchr(at, '\001')) {
+    if (strstr(at, QN_MARK_OWNER)) {
         char *behind;
-        at = copy_up_to(&plain, at, '\001');
+        at = copy_up_to(&plain, at, QN_MARK_OWNER);
         subject.parameter = (uint32_t)strtoul(at, &behind, 10);
         subject.address = strtoull(behind, &behind, 16);
         subject.offset = strtoll(behind, &behind, 10);
         subject.begin = plain.length;
-        at = copy_up_to(&plain, behind + 1, '\003');
+        at = copy_up_to(&plain, behind + strlen(QN_MARK_WORDS), QN_MARK_WORDS_END);
         subject.end = plain.length;
     }
-    subject.is_use = strchr(at, '\006') != NULL;
-    const char mark = subject.is_use ? '\006' : '\004';
-    const bool has_place = strchr(at, mark) != NULL;
+    subject.is_use = strstr(at, QN_MARK_OTHER) != NULL;
+    const char *mark = subject.is_use ? QN_MARK_OTHER : QN_MARK_PLACE;
+    const bool has_place = strstr(at, mark) != NULL;
     at = copy_up_to(&plain, at, mark);
     if (has_place) {
         subject.place_begin = plain.length;
-        at = copy_up_to(&plain, at, '\005');
+        at = copy_up_to(&plain, at, QN_MARK_PLACE_END);
         subject.place_end = plain.length;
         qn_text_puts(&plain, at);
     }

@@ -19,6 +19,24 @@
 
 #include "ptx/run.h"
 
+/** Marks in a message until the launch is over; no name has such characters. Behind the first stand
+ * the parameter, the address and its offset as numbers, and behind the second the words for them.
+ */
+#define QN_MARK_OWNER     "\001"
+#define QN_MARK_WORDS     "\002"
+#define QN_MARK_WORDS_END "\003"
+/** Around the place that the failure is recorded for; or around one that is not the user's, and the
+ * failure is recorded for that of a use. */
+#define QN_MARK_PLACE     "\004"
+#define QN_MARK_OTHER     "\006"
+#define QN_MARK_PLACE_END "\005"
+
+/** Add "operation:1:5 ('add.s32', PTX line 30)"; the place in the source stands between marks, or
+ * between "" and "". In run_report.c. */
+void qn_print_instruction_place(qn_text *out, const qn_ptx_module *module,
+                                const qn_ptx_instruction *instruction, const char *begin,
+                                const char *end);
+
 typedef struct qn_owner {
     uint32_t parameter; /**< of the kernel, from 0 */
     uint64_t base;      /**< where it points */

@@ -14,10 +14,8 @@
 
 #include "base/base.h"
 
-#define QN_LANES 32
-#define QN_CODE_KINDS                                                                              \
-    16 /* a function's decoded forms: watched, traced, shadowed, checked or not                    \
-        */
+#define QN_LANES      32
+#define QN_CODE_KINDS 16 /* decoded forms of a function: QN_CODE_WATCHED and the others, or not */
 
 /* ==== reader: lex.c, parse*.c, module.c ====================================================== */
 

@@ -4,9 +4,7 @@
  * The kernel is decoded if it is new, its pool of constants gets this launch's values, and host
  * threads take blocks until none is left.
  */
-#include "ptx/run.h"
 #include "ptx/owner.h"
-
 #include "ptx/trace.h"
 
 #include <string.h>

@@ -11,35 +11,18 @@
     for (uint32_t rest_ = (mask), lane; rest_ && ((lane = qn_first_lane(rest_)), true);            \
          rest_ &= rest_ - 1)
 
+/* A part of a vector; one of 8 bits lies in a register of 16. */
 static uint64_t part_of(const void *place, unsigned bits, unsigned lane)
 {
-    switch (bits) {
-    case 8:
-        return ((const uint16_t *)place)[lane] & 0xff;
-    case 16:
-        return ((const uint16_t *)place)[lane];
-    case 32:
-        return ((const uint32_t *)place)[lane];
-    default:
-        return ((const uint64_t *)place)[lane];
-    }
+    return bits == 8 ? qn_lane_value(place, 16, lane) & 0xff : qn_lane_value(place, bits, lane);
 }
 
 static void put(void *place, unsigned bits, unsigned lane, uint64_t value)
 {
-    switch (bits) {
-    case 8:
-        ((uint16_t *)place)[lane] = (uint8_t)value;
-        break;
-    case 16:
-        ((uint16_t *)place)[lane] = (uint16_t)value;
-        break;
-    case 32:
-        ((uint32_t *)place)[lane] = (uint32_t)value;
-        break;
-    default:
-        ((uint64_t *)place)[lane] = value;
-        break;
+    if (bits == 8) {
+        qn_lane_put(place, 16, lane, value & 0xff);
+    } else {
+        qn_lane_put(place, bits, lane, value);
     }
 }
 

@@ -9,27 +9,29 @@
 
 #include <string.h>
 
-/* `marks`: around the place in the source, for the engine (owner.c). */
-static void print_place(qn_text *out, const qn_frame *frame, const qn_op *op, const char *marks[2])
+void qn_print_instruction_place(qn_text *out, const qn_ptx_module *module,
+                                const qn_ptx_instruction *instruction, const char *begin,
+                                const char *end)
 {
-    const qn_ptx_function *function = frame->code->function;
-    const qn_ptx_instruction *instruction = &function->instructions[op->origin];
     if (instruction->location) {
-        qn_text_puts(out, marks[0]);
-        qn_ptx_print_location(out, function->module, instruction->location);
-        qn_text_printf(out, "%s ", marks[1]);
+        qn_text_puts(out, begin);
+        qn_ptx_print_location(out, module, instruction->location);
+        qn_text_printf(out, "%s ", end);
     }
     qn_text_printf(out, "('%s', PTX line %u)", instruction->opcode, instruction->line);
 }
 
-void qn_print_place(qn_text *out, const qn_frame *frame, const qn_op *op)
+static void print_place(qn_text *out, const qn_frame *frame, const qn_op *op, const char *begin,
+                        const char *end)
 {
-    print_place(out, frame, op, (const char *[]){"", ""});
+    const qn_ptx_function *function = frame->code->function;
+    qn_print_instruction_place(out, function->module, &function->instructions[op->origin], begin,
+                               end);
 }
 
-static void print_marked_place(qn_text *out, const qn_frame *frame, const qn_op *op)
+void qn_print_place(qn_text *out, const qn_frame *frame, const qn_op *op)
 {
-    print_place(out, frame, op, (const char *[]){"\004", "\005"});
+    print_place(out, frame, op, "", "");
 }
 
 static bool is_header(const char *file)
@@ -104,7 +106,7 @@ bool qn_fault(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status
     qn_text_vprintf(&text, format, arguments);
     va_end(arguments);
     qn_text_puts(&text, ", at ");
-    print_marked_place(&text, warp->frame, op);
+    print_place(&text, warp->frame, op, QN_MARK_PLACE, QN_MARK_PLACE_END);
     return keep(warp, op, status, &text);
 }
 

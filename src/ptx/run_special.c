@@ -168,13 +168,7 @@ bool qn_run_special(qn_warp *warp, const qn_op *op, uint32_t mask)
     for (; mask; mask &= mask - 1) {
         unsigned lane = qn_first_lane(mask);
         value = varies ? value_of(warp, which, lane) : value;
-        if (op->bits == 64) {
-            ((uint64_t *)d)[lane] = value;
-        } else if (op->bits == 32) {
-            ((uint32_t *)d)[lane] = (uint32_t)value;
-        } else {
-            ((uint16_t *)d)[lane] = (uint16_t)value;
-        }
+        qn_lane_put(d, op->bits, lane, value);
     }
     return true;
 }

@@ -67,17 +67,6 @@ bool qn_shade_mask(qn_warp *warp, const qn_op *op, uint32_t *mask)
     return true;
 }
 
-static void set_value(void *place, unsigned bits, unsigned lane, uint64_t value)
-{
-    if (bits == 16) {
-        ((uint16_t *)place)[lane] = (uint16_t)value;
-    } else if (bits == 32) {
-        ((uint32_t *)place)[lane] = (uint32_t)value;
-    } else {
-        ((uint64_t *)place)[lane] = value;
-    }
-}
-
 static const qn_source *any_source(const qn_shade *in, unsigned count)
 {
     const qn_source *source = NULL;
@@ -192,8 +181,8 @@ static void move(qn_warp *warp, const qn_shaded *shaded, const qn_op *own, uint3
         qn_shade in[4];
         gather(warp, shaded, own, lane, in);
         for (unsigned k = 0; k < 2; k++) {
-            set_value(bits[k], form->a_bits, lane, in[k].bits);
-            set_value(numbers[k], form->a_bits, lane, k ? two : one);
+            qn_lane_put(bits[k], form->a_bits, lane, in[k].bits);
+            qn_lane_put(numbers[k], form->a_bits, lane, k ? two : one);
         }
     }
     moved(warp, shaded, own, bits[0], bits[1], bits[2], mask);
@@ -245,6 +234,17 @@ bool qn_run_shade_lanes(qn_warp *warp, const qn_op *op, uint32_t mask)
 /* ---- vectors ----------------------------------------------------------------------------------
  */
 
+/* `bits` of one value become those of another, with where they are from. */
+static void take_part(qn_shade *to, unsigned to_bit, const qn_shade *from, unsigned from_bit,
+                      unsigned bits)
+{
+    const uint64_t part = from->bits >> from_bit & qn_ones(bits);
+    if (part) {
+        to->bits |= part << to_bit;
+        memcpy(to->from + to_bit / 8, from->from + from_bit / 8, bits / 8 * sizeof *to->from);
+    }
+}
+
 bool qn_run_shade_pack(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     const qn_shaded *shaded = op->extra;
@@ -254,15 +254,10 @@ bool qn_run_shade_pack(qn_warp *warp, const qn_op *op, uint32_t mask)
     }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned lane = qn_first_lane(rest);
-        qn_shade whole[2] = {0};
+        qn_shade whole[2] = {0}, part;
         for (unsigned k = 0; k < shaded->uses; k++) {
-            const unsigned bit = k * bits % 64;
-            qn_shade *half = &whole[k * bits / 64], part;
             qn_shade_get(warp->frame, shaded->list[k], lane, &part);
-            half->bits |= (part.bits & qn_ones(bits)) << bit;
-            for (unsigned byte = 0; part.bits && byte < bits / 8; byte++) {
-                half->from[bit / 8 + byte] = part.from[byte];
-            }
+            take_part(&whole[k * bits / 64], k * bits % 64, &part, 0, bits);
         }
         qn_shade_put(warp->frame, shaded->d, lane, &whole[0]);
         qn_shade_put(warp->frame, shaded->e, lane, &whole[1]);
@@ -283,12 +278,8 @@ bool qn_run_shade_unpack(qn_warp *warp, const qn_op *op, uint32_t mask)
         qn_shade_get(warp->frame, shaded->d, lane, &whole[0]);
         qn_shade_get(warp->frame, shaded->e, lane, &whole[1]);
         for (unsigned k = 0; k < shaded->uses; k++) {
-            const unsigned bit = k * bits % 64;
-            const qn_shade *half = &whole[k * bits / 64];
-            qn_shade part = {.bits = half->bits >> bit & qn_ones(bits)};
-            for (unsigned byte = 0; part.bits && byte < bits / 8; byte++) {
-                part.from[byte] = half->from[bit / 8 + byte];
-            }
+            qn_shade part = {0};
+            take_part(&part, 0, &whole[k * bits / 64], k * bits % 64, bits);
             qn_shade_put(warp->frame, shaded->list[k], lane, &part);
         }
     }

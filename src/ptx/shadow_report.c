@@ -6,6 +6,7 @@
  * is in the user's own text.
  */
 #include "ptx/decode.h"
+#include "ptx/owner.h"
 #include "ptx/shadow.h"
 
 #include <string.h>
@@ -31,20 +32,6 @@ unsigned qn_shadow_load_bytes(const qn_ptx_instruction *load)
     char letter;
     unsigned bits;
     return dot && qn_parse_memory_type(dot + 1, &letter, &bits) ? bits / 8 : 1;
-}
-
-/* `marks`: around the place in the source, for the engine (owner.c). */
-static void print_instruction(qn_text *out, const qn_ptx_module *module, uint32_t number,
-                              const char *marks)
-{
-    const qn_ptx_function *function;
-    const qn_ptx_instruction *instruction = qn_shadow_instruction(module, number, &function);
-    if (instruction->location) {
-        qn_text_printf(out, "%.1s", marks);
-        qn_ptx_print_location(out, module, instruction->location);
-        qn_text_printf(out, "%s ", *marks ? marks + 1 : "");
-    }
-    qn_text_printf(out, "('%s', PTX line %u)", instruction->opcode, instruction->line);
 }
 
 /* An operation of the load, if it is in the function that the warp executes; else NULL. */
@@ -109,19 +96,19 @@ bool qn_shadow_report_bytes(qn_warp *warp, unsigned lane, const qn_source *sourc
     const qn_ptx_module *module = warp->run->kernel->module;
     const qn_ptx_function *function;
     const qn_ptx_instruction *load = qn_shadow_instruction(module, source->load, &function);
-    const uint32_t used = source->via ? source->via : use;
-    uint32_t locations[2];
+    const qn_ptx_instruction *used =
+        qn_shadow_instruction(module, source->via ? source->via : use, &function);
+    const uint32_t locations[] = {load->location, used->location};
     qn_touch read = {.warp = warp, .lane = lane, .bytes = bytes};
     qn_text text = {0};
     print_read(&text, &read, source->address, load);
-    locations[0] = load->location;
-    locations[1] = qn_shadow_instruction(module, used, &function)->location;
     const bool is_placed = locations[0] && qn_user_location(module, locations[0]) == locations[0];
     qn_text_puts(&text, ", at ");
-    print_instruction(&text, module, source->load, is_placed ? "\004\005" : "\006\005");
+    qn_print_instruction_place(&text, module, load, is_placed ? QN_MARK_PLACE : QN_MARK_OTHER,
+                               QN_MARK_PLACE_END);
     if (locations[0] != locations[1] && qn_user_location(module, locations[1])) {
         qn_text_puts(&text, ", and used at ");
-        print_instruction(&text, module, used, "");
+        qn_print_instruction_place(&text, module, used, "", "");
     }
     qn_fault_at(warp, lane, locations, QN_COUNT(locations),
                 text.data ? text.data : "read of memory that nobody wrote");
