@@ -20,7 +20,8 @@
 #define quern_cache_clear(removed, e)     (quern_cache_clear)(e, removed)
 #define quern_call_with(kernel, options, ...)                                                      \
     quern_call_n(kernel, (quern_value[]){QUERN_VALUES(__VA_ARGS__)},                               \
-                 sizeof((quern_value[]){QUERN_VALUES(__VA_ARGS__)}) / sizeof(quern_value), options)
+                 sizeof((quern_value[]){QUERN_VALUES(__VA_ARGS__)}) / sizeof(quern_value),         \
+                 options)
 #define quern_bind_with(out, kernel, options, ...)                                                 \
     quern_bind(out, kernel, (quern_value[]){QUERN_VALUES(__VA_ARGS__)},                            \
                sizeof((quern_value[]){QUERN_VALUES(__VA_ARGS__)}) / sizeof(quern_value), options)
