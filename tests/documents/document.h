@@ -6,8 +6,6 @@
 #ifndef DOCUMENT_H
 #define DOCUMENT_H
 
-#include "names.h"
-
 #include <math.h>
 #include <quern/quern.h>
 #include <stdbool.h>
