@@ -47,4 +47,4 @@ for document in "$root"/*.md "$root"/docs/*.md "$root"/*/README.md; do
     count=$((count + $(grep -c '^\$ ' said)))
     rm -rf folder
 done
-[ $count -ge 17 ] || echo "only $count command lines were found in the documents"
+[ $count -ge 30 ] || echo "only $count command lines were found in the documents"
