@@ -7,7 +7,7 @@
  * Material = "QUERNKEY" format:u32, then fields  tag:u32 length:u64 bytes,  all little end first. A
  * list is its fields one after the other, in order. The source is the first field.
  */
-#include "cache/cache.h"
+#include "cache/cache_internal.h"
 
 #define XXH_INLINE_ALL
 #include <stdio.h>

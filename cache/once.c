@@ -6,7 +6,7 @@
  * Only the threads that want the same key wait for each other. Few keys are being made at a time,
  * so they are a list.
  */
-#include "cache/cache.h"
+#include "cache/cache_internal.h"
 
 #include <string.h>
 
@@ -23,7 +23,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static qn_once *list;
 static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
 
-/* ---- fork: the child has none of the threads that were making things ------------------------- */
+/* ---- fork: the child has none of the threads that were making things ------------------------ */
 
 static void before_fork(void)
 {

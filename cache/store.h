@@ -6,7 +6,7 @@
 #ifndef QN_CACHE_STORE_H
 #define QN_CACHE_STORE_H
 
-#include "cache/cache.h"
+#include "cache/cache_internal.h"
 
 #include <sqlite3.h>
 

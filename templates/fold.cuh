@@ -10,7 +10,7 @@
 namespace quern
 {
 
-// The walk (src/array/fold.h). The host fills it (src/engine/reduction.c). D: dimensions, the kept
+// The walk (src/array/fold.h). The host fills it (src/engine/calls/kind_reduction.c). D: dimensions, the kept
 // ones first; K: operands. `extent` counts units along the dimension in which their lanes lie.
 template <typename I_, int D_, int K_> struct fold {
     I_ outputs;  // of a launch, in packs of lanes where they lie along the kept dimensions

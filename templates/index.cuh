@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// index: where a thread's elements lie. The host fills these structures (src/engine/marshal.c) byte
+// index: where a thread's elements lie. The host fills these structures (src/engine/calls/marshal.c) byte
 // by byte, so their members are all 4- or 8-byte numbers without padding between them.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // raw: what a `raw` parameter is to a snippet: an array that takes no part in broadcasting. The
-// host fills it (src/engine/marshal.c). C_: the elements lie in C order without gaps.
+// host fills it (src/engine/calls/marshal.c). C_: the elements lie in C order without gaps.
 #pragma once
 #define QUERN_HAS_RAW 1
 

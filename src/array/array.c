@@ -7,7 +7,7 @@
  * an array, counted without gaps, fit a ptrdiff_t, and every element of foreign memory has an
  * address.
  */
-#include "array/array.h"
+#include "array/array_internal.h"
 
 #include <string.h>
 
@@ -56,7 +56,7 @@ quern_status qn_shape_check(int64_t *count, int ndim, const int64_t *shape, uint
     return QUERN_OK;
 }
 
-/* ---- headers --------------------------------------------------------------------------------- */
+/* ---- headers -------------------------------------------------------------------------------- */
 
 quern_array *qn_array_header(qn_buffer *buffer, quern_dtype dtype, int ndim)
 {
@@ -103,7 +103,7 @@ void qn_array_finish(quern_array *array)
     array->contiguous = contiguous || count == 0;
 }
 
-/* ---- new arrays ------------------------------------------------------------------------------ */
+/* ---- new arrays ----------------------------------------------------------------------------- */
 
 static quern_status check_dtype(quern_dtype dtype)
 {
@@ -159,7 +159,7 @@ quern_status quern_array_new(quern_array **out, quern_engine *engine, quern_dtyp
     return qn_array_new_on(out, engine, dtype, ndim, shape, NULL);
 }
 
-/* ---- foreign memory -------------------------------------------------------------------------- */
+/* ---- foreign memory ------------------------------------------------------------------------- */
 
 /* The bytes that the elements span, relative to element (0, ..., 0). False when they overflow. */
 static bool byte_span(int ndim, const int64_t *shape, const int64_t *strides, uint32_t item_size,
@@ -264,7 +264,7 @@ quern_status quern_array_wrap(quern_array **out, quern_engine *engine, quern_dty
     return QUERN_OK;
 }
 
-/* ---- references and properties --------------------------------------------------------------- */
+/* ---- references and properties -------------------------------------------------------------- */
 
 /* A handle that a getter can answer for. */
 static bool lives(const quern_array *array)

@@ -5,7 +5,7 @@
  *
  * Zero bytes are never asked of a device: such a buffer has no address.
  */
-#include "array/array.h"
+#include "array/array_internal.h"
 
 static quern_status new_buffer(qn_buffer **out, quern_engine *engine, size_t bytes)
 {

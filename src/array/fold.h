@@ -81,7 +81,7 @@ uint32_t qn_fold_tile_width(uint32_t bytes);
 void qn_fold_print(qn_text *out, const qn_fold *fold, size_t input_count);
 void qn_fold_print_scan(qn_text *out, const qn_fold *fold, size_t operand_count);
 
-/* ---- fold_dims.c: for both ------------------------------------------------------------------- */
+/* ---- fold_dims.c: for both ------------------------------------------------------------------ */
 
 /** One fold on its way. */
 typedef struct qn_fold_making {

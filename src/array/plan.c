@@ -5,7 +5,7 @@
  * plan_dims.c has left.
  */
 #include "array/plan.h"
-#include "array/array.h"
+#include "array/array_internal.h"
 #include <string.h>
 
 #define PACK_BYTES_MAX 32 /**< of the widest operand: two 16-byte accesses */

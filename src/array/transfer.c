@@ -5,7 +5,7 @@
  * A contiguous array is one copy of the device. Any other goes through a contiguous one beside it
  * and the engine's strided copy, so that no byte is moved element by element from the host.
  */
-#include "array/array.h"
+#include "array/array_internal.h"
 
 #include <string.h>
 
@@ -35,7 +35,7 @@ static quern_status copy_bytes(const quern_array *array, void *to, const void *f
                                            kind != QUERN_COPY_ON_DEVICE);
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 /* The checks that reading and writing share. */
 static quern_status check_transfer(const quern_array *array, const void *host, size_t bytes)
@@ -96,7 +96,7 @@ quern_status quern_array_read(quern_array *array, void *host, size_t bytes)
     return status;
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 /* A broadcast view has several elements in one place: which of them would count? */
 static quern_status check_writable(const quern_array *array)
@@ -160,7 +160,7 @@ quern_status quern_array_from(quern_array **out, quern_engine *engine, quern_dty
     return QUERN_OK;
 }
 
-/* ---- filling --------------------------------------------------------------------------------- */
+/* ---- filling -------------------------------------------------------------------------------- */
 
 static quern_status fill_contiguous(quern_array *array, const void *value)
 {

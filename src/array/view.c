@@ -5,7 +5,7 @@
  *
  * An empty view keeps the address of its array: an offset could lead outside of the memory.
  */
-#include "array/array.h"
+#include "array/array_internal.h"
 
 #include <string.h>
 
@@ -36,7 +36,7 @@ static quern_status fail_shapes(quern_status status, const char *before, int ndi
     return status;
 }
 
-/* ---- slices ---------------------------------------------------------------------------------- */
+/* ---- slices --------------------------------------------------------------------------------- */
 
 /* One axis of a view: its extent and stride, and how far its first element lies from the array's.
  */
@@ -147,7 +147,7 @@ quern_status quern_array_slice(quern_array **out, quern_array *array, int count,
     return QUERN_OK;
 }
 
-/* ---- transposition --------------------------------------------------------------------------- */
+/* ---- transposition -------------------------------------------------------------------------- */
 
 quern_status quern_array_transpose(quern_array **out, quern_array *array, const int *axes)
 {
@@ -176,7 +176,7 @@ quern_status quern_array_transpose(quern_array **out, quern_array *array, const 
     return QUERN_OK;
 }
 
-/* ---- reshaping ------------------------------------------------------------------------------- */
+/* ---- reshaping ------------------------------------------------------------------------------ */
 
 /* Copy `shape` to `known` with an extent of -1 worked out. */
 static quern_status complete_shape(int64_t *known, const quern_array *array, int ndim,
@@ -293,7 +293,7 @@ quern_status quern_array_reshape(quern_array **out, quern_array *array, int ndim
     return QUERN_OK;
 }
 
-/* ---- broadcasting ---------------------------------------------------------------------------- */
+/* ---- broadcasting --------------------------------------------------------------------------- */
 
 quern_status quern_array_broadcast(quern_array **out, quern_array *array, int ndim,
                                    const int64_t *shape)

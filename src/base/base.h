@@ -18,7 +18,7 @@
 #define QN_MIN(a, b)             ((a) < (b) ? (a) : (b))
 #define QN_MAX(a, b)             ((a) > (b) ? (a) : (b))
 
-/* ---- error.c: this thread's last failure -------------------------------------------------- */
+/* ---- error.c: this thread's last failure ---------------------------------------------------- */
 
 /** A borrowed piece of text, not terminated. */
 typedef struct qn_str {
@@ -91,7 +91,7 @@ void qn_error_suffix(const char *format, ...) QN_PRINTF(1, 2);
 /** Forget the record: first line of every public fallible function. */
 void qn_error_reset(void);
 
-/* ---- memory.c: the only file that names malloc -------------------------------------------- */
+/* ---- memory.c: the only file that names malloc ---------------------------------------------- */
 
 /** NULL when out of memory (nothing is recorded: the caller says what it was doing). Size 0 gives a
  * pointer that can be freed. */
@@ -116,7 +116,7 @@ void *qn_arena_alloc(qn_arena *arena, size_t size); /**< zeroed, 16-aligned; NUL
 char *qn_arena_strndup(qn_arena *arena, const char *text, size_t length);
 void qn_arena_free(qn_arena *arena);
 
-/* ---- text.c: growing text ----------------------------------------------------------------- */
+/* ---- text.c: growing text ------------------------------------------------------------------- */
 
 /** Zero-initialise. After an allocation failure `failed` is set and further calls do nothing; check
  * it once at the end. `data` is terminated, or NULL while nothing was added. */
@@ -133,14 +133,14 @@ void qn_text_vprintf(qn_text *text, const char *format, va_list arguments);
 char *qn_text_take(qn_text *text);
 void qn_text_free(qn_text *text);
 
-/* ---- error_text.c: a failure as text for a person ----------------------------------------- */
+/* ---- error_text.c: a failure as text for a person ------------------------------------------- */
 
 /** Message, place with a caret, then what is to be read of the compiler's log. */
 void qn_error_print(qn_text *out, const quern_error *error, const char *log);
 /** The same of a warning: its message and its place. */
 void qn_warning_print(qn_text *out, const quern_error *warning);
 
-/* ---- library.c: shared libraries ---------------------------------------------------------- */
+/* ---- library.c: shared libraries ------------------------------------------------------------ */
 
 typedef struct qn_library qn_library;
 /** Open the first of `names` (NULL-terminated; paths or sonames) that loads. On failure *out is
@@ -159,7 +159,7 @@ const char *qn_library_own_folder(void);
  * given: ":" between them, "$ORIGIN" for its own folder; "" when none. */
 const char *qn_library_own_runpath(void);
 
-/* ---- file.c: files ------------------------------------------------------------------------ */
+/* ---- file.c: files -------------------------------------------------------------------------- */
 
 /** Read a whole file; *data is terminated by a zero byte that `size` does not count. */
 quern_status qn_file_read(const char *path, char **data, size_t *size);
@@ -167,7 +167,7 @@ bool qn_file_exists(const char *path);
 /** What stands behind the last slash. Borrowed from `path`. */
 const char *qn_base_name(const char *path);
 
-/* ---- log.c: messages to the user ---------------------------------------------------------- */
+/* ---- log.c: messages to the user ------------------------------------------------------------ */
 
 typedef enum qn_log_level { QN_ERROR, QN_WARN, QN_INFO, QN_DEBUG } qn_log_level;
 
@@ -182,7 +182,7 @@ bool qn_log_asked(qn_log_level level);
 /** True when a message of `level` would be written: to skip costly preparation. */
 bool qn_log_wanted(const qn_logger *logger, qn_log_level level);
 
-/* ---- clock.c ------------------------------------------------------------------------------ */
+/* ---- clock.c -------------------------------------------------------------------------------- */
 
 double qn_now_ms(void);       /**< monotonic */
 int64_t qn_now_seconds(void); /**< since 1970 */

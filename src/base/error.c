@@ -250,7 +250,7 @@ void qn_error_suffix(const char *format, ...)
     own_message(&message);
 }
 
-/* ---- what programs see --------------------------------------------------------------------- */
+/* ---- what programs see ---------------------------------------------------------------------- */
 
 const quern_error *quern_last_error(void)
 {

@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-/* ---- image.c ------------------------------------------------------------------------------ */
+/* ---- image_free.c --------------------------------------------------------------------------- */
 
 /** The first three can be loaded, all can be linked. */
 typedef enum qn_image_kind {
@@ -32,7 +32,7 @@ typedef struct qn_image {
 } qn_image;
 void qn_image_free(qn_image *image);
 
-/* ---- sniff.c: images that a user brings --------------------------------------------------- */
+/* ---- sniff.c: images that a user brings ----------------------------------------------------- */
 
 /** What these bytes are, by their head, which is read within its bounds; 0 when they are no image.
  * That the rest is sound only the device or the linker can tell. */
@@ -42,7 +42,7 @@ const char *qn_image_kind_name(qn_image_kind kind);
 /** The kind, when it is one that can be loaded: cubin, PTX or fatbin. False when it is not. */
 bool qn_image_sniff(qn_image_kind *kind, const void *data, size_t size);
 
-/* ---- nvrtc.c: finding and loading the library --------------------------------------------- */
+/* ---- nvrtc.c: finding and loading the library ----------------------------------------------- */
 
 /** Which compiler this process would use: known without loading it. */
 typedef struct qn_compiler_identity {
@@ -84,7 +84,7 @@ typedef struct qn_release {
  * Valid until the process ends. */
 const char *qn_cuda_headers(qn_release *release);
 
-/* ---- includes.c: what a source includes --------------------------------------------------- */
+/* ---- includes.c: what a source includes ----------------------------------------------------- */
 
 /** A header in memory: what #include "name" gives. */
 typedef struct qn_header {
@@ -130,7 +130,7 @@ typedef struct qn_compile_request qn_compile_request;
 quern_status qn_includes_find(qn_includes *out, const qn_compile_request *request);
 void qn_includes_free(qn_includes *includes);
 
-/* ---- kernels.c: what a source defines ------------------------------------------------------ */
+/* ---- kernels.c: what a source defines ------------------------------------------------------- */
 
 /** Append the names of the `__global__` functions in a source, in order, ", " between them, with
  * their namespaces, and "<...>" behind templates: "saxpy, ns::scale<...>". Comments and literals
@@ -147,7 +147,7 @@ qn_str qn_source_parameter(const char *source, const char *function, uint32_t in
  */
 bool qn_source_instance(qn_text *out, const char *source, const char *name);
 
-/* ---- compile.c ---------------------------------------------------------------------------- */
+/* ---- compile.c ------------------------------------------------------------------------------ */
 
 struct qn_compile_request {
     const char *source;
@@ -202,13 +202,13 @@ uint32_t qn_text_lines(const char *text);
 /** Line and column (from 1) of the byte `at` of a text. */
 void qn_place_of(const char *text, const char *at, uint32_t *line, uint32_t *column);
 
-/* ---- log_warnings.c ------------------------------------------------------------------------ */
+/* ---- log_warnings.c ------------------------------------------------------------------------- */
 
 /** Append the warnings of an image's log that `out` does not have yet: for each a sentence with its
  * place, and the user's line with a caret. */
 void qn_warnings_print(qn_text *out, qn_str log, const qn_user_text *texts, size_t text_count);
 
-/* ---- options.c ------------------------------------------------------------------------------ */
+/* ---- nvrtc_options.c ------------------------------------------------------------------------ */
 
 typedef enum qn_path_option { QN_NO_PATH, QN_INCLUDE_FOLDER, QN_INCLUDE_FILE } qn_path_option;
 /** What options[*k] gives: a folder to search (-I, --include-path), a header to begin with

@@ -171,7 +171,7 @@ qn_release qn_cuda_release_of(const char *folder)
     return number >= 1000 ? (qn_release){number / 1000, number % 1000 / 10} : (qn_release){0, -1};
 }
 
-/* ---- once a process ------------------------------------------------------------------------ */
+/* ---- once a process ------------------------------------------------------------------------- */
 
 static void add_folder(const char *path, qn_release release)
 {

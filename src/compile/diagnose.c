@@ -43,7 +43,7 @@ const char *qn_place_in_line(const qn_entry *found, qn_str line)
                                  : NULL; /* better none than a wrong one */
 }
 
-/* ---- brackets -------------------------------------------------------------------------------- */
+/* ---- brackets ------------------------------------------------------------------------------- */
 
 static void fail_at_bracket(const qn_user_text *text, size_t at, qn_str message)
 {
@@ -101,7 +101,7 @@ static bool is_bracket_alone(const qn_user_text *text, const char *place, qn_str
                         (*bracket == '[' && qn_begins(message, "expected a \"]\""))));
 }
 
-/* ---- in user texts --------------------------------------------------------------------------- */
+/* ---- in user texts -------------------------------------------------------------------------- */
 
 static quern_status fail_in_text(const qn_entry *found, qn_str message, const qn_user_text *text)
 {

@@ -115,7 +115,7 @@ bool qn_next_question(qn_str text, const char **at, qn_directive *out)
     return false;
 }
 
-/* ---- lines that go on in the next ------------------------------------------------------------ */
+/* ---- lines that go on in the next ----------------------------------------------------------- */
 
 /* A backslash at the end of a line, from `p` on, and what is behind that end; NULL: none. */
 static const char *next_splice(const char *p, const char *end, const char **behind)

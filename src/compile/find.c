@@ -124,7 +124,7 @@ static void find(search *s, bool beside_compiler)
     }
 }
 
-/* ---- once a process ------------------------------------------------------------------------ */
+/* ---- once a process ------------------------------------------------------------------------- */
 
 static search compiler = {.name = "libnvrtc", .variable = "QUERN_NVRTC"};
 static search linker = {.name = "libnvJitLink", .variable = "QUERN_NVJITLINK"};

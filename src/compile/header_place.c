@@ -58,7 +58,7 @@ static char *find_header(const char *includer, const qn_directive *d, const qn_c
     return found;
 }
 
-/* ---- who includes it ------------------------------------------------------------------------- */
+/* ---- who includes it ------------------------------------------------------------------------ */
 
 static bool includes_target(search *s, const char *name, qn_str text, int depth);
 
@@ -111,7 +111,7 @@ static void find_chain(search *s, qn_user_texts texts)
     }
 }
 
-/* ---- whose header it is ---------------------------------------------------------------------- */
+/* ---- whose header it is --------------------------------------------------------------------- */
 
 bool qn_is_ours(qn_str file, const qn_compile_request *r)
 {
@@ -179,7 +179,7 @@ bool qn_fail_in_header(const qn_entry *found, qn_str message, qn_user_texts text
     return read;
 }
 
-/* ---- a header that ends too early ------------------------------------------------------------ */
+/* ---- a header that ends too early ----------------------------------------------------------- */
 
 /* The #include in the last line in front of `place`, when nothing but blanks stands between. */
 static bool include_before(const char *text, const char *place, qn_directive *d)

@@ -189,8 +189,7 @@ size_t qn_source_kernels(qn_text *out, const char *source)
     return l.count;
 }
 
-/* ---- parameters of one of them ----------------------------------------------------------------
- */
+/* ---- parameters of one of them -------------------------------------------------------------- */
 
 /* "scale" of "ns::scale<float, 2>". */
 static qn_str plain_name(const char *function)
@@ -241,7 +240,7 @@ qn_str qn_source_parameter(const char *source, const char *function, uint32_t in
     return (qn_str){"", 0};
 }
 
-/* ---- an instance of a template --------------------------------------------------------------- */
+/* ---- an instance of a template -------------------------------------------------------------- */
 
 /* The arguments of an example: a type for a type, a number for a number. */
 static void example_arguments(qn_text *out, qn_str parameters)

@@ -53,7 +53,7 @@ typedef struct qn_nvrtc {
     int arch_count;
 } qn_nvrtc;
 
-/* ---- load.c ------------------------------------------------------------------------------- */
+/* ---- load_library.c ------------------------------------------------------------------------- */
 
 /** A function of a library, and where its pointer goes. */
 typedef struct qn_symbol {
@@ -83,12 +83,12 @@ typedef struct qn_loadable {
 quern_status qn_load(qn_loadable *loadable);
 bool qn_is_loaded(const qn_loadable *loadable);
 
-/* ---- nvrtc.c ------------------------------------------------------------------------------ */
+/* ---- nvrtc.c -------------------------------------------------------------------------------- */
 
 /** The loaded library; loads it. Never unloaded, so *out stays valid. */
 quern_status qn_nvrtc_get(const qn_nvrtc **out);
 
-/* ---- places.c, trust.c --------------------------------------------------------------------- */
+/* ---- places.c, trust.c ---------------------------------------------------------------------- */
 
 /** Where something may be: `below` the value of a variable of the environment, or of what the names
  * below stand for (NULL: of nothing, so `below` is a whole path). `below` NULL: the value is a list
@@ -111,7 +111,7 @@ bool qn_is_folder(const char *path);
 /** May only those write to this folder who may write to the program that runs? */
 bool qn_folder_is_trusted(const char *folder);
 
-/* ---- release.c ----------------------------------------------------------------------------- */
+/* ---- release.c ------------------------------------------------------------------------------ */
 
 /** That of a file libnvrtc, by the names that lie there. */
 qn_release qn_release_of_compiler(const char *path);
@@ -123,7 +123,7 @@ int qn_release_misfit(qn_release compiler, qn_release headers);
  * release it used, if any. */
 void qn_explain_releases(const qn_compile_request *request, qn_release compiler, const char *log);
 
-/* ---- cuda_headers.c ----------------------------------------------------------------------- */
+/* ---- cuda_headers.c ------------------------------------------------------------------------- */
 
 /** A folder with headers of CUDA or CCCL. */
 typedef struct qn_cuda_folder {
@@ -145,19 +145,19 @@ qn_release qn_cuda_release_of(const char *folder);
  * All else there is the user's: /usr/include may be such a folder. */
 bool qn_cuda_header_is(qn_str name);
 
-/* ---- missing.c ---------------------------------------------------------------------------- */
+/* ---- missing.c ------------------------------------------------------------------------------ */
 
 /** What is wrong and what to do when the compiler did not find the header `name`, which the file
  * `beside` (NULL: an #include with <>) has in quotes. */
 void qn_explain_missing(qn_text *out, qn_str name, const qn_str *beside,
                         const qn_compile_request *request);
 
-/* ---- build_id.c --------------------------------------------------------------------------- */
+/* ---- build_id.c ----------------------------------------------------------------------------- */
 
 /** Identify a library file without loading it: see qn_compiler_identity. "" when unreadable. */
 void qn_build_id_read(char *out, size_t capacity, const char *path);
 
-/* ---- options.c ---------------------------------------------------------------------------- */
+/* ---- nvrtc_options.c ------------------------------------------------------------------------ */
 
 /** What a user asks for: "sm_90a" is real, of 90, with the variant "a". */
 typedef struct qn_target {
@@ -178,7 +178,7 @@ typedef struct qn_options {
 quern_status qn_options_make(qn_options *out, qn_arena *arena, const qn_compile_request *request,
                              const qn_nvrtc *nvrtc);
 
-/* ---- log_entry.c: the compiler's log ------------------------------------------------------ */
+/* ---- log_entry.c: the compiler's log -------------------------------------------------------- */
 
 typedef enum qn_severity {
     QN_SAID_OTHER, /**< a line with no place: how many errors there were, ptxas */
@@ -263,7 +263,7 @@ void qn_log_rest(qn_text *out, qn_str log, bool told, qn_user_texts texts,
 /** The warnings of a log that are about the user's own texts, as the compiler printed them. */
 void qn_log_warnings(qn_text *out, qn_str log, qn_user_texts texts);
 
-/* ---- diagnose.c --------------------------------------------------------------------------- */
+/* ---- diagnose.c ----------------------------------------------------------------------------- */
 
 /** Record QUERN_ERROR_COMPILE from the log of a failed compilation: message, place, span.
  * QUERN_ERROR_NAME when it was for a name expression. */
@@ -281,7 +281,7 @@ quern_status qn_fail_past_end(qn_str message, const qn_user_text *text);
  * than it names, as it does inside a macro of several lines. */
 const char *qn_place_in_line(const qn_entry *found, qn_str line);
 
-/* ---- directives.c ------------------------------------------------------------------------- */
+/* ---- directives.c --------------------------------------------------------------------------- */
 
 /** A name as it is written, and whether in quotes. */
 typedef struct qn_directive {
@@ -297,7 +297,7 @@ bool qn_next_question(qn_str text, const char **at, qn_directive *out);
  * as it was, or *copy, which the caller frees. False: out of memory. */
 bool qn_join_lines(qn_str *text, char **copy);
 
-/* ---- skip.c ------------------------------------------------------------------------------- */
+/* ---- skip.c --------------------------------------------------------------------------------- */
 
 /** Behind the comment, string or character constant that begins at `p` of a text of C++; `p` itself
  * when none begins there; NULL when it has no end. */
@@ -305,7 +305,7 @@ const char *qn_skip_inert(qn_str text, const char *p);
 /** The end of the last line of the directive whose # is in front of `p`. */
 const char *qn_directive_end(qn_str text, const char *p);
 
-/* ---- brackets.c --------------------------------------------------------------------------- */
+/* ---- brackets.c ----------------------------------------------------------------------------- */
 
 /** Find the first bracket of C-like text that has no partner: its offset in *at. False: all match.
  * Comments, strings and character constants are passed over; an unfinished comment or string counts

@@ -7,7 +7,7 @@
 #define QN_CUDA_DEVICE_H
 
 #include "device/cuda_api.h"
-#include "device/device.h"
+#include "device/device_internal.h"
 #include "device/image.h"
 
 /* ---- cuda_load.c: the driver's library ------------------------------------------------------ */

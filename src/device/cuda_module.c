@@ -4,8 +4,8 @@
  * an image that is refused, the driver's own log and both architectures, where they are known.
  *
  * The driver takes an image without its size and reads as far as the headers say. So the headers
- * are held against the size (image.c), and PTX is given its final zero byte: a damaged cache entry
- * must be an error and not a crash.
+ * are held against the size (image_kind.c), and PTX is given its final zero byte: a damaged cache
+ * entry must be an error and not a crash.
  *
  * Names are read at once, while the image is there. To read them only when they are asked for, a
  * copy of the image would have to be kept, and to copy a cubin is about as much work.

@@ -6,11 +6,11 @@
 #ifndef QN_DEVICE_IMAGE_H
 #define QN_DEVICE_IMAGE_H
 
-#include "device/device.h"
+#include "device/device_internal.h"
 
 struct qn_ptx_symbol; /* ptx/ptx.h */
 
-/* ---- image.c: any image --------------------------------------------------------------------- */
+/* ---- image_kind.c: any image ---------------------------------------------------------------- */
 
 /** Whether all of it is there, as far as its headers say. Errors: QUERN_ERROR_IMAGE. */
 quern_status qn_image_check(quern_image_kind kind, const void *image, size_t bytes);

@@ -4,7 +4,7 @@
  * Out: QUERN_OK, or a sentence with the size that is wrong and what is allowed. The software device
  * asks before each launch; the CUDA device only after the driver refused one, to say why.
  */
-#include "device/device.h"
+#include "device/device_internal.h"
 
 static quern_status check_axes(const char *what, const uint32_t size[3], const uint32_t limit[3])
 {

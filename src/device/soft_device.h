@@ -5,7 +5,7 @@
 #ifndef QN_SOFT_DEVICE_H
 #define QN_SOFT_DEVICE_H
 
-#include "device/device.h"
+#include "device/device_internal.h"
 #include "ptx/ptx.h"
 
 enum {

@@ -4,7 +4,7 @@
  * with its stream, its store and its table of modules. The thing to know: everything made from an
  * engine holds a reference to it, so quern_close() only drops the caller's own.
  */
-#include "engine/engine.h"
+#include "engine/engine_internal.h"
 #include <stdlib.h>
 #include <string.h>
 

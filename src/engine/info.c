@@ -2,7 +2,7 @@
  *
  * info: what an engine tells of its device, its cache and the compiler.
  */
-#include "engine/engine.h"
+#include "engine/engine_internal.h"
 #include <stdio.h>
 #include <string.h>
 

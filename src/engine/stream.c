@@ -4,7 +4,7 @@
  * know: arrays are freed in the order of the stream that they were allocated on, so they and bound
  * calls hold their stream, and quern_stream_free() only drops the caller's own hold.
  */
-#include "engine/engine.h"
+#include "engine/engine_internal.h"
 
 struct quern_event {
     uint32_t object;      /**< QN_OBJECT_EVENT */

@@ -4,7 +4,7 @@
  * come from, what is launched. In: facts. Out: one line each. The thing to know: launches are many,
  * so they are told only where the environment's QUERN_LOG is "debug", to log functions too.
  */
-#include "engine/engine.h"
+#include "engine/engine_internal.h"
 #include <string.h>
 
 void qn_tell_opened(quern_engine *engine, const quern_device_info *info)

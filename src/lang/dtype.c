@@ -180,7 +180,7 @@ const qn_dtype_info *qn_dtype_parse(qn_str name)
     return qn_dtype_find(dtype);
 }
 
-/* ---- public ---------------------------------------------------------------------------------- */
+/* ---- public --------------------------------------------------------------------------------- */
 
 const char *quern_dtype_name(quern_dtype dtype)
 {

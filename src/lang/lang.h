@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 
-/* ---- dtype.c: the table of element types -------------------------------------------------- */
+/* ---- dtype.c: the table of element types ---------------------------------------------------- */
 
 typedef enum qn_dtype_kind {
     QN_KIND_BOOL,
@@ -36,7 +36,7 @@ const qn_dtype_info *qn_dtype_find(quern_dtype dtype);
 /** By NumPy name, C name (any legal order of words: "long unsigned int"), or fixed-width C name
  * ("int32_t", "size_t", "half"); white space between words is free. NULL if unknown. */
 const qn_dtype_info *qn_dtype_parse(qn_str name);
-/* ---- suggest.c: "did you mean" ------------------------------------------------------------ */
+/* ---- suggest.c: "did you mean" -------------------------------------------------------------- */
 
 /** A known name close to a misspelled one ("float31" -> "float32"), or NULL. */
 const char *qn_dtype_suggest(qn_str name);
@@ -55,14 +55,14 @@ quern_status qn_scalar_convert(void *bytes, quern_dtype to, const quern_value *v
 /** The reverse: the scalar of a dtype whose bytes these are. */
 quern_value qn_scalar_value(quern_dtype dtype, const void *bytes);
 
-/* ---- half.c: IEEE half and bfloat16 on the host, round to nearest even --------------------- */
+/* ---- half.c: IEEE half and bfloat16 on the host, round to nearest even ---------------------- */
 
 uint16_t qn_double_to_half(double value); /**< rounds once */
 float qn_half_to_float(uint16_t bits);
 uint16_t qn_double_to_bfloat16(double value); /**< rounds once */
 float qn_bfloat16_to_float(uint16_t bits);
 
-/* ---- signature.c: the grammar ------------------------------------------------------------- */
+/* ---- signature.c: the grammar --------------------------------------------------------------- */
 
 typedef struct qn_parameter {
     qn_str name;
@@ -120,15 +120,14 @@ quern_status qn_advise_missing(const qn_list *list, const qn_words *words, uint3
 /** the words from `first` to the last but one are no type. */
 quern_status qn_advise_type(const qn_list *list, const qn_words *words, uint32_t first);
 
-/* ---- names.c: what a parameter may not be called --------------------------------------------- */
+/* ---- reserved_names.c: what a parameter may not be called ----------------------------------- */
 
 /** Why `name` cannot be a parameter's name, as the end of a sentence, or NULL when it can. */
 const char *qn_name_refusal(qn_str name);
 /** The same for what names nothing at all in CUDA C++: a keyword, or CUDA's own. */
 const char *qn_word_refusal(qn_str name);
 
-/* ---- scan.c: identifiers in snippets ----------------------------------------------------------
- */
+/* ---- identifiers.c: identifiers in snippets ------------------------------------------------- */
 
 /** True when identifier `name` occurs in C-like `text` outside comments, strings and character
  * constants. */
@@ -153,7 +152,7 @@ bool qn_text_is_statements(const char *text);
 /** True when `text` has nothing but white space and comments. */
 bool qn_text_is_blank(const char *text);
 
-/* ---- bind.c: letters to dtypes ------------------------------------------------------------ */
+/* ---- bind.c: letters to dtypes -------------------------------------------------------------- */
 
 /** What is known of one argument before types are bound. */
 typedef struct qn_argument_type {
@@ -176,7 +175,7 @@ typedef struct qn_types {
 quern_status qn_bind_types(qn_types *out, const qn_signature *signature,
                            const qn_argument_type *arguments);
 
-/* ---- expand.c: templates ------------------------------------------------------------------ */
+/* ---- expand.c: templates -------------------------------------------------------------------- */
 
 /** One hole of a template and what goes into it. */
 typedef struct qn_hole {

@@ -51,7 +51,7 @@ static number read_value(const quern_value *value, const qn_dtype_info *own)
     return n;
 }
 
-/* ---- integers -------------------------------------------------------------------------------- */
+/* ---- integers ------------------------------------------------------------------------------- */
 
 static bool integer_fits(const number *n, const qn_dtype_info *to)
 {
@@ -119,7 +119,7 @@ static quern_status write_integer(void *bytes, number *n, const qn_dtype_info *t
     return QUERN_OK;
 }
 
-/* ---- floats ---------------------------------------------------------------------------------- */
+/* ---- floats --------------------------------------------------------------------------------- */
 
 static bool is_integer(const number *n)
 {
@@ -212,7 +212,7 @@ static quern_status write_complex(void *bytes, const number *n, const qn_dtype_i
     return QUERN_OK;
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------ */
 
 static quern_status write_number(void *bytes, number *n, const qn_dtype_info *to, qn_str name)
 {

@@ -9,7 +9,7 @@
  *     type      = letter | dtype                      a dtype may be several words
  *
  * A function for each rule, which carries its name. What they refuse is explained by
- * signature_advice.c and names.c.
+ * signature_advice.c and reserved_names.c.
  */
 #include "lang/lang.h"
 
@@ -29,7 +29,7 @@ static bool is_word_character(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- words ---------------------------------------------------------------------------------- */
 
 /* The words between bytes `begin` and `end`. */
 static quern_status cut_words(qn_words *out, const qn_list *list, size_t begin, size_t end)
@@ -57,7 +57,7 @@ static quern_status cut_words(qn_words *out, const qn_list *list, size_t begin, 
     return QUERN_OK;
 }
 
-/* ---- qualifier* ------------------------------------------------------------------------------ */
+/* ---- qualifier ------------------------------------------------------------------------------ */
 
 /* Take the qualifiers; *rest is the first word that is none. */
 static quern_status qualifiers(qn_parameter *out, uint32_t *rest, const qn_list *list,
@@ -86,7 +86,7 @@ static quern_status qualifiers(qn_parameter *out, uint32_t *rest, const qn_list 
     return QUERN_OK;
 }
 
-/* ---- type name ------------------------------------------------------------------------------- */
+/* ---- type name ------------------------------------------------------------------------------ */
 
 static quern_status type(qn_parameter *out, const qn_list *list, const qn_words *words,
                          uint32_t first)
@@ -155,7 +155,7 @@ static quern_status parameter(qn_parameter *out, const qn_list *list, size_t beg
     return name(out, list, &words);
 }
 
-/* ---- list ------------------------------------------------------------------------------------ */
+/* ---- list ----------------------------------------------------------------------------------- */
 
 static bool is_blank(qn_str text, size_t begin, size_t end)
 {
@@ -233,7 +233,7 @@ static quern_status parameters(qn_signature *s, const qn_list *list, bool output
     return QUERN_OK;
 }
 
-/* ---- both lists ------------------------------------------------------------------------------ */
+/* ---- both lists ----------------------------------------------------------------------------- */
 
 /* A letter that is also a name would be both in the generated source. */
 static quern_status check_letters(const qn_signature *s, const qn_list *in, const qn_list *out)

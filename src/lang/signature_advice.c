@@ -40,7 +40,7 @@ static bool is_qualifier(qn_str w)
     return qn_str_is(w, "raw") || qn_str_is(w, "const");
 }
 
-/* ---- characters ------------------------------------------------------------------------------ */
+/* ---- characters ----------------------------------------------------------------------------- */
 
 /* The longest first. */
 static const struct {
@@ -138,7 +138,7 @@ quern_status qn_advise_character(const qn_list *list, size_t at)
                   c);
 }
 
-/* ---- one word where two are needed ----------------------------------------------------------- */
+/* ---- one word where two are needed ---------------------------------------------------------- */
 
 quern_status qn_advise_missing(const qn_list *list, const qn_words *words, uint32_t first)
 {
@@ -172,7 +172,7 @@ quern_status qn_advise_missing(const qn_list *list, const qn_words *words, uint3
         SHOW(type), SHOW(before), SHOW(type), SHOW(before), SHOW(type));
 }
 
-/* ---- words that are no type ------------------------------------------------------------------ */
+/* ---- words that are no type ----------------------------------------------------------------- */
 
 static const struct {
     const char *word, *advice;

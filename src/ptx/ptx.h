@@ -17,7 +17,7 @@
 #define QN_LANES      32
 #define QN_CODE_KINDS 16 /* decoded forms of a function: QN_CODE_WATCHED and the others, or not */
 
-/* ==== reader: lex.c, parse*.c, module.c ====================================================== */
+/* ==== reader: lex.c, parse*.c, read_module.c ================================================= */
 
 typedef enum qn_ptx_space {
     QN_SPACE_NONE,
@@ -192,7 +192,7 @@ void qn_ptx_place_shared(qn_ptx_module *module);
  * then). The operands of one instruction never share, unless they are the same register. 8-bit
  * registers (.b8) are kept in the 16-bit form. */
 
-/* ==== lanes: lanes*.c, one build each for x86-64-v2, v3 and v4 ============================== */
+/* ==== lanes: lanes*.c, one build each for x86-64-v2, v3 and v4 =============================== */
 
 /** A lane-wise operation: for each lane in `mask`, d = op(a, b, c). Operands point into frames or
  * to constants broadcast to 32 lanes, in the register formats above (predicates: a uint32_t of
@@ -219,7 +219,7 @@ const qn_lane_form *qn_lane_find(const char *opcode);
 /** All forms, for tests and documentation. */
 const qn_lane_form *qn_lane_forms(size_t *count);
 
-/* ==== executor: decode.c, run*.c ============================================================ */
+/* ==== executor: decode.c, run*.c ============================================================= */
 
 /** The live allocations of a device: every access of a kernel is checked against them. Thread-safe:
  * changed under a lock, read by launches through a snapshot. */

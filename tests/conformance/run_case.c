@@ -62,7 +62,7 @@ char *read_file(const char *path, size_t *size)
     return data;
 }
 
-/* ---- case.json: an object of strings, lists of strings and numbers ------------------------- */
+/* ---- case.json: an object of strings, lists of strings and numbers -------------------------- */
 
 static char *skip_space(char *at)
 {
@@ -129,7 +129,7 @@ static test_case case_parse(char *at)
     return c;
 }
 
-/* ---- running ------------------------------------------------------------------------------- */
+/* ---- running -------------------------------------------------------------------------------- */
 
 static bool ends_with(const char *text, const char *end)
 {

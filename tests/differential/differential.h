@@ -16,8 +16,8 @@
 #ifndef QN_TEST_DIFFERENTIAL_H
 #define QN_TEST_DIFFERENTIAL_H
 
-#include "device/device.h"
-#include "ptx/lanes.h"
+#include "device/device_internal.h"
+#include "ptx/lanes/lanes.h"
 
 /* ---- cases ---------------------------------------------------------------------------------- */
 

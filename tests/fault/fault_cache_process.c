@@ -80,7 +80,7 @@ Test(process, writer_killed)
     cr_expect_eq(warnings, 0, "%s", last_warning);
 }
 
-/* ---- forks and neighbours -------------------------------------------------------------------- */
+/* ---- forks and neighbours ------------------------------------------------------------------- */
 
 static qn_store *shared;
 
@@ -185,7 +185,7 @@ Test(process, locked_by_another)
     qn_store_close(store);
 }
 
-/* ---- what cannot be written ------------------------------------------------------------------ */
+/* ---- what cannot be written ----------------------------------------------------------------- */
 
 static int use_read_only(void)
 {
@@ -317,7 +317,7 @@ Test(process, full_disk_at_the_start)
     cr_expect(database_is_sound());
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+/* ---- memory --------------------------------------------------------------------------------- */
 
 static int count_entry(void *context, const quern_cache_entry *entry)
 {

@@ -60,7 +60,7 @@ Test(compiler, newest_of_a_folder)
     expect_found(&compiler, scratch_path("libnvrtc.so.13"));
 }
 
-/* ---- the order of the places ----------------------------------------------------------------- */
+/* ---- the order of the places ---------------------------------------------------------------- */
 
 Test(compiler, virtual_environment_newest_package)
 {

@@ -158,7 +158,7 @@ Test(cuda, names_of_a_module)
     quern_module_release(module);
 }
 
-/* ---- failures of the driver ------------------------------------------------------------------ */
+/* ---- failures of the driver ----------------------------------------------------------------- */
 
 /* Each function of the driver that a first call may come to, failing once. A module that was known
  * and does not load is compiled anew, which the caller need not know. */

@@ -132,7 +132,7 @@ Test(environment, full_disk)
     quern_close(e);
 }
 
-/* ---- the compiler and the driver: looked for once, so each has a process --------------------- */
+/* ---- the compiler and the driver: looked for once, so each has a process -------------------- */
 
 TestSuite(absent, .init = scratch_make, .fini = scratch_delete);
 

@@ -51,7 +51,7 @@ void wait_for(double seconds)
     struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
     nanosleep(&t, NULL);
 }
-/* ---- one moment ---------------------------------------------------------------------------- */
+/* ---- one moment ----------------------------------------------------------------------------- */
 
 /* A pipe whose buffer is full. */
 static int full_pipe(int *reader)
@@ -234,7 +234,7 @@ static void run_phase(const phase *p, int steps)
            failures > before ? ": WRONG" : "");
 }
 
-/* ---- signals that are ignored, and readers that go away -------------------------------------- */
+/* ---- signals that are ignored, and readers that go away ------------------------------------- */
 
 /* What the parent ignores, as nohup does, must not stop the command. */
 static void run_ignored(int signal_number)
@@ -282,7 +282,7 @@ static void run_broken_pipe(void)
     }
 }
 
-/* ---- all ----------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------ */
 
 /* Run once; exit status 0 is expected. */
 static void run(const phase *p)

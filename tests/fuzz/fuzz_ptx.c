@@ -4,7 +4,7 @@
  * what is read can be walked from end to end and decoded in every form; and small kernels run to an
  * end, a report or the limit of time, plain and watched, without touching other memory than theirs.
  */
-#include "ptx/run.h"
+#include "ptx/run/run.h"
 
 #include <stdlib.h>
 #include <string.h>

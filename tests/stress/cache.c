@@ -5,7 +5,7 @@
  *
  *     stress_cache [SECONDS]
  */
-#include "cache/cache.h"
+#include "cache/cache_internal.h"
 
 #include <ftw.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #ifndef QUERN_TESTS_FAKE_ENGINE_H
 #define QUERN_TESTS_FAKE_ENGINE_H
 
-#include "array/array.h"
+#include "array/array_internal.h"
 
 struct quern_engine {
     uint32_t object; /* QN_OBJECT_ENGINE, as in a real one */

@@ -87,7 +87,7 @@ static bool is_flat(const row *r)
     return r->kind == ELEMENTWISE || r->kind == REDUCE || r->kind == SCAN;
 }
 
-/* ---- arrays ---------------------------------------------------------------------------------- */
+/* ---- arrays --------------------------------------------------------------------------------- */
 
 static void fill(quern_array *array, int count, const quern_slice *slices)
 {
@@ -171,7 +171,7 @@ static quern_array *make(const row *r, bool missing)
                                              : make_flat(r, MANY, missing);
 }
 
-/* ---- one row --------------------------------------------------------------------------------- */
+/* ---- one row -------------------------------------------------------------------------------- */
 
 static quern_status run(const row *r)
 {
@@ -252,8 +252,7 @@ static bool try(const row *r)
     return ok;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------
- */
+/* ---- all of them ---------------------------------------------------------------------------- */
 
 #define OPTIONS(list) (sizeof(list) / sizeof *(list))
 

@@ -31,7 +31,7 @@ enum { CLI_OK = 0, CLI_FAILURE = 1, CLI_HELPED = -1 /* help was printed: nothing
         }                                                                                          \
     } while (0)
 
-/* ---- memory.c ------------------------------------------------------------------------------ */
+/* ---- out_of_memory.c ------------------------------------------------------------------------ */
 
 /* Zeroed memory that lives until the command ends. Does not return when there is none. */
 void *cli_alloc(size_t size);
@@ -48,7 +48,7 @@ void *cli_data_new(size_t size);
 void *cli_data_grow(void *data, size_t size); /* frees `data` when it cannot */
 void cli_data_free(void *data);
 
-/* ---- message.c ----------------------------------------------------------------------------- */
+/* ---- message.c ------------------------------------------------------------------------------ */
 
 /* Print "quern: error: ..." and return CLI_FAILURE. */
 int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
@@ -85,7 +85,7 @@ const char *cli_did_you_mean(const char *word, const char *const *candidates, si
 /* The names of all dtypes; *count tells how many. */
 const char *const *cli_dtype_names(size_t *count);
 
-/* ---- options.c ----------------------------------------------------------------------------- */
+/* ---- command_options.c ---------------------------------------------------------------------- */
 
 typedef enum cli_option_kind {
     CLI_FLAG,     /* int: 1 when given */
@@ -164,7 +164,7 @@ int cli_text_read(const char **text, const char *command, const char *name);
  */
 const char *cli_text_name_files(const char *message);
 
-/* ---- help.c -------------------------------------------------------------------------------- */
+/* ---- help.c --------------------------------------------------------------------------------- */
 
 /* The help of one command. */
 void cli_command_help(const cli_command *command);
@@ -173,7 +173,7 @@ const char *cli_command_words(const cli_command *command);
 /* What NAME=VALUE may be. */
 extern const char cli_value_help[];
 
-/* ---- commands.c ---------------------------------------------------------------------------- */
+/* ---- commands.c ----------------------------------------------------------------------------- */
 
 /* All commands, in the order of the help. */
 extern const cli_command *const cli_commands[];
@@ -185,7 +185,7 @@ int cli_unknown_command(const char *name);
 extern const cli_command cmd_elementwise, cmd_reduce, cmd_scan, cmd_raw;
 extern const cli_command cmd_cache, cmd_devices, cmd_doctor, cmd_help, cmd_version, cmd_completion;
 
-/* ---- number.c ------------------------------------------------------------------------------ */
+/* ---- number.c ------------------------------------------------------------------------------- */
 
 /* True when `text` looks like a number or truth value, well-formed or not. */
 bool cli_looks_like_number(const char *text);
@@ -195,7 +195,7 @@ bool cli_number_parse(quern_value *out, const char *text, quern_dtype dtype, cli
 /* Whether an element of `dtype` can hold the number, rounded: of an integer dtype downwards. */
 bool cli_number_fits(double value, quern_dtype dtype);
 
-/* ---- element.c ----------------------------------------------------------------------------- */
+/* ---- element.c ------------------------------------------------------------------------------ */
 
 bool cli_is_complex(quern_dtype dtype);
 /* Write an element of an array: of a float or complex dtype from its parts, rounded; of bool and
@@ -209,7 +209,7 @@ const char *cli_dtype_code(quern_dtype dtype);
 double cli_small_to_double(uint16_t bits, quern_dtype dtype);
 uint16_t cli_small_from_double(double value, quern_dtype dtype); /* to nearest, ties to even */
 
-/* ---- value.c ------------------------------------------------------------------------------- */
+/* ---- value.c -------------------------------------------------------------------------------- */
 
 typedef enum cli_value_kind {
     CLI_VALUE_FILE,
@@ -232,14 +232,14 @@ typedef struct cli_value {
 
 bool cli_value_parse(cli_value *out, const char *text, cli_problem *problem);
 
-/* ---- structure.c --------------------------------------------------------------------------- */
+/* ---- structure.c ---------------------------------------------------------------------------- */
 
 /* True when `text` is what only a raw kernel takes: struct:..., bytes:... or null. */
 bool cli_is_structure(const char *text);
 /* Parse it. What it holds lives until the command ends. */
 bool cli_structure_parse(quern_value *out, const char *text, cli_problem *problem);
 
-/* ---- print_number.c ------------------------------------------------------------------------ */
+/* ---- print_number.c ------------------------------------------------------------------------- */
 
 /* The fewest decimal digits that tell a number from its neighbours: 0.d1d2d3... x 10^point. */
 typedef struct cli_digits {
@@ -264,13 +264,13 @@ void cli_float_format_choose(cli_float_format *out, const double *values, size_t
                              size_t stride, quern_dtype dtype, bool plus);
 void cli_float_text(char *out, const cli_float_format *format, double value);
 
-/* ---- print_array.c ------------------------------------------------------------------------- */
+/* ---- print_array.c -------------------------------------------------------------------------- */
 
 /* Print an array in C order as NumPy prints it, after `label`. */
 void cli_print_array(const char *label, quern_dtype dtype, int ndim, const int64_t *shape,
                      const void *data);
 
-/* ---- parameters.c -------------------------------------------------------------------------- */
+/* ---- parameters.c --------------------------------------------------------------------------- */
 
 /* One parameter of a kernel with the argument that the user gave for it. */
 typedef struct cli_parameter {
@@ -302,7 +302,7 @@ int cli_parameters_assign(cli_parameters *parameters, const char *command, const
 /* The parameters of a raw kernel, which have no names: a VALUE word for each, in order. */
 int cli_parameters_in_order(cli_parameters *parameters, const char *command, const cli_list *words);
 
-/* ---- load.c -------------------------------------------------------------------------------- */
+/* ---- load_file.c ---------------------------------------------------------------------------- */
 
 /* Bring the arguments to the device. */
 int cli_parameters_load(cli_parameters *parameters, quern_engine *engine, uint64_t seed);
@@ -314,7 +314,7 @@ int cli_parameters_save(const cli_parameters *parameters, bool quiet);
 void cli_parameters_print(const cli_parameters *parameters);
 void cli_parameters_free(cli_parameters *parameters);
 
-/* ---- human.c ------------------------------------------------------------------------------- */
+/* ---- human.c -------------------------------------------------------------------------------- */
 
 /* "12.5 MiB"; the text lives until the command ends. */
 const char *cli_human_bytes(uint64_t bytes);
@@ -399,14 +399,14 @@ int cli_job_fail(const cli_job *job);
 /* Queue one call. */
 quern_status cli_job_call(const cli_job *job, const quern_value *values);
 
-/* ---- explain.c: --explain and --show-source of raw kernels ---------------------------------- */
+/* ---- explain_raw.c: --explain and --show-source of raw kernels ------------------------------ */
 
 /* Print what is known of the job's function, which the user calls `name`. */
 int cli_explain_function(const cli_job *job, const char *name);
 /* Print a file of source or PTX. */
 int cli_show_file(const char *path);
 
-/* ---- timing.c ------------------------------------------------------------------------------ */
+/* ---- timing.c ------------------------------------------------------------------------------- */
 
 /* Repeat the call and print the line of --time. */
 int cli_time(const cli_job *job, const quern_value *values);

@@ -10,7 +10,7 @@
 
 #include <sys/stat.h>
 
-/* ---- place.c ------------------------------------------------------------------------------- */
+/* ---- place_in_file.c ------------------------------------------------------------------------ */
 
 typedef enum cli_place { CLI_NO_PLACE, CLI_BAD_PLACE, CLI_PLACE } cli_place;
 
@@ -23,7 +23,7 @@ bool cli_place_parse_rest(cli_value *out, const char *text, size_t at, cli_probl
 /* Whether a path is that of an archive. */
 bool cli_is_archive(const char *path);
 
-/* ---- npy_header.c -------------------------------------------------------------------------- */
+/* ---- npy_header.c --------------------------------------------------------------------------- */
 
 typedef struct cli_npy {
     quern_dtype dtype;
@@ -44,7 +44,7 @@ size_t cli_npy_header_bytes(const uint8_t *file, size_t have);
 #define CLI_NPY_HEADER 1024
 size_t cli_npy_header(char *header, quern_dtype dtype, int ndim, const int64_t *shape);
 
-/* ---- input.c ------------------------------------------------------------------------------- */
+/* ---- input.c -------------------------------------------------------------------------------- */
 
 typedef struct cli_inflater cli_inflater;
 
@@ -74,13 +74,13 @@ int cli_input_read(cli_input *in, void *to, size_t bytes);
 int cli_input_finish(cli_input *in);
 void cli_input_close(cli_input *in);
 
-/* ---- map.c --------------------------------------------------------------------------------- */
+/* ---- map.c ---------------------------------------------------------------------------------- */
 
 /* The data of a large file as memory, without a copy; NULL where it has to be read. When it is used
  * no more, *release is to be called with *context. */
 void *cli_input_map(cli_input *in, void (**release)(void *), void **context);
 
-/* ---- target.c ------------------------------------------------------------------------------ */
+/* ---- target.c ------------------------------------------------------------------------------- */
 
 /* What stands where an output should go, and how to write it: as a stream, in place, or else under
  * a temporary name that is then renamed. */
@@ -110,7 +110,7 @@ int cli_descriptor_of(const char *path, bool writing);
 /* "NAME: cannot DOING "PATH": what errno says"; `name` may be NULL. CLI_FAILURE. */
 int cli_fail_errno(const char *name, const char *doing, const char *path);
 
-/* ---- save.c -------------------------------------------------------------------------------- */
+/* ---- save.c --------------------------------------------------------------------------------- */
 
 typedef struct cli_piece {
     const void *data;
@@ -130,7 +130,7 @@ void cli_save_discard(void);
 /* The same in the last moment of the process: from then on no file comes into its place. */
 void cli_save_abandon(void);
 
-/* ---- archive.c ----------------------------------------------------------------------------- */
+/* ---- archive.c ------------------------------------------------------------------------------ */
 
 /* An array as the file that it becomes, and the member of an archive that it may be. */
 typedef struct cli_array_file {
@@ -140,7 +140,7 @@ typedef struct cli_array_file {
 /* As cli_save_stage, of the archive `path` with these arrays and those that it held before. */
 int cli_archive_stage(const char *path, const cli_array_file *files, size_t count);
 
-/* ---- interrupt.c --------------------------------------------------------------------------- */
+/* ---- interrupt.c ---------------------------------------------------------------------------- */
 
 /* From here on Ctrl-C, SIGTERM and SIGHUP remove temporary files before they end the command. */
 void cli_interrupt_install(void);

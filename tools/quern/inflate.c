@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- checksum ------------------------------------------------------------------------------ */
+/* ---- checksum ------------------------------------------------------------------------------- */
 
 /* tables[k][b]: the remainder of byte b with k zero bytes behind it. */
 static uint32_t tables[8][256];
@@ -52,7 +52,7 @@ uint32_t cli_crc(uint32_t crc, const void *data, size_t bytes)
     return ~crc;
 }
 
-/* ---- zlib ---------------------------------------------------------------------------------- */
+/* ---- zlib ----------------------------------------------------------------------------------- */
 
 /* zlib's z_stream, as all of its versions 1 have it. */
 typedef struct stream {

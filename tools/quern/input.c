@@ -21,7 +21,7 @@
 
 enum { HEAD = 8, BUFFER = 1 << 16 };
 
-/* ---- bytes --------------------------------------------------------------------------------- */
+/* ---- bytes ---------------------------------------------------------------------------------- */
 
 /* Up to `bytes` of the file as it is; 0 at its end, -1 with errno. */
 static ssize_t take(cli_input *in, void *to, size_t bytes)
@@ -102,7 +102,7 @@ static int fail_problem(const cli_input *in, const cli_problem *problem)
     return cli_fail("%s: \"%s\": %s", in->name, in->path, problem->text);
 }
 
-/* ---- archives ------------------------------------------------------------------------------ */
+/* ---- archives ------------------------------------------------------------------------------- */
 
 /* A pipe has no directory at its end that could be read first: all of it is taken into memory. */
 static int keep_stream(cli_input *in, const uint8_t *head, size_t length)
@@ -166,7 +166,7 @@ static bool is_archive(const uint8_t *head, size_t length)
     return length >= 4 && head[0] == 'P' && head[1] == 'K' && head[2] < 9 && head[3] < 9;
 }
 
-/* ---- arrays -------------------------------------------------------------------------------- */
+/* ---- arrays --------------------------------------------------------------------------------- */
 
 static int open_path(cli_input *in)
 {

@@ -33,7 +33,7 @@ static size_t output_count;
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(const char *) overwriting; /* the file that is being written in place */
 
-/* ---- writing ------------------------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 bool cli_write_all(int file, const void *from, size_t bytes)
 {
@@ -77,7 +77,7 @@ static bool close_written(int file, bool good)
     return good;
 }
 
-/* ---- under a temporary name ---------------------------------------------------------------- */
+/* ---- under a temporary name ----------------------------------------------------------------- */
 
 static int make_temporary(output *o, size_t number)
 {
@@ -152,7 +152,7 @@ int cli_save_stage(const char *path, const cli_piece *pieces, size_t count)
     return stage_temporary(o, number);
 }
 
-/* ---- in place and as a stream -------------------------------------------------------------- */
+/* ---- in place and as a stream --------------------------------------------------------------- */
 
 static size_t size_of(const output *o)
 {
@@ -239,7 +239,7 @@ static int write_stream(output *o)
     return good ? CLI_OK : fail_write(target, "");
 }
 
-/* ---- all of them --------------------------------------------------------------------------- */
+/* ---- all of them ---------------------------------------------------------------------------- */
 
 /* Move the temporary file to its place; *moved is false where that is forbidden. */
 static int move(output *o, bool *moved)

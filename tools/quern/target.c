@@ -189,7 +189,7 @@ bool cli_target_same(const cli_target *a, const cli_target *b)
            a->folder_info.st_ino == b->folder_info.st_ino && strcmp(a->file, b->file) == 0;
 }
 
-/* ---- what a file keeps --------------------------------------------------------------------- */
+/* ---- what a file keeps ---------------------------------------------------------------------- */
 
 /* The kernel makes these itself, of the contents or of where the file lies. */
 static bool is_own_attribute(const char *attribute)

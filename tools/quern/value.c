@@ -4,7 +4,7 @@
  *
  *     value := (file | generator) view (":" output)? | number | dtype ":" number
  *
- * What a file may be is told in place.c.
+ * What a file may be is told in place_in_file.c.
  */
 #include "files.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What view.c and view_method.c share: the parser of views, and how steps are planned.
+ * What view_parse.c and view_method.c share: the parser of views, and how steps are planned.
  */
 #ifndef QUERN_CLI_VIEW_PARSER_H
 #define QUERN_CLI_VIEW_PARSER_H

@@ -13,7 +13,7 @@
 
 typedef struct cli_problem cli_problem;
 
-/* ---- view.c: views in NumPy's basic syntax -------------------------------------------------- */
+/* ---- view_parse.c: views in NumPy's basic syntax -------------------------------------------- */
 
 #define CLI_VIEW_ITEMS 96
 
@@ -89,20 +89,20 @@ typedef struct cli_view_plan {
 bool cli_view_plan_step(cli_view_plan *out, const cli_view *view, unsigned step, quern_dtype dtype,
                         int ndim, const int64_t *shape, cli_problem *problem);
 
-/* ---- view_apply.c ---------------------------------------------------------------------------- */
+/* ---- view_apply.c --------------------------------------------------------------------------- */
 
 /* Replace *array by one step of a view of it. With `in_place`, where a kernel writes into the view,
  * a step that would copy is a problem. False with an empty problem: the library failed. */
 bool cli_view_apply(quern_array **array, const cli_view *view, unsigned step, bool in_place,
                     cli_problem *problem);
 
-/* ---- convert.c ------------------------------------------------------------------------------- */
+/* ---- convert.c ------------------------------------------------------------------------------ */
 
 /* Convert `count` elements as NumPy's astype() does. */
 void cli_convert(void *to, quern_dtype to_dtype, const void *from, quern_dtype from_dtype,
                  int64_t count);
 
-/* ---- generator.c, generate.c ----------------------------------------------------------------- */
+/* ---- generator.c, generate.c ---------------------------------------------------------------- */
 
 typedef enum cli_generator_kind {
     CLI_EMPTY,

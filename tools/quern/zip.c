@@ -32,7 +32,7 @@ enum {
 };
 #define FULL32 0xffffffffu
 
-/* ---- bytes --------------------------------------------------------------------------------- */
+/* ---- bytes ---------------------------------------------------------------------------------- */
 
 static uint64_t get(const uint8_t *p, int bytes)
 {
@@ -71,7 +71,7 @@ static bool damaged(cli_problem *problem)
     return cli_problem_set(problem, 0, 0, "the archive is damaged: its directory makes no sense");
 }
 
-/* ---- reading ------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 typedef struct directory {
     uint64_t entries, bytes, offset;
@@ -264,7 +264,7 @@ const cli_zip_member *cli_zip_find(const cli_zip *zip, const char *name, cli_pro
     return found;
 }
 
-/* ---- writing ------------------------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 /* Zip64's field of a local header or an entry, for what does not fit there. */
 static uint8_t *put_extra64(uint8_t *p, const cli_zip_member *m, bool entry)

@@ -7,7 +7,7 @@
 
 #include "files.h"
 
-/* ---- zip.c --------------------------------------------------------------------------------- */
+/* ---- zip.c ---------------------------------------------------------------------------------- */
 
 enum { CLI_ZIP_STORED = 0, CLI_ZIP_DEFLATED = 8 };
 
@@ -42,7 +42,7 @@ cli_zip_member cli_zip_new(const char *name, uint64_t offset, uint64_t bytes, ui
 cli_piece cli_zip_local(const cli_zip_member *member);
 cli_piece cli_zip_end(const cli_zip_member *members, size_t count, uint64_t offset);
 
-/* ---- inflate.c ----------------------------------------------------------------------------- */
+/* ---- inflate.c ------------------------------------------------------------------------------ */
 
 /* The checksum of zip archives, of `crc` (0 to begin with) and the bytes that follow. */
 uint32_t cli_crc(uint32_t crc, const void *data, size_t bytes);

@@ -160,7 +160,7 @@ Test(array, error_of_an_earlier_call_is_forgotten)
     quern_array_release(a);
 }
 
-/* ---- printing -------------------------------------------------------------------------------- */
+/* ---- printing ------------------------------------------------------------------------------- */
 
 Test(array, shapes_print_as_tuples)
 {
@@ -178,7 +178,7 @@ Test(array, shapes_print_as_tuples)
     }
 }
 
-/* ---- foreign memory -------------------------------------------------------------------------- */
+/* ---- foreign memory ------------------------------------------------------------------------- */
 
 static void count_release(void *context)
 {

@@ -164,7 +164,7 @@ Test(transfer, refused)
     drop(&engine, a, turned);
 }
 
-/* ---- failures on the way --------------------------------------------------------------------- */
+/* ---- failures on the way -------------------------------------------------------------------- */
 
 static quern_status one_of_each(quern_engine *engine, quern_array *turned, int which)
 {

@@ -49,7 +49,7 @@ static void expect_shows(quern_array *view, const char *expected)
     quern_array_release(view);
 }
 
-/* ---- slices ---------------------------------------------------------------------------------- */
+/* ---- slices --------------------------------------------------------------------------------- */
 
 static const struct {
     quern_slice slice; /* of 0 1 2 3 4 */
@@ -206,7 +206,7 @@ Test(view, slices_refused)
     quern_array_release(a);
 }
 
-/* ---- transposition --------------------------------------------------------------------------- */
+/* ---- transposition -------------------------------------------------------------------------- */
 
 Test(view, transposes)
 {
@@ -251,7 +251,7 @@ Test(view, transposes_refused)
     quern_array_release(a);
 }
 
-/* ---- reshaping ------------------------------------------------------------------------------- */
+/* ---- reshaping ------------------------------------------------------------------------------ */
 
 Test(view, reshapes_of_contiguous_arrays)
 {
@@ -372,7 +372,7 @@ Test(view, reshapes_refused)
     quern_array_release(a);
 }
 
-/* ---- broadcasting ---------------------------------------------------------------------------- */
+/* ---- broadcasting --------------------------------------------------------------------------- */
 
 Test(view, broadcasts)
 {
@@ -412,7 +412,7 @@ Test(view, broadcasts_refused)
     quern_array_release(a);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+/* ---- memory --------------------------------------------------------------------------------- */
 
 Test(view, failed_allocations)
 {

@@ -100,7 +100,7 @@ Test(error, status_texts)
     cr_expect_eq(quern_version(), QUERN_VERSION_NUMBER);
 }
 
-/* ---- the text form --------------------------------------------------------------------------- */
+/* ---- the text form -------------------------------------------------------------------------- */
 
 static const struct {
     const char *text;
@@ -222,7 +222,7 @@ Test(error, long_span_ends_with_the_window)
     cr_expect_eq(strlen(caret), 101, "the caret line has %zu columns", strlen(caret) - 1);
 }
 
-/* ---- threads and memory ---------------------------------------------------------------------- */
+/* ---- threads and memory --------------------------------------------------------------------- */
 
 static void *fail_in_thread(void *unused)
 {

@@ -64,7 +64,7 @@ Test(memory, sticky_failure_lasts)
     qn_free(again);
 }
 
-/* ---- counting from many threads -------------------------------------------------------------- */
+/* ---- counting from many threads ------------------------------------------------------------- */
 
 static void *allocate_many(void *nulls)
 {
@@ -93,7 +93,7 @@ Test(memory, counts_and_fails_once_whatever_the_thread)
     cr_expect_eq(nulls, 1);
 }
 
-/* ---- arenas ---------------------------------------------------------------------------------- */
+/* ---- arenas --------------------------------------------------------------------------------- */
 
 Test(arena, zeroed_aligned_and_apart)
 {

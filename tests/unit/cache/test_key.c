@@ -107,7 +107,7 @@ Test(key, out_of_memory)
     qn_key_free(&key);
 }
 
-/* ---- real files ------------------------------------------------------------------------------ */
+/* ---- real files ----------------------------------------------------------------------------- */
 
 TestSuite(module_key, .init = scratch_make, .fini = scratch_delete);
 

@@ -218,7 +218,7 @@ Test(includes, out_of_memory_is_told)
     cr_expect_eq(status, QUERN_OK, "it never succeeded");
 }
 
-/* ---- CUDA's headers -------------------------------------------------------------------------- */
+/* ---- CUDA's headers ------------------------------------------------------------------------- */
 
 static void make_toolkit(const char *version)
 {
@@ -309,7 +309,7 @@ Test(includes, the_users_own_headers_in_a_toolkit_are_read)
     expect_names(&request, "my.h, far.h");
 }
 
-/* ---- compiled -------------------------------------------------------------------------------- */
+/* ---- compiled ------------------------------------------------------------------------------- */
 
 static void need_toolkit(void)
 {

@@ -10,7 +10,7 @@
 
 TestSuite(release, .init = scratch_make, .fini = scratch_delete);
 
-/* ---- by names -------------------------------------------------------------------------------- */
+/* ---- by names ------------------------------------------------------------------------------- */
 
 static const struct {
     const char *files[4], *link; /* what lies there; the first may be a link to `link` */
@@ -60,7 +60,7 @@ Test(release, that_fits_better_has_the_smaller_number)
     cr_expect_eq(qn_release_misfit(nvrtc, (qn_release){11, 8}), QN_WORST_MISFIT);
 }
 
-/* ---- headers for a compiler ------------------------------------------------------------------ */
+/* ---- headers for a compiler ----------------------------------------------------------------- */
 
 static void make_headers(const char *folder, const char *number)
 {
@@ -132,7 +132,7 @@ CHOICE(4)
 CHOICE(5)
 CHOICE(6)
 
-/* ---- a failure says that they differ --------------------------------------------------------- */
+/* ---- a failure says that they differ -------------------------------------------------------- */
 
 static const struct {
     const char *number, *log, *says; /* the log has the folder for %s */
@@ -166,7 +166,7 @@ Test(release, that_differs_is_told_when_a_compilation_fails)
     }
 }
 
-/* ---- which folders are trusted --------------------------------------------------------------- */
+/* ---- which folders are trusted -------------------------------------------------------------- */
 
 /* A folder within another; root can also give them away. */
 static const struct {

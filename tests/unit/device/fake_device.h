@@ -6,7 +6,7 @@
 #ifndef FAKE_DEVICE_H
 #define FAKE_DEVICE_H
 
-#include "device/device.h"
+#include "device/device_internal.h"
 #include "says.h"
 #include "support/fake_libcuda.h"
 

@@ -5,7 +5,7 @@
 #ifndef QUERN_TEST_SOFT_H
 #define QUERN_TEST_SOFT_H
 
-#include "device/device.h"
+#include "device/device_internal.h"
 #include "says.h"
 
 static const quern_device_methods *const soft = &qn_soft_device;

@@ -3,7 +3,7 @@
  * Memory of the software device: alignment, sizes, exhaustion, the caller's allocator, copies,
  * fills, wrapped memory, and each N-th allocation failing.
  */
-#include "device/device.h"
+#include "device/device_internal.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -176,8 +176,7 @@ Test(soft_module, facts)
     soft->close(device);
 }
 
-/* ---- static shared memory of functions --------------------------------------------------------
- */
+/* ---- static shared memory of functions ------------------------------------------------------ */
 
 /* So many functions with so many bytes of shared memory each; kernels with 100 bytes, of which one
  * calls the first function; 20 bytes that are everyone's. */

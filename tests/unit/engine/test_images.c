@@ -2,7 +2,7 @@
  *
  * The images of a process: found again, by key and compiler, until there are too many.
  */
-#include "engine/engine.h"
+#include "engine/engine_internal.h"
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
  *
  * What a user calls a function, and what the image calls it.
  */
-#include "engine/modules.h"
+#include "engine/modules/modules.h"
 #include <criterion/criterion.h>
 #include <string.h>
 

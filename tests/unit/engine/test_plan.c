@@ -5,7 +5,7 @@
  * element of the loop must be met exactly once, with the right element of every operand, and in C
  * order when that is asked for. Then tables of the plans that well-known layouts must get.
  */
-#include "engine/engine.h"
+#include "engine/engine_internal.h"
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

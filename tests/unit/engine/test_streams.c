@@ -3,7 +3,7 @@
  * How long streams live, and what waits for them: an engine on the software device whose streams
  * are counted, and which notices whoever names one that is gone.
  */
-#include "device/device.h"
+#include "device/device_internal.h"
 #include "whole.h"
 
 #define MOST 8

@@ -6,7 +6,7 @@
 #ifndef QN_TEST_LANES_INPUTS_H
 #define QN_TEST_LANES_INPUTS_H
 
-#include "ptx/lanes.h"
+#include "ptx/lanes/lanes.h"
 
 #define LANES_VECTORS 1024 /* a multiple of 32 */
 

@@ -3,11 +3,10 @@
  * What kernels malloc: pieces with exact ends, used again after they are freed; by itself, and as
  * kernels see it.
  */
-#include "ptx/heap.h"
+#include "ptx/run/heap.h"
 #include "run_support.h"
 
-/* ---- by itself --------------------------------------------------------------------------------
- */
+/* ---- by itself ------------------------------------------------------------------------------ */
 
 static const uint64_t sizes[] = {1,    15,    16,    17,    48,    100,     112,     113,
                                  1000, 16000, 32752, 32753, 65520, 1 << 20, 64 << 20};
@@ -151,8 +150,7 @@ Test(ptx_heap, threads)
     qn_heap_free(all.heap);
 }
 
-/* ---- as kernels see it ------------------------------------------------------------------------
- */
+/* ---- as kernels see it ---------------------------------------------------------------------- */
 
 Test(ptx_heap, lives_across_launches)
 {

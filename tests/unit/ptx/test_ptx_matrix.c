@@ -4,7 +4,7 @@
  * how sums of floats are rounded, and uses that are wrong.
  */
 #include "matrix_support.h"
-#include "ptx/matrix.h"
+#include "ptx/run/matrix.h"
 #include "run_support.h"
 
 #include <math.h>

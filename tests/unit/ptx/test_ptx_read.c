@@ -14,8 +14,7 @@
     HEAD ".visible .entry k(.param .u64 a, .param .align 8 .b8 s[24])\n"                           \
          "{ .reg .pred %p<20>; .reg .b32 %r<20>; .reg .b64 %rd<9>; .reg .f32 %f<9>;\n" text "\n}"
 
-/* ---- operands, printed back ---------------------------------------------------------------------
- */
+/* ---- operands, printed back ----------------------------------------------------------------- */
 
 static void print(qn_text *out, const qn_ptx_function *function, const qn_ptx_operand *o);
 
@@ -152,8 +151,7 @@ Test(ptx_read, operands)
     }
 }
 
-/* ---- declarations
- * -------------------------------------------------------------------------------- */
+/* ---- declarations --------------------------------------------------------------------------- */
 
 Test(ptx_read, kernel_and_its_memory)
 {
@@ -272,8 +270,7 @@ Test(ptx_read, unknown_directives_are_passed_over)
     qn_ptx_free(module);
 }
 
-/* ---- locations
- * ----------------------------------------------------------------------------------- */
+/* ---- locations ------------------------------------------------------------------------------ */
 
 Test(ptx_read, locations_with_their_callers)
 {
@@ -305,8 +302,7 @@ Test(ptx_read, locations_with_their_callers)
     qn_ptx_free(module);
 }
 
-/* ---- what is wrong ----------------------------------------------------------------------------
- */
+/* ---- what is wrong -------------------------------------------------------------------------- */
 
 typedef struct error_case {
     const char *text, *message; /* message: a part of it */

@@ -4,7 +4,7 @@
  * position runs, must meet at the branch's immediate post-dominator at the latest. Post-dominators
  * are found here in another way than anything in the layout.
  */
-#include "ptx/reader.h"
+#include "ptx/read/reader.h"
 #include "test_ptx_read_corpus.h"
 
 #include <criterion/criterion.h>
@@ -18,8 +18,7 @@ typedef struct tally {
     unsigned branches, misses;
 } tally;
 
-/* ---- post-dominators, as sets of blocks -------------------------------------------------------
- */
+/* ---- post-dominators, as sets of blocks ----------------------------------------------------- */
 
 typedef struct sets {
     uint64_t *bits;
@@ -79,7 +78,7 @@ static uint32_t nearest(const sets *s, const qn_flow *flow, uint32_t block)
     return QN_NO_BLOCK;
 }
 
-/* ---- two lanes ------------------------------------------------------------------------------- */
+/* ---- two lanes ------------------------------------------------------------------------------ */
 
 static uint32_t random_state = 1;
 
@@ -183,7 +182,7 @@ Test(ptx_read_layout, the_check_sees_a_bad_order)
     cr_expect_eq(total.misses, 2);
 }
 
-/* ---- forms ----------------------------------------------------------------------------------- */
+/* ---- forms ---------------------------------------------------------------------------------- */
 
 #define HEAD ".version 9.0\n.target sm_75\n.address_size 64\n"
 #define BODY(text)                                                                                 \

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cache: compiled images on disk, in one SQLite database, found by the hash of everything that
+ * shapes them. schema.sql is the document of the format. Uses base and the image type of compile.
+ *
+ * The one thing to know: a cache is never needed to run, and never trusted blindly. No function
+ * here fails towards the caller of a kernel: every fault is a miss that is counted and told.
+ */
+#ifndef QN_CACHE_H
+#define QN_CACHE_H
+
+#include "base/base.h"
+#include "compile/compile.h"
+
+/* ---- key.c: XXH3-128 over tagged, length-prefixed fields ------------------------------------ */
+
+/** A piece of a linked image. */
+typedef struct qn_key_piece {
+    qn_image_kind kind; /**< 0: CUDA source, and `data` is the material of its own key */
+    const void *data;
+    size_t size;
+} qn_key_piece;
+
+/** Everything that shapes an image. What is NULL or 0 leaves no trace. */
+typedef struct qn_key_fields {
+    const char *source; /**< expanded CUDA source; "" for a linked image */
+    /** The last part of its path: it is in messages and in line information. NULL for sources that
+     * Quern writes. */
+    const char *file_name;
+    /** The user's options, in order. Of include folders only that they are there: the contents of
+     * what is included from them is in `includes`, so that a program may move. */
+    const char *const *options;
+    size_t option_count;
+    const qn_header *headers; /**< every header in memory */
+    size_t header_count;
+    const qn_includes *includes; /**< every header on disk */
+    const char *const *expressions;
+    size_t expression_count;
+    int arch;
+    qn_image_kind kind;
+    bool line_info, minimal, relocatable;
+    const qn_key_piece *pieces; /**< of a linked image, in the order in which they are linked */
+    size_t piece_count;
+    const char *linker; /**< build id of the linker of a linked image */
+} qn_key_fields;
+
+/** `hash` is over `material`, the fields serialised as tagged, length-prefixed pieces (files and
+ * images by their own hash) and a format version; the material is stored in the row and compared on
+ * a hit. The compiler's identity is not in it: it is a column of its own, so that a machine without
+ * NVRTC can still find its images. */
+typedef struct qn_key {
+    uint64_t hash[2];
+    char hex[33];
+    char *material;
+    size_t material_size;
+} qn_key;
+quern_status qn_key_make(qn_key *out, const qn_key_fields *fields);
+void qn_key_free(qn_key *key);
+/** The source in a key's material. */
+qn_str qn_key_source(qn_str material);
+
+/* ---- store*.c: the database ----------------------------------------------------------------- */
+
+typedef struct qn_store qn_store;
+
+/** Open the store of a folder. `folder`: NULL for QUERN_CACHE_DIR, else $XDG_CACHE_HOME/quern, else
+ * ~/.cache/quern; "off" for none. `limit` 0: QUERN_CACHE_LIMIT ("2G"), else 2 GiB. Creates the
+ * folder with mode 0700; refuses one that belongs to another user, that others may write, or that
+ * is in a set-uid process. The database is only opened at the first look-up. *out is NULL only when
+ * out of memory; otherwise a store that may be switched off, with its reason in qn_store_problem().
+ */
+quern_status qn_store_open(qn_store **out, const char *folder, uint64_t limit,
+                           const qn_logger *logger);
+void qn_store_close(qn_store *store);
+const char *qn_store_path(qn_store *store);    /**< of the database file, or "" */
+const char *qn_store_problem(qn_store *store); /**< why it is not used, or "" */
+
+/** Look up. True on a hit: `out` is filled (integrity checked by XXH3-128, key material compared).
+ * `compiler`: the build id that must match, or NULL or "" for any (the newest row). Thread-safe. */
+bool qn_store_get(qn_store *store, const qn_key *key, const char *compiler, qn_image *out);
+
+typedef struct qn_store_row {
+    const char *name;          /**< of the kernel */
+    const char *compiler;      /**< build id */
+    const char *compiler_text; /**< "NVRTC 13.0" */
+    int arch;
+} qn_store_row;
+/** Keep an image. Never fails towards the caller. Thread-safe. */
+void qn_store_put(qn_store *store, const qn_key *key, const qn_image *image,
+                  const qn_store_row *row);
+/** The device rejected the image: delete its row and count it as corrupt. */
+void qn_store_reject(qn_store *store, const qn_key *key, const char *compiler);
+
+/** Fill the database's part of `stats` (entries, bytes, limit, hits, misses, faults, corrupt). */
+quern_status qn_store_stats(qn_store *store, quern_cache_stats *stats);
+quern_status qn_store_visit(qn_store *store, const char *key_prefix, quern_cache_visitor visitor,
+                            void *context);
+quern_status qn_store_clear(qn_store *store, uint64_t *removed);
+
+/* ---- once.c: compile once among the threads of a process ------------------------------------ */
+
+/** One key being made; others that ask for it wait. The table is one a process. */
+typedef struct qn_once qn_once;
+/** Become the maker of `key` (returns true), or wait until its maker is done (returns false: look
+ * again, in memory, then in the store). NULL in *out on false. When out of memory: true, with *out
+ * NULL, which qn_once_done accepts. */
+bool qn_once_begin(qn_once **out, const qn_key *key, const char *compiler);
+void qn_once_done(qn_once *once);
+
+#endif /* QN_CACHE_H */

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bound: a call that is checked and packed once and launched many times. In: the same values as a
+ * call. Out: a parameter block and a launch that only goes to the driver. The thing to know: a
+ * bound call holds its arrays and its stream; replacing one goes through all checks again,
+ * launching goes through none.
+ */
+#include "engine/engine_internal.h"
+#include <string.h>
+
+struct quern_bound {
+    uint32_t object;      /**< QN_OBJECT_BOUND */
+    quern_kernel *kernel; /**< retained */
+    quern_device *device;
+    quern_status (*launch)(quern_device *, void *, const quern_launch_config *, void **);
+    void *function;
+    quern_launch_config config;
+    bool empty;  /**< nothing to do: no elements */
+    bool failed; /**< the last launch did, and may have left counters in the workspace */
+    quern_call_options options; /**< stream retained */
+    int axes[QUERN_MAX_NDIM];   /**< those of the options */
+    qn_types types;
+    quern_value values[QUERN_MAX_PARAMETERS]; /**< arrays retained; outputs as arrays */
+    size_t count;
+    qn_workspace *workspace; /**< its own; NULL: none is needed */
+    qn_block block;
+};
+
+static void release_values(quern_bound *bound)
+{
+    for (size_t p = 0; p < bound->count; p++) {
+        if (bound->values[p].kind == QUERN_VALUE_ARRAY) {
+            quern_array_release(bound->values[p].as.array);
+        }
+    }
+}
+
+/** For later calls on the stream, unless a launch that failed may have left counters in it. */
+static void give_back_workspace(quern_bound *bound)
+{
+    if (bound->failed) {
+        qn_workspace_free(bound->workspace);
+    } else {
+        qn_workspace_put(bound->workspace);
+    }
+}
+
+/** Check and pack `call`, whose arrays are all there, into `bound`. */
+static quern_status pack(quern_bound *bound, qn_call *call)
+{
+    if (call->overlaps) {
+        return qn_fail(
+            QUERN_ERROR_INVALID_ARGUMENT,
+            "an output partly overlaps an input, which would have to be copied before each "
+            "launch: bind separate arrays, or use quern_call");
+    }
+    if (call->empty) {
+        bound->types = call->types;
+        bound->empty = true;
+        return QUERN_OK;
+    }
+    qn_specialization *z;
+    quern_launch_config config;
+    qn_workspace *workspace;
+    QN_TRY(qn_specialize(&z, call));
+    QN_TRY(qn_call_pack(&bound->block, &config, &workspace, call, z));
+    give_back_workspace(bound);
+    bound->workspace = workspace;
+    bound->failed = false;
+    bound->types = call->types;
+    bound->empty = false;
+    bound->config = config;
+    bound->function = z->function;
+    return QUERN_OK;
+}
+
+/** Keep the values of a call: outputs become arrays. */
+static void keep_values(quern_bound *bound, const qn_call *call)
+{
+    for (size_t p = 0; p < bound->count; p++) {
+        bound->values[p] = call->values[p];
+        if (call->arrays[p] != NULL) {
+            bound->values[p] = quern_value_array(quern_array_retain(call->arrays[p]));
+        }
+    }
+}
+
+/** Keep the options of a call that has been checked, its axes too. */
+static void keep_options(quern_bound *bound, const quern_call_options *options)
+{
+    bound->options = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
+    if (options != NULL) {
+        bound->options = *options;
+        (void)qn_stream_retain(options->stream);
+    }
+    if (bound->options.axes != NULL) {
+        memcpy(bound->axes, options->axes, options->axis_count * sizeof *bound->axes);
+        bound->options.axes = bound->axes;
+    }
+}
+
+quern_status quern_bind(quern_bound **out, quern_kernel *kernel, const quern_value *values,
+                        size_t count, const quern_call_options *options)
+{
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(kernel, QN_OBJECT_KERNEL);
+    quern_bound *bound = qn_calloc(1, sizeof *bound);
+    if (bound == NULL) {
+        return qn_fail_memory("binding a call");
+    }
+    qn_call call;
+    quern_status status = qn_call_begin(&call, kernel, values, count, options, false);
+    if (status == QUERN_OK) {
+        status = pack(bound, &call);
+    }
+    if (status != QUERN_OK) {
+        qn_call_end(&call);
+        qn_free(bound);
+        return status;
+    }
+    bound->object = QN_OBJECT_BOUND;
+    bound->count = count;
+    bound->kernel = quern_kernel_retain(kernel);
+    bound->device = kernel->engine->device;
+    bound->launch = kernel->engine->methods->launch;
+    keep_options(bound, options);
+    keep_values(bound, &call);
+    qn_call_publish(&call);
+    qn_call_end(&call);
+    *out = bound;
+    return QUERN_OK;
+}
+
+static void argument(const void *context, uint32_t index, qn_str *name, const quern_array **array)
+{
+    const quern_bound *bound = context;
+    const qn_signature *s = &bound->kernel->signature;
+    if (index < s->count) {
+        *name = s->parameters[index].name;
+        *array =
+            bound->values[index].kind == QUERN_VALUE_ARRAY ? bound->values[index].as.array : NULL;
+    }
+}
+
+quern_status quern_launch(quern_bound *bound)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(bound, QN_OBJECT_BOUND);
+    if (bound->empty) {
+        return QUERN_OK;
+    }
+    if (bound->failed && bound->workspace != NULL) {
+        QN_TRY(qn_workspace_clear(bound->workspace));
+    }
+    if (bound->kernel->engine->tells_launches) {
+        qn_tell_launch(bound->kernel->engine, bound->kernel->name, &bound->config);
+    }
+    quern_status status =
+        bound->launch(bound->device, bound->function, &bound->config, bound->block.pointers);
+    if (status != QUERN_OK) {
+        qn_explain_failure(&(qn_failure){bound->kernel->texts, QN_TEXTS, argument, bound});
+    }
+    bound->failed = status != QUERN_OK;
+    return status;
+}
+
+/* ---- replacing arguments -------------------------------------------------------------------- */
+
+static quern_status check_index(const quern_bound *bound, size_t index, quern_value_kind kind)
+{
+    if (index >= bound->count) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "there is no argument %zu: the call was bound with %zu, counted from 0",
+                       index, bound->count);
+    }
+    bool array = bound->values[index].kind == QUERN_VALUE_ARRAY;
+    if (array != (kind == QUERN_VALUE_ARRAY)) {
+        return qn_fail(QUERN_ERROR_TYPE, "argument %zu was bound as %s", index,
+                       array ? "an array" : "a number");
+    }
+    return QUERN_OK;
+}
+
+static quern_status fail_layout(size_t index, const char *what, const char *unit, qn_text *was,
+                                qn_text *is)
+{
+    quern_status status = qn_fail(
+        QUERN_ERROR_SHAPE,
+        "argument %zu was bound with %s %s%s, but this array has %s; one that replaces it "
+        "has the same dtype, shape and strides",
+        index, what, was->data != NULL ? was->data : "", unit, is->data != NULL ? is->data : "");
+    qn_text_free(was);
+    qn_text_free(is);
+    return status;
+}
+
+/** Which of dtype, shape and strides differs, with both: what was bound, and what replaces it. */
+static quern_status check_layout(size_t index, const quern_array *old, const quern_array *array)
+{
+    size_t bytes = (size_t)old->ndim * sizeof(int64_t);
+    qn_text was = {0}, is = {0};
+    if (array->dtype != old->dtype) {
+        qn_text_puts(&was, quern_dtype_name(old->dtype));
+        qn_text_puts(&is, quern_dtype_name(array->dtype));
+        return fail_layout(index, "dtype", "", &was, &is);
+    }
+    if (array->ndim != old->ndim || memcmp(array->shape, old->shape, bytes) != 0) {
+        qn_shape_print(&was, old->ndim, old->shape);
+        qn_shape_print(&is, array->ndim, array->shape);
+        return fail_layout(index, "shape", "", &was, &is);
+    }
+    if (memcmp(array->strides, old->strides, bytes) != 0) {
+        qn_shape_print(&was, old->ndim, old->strides);
+        qn_shape_print(&is, array->ndim, array->strides);
+        return fail_layout(index, "strides", " in bytes", &was, &is);
+    }
+    return QUERN_OK;
+}
+
+quern_status quern_bound_set_array(quern_bound *bound, size_t index, quern_array *array)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(bound, QN_OBJECT_BOUND);
+    QN_TRY(check_index(bound, index, QUERN_VALUE_ARRAY));
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
+    quern_array *old = bound->values[index].as.array;
+    QN_TRY(check_layout(index, old, array));
+    bound->values[index].as.array = array;
+    qn_call call;
+    quern_status status =
+        qn_call_begin(&call, bound->kernel, bound->values, bound->count, &bound->options, false);
+    if (status == QUERN_OK) {
+        status = pack(bound, &call);
+    }
+    qn_call_end(&call);
+    if (status != QUERN_OK) {
+        bound->values[index].as.array = old;
+        return status;
+    }
+    (void)quern_array_retain(array);
+    quern_array_release(old);
+    return QUERN_OK;
+}
+
+quern_status quern_bound_set_scalar(quern_bound *bound, size_t index, quern_value value)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(bound, QN_OBJECT_BOUND);
+    QN_TRY(check_index(bound, index, QUERN_VALUE_SCALAR));
+    if (value.kind != QUERN_VALUE_LITERAL && value.kind != QUERN_VALUE_SCALAR) {
+        return qn_fail(QUERN_ERROR_TYPE, "argument %zu can only be replaced by a number", index);
+    }
+    if (!bound->empty) {
+        QN_TRY(qn_marshal_scalar(bound->block.pointers[index], bound->kernel, (uint32_t)index,
+                                 bound->types.parameters[index], &value));
+    }
+    if (bound->empty) {
+        bound->values[index] = value;
+    } else { /* its dtype is settled, whatever kind of number replaced it */
+        bound->values[index] =
+            qn_scalar_value(bound->types.parameters[index], bound->block.pointers[index]);
+    }
+    return QUERN_OK;
+}
+
+void quern_bound_free(quern_bound *bound)
+{
+    if (!qn_object_can_free(__func__, bound, QN_OBJECT_BOUND)) {
+        return;
+    }
+    qn_object_end(&bound->object);
+    release_values(bound);
+    give_back_workspace(bound);
+    qn_stream_release(bound->options.stream);
+    quern_kernel_release(bound->kernel);
+    qn_free(bound);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * place: where in a user's own text a kernel failed, and about what. In: what the device recorded,
+ * the texts that it may be in, and the kernel's arguments. Out: the failure with a span, so that a
+ * caret can be drawn, and its message in the user's words. Where the compiler has moved the access
+ * away from the line that asked for it, the argument's name leads to that line.
+ */
+#include "engine/modules/modules.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/** A piece of one of the texts. */
+typedef struct span {
+    const qn_user_text *text; /**< NULL: none */
+    size_t begin, end;
+} span;
+
+/** From the place that the compiler gives, to the end of its line. */
+static span recorded_span(const qn_failure *about)
+{
+    const char *file;
+    uint32_t line, column;
+    if (!qn_error_get_place(&file, &line, &column)) {
+        return (span){0};
+    }
+    for (size_t t = 0; t < about->text_count; t++) {
+        const qn_user_text *text = &about->texts[t];
+        if (text->file_name == NULL ||
+            strcmp(qn_base_name(file), qn_base_name(text->file_name)) != 0 || line == 0 ||
+            line > qn_text_lines(text->text)) {
+            continue;
+        }
+        const qn_str whole = qn_text_line(text->text, line);
+        size_t begin = (size_t)(whole.data - text->text), end = begin + whole.length;
+        if (column != 0 && begin + column - 1 < end) {
+            begin += column - 1;
+        }
+        return (span){text, begin, end};
+    }
+    return (span){0};
+}
+
+/* ---- uses of a name ------------------------------------------------------------------------- */
+
+/** Past the brackets that stand at `at`, or behind blanks there, up to `end`; `at`: there are none.
+ */
+static size_t skip_index(const char *text, size_t at, size_t end)
+{
+    size_t k = at;
+    while (k < end && isspace((unsigned char)text[k])) {
+        k++;
+    }
+    int depth = 0;
+    for (; k < end && (depth > 0 || text[k] == '['); k++) {
+        depth += (text[k] == '[') - (text[k] == ']');
+        at = depth == 0 ? k + 1 : at;
+    }
+    return at;
+}
+
+/** The first use of a name from `begin` on, with the index in brackets behind it, if any. */
+static bool next_use(span *out, const qn_user_text *text, qn_str name, size_t begin, size_t end)
+{
+    const char *rest = text->text + begin;
+    qn_str used;
+    while (qn_text_next_name(&rest, &used) && used.data < text->text + end) {
+        if (qn_str_same(used, name)) {
+            const size_t at = (size_t)(used.data - text->text);
+            *out = (span){text, at, skip_index(text->text, at + name.length, end)};
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Is the index behind the name a number as it stands, as in "w[20]"? Then *number is it. */
+static bool has_number(const span *use, qn_str name, int64_t *number)
+{
+    char digits[32];
+    const size_t length = use->end - use->begin - name.length;
+    int read = 0;
+    long long value;
+    if (length < 3 || length >= sizeof digits) {
+        return false;
+    }
+    memcpy(digits, use->text->text + use->begin + name.length, length);
+    digits[length] = '\0';
+    const bool is = sscanf(digits, "[%lld]%n", &value, &read) == 1 && (size_t)read == length;
+    *number = is ? value : 0;
+    return is;
+}
+
+/** The use of a name between two bytes that has this very number as its index; else the first with
+ * an index that is none; else the first without. *count: how many are as good. */
+static span best_use(size_t *count, const qn_user_text *text, qn_str name, int64_t element,
+                     size_t begin, size_t end)
+{
+    span best = {0}, use;
+    *count = 0;
+    for (size_t at = begin; next_use(&use, text, name, at, end); at = use.begin + name.length) {
+        int64_t number;
+        if (has_number(&use, name, &number)) {
+            if (number == element) {
+                *count = 1;
+                return use;
+            }
+            if (use.begin == 0 || text->text[use.begin - 1] != '&') {
+                continue; /* another element */
+            }
+        }
+        const size_t length = use.end - use.begin, best_length = best.end - best.begin;
+        if (best.text == NULL || (length > name.length && best_length == name.length)) {
+            best = use;
+            *count = 1;
+        } else {
+            *count += (length > name.length) == (best_length > name.length);
+        }
+    }
+    return best;
+}
+
+/** Within the recorded statement, the only use of the name; the statement where there are more. */
+static span narrower(size_t *found, const span *recorded, qn_str name, int64_t element)
+{
+    const char *text = recorded->text->text;
+    size_t end = recorded->begin, uses;
+    while (end < recorded->end && text[end] != ';') {
+        end++;
+    }
+    span use = best_use(&uses, recorded->text, name, element, recorded->begin, end);
+    if (uses == 0) { /* a pointer to it is used there, or a statement behind on its line */
+        use = best_use(&uses, recorded->text, name, element, end, recorded->end);
+    }
+    *found = uses;
+    return uses == 1 ? use : *recorded;
+}
+
+/** Where no place was recorded: the first text that uses the name; the preamble's functions, whose
+ * parameters may have any name, are looked at last. */
+static span use_anywhere(const qn_failure *about, qn_str name, int64_t element)
+{
+    span in_preamble = {0};
+    for (size_t t = 0; t < about->text_count; t++) {
+        const qn_user_text *text = &about->texts[t];
+        size_t uses;
+        if (text->file_name == NULL || text->text == NULL) {
+            continue;
+        }
+        const span use = best_use(&uses, text, name, element, 0, strlen(text->text));
+        if (use.text != NULL && strcmp(text->file_name, "preamble") != 0) {
+            return use;
+        }
+        in_preamble = use.text != NULL ? use : in_preamble;
+    }
+    return in_preamble;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+/** Let the message name the place of the span: its column instead of the statement's, or all of it
+ * instead of a place in none of the texts. */
+static void reword_place(const qn_error_subject *subject, const span *now, bool was_recorded)
+{
+    const char *file;
+    uint32_t line, column;
+    char old[300], words[300];
+    if (subject->place_end == 0) {
+        return;
+    }
+    qn_place_of(now->text->text, now->text->text + now->begin, &line, &column);
+    snprintf(words, sizeof words, "%s:%u:%u", qn_base_name(now->text->file_name), line, column);
+    if (!was_recorded || !qn_error_get_place(&file, &line, &column)) {
+        qn_error_reword(subject->place_begin, subject->place_end, words);
+        return;
+    }
+    snprintf(old, sizeof old, "%s:%u:%u", qn_base_name(file), line, column);
+    const char *said = quern_last_error()->message;
+    const char *at = strstr(said + subject->place_begin, old);
+    if (at != NULL && at < said + subject->place_end) {
+        const size_t from = (size_t)(at - said);
+        qn_error_reword(from, from + strlen(old), words);
+    }
+}
+
+void qn_explain_failure(const qn_failure *about)
+{
+    qn_error_subject subject;
+    qn_error_get_subject(&subject);
+    const span recorded = recorded_span(about);
+    span now = recorded;
+    qn_str name = {"", 0};
+    const quern_array *array = NULL;
+    if (subject.end != 0) {
+        about->argument(about->context, subject.parameter, &name, &array);
+    }
+    /* the place stands behind the subject, so it is put right first */
+    int64_t element = qn_subject_element(&subject, array);
+    if (name.length > 0) {
+        size_t uses = 0;
+        now = recorded.text != NULL ? narrower(&uses, &recorded, name, element) : recorded;
+        if (recorded.text == NULL || (subject.is_use && uses == 0)) {
+            const span elsewhere = use_anywhere(about, name, element);
+            now = elsewhere.text != NULL ? elsewhere : now;
+        }
+    }
+    if (now.text != NULL && (recorded.text == NULL || now.begin != recorded.begin)) {
+        reword_place(&subject, &now, recorded.text != NULL);
+    }
+    if (subject.end != 0) {
+        qn_explain_subject(&subject, name, array);
+    }
+    if (now.text != NULL) {
+        qn_error_span(now.text->file_name, qn_str_of(now.text->text), now.begin, now.end);
+    }
+}
+
+void qn_explain_undefined(const qn_user_text *texts, size_t count)
+{
+    const char *said = quern_last_error()->message;
+    const char *begin = strchr(said, '\''), *end = begin != NULL ? strchr(begin + 1, '\'') : NULL;
+    qn_text plain = {0};
+    char *own = end != NULL ? qn_strndup(begin + 1, (size_t)(end - begin) - 1) : NULL;
+    if (own != NULL && qn_plain_name(&plain, own) && plain.data != NULL) {
+        qn_error_reword((size_t)(begin - said) + 1, (size_t)(end - said), plain.data);
+    }
+    qn_free(own);
+    qn_text_free(&plain);
+    const span place = recorded_span(&(qn_failure){.texts = texts, .text_count = count});
+    if (place.text != NULL) {
+        qn_error_span(place.text->file_name, qn_str_of(place.text->text), place.begin, place.end);
+    }
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fold: what reductions and scans share in a call: their axes, and the parameters of their walk.
+ * In: options, a planned fold. Out: a set of axes, bytes. The thing to know: the layout of
+ * quern::fold (templates/fold.cuh) is written here by hand; both sides change together.
+ */
+#include "engine/engine_internal.h"
+#include <string.h>
+
+quern_status qn_fold_check_signature(const quern_kernel *kernel, uint32_t seen)
+{
+    const qn_signature *s = &kernel->signature;
+    if (s->count == s->input_count) {
+        return qn_fail_at(QUERN_ERROR_SIGNATURE, "out", qn_str_of(s->out_text), 0, 0,
+                          "%s has no output; write one, such as \"T y\"", kernel->name);
+    }
+    for (uint32_t p = seen; p < s->count; p++) {
+        const qn_parameter *q = &s->parameters[p];
+        if (qn_str_is(q->name, "a")) {
+            return qn_fail_at(QUERN_ERROR_SIGNATURE, q->output ? "out" : "in",
+                              qn_str_of(q->output ? s->out_text : s->in_text), q->name_begin,
+                              q->name_end,
+                              "'a' is the combined value in %s's post: call the %s otherwise",
+                              kernel->name, q->output ? "output" : "input");
+        }
+    }
+    return QUERN_OK;
+}
+
+/** A definition's texts, checked before anything is compiled. */
+quern_status qn_fold_check_texts(const char *function, const qn_definition *d)
+{
+    static const qn_text_id needed[] = {QN_MAP, QN_REDUCE, QN_POST};
+    for (size_t k = 0; k < QN_COUNT(needed); k++) {
+        const qn_user_text *text = &d->texts[needed[k]];
+        if (text->text == NULL || qn_text_is_blank(text->text)) {
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%s: %s is %s", function, text->file_name,
+                           text->text == NULL ? "NULL" : "empty");
+        }
+    }
+    const char *identity = d->texts[QN_IDENTITY].text;
+    if (identity != NULL && qn_text_is_blank(identity)) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "%s: identity is empty; pass NULL for no identity", function);
+    }
+    return QUERN_OK;
+}
+
+quern_status qn_call_axes(qn_call *call, const quern_call_options *options)
+{
+    int ndim = call->ndim;
+    if (call->block_size != 0) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "%s chooses its own blocks: block_size is for elementwise kernels",
+                       call->kernel->name);
+    }
+    call->axes = ndim == 32 ? UINT32_MAX : (1u << ndim) - 1;
+    if (options == NULL || options->axes == NULL) {
+        return QUERN_OK;
+    }
+    call->axes = 0;
+    for (uint32_t k = 0; k < options->axis_count; k++) {
+        int axis = options->axes[k];
+        if (axis < -ndim || axis >= ndim) {
+            return qn_fail(QUERN_ERROR_SHAPE,
+                           "axis %d is out of range: the inputs of %s have %d dimension%s", axis,
+                           call->kernel->name, ndim, ndim == 1 ? "" : "s");
+        }
+        uint32_t bit = 1u << (axis < 0 ? axis + ndim : axis);
+        if ((call->axes & bit) != 0) {
+            return qn_fail(QUERN_ERROR_SHAPE, "axis %d is given twice", axis);
+        }
+        call->axes |= bit;
+    }
+    return QUERN_OK;
+}
+
+size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    uint32_t axes = call->kernel->uses_axes ? call->axes : 0;
+    const uint8_t head[] = {f->kept,
+                            f->reduced,
+                            f->lanes,
+                            f->columns,
+                            f->split,
+                            f->wide,
+                            (uint8_t)axes,
+                            (uint8_t)(axes >> 8),
+                            (uint8_t)(axes >> 16),
+                            (uint8_t)(axes >> 24)};
+    memcpy(bytes, head, sizeof head);
+    memcpy(bytes + sizeof head, f->access, call->input_operands);
+    return sizeof head + call->input_operands;
+}
+
+quern_status qn_fold_geometry(quern_launch_config *config, const qn_call *call,
+                              const qn_specialization *z)
+{
+    (void)z;
+    int64_t blocks = call->fold.groups * call->fold.splits;
+    if (blocks > INT32_MAX) {
+        return qn_fail(QUERN_ERROR_NOT_SUPPORTED, "%s would need %lld blocks, more than a grid has",
+                       call->kernel->name, (long long)blocks);
+    }
+    *config =
+        (quern_launch_config){.grid = {(uint32_t)blocks, 1, 1}, .block = {QN_FOLD_BLOCK, 1, 1}};
+    return QUERN_OK;
+}
+
+char *const *qn_fold_bases(const qn_call *call)
+{
+    return call->fold.base;
+}
+
+static int exponent(uint32_t power)
+{
+    int n = 0;
+    while (1u << n < power) {
+        n++;
+    }
+    return n;
+}
+
+/** quern::fold */
+quern_status qn_fold_walk(qn_block *block, const qn_call *call)
+{
+    const qn_fold *f = &call->fold;
+    bool wide = f->form.wide != 0;
+    int dims = f->form.kept + f->form.reduced, room = QN_MAX(1, dims);
+    int lane = f->form.columns ? f->form.kept - 1 : dims - 1;
+    uint32_t width = wide ? 8 : 4, operands = QN_MAX(1u, call->operand_count);
+    const int64_t numbers[] = {
+        f->form.columns ? f->outputs / f->form.lanes : f->outputs,
+        f->units,
+        f->head,
+        f->rest,
+        f->length - f->rest,
+        f->chunk,
+        f->splits,
+        f->workers,
+        exponent(f->workers),
+        f->outputs,
+    };
+    uint32_t bytes = (uint32_t)QN_COUNT(numbers) * width + 16 * (uint32_t)room +
+                     width * operands * (uint32_t)room;
+    unsigned char *to;
+    QN_TRY(qn_block_reserve(&to, block, call, bytes, width));
+    for (size_t k = 0; k < QN_COUNT(numbers); k++) {
+        to = qn_put_index(to, wide, numbers[k]);
+    }
+    for (int d = 0; d < room; d++) {
+        int64_t extent = d < dims ? f->extent[d] : 1;
+        to = qn_put_divider(to, wide, QN_MAX(1, d == lane ? extent / f->form.lanes : extent));
+    }
+    for (uint32_t k = 0; k < operands; k++) {
+        for (int d = 0; d < room; d++) {
+            bool has = k < call->operand_count && d < dims;
+            to = qn_put_index(to, wide, has ? f->stride[k][d] : 0);
+        }
+    }
+    return QUERN_OK;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kernel: definitions. In: a signature and texts. Out: a quern_kernel that knows everything about
+ * its texts that does not depend on arguments. Nothing is compiled here.
+ */
+#include "engine/engine_internal.h"
+#include <ctype.h>
+#include <string.h>
+
+bool qn_kernel_uses(const quern_kernel *kernel, const char *name)
+{
+    for (int t = 0; t < QN_TEXTS; t++) {
+        if (qn_text_uses(kernel->texts[t].text, name)) {
+            return true;
+        }
+    }
+    for (uint32_t o = 0; o < kernel->option_count; o++) { /* -DNAME=... */
+        if (qn_text_uses(kernel->options[o], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool qn_kernel_includes(const quern_kernel *kernel)
+{
+    bool includes = false;
+    for (uint32_t o = 0; o < kernel->option_count; o++) {
+        includes |= strstr(kernel->options[o], "include") != NULL;
+    }
+    for (int t = 0; t < QN_TEXTS; t++) {
+        includes |= qn_text_uses(kernel->texts[t].text, "include");
+    }
+    return includes;
+}
+
+/* ---- what the texts do ---------------------------------------------------------------------- */
+
+static uint32_t count_used(const quern_kernel *kernel, const char *const *names)
+{
+    uint32_t count = 0;
+    for (; *names != NULL; names++) {
+        count += qn_kernel_uses(kernel, *names);
+    }
+    return count;
+}
+
+/** Whether a text may want an element of a raw parameter itself, not only its value: its address,
+ * or, of an output, a reference to it, as a function of a header may. */
+static bool refers_to(const quern_kernel *kernel, const char *name, bool output)
+{
+    bool refers = output && qn_kernel_includes(kernel);
+    for (int t = 0; t < QN_TEXTS && !refers; t++) {
+        const char *text = kernel->texts[t].text;
+        refers =
+            qn_text_takes_address(text, name) || (output && qn_text_declares_reference(text, true));
+    }
+    return refers;
+}
+
+/** Study the texts once, so that a call need not. */
+static void study(quern_kernel *kernel)
+{
+    static const char *const loops[] = {"for", "while", "do", "goto", NULL};
+    /* Functions whose inlined code is long: a pack of many lanes would multiply it. */
+    static const char *const heavy[] = {
+        "sin",   "cos",    "tan",    "sincos", "sinpi", "cospi",     "asin",   "acos",    "atan",
+        "atan2", "sinh",   "cosh",   "tanh",   "asinh", "acosh",     "atanh",  "exp",     "exp2",
+        "exp10", "expm1",  "log",    "log2",   "log10", "log1p",     "pow",    "cbrt",    "erf",
+        "erfc",  "tgamma", "lgamma", "fmod",   "hypot", "remainder", "erfinv", "erfcinv", "normcdf",
+        "j0",    "j1",     "y0",     "y1",     NULL};
+    static const char *const axes[] = {"_ind", "_in_ind", "_out_ind", NULL};
+    const char *operation = kernel->texts[QN_OPERATION].text;
+    for (int t = 0; t < QN_TEXTS; t++) {
+        kernel->uses_atomics |= strstr(kernel->texts[t].text, "atomic") != NULL;
+    }
+    kernel->value_dtype = quern_dtype_from_name(kernel->texts[QN_REDUCE_TYPE].text);
+    kernel->uses_axes = count_used(kernel, axes) != 0;
+    kernel->uses_position = kernel->uses_axes || qn_kernel_uses(kernel, kernel->kind->position);
+    kernel->loops = count_used(kernel, loops) != 0;
+    kernel->heavy = count_used(kernel, heavy);
+    for (uint32_t p = 0; p < kernel->signature.count; p++) {
+        const qn_parameter *q = &kernel->signature.parameters[p];
+        const char *name = kernel->parameter_names[p];
+        kernel->uses_reference[p] = q->raw && refers_to(kernel, name, q->output);
+        kernel->uses_by_address[p] = q->output && !q->raw &&
+                                     (qn_text_takes_address(operation, name) ||
+                                      qn_text_takes_address(kernel->texts[QN_POST].text, name));
+    }
+    qn_outputs_study(kernel);
+}
+
+/* ---- making --------------------------------------------------------------------------------- */
+
+static quern_status check_name(const char *name)
+{
+    bool good = isalpha((unsigned char)name[0]) || name[0] == '_';
+    for (const char *c = name; good && *c != '\0'; c++) {
+        good = isalnum((unsigned char)*c) || *c == '_';
+    }
+    if (!good) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "'%s' cannot be the name of a kernel: use letters, digits and underscores, "
+                       "and no digit first",
+                       name);
+    }
+    const char *reason = qn_word_refusal(qn_str_of(name));
+    if (reason != NULL) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "'%s' cannot be the name of a kernel: it %s",
+                       name, reason);
+    }
+    return QUERN_OK;
+}
+
+static quern_status keep(const char **out, quern_kernel *kernel, qn_str text)
+{
+    *out = qn_arena_strndup(&kernel->arena, text.data, text.length);
+    return *out != NULL ? QUERN_OK : qn_fail_memory("defining a kernel");
+}
+
+static quern_status keep_options(quern_kernel *kernel, const qn_definition *d)
+{
+    kernel->options = qn_arena_alloc(&kernel->arena, (d->option_count + 1) * sizeof(char *));
+    if (kernel->options == NULL) {
+        return qn_fail_memory("defining a kernel");
+    }
+    for (uint32_t k = 0; k < d->option_count; k++) {
+        if (d->options == NULL || d->options[k] == NULL) {
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "compiler option %u is NULL", k);
+        }
+        QN_TRY(keep(&kernel->options[k], kernel, qn_str_of(d->options[k])));
+    }
+    kernel->option_count = d->option_count;
+    return QUERN_OK;
+}
+
+static quern_status define(quern_kernel *kernel, const qn_definition *d)
+{
+    QN_TRY(check_name(d->name));
+    QN_TRY(qn_signature_parse(&kernel->signature, &kernel->arena, d->in, d->result));
+    QN_TRY(keep(&kernel->name, kernel, qn_str_of(d->name)));
+    for (uint32_t p = 0; p < kernel->signature.count; p++) {
+        QN_TRY(keep(&kernel->parameter_names[p], kernel, kernel->signature.parameters[p].name));
+    }
+    for (int t = 0; t < QN_TEXTS; t++) {
+        kernel->texts[t].file_name = d->texts[t].file_name;
+        const qn_str text = qn_str_of(qn_behind_mark(d->texts[t].text));
+        QN_TRY(keep(&kernel->texts[t].text, kernel, text));
+    }
+    QN_TRY(keep_options(kernel, d));
+    kernel->kind = d->kind;
+    kernel->keep_dims = d->keep_dims;
+    kernel->ordered = d->ordered;
+    kernel->exclusive = d->exclusive;
+    kernel->has_identity = d->texts[QN_IDENTITY].text != NULL;
+    study(kernel);
+    return d->kind->check != NULL ? d->kind->check(kernel) : QUERN_OK;
+}
+
+quern_status qn_check_signature(const char *function, const char *in, const char *result)
+{
+    if (in == NULL || result == NULL) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%s: %s is NULL; write \"\" for no %s",
+                       function, in == NULL ? "in" : "result", in == NULL ? "inputs" : "outputs");
+    }
+    return QUERN_OK;
+}
+
+quern_status qn_kernel_new(quern_kernel **out, quern_engine *engine,
+                           const qn_definition *definition)
+{
+    *out = NULL;
+    quern_kernel *kernel = qn_calloc(1, sizeof *kernel);
+    if (kernel == NULL) {
+        return qn_fail_memory("defining a kernel");
+    }
+    quern_status status = define(kernel, definition);
+    if (status != QUERN_OK) {
+        qn_arena_free(&kernel->arena);
+        qn_free(kernel);
+        return status;
+    }
+    pthread_mutex_init(&kernel->lock, NULL);
+    kernel->object = QN_OBJECT_KERNEL;
+    atomic_init(&kernel->references, 1);
+    atomic_init(&kernel->specializations, NULL);
+    qn_engine_retain(engine);
+    kernel->engine = engine;
+    *out = kernel;
+    return QUERN_OK;
+}
+
+/* ---- lifetime ------------------------------------------------------------------------------- */
+
+quern_kernel *quern_kernel_retain(quern_kernel *kernel)
+{
+    if (qn_object_is(kernel, QN_OBJECT_KERNEL)) {
+        atomic_fetch_add_explicit(&kernel->references, 1, memory_order_relaxed);
+    }
+    return kernel;
+}
+
+void qn_kernel_destroy(quern_kernel *kernel)
+{
+    if (kernel == NULL) {
+        return;
+    }
+    qn_object_end(&kernel->object);
+    qn_specializations_free(kernel);
+    pthread_mutex_destroy(&kernel->lock);
+    qn_arena_free(&kernel->arena);
+    qn_free(kernel);
+}
+
+void quern_kernel_release(quern_kernel *kernel)
+{
+    if (qn_object_can_free(__func__, kernel, QN_OBJECT_KERNEL) &&
+        atomic_fetch_sub_explicit(&kernel->references, 1, memory_order_acq_rel) == 1) {
+        quern_engine *engine = kernel->engine;
+        qn_kernel_destroy(kernel);
+        qn_engine_release(engine);
+    }
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * elementwise: the kind of kernel whose operation runs for every element. In: definitions, and
+ * calls on their way. Out: a walk over the broadcast operands, its grid, and its parameters. The
+ * thing to know: the layout of quern::space (templates/index.cuh) is written here by hand; both
+ * sides change together.
+ */
+#include "engine/engine_internal.h"
+#include "engine/source/source.h"
+#include <string.h>
+
+/* ---- defining ------------------------------------------------------------------------------- */
+
+quern_status quern_elementwise(quern_kernel **out, quern_engine *engine, const char *in,
+                               const char *result, const char *operation,
+                               const quern_kernel_options *options)
+{
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    QN_TRY(qn_check_signature(__func__, in, result));
+    QN_CHECK_NOT_NULL(operation);
+    quern_kernel_options none = QUERN_KERNEL_OPTIONS_INIT;
+    const quern_kernel_options *o = options != NULL ? options : &none;
+    QN_CHECK_OPTIONS(o, quern_kernel_options, QUERN_KERNEL_OPTIONS_INIT);
+    return qn_kernel_new(out, engine,
+                         &(qn_definition){
+                             .kind = &qn_elementwise_kind,
+                             .in = in,
+                             .result = result,
+                             .name = o->name != NULL ? o->name : "quern_kernel",
+                             .texts = {[QN_OPERATION] = {"operation", operation},
+                                       [QN_PREAMBLE] = {"preamble", o->preamble},
+                                       [QN_LOOP_PREP] = {"loop_prep", o->loop_prep},
+                                       [QN_AFTER_LOOP] = {"after_loop", o->after_loop}},
+                             .options = o->options,
+                             .option_count = o->option_count,
+                             .keep_dims = o->keep_dims != 0,
+                         });
+}
+
+/* ---- planning ------------------------------------------------------------------------------- */
+
+static quern_status plan(qn_call *call, const quern_call_options *options)
+{
+    const quern_kernel *kernel = call->kernel;
+    if (options != NULL && (options->axes != NULL || options->keepdims != 0)) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "axes and keepdims are for reductions and scans; %s is elementwise",
+                       kernel->name);
+    }
+    QN_TRY(qn_call_loop(call, call->operand_count, options));
+    QN_TRY(qn_plan_outputs(call->operands, call->operand_count, call->ndim, call->shape));
+    QN_TRY(qn_call_outputs(call, call->ndim, call->shape));
+    call->empty = call->count == 0;
+    if (call->empty) {
+        return QUERN_OK;
+    }
+    QN_TRY(qn_call_overlaps(call, true));
+    qn_plan_rules rules = {.ordered = kernel->uses_position,
+                           .keep_dims = kernel->keep_dims || kernel->uses_axes,
+                           .no_tiles = call->block_size != 0,
+                           .pack_bytes = qn_call_pack_bytes(call, call->operand_count)};
+    qn_plan_make(&call->plan, call->operands, call->operand_count, call->ndim, call->shape,
+                 call->count, &rules);
+    call->plan.form.aliased = call->aliased;
+    return QUERN_OK;
+}
+
+static size_t form(uint8_t *bytes, const qn_call *call)
+{
+    const qn_plan_form *f = &call->plan.form;
+    const uint8_t head[] = {f->ndim, f->lanes, f->wide, f->aliased, f->tile, (uint8_t)call->ndim};
+    memcpy(bytes, head, sizeof head);
+    memcpy(bytes + sizeof head, f->access, call->operand_count);
+    return sizeof head + call->operand_count;
+}
+
+static void print(qn_text *out, const qn_call *call)
+{
+    qn_plan_print(out, &call->plan, call->operand_count);
+}
+
+/* ---- launching ------------------------------------------------------------------------------ */
+
+#define DEFAULT_BLOCK                                                                              \
+    256 /**< threads: any function may have them, and they fill a processor;                       \
+           templates/elementwise_tiled.cu counts on this number */
+#define WARP 32
+
+static quern_status geometry(quern_launch_config *config, const qn_call *call,
+                             const qn_specialization *z)
+{
+    const qn_plan *p = &call->plan;
+    int64_t threads = QN_MAX(p->packs, p->rest); /* at least one */
+    uint32_t block = call->block_size;
+    if (block > z->max_threads) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "a block of %u threads was asked for, but %s can have at most %u on this "
+                       "device",
+                       block, call->kernel->name, z->max_threads);
+    }
+    if (block == 0) {
+        bool few = threads < DEFAULT_BLOCK && p->form.tile == 0;
+        block = few ? (uint32_t)(threads + WARP - 1) / WARP * WARP : DEFAULT_BLOCK;
+    }
+    int64_t blocks = p->form.tile != 0 ? p->packs : (threads - 1) / block + 1;
+    *config = (quern_launch_config){
+        .grid = {(uint32_t)QN_MIN(blocks, (int64_t)INT32_MAX), 1, 1},
+        .block = {block, 1, 1},
+    };
+    return QUERN_OK;
+}
+
+static char *const *bases(const qn_call *call)
+{
+    return call->plan.base;
+}
+
+/** quern::space */
+static quern_status walk(qn_block *block, const qn_call *call)
+{
+    const qn_plan *p = &call->plan;
+    bool wide = p->form.wide != 0;
+    uint32_t width = wide ? 8 : 4, outer = p->form.ndim - 1u;
+    uint32_t operands = QN_MAX(1u, call->operand_count);
+    uint32_t bytes = 4 * width + 16 * (1 + QN_MAX(1u, outer)) + width * operands * (outer + 1);
+    unsigned char *to;
+    QN_TRY(qn_block_reserve(&to, block, call, bytes, width));
+    int64_t inner = p->extent[outer], step = QN_MAX(p->form.tile, p->form.lanes);
+    to = qn_put_index(to, wide, p->packs);
+    to = qn_put_index(to, wide, inner);
+    to = qn_put_index(to, wide, p->head);
+    to = qn_put_index(to, wide, p->count);
+    /* a row of packs, or of tiles */
+    to = qn_put_divider(to, wide, (inner - 1) / step + 1);
+    for (uint32_t d = 0; d < QN_MAX(1u, outer); d++) {
+        bool tiles = p->form.tile != 0 && d + 1 == outer;
+        int64_t extent = outer > 0 ? p->extent[d] : 1;
+        to = qn_put_divider(to, wide, tiles ? (extent - 1) / step + 1 : extent);
+    }
+    for (uint32_t k = 0; k < operands; k++) {
+        for (uint32_t d = 0; d <= outer; d++) {
+            to = qn_put_index(to, wide, k < call->operand_count ? p->stride[k][d] : 0);
+        }
+    }
+    return QUERN_OK;
+}
+
+const qn_kind qn_elementwise_kind = {
+    .position = "i",
+    .plan = plan,
+    .form = form,
+    .source = qn_elementwise_source,
+    .geometry = geometry,
+    .bases = bases,
+    .walk = walk,
+    .print = print,
+};

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reduction: the kind of kernel that combines elements along axes. In: definitions, and calls on
+ * their way. Out: a fold, its grid, its parameters and its workspace. The thing to know: all blocks
+ * of an output leave their values in the workspace, and the last one to come combines them in an
+ * order that does not depend on who was last (when `ordered`, that of the blocks), nor do the bits.
+ */
+#include "engine/engine_internal.h"
+#include "engine/source/source.h"
+#include <string.h>
+
+/* ---- defining ------------------------------------------------------------------------------- */
+
+quern_status quern_reduction(quern_kernel **out, quern_engine *engine, const char *in,
+                             const char *result, const char *map, const char *reduce,
+                             const char *post, const char *identity,
+                             const quern_reduction_options *options)
+{
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    QN_TRY(qn_check_signature(__func__, in, result));
+    quern_reduction_options none = QUERN_REDUCTION_OPTIONS_INIT;
+    const quern_reduction_options *o = options != NULL ? options : &none;
+    QN_CHECK_OPTIONS(o, quern_reduction_options, QUERN_REDUCTION_OPTIONS_INIT);
+    const qn_definition definition = {
+        .kind = &qn_reduction_kind,
+        .in = in,
+        .result = result,
+        .name = o->name != NULL ? o->name : "quern_reduction",
+        .texts = {[QN_PREAMBLE] = {"preamble", o->preamble},
+                  [QN_MAP] = {"map", map},
+                  [QN_REDUCE] = {"reduce", reduce},
+                  [QN_POST] = {"post", post},
+                  [QN_IDENTITY] = {"identity", identity},
+                  [QN_REDUCE_TYPE] = {"reduce_type", o->reduce_type}},
+        .options = o->options,
+        .option_count = o->option_count,
+        .ordered = o->ordered != 0,
+    };
+    QN_TRY(qn_fold_check_texts(__func__, &definition));
+    return qn_kernel_new(out, engine, &definition);
+}
+
+/** `post` sees the outputs. */
+static quern_status check(const quern_kernel *kernel)
+{
+    QN_TRY(qn_fold_check_signature(kernel, kernel->signature.input_count));
+    const qn_signature *s = &kernel->signature;
+    for (uint32_t p = 0; p < s->input_count; p++) {
+        const qn_parameter *q = &s->parameters[p];
+        const char *hidden = qn_str_is(q->name, "a") ? "a" : qn_str_is(q->name, "b") ? "b" : NULL;
+        if (hidden != NULL && !qn_text_uses(kernel->texts[QN_MAP].text, hidden)) {
+            return qn_fail_at(QUERN_ERROR_SIGNATURE, "in", qn_str_of(s->in_text), q->name_begin,
+                              q->name_end,
+                              "'%s' is a combined value in %s's reduce and post, and map does not "
+                              "use the input: call it otherwise",
+                              hidden, kernel->name);
+        }
+    }
+    return QUERN_OK;
+}
+
+/* ---- planning ------------------------------------------------------------------------------- */
+
+/** The shape of the outputs. */
+static int output_shape(const qn_call *call, bool keepdims, int64_t *shape)
+{
+    int ndim = 0;
+    for (int d = 0; d < call->ndim; d++) {
+        bool reduced = call->axes >> d & 1;
+        if (!reduced || keepdims) {
+            shape[ndim++] = reduced ? 1 : call->shape[d];
+        }
+    }
+    return ndim;
+}
+
+static quern_status check_identity(const qn_call *call, int64_t outputs)
+{
+    if (call->count == 0 && outputs != 0 && !call->kernel->has_identity) {
+        return qn_fail(QUERN_ERROR_SHAPE,
+                       "%s has nothing to reduce: the reduced axes have no elements, and there is "
+                       "no identity to give instead",
+                       call->kernel->name);
+    }
+    return QUERN_OK;
+}
+
+static quern_status plan(qn_call *call, const quern_call_options *options)
+{
+    const quern_kernel *kernel = call->kernel;
+    bool keepdims = options != NULL && options->keepdims != 0;
+    int64_t shape[QUERN_MAX_NDIM];
+    QN_TRY(qn_call_loop(call, call->input_operands, options));
+    QN_TRY(qn_call_axes(call, options));
+    int ndim = output_shape(call, keepdims, shape);
+    QN_TRY(qn_plan_outputs(call->operands, call->operand_count, ndim, shape));
+    QN_TRY(qn_call_outputs(call, ndim, shape));
+    int64_t outputs;
+    QN_TRY(qn_shape_check(&outputs, ndim, shape, 1));
+    QN_TRY(check_identity(call, outputs));
+    call->empty = outputs == 0;
+    if (call->empty) {
+        return QUERN_OK;
+    }
+    QN_TRY(qn_call_overlaps(call, false));
+    qn_fold_rules rules = {.axes = call->axes,
+                           .keepdims = keepdims,
+                           .c_order = kernel->uses_position,
+                           .ordered = kernel->ordered,
+                           .positions = kernel->uses_axes,
+                           .pack_bytes = qn_call_pack_bytes(call, call->input_operands),
+                           .processors = kernel->engine->processors};
+    qn_fold_make(&call->fold, call->operands, call->operand_count, call->ndim, call->shape, &rules);
+    if (call->fold.form.split) {
+        const qn_fold *f = &call->fold;
+        call->zeroed_bytes = QN_FOLD_COUNTER_BYTES;
+        call->scratch_bytes = (size_t)(f->outputs * f->splits) * QN_VALUE_BYTES;
+    }
+    return QUERN_OK;
+}
+
+static void print(qn_text *out, const qn_call *call)
+{
+    qn_fold_print(out, &call->fold, call->input_operands);
+}
+
+const qn_kind qn_reduction_kind = {
+    .position = "_J",
+    .check = check,
+    .plan = plan,
+    .form = qn_fold_form_bytes,
+    .source = qn_reduction_source,
+    .geometry = qn_fold_geometry,
+    .bases = qn_fold_bases,
+    .walk = qn_fold_walk,
+    .print = print,
+};

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scan: the kind of kernel that combines all elements up to each one, along an axis. In:
+ * definitions, and calls on their way. Out: a fold, its grid, its parameters and its workspace. The
+ * thing to know: where several blocks share an output, each tells the others what it has through
+ * the part of the workspace that was cleared when it was made; quern::board (templates/scan.cuh)
+ * lays it out, and both sides change together.
+ */
+#include "engine/engine_internal.h"
+#include "engine/source/source.h"
+#include <string.h>
+
+#define GROUP 32 /**< tiles of a group */
+
+/* ---- defining ------------------------------------------------------------------------------- */
+
+static quern_status check_options(const quern_scan_options *o, const char *identity)
+{
+    QN_CHECK_OPTIONS(o, quern_scan_options, QUERN_SCAN_OPTIONS_INIT);
+    if (o->exclusive != 0 && identity == NULL) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "an exclusive scan needs an identity, because nothing lies in front of the "
+                       "first element");
+    }
+    return QUERN_OK;
+}
+
+quern_status quern_scan(quern_kernel **out, quern_engine *engine, const char *in,
+                        const char *result, const char *map, const char *scan, const char *post,
+                        const char *identity, const quern_scan_options *options)
+{
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    QN_TRY(qn_check_signature(__func__, in, result));
+    quern_scan_options none = QUERN_SCAN_OPTIONS_INIT;
+    const quern_scan_options *o = options != NULL ? options : &none;
+    QN_TRY(check_options(o, identity));
+    const qn_definition definition = {
+        .kind = &qn_scan_kind,
+        .in = in,
+        .result = result,
+        .name = o->name != NULL ? o->name : "quern_scan",
+        .texts = {[QN_PREAMBLE] = {"preamble", o->preamble},
+                  [QN_MAP] = {"map", map},
+                  [QN_REDUCE] = {"scan", scan},
+                  [QN_POST] = {"post", post},
+                  [QN_IDENTITY] = {"identity", identity},
+                  [QN_REDUCE_TYPE] = {"scan_type", o->scan_type}},
+        .options = o->options,
+        .option_count = o->option_count,
+        .ordered = true,
+        .exclusive = o->exclusive != 0,
+    };
+    QN_TRY(qn_fold_check_texts(__func__, &definition));
+    return qn_kernel_new(out, engine, &definition);
+}
+
+/** `post` sees all parameters. */
+static quern_status check(const quern_kernel *kernel)
+{
+    return qn_fold_check_signature(kernel, 0);
+}
+
+/* ---- planning ------------------------------------------------------------------------------- */
+
+static quern_status check_axes(const qn_call *call, const quern_call_options *options)
+{
+    if (options != NULL && options->keepdims != 0) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "keepdims is for reductions; the outputs of %s, a scan, have all axes",
+                       call->kernel->name);
+    }
+    if (options != NULL && options->axes != NULL && options->axis_count != 1) {
+        return qn_fail(QUERN_ERROR_SHAPE,
+                       "%s scans along one axis, or along all elements in C order where none is "
+                       "given, but %u axes were given",
+                       call->kernel->name, options->axis_count);
+    }
+    return QUERN_OK;
+}
+
+uint32_t qn_scan_value_size(const qn_call *call)
+{
+    const quern_kernel *kernel = call->kernel;
+    const char *type = kernel->texts[QN_REDUCE_TYPE].text;
+    quern_dtype dtype = kernel->value_dtype;
+    if (type[0] == '\0') {
+        dtype = call->types.parameters[kernel->signature.input_count];
+    }
+    for (uint32_t l = 0; l < kernel->signature.letter_count; l++) {
+        if (type[0] == kernel->signature.letters[l] && type[1] == '\0') {
+            dtype = call->types.letters[l];
+        }
+    }
+    return (uint32_t)quern_dtype_size(dtype);
+}
+
+/** What quern::board needs, as a power of two, so that scans of similar size share workspaces. */
+static size_t board_bytes(const qn_fold *f, uint32_t size)
+{
+    size_t words = (size + 3) / 4;
+    size_t values = f->form.columns ? (size_t)f->form.lanes * (32 / f->workers) : 1;
+    size_t groups = (size_t)f->groups * (size_t)((f->splits + GROUP - 1) / GROUP);
+    size_t tiles = (size_t)(f->groups * f->splits);
+    size_t bytes = 16 + (tiles + groups) * values * words * 8;
+    size_t power = 2 * QN_FOLD_COUNTER_BYTES;
+    while (power < bytes) {
+        power *= 2;
+    }
+    return power;
+}
+
+static quern_status plan(qn_call *call, const quern_call_options *options)
+{
+    const quern_kernel *kernel = call->kernel;
+    QN_TRY(check_axes(call, options));
+    QN_TRY(qn_call_loop(call, call->input_operands, options));
+    QN_TRY(qn_call_axes(call, options));
+    QN_TRY(qn_plan_outputs(call->operands, call->operand_count, call->ndim, call->shape));
+    QN_TRY(qn_call_outputs(call, call->ndim, call->shape));
+    call->empty = call->count == 0;
+    if (call->empty) {
+        return QUERN_OK;
+    }
+    QN_TRY(qn_call_overlaps(call, true));
+    uint32_t size = qn_scan_value_size(call);
+    qn_fold_rules rules = {.axes = call->axes,
+                           .scan = true,
+                           .ordered = true,
+                           .positions = kernel->uses_axes,
+                           .pack_bytes = qn_call_pack_bytes(call, call->operand_count),
+                           .processors = kernel->engine->processors};
+    qn_fold_make_scan(&call->fold, call->operands, call->operand_count, call->ndim, call->shape,
+                      &rules, size);
+    if (call->fold.form.split) {
+        call->zeroed_bytes = board_bytes(&call->fold, size != 0 ? size : QN_VALUE_BYTES);
+    }
+    return QUERN_OK;
+}
+
+static size_t form(uint8_t *bytes, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    size_t used = qn_fold_form_bytes(bytes, call);
+    const uint8_t more[] = {f->steps, f->block, f->ragged, call->aliased};
+    memcpy(bytes + used, more, sizeof more);
+    used += sizeof more;
+    size_t outputs = call->operand_count - call->input_operands;
+    memcpy(bytes + used, f->access + call->input_operands, outputs);
+    return used + outputs;
+}
+
+static void print(qn_text *out, const qn_call *call)
+{
+    qn_fold_print_scan(out, &call->fold, call->operand_count);
+    qn_text_puts(out, call->aliased ? ", in place" : "");
+}
+
+const qn_kind qn_scan_kind = {
+    .position = "_J",
+    .check = check,
+    .plan = plan,
+    .form = form,
+    .source = qn_scan_source,
+    .geometry = qn_fold_geometry,
+    .bases = qn_fold_bases,
+    .walk = qn_fold_walk,
+    .print = print,
+};

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * marshal: the parameter block. In: a planned call. Out: the bytes of every parameter of the
+ * generated kernel, in its order: the signature's parameters, the walk, the workspace. The thing to
+ * know: the layout of quern::raw_array (templates/raw.cuh) is written here by hand; both sides
+ * change together. The walk is the business of the kernel's kind.
+ */
+#include "engine/engine_internal.h"
+#include <math.h>
+#include <string.h>
+
+quern_status qn_block_reserve(unsigned char **out, qn_block *block, const qn_call *call,
+                              uint32_t bytes, uint32_t alignment)
+{
+    uint32_t at = (block->used + alignment - 1) / alignment * alignment;
+    if (bytes > QN_PARAMETER_BYTES || at > QN_PARAMETER_BYTES - bytes) {
+        return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
+                       "%s needs more than the %d bytes that a kernel's parameters may take: use "
+                       "fewer parameters, or arrays with fewer dimensions",
+                       call->kernel->name, QN_PARAMETER_BYTES);
+    }
+    block->offsets[block->count] = at;
+    block->pointers[block->count++] = block->bytes + at;
+    block->used = at + bytes;
+    *out = block->bytes + at;
+    return QUERN_OK;
+}
+
+/* ---- raw arrays: quern::raw_array ----------------------------------------------------------- */
+
+static quern_status put_raw(qn_block *block, const qn_call *call, const quern_array *a)
+{
+    uint32_t dims = a->ndim > 0 ? (uint32_t)a->ndim : 1;
+    unsigned char *to;
+    QN_TRY(qn_block_reserve(&to, block, call, 16 + 16 * dims, 8));
+    memset(to, 0, 16 + 16 * (size_t)dims);
+    memcpy(to, &a->data, 8);
+    memcpy(to + 8, &a->count, 8);
+    memcpy(to + 16, a->shape, (size_t)a->ndim * 8);
+    memcpy(to + 16 + 8 * (size_t)dims, a->strides, (size_t)a->ndim * 8);
+    return QUERN_OK;
+}
+
+/* ---- numbers of a walk ---------------------------------------------------------------------- */
+
+unsigned char *qn_put_index(unsigned char *to, bool wide, int64_t value)
+{
+    if (wide) {
+        memcpy(to, &value, 8);
+        return to + 8;
+    }
+    int32_t narrow = (int32_t)value;
+    memcpy(to, &narrow, 4);
+    return to + 4;
+}
+
+/** 32 bits: the smallest shift with 2^shift >= divisor, and
+ * magic = 2^32 (2^shift - divisor) / divisor + 1. */
+unsigned char *qn_put_divider(unsigned char *to, bool wide, int64_t divisor)
+{
+    if (wide) {
+        to = qn_put_index(to, true, divisor);
+        return qn_put_index(to, true, 0);
+    }
+    uint32_t shift = 0;
+    while ((INT64_C(1) << shift) < divisor) {
+        shift++;
+    }
+    uint64_t magic =
+        (UINT64_C(1) << 32) * ((UINT64_C(1) << shift) - (uint64_t)divisor) / (uint64_t)divisor + 1;
+    uint32_t words[4] = {(uint32_t)divisor, (uint32_t)magic, shift, 0};
+    memcpy(to, words, sizeof words);
+    return to + sizeof words;
+}
+
+/* ---- scalars and the whole ------------------------------------------------------------------ */
+
+/** Seldom meant, so it is told, once for each parameter. */
+static void tell_fraction(quern_kernel *kernel, uint32_t parameter, quern_dtype dtype, double value)
+{
+    const uint64_t bit = UINT64_C(1) << parameter;
+    const qn_str name = kernel->signature.parameters[parameter].name;
+    if ((atomic_fetch_or(&kernel->fractions_told, bit) & bit) == 0) {
+        qn_log(&kernel->engine->logger, QN_WARN,
+               "%.15g becomes %.15g for parameter \"%.*s\", which is %s; round it, or declare the "
+               "parameter with a float type",
+               value, trunc(value), (int)name.length, name.data, quern_dtype_name(dtype));
+    }
+}
+
+quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t parameter,
+                               quern_dtype dtype, const quern_value *value)
+{
+    unsigned char converted[16];
+    bool cut;
+    QN_TRY(qn_scalar_convert(converted, dtype, value, kernel->signature.parameters[parameter].name,
+                             &cut));
+    if (cut) {
+        tell_fraction(kernel, parameter, dtype, value->as.real);
+    }
+    memcpy(bytes, converted, quern_dtype_size(dtype));
+    return QUERN_OK;
+}
+
+static quern_status put_parameter(qn_block *block, const qn_call *call, uint32_t p,
+                                  const void *base)
+{
+    const quern_array *a = call->arrays[p];
+    uint32_t size = a != NULL ? 8 : qn_dtype_find(call->types.parameters[p])->size;
+    unsigned char *to;
+    QN_TRY(qn_block_reserve(&to, block, call, size, size));
+    if (a != NULL) {
+        memcpy(to, &base, 8);
+        return QUERN_OK;
+    }
+    return qn_marshal_scalar(to, call->kernel, p, call->types.parameters[p], &call->values[p]);
+}
+
+quern_status qn_marshal(qn_block *block, const qn_call *call, void *workspace)
+{
+    const qn_kind *kind = call->kernel->kind;
+    const qn_signature *s = &call->kernel->signature;
+    char *const *bases = kind->bases(call);
+    block->count = block->used = 0;
+    for (uint32_t p = 0, k = 0; p < s->count; p++) {
+        const quern_array *a = call->arrays[p];
+        if (a != NULL && s->parameters[p].raw) {
+            QN_TRY(put_raw(block, call, a));
+        } else {
+            QN_TRY(put_parameter(block, call, p, a != NULL ? bases[k++] : NULL));
+        }
+    }
+    QN_TRY(kind->walk(block, call));
+    if (workspace != NULL) {
+        unsigned char *to;
+        QN_TRY(qn_block_reserve(&to, block, call, 8, 8));
+        memcpy(to, &workspace, 8);
+    }
+    return QUERN_OK;
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * resolve: the arguments of one call, checked. In: a kernel and values. Out: a qn_call with bound
+ * types, and the steps of planning that the kinds of kernels share. The thing to know: arrays that
+ * are made here (outputs, copies of inputs that an output overlaps) are owned by the call until
+ * they are published or released at its end.
+ */
+#include "engine/engine_internal.h"
+#include <string.h>
+
+quern_status qn_call_fail(quern_status status, const qn_call *call, uint32_t p, const char *what)
+{
+    const qn_signature *s = &call->kernel->signature;
+    const qn_parameter *q = &s->parameters[p];
+    const char *text = q->output ? s->out_text : s->in_text;
+    return qn_fail_at(status, q->output ? "out" : "in", qn_str_of(text), q->name_begin, q->name_end,
+                      "'%.*s' (argument %u): %s", (int)q->name.length, q->name.data, p + 1, what);
+}
+
+/* ---- values to arrays and types ------------------------------------------------------------- */
+
+static quern_status take_array(qn_call *call, uint32_t p, quern_array *array)
+{
+    if (array == NULL) {
+        return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p, "the array is NULL");
+    }
+    if (!qn_object_is(array, QN_OBJECT_ARRAY)) {
+        return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                            "what was passed is not an array, or one that was freed");
+    }
+    if (array->buffer->engine != call->kernel->engine) {
+        return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                            "the array belongs to another engine than the kernel");
+    }
+    call->arrays[p] = array;
+    return QUERN_OK;
+}
+
+static quern_status take_number(qn_call *call, uint32_t p, qn_argument_type *type)
+{
+    const quern_value *v = &call->values[p];
+    const qn_parameter *q = &call->kernel->signature.parameters[p];
+    quern_dtype dtype = (quern_dtype)v->dtype;
+    bool literal = v->kind == QUERN_VALUE_LITERAL;
+    if (q->output || q->raw) {
+        return qn_call_fail(QUERN_ERROR_TYPE, call, p,
+                            q->output ? "an output must be an array, not a number"
+                                      : "a raw parameter must be an array, not a number");
+    }
+    if (qn_dtype_find(dtype) == NULL ||
+        (literal && dtype != QUERN_INT64 && dtype != QUERN_FLOAT64 && dtype != QUERN_BOOL &&
+         dtype != QUERN_COMPLEX128)) {
+        return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                            literal ? "a literal is bool, int64, float64 or complex128; another "
+                                      "dtype makes it a scalar"
+                                    : "the scalar's dtype is not one");
+    }
+    *type = (qn_argument_type){literal ? QN_ARGUMENT_LITERAL : QN_ARGUMENT_SCALAR, dtype};
+    return QUERN_OK;
+}
+
+static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type)
+{
+    const quern_value *v = &call->values[p];
+    const qn_parameter *q = &call->kernel->signature.parameters[p];
+    call->arrays[p] = NULL;
+    *type = (qn_argument_type){QN_ARGUMENT_ABSENT, QUERN_DTYPE_NONE};
+    switch (v->kind) {
+    case QUERN_VALUE_ARRAY:
+        QN_TRY(take_array(call, p, v->as.array));
+        break;
+    case QUERN_VALUE_OUTPUT:
+        if (!q->output || v->as.output == NULL) {
+            return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                                q->output ? "the place for the output is NULL"
+                                          : "an input cannot be given as a place for an output; "
+                                            "pass the array itself");
+        }
+        if (*v->as.output != NULL) {
+            QN_TRY(take_array(call, p, *v->as.output));
+        }
+        break;
+    case QUERN_VALUE_NONE:
+        if (!q->output) {
+            return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p, "the input is missing");
+        }
+        break;
+    case QUERN_VALUE_LITERAL:
+    case QUERN_VALUE_SCALAR:
+        return take_number(call, p, type);
+    case QUERN_VALUE_POINTER:
+        return qn_call_fail(QUERN_ERROR_TYPE, call, p,
+                            "a pointer is for functions of modules; wrap it as an array, which "
+                            "says how many elements there are (quern_array_wrap)");
+    case QUERN_VALUE_STRUCT:
+        return qn_call_fail(QUERN_ERROR_TYPE, call, p,
+                            "a structure is for functions of modules; a parameter takes an array "
+                            "or a number");
+    default:
+        return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                            "not a quern_value: its kind is unknown");
+    }
+    if (call->arrays[p] != NULL) {
+        *type = (qn_argument_type){QN_ARGUMENT_ARRAY, call->arrays[p]->dtype};
+    }
+    return QUERN_OK;
+}
+
+/** One place cannot take two outputs. */
+static quern_status check_places(const qn_call *call)
+{
+    const qn_signature *s = &call->kernel->signature;
+    for (uint32_t p = s->input_count; p < s->count; p++) {
+        for (uint32_t q = s->input_count; q < p; q++) {
+            if (call->values[p].kind == QUERN_VALUE_OUTPUT &&
+                call->values[q].kind == QUERN_VALUE_OUTPUT &&
+                call->values[p].as.output == call->values[q].as.output) {
+                return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                                    "another output was given the same place");
+            }
+        }
+    }
+    return QUERN_OK;
+}
+
+static quern_status check_count(const quern_kernel *kernel, const quern_value *values, size_t count)
+{
+    const qn_signature *s = &kernel->signature;
+    if (values == NULL && count != 0) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "values is NULL, but count is %zu", count);
+    }
+    if (count != s->count) {
+        return qn_fail(QUERN_ERROR_ARGUMENT_COUNT,
+                       "%s takes %u input%s and %u output%s, so %u arguments, but %zu were given",
+                       kernel->name, s->input_count, s->input_count == 1 ? "" : "s",
+                       s->count - s->input_count, s->count - s->input_count == 1 ? "" : "s",
+                       s->count, count);
+    }
+    return QUERN_OK;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------- */
+
+static qn_operand operand_of(const qn_call *call, uint32_t p)
+{
+    const quern_array *a = call->arrays[p];
+    const qn_parameter *q = &call->kernel->signature.parameters[p];
+    return (qn_operand){.shape = a->shape,
+                        .strides = a->strides,
+                        .data = a->data,
+                        .ndim = a->ndim,
+                        .item_size = a->item_size,
+                        .output = q->output,
+                        .name = q->name};
+}
+
+static void add_operand(qn_call *call, uint32_t p)
+{
+    call->operand_parameter[call->operand_count] = (uint8_t)p;
+    call->operands[call->operand_count++] = operand_of(call, p);
+}
+
+static void collect_operands(qn_call *call)
+{
+    const qn_signature *s = &call->kernel->signature;
+    call->operand_count = call->input_operands = 0;
+    for (uint32_t p = 0; p < s->count; p++) {
+        if (call->arrays[p] != NULL && !s->parameters[p].raw) {
+            add_operand(call, p);
+            call->input_operands += p < s->input_count;
+        }
+    }
+}
+
+quern_status qn_call_loop(qn_call *call, uint32_t operand_count, const quern_call_options *options)
+{
+    bool has_size = options != NULL && options->has_size != 0;
+    if (operand_count != 0) {
+        if (has_size) {
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                           "a size may only be given when all arrays are raw; here '%.*s' already "
+                           "decides it",
+                           (int)call->operands[0].name.length, call->operands[0].name.data);
+        }
+        return qn_plan_shape(&call->ndim, call->shape, &call->count, call->operands, operand_count);
+    }
+    if (!has_size) {
+        return qn_fail(
+            QUERN_ERROR_INVALID_ARGUMENT,
+            "how many elements to loop over is undecided, because no array takes part in "
+            "broadcasting: give a size (quern_call_options.loop_size)");
+    }
+    if (options->loop_size < 0) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the size is %lld, but must not be negative",
+                       (long long)options->loop_size);
+    }
+    call->ndim = 1;
+    call->shape[0] = call->count = options->loop_size;
+    return QUERN_OK;
+}
+
+/* ---- outputs and overlap -------------------------------------------------------------------- */
+
+/** A new array that the call owns; when the call is only explained, without memory. */
+static quern_status make_array(quern_array **out, qn_call *call, quern_dtype dtype, int ndim,
+                               const int64_t *shape)
+{
+    quern_engine *engine = call->kernel->engine;
+    QN_TRY(call->dry ? qn_array_without_memory(out, engine, dtype, ndim, shape)
+                     : qn_array_new_on(out, engine, dtype, ndim, shape, call->stream));
+    call->owned[call->owned_count++] = *out;
+    return QUERN_OK;
+}
+
+quern_status qn_call_outputs(qn_call *call, int ndim, const int64_t *shape)
+{
+    const qn_signature *s = &call->kernel->signature;
+    uint32_t owned_before = call->owned_count;
+    for (uint32_t p = s->input_count; p < s->count; p++) {
+        if (call->arrays[p] != NULL) {
+            continue;
+        }
+        QN_TRY(make_array(&call->arrays[p], call, call->types.parameters[p], ndim, shape));
+    }
+    if (call->owned_count != owned_before) {
+        collect_operands(call);
+    }
+    return QUERN_OK;
+}
+
+/** An output that repeats its elements would be written many times over. */
+static quern_status check_output(const qn_call *call, uint32_t k)
+{
+    const qn_operand *o = &call->operands[k];
+    for (int d = 0; d < o->ndim; d++) {
+        if (o->strides[d] == 0 && o->shape[d] > 1) {
+            return qn_call_fail(
+                QUERN_ERROR_SHAPE, call, call->operand_parameter[k],
+                "an output cannot be a broadcast view, whose elements share memory; "
+                "pass a copy");
+        }
+    }
+    return QUERN_OK;
+}
+
+static quern_status copy_array(qn_call *call, uint32_t p)
+{
+    quern_array *a = call->arrays[p], *copy;
+    call->overlaps = true;
+    QN_TRY(make_array(&copy, call, a->dtype, a->ndim, a->shape));
+    if (!call->dry) {
+        QN_TRY(qn_engine_copy_on(call->kernel->engine, copy, a, call->stream));
+    }
+    call->arrays[p] = copy;
+    return QUERN_OK;
+}
+
+static quern_status copy_input(qn_call *call, uint32_t k)
+{
+    uint32_t p = call->operand_parameter[k];
+    QN_TRY(copy_array(call, p));
+    call->operands[k].data = call->arrays[p]->data;
+    call->operands[k].strides = call->arrays[p]->strides;
+    return QUERN_OK;
+}
+
+static bool overlaps_output(const qn_call *call, uint32_t p)
+{
+    const qn_signature *s = &call->kernel->signature;
+    const qn_operand input = operand_of(call, p);
+    for (uint32_t o = s->input_count; o < s->count; o++) {
+        if (call->arrays[o] != NULL) {
+            const qn_operand output = operand_of(call, o);
+            if (qn_operands_overlap(&output, &input) != QN_OVERLAP_NONE) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/** Any element of a raw input may be read at any time, so even exactly in place it is copied. */
+static quern_status copy_raw_inputs(qn_call *call)
+{
+    const qn_signature *s = &call->kernel->signature;
+    for (uint32_t p = 0; p < s->input_count; p++) {
+        if (s->parameters[p].raw && call->arrays[p] != NULL && overlaps_output(call, p)) {
+            QN_TRY(copy_array(call, p));
+        }
+    }
+    return QUERN_OK;
+}
+
+quern_status qn_call_overlaps(qn_call *call, bool in_place)
+{
+    for (uint32_t o = 0; o < call->operand_count; o++) {
+        if (!call->operands[o].output) {
+            continue;
+        }
+        QN_TRY(check_output(call, o));
+        for (uint32_t k = 0; k < call->operand_count; k++) {
+            if (call->operands[k].output) {
+                continue;
+            }
+            qn_overlap overlap = qn_operands_overlap(&call->operands[o], &call->operands[k]);
+            if (overlap == QN_OVERLAP_SAME && in_place) {
+                call->aliased = true;
+            } else if (overlap != QN_OVERLAP_NONE) {
+                QN_TRY(copy_input(call, k));
+            }
+        }
+    }
+    return copy_raw_inputs(call);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count)
+{
+    const quern_kernel *k = call->kernel;
+    bool wide = false;
+    for (uint32_t o = 0; o < operand_count; o++) {
+        wide |= call->operands[o].item_size >= 8;
+        if (k->uses_by_address[call->operand_parameter[o]]) {
+            return 0;
+        }
+    }
+    if (k->loops) {
+        return 0;
+    }
+    return k->heavy > 4 || (k->heavy > 0 && wide) ? 8 : 16;
+}
+
+static quern_status check_options(const quern_kernel *kernel, const quern_call_options *o)
+{
+    if (o == NULL) {
+        return QUERN_OK;
+    }
+    QN_CHECK_OPTIONS(o, quern_call_options, QUERN_CALL_OPTIONS_INIT);
+    if (o->axes == NULL && o->axis_count != 0) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "axes is NULL, but axis_count is %u",
+                       o->axis_count);
+    }
+    if (o->stream != NULL && !qn_object_is(o->stream, QN_OBJECT_STREAM)) {
+        return qn_object_refuse("quern_call_options", "stream", o->stream, QN_OBJECT_STREAM);
+    }
+    if (o->stream != NULL && o->stream->engine != kernel->engine) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "the stream belongs to another engine than the kernel");
+    }
+    return QUERN_OK;
+}
+
+quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_value *values,
+                           size_t count, const quern_call_options *options, bool dry)
+{
+    call->kernel = kernel;
+    call->owned_count = 0;
+    call->aliased = call->overlaps = call->empty = false;
+    call->zeroed_bytes = call->scratch_bytes = 0;
+    call->dry = dry;
+    call->values = values;
+    QN_TRY(check_options(kernel, options));
+    QN_TRY(check_count(kernel, values, count));
+    call->stream = options != NULL ? options->stream : NULL;
+    call->block_size = options != NULL ? options->block_size : 0;
+    qn_argument_type types[QUERN_MAX_PARAMETERS];
+    for (uint32_t p = 0; p < count; p++) {
+        QN_TRY(take_value(call, p, &types[p]));
+    }
+    QN_TRY(check_places(call));
+    QN_TRY(qn_bind_types(&call->types, &kernel->signature, types));
+    collect_operands(call);
+    return kernel->kind->plan(call, options);
+}
+
+void qn_call_publish(qn_call *call)
+{
+    const qn_signature *s = &call->kernel->signature;
+    for (uint32_t p = s->input_count; p < s->count; p++) {
+        const quern_value *v = &call->values[p];
+        if (v->kind == QUERN_VALUE_OUTPUT && *v->as.output == NULL) {
+            *v->as.output = quern_array_retain(call->arrays[p]);
+        }
+    }
+}
+
+void qn_call_end(qn_call *call)
+{
+    for (uint32_t k = 0; k < call->owned_count; k++) {
+        quern_array_release(call->owned[k]);
+    }
+    call->owned_count = 0;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * specialize: a kernel for particular dtypes and a plan's form. In: a planned call. Out: the
+ * device's function for it. The thing to know: a kernel's list of specializations only grows and is
+ * read without a lock; the lock is taken to add one.
+ */
+#include "engine/engine_internal.h"
+#include <string.h>
+
+/* ---- what a specialization is for ----------------------------------------------------------- */
+
+typedef struct signature_bytes {
+    size_t size;
+    uint8_t bytes[QN_FORM_BYTES + 3 * QUERN_MAX_PARAMETERS];
+} signature_bytes;
+
+/** Everything about a call that shapes its source, as bytes. */
+static void signature_of(signature_bytes *s, const qn_call *call)
+{
+    const qn_signature *signature = &call->kernel->signature;
+    uint8_t *b = s->bytes + call->kernel->kind->form(s->bytes, call);
+    for (uint32_t p = 0; p < signature->count; p++) {
+        const quern_array *a = call->arrays[p];
+        *b++ = (uint8_t)call->types.parameters[p];
+        *b++ = a != NULL;
+        if (a != NULL && signature->parameters[p].raw) {
+            *b++ = (uint8_t)(a->ndim << 1 | a->contiguous);
+        }
+    }
+    s->size = (size_t)(b - s->bytes);
+}
+
+static qn_specialization *find(const quern_kernel *kernel, const signature_bytes *s)
+{
+    qn_specialization *z = atomic_load_explicit(&kernel->specializations, memory_order_acquire);
+    while (z != NULL &&
+           (z->signature_size != s->size || memcmp(z->signature, s->bytes, s->size) != 0)) {
+        z = z->next;
+    }
+    return z;
+}
+
+/* ---- making --------------------------------------------------------------------------------- */
+
+static void specialization_free(qn_specialization *z)
+{
+    if (z != NULL) {
+        qn_free(z->source);
+        qn_free(z);
+    }
+}
+
+static quern_status fill(qn_specialization *z, const qn_call *call)
+{
+    const quern_kernel *kernel = call->kernel;
+    qn_header headers[QN_MAX_HEADERS];
+    size_t header_count = 0;
+    qn_text source = {0};
+    quern_status status = kernel->kind->source(&source, call, headers, &header_count);
+    z->source = qn_text_take(&source);
+    QN_TRY(status);
+    if (z->source == NULL) {
+        return qn_fail_memory("writing the source of a kernel");
+    }
+    qn_module_request request = {
+        .compile = {.source = z->source,
+                    .file_name = "quern_kernel.cu",
+                    .options = kernel->options,
+                    .option_count = kernel->option_count,
+                    .headers = headers,
+                    .header_count = header_count},
+        .name = kernel->name,
+        .user_texts = kernel->texts,
+        .user_text_count = QN_TEXTS,
+    };
+    QN_TRY(qn_module_get(&z->module, kernel->engine, &request));
+    QN_TRY(qn_outputs_judge(kernel));
+    quern_engine *engine = kernel->engine;
+    quern_function_info info;
+    QN_TRY(engine->methods->function_get(engine->device, &z->function, z->module->handle,
+                                         kernel->name));
+    QN_TRY(engine->methods->function_info(engine->device, z->function, &info));
+    z->max_threads = info.max_threads;
+    return QUERN_OK;
+}
+
+quern_status qn_specialize(qn_specialization **out, const qn_call *call)
+{
+    signature_bytes s;
+    signature_of(&s, call);
+    quern_kernel *kernel = call->kernel;
+    *out = find(kernel, &s);
+    if (*out != NULL) {
+        return QUERN_OK;
+    }
+    qn_specialization *z = qn_calloc(1, sizeof *z + s.size);
+    if (z == NULL) {
+        return qn_fail_memory("specializing a kernel");
+    }
+    z->signature_size = s.size;
+    memcpy(z->signature, s.bytes, s.size);
+    quern_status status = fill(z, call);
+    if (status != QUERN_OK) {
+        specialization_free(z);
+        return status;
+    }
+    pthread_mutex_lock(&kernel->lock);
+    *out = find(kernel, &s); /* another thread may have been faster */
+    if (*out == NULL) {
+        z->next = atomic_load_explicit(&kernel->specializations, memory_order_relaxed);
+        atomic_store_explicit(&kernel->specializations, z, memory_order_release);
+        *out = z;
+        z = NULL;
+    }
+    pthread_mutex_unlock(&kernel->lock);
+    specialization_free(z);
+    return QUERN_OK;
+}
+
+void qn_specializations_free(quern_kernel *kernel)
+{
+    qn_specialization *z = atomic_load(&kernel->specializations);
+    while (z != NULL) {
+        qn_specialization *next = z->next;
+        specialization_free(z);
+        z = next;
+    }
+}

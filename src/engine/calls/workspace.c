@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * workspace: device memory in which the blocks of one launch meet, as when several blocks reduce
+ * one output. In: how many bytes, and a stream. Out: memory whose first bytes are as kernels of its
+ * kind expect them. The thing to know: they do with zeros, and with what a launch before left, so a
+ * workspace is cleared once and serves launch after launch of its stream, which keeps them apart in
+ * time. Reductions leave zeros; scans a number of launches, by which they know what is of their
+ * own.
+ */
+#include "engine/engine_internal.h"
+
+#define KEPT     8          /**< workspaces that wait for later launches; more are freed */
+#define LAUNCHES (1u << 30) /**< that one serves: scans count them in 31 bits */
+
+static bool serves(const qn_workspace *w, const void *stream, size_t zeroed, size_t scratch)
+{
+    return w->stream == stream && w->zeroed == zeroed && w->bytes - w->zeroed >= scratch;
+}
+
+/** Take the first that serves out of the engine's list. */
+static qn_workspace *find(quern_engine *engine, const void *stream, size_t zeroed, size_t scratch)
+{
+    pthread_mutex_lock(&engine->workspaces_lock);
+    qn_workspace **link = &engine->workspaces, *found = NULL;
+    while (*link != NULL && !serves(*link, stream, zeroed, scratch)) {
+        link = &(*link)->next;
+    }
+    if (*link != NULL) {
+        found = *link;
+        *link = found->next;
+    }
+    pthread_mutex_unlock(&engine->workspaces_lock);
+    return found;
+}
+
+static quern_status make(qn_workspace *w, quern_engine *engine, void *stream, size_t zeroed,
+                         size_t scratch)
+{
+    *w = (qn_workspace){
+        .engine = engine, .stream = stream, .zeroed = zeroed, .bytes = zeroed + scratch};
+    QN_TRY(engine->methods->allocate(engine->device, &w->pointer, w->bytes, stream));
+    quern_status status = qn_workspace_clear(w);
+    if (status != QUERN_OK) {
+        engine->methods->release(engine->device, w->pointer, w->bytes, stream);
+    }
+    return status;
+}
+
+quern_status qn_workspace_take(qn_workspace **out, quern_engine *engine, void *stream,
+                               size_t zeroed, size_t scratch)
+{
+    *out = find(engine, stream, zeroed, scratch);
+    if (*out != NULL && ++(*out)->launches < LAUNCHES) {
+        return QUERN_OK;
+    }
+    qn_workspace_free(*out);
+    *out = NULL;
+    qn_workspace *w = qn_calloc(1, sizeof *w);
+    if (w == NULL) {
+        return qn_fail_memory("preparing a launch");
+    }
+    quern_status status = make(w, engine, stream, zeroed, scratch);
+    if (status != QUERN_OK) {
+        qn_free(w);
+        return status;
+    }
+    *out = w;
+    return QUERN_OK;
+}
+
+quern_status qn_workspace_clear(qn_workspace *w)
+{
+    static const uint64_t zero[2] = {0, 0};
+    return w->engine->methods->fill(w->engine->device, w->pointer, zero, sizeof zero,
+                                    w->zeroed / sizeof zero, w->stream);
+}
+
+void qn_workspace_put(qn_workspace *w)
+{
+    if (w == NULL) {
+        return;
+    }
+    quern_engine *engine = w->engine;
+    pthread_mutex_lock(&engine->workspaces_lock);
+    w->next = engine->workspaces;
+    engine->workspaces = w;
+    qn_workspace **link = &engine->workspaces;
+    for (int k = 0; k < KEPT && *link != NULL; k++) {
+        link = &(*link)->next;
+    }
+    qn_workspace *oldest = *link; /* NULL, or one too many: puts come one by one */
+    *link = NULL;
+    pthread_mutex_unlock(&engine->workspaces_lock);
+    qn_workspace_free(oldest);
+}
+
+void qn_workspace_free(qn_workspace *w)
+{
+    if (w != NULL) {
+        w->engine->methods->release(w->engine->device, w->pointer, w->bytes, w->stream);
+        qn_free(w);
+    }
+}
+
+void qn_workspaces_forget(quern_engine *engine, const void *stream, bool all)
+{
+    pthread_mutex_lock(&engine->workspaces_lock);
+    qn_workspace **link = &engine->workspaces, *ended = NULL;
+    while (*link != NULL) {
+        qn_workspace *w = *link;
+        if (all || w->stream == stream) {
+            *link = w->next;
+            w->next = ended;
+            ended = w;
+        } else {
+            link = &w->next;
+        }
+    }
+    pthread_mutex_unlock(&engine->workspaces_lock);
+    while (ended != NULL) {
+        qn_workspace *next = ended->next;
+        qn_workspace_free(ended);
+        ended = next;
+    }
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * engine: the one place that sees all stages in order.
+ *
+ *     kernel --bind--> types --plan--> walk --specialize--> source, key, image, function
+ *            --marshal--> parameter block --launch--> done
+ *
+ * A kernel keeps its specializations in a list that only grows, so a call that finds its own takes
+ * no lock. Each file below is one stage.
+ */
+#ifndef QN_ENGINE_H
+#define QN_ENGINE_H
+
+#include "array/array_internal.h"
+#include "array/fold.h"
+#include "array/plan.h"
+#include "base/base.h"
+#include "base/object.h"
+#include "cache/cache_internal.h"
+#include "compile/compile.h"
+#include "device/device_internal.h"
+#include "lang/lang.h"
+
+/* ---- engine.c: one device with a compiler and a cache --------------------------------------- */
+
+struct quern_engine {
+    uint32_t object; /**< QN_OBJECT_ENGINE */
+    atomic_uint references;
+    atomic_flag closed; /**< quern_close() was called */
+    const quern_device_methods *methods;
+    quern_device *device;
+    void *stream; /**< the device's handle */
+    qn_store *store;
+    qn_logger logger;
+    int arch;   /**< compute capability of the device: 90 */
+    int native; /**< the device loads native code */
+    uint32_t processors;
+    pthread_mutex_t workspaces_lock;
+    struct qn_workspace *workspaces; /**< that no launch being queued holds */
+    pthread_mutex_t modules_lock;
+    struct qn_module *modules; /**< loaded images, by key; live as long as the engine */
+    pthread_mutex_t copy_lock;
+    quern_kernel *copy;      /**< copies between layouts; made when first needed */
+    atomic_flag opaque_told; /**< that a source is compiled each time was logged */
+    bool tells_launches;     /**< QUERN_LOG is "debug" */
+    atomic_uint_fast64_t compiled;
+    atomic_uint_fast64_t compile_us;
+};
+
+struct quern_stream {
+    uint32_t object; /**< QN_OBJECT_STREAM */
+    atomic_uint references;
+    atomic_flag freed;    /**< quern_stream_free() was called */
+    quern_engine *engine; /**< retained */
+    void *handle;
+    bool foreign;
+};
+
+/** qn_engine_copy() in the order of `stream`. */
+quern_status qn_engine_copy_on(quern_engine *engine, quern_array *to, quern_array *from,
+                               quern_stream *stream);
+
+/** A structure of the interface whose size is not the library's own: it was not initialised, or is
+ * of another version. `advice`: what to do about it. */
+quern_status qn_size_refuse(const char *type, uint32_t size, size_t expected, const char *advice);
+
+/* At the top of a public function: options, and structures that are to be filled. */
+#define QN_CHECK_OPTIONS(options, type, init)                                                      \
+    do {                                                                                           \
+        if ((options)->size != sizeof(type)) {                                                     \
+            return qn_size_refuse(#type, (options)->size, sizeof(type), "start from " #init);      \
+        }                                                                                          \
+    } while (0)
+#define QN_CHECK_INFO(info, type)                                                                  \
+    do {                                                                                           \
+        QN_CHECK_NOT_NULL(info);                                                                   \
+        if ((info)->size != sizeof(type)) {                                                        \
+            return qn_size_refuse(#type, (info)->size, sizeof(type),                               \
+                                  "set it to sizeof(" #type ")");                                  \
+        }                                                                                          \
+    } while (0)
+
+/* ---- images.c: compiled images of this process, shared by its engines ----------------------- */
+
+/** Called by each engine: the last one to leave frees the images. */
+void qn_images_enter(void);
+void qn_images_leave(void);
+/** A copy of the image of a key made in this process, if there is one. */
+bool qn_images_get(const qn_key *key, const char *compiler, qn_image *out);
+/** Remember a copy; failure to do so is silent. */
+void qn_images_put(const qn_key *key, const char *compiler, const qn_image *image);
+
+/* ---- module_make.c: from source to a loaded module: memory, cache, compiler ----------------- */
+
+typedef enum qn_origin { QN_FROM_MEMORY, QN_FROM_CACHE, QN_COMPILED } qn_origin;
+
+/** One loaded image of an engine. */
+typedef struct qn_module {
+    struct qn_module *next;
+    char hex[33];
+    void *handle; /**< the device's */
+    qn_origin origin;
+    char target[16]; /**< "sm_90", "compute_75" */
+    char *ptx;       /**< when the image is PTX, else NULL */
+    char *warnings;  /**< the compiler's, about the user's texts; "" for none */
+    char **lowered;  /**< the mangled name of each name expression */
+    size_t lowered_count;
+} qn_module;
+
+typedef struct qn_module_request {
+    qn_compile_request compile; /**< arch, kind, line_info, minimal and includes are filled in */
+    const char *name;           /**< of the kernel: for the cache's list */
+    const qn_user_text *user_texts;
+    size_t user_text_count;
+    bool from_user; /**< the whole source is the user's: its file has a name, and it may use all of
+                         CUDA, which takes a little longer */
+    bool piece;     /**< to be linked: kind and relocatable are as they shall be */
+    const struct qn_link_job *link; /**< link this instead of compiling; NULL: compile */
+} qn_module_request;
+
+/** Find or make the module of a request. Thread-safe; one thread compiles, others wait. Borrowed:
+ * it lives as long as the engine. */
+quern_status qn_module_get(qn_module **out, quern_engine *engine, qn_module_request *request);
+void qn_modules_free(quern_engine *engine);
+
+/* ---- kernel.c: definitions ------------------------------------------------------------------ */
+
+typedef struct qn_specialization qn_specialization;
+typedef struct qn_kind qn_kind;
+
+/** The texts that a definition may have. */
+typedef enum qn_text_id {
+    QN_OPERATION,
+    QN_PREAMBLE,
+    QN_LOOP_PREP,
+    QN_AFTER_LOOP,
+    QN_MAP,
+    QN_REDUCE,
+    QN_POST,
+    QN_IDENTITY,
+    QN_REDUCE_TYPE,
+    QN_TEXTS
+} qn_text_id;
+
+/** What a kernel is made of. */
+typedef struct qn_definition {
+    const qn_kind *kind;
+    const char *in, *result, *name;
+    qn_user_text texts[QN_TEXTS]; /**< by qn_text_id; a text may be NULL for none */
+    const char *const *options;
+    uint32_t option_count;
+    bool keep_dims, ordered, exclusive;
+} qn_definition;
+
+struct quern_kernel {
+    uint32_t object; /**< QN_OBJECT_KERNEL */
+    atomic_uint references;
+    const qn_kind *kind;
+    quern_engine *engine; /**< retained */
+    qn_arena arena;       /**< all text below and the signature */
+    qn_signature signature;
+    const char *name;
+    const char *parameter_names[QUERN_MAX_PARAMETERS]; /**< those of the signature, terminated */
+    qn_user_text texts[QN_TEXTS];                      /**< by qn_text_id; "" for none */
+    const char **options;
+    uint32_t option_count;
+    quern_dtype value_dtype; /**< that reduce_type or scan_type names; NONE: it names none */
+    bool has_identity;
+    bool ordered;       /**< values are combined in the order of the axes */
+    bool exclusive;     /**< a scan that leaves out the element itself */
+    bool uses_position; /**< the texts use the position, or those along axes */
+    bool uses_axes;     /**< the texts use `_ind`, `_in_ind` or `_out_ind` */
+    bool keep_dims;
+    bool loops;             /**< the texts have loops */
+    bool uses_atomics;      /**< the texts call atomic functions */
+    const char *unassigned; /**< the first output that nothing assigns; NULL: none */
+    bool assigns_some;      /**< others may be assigned, or are raw */
+    uint32_t heavy;         /**< calls of functions that cost much code */
+    bool uses_by_address[QUERN_MAX_PARAMETERS]; /**< outputs whose address the operation takes */
+    bool uses_reference[QUERN_MAX_PARAMETERS];  /**< raw ones whose elements are referred to */
+    _Atomic(uint64_t) fractions_told; /**< a bit a parameter: that its scalar lost a fraction */
+    pthread_mutex_t lock;             /**< to add a specialization */
+    _Atomic(qn_specialization *) specializations;
+};
+
+/** Check the two lists of parameters of a definition. */
+quern_status qn_check_signature(const char *function, const char *in, const char *result);
+/** Find an output that the kernel surely never assigns (outputs.c), */
+void qn_outputs_study(quern_kernel *kernel);
+/** and refuse the kernel for it, or warn, once the compiler has found nothing else. */
+quern_status qn_outputs_judge(const quern_kernel *kernel);
+/** Make a kernel without resetting the error record. */
+quern_status qn_kernel_new(quern_kernel **out, quern_engine *engine,
+                           const qn_definition *definition);
+/** Free a kernel without releasing its engine. Accepts NULL. */
+void qn_kernel_destroy(quern_kernel *kernel);
+/** True when any of the kernel's texts uses an identifier. */
+bool qn_kernel_uses(const quern_kernel *kernel, const char *name);
+/** True when a text or an option may include a header. */
+bool qn_kernel_includes(const quern_kernel *kernel);
+
+/* ---- resolve.c: the arguments of one call, checked ------------------------------------------ */
+
+/** One call on its way. Large: lives on the stack, and only what is counted is initialised. */
+typedef struct qn_call {
+    quern_kernel *kernel;
+    quern_stream *stream; /**< NULL: the engine's own */
+    uint32_t block_size;  /**< asked for, or 0 */
+    qn_types types;
+    quern_array *arrays[QUERN_MAX_PARAMETERS]; /**< by parameter; NULL for scalars */
+    const quern_value *values;                 /**< by parameter */
+    qn_operand operands[QUERN_MAX_PARAMETERS]; /**< arrays that are not raw: inputs, then outputs */
+    uint8_t operand_parameter[QUERN_MAX_PARAMETERS];
+    uint32_t operand_count;
+    uint32_t input_operands;
+    int ndim;
+    int64_t shape[QUERN_MAX_NDIM], count;
+    uint32_t axes;                                /**< bit k: axis k is reduced, or scanned */
+    quern_array *owned[2 * QUERN_MAX_PARAMETERS]; /**< allocated here: outputs, copies of inputs */
+    uint32_t owned_count;
+    bool dry;      /**< allocate nothing: arrays without memory */
+    bool empty;    /**< nothing to do */
+    bool overlaps; /**< an input was copied because an output overlaps it */
+    bool aliased;
+    size_t zeroed_bytes, scratch_bytes; /**< of the workspace that the launch needs */
+    union {
+        qn_plan plan; /**< elementwise */
+        qn_fold fold; /**< reductions and scans */
+    };
+} qn_call;
+
+/** Check the arguments, bind types, let the kernel's kind plan the walk, and (unless `dry`)
+ * allocate the missing outputs and copy inputs that an output overlaps. qn_call_end must follow,
+ * also after a failure. */
+quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_value *values,
+                           size_t count, const quern_call_options *options, bool dry);
+/** Publish allocated outputs to their `quern_array **`. */
+void qn_call_publish(qn_call *call);
+void qn_call_end(qn_call *call);
+
+/* For the kinds' own planning: */
+
+/** Record a failure that concerns parameter `p`. */
+quern_status qn_call_fail(quern_status status, const qn_call *call, uint32_t p, const char *what);
+/** The loop's shape: what the first `operand_count` operands broadcast to, or the size in the
+ * options when there is none. */
+quern_status qn_call_loop(qn_call *call, uint32_t operand_count, const quern_call_options *options);
+/** Allocate the outputs that the caller did not give, with this shape. */
+quern_status qn_call_outputs(qn_call *call, int ndim, const int64_t *shape);
+/** Refuse outputs that repeat elements, and copy inputs that an output overlaps; exact in-place is
+ * free (call->aliased) where `in_place` allows it. */
+quern_status qn_call_overlaps(qn_call *call, bool in_place);
+/** Bytes that a pack may take: fewer for costly texts, none for those with loops. */
+uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count);
+
+/* ---- kinds: what differs between elementwise kernels, reductions and scans ------------------ */
+
+#define QN_MAX_HEADERS 24
+#define QN_FORM_BYTES  (16 + QUERN_MAX_PARAMETERS)
+
+struct qn_block;
+
+struct qn_kind {
+    const char *position; /**< what the texts call it: "i" */
+    /** Optional: refuse a definition whose signature has been read. */
+    quern_status (*check)(const quern_kernel *kernel);
+    /** Loop shape, outputs, overlaps and plan of a call whose types are bound and whose operands
+     * are collected. */
+    quern_status (*plan)(qn_call *call, const quern_call_options *options);
+    /** What of the plan shapes the source, as at most QN_FORM_BYTES bytes; returns how many. */
+    size_t (*form)(uint8_t *bytes, const qn_call *call);
+    /** Write the source; `headers` (room for QN_MAX_HEADERS) receives what it includes. */
+    quern_status (*source)(qn_text *out, const qn_call *call, qn_header *headers,
+                           size_t *header_count);
+    /** Grid and block; all else is zero. Errors: a block size that the function or the device
+     * cannot have. */
+    quern_status (*geometry)(quern_launch_config *config, const qn_call *call,
+                             const qn_specialization *specialization);
+    /** Where the walk over each operand starts. */
+    char *const *(*bases)(const qn_call *call);
+    /** Pack the parameters that follow those of the signature. */
+    quern_status (*walk)(struct qn_block *block, const qn_call *call);
+    /** The plan, for people. */
+    void (*print)(qn_text *out, const qn_call *call);
+};
+
+extern const qn_kind qn_elementwise_kind; /**< kind_elementwise.c */
+extern const qn_kind qn_reduction_kind;   /**< kind_reduction.c */
+extern const qn_kind qn_scan_kind;        /**< kind_scan.c */
+
+/* ---- fold_call.c: what reductions and scans share ------------------------------------------- */
+
+#define QN_VALUE_BYTES        64    /**< the most that a reduce_type or scan_type may have */
+#define QN_FOLD_COUNTER_BYTES 32768 /**< of a workspace: counters, zero between launches */
+
+/** Refuse a signature without outputs, and parameters from `seen` on, those that `post` sees, that
+ * are called `a` as its value is. */
+quern_status qn_fold_check_signature(const quern_kernel *kernel, uint32_t seen);
+/** Refuse definitions that lack a text. */
+quern_status qn_fold_check_texts(const char *function, const qn_definition *definition);
+/** call->axes from the options: all where they name none.
+ * Errors: QUERN_ERROR_SHAPE for an axis that is out of range or given twice. */
+quern_status qn_call_axes(qn_call *call, const quern_call_options *options);
+/* For a kind: */
+size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call);
+quern_status qn_fold_geometry(quern_launch_config *config, const qn_call *call,
+                              const qn_specialization *specialization);
+char *const *qn_fold_bases(const qn_call *call);
+quern_status qn_fold_walk(struct qn_block *block, const qn_call *call);
+
+/* ---- specialize.c: a kernel for particular dtypes and a plan's form ------------------------- */
+
+struct qn_specialization {
+    qn_specialization *next;
+    void *function;       /**< the device's */
+    uint32_t max_threads; /**< of a block of it */
+    qn_module *module;    /**< borrowed from the engine */
+    char *source;
+    size_t signature_size;
+    uint8_t signature[]; /**< what it is for: see specialize.c */
+};
+
+quern_status qn_specialize(qn_specialization **out, const qn_call *call);
+void qn_specializations_free(quern_kernel *kernel);
+
+/* ---- marshal.c: the parameter block --------------------------------------------------------- */
+
+#define QN_PARAMETER_BYTES 4096 /**< of all parameters of a kernel: the limit of every driver */
+
+typedef struct qn_block {
+    void *pointers[QUERN_MAX_PARAMETERS + 2];
+    uint32_t offsets[QUERN_MAX_PARAMETERS + 2];
+    uint32_t count, used;
+    _Alignas(16) unsigned char bytes[QN_PARAMETER_BYTES];
+} qn_block;
+
+/** Pack arguments and the walk in the order of the generated kernel's parameters: those of the
+ * signature, the walk, and the address of the workspace where there is one. */
+quern_status qn_marshal(qn_block *block, const qn_call *call, void *workspace);
+/** Pack one scalar again. */
+quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t parameter,
+                               quern_dtype dtype, const quern_value *value);
+/** Room for the next parameter. Errors: QUERN_ERROR_NOT_SUPPORTED when the block is full. */
+quern_status qn_block_reserve(unsigned char **out, qn_block *block, const qn_call *call,
+                              uint32_t bytes, uint32_t alignment);
+/** Write one index number, 4 or 8 bytes wide; returns what follows it. */
+unsigned char *qn_put_index(unsigned char *to, bool wide, int64_t value);
+/** Write a quern::divider, 16 bytes. */
+unsigned char *qn_put_divider(unsigned char *to, bool wide, int64_t divisor);
+
+/* ---- workspace.c: memory in which the blocks of a launch meet ------------------------------- */
+
+/** Device memory for one launch at a time. Its first `zeroed` bytes (a multiple of 16) begin as
+ * zeros; kernels of one kind, which alone use that many, leave them as the next expects them. */
+typedef struct qn_workspace {
+    struct qn_workspace *next;
+    quern_engine *engine; /**< not retained: it lives as long as the engine, or a bound call */
+    void *pointer, *stream;
+    size_t zeroed, bytes;
+    uint32_t launches; /**< for which it was taken again */
+} qn_workspace;
+
+/** Take one for a launch on `stream`, or make it: `zeroed` bytes of zeros, then `scratch` bytes. */
+quern_status qn_workspace_take(qn_workspace **out, quern_engine *engine, void *stream,
+                               size_t zeroed, size_t scratch);
+/** Make its first bytes zero again, in the order of its stream: after a launch that failed. */
+quern_status qn_workspace_clear(qn_workspace *workspace);
+/** Give it back for later launches on the same stream, once the launch is queued. Accepts NULL. */
+void qn_workspace_put(qn_workspace *workspace);
+/** Free it, in the order of its stream. Accepts NULL. */
+void qn_workspace_free(qn_workspace *workspace);
+/** Free those that belong to a stream that ends, or (NULL) all. */
+void qn_workspaces_forget(quern_engine *engine, const void *stream, bool all);
+
+/* ---- call.c, bound.c, explain_call.c -------------------------------------------------------- */
+
+/** Make ready to launch: grid, parameters, and a workspace where one is needed, which is the
+ * caller's to give back or to free, else NULL. */
+quern_status qn_call_pack(qn_block *block, quern_launch_config *config, qn_workspace **workspace,
+                          const qn_call *call, const qn_specialization *specialization);
+/** What quern_call_n() does, without resetting the error record. */
+quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,
+                         const quern_call_options *options);
+
+/* ---- tell.c: what an engine does, as messages ----------------------------------------------- */
+
+void qn_tell_opened(quern_engine *engine, const quern_device_info *info);
+/** Where the image of `module` came from. */
+void qn_tell_image(quern_engine *engine, const char *name, const qn_module *module,
+                   const qn_image *image);
+void qn_tell_compiled(quern_engine *engine, const char *name, double ms);
+/** Only where engine->tells_launches. */
+void qn_tell_launch(quern_engine *engine, const char *name, const quern_launch_config *config);
+
+/* ---- failure_place.c, subject.c: where in a user's text a kernel failed, and about what ----- */
+
+/** What a launch was made of. */
+typedef struct qn_failure {
+    const qn_user_text *texts; /**< of the user */
+    size_t text_count;
+    /** Name and array of the kernel's parameter `index`: an empty name where it has none, NULL
+     * where it is no array, as the walk's. */
+    void (*argument)(const void *context, uint32_t index, qn_str *name, const quern_array **array);
+    const void *context;
+} qn_failure;
+
+/** After a failed launch: turn the place that the device recorded, if it is in one of the texts,
+ * into a span, and what the message says of a parameter into its name and element. */
+void qn_explain_failure(const qn_failure *about);
+
+/** After a module was refused that uses what nothing defines: its name as the user wrote it, and
+ * the place in one of the texts as a span. */
+void qn_explain_undefined(const qn_user_text *texts, size_t count);
+
+/** The number in C order of the element that was accessed, or would be there behind the array's
+ * ends; INT64_MIN where there is none. */
+int64_t qn_subject_element(const qn_error_subject *subject, const quern_array *array);
+/** Let the message say the argument's name (empty: its number) and the element. */
+void qn_explain_subject(const qn_error_subject *subject, qn_str name, const quern_array *array);
+
+#endif /* QN_ENGINE_H */

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * function: the functions of a module, found by name, and their facts. In: a module and a name.
+ * Out: a quern_function that knows the size of each of its parameters. It keeps its module alive.
+ */
+#include "engine/modules/modules.h"
+#include <string.h>
+
+/* ---- making --------------------------------------------------------------------------------- */
+
+/** Ask the device once for what every call needs. */
+static quern_status read_parameters(quern_function *function)
+{
+    quern_engine *engine = function->module->engine;
+    for (uint32_t k = 0; k < function->parameter_count; k++) {
+        QN_TRY(engine->methods->function_parameter(engine->device, function->handle, k,
+                                                   &function->parameters[k].offset,
+                                                   &function->parameters[k].bytes));
+    }
+    return QUERN_OK;
+}
+
+static quern_status function_new(quern_function **out, quern_module *module, void *handle,
+                                 const char *name)
+{
+    quern_engine *engine = module->engine;
+    quern_function_info info = {.size = sizeof info};
+    QN_TRY(engine->methods->function_info(engine->device, handle, &info));
+    uint32_t known = info.parameter_count != UINT32_MAX ? info.parameter_count : 0;
+    quern_function *function =
+        qn_calloc(1, sizeof *function + known * sizeof function->parameters[0]);
+    char *copy = qn_strdup(name);
+    if (function == NULL || copy == NULL) {
+        qn_free(function);
+        qn_free(copy);
+        return qn_fail_memory("looking up a function");
+    }
+    atomic_init(&function->references, 1);
+    function->name = copy;
+    function->handle = handle;
+    function->parameter_count = info.parameter_count;
+    function->module = quern_module_retain(module);
+    function->object = QN_OBJECT_FUNCTION;
+    quern_status status = known > 0 ? read_parameters(function) : QUERN_OK;
+    if (status != QUERN_OK) {
+        quern_function_release(function);
+        return status;
+    }
+    *out = function;
+    return QUERN_OK;
+}
+
+static quern_status get(void *context, quern_module *module, const char *own)
+{
+    quern_engine *engine = module->engine;
+    return engine->methods->function_get(engine->device, context, module->loaded->handle, own);
+}
+
+quern_status quern_module_function(quern_function **out, quern_module *module, const char *name)
+{
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(module, QN_OBJECT_MODULE);
+    QN_CHECK_NOT_NULL(name);
+    void *handle;
+    QN_TRY(qn_module_find(module, "function", name, get, &handle,
+                          module->engine->methods->module_functions));
+    return function_new(out, module, handle, name);
+}
+
+/* ---- references ----------------------------------------------------------------------------- */
+
+quern_function *quern_function_retain(quern_function *function)
+{
+    if (qn_object_is(function, QN_OBJECT_FUNCTION)) {
+        atomic_fetch_add_explicit(&function->references, 1, memory_order_relaxed);
+    }
+    return function;
+}
+
+void quern_function_release(quern_function *function)
+{
+    if (qn_object_can_free(__func__, function, QN_OBJECT_FUNCTION) &&
+        atomic_fetch_sub_explicit(&function->references, 1, memory_order_acq_rel) == 1) {
+        quern_module *module = function->module;
+        qn_object_end(&function->object);
+        qn_free(function->name);
+        qn_free(function);
+        quern_module_release(module);
+    }
+}
+
+/* ---- facts ---------------------------------------------------------------------------------- */
+
+quern_status quern_function_get_info(quern_function *function, quern_function_info *info)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(function, QN_OBJECT_FUNCTION);
+    QN_CHECK_INFO(info, quern_function_info);
+    quern_engine *engine = function->module->engine;
+    QN_TRY(engine->methods->function_info(engine->device, function->handle, info));
+    info->size = sizeof *info;
+    return QUERN_OK;
+}
+
+quern_status quern_function_parameter(quern_function *function, uint32_t index, uint64_t *offset,
+                                      uint64_t *bytes)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(function, QN_OBJECT_FUNCTION);
+    QN_CHECK_NOT_NULL(offset);
+    QN_CHECK_NOT_NULL(bytes);
+    *offset = *bytes = 0;
+    if (function->parameter_count == UINT32_MAX) {
+        return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
+                       "this driver does not tell the parameters of a function; one for CUDA 12.4 "
+                       "or newer does");
+    }
+    if (index >= function->parameter_count) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "%s has no parameter %u: it has %u, counted from 0", function->name, index,
+                       function->parameter_count);
+    }
+    *offset = function->parameters[index].offset;
+    *bytes = function->parameters[index].bytes;
+    return QUERN_OK;
+}
+
+quern_status quern_function_set(quern_function *function, quern_function_property property,
+                                int32_t value)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(function, QN_OBJECT_FUNCTION);
+    static const struct {
+        quern_function_property property;
+        int32_t least, most;
+        const char *name;
+    } properties[] = {
+        {QUERN_FUNCTION_SHARED_CARVEOUT, -1, 100, "the carveout of shared memory"},
+        {QUERN_FUNCTION_NON_PORTABLE_CLUSTER, 0, 1,
+         "the property of clusters that are not portable"},
+    };
+    for (size_t k = 0; k < QN_COUNT(properties); k++) {
+        if (properties[k].property != property) {
+            continue;
+        }
+        if (value < properties[k].least || value > properties[k].most) {
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%s is %d, allowed are %d to %d",
+                           properties[k].name, value, properties[k].least, properties[k].most);
+        }
+        quern_engine *engine = function->module->engine;
+        return engine->methods->function_set(engine->device, function->handle, property, value);
+    }
+    return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%d is no quern_function_property", (int)property);
+}
+
+quern_status quern_function_occupancy(uint32_t *blocks, quern_function *function,
+                                      uint32_t block_threads, uint32_t shared_bytes)
+{
+    qn_error_reset();
+    QN_CHECK_NOT_NULL(blocks);
+    *blocks = 0;
+    QN_CHECK_OBJECT(function, QN_OBJECT_FUNCTION);
+    quern_engine *engine = function->module->engine;
+    return engine->methods->occupancy(engine->device, function->handle, block_threads, shared_bytes,
+                                      blocks);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * module_find: a function or a variable of a module, by any name that a user may give it. In: the
+ * name, and the slots of the device that find and list. Out: what `get` found, or the names that
+ * there are. The thing to know: all names are listed only when the name itself is not there,
+ * because a driver may have to load every function for it.
+ */
+#include "engine/modules/modules.h"
+#include <string.h>
+
+/** Fill `names->own` with all that the device lists; it stays NULL where the device does not say.
+ */
+static quern_status read_names(qn_names *names, quern_module *module, qn_name_lister list,
+                               qn_arena *arena)
+{
+    quern_device *device = module->engine->device;
+    size_t count = SIZE_MAX;
+    if (list != NULL) {
+        QN_TRY(list(device, module->loaded->handle, &count, NULL, 0));
+    }
+    if (count == SIZE_MAX) {
+        return QUERN_OK;
+    }
+    const char **own = qn_arena_alloc(arena, (count + 1) * sizeof *own);
+    if (own == NULL) {
+        return qn_fail_memory("looking up a name");
+    }
+    if (count > 0) {
+        QN_TRY(list(device, module->loaded->handle, &count, own, count));
+    }
+    names->own = own;
+    names->count = count;
+    return QUERN_OK;
+}
+
+/** The name is that of a template in the module's source: code there is of its instances alone. */
+static bool refuse_template(const quern_module *module, const char *name)
+{
+    qn_text example = {0};
+    bool is = false;
+    for (size_t t = 0; t < module->text_count && !is; t++) {
+        is = qn_source_instance(&example, module->texts[t].text, name);
+    }
+    if (is && !example.failed) {
+        qn_fail(QUERN_ERROR_NAME,
+                "'%s' is a template, and a module has code only for the instances that were asked "
+                "for: give the whole name expression, such as '%s'",
+                name, example.data);
+    }
+    qn_text_free(&example);
+    return is;
+}
+
+/** The name was not found as it is: look among all. */
+static quern_status find_among_all(qn_names *names, quern_module *module, const char *name,
+                                   qn_name_getter get, void *context, qn_name_lister list)
+{
+    qn_arena arena = {0};
+    quern_status status = read_names(names, module, list, &arena);
+    if (status == QUERN_OK && names->own == NULL) {
+        status = QUERN_ERROR_NAME; /* as the device has explained */
+    } else if (status == QUERN_OK) {
+        const char *own = qn_name_find(names, name);
+        status = own != NULL                     ? get(context, module, own)
+                 : refuse_template(module, name) ? QUERN_ERROR_NAME
+                                                 : qn_name_refuse(names, name);
+    }
+    qn_arena_free(&arena);
+    return status;
+}
+
+quern_status qn_module_find(quern_module *module, const char *what, const char *name,
+                            qn_name_getter get, void *context, qn_name_lister list)
+{
+    qn_names names = {
+        .what = what,
+        .expressions = module->expressions,
+        .lowered = (const char *const *)module->loaded->lowered,
+        .expression_count = QN_MIN(module->expression_count, module->loaded->lowered_count),
+    };
+    const char *lowered = qn_name_find(&names, name);
+    quern_status status = get(context, module, lowered != NULL ? lowered : name);
+    return status == QUERN_ERROR_NAME ? find_among_all(&names, module, name, get, context, list)
+                                      : status;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * module: from a request to a loaded module. In: what to compile or to link. Out: a module. Those
+ * of kernels are the engine's, one a key, and live as long as it does; those of users are loaded
+ * for each of them, from the same images. The thing to know: one thread in the process makes a key;
+ * others that want it wait, then find it.
+ */
+#include "engine/modules/modules.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the engine's table --------------------------------------------------------------------- */
+
+static qn_module *find_module(quern_engine *engine, const char *hex)
+{
+    pthread_mutex_lock(&engine->modules_lock);
+    qn_module *m = engine->modules;
+    while (m != NULL && strcmp(m->hex, hex) != 0) {
+        m = m->next;
+    }
+    pthread_mutex_unlock(&engine->modules_lock);
+    return m;
+}
+
+static void add_module(quern_engine *engine, qn_module *m)
+{
+    pthread_mutex_lock(&engine->modules_lock);
+    m->next = engine->modules;
+    engine->modules = m;
+    pthread_mutex_unlock(&engine->modules_lock);
+}
+
+void qn_modules_free(quern_engine *engine)
+{
+    for (qn_module *m = engine->modules, *next; m != NULL; m = next) {
+        next = m->next;
+        qn_module_free(engine, m);
+    }
+    engine->modules = NULL;
+}
+
+/* ---- images to modules ---------------------------------------------------------------------- */
+
+void qn_module_free(quern_engine *engine, qn_module *m)
+{
+    if (m == NULL) {
+        return;
+    }
+    if (m->handle != NULL) {
+        engine->methods->module_free(engine->device, m->handle);
+    }
+    for (size_t k = 0; k < m->lowered_count; k++) {
+        qn_free(m->lowered[k]);
+    }
+    qn_free(m->lowered);
+    qn_free(m->ptx);
+    qn_free(m->warnings);
+    qn_free(m);
+}
+
+/** What is kept of an image besides what the device makes of it. */
+static bool keep(qn_module *m, const qn_image *image)
+{
+    if (image->kind == QN_IMAGE_PTX) {
+        m->ptx = qn_strndup(image->data, image->size);
+        if (m->ptx == NULL) {
+            return false;
+        }
+    }
+    m->warnings = qn_strdup(image->log != NULL ? image->log : "");
+    if (m->warnings == NULL) {
+        return false;
+    }
+    m->lowered = qn_calloc(image->lowered_count + 1, sizeof *m->lowered);
+    for (size_t k = 0; m->lowered != NULL && k < image->lowered_count; k++) {
+        m->lowered[k] = qn_strdup(image->lowered[k]);
+        if (m->lowered[k] == NULL) {
+            return false;
+        }
+        m->lowered_count++;
+    }
+    return m->lowered != NULL;
+}
+
+quern_status qn_module_load(qn_module **out, quern_engine *engine, const qn_image *image)
+{
+    *out = NULL;
+    qn_module *m = qn_calloc(1, sizeof *m);
+    if (m == NULL) {
+        return qn_fail_memory("loading a module");
+    }
+    quern_status status =
+        keep(m, image)
+            ? engine->methods->module_load(engine->device, &m->handle,
+                                           (quern_image_kind)image->kind, image->data, image->size)
+            : qn_fail_memory("loading a module");
+    if (status != QUERN_OK) {
+        qn_module_free(engine, m);
+        return status;
+    }
+    *out = m;
+    return QUERN_OK;
+}
+
+/* ---- loading what was made ------------------------------------------------------------------ */
+
+static quern_status load(qn_module **out, const qn_making *m, const qn_image *image,
+                         qn_origin origin)
+{
+    QN_TRY(qn_module_load(out, m->engine, image));
+    memcpy((*out)->hex, m->key.hex, sizeof(*out)->hex);
+    (*out)->origin = origin;
+    snprintf((*out)->target, sizeof(*out)->target,
+             image->kind == QN_IMAGE_PTX ? "compute_%d" : "sm_%d", m->request->compile.arch);
+    qn_tell_image(m->engine, m->request->name, *out, image);
+    return QUERN_OK;
+}
+
+/** An image that was made before. One on disk that the device rejects is deleted there and made
+ * anew. */
+static bool load_known(qn_module **out, qn_making *m)
+{
+    qn_image image;
+    qn_origin origin;
+    if (!qn_making_find(m, &image, &origin)) {
+        return false;
+    }
+    quern_status status = load(out, m, &image, origin);
+    if (status == QUERN_OK && origin == QN_FROM_CACHE) {
+        qn_images_put(&m->key, m->compiler.build_id, &image);
+    } else if (status == QUERN_ERROR_IMAGE && origin == QN_FROM_CACHE) {
+        qn_log(&m->engine->logger, QN_WARN,
+               "the device rejected a cached image (%s); compiling it again", m->key.hex);
+        qn_store_reject(m->engine->store, &m->key, m->compiler.build_id);
+    }
+    qn_image_free(&image);
+    if (status != QUERN_OK) {
+        qn_error_reset();
+    }
+    return status == QUERN_OK;
+}
+
+static quern_status load_new(qn_module **out, qn_making *m)
+{
+    bool changed;
+    QN_TRY(qn_making_settle(m, &changed));
+    if (changed && load_known(out, m)) {
+        return QUERN_OK;
+    }
+    qn_image image;
+    QN_TRY(qn_making_produce(m, &image));
+    quern_status status = load(out, m, &image, QN_COMPILED);
+    if (status == QUERN_OK) {
+        qn_making_keep(m, &image);
+    }
+    qn_image_free(&image);
+    return status;
+}
+
+static quern_status known_or_new(qn_module **out, qn_making *m)
+{
+    return load_known(out, m) ? QUERN_OK : load_new(out, m);
+}
+
+/* ---- modules of the engine, and of users ---------------------------------------------------- */
+
+static qn_module *find_shared(const qn_making *m)
+{
+    return m->opaque ? NULL : find_module(m->engine, m->key.hex);
+}
+
+static quern_status make_shared(qn_module **out, qn_making *m)
+{
+    for (;;) {
+        *out = find_shared(m);
+        if (*out != NULL) {
+            return QUERN_OK;
+        }
+        qn_once *once;
+        if (!qn_once_begin(&once, &m->key, m->compiler.build_id)) {
+            continue;
+        }
+        *out = find_shared(m);
+        quern_status status = QUERN_OK;
+        if (*out == NULL) {
+            status = known_or_new(out, m);
+            if (status == QUERN_OK) {
+                add_module(m->engine, *out);
+            }
+        }
+        qn_once_done(once);
+        return status;
+    }
+}
+
+static quern_status make_own(qn_module **out, qn_making *m)
+{
+    qn_once *once;
+    while (!qn_once_begin(&once, &m->key, m->compiler.build_id)) {
+    }
+    quern_status status = known_or_new(out, m);
+    qn_once_done(once);
+    return status;
+}
+
+static quern_status make_by(quern_status (*make)(qn_module **, qn_making *), qn_module **out,
+                            quern_engine *engine, qn_module_request *request)
+{
+    qn_making m;
+    *out = NULL;
+    quern_status status = qn_making_begin(&m, engine, request);
+    if (status == QUERN_OK) {
+        status = make(out, &m);
+    }
+    if (status == QUERN_ERROR_LINK) {
+        qn_explain_undefined(request->user_texts, request->user_text_count);
+    }
+    qn_making_end(&m);
+    return status;
+}
+
+quern_status qn_module_get(qn_module **out, quern_engine *engine, qn_module_request *request)
+{
+    return make_by(make_shared, out, engine, request);
+}
+
+quern_status qn_module_make(qn_module **out, quern_engine *engine, qn_module_request *request)
+{
+    return make_by(make_own, out, engine, request);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * modules: what programs bring themselves: CUDA source and images, and the functions and globals in
+ * them (quern/module.h).
+ *
+ *     source --make--> image, module --find--> function --check arguments--> launch
+ *
+ * The thing to know: kernels' modules are the engine's, one a key, and live as long as it does;
+ * each user's module is loaded for itself, from an image that all share. So two modules of one
+ * source have two sets of globals, and one that is released is unloaded.
+ */
+#ifndef QN_MODULES_H
+#define QN_MODULES_H
+
+#include "engine/engine_internal.h"
+
+/* ---- making.c: from a request to an image: memory, cache, compiler -------------------------- */
+
+/** An image on its way. */
+typedef struct qn_making {
+    quern_engine *engine;
+    qn_module_request *request;
+    qn_includes includes;
+    qn_key key;
+    qn_compiler_identity compiler;
+    bool opaque; /**< the key does not cover all that is included: made each time, kept nowhere */
+} qn_making;
+
+/** Fill in the request and make its key. qn_making_end() must follow, also after a failure. */
+quern_status qn_making_begin(qn_making *making, quern_engine *engine, qn_module_request *request);
+void qn_making_end(qn_making *making);
+/** An image of this key made before, in this process or on this machine; never when opaque. */
+bool qn_making_find(const qn_making *making, qn_image *image, qn_origin *origin);
+/** Before something is made: a compiler that is older than the GPU can only make PTX for it; then
+ * the key becomes that of this PTX, and *changed is true. */
+quern_status qn_making_settle(qn_making *making, bool *changed);
+/** Compile or link. */
+quern_status qn_making_produce(qn_making *making, qn_image *out);
+/** Remember an image in memory and on disk, unless opaque. */
+void qn_making_keep(const qn_making *making, const qn_image *image);
+/** All of this, for an image that is not loaded: one thread makes it, others wait. */
+quern_status qn_image_make(qn_image *out, quern_engine *engine, qn_module_request *request);
+
+/* ---- module_make.c: loaded images ----------------------------------------------------------- */
+
+/** Find or make the image of a request, as qn_module_get() does, and load it anew. Free it with
+ * qn_module_free(). */
+quern_status qn_module_make(qn_module **out, quern_engine *engine, qn_module_request *request);
+/** Load an image that is there. Free it with qn_module_free(). */
+quern_status qn_module_load(qn_module **out, quern_engine *engine, const qn_image *image);
+/** Unload. Accepts NULL. */
+void qn_module_free(quern_engine *engine, qn_module *module);
+
+/* ---- user_names.c: a user's names and the image's ------------------------------------------- */
+
+typedef struct qn_names {
+    const char *what;       /**< "function" or "global", for messages */
+    const char *const *own; /**< as the image has them, mangled where they are not extern "C" */
+    size_t count;
+    const char *const *expressions; /**< name expressions, and what the compiler made of each */
+    const char *const *lowered;
+    size_t expression_count;
+} qn_names;
+
+/** The image's name of what the user calls `name`: of a name expression, exactly, or the only one
+ * with this plain name. NULL when there is none, or more than one. */
+const char *qn_name_find(const qn_names *names, const char *name);
+/** After qn_name_find(): why not, and the names that there are. */
+quern_status qn_name_refuse(const qn_names *names, const char *name);
+/** "ns::scale" of "_ZN2ns5scaleIdEEvPT_". False when it is not mangled, or not so simply. */
+bool qn_plain_name(qn_text *out, const char *own);
+
+/* ---- user_module.c: making and releasing modules -------------------------------------------- */
+
+struct quern_module {
+    uint32_t object; /**< QN_OBJECT_MODULE */
+    atomic_uint references;
+    quern_engine *engine; /**< retained */
+    qn_module *loaded;    /**< its own */
+    qn_arena arena;       /**< all text below */
+    const char **expressions;
+    size_t expression_count;
+    qn_user_text *texts; /**< what messages may point into: the source and the headers in memory */
+    size_t text_count;
+};
+
+/** A slot of the device that lists the names of a module. */
+typedef quern_status (*qn_name_lister)(quern_device *device, void *module, size_t *count,
+                                       const char **names, size_t capacity);
+/** A slot of the device that finds something by the image's name; QUERN_ERROR_NAME: it is not
+ * there. */
+typedef quern_status (*qn_name_getter)(void *context, quern_module *module, const char *own);
+
+/** Find what the user calls `name`: by its name expression, exactly, or by its plain name among
+ * those of `list` (NULL: the device has no such slot). Errors: QUERN_ERROR_NAME with the names
+ * there are. */
+quern_status qn_module_find(quern_module *module, const char *what, const char *name,
+                            qn_name_getter get, void *context, qn_name_lister list);
+
+/** Check a user's options. */
+quern_status qn_module_options_check(const quern_module_options *options);
+/** A module that is still to be loaded; and publish it once it is, or drop it. */
+quern_status qn_user_module_begin(quern_module **out, quern_engine *engine);
+quern_status qn_user_module_end(quern_module **out, quern_module *module, quern_status status);
+/** Keep copies of the name expressions, for look-ups, and of `count` texts and then the headers in
+ * memory, for messages. */
+quern_status qn_user_module_keep(quern_module *module, const qn_user_text *texts, size_t count,
+                                 const quern_module_options *options);
+
+/* ---- module_link.c: several pieces to one module -------------------------------------------- */
+
+/** What is linked. */
+typedef struct qn_link_job {
+    const quern_link_input *inputs;
+    size_t count;
+    const quern_module_options *options;
+    qn_image_kind pieces; /**< what sources are compiled to: QN_IMAGE_LTO_IR or QN_IMAGE_CUBIN */
+} qn_link_job;
+
+/** The key of what is linked, of which only arch, kind and line_info are looked at in the request.
+ * *opaque becomes true when one of the sources is. */
+quern_status qn_linked_key(qn_key *out, bool *opaque, quern_engine *engine,
+                           const qn_module_request *request);
+quern_status qn_linked_image(qn_image *out, quern_engine *engine, const qn_module_request *request);
+
+/* ---- function.c: functions of a module ------------------------------------------------------ */
+
+typedef struct qn_function_parameter {
+    uint64_t offset, bytes;
+} qn_function_parameter;
+
+struct quern_function {
+    uint32_t object; /**< QN_OBJECT_FUNCTION */
+    atomic_uint references;
+    quern_module *module;               /**< retained */
+    void *handle;                       /**< the device's */
+    char *name;                         /**< as the user asked for it */
+    uint32_t parameter_count;           /**< UINT32_MAX: the driver does not tell */
+    qn_function_parameter parameters[]; /**< as many, where it does */
+};
+
+#endif /* QN_MODULES_H */

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * source: what the sources of all kinds of kernels share: the headers that a text needs, the type
+ * letters, the user's texts under their own names, the parameters of the signature. In: a call
+ * whose types are bound and whose walk is planned. Out: parts of the source, and the whole once a
+ * kind has filled the holes of its template. The thing to know: names that begin with `_quern_` are
+ * ours; a snippet cannot have them.
+ */
+#include "engine/source/source.h"
+#include "embedded/templates.h"
+
+/* ---- headers: only those that a kernel uses ------------------------------------------------- */
+
+static const qn_header all_headers[QN_HEADER_COUNT] = {
+    [QN_HEADER_TYPES] = {"quern/types.cuh", qn_embedded_types_cuh},
+    [QN_HEADER_INDEX] = {"quern/index.cuh", qn_embedded_index_cuh},
+    [QN_HEADER_PACK] = {"quern/pack.cuh", qn_embedded_pack_cuh},
+    [QN_HEADER_RAW] = {"quern/raw.cuh", qn_embedded_raw_cuh},
+    [QN_HEADER_BOOL] = {"quern/bool.cuh", qn_embedded_bool_cuh},
+    [QN_HEADER_HALF] = {"quern/half.cuh", qn_embedded_half_cuh},
+    [QN_HEADER_COMPLEX] = {"quern/complex.cuh", qn_embedded_complex_cuh},
+    [QN_HEADER_COMPLEX_MATH] = {"quern/complex_math.cuh", qn_embedded_complex_math_cuh},
+    [QN_HEADER_COMPLEX_EXP] = {"quern/complex_exp.cuh", qn_embedded_complex_exp_cuh},
+    [QN_HEADER_COMPLEX_LOG] = {"quern/complex_log.cuh", qn_embedded_complex_log_cuh},
+    [QN_HEADER_COMPLEX_POW] = {"quern/complex_pow.cuh", qn_embedded_complex_pow_cuh},
+    [QN_HEADER_COMPLEX_INVERSE] = {"quern/complex_inverse.cuh", qn_embedded_complex_inverse_cuh},
+    [QN_HEADER_MINMAX] = {"quern/minmax.cuh", qn_embedded_minmax_cuh},
+    [QN_HEADER_ATOMIC] = {"quern/atomic.cuh", qn_embedded_atomic_cuh},
+    [QN_HEADER_MATH] = {"quern/math.cuh", qn_embedded_math_cuh},
+    [QN_HEADER_FOLD] = {"quern/fold.cuh", qn_embedded_fold_cuh},
+    [QN_HEADER_SCAN] = {"quern/scan.cuh", qn_embedded_scan_cuh},
+};
+
+static bool uses_dtype_kind(const qn_call *call, bool (*is)(const qn_dtype_info *))
+{
+    for (uint32_t p = 0; p < call->kernel->signature.count; p++) {
+        if (is(qn_dtype_find(call->types.parameters[p]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_complex(const qn_dtype_info *info)
+{
+    return info->kind == QN_KIND_COMPLEX;
+}
+
+static bool is_half(const qn_dtype_info *info)
+{
+    return info->kind == QN_KIND_FLOAT && info->size == 2;
+}
+
+static bool is_bool(const qn_dtype_info *info)
+{
+    return info->kind == QN_KIND_BOOL;
+}
+
+static bool uses_any(const quern_kernel *kernel, const char *const *names)
+{
+    for (; *names != NULL; names++) {
+        if (qn_kernel_uses(kernel, *names)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_raw(const quern_kernel *kernel)
+{
+    for (uint32_t p = 0; p < kernel->signature.count; p++) {
+        if (kernel->signature.parameters[p].raw) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** The headers with those functions of complex numbers that a text names, and what they include. */
+static unsigned complex_headers(const quern_kernel *k)
+{
+    static const char *const math[] = {"abs",      "arg",  "polar", "proj", "isnan", "isinf",
+                                       "isfinite", "rint", "min",   "max",  "sqrt",  NULL};
+    static const char *const exp[] = {"exp", "expm1", "sinh", "cosh", "tanh",
+                                      "sin", "cos",   "tan",  NULL};
+    static const char *const log[] = {"log", "log2", "log10", "log1p", NULL};
+    static const char *const inverse[] = {"asin", "acos", "atan", "asinh", "acosh", "atanh", NULL};
+    static const char *const pow[] = {"pow", NULL};
+    const struct {
+        const char *const *names;
+        unsigned headers;
+    } groups[] = {
+        {math, 1u << QN_HEADER_COMPLEX_MATH},
+        {exp, 1u << QN_HEADER_COMPLEX_EXP},
+        {log, 1u << QN_HEADER_COMPLEX_LOG},
+        {inverse, 1u << QN_HEADER_COMPLEX_LOG | 1u << QN_HEADER_COMPLEX_INVERSE},
+        {pow,
+         1u << QN_HEADER_COMPLEX_EXP | 1u << QN_HEADER_COMPLEX_LOG | 1u << QN_HEADER_COMPLEX_POW},
+    };
+    unsigned set = 1u << QN_HEADER_COMPLEX;
+    for (size_t g = 0; g < QN_COUNT(groups); g++) {
+        set |= uses_any(k, groups[g].names) ? groups[g].headers : 0;
+    }
+    return set;
+}
+
+/** Which headers the texts and types of the call need, as a set of bits. */
+static unsigned needed_headers(const qn_call *call)
+{
+    static const char *const complex_names[] = {"complex", NULL};
+    static const char *const half_names[] = {"float16", "bfloat16", NULL};
+    static const char *const minmax_names[] = {"min", "max", NULL};
+    const quern_kernel *k = call->kernel;
+    unsigned set = 1u << QN_HEADER_TYPES;
+    if (has_raw(k)) {
+        set |= 1u << QN_HEADER_RAW;
+    }
+    if (uses_dtype_kind(call, is_bool)) {
+        set |= 1u << QN_HEADER_BOOL;
+    }
+    if (uses_dtype_kind(call, is_half) || uses_any(k, half_names)) {
+        set |= 1u << QN_HEADER_HALF;
+    }
+    if (uses_dtype_kind(call, is_complex) || uses_any(k, complex_names)) {
+        set |= complex_headers(k);
+    }
+    if (uses_any(k, minmax_names)) {
+        set |= 1u << QN_HEADER_MINMAX;
+    }
+    if (k->uses_atomics) {
+        set |= 1u << QN_HEADER_ATOMIC;
+    }
+    return set;
+}
+
+static void includes_hole(qn_text *out, unsigned set)
+{
+    for (unsigned h = 0; h < QN_HEADER_COUNT; h++) {
+        if (set >> h & 1) {
+            qn_text_printf(out, "#include <%s>\n", all_headers[h].name);
+        }
+    }
+}
+
+/* ---- parts ---------------------------------------------------------------------------------- */
+
+static void types_hole(qn_text *out, const qn_call *call)
+{
+    const qn_signature *s = &call->kernel->signature;
+    for (uint32_t l = 0; l < s->letter_count; l++) {
+        qn_text_printf(out, "typedef %s %c;\n", qn_dtype_find(call->types.letters[l])->c_name,
+                       s->letters[l]);
+    }
+}
+
+void qn_source_user(qn_text *out, const qn_call *call, qn_text_id id)
+{
+    const qn_user_text *text = &call->kernel->texts[id];
+    if (text->text[0] != '\0') {
+        qn_source_closed(out, call, id, "");
+    }
+}
+
+void qn_source_closed(qn_text *out, const qn_call *call, qn_text_id id, const char *close)
+{
+    const qn_user_text *text = &call->kernel->texts[id];
+    qn_text_printf(out, "#line 1 \"%s\"\n%s\n%s\n#line 1 \"" QN_AFTER "%s>\"\n", text->file_name,
+                   text->text, close, text->file_name);
+}
+
+const char *qn_source_index(bool wide)
+{
+    return wide ? "long long" : "int";
+}
+
+static void raw_type(qn_text *out, const qn_call *call, uint32_t p)
+{
+    const quern_array *a = call->arrays[p];
+    const qn_parameter *parameter = &call->kernel->signature.parameters[p];
+    bool boolean = call->types.parameters[p] == QUERN_BOOL && !call->kernel->uses_reference[p];
+    qn_text_printf(out, "quern::raw_array<%s%s, %d, %s>", parameter->output ? "" : "const ",
+                   boolean ? "quern::boolean" : qn_source_type(call, p), a->ndim,
+                   a->contiguous ? "true" : "false");
+}
+
+void qn_source_parameters(qn_text *out, const qn_call *call, bool restricted)
+{
+    const qn_signature *s = &call->kernel->signature;
+    for (uint32_t p = 0; p < s->count; p++) {
+        const qn_parameter *q = &s->parameters[p];
+        if (call->arrays[p] == NULL) {
+            qn_text_printf(out, "const %s %.*s, ", qn_source_type(call, p), (int)q->name.length,
+                           q->name.data);
+        } else if (q->raw) {
+            qn_text_puts(out, "const ");
+            raw_type(out, call, p);
+            qn_text_printf(out, " %.*s, ", (int)q->name.length, q->name.data);
+        } else {
+            qn_text_printf(out, "%s%s *%s_quern_a%u, ", q->output ? "" : "const ",
+                           qn_source_type(call, p), restricted ? "__restrict__ " : "", p);
+        }
+    }
+}
+
+static bool is_bool_operand(const qn_call *call, uint32_t k)
+{
+    return call->types.parameters[call->operand_parameter[k]] == QUERN_BOOL;
+}
+
+void qn_source_read_begin(qn_text *out, const qn_call *call, uint32_t k)
+{
+    qn_text_puts(out, is_bool_operand(call, k) ? "quern::truth(&" : "");
+}
+
+void qn_source_read_end(qn_text *out, const qn_call *call, uint32_t k)
+{
+    qn_text_puts(out, is_bool_operand(call, k) ? ")" : "");
+}
+
+void qn_source_operands(qn_text *out, const qn_call *call, uint32_t first, uint32_t count)
+{
+    const qn_signature *s = &call->kernel->signature;
+    for (uint32_t k = first; k < first + count; k++) {
+        uint32_t p = call->operand_parameter[k];
+        const qn_parameter *q = &s->parameters[p];
+        qn_text_printf(out, "%s%s &%.*s, ", q->output ? "" : "const ", qn_source_type(call, p),
+                       (int)q->name.length, q->name.data);
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+_Static_assert(QN_HEADER_COUNT <= QN_MAX_HEADERS, "room for all headers");
+
+#define COMMON_HOLES 4
+#define MAX_HOLES    24
+
+/** Expand with the template's own holes behind the common ones. */
+static quern_status expand(qn_text *out, const qn_call *call, const qn_source_template *template,
+                           const qn_text *common)
+{
+    qn_hole holes[MAX_HOLES] = {{"includes", common[0].data},
+                                {"types", common[1].data},
+                                {"preamble", common[2].data},
+                                {"name", call->kernel->name}};
+    bool failed = common[0].failed || common[1].failed || common[2].failed;
+    for (size_t h = 0; h < template->hole_count; h++) {
+        holes[COMMON_HOLES + h] = (qn_hole){template->hole_names[h], template->holes[h].data};
+        failed |= template->holes[h].failed;
+    }
+    return failed ? qn_fail_memory("writing the source of a kernel")
+                  : qn_expand(out, template->text, holes, COMMON_HOLES + template->hole_count);
+}
+
+quern_status qn_source_expand(qn_text *out, const qn_call *call, const qn_source_template *template,
+                              qn_header *headers, size_t *header_count)
+{
+    qn_text common[3] = {{0}};
+    unsigned set = needed_headers(call) | template->headers |
+                   (unsigned)qn_source_math(&common[1], call->kernel) << QN_HEADER_MATH;
+    includes_hole(&common[0], set);
+    types_hole(&common[1], call);
+    qn_source_user(&common[2], call, QN_PREAMBLE);
+    quern_status status = expand(out, call, template, common);
+    for (size_t k = 0; k < QN_COUNT(common); k++) {
+        qn_text_free(&common[k]);
+    }
+    for (size_t h = 0; h < template->hole_count; h++) {
+        qn_text_free(&template->holes[h]);
+    }
+    *header_count = 0;
+    for (unsigned h = 0; h < QN_HEADER_COUNT; h++) {
+        if (set >> h & 1) {
+            headers[(*header_count)++] = all_headers[h];
+        }
+    }
+    return status;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * source: the pieces of a kernel's source, by file. Each function writes the text of one hole, or a
+ * part of one, for the plan of a call.
+ */
+#ifndef QN_SOURCE_H
+#define QN_SOURCE_H
+
+#include "engine/engine_internal.h"
+
+/* ---- source.c: what all kinds share --------------------------------------------------------- */
+
+/** Our own device headers, each embedded and included only where it is used. */
+typedef enum qn_header_id {
+    QN_HEADER_TYPES,
+    QN_HEADER_INDEX,
+    QN_HEADER_PACK,
+    QN_HEADER_RAW,
+    QN_HEADER_BOOL,
+    QN_HEADER_HALF,
+    QN_HEADER_COMPLEX,
+    QN_HEADER_COMPLEX_MATH,
+    QN_HEADER_COMPLEX_EXP,
+    QN_HEADER_COMPLEX_LOG,
+    QN_HEADER_COMPLEX_POW,
+    QN_HEADER_COMPLEX_INVERSE,
+    QN_HEADER_MINMAX,
+    QN_HEADER_ATOMIC,
+    QN_HEADER_MATH,
+    QN_HEADER_FOLD,
+    QN_HEADER_SCAN,
+    QN_HEADER_COUNT
+} qn_header_id;
+
+/** A template and what goes into its holes, but for the common ones: includes, types, preamble and
+ * name. */
+typedef struct qn_source_template {
+    const char *text;
+    const char *const *hole_names;
+    qn_text *holes; /**< freed by qn_source_expand() */
+    size_t hole_count;
+    unsigned headers; /**< a set of qn_header_id that the template itself needs */
+} qn_source_template;
+
+quern_status qn_source_expand(qn_text *out, const qn_call *call, const qn_source_template *template,
+                              qn_header *headers, size_t *header_count);
+/** The user's text under its own name, so that messages speak of its lines; nothing if empty. What
+ * follows it is called after it: reports leave out places in angle brackets. */
+void qn_source_user(qn_text *out, const qn_call *call, qn_text_id id);
+/** The same with `close` behind it, which counts as its own line past its last, so that what the
+ * text lacks is missed there; also when it is empty. */
+void qn_source_closed(qn_text *out, const qn_call *call, qn_text_id id, const char *close);
+/** The type of positions. */
+const char *qn_source_index(bool wide);
+/** The parameters of the signature as those of the kernel, each followed by a comma. */
+void qn_source_parameters(qn_text *out, const qn_call *call, bool restricted);
+/** Write what stands before, and behind, the element of operand `k` in memory where its value is
+ * read: any byte but 0 of a bool is true. */
+void qn_source_read_begin(qn_text *out, const qn_call *call, uint32_t k);
+void qn_source_read_end(qn_text *out, const qn_call *call, uint32_t k);
+/** Operands as parameters of a lambda, by the user's names, each followed by a comma. */
+void qn_source_operands(qn_text *out, const qn_call *call, uint32_t first, uint32_t count);
+
+/* ---- source_math.c -------------------------------------------------------------------------- */
+
+/** The lines that overload the mathematical functions which the texts name; false: none. */
+bool qn_source_math(qn_text *out, const quern_kernel *kernel);
+
+/* ---- source_elementwise.c ------------------------------------------------------------------- */
+
+quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                   size_t *header_count);
+
+/* ---- source_walk.c -------------------------------------------------------------------------- */
+
+/** The C++ name of a parameter's type. */
+const char *qn_source_type(const qn_call *call, uint32_t parameter);
+/** Begin a line, indented as its block is. */
+void qn_source_indent(qn_text *out, int levels);
+/** The offsets `PREFIXk` of every operand k for the dimensions [0, dims), whose joint position is
+ * in
+ * `_quern_q`. */
+void qn_source_outer(qn_text *out, const qn_call *call, int dims, const char *prefix);
+/** One element at `at` of its row: copies in, the operation, copies of the outputs back. */
+void qn_source_element(qn_text *out, const qn_call *call, int levels, const char *at);
+
+void qn_source_position(qn_text *out, const qn_call *call);
+void qn_source_rest(qn_text *out, const qn_call *call);
+void qn_source_body(qn_text *out, const qn_call *call);
+
+/* ---- source_tiled.c ------------------------------------------------------------------------- */
+
+void qn_source_tile_shared(qn_text *out, const qn_call *call);
+void qn_source_tile_position(qn_text *out, const qn_call *call);
+void qn_source_tile_fetch(qn_text *out, const qn_call *call);
+void qn_source_tile_body(qn_text *out, const qn_call *call);
+
+/* ---- source_fold.c: what reductions and scans share ----------------------------------------- */
+
+/** The dimension of the fold along which lanes lie; -1 where there is none. */
+int qn_source_lane_dim(const qn_fold_form *form);
+/** The parameters of the kernel: the signature's, and the walk. */
+void qn_source_fold_parameters(qn_text *out, const qn_call *call);
+/** `_in_ind` and `_out_ind`, where a text uses them. */
+void qn_source_positions(qn_text *out, const qn_call *call);
+/** Set them for dimension `d` of the fold. */
+void qn_source_position_of(qn_text *out, const qn_call *call, int levels, int d, const char *at);
+/** Declare `_type_reduce`, the type of the values that are combined: the user's, or that of the
+ * first output. */
+void qn_source_value_type(qn_text *out, const qn_call *call);
+/** The statements that assign the outputs. */
+void qn_source_post(qn_text *out, const qn_call *call);
+/** A text that gives a value, as the body of a function: an expression, or statements. */
+void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id);
+/** Offsets `_quern_kK` of output `_quern_o`, and `_quern_e` where lanes lie along it. */
+void qn_source_kept(qn_text *out, const qn_call *call, int levels);
+/** Offsets `_quern_jK` of unit `_quern_u` for the operands [first, end), and `_quern_e` where lanes
+ * lie along it. */
+void qn_source_reduced(qn_text *out, const qn_call *call, int levels, uint32_t first, uint32_t end);
+/** The element of operand `k` at place `at` of the lane's dimension, as a dereferenced pointer. */
+void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const char *at);
+/** Its value, of an input, and the end of the statement. */
+void qn_source_fold_value(qn_text *out, const qn_call *call, uint32_t k, const char *at);
+/** It as an argument of post, of an output, followed by a comma. */
+void qn_source_fold_output(qn_text *out, const qn_call *call, uint32_t k, const char *at);
+/** Load `_quern_xK` of all inputs: packs, or (unless `pack`) single elements. */
+void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *at, bool pack);
+/** They, or their lanes `_quern_l`, as arguments, each followed by a comma. */
+void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
+
+/* ---- source_reduction.c --------------------------------------------------------------------- */
+
+quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                 size_t *header_count);
+
+/* ---- kind_scan.c, source_scan.c, source_scan_units.c ---------------------------------------- */
+
+/** Bytes of the values that are combined, where it is plain from the text; else 0. */
+uint32_t qn_scan_value_size(const qn_call *call);
+
+quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *headers,
+                            size_t *header_count);
+/** Room for the inputs of a lane's units, `_quern_xK`. */
+void qn_source_scan_registers(qn_text *out, const qn_call *call);
+/** Load the inputs of unit `_quern_u`. */
+void qn_source_scan_load(qn_text *out, const qn_call *call);
+/** Map it, scan what follows each other in the lane, and put its values on the shelf. */
+void qn_source_scan_take(qn_text *out, const qn_call *call);
+/** Combine them with what lies in front, call post, store. */
+void qn_source_scan_give(qn_text *out, const qn_call *call);
+
+#endif /* QN_SOURCE_H */

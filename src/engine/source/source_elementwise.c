@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * source_elementwise: the CUDA source of an elementwise kernel. In: a call whose types are bound
+ * and whose walk is planned. Out: the text of templates/elementwise.cu, or of elementwise_tiled.cu,
+ * with its holes filled. The thing to know: only the form of the plan shapes the text; extents,
+ * strides and addresses are parameters.
+ */
+#include "embedded/templates.h"
+#include "engine/source/source.h"
+#include <stdio.h>
+
+static void parameters_hole(qn_text *out, const qn_call *call)
+{
+    qn_source_parameters(out, call, !call->plan.form.aliased);
+    qn_text_printf(out, "const quern::space<%s, %d, %u> _quern_s",
+                   qn_source_index(call->plan.form.wide), call->plan.form.ndim - 1,
+                   call->operand_count);
+}
+
+/** The parameters of the lambda: the elements, by the user's names, and the position. */
+static void operands_hole(qn_text *out, const qn_call *call)
+{
+    qn_source_operands(out, call, 0, call->operand_count);
+    qn_text_puts(out, "const ptrdiff_t i");
+}
+
+/** Statements whose last semicolon may be left out, as in an operation. */
+static void close_statements(qn_text *out, const qn_call *call, qn_text_id id)
+{
+    if (call->kernel->texts[id].text[0] != '\0') {
+        qn_source_closed(out, call, id, ";");
+    }
+}
+
+static void loop_prep_hole(qn_text *out, const qn_call *call)
+{
+    if (call->kernel->uses_axes) {
+        qn_text_printf(out, "    quern::indexer<%d> _ind;\n    _ind.count = _quern_s.count;\n",
+                       call->ndim);
+    }
+    close_statements(out, call, QN_LOOP_PREP);
+}
+
+static void operation_hole(qn_text *out, const qn_call *call)
+{
+    /* The closing semicolon belongs to the operation, so that what it lacks is said of it. */
+    qn_source_closed(out, call, QN_OPERATION, ";");
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+enum {
+    PARAMETERS,
+    LOOP_PREP,
+    OPERANDS,
+    OPERATION,
+    REST,
+    POSITION,
+    SHARED,
+    FETCH,
+    BODY,
+    AFTER_LOOP,
+    TILE,
+    INDEX,
+    HOLES
+};
+
+static const char *const hole_names[HOLES] = {
+    [PARAMETERS] = "parameters", [LOOP_PREP] = "loop_prep", [OPERANDS] = "operands",
+    [OPERATION] = "operation",   [REST] = "rest",           [POSITION] = "position",
+    [SHARED] = "shared",         [FETCH] = "fetch",         [BODY] = "body",
+    [AFTER_LOOP] = "after_loop", [TILE] = "tile",           [INDEX] = "index"};
+
+quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                   size_t *header_count)
+{
+    const qn_plan_form *f = &call->plan.form;
+    qn_text texts[HOLES] = {{0}};
+    parameters_hole(&texts[PARAMETERS], call);
+    loop_prep_hole(&texts[LOOP_PREP], call);
+    operands_hole(&texts[OPERANDS], call);
+    operation_hole(&texts[OPERATION], call);
+    qn_text_printf(&texts[TILE], "%u", f->tile);
+    qn_text_puts(&texts[INDEX], qn_source_index(f->wide));
+    if (f->tile != 0) {
+        qn_source_tile_shared(&texts[SHARED], call);
+        qn_source_tile_position(&texts[POSITION], call);
+        qn_source_tile_fetch(&texts[FETCH], call);
+        qn_source_tile_body(&texts[BODY], call);
+    } else {
+        qn_source_rest(&texts[REST], call);
+        qn_source_position(&texts[POSITION], call);
+        qn_source_body(&texts[BODY], call);
+    }
+    close_statements(&texts[AFTER_LOOP], call, QN_AFTER_LOOP);
+    const qn_source_template template = {
+        .text = f->tile != 0 ? qn_embedded_elementwise_tiled_cu : qn_embedded_elementwise_cu,
+        .hole_names = hole_names,
+        .holes = texts,
+        .hole_count = HOLES,
+        .headers = 1u << QN_HEADER_INDEX | (f->lanes > 1 ? 1u << QN_HEADER_PACK : 0),
+    };
+    return qn_source_expand(out, call, &template, headers, header_count);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * source_fold: the walk of reductions and scans, in CUDA C++. In: the form of a fold. Out: where an
+ * output and a unit lie, and how elements come into registers. The thing to know: `_quern_kK` is
+ * what the kept dimensions add to the address of operand K, `_quern_jK` what the reduced ones add;
+ * the dimension along which lanes lie is left out of them, and `_quern_e` is the place of a unit's
+ * first element in it.
+ */
+#include "engine/source/source.h"
+
+void qn_source_value_type(qn_text *out, const qn_call *call)
+{
+    const qn_user_text *type = &call->kernel->texts[QN_REDUCE_TYPE];
+    if (type->text[0] == '\0') {
+        qn_text_printf(out, "typedef %s _type_reduce;",
+                       qn_source_type(call, call->kernel->signature.input_count));
+        return;
+    }
+    qn_text_puts(out, "typedef\n");
+    qn_source_closed(out, call, QN_REDUCE_TYPE, "_type_reduce;");
+    qn_text_printf(out,
+                   "#line 1 \"%s\"\n"
+                   "static_assert(__is_trivially_copyable(_type_reduce),"
+                   " \"%s must be trivially copyable\");\n"
+                   "#line 1 \"%s\"\n"
+                   "static_assert(sizeof(_type_reduce) <= %d,"
+                   " \"%s must have at most %d bytes\");\n"
+                   "#line 2 \"" QN_AFTER "%s>\"",
+                   type->file_name, type->file_name, type->file_name, QN_VALUE_BYTES,
+                   type->file_name, QN_VALUE_BYTES, type->file_name);
+}
+
+void qn_source_post(qn_text *out, const qn_call *call)
+{
+    qn_source_closed(out, call, QN_POST, ";");
+}
+
+/* The closing brace of statements lies past their last line: a return that is missing is missed
+ * there. */
+void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id)
+{
+    if (qn_text_is_statements(call->kernel->texts[id].text)) {
+        qn_text_puts(out, "    {\n");
+        qn_source_closed(out, call, id, ";\n}");
+    } else {
+        qn_text_puts(out, "    {\n        return static_cast<_type_reduce>(\n");
+        qn_source_closed(out, call, id, ");");
+        qn_text_puts(out, "    }");
+    }
+}
+
+/** Operands that move along the reduced axes: the inputs; of a scan all. */
+static uint32_t moving(const qn_call *call)
+{
+    return call->fold.form.scan ? call->operand_count : call->input_operands;
+}
+
+/** The axis of the inputs' shape that dimension `d` of the fold is; only where none were merged. */
+static int axis_of(const qn_call *call, int d)
+{
+    bool reduced = d >= call->fold.form.kept;
+    int left = reduced ? d - call->fold.form.kept : d;
+    for (int axis = 0; axis < call->ndim; axis++) {
+        if ((call->axes >> axis & 1) == reduced && left-- == 0) {
+            return axis;
+        }
+    }
+    return 0;
+}
+
+void qn_source_position_of(qn_text *out, const qn_call *call, int levels, int d, const char *at)
+{
+    if (!call->kernel->uses_axes) {
+        return;
+    }
+    qn_source_indent(out, levels);
+    qn_text_printf(out, "_in_ind.at[%d] = %s;\n", axis_of(call, d), at);
+    if (d < call->fold.form.kept) {
+        qn_source_indent(out, levels);
+        qn_text_printf(out, "_out_ind.at[%d] = %s;\n", d, at);
+    }
+}
+
+int qn_source_lane_dim(const qn_fold_form *f)
+{
+    return f->columns ? f->kept - 1 : (f->reduced == 0 ? -1 : f->kept + f->reduced - 1);
+}
+
+/** Split position `from` over the dimensions [first, last) into offsets `PREFIXk` of the operands
+ * [operand, end). */
+static void split_position(qn_text *out, const qn_call *call, int levels, int first, int last,
+                           const char *from, const char *prefix, uint32_t operand, uint32_t end)
+{
+    const qn_fold_form *f = &call->fold.form;
+    for (uint32_t k = operand; k < end; k++) {
+        qn_source_indent(out, levels);
+        qn_text_printf(out, "long long %s%u = 0;\n", prefix, k);
+    }
+    if (first == last) {
+        return;
+    }
+    qn_source_indent(out, levels);
+    qn_text_printf(out, "_quern_index _quern_q = %s, _quern_c;\n", from);
+    for (int d = last - 1; d >= first; d--) {
+        qn_source_indent(out, levels);
+        if (d > first) {
+            qn_text_printf(out,
+                           "_quern_c = _quern_q; _quern_q = _quern_s.extent[%d].divide(_quern_c); "
+                           "_quern_c -= _quern_q * _quern_s.extent[%d].value;\n",
+                           d, d);
+        } else {
+            qn_text_puts(out, "_quern_c = _quern_q;\n");
+        }
+        if (d == qn_source_lane_dim(f)) {
+            qn_source_indent(out, levels);
+            qn_text_printf(out, "_quern_e = _quern_c * %d%s;\n", f->lanes,
+                           f->columns ? "" : " + _quern_s.head");
+            continue;
+        }
+        for (uint32_t k = operand; k < end; k++) {
+            qn_source_indent(out, levels);
+            qn_text_printf(out, "%s%u += (long long)_quern_c * _quern_s.stride[%u][%d];\n", prefix,
+                           k, k, d);
+        }
+        qn_source_position_of(out, call, levels, d, "_quern_c");
+    }
+}
+
+void qn_source_kept(qn_text *out, const qn_call *call, int levels)
+{
+    const qn_fold_form *f = &call->fold.form;
+    if (f->columns) {
+        qn_source_indent(out, levels);
+        qn_text_puts(out, "_quern_index _quern_e = 0;\n");
+    }
+    split_position(out, call, levels, 0, f->kept, "_quern_o", "_quern_k", 0, call->operand_count);
+}
+
+void qn_source_reduced(qn_text *out, const qn_call *call, int levels, uint32_t first, uint32_t end)
+{
+    const qn_fold_form *f = &call->fold.form;
+    split_position(out, call, levels, f->kept, f->kept + f->reduced, "_quern_u", "_quern_j", first,
+                   end);
+}
+
+void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const char *at)
+{
+    const qn_operand *o = &call->operands[k];
+    const char *constant = o->output ? "" : "const ", *type;
+    uint32_t p = call->operand_parameter[k];
+    int lane = qn_source_lane_dim(&call->fold.form);
+    type = qn_source_type(call, p);
+    qn_text_printf(out, "*(%s%s *)((%schar *)_quern_a%u + _quern_k%u", constant, type, constant, p,
+                   k);
+    if (k < moving(call)) {
+        qn_text_printf(out, " + _quern_j%u", k);
+    }
+    if (lane >= 0 && (k < moving(call) || call->fold.form.columns)) {
+        uint8_t access = k < moving(call) ? call->fold.form.access[k] : QN_ACCESS_STRIDED;
+        if (access == QN_ACCESS_STRIDED) {
+            qn_text_printf(out, " + (long long)(%s) * _quern_s.stride[%u][%d]", at, k, lane);
+        } else if (access != QN_ACCESS_BROADCAST) {
+            qn_text_printf(out, " + (long long)(%s) * %u", at, o->item_size);
+        }
+    }
+    qn_text_puts(out, ")");
+}
+
+void qn_source_fold_value(qn_text *out, const qn_call *call, uint32_t k, const char *at)
+{
+    qn_source_read_begin(out, call, k);
+    qn_source_fold_element(out, call, k, at);
+    qn_source_read_end(out, call, k);
+    qn_text_puts(out, ";\n");
+}
+
+void qn_source_fold_output(qn_text *out, const qn_call *call, uint32_t k, const char *at)
+{
+    uint32_t p = call->operand_parameter[k];
+    bool copied = call->types.parameters[p] == QUERN_BOOL && !call->kernel->uses_by_address[p];
+    qn_text_puts(out, copied ? "quern::bool_output(&" : "");
+    qn_source_fold_element(out, call, k, at);
+    qn_text_puts(out, copied ? "), " : ", ");
+}
+
+void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *at, bool pack)
+{
+    const qn_fold_form *f = &call->fold.form;
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        const char *type = qn_source_type(call, call->operand_parameter[k]);
+        qn_source_indent(out, levels);
+        if (!pack || f->access[k] == QN_ACCESS_BROADCAST) {
+            qn_text_printf(out, "const %s _quern_x%u = ", type, k);
+            qn_source_fold_value(out, call, k, at);
+            continue;
+        }
+        qn_text_printf(out, "quern::pack<%s, %d> _quern_x%u;\n", type, f->lanes, k);
+        qn_source_indent(out, levels);
+        if (f->access[k] == QN_ACCESS_VECTOR) {
+            qn_text_printf(out, "_quern_x%u.load(&", k);
+            qn_source_fold_element(out, call, k, at);
+            qn_text_puts(out, ");\n");
+            continue;
+        }
+        qn_text_printf(
+            out,
+            "for (int _quern_l = 0; _quern_l < %d; _quern_l++) _quern_x%u.v[_quern_l] = ", f->lanes,
+            k);
+        qn_source_fold_value(out, call, k, "_quern_e + _quern_l");
+    }
+}
+
+void qn_source_arguments(qn_text *out, const qn_call *call, bool pack)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        bool lane = pack && call->fold.form.access[k] != QN_ACCESS_BROADCAST;
+        qn_text_printf(out, lane ? "_quern_x%u.v[_quern_l], " : "_quern_x%u, ", k);
+    }
+}
+
+void qn_source_fold_parameters(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    qn_source_parameters(out, call, !call->aliased);
+    qn_text_printf(out, "const quern::fold<%s, %d, %u> _quern_s", qn_source_index(f->wide),
+                   f->kept + f->reduced, call->operand_count);
+}
+
+void qn_source_positions(qn_text *out, const qn_call *call)
+{
+    if (call->kernel->uses_axes) {
+        qn_text_printf(out,
+                       "    quern::indexer<%d> _in_ind;\n    quern::indexer<%d> _out_ind;\n"
+                       "    _out_ind.count = _quern_s.results;\n"
+                       "    _in_ind.count = (ptrdiff_t)_quern_s.results * "
+                       "(_quern_s.covered + _quern_s.rest);\n",
+                       call->ndim, call->fold.form.kept);
+    }
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lanes_convert: what conversions of all types share: 8-bit registers, the ranges of integers,
+ * lists of integer types, integers to f64 and integral floats to integers.
+ */
+#ifndef QN_LANES_CONVERT_H
+#define QN_LANES_CONVERT_H
+
+#include "ptx/lanes/lanes_math.h"
+
+/* 8-bit types in their 16-bit registers. */
+#define BITS_u8    16
+#define BITS_s8    16
+#define READ_u8(p) (u8)((const reg_u16 *)(p))[l]
+#define READ_s8(p) (s8)((const reg_u16 *)(p))[l]
+typedef u32 work_u8;
+typedef s32 work_s8;
+
+/* What a result is stored as: 8-bit values are widened by their sign. */
+typedef u16 store_u8;
+typedef s16 store_s8;
+typedef u16 store_u16;
+typedef s16 store_s16;
+typedef u32 store_u32;
+typedef s32 store_s32;
+typedef u64 store_u64;
+typedef s64 store_s64;
+
+#define BITS_store_u8  16
+#define BITS_store_s8  16
+#define BITS_store_u16 16
+#define BITS_store_s16 16
+#define BITS_store_u32 32
+#define BITS_store_s32 32
+#define BITS_store_u64 64
+#define BITS_store_s64 64
+
+#define LEAST_u8  0
+#define LEAST_s8  INT8_MIN
+#define LEAST_u16 0
+#define LEAST_s16 INT16_MIN
+#define LEAST_u32 0
+#define LEAST_s32 INT32_MIN
+#define LEAST_u64 0
+#define LEAST_s64 INT64_MIN
+#define MOST_u8   UINT8_MAX
+#define MOST_s8   INT8_MAX
+#define MOST_u16  UINT16_MAX
+#define MOST_s16  INT16_MAX
+#define MOST_u32  UINT32_MAX
+#define MOST_s32  INT32_MAX
+#define MOST_u64  UINT64_MAX
+#define MOST_s64  INT64_MAX
+
+/* clang-format off */
+/* A macro for each integer type, as source or destination. */
+#define TO_INTS(X, PAIR, S)                                                                        \
+    PAIR(X, u8, S) PAIR(X, s8, S) PAIR(X, u16, S) PAIR(X, s16, S)                                  \
+    PAIR(X, u32, S) PAIR(X, s32, S) PAIR(X, u64, S) PAIR(X, s64, S)
+#define FROM_INTS(X, PAIR, D)                                                                      \
+    PAIR(X, D, u8) PAIR(X, D, s8) PAIR(X, D, u16) PAIR(X, D, s16)                                  \
+    PAIR(X, D, u32) PAIR(X, D, s32) PAIR(X, D, u64) PAIR(X, D, s64)
+/* clang-format on */
+
+/** A 64-bit magnitude as f64, exact or rounded to odd: of 64 bits, the low 11 become one. */
+static inline f64 odd_u64(u64 x)
+{
+    const u64 lost = x & 0x7ff;
+    return (f64)(x >> 53 == 0 || lost == 0 ? x : (x & ~(u64)0x7ff) | 0x800);
+}
+
+static inline f64 odd_s64(s64 x)
+{
+    const f64 magnitude = odd_u64(x < 0 ? 0u - (u64)x : (u64)x);
+    return x < 0 ? -magnitude : magnitude;
+}
+
+#define WIDEN_u8(x)  (f64)(x)
+#define WIDEN_s8(x)  (f64)(x)
+#define WIDEN_u16(x) (f64)(x)
+#define WIDEN_s16(x) (f64)(x)
+#define WIDEN_u32(x) (f64)(x)
+#define WIDEN_s32(x) (f64)(x)
+#define WIDEN_u64(x) odd_u64(x)
+#define WIDEN_s64(x) odd_s64(x)
+
+/* The first power of two above D's range, exact in both floating types. */
+#define ABOVE_u8  256.0f
+#define ABOVE_s8  128.0f
+#define ABOVE_u16 65536.0f
+#define ABOVE_s16 32768.0f
+#define ABOVE_u32 4294967296.0f
+#define ABOVE_s32 2147483648.0f
+#define ABOVE_u64 18446744073709551616.0f
+#define ABOVE_s64 9223372036854775808.0f
+
+/** `x` is integral or NaN. */
+#define INTEGRAL(D, x, nan)                                                                        \
+    ((x) >= ABOVE_##D        ? (D)MOST_##D                                                         \
+     : (x) > (f32)LEAST_##D  ? (D)(x)                                                              \
+     : (x) <= (f32)LEAST_##D ? (D)LEAST_##D                                                        \
+                             : (D)(nan))
+
+#define NAN_f32_u8  0
+#define NAN_f32_s8  0
+#define NAN_f32_u16 0
+#define NAN_f32_s16 0
+#define NAN_f32_u32 0
+#define NAN_f32_s32 0
+#define NAN_f32_u64 SIGN64
+#define NAN_f32_s64 SIGN64
+
+#endif /* QN_LANES_CONVERT_H */

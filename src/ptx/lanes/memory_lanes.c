@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Addresses and elements of 32 lanes. This file is built once for each CPU level, as the lanes_*.c
+ * are; QN_LEVEL names the build. In: a register of addresses and a mask; out: the addresses with
+ * what is known of them (least, greatest, stride), and loads and stores of one element a lane.
+ * Nothing is checked here: memory_check.c has done so before an element function is called.
+ *
+ * Lanes that are neighbours in memory are the common case, so a constant stride is found first.
+ */
+#include "ptx/run/run.h"
+
+#include <string.h>
+
+#ifndef QN_LEVEL
+#error "memory_lanes.c is built with QN_LEVEL set to the name of a CPU level"
+#endif
+
+#define PASTE_(a, b) a##b
+#define PASTE(a, b)  PASTE_(a, b)
+
+/* Find out about the addresses `out->at` that are all set. */
+static inline void describe(qn_addresses *out)
+{
+    const uint64_t *at = out->at;
+    uint64_t stride = at[1] - at[0], different = 0, low = at[0], high = at[0], bits = 0;
+    for (int lane = 0; lane < QN_LANES - 1; lane++) {
+        different |= (at[lane + 1] - at[lane]) ^ stride;
+    }
+    /* only where no address wraps: then the first is the least and the last the greatest */
+    out->strided = different == 0 && stride <= UINT64_MAX / QN_LANES && at[QN_LANES - 1] >= at[0];
+    out->stride = (int64_t)stride;
+    if (out->strided) {
+        out->low = at[0];
+        out->high = at[QN_LANES - 1];
+        out->bits = at[0] | stride;
+        return;
+    }
+    for (int lane = 0; lane < QN_LANES; lane++) {
+        low = at[lane] < low ? at[lane] : low;
+        high = at[lane] > high ? at[lane] : high;
+        bits |= at[lane];
+    }
+    out->low = low;
+    out->high = high;
+    out->bits = bits;
+}
+
+/* Inactive lanes get the address of an active one, so that nothing after this needs the mask. */
+static inline void fill(qn_addresses *out, uint32_t mask)
+{
+    uint64_t some = out->at[__builtin_ctz(mask)];
+    for (int lane = 0; lane < QN_LANES; lane++) {
+        out->at[lane] = mask >> lane & 1 ? out->at[lane] : some;
+    }
+}
+
+static void addresses64(qn_addresses *out, const uint64_t *base, int64_t offset, uint32_t mask)
+{
+    for (int lane = 0; lane < QN_LANES; lane++) {
+        out->at[lane] = base[lane] + (uint64_t)offset;
+    }
+    if (mask != QN_ALL_LANES) {
+        fill(out, mask);
+    }
+    describe(out);
+}
+
+static void addresses32(qn_addresses *out, const uint32_t *base, int64_t offset, uint32_t mask)
+{
+    for (int lane = 0; lane < QN_LANES; lane++) {
+        out->at[lane] = base[lane] + (uint32_t)offset;
+    }
+    if (mask != QN_ALL_LANES) {
+        fill(out, mask);
+    }
+    describe(out);
+}
+
+/* memory type, register type, names */
+#define ELEMENTS(X)                                                                                \
+    X(uint8_t, uint16_t, 8, false, 16)                                                             \
+    X(uint8_t, uint32_t, 8, false, 32)                                                             \
+    X(uint8_t, uint64_t, 8, false, 64)                                                             \
+    X(int8_t, uint16_t, 8, true, 16)                                                               \
+    X(int8_t, uint32_t, 8, true, 32)                                                               \
+    X(int8_t, uint64_t, 8, true, 64)                                                               \
+    X(uint16_t, uint16_t, 16, false, 16)                                                           \
+    X(uint16_t, uint32_t, 16, false, 32)                                                           \
+    X(uint16_t, uint64_t, 16, false, 64)                                                           \
+    X(int16_t, uint16_t, 16, true, 16)                                                             \
+    X(int16_t, uint32_t, 16, true, 32)                                                             \
+    X(int16_t, uint64_t, 16, true, 64)                                                             \
+    X(uint32_t, uint32_t, 32, false, 32)                                                           \
+    X(uint32_t, uint64_t, 32, false, 64)                                                           \
+    X(int32_t, uint32_t, 32, true, 32)                                                             \
+    X(int32_t, uint64_t, 32, true, 64)                                                             \
+    X(uint64_t, uint64_t, 64, false, 64)                                                           \
+    X(int64_t, uint64_t, 64, true, 64)
+
+/* All lanes, `step` bytes apart; a constant step becomes a vector loop. */
+#define LOAD_STEP(memory, step)                                                                    \
+    for (int lane = 0; lane < QN_LANES; lane++) {                                                  \
+        out[lane] = *(const memory *)(p + (uint64_t)lane * (step));                                \
+    }
+#define STORE_STEP(memory, step)                                                                   \
+    for (int lane = 0; lane < QN_LANES; lane++) {                                                  \
+        *(memory *)(p + (uint64_t)lane * (step)) = (memory)in[lane];                               \
+    }
+#define BY_STRIDE(addresses, LOOP, memory)                                                         \
+    switch ((addresses)->stride) {                                                                 \
+    case sizeof(memory):                                                                           \
+        LOOP(memory, sizeof(memory))                                                               \
+        return;                                                                                    \
+    case 2 * sizeof(memory):                                                                       \
+        LOOP(memory, 2 * sizeof(memory))                                                           \
+        return;                                                                                    \
+    case 4 * sizeof(memory):                                                                       \
+        LOOP(memory, 4 * sizeof(memory))                                                           \
+        return;                                                                                    \
+    default:                                                                                       \
+        break;                                                                                     \
+    }
+
+#define DEFINE(memory, reg, memory_bits, is_signed, register_bits)                                 \
+    static void load_##memory##_##reg(void *d, const qn_addresses *from, uint64_t delta,           \
+                                      uint32_t mask)                                               \
+    {                                                                                              \
+        reg *restrict out = d;                                                                     \
+        if (mask == QN_ALL_LANES) {                                                                \
+            if (from->strided) {                                                                   \
+                const unsigned char *restrict p =                                                  \
+                    (const unsigned char *)(uintptr_t)(from->at[0] + delta);                       \
+                if (from->stride == 0) {                                                           \
+                    const reg value = (reg) * (const memory *)p;                                   \
+                    for (int lane = 0; lane < QN_LANES; lane++) {                                  \
+                        out[lane] = value;                                                         \
+                    }                                                                              \
+                    return;                                                                        \
+                }                                                                                  \
+                BY_STRIDE(from, LOAD_STEP, memory)                                                 \
+            }                                                                                      \
+            for (int lane = 0; lane < QN_LANES; lane++) {                                          \
+                out[lane] = (reg) * (const memory *)(uintptr_t)(from->at[lane] + delta);           \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        for (; mask; mask &= mask - 1) {                                                           \
+            int lane = __builtin_ctz(mask);                                                        \
+            out[lane] = (reg) * (const memory *)(uintptr_t)(from->at[lane] + delta);               \
+        }                                                                                          \
+    }                                                                                              \
+    static void store_##memory##_##reg(const void *s, const qn_addresses *to, uint64_t delta,      \
+                                       uint32_t mask)                                              \
+    {                                                                                              \
+        const reg *restrict in = s;                                                                \
+        if (mask == QN_ALL_LANES && to->strided) {                                                 \
+            unsigned char *restrict p = (unsigned char *)(uintptr_t)(to->at[0] + delta);           \
+            BY_STRIDE(to, STORE_STEP, memory)                                                      \
+        }                                                                                          \
+        for (; mask; mask &= mask - 1) {                                                           \
+            int lane = __builtin_ctz(mask);                                                        \
+            *(memory *)(uintptr_t)(to->at[lane] + delta) = (memory)in[lane];                       \
+        }                                                                                          \
+    }
+ELEMENTS(DEFINE)
+
+/* 128 bits: the low and the high half are separate lines of the register. */
+static void load_128(void *d, const qn_addresses *from, uint64_t delta, uint32_t mask)
+{
+    load_uint64_t_uint64_t(d, from, delta, mask);
+    load_uint64_t_uint64_t((uint64_t *)d + QN_LANES, from, delta + 8, mask);
+}
+
+static void store_128(const void *s, const qn_addresses *to, uint64_t delta, uint32_t mask)
+{
+    store_uint64_t_uint64_t(s, to, delta, mask);
+    store_uint64_t_uint64_t((const uint64_t *)s + QN_LANES, to, delta + 8, mask);
+}
+
+#define LIST(memory, reg, memory_bits, is_signed, register_bits)                                   \
+    {memory_bits, is_signed, register_bits, load_##memory##_##reg, store_##memory##_##reg},
+static const qn_element elements[] = {
+    ELEMENTS(LIST){128, false, 128, load_128, store_128},
+};
+
+extern const qn_memory_lanes PASTE(qn_memory_lanes_, QN_LEVEL);
+const qn_memory_lanes PASTE(qn_memory_lanes_, QN_LEVEL) = {
+    .addresses64 = addresses64,
+    .addresses32 = addresses32,
+    .elements = elements,
+    .element_count = QN_COUNT(elements),
+};

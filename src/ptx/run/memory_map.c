@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The live allocations of a device. Arrays are added and removed under a lock; a launch takes a
+ * snapshot, which is a sorted array that nobody changes, and shares it with the launches after it
+ * until the map changes. What kernels allocate themselves is not among them but in the heap, which
+ * exists from the first such allocation on.
+ */
+#include "ptx/run/heap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TOMBSTONES = 64 };
+
+struct qn_memory_map {
+    pthread_mutex_t lock;
+    qn_range *ranges; /* sorted by begin */
+    size_t count, capacity;
+    atomic_uint_fast64_t version;
+    qn_snapshot *snapshot; /* of `version`, or older; may be NULL */
+    qn_range freed[TOMBSTONES];
+    size_t freed_count;
+    _Atomic(qn_heap *) heap; /* NULL: no kernel has asked */
+};
+
+qn_memory_map *qn_memory_map_new(void)
+{
+    qn_memory_map *map = qn_calloc(1, sizeof *map);
+    if (map) {
+        pthread_mutex_init(&map->lock, NULL);
+    }
+    return map;
+}
+
+/* How many ranges begin at or before `address`. */
+static size_t ranges_upto(const qn_range *ranges, size_t count, uint64_t address)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ranges[middle].begin <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+const qn_range *qn_range_before(const qn_range *ranges, size_t count, uint64_t address)
+{
+    size_t upto = ranges_upto(ranges, count, address);
+    return upto ? &ranges[upto - 1] : NULL;
+}
+
+static bool add_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes, unsigned char *written,
+                       const char *label)
+{
+    if (map->count == map->capacity) {
+        size_t capacity = map->capacity ? map->capacity * 2 : 16;
+        qn_range *ranges = qn_realloc(map->ranges, capacity * sizeof *ranges);
+        if (!ranges) {
+            return false;
+        }
+        map->ranges = ranges;
+        map->capacity = capacity;
+    }
+    size_t at = ranges_upto(map->ranges, map->count, begin);
+    memmove(map->ranges + at + 1, map->ranges + at, (map->count - at) * sizeof *map->ranges);
+    map->ranges[at] = (qn_range){.begin = begin, .end = begin + bytes, .written = written};
+    snprintf(map->ranges[at].label, sizeof map->ranges[at].label, "%s", label ? label : "memory");
+    map->count++;
+    atomic_fetch_add(&map->version, 1);
+    return true;
+}
+
+/* Its marks, if it has any, are handed over where someone asks. */
+static bool remove_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes,
+                          unsigned char **written)
+{
+    size_t upto = ranges_upto(map->ranges, map->count, begin);
+    while (upto > 0 && map->ranges[upto - 1].begin == begin &&
+           map->ranges[upto - 1].end != begin + bytes) {
+        upto--; /* another that begins there: foreign memory may be wrapped several times */
+    }
+    if (upto == 0 || map->ranges[upto - 1].begin != begin) {
+        return false;
+    }
+    if (written) {
+        *written = map->ranges[upto - 1].written;
+    }
+    map->ranges[upto - 1].written = NULL;
+    map->freed[map->freed_count++ % TOMBSTONES] = map->ranges[upto - 1];
+    memmove(map->ranges + upto - 1, map->ranges + upto, (map->count - upto) * sizeof *map->ranges);
+    map->count--;
+    atomic_fetch_add(&map->version, 1);
+    return true;
+}
+
+void qn_memory_map_free(qn_memory_map *map)
+{
+    if (!map) {
+        return;
+    }
+    qn_heap_free(qn_memory_map_heap(map));
+    for (size_t k = 0; k < map->count; k++) {
+        qn_free(map->ranges[k].written);
+    }
+    qn_snapshot_release(map->snapshot);
+    pthread_mutex_destroy(&map->lock);
+    qn_free(map->ranges);
+    qn_free(map);
+}
+
+static bool add(qn_memory_map *map, void *base, uint64_t bytes, unsigned char *written,
+                const char *label)
+{
+    pthread_mutex_lock(&map->lock);
+    bool added = add_locked(map, (uint64_t)(uintptr_t)base, bytes, written, label);
+    pthread_mutex_unlock(&map->lock);
+    return added;
+}
+
+bool qn_memory_map_add(qn_memory_map *map, void *base, uint64_t bytes, const char *label)
+{
+    return add(map, base, bytes, NULL, label);
+}
+
+bool qn_memory_map_add_unwritten(qn_memory_map *map, void *base, uint64_t bytes, const char *label)
+{
+    unsigned char *written = qn_calloc(1, bytes);
+    if (!written || !add(map, base, bytes, written, label)) {
+        qn_free(written);
+        return false;
+    }
+    return true;
+}
+
+void qn_memory_map_remove(qn_memory_map *map, void *base, uint64_t bytes)
+{
+    unsigned char *written = NULL;
+    pthread_mutex_lock(&map->lock);
+    remove_locked(map, (uint64_t)(uintptr_t)base, bytes, &written);
+    pthread_mutex_unlock(&map->lock);
+    qn_free(written);
+}
+
+/* The marks of `bytes` from `address` on, if they lie in a range that has marks. */
+static unsigned char *marks_of(const qn_memory_map *map, uint64_t address, uint64_t bytes)
+{
+    const qn_heap *heap = qn_memory_map_heap(map);
+    qn_range piece;
+    const qn_range *range = heap && qn_heap_find(heap, address, &piece)
+                                ? &piece
+                                : qn_range_before(map->ranges, map->count, address);
+    return range && range->written && address < range->end && range->end - address >= bytes
+               ? range->written + (address - range->begin)
+               : NULL;
+}
+
+void qn_memory_map_written(qn_memory_map *map, const void *to, uint64_t bytes, const void *from)
+{
+    pthread_mutex_lock(&map->lock);
+    unsigned char *marks = marks_of(map, (uint64_t)(uintptr_t)to, bytes);
+    const unsigned char *given = from ? marks_of(map, (uint64_t)(uintptr_t)from, bytes) : NULL;
+    if (marks && given) {
+        memmove(marks, given, bytes);
+    } else if (marks) {
+        memset(marks, 0xff, bytes);
+    }
+    pthread_mutex_unlock(&map->lock);
+}
+
+uint64_t qn_memory_map_version(const qn_memory_map *map)
+{
+    return atomic_load_explicit(&((qn_memory_map *)map)->version, memory_order_acquire);
+}
+
+/* Copy sorted ranges; those that overlap, as wrapped memory may, become one, so that the last range
+ * that begins at or before an address is the only one that can hold it. Returns how many. */
+static size_t join(qn_range *to, const qn_range *from, size_t count)
+{
+    size_t joined = 0;
+    for (size_t k = 0; k < count; k++) {
+        qn_range *last = joined ? &to[joined - 1] : NULL;
+        if (last && from[k].begin < last->end) {
+            last->end = QN_MAX(last->end, from[k].end);
+            last->written = NULL;
+        } else {
+            to[joined++] = from[k];
+        }
+    }
+    return joined;
+}
+
+static qn_snapshot *snapshot_locked(qn_memory_map *map)
+{
+    uint64_t version = atomic_load(&map->version);
+    if (!map->snapshot || map->snapshot->version != version) {
+        qn_snapshot *fresh = qn_alloc(sizeof *fresh + map->count * sizeof(qn_range));
+        if (!fresh) {
+            return NULL;
+        }
+        atomic_init(&fresh->references, 1);
+        fresh->version = version;
+        fresh->count = join(fresh->ranges, map->ranges, map->count);
+        qn_snapshot_release(map->snapshot);
+        map->snapshot = fresh;
+    }
+    atomic_fetch_add(&map->snapshot->references, 1);
+    return map->snapshot;
+}
+
+qn_snapshot *qn_memory_map_snapshot(qn_memory_map *map)
+{
+    pthread_mutex_lock(&map->lock);
+    qn_snapshot *snapshot = snapshot_locked(map);
+    pthread_mutex_unlock(&map->lock);
+    return snapshot;
+}
+
+void qn_snapshot_release(qn_snapshot *snapshot)
+{
+    if (snapshot && atomic_fetch_sub(&snapshot->references, 1) == 1) {
+        qn_free(snapshot);
+    }
+}
+
+bool qn_memory_map_freed(qn_memory_map *map, uint64_t address, qn_range *out)
+{
+    const qn_heap *heap = qn_memory_map_heap(map);
+    bool found = heap && qn_heap_freed(heap, address, out);
+    pthread_mutex_lock(&map->lock);
+    size_t kept = QN_MIN(map->freed_count, (size_t)TOMBSTONES);
+    for (size_t k = 1; k <= kept && !found; k++) { /* the latest first */
+        const qn_range *range = &map->freed[(map->freed_count - k) % TOMBSTONES];
+        if (address >= range->begin && address < range->end) {
+            *out = *range;
+            found = true;
+        }
+    }
+    pthread_mutex_unlock(&map->lock);
+    return found;
+}
+
+qn_heap *qn_memory_map_heap(const qn_memory_map *map)
+{
+    return atomic_load_explicit(&((qn_memory_map *)map)->heap, memory_order_acquire);
+}
+
+qn_heap *qn_memory_map_heap_new(qn_memory_map *map)
+{
+    qn_heap *heap = qn_memory_map_heap(map);
+    if (heap) {
+        return heap;
+    }
+    pthread_mutex_lock(&map->lock);
+    heap = qn_memory_map_heap(map);
+    if (!heap) {
+        heap = qn_heap_new();
+        atomic_store_explicit(&map->heap, heap, memory_order_release);
+    }
+    pthread_mutex_unlock(&map->lock);
+    return heap;
+}

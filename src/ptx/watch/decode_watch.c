@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Operations that tell the watch of a block where threads meet. In: the barriers and the operations
+ * among lanes that were just bound. Out: the same with others around them; only forms that are
+ * watched have those.
+ */
+#include "ptx/decode/decode.h"
+
+#include "ptx/watch/watch.h"
+
+#include <string.h>
+
+/* A copy of operation `like` that calls `function`, put in at `at`. */
+static void insert(qn_decoder *decoder, uint32_t at, uint32_t like, qn_op_function function,
+                   qn_place guard)
+{
+    qn_emit_function(decoder, function);
+    if (decoder->failed) {
+        return;
+    }
+    qn_op *ops = decoder->code->ops;
+    qn_op op = ops[like];
+    op.kind = QN_OP_FUNCTION;
+    op.function = function;
+    op.guard = guard;
+    memmove(ops + at + 1, ops + at, (decoder->code->count - 1 - at) * sizeof *ops);
+    ops[at] = op;
+}
+
+void qn_watch_meetings(qn_decoder *decoder, uint32_t first)
+{
+    const qn_code *code = decoder->code;
+    if (!(code->kind & QN_CODE_WATCHED)) {
+        return;
+    }
+    for (uint32_t k = first; k < code->count && !decoder->failed; k++) {
+        const bool is_sync = code->ops[k].kind == QN_OP_SYNC;
+        const qn_place guard = code->ops[k].guard;
+        if (is_sync) {
+            /* its guard may be what the operation writes, and it asks who met anyway */
+            insert(decoder, k + 1, k, qn_run_watch_met, QN_NO_PLACE);
+        }
+        if (is_sync || code->ops[k].kind == QN_OP_BARRIER) {
+            insert(decoder, k, k, is_sync ? qn_run_watch_meet : qn_run_watch_arrive, guard);
+            k += is_sync ? 2 : 1;
+        }
+    }
+}
