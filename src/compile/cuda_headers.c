@@ -17,7 +17,7 @@
 #define FOLDERS_MAX 64
 #define VERSION_MAX (32 << 10) /* of a file in which the version is looked for */
 
-static const qn_place places[] = {
+static const qn_cuda_place places[] = {
     {"CUDA_HOME", "/include"},
     {"CUDA_HOME", "/targets/*-linux/include"},
     {"CUDA_PATH", "/include"},
@@ -26,7 +26,7 @@ static const qn_place places[] = {
 /* those of the NVRTC in use come here: beside its lib/, or beside its package */
 static const char *const beside_compiler[] = {"/../include", "/../../cuda_runtime/include",
                                               "/../../cuda_cccl/include", "/../../curand/include"};
-static const qn_place later_places[] = {
+static const qn_cuda_place later_places[] = {
     {QN_BESIDE, "/quern/cuda/include"},
     {QN_BESIDE, "/../cuda/include"},
     {QN_FETCHED, "/include"},
@@ -236,7 +236,7 @@ static void find(void)
         *slash = '\0';
         char folder[PATH_MAX];
         snprintf(folder, sizeof folder, "%s%s", compiler.path, beside_compiler[k]);
-        qn_places_visit(&(qn_place){NULL, folder}, 1, add_both, NULL);
+        qn_places_visit(&(qn_cuda_place){NULL, folder}, 1, add_both, NULL);
     }
     qn_places_visit(later_places, QN_COUNT(later_places), add_both, NULL);
     sort_by_fit(release);

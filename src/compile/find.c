@@ -14,7 +14,7 @@
 
 #define NEWEST_MAJOR 30 /* of the names looked for: far ahead of the present 13 */
 
-static const qn_place places[] = {
+static const qn_cuda_place places[] = {
     {QN_BESIDE, "/quern/cuda/lib"}, /* installed with the library */
     {QN_BESIDE, "/../cuda/lib"},    /* in the build tree: what ./dev fetches */
     {"CUDA_HOME", "/lib64"},
@@ -87,7 +87,7 @@ static bool try_folder(void *context, const char *folder, bool trusted)
 static bool try_asked(search *s, const char *asked)
 {
     if (qn_is_folder(asked)) {
-        return qn_places_visit(&(qn_place){NULL, asked}, 1, try_folder, s);
+        return qn_places_visit(&(qn_cuda_place){NULL, asked}, 1, try_folder, s);
     }
     if (!qn_file_exists(asked) || strlen(asked) >= sizeof s->found.path) {
         qn_text_printf(&s->looked, "%s\n", asked);

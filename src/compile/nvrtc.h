@@ -93,9 +93,9 @@ quern_status qn_nvrtc_get(const qn_nvrtc **out);
 /** Where something may be: `below` the value of a variable of the environment, or of what the names
  * below stand for (NULL: of nothing, so `below` is a whole path). `below` NULL: the value is a list
  * of folders. A pattern with * may match several folders: the highest version comes first. */
-typedef struct qn_place {
+typedef struct qn_cuda_place {
     const char *variable, *below;
-} qn_place;
+} qn_cuda_place;
 #define QN_BESIDE                                                                                  \
     "=beside" /**< the folder of libquern, or of the program that it is linked into                \
                */
@@ -105,7 +105,7 @@ typedef struct qn_place {
  * qn_folder_is_trusted(); nothing of another is to be loaded. */
 typedef bool (*qn_folder_visitor)(void *context, const char *folder, bool trusted);
 /** Visit the folders of a table until one is enough; true then. */
-bool qn_places_visit(const qn_place *places, size_t count, qn_folder_visitor visitor,
+bool qn_places_visit(const qn_cuda_place *places, size_t count, qn_folder_visitor visitor,
                      void *context);
 bool qn_is_folder(const char *path);
 /** May only those write to this folder who may write to the program that runs? */

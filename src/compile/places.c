@@ -96,7 +96,7 @@ static const char *base_of(const char *variable, bool *unasked)
     return getenv(variable);
 }
 
-static bool visit_place(visit *v, const qn_place *place)
+static bool visit_place(visit *v, const qn_cuda_place *place)
 {
     const char *base = base_of(place->variable, &v->unasked);
     if (!base || (place->variable && !base[0])) {
@@ -110,7 +110,8 @@ static bool visit_place(visit *v, const qn_place *place)
     return length > 0 && (size_t)length < sizeof pattern && visit_pattern(v, pattern);
 }
 
-bool qn_places_visit(const qn_place *places, size_t count, qn_folder_visitor visitor, void *context)
+bool qn_places_visit(const qn_cuda_place *places, size_t count, qn_folder_visitor visitor,
+                     void *context)
 {
     visit v = {visitor, context, false};
     for (size_t k = 0; k < count; k++) {

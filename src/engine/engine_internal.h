@@ -258,7 +258,7 @@ uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count);
 #define QN_MAX_HEADERS 24
 #define QN_FORM_BYTES  (16 + QUERN_MAX_PARAMETERS)
 
-struct qn_block;
+struct qn_parameter_block;
 
 struct qn_kind {
     const char *position; /**< what the texts call it: "i" */
@@ -279,7 +279,7 @@ struct qn_kind {
     /** Where the walk over each operand starts. */
     char *const *(*bases)(const qn_call *call);
     /** Pack the parameters that follow those of the signature. */
-    quern_status (*walk)(struct qn_block *block, const qn_call *call);
+    quern_status (*walk)(struct qn_parameter_block *block, const qn_call *call);
     /** The plan, for people. */
     void (*print)(qn_text *out, const qn_call *call);
 };
@@ -306,7 +306,7 @@ size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call);
 quern_status qn_fold_geometry(quern_launch_config *config, const qn_call *call,
                               const qn_specialization *specialization);
 char *const *qn_fold_bases(const qn_call *call);
-quern_status qn_fold_walk(struct qn_block *block, const qn_call *call);
+quern_status qn_fold_walk(struct qn_parameter_block *block, const qn_call *call);
 
 /* ---- specialize.c: a kernel for particular dtypes and a plan's form ------------------------- */
 
@@ -327,21 +327,21 @@ void qn_specializations_free(quern_kernel *kernel);
 
 #define QN_PARAMETER_BYTES 4096 /**< of all parameters of a kernel: the limit of every driver */
 
-typedef struct qn_block {
+typedef struct qn_parameter_block {
     void *pointers[QUERN_MAX_PARAMETERS + 2];
     uint32_t offsets[QUERN_MAX_PARAMETERS + 2];
     uint32_t count, used;
     _Alignas(16) unsigned char bytes[QN_PARAMETER_BYTES];
-} qn_block;
+} qn_parameter_block;
 
 /** Pack arguments and the walk in the order of the generated kernel's parameters: those of the
  * signature, the walk, and the address of the workspace where there is one. */
-quern_status qn_marshal(qn_block *block, const qn_call *call, void *workspace);
+quern_status qn_marshal(qn_parameter_block *block, const qn_call *call, void *workspace);
 /** Pack one scalar again. */
 quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t parameter,
                                quern_dtype dtype, const quern_value *value);
 /** Room for the next parameter. Errors: QUERN_ERROR_NOT_SUPPORTED when the block is full. */
-quern_status qn_block_reserve(unsigned char **out, qn_block *block, const qn_call *call,
+quern_status qn_block_reserve(unsigned char **out, qn_parameter_block *block, const qn_call *call,
                               uint32_t bytes, uint32_t alignment);
 /** Write one index number, 4 or 8 bytes wide; returns what follows it. */
 unsigned char *qn_put_index(unsigned char *to, bool wide, int64_t value);
@@ -376,8 +376,9 @@ void qn_workspaces_forget(quern_engine *engine, const void *stream, bool all);
 
 /** Make ready to launch: grid, parameters, and a workspace where one is needed, which is the
  * caller's to give back or to free, else NULL. */
-quern_status qn_call_pack(qn_block *block, quern_launch_config *config, qn_workspace **workspace,
-                          const qn_call *call, const qn_specialization *specialization);
+quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config,
+                          qn_workspace **workspace, const qn_call *call,
+                          const qn_specialization *specialization);
 /** What quern_call_n() does, without resetting the error record. */
 quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,
                          const quern_call_options *options);

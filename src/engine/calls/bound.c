@@ -23,7 +23,7 @@ struct quern_bound {
     quern_value values[QUERN_MAX_PARAMETERS]; /**< arrays retained; outputs as arrays */
     size_t count;
     qn_workspace *workspace; /**< its own; NULL: none is needed */
-    qn_block block;
+    qn_parameter_block block;
 };
 
 static void release_values(quern_bound *bound)

@@ -7,8 +7,8 @@
  */
 #include "engine/engine_internal.h"
 
-quern_status qn_call_pack(qn_block *block, quern_launch_config *config, qn_workspace **workspace,
-                          const qn_call *call, const qn_specialization *z)
+quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config,
+                          qn_workspace **workspace, const qn_call *call, const qn_specialization *z)
 {
     quern_engine *engine = call->kernel->engine;
     *workspace = NULL;
@@ -31,7 +31,7 @@ quern_status qn_call_pack(qn_block *block, quern_launch_config *config, qn_works
 static quern_status queue(const qn_call *call, const qn_specialization *z)
 {
     quern_engine *engine = call->kernel->engine;
-    qn_block block;
+    qn_parameter_block block;
     quern_launch_config config;
     qn_workspace *workspace;
     QN_TRY(qn_call_pack(&block, &config, &workspace, call, z));

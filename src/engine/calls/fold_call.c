@@ -123,7 +123,7 @@ static int exponent(uint32_t power)
 }
 
 /** quern::fold */
-quern_status qn_fold_walk(qn_block *block, const qn_call *call)
+quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
 {
     const qn_fold *f = &call->fold;
     bool wide = f->form.wide != 0;

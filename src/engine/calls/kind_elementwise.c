@@ -118,7 +118,7 @@ static char *const *bases(const qn_call *call)
 }
 
 /** quern::space */
-static quern_status walk(qn_block *block, const qn_call *call)
+static quern_status walk(qn_parameter_block *block, const qn_call *call)
 {
     const qn_plan *p = &call->plan;
     bool wide = p->form.wide != 0;

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-quern_status qn_block_reserve(unsigned char **out, qn_block *block, const qn_call *call,
+quern_status qn_block_reserve(unsigned char **out, qn_parameter_block *block, const qn_call *call,
                               uint32_t bytes, uint32_t alignment)
 {
     uint32_t at = (block->used + alignment - 1) / alignment * alignment;
@@ -28,7 +28,7 @@ quern_status qn_block_reserve(unsigned char **out, qn_block *block, const qn_cal
 
 /* ---- raw arrays: quern::raw_array ----------------------------------------------------------- */
 
-static quern_status put_raw(qn_block *block, const qn_call *call, const quern_array *a)
+static quern_status put_raw(qn_parameter_block *block, const qn_call *call, const quern_array *a)
 {
     uint32_t dims = a->ndim > 0 ? (uint32_t)a->ndim : 1;
     unsigned char *to;
@@ -102,7 +102,7 @@ quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t param
     return QUERN_OK;
 }
 
-static quern_status put_parameter(qn_block *block, const qn_call *call, uint32_t p,
+static quern_status put_parameter(qn_parameter_block *block, const qn_call *call, uint32_t p,
                                   const void *base)
 {
     const quern_array *a = call->arrays[p];
@@ -116,7 +116,7 @@ static quern_status put_parameter(qn_block *block, const qn_call *call, uint32_t
     return qn_marshal_scalar(to, call->kernel, p, call->types.parameters[p], &call->values[p]);
 }
 
-quern_status qn_marshal(qn_block *block, const qn_call *call, void *workspace)
+quern_status qn_marshal(qn_parameter_block *block, const qn_call *call, void *workspace)
 {
     const qn_kind *kind = call->kernel->kind;
     const qn_signature *s = &call->kernel->signature;

@@ -10,7 +10,7 @@
 
 /** Fill `names->own` with all that the device lists; it stays NULL where the device does not say.
  */
-static quern_status read_names(qn_names *names, quern_module *module, qn_name_lister list,
+static quern_status read_names(qn_user_names *names, quern_module *module, qn_name_lister list,
                                qn_arena *arena)
 {
     quern_device *device = module->engine->device;
@@ -52,7 +52,7 @@ static bool refuse_template(const quern_module *module, const char *name)
 }
 
 /** The name was not found as it is: look among all. */
-static quern_status find_among_all(qn_names *names, quern_module *module, const char *name,
+static quern_status find_among_all(qn_user_names *names, quern_module *module, const char *name,
                                    qn_name_getter get, void *context, qn_name_lister list)
 {
     qn_arena arena = {0};
@@ -72,7 +72,7 @@ static quern_status find_among_all(qn_names *names, quern_module *module, const 
 quern_status qn_module_find(quern_module *module, const char *what, const char *name,
                             qn_name_getter get, void *context, qn_name_lister list)
 {
-    qn_names names = {
+    qn_user_names names = {
         .what = what,
         .expressions = module->expressions,
         .lowered = (const char *const *)module->loaded->lowered,

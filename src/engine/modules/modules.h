@@ -53,20 +53,20 @@ void qn_module_free(quern_engine *engine, qn_module *module);
 
 /* ---- user_names.c: a user's names and the image's ------------------------------------------- */
 
-typedef struct qn_names {
+typedef struct qn_user_names {
     const char *what;       /**< "function" or "global", for messages */
     const char *const *own; /**< as the image has them, mangled where they are not extern "C" */
     size_t count;
     const char *const *expressions; /**< name expressions, and what the compiler made of each */
     const char *const *lowered;
     size_t expression_count;
-} qn_names;
+} qn_user_names;
 
 /** The image's name of what the user calls `name`: of a name expression, exactly, or the only one
  * with this plain name. NULL when there is none, or more than one. */
-const char *qn_name_find(const qn_names *names, const char *name);
+const char *qn_name_find(const qn_user_names *names, const char *name);
 /** After qn_name_find(): why not, and the names that there are. */
-quern_status qn_name_refuse(const qn_names *names, const char *name);
+quern_status qn_name_refuse(const qn_user_names *names, const char *name);
 /** "ns::scale" of "_ZN2ns5scaleIdEEvPT_". False when it is not mangled, or not so simply. */
 bool qn_plain_name(qn_text *out, const char *own);
 

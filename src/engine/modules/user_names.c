@@ -125,7 +125,7 @@ static bool is_plain_name_of(const char *mangled, const char *name)
     return same;
 }
 
-static const char *by_expression(const qn_names *names, const char *name)
+static const char *by_expression(const qn_user_names *names, const char *name)
 {
     for (size_t k = 0; k < names->expression_count; k++) {
         const char *expression = names->expressions[k];
@@ -137,7 +137,7 @@ static const char *by_expression(const qn_names *names, const char *name)
     return NULL;
 }
 
-static size_t by_plain_name(const qn_names *names, const char *name, const char **found)
+static size_t by_plain_name(const qn_user_names *names, const char *name, const char **found)
 {
     size_t count = 0;
     for (size_t k = 0; k < names->count; k++) {
@@ -149,7 +149,7 @@ static size_t by_plain_name(const qn_names *names, const char *name, const char 
     return count;
 }
 
-const char *qn_name_find(const qn_names *names, const char *name)
+const char *qn_name_find(const qn_user_names *names, const char *name)
 {
     const char *found = by_expression(names, name);
     for (size_t k = 0; found == NULL && k < names->count; k++) {
@@ -164,7 +164,7 @@ const char *qn_name_find(const qn_names *names, const char *name)
 /* ---- messages ------------------------------------------------------------------------------- */
 
 /* What a user would write for the name `own` of the image; NULL when out of memory. */
-static const char *usual_name(const qn_names *names, const char *own, qn_arena *arena)
+static const char *usual_name(const qn_user_names *names, const char *own, qn_arena *arena)
 {
     for (size_t k = 0; k < names->expression_count; k++) {
         if (strcmp(names->lowered[k], own) == 0) {
@@ -195,7 +195,7 @@ static void print_list(qn_text *out, const char *const *list, size_t count)
     }
 }
 
-static void explain_unknown(qn_text *out, const qn_names *names, const char *name,
+static void explain_unknown(qn_text *out, const qn_user_names *names, const char *name,
                             const char *const *usual)
 {
     qn_text_printf(out, "the module has no %s '%s'", names->what, name);
@@ -208,7 +208,7 @@ static void explain_unknown(qn_text *out, const qn_names *names, const char *nam
     qn_text_puts(out, names->count == 0 ? "none" : "");
 }
 
-static void explain_ambiguous(qn_text *out, const qn_names *names, const char *name,
+static void explain_ambiguous(qn_text *out, const qn_user_names *names, const char *name,
                               const char **list)
 {
     size_t count = 0;
@@ -224,7 +224,7 @@ static void explain_ambiguous(qn_text *out, const qn_names *names, const char *n
     print_list(out, list, count);
 }
 
-quern_status qn_name_refuse(const qn_names *names, const char *name)
+quern_status qn_name_refuse(const qn_user_names *names, const char *name)
 {
     qn_arena arena = {0};
     qn_text said = {0};

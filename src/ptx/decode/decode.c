@@ -13,7 +13,7 @@
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-static void split(qn_words *words, const char *opcode)
+static void split(qn_opcode_words *words, const char *opcode)
 {
     words->count = 0;
     strncpy(words->text, opcode, sizeof words->text - 1);
@@ -29,12 +29,12 @@ static void split(qn_words *words, const char *opcode)
     }
 }
 
-bool qn_word_is(const qn_words *words, unsigned k, const char *text)
+bool qn_word_is(const qn_opcode_words *words, unsigned k, const char *text)
 {
     return k < words->count && strcmp(words->word[k], text) == 0;
 }
 
-bool qn_word_has(const qn_words *words, const char *text)
+bool qn_word_has(const qn_opcode_words *words, const char *text)
 {
     for (unsigned k = 1; k < words->count; k++) {
         if (strcmp(words->word[k], text) == 0) {
@@ -233,7 +233,7 @@ static void decode_instructions(qn_decoder *decoder, uint32_t *op_of, bool *fold
     }
     for (uint32_t k = 0; k < function->instruction_count; k++) {
         select_instruction(decoder, k);
-        folded[k] = qn_fold(decoder);
+        folded[k] = qn_fold_constants(decoder);
     }
     for (uint32_t k = 0; k < function->instruction_count; k++) {
         select_instruction(decoder, k);

@@ -25,11 +25,11 @@
 #define QN_WORDS 16
 
 /** An opcode cut at its dots: "ld.global.nc.v4.f32" has five words. */
-typedef struct qn_words {
+typedef struct qn_opcode_words {
     char text[128];
     const char *word[QN_WORDS];
     unsigned count;
-} qn_words;
+} qn_opcode_words;
 
 typedef struct qn_constant {
     uint64_t low, high;
@@ -40,7 +40,7 @@ typedef struct qn_constant {
 typedef struct qn_decoder {
     const qn_ptx_function *function;
     const qn_ptx_instruction *instruction; /**< current */
-    qn_words words;                        /**< of its opcode */
+    qn_opcode_words words;                 /**< of its opcode */
     qn_code *code;
     uint32_t op_capacity, patch_capacity;
     size_t pool_capacity;
@@ -56,9 +56,9 @@ typedef struct qn_decoder {
 } qn_decoder;
 
 /* decode.c */
-bool qn_word_is(const qn_words *words, unsigned k, const char *text);
+bool qn_word_is(const qn_opcode_words *words, unsigned k, const char *text);
 /** Is `text` among the words behind the first? */
-bool qn_word_has(const qn_words *words, const char *text);
+bool qn_word_has(const qn_opcode_words *words, const char *text);
 /** A new operation of the current instruction, with its guard. */
 qn_op *qn_emit(qn_decoder *decoder, qn_op_kind kind);
 qn_op *qn_emit_function(qn_decoder *decoder, qn_op_function function);
@@ -95,7 +95,7 @@ bool qn_bind_address(qn_decoder *decoder, const qn_ptx_operand *operand, uint8_t
 
 /* decode_fold.c */
 /** True when the current instruction needs no operation: its register stands for a constant. */
-bool qn_fold(qn_decoder *decoder);
+bool qn_fold_constants(qn_decoder *decoder);
 
 /* decode_trace.c */
 struct qn_traced;

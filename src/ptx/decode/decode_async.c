@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* All words from `first` on are among `known`, whose end is NULL. */
-static bool only_words(const qn_words *words, unsigned first, const char *const *known)
+static bool only_words(const qn_opcode_words *words, unsigned first, const char *const *known)
 {
     for (unsigned k = first; k < words->count; k++) {
         const char *const *at = known;
@@ -25,7 +25,7 @@ static bool only_words(const qn_words *words, unsigned first, const char *const 
 
 /* ---- mbarrier ------------------------------------------------------------------------------- */
 
-static uint8_t object_space(const qn_words *words)
+static uint8_t object_space(const qn_opcode_words *words)
 {
     const bool shared = qn_word_has(words, "shared") || qn_word_has(words, "shared::cta") ||
                         qn_word_has(words, "shared::cluster");
@@ -37,7 +37,7 @@ typedef struct mbarrier_words {
     uint8_t space;
 } mbarrier_words;
 
-static bool read_mbarrier(const qn_words *words, mbarrier_words *out)
+static bool read_mbarrier(const qn_opcode_words *words, mbarrier_words *out)
 {
     static const char *const known[] = {"relaxed",   "release",    "acquire",         "cta",
                                         "cluster",   "noComplete", "shared",          "shared::cta",
@@ -188,7 +188,7 @@ bool qn_bind_copy_arrive(qn_decoder *decoder)
 
 /* ---- bulk copies ---------------------------------------------------------------------------- */
 
-static bool is_shared(const qn_words *words, unsigned k)
+static bool is_shared(const qn_opcode_words *words, unsigned k)
 {
     return qn_word_is(words, k, "shared::cluster") || qn_word_is(words, k, "shared::cta");
 }
@@ -199,7 +199,7 @@ bool qn_bind_bulk_copy(qn_decoder *decoder)
 {
     static const char *const hints[] = {"L2::cache_hint", NULL};
     const qn_ptx_instruction *instruction = decoder->instruction;
-    const qn_words *words = &decoder->words;
+    const qn_opcode_words *words = &decoder->words;
     if (qn_word_is(words, 3, "commit_group") || qn_word_is(words, 3, "wait_group")) {
         return true;
     }
@@ -263,7 +263,7 @@ static bool emit_move(qn_decoder *decoder, unsigned bits, qn_place from)
 bool qn_bind_cluster_address(qn_decoder *decoder)
 {
     const qn_ptx_instruction *instruction = decoder->instruction;
-    const qn_words *words = &decoder->words;
+    const qn_opcode_words *words = &decoder->words;
     const unsigned bits = qn_word_has(words, "u64") ? 64 : 32;
     if (qn_word_is(words, 0, "getctarank")) {
         return instruction->operand_count == 2 &&

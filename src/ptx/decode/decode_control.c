@@ -165,7 +165,7 @@ static bool bind_cluster_barrier(qn_decoder *decoder)
 bool qn_bind_barrier(qn_decoder *decoder)
 {
     const qn_ptx_instruction *instruction = decoder->instruction;
-    const qn_words *words = &decoder->words;
+    const qn_opcode_words *words = &decoder->words;
     const qn_ptx_operand *operands = instruction->operands;
     unsigned count = instruction->operand_count;
     uint32_t form = QN_BARRIER_SYNC;
@@ -249,7 +249,7 @@ static const struct {
     {"elect", QN_SYNC_ELECT, 0, 0, 32},
 };
 
-static int find_sync(const qn_words *words)
+static int find_sync(const qn_opcode_words *words)
 {
     char text[128] = "";
     bool sync = false;

@@ -86,9 +86,9 @@ static bool fold_param(qn_decoder *decoder)
     return true;
 }
 
-bool qn_fold(qn_decoder *decoder)
+bool qn_fold_constants(qn_decoder *decoder)
 {
-    const qn_words *words = &decoder->words;
+    const qn_opcode_words *words = &decoder->words;
     if (decoder->instruction->guard >= 0) {
         return false;
     }

@@ -216,7 +216,7 @@ bool qn_bind_move(qn_decoder *decoder)
 /* Addresses are host pointers everywhere but in shared memory. */
 bool qn_bind_convert_address(qn_decoder *decoder)
 {
-    const qn_words *words = &decoder->words;
+    const qn_opcode_words *words = &decoder->words;
     if (!qn_word_has(words, "shared") && !qn_word_has(words, "shared::cta") &&
         !qn_word_has(words, "shared::cluster")) {
         return qn_bind_move(decoder);

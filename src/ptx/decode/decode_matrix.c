@@ -242,7 +242,7 @@ static const struct {
 bool qn_bind_tiles(qn_decoder *decoder)
 {
     const qn_ptx_instruction *instruction = decoder->instruction;
-    const qn_words *words = &decoder->words;
+    const qn_opcode_words *words = &decoder->words;
     const bool loads = qn_word_is(words, 0, "ldmatrix");
     const bool transposes = qn_word_has(words, "trans");
     const bool shared = qn_word_has(words, "shared") || qn_word_has(words, "shared::cta");

@@ -118,7 +118,7 @@ static bool read_word(const char *word, access_words *out)
     return false;
 }
 
-static bool read_words(const qn_words *words, access_words *out)
+static bool read_words(const qn_opcode_words *words, access_words *out)
 {
     *out = (access_words){.space = QN_SPACE_NONE, .vector = 1, .form = -1};
     for (unsigned k = 1; k + 1 < words->count; k++) {
@@ -200,13 +200,13 @@ static unsigned access_bits(const qn_decoder *decoder, const qn_ptx_operand *ope
 }
 
 /* The registers of a load or store and how each element moves; NULL: unknown. */
-static qn_access *bind_registers(qn_decoder *decoder, const qn_ptx_operand *data,
-                                 const access_words *words, bool stores)
+static qn_transfer *bind_registers(qn_decoder *decoder, const qn_ptx_operand *data,
+                                   const access_words *words, bool stores)
 {
     const bool vector = data->kind == QN_OPERAND_VECTOR;
     const unsigned count = vector ? data->element_count : 1;
     const qn_ptx_operand *elements = vector ? data->elements : data;
-    qn_access *access = qn_decode_alloc(decoder, sizeof *access);
+    qn_transfer *access = qn_decode_alloc(decoder, sizeof *access);
     if (!access || count != words->vector || count > QN_COUNT(access->places)) {
         return NULL;
     }
@@ -281,7 +281,7 @@ bool qn_bind_load(qn_decoder *decoder)
         qn_is_kernel_param(decoder, from, &offset)) {
         return load_constants(decoder, &words, offset);
     }
-    const qn_access *access = bind_registers(decoder, &instruction->operands[0], &words, false);
+    const qn_transfer *access = bind_registers(decoder, &instruction->operands[0], &words, false);
     if (!access ||
         !qn_bind_address(decoder, from, words.space, words.bits / 8 * words.vector, &address)) {
         return false;
@@ -298,7 +298,7 @@ bool qn_bind_store(qn_decoder *decoder)
     if (instruction->operand_count < 2 || !read_words(&decoder->words, &words) || words.form >= 0) {
         return false;
     }
-    const qn_access *access = bind_registers(decoder, &instruction->operands[1], &words, true);
+    const qn_transfer *access = bind_registers(decoder, &instruction->operands[1], &words, true);
     if (!access || !qn_bind_address(decoder, &instruction->operands[0], words.space,
                                     words.bits / 8 * words.vector, &address)) {
         return false;
@@ -399,7 +399,7 @@ static bool is_predicate(const qn_decoder *decoder, const qn_ptx_operand *operan
 bool qn_bind_copy(qn_decoder *decoder)
 {
     const qn_ptx_instruction *instruction = decoder->instruction;
-    const qn_words *words = &decoder->words;
+    const qn_opcode_words *words = &decoder->words;
     if (!qn_word_is(words, 1, "async")) {
         return false;
     }

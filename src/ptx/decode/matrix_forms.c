@@ -129,7 +129,7 @@ static bool read_word(const char *word, qn_matrix_opcode *out)
     return read_flag(word, out);
 }
 
-bool qn_matrix_opcode_read(qn_matrix_opcode *out, const qn_words *words)
+bool qn_matrix_opcode_read(qn_matrix_opcode *out, const qn_opcode_words *words)
 {
     *out = (qn_matrix_opcode){.space = QN_SPACE_NONE};
     for (unsigned k = 1; k < words->count; k++) {

@@ -38,7 +38,7 @@ typedef struct qn_matrix_opcode {
 } qn_matrix_opcode;
 
 /** False: some word is not known. */
-bool qn_matrix_opcode_read(qn_matrix_opcode *out, const qn_words *words);
+bool qn_matrix_opcode_read(qn_matrix_opcode *out, const qn_opcode_words *words);
 /** m8n32k16 becomes m32n8k16 of the transposed matrices; says whether it did. */
 bool qn_matrix_opcode_turn(qn_matrix_opcode *opcode);
 

@@ -9,7 +9,7 @@
 
 bool qn_run_load(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
-    const qn_access *access = op->extra;
+    const qn_transfer *access = op->extra;
     const unsigned bytes = access->element->memory_bits / 8u;
     qn_addresses from;
     if (!qn_access_prepare(warp, op, mask, bytes * op->count, QN_READ, &from)) {
@@ -26,7 +26,7 @@ bool qn_run_load(qn_warp *warp, const qn_op *op, uint32_t mask)
 
 bool qn_run_store(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
-    const qn_access *access = op->extra;
+    const qn_transfer *access = op->extra;
     const unsigned bytes = access->element->memory_bits / 8u;
     qn_addresses to;
     if (!qn_access_prepare(warp, op, mask, bytes * op->count, QN_WRITE, &to)) {

@@ -196,13 +196,13 @@ typedef struct qn_atomic {
 } qn_atomic;
 
 /** For loads and stores: how, and the places of their registers. */
-typedef struct qn_access {
+typedef struct qn_transfer {
     const qn_element *element;
     qn_place places[8];  /**< QN_NO_PLACE: `_` */
     uint8_t order;       /**< qn_order_word; a launch that is watched asks */
     uint32_t shadows[8]; /**< of a shadowed form: of the registers; shadow.h */
     uint32_t upper[8];   /**< of the upper half of those of 128 bits */
-} qn_access;
+} qn_transfer;
 
 /** What an access says of its order among threads: any makes it one for all of them, like an
  * atomic. */

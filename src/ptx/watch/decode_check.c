@@ -140,7 +140,7 @@ static bool result_is_used(qn_decoder *decoder)
 void qn_check_decode(qn_decoder *decoder)
 {
     const qn_ptx_instruction *instruction = decoder->instruction;
-    const qn_words *words = &decoder->words;
+    const qn_opcode_words *words = &decoder->words;
     const bool remainder = qn_word_is(words, 0, "rem");
     char letter;
     unsigned bits;

@@ -232,7 +232,7 @@ static uint32_t before_access(qn_decoder *decoder, uint32_t at)
 {
     const qn_op *op = &decoder->code->ops[at];
     const bool loads = op->function == qn_run_load;
-    qn_access *access = (qn_access *)op->extra; /* made for this operation */
+    qn_transfer *access = (qn_transfer *)op->extra; /* made for this operation */
     for (unsigned k = 0; k < op->count; k++) {
         const qn_place place = access->places[k];
         access->shadows[k] = shadow_of(decoder, place);

@@ -40,7 +40,7 @@ static void add_values(qn_decoder *decoder, const qn_ptx_operand *operand, qn_pt
 }
 
 /* What an instruction writes has the first type that it names, what it reads the last. */
-static void find_types(const qn_words *words, qn_ptx_type *written, qn_ptx_type *read)
+static void find_types(const qn_opcode_words *words, qn_ptx_type *written, qn_ptx_type *read)
 {
     *written = *read = (qn_ptx_type){.letter = 'b'};
     for (unsigned k = words->count; k-- > 1;) {

@@ -98,7 +98,7 @@ static void load_part(const qn_touch *touch, const unsigned char *marks, uint64_
 
 static void load(const qn_touch *touch)
 {
-    const qn_access *access = touch->op->extra;
+    const qn_transfer *access = touch->op->extra;
     const unsigned bytes = access->element->memory_bits / 8u;
     uint64_t address = host_address(touch);
     const unsigned char *marks = touch->written;
@@ -217,7 +217,7 @@ static bool store_part(const qn_touch *touch, unsigned char *marks, uint64_t add
 
 static bool store(const qn_touch *touch)
 {
-    const qn_access *access = touch->op->extra;
+    const qn_transfer *access = touch->op->extra;
     const unsigned bytes = access->element->memory_bits / 8u;
     uint64_t address = host_address(touch);
     unsigned char *marks = touch->written;
@@ -362,7 +362,7 @@ static void param_part(qn_warp *warp, bool loads, size_t at, unsigned bytes, uin
 bool qn_run_shade_param(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     const qn_op *own = op + 1;
-    const qn_access *access = own->extra;
+    const qn_transfer *access = own->extra;
     const bool loads = own->function == qn_run_load;
     const unsigned bytes = access->element->memory_bits / 8u;
     if (!qn_shade_mask(warp, op, &mask)) {

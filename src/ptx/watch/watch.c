@@ -190,7 +190,7 @@ bool qn_watch_address(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t ad
     return look(&touch);
 }
 
-const qn_access *qn_watch_elements(const qn_op *op)
+const qn_transfer *qn_watch_elements(const qn_op *op)
 {
     return op->function == qn_run_load || op->function == qn_run_store ? op->extra : NULL;
 }
@@ -198,7 +198,7 @@ const qn_access *qn_watch_elements(const qn_op *op)
 /* What the instruction says of its order, as qn_order_word. */
 static unsigned order_of(const qn_op *op)
 {
-    const qn_access *access = qn_watch_elements(op);
+    const qn_transfer *access = qn_watch_elements(op);
     if (access) {
         return access->order;
     }

@@ -86,7 +86,7 @@ void qn_watch_locate(qn_touch *touch, uint64_t address);
  * there; NULL: of other memory. */
 qn_source *qn_watch_source(const qn_touch *touch, uint64_t address);
 /** How the elements of a load or store move; NULL: this is neither. */
-const qn_access *qn_watch_elements(const qn_op *op);
+const qn_transfer *qn_watch_elements(const qn_op *op);
 /** A call or alloca gave the lanes these bytes of local memory, from `begin` to `end`. */
 void qn_watch_local(qn_warp *warp, uint32_t mask, uint64_t begin, uint64_t end);
 

@@ -123,7 +123,7 @@ static qn_stamp *reader_for(const qn_touch *touch, cell *at, const qn_stamp *now
 /* What a store is about to leave in byte `at` of the access. */
 static int value_of(const qn_touch *touch, unsigned at)
 {
-    const qn_access *access = qn_watch_elements(touch->op);
+    const qn_transfer *access = qn_watch_elements(touch->op);
     if (!access) {
         return UNKNOWN;
     }

@@ -82,8 +82,8 @@ static const char *const own[] = {
 };
 static const char *const expressions[] = {"scale<double, 3>", "&a::x", "unsigned int"};
 static const char *const lowered[] = {"_Z5scaleIdLi3EEvPT_", "_ZN1a1xE", "j"};
-static const qn_names names = {"function",  own,     QN_COUNT(own),
-                               expressions, lowered, QN_COUNT(expressions)};
+static const qn_user_names names = {"function",  own,     QN_COUNT(own),
+                                    expressions, lowered, QN_COUNT(expressions)};
 
 static const struct {
     const char *name, *found; /* NULL: none, or several */
@@ -123,7 +123,7 @@ Test(names, find)
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-static void expect_message(const qn_names *in, const char *name, const char *message)
+static void expect_message(const qn_user_names *in, const char *name, const char *message)
 {
     cr_expect_eq(qn_name_refuse(in, name), QUERN_ERROR_NAME);
     cr_expect_str_eq(quern_last_error()->message, message);
@@ -140,7 +140,7 @@ Test(names, messages)
     expect_message(&names, "both",
                    "the module has 2 functions 'both'; ask for one of them by its name expression, "
                    "or by its mangled name: _ZN1a4bothEPf, _ZN1b4bothEPf");
-    const qn_names empty = {.what = "global"};
+    const qn_user_names empty = {.what = "global"};
     expect_message(&empty, "x", "the module has no global 'x'; it has: none");
 }
 
@@ -150,7 +150,7 @@ Test(names, long_lists_are_cut)
     for (size_t k = 0; k < QN_COUNT(many); k++) {
         many[k] = "a_function_with_a_name";
     }
-    const qn_names list = {.what = "function", .own = many, .count = QN_COUNT(many)};
+    const qn_user_names list = {.what = "function", .own = many, .count = QN_COUNT(many)};
     cr_expect_eq(qn_name_refuse(&list, "x"), QUERN_ERROR_NAME);
     cr_expect_not_null(strstr(quern_last_error()->message, "more"));
     cr_expect_lt(strlen(quern_last_error()->message), 800u);

@@ -62,7 +62,7 @@ static int64_t divide(divider d, int64_t n)
 
 typedef void (*visitor)(void *context, int64_t position, char *const *addresses);
 
-static char *base_of(const qn_block *block, uint32_t k)
+static char *base_of(const qn_parameter_block *block, uint32_t k)
 {
     char *base;
     memcpy(&base, block->pointers[k], sizeof base);
@@ -70,7 +70,7 @@ static char *base_of(const qn_block *block, uint32_t k)
 }
 
 /** Element `at` of the row at `offset`, which is element `position` of the loop. */
-static void visit_one(const qn_call *call, const qn_block *block, const int64_t *offset,
+static void visit_one(const qn_call *call, const qn_parameter_block *block, const int64_t *offset,
                       int64_t stride[8][QUERN_MAX_NDIM], int64_t at, int64_t position,
                       visitor visit, void *context)
 {
@@ -86,8 +86,8 @@ static void visit_one(const qn_call *call, const qn_block *block, const int64_t 
 }
 
 /** Packs that are reached by vector begin at a multiple of their access. */
-static void check_alignment(const qn_call *call, const qn_block *block, const int64_t *offset,
-                            int64_t at)
+static void check_alignment(const qn_call *call, const qn_parameter_block *block,
+                            const int64_t *offset, int64_t at)
 {
     const qn_plan_form *f = &call->plan.form;
     for (uint32_t k = 0; k < call->operand_count; k++) {
@@ -100,7 +100,7 @@ static void check_alignment(const qn_call *call, const qn_block *block, const in
     }
 }
 
-static void walk(const qn_call *call, const qn_block *block, visitor visit, void *context)
+static void walk(const qn_call *call, const qn_parameter_block *block, visitor visit, void *context)
 {
     const qn_plan_form *f = &call->plan.form;
     space s = {block->pointers[block->count - 1], f->wide};
@@ -253,7 +253,7 @@ static void check_walk(qn_call *call, const qn_plan_rules *rules, bool wide)
     qn_plan_make(&call->plan, call->operands, call->operand_count, call->ndim, call->shape,
                  call->count, rules);
     call->plan.form.wide |= wide;
-    qn_block block;
+    qn_parameter_block block;
     cr_assert_eq(qn_marshal(&block, call, NULL), QUERN_OK);
     expectation x = {.call = call, .ordered = rules->ordered};
     x.addresses = calloc((size_t)call->count * call->operand_count, sizeof *x.addresses);
