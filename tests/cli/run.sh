@@ -31,8 +31,9 @@ ln -s "$quern" "$work/bin/quern"
 PATH=$work/bin:$PATH
 CASE_LIB=$here/lib.sh
 : "${QUERN_DEVICE:=soft}" "${QUERN_CACHE_DIR:=$work/cache}"
+LC_ALL=C # the order in which ls and sort print
 unset QUERN_LOG
-export PATH CASE_LIB QUERN_DEVICE QUERN_CACHE_DIR
+export PATH CASE_LIB QUERN_DEVICE QUERN_CACHE_DIR LC_ALL
 
 # matches GLOB-FILE TEXT-FILE
 matches() {

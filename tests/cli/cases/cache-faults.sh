@@ -20,8 +20,9 @@ copy x=arange:int32:3
 quern cache list
 echo '-- a home that is not there is not made'
 unset QUERN_CACHE_DIR XDG_CACHE_HOME
-# The software device, because a driver makes such a folder for a cache of its own.
-(HOME=$PWD/nowhere QUERN_DEVICE=soft && export HOME QUERN_DEVICE && copy x=arange:int32:3 && quern cache path) 2>&1 | sed "s|$PWD/||"
+# A driver makes such a folder for a cache of its own, on a GPU and when NVRTC asks for that cache.
+(HOME=$PWD/nowhere QUERN_DEVICE=soft QUERN_NVRTC_CACHE=0 && export HOME QUERN_DEVICE QUERN_NVRTC_CACHE &&
+    copy x=arange:int32:3 && quern cache path) 2>&1 | sed "s|$PWD/||"
 ls -d nowhere 2>&1
 mkdir home
 HOME=$PWD/home quern cache path | sed "s|$PWD/||"

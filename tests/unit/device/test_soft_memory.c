@@ -44,7 +44,7 @@ Test(soft_memory, is_aligned_whole_and_apart)
 Test(soft_memory, exhaustion_tells_the_sizes)
 {
     quern_device *device = open_with(NULL);
-    static const size_t sizes[] = {(size_t)1 << 46, SIZE_MAX - 100, SIZE_MAX};
+    static const size_t sizes[] = {(size_t)1 << 47, SIZE_MAX - 100, SIZE_MAX};
     for (size_t k = 0; k < QN_COUNT(sizes); k++) {
         void *pointer = device;
         cr_assert_eq(soft->allocate(device, &pointer, sizes[k], NULL), QUERN_ERROR_DEVICE_MEMORY);
