@@ -23,7 +23,7 @@ static void check_written_header(const cli_npy *npy)
 {
     char header[CLI_NPY_HEADER];
     cli_npy again;
-    cli_problem problem;
+    cli_problem problem = {.text = ""};
     size_t length = cli_npy_header(header, npy->dtype, npy->ndim, npy->shape);
     check(length <= sizeof header && length % 64 == 0);
     bool good = cli_npy_parse(&again, (const uint8_t *)header, length, npy->dtype, &problem);
@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const quern_dtype wanted[] = {QUERN_DTYPE_NONE, QUERN_BFLOAT16};
     for (size_t k = 0; k < CLI_COUNT(wanted); k++) {
         cli_npy npy;
-        cli_problem problem;
+        cli_problem problem = {.text = ""};
         if (!cli_npy_parse(&npy, data, size, wanted[k], &problem)) {
             check(problem.text[0] != 0);
             continue;

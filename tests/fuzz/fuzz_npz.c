@@ -32,7 +32,7 @@ static int file_of(const void *data, size_t size)
 static void unpack(const uint8_t *data, uint64_t stored)
 {
     static uint8_t out[4096];
-    cli_problem problem;
+    cli_problem problem = {.text = ""};
     cli_inflater *inflater = cli_inflater_new(&problem);
     size_t left = (size_t)stored, total = 0;
     bool end = false;
@@ -50,8 +50,8 @@ static void unpack(const uint8_t *data, uint64_t stored)
 
 static void check_members(const cli_zip *zip, const uint8_t *data, size_t size)
 {
-    cli_problem problem;
     for (size_t k = 0; k < zip->count; k++) {
+        cli_problem problem = {.text = ""};
         uint64_t offset;
         const cli_zip_member *m = cli_zip_find(zip, zip->members[k].name, &problem);
         check(m || problem.text[0]);
@@ -68,7 +68,7 @@ static void check_members(const cli_zip *zip, const uint8_t *data, size_t size)
 static void check_written(const cli_zip *zip)
 {
     cli_zip again;
-    cli_problem problem;
+    cli_problem problem = {.text = ""};
     cli_piece end = cli_zip_end(zip->members, zip->count, 0);
     int file = file_of(end.data, end.bytes);
     check(cli_zip_open(&again, file, end.bytes, &problem) && again.count == zip->count);
@@ -83,7 +83,7 @@ static void check_written(const cli_zip *zip)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cli_zip zip;
-    cli_problem problem;
+    cli_problem problem = {.text = ""};
     int file = file_of(data, size);
     if (cli_zip_open(&zip, file, size, &problem)) {
         check_members(&zip, data, size);
