@@ -28,7 +28,9 @@ typedef enum quern_copy_kind {
     QUERN_COPY_ON_DEVICE = 3,
 } quern_copy_kind;
 
+/** A launch, made by the engine: a device reads what its own version knows of it. */
 typedef struct quern_launch_config {
+    uint32_t size; /**< sizeof(quern_launch_config) of the engine */
     uint32_t grid[3];
     uint32_t block[3];
     uint32_t shared_bytes; /**< dynamic */
@@ -42,21 +44,27 @@ typedef struct quern_launch_config {
 /** One opened device; each device declares its own structure and casts. */
 typedef struct quern_device quern_device;
 
+/** What a slot of the table below does, as a number: it grows when one changes its meaning. Slots
+ * that are added do not change it. */
+#define QUERN_DEVICE_VERSION 1
+
 /** The functions of a device. All may be called from several threads at once. Each returns QUERN_OK
- * or a status whose explanation it has recorded. Unless said otherwise a slot is required. */
+ * or a status whose explanation it has recorded. Unless said otherwise a slot is required. Slots
+ * that later versions add are optional. */
 typedef struct quern_device_methods {
     uint32_t size;    /**< sizeof(quern_device_methods) */
-    uint32_t version; /**< 2 */
+    uint32_t version; /**< QUERN_DEVICE_VERSION; those from 1 on are known */
     const char *name; /**< "cuda", "soft": what stands before the colon in quern_options.device */
 
-    /** How many can be opened as NAME:0, NAME:1, ...; 0 with *why (may be NULL; a static or
-     * thread-local sentence) set when none can. Never loads a compiler. */
+    /** Optional. How many can be opened as NAME:0, NAME:1, ...; 0 with *why (may be NULL; a static
+     * or thread-local sentence) set when none can. Never loads a compiler. */
     int (*count)(const char **why);
     /** `argument`: what stands after the colon, or NULL. `allocator`: NULL for the device's own. */
     quern_status (*open)(quern_device **out, const char *argument,
                          const quern_allocator *allocator);
     /** Waits for all work. Accepts NULL. */
     void (*close)(quern_device *device);
+    /** Fill as much of *info as its `size` allows, and leave `size`. */
     quern_status (*info)(quern_device *device, quern_device_info *info);
     /** What to compile for: compute capability x 10 + minor (90), and whether native code can be
      * loaded (else PTX). */
@@ -91,7 +99,7 @@ typedef struct quern_device_methods {
     /** Optional: the names of variables, as module_functions. */
     quern_status (*module_globals)(quern_device *device, void *module, size_t *count,
                                    const char **names, size_t capacity);
-    /** Fill all of *info, its `size` too. */
+    /** Fill as much of *info as its `size` allows, and leave `size`. */
     quern_status (*function_info)(quern_device *device, void *function, quern_function_info *info);
     /** Offset and size of a parameter; `index` is below function_info's parameter_count. */
     quern_status (*function_parameter)(quern_device *device, void *function, uint32_t index,
@@ -123,8 +131,18 @@ typedef struct quern_device_methods {
     void (*interrupt)(quern_device *device);
 } quern_device_methods;
 
+/** Nothing but size and version: every slot still to be set. */
+#define QUERN_DEVICE_METHODS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(quern_device_methods), QUERN_DEVICE_VERSION, NULL, NULL, NULL, NULL, NULL, NULL,    \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL     \
+    }
+
 /** Open an engine on a device of one's own. `options->device` is given to `open` as its argument.
- * `methods` must stay valid while the engine lives. Errors as quern_open(). */
+ * The table is copied; the functions and `name` must stay while the engine lives.
+ * Errors: as quern_open(); QUERN_ERROR_INVALID_ARGUMENT for a version that this library does not
+ * know and for a slot that is missing, by its name. */
 QUERN_API quern_status quern_open_device(quern_engine **out, const quern_device_methods *methods,
                                          const quern_options *options);
 

@@ -45,9 +45,10 @@
  * - A function that cannot fail returns its value; a returned pointer is borrowed from its parent.
  * - Every object is freed by its `_release`, `_free` or `_close`, which accepts NULL. Freeing the
  *   last object of an engine that was closed waits for the device.
- * - An option structure begins with `size`, which is checked; initialise it with its `_INIT` macro.
- *   A field of 0 or NULL always means the documented default, and a NULL structure means all of
- *   them.
+ * - An option structure begins with `size`; initialise it with its `_INIT` macro. A field of 0 or
+ *   NULL always means the documented default, and a NULL structure means all of them. Structures
+ *   grow at their end: one of an older or a newer header is taken as far as both know it, and what
+ *   the library does not know must be 0, as must `reserved`.
  * - Strings that are passed in are copied unless the comment says otherwise.
  * - Engines, kernels and bound calls say at their types which threads may use them. Functions that
  *   wait for the device say so; all others return once the work is queued.

@@ -33,9 +33,9 @@ typedef struct quern_device_info {
 /** The engine's device. */
 QUERN_API quern_status quern_get_device_info(quern_engine *engine, quern_device_info *info);
 
-/** Fill up to `capacity` entries of `infos` (each with `size` set) with every device of this
- * machine, GPUs first, the software device last; *count tells how many there are. Never an error
- * when there is no GPU. */
+/** Fill up to `capacity` entries of `infos` with every device of this machine, GPUs first, the
+ * software device last; *count tells how many there are. All entries are as large as `size` of the
+ * first one says. Never an error when there is no GPU. */
 QUERN_API quern_status quern_list_devices(size_t *count, quern_device_info *infos, size_t capacity);
 
 /** What NVRTC was found, and which of CUDA's headers a source's #include finds first: those of

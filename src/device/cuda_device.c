@@ -154,9 +154,10 @@ static void close_device(quern_device *quern)
 
 static quern_status device_info(quern_device *device, quern_device_info *info)
 {
-    quern_device_info facts = {0};
+    QN_TO_GIVE(quern_device_info, facts, info);
     QN_TRY(qn_cuda_describe(cuda_of(device)->ordinal, &facts));
-    return qn_device_info_give(info, &facts);
+    QN_GIVE(quern_device_info, facts, info);
+    return QUERN_OK;
 }
 
 static void device_target(quern_device *device, int *arch, int *native)
@@ -167,7 +168,7 @@ static void device_target(quern_device *device, int *arch, int *native)
 
 const quern_device_methods qn_cuda_device = {
     .size = sizeof(quern_device_methods),
-    .version = 2,
+    .version = QUERN_DEVICE_VERSION,
     .name = "cuda",
     .count = device_count,
     .open = open_device,

@@ -171,15 +171,16 @@ static cu_result read_info(cu_function function, quern_function_info *info)
 
 quern_status qn_cuda_function_info(quern_device *quern, void *function, quern_function_info *info)
 {
-    *info = (quern_function_info){.size = sizeof *info};
+    QN_TO_GIVE(quern_function_info, facts, info);
     cuda_device *device = cuda_of(quern);
     cu_result result;
-    CUDA_IN(device, result, read_info(function, info));
+    CUDA_IN(device, result, read_info(function, &facts));
     if (result != CU_SUCCESS) {
         return qn_cuda_fail(result, "asking for facts of a kernel");
     }
     uint32_t most = (uint32_t)qn_cuda_attribute(device->handle, CU_MAX_SHARED_PER_BLOCK_OPTIN);
-    info->max_dynamic_shared = most - QN_MIN(most, info->shared_bytes);
+    facts.max_dynamic_shared = most - QN_MIN(most, facts.shared_bytes);
+    QN_GIVE(quern_function_info, facts, info);
     return QUERN_OK;
 }
 

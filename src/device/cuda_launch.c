@@ -116,7 +116,7 @@ static void take_required_cluster(cuda_device *device, cu_function function,
 static quern_status check_limits(quern_device *quern, void *function,
                                  const quern_launch_config *config)
 {
-    quern_function_info info;
+    quern_function_info info = QUERN_FUNCTION_INFO_INIT;
     QN_TRY(qn_cuda_function_info(quern, function, &info));
     cu_device handle = cuda_of(quern)->handle;
     qn_launch_limits limits = {

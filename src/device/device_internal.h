@@ -22,7 +22,8 @@
 #ifndef QN_DEVICE_H
 #define QN_DEVICE_H
 
-#include "base/base.h"
+#include "base/object.h"
+#include "base/prefix.h"
 #include <quern/device.h>
 
 /* ---- cuda_*.c: an NVIDIA GPU through the Driver API, loaded at run time --------------------- */
@@ -38,11 +39,8 @@ const quern_device_methods *qn_device_find(qn_str name);
 
 /** Facts of every device of this machine, GPUs first, without opening one. A driver that is there
  * and cannot be used is one entry "cuda" whose note says why. Up to `capacity` entries of `infos`,
- * each with `size` set, are filled; *count tells how many there are. */
+ * each as large as the first one says, are filled; *count tells how many there are. */
 quern_status qn_devices_list(size_t *count, quern_device_info *infos, size_t capacity);
-
-/** Copy `from` into a caller's structure, as much as its `size` allows. */
-quern_status qn_device_info_give(quern_device_info *to, const quern_device_info *from);
 
 /* ---- launch_check.c: a launch that no device could run -------------------------------------- */
 

@@ -3,11 +3,11 @@
  * All devices: by name, and as a list of what this machine has. Listing opens nothing: it asks the
  * driver for facts that need no context.
  */
+#include "base/prefix.h"
 #include "device/cuda_device.h"
 #include "device/soft_device.h"
 
 #include <stdio.h>
-#include <string.h>
 
 const quern_device_methods *qn_device_find(qn_str name)
 {
@@ -18,18 +18,6 @@ const quern_device_methods *qn_device_find(qn_str name)
         }
     }
     return NULL;
-}
-
-quern_status qn_device_info_give(quern_device_info *to, const quern_device_info *from)
-{
-    uint32_t size = to->size;
-    if (size < sizeof size) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "quern_device_info.size is %u; set it to sizeof(quern_device_info)", size);
-    }
-    memcpy(to, from, QN_MIN(size, sizeof *from));
-    to->size = size;
-    return QUERN_OK;
 }
 
 /** Facts of GPU `ordinal`; what cannot be asked is told in the note. */
@@ -65,9 +53,11 @@ quern_status qn_devices_list(size_t *count, quern_device_info *infos, size_t cap
         } else {
             describe_driver(why, &info);
         }
-        /* the caller's entries are as large as they say, which may differ from ours */
-        unsigned char *to = (unsigned char *)infos + k * infos[0].size;
-        QN_TRY(qn_device_info_give((quern_device_info *)to, &info));
+        /* the caller's entries are as large as the first one says, which may differ from ours */
+        uint32_t stride = infos[0].size;
+        quern_device_info *to = (quern_device_info *)((unsigned char *)infos + k * stride);
+        to->size = stride;
+        QN_GIVE(quern_device_info, info, to);
     }
     return QUERN_OK;
 }
@@ -79,9 +69,8 @@ quern_status quern_list_devices(size_t *count, quern_device_info *infos, size_t 
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_list_devices: count is NULL");
     }
     *count = 0;
-    if (capacity > 0 && !infos) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "quern_list_devices: infos is NULL and capacity is not 0");
+    if (capacity > 0) {
+        QN_TRY(qn_prefix_check(QN_PREFIX(quern_device_info), __func__, "infos", infos));
     }
     return qn_devices_list(count, infos, capacity);
 }

@@ -74,9 +74,10 @@ void qn_soft_describe(unsigned threads, quern_device_info *info)
 
 static quern_status device_info(quern_device *device, quern_device_info *info)
 {
-    quern_device_info facts;
+    QN_TO_GIVE(quern_device_info, facts, info);
     qn_soft_describe(soft_of(device)->options.threads, &facts);
-    return qn_device_info_give(info, &facts);
+    QN_GIVE(quern_device_info, facts, info);
+    return QUERN_OK;
 }
 
 static void device_target(quern_device *device, int *arch, int *native)
@@ -88,7 +89,7 @@ static void device_target(quern_device *device, int *arch, int *native)
 
 const quern_device_methods qn_soft_device = {
     .size = sizeof(quern_device_methods),
-    .version = 2,
+    .version = QUERN_DEVICE_VERSION,
     .name = "soft",
     .count = device_count,
     .open = open_device,

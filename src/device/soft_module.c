@@ -154,8 +154,9 @@ quern_status qn_soft_function_info(quern_device *quern, void *handle, quern_func
 {
     (void)quern;
     const qn_ptx_function *function = handle;
-    *info = (quern_function_info){
-        .size = sizeof *info,
+    QN_TO_GIVE(quern_function_info, facts, info);
+    facts = (quern_function_info){
+        .size = sizeof facts,
         .shared_bytes = static_shared(function),
         .local_bytes = function->local_bytes,
         .max_threads = max_threads(function),
@@ -165,6 +166,7 @@ quern_status qn_soft_function_info(quern_device *quern, void *handle, quern_func
         .shared_carveout = -1,
         .parameter_count = function->param_count,
     };
+    QN_GIVE(quern_function_info, facts, info);
     return QUERN_OK;
 }
 

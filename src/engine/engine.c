@@ -10,65 +10,130 @@
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-quern_status qn_size_refuse(const char *type, uint32_t size, size_t expected, const char *advice)
+/** The caller's options and allocator, as ours. */
+typedef struct taken {
+    quern_options options;
+    quern_allocator allocator;
+} taken;
+
+static quern_status take_options(taken *out, const quern_options *options)
 {
-    return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%s.size is %u, expected %zu: %s", type, size,
-                   expected, advice);
+    QN_TAKE(quern_options, o, options);
+    QN_TAKE(quern_allocator, allocator, o.allocator);
+    if (o.allocator != NULL && (allocator.allocate == NULL || allocator.release == NULL)) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "an allocator needs allocate and release");
+    }
+    *out = (taken){o, allocator};
+    out->options.allocator = o.allocator != NULL ? &out->allocator : NULL;
+    return QUERN_OK;
 }
 
-static quern_status check_options(const quern_options *options)
-{
-    if (options == NULL) {
-        return QUERN_OK;
+/** A slot that is called without a look whether it is there. */
+typedef struct slot {
+    const char *name;
+    size_t offset;
+} slot;
+
+#define SLOT(name)                                                                                 \
+    {                                                                                              \
+#name, offsetof(quern_device_methods, name)                                                \
     }
-    QN_CHECK_OPTIONS(options, quern_options, QUERN_OPTIONS_INIT);
-    if (options->allocator != NULL &&
-        (options->allocator->size != sizeof *options->allocator ||
-         options->allocator->allocate == NULL || options->allocator->release == NULL)) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "an allocator needs its size, allocate and release");
+
+static quern_status check_slots(const quern_device_methods *methods)
+{
+    static const slot required[] = {
+        SLOT(name),
+        SLOT(open),
+        SLOT(close),
+        SLOT(info),
+        SLOT(target),
+        SLOT(allocate),
+        SLOT(release),
+        SLOT(copy),
+        SLOT(fill),
+        SLOT(module_load),
+        SLOT(module_free),
+        SLOT(function_get),
+        SLOT(module_functions),
+        SLOT(module_global),
+        SLOT(function_info),
+        SLOT(function_parameter),
+        SLOT(function_set),
+        SLOT(occupancy),
+        SLOT(launch),
+        SLOT(stream_new),
+        SLOT(stream_free),
+        SLOT(stream_wait),
+        SLOT(event_new),
+        SLOT(event_free),
+        SLOT(event_record),
+        SLOT(event_wait),
+        SLOT(stream_wait_event),
+        SLOT(event_elapsed),
+        SLOT(synchronize),
+    };
+    for (size_t k = 0; k < QN_COUNT(required); k++) {
+        void (*function)(void);
+        memcpy(&function, (const char *)methods + required[k].offset, sizeof function);
+        if (function == NULL) {
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_device_methods.%s is NULL",
+                           required[k].name);
+        }
     }
     return QUERN_OK;
 }
 
-quern_status quern_open_device(quern_engine **out, const quern_device_methods *methods,
-                               const quern_options *options)
+/** The device's table as ours. */
+static quern_status take_methods(quern_device_methods *out, const quern_device_methods *methods)
 {
-    qn_error_reset();
-    QN_CHECK_OUT(out);
-    QN_TRY(check_options(options));
-    if (methods == NULL || methods->size != sizeof *methods) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "a device needs its table of methods");
+    QN_TRY(qn_prefix_take(out, QN_PREFIX(quern_device_methods), methods));
+    if (out->version < 1 || out->version > QUERN_DEVICE_VERSION) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "quern_device_methods.version is %u, and this library, %s, knows 1 to %d",
+                       out->version, QUERN_VERSION_STRING, QUERN_DEVICE_VERSION);
     }
-    quern_options none = QUERN_OPTIONS_INIT;
-    const quern_options *o = options != NULL ? options : &none;
+    return check_slots(out);
+}
+
+/** What can fail of opening. */
+static quern_status start(quern_engine *engine, const quern_options *o, quern_device_info *info)
+{
+    const quern_device_methods *methods = engine->methods;
+    QN_TRY(methods->open(&engine->device, o->device, o->allocator));
+    QN_TRY(methods->stream_new(engine->device, &engine->stream));
+    QN_TRY(methods->info(engine->device, info));
+    engine->processors = QN_MAX(1u, info->processors);
+    return qn_store_open(&engine->store, o->cache_dir, o->cache_limit, &engine->logger);
+}
+
+/** Give back what start() made of an engine that is not opened. */
+static void stop(quern_engine *engine)
+{
+    if (engine->stream != NULL) {
+        engine->methods->stream_free(engine->device, engine->stream);
+    }
+    engine->methods->close(engine->device);
+    qn_free(engine);
+}
+
+/** Options and methods are taken already. */
+static quern_status open_device(quern_engine **out, const quern_device_methods *methods,
+                                const quern_options *o)
+{
     quern_engine *engine = qn_calloc(1, sizeof *engine);
     if (engine == NULL) {
         return qn_fail_memory("opening an engine");
     }
-    engine->methods = methods;
+    engine->table = *methods;
+    engine->methods = &engine->table;
     engine->logger = (qn_logger){o->log, o->log_context};
-    quern_status status = methods->open(&engine->device, o->device, o->allocator);
-    if (status == QUERN_OK) {
-        status = methods->stream_new(engine->device, &engine->stream);
-    }
     quern_device_info info = QUERN_DEVICE_INFO_INIT;
-    if (status == QUERN_OK) {
-        status = methods->info(engine->device, &info);
-        engine->processors = QN_MAX(1u, info.processors);
-    }
-    if (status == QUERN_OK) {
-        status = qn_store_open(&engine->store, o->cache_dir, o->cache_limit, &engine->logger);
-    }
+    quern_status status = start(engine, o, &info);
     if (status != QUERN_OK) {
-        if (engine->stream != NULL) {
-            methods->stream_free(engine->device, engine->stream);
-        }
-        methods->close(engine->device);
-        qn_free(engine);
+        stop(engine);
         return status;
     }
-    methods->target(engine->device, &engine->arch, &engine->native);
+    engine->methods->target(engine->device, &engine->arch, &engine->native);
     pthread_mutex_init(&engine->modules_lock, NULL);
     pthread_mutex_init(&engine->copy_lock, NULL);
     pthread_mutex_init(&engine->workspaces_lock, NULL);
@@ -81,6 +146,19 @@ quern_status quern_open_device(quern_engine **out, const quern_device_methods *m
     qn_tell_opened(engine, &info);
     *out = engine;
     return QUERN_OK;
+}
+
+quern_status quern_open_device(quern_engine **out, const quern_device_methods *methods,
+                               const quern_options *options)
+{
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_NOT_NULL(methods);
+    taken o;
+    quern_device_methods table;
+    QN_TRY(take_options(&o, options));
+    QN_TRY(take_methods(&table, methods));
+    return open_device(out, &table, &o.options);
 }
 
 /** Open "name" or "name:argument". */
@@ -97,7 +175,7 @@ static quern_status open_named(quern_engine **out, const char *device, const que
     }
     quern_options o = *options;
     o.device = colon != NULL ? colon + 1 : NULL;
-    return quern_open_device(out, methods, &o);
+    return open_device(out, methods, &o);
 }
 
 /** The first GPU, else the software device. A GPU that is there but cannot be used is told. */
@@ -107,7 +185,7 @@ static quern_status open_auto(quern_engine **out, const quern_options *options)
     o.device = NULL;
     const char *why = NULL;
     if (qn_cuda_device.count(&why) > 0) {
-        if (quern_open_device(out, &qn_cuda_device, &o) == QUERN_OK) {
+        if (open_device(out, &qn_cuda_device, &o) == QUERN_OK) {
             return QUERN_OK;
         }
         qn_logger logger = {o.log, o.log_context};
@@ -118,21 +196,20 @@ static quern_status open_auto(quern_engine **out, const quern_options *options)
         qn_logger logger = {o.log, o.log_context};
         qn_log(&logger, QN_INFO, "no GPU is used: %s", why);
     }
-    return quern_open_device(out, &qn_soft_device, &o);
+    return open_device(out, &qn_soft_device, &o);
 }
 
 quern_status quern_open(quern_engine **out, const quern_options *options)
 {
     qn_error_reset();
     QN_CHECK_OUT(out);
-    QN_TRY(check_options(options));
-    quern_options none = QUERN_OPTIONS_INIT;
-    const quern_options *o = options != NULL ? options : &none;
-    const char *device = o->device != NULL ? o->device : getenv("QUERN_DEVICE");
+    taken o;
+    QN_TRY(take_options(&o, options));
+    const char *device = o.options.device != NULL ? o.options.device : getenv("QUERN_DEVICE");
     if (device == NULL || device[0] == '\0' || strcmp(device, "auto") == 0) {
-        return open_auto(out, o);
+        return open_auto(out, &o.options);
     }
-    return open_named(out, device, o);
+    return open_named(out, device, &o.options);
 }
 
 /* ---- lifetime ------------------------------------------------------------------------------- */
@@ -198,6 +275,12 @@ const quern_device_methods *qn_engine_methods(quern_engine *engine)
 quern_device *qn_engine_device(quern_engine *engine)
 {
     return engine->device;
+}
+
+quern_status qn_engine_function_info(quern_function_info *out, quern_engine *engine, void *function)
+{
+    *out = (quern_function_info)QUERN_FUNCTION_INFO_INIT;
+    return engine->methods->function_info(engine->device, function, out);
 }
 
 /** The kernel that copies any dtype and layout. Made once; it belongs to the engine, and so gives

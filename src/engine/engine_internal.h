@@ -16,6 +16,7 @@
 #include "array/plan.h"
 #include "base/base.h"
 #include "base/object.h"
+#include "base/prefix.h"
 #include "cache/cache_internal.h"
 #include "compile/compile.h"
 #include "device/device_internal.h"
@@ -26,10 +27,11 @@
 struct quern_engine {
     uint32_t object; /**< QN_OBJECT_ENGINE */
     atomic_uint references;
-    atomic_flag closed; /**< quern_close() was called */
-    const quern_device_methods *methods;
+    atomic_flag closed;                  /**< quern_close() was called */
+    const quern_device_methods *methods; /**< the table below */
     quern_device *device;
-    void *stream; /**< the device's handle */
+    void *stream;               /**< the device's handle */
+    quern_device_methods table; /**< the device's, whose own may be shorter */
     qn_store *store;
     qn_logger logger;
     int arch;   /**< compute capability of the device: 90 */
@@ -60,25 +62,9 @@ struct quern_stream {
 quern_status qn_engine_copy_on(quern_engine *engine, quern_array *to, quern_array *from,
                                quern_stream *stream);
 
-/** A structure of the interface whose size is not the library's own: it was not initialised, or is
- * of another version. `advice`: what to do about it. */
-quern_status qn_size_refuse(const char *type, uint32_t size, size_t expected, const char *advice);
-
-/* At the top of a public function: options, and structures that are to be filled. */
-#define QN_CHECK_OPTIONS(options, type, init)                                                      \
-    do {                                                                                           \
-        if ((options)->size != sizeof(type)) {                                                     \
-            return qn_size_refuse(#type, (options)->size, sizeof(type), "start from " #init);      \
-        }                                                                                          \
-    } while (0)
-#define QN_CHECK_INFO(info, type)                                                                  \
-    do {                                                                                           \
-        QN_CHECK_NOT_NULL(info);                                                                   \
-        if ((info)->size != sizeof(type)) {                                                        \
-            return qn_size_refuse(#type, (info)->size, sizeof(type),                               \
-                                  "set it to sizeof(" #type ")");                                  \
-        }                                                                                          \
-    } while (0)
+/** Facts of a function of the device. */
+quern_status qn_engine_function_info(quern_function_info *out, quern_engine *engine,
+                                     void *function);
 
 /* ---- images.c: compiled images of this process, shared by its engines ----------------------- */
 

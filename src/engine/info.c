@@ -4,14 +4,15 @@
  */
 #include "engine/engine_internal.h"
 #include <stdio.h>
-#include <string.h>
 
 quern_status quern_get_device_info(quern_engine *engine, quern_device_info *info)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    QN_CHECK_INFO(info, quern_device_info);
-    return engine->methods->info(engine->device, info);
+    QN_TO_GIVE(quern_device_info, own, info);
+    QN_TRY(engine->methods->info(engine->device, &own));
+    QN_GIVE(quern_device_info, own, info);
+    return QUERN_OK;
 }
 
 /* ---- the cache ------------------------------------------------------------------------------ */
@@ -20,10 +21,11 @@ quern_status quern_cache_get_stats(quern_engine *engine, quern_cache_stats *stat
 {
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    QN_CHECK_INFO(stats, quern_cache_stats);
-    QN_TRY(qn_store_stats(engine->store, stats));
-    stats->compiled = atomic_load(&engine->compiled);
-    stats->compile_ms = (double)atomic_load(&engine->compile_us) / 1e3;
+    QN_TO_GIVE(quern_cache_stats, own, stats);
+    QN_TRY(qn_store_stats(engine->store, &own));
+    own.compiled = atomic_load(&engine->compiled);
+    own.compile_ms = (double)atomic_load(&engine->compile_us) / 1e3;
+    QN_GIVE(quern_cache_stats, own, stats);
     return QUERN_OK;
 }
 
@@ -69,27 +71,25 @@ static void tell_headers(quern_compiler_info *info)
 quern_status quern_get_compiler_info(quern_compiler_info *info, int load)
 {
     qn_error_reset();
-    QN_CHECK_INFO(info, quern_compiler_info);
-    uint32_t size = info->size;
-    memset(info, 0, sizeof *info);
-    info->size = size;
+    QN_TO_GIVE(quern_compiler_info, own, info);
     qn_compiler_identity identity;
     char *looked = NULL;
-    info->found = qn_compiler_find(&identity, &looked);
-    snprintf(info->path, sizeof info->path, "%s", info->found ? identity.path : "");
-    snprintf(info->identity, sizeof info->identity, "%s", info->found ? identity.build_id : "");
-    tell_headers(info);
-    if (!info->found) {
-        snprintf(info->problem, sizeof info->problem, "no NVRTC was found; looked in\n%s",
+    own.found = qn_compiler_find(&identity, &looked);
+    snprintf(own.path, sizeof own.path, "%s", own.found ? identity.path : "");
+    snprintf(own.identity, sizeof own.identity, "%s", own.found ? identity.build_id : "");
+    tell_headers(&own);
+    if (!own.found) {
+        snprintf(own.problem, sizeof own.problem, "no NVRTC was found; looked in\n%s",
                  looked != NULL ? looked : "");
     } else if (load) {
         if (qn_compiler_load() == QUERN_OK) {
-            qn_compiler_version(&info->major, &info->minor);
+            qn_compiler_version(&own.major, &own.minor);
         } else {
-            snprintf(info->problem, sizeof info->problem, "%s", quern_last_error()->message);
+            snprintf(own.problem, sizeof own.problem, "%s", quern_last_error()->message);
             qn_error_reset();
         }
     }
     qn_free(looked);
+    QN_GIVE(quern_compiler_info, own, info);
     return QUERN_OK;
 }

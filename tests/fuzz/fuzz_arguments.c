@@ -81,8 +81,7 @@ static quern_status launch(quern_device *device, void *handle, const quern_launc
 static quern_status function_info(quern_device *device, void *handle, quern_function_info *info)
 {
     (void)device, (void)handle;
-    *info = (quern_function_info){.size = sizeof *info,
-                                  .parameter_count = function.silent ? UINT32_MAX : function.count};
+    info->parameter_count = function.silent ? UINT32_MAX : function.count;
     return QUERN_OK;
 }
 
@@ -175,9 +174,74 @@ static quern_status synchronize(quern_device *device)
     return QUERN_OK;
 }
 
+/* A device has them; nothing in here asks for them. */
+
+static quern_status copy(quern_device *device, void *to, const void *from, size_t bytes,
+                         quern_copy_kind kind, void *stream, int wait)
+{
+    (void)device, (void)to, (void)from, (void)bytes, (void)kind, (void)stream, (void)wait;
+    return QUERN_ERROR_NOT_SUPPORTED;
+}
+
+static quern_status fill(quern_device *device, void *to, const void *pattern, size_t pattern_bytes,
+                         size_t count, void *stream)
+{
+    (void)device, (void)to, (void)pattern, (void)pattern_bytes, (void)count, (void)stream;
+    return QUERN_ERROR_NOT_SUPPORTED;
+}
+
+static quern_status module_functions(quern_device *device, void *handle, size_t *count,
+                                     const char **names, size_t capacity)
+{
+    (void)device, (void)handle, (void)names, (void)capacity;
+    *count = SIZE_MAX;
+    return QUERN_OK;
+}
+
+static quern_status module_global(quern_device *device, void **pointer, uint64_t *bytes,
+                                  void *handle, const char *name)
+{
+    (void)device, (void)pointer, (void)bytes, (void)handle, (void)name;
+    return QUERN_ERROR_NAME;
+}
+
+static quern_status function_set(quern_device *device, void *handle,
+                                 quern_function_property property, int32_t value)
+{
+    (void)device, (void)handle, (void)property, (void)value;
+    return QUERN_ERROR_NOT_SUPPORTED;
+}
+
+static quern_status occupancy(quern_device *device, void *handle, uint32_t block_threads,
+                              uint32_t shared_bytes, uint32_t *blocks)
+{
+    (void)device, (void)handle, (void)block_threads, (void)shared_bytes;
+    *blocks = 0;
+    return QUERN_OK;
+}
+
+static quern_status wait_for(quern_device *device, void *handle)
+{
+    (void)device, (void)handle;
+    return QUERN_OK;
+}
+
+static quern_status pair(quern_device *device, void *one, void *other)
+{
+    (void)device, (void)one, (void)other;
+    return QUERN_OK;
+}
+
+static quern_status elapsed(quern_device *device, double *milliseconds, void *begin, void *end)
+{
+    (void)device, (void)begin, (void)end;
+    *milliseconds = 0;
+    return QUERN_OK;
+}
+
 static const quern_device_methods methods = {
     .size = sizeof methods,
-    .version = 2,
+    .version = QUERN_DEVICE_VERSION,
     .name = "looks",
     .open = open_device,
     .close = close_device,
@@ -185,14 +249,27 @@ static const quern_device_methods methods = {
     .target = target,
     .allocate = allocate,
     .release = release,
+    .copy = copy,
+    .fill = fill,
     .module_load = module_load,
     .module_free = free_handle,
     .function_get = function_get,
+    .module_functions = module_functions,
+    .module_global = module_global,
     .function_info = function_info,
     .function_parameter = function_parameter,
+    .function_set = function_set,
+    .occupancy = occupancy,
     .launch = launch,
     .stream_new = stream_new,
     .stream_free = free_handle,
+    .stream_wait = wait_for,
+    .event_new = stream_new,
+    .event_free = free_handle,
+    .event_record = pair,
+    .event_wait = wait_for,
+    .stream_wait_event = pair,
+    .event_elapsed = elapsed,
     .synchronize = synchronize,
 };
 

@@ -81,7 +81,7 @@ static quern_status fake_fill(quern_device *device, void *to, const void *patter
 
 static const quern_device_methods methods = {
     .size = sizeof methods,
-    .version = 2,
+    .version = QUERN_DEVICE_VERSION,
     .name = "fake",
     .allocate = fake_allocate,
     .release = fake_release,
@@ -93,7 +93,7 @@ static const quern_device_methods methods = {
 
 static const quern_device_methods methods_without_adopt = {
     .size = sizeof methods,
-    .version = 2,
+    .version = QUERN_DEVICE_VERSION,
     .name = "fake",
     .allocate = fake_allocate,
     .release = fake_release,

@@ -105,6 +105,7 @@ quern_status quern_bind(quern_bound **out, quern_kernel *kernel, const quern_val
     qn_error_reset();
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(kernel, QN_OBJECT_KERNEL);
+    QN_TAKE_IN_PLACE(quern_call_options, options);
     quern_bound *bound = qn_calloc(1, sizeof *bound);
     if (bound == NULL) {
         return qn_fail_memory("binding a call");

@@ -92,5 +92,6 @@ quern_status quern_call_n(quern_kernel *kernel, const quern_value *values, size_
 {
     qn_error_reset();
     QN_CHECK_OBJECT(kernel, QN_OBJECT_KERNEL);
+    QN_TAKE_IN_PLACE(quern_call_options, options);
     return qn_call_run(kernel, values, count, options);
 }

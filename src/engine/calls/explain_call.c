@@ -88,8 +88,8 @@ static quern_status describe_function(explanation *e, qn_call *call, const qn_sp
     quern_engine *engine = call->kernel->engine;
     quern_launch_config config;
     QN_TRY(call->kernel->kind->geometry(&config, call, z));
-    quern_function_info info = {0};
-    QN_TRY(engine->methods->function_info(engine->device, z->function, &info));
+    quern_function_info info;
+    QN_TRY(qn_engine_function_info(&info, engine, z->function));
     QN_TRY(engine->methods->occupancy(engine->device, z->function, config.block[0],
                                       config.shared_bytes, &x->blocks_per_processor));
     memcpy(x->grid, config.grid, sizeof x->grid);
@@ -133,6 +133,7 @@ quern_status quern_explain(quern_explanation **out, quern_kernel *kernel, const 
     qn_error_reset();
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(kernel, QN_OBJECT_KERNEL);
+    QN_TAKE_IN_PLACE(quern_call_options, options);
     explanation *e = qn_calloc(1, sizeof *e);
     if (e == NULL) {
         return qn_fail_memory("explaining a call");

@@ -20,22 +20,20 @@ quern_status quern_elementwise(quern_kernel **out, quern_engine *engine, const c
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_TRY(qn_check_signature(__func__, in, result));
     QN_CHECK_NOT_NULL(operation);
-    quern_kernel_options none = QUERN_KERNEL_OPTIONS_INIT;
-    const quern_kernel_options *o = options != NULL ? options : &none;
-    QN_CHECK_OPTIONS(o, quern_kernel_options, QUERN_KERNEL_OPTIONS_INIT);
+    QN_TAKE(quern_kernel_options, o, options);
     return qn_kernel_new(out, engine,
                          &(qn_definition){
                              .kind = &qn_elementwise_kind,
                              .in = in,
                              .result = result,
-                             .name = o->name != NULL ? o->name : "quern_kernel",
+                             .name = o.name != NULL ? o.name : "quern_kernel",
                              .texts = {[QN_OPERATION] = {"operation", operation},
-                                       [QN_PREAMBLE] = {"preamble", o->preamble},
-                                       [QN_LOOP_PREP] = {"loop_prep", o->loop_prep},
-                                       [QN_AFTER_LOOP] = {"after_loop", o->after_loop}},
-                             .options = o->options,
-                             .option_count = o->option_count,
-                             .keep_dims = o->keep_dims != 0,
+                                       [QN_PREAMBLE] = {"preamble", o.preamble},
+                                       [QN_LOOP_PREP] = {"loop_prep", o.loop_prep},
+                                       [QN_AFTER_LOOP] = {"after_loop", o.after_loop}},
+                             .options = o.options,
+                             .option_count = o.option_count,
+                             .keep_dims = o.keep_dims != 0,
                          });
 }
 
@@ -106,6 +104,7 @@ static quern_status geometry(quern_launch_config *config, const qn_call *call,
     }
     int64_t blocks = p->form.tile != 0 ? p->packs : (threads - 1) / block + 1;
     *config = (quern_launch_config){
+        .size = sizeof *config,
         .grid = {(uint32_t)QN_MIN(blocks, (int64_t)INT32_MAX), 1, 1},
         .block = {block, 1, 1},
     };

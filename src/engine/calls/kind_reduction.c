@@ -20,23 +20,21 @@ quern_status quern_reduction(quern_kernel **out, quern_engine *engine, const cha
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_TRY(qn_check_signature(__func__, in, result));
-    quern_reduction_options none = QUERN_REDUCTION_OPTIONS_INIT;
-    const quern_reduction_options *o = options != NULL ? options : &none;
-    QN_CHECK_OPTIONS(o, quern_reduction_options, QUERN_REDUCTION_OPTIONS_INIT);
+    QN_TAKE(quern_reduction_options, o, options);
     const qn_definition definition = {
         .kind = &qn_reduction_kind,
         .in = in,
         .result = result,
-        .name = o->name != NULL ? o->name : "quern_reduction",
-        .texts = {[QN_PREAMBLE] = {"preamble", o->preamble},
+        .name = o.name != NULL ? o.name : "quern_reduction",
+        .texts = {[QN_PREAMBLE] = {"preamble", o.preamble},
                   [QN_MAP] = {"map", map},
                   [QN_REDUCE] = {"reduce", reduce},
                   [QN_POST] = {"post", post},
                   [QN_IDENTITY] = {"identity", identity},
-                  [QN_REDUCE_TYPE] = {"reduce_type", o->reduce_type}},
-        .options = o->options,
-        .option_count = o->option_count,
-        .ordered = o->ordered != 0,
+                  [QN_REDUCE_TYPE] = {"reduce_type", o.reduce_type}},
+        .options = o.options,
+        .option_count = o.option_count,
+        .ordered = o.ordered != 0,
     };
     QN_TRY(qn_fold_check_texts(__func__, &definition));
     return qn_kernel_new(out, engine, &definition);

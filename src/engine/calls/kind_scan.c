@@ -14,17 +14,6 @@
 
 /* ---- defining ------------------------------------------------------------------------------- */
 
-static quern_status check_options(const quern_scan_options *o, const char *identity)
-{
-    QN_CHECK_OPTIONS(o, quern_scan_options, QUERN_SCAN_OPTIONS_INIT);
-    if (o->exclusive != 0 && identity == NULL) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "an exclusive scan needs an identity, because nothing lies in front of the "
-                       "first element");
-    }
-    return QUERN_OK;
-}
-
 quern_status quern_scan(quern_kernel **out, quern_engine *engine, const char *in,
                         const char *result, const char *map, const char *scan, const char *post,
                         const char *identity, const quern_scan_options *options)
@@ -33,24 +22,27 @@ quern_status quern_scan(quern_kernel **out, quern_engine *engine, const char *in
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_TRY(qn_check_signature(__func__, in, result));
-    quern_scan_options none = QUERN_SCAN_OPTIONS_INIT;
-    const quern_scan_options *o = options != NULL ? options : &none;
-    QN_TRY(check_options(o, identity));
+    QN_TAKE(quern_scan_options, o, options);
+    if (o.exclusive != 0 && identity == NULL) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "an exclusive scan needs an identity, because nothing lies in front of the "
+                       "first element");
+    }
     const qn_definition definition = {
         .kind = &qn_scan_kind,
         .in = in,
         .result = result,
-        .name = o->name != NULL ? o->name : "quern_scan",
-        .texts = {[QN_PREAMBLE] = {"preamble", o->preamble},
+        .name = o.name != NULL ? o.name : "quern_scan",
+        .texts = {[QN_PREAMBLE] = {"preamble", o.preamble},
                   [QN_MAP] = {"map", map},
                   [QN_REDUCE] = {"scan", scan},
                   [QN_POST] = {"post", post},
                   [QN_IDENTITY] = {"identity", identity},
-                  [QN_REDUCE_TYPE] = {"scan_type", o->scan_type}},
-        .options = o->options,
-        .option_count = o->option_count,
+                  [QN_REDUCE_TYPE] = {"scan_type", o.scan_type}},
+        .options = o.options,
+        .option_count = o.option_count,
         .ordered = true,
-        .exclusive = o->exclusive != 0,
+        .exclusive = o.exclusive != 0,
     };
     QN_TRY(qn_fold_check_texts(__func__, &definition));
     return qn_kernel_new(out, engine, &definition);

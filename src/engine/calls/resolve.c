@@ -336,7 +336,6 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
     if (o == NULL) {
         return QUERN_OK;
     }
-    QN_CHECK_OPTIONS(o, quern_call_options, QUERN_CALL_OPTIONS_INIT);
     if (o->axes == NULL && o->axis_count != 0) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "axes is NULL, but axis_count is %u",
                        o->axis_count);

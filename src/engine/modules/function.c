@@ -24,8 +24,8 @@ static quern_status function_new(quern_function **out, quern_module *module, voi
                                  const char *name)
 {
     quern_engine *engine = module->engine;
-    quern_function_info info = {.size = sizeof info};
-    QN_TRY(engine->methods->function_info(engine->device, handle, &info));
+    quern_function_info info;
+    QN_TRY(qn_engine_function_info(&info, engine, handle));
     uint32_t known = info.parameter_count != UINT32_MAX ? info.parameter_count : 0;
     quern_function *function =
         qn_calloc(1, sizeof *function + known * sizeof function->parameters[0]);
@@ -96,10 +96,9 @@ quern_status quern_function_get_info(quern_function *function, quern_function_in
 {
     qn_error_reset();
     QN_CHECK_OBJECT(function, QN_OBJECT_FUNCTION);
-    QN_CHECK_INFO(info, quern_function_info);
-    quern_engine *engine = function->module->engine;
-    QN_TRY(engine->methods->function_info(engine->device, function->handle, info));
-    info->size = sizeof *info;
+    QN_TO_GIVE(quern_function_info, own, info);
+    QN_TRY(qn_engine_function_info(&own, function->module->engine, function->handle));
+    QN_GIVE(quern_function_info, own, info);
     return QUERN_OK;
 }
 

@@ -233,7 +233,6 @@ static quern_status fail_count(const quern_function *f, size_t count)
 
 static quern_status check_launch(const quern_function *function, const quern_launch_options *l)
 {
-    QN_CHECK_OPTIONS(l, quern_launch_options, QUERN_LAUNCH_OPTIONS_INIT);
     if (l->stream != NULL && !qn_object_is(l->stream, QN_OBJECT_STREAM)) {
         return qn_object_refuse("quern_launch_options", "stream", l->stream, QN_OBJECT_STREAM);
     }
@@ -305,6 +304,7 @@ static quern_status launch_with(quern_function *function, const quern_launch_opt
     quern_engine *engine = function->module->engine;
     bool clusters = (l->cluster[0] | l->cluster[1] | l->cluster[2]) != 0;
     quern_launch_config config = {
+        .size = sizeof config,
         .shared_bytes = l->shared_bytes,
         .cooperative = l->cooperative,
         .cluster = {clusters ? QN_MAX(l->cluster[0], 1u) : 0, l->cluster[1], l->cluster[2]},
@@ -357,6 +357,7 @@ quern_status quern_function_call_n(quern_function *function, const quern_launch_
     static const quern_launch_options none = QUERN_LAUNCH_OPTIONS_INIT;
     qn_error_reset();
     QN_CHECK_OBJECT(function, QN_OBJECT_FUNCTION);
+    QN_TAKE_IN_PLACE(quern_launch_options, launch);
     const quern_launch_options *l = launch != NULL ? launch : &none;
     QN_TRY(check_launch(function, l));
     if (values == NULL && count != 0) {

@@ -231,12 +231,11 @@ quern_status quern_module_link(quern_module **out, quern_engine *engine,
     qn_error_reset();
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    quern_module_options none = QUERN_MODULE_OPTIONS_INIT;
-    const quern_module_options *o = options != NULL ? options : &none;
-    QN_TRY(qn_module_options_check(o));
-    QN_TRY(check_inputs(inputs, count, o));
-    bool whole_program = !engine->native || qn_options_say(o->options, o->option_count, "dlto");
-    const qn_link_job job = {inputs, count, o, whole_program ? QN_IMAGE_LTO_IR : QN_IMAGE_CUBIN};
+    quern_module_options o;
+    QN_TRY(qn_module_options_take(&o, options));
+    QN_TRY(check_inputs(inputs, count, &o));
+    bool whole_program = !engine->native || qn_options_say(o.options, o.option_count, "dlto");
+    const qn_link_job job = {inputs, count, &o, whole_program ? QN_IMAGE_LTO_IR : QN_IMAGE_CUBIN};
     quern_module *module;
     QN_TRY(qn_user_module_begin(&module, engine));
     return qn_user_module_end(out, module, link_all(module, &job));

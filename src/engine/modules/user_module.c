@@ -21,9 +21,9 @@ static quern_status check_strings(const char *what, const char *const *strings, 
     return QUERN_OK;
 }
 
-quern_status qn_module_options_check(const quern_module_options *o)
+quern_status qn_module_options_take(quern_module_options *o, const quern_module_options *options)
 {
-    QN_CHECK_OPTIONS(o, quern_module_options, QUERN_MODULE_OPTIONS_INIT);
+    QN_TRY(qn_prefix_take(o, QN_PREFIX(quern_module_options), options));
     QN_TRY(check_strings("compiler option", o->options, o->option_count));
     QN_TRY(check_strings("name expression", o->expressions, o->expression_count));
     for (uint32_t k = 0; k < o->header_count; k++) {
@@ -134,11 +134,10 @@ quern_status quern_module_new(quern_module **out, quern_engine *engine, const ch
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_CHECK_NOT_NULL(source);
-    quern_module_options none = QUERN_MODULE_OPTIONS_INIT;
-    const quern_module_options *o = options != NULL ? options : &none;
-    QN_TRY(qn_module_options_check(o));
-    return new_from_source(out, engine, source, o->file_name != NULL ? o->file_name : DEFAULT_NAME,
-                           o);
+    quern_module_options o;
+    QN_TRY(qn_module_options_take(&o, options));
+    return new_from_source(out, engine, source, o.file_name != NULL ? o.file_name : DEFAULT_NAME,
+                           &o);
 }
 
 /* ---- images and files ----------------------------------------------------------------------- */
@@ -209,13 +208,12 @@ quern_status quern_module_open(quern_module **out, quern_engine *engine, const c
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_CHECK_NOT_NULL(path);
-    quern_module_options none = QUERN_MODULE_OPTIONS_INIT;
-    const quern_module_options *o = options != NULL ? options : &none;
-    QN_TRY(qn_module_options_check(o));
+    quern_module_options o;
+    QN_TRY(qn_module_options_take(&o, options));
     char *data;
     size_t size;
     QN_TRY(qn_file_read(path, &data, &size));
-    quern_status status = new_from_file(out, engine, path, data, size, o);
+    quern_status status = new_from_file(out, engine, path, data, size, &o);
     qn_free(data);
     return status;
 }

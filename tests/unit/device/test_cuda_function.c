@@ -144,7 +144,7 @@ Test(cuda_function, facts)
     fake_cuda *fake = use_fake();
     quern_device *device = open_fake(NULL);
     void *module = load(device), *saxpy_function = function(device, module);
-    quern_function_info info;
+    quern_function_info info = QUERN_FUNCTION_INFO_INIT;
     cr_assert_eq(cuda->function_info(device, saxpy_function, &info), QUERN_OK);
     cr_assert_eq(info.size, sizeof info);
     cr_assert_eq(info.registers, 16);
@@ -190,7 +190,7 @@ Test(cuda_function, an_old_driver_knows_no_parameters)
     (void)use_old_fake();
     quern_device *device = open_fake(NULL);
     void *module = load(device);
-    quern_function_info info;
+    quern_function_info info = QUERN_FUNCTION_INFO_INIT;
     cr_assert_eq(cuda->function_info(device, function(device, module), &info), QUERN_OK);
     cr_assert_eq(info.parameter_count, UINT32_MAX);
     cr_assert_eq(info.registers, 16);
@@ -203,7 +203,7 @@ Test(cuda_function, properties)
     fake_cuda *fake = use_fake();
     quern_device *device = open_fake(NULL);
     void *module = load(device), *saxpy_function = function(device, module);
-    quern_function_info info;
+    quern_function_info info = QUERN_FUNCTION_INFO_INIT;
     cr_assert_eq(cuda->function_set(device, saxpy_function, QUERN_FUNCTION_SHARED_CARVEOUT, 50),
                  QUERN_OK);
     cr_assert_eq(cuda->function_info(device, saxpy_function, &info), QUERN_OK);

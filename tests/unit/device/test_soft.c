@@ -109,7 +109,7 @@ Test(soft, names_the_kernels_there_are)
     cr_assert_str_eq(names[0], "twice");
     cr_assert_str_eq(names[1], "forever");
     cr_assert_null(names[2]);
-    quern_function_info info;
+    quern_function_info info = QUERN_FUNCTION_INFO_INIT;
     cr_assert_eq(soft->function_info(device, function(device, module, "twice"), &info), QUERN_OK);
     cr_assert_eq(info.max_threads, 1024);
     cr_assert_eq(info.shared_bytes, 0);

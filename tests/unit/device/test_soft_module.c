@@ -150,7 +150,7 @@ Test(soft_module, facts)
     cr_assert_eq(soft->module_load(device, &module, QUERN_IMAGE_PTX, facts, sizeof facts), QUERN_OK,
                  "%s", quern_last_error()->message);
     void *kernel = function(device, module, "facts");
-    quern_function_info info;
+    quern_function_info info = QUERN_FUNCTION_INFO_INIT;
     cr_assert_eq(soft->function_info(device, kernel, &info), QUERN_OK);
     cr_assert_eq(info.size, sizeof info);
     cr_assert_eq(info.registers, 0);
@@ -221,7 +221,7 @@ Test(soft_module, shared_memory_of_functions)
         cr_assert_eq(soft->module_load(device, &module, QUERN_IMAGE_PTX, text, strlen(text) + 1),
                      QUERN_OK, "%s", quern_last_error()->message);
         void *kernel = function(device, module, cases[k].kernel);
-        quern_function_info info;
+        quern_function_info info = QUERN_FUNCTION_INFO_INIT;
         cr_assert_eq(soft->function_info(device, kernel, &info), QUERN_OK);
         cr_assert_eq(info.shared_bytes, cases[k].all, "%u", info.shared_bytes);
         cr_assert_eq(info.max_dynamic_shared, cases[k].says ? 0 : 65536 - cases[k].all);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * prefix: structures of the interface, which grow from version to version. In: a caller's
+ * structure, which begins with its size. Out: a structure of ours, in which what the caller's does
+ * not have is 0; or one of ours in the caller's, as far as that goes. The thing to know: a program
+ * that knows less than the library, or more, runs as long as it asks for nothing that the library
+ * does not know.
+ */
+#ifndef QN_PREFIX_H
+#define QN_PREFIX_H
+
+#include "base/base.h"
+
+/** What is known here of a structure whose first field is `uint32_t size`. */
+typedef struct qn_prefix {
+    const char *type;
+    uint32_t size, alignment;
+    uint32_t reserved; /**< offset of its field `reserved`; 0: it has none */
+} qn_prefix;
+
+#define QN_PREFIX(type) (&(const qn_prefix){#type, sizeof(type), _Alignof(type), 0})
+#define QN_PREFIX_TAKEN(type)                                                                      \
+    (&(const qn_prefix){#type, sizeof(type), _Alignof(type), offsetof(type, reserved)})
+
+/** Copy what both know of `given` into `own`; the rest of it is 0, and all of it where `given` is
+ * NULL. `own->size` is ours. Errors: QUERN_ERROR_INVALID_ARGUMENT for a size that cannot be, for
+ * bytes past ours that are not 0, and for `reserved`. */
+quern_status qn_prefix_take(void *own, const qn_prefix *prefix, const void *given);
+/** Before a caller's structure is filled: its size. `function` and `argument` are for messages. */
+quern_status qn_prefix_check(const qn_prefix *prefix, const char *function, const char *argument,
+                             const void *given);
+/** Fill a caller's structure from `own`: as much as it has room for, and 0 past what we know. Its
+ * size stays. */
+void qn_prefix_give(void *given, const qn_prefix *prefix, const void *own);
+
+/* At the top of a public function. */
+
+/** Declares `own`, all of what the caller gives. */
+#define QN_TAKE(type, own, given)                                                                  \
+    type own;                                                                                      \
+    QN_TRY(qn_prefix_take(&own, QN_PREFIX_TAKEN(type), (given)))
+/** The same where each launch comes by: `given` stays in place where it is just as ours, else it
+ * becomes a copy that is as local as `given`. */
+#define QN_TAKE_IN_PLACE(type, given)                                                              \
+    type given##_own_;                                                                             \
+    if ((given) != NULL && ((given)->size != sizeof(type) || (given)->reserved != 0)) {            \
+        QN_TRY(qn_prefix_take(&given##_own_, QN_PREFIX_TAKEN(type), (given)));                     \
+        (given) = &given##_own_;                                                                   \
+    }
+/** Declares `own`, zeroed, to be filled, and given to the caller by QN_GIVE(). */
+#define QN_TO_GIVE(type, own, given)                                                               \
+    QN_TRY(qn_prefix_check(QN_PREFIX(type), __func__, #given, (given)));                           \
+    type own = {.size = sizeof(type)}
+#define QN_GIVE(type, own, given) qn_prefix_give((given), QN_PREFIX(type), &(own))
+
+#endif /* QN_PREFIX_H */
