@@ -25,7 +25,8 @@ foreach(library quern quern-static)
                                            ${CMAKE_DL_LIBS} m)
   set_target_properties(${library} PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME quern)
 endforeach()
-set_target_properties(quern PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
+# 1 is the interface of 0.2 and of what follows it (docs/conventions.md, "Versions").
+set_target_properties(quern PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 1)
 target_link_options(quern PRIVATE -Wl,--as-needed)
 if(NOT QUERN_SANITIZE) # a sanitizer's functions are the program's
   target_link_options(quern PRIVATE -Wl,-z,defs)

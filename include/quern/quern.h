@@ -72,10 +72,10 @@ extern "C" {
 #endif
 
 #define QUERN_VERSION_MAJOR  0
-#define QUERN_VERSION_MINOR  1
+#define QUERN_VERSION_MINOR  2
 #define QUERN_VERSION_PATCH  0
-#define QUERN_VERSION_STRING "0.1.0"
-/** The version as one number that compares: 0.1.0 is 100, 1.2.3 is 10203. */
+#define QUERN_VERSION_STRING "0.2.0"
+/** The version as one number that compares: 0.2.0 is 200, 1.2.3 is 10203. */
 #define QUERN_VERSION_NUMBER                                                                       \
     (QUERN_VERSION_MAJOR * 10000 + QUERN_VERSION_MINOR * 100 + QUERN_VERSION_PATCH)
 
