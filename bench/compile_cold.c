@@ -253,7 +253,7 @@ int main(int argc, char **argv)
     options.cache_dir = folder;
     bench_check(quern_open(&engine, &options));
     quern_device_info info = {.size = sizeof info};
-    bench_check(quern_get_device_info(engine, &info));
+    bench_check(quern_device_get_info(&info, engine));
     kind = strncmp(info.target, "sm_", 3) == 0 ? QN_IMAGE_CUBIN : QN_IMAGE_PTX;
     arch = atoi(strchr(info.target, '_') + 1);
     int64_t n = 1000000;
@@ -277,7 +277,7 @@ int main(int argc, char **argv)
     quern_array_release(x);
     quern_array_release(y);
     quern_array_release(z);
-    bench_check(quern_cache_clear(engine, NULL));
+    bench_check(quern_cache_clear(NULL, engine));
     quern_close(engine);
     return 0;
 }

@@ -149,9 +149,9 @@ int main(void)
     bench_check(quern_stream_new(&cu_stream, engine));
     measure(floor ? 4 : 3);
     measure(floor ? 4 : 3);
-    quern_stream_free(cu_stream);
+    quern_stream_release(cu_stream);
     quern_function_release(function);
-    quern_bound_free(bound);
+    quern_bound_release(bound);
     quern_kernel_release(kernel);
     quern_array_release(x);
     quern_array_release(y);

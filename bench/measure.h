@@ -44,8 +44,8 @@ static inline double bench_call_ms(quern_engine *engine, quern_kernel *kernel,
             bench_check(quern_event_elapsed(&times[run], begin, end));
         }
     }
-    quern_event_free(begin);
-    quern_event_free(end);
+    quern_event_release(begin);
+    quern_event_release(end);
     return bench_median(times, BENCH_RUNS);
 }
 

@@ -17,7 +17,7 @@ static void report(const char *what, quern_kernel *kernel, quern_array *x, int a
     quern_array *y = NULL;
     quern_call_options options = QUERN_CALL_OPTIONS_INIT;
     options.axes = axis_count > 0 ? axes : NULL;
-    options.axis_count = (uint32_t)axis_count;
+    options.axis_count = (size_t)axis_count;
     quern_value values[] = {QUERN_VALUES(x, &y)};
     bench_check(quern_call_n(kernel, values, 2, &options));
     values[1] = quern_value_array(y);

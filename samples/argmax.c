@@ -49,7 +49,7 @@ int main(void)
     quern_call_options along_rows = QUERN_CALL_OPTIONS_INIT;
     along_rows.axes = (int[]){1};
     along_rows.axis_count = 1;
-    must(quern_call_n(argmax, (quern_value[]){QUERN_VALUES(x, &value, &at)}, 3, &along_rows));
+    must(quern_call_with(argmax, &along_rows, x, &value, &at));
     must(quern_array_read(value, greatest, sizeof greatest));
     must(quern_array_read(at, position, sizeof position));
 

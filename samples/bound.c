@@ -60,8 +60,8 @@ int main(void)
         printf("%5.1f degrees at %2d\n", host[k], k);
     }
 
-    quern_bound_free(forth);
-    quern_bound_free(back);
+    quern_bound_release(forth);
+    quern_bound_release(back);
     quern_array_release(rods[0]);
     quern_array_release(rods[1]);
     quern_kernel_release(step);

@@ -31,12 +31,12 @@ int main(int argc, char **argv)
     must(quern_open(&engine, NULL));
     must(quern_array_from(&x, engine, QUERN_UINT8, 1, (int64_t[]){COUNT}, host));
     must(quern_array_new(&counts, engine, QUERN_UINT32, 1, (int64_t[]){BINS}));
-    must(quern_array_fill(counts, &(uint32_t){0}));
+    must(quern_array_fill(counts, &(uint32_t){0}, sizeof(uint32_t)));
     must(quern_module_open(&module, engine, path, NULL));
     must(quern_module_function(&histogram, module, "histogram"));
 
     quern_device_info device = {.size = sizeof device};
-    must(quern_get_device_info(engine, &device));
+    must(quern_device_get_info(&device, engine));
     must(quern_function_occupancy(&blocks, histogram, THREADS, shared));
     quern_launch_options launch =
         QUERN_GRID((blocks > 0 ? blocks : 1) * device.processors, THREADS);

@@ -66,7 +66,7 @@ int main(void)
     must(quern_module_new(&module, engine, source, &options));
     must(quern_module_function(&throw_darts, module, "throw_darts"));
     must(quern_array_new(&count, engine, QUERN_UINT32, 0, NULL));
-    must(quern_array_fill(count, &(uint32_t){0}));
+    must(quern_array_fill(count, &(uint32_t){0}, sizeof(uint32_t)));
     must(quern_function_call(throw_darts, &QUERN_GRID(64, 128), (uint64_t)POINTS, count));
     must(quern_array_read(count, &hits, sizeof hits));
     must_be_near(hits, host_hits(), 0);

@@ -42,7 +42,7 @@ int main(void)
     quern_call_options along_rows = QUERN_CALL_OPTIONS_INIT;
     along_rows.axes = (int[]){-1};
     along_rows.axis_count = 1;
-    must(quern_call_n(norm, (quern_value[]){QUERN_VALUES(x, &y)}, 2, &along_rows));
+    must(quern_call_with(norm, &along_rows, x, &y));
     must(quern_call(norm, x, &total)); /* along all axes */
     must(quern_array_read(y, rows, sizeof rows));
     must(quern_array_read(total, &all, sizeof all));

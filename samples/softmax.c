@@ -52,7 +52,7 @@ int main(void)
     along_rows.axes = (int[]){1};
     along_rows.axis_count = 1;
     along_rows.keepdims = 1; /* columns of shape (ROWS, 1), which broadcast over the rows */
-    must(quern_call_n(total, (quern_value[]){QUERN_VALUES(x, &top, &sum)}, 3, &along_rows));
+    must(quern_call_with(total, &along_rows, x, &top, &sum));
     must(quern_call(share, x, top, sum, &y));
     must(quern_array_read(y, result, sizeof result));
 

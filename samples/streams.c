@@ -80,13 +80,13 @@ int main(void)
 
     for (int k = 0; k < BUFFERS; k++) {
         quern_array_release(buffers[k]);
-        quern_event_free(made[k]);
-        quern_event_free(summed[k]);
+        quern_event_release(made[k]);
+        quern_event_release(summed[k]);
     }
-    quern_event_free(begin);
-    quern_event_free(end);
-    quern_stream_free(maker);
-    quern_stream_free(summer);
+    quern_event_release(begin);
+    quern_event_release(end);
+    quern_stream_release(maker);
+    quern_stream_release(summer);
     quern_kernel_release(make);
     quern_kernel_release(sum);
     quern_close(engine);

@@ -115,7 +115,7 @@ typedef struct quern_slice {
     }
 
 /** Slice the first `count` axes; the others are taken whole. */
-QUERN_API quern_status quern_array_slice(quern_array **out, quern_array *array, int count,
+QUERN_API quern_status quern_array_slice(quern_array **out, quern_array *array, size_t count,
                                          const quern_slice *slices);
 /** Reorder the axes: axis k of the result is axis `axes[k]`. NULL reverses them. */
 QUERN_API quern_status quern_array_transpose(quern_array **out, quern_array *array,
@@ -134,8 +134,10 @@ QUERN_API quern_status quern_array_broadcast(quern_array **out, quern_array *arr
 
 /** A new C-contiguous array with the same elements. */
 QUERN_API quern_status quern_array_copy(quern_array **out, quern_array *array);
-/** Set all elements to one: `value` points to an element in host memory. */
-QUERN_API quern_status quern_array_fill(quern_array *array, const void *value);
+/** Set all elements to one: `value` points to an element in host memory, and `bytes` is its size,
+ * that of the dtype. The memory may be reused when the call returns.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT with both sizes. */
+QUERN_API quern_status quern_array_fill(quern_array *array, const void *value, size_t bytes);
 /** Copy all elements to host memory, in C order. `bytes` must be count x element size. Waits. */
 QUERN_API quern_status quern_array_read(quern_array *array, void *host, size_t bytes);
 /** Copy all elements from host memory, in C order. `bytes` must be count x element size. The host

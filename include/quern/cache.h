@@ -31,8 +31,9 @@ typedef struct quern_cache_stats {
         sizeof(quern_cache_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                 \
     }
 
-/** Errors: QUERN_ERROR_CACHE when a database should be in use and cannot be read. */
-QUERN_API quern_status quern_cache_get_stats(quern_engine *engine, quern_cache_stats *stats);
+/** The counts of now. Thread-safe. Errors: QUERN_ERROR_CACHE when a database should be in use and
+ * cannot be read. */
+QUERN_API quern_status quern_cache_get_stats(quern_cache_stats *stats, quern_engine *engine);
 
 /** The path of the database file, or "" when there is none; and why, in `quern_cache_problem`.
  * Borrowed from the engine. */
@@ -64,7 +65,7 @@ typedef int (*quern_cache_visitor)(void *context, const quern_cache_entry *entry
 QUERN_API quern_status quern_cache_visit(quern_engine *engine, const char *key_prefix,
                                          quern_cache_visitor visitor, void *context);
 /** Remove every entry; *removed (may be NULL) tells how many. */
-QUERN_API quern_status quern_cache_clear(quern_engine *engine, uint64_t *removed);
+QUERN_API quern_status quern_cache_clear(uint64_t *removed, quern_engine *engine);
 
 #ifdef __cplusplus
 } /* extern "C" */

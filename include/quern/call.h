@@ -9,6 +9,9 @@
  *
  * and in C `double _Complex` is a literal and `float _Complex` a complex64 scalar.
  *
+ * quern_call_with(kernel, options, argument, ...) does it with quern_call_options, such as axes and
+ * a stream, and quern_bind_with(&bound, kernel, options, argument, ...) binds the call instead.
+ *
  * quern_function_call(function, launch, argument, ...) does the same for a function of a module,
  * where each argument has the bytes of its C type: int is int32, double is float64, and so on. A
  * pointer of any type (float *, const void *, ...) is a device address.
@@ -62,6 +65,7 @@ quern_value quern_argument_of(quern_function *v) = delete;
 quern_value quern_argument_of(quern_kernel *v) = delete;
 quern_value quern_argument_of(quern_module *v) = delete;
 quern_value quern_argument_of(quern_stream *v) = delete;
+quern_value quern_argument_of(quern_bound *v) = delete;
 static inline quern_value quern_argument_of(bool v) { return quern_argument_bool(v); }
 static inline quern_value quern_argument_of(char v) { return quern_argument_char((signed char)v); }
 static inline quern_value quern_argument_of(signed char v) { return quern_argument_char(v); }
@@ -87,12 +91,29 @@ static inline quern_status quern_call(quern_kernel *kernel, Arguments... argumen
 }
 
 template <typename... Arguments>
+static inline quern_status quern_call_with(quern_kernel *kernel, const quern_call_options *options,
+                                           Arguments... arguments)
+{
+    const quern_value values[] = {quern_value{}, quern_value_of(arguments)...};
+    return quern_call_n(kernel, values + 1, sizeof...(arguments), options);
+}
+
+template <typename... Arguments>
+static inline quern_status quern_bind_with(quern_bound **bound, quern_kernel *kernel,
+                                           const quern_call_options *options,
+                                           Arguments... arguments)
+{
+    const quern_value values[] = {quern_value{}, quern_value_of(arguments)...};
+    return quern_bind(bound, kernel, values + 1, sizeof...(arguments), options);
+}
+
+template <typename... Arguments>
 static inline quern_status quern_function_call(quern_function *function,
                                                const quern_launch_options *launch,
                                                Arguments... arguments)
 {
     const quern_value values[] = {quern_value{}, quern_argument_of(arguments)...};
-    return quern_function_call_n(function, launch, values + 1, sizeof...(arguments));
+    return quern_function_call_n(function, values + 1, sizeof...(arguments), launch);
 }
 
 #else
@@ -131,6 +152,7 @@ static inline quern_status quern_function_call(quern_function *function,
         quern_kernel *: quern_not_an_argument,                                                     \
         quern_module *: quern_not_an_argument,                                                     \
         quern_stream *: quern_not_an_argument,                                                     \
+        quern_bound *: quern_not_an_argument,                                                      \
         _Bool: quern_argument_bool,                                                                \
         char: quern_argument_char,                                                                 \
         signed char: quern_argument_char,                                                          \
@@ -184,13 +206,27 @@ static inline quern_value quern_scalar_float_complex(float _Complex value)
     quern_call_n((kernel), (const quern_value[]){QUERN_VALUES(__VA_ARGS__)},                       \
                  QUERN_COUNT(__VA_ARGS__), NULL)
 
+#define quern_call_with(...)                                                                       \
+    QUERN_JOIN(QUERN_CALL_WITH_, QUERN_AFTER_2(NONE, SOME, __VA_ARGS__))(__VA_ARGS__)
+#define QUERN_CALL_WITH_NONE(kernel, options) quern_call_n((kernel), NULL, 0, (options))
+#define QUERN_CALL_WITH_SOME(kernel, options, ...)                                                 \
+    quern_call_n((kernel), (const quern_value[]){QUERN_VALUES(__VA_ARGS__)},                       \
+                 QUERN_COUNT(__VA_ARGS__), (options))
+
+#define quern_bind_with(...)                                                                       \
+    QUERN_JOIN(QUERN_BIND_WITH_, QUERN_AFTER_3(NONE, SOME, __VA_ARGS__))(__VA_ARGS__)
+#define QUERN_BIND_WITH_NONE(bound, kernel, options)                                               \
+    quern_bind((bound), (kernel), NULL, 0, (options))
+#define QUERN_BIND_WITH_SOME(bound, kernel, options, ...)                                          \
+    quern_bind((bound), (kernel), (const quern_value[]){QUERN_VALUES(__VA_ARGS__)},                \
+               QUERN_COUNT(__VA_ARGS__), (options))
+
 #define quern_function_call(...)                                                                   \
     QUERN_JOIN(QUERN_LAUNCH_, QUERN_AFTER_2(NONE, SOME, __VA_ARGS__))(__VA_ARGS__)
-#define QUERN_LAUNCH_NONE(function, launch) quern_function_call_n((function), (launch), NULL, 0)
+#define QUERN_LAUNCH_NONE(function, launch) quern_function_call_n((function), NULL, 0, (launch))
 #define QUERN_LAUNCH_SOME(function, launch, ...)                                                   \
-    quern_function_call_n((function), (launch),                                                    \
-                          (const quern_value[]){QUERN_ARGUMENTS(__VA_ARGS__)},                     \
-                          QUERN_COUNT(__VA_ARGS__))
+    quern_function_call_n((function), (const quern_value[]){QUERN_ARGUMENTS(__VA_ARGS__)},         \
+                          QUERN_COUNT(__VA_ARGS__), (launch))
 
 #endif /* __cplusplus */
 

@@ -102,7 +102,7 @@ typedef struct quern_device_methods {
     /** Fill as much of *info as its `size` allows, and leave `size`. */
     quern_status (*function_info)(quern_device *device, void *function, quern_function_info *info);
     /** Offset and size of a parameter; `index` is below function_info's parameter_count. */
-    quern_status (*function_parameter)(quern_device *device, void *function, uint32_t index,
+    quern_status (*function_parameter)(quern_device *device, void *function, size_t index,
                                        uint64_t *offset, uint64_t *bytes);
     /** Change a property; the value is in its range. */
     quern_status (*function_set)(quern_device *device, void *function,

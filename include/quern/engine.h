@@ -84,9 +84,6 @@ QUERN_API quern_status quern_synchronize(quern_engine *engine);
  * when none runs. Does nothing on a GPU. Safe in a signal handler and from any thread. */
 QUERN_API void quern_interrupt(quern_engine *engine);
 
-/** Free memory that a function of this header returned to be freed with quern_free(). */
-QUERN_API void quern_free(void *pointer);
-
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

@@ -17,21 +17,20 @@ typedef struct quern_kernel quern_kernel;
 
 typedef struct quern_kernel_options {
     uint32_t size; /**< sizeof(quern_kernel_options) */
-    uint32_t reserved;
+    /** 1: keep every dimension apart (CuPy's reduce_dims=False). Never changes results. */
+    uint32_t separate_axes;
     const char *name;       /**< of the kernel in profilers and messages; default "quern_kernel" */
     const char *preamble;   /**< device code before the kernel: functions, types, includes */
     const char *loop_prep;  /**< statements before the loop over the elements, once a thread */
     const char *after_loop; /**< statements after the loop over the elements, once a thread */
     /** More NVRTC options, such as "-DN=3" or "--use_fast_math". Copied. */
     const char *const *options;
-    uint32_t option_count;
-    /** 1: keep every dimension apart (CuPy's reduce_dims=False). Never changes results. */
-    uint32_t keep_dims;
+    size_t option_count;
 } quern_kernel_options;
 
 #define QUERN_KERNEL_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(quern_kernel_options), 0, NULL, NULL, NULL, NULL, NULL, 0, 0                        \
+        sizeof(quern_kernel_options), 0, NULL, NULL, NULL, NULL, NULL, 0                           \
     }
 
 /** Define an elementwise kernel: `operation` runs for every element of the broadcast operands.
@@ -47,11 +46,11 @@ typedef struct quern_kernel_options {
  * element. docs/signatures.md has the whole.
  *
  * Nothing is compiled here: the first call with each set of dtypes and layouts compiles.
- * The caller owns *out; free it with quern_kernel_release(). It keeps the engine alive.
+ * The caller owns *kernel; give it back with quern_kernel_release(). It keeps the engine alive.
  *
  * Errors: QUERN_ERROR_SIGNATURE with the span of the place, QUERN_ERROR_INVALID_ARGUMENT. */
-QUERN_API quern_status quern_elementwise(quern_kernel **out, quern_engine *engine, const char *in,
-                                         const char *result, const char *operation,
+QUERN_API quern_status quern_elementwise(quern_kernel **kernel, quern_engine *engine,
+                                         const char *in, const char *out, const char *operation,
                                          const quern_kernel_options *options);
 
 typedef struct quern_reduction_options {
@@ -66,13 +65,12 @@ typedef struct quern_reduction_options {
      * the first output. */
     const char *reduce_type;
     const char *const *options; /**< more NVRTC options. Copied. */
-    uint32_t option_count;
-    uint32_t reserved;
+    size_t option_count;
 } quern_reduction_options;
 
 #define QUERN_REDUCTION_OPTIONS_INIT                                                               \
     {                                                                                              \
-        sizeof(quern_reduction_options), 0, NULL, NULL, NULL, NULL, 0, 0                           \
+        sizeof(quern_reduction_options), 0, NULL, NULL, NULL, NULL, 0                              \
     }
 
 /** Define a reduction: `map` makes a value of each element, `reduce` combines two values `a` and
@@ -92,10 +90,10 @@ typedef struct quern_reduction_options {
  * elements once for each output. With NULL an output starts from its first element, and there must
  * be one. The same call on the same device gives the same bits.
  *
- * Nothing is compiled here. The caller owns *out; free it with quern_kernel_release().
+ * Nothing is compiled here. The caller owns *kernel; give it back with quern_kernel_release().
  * Errors: QUERN_ERROR_SIGNATURE with the span of the place, QUERN_ERROR_INVALID_ARGUMENT. */
-QUERN_API quern_status quern_reduction(quern_kernel **out, quern_engine *engine, const char *in,
-                                       const char *result, const char *map, const char *reduce,
+QUERN_API quern_status quern_reduction(quern_kernel **kernel, quern_engine *engine, const char *in,
+                                       const char *out, const char *map, const char *reduce,
                                        const char *post, const char *identity,
                                        const quern_reduction_options *options);
 
@@ -106,13 +104,12 @@ typedef struct quern_scan_options {
     const char *preamble;  /**< device code before the kernel: functions, types, includes */
     const char *scan_type; /**< as quern_reduction_options.reduce_type */
     const char *const *options; /**< more NVRTC options. Copied. */
-    uint32_t option_count;
-    uint32_t reserved;
+    size_t option_count;
 } quern_scan_options;
 
 #define QUERN_SCAN_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(quern_scan_options), 0, NULL, NULL, NULL, NULL, 0, 0                                \
+        sizeof(quern_scan_options), 0, NULL, NULL, NULL, NULL, 0                                   \
     }
 
 /** Define a scan, also called prefix sum: as a reduction, but `post` runs for every element, with
@@ -127,35 +124,36 @@ typedef struct quern_scan_options {
  * an identity; in an inclusive one an identity is combined with the first element. To scan from the
  * end, pass views with a negative step.
  *
- * Nothing is compiled here. The caller owns *out; free it with quern_kernel_release().
+ * Nothing is compiled here. The caller owns *kernel; give it back with quern_kernel_release().
  * Errors: QUERN_ERROR_SIGNATURE with the span of the place, QUERN_ERROR_INVALID_ARGUMENT. */
-QUERN_API quern_status quern_scan(quern_kernel **out, quern_engine *engine, const char *in,
-                                  const char *result, const char *map, const char *scan,
+QUERN_API quern_status quern_scan(quern_kernel **kernel, quern_engine *engine, const char *in,
+                                  const char *out, const char *map, const char *scan,
                                   const char *post, const char *identity,
                                   const quern_scan_options *options);
 
+/** One more reference; returns `kernel`. Thread-safe. */
 QUERN_API quern_kernel *quern_kernel_retain(quern_kernel *kernel);
+/** One reference less; the last one frees. Accepts NULL. Thread-safe. */
 QUERN_API void quern_kernel_release(quern_kernel *kernel);
 
 typedef struct quern_call_options {
     uint32_t size;       /**< sizeof(quern_call_options) */
     uint32_t block_size; /**< threads of a block; 0: chosen. Elementwise kernels alone. */
     /** How many elements (>= 0), for a call whose array arguments are all raw; refused in others.
-     * Looked at when `has_size` is 1. */
-    int64_t loop_size;
-    uint32_t has_size;    /**< 1 when `loop_size` is given */
-    uint32_t keepdims;    /**< reductions: 1 keeps the reduced axes, with extent 1 */
+     * NULL: the arrays decide. Read by the call alone, as `axes` is. */
+    const int64_t *loop_size;
     quern_stream *stream; /**< NULL: the engine's own */
     /** Reductions and scans: the axes, in any order, counted from the end when negative. NULL: all
      * of them. Not NULL with `axis_count` 0: none, so that a reduction only maps. */
     const int *axes;
-    uint32_t axis_count;
+    size_t axis_count;
+    uint32_t keepdims; /**< reductions: 1 keeps the reduced axes, with extent 1 */
     uint32_t reserved;
 } quern_call_options;
 
 #define QUERN_CALL_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(quern_call_options), 0, 0, 0, 0, NULL, NULL, 0, 0                                   \
+        sizeof(quern_call_options), 0, NULL, NULL, NULL, 0, 0, 0                                   \
     }
 
 /** Call a kernel: inputs in the order of the signature, then outputs.
@@ -177,13 +175,14 @@ QUERN_API quern_status quern_call_n(quern_kernel *kernel, const quern_value *val
                                     const quern_call_options *options);
 
 /** A kernel with its arguments checked and packed, to be launched many times for the price of the
- * driver's own launch. It retains its arrays. One thread at a time. */
+ * driver's own launch. It retains its arrays. One thread at a time; retaining and releasing it is
+ * thread-safe. */
 typedef struct quern_bound quern_bound;
 
 /** Check and pack. Outputs given by QUERN_VALUE_OUTPUT are allocated now. Compiles if needed. An
  * output that overlaps an input which would have to be copied before each launch is refused.
  * It holds the stream in `options`. Errors: those of quern_call_n(). */
-QUERN_API quern_status quern_bind(quern_bound **out, quern_kernel *kernel,
+QUERN_API quern_status quern_bind(quern_bound **bound, quern_kernel *kernel,
                                   const quern_value *values, size_t count,
                                   const quern_call_options *options);
 /** Queue one launch on the stream that it was bound to. */
@@ -194,9 +193,14 @@ QUERN_API quern_status quern_bound_set_array(quern_bound *bound, size_t index, q
 /** Replace scalar argument `index`; converted and checked as in a call. Launches that are queued
  * keep the value they had. */
 QUERN_API quern_status quern_bound_set_scalar(quern_bound *bound, size_t index, quern_value value);
-QUERN_API void quern_bound_free(quern_bound *bound);
+/** One more reference; returns `bound`. */
+QUERN_API quern_bound *quern_bound_retain(quern_bound *bound);
+/** One reference less; the last one lets arrays and stream go. Waits for nothing: what is queued is
+ * done. Accepts NULL. */
+QUERN_API void quern_bound_release(quern_bound *bound);
 
-/** What a call would run, in words and numbers. All strings are never NULL. */
+/** What a call would run, in words and numbers. Nothing in it changes. All strings are never NULL.
+ */
 typedef struct quern_explanation {
     uint32_t size;         /**< sizeof(quern_explanation) of the library that filled it */
     uint32_t registers;    /**< per thread; 0 where the device does not say */
@@ -218,18 +222,22 @@ typedef struct quern_explanation {
 } quern_explanation;
 
 /** Explain the call that quern_call_n() would make; compiles if needed, launches nothing and
- * allocates no output. Free *out with quern_explanation_free(). */
+ * allocates no output. The caller owns *out; give it back with quern_explanation_release().
+ * Errors: those of quern_call_n(). */
 QUERN_API quern_status quern_explain(quern_explanation **out, quern_kernel *kernel,
                                      const quern_value *values, size_t count,
                                      const quern_call_options *options);
-QUERN_API void quern_explanation_free(quern_explanation *explanation);
+/** One more reference; returns `explanation`. Thread-safe. */
+QUERN_API quern_explanation *quern_explanation_retain(quern_explanation *explanation);
+/** One reference less; the last one frees. Accepts NULL. Thread-safe. */
+QUERN_API void quern_explanation_release(quern_explanation *explanation);
 
 /** What the compiler warned of in the kernel's own texts, in all that was compiled for it so far:
- * each warning once, with its place and the line. *out is "" when there is none; free it with
- * quern_free(). Images keep their warnings: it makes no difference whether one was compiled or came
- * from memory or from the cache. Thread-safe; waits for nothing.
- * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_OUT_OF_MEMORY. */
-QUERN_API quern_status quern_kernel_warnings(char **out, quern_kernel *kernel);
+ * each warning once, with its place and the line. *out is "" when there is none, and is borrowed
+ * for the kernel's life. Images keep their warnings: it makes no difference whether one was
+ * compiled or came from memory or from the cache. Thread-safe; waits for nothing. Errors:
+ * QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_OUT_OF_MEMORY. */
+QUERN_API quern_status quern_kernel_warnings(const char **out, quern_kernel *kernel);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -41,8 +41,8 @@
 /* What stands in front of the arguments of a call, then 0 to 64 of them: `none` or `some`. */
 #define QUERN_AFTER_1(none, some, ...) \
     QUERN_PICK(__VA_ARGS__, takes_at_most_64_arguments, QUERN_64_TIMES(some), none, 0)
-#define QUERN_AFTER_2(none, some, ...) \
-    QUERN_PICK(__VA_ARGS__, QUERN_64_TIMES(some), none, none, 0)
+#define QUERN_AFTER_2(none, some, a, ...)    QUERN_AFTER_1(none, some, __VA_ARGS__)
+#define QUERN_AFTER_3(none, some, a, b, ...) QUERN_AFTER_1(none, some, __VA_ARGS__)
 
 /* of(a), of(b), ... */
 #define QUERN_LIST(of, ...) QUERN_JOIN(QUERN_LIST_, QUERN_COUNT(__VA_ARGS__))(of, __VA_ARGS__)

@@ -33,23 +33,24 @@ typedef struct quern_header {
 
 typedef struct quern_module_options {
     uint32_t size; /**< sizeof(quern_module_options) */
-    uint32_t option_count;
+    uint32_t reserved;
     /** NVRTC options, such as "-DN=3", "-Idir", "--std=c++20". Copied. */
     const char *const *options;
+    size_t option_count;
     /** What the source is called in messages; headers in quotes are looked for beside it. NULL:
      * "kernel.cu". */
     const char *file_name;
     /** Instances of templates that the source must have, such as "scale<double, 3>": they are then
      * functions and globals under just these names. */
     const char *const *expressions;
+    size_t expression_count;
     const quern_header *headers; /**< in memory; looked at before those on disk. Copied. */
-    uint32_t expression_count;
-    uint32_t header_count;
+    size_t header_count;
 } quern_module_options;
 
 #define QUERN_MODULE_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(quern_module_options), 0, NULL, NULL, NULL, NULL, 0, 0                              \
+        sizeof(quern_module_options), 0, NULL, 0, NULL, NULL, 0, NULL, 0                           \
     }
 
 /** Compile CUDA C++ `source`, or find it in the cache, and load it.
@@ -59,7 +60,7 @@ typedef struct quern_module_options {
  * compiler can name (#include MACRO, #include_next, __has_include(MACRO)) is compiled each time.
  * CUDA's and CCCL's headers (<cooperative_groups.h>, <cub/block/block_scan.cuh>, ...) are found
  * where a CUDA Toolkit is installed. Waits for the compiler, not for the device. The caller owns
- * *out; free it with quern_module_release().
+ * *out; give it back with quern_module_release().
  *
  * Errors: QUERN_ERROR_COMPILE (with the compiler's log; a header that was not found, with where it
  * was looked for), QUERN_ERROR_NAME (a name expression without a match, with the names there are),
@@ -70,9 +71,9 @@ QUERN_API quern_status quern_module_new(quern_module **out, quern_engine *engine
                                         const char *source, const quern_module_options *options);
 
 /** What the compiler warned of in the source of a module and in its headers in memory, as
- * quern_kernel_warnings() does; "" for images and for what was linked. Free *out with quern_free().
- */
-QUERN_API quern_status quern_module_warnings(char **out, quern_module *module);
+ * quern_kernel_warnings() does; "" for images and for what was linked. *out is borrowed for the
+ * module's life. Thread-safe; waits for nothing. Errors: QUERN_ERROR_INVALID_ARGUMENT. */
+QUERN_API quern_status quern_module_warnings(const char **out, quern_module *module);
 
 /** Load an image from memory: a cubin, PTX, or a fatbin, told apart by its first bytes. Copied.
  * The software device takes PTX, and fatbins that hold PTX.
@@ -103,17 +104,20 @@ QUERN_API quern_status quern_module_link(quern_module **out, quern_engine *engin
                                          const quern_link_input *inputs, size_t count,
                                          const quern_module_options *options);
 
+/** One more reference; returns `module`. Thread-safe. */
 QUERN_API quern_module *quern_module_retain(quern_module *module);
 /** One reference less; the last one waits for the device and unloads the image. Accepts NULL. */
 QUERN_API void quern_module_release(quern_module *module);
 
 /** A kernel of a module: by its name where it is extern "C", by its name expression where it was
  * asked for by one, else by its plain name ("scale") where only one function has it, or by its
- * mangled name. The caller owns *out; free it with quern_function_release().
+ * mangled name. The caller owns *out; give it back with quern_function_release().
  * Errors: QUERN_ERROR_NAME, with the names that there are. */
 QUERN_API quern_status quern_module_function(quern_function **out, quern_module *module,
                                              const char *name);
+/** One more reference; returns `function`. Thread-safe. */
 QUERN_API quern_function *quern_function_retain(quern_function *function);
+/** One reference less; the last one lets the module go. Accepts NULL. Thread-safe. */
 QUERN_API void quern_function_release(quern_function *function);
 
 /** A `__device__` or `__constant__` variable of a module as an array, which keeps the module alive.
@@ -136,20 +140,19 @@ typedef struct quern_function_info {
     uint32_t ptx_version;        /**< 75 for compute_75; 0: not known */
     uint32_t binary_version;     /**< 90 for sm_90; 0: not known, or PTX that is executed */
     int32_t shared_carveout;     /**< preferred percentage of the L1 cache; -1: the default */
-    uint32_t parameter_count;    /**< UINT32_MAX: not known */
-    uint32_t reserved;
+    size_t parameter_count;      /**< SIZE_MAX: not known */
 } quern_function_info;
 #define QUERN_FUNCTION_INFO_INIT                                                                   \
     {                                                                                              \
-        sizeof(quern_function_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                               \
+        sizeof(quern_function_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                  \
     }
-/** Fill *info. */
-QUERN_API quern_status quern_function_get_info(quern_function *function, quern_function_info *info);
+/** What the device says of a function. Errors: QUERN_ERROR_INVALID_ARGUMENT, _DRIVER. */
+QUERN_API quern_status quern_function_get_info(quern_function_info *info, quern_function *function);
 /** Offset and size of parameter `index` in the parameter block, in bytes.
  * Errors: QUERN_ERROR_INVALID_ARGUMENT past the last one, QUERN_ERROR_NOT_SUPPORTED where the
  * driver does not say (before CUDA 12.4). */
-QUERN_API quern_status quern_function_parameter(quern_function *function, uint32_t index,
-                                                uint64_t *offset, uint64_t *bytes);
+QUERN_API quern_status quern_function_get_parameter(uint64_t *offset, uint64_t *bytes,
+                                                    quern_function *function, size_t index);
 
 /** What quern_function_set() changes. */
 typedef enum quern_function_property {
@@ -213,9 +216,8 @@ static inline const quern_launch_options &quern_launch_here(const quern_launch_o
  * Errors: QUERN_ERROR_ARGUMENT_COUNT, QUERN_ERROR_TYPE (kind or size), QUERN_ERROR_SHAPE (strides),
  * QUERN_ERROR_INVALID_ARGUMENT (grid, block, shared memory or cluster beyond the limits, which are
  * named), _DRIVER, _LAUNCH, _ACCESS, _NOT_SUPPORTED, _INTERRUPTED. */
-QUERN_API quern_status quern_function_call_n(quern_function *function,
-                                             const quern_launch_options *launch,
-                                             const quern_value *values, size_t count);
+QUERN_API quern_status quern_function_call_n(quern_function *function, const quern_value *values,
+                                             size_t count, const quern_launch_options *launch);
 
 #ifdef __cplusplus
 } /* extern "C" */

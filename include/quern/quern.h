@@ -40,11 +40,12 @@
  *
  * Programs include this one. Conventions, true for every function:
  *
- * - A function that can fail returns `quern_status` and takes its outputs first. On failure an
- *   output pointer is set to NULL and quern_last_error() says why.
+ * - A function that can fail returns `quern_status`, and takes its outputs first and its options
+ *   last. On failure an output pointer is set to NULL and quern_last_error() says why.
  * - A function that cannot fail returns its value; a returned pointer is borrowed from its parent.
- * - Every object is freed by its `_release`, `_free` or `_close`, which accepts NULL. Freeing the
- *   last object of an engine that was closed waits for the device.
+ * - Every object is counted: `_retain` adds a reference, `_release` gives one back and accepts
+ * NULL, and the last one frees. An engine is closed by quern_close(), and lives until its last
+ * object is gone, whose release then waits for the device.
  * - An option structure begins with `size`; initialise it with its `_INIT` macro. A field of 0 or
  *   NULL always means the documented default, and a NULL structure means all of them. Structures
  *   grow at their end: one of an older or a newer header is taken as far as both know it, and what

@@ -31,12 +31,12 @@ typedef struct quern_device_info {
     }
 
 /** The engine's device. */
-QUERN_API quern_status quern_get_device_info(quern_engine *engine, quern_device_info *info);
+QUERN_API quern_status quern_device_get_info(quern_device_info *info, quern_engine *engine);
 
 /** Fill up to `capacity` entries of `infos` with every device of this machine, GPUs first, the
  * software device last; *count tells how many there are. All entries are as large as `size` of the
  * first one says. Never an error when there is no GPU. */
-QUERN_API quern_status quern_list_devices(size_t *count, quern_device_info *infos, size_t capacity);
+QUERN_API quern_status quern_device_list(size_t *count, quern_device_info *infos, size_t capacity);
 
 /** What NVRTC was found, and which of CUDA's headers a source's #include finds first: those of
  * NVRTC's own release where they are. Loading NVRTC is only attempted when `load` is not 0. */
@@ -58,7 +58,7 @@ typedef struct quern_compiler_info {
         sizeof(quern_compiler_info), 0, 0, 0, "", "", "", "", 0, 0                                 \
     }
 
-QUERN_API quern_status quern_get_compiler_info(quern_compiler_info *info, int load);
+QUERN_API quern_status quern_compiler_get_info(quern_compiler_info *info, int load);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -21,10 +21,12 @@ QUERN_API quern_status quern_stream_wrap(quern_stream **out, quern_engine *engin
 QUERN_API void *quern_stream_handle(const quern_stream *stream);
 /** Wait until all work queued on the stream is done. */
 QUERN_API quern_status quern_stream_wait(quern_stream *stream);
-/** Drop the caller's hold on a stream; queued work still completes. Bound calls, and arrays that
- * calls on this stream allocated, keep it: such an array's memory is freed in its order. Accepts
- * NULL. */
-QUERN_API void quern_stream_free(quern_stream *stream);
+/** One more reference; returns `stream`. Thread-safe. */
+QUERN_API quern_stream *quern_stream_retain(quern_stream *stream);
+/** One reference less; queued work still completes. Bound calls, and arrays that calls on this
+ * stream allocated, hold it too: such an array's memory is freed in its order. Accepts NULL.
+ * Thread-safe. */
+QUERN_API void quern_stream_release(quern_stream *stream);
 
 /** A mark in a stream. */
 typedef struct quern_event quern_event;
@@ -38,7 +40,11 @@ QUERN_API quern_status quern_stream_wait_event(quern_stream *stream, quern_event
 /** Milliseconds of device time between two marks that were reached (quern_event_wait). */
 QUERN_API quern_status quern_event_elapsed(double *milliseconds, quern_event *begin,
                                            quern_event *end);
-QUERN_API void quern_event_free(quern_event *event);
+/** One more reference; returns `event`. Thread-safe. */
+QUERN_API quern_event *quern_event_retain(quern_event *event);
+/** One reference less; the last one frees, without waiting for the mark. Accepts NULL. Thread-safe.
+ */
+QUERN_API void quern_event_release(quern_event *event);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -180,11 +180,16 @@ static quern_status spread(quern_array *array, quern_array *one)
     return status;
 }
 
-quern_status quern_array_fill(quern_array *array, const void *value)
+quern_status quern_array_fill(quern_array *array, const void *value, size_t bytes)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
     QN_CHECK_NOT_NULL(value);
+    if (bytes != array->item_size) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "the value has %zu bytes, and an element of %s has %u", bytes,
+                       quern_dtype_name(array->dtype), array->item_size);
+    }
     QN_TRY(check_writable(array));
     if (array->count == 0) {
         return QUERN_OK;

@@ -91,19 +91,19 @@ static quern_status slice_index(axis *out, int number, int64_t extent, int64_t s
     return QUERN_OK;
 }
 
-static quern_status check_slices(const quern_array *array, int count, const quern_slice *slices)
+static quern_status check_slices(const quern_array *array, size_t count, const quern_slice *slices)
 {
-    if (count < 0 || count > array->ndim) {
-        return qn_fail(QUERN_ERROR_SHAPE, "%d slices for an array with %d dimensions", count,
+    if (count > (size_t)array->ndim) {
+        return qn_fail(QUERN_ERROR_SHAPE, "%zu slices for an array with %d dimensions", count,
                        array->ndim);
     }
     if (count > 0 && !slices) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the slices are NULL");
     }
-    for (int k = 0; k < count; k++) {
+    for (size_t k = 0; k < count; k++) {
         if (slices[k].step == 0 && slices[k].start == QUERN_SLICE_NONE) {
             return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                           "slice %d has neither a step nor a position: a whole axis is "
+                           "slice %zu has neither a step nor a position: a whole axis is "
                            "QUERN_SLICE_ALL",
                            k);
         }
@@ -111,7 +111,7 @@ static quern_status check_slices(const quern_array *array, int count, const quer
     return QUERN_OK;
 }
 
-quern_status quern_array_slice(quern_array **out, quern_array *array, int count,
+quern_status quern_array_slice(quern_array **out, quern_array *array, size_t count,
                                const quern_slice *slices)
 {
     qn_error_reset();
@@ -123,14 +123,14 @@ quern_status quern_array_slice(quern_array **out, quern_array *array, int count,
     int64_t offset = 0;
     for (int k = 0; k < array->ndim; k++) {
         int64_t extent = array->shape[k], stride = array->strides[k];
-        if (k < count && slices[k].step == 0) {
+        if ((size_t)k < count && slices[k].step == 0) {
             axis dropped = {0};
             QN_TRY(slice_index(&dropped, k, extent, stride, slices[k].start));
             offset += dropped.offset;
             continue;
         }
         quern_slice all = QUERN_SLICE_ALL;
-        axes[ndim] = slice_range(extent, stride, k < count ? slices[k] : all);
+        axes[ndim] = slice_range(extent, stride, (size_t)k < count ? slices[k] : all);
         offset += axes[ndim++].offset;
     }
     quern_array *view;

@@ -285,8 +285,3 @@ int quern_version(void)
 {
     return QUERN_VERSION_NUMBER;
 }
-
-void quern_free(void *pointer)
-{
-    qn_free(pointer);
-}

@@ -19,7 +19,7 @@ typedef struct qn_prefix {
 } qn_prefix;
 
 #define QN_PREFIX(type) (&(const qn_prefix){#type, sizeof(type), _Alignof(type), 0})
-#define QN_PREFIX_TAKEN(type)                                                                      \
+#define QN_PREFIX_RESERVED(type)                                                                   \
     (&(const qn_prefix){#type, sizeof(type), _Alignof(type), offsetof(type, reserved)})
 
 /** Copy what both know of `given` into `own`; the rest of it is 0, and all of it where `given` is
@@ -35,16 +35,20 @@ void qn_prefix_give(void *given, const qn_prefix *prefix, const void *own);
 
 /* At the top of a public function. */
 
-/** Declares `own`, all of what the caller gives. */
+/** Declares `own`: what the caller gives, as ours. */
 #define QN_TAKE(type, own, given)                                                                  \
     type own;                                                                                      \
-    QN_TRY(qn_prefix_take(&own, QN_PREFIX_TAKEN(type), (given)))
+    QN_TRY(qn_prefix_take(&own, QN_PREFIX(type), (given)))
+/** The same of a structure with a field `reserved`. */
+#define QN_TAKE_RESERVED(type, own, given)                                                         \
+    type own;                                                                                      \
+    QN_TRY(qn_prefix_take(&own, QN_PREFIX_RESERVED(type), (given)))
 /** The same where each launch comes by: `given` stays in place where it is just as ours, else it
  * becomes a copy that is as local as `given`. */
 #define QN_TAKE_IN_PLACE(type, given)                                                              \
     type given##_own_;                                                                             \
     if ((given) != NULL && ((given)->size != sizeof(type) || (given)->reserved != 0)) {            \
-        QN_TRY(qn_prefix_take(&given##_own_, QN_PREFIX_TAKEN(type), (given)));                     \
+        QN_TRY(qn_prefix_take(&given##_own_, QN_PREFIX_RESERVED(type), (given)));                  \
         (given) = &given##_own_;                                                                   \
     }
 /** Declares `own`, zeroed, to be filled, and given to the caller by QN_GIVE(). */

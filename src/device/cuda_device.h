@@ -146,7 +146,7 @@ quern_status qn_cuda_module_global(quern_device *device, void **pointer, uint64_
 quern_status qn_cuda_module_globals(quern_device *device, void *module, size_t *count,
                                     const char **names, size_t capacity);
 quern_status qn_cuda_function_info(quern_device *device, void *function, quern_function_info *info);
-quern_status qn_cuda_function_parameter(quern_device *device, void *function, uint32_t index,
+quern_status qn_cuda_function_parameter(quern_device *device, void *function, size_t index,
                                         uint64_t *offset, uint64_t *bytes);
 quern_status qn_cuda_function_set(quern_device *device, void *function,
                                   quern_function_property property, int32_t value);

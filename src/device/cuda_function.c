@@ -128,7 +128,7 @@ quern_status qn_cuda_module_globals(quern_device *quern, void *handle, size_t *c
 /* ---- facts ---------------------------------------------------------------------------------- */
 
 /** The number of parameters: the first index that the driver refuses. */
-static cu_result count_parameters(cu_function function, uint32_t *count)
+static cu_result count_parameters(cu_function function, size_t *count)
 {
     size_t offset, bytes;
     cu_result result;
@@ -164,7 +164,7 @@ static cu_result read_info(cu_function function, quern_function_info *info)
         *facts[k].to = (uint32_t)value;
     }
     info->shared_carveout = (int32_t)carveout;
-    info->parameter_count = UINT32_MAX;
+    info->parameter_count = SIZE_MAX;
     return qn_cuda.function_parameter ? count_parameters(function, &info->parameter_count)
                                       : CU_SUCCESS;
 }
@@ -184,7 +184,7 @@ quern_status qn_cuda_function_info(quern_device *quern, void *function, quern_fu
     return QUERN_OK;
 }
 
-quern_status qn_cuda_function_parameter(quern_device *quern, void *function, uint32_t index,
+quern_status qn_cuda_function_parameter(quern_device *quern, void *function, size_t index,
                                         uint64_t *offset, uint64_t *bytes)
 {
     size_t at = 0, size = 0;

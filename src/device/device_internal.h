@@ -32,7 +32,7 @@ extern const quern_device_methods qn_cuda_device;
 /* ---- soft_*.c: the software device: PTX executed on the CPU (src/ptx) ----------------------- */
 extern const quern_device_methods qn_soft_device;
 
-/* ---- devices.c: all devices, and quern_list_devices() --------------------------------------- */
+/* ---- devices.c: all devices, and quern_device_list() --------------------------------------- */
 
 /** The table of "cuda" or "soft"; NULL for another name. */
 const quern_device_methods *qn_device_find(qn_str name);

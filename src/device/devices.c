@@ -62,11 +62,11 @@ quern_status qn_devices_list(size_t *count, quern_device_info *infos, size_t cap
     return QUERN_OK;
 }
 
-quern_status quern_list_devices(size_t *count, quern_device_info *infos, size_t capacity)
+quern_status quern_device_list(size_t *count, quern_device_info *infos, size_t capacity)
 {
     qn_error_reset();
     if (!count) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_list_devices: count is NULL");
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_device_list: count is NULL");
     }
     *count = 0;
     if (capacity > 0) {

@@ -170,7 +170,7 @@ quern_status qn_soft_function_info(quern_device *quern, void *handle, quern_func
     return QUERN_OK;
 }
 
-quern_status qn_soft_function_parameter(quern_device *quern, void *handle, uint32_t index,
+quern_status qn_soft_function_parameter(quern_device *quern, void *handle, size_t index,
                                         uint64_t *offset, uint64_t *bytes)
 {
     (void)quern;

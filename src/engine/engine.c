@@ -18,8 +18,8 @@ typedef struct taken {
 
 static quern_status take_options(taken *out, const quern_options *options)
 {
-    QN_TAKE(quern_options, o, options);
-    QN_TAKE(quern_allocator, allocator, o.allocator);
+    QN_TAKE_RESERVED(quern_options, o, options);
+    QN_TAKE_RESERVED(quern_allocator, allocator, o.allocator);
     if (o.allocator != NULL && (allocator.allocate == NULL || allocator.release == NULL)) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "an allocator needs allocate and release");
     }
@@ -293,7 +293,7 @@ static quern_status copy_kernel(quern_kernel **out, quern_engine *engine)
         status = qn_kernel_new(&engine->copy, engine,
                                &(qn_definition){.kind = &qn_elementwise_kind,
                                                 .in = "T x",
-                                                .result = "T y",
+                                                .out = "T y",
                                                 .name = "quern_copy",
                                                 .texts[QN_OPERATION] = {"operation", "y = x"}});
         if (status == QUERN_OK) {

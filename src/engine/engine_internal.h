@@ -52,7 +52,7 @@ struct quern_engine {
 struct quern_stream {
     uint32_t object; /**< QN_OBJECT_STREAM */
     atomic_uint references;
-    atomic_flag freed;    /**< quern_stream_free() was called */
+    atomic_uint holds;    /**< the program's, which are one reference together */
     quern_engine *engine; /**< retained */
     void *handle;
     bool foreign;
@@ -131,11 +131,11 @@ typedef enum qn_text_id {
 /** What a kernel is made of. */
 typedef struct qn_definition {
     const qn_kind *kind;
-    const char *in, *result, *name;
+    const char *in, *out, *name;
     qn_user_text texts[QN_TEXTS]; /**< by qn_text_id; a text may be NULL for none */
     const char *const *options;
-    uint32_t option_count;
-    bool keep_dims, ordered, exclusive;
+    size_t option_count;
+    bool separate_axes, ordered, exclusive;
 } qn_definition;
 
 struct quern_kernel {
@@ -149,14 +149,14 @@ struct quern_kernel {
     const char *parameter_names[QUERN_MAX_PARAMETERS]; /**< those of the signature, terminated */
     qn_user_text texts[QN_TEXTS];                      /**< by qn_text_id; "" for none */
     const char **options;
-    uint32_t option_count;
+    size_t option_count;
     quern_dtype value_dtype; /**< that reduce_type or scan_type names; NONE: it names none */
     bool has_identity;
     bool ordered;       /**< values are combined in the order of the axes */
     bool exclusive;     /**< a scan that leaves out the element itself */
     bool uses_position; /**< the texts use the position, or those along axes */
     bool uses_axes;     /**< the texts use `_ind`, `_in_ind` or `_out_ind` */
-    bool keep_dims;
+    bool separate_axes;
     bool loops;             /**< the texts have loops */
     bool uses_atomics;      /**< the texts call atomic functions */
     const char *unassigned; /**< the first output that nothing assigns; NULL: none */
@@ -165,12 +165,13 @@ struct quern_kernel {
     bool uses_by_address[QUERN_MAX_PARAMETERS]; /**< outputs whose address the operation takes */
     bool uses_reference[QUERN_MAX_PARAMETERS];  /**< raw ones whose elements are referred to */
     _Atomic(uint64_t) fractions_told; /**< a bit a parameter: that its scalar lost a fraction */
-    pthread_mutex_t lock;             /**< to add a specialization */
+    const char *warnings;             /**< as told last; "" for none */
+    pthread_mutex_t lock;             /**< to add a specialization, and for `warnings` */
     _Atomic(qn_specialization *) specializations;
 };
 
 /** Check the two lists of parameters of a definition. */
-quern_status qn_check_signature(const char *function, const char *in, const char *result);
+quern_status qn_check_signature(const char *function, const char *in, const char *out);
 /** Find an output that the kernel surely never assigns (outputs.c), */
 void qn_outputs_study(quern_kernel *kernel);
 /** and refuse the kernel for it, or warn, once the compiler has found nothing else. */

@@ -5,7 +5,7 @@
 #include "engine/engine_internal.h"
 #include <stdio.h>
 
-quern_status quern_get_device_info(quern_engine *engine, quern_device_info *info)
+quern_status quern_device_get_info(quern_device_info *info, quern_engine *engine)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
@@ -17,7 +17,7 @@ quern_status quern_get_device_info(quern_engine *engine, quern_device_info *info
 
 /* ---- the cache ------------------------------------------------------------------------------ */
 
-quern_status quern_cache_get_stats(quern_engine *engine, quern_cache_stats *stats)
+quern_status quern_cache_get_stats(quern_cache_stats *stats, quern_engine *engine)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
@@ -49,7 +49,7 @@ quern_status quern_cache_visit(quern_engine *engine, const char *key_prefix,
     return qn_store_visit(engine->store, key_prefix, visitor, context);
 }
 
-quern_status quern_cache_clear(quern_engine *engine, uint64_t *removed)
+quern_status quern_cache_clear(uint64_t *removed, quern_engine *engine)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
@@ -68,7 +68,7 @@ static void tell_headers(quern_compiler_info *info)
     info->headers_minor = QN_MAX(release.minor, 0);
 }
 
-quern_status quern_get_compiler_info(quern_compiler_info *info, int load)
+quern_status quern_compiler_get_info(quern_compiler_info *info, int load)
 {
     qn_error_reset();
     QN_TO_GIVE(quern_compiler_info, own, info);

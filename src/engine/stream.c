@@ -2,12 +2,13 @@
  *
  * stream: streams and events, which are the device's own with a hold on the engine. The thing to
  * know: arrays are freed in the order of the stream that they were allocated on, so they and bound
- * calls hold their stream, and quern_stream_free() only drops the caller's own hold.
+ * calls hold their stream, and quern_stream_release() only drops the program's own hold.
  */
 #include "engine/engine_internal.h"
 
 struct quern_event {
-    uint32_t object;      /**< QN_OBJECT_EVENT */
+    uint32_t object; /**< QN_OBJECT_EVENT */
+    atomic_uint references;
     quern_engine *engine; /**< retained */
     void *handle;
 };
@@ -62,7 +63,7 @@ static quern_status stream_make(quern_stream **out, quern_engine *engine, void *
     qn_engine_retain(engine);
     stream->engine = engine;
     atomic_init(&stream->references, 1);
-    atomic_flag_clear(&stream->freed);
+    atomic_init(&stream->holds, 1);
     stream->object = QN_OBJECT_STREAM;
     *out = stream;
     return QUERN_OK;
@@ -103,17 +104,30 @@ quern_status quern_stream_wait(quern_stream *stream)
     return stream->engine->methods->stream_wait(stream->engine->device, stream->handle);
 }
 
-void quern_stream_free(quern_stream *stream)
+quern_stream *quern_stream_retain(quern_stream *stream)
+{
+    if (qn_object_is(stream, QN_OBJECT_STREAM)) {
+        atomic_fetch_add_explicit(&stream->holds, 1, memory_order_relaxed);
+    }
+    return stream;
+}
+
+void quern_stream_release(quern_stream *stream)
 {
     if (!qn_object_can_free(__func__, stream, QN_OBJECT_STREAM)) {
         return;
     }
-    if (atomic_flag_test_and_set(&stream->freed)) {
-        qn_log(&stream->engine->logger, QN_ERROR,
-               "quern_stream_free: this stream was freed before");
-        return;
+    unsigned holds = atomic_load(&stream->holds);
+    do {
+        if (holds == 0) { /* something else still holds it */
+            qn_log(&stream->engine->logger, QN_ERROR,
+                   "quern_stream_release: this stream was released before, by all who held it");
+            return;
+        }
+    } while (!atomic_compare_exchange_weak(&stream->holds, &holds, holds - 1));
+    if (holds == 1) {
+        qn_stream_release(stream);
     }
-    qn_stream_release(stream);
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -134,6 +148,7 @@ quern_status quern_event_new(quern_event **out, quern_engine *engine)
     }
     qn_engine_retain(engine);
     event->engine = engine;
+    atomic_init(&event->references, 1);
     event->object = QN_OBJECT_EVENT;
     *out = event;
     return QUERN_OK;
@@ -194,9 +209,18 @@ quern_status quern_event_elapsed(double *milliseconds, quern_event *begin, quern
                                                  end->handle);
 }
 
-void quern_event_free(quern_event *event)
+quern_event *quern_event_retain(quern_event *event)
 {
-    if (qn_object_can_free(__func__, event, QN_OBJECT_EVENT)) {
+    if (qn_object_is(event, QN_OBJECT_EVENT)) {
+        atomic_fetch_add_explicit(&event->references, 1, memory_order_relaxed);
+    }
+    return event;
+}
+
+void quern_event_release(quern_event *event)
+{
+    if (qn_object_can_free(__func__, event, QN_OBJECT_EVENT) &&
+        atomic_fetch_sub_explicit(&event->references, 1, memory_order_acq_rel) == 1) {
         qn_object_end(&event->object);
         event->engine->methods->event_free(event->engine->device, event->handle);
         qn_engine_release(event->engine);

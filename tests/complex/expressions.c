@@ -116,8 +116,7 @@ int main(void)
          "kernel");
     must(quern_array_new(&y, engine, QUERN_COMPLEX128, 1, (int64_t[]){ROWS}), "array");
     quern_call_options call = QUERN_CALL_OPTIONS_INIT;
-    call.loop_size = 1;
-    call.has_size = 1;
+    call.loop_size = &(int64_t){1};
     quern_value values[2] = {quern_value_of(0), quern_value_array(y)};
     must(quern_call_n(kernel, values, 2, &call), "call");
     must(quern_array_read(y, got, sizeof got), "results");

@@ -84,7 +84,7 @@ Test(cuda, a_call_reaches_the_driver)
     cr_expect_eq(fake->calls("cuModuleLoadDataEx"), 1, "the second call uses the first's module");
     context_get(&now);
     cr_expect_eq(now, mine);
-    quern_explanation_free(e);
+    quern_explanation_release(e);
     quern_array_release(x);
     quern_array_release(z);
     quern_kernel_release(k);

@@ -175,7 +175,7 @@ static void no_gpu(const char *says)
     SAYS(says);
     o.device = "auto";
     OK(quern_open(&e, &o));
-    OK(quern_get_device_info(e, &info));
+    OK(quern_device_get_info(&info, e));
     cr_expect_str_eq(info.id, "soft");
     quern_close(e);
 }

@@ -44,8 +44,8 @@ Test(handles, freed_handles)
     quern_engine *volatile closed = other;
     quern_array_release(a);
     quern_kernel_release(k);
-    quern_stream_free(s);
-    quern_event_free(e);
+    quern_stream_release(s);
+    quern_event_release(e);
     quern_close(other);
     int32_t host[6];
     TOLD(quern_array_read(a, host, sizeof host));
@@ -56,8 +56,8 @@ Test(handles, freed_handles)
     cr_expect_eq(quern_array_count(a), 0);
     quern_array_release(a);
     quern_kernel_release(k);
-    quern_stream_free(freed_stream);
-    quern_event_free(freed_event);
+    quern_stream_release(freed_stream);
+    quern_event_release(freed_event);
     quern_close(closed);
     quern_array *still = numbers(); /* the heap is as it was */
     EXPECT(still, int32_t, 0, 1, 2, 3, 4, 5);

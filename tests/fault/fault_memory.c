@@ -96,8 +96,8 @@ static void use_kernel(quern_engine *e, quern_array *x)
     STEP(quern_launch(b));
     STEP(quern_array_read(z, got, sizeof got));
     expect_numbers(got, 7, 0, "z");
-    quern_bound_free(b);
-    quern_explanation_free(x_plained);
+    quern_bound_release(b);
+    quern_explanation_release(x_plained);
     quern_array_release(y);
     quern_array_release(z);
     quern_kernel_release(k);
@@ -121,13 +121,13 @@ static void use_module(quern_engine *e, quern_array *x)
     MAKE(m, quern_module_new(&m, e, source, &o));
     MAKE(f, quern_module_function(&f, m, "add<4>"));
     MAKE(bias, quern_module_global(&bias, m, "bias", QUERN_INT32, 0, NULL));
-    STEP(quern_array_fill(bias, &(int32_t){-4}));
+    STEP(quern_array_fill(bias, &(int32_t){-4}, sizeof(int32_t)));
     STEP(quern_function_call(f, &QUERN_GRID(1, 6), x));
     STEP(quern_array_read(x, got, sizeof got));
     expect_numbers(got, 1, 0, "x");
     MAKE(n, quern_module_load(&n, e, image, sizeof image - 1));
     MAKE(g, quern_module_function(&g, n, "nothing"));
-    STEP(quern_function_call_n(g, NULL, NULL, 0));
+    STEP(quern_function_call_n(g, NULL, 0, NULL));
     quern_function *none = NULL;
     quern_status status = quern_module_function(&none, n, "something");
     if (status != QUERN_ERROR_NAME) {
@@ -153,7 +153,7 @@ static void use_views(quern_engine *e, quern_array *x)
     STEP(quern_array_read(reversed, got, sizeof got));
     expect_numbers(got, -1, 5, "reversed");
     STEP(quern_array_write(reversed, ones, sizeof ones));
-    STEP(quern_array_fill(t, &(int32_t){3}));
+    STEP(quern_array_fill(t, &(int32_t){3}, sizeof(int32_t)));
     STEP(quern_array_read(x, got, sizeof got));
     expect_numbers(got, 0, 3, "filled");
     quern_array_release(t);
@@ -172,10 +172,10 @@ static void use_rest(quern_engine *e)
     MAKE(s, quern_stream_new(&s, e));
     MAKE(v, quern_event_new(&v, e));
     STEP(quern_event_record(v, s));
-    STEP(quern_list_devices(&count, infos, 4));
-    STEP(quern_cache_get_stats(e, &stats));
-    quern_event_free(v);
-    quern_stream_free(s);
+    STEP(quern_device_list(&count, infos, 4));
+    STEP(quern_cache_get_stats(&stats, e));
+    quern_event_release(v);
+    quern_stream_release(s);
     quern_kernel *k = NULL;
     quern_status status = quern_elementwise(&k, e, "flaot32 x", "T y", "y = x", NULL);
     if (status != QUERN_ERROR_SIGNATURE) {

@@ -46,20 +46,20 @@ Test(modules, arguments)
     REFUSE(quern_module_function(NULL, module, "put"), "out is NULL");
     REFUSE_OUT(a, quern_module_global(&a, NULL, "kept", QUERN_INT32, 0, NULL), "module is NULL");
     REFUSE_OUT(a, quern_module_global(&a, module, NULL, QUERN_INT32, 0, NULL), "name is NULL");
-    REFUSE(quern_function_get_info(NULL, &info), "function is NULL");
-    REFUSE(quern_function_parameter(NULL, 0, &offset, &bytes), "function is NULL");
+    REFUSE(quern_function_get_info(&info, NULL), "function is NULL");
+    REFUSE(quern_function_get_parameter(&offset, &bytes, NULL, 0), "function is NULL");
     REFUSE(quern_function_set(NULL, QUERN_FUNCTION_SHARED_CARVEOUT, 0), "function is NULL");
     REFUSE(quern_function_occupancy(&blocks, NULL, 1, 0), "function is NULL");
-    REFUSE(quern_function_call_n(NULL, NULL, NULL, 0), "function is NULL");
+    REFUSE(quern_function_call_n(NULL, NULL, 0, NULL), "function is NULL");
     OK(quern_module_function(&f, module, "put"));
-    REFUSE(quern_function_get_info(f, NULL), "info is NULL");
-    REFUSE(quern_function_parameter(f, 0, NULL, &bytes), "offset is NULL");
-    REFUSE(quern_function_parameter(f, 0, &offset, NULL), "bytes is NULL");
-    REFUSE(quern_function_parameter(f, UINT32_MAX, &offset, &bytes), "no parameter");
+    REFUSE(quern_function_get_info(NULL, f), "info is NULL");
+    REFUSE(quern_function_get_parameter(NULL, &bytes, f, 0), "offset is NULL");
+    REFUSE(quern_function_get_parameter(&offset, NULL, f, 0), "bytes is NULL");
+    REFUSE(quern_function_get_parameter(&offset, &bytes, f, UINT32_MAX), "no parameter");
     REFUSE(quern_function_occupancy(NULL, f, 1, 0), "blocks is NULL");
-    REFUSED(QUERN_ERROR_ARGUMENT_COUNT, quern_function_call_n(f, NULL, NULL, 0), "but 0 were");
+    REFUSED(QUERN_ERROR_ARGUMENT_COUNT, quern_function_call_n(f, NULL, 0, NULL), "but 0 were");
     quern_value none[1] = {{0}};
-    REFUSED(QUERN_ERROR_ARGUMENT_COUNT, quern_function_call_n(f, NULL, none, SIZE_MAX), "were");
+    REFUSED(QUERN_ERROR_ARGUMENT_COUNT, quern_function_call_n(f, none, SIZE_MAX, NULL), "were");
     quern_function_release(f);
 }
 
@@ -92,7 +92,7 @@ Test(modules, handles_of_another_kind)
                "engine is a quern_module, not a quern_engine");
     REFUSE_OUT(f, quern_module_function(&f, AS(quern_module, a), "put"), "is a quern_array, not");
     OK(quern_module_function(&f, module, "put"));
-    REFUSE(quern_function_call_n(AS(quern_function, module), NULL, NULL, 0), "is a quern_module");
+    REFUSE(quern_function_call_n(AS(quern_function, module), NULL, 0, NULL), "is a quern_module");
     REFUSE(quern_launch(AS(quern_bound, f)), "bound is a quern_function, not");
     REFUSE(quern_function_call(f, NULL, AS(quern_array, f), 1), "argument 1: ");
     quern_module_release(AS(quern_module, a)); /* says so, frees nothing */
@@ -115,7 +115,7 @@ Test(modules, freed_handles)
     quern_module *volatile freed_module = m;
     quern_function_release(freed_function);
     quern_module_release(freed_module);
-    REFUSE(quern_function_call_n(freed_function, NULL, NULL, 0), "was freed");
+    REFUSE(quern_function_call_n(freed_function, NULL, 0, NULL), "was freed");
     REFUSE(quern_module_function(&f, freed_module, "put"), "was freed");
     quern_function_release(freed_function);
     quern_module_release(freed_module);

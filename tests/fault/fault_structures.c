@@ -118,7 +118,7 @@ static quern_status use_bind(const void *s)
 {
     quern_bound *b;
     quern_status status = quern_bind(&b, kernel, (quern_value[]){QUERN_VALUES(none, none)}, 2, s);
-    quern_bound_free(b);
+    quern_bound_release(b);
     return status;
 }
 
@@ -127,7 +127,7 @@ static quern_status use_explain(const void *s)
     quern_explanation *e;
     quern_status status =
         quern_explain(&e, kernel, (quern_value[]){QUERN_VALUES(none, none)}, 2, s);
-    quern_explanation_free(e);
+    quern_explanation_release(e);
     return status;
 }
 
@@ -152,6 +152,10 @@ static quern_status use_launch(const void *s)
 #define NO_RESERVED 0
 #define TAKEN(type, use, init)                                                                     \
     {                                                                                              \
+#type, sizeof(type), NO_RESERVED, _Alignof(type), use, &(const type)init                   \
+    }
+#define RESERVED(type, use, init)                                                                  \
+    {                                                                                              \
 #type, sizeof(type), offsetof(type, reserved), _Alignof(type), use, &(const type)init      \
     }
 
@@ -163,21 +167,17 @@ typedef struct taken {
 } taken;
 
 static const taken all_taken[] = {
-    TAKEN(quern_options, use_options, QUERN_OPTIONS_INIT),
-    TAKEN(quern_allocator, use_allocator, QUERN_ALLOCATOR_INIT),
+    RESERVED(quern_options, use_options, QUERN_OPTIONS_INIT),
+    RESERVED(quern_allocator, use_allocator, QUERN_ALLOCATOR_INIT),
     TAKEN(quern_kernel_options, use_kernel, QUERN_KERNEL_OPTIONS_INIT),
     TAKEN(quern_reduction_options, use_reduction, QUERN_REDUCTION_OPTIONS_INIT),
     TAKEN(quern_scan_options, use_scan, QUERN_SCAN_OPTIONS_INIT),
-    TAKEN(quern_call_options, use_call, QUERN_CALL_OPTIONS_INIT),
-    TAKEN(quern_call_options, use_bind, QUERN_CALL_OPTIONS_INIT),
-    TAKEN(quern_call_options, use_explain, QUERN_CALL_OPTIONS_INIT),
-    TAKEN(quern_launch_options, use_launch, QUERN_LAUNCH_OPTIONS_INIT),
-    {"quern_module_options", sizeof(quern_module_options), NO_RESERVED,
-     _Alignof(quern_module_options), use_module,
-     &(const quern_module_options)QUERN_MODULE_OPTIONS_INIT},
-    {"quern_module_options", sizeof(quern_module_options), NO_RESERVED,
-     _Alignof(quern_module_options), use_link,
-     &(const quern_module_options)QUERN_MODULE_OPTIONS_INIT},
+    RESERVED(quern_call_options, use_call, QUERN_CALL_OPTIONS_INIT),
+    RESERVED(quern_call_options, use_bind, QUERN_CALL_OPTIONS_INIT),
+    RESERVED(quern_call_options, use_explain, QUERN_CALL_OPTIONS_INIT),
+    RESERVED(quern_launch_options, use_launch, QUERN_LAUNCH_OPTIONS_INIT),
+    RESERVED(quern_module_options, use_module, QUERN_MODULE_OPTIONS_INIT),
+    RESERVED(quern_module_options, use_link, QUERN_MODULE_OPTIONS_INIT),
     {"quern_device_methods", sizeof(quern_device_methods), NO_RESERVED,
      _Alignof(quern_device_methods), use_methods, &qn_soft_device},
 };
@@ -298,28 +298,28 @@ Test(structures, device_of_another_version)
 
 static quern_status fill_device(void *s)
 {
-    return quern_get_device_info(engine, s);
+    return quern_device_get_info(s, engine);
 }
 
 static quern_status fill_devices(void *s)
 {
     size_t count;
-    return quern_list_devices(&count, s, 1);
+    return quern_device_list(&count, s, 1);
 }
 
 static quern_status fill_compiler(void *s)
 {
-    return quern_get_compiler_info(s, 0);
+    return quern_compiler_get_info(s, 0);
 }
 
 static quern_status fill_stats(void *s)
 {
-    return quern_cache_get_stats(engine, s);
+    return quern_cache_get_stats(s, engine);
 }
 
 static quern_status fill_function(void *s)
 {
-    return quern_function_get_info(function, s);
+    return quern_function_get_info(s, function);
 }
 
 static const struct {
@@ -331,7 +331,7 @@ static const struct {
     {"quern_device_info", sizeof(quern_device_info), 8, fill_devices},
     {"quern_compiler_info", sizeof(quern_compiler_info), 4, fill_compiler},
     {"quern_cache_stats", sizeof(quern_cache_stats), 8, fill_stats},
-    {"quern_function_info", sizeof(quern_function_info), 4, fill_function},
+    {"quern_function_info", sizeof(quern_function_info), 8, fill_function},
 };
 
 Test(structures, filled_as_far_as_they_reach)
@@ -371,7 +371,7 @@ Test(structures, lists_have_the_callers_stride)
     size_t count;
     memset(infos, 0x55, sizeof infos);
     infos[0].info.size = sizeof infos[0];
-    OK(quern_list_devices(&count, &infos[0].info, 3));
+    OK(quern_device_list(&count, &infos[0].info, 3));
     for (size_t k = 0; k < count && k < 3; k++) {
         cr_expect_eq(infos[k].info.size, sizeof infos[0]);
         cr_expect_neq(infos[k].info.id[0], '\0');

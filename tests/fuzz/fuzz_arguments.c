@@ -81,11 +81,11 @@ static quern_status launch(quern_device *device, void *handle, const quern_launc
 static quern_status function_info(quern_device *device, void *handle, quern_function_info *info)
 {
     (void)device, (void)handle;
-    info->parameter_count = function.silent ? UINT32_MAX : function.count;
+    info->parameter_count = function.silent ? SIZE_MAX : function.count;
     return QUERN_OK;
 }
 
-static quern_status function_parameter(quern_device *device, void *handle, uint32_t index,
+static quern_status function_parameter(quern_device *device, void *handle, size_t index,
                                        uint64_t *offset, uint64_t *bytes)
 {
     (void)device, (void)handle;
@@ -372,7 +372,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     function.values = values;
     function.value_count = count;
     function.launches = 0;
-    quern_status status = quern_function_call_n(f, &options, values, count);
+    quern_status status = quern_function_call_n(f, values, count, &options);
     check(function.launches == (status == QUERN_OK));
     check(status != QUERN_OK || function.silent || count == function.count);
     check(status == QUERN_OK || quern_last_error()->message[0] != '\0');

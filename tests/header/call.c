@@ -7,6 +7,7 @@
 
 quern_status every_argument(quern_kernel *kernel, quern_array *x, quern_array *z);
 quern_status every_count(quern_kernel *kernel, quern_array *x, quern_array *z);
+quern_status every_option(quern_kernel *kernel, quern_array *x, quern_array *z);
 quern_status every_structure(quern_engine **engine);
 quern_status every_launch(quern_function *function, quern_array *x);
 quern_status every_pointer(quern_function *function);
@@ -41,6 +42,25 @@ quern_status every_count(quern_kernel *kernel, quern_array *x, quern_array *z)
     return status;
 }
 
+quern_status every_option(quern_kernel *kernel, quern_array *x, quern_array *z)
+{
+    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+    quern_bound *bound = NULL;
+    const int64_t size = 3;
+    options.loop_size = &size;
+    quern_status status = quern_call_with(kernel, &options);
+    if (status == QUERN_OK) {
+        status = quern_call_with(kernel, NULL, x, 1, 2.0f, &z);
+    }
+    if (status == QUERN_OK) {
+        status = quern_bind_with(&bound, kernel, NULL);
+    }
+    if (status == QUERN_OK) {
+        status = quern_bind_with(&bound, kernel, &options, x, 'c', 2.5, &z);
+    }
+    return status;
+}
+
 quern_status every_structure(quern_engine **engine)
 {
     quern_options options = QUERN_OPTIONS_INIT;
@@ -58,8 +78,9 @@ quern_status every_structure(quern_engine **engine)
     quern_cache_stats stats = QUERN_CACHE_STATS_INIT;
     options.cache_limit = stats.limit + compiler.found + function.registers + device.processors;
     options.allocator = &allocator;
-    kernel.option_count = reduction.ordered + scan.exclusive + module.header_count;
-    kernel.name = call.loop_size == slices[0].step ? "one" : "other";
+    kernel.option_count =
+        (size_t)slices[1].step + reduction.ordered + scan.exclusive + module.header_count;
+    kernel.name = call.loop_size == NULL ? "one" : "other";
     return quern_open(engine, kernel.name ? &options : NULL);
 }
 
@@ -92,7 +113,14 @@ quern_status most_arguments(quern_kernel *kernel, quern_function *function)
 {
     const quern_value values[] = {QUERN_VALUES(SIXTY_FOUR(1))};
     const quern_value arguments[] = {QUERN_ARGUMENTS(SIXTY_FOUR(1.0f))};
+    quern_bound *bound = NULL;
     quern_status status = quern_call(kernel, SIXTY_FOUR(2));
+    if (status == QUERN_OK) {
+        status = quern_call_with(kernel, NULL, SIXTY_FOUR(2));
+    }
+    if (status == QUERN_OK) {
+        status = quern_bind_with(&bound, kernel, NULL, SIXTY_FOUR(2));
+    }
     if (status == QUERN_OK) {
         status = quern_call_n(kernel, values, sizeof values / sizeof values[0], NULL);
     }
@@ -100,7 +128,7 @@ quern_status most_arguments(quern_kernel *kernel, quern_function *function)
         status = quern_function_call(function, &QUERN_GRID(1, 32), SIXTY_FOUR('c'));
     }
     if (status == QUERN_OK) {
-        status = quern_function_call_n(function, &QUERN_GRID(1, 32), arguments, 64);
+        status = quern_function_call_n(function, arguments, 64, &QUERN_GRID(1, 32));
     }
     return status;
 }

@@ -19,12 +19,19 @@ quern_status refused(quern_function *function, quern_kernel *kernel, quern_array
 #elif defined(A_CONST_ARRAY)
     const quern_array *fixed = x;
     return quern_function_call(function, NULL, fixed);
+#elif defined(CALL_WITH_65) && !defined(__cplusplus)
+    return quern_call_with(kernel, NULL, MOST(1), x);
+#elif defined(BIND_WITH_65) && !defined(__cplusplus)
+    quern_bound *bound;
+    return quern_bind_with(&bound, kernel, NULL, MOST(1), x);
+#elif defined(FUNCTION_CALL_OF_65) && !defined(__cplusplus)
+    return quern_function_call(function, NULL, MOST(1), x);
 #elif defined(CALL_OF_65) && !defined(__cplusplus)
     return quern_call(kernel, MOST(1), x);
 #else
-#if defined(VALUES_OF_65) || defined(CALL_OF_65)
+#if defined(VALUES_OF_65) || defined(CALL_OF_65) || defined(CALL_WITH_65) || defined(BIND_WITH_65)
     const quern_value values[] = {QUERN_VALUES(MOST(1), x)};
-#elif defined(ARGUMENTS_OF_65)
+#elif defined(ARGUMENTS_OF_65) || defined(FUNCTION_CALL_OF_65)
     const quern_value values[] = {QUERN_ARGUMENTS(MOST(1), x)};
 #else
     const quern_value values[] = {QUERN_VALUES(MOST(1))};

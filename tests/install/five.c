@@ -10,7 +10,7 @@
 static int print_compiler(void)
 {
     quern_compiler_info info = {.size = sizeof info};
-    quern_get_compiler_info(&info, 0);
+    quern_compiler_get_info(&info, 0);
     puts(info.path);
     return !info.found;
 }

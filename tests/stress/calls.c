@@ -51,7 +51,8 @@ static void use_shared(int64_t thread)
     must(quern_array_new(&floats, engine, thread % 2 ? QUERN_FLOAT32 : QUERN_FLOAT64, 1,
                          (int64_t[]){COUNT}),
          "a new array");
-    must(quern_array_fill(floats, &(double){0}), "filling it");
+    must(quern_array_fill(floats, &(double){0}, quern_dtype_size(quern_array_dtype(floats))),
+         "filling it");
     must(quern_call(add, floats, 1, &float_sum), "calling it with floats");
     quern_array_release(floats);
     quern_array_release(float_sum);
@@ -106,7 +107,7 @@ int main(void)
         host[k] = k;
     }
     must(quern_open(&engine, NULL), "opening");
-    must(quern_cache_clear(engine, NULL), "clearing the cache of the run before");
+    must(quern_cache_clear(NULL, engine), "clearing the cache of the run before");
     must(quern_array_from(&shared_array, engine, QUERN_INT32, 1, (int64_t[]){COUNT}, host),
          "an array");
     must(quern_elementwise(&add, engine, "T x, T y", "T z", "z = x + y", NULL), "defining");
@@ -124,7 +125,7 @@ int main(void)
     pthread_barrier_destroy(&start);
 
     quern_cache_stats stats = {.size = sizeof stats};
-    must(quern_cache_get_stats(engine, &stats), "asking for the counts");
+    must(quern_cache_get_stats(&stats, engine), "asking for the counts");
     quern_kernel_release(add);
     quern_array_release(shared_array);
     quern_close(engine);

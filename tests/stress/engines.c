@@ -105,7 +105,7 @@ static void share(place *at, int round)
          "binding");
     must(quern_launch(bound), "launching");
     must(quern_launch(bound), "launching again");
-    quern_bound_free(bound);
+    quern_bound_release(bound);
     check(result, 0, round + 2);
     quern_array_release(reversed);
 }
@@ -116,7 +116,7 @@ static void *work(void *argument)
     place *at = &places[thread * ENGINES / THREADS];
     for (int round = 0; round < ROUNDS; round++) {
         if (thread == round % THREADS) {
-            must(quern_cache_clear(at->engine, NULL), "clearing the cache");
+            must(quern_cache_clear(NULL, at->engine), "clearing the cache");
         }
         race(at, thread, round);
         share(at, round);
@@ -178,7 +178,7 @@ static void open_place(place *at)
     quern_options options = QUERN_OPTIONS_INIT;
     options.device = "soft:2";
     must(quern_open(&at->engine, &options), "opening");
-    must(quern_cache_clear(at->engine, NULL), "clearing the cache of the run before");
+    must(quern_cache_clear(NULL, at->engine), "clearing the cache of the run before");
     for (int variant = 0; variant < VARIANTS; variant++) {
         must(quern_array_from(&at->numbers[variant], at->engine, dtypes[variant], 1,
                               (int64_t[]){COUNT}, variant == 0 ? (void *)integers : (void *)reals),
@@ -193,7 +193,7 @@ static void open_place(place *at)
 static uint64_t close_place(place *at)
 {
     quern_cache_stats stats = {.size = sizeof stats};
-    must(quern_cache_get_stats(at->engine, &stats), "asking for the counts");
+    must(quern_cache_get_stats(&stats, at->engine), "asking for the counts");
     quern_close(at->engine);
     for (int round = 0; round < ROUNDS; round++) {
         quern_kernel_release(at->shared[round]);

@@ -110,7 +110,7 @@ int main(void)
     pthread_t threads[THREADS];
     quern_cache_stats stats = {.size = sizeof stats};
     must(quern_open(&engine, NULL), "opening an engine");
-    must(quern_cache_clear(engine, NULL), "clearing the cache");
+    must(quern_cache_clear(NULL, engine), "clearing the cache");
     quern_module *module = make(1000);
     must(quern_module_function(&shared, module, "add"), "finding a function");
     quern_module_release(module);
@@ -122,7 +122,7 @@ int main(void)
         pthread_join(threads[k], NULL);
     }
     pthread_barrier_destroy(&start);
-    must(quern_cache_get_stats(engine, &stats), "asking for statistics");
+    must(quern_cache_get_stats(&stats, engine), "asking for statistics");
     if (stats.compiled != ROUNDS + 1) {
         fprintf(stderr, "%" PRIu64 " compilations instead of %d\n", stats.compiled, ROUNDS + 1);
         return 1;

@@ -155,7 +155,7 @@ static quern_array *make_view(const fault *f)
                                f->layout == REVERSED ? -1 : step};
     quern_array *base, *view;
     check(quern_array_new(&base, f->engine, f->dtype, 1, &n), "w");
-    check(quern_array_fill(base, zeros), "filling w");
+    check(quern_array_fill(base, zeros, quern_dtype_size(quern_array_dtype(base))), "filling w");
     check(quern_array_slice(&view, base, 1, &slice), "a view of w");
     quern_array_release(base);
     return view;
@@ -169,7 +169,7 @@ static quern_array *make_input(const fault *f)
     const bool flat = f->kind == ELEMENTWISE || f->kind == REDUCE || f->kind == SCAN;
     quern_array *x, *turned;
     check(quern_array_new(&x, f->engine, f->dtype, flat ? 1 : 2, flat ? few : square), "x");
-    check(quern_array_fill(x, zeros), "filling x");
+    check(quern_array_fill(x, zeros, quern_dtype_size(quern_array_dtype(x))), "filling x");
     if (f->kind != TILED) {
         return x;
     }

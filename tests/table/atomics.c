@@ -317,8 +317,7 @@ static void run_row(table *t, operation op, memory kind, int64_t length, int off
     memset(end, 0, sizeof end);
     check(quern_array_write(p.elements, end, p.inside), "zeros");
     quern_call_options options = QUERN_CALL_OPTIONS_INIT;
-    options.loop_size = THREADS;
-    options.has_size = 1;
+    options.loop_size = &(int64_t){THREADS};
     const quern_value arguments[] = {
         quern_value_array(v->by_array), quern_value_array(v->seen_array),
         quern_literal_int(op),          quern_literal_int(length),
@@ -393,7 +392,7 @@ int main(int argc, char **argv)
     quern_device_info info = {.size = sizeof info};
     t->rows = rows_asked(argc, argv);
     check(quern_open(&t->engine, NULL), "open");
-    check(quern_get_device_info(t->engine, &info), "device");
+    check(quern_device_get_info(&info, t->engine), "device");
     t->on_host = strncmp(info.id, "soft", 4) == 0;
     for (quern_dtype d = QUERN_BOOL; d <= QUERN_COMPLEX128; d++) {
         run_dtype(t, d);

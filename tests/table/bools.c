@@ -293,8 +293,8 @@ static void run_row(table *t, const kernel *k, quern_kernel *made, int view, int
     const int axis = axes - 1;
     options.axes = axes ? &axis : NULL;
     options.axis_count = axes != 0;
-    options.has_size = has(k->in, "raw") && has(k->out, "raw");
-    options.loop_size = n * m;
+    const int64_t all = n * m;
+    options.loop_size = has(k->in, "raw") && has(k->out, "raw") ? &all : NULL;
     if (has(k->in, "raw") && !has(k->out, "raw")) { /* nothing else says how many */
         const int64_t extent[2] = {n, m};
         check(quern_array_new(&made_z, t->engine, quern_dtype_from_name("int32"), 2, extent),
@@ -321,7 +321,7 @@ int main(int argc, char **argv)
     table t = {.rows = rows_asked(argc, argv)};
     quern_device_info info = {.size = sizeof info};
     check(quern_open(&t.engine, NULL), "open");
-    check(quern_get_device_info(t.engine, &info), "device");
+    check(quern_device_get_info(&info, t.engine), "device");
     t.on_host = strncmp(info.id, "soft", 4) == 0;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         quern_kernel *made = define(t.engine, &kernels[k]);

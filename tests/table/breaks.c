@@ -268,7 +268,7 @@ static quern_status call(quern_kernel *k)
     quern_explanation *x = NULL;
     const quern_value values[] = {quern_value_array(input), quern_value_output(&y)};
     quern_status status = quern_explain(&x, k, values, 2, NULL);
-    quern_explanation_free(x);
+    quern_explanation_release(x);
     quern_kernel_release(k);
     return status;
 }

@@ -100,7 +100,7 @@ static bool try(quern_module *module, quern_array *o, quern_array *in, size_t k)
     quern_launch_options launch = QUERN_LAUNCH_OPTIONS_INIT;
     launch.block[0] = 32;
     const quern_value values[] = {quern_value_array(o), quern_value_array(in)};
-    const quern_status status = quern_function_call_n(function, &launch, values, 2);
+    const quern_status status = quern_function_call_n(function, values, 2, &launch);
     const char *said = status == QUERN_OK ? "" : quern_last_error()->message;
     const bool right = !cases[k]->is_wrong
                            ? status == QUERN_OK
@@ -146,7 +146,7 @@ int main(void)
     check(quern_array_new(&o, engine, QUERN_INT64, 1, (const int64_t[]){32}), "o");
     check(quern_array_from(&in, engine, QUERN_INT64, 1, (const int64_t[]){32}, divisors), "in");
     for (size_t k = 0; k < count; k++) {
-        check(quern_array_fill(o, &(const int64_t){0}), "filling o");
+        check(quern_array_fill(o, &(const int64_t){0}, sizeof(int64_t)), "filling o");
         right += try(module, o, in, k);
     }
     printf("divisions: %zu right, %zu wrong\n", right, count - right);

@@ -202,7 +202,7 @@ static bool try(quern_module *module, quern_array *o, size_t k)
     launch.grid[0] = 2;
     launch.block[0] = (uint32_t)cases[k]->threads;
     const quern_value values[] = {quern_value_array(o), quern_argument_int(2)};
-    const quern_status status = quern_function_call_n(function, &launch, values, 2);
+    const quern_status status = quern_function_call_n(function, values, 2, &launch);
     const char *said = status == QUERN_OK ? "" : quern_last_error()->message;
     const bool right = cases[k]->says == NULL
                            ? status == QUERN_OK
@@ -243,7 +243,7 @@ int main(void)
     check(quern_module_new(&module, engine, source, &making), "the module");
     check(quern_array_new(&o, engine, QUERN_INT32, 1, (const int64_t[]){256}), "o");
     for (size_t k = 0; k < count; k++) {
-        check(quern_array_fill(o, &(const int32_t){0}), "filling o");
+        check(quern_array_fill(o, &(const int32_t){0}, sizeof(int32_t)), "filling o");
         right += try(module, o, k);
     }
     printf("meetings: %zu right, %zu wrong\n", right, count - right);

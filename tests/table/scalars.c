@@ -277,15 +277,15 @@ static quern_status call(const target *t, int which, quern_value value)
         quern_launch_options launch = QUERN_LAUNCH_OPTIONS_INIT;
         launch.grid[0] = launch.block[0] = 1;
         const quern_value values[] = {quern_value_array(t->result), value};
-        return quern_function_call_n(t->function, &launch, values, 2);
+        return quern_function_call_n(t->function, values, 2, &launch);
     }
     quern_call_options options = QUERN_CALL_OPTIONS_INIT;
     quern_array *result = t->result;
     if (which == 1) { /* a reduction of all elements has no dimension */
         check(quern_array_reshape(&result, t->result, 0, NULL), "reshape");
     }
-    options.has_size = which > 0; /* an elementwise kernel goes by its output */
-    options.loop_size = 1;
+    const int64_t one = 1;
+    options.loop_size = which > 0 ? &one : NULL; /* an elementwise kernel goes by its output */
     const quern_value values[] = {value, quern_value_array(result)};
     quern_status status = quern_call_n(t->kernels[which], values, 2, &options);
     if (which == 1) {

@@ -94,7 +94,7 @@ static void fill(quern_array *array, int count, const quern_slice *slices)
     static const unsigned char ones[16] = {1};
     quern_array *view;
     check(quern_array_slice(&view, array, count, slices), "a view");
-    check(quern_array_fill(view, ones), "filling");
+    check(quern_array_fill(view, ones, quern_dtype_size(quern_array_dtype(view))), "filling");
     quern_array_release(view);
 }
 

@@ -56,8 +56,8 @@ int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
 int cli_usage(const char *command, const char *format, ...) CLI_PRINTF(2, 3);
 /* The library's last failure; `about` (may be NULL) says what it was about. CLI_FAILURE. */
 int cli_fail_library(const char *about);
-/* Print what the compiler warned of, lines of the library, and free it with quern_free(). */
-void cli_warn(char *warnings);
+/* Print what the compiler warned of, lines of the library. */
+void cli_warn(const char *warnings);
 /* Make sure that what was printed has reached standard output. */
 int cli_flush(void);
 
@@ -377,6 +377,7 @@ struct cli_job {
     quern_kernel *kernel; /* NULL where there is a function */
     bool single;          /* all arguments are numbers: outputs have no dimensions */
     quern_call_options call;
+    int64_t loop_size; /**< that `call` points to */
     quern_function *function;
     quern_launch_options launch;
 };

@@ -25,7 +25,7 @@ static int show_stats(quern_engine *engine, const char *unused)
 {
     (void)unused;
     quern_cache_stats stats = {.size = sizeof stats};
-    if (quern_cache_get_stats(engine, &stats) != QUERN_OK) {
+    if (quern_cache_get_stats(&stats, engine) != QUERN_OK) {
         return cli_fail_library(NULL);
     }
     if (!stats.enabled) {
@@ -133,7 +133,7 @@ static int clear(quern_engine *engine, const char *unused)
 {
     (void)unused;
     uint64_t removed = 0;
-    if (quern_cache_clear(engine, &removed) != QUERN_OK) {
+    if (quern_cache_clear(&removed, engine) != QUERN_OK) {
         return cli_fail_library(NULL);
     }
     printf("removed %" PRIu64 " %s\n", removed, removed == 1 ? "entry" : "entries");

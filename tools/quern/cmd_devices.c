@@ -34,7 +34,7 @@ static int run(const cli_command *command, int argc, char **argv)
         infos[k].size = sizeof infos[k];
     }
     size_t count;
-    if (quern_list_devices(&count, infos, MOST_DEVICES) != QUERN_OK) {
+    if (quern_device_list(&count, infos, MOST_DEVICES) != QUERN_OK) {
         return cli_fail_library(NULL);
     }
     printf("%-8s %-28s %-11s %10s %10s %7s\n", "ID", "NAME", "TARGET", "PROCESSORS", "MEMORY",

@@ -50,7 +50,7 @@ static void show_devices(void)
     }
     size_t count = 0, gpus = 0;
     heading("devices");
-    if (quern_list_devices(&count, infos, MOST_DEVICES) != QUERN_OK) {
+    if (quern_device_list(&count, infos, MOST_DEVICES) != QUERN_OK) {
         indented(quern_last_error_text());
     }
     for (size_t k = 0; k < count && k < MOST_DEVICES; k++) {
@@ -97,7 +97,7 @@ static void show_compiler(void)
 {
     heading("compiler");
     quern_compiler_info info = {.size = sizeof info};
-    if (quern_get_compiler_info(&info, 1) != QUERN_OK) {
+    if (quern_compiler_get_info(&info, 1) != QUERN_OK) {
         indented(quern_last_error_text());
     }
     if (info.found && info.major > 0) {
@@ -125,7 +125,7 @@ static void show_cache(void)
     }
     quern_cache_stats stats = {.size = sizeof stats};
     const char *problem = quern_cache_problem(engine);
-    if (!problem[0] && quern_cache_get_stats(engine, &stats) != QUERN_OK) {
+    if (!problem[0] && quern_cache_get_stats(&stats, engine) != QUERN_OK) {
         problem = quern_last_error()->message;
     }
     if (problem[0]) {
@@ -215,7 +215,7 @@ static bool run_trial(trial *t, const char *device)
         return false;
     }
     quern_device_info info = {.size = sizeof info};
-    if (quern_get_device_info(t->engine, &info) == QUERN_OK) {
+    if (quern_device_get_info(&info, t->engine) == QUERN_OK) {
         printf("  %-20s   %s\n", "", info.name);
         t->software = cli_begins_with(info.id, "soft");
     }

@@ -48,8 +48,8 @@ static int define(cli_job *job, const void *context, const cli_list *words)
     kernel.loop_prep = options->loop_prep;
     kernel.after_loop = options->after_loop;
     kernel.options = options->options.items;
-    kernel.option_count = (uint32_t)options->options.count;
-    kernel.keep_dims = options->reduce_dims.given && !options->reduce_dims.value;
+    kernel.option_count = options->options.count;
+    kernel.separate_axes = options->reduce_dims.given && !options->reduce_dims.value;
     const char *in = words->items[0], *out = words->items[1], *operation = words->items[2];
     if (quern_elementwise(&job->kernel, job->engine, in, out, operation, &kernel) != QUERN_OK) {
         return cli_fail_library(NULL);

@@ -108,14 +108,14 @@ static int open_function(cli_job *job, const raw_options *options, const char *p
 {
     quern_module_options compile = QUERN_MODULE_OPTIONS_INIT;
     compile.options = options->options.items;
-    compile.option_count = (uint32_t)options->options.count;
+    compile.option_count = options->options.count;
     compile.expressions = &options->kernel;
     compile.expression_count = !is_name(options->kernel);
     quern_module *module;
     if (quern_module_open(&module, job->engine, path, &compile) != QUERN_OK) {
         return cli_job_fail(job);
     }
-    char *warnings;
+    const char *warnings;
     if (!options->job.quiet && quern_module_warnings(&warnings, module) == QUERN_OK) {
         cli_warn(warnings);
     }

@@ -58,7 +58,7 @@ static int define(cli_job *job, const void *context, const cli_list *words)
     kernel.preamble = options->preamble;
     kernel.scan_type = options->scan_type;
     kernel.options = options->options.items;
-    kernel.option_count = (uint32_t)options->options.count;
+    kernel.option_count = options->options.count;
     const char *const *w = words->items;
     if (quern_scan(&job->kernel, job->engine, w[0], w[1], w[2], w[3], w[4], cli_identity(w[5]),
                    &kernel) != QUERN_OK) {

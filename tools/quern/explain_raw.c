@@ -10,12 +10,12 @@
 #include <string.h>
 
 /* ", of 4, 8 and 8 bytes", or "" where the device does not say. */
-static const char *sizes_text(quern_function *function, uint32_t count)
+static const char *sizes_text(quern_function *function, size_t count)
 {
     const char *text = count > 0 ? ", of " : "";
-    for (uint32_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < count; k++) {
         uint64_t offset, bytes;
-        if (quern_function_parameter(function, k, &offset, &bytes) != QUERN_OK) {
+        if (quern_function_get_parameter(&offset, &bytes, function, k) != QUERN_OK) {
             return "";
         }
         const char *separator = k == 0 ? "" : k + 1 < count ? ", " : " and ";
@@ -28,7 +28,7 @@ static const char *sizes_text(quern_function *function, uint32_t count)
 static const char *origin_text(quern_engine *engine)
 {
     quern_cache_stats stats = {.size = sizeof stats};
-    if (quern_cache_get_stats(engine, &stats) != QUERN_OK) {
+    if (quern_cache_get_stats(&stats, engine) != QUERN_OK) {
         return "not known, for the cache cannot be read";
     }
     return stats.compiled > 0 ? "from compiled" : stats.hits > 0 ? "from cache" : "from the file";
@@ -62,12 +62,12 @@ int cli_explain_function(const cli_job *job, const char *name)
 {
     quern_function_info info = {.size = sizeof info};
     const char *origin = origin_text(job->engine);
-    if (quern_function_get_info(job->function, &info) != QUERN_OK) {
+    if (quern_function_get_info(&info, job->function) != QUERN_OK) {
         return cli_fail_library(NULL);
     }
     printf("kernel:    %s\n", name);
-    if (info.parameter_count != UINT32_MAX) {
-        printf("arguments: %u%s\n", info.parameter_count,
+    if (info.parameter_count != SIZE_MAX) {
+        printf("arguments: %zu%s\n", info.parameter_count,
                sizes_text(job->function, info.parameter_count));
     }
     if (info.binary_version || info.ptx_version) {

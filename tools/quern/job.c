@@ -55,7 +55,7 @@ void cli_job_axes(cli_job *job, const cli_numbers *axes)
         list[k] = (int)axes->values[k];
     }
     job->call.axes = axes->given ? list : NULL; /* with none of them, --axis=() */
-    job->call.axis_count = (uint32_t)axes->count;
+    job->call.axis_count = axes->count;
 }
 
 static void pack(cli_job *job, quern_value *values)
@@ -83,7 +83,7 @@ int cli_job_fail(const cli_job *job)
 /* What the compiler warned of in the snippet. */
 static void warn(const cli_job *job)
 {
-    char *warnings;
+    const char *warnings;
     if (job->kernel && !job->options.quiet &&
         quern_kernel_warnings(&warnings, job->kernel) == QUERN_OK) {
         cli_warn(warnings);
@@ -112,7 +112,7 @@ static int explain(cli_job *job, const quern_value *values)
     } else if (job->options.show_ptx) {
         fputs(explanation->ptx, stdout);
     }
-    quern_explanation_free(explanation);
+    quern_explanation_release(explanation);
     return status;
 }
 
@@ -134,7 +134,7 @@ static quern_status set_dimensions(cli_job *job, int ndim)
 quern_status cli_job_call(const cli_job *job, const quern_value *values)
 {
     size_t count = job->parameters.count;
-    return job->function ? quern_function_call_n(job->function, &job->launch, values, count)
+    return job->function ? quern_function_call_n(job->function, values, count, &job->launch)
                          : quern_call_n(job->kernel, values, count, &job->call);
 }
 
@@ -144,7 +144,9 @@ static int repeat(cli_job *job, quern_value *values)
     for (size_t k = 0; k < job->parameters.count; k++) {
         cli_parameter *p = &job->parameters.items[k];
         bool decides = p->allocate && !p->raw && job->command == &cmd_elementwise;
-        job->call.has_size &= !decides; /* the output that is there now says how many */
+        if (decides) { /* the output that is there now says how many */
+            job->call.loop_size = NULL;
+        }
         p->allocate = false;
     }
     if (job->command == &cmd_scan && set_dimensions(job, 1) != QUERN_OK) {
@@ -281,15 +283,15 @@ int cli_job_run_snippet(cli_job *job, const cli_list *words, const cli_number *s
     CLI_TRY(assign(job, words));
     job->single = !size->given && is_single(job);
     if (job->single) {
-        job->call.has_size = 1;
-        job->call.loop_size = 1;
+        job->loop_size = 1;
+        job->call.loop_size = &job->loop_size;
         return cli_job_run(job);
     }
     if (!size->given && !has_shape(job)) {
         return cli_usage(job->command->name, "nothing says how many elements there are: add "
                                              "--size=N, or pass an array that is not raw");
     }
-    job->call.has_size = size->given;
-    job->call.loop_size = size->value;
+    job->loop_size = size->value;
+    job->call.loop_size = size->given ? &job->loop_size : NULL;
     return cli_job_run(job);
 }

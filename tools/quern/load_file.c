@@ -91,7 +91,7 @@ static bool map_array(cli_parameter *parameter, const cli_parameters *parameters
     void (*release)(void *);
     void *context;
     bool soft =
-        quern_get_device_info(engine, &device) == QUERN_OK && cli_begins_with(device.id, "soft");
+        quern_device_get_info(&device, engine) == QUERN_OK && cli_begins_with(device.id, "soft");
     if (!soft || is_written(parameter) || is_target(parameters, in)) {
         return false;
     }
@@ -174,7 +174,8 @@ static int load_generator(cli_parameter *parameter, quern_engine *engine, uint64
     if (status == QUERN_OK && g->kind != CLI_EMPTY) {
         double element[2]; /* the largest element there is */
         cli_generate(g, element, 1, 0, 0);
-        status = quern_array_fill(parameter->array, element);
+        status = quern_array_fill(parameter->array, element,
+                                  quern_dtype_size(quern_array_dtype(parameter->array)));
     }
     return status == QUERN_OK ? CLI_OK : cli_fail_library(parameter->name);
 }

@@ -47,7 +47,7 @@ int cli_fail_library(const char *about)
     return CLI_FAILURE;
 }
 
-void cli_warn(char *warnings)
+void cli_warn(const char *warnings)
 {
     static const char lead[] = "warning: ";
     for (const char *line = warnings ? cli_text_name_files(warnings) : ""; *line;) {
@@ -56,7 +56,6 @@ void cli_warn(char *warnings)
                 (int)length, line);
         line += length + (line[length] != 0);
     }
-    quern_free(warnings);
 }
 
 int cli_flush(void)

@@ -124,8 +124,8 @@ int cli_time(const cli_job *job, const quern_value *values)
         report(t, bytes_moved(&job->parameters));
     }
     for (size_t k = 0; k <= BATCH; k++) {
-        quern_event_free(t->marks[k]);
+        quern_event_release(t->marks[k]);
     }
-    quern_bound_free(t->bound);
+    quern_bound_release(t->bound);
     return result;
 }

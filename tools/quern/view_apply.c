@@ -31,7 +31,9 @@ static quern_status zeros(quern_array **out, quern_array *array, const cli_view_
     const double zero[2] = {0, 0};
     quern_status status =
         quern_array_new(out, quern_array_engine(array), plan->dtype, plan->ndim, plan->shape);
-    return status == QUERN_OK ? quern_array_fill(*out, zero) : status;
+    return status == QUERN_OK
+               ? quern_array_fill(*out, zero, quern_dtype_size(quern_array_dtype(*out)))
+               : status;
 }
 
 /* ---- other dtypes --------------------------------------------------------------------------- */

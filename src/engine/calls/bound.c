@@ -9,7 +9,8 @@
 #include <string.h>
 
 struct quern_bound {
-    uint32_t object;      /**< QN_OBJECT_BOUND */
+    uint32_t object; /**< QN_OBJECT_BOUND */
+    atomic_uint references;
     quern_kernel *kernel; /**< retained */
     quern_device *device;
     quern_status (*launch)(quern_device *, void *, const quern_launch_config *, void **);
@@ -19,6 +20,7 @@ struct quern_bound {
     bool failed; /**< the last launch did, and may have left counters in the workspace */
     quern_call_options options; /**< stream retained */
     int axes[QUERN_MAX_NDIM];   /**< those of the options */
+    int64_t loop_size;          /**< that of the options */
     qn_types types;
     quern_value values[QUERN_MAX_PARAMETERS]; /**< arrays retained; outputs as arrays */
     size_t count;
@@ -85,7 +87,7 @@ static void keep_values(quern_bound *bound, const qn_call *call)
     }
 }
 
-/** Keep the options of a call that has been checked, its axes too. */
+/** Keep the options of a call that has been checked, and what they point to. */
 static void keep_options(quern_bound *bound, const quern_call_options *options)
 {
     bound->options = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
@@ -97,39 +99,44 @@ static void keep_options(quern_bound *bound, const quern_call_options *options)
         memcpy(bound->axes, options->axes, options->axis_count * sizeof *bound->axes);
         bound->options.axes = bound->axes;
     }
+    if (bound->options.loop_size != NULL) {
+        bound->loop_size = *options->loop_size;
+        bound->options.loop_size = &bound->loop_size;
+    }
 }
 
-quern_status quern_bind(quern_bound **out, quern_kernel *kernel, const quern_value *values,
+quern_status quern_bind(quern_bound **bound, quern_kernel *kernel, const quern_value *values,
                         size_t count, const quern_call_options *options)
 {
     qn_error_reset();
-    QN_CHECK_OUT(out);
+    QN_CHECK_OUT(bound);
     QN_CHECK_OBJECT(kernel, QN_OBJECT_KERNEL);
     QN_TAKE_IN_PLACE(quern_call_options, options);
-    quern_bound *bound = qn_calloc(1, sizeof *bound);
-    if (bound == NULL) {
+    quern_bound *made = qn_calloc(1, sizeof *made);
+    if (made == NULL) {
         return qn_fail_memory("binding a call");
     }
     qn_call call;
     quern_status status = qn_call_begin(&call, kernel, values, count, options, false);
     if (status == QUERN_OK) {
-        status = pack(bound, &call);
+        status = pack(made, &call);
     }
     if (status != QUERN_OK) {
         qn_call_end(&call);
-        qn_free(bound);
+        qn_free(made);
         return status;
     }
-    bound->object = QN_OBJECT_BOUND;
-    bound->count = count;
-    bound->kernel = quern_kernel_retain(kernel);
-    bound->device = kernel->engine->device;
-    bound->launch = kernel->engine->methods->launch;
-    keep_options(bound, options);
-    keep_values(bound, &call);
+    made->object = QN_OBJECT_BOUND;
+    atomic_init(&made->references, 1);
+    made->count = count;
+    made->kernel = quern_kernel_retain(kernel);
+    made->device = kernel->engine->device;
+    made->launch = kernel->engine->methods->launch;
+    keep_options(made, options);
+    keep_values(made, &call);
     qn_call_publish(&call);
     qn_call_end(&call);
-    *out = bound;
+    *bound = made;
     return QUERN_OK;
 }
 
@@ -265,9 +272,18 @@ quern_status quern_bound_set_scalar(quern_bound *bound, size_t index, quern_valu
     return QUERN_OK;
 }
 
-void quern_bound_free(quern_bound *bound)
+quern_bound *quern_bound_retain(quern_bound *bound)
 {
-    if (!qn_object_can_free(__func__, bound, QN_OBJECT_BOUND)) {
+    if (qn_object_is(bound, QN_OBJECT_BOUND)) {
+        atomic_fetch_add_explicit(&bound->references, 1, memory_order_relaxed);
+    }
+    return bound;
+}
+
+void quern_bound_release(quern_bound *bound)
+{
+    if (!qn_object_can_free(__func__, bound, QN_OBJECT_BOUND) ||
+        atomic_fetch_sub_explicit(&bound->references, 1, memory_order_acq_rel) != 1) {
         return;
     }
     qn_object_end(&bound->object);

@@ -8,7 +8,8 @@
 
 typedef struct explanation {
     quern_explanation public; /**< first: the caller's pointer is to this */
-    qn_arena arena;           /**< all its strings */
+    atomic_uint references;
+    qn_arena arena; /**< all its strings */
 } explanation;
 
 static const char *const origins[] = {
@@ -138,6 +139,7 @@ quern_status quern_explain(quern_explanation **out, quern_kernel *kernel, const 
     if (e == NULL) {
         return qn_fail_memory("explaining a call");
     }
+    atomic_init(&e->references, 1);
     qn_call call;
     quern_status status = qn_call_begin(&call, kernel, values, count, options, true);
     if (status == QUERN_OK) {
@@ -145,17 +147,25 @@ quern_status quern_explain(quern_explanation **out, quern_kernel *kernel, const 
     }
     qn_call_end(&call);
     if (status != QUERN_OK) {
-        quern_explanation_free(&e->public);
+        quern_explanation_release(&e->public);
         return status;
     }
     *out = &e->public;
     return QUERN_OK;
 }
 
-void quern_explanation_free(quern_explanation *x)
+quern_explanation *quern_explanation_retain(quern_explanation *x)
 {
     if (x != NULL) {
-        explanation *e = (explanation *)x;
+        atomic_fetch_add_explicit(&((explanation *)x)->references, 1, memory_order_relaxed);
+    }
+    return x;
+}
+
+void quern_explanation_release(quern_explanation *x)
+{
+    explanation *e = (explanation *)x;
+    if (e != NULL && atomic_fetch_sub_explicit(&e->references, 1, memory_order_acq_rel) == 1) {
         qn_arena_free(&e->arena);
         qn_free(e);
     }

@@ -59,7 +59,7 @@ quern_status qn_call_axes(qn_call *call, const quern_call_options *options)
         return QUERN_OK;
     }
     call->axes = 0;
-    for (uint32_t k = 0; k < options->axis_count; k++) {
+    for (size_t k = 0; k < options->axis_count; k++) {
         int axis = options->axes[k];
         if (axis < -ndim || axis >= ndim) {
             return qn_fail(QUERN_ERROR_SHAPE,

@@ -14,7 +14,7 @@ bool qn_kernel_uses(const quern_kernel *kernel, const char *name)
             return true;
         }
     }
-    for (uint32_t o = 0; o < kernel->option_count; o++) { /* -DNAME=... */
+    for (size_t o = 0; o < kernel->option_count; o++) { /* -DNAME=... */
         if (qn_text_uses(kernel->options[o], name)) {
             return true;
         }
@@ -25,7 +25,7 @@ bool qn_kernel_uses(const quern_kernel *kernel, const char *name)
 bool qn_kernel_includes(const quern_kernel *kernel)
 {
     bool includes = false;
-    for (uint32_t o = 0; o < kernel->option_count; o++) {
+    for (size_t o = 0; o < kernel->option_count; o++) {
         includes |= strstr(kernel->options[o], "include") != NULL;
     }
     for (int t = 0; t < QN_TEXTS; t++) {
@@ -124,9 +124,9 @@ static quern_status keep_options(quern_kernel *kernel, const qn_definition *d)
     if (kernel->options == NULL) {
         return qn_fail_memory("defining a kernel");
     }
-    for (uint32_t k = 0; k < d->option_count; k++) {
+    for (size_t k = 0; k < d->option_count; k++) {
         if (d->options == NULL || d->options[k] == NULL) {
-            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "compiler option %u is NULL", k);
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "compiler option %zu is NULL", k);
         }
         QN_TRY(keep(&kernel->options[k], kernel, qn_str_of(d->options[k])));
     }
@@ -137,7 +137,7 @@ static quern_status keep_options(quern_kernel *kernel, const qn_definition *d)
 static quern_status define(quern_kernel *kernel, const qn_definition *d)
 {
     QN_TRY(check_name(d->name));
-    QN_TRY(qn_signature_parse(&kernel->signature, &kernel->arena, d->in, d->result));
+    QN_TRY(qn_signature_parse(&kernel->signature, &kernel->arena, d->in, d->out));
     QN_TRY(keep(&kernel->name, kernel, qn_str_of(d->name)));
     for (uint32_t p = 0; p < kernel->signature.count; p++) {
         QN_TRY(keep(&kernel->parameter_names[p], kernel, kernel->signature.parameters[p].name));
@@ -149,7 +149,8 @@ static quern_status define(quern_kernel *kernel, const qn_definition *d)
     }
     QN_TRY(keep_options(kernel, d));
     kernel->kind = d->kind;
-    kernel->keep_dims = d->keep_dims;
+    kernel->warnings = "";
+    kernel->separate_axes = d->separate_axes;
     kernel->ordered = d->ordered;
     kernel->exclusive = d->exclusive;
     kernel->has_identity = d->texts[QN_IDENTITY].text != NULL;
@@ -157,11 +158,11 @@ static quern_status define(quern_kernel *kernel, const qn_definition *d)
     return d->kind->check != NULL ? d->kind->check(kernel) : QUERN_OK;
 }
 
-quern_status qn_check_signature(const char *function, const char *in, const char *result)
+quern_status qn_check_signature(const char *function, const char *in, const char *out)
 {
-    if (in == NULL || result == NULL) {
+    if (in == NULL || out == NULL) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%s: %s is NULL; write \"\" for no %s",
-                       function, in == NULL ? "in" : "result", in == NULL ? "inputs" : "outputs");
+                       function, in == NULL ? "in" : "out", in == NULL ? "inputs" : "outputs");
     }
     return QUERN_OK;
 }

@@ -11,21 +11,21 @@
 
 /* ---- defining ------------------------------------------------------------------------------- */
 
-quern_status quern_elementwise(quern_kernel **out, quern_engine *engine, const char *in,
-                               const char *result, const char *operation,
+quern_status quern_elementwise(quern_kernel **kernel, quern_engine *engine, const char *in,
+                               const char *out, const char *operation,
                                const quern_kernel_options *options)
 {
     qn_error_reset();
-    QN_CHECK_OUT(out);
+    QN_CHECK_OUT(kernel);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    QN_TRY(qn_check_signature(__func__, in, result));
+    QN_TRY(qn_check_signature(__func__, in, out));
     QN_CHECK_NOT_NULL(operation);
     QN_TAKE(quern_kernel_options, o, options);
-    return qn_kernel_new(out, engine,
+    return qn_kernel_new(kernel, engine,
                          &(qn_definition){
                              .kind = &qn_elementwise_kind,
                              .in = in,
-                             .result = result,
+                             .out = out,
                              .name = o.name != NULL ? o.name : "quern_kernel",
                              .texts = {[QN_OPERATION] = {"operation", operation},
                                        [QN_PREAMBLE] = {"preamble", o.preamble},
@@ -33,7 +33,7 @@ quern_status quern_elementwise(quern_kernel **out, quern_engine *engine, const c
                                        [QN_AFTER_LOOP] = {"after_loop", o.after_loop}},
                              .options = o.options,
                              .option_count = o.option_count,
-                             .keep_dims = o.keep_dims != 0,
+                             .separate_axes = o.separate_axes != 0,
                          });
 }
 
@@ -56,7 +56,7 @@ static quern_status plan(qn_call *call, const quern_call_options *options)
     }
     QN_TRY(qn_call_overlaps(call, true));
     qn_plan_rules rules = {.ordered = kernel->uses_position,
-                           .keep_dims = kernel->keep_dims || kernel->uses_axes,
+                           .keep_dims = kernel->separate_axes || kernel->uses_axes,
                            .no_tiles = call->block_size != 0,
                            .pack_bytes = qn_call_pack_bytes(call, call->operand_count)};
     qn_plan_make(&call->plan, call->operands, call->operand_count, call->ndim, call->shape,

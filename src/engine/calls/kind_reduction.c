@@ -11,20 +11,19 @@
 
 /* ---- defining ------------------------------------------------------------------------------- */
 
-quern_status quern_reduction(quern_kernel **out, quern_engine *engine, const char *in,
-                             const char *result, const char *map, const char *reduce,
-                             const char *post, const char *identity,
-                             const quern_reduction_options *options)
+quern_status quern_reduction(quern_kernel **kernel, quern_engine *engine, const char *in,
+                             const char *out, const char *map, const char *reduce, const char *post,
+                             const char *identity, const quern_reduction_options *options)
 {
     qn_error_reset();
-    QN_CHECK_OUT(out);
+    QN_CHECK_OUT(kernel);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    QN_TRY(qn_check_signature(__func__, in, result));
+    QN_TRY(qn_check_signature(__func__, in, out));
     QN_TAKE(quern_reduction_options, o, options);
     const qn_definition definition = {
         .kind = &qn_reduction_kind,
         .in = in,
-        .result = result,
+        .out = out,
         .name = o.name != NULL ? o.name : "quern_reduction",
         .texts = {[QN_PREAMBLE] = {"preamble", o.preamble},
                   [QN_MAP] = {"map", map},
@@ -37,7 +36,7 @@ quern_status quern_reduction(quern_kernel **out, quern_engine *engine, const cha
         .ordered = o.ordered != 0,
     };
     QN_TRY(qn_fold_check_texts(__func__, &definition));
-    return qn_kernel_new(out, engine, &definition);
+    return qn_kernel_new(kernel, engine, &definition);
 }
 
 /** `post` sees the outputs. */

@@ -14,14 +14,14 @@
 
 /* ---- defining ------------------------------------------------------------------------------- */
 
-quern_status quern_scan(quern_kernel **out, quern_engine *engine, const char *in,
-                        const char *result, const char *map, const char *scan, const char *post,
+quern_status quern_scan(quern_kernel **kernel, quern_engine *engine, const char *in,
+                        const char *out, const char *map, const char *scan, const char *post,
                         const char *identity, const quern_scan_options *options)
 {
     qn_error_reset();
-    QN_CHECK_OUT(out);
+    QN_CHECK_OUT(kernel);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    QN_TRY(qn_check_signature(__func__, in, result));
+    QN_TRY(qn_check_signature(__func__, in, out));
     QN_TAKE(quern_scan_options, o, options);
     if (o.exclusive != 0 && identity == NULL) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
@@ -31,7 +31,7 @@ quern_status quern_scan(quern_kernel **out, quern_engine *engine, const char *in
     const qn_definition definition = {
         .kind = &qn_scan_kind,
         .in = in,
-        .result = result,
+        .out = out,
         .name = o.name != NULL ? o.name : "quern_scan",
         .texts = {[QN_PREAMBLE] = {"preamble", o.preamble},
                   [QN_MAP] = {"map", map},
@@ -45,7 +45,7 @@ quern_status quern_scan(quern_kernel **out, quern_engine *engine, const char *in
         .exclusive = o.exclusive != 0,
     };
     QN_TRY(qn_fold_check_texts(__func__, &definition));
-    return qn_kernel_new(out, engine, &definition);
+    return qn_kernel_new(kernel, engine, &definition);
 }
 
 /** `post` sees all parameters. */
@@ -66,7 +66,7 @@ static quern_status check_axes(const qn_call *call, const quern_call_options *op
     if (options != NULL && options->axes != NULL && options->axis_count != 1) {
         return qn_fail(QUERN_ERROR_SHAPE,
                        "%s scans along one axis, or along all elements in C order where none is "
-                       "given, but %u axes were given",
+                       "given, but %zu axes were given",
                        call->kernel->name, options->axis_count);
     }
     return QUERN_OK;

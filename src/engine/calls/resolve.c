@@ -174,9 +174,9 @@ static void collect_operands(qn_call *call)
 
 quern_status qn_call_loop(qn_call *call, uint32_t operand_count, const quern_call_options *options)
 {
-    bool has_size = options != NULL && options->has_size != 0;
+    const int64_t *size = options != NULL ? options->loop_size : NULL;
     if (operand_count != 0) {
-        if (has_size) {
+        if (size != NULL) {
             return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                            "a size may only be given when all arrays are raw; here '%.*s' already "
                            "decides it",
@@ -184,18 +184,18 @@ quern_status qn_call_loop(qn_call *call, uint32_t operand_count, const quern_cal
         }
         return qn_plan_shape(&call->ndim, call->shape, &call->count, call->operands, operand_count);
     }
-    if (!has_size) {
+    if (size == NULL) {
         return qn_fail(
             QUERN_ERROR_INVALID_ARGUMENT,
             "how many elements to loop over is undecided, because no array takes part in "
             "broadcasting: give a size (quern_call_options.loop_size)");
     }
-    if (options->loop_size < 0) {
+    if (*size < 0) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the size is %lld, but must not be negative",
-                       (long long)options->loop_size);
+                       (long long)*size);
     }
     call->ndim = 1;
-    call->shape[0] = call->count = options->loop_size;
+    call->shape[0] = call->count = *size;
     return QUERN_OK;
 }
 
@@ -337,7 +337,7 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
         return QUERN_OK;
     }
     if (o->axes == NULL && o->axis_count != 0) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "axes is NULL, but axis_count is %u",
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "axes is NULL, but axis_count is %zu",
                        o->axis_count);
     }
     if (o->stream != NULL && !qn_object_is(o->stream, QN_OBJECT_STREAM)) {

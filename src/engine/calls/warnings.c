@@ -5,14 +5,27 @@
  * in the cache, so they are the same however the image came.
  */
 #include "engine/modules/modules.h"
+#include <string.h>
 
-static quern_status publish(char **out, qn_text *text)
+/** Keep a text for the kernel's life, unless it is the one that was told last. */
+static quern_status keep(const char **out, quern_kernel *kernel, const qn_text *text)
 {
-    *out = qn_text_take(text);
-    return *out != NULL ? QUERN_OK : qn_fail_memory("reading warnings");
+    if (text->failed) {
+        return qn_fail_memory("reading warnings");
+    }
+    const char *now = text->data != NULL ? text->data : "";
+    pthread_mutex_lock(&kernel->lock);
+    const char *kept = kernel->warnings;
+    if (strcmp(kept, now) != 0) {
+        kept = qn_arena_strndup(&kernel->arena, now, text->length);
+        kernel->warnings = kept != NULL ? kept : kernel->warnings;
+    }
+    pthread_mutex_unlock(&kernel->lock);
+    *out = kept;
+    return kept != NULL ? QUERN_OK : qn_fail_memory("reading warnings");
 }
 
-quern_status quern_kernel_warnings(char **out, quern_kernel *kernel)
+quern_status quern_kernel_warnings(const char **out, quern_kernel *kernel)
 {
     qn_error_reset();
     QN_CHECK_OUT(out);
@@ -23,16 +36,16 @@ quern_status quern_kernel_warnings(char **out, quern_kernel *kernel)
     for (; z != NULL; z = z->next) {
         qn_warnings_print(&text, qn_str_of(z->module->warnings), kernel->texts, QN_TEXTS);
     }
-    return publish(out, &text);
+    quern_status status = keep(out, kernel, &text);
+    qn_text_free(&text);
+    return status;
 }
 
-quern_status quern_module_warnings(char **out, quern_module *module)
+quern_status quern_module_warnings(const char **out, quern_module *module)
 {
     qn_error_reset();
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(module, QN_OBJECT_MODULE);
-    qn_text text = {0};
-    qn_warnings_print(&text, qn_str_of(module->loaded->warnings), module->texts,
-                      module->text_count);
-    return publish(out, &text);
+    *out = module->warnings;
+    return QUERN_OK;
 }

@@ -12,7 +12,7 @@
 static quern_status read_parameters(quern_function *function)
 {
     quern_engine *engine = function->module->engine;
-    for (uint32_t k = 0; k < function->parameter_count; k++) {
+    for (size_t k = 0; k < function->parameter_count; k++) {
         QN_TRY(engine->methods->function_parameter(engine->device, function->handle, k,
                                                    &function->parameters[k].offset,
                                                    &function->parameters[k].bytes));
@@ -26,7 +26,7 @@ static quern_status function_new(quern_function **out, quern_module *module, voi
     quern_engine *engine = module->engine;
     quern_function_info info;
     QN_TRY(qn_engine_function_info(&info, engine, handle));
-    uint32_t known = info.parameter_count != UINT32_MAX ? info.parameter_count : 0;
+    size_t known = info.parameter_count != SIZE_MAX ? info.parameter_count : 0;
     quern_function *function =
         qn_calloc(1, sizeof *function + known * sizeof function->parameters[0]);
     char *copy = qn_strdup(name);
@@ -92,7 +92,7 @@ void quern_function_release(quern_function *function)
 
 /* ---- facts ---------------------------------------------------------------------------------- */
 
-quern_status quern_function_get_info(quern_function *function, quern_function_info *info)
+quern_status quern_function_get_info(quern_function_info *info, quern_function *function)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(function, QN_OBJECT_FUNCTION);
@@ -102,22 +102,22 @@ quern_status quern_function_get_info(quern_function *function, quern_function_in
     return QUERN_OK;
 }
 
-quern_status quern_function_parameter(quern_function *function, uint32_t index, uint64_t *offset,
-                                      uint64_t *bytes)
+quern_status quern_function_get_parameter(uint64_t *offset, uint64_t *bytes,
+                                          quern_function *function, size_t index)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(function, QN_OBJECT_FUNCTION);
     QN_CHECK_NOT_NULL(offset);
     QN_CHECK_NOT_NULL(bytes);
     *offset = *bytes = 0;
-    if (function->parameter_count == UINT32_MAX) {
+    if (function->parameter_count == SIZE_MAX) {
         return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
                        "this driver does not tell the parameters of a function; one for CUDA 12.4 "
                        "or newer does");
     }
     if (index >= function->parameter_count) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "%s has no parameter %u: it has %u, counted from 0", function->name, index,
+                       "%s has no parameter %zu: it has %zu, counted from 0", function->name, index,
                        function->parameter_count);
     }
     *offset = function->parameters[index].offset;

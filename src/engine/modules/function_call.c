@@ -215,13 +215,13 @@ static quern_status fail_size(const argument *a, uint64_t wanted)
 static quern_status fail_count(const quern_function *f, size_t count)
 {
     qn_text sizes = {0};
-    for (uint32_t k = 0; k < f->parameter_count && k < FEW; k++) {
+    for (size_t k = 0; k < f->parameter_count && k < FEW; k++) {
         qn_text_printf(&sizes, "%s%llu", k > 0 ? ", " : "",
                        (unsigned long long)f->parameters[k].bytes);
     }
     bool one = f->parameter_count == 1;
     quern_status status =
-        qn_fail(QUERN_ERROR_ARGUMENT_COUNT, "%s takes %u argument%s%s%s%s, but %zu %s given",
+        qn_fail(QUERN_ERROR_ARGUMENT_COUNT, "%s takes %zu argument%s%s%s%s, but %zu %s given",
                 f->name, f->parameter_count, one ? "" : "s", sizes.length > 0 ? " (of " : "",
                 sizes.length > 0 ? sizes.data : "", sizes.length > 0 ? " bytes)" : "", count,
                 count == 1 ? "was" : "were");
@@ -256,7 +256,7 @@ static quern_status pack(const quern_function *function, const quern_value *valu
         argument a = {
             .function = function, .value = &values[k], .position = k + 1, .scalar = scalars[k]};
         QN_TRY(take(&a, any_strides));
-        if (function->parameter_count != UINT32_MAX && a.bytes != function->parameters[k].bytes) {
+        if (function->parameter_count != SIZE_MAX && a.bytes != function->parameters[k].bytes) {
             return fail_size(&a, function->parameters[k].bytes);
         }
         pointers[k] = (void *)a.data;
@@ -351,8 +351,8 @@ static quern_status launch_many(quern_function *function, const quern_launch_opt
     return status;
 }
 
-quern_status quern_function_call_n(quern_function *function, const quern_launch_options *launch,
-                                   const quern_value *values, size_t count)
+quern_status quern_function_call_n(quern_function *function, const quern_value *values,
+                                   size_t count, const quern_launch_options *launch)
 {
     static const quern_launch_options none = QUERN_LAUNCH_OPTIONS_INIT;
     qn_error_reset();
@@ -363,7 +363,7 @@ quern_status quern_function_call_n(quern_function *function, const quern_launch_
     if (values == NULL && count != 0) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "values is NULL, but count is %zu", count);
     }
-    bool known = function->parameter_count != UINT32_MAX;
+    bool known = function->parameter_count != SIZE_MAX;
     if (known && count != function->parameter_count) {
         return fail_count(function, count);
     }

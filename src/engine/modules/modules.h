@@ -80,7 +80,8 @@ struct quern_module {
     qn_arena arena;       /**< all text below */
     const char **expressions;
     size_t expression_count;
-    qn_user_text *texts; /**< what messages may point into: the source and the headers in memory */
+    const char *warnings; /**< "" for none */
+    qn_user_text *texts;  /**< what messages may point into: the source and the headers in memory */
     size_t text_count;
 };
 
@@ -135,7 +136,7 @@ struct quern_function {
     quern_module *module;               /**< retained */
     void *handle;                       /**< the device's */
     char *name;                         /**< as the user asked for it */
-    uint32_t parameter_count;           /**< UINT32_MAX: the driver does not tell */
+    size_t parameter_count;             /**< SIZE_MAX: the driver does not tell */
     qn_function_parameter parameters[]; /**< as many, where it does */
 };
 

@@ -11,11 +11,11 @@
 
 /* ---- options -------------------------------------------------------------------------------- */
 
-static quern_status check_strings(const char *what, const char *const *strings, uint32_t count)
+static quern_status check_strings(const char *what, const char *const *strings, size_t count)
 {
-    for (uint32_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < count; k++) {
         if (strings == NULL || strings[k] == NULL) {
-            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%s %u is NULL", what, k);
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%s %zu is NULL", what, k);
         }
     }
     return QUERN_OK;
@@ -23,15 +23,15 @@ static quern_status check_strings(const char *what, const char *const *strings, 
 
 quern_status qn_module_options_take(quern_module_options *o, const quern_module_options *options)
 {
-    QN_TRY(qn_prefix_take(o, QN_PREFIX(quern_module_options), options));
+    QN_TRY(qn_prefix_take(o, QN_PREFIX_RESERVED(quern_module_options), options));
     QN_TRY(check_strings("compiler option", o->options, o->option_count));
     QN_TRY(check_strings("name expression", o->expressions, o->expression_count));
-    for (uint32_t k = 0; k < o->header_count; k++) {
+    for (size_t k = 0; k < o->header_count; k++) {
         if (o->headers == NULL || o->headers[k].name == NULL) {
-            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "header %u has no name", k);
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "header %zu has no name", k);
         }
         if (o->headers[k].text == NULL) {
-            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "header %u (%s) has no text", k,
+            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "header %zu (%s) has no text", k,
                            o->headers[k].name);
         }
     }
@@ -55,8 +55,29 @@ quern_status qn_user_module_begin(quern_module **out, quern_engine *engine)
     return QUERN_OK;
 }
 
+/** What the compiler warned of, for as long as the module lives. */
+static quern_status keep_warnings(quern_module *module)
+{
+    module->warnings = "";
+    if (module->loaded->warnings == NULL || module->loaded->warnings[0] == '\0') {
+        return QUERN_OK;
+    }
+    qn_text text = {0};
+    qn_warnings_print(&text, qn_str_of(module->loaded->warnings), module->texts,
+                      module->text_count);
+    if (text.length > 0) {
+        module->warnings = qn_arena_strndup(&module->arena, text.data, text.length);
+    }
+    bool kept = !text.failed && module->warnings != NULL;
+    qn_text_free(&text);
+    return kept ? QUERN_OK : qn_fail_memory("reading warnings");
+}
+
 quern_status qn_user_module_end(quern_module **out, quern_module *module, quern_status status)
 {
+    if (status == QUERN_OK) {
+        status = keep_warnings(module);
+    }
     if (status != QUERN_OK) {
         quern_module_release(module);
         return status;

@@ -89,7 +89,7 @@ Test(transfer, copies_are_contiguous_and_apart)
     cr_expect(quern_array_is_contiguous(copy));
     cr_expect_arr_eq(quern_array_shape(copy), SHAPE(3, 2), 2 * sizeof(int64_t));
     cr_assert_eq(quern_array_copy(&straight, a), QUERN_OK);
-    cr_assert_eq(quern_array_fill(a, &(int32_t){0}), QUERN_OK);
+    cr_assert_eq(quern_array_fill(a, &(int32_t){0}, sizeof(int32_t)), QUERN_OK);
     expect_holds(copy, (const int32_t[]){10, 13, 11, 14, 12, 15});
     expect_holds(straight, host);
     quern_array_release(copy);
@@ -102,11 +102,11 @@ Test(transfer, fills)
     quern_engine engine = FAKE_ENGINE;
     quern_array *a, *turned, *column;
     make(&engine, &a, &turned);
-    cr_assert_eq(quern_array_fill(a, &(int32_t){7}), QUERN_OK);
+    cr_assert_eq(quern_array_fill(a, &(int32_t){7}, sizeof(int32_t)), QUERN_OK);
     expect_holds(a, (const int32_t[]){7, 7, 7, 7, 7, 7});
     const quern_slice slices[] = {QUERN_SLICE_ALL, {1, 0, 0}};
     cr_assert_eq(quern_array_slice(&column, a, 2, slices), QUERN_OK);
-    cr_assert_eq(quern_array_fill(column, &(int32_t){9}), QUERN_OK);
+    cr_assert_eq(quern_array_fill(column, &(int32_t){9}, sizeof(int32_t)), QUERN_OK);
     expect_holds(a, (const int32_t[]){7, 9, 7, 7, 9, 7});
     cr_expect_eq(engine.live, 1);
     quern_array_release(column);
@@ -120,7 +120,7 @@ Test(transfer, nothing_to_move)
     cr_assert_eq(quern_array_from(&a, &engine, QUERN_INT32, 2, SHAPE(3, 0), NULL), QUERN_OK);
     cr_expect_eq(quern_array_read(a, NULL, 0), QUERN_OK);
     cr_expect_eq(quern_array_write(a, NULL, 0), QUERN_OK);
-    cr_expect_eq(quern_array_fill(a, &(int32_t){1}), QUERN_OK);
+    cr_expect_eq(quern_array_fill(a, &(int32_t){1}, sizeof(int32_t)), QUERN_OK);
     cr_assert_eq(quern_array_copy(&copy, a), QUERN_OK);
     cr_expect_eq(engine.copies + engine.strided, 0);
     quern_array_release(copy);
@@ -147,8 +147,8 @@ Test(transfer, refused)
     expect_refused(quern_array_read(a, NULL, 24), "the host memory is NULL");
     expect_refused(quern_array_read(NULL, buffer, 24), "quern_array_read: array is NULL");
     expect_refused(quern_array_write(NULL, buffer, 24), "quern_array_write: array is NULL");
-    expect_refused(quern_array_fill(NULL, buffer), "quern_array_fill: array is NULL");
-    expect_refused(quern_array_fill(a, NULL), "quern_array_fill: value is NULL");
+    expect_refused(quern_array_fill(NULL, buffer, 4), "quern_array_fill: array is NULL");
+    expect_refused(quern_array_fill(a, NULL, 4), "quern_array_fill: value is NULL");
     expect_refused(quern_array_copy(&out, NULL), "quern_array_copy: array is NULL");
     expect_refused(quern_array_from(&out, &engine, QUERN_INT32, 1, SHAPE(2), NULL),
                    "the host memory is NULL");
@@ -156,7 +156,7 @@ Test(transfer, refused)
     cr_assert_eq(quern_array_broadcast(&wide, a, 3, SHAPE(2, 2, 3)), QUERN_OK);
     const char *told = "a broadcast array cannot be written to: the elements along axis 0 are one; "
                        "copy it first";
-    expect_refused(quern_array_fill(wide, &(int32_t){1}), told);
+    expect_refused(quern_array_fill(wide, &(int32_t){1}, sizeof(int32_t)), told);
     int32_t many[12] = {0};
     expect_refused(quern_array_write(wide, many, sizeof many), told);
     cr_expect_eq(quern_array_read(wide, many, sizeof many), QUERN_OK);
@@ -179,7 +179,7 @@ static quern_status one_of_each(quern_engine *engine, quern_array *turned, int w
         status = quern_array_write(turned, buffer, sizeof buffer);
         break;
     case 2:
-        status = quern_array_fill(turned, buffer);
+        status = quern_array_fill(turned, buffer, quern_dtype_size(quern_array_dtype(turned)));
         break;
     case 3:
         status = quern_array_copy(&out, turned);

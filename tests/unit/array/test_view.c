@@ -188,8 +188,9 @@ Test(view, slices_refused)
     const quern_slice many[] = {QUERN_SLICE_ALL, QUERN_SLICE_ALL, QUERN_SLICE_ALL};
     quern_status status = quern_array_slice(&view, a, 3, many);
     expect_refused(status, view, QUERN_ERROR_SHAPE, "3 slices for an array with 2 dimensions");
-    status = quern_array_slice(&view, a, -1, many);
-    expect_refused(status, view, QUERN_ERROR_SHAPE, "-1 slices for an array with 2 dimensions");
+    status = quern_array_slice(&view, a, 1234567890123, many);
+    expect_refused(status, view, QUERN_ERROR_SHAPE,
+                   "1234567890123 slices for an array with 2 dimensions");
     status = quern_array_slice(&view, a, 2, (quern_slice[]){QUERN_SLICE_ALL, {4, 0, 0}});
     expect_refused(status, view, QUERN_ERROR_SHAPE,
                    "position 4 is outside of axis 1, which has 4 elements");

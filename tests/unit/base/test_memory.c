@@ -35,7 +35,7 @@ Test(memory, copies_of_text)
     cr_expect_str_eq(none, "");
     qn_free(whole);
     qn_free(part);
-    quern_free(none);
+    qn_free(none);
 }
 
 Test(memory, nth_allocation_fails)

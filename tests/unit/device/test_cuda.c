@@ -39,7 +39,7 @@ Test(cuda, is_found_and_described)
     quern_device_info infos[3] = {
         {.size = sizeof *infos}, {.size = sizeof *infos}, {.size = sizeof *infos}};
     size_t count;
-    cr_assert_eq(quern_list_devices(&count, infos, 3), QUERN_OK);
+    cr_assert_eq(quern_device_list(&count, infos, 3), QUERN_OK);
     cr_assert_eq(count, 3);
     cr_assert_str_eq(infos[1].name, "Fake GPU 1");
     cr_assert_str_eq(infos[1].id, "cuda:1");

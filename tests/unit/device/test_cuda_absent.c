@@ -92,7 +92,7 @@ Test(cuda_absent, the_list_says_why)
     setenv("FAKE_CUDA_VERSION", "11080", 1);
     quern_device_info infos[4] = {{.size = sizeof *infos}, {.size = sizeof *infos}};
     size_t count;
-    cr_assert_eq(quern_list_devices(&count, infos, 2), QUERN_OK);
+    cr_assert_eq(quern_device_list(&count, infos, 2), QUERN_OK);
     cr_assert_eq(count, 2);
     cr_assert_str_eq(infos[0].id, "cuda");
     cr_assert(strstr(infos[0].note, "too old"));
@@ -106,7 +106,7 @@ Test(cuda_absent, without_a_driver_the_list_has_the_software_device)
     setenv("QUERN_CUDA", "/nowhere", 1);
     quern_device_info info = {.size = sizeof info};
     size_t count;
-    cr_assert_eq(quern_list_devices(&count, &info, 1), QUERN_OK);
+    cr_assert_eq(quern_device_list(&count, &info, 1), QUERN_OK);
     cr_assert_eq(count, 1);
     cr_assert_str_eq(info.id, "soft");
     cr_assert_gt(info.memory_bytes, 0);

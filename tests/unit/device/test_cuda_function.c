@@ -192,7 +192,7 @@ Test(cuda_function, an_old_driver_knows_no_parameters)
     void *module = load(device);
     quern_function_info info = QUERN_FUNCTION_INFO_INIT;
     cr_assert_eq(cuda->function_info(device, function(device, module), &info), QUERN_OK);
-    cr_assert_eq(info.parameter_count, UINT32_MAX);
+    cr_assert_eq(info.parameter_count, SIZE_MAX);
     cr_assert_eq(info.registers, 16);
     cuda->module_free(device, module);
     cuda->close(device);

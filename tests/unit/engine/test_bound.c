@@ -47,7 +47,7 @@ Test(bound, launch_and_replace)
     quern_kernel_release(k);
     OK(quern_launch(bound));
     EXPECT(z, float, .5f, 1, 1.5f, 2);
-    quern_bound_free(bound);
+    quern_bound_release(bound);
     quern_array *all[] = {x, y, z, view, longer, host};
     for (int n = 0; n < 6; n++) {
         quern_array_release(all[n]);
@@ -66,7 +66,7 @@ Test(bound, a_new_number_keeps_the_type)
     OK(quern_bound_set_array(bound, 1, w)); /* binds the types anew */
     OK(quern_launch(bound));
     EXPECT(z, float, 2.5f, 3.5f);
-    quern_bound_free(bound);
+    quern_bound_release(bound);
     quern_kernel_release(k);
     quern_array *all[] = {x, z, w};
     for (int n = 0; n < 3; n++) {
@@ -106,8 +106,8 @@ Test(bound, explain)
     cr_assert_not_null(strstr(e->source, "z = x * 3"));
     cr_assert_not_null(strstr(e->text, "loop:      (10, 100), 1000 elements"));
     cr_assert_eq(e->block[0], 256u);
-    quern_explanation_free(e);
-    quern_explanation_free(NULL);
+    quern_explanation_release(e);
+    quern_explanation_release(NULL);
     quern_array_release(x);
     quern_kernel_release(k);
 }
@@ -131,8 +131,8 @@ Test(bound, explain_overlap)
     cr_expect_str_eq(e[1]->plan, "contiguous, 4 elements a thread, 32-bit index, access vvv, "
                                  "inputs that an output overlaps are copied first");
     cr_expect_str_eq(e[0]->key, e[1]->key);
-    quern_explanation_free(e[0]);
-    quern_explanation_free(e[1]);
+    quern_explanation_release(e[0]);
+    quern_explanation_release(e[1]);
     quern_array *all[] = {x, turned, copy};
     for (int n = 0; n < 3; n++) {
         quern_array_release(all[n]);
@@ -169,10 +169,10 @@ Test(bound, streams_and_events)
         a[n] = 5;
     }
     expect_bytes(x, a, sizeof a, "five additions on a stream");
-    quern_stream_free(wrapped);
-    quern_stream_free(stream);
-    quern_event_free(begin);
-    quern_event_free(end);
+    quern_stream_release(wrapped);
+    quern_stream_release(stream);
+    quern_event_release(begin);
+    quern_event_release(end);
     quern_array_release(x);
     quern_kernel_release(k);
 }
@@ -231,4 +231,51 @@ Test(bound, everything_keeps_its_engine)
     quern_array_release(mine);
     quern_array_release(x);
     quern_array_release(z);
+}
+
+Test(bound, calls_and_explanations_are_counted)
+{
+    float a[3] = {1, 2, 3};
+    quern_array *x = array_of(QUERN_FLOAT32, SHAPE(3), a), *z = NULL;
+    quern_kernel *k = kernel_of("T x", "T z", "z = x + x");
+    quern_bound *bound;
+    quern_explanation *e;
+    OK(quern_bind_with(&bound, k, NULL, x, &z));
+    OK(quern_explain(&e, k, (quern_value[]){QUERN_VALUES(x, z)}, 2, NULL));
+    cr_expect_eq(quern_bound_retain(bound), bound);
+    cr_expect_eq(quern_explanation_retain(e), e);
+    quern_bound_release(bound);
+    quern_explanation_release(e);
+    OK(quern_launch(bound));
+    EXPECT(z, float, 2, 4, 6);
+    cr_expect_eq(e->elements, 3);
+    quern_bound_release(bound);
+    quern_explanation_release(e);
+    cr_expect_null(quern_bound_retain(NULL));
+    cr_expect_null(quern_explanation_retain(NULL));
+    quern_kernel_release(k);
+    quern_array_release(x);
+    quern_array_release(z);
+}
+
+/** A bound call keeps what its options point to. */
+Test(bound, options_are_copied)
+{
+    quern_kernel *k = kernel_of("", "raw int32 z", "z[i] = i");
+    quern_array *z, *other;
+    OK(quern_array_new(&z, engine, QUERN_INT32, SHAPE(3)));
+    OK(quern_array_new(&other, engine, QUERN_INT32, SHAPE(3)));
+    int64_t size = 3;
+    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+    options.loop_size = &size;
+    quern_bound *bound;
+    OK(quern_bind_with(&bound, k, &options, z));
+    size = -1;
+    OK(quern_bound_set_array(bound, 0, other));
+    OK(quern_launch(bound));
+    EXPECT(other, int32_t, 0, 1, 2);
+    quern_bound_release(bound);
+    quern_kernel_release(k);
+    quern_array_release(z);
+    quern_array_release(other);
 }

@@ -212,8 +212,7 @@ Test(call, raw_parameters)
                   "int at[] = {(int)(i % 3), 1}; y[i] = 10 * x[i] + x[at] + 1000 * x.ndim + "
                   "100 * (int)x.shape()[0] + (int)x.strides()[0] + (int)x.size()");
     quern_call_options options = QUERN_CALL_OPTIONS_INIT;
-    options.has_size = 1;
-    options.loop_size = 6;
+    options.loop_size = &(int64_t){6};
     OK(quern_call_n(k, (quern_value[]){QUERN_VALUES(xt, &y)}, 2, &options));
     EXPECT(y, int32_t, 2324, 2355, 2336, 2364, 2345, 2376 - 0);
     quern_array_release(x);
@@ -290,8 +289,7 @@ Test(call, scalars)
     EXPECT(y, float, 2.5f, 4.5f, 6.5f);
     quern_kernel *only = kernel_of("T a", "T y", "y = a / 2");
     quern_call_options options = QUERN_CALL_OPTIONS_INIT;
-    options.has_size = 1;
-    options.loop_size = 2;
+    options.loop_size = &(int64_t){2};
     OK(quern_call_n(only, (quern_value[]){QUERN_VALUES(5, &z)}, 2, &options));
     cr_assert_eq(quern_array_dtype(z), QUERN_INT64);
     EXPECT(z, int64_t, 2, 2);
@@ -369,12 +367,11 @@ Test(call, refusals)
     FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_call((quern_kernel *)NULL, x));
 
     quern_call_options options = QUERN_CALL_OPTIONS_INIT;
-    options.has_size = 1;
-    options.loop_size = 3;
+    options.loop_size = &(int64_t){3};
     FAILS(QUERN_ERROR_INVALID_ARGUMENT,
           quern_call_n(f, (quern_value[]){QUERN_VALUES(y, &z)}, 2, &options));
     SAYS("raw");
-    options.loop_size = -1;
+    options.loop_size = &(int64_t){-1};
     FAILS(QUERN_ERROR_INVALID_ARGUMENT,
           quern_call_n(raw, (quern_value[]){QUERN_VALUES(y, &z)}, 2, &options));
     options.size = 3;

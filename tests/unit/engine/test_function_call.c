@@ -85,7 +85,7 @@ Test(function_call, no_arguments)
 {
     quern_function *f = function_of("nothing");
     OK(quern_function_call(f, &QUERN_GRID(1, 1)));
-    OK(quern_function_call_n(f, NULL, NULL, 0));
+    OK(quern_function_call_n(f, NULL, 0, NULL));
     quern_function_release(f);
 }
 
@@ -183,9 +183,9 @@ Test(function_call, streams)
     launch.stream = foreign;
     FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_function_call(f, &launch, out));
     SAYS("the stream belongs to another engine");
-    quern_stream_free(foreign);
+    quern_stream_release(foreign);
     quern_close(other);
-    quern_stream_free(stream);
+    quern_stream_release(stream);
     quern_function_release(f);
     quern_array_release(out);
 }
@@ -251,7 +251,7 @@ Test(function_call, wrong_counts)
     FAILS(QUERN_ERROR_ARGUMENT_COUNT, quern_function_call(f, &QUERN_GRID(1, 4), 2.0f, x, x, 4, 5));
     FAILS(QUERN_ERROR_ARGUMENT_COUNT, quern_function_call(none, &QUERN_GRID(1, 4), 1));
     SAYS("nothing takes 0 arguments, but 1 was given");
-    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_function_call_n(f, NULL, NULL, 4));
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_function_call_n(f, NULL, 4, NULL));
     quern_function_release(f);
     quern_function_release(none);
     quern_array_release(x);
@@ -299,7 +299,7 @@ Test(function_call, wrong_arguments)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         quern_value values[4] = {QUERN_ARGUMENTS(1.0f, x, x, 8)};
         values[cases[k].position - 1] = cases[k].value;
-        quern_status status = quern_function_call_n(f, &QUERN_GRID(1, 8), values, 4);
+        quern_status status = quern_function_call_n(f, values, 4, &QUERN_GRID(1, 8));
         cr_expect_eq(status, cases[k].status, "case %zu: %s", k, quern_last_error_text());
         cr_expect_not_null(strstr(quern_last_error()->message, cases[k].says), "case %zu: %s", k,
                            quern_last_error()->message);
@@ -340,11 +340,11 @@ Test(function_call, many_arguments)
     for (int k = 1; k < COUNT; k++) {
         values[k] = quern_argument_int(k);
     }
-    OK(quern_function_call_n(f, NULL, values, COUNT));
+    OK(quern_function_call_n(f, values, COUNT, NULL));
     EXPECT(out, int32_t, COUNT);
-    FAILS(QUERN_ERROR_ARGUMENT_COUNT, quern_function_call_n(f, NULL, values, COUNT - 1));
+    FAILS(QUERN_ERROR_ARGUMENT_COUNT, quern_function_call_n(f, values, COUNT - 1, NULL));
     values[COUNT - 1] = quern_argument_double(1);
-    FAILS(QUERN_ERROR_TYPE, quern_function_call_n(f, NULL, values, COUNT));
+    FAILS(QUERN_ERROR_TYPE, quern_function_call_n(f, values, COUNT, NULL));
     SAYS("argument 300 is a float64");
     quern_function_release(f);
     quern_module_release(own);

@@ -104,7 +104,7 @@ Test(module, expressions)
         OK(quern_module_new(&m, engine, source, &o));
         quern_array *bias = global_of(m, "ns::bias<double>", QUERN_FLOAT64);
         EXPECT(bias, double, 1.5);
-        OK(quern_array_fill(bias, &(double){0}));
+        OK(quern_array_fill(bias, &(double){0}, sizeof(double)));
         run(m, "ns::scale<double,3>", x);
         run(m, "ns::scale<double, 4>", x);
         quern_array_release(bias);
@@ -219,7 +219,7 @@ Test(module, two_modules_of_one_source_are_two)
     quern_module *m = module_of(counters), *n = module_of(counters);
     quern_array *of_m = global_of(m, "total", QUERN_INT32),
                 *of_n = global_of(n, "total", QUERN_INT32);
-    OK(quern_array_fill(of_m, &(int32_t){100}));
+    OK(quern_array_fill(of_m, &(int32_t){100}, sizeof(int32_t)));
     EXPECT(of_m, int32_t, 100);
     EXPECT(of_n, int32_t, 5);
     quern_array_release(of_m);
@@ -268,10 +268,10 @@ Test(module, outlives_its_engine)
 Test(module, is_compiled_once)
 {
     quern_cache_stats before = {.size = sizeof before}, after = before;
-    OK(quern_cache_get_stats(engine, &before));
+    OK(quern_cache_get_stats(&before, engine));
     quern_module *m = module_of("extern \"C\" __global__ void once(int *x) { *x = 314159; }"),
                  *n = module_of("extern \"C\" __global__ void once(int *x) { *x = 314159; }");
-    OK(quern_cache_get_stats(engine, &after));
+    OK(quern_cache_get_stats(&after, engine));
     cr_expect_leq(after.compiled - before.compiled, 1u);
     quern_module_release(m);
     quern_module_release(n);
@@ -289,18 +289,18 @@ Test(module, facts_of_a_function)
     static const uint64_t expected[][2] = {{0, 1}, {8, 16}, {24, 8}, {32, 2}};
     quern_function *f = function_of(m, "f");
     quern_function_info info = {.size = sizeof info};
-    OK(quern_function_get_info(f, &info));
+    OK(quern_function_get_info(&info, f));
     cr_expect_eq(info.parameter_count, 4u);
     cr_expect_eq(info.shared_bytes, 400u);
     cr_expect_eq(info.max_threads, 128u);
     cr_expect_eq(info.size, sizeof info);
     uint64_t offset, bytes;
     for (uint32_t k = 0; k < 4; k++) {
-        OK(quern_function_parameter(f, k, &offset, &bytes));
+        OK(quern_function_get_parameter(&offset, &bytes, f, k));
         cr_expect_eq(offset, expected[k][0], "parameter %u", k);
         cr_expect_eq(bytes, expected[k][1], "parameter %u", k);
     }
-    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_function_parameter(f, 4, &offset, &bytes));
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_function_get_parameter(&offset, &bytes, f, 4));
     SAYS("f has no parameter 4: it has 4, counted from 0");
     uint32_t blocks = 99;
     OK(quern_function_occupancy(&blocks, f, 128, 0));
@@ -313,7 +313,7 @@ Test(module, facts_of_a_function)
           quern_function_set(f, QUERN_FUNCTION_NON_PORTABLE_CLUSTER, 2));
     FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_function_set(f, (quern_function_property)9, 0));
     info.size = 3;
-    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_function_get_info(f, &info));
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_function_get_info(&info, f));
     quern_function_release(f);
     quern_module_release(m);
 }

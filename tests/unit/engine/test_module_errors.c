@@ -106,7 +106,7 @@ Test(module_errors, options)
 static bool on_software_device(void)
 {
     quern_device_info info = {.size = sizeof info};
-    OK(quern_get_device_info(engine, &info));
+    OK(quern_device_get_info(&info, engine));
     return strcmp(info.id, "soft") == 0;
 }
 

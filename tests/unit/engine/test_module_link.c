@@ -52,13 +52,13 @@ Test(module_link, sources)
     expect_run(module, "run", 103, 106);
     quern_array *weight;
     OK(quern_module_global(&weight, module, "weight", QUERN_INT32, 0, NULL));
-    OK(quern_array_fill(weight, &(int32_t){-1}));
+    OK(quern_array_fill(weight, &(int32_t){-1}, sizeof(int32_t)));
     expect_run(module, "run", 2, 5);
     quern_array_release(weight);
     quern_module_release(module);
-    OK(quern_cache_get_stats(engine, &before));
+    OK(quern_cache_get_stats(&before, engine));
     OK(quern_module_link(&module, engine, pieces, 2, &o)); /* known by now */
-    OK(quern_cache_get_stats(engine, &after));
+    OK(quern_cache_get_stats(&after, engine));
     cr_expect_eq(after.compiled, before.compiled);
     expect_run(module, "run", 103, 106);
     quern_module_release(module);
@@ -102,7 +102,7 @@ Test(module_link, failures)
 static bool on_software_device(void)
 {
     quern_device_info info = QUERN_DEVICE_INFO_INIT;
-    OK(quern_get_device_info(engine, &info));
+    OK(quern_device_get_info(&info, engine));
     return strcmp(info.id, "soft") == 0;
 }
 

@@ -31,8 +31,7 @@ Test(overlap, raw_inputs_that_overlap_are_copied)
         if (have > 0 && count > 0 && count <= have) {
             OK(quern_array_read(w, first, (size_t)have * sizeof *first));
             quern_call_options options = QUERN_CALL_OPTIONS_INIT;
-            options.has_size = c % 2;
-            options.loop_size = count;
+            options.loop_size = c % 2 ? &count : NULL;
             quern_value values[] = {quern_value_array(w), quern_value_array(z)};
             OK(quern_call_n(k[c % 2], values, 2, &options));
             OK(quern_array_read(z, then, (size_t)count * sizeof *then));

@@ -204,8 +204,7 @@ Test(scans, all_arrays_raw)
     quern_array *y = array_of(QUERN_INT32, SHAPE(5), (int32_t[]){0, 0, 0, 0, 0});
     quern_kernel *k = scan_of("raw T x", "raw T y", "x[_J]", "a * b", "y[4 - _J] = a", NULL);
     quern_call_options options = QUERN_CALL_OPTIONS_INIT;
-    options.has_size = 1;
-    options.loop_size = 5;
+    options.loop_size = &(int64_t){5};
     OK(quern_call_n(k, (quern_value[]){QUERN_VALUES(x, y)}, 2, &options));
     EXPECT(y, int32_t, 120, 24, 6, 2, 1);
     FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_call(k, x, y));
@@ -266,7 +265,7 @@ Test(scans, bound_and_other_calls_in_turn)
         cr_assert_float_eq(first[n], sum, 1e-4 * sum + 1e-6, "at %lld: %g, not %g", (long long)n,
                            first[n], sum);
     }
-    quern_bound_free(bound);
+    quern_bound_release(bound);
     for (int n = 0; n < 3; n++) {
         quern_array_release(x[n]);
         quern_array_release(y[n]);

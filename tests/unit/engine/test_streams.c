@@ -117,7 +117,7 @@ Test(streams, an_output_keeps_its_stream)
     quern_call_options options = on(stream);
     OK(quern_call_n(k, (quern_value[]){QUERN_VALUES(x, &y)}, 2, &options));
     OK(quern_array_slice(&view, y, 1, &(quern_slice){0, 2, 1}));
-    quern_stream_free(stream);
+    quern_stream_release(stream);
     cr_expect_eq(living(), 2);
     quern_array_release(y);
     EXPECT(view, float, 2, 3);
@@ -134,11 +134,10 @@ Test(streams, are_freed_once)
     quern_kernel *k = kernel_of("", "int32 y", "y = i");
     OK(quern_stream_new(&stream, engine));
     quern_call_options options = on(stream);
-    options.has_size = 1;
-    options.loop_size = 4;
+    options.loop_size = &(int64_t){4};
     OK(quern_call_n(k, (quern_value[]){QUERN_VALUES(&y)}, 1, &options));
-    quern_stream_free(stream);
-    quern_stream_free(stream);
+    quern_stream_release(stream);
+    quern_stream_release(stream);
     cr_expect_eq(logged, 1);
     cr_expect_eq(living(), 2);
     EXPECT(y, int32_t, 0, 1, 2, 3);
@@ -147,13 +146,34 @@ Test(streams, are_freed_once)
     quern_kernel_release(k);
 }
 
+Test(streams, are_counted)
+{
+    quern_stream *stream;
+    quern_event *event;
+    OK(quern_stream_new(&stream, engine));
+    OK(quern_event_new(&event, engine));
+    cr_expect_eq(quern_stream_retain(stream), stream);
+    cr_expect_eq(quern_event_retain(event), event);
+    quern_stream_release(stream);
+    quern_event_release(event);
+    cr_expect_eq(living(), 2);
+    OK(quern_event_record(event, stream));
+    OK(quern_stream_wait(stream));
+    quern_stream_release(stream);
+    quern_event_release(event);
+    cr_expect_eq(living(), 1);
+    cr_expect_null(quern_stream_retain(NULL));
+    cr_expect_null(quern_event_retain(NULL));
+    cr_expect_eq(logged, 0);
+}
+
 #define LONG_COUNT 200000 /**< so many that several blocks reduce them, in a workspace */
 
 static quern_array *ones(void)
 {
     quern_array *x;
     OK(quern_array_new(&x, engine, QUERN_INT64, SHAPE(LONG_COUNT)));
-    OK(quern_array_fill(x, &(int64_t){1}));
+    OK(quern_array_fill(x, &(int64_t){1}, sizeof(int64_t)));
     return x;
 }
 
@@ -173,12 +193,12 @@ Test(streams, a_bound_call_keeps_its_stream)
     OK(quern_stream_new(&stream, engine));
     quern_call_options options = on(stream);
     OK(quern_bind(&bound, k, (quern_value[]){QUERN_VALUES(x, &y)}, 2, &options));
-    quern_stream_free(stream);
+    quern_stream_release(stream);
     OK(quern_launch(bound));
     OK(quern_bound_set_array(bound, 0, other));
     OK(quern_launch(bound));
     EXPECT(y, int64_t, LONG_COUNT);
-    quern_bound_free(bound);
+    quern_bound_release(bound);
     quern_array_release(y);
     cr_expect_eq(living(), 1);
     quern_array_release(x);
@@ -206,7 +226,7 @@ Test(streams, workspaces_serve_again)
         EXPECT(y, int64_t, LONG_COUNT);
     }
     cr_expect_eq(allocations, before);
-    quern_bound_free(bound);
+    quern_bound_release(bound);
     quern_array *all[] = {x, other, y};
     for (int n = 0; n < 3; n++) {
         quern_array_release(all[n]);

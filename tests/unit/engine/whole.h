@@ -20,7 +20,7 @@ static quern_engine *engine;
 static inline void whole_open(void)
 {
     quern_compiler_info compiler = {.size = sizeof compiler};
-    cr_assert_eq(quern_get_compiler_info(&compiler, 0), QUERN_OK);
+    cr_assert_eq(quern_compiler_get_info(&compiler, 0), QUERN_OK);
     if (!compiler.found) {
         cr_skip_test("no NVRTC on this machine: %s", compiler.problem);
     }
