@@ -4,7 +4,7 @@
  * promise: a program with an older header runs, one with a newer header runs as long as it asks for
  * nothing new, and what is refused is refused by name. Filled ones are filled as far as they reach.
  */
-#include "device/device.h"
+#include "device/device_internal.h"
 #include "fault/refuse.h"
 
 #include <stddef.h>
