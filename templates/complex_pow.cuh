@@ -2,224 +2,475 @@
 //
 // complex_pow: powers of complex numbers. In: complex and real numbers of any types, one of the two
 // complex. Out: complex of the wider type. a^b = exp(b log a) multiplies the error of log a by what
-// may be hundreds, so that the logarithm is computed as a pair of numbers here, and b log a too.
+// may be hundreds, so that log a and b log a are computed with more bits than the type has: as
+// doubles for floats where the GPU is fast at these, else as pairs of numbers. What is not ordinary
+// (0, infinite, NaN, far beyond overflow) shows in b log a, so that ordinary numbers pay one test.
 // Small whole exponents are products, exact where these are.
+//
+// With |a|^2 = 2^k (1 + f), log|a| = k ln 2 / 2 + artanh(f / (2 + f)). The angle of a is so many
+// quarters of pi, plus or minus an arctangent of at most 0.21 (0.42 as a double). The polynomials
+// meet their functions at the Chebyshev nodes of the interval.
 #pragma once
-#include <quern/complex_exp.cuh>
 #include <quern/complex_log.cuh>
+
+// Whether double is half as fast as float. It is on the large GPU of each generation; the others
+// have a 32nd or a 64th.
+#ifndef QUERN_FAST_DOUBLE
+#define QUERN_FAST_DOUBLE                                                                          \
+    (__CUDA_ARCH__ % 100 == 0 && __CUDA_ARCH__ >= 600 && __CUDA_ARCH__ <= 1000)
+#endif
 
 namespace quern
 {
 
-// q -> 1/5 + q/7 + q^2/9 + ... for |q| <= 0.04: artanh s = s + s^3 (1/3 + q series(q)) with q =
-// s^2, and arctan likewise with q = -s^2.
-__device__ inline float arc_series(float q)
+// ---- numbers: what either type has of its own -----------------------------------------------
+
+template <typename T_> struct power_constants;
+template <> struct power_constants<float> {
+    /* 1/5 + q/7 + q^2/9 + ... for q <= 0.0295, and with alternating signs for q <= 0.0444 */
+    static constexpr float artanh[] = {0.1999999995f, 0.1428576623f, 0.1110234471f, 0.09561215199f};
+    static constexpr float arctan[] = {0.1999999978f, -0.1428555806f, 0.1109340427f,
+                                       -0.08442370204f};
+    /* e^r for |r| <= ln(2) / 2; (sin r) / r and cos r, of r^2, for |r| <= pi/4 */
+    static constexpr float exp[] = {
+        1.0f, 1.0f, 0.5f, 0.1666657699f, 0.04166655462f, 0.008363179053f, 0.001392618359f};
+    static constexpr float sine[] = {1.0f, -0.1666666466f, 0.008332748038f, -0.0001958784052f};
+    static constexpr float cosine[] = {1.0f, -0.5f, 0.04166666466f, -0.00138883028f,
+                                       2.454789162e-5f};
+    /* numbers in two parts: of ln 2, pi/4 and arctan 0.4140625 the first is so short that its
+     * products with exponents, and sums of a few, are exact */
+    static constexpr float third[] = {0.333333343f, -9.93410776e-9f};
+    static constexpr float ln_2[] = {0.693115234375f, 3.19461849453094e-5f};
+    static constexpr float quarter_pi[] = {0.785398244858f, -8.146033978e-8f};
+    static constexpr float middle[] = {0.392570018768f, 1.16243518e-7f};
+    static constexpr float half_pi[] = {1.57079637f, -4.37113883e-8f};
+    static constexpr float inverse_2_pi[] = {0.159154937f, 6.42063314e-9f};
+    /* makes a sum whole, whose last bits are that number */
+    static constexpr float rounder = 12582912.0f;
+    /* of b log a: beyond x overflow is certain, and beyond y a turn has few bits left */
+    static constexpr float x_limit = 138.0f, y_limit = 1048576.0f;
+};
+template <> struct power_constants<double> {
+    static constexpr double artanh[] = {
+        0.2, 0.14285714285714689, 0.11111111110824411, 0.090909091684962848,
+        0.076922973958811753, 0.066674069856460022, 0.058529940782504538, 0.058628856109055726};
+    static constexpr double arctan[] = {
+        0.19999999999999998, -0.1428571428570889, 0.11111111108555074, -0.090909086289174013,
+        0.076922665995894732, -0.066646750086223409, 0.058285209411208106, -0.044931183707840787};
+    static constexpr double exp[] = {
+        1.0, 1.0, 0.5, 0.16666666666666667, 0.041666666666624128, 0.0083333333333300618,
+        0.0013888888917213717, 0.00019841269863053617, 2.4801521295954375e-5,
+        2.7557268459997065e-6, 2.7620088445409748e-7, 2.5100385495510319e-8};
+    static constexpr double sine[] = {
+        1.0, -0.16666666666666665, 0.0083333333333309461, -0.0001984126983675497,
+        2.7557316100683029e-6, -2.5051131455427947e-8, 1.591810123027412e-10};
+    static constexpr double cosine[] = {
+        1.0, -0.5, 0.041666666666666665, -0.0013888888888887396, 2.4801587298763433e-5,
+        -2.7557317270560324e-7, 2.0876146024689747e-9, -1.1382614868556325e-11};
+    static constexpr double third[] = {0.3333333333333333, 1.850371707708594e-17};
+    static constexpr double ln_2[] = {0.6931471805592082091607, 7.37100256516779890183e-13};
+    static constexpr double quarter_pi[] = {0.785398163397448279, 3.0616169978683829e-17};
+    static constexpr double middle[] = {0.39257013501182846937, 1.2579203623078306e-16};
+    static constexpr double half_pi[] = {1.5707963267948966, 6.1232339957367659e-17};
+    static constexpr double inverse_2_pi[] = {0.15915494309189535, -9.8393383375912435e-18};
+    static constexpr double rounder = 6755399441055744.0;
+    static constexpr double x_limit = 1400.0, y_limit = 1073741824.0;
+};
+
+// c[0] + q c[1] + ...
+template <typename T_, int N_> __device__ T_ polynomial(const T_ (&c)[N_], T_ q)
 {
-    const float c[] = {1.0f / 11, 1.0f / 9, 1.0f / 7, 1.0f / 5};
-    float p = 1.0f / 13;
+    T_ p = c[N_ - 1];
 #pragma unroll
-    for (int k = 0; k < 4; k++) {
+    for (int k = N_ - 2; k >= 0; k--) {
         p = fma(p, q, c[k]);
     }
     return p;
 }
-__device__ inline double arc_series(double q)
+
+// 1 / b but for an ulp or two, and but for 2^-19, for a b far from overflow and underflow.
+__device__ inline float inverse_of(float b)
 {
-    const double c[] = {1.0 / 27, 1.0 / 25, 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17,
-                        1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5};
-    double p = 1.0 / 29;
-#pragma unroll
-    for (int k = 0; k < 12; k++) {
-        p = fma(p, q, c[k]);
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(b));
+    return r;
+}
+__device__ inline double rough_inverse(double b)
+{
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(b));
+    return r;
+}
+__device__ inline double inverse_of(double b)
+{
+    double r = rough_inverse(b), e = fma(-b, r, 1.0);
+    return fma(r, fma(e, e, e), r); /* r (1 + e + e^2) */
+}
+
+// Signs and comparisons by the bits of a double: they take half the time of its arithmetic.
+__device__ inline int high_bits(float v)
+{
+    return __float_as_int(v);
+}
+__device__ inline int high_bits(double v)
+{
+    return __double2hiint(v);
+}
+__device__ inline float with_high_bits(int bits, float)
+{
+    return __int_as_float(bits);
+}
+__device__ inline double with_high_bits(int bits, double v)
+{
+    return __hiloint2double(bits, __double2loint(v));
+}
+template <typename T_> __device__ T_ size_of(T_ v)
+{
+    return with_high_bits(high_bits(v) & 0x7fffffff, v);
+}
+// v, which is turned about if the highest bit is 1.
+template <typename T_> __device__ T_ turned(T_ v, int bits)
+{
+    return with_high_bits(high_bits(v) ^ (bits & 0x80000000), v);
+}
+// Whether a > b but for a millionth, for numbers without signs. A NaN is the largest.
+template <typename T_> __device__ bool is_above(T_ a, T_ b)
+{
+    return high_bits(a) > high_bits(b);
+}
+
+// The whole number in a sum with `rounder`, and 2^k for a normal one.
+__device__ inline int whole_of(float sum)
+{
+    return __float_as_int(sum) - __float_as_int(power_constants<float>::rounder);
+}
+__device__ inline int whole_of(double sum)
+{
+    return __double2loint(sum);
+}
+__device__ inline float power_of_2(int k, float)
+{
+    return __int_as_float((k + 127) << 23);
+}
+__device__ inline double power_of_2(int k, double)
+{
+    return __hiloint2double((k + 1023) << 20, 0);
+}
+
+// ---- log a and b log a in pairs -------------------------------------------------------------
+
+// a / b. The approximate quotient is mended by what it leaves of a.
+template <typename T_> __device__ pair<T_> quotient(pair<T_> a, pair<T_> b)
+{
+    T_ inverse = inverse_of(b.hi), t = product(a.hi, inverse);
+    return {t, (fma(-t, b.hi, a.hi) + fma(-t, b.lo, a.lo)) * inverse};
+}
+
+// s + s^3 (third + s^2 (c[0] + s^2 (c[1] + ...))) for a small s: its artanh or arctangent.
+template <typename T_, int N_>
+__device__ pair<T_> arc_pair(pair<T_> s, pair<T_> third, const T_ (&c)[N_])
+{
+    T_ q = product(s.hi, s.hi), q_lo = fma(s.hi + s.hi, s.lo, fma(s.hi, s.hi, -q));
+    T_ more = product(q, polynomial(c, q)), slope = third.hi + more;
+    T_ slope_lo = (third.hi - slope) + more + third.lo, r = product(q, slope);
+    T_ r_lo = fma(q_lo, slope, fma(q, slope_lo, fma(q, slope, -r))), cube = product(s.hi, r);
+    T_ cube_lo = fma(s.lo, r, fma(s.hi, r_lo, fma(s.hi, r, -cube))), whole = s.hi + cube;
+    return {whole, (s.hi - whole) + cube + (cube_lo + s.lo)};
+}
+
+// log|a|, m being the larger part of a and n the smaller one. Where |a| is near 1 the error is
+// small beside the angle alone; for log() square_less_one() does better.
+template <typename T_> __device__ pair<T_> log_pair(T_ m, T_ n)
+{
+    typedef power_constants<T_> C;
+    T_ scale = inverse_power(m), u = m * scale, v = n * scale;
+    T_ uu = product(u, u), vv = product(v, v), more = fma(u, u, -uu) + fma(v, v, -vv);
+    T_ half = inverse_power(product(uu + vv, T_(1.41421356237309504880)));
+    T_ e = T_(2 * inverse_exponent(scale) + inverse_exponent(half)), a = fma(uu, half, T_(-1));
+    pair<T_> f = sum(a, vv * half), third = {C::third[0], C::third[1]};
+    f.lo += fma(more, half, fma(uu, half, -(T_(1) + a))); /* 1 + a is exact */
+    T_ d = T_(2) + f.hi;
+    pair<T_> s = quotient(f, pair<T_>{d, (T_(2) - d) + f.hi + f.lo});
+    s = arc_pair(s, third, C::artanh);
+    pair<T_> whole = sum_ordered(e * (T_(0.5) * C::ln_2[0]), s.hi);
+    return sum_ordered(whole.hi, whole.lo + fma(e, T_(0.5) * C::ln_2[1], s.lo));
+}
+
+// How many quarters of pi the angle has, to which that of m + n i is added; or subtracted, if
+// `steep` is not `left`. Of the latter a quarter is taken away if n is `near` m.
+__device__ inline int quarters(bool near, bool steep, bool left)
+{
+    int count = steep ? 2 - near : (int)near;
+    return left ? 4 - count : count;
+}
+
+// The angle of a without its sign: that of one of three directions, of slopes 0, c and 1, and what
+// remains.
+template <typename T_> __device__ pair<T_> angle_pair(T_ m, T_ n, bool steep, bool left)
+{
+    typedef power_constants<T_> C;
+    T_ scale = inverse_power(m), u = m * scale, v = n * scale;
+    bool low = is_above(T_(0.21) * u, v), near = is_above(v, T_(0.66) * u);
+    T_ c = low ? T_(0) : near ? T_(1) : T_(0.4140625), cu = product(c, u), b = fma(c, v, u);
+    pair<T_> s = quotient(pair<T_>{v - cu, fma(-c, u, cu)}, /* v - cu is exact */
+                          pair<T_>{b, fma(c, v, u - b)});
+    s = arc_pair(s, pair<T_>{-C::third[0], -C::third[1]}, C::arctan);
+    T_ sign = steep != left ? T_(-1) : T_(1), mid = low || near ? T_(0) : sign;
+    T_ k = T_(quarters(near, steep, left));
+    T_ base = fma(mid, C::middle[0], k * C::quarter_pi[0]); /* exact */
+    T_ rest = fma(mid, C::middle[1], k * C::quarter_pi[1]), t = fma(sign, s.hi, base);
+    return {t, fma(sign, s.hi, base - t) + fma(sign, s.lo, rest)};
+}
+
+// log a
+template <typename T_> __device__ void log_parts(complex<T_> a, pair<T_> *l, pair<T_> *t)
+{
+    T_ x = size_of(a.re), y = size_of(a.im);
+    bool steep = is_above(y, x);
+    T_ m = steep ? y : x, n = steep ? x : y;
+    *l = log_pair(m, n);
+    *t = angle_pair(m, n, steep, signbit(a.re));
+    *t = {turned(t->hi, high_bits(a.im)), turned(t->lo, high_bits(a.im))};
+}
+
+// a p + b q
+template <typename T_> __device__ pair<T_> add_products(T_ a, pair<T_> p, T_ b, pair<T_> q)
+{
+    T_ u = product(a, p.hi), v = product(b, q.hi);
+    pair<T_> s = sum(u, v);
+    T_ u_lo = fma(a, p.lo, fma(a, p.hi, -u)), v_lo = fma(b, q.lo, fma(b, q.hi, -v));
+    return {s.hi, s.lo + (u_lo + v_lo)};
+}
+// a p
+template <typename T_> __device__ pair<T_> times(T_ a, pair<T_> p)
+{
+    T_ u = product(a, p.hi);
+    return {u, fma(a, p.lo, fma(a, p.hi, -u))};
+}
+
+template <typename T_> __device__ T_ high_part(pair<T_> a)
+{
+    return a.hi;
+}
+
+template <typename T_> __device__ bool is_ordinary(pair<T_> x, pair<T_> y)
+{
+    typedef power_constants<T_> C;
+    return is_above(C::x_limit, size_of(x.hi)) && is_above(C::y_limit, size_of(y.hi));
+}
+
+// What remains of x / step beside the nearest whole number, *n, times step.
+template <typename T_>
+__device__ T_ remainder_of(pair<T_> x, T_ inverse, const T_ (&step)[2], int *n)
+{
+    T_ k = fma(x.hi, inverse, power_constants<T_>::rounder);
+    *n = whole_of(k);
+    k = -(k - power_constants<T_>::rounder); /* so that -0 stays one */
+    T_ r = fma(k, step[0], x.hi), lo = fma(k, step[1], x.lo);
+    return lo == T_(0) ? r : r + lo;
+}
+
+// x / (2 pi) less a whole number, times 2 pi: within a turn or two.
+template <typename T_> __device__ pair<T_> turned_back(pair<T_> x)
+{
+    typedef power_constants<T_> C;
+    T_ p = product(x.hi, C::inverse_2_pi[0]);
+    T_ lo = fma(x.hi, C::inverse_2_pi[0], -p) +
+            fma(x.hi, C::inverse_2_pi[1], x.lo * C::inverse_2_pi[0]);
+    return {(p - rint(p) + (lo - rint(lo))) * (T_(4) * C::half_pi[0]), T_(0)};
+}
+
+// ---- the same in doubles for floats, with 2^-35 of error ------------------------------------
+
+__device__ inline double rough_quotient(double a, double b)
+{
+    double r = rough_inverse(b);
+    return a * fma(r, fma(-b, r, 1.0), r);
+}
+
+__device__ inline double log_wide(double m, double n)
+{
+    const double series[] = {0.33333333276762681, 0.20000061316849391, 0.14275365422386903,
+                             0.11666456402184321};
+    double mm = m * m, w = fma(n, n, mm);
+    int exponent = (__double2hiint(w) - 0x3fe6a09e) & 0xfff00000; /* times 2^20, of w sqrt(2) */
+    double half = __hiloint2double(0x3ff00000 - exponent, 0);
+    double f = fma(n * half, n, fma(mm, half, -1.0)), s = rough_quotient(f, 2.0 + f), q = s * s;
+    s = fma(s * q, polynomial(series, q), s);
+    return fma((double)exponent, 3.30518331794712691e-7, s); /* ln 2 / 2^21 */
+}
+
+__device__ inline double angle_wide(double m, double n, bool near, bool steep, bool left)
+{
+    const double series[] = {-0.33333333331424335, 0.19999998909350557,   -0.1428561189968359,
+                             0.1110747813585412,   -0.090287723288353824, 0.071341271237666298,
+                             -0.04040695584867371};
+    double c = near ? 1.0 : 0.0, s = rough_quotient(fma(-c, m, n), fma(c, n, m)), q = s * s;
+    s = fma(s * q, polynomial(series, q), s);
+    return fma(steep != left ? -1.0 : 1.0, s, quarters(near, steep, left) * 0.78539816339744828);
+}
+
+__device__ inline void log_parts(complex<float> a, double *l, double *t)
+{
+    float x = fabs(a.re), y = fabs(a.im);
+    bool steep = y > x;
+    float m = steep ? y : x, n = steep ? x : y;
+    *l = log_wide(m, n);
+    *t = turned(angle_wide(m, n, n > 0.41421356f * m, steep, signbit(a.re)), high_bits(a.im));
+}
+
+__device__ inline double add_products(double a, double p, double b, double q)
+{
+    return fma(a, p, b * q);
+}
+__device__ inline double times(double a, double p)
+{
+    return a * p;
+}
+
+__device__ inline float high_part(double a)
+{
+    return (float)a;
+}
+
+__device__ inline bool is_ordinary(double x, double y)
+{
+    return is_above((double)power_constants<float>::x_limit, size_of(x)) &&
+           is_above(power_constants<double>::y_limit, size_of(y));
+}
+
+__device__ inline float remainder_of(double x, float inverse, const float (&step)[2], int *n)
+{
+    double k = fma(x, (double)inverse, power_constants<double>::rounder);
+    *n = whole_of(k);
+    return (float)fma(-(k - power_constants<double>::rounder), (double)step[0] + step[1], x);
+}
+
+__device__ inline double turned_back(double x)
+{
+    return turned_back(pair<double>{x, 0.0}).hi;
+}
+
+// ---- powers ---------------------------------------------------------------------------------
+
+// As what log a and b log a are computed.
+template <typename T_> struct power_parts {
+    typedef pair<T_> type;
+    typedef T_ factor;
+    static __device__ type of(T_ v)
+    {
+        return {v, T_(0)};
     }
-    return p;
-}
-__device__ inline pair<float> third(float)
-{
-    return {0.333333343f, -9.93410776e-9f};
-}
-__device__ inline pair<double> third(double)
-{
-    return {0.3333333333333333, 1.850371707708594e-17};
-}
-
-// ln 2 in two parts, the first so short that its products with exponents are exact.
-__device__ inline pair<float> ln_2(float)
-{
-    return {0.693115234375f, 3.19461849453094e-5f};
-}
-__device__ inline pair<double> ln_2(double)
-{
-    return {0.6931471805592082091607, 7.37100256516779890183e-13};
-}
-
-// The arctangents of 0, 0.4140625 and 1.
-__device__ inline pair<float> angle_of_slope(bool low, bool high, float)
-{
-    return low    ? pair<float>{0.0f, 0.0f}
-           : high ? pair<float>{0.785398185f, -2.18556941e-8f}
-                  : pair<float>{0.392570138f, -2.96577141e-9f};
-}
-__device__ inline pair<double> angle_of_slope(bool low, bool high, double)
-{
-    return low    ? pair<double>{0.0, 0.0}
-           : high ? pair<double>{0.7853981633974483, 3.061616997868383e-17}
-                  : pair<double>{0.3925701350118286, 1.4769733768267405e-17};
-}
-
-template <typename T_> __device__ pair<T_> add(pair<T_> a, pair<T_> b)
-{
-    pair<T_> s = sum(a.hi, b.hi);
-    return sum_ordered(s.hi, s.lo + (a.lo + b.lo));
-}
-template <typename T_> __device__ pair<T_> times(T_ a, pair<T_> b)
-{
-    T_ p = product(a, b.hi);
-    return {p, fma(a, b.hi, -p) + a * b.lo};
-}
-
-template <typename T_> __device__ pair<T_> less(pair<T_> a, pair<T_> b)
-{
-    return add(a, pair<T_>{-b.hi, -b.lo});
-}
-
-// artanh (sign 1) or arctan (sign -1) of a quotient below 0.2.
-template <typename T_> __device__ pair<T_> arc_pair(pair<T_> a, pair<T_> b, T_ sign)
-{
-    T_ t = a.hi / b.hi;
-    pair<T_> s = {t, (fma(-t, b.hi, a.hi) + (a.lo - t * b.lo)) / b.hi};
-    pair<T_> q = times(s.hi, s), cube = times(sign * s.hi, q), p = third(T_());
-    q.lo += s.hi * s.lo;
-    cube.lo += sign * (s.lo * q.hi + s.hi * s.hi * s.lo);
-    T_ more = p.lo;
-    p = sum_ordered(p.hi, sign * q.hi * arc_series(sign * q.hi));
-    p.lo += more;
-    pair<T_> tail = times(cube.hi, p), whole = sum_ordered(s.hi, tail.hi);
-    return sum_ordered(whole.hi, whole.lo + (s.lo + (tail.lo + cube.lo * p.hi)));
-}
-
-// log|z| = exponent ln 2 / 2 + artanh(f / (2 + f))
-template <typename T_> __device__ pair<T_> log_pair(T_ x, T_ y)
-{
-    int exponent;
-    pair<T_> f = square_less_one(x, y, &exponent), d = sum_ordered(T_(2), f.hi);
-    d.lo += f.lo;
-    pair<T_> ln = ln_2(T_()),
-             whole = {T_(exponent) * T_(0.5) * ln.hi, T_(exponent) * T_(0.5) * ln.lo};
-    return add(whole, arc_pair(f, d, T_(1)));
-}
-
-// So many quarters of pi.
-template <typename T_> __device__ pair<T_> quarters(int n, T_)
-{
-    pair<T_> one = angle_of_slope(false, true, T_());
-    return {one.hi * T_(n), one.lo * T_(n)};
-}
-
-// The angle of z: arctan of the smaller part over the larger is that of one of three directions, of
-// slopes 0, c and 1, and the arctangent of at most 0.2.
-template <typename T_> __device__ pair<T_> angle_pair(T_ x, T_ y)
-{
-    T_ m = fmax(fabs(x), fabs(y)), n = fmin(fabs(x), fabs(y));
-    pair<T_> by = normalizer(m);
-    m = m * by.hi * by.lo;
-    n = n * by.hi * by.lo;
-    bool low = n<T_(0.2) * m, high = n> T_(0.66) * m;
-    T_ c = low ? T_(0) : high ? T_(1) : T_(0.4140625);
-    T_ cm = product(c, m), cn = product(c, n);
-    pair<T_> a = sum(n, -cm), b = sum(m, cn);
-    a.lo -= fma(c, m, -cm);
-    b.lo += fma(c, n, -cn);
-    pair<T_> t = add(angle_of_slope(low, high, T_()), arc_pair(a, b, T_(-1)));
-    if (fabs(y) > fabs(x)) {
-        t = less(quarters(2, T_()), t);
+};
+#if QUERN_FAST_DOUBLE
+template <> struct power_parts<float> {
+    typedef double type, factor;
+    static __device__ type of(float v)
+    {
+        return v;
     }
-    if (signbit(x)) {
-        t = less(quarters(4, T_()), t);
-    }
-    return signbit(y) ? pair<T_>{-t.hi, -t.lo} : t;
-}
+};
+#endif
 
-// a^n by squaring, for |n| <= 8. Out of range it is nothing in particular.
-template <typename T_> __device__ complex<T_> pow_whole(complex<T_> a, int n)
+// Whether a^n for 2 <= |n| <= 8 is far from overflow and underflow, so that its way there was too;
+// then *power is a^n, by squaring.
+template <typename T_> __device__ bool pow_whole(complex<T_> a, int n, complex<T_> *power)
 {
-    complex<T_> power(T_(1));
-    bool some = false;
-    for (int k = abs(n); k > 0; k >>= 1) {
+    complex<T_> z = a;
+    for (int k = abs(n) - 1; k > 0; k >>= 1) {
         if (k & 1) {
-            power = some ? complex<T_>(power.re * a.re - power.im * a.im,
-                                       power.re * a.im + power.im * a.re)
-                         : a;
-            some = true;
+            z = complex<T_>(z.re * a.re - z.im * a.im, z.re * a.im + z.im * a.re);
         }
         a = complex<T_>(a.re * a.re - a.im * a.im, T_(2) * a.re * a.im);
     }
-    return n < 0 ? divide_scaled(complex<T_>(T_(1)), power) : power;
-}
-
-// Whether the largest part of a power is so far from overflow and underflow that its way there was.
-template <typename T_> __device__ bool is_moderate(complex<T_> a)
-{
-    T_ m = fmax(fabs(a.re), fabs(a.im)), far = T_(sizeof(T_) == 4 ? 1e36 : 1e300);
-    return m < far && m * far > T_(1) && !isnan(a.re) && !isnan(a.im);
-}
-
-// e^(x + i y). Where x and y come from infinities, this is what exp() makes of them.
-template <typename T_> __device__ complex<T_> exp_pair(pair<T_> x, pair<T_> y)
-{
-    T_ s, c;
-    sincos(y.hi, &s, &c);
-    T_ cos_y = c - s * y.lo, sin_y = s == T_(0) ? s : s + c * y.lo;
-    if (isinf(x.hi) && !isfinite(y.hi)) {
-        cos_y = T_(1);
-        sin_y = x.hi > T_(0) ? T_(NAN) : T_(0);
+    T_ size = fabs(z.re) + fabs(z.im), far = T_(sizeof(T_) == 4 ? 1e36 : 1e300);
+    if (n < 0) {
+        T_ scale = inverse_power(size), u = z.re * scale, v = z.im * scale;
+        T_ inverse = inverse_of(u * u + v * v) * scale;
+        z = complex<T_>(u * inverse, -v * inverse);
     }
-    return exp_times(x.hi, cos_y + cos_y * x.lo, sin_y + sin_y * x.lo);
+    *power = z;
+    return size < far && size * far > T_(1);
 }
 
-// The power of 0.
-template <typename T_> __device__ complex<T_> pow_of_zero(complex<T_> b)
+// e^(x + i y), with the power of 2 in two factors, of which the last may overflow.
+template <typename T_, typename P_> __device__ complex<T_> exp_parts(P_ x, P_ y)
 {
-    T_ none = T_(NAN);
-    return b.re > T_(0) ? complex<T_>() : complex<T_>(b.re < T_(0) ? T_(INFINITY) : none, none);
+    typedef power_constants<T_> C;
+    int k, n;
+    T_ u = remainder_of(x, T_(1.44269504088896341), C::ln_2, &k);
+    T_ v = remainder_of(y, T_(0.636619772367581343), C::half_pi, &n), q = v * v;
+    T_ s = v * polynomial(C::sine, q), c = polynomial(C::cosine, q);
+    T_ re = n & 1 ? s : c, im = n & 1 ? c : s, e = polynomial(C::exp, u) * power_of_2(k >> 1, T_());
+    T_ rest = power_of_2(k - (k >> 1), T_());
+    return complex<T_>(e * turned(re, (n + 1) << 30) * rest, e * turned(im, n << 30) * rest);
+}
+
+// Where b log a, which is x + i y, is not ordinary: makes it so, or else puts the power itself into
+// *power and returns true. t is the angle of a.
+template <typename T_, typename P_>
+__device__ bool far_power(complex<T_> a, complex<T_> b, T_ t, P_ *x, P_ *y, complex<T_> *power)
+{
+    typedef power_parts<T_> parts;
+    T_ re = high_part(*x), im = high_part(*y), limit = power_constants<T_>::x_limit, none = T_(NAN);
+    bool real = b.im == T_(0);
+    if (a.re == T_(0) && a.im == T_(0)) {
+        T_ part = b.re < T_(0) ? T_(INFINITY) : none;
+        *power = b.re > T_(0) ? complex<T_>() : complex<T_>(part, none);
+        return true;
+    }
+    if (isinf(a.re) || isinf(a.im)) { /* the angle is that of a corner or a side of the square */
+        int left = a.re < T_(0), side = isinf(a.im) ? 1 + 2 * left : 4 * left;
+        t = T_(isinf(a.re) ? side : 2) * T_(0.785398163397448309616);
+        t = isnan(a.re) || isnan(a.im) ? T_(NAN) : copysign(t, a.im);
+        re = real ? b.re * T_(INFINITY) : b.re * T_(INFINITY) - b.im * t;
+        im = real ? b.re * t : b.re * t + b.im * T_(INFINITY);
+        *y = parts::of(im);
+    }
+    if (real && t == T_(0)) {
+        im = t * copysign(T_(1), b.re); /* for an infinite exponent too */
+        *y = parts::of(im);
+    }
+    if (isnan(re) || !isfinite(im)) {
+        *power = re == -T_(INFINITY) ? complex<T_>()
+                                     : complex<T_>(isinf(re) ? re : none, im == T_(0) ? im : none);
+        return true;
+    }
+    if (fabs(re) >= limit) {
+        *x = parts::of(copysign(limit, re)); /* which is enough */
+    }
+    if (im != T_(0)) {
+        *y = turned_back(*y);
+    }
+    return false;
 }
 
 // Out of line, because it is long.
 template <typename T_> __device__ __noinline__ complex<T_> pow_of(complex<T_> a, complex<T_> b)
 {
-    if (b.im == T_(0) && fabs(b.re) <= T_(8) && b.re == rint(b.re)) {
-        complex<T_> power = pow_whole(a, (int)b.re);
-        if (is_moderate(power) || b.re == T_(0)) {
-            return b.re == T_(0) ? complex<T_>(T_(1)) : power;
+    typedef power_parts<T_> parts;
+    complex<T_> power;
+    bool real = b.im == T_(0);
+    if (real && fabs(b.re) <= T_(8) && b.re == rint(b.re)) {
+        if (b.re == T_(0) || b.re == T_(1)) {
+            return b.re == T_(0) ? complex<T_>(T_(1)) : a;
+        }
+        if (pow_whole(a, (int)b.re, &power)) {
+            return power;
         }
     }
-    if (b.re == T_(1) && b.im == T_(0)) {
-        return a;
+    typename parts::type l, t, x, y;
+    typename parts::factor u = b.re, v = b.im;
+    log_parts(a, &l, &t);
+    x = add_products(u, l, -v, t);
+    y = add_products(u, t, v, l);
+    if (real) {
+        y = times(u, t); /* whose sign counts where it is 0 */
     }
-    if (a.re == T_(0) && a.im == T_(0)) {
-        return pow_of_zero(b);
+    if (!is_ordinary(x, y) && far_power(a, b, high_part(t), &x, &y, &power)) {
+        return power;
     }
-    bool infinite = isinf(a.re) || isinf(a.im), none = isnan(a.re) || isnan(a.im);
-    complex<T_> z = infinite ? corner(a) : none ? complex<T_>(T_(1)) : a;
-    pair<T_> l = log_pair(z.re, z.im), t = angle_pair(z.re, z.im);
-    if (infinite || none) {
-        l.hi = infinite ? T_(INFINITY) : T_(NAN);
-        t.hi = none ? T_(NAN) : t.hi;
-    }
-    bool real = b.im == T_(0);
-    pair<T_> x = times(b.re, l), y = times(b.re, t);
-    if (!real) {
-        x = less(x, times(b.im, t));
-        y = add(y, times(b.im, l));
-    }
-    if (!(isfinite(x.hi) && isfinite(y.hi))) { /* without the errors, which are NaN */
-        x = {real ? b.re * l.hi : b.re * l.hi - b.im * t.hi, T_(0)};
-        y = {!real           ? b.re * t.hi + b.im * l.hi
-             : t.hi == T_(0) ? t.hi * copysign(T_(1), b.re) /* for an infinite exponent too */
-                             : b.re * t.hi,
-             T_(0)};
-    }
-    return exp_pair(x, y);
+    return exp_parts<T_>(x, y);
 }
 
 } // namespace quern

@@ -248,7 +248,10 @@ const function functions[] = {
     {UNARY(asinh), .bound = {6, 6}},
     {UNARY(acosh), .bound = {6, 6}},
     {UNARY(atanh), .bound = {5, 5}},
-    {"pow", "y = pow(x, z)", 2, .normwise = true, .exact = exact_pow, .bound = {10, 10}},
+    {"pow", "y = pow(x, z)", 2, "-DQUERN_FAST_DOUBLE=0", .normwise = true, .exact = exact_pow,
+     .bound = {10, 10}},
+    {"wide pow", "y = pow(x, z)", 2, "-DQUERN_FAST_DOUBLE=1", .normwise = true, .exact = exact_pow,
+     .bound = {10, 10}},
 };
 /* clang-format on */
 
