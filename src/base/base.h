@@ -75,7 +75,10 @@ typedef struct qn_error_subject {
     uint32_t parameter; /**< of the kernel, from 0 */
     uint64_t address;   /**< of what was accessed */
     int64_t offset;     /**< of that from where the parameter points */
-    size_t begin, end;  /**< both 0: no parameter is known */
+    uint32_t named;     /**< 1: `index`, in C order, is none of the array's; 2 + k: it is none along
+                             axis k; 0: none is known */
+    int64_t index;
+    size_t begin, end; /**< both 0: no parameter is known */
     size_t place_begin, place_end;
     bool is_use; /**< the place recorded is that of a use of what was accessed */
 } qn_error_subject;

@@ -32,6 +32,9 @@ extern const quern_device_methods qn_cuda_device;
 /* ---- soft_*.c: the software device: PTX executed on the CPU (src/ptx) ----------------------- */
 extern const quern_device_methods qn_soft_device;
 
+/** Does check=bounds look at the indexes of raw arrays? For the table and a device of any kind. */
+bool qn_device_checks_bounds(const quern_device_methods *methods, quern_device *device);
+
 /* ---- devices.c: all devices, and quern_device_list() --------------------------------------- */
 
 /** The table of "cuda" or "soft"; NULL for another name. */

@@ -87,6 +87,11 @@ static void device_target(quern_device *device, int *arch, int *native)
     *native = 0;
 }
 
+bool qn_device_checks_bounds(const quern_device_methods *methods, quern_device *device)
+{
+    return methods == &qn_soft_device && soft_of(device)->options.aids.check_bounds;
+}
+
 const quern_device_methods qn_soft_device = {
     .size = sizeof(quern_device_methods),
     .version = QUERN_DEVICE_VERSION,

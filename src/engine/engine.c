@@ -134,6 +134,7 @@ static quern_status open_device(quern_engine **out, const quern_device_methods *
         return status;
     }
     engine->methods->target(engine->device, &engine->arch, &engine->native);
+    engine->checks_bounds = qn_device_checks_bounds(methods, engine->device);
     pthread_mutex_init(&engine->modules_lock, NULL);
     pthread_mutex_init(&engine->copy_lock, NULL);
     pthread_mutex_init(&engine->workspaces_lock, NULL);

@@ -34,8 +34,9 @@ struct quern_engine {
     quern_device_methods table; /**< the device's, whose own may be shorter */
     qn_store *store;
     qn_logger logger;
-    int arch;   /**< compute capability of the device: 90 */
-    int native; /**< the device loads native code */
+    int arch;           /**< compute capability of the device: 90 */
+    int native;         /**< the device loads native code */
+    bool checks_bounds; /**< of raw arrays, by raw_checked.cuh */
     uint32_t processors;
     pthread_mutex_t workspaces_lock;
     struct qn_workspace *workspaces; /**< that no launch being queued holds */
@@ -318,7 +319,9 @@ typedef struct qn_parameter_block {
     void *pointers[QUERN_MAX_PARAMETERS + 2];
     uint32_t offsets[QUERN_MAX_PARAMETERS + 2];
     uint32_t count, used;
-    _Alignas(16) unsigned char bytes[QN_PARAMETER_BYTES];
+    uint32_t
+        extra; /**< bytes of `used` that raw_checked.cuh has besides raw.cuh: they do not count */
+    _Alignas(16) unsigned char bytes[QN_PARAMETER_BYTES + 8 * QUERN_MAX_PARAMETERS];
 } qn_parameter_block;
 
 /** Pack arguments and the walk in the order of the generated kernel's parameters: those of the

@@ -15,7 +15,7 @@
 #include "base/base.h"
 
 #define QN_LANES      32
-#define QN_CODE_KINDS 16 /* decoded forms of a function: QN_CODE_WATCHED and the others, or not */
+#define QN_CODE_KINDS 32 /* decoded forms of a function: QN_CODE_WATCHED and the others, or not */
 
 /* ==== reader: lex.c, parse*.c, read_module.c ================================================= */
 
@@ -242,6 +242,7 @@ typedef struct qn_ptx_aids {
     bool check_races;  /**< report races in shared memory */
     bool check_sync;   /**< report threads that meet as they must not */
     bool check_div;    /**< report integer divisions that have no result */
+    bool check_bounds; /**< report elements that a raw array does not have */
     bool check_limits; /**< report launches that a GPU refuses; not looked at here */
     bool trace;        /**< print what one thread executes, to standard error */
     uint32_t trace_block[3], trace_thread[3];

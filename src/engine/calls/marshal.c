@@ -2,8 +2,8 @@
  *
  * marshal: the parameter block. In: a planned call. Out: the bytes of every parameter of the
  * generated kernel, in its order: the signature's parameters, the walk, the workspace. The thing to
- * know: the layout of quern::raw_array (templates/raw.cuh) is written here by hand; both sides
- * change together. The walk is the business of the kernel's kind.
+ * know: the layout of quern::raw_array (templates/raw.cuh, raw_checked.cuh) is written here by
+ * hand; both sides change together. The walk is the business of the kernel's kind.
  */
 #include "engine/engine_internal.h"
 #include <math.h>
@@ -13,7 +13,8 @@ quern_status qn_block_reserve(unsigned char **out, qn_parameter_block *block, co
                               uint32_t bytes, uint32_t alignment)
 {
     uint32_t at = (block->used + alignment - 1) / alignment * alignment;
-    if (bytes > QN_PARAMETER_BYTES || at > QN_PARAMETER_BYTES - bytes) {
+    const uint32_t limit = QN_PARAMETER_BYTES + block->extra;
+    if (bytes > limit || at > limit - bytes) {
         return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
                        "%s needs more than the %d bytes that a kernel's parameters may take: use "
                        "fewer parameters, or arrays with fewer dimensions",
@@ -28,16 +29,20 @@ quern_status qn_block_reserve(unsigned char **out, qn_parameter_block *block, co
 
 /* ---- raw arrays: quern::raw_array ----------------------------------------------------------- */
 
-static quern_status put_raw(qn_parameter_block *block, const qn_call *call, const quern_array *a)
+static quern_status put_raw(qn_parameter_block *block, const qn_call *call, uint32_t p)
 {
-    uint32_t dims = a->ndim > 0 ? (uint32_t)a->ndim : 1;
+    const quern_array *a = call->arrays[p];
+    const uint32_t dims = a->ndim > 0 ? (uint32_t)a->ndim : 1;
+    const uint32_t more = call->kernel->engine->checks_bounds ? 8 : 0;
     unsigned char *to;
-    QN_TRY(qn_block_reserve(&to, block, call, 16 + 16 * dims, 8));
+    block->extra += more;
+    QN_TRY(qn_block_reserve(&to, block, call, 16 + 16 * dims + more, 8));
     memset(to, 0, 16 + 16 * (size_t)dims);
     memcpy(to, &a->data, 8);
     memcpy(to + 8, &a->count, 8);
     memcpy(to + 16, a->shape, (size_t)a->ndim * 8);
     memcpy(to + 16 + 8 * (size_t)dims, a->strides, (size_t)a->ndim * 8);
+    memcpy(to + 16 + 16 * (size_t)dims, &(int64_t){p}, more);
     return QUERN_OK;
 }
 
@@ -121,11 +126,11 @@ quern_status qn_marshal(qn_parameter_block *block, const qn_call *call, void *wo
     const qn_kind *kind = call->kernel->kind;
     const qn_signature *s = &call->kernel->signature;
     char *const *bases = kind->bases(call);
-    block->count = block->used = 0;
+    block->count = block->used = block->extra = 0;
     for (uint32_t p = 0, k = 0; p < s->count; p++) {
         const quern_array *a = call->arrays[p];
         if (a != NULL && s->parameters[p].raw) {
-            QN_TRY(put_raw(block, call, a));
+            QN_TRY(put_raw(block, call, p));
         } else {
             QN_TRY(put_parameter(block, call, p, a != NULL ? bases[k++] : NULL));
         }

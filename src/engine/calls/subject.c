@@ -123,6 +123,9 @@ static element locate(const qn_error_subject *subject, const quern_array *a)
 
 int64_t qn_subject_element(const qn_error_subject *subject, const quern_array *array)
 {
+    if (subject->named != 0) {
+        return subject->named == 1 ? subject->index : INT64_MIN;
+    }
     if (subject->end == 0 || array == NULL) {
         return INT64_MIN;
     }
@@ -150,6 +153,21 @@ static void print_element(qn_text *out, const char *name, const qn_error_subject
     }
 }
 
+/** ", element 15 of 'w', which has 3", or ", index 5 along axis 1 of 'w', of shape (3, 4)" */
+static void print_named(qn_text *out, const char *name, const quern_array *a,
+                        const qn_error_subject *subject)
+{
+    const long long index = subject->index;
+    if (subject->named == 1) {
+        qn_text_printf(out, ", element %lld of %s, which has %lld", index, name,
+                       (long long)a->count);
+        return;
+    }
+    qn_text_printf(out, ", index %lld along axis %u of %s, of shape ", index, subject->named - 2,
+                   name);
+    qn_shape_print(out, a->ndim, a->shape);
+}
+
 void qn_explain_subject(const qn_error_subject *subject, qn_str name, const quern_array *array)
 {
     qn_text words = {0}, called = {0};
@@ -158,7 +176,9 @@ void qn_explain_subject(const qn_error_subject *subject, qn_str name, const quer
     } else {
         qn_text_printf(&called, "argument %u", subject->parameter + 1);
     }
-    if (called.data != NULL && array != NULL) {
+    if (called.data != NULL && array != NULL && subject->named != 0) {
+        print_named(&words, called.data, array, subject);
+    } else if (called.data != NULL && array != NULL) {
         print_element(&words, called.data, subject, array);
     } else if (called.data != NULL) {
         qn_text_printf(&words, ", byte %lld of %s", (long long)subject->offset, called.data);

@@ -16,6 +16,7 @@ static const qn_header all_headers[QN_HEADER_COUNT] = {
     [QN_HEADER_INDEX] = {"quern/index.cuh", qn_embedded_index_cuh},
     [QN_HEADER_PACK] = {"quern/pack.cuh", qn_embedded_pack_cuh},
     [QN_HEADER_RAW] = {"quern/raw.cuh", qn_embedded_raw_cuh},
+    [QN_HEADER_RAW_CHECKED] = {"quern/raw_checked.cuh", qn_embedded_raw_checked_cuh},
     [QN_HEADER_BOOL] = {"quern/bool.cuh", qn_embedded_bool_cuh},
     [QN_HEADER_HALF] = {"quern/half.cuh", qn_embedded_half_cuh},
     [QN_HEADER_COMPLEX] = {"quern/complex.cuh", qn_embedded_complex_cuh},
@@ -113,7 +114,7 @@ static unsigned needed_headers(const qn_call *call)
     const quern_kernel *k = call->kernel;
     unsigned set = 1u << QN_HEADER_TYPES;
     if (has_raw(k)) {
-        set |= 1u << QN_HEADER_RAW;
+        set |= 1u << (k->engine->checks_bounds ? QN_HEADER_RAW_CHECKED : QN_HEADER_RAW);
     }
     if (uses_dtype_kind(call, is_bool)) {
         set |= 1u << QN_HEADER_BOOL;

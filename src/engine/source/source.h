@@ -16,6 +16,7 @@ typedef enum qn_header_id {
     QN_HEADER_INDEX,
     QN_HEADER_PACK,
     QN_HEADER_RAW,
+    QN_HEADER_RAW_CHECKED,
     QN_HEADER_BOOL,
     QN_HEADER_HALF,
     QN_HEADER_COMPLEX,

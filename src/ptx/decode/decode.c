@@ -235,12 +235,14 @@ static void decode_instructions(qn_decoder *decoder, uint32_t *op_of, bool *fold
         select_instruction(decoder, k);
         folded[k] = qn_fold_constants(decoder);
     }
+    qn_elements_decode_begin(decoder);
     for (uint32_t k = 0; k < function->instruction_count; k++) {
         select_instruction(decoder, k);
         op_of[k] = decoder->code->count;
         const struct qn_traced *traced = qn_trace_decode_before(decoder);
         if (!folded[k]) {
             qn_check_decode(decoder);
+            qn_elements_decode(decoder);
             bind(decoder);
         }
         qn_trace_decode_behind(decoder, traced);
@@ -251,6 +253,7 @@ static void decode_instructions(qn_decoder *decoder, uint32_t *op_of, bool *fold
     decoder->instruction = &unguarded;
     qn_emit(decoder, QN_OP_RETURN)->origin =
         function->instruction_count ? function->instruction_count - 1 : 0;
+    qn_elements_decode_end(decoder);
     resolve_targets(decoder, op_of);
 }
 

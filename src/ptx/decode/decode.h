@@ -14,6 +14,7 @@
  *     decode_watch.c    operations that tell a watch where threads meet
  *     decode_shadow.c   operations that compute what is undefined
  *     decode_check.c    divisions, in a form that is checked
+ *     decode_element.c  accesses of raw arrays' elements, in a form that is indexed
  *     decode_control.c  branches, calls, barriers, warp operations
  *     decode_matrix.c   matrix instructions of a warp
  */
@@ -50,9 +51,10 @@ typedef struct qn_decoder {
     qn_place *alias;      /**< of a register that stands for a constant; QN_NO_PLACE: it does not */
     uint32_t *shadows;    /**< of each place, in steps of 4: its shadow's number; 0: none yet */
     uint32_t shadow_capacity;
-    qn_op dummy;   /**< emitted into when out of memory */
-    bool mismatch; /**< the current instruction has a register of a wrong width */
-    bool failed;   /**< out of memory */
+    struct qn_elements *elements; /**< decode_element.c; NULL: no raw array is indexed */
+    qn_op dummy;                  /**< emitted into when out of memory */
+    bool mismatch;                /**< the current instruction has a register of a wrong width */
+    bool failed;                  /**< out of memory */
 } qn_decoder;
 
 /* decode.c */
@@ -119,6 +121,15 @@ void qn_shadow_decode(qn_decoder *decoder, uint32_t first);
 /* decode_check.c */
 /** In front of a division, in a form that is checked: what looks at its operands. */
 void qn_check_decode(qn_decoder *decoder);
+
+/* decode_element.c */
+/** Before anything is decoded, and when all is. */
+void qn_elements_decode_begin(qn_decoder *decoder);
+void qn_elements_decode_end(qn_decoder *decoder);
+/** In front of an access, or of a call that names an element. Nothing but in a form that is
+ * indexed.
+ */
+void qn_elements_decode(qn_decoder *decoder);
 
 /* Binders: false when the form is not known. */
 bool qn_bind_lanes(qn_decoder *decoder);

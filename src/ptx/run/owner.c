@@ -8,6 +8,8 @@
  */
 #include "ptx/run/owner.h"
 
+#include "ptx/watch/element.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,8 +134,7 @@ static void follow_parameter(search *s, const qn_frame *frame, const qn_ptx_oper
     }
 }
 
-/* Which sources of an instruction an address may come from: one bit each, by their operands. */
-static unsigned sources_of(const char *opcode)
+unsigned qn_address_sources(const char *opcode)
 {
     static const struct {
         const char *start;
@@ -182,7 +183,7 @@ static void follow_register(search *s, const qn_frame *frame, int32_t reg, uint8
         if (begins_with(instruction->opcode, "ld.param") && instruction->operand_count == 2) {
             follow_parameter(s, frame, &instruction->operands[1], (unsigned)element, depth);
         }
-        const unsigned sources = sources_of(instruction->opcode);
+        const unsigned sources = qn_address_sources(instruction->opcode);
         for (unsigned k = 1; k < instruction->operand_count; k++) {
             if (sources >> k & 1 && instruction->operands[k].kind == QN_OPERAND_REGISTER) {
                 follow_register(s, frame, instruction->operands[k].reg, seen, depth);
@@ -234,11 +235,22 @@ void qn_print_owner(qn_text *out, const qn_warp *warp, const qn_op *op, uint64_t
     if (qn_owner_find(&owner, warp, op, address)) {
         const long long offset = (long long)(address - owner.base);
         qn_text_printf(out,
-                       QN_MARK_OWNER "%u %llx %lld" QN_MARK_WORDS
+                       QN_MARK_OWNER "%u %llx %lld 0 0" QN_MARK_WORDS
                                      ", byte %lld of parameter %u" QN_MARK_WORDS_END,
                        owner.parameter, (unsigned long long)address, offset, offset,
                        owner.parameter + 1);
     }
+}
+
+void qn_print_element(qn_text *out, uint64_t what, uint64_t address, int64_t index)
+{
+    const uint32_t parameter = qn_element_parameter(what), named = qn_element_named(what);
+    qn_text_printf(out, QN_MARK_OWNER "%u %llx 0 %u %lld" QN_MARK_WORDS ", index %lld", parameter,
+                   (unsigned long long)address, named, (long long)index, (long long)index);
+    if (named > 1) {
+        qn_text_printf(out, " along axis %u", named - 2);
+    }
+    qn_text_printf(out, " of parameter %u" QN_MARK_WORDS_END, parameter + 1);
 }
 
 /* ---- when the launch is over ---------------------------------------------------------------- */
@@ -262,6 +274,8 @@ quern_status qn_owner_fail(quern_status status, const char *message)
         subject.parameter = (uint32_t)strtoul(at, &behind, 10);
         subject.address = strtoull(behind, &behind, 16);
         subject.offset = strtoll(behind, &behind, 10);
+        subject.named = (uint32_t)strtoul(behind, &behind, 10);
+        subject.index = strtoll(behind, &behind, 10);
         subject.begin = plain.length;
         at = copy_up_to(&plain, behind + strlen(QN_MARK_WORDS), QN_MARK_WORDS_END);
         subject.end = plain.length;

@@ -20,8 +20,8 @@
 #include "ptx/run/run.h"
 
 /** Marks in a message until the launch is over; no name has such characters. Behind the first stand
- * the parameter, the address and its offset as numbers, and behind the second the words for them.
- */
+ * the parameter, the address and its offset, and what is known of a wrong index (base.h:
+ * qn_error_subject) as numbers, and behind the second the words for them. */
 #define QN_MARK_OWNER     "\001"
 #define QN_MARK_WORDS     "\002"
 #define QN_MARK_WORDS_END "\003"
@@ -47,6 +47,11 @@ bool qn_owner_find(qn_owner *out, const qn_warp *warp, const qn_op *op, uint64_t
 /** Add ", byte -4 of parameter 2" for an address in device memory; nothing where it is not known.
  * Once a message. */
 void qn_print_owner(qn_text *out, const qn_warp *warp, const qn_op *op, uint64_t address);
+/** Likewise ", index 15 of parameter 2", or ", index 5 along axis 1 of parameter 2": `what` and
+ * `index` as element.h says. */
+void qn_print_element(qn_text *out, uint64_t what, uint64_t address, int64_t index);
+/** Which operands of an instruction an address may come from: one bit each. */
+unsigned qn_address_sources(const char *opcode);
 /** Record a failure whose message has marks: without them, and with what they say. Returns
  * `status`. */
 quern_status qn_owner_fail(quern_status status, const char *message);

@@ -155,7 +155,8 @@ static quern_status prepare(qn_run *run, const qn_ptx_launch *launch)
                        (run->watched ? QN_CODE_WATCHED : 0) |
                            (launch->aids.check_init ? QN_CODE_SHADOWED : 0) |
                            (launch->aids.trace ? QN_CODE_TRACED : 0) |
-                           (launch->aids.check_div ? QN_CODE_CHECKED : 0)));
+                           (launch->aids.check_div ? QN_CODE_CHECKED : 0) |
+                           (launch->aids.check_bounds ? QN_CODE_INDEXED : 0)));
     QN_TRY(lay_out_shared(run));
     run->local_stride = (run->kernel->local_bytes + 15u) & ~15u;
     if (run->code->stack) {

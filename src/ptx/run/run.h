@@ -109,6 +109,7 @@ enum {
     QN_CODE_TRACED = 2,   /**< operations before and behind each instruction print it */
     QN_CODE_SHADOWED = 4, /**< operations before others compute what is undefined; shadow.h */
     QN_CODE_CHECKED = 8,  /**< divisions are looked at before they are made */
+    QN_CODE_INDEXED = 16, /**< accesses of raw arrays' elements are; element.h */
 };
 
 struct qn_code {

@@ -4,6 +4,7 @@
  * In: arguments in the caller's parameter variables, one copy a lane; out: results there likewise.
  */
 #include "ptx/run/heap.h"
+#include "ptx/watch/element.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -309,6 +310,15 @@ static bool run_free(qn_warp *warp, const qn_op *op, uint32_t mask)
     return true;
 }
 
+bool qn_run_element(qn_warp *warp, const qn_op *op, uint32_t mask)
+{
+    for (; mask; mask &= mask - 1) {
+        const unsigned lane = qn_first_lane(mask);
+        give(warp, op, lane, &(uint64_t){argument(warp, op, lane, 0)}, 8);
+    }
+    return true;
+}
+
 static const struct {
     const char *name;
     qn_builtin function;
@@ -318,6 +328,7 @@ static const struct {
     {"__assertfail", run_assertfail, 5},
     {"malloc", run_malloc, 1},
     {"free", run_free, 1},
+    {QN_ELEMENT_FUNCTION, qn_run_element, 3},
 };
 
 qn_builtin qn_builtin_find(const char *name, uint32_t parameter_count)

@@ -5,6 +5,7 @@
  */
 #include "ptx/run/heap.h"
 #include "ptx/run/owner.h"
+#include "ptx/watch/element.h"
 #include "ptx/watch/watch.h"
 
 #include <string.h>
@@ -173,7 +174,9 @@ void qn_print_range(qn_text *out, const qn_range *range)
 
 static void print_near(qn_text *out, const qn_range *range, uint64_t address, uint64_t bytes)
 {
-    if (address < range->begin) {
+    if (address >= range->begin && address < range->end && range->end - address >= bytes) {
+        qn_text_puts(out, ", inside ");
+    } else if (address < range->begin) {
         qn_text_printf(out, ", %llu bytes before the beginning of ",
                        (unsigned long long)(range->begin - address));
     } else if (address >= range->end) {
@@ -187,7 +190,7 @@ static void print_near(qn_text *out, const qn_range *range, uint64_t address, ui
     qn_text_printf(out, " at 0x%llx", (unsigned long long)range->begin);
 }
 
-/* Global and generic addresses: freed, or near what? */
+/* Global and generic addresses: freed, inside of what, or near what? */
 static void explain_global(qn_text *out, qn_warp *warp, uint64_t address, uint64_t bytes)
 {
     enum { NEAR = 1 << 20 };
@@ -254,6 +257,19 @@ bool qn_fault_access(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t add
     } else {
         explain_global(&text, warp, address, bytes);
     }
+    qn_fault(warp, op, lane, QUERN_ERROR_ACCESS, "%s", text.data ? text.data : "invalid access");
+    qn_text_free(&text);
+    return false;
+}
+
+bool qn_fault_element(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t address,
+                      uint64_t bytes, qn_access_kind kind, uint64_t what, int64_t index)
+{
+    qn_text text = {0};
+    qn_text_printf(&text, "%s of %llu byte%s at 0x%llx", qn_access_name(kind),
+                   (unsigned long long)bytes, bytes == 1 ? "" : "s", (unsigned long long)address);
+    qn_print_element(&text, what, address, index);
+    explain_global(&text, warp, address, bytes);
     qn_fault(warp, op, lane, QUERN_ERROR_ACCESS, "%s", text.data ? text.data : "invalid access");
     qn_text_free(&text);
     return false;

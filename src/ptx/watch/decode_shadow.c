@@ -5,7 +5,7 @@
  * each place that is written by something undefined gets a shadow, whose number stands for it from
  * then on. shadow.h says what the operations do.
  */
-#include "ptx/decode/decode.h"
+#include "ptx/watch/element.h"
 
 #include "ptx/run/async.h"
 #include "ptx/run/matrix.h"
@@ -348,6 +348,9 @@ static uint32_t before_function(qn_decoder *decoder, uint32_t at)
     if ((function == qn_run_special || function == qn_run_address) &&
         decoder->code->ops[at].d >= decoder->function->frame_bytes) {
         return 0; /* into scratch: an operand of what follows */
+    }
+    if (function == qn_run_element) {
+        return before_use(decoder, at, qn_run_shade_element, 0);
     }
     return before_use(
         decoder, at,

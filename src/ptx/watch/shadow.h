@@ -115,6 +115,8 @@ void qn_shadow_begin(qn_frame *frame);
 bool qn_run_shade_use(qn_warp *warp, const qn_op *op, uint32_t mask);
 /** Likewise of the arguments of a function that the device provides. */
 bool qn_run_shade_builtin(qn_warp *warp, const qn_op *op, uint32_t mask);
+/** The one that check=bounds has, element.h. */
+bool qn_run_shade_element(qn_warp *warp, const qn_op *op, uint32_t mask);
 /** Likewise; and a is what each lane brings to an operation among lanes. */
 bool qn_run_shade_bring(qn_warp *warp, const qn_op *op, uint32_t mask);
 /** Before a product: d results, then a, b and c registers of matrices are the list. */

@@ -120,6 +120,26 @@ bool qn_run_shade_builtin(qn_warp *warp, const qn_op *op, uint32_t mask)
     return true;
 }
 
+/* The address comes back as it was given, and what of it is undefined with it. */
+bool qn_run_shade_element(qn_warp *warp, const qn_op *op, uint32_t mask)
+{
+    const qn_call_info *info = op[1].extra;
+    const qn_frame *frame = warp->frame;
+    if (!qn_run_shade_use(warp, op, mask) || !qn_shade_mask(warp, op, &mask)) {
+        return false;
+    }
+    for (; mask && info->return_count > 0; mask &= mask - 1) {
+        const size_t at = (size_t)qn_first_lane(mask) * frame->param_stride;
+        const size_t to = at + info->returns[0].caller_offset;
+        const size_t from = at + info->parameters[0].caller_offset;
+        const size_t bytes = QN_MIN(info->returns[0].bytes, info->parameters[0].bytes);
+        memmove(frame->param_bits + to, frame->param_bits + from, bytes);
+        memmove(frame->param_from + to, frame->param_from + from,
+                bytes * sizeof *frame->param_from);
+    }
+    return true;
+}
+
 /* ---- among lanes ---------------------------------------------------------------------------- */
 
 static qn_shade *brought_by(const qn_warp *warp, unsigned lane)

@@ -68,3 +68,20 @@ QUERN_DEVICE=soft:check=div try quern elementwise 'int32 x' 'int32 y' 'y = 12 / 
     sed "s/ ('[^)]*)//g"
 QUERN_DEVICE=soft:check=div try quern elementwise 'int32 x' 'int32 y' 'y = x != 0 ? 12 / x : 0' \
     x=arange:int32:3
+# a view knows where it ends; its array, and an image that was made without the check, do not
+view() {
+    QUERN_DEVICE=$1
+    export QUERN_DEVICE
+    shift
+    try quern elementwise "$@" | sed "s/0x[0-9a-f]*/ADDRESS/g; s/ ('[^)]*)//g"
+}
+for device in soft soft:check=bounds soft:check=all soft:check=init; do
+    view $device 'raw T w' 'T y' 'y = w[15]' 'w=arange:float32:20[0:3]' --size 1
+done
+view soft:check=bounds 'raw T w' 'T y' 'y = w[i - 1]' 'w=arange:int8:20[5:8]' --size 2
+view soft:check=bounds 'raw T w' 'T y' 'int at[] = {1, (int)i}; y = w[at]' \
+    'w=arange:float32:5x4[1:4,::2]' --size 3
+view soft:check=bounds '' 'raw int o' 'atomicAdd(&o[i], 1)' 'o=zeros:int32:20[2:14:3]' --size 5
+view soft:check=bounds 'raw T w' 'T y' 'T s = 0;
+for (const T *p = &w[0]; p != &w[w.size()]; p++) s += *p;
+y = s' 'w=arange:float32:20[0:3]' --size 1

@@ -43,22 +43,24 @@ Test(soft_options, check)
 {
     const struct {
         const char *text;
-        bool init, races, sync, limits;
-    } cases[] = {{"check=init", true, false, false, false},
-                 {"check=races", false, true, false, false},
-                 {"check=sync", false, false, true, false},
-                 {"check=limits", false, false, false, true},
-                 {"check=div", false, false, false, false},
-                 {"check=sync+init", true, false, true, false},
-                 {"check=limits+races+limits", false, true, false, true},
-                 {"2,check=all", true, true, true, true},
-                 {"check=all+sync", true, true, true, true}};
+        bool init, races, sync, limits, bounds;
+    } cases[] = {{"check=init", true, false, false, false, false},
+                 {"check=races", false, true, false, false, false},
+                 {"check=sync", false, false, true, false, false},
+                 {"check=limits", false, false, false, true, false},
+                 {"check=div", false, false, false, false, false},
+                 {"check=bounds", false, false, false, false, true},
+                 {"check=sync+init", true, false, true, false, false},
+                 {"check=limits+races+limits", false, true, false, true, false},
+                 {"2,check=all", true, true, true, true, true},
+                 {"check=all+sync", true, true, true, true, true}};
     for (size_t k = 0; k < QN_COUNT(cases); k++) {
         const qn_ptx_aids aids = read(cases[k].text).aids;
         cr_expect_eq(aids.check_init, cases[k].init, "%s", cases[k].text);
         cr_expect_eq(aids.check_races, cases[k].races, "%s", cases[k].text);
         cr_expect_eq(aids.check_sync, cases[k].sync, "%s", cases[k].text);
         cr_expect_eq(aids.check_limits, cases[k].limits, "%s", cases[k].text);
+        cr_expect_eq(aids.check_bounds, cases[k].bounds, "%s", cases[k].text);
     }
 }
 
