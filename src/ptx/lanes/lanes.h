@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * lanes: operations with four sources, and the helpers that lane-wise code and the rest of the
- * executor share. The operations themselves are in lanes_*.c, compiled once per CPU level.
+ * executor share. The operations are rows in lanes_*.c (lanes_op.h), compiled once per CPU level.
  */
 #ifndef QN_LANES_H
 #define QN_LANES_H

@@ -26,30 +26,29 @@ static inline f64 upper_out(f64 x)
 }
 
 /* clang-format off */
-#define UNARY(X, id, op, CALL)                                                                     \
-    X(id, op ".approx.f32", OP, f32, f32, none, none, result32(CALL(a), 0, 0))                     \
-    X(id##_ftz, op ".approx.ftz.f32", OP, f32, f32, none, none,                                    \
-      result32(CALL(flush32(a, 1)), 1, 0))
-#define DIVIDE(X, id, op, CALL)                                                                    \
-    X(id, op ".f32", OP, f32, f32, f32, none, result32(CALL(a, b), 0, 0))                          \
-    X(id##_ftz, op ".ftz.f32", OP, f32, f32, f32, none,                                            \
-      result32(CALL(flush32(a, 1), flush32(b, 1)), 1, 0))
-#define RCP(x)         (1.0f / (x))
-#define QUOTIENT(x, y) ((x) / (y))
-#define SIN(x)         sine_32(x, 0)
-#define COS(x)         sine_32(x, 1)
-
 #define ALL(X)                                                                                     \
-    UNARY(X, ex2, "ex2", exp2_32)                                                                  \
-    UNARY(X, lg2, "lg2", log2_32)                                                                  \
-    UNARY(X, sine, "sin", SIN)                                                                     \
-    UNARY(X, cosine, "cos", COS)                                                                   \
-    UNARY(X, rcp, "rcp", RCP)                                                                      \
-    UNARY(X, rsqrt, "rsqrt", rsqrt_32)                                                             \
-    UNARY(X, root, "sqrt", sqrtf)                                                                  \
+    X(ex2, "ex2.approx.f32", OP, f32, f32, none, none, canonical32(exp2_32(a)))                    \
+    X(ex2_ftz, "ex2.approx.ftz.f32", OP, f32, ftz_f32, none, none, result32(exp2_32(a), 1, 0))     \
+    X(lg2, "lg2.approx.f32", OP, f32, f32, none, none, canonical32(log2_32(a)))                    \
+    X(lg2_ftz, "lg2.approx.ftz.f32", OP, f32, ftz_f32, none, none, result32(log2_32(a), 1, 0))     \
+    X(sine, "sin.approx.f32", OP, f32, f32, none, none, canonical32(sine_32(a, 0)))                \
+    X(sine_ftz, "sin.approx.ftz.f32", OP, f32, ftz_f32, none, none, result32(sine_32(a, 0), 1, 0)) \
+    X(cosine, "cos.approx.f32", OP, f32, f32, none, none, canonical32(sine_32(a, 1)))              \
+    X(cosine_ftz, "cos.approx.ftz.f32", OP, f32, ftz_f32, none, none,                              \
+      result32(sine_32(a, 1), 1, 0))                                                               \
+    X(rcp, "rcp.approx.f32", OP, f32, f32, none, none, canonical32(1.0f / a))                      \
+    X(rcp_ftz, "rcp.approx.ftz.f32", OP, f32, ftz_f32, none, none, result32(1.0f / a, 1, 0))       \
+    X(rsqrt, "rsqrt.approx.f32", OP, f32, f32, none, none, canonical32(rsqrt_32(a)))               \
+    X(rsqrt_ftz, "rsqrt.approx.ftz.f32", OP, f32, ftz_f32, none, none,                             \
+      result32(rsqrt_32(a), 1, 0))                                                                 \
+    X(root, "sqrt.approx.f32", OP, f32, f32, none, none, canonical32(sqrtf(a)))                    \
+    X(root_ftz, "sqrt.approx.ftz.f32", OP, f32, ftz_f32, none, none, result32(sqrtf(a), 1, 0))     \
     X(hyperbolic, "tanh.approx.f32", OP, f32, f32, none, none, canonical32(tanh_32(a)))            \
-    DIVIDE(X, div_approx, "div.approx", divide_approx)                                             \
-    DIVIDE(X, div_full, "div.full", QUOTIENT)                                                      \
+    X(div_approx, "div.approx.f32", OP, f32, f32, f32, none, canonical32(divide_approx(a, b)))     \
+    X(div_approx_ftz, "div.approx.ftz.f32", OP, f32, ftz_f32, ftz_f32, none,                       \
+      result32(divide_approx(a, b), 1, 0))                                                         \
+    X(div_full, "div.full.f32", OP, f32, f32, f32, none, canonical32(a / b))                       \
+    X(div_full_ftz, "div.full.ftz.f32", OP, f32, ftz_f32, ftz_f32, none, result32(a / b, 1, 0))    \
     X(rcp_64, "rcp.approx.ftz.f64", OP, f64, u64, none, none, upper_out(1.0 / upper_in(a)))        \
     X(rsqrt_ftz_64, "rsqrt.approx.ftz.f64", OP, f64, u64, none, none,                              \
       upper_out(1.0 / sqrt(upper_in(a))))                                                          \

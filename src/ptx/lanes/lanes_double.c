@@ -2,7 +2,8 @@
  *
  * f64 arithmetic in every rounding. To nearest is the CPU's own; the directed roundings, which
  * programs rarely use, compute in 128-bit floating point, where products are exact and sums are
- * rounded to odd, and compare the result to nearest with that.
+ * rounded to odd, and compare the result to nearest with that. The last operands of result64 say
+ * in which order NaNs are looked for.
  */
 #include "ptx/lanes/lanes_math.h"
 
@@ -111,67 +112,76 @@ static inline f64 max64(f64 a, f64 b)
 static inline u32 class64(f64 x)
 {
     const u64 magnitude = bits64(x) & ~SIGN64, infinity = 0x7ff0000000000000u;
-    const u32 kind = magnitude < infinity ? 1 : magnitude == infinity ? 2 : 4;
-    const bool normal = kind == 1 && (magnitude >= 0x0010000000000000u || magnitude == 0);
+    const u32 kind = magnitude < infinity    ? FINITE
+                     : magnitude == infinity ? INFINITE
+                                             : NOT_A_NUMBER;
+    const bool normal = kind == FINITE && (magnitude >= 0x0010000000000000u || magnitude == 0);
     const bool subnormal = magnitude < 0x0010000000000000u && magnitude != 0;
-    return kind | (normal ? 8 : 0) | (subnormal ? 16 : 0);
+    return kind | (normal ? NORMAL : 0) | (subnormal ? SUBNORMAL : 0);
 }
 
 /* clang-format off */
-#define ROUNDINGS(X, id, op, B, C, CALL)                                                           \
-    X(id##_rn, op ".rn.f64", OP, f64, f64, B, C, CALL(TO_NEAREST))                    \
-    X(id##_rz, op ".rz.f64", SLOW, f64, f64, B, C, CALL(TO_ZERO))                     \
-    X(id##_rm, op ".rm.f64", SLOW, f64, f64, B, C, CALL(DOWN))                        \
-    X(id##_rp, op ".rp.f64", SLOW, f64, f64, B, C, CALL(UP))
-
-#define ADD(mode) result64(add64(a, b, mode), b, a, a)
-#define SUB(mode) result64(add64(a, -b, mode), b, a, a)
-#define MUL(mode) result64(mul64(a, b, mode), b, a, a)
-#define FMA(mode) result64(fma64(a, b, c, mode), b, c, a)
-#define DIV(mode) result64(div64(a, b, mode), a, b, b)
-#define RCP(mode) result64(div64(1.0, a, mode), a, a, a)
-#define SQRT(mode) result64(sqrt64(a, mode), a, a, a)
-
 #define ARITHMETIC(X)                                                                              \
-    ROUNDINGS(X, add, "add", f64, none, ADD)                                                       \
+    X(add_rn, "add.rn.f64", OP, f64, f64, f64, none, result64(add64(a, b, TO_NEAREST), b, a, a))   \
+    X(add_rz, "add.rz.f64", SLOW, f64, f64, f64, none, result64(add64(a, b, TO_ZERO), b, a, a))    \
+    X(add_rm, "add.rm.f64", SLOW, f64, f64, f64, none, result64(add64(a, b, DOWN), b, a, a))       \
+    X(add_rp, "add.rp.f64", SLOW, f64, f64, f64, none, result64(add64(a, b, UP), b, a, a))         \
     X(add_rn, "add.f64", SAME, f64, f64, f64, none, )                                              \
-    ROUNDINGS(X, sub, "sub", f64, none, SUB)                                                       \
+    X(sub_rn, "sub.rn.f64", OP, f64, f64, f64, none, result64(add64(a, -b, TO_NEAREST), b, a, a))  \
+    X(sub_rz, "sub.rz.f64", SLOW, f64, f64, f64, none, result64(add64(a, -b, TO_ZERO), b, a, a))   \
+    X(sub_rm, "sub.rm.f64", SLOW, f64, f64, f64, none, result64(add64(a, -b, DOWN), b, a, a))      \
+    X(sub_rp, "sub.rp.f64", SLOW, f64, f64, f64, none, result64(add64(a, -b, UP), b, a, a))        \
     X(sub_rn, "sub.f64", SAME, f64, f64, f64, none, )                                              \
-    ROUNDINGS(X, mul, "mul", f64, none, MUL)                                                       \
+    X(mul_rn, "mul.rn.f64", OP, f64, f64, f64, none, result64(mul64(a, b, TO_NEAREST), b, a, a))   \
+    X(mul_rz, "mul.rz.f64", SLOW, f64, f64, f64, none, result64(mul64(a, b, TO_ZERO), b, a, a))    \
+    X(mul_rm, "mul.rm.f64", SLOW, f64, f64, f64, none, result64(mul64(a, b, DOWN), b, a, a))       \
+    X(mul_rp, "mul.rp.f64", SLOW, f64, f64, f64, none, result64(mul64(a, b, UP), b, a, a))         \
     X(mul_rn, "mul.f64", SAME, f64, f64, f64, none, )                                              \
-    ROUNDINGS(X, fused, "fma", f64, f64, FMA)                                                      \
+    X(fused_rn, "fma.rn.f64", OP, f64, f64, f64, f64,                                              \
+      result64(fma64(a, b, c, TO_NEAREST), b, c, a))                                               \
+    X(fused_rz, "fma.rz.f64", SLOW, f64, f64, f64, f64,                                            \
+      result64(fma64(a, b, c, TO_ZERO), b, c, a))                                                  \
+    X(fused_rm, "fma.rm.f64", SLOW, f64, f64, f64, f64, result64(fma64(a, b, c, DOWN), b, c, a))   \
+    X(fused_rp, "fma.rp.f64", SLOW, f64, f64, f64, f64, result64(fma64(a, b, c, UP), b, c, a))     \
     X(fused_rn, "mad.rn.f64", SAME, f64, f64, f64, f64, )                                          \
     X(fused_rz, "mad.rz.f64", SAME, f64, f64, f64, f64, )                                          \
     X(fused_rm, "mad.rm.f64", SAME, f64, f64, f64, f64, )                                          \
     X(fused_rp, "mad.rp.f64", SAME, f64, f64, f64, f64, )                                          \
-    ROUNDINGS(X, quotient, "div", f64, none, DIV)                                                  \
-    ROUNDINGS(X, inverse, "rcp", none, none, RCP)                                                  \
-    ROUNDINGS(X, root, "sqrt", none, none, SQRT)                                                   \
-    X(smaller, "min.f64", OP, f64, f64, f64, none, result64(min64(a, b), b, a, a))                       \
-    X(larger, "max.f64", OP, f64, f64, f64, none, result64(max64(a, b), b, a, a))                        \
-    X(negative, "neg.f64", OP, f64, f64, none, none, a == a ? -a : quiet64(a)) \
-    X(absolute, "abs.f64", OP, f64, f64, none, none, a == a ? fabs(a) : quiet64(a)) \
+    X(quotient_rn, "div.rn.f64", OP, f64, f64, f64, none,                                          \
+      result64(div64(a, b, TO_NEAREST), a, b, b))                                                  \
+    X(quotient_rz, "div.rz.f64", SLOW, f64, f64, f64, none,                                        \
+      result64(div64(a, b, TO_ZERO), a, b, b))                                                     \
+    X(quotient_rm, "div.rm.f64", SLOW, f64, f64, f64, none, result64(div64(a, b, DOWN), a, b, b))  \
+    X(quotient_rp, "div.rp.f64", SLOW, f64, f64, f64, none, result64(div64(a, b, UP), a, b, b))    \
+    X(inverse_rn, "rcp.rn.f64", OP, f64, f64, none, none,                                          \
+      result64(div64(1.0, a, TO_NEAREST), a, a, a))                                                \
+    X(inverse_rz, "rcp.rz.f64", SLOW, f64, f64, none, none,                                        \
+      result64(div64(1.0, a, TO_ZERO), a, a, a))                                                   \
+    X(inverse_rm, "rcp.rm.f64", SLOW, f64, f64, none, none,                                        \
+      result64(div64(1.0, a, DOWN), a, a, a))                                                      \
+    X(inverse_rp, "rcp.rp.f64", SLOW, f64, f64, none, none, result64(div64(1.0, a, UP), a, a, a))  \
+    X(root_rn, "sqrt.rn.f64", OP, f64, f64, none, none, result64(sqrt64(a, TO_NEAREST), a, a, a))  \
+    X(root_rz, "sqrt.rz.f64", SLOW, f64, f64, none, none, result64(sqrt64(a, TO_ZERO), a, a, a))   \
+    X(root_rm, "sqrt.rm.f64", SLOW, f64, f64, none, none, result64(sqrt64(a, DOWN), a, a, a))      \
+    X(root_rp, "sqrt.rp.f64", SLOW, f64, f64, none, none, result64(sqrt64(a, UP), a, a, a))
+
+#define OTHERS(X)                                                                                  \
+    X(smaller, "min.f64", OP, f64, f64, f64, none, result64(min64(a, b), b, a, a))                 \
+    X(larger, "max.f64", OP, f64, f64, f64, none, result64(max64(a, b), b, a, a))                  \
+    X(negative, "neg.f64", OP, f64, f64, none, none, a == a ? -a : quiet64(a))                     \
+    X(absolute, "abs.f64", OP, f64, f64, none, none, a == a ? fabs(a) : quiet64(a))                \
     X(copy_sign, "copysign.f64", OP, u64, u64, u64, none, (b & ~SIGN64) | (a & SIGN64))
+
+#define TESTS(X)                                                                                   \
+    X(testp_finite, "testp.finite.f64", TEST, pred, f64, none, none, class64(a) & FINITE)          \
+    X(testp_infinite, "testp.infinite.f64", TEST, pred, f64, none, none, class64(a) & INFINITE)    \
+    X(testp_number, "testp.number.f64", TEST, pred, f64, none, none,                               \
+      class64(a) & (FINITE | INFINITE))                                                            \
+    X(testp_nan, "testp.notanumber.f64", TEST, pred, f64, none, none, class64(a) & NOT_A_NUMBER)   \
+    X(testp_normal, "testp.normal.f64", TEST, pred, f64, none, none, class64(a) & NORMAL)          \
+    X(testp_subnormal, "testp.subnormal.f64", TEST, pred, f64, none, none, class64(a) & SUBNORMAL)
 /* clang-format on */
 
-/** testp: a predicate of the lanes whose class is among `classes`. */
-#define TESTP(id, D, A, B, C, classes)                                                             \
-    LANE_FUNCTION(id)                                                                              \
-    {                                                                                              \
-        u32 bits = 0;                                                                              \
-        (void)bp, (void)cp, NO_CARRY;                                                              \
-        LANES bits |= (u32)((class64(READ_f64(ap)) & (classes)) != 0) << l;                        \
-        put_pred(dp, bits, mask);                                                                  \
-    }
-#define FOURTH_TESTP false
-#define TESTS(X)                                                                                   \
-    X(testp_finite, "testp.finite.f64", TESTP, pred, f64, none, none, 1)                           \
-    X(testp_infinite, "testp.infinite.f64", TESTP, pred, f64, none, none, 2)                       \
-    X(testp_number, "testp.number.f64", TESTP, pred, f64, none, none, 3)                           \
-    X(testp_nan, "testp.notanumber.f64", TESTP, pred, f64, none, none, 4)                          \
-    X(testp_normal, "testp.normal.f64", TESTP, pred, f64, none, none, 8)                           \
-    X(testp_subnormal, "testp.subnormal.f64", TESTP, pred, f64, none, none, 16)
-
-#define ALL(X) ARITHMETIC(X) TESTS(X)
+#define ALL(X) ARITHMETIC(X) OTHERS(X) TESTS(X)
 ALL(DEFINE)
 PUBLISH(double, ALL(ENTRY))

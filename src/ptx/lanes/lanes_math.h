@@ -15,6 +15,9 @@
 /** To nearest even, toward zero, down, up; TO_ODD keeps for a later rounding. */
 enum { TO_NEAREST, TO_ZERO, DOWN, UP, TO_ODD };
 
+/** What testp asks for. A zero is normal. */
+enum { FINITE = 1, INFINITE = 2, NOT_A_NUMBER = 4, NORMAL = 8, SUBNORMAL = 16 };
+
 #define NAN_F16 0x7fffu
 #define NAN_F32 from32(0x7fffffffu)
 #define NAN_F64 from64(0xfff8000000000000u) /* of invalid operations; others keep a payload */
@@ -55,6 +58,14 @@ static inline f32 flush32(f32 x, bool ftz)
     const u32 u = bits32(x);
     return ftz && (u & 0x7f800000u) == 0 ? from32(u & SIGN32) : x;
 }
+
+/* An f32 of which subnormals are read as zeros, and no operand. */
+#define BITS_ftz_f32     32
+#define BITS_ftz_none    0
+#define READ_ftz_f32(p)  flush32(READ_f32(p), 1)
+#define READ_ftz_none(p) READ_none(p)
+typedef f32 work_ftz_f32;
+typedef u32 work_ftz_none;
 
 static inline f32 canonical32(f32 x)
 {
@@ -184,6 +195,13 @@ static inline f32 max32(f32 a, f32 b)
 {
     const f32 r = a == b ? from32(bits32(a) & bits32(b)) : a > b ? a : b;
     return canonical32(b != b ? a : a != a ? b : r);
+}
+
+/** .xorsign.abs: `magnitude`, the min or max of the absolute values, with the product's sign. */
+static inline f32 xorsign32(f32 magnitude, f32 a, f32 b)
+{
+    const u32 sign = (bits32(a) ^ bits32(b)) & SIGN32;
+    return magnitude != magnitude ? magnitude : from32((bits32(magnitude) & ~SIGN32) | sign);
 }
 
 #endif /* QN_LANES_MATH_H */

@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * lanes_op: how a lane-wise operation is written. Every lanes_<subject>.c holds tables of rows
+ * lanes_op: how a lane-wise operation is written. Every lanes_<subject>.c holds lists of rows, one
+ * for each instruction that PTX can write:
  *
  *     X(id, "name", KIND, D, A, B, C, expression)
+ *     X(hi_s32, "mul.hi.s32", OP, u32, s32, s32, none, (s64)a * b >> 32)
  *
- * where D is the type of the result, A, B and C those of the sources (`none`: no such operand), and
- * the expression speaks of the lane's values a, b and c. DEFINE makes the function of a row, ENTRY
- * its line in the set that lanes_table.c searches. These files are compiled once per CPU level
- * (QN_LEVEL), so nothing in them may depend on the CPU in its results.
+ * Read it so: mul.hi.s32 has two sources of type s32 and no third one; each lane computes the
+ * expression from its values a and b and stores it as u32; KIND says how the lanes are walked (OP:
+ * all at once). A type says how a register is read, so `ftz_f32` is an f32 whose subnormals are
+ * read as zeros, and the expression needs no word about it.
  *
- * Results go through a local array: a destination may overlap a source in any way.
+ * A list is a macro of X alone. DEFINE in the place of X makes the function of each row, ENTRY its
+ * line in the set that lanes_table.c searches. A row of KIND SAME is another name for the function
+ * of the same id.
+ *
+ * Where an instruction comes in variants (types, roundings, flags), a family stands for their rows:
+ * a macro of X and what differs, whose body is rows and nothing else. A family never uses another,
+ * so what a line of a list makes is read in one place. tests/house/check sees to it.
+ *
+ * These files are compiled once per CPU level (QN_LEVEL), so nothing in them may depend on the CPU
+ * in its results. Results go through a local array: a destination may overlap a source in any way.
  */
 #ifndef QN_LANES_OP_H
 #define QN_LANES_OP_H
@@ -156,7 +167,8 @@ static inline void put_pred(void *d, u32 bits, u32 mask)
     }
 
 /** As OP on f32 with .ftz. The expression asks for the exact value only when `exact` is set, which
- * is when some result is the least normal number. */
+ * is when some result is the least normal number. That is looked for in a loop of its own, because
+ * compilers vectorise the two, but not one that does both. */
 #define OP_FTZ(id, D, A, B, C, expression)                                                         \
     LANE_FUNCTION(id)                                                                              \
     {                                                                                              \
@@ -168,8 +180,8 @@ static inline void put_pred(void *d, u32 bits, u32 mask)
             const bool exact = false;                                                              \
             SOURCES(A, B, C);                                                                      \
             r[l] = (D)(expression);                                                                \
-            least |= fabsf(r[l]) == 0x1p-126f;                                                     \
         }                                                                                          \
+        LANES least |= fabsf(r[l]) == 0x1p-126f;                                                   \
         for (int l = 0; least != 0 && l < QN_LANES; l++) {                                         \
             const bool exact = true;                                                               \
             SOURCES(A, B, C);                                                                      \
@@ -207,6 +219,20 @@ static inline void put_pred(void *d, u32 bits, u32 mask)
             r[l] = (D)(expression);                                                                \
         }                                                                                          \
         put(dp, r, sizeof r, mask);                                                                \
+    }
+
+/** A predicate: the lanes for which the expression is not zero. */
+#define TEST(id, D, A, B, C, expression)                                                           \
+    LANE_FUNCTION(id)                                                                              \
+    {                                                                                              \
+        u32 bits = 0;                                                                              \
+        NO_CARRY;                                                                                  \
+        LANES                                                                                      \
+        {                                                                                          \
+            SOURCES(A, B, C);                                                                      \
+            bits |= (u32)((expression) != 0) << l;                                                 \
+        }                                                                                          \
+        put_pred(dp, bits, mask);                                                                  \
     }
 
 /** Predicates: a, b and c are whole words of bits. */
@@ -255,6 +281,7 @@ static inline void put_pred(void *d, u32 bits, u32 mask)
 #define FOURTH_OP_FTZ  false
 #define FOURTH_SLOW    false
 #define FOURTH_OP4     true
+#define FOURTH_TEST    false
 #define FOURTH_BITWORD false
 #define FOURTH_CIN     false
 #define FOURTH_CC      false
