@@ -68,6 +68,17 @@ static inline u32 flush_f16(u32 h, bool ftz)
     return ftz && (h & 0x7c00) == 0 ? h & 0x8000 : h;
 }
 
+/* Halves are read as f32; ftz_f16 with subnormals as zeros. */
+#define BITS_f16        16
+#define BITS_ftz_f16    16
+#define BITS_bf16       16
+#define READ_f16(p)     from_f16(READ_u16(p))
+#define READ_ftz_f16(p) from_f16(flush_f16(READ_u16(p), 1))
+#define READ_bf16(p)    from_bf16(READ_u16(p))
+typedef f32 work_f16;
+typedef f32 work_ftz_f16;
+typedef f32 work_bf16;
+
 /** Negative to +0; NaN stays. */
 static inline f32 relu32(f32 x, bool relu)
 {
