@@ -1,41 +1,89 @@
 /* SPDX-License-Identifier: MIT
  *
  * Comparisons of integers, f32 and f64, in setp and set. Floating-point comparisons are ordered
- * (false with a NaN) or end in u (true).
+ * (false with a NaN) or end in u (true). lanes_compare.h tells how a row is read.
  */
 #include "ptx/lanes/lanes_compare.h"
 
-/* clang-format off */
-#define EQUALITY(Y, type, T, bits_of)                                                              \
-    Y(eq_##type, "eq", "", #type, T, bits_of, a == b)                                              \
-    Y(ne_##type, "ne", "", #type, T, bits_of, a != b)
-#define ORDER(Y, type, T, bits_of)                                                                 \
-    EQUALITY(Y, type, T, bits_of)                                                                  \
-    Y(lt_##type, "lt", "", #type, T, bits_of, a < b)                                               \
-    Y(le_##type, "le", "", #type, T, bits_of, a <= b)                                              \
-    Y(gt_##type, "gt", "", #type, T, bits_of, a > b)                                               \
-    Y(ge_##type, "ge", "", #type, T, bits_of, a >= b)
-#define UNSIGNED_ORDER(Y, type, T, bits_of)                                                        \
-    ORDER(Y, type, T, bits_of)                                                                     \
-    Y(lo_##type, "lo", "", #type, T, bits_of, a < b)                                               \
-    Y(ls_##type, "ls", "", #type, T, bits_of, a <= b)                                              \
-    Y(hi_##type, "hi", "", #type, T, bits_of, a > b)                                               \
-    Y(hs_##type, "hs", "", #type, T, bits_of, a >= b)
+#define ONE_F32 0x3f800000u
 
-#define ALL(Y)                                                                                     \
-    EQUALITY(Y, b16, u16, 16)                                                                      \
-    EQUALITY(Y, b32, u32, 32)                                                                      \
-    EQUALITY(Y, b64, u64, 64)                                                                      \
-    UNSIGNED_ORDER(Y, u16, u16, 16)                                                                \
-    UNSIGNED_ORDER(Y, u32, u32, 32)                                                                \
-    UNSIGNED_ORDER(Y, u64, u64, 64)                                                                \
-    ORDER(Y, s16, s16, 16)                                                                         \
-    ORDER(Y, s32, s32, 32)                                                                         \
-    ORDER(Y, s64, s64, 64)                                                                         \
-    FLOAT_ORDER(Y, f32, "", "f32", f32, 32, a, b)                                                  \
-    FLOAT_ORDER(Y, ftz_f32, ".ftz", "f32", f32, 32, flush32(a, 1), flush32(b, 1))                  \
-    FLOAT_ORDER(Y, f64, "", "f64", f64, 64, a, b)
+/* clang-format off */
+/* The functions of a row: q has the comparison turned round; set gives all ones, setf gives 1.0. */
+#define FUNCTIONS(id, op, ftz, type, T, condition)                                                 \
+    COMPARE(id, T, condition)                                                                      \
+    SETP_FUNCTIONS(p_, id, id)                                                                     \
+    WRITE_PRED(q_##id, id, ~bits)                                                                  \
+    WRITE_PRED(q_and_##id, id, ~bits & c)                                                          \
+    WRITE_PRED(q_or_##id, id, ~bits | c)                                                           \
+    WRITE_PRED(q_xor_##id, id, ~bits ^ c)                                                          \
+    WRITE_SET(set_##id, id, bits, 0xffffffffu)                                                     \
+    WRITE_SET(set_and_##id, id, bits & c, 0xffffffffu)                                             \
+    WRITE_SET(set_or_##id, id, bits | c, 0xffffffffu)                                              \
+    WRITE_SET(set_xor_##id, id, bits ^ c, 0xffffffffu)                                             \
+    WRITE_SET(setf_##id, id, bits, ONE_F32)                                                        \
+    WRITE_SET(setf_and_##id, id, bits & c, ONE_F32)                                                \
+    WRITE_SET(setf_or_##id, id, bits | c, ONE_F32)                                                 \
+    WRITE_SET(setf_xor_##id, id, bits ^ c, ONE_F32)
+
+/* The lines of a row in the set. */
+#define ENTRIES(id, op, ftz, type, T, condition)                                                   \
+    SETP_ENTRIES(id, op, ftz "." type, BITS_##T, SECOND)                                           \
+    {"set." op ftz ".u32." type, set_##id, 32, BITS_##T, BITS_##T, 0, NULL, false},                \
+    {"set." op ftz ".s32." type, set_##id, 32, BITS_##T, BITS_##T, 0, NULL, false},                \
+    {"set." op ftz ".f32." type, setf_##id, 32, BITS_##T, BITS_##T, 0, NULL, false},               \
+    {"set." op ".and" ftz ".u32." type, set_and_##id, 32, BITS_##T, BITS_##T, 1, NULL, false},     \
+    {"set." op ".and" ftz ".s32." type, set_and_##id, 32, BITS_##T, BITS_##T, 1, NULL, false},     \
+    {"set." op ".and" ftz ".f32." type, setf_and_##id, 32, BITS_##T, BITS_##T, 1, NULL, false},    \
+    {"set." op ".or" ftz ".u32." type, set_or_##id, 32, BITS_##T, BITS_##T, 1, NULL, false},       \
+    {"set." op ".or" ftz ".s32." type, set_or_##id, 32, BITS_##T, BITS_##T, 1, NULL, false},       \
+    {"set." op ".or" ftz ".f32." type, setf_or_##id, 32, BITS_##T, BITS_##T, 1, NULL, false},      \
+    {"set." op ".xor" ftz ".u32." type, set_xor_##id, 32, BITS_##T, BITS_##T, 1, NULL, false},     \
+    {"set." op ".xor" ftz ".s32." type, set_xor_##id, 32, BITS_##T, BITS_##T, 1, NULL, false},     \
+    {"set." op ".xor" ftz ".f32." type, setf_xor_##id, 32, BITS_##T, BITS_##T, 1, NULL, false},
+
+#define EQUALITY(X, T)                                                                             \
+    X(eq_##T, "eq", "", #T, T, a == b)                                                             \
+    X(ne_##T, "ne", "", #T, T, a != b)
+#define ORDER(X, T)                                                                                \
+    X(lt_##T, "lt", "", #T, T, a < b)                                                              \
+    X(le_##T, "le", "", #T, T, a <= b)                                                             \
+    X(gt_##T, "gt", "", #T, T, a > b)                                                              \
+    X(ge_##T, "ge", "", #T, T, a >= b)
+
+/* Other names: equality does not ask for a sign, and unsigned order has names of its own. */
+#define EQUALITY_NAMES(X, type, T)                                                                 \
+    X(eq_##T, "eq", "", type, T, )                                                                 \
+    X(ne_##T, "ne", "", type, T, )
+#define ORDER_NAMES(X, T)                                                                          \
+    X(lt_##T, "lo", "", #T, T, )                                                                   \
+    X(le_##T, "ls", "", #T, T, )                                                                   \
+    X(gt_##T, "hi", "", #T, T, )                                                                   \
+    X(ge_##T, "hs", "", #T, T, )
+
+#define COMPARISONS(X)                                                                             \
+    EQUALITY(X, u16)                                                                               \
+    EQUALITY(X, u32)                                                                               \
+    EQUALITY(X, u64)                                                                               \
+    ORDER(X, u16)                                                                                  \
+    ORDER(X, u32)                                                                                  \
+    ORDER(X, u64)                                                                                  \
+    ORDER(X, s16)                                                                                  \
+    ORDER(X, s32)                                                                                  \
+    ORDER(X, s64)                                                                                  \
+    FLOATS(X, f32, "", "f32")                                                                      \
+    FLOATS(X, ftz_f32, ".ftz", "f32")                                                              \
+    FLOATS(X, f64, "", "f64")
+#define NAMES(X)                                                                                   \
+    EQUALITY_NAMES(X, "b16", u16)                                                                  \
+    EQUALITY_NAMES(X, "b32", u32)                                                                  \
+    EQUALITY_NAMES(X, "b64", u64)                                                                  \
+    EQUALITY_NAMES(X, "s16", u16)                                                                  \
+    EQUALITY_NAMES(X, "s32", u32)                                                                  \
+    EQUALITY_NAMES(X, "s64", u64)                                                                  \
+    ORDER_NAMES(X, u16)                                                                            \
+    ORDER_NAMES(X, u32)                                                                            \
+    ORDER_NAMES(X, u64)
 /* clang-format on */
 
-ALL(FUNCTIONS)
-PUBLISH(compare, ALL(ENTRIES))
+COMPARISONS(FUNCTIONS)
+PUBLISH(compare, COMPARISONS(ENTRIES) NAMES(ENTRIES))

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * lanes_compare: how comparisons are written. A compare function gives a word of bits for all
- * lanes; setp (alone and combined with a predicate, and its second destination) and set are thin
- * functions around it. A row is
+ * lanes_compare: how comparisons are written. A row is one condition on one type:
  *
- *     Y(id, "operator", "" or ".ftz", "type", T, width, condition on a and b)
+ *     X(id, "operator", "" or ".ftz", "type", T, condition on a and b)
+ *     X(lt_s32, "lt", "", "s32", s32, a < b)
+ *
+ * and makes all instructions that ask for it: setp and set, alone and combined with a predicate. A
+ * compare function gives a word of bits for all lanes; each instruction is a thin function around
+ * it.
  */
 #ifndef QN_LANES_COMPARE_H
 #define QN_LANES_COMPARE_H
@@ -20,11 +23,16 @@
     }
 static const u32 lane_bit[QN_LANES] = BIT_TABLE;
 static const u64 lane_bit_wide[QN_LANES] = BIT_TABLE;
-#define LANE_BIT_16 u32, lane_bit
-#define LANE_BIT_32 u32, lane_bit
-#define LANE_BIT_64 u64, lane_bit_wide
+#define LANE_BIT_16       u32, lane_bit
+#define LANE_BIT_32       u32, lane_bit
+#define LANE_BIT_64       u64, lane_bit_wide
+#define LANE_BIT(bits)    LANE_BIT_OF(bits)
+#define LANE_BIT_OF(bits) LANE_BIT_##bits
 
-#define COMPARE_(id, T, condition, word, table)                                                    \
+/** bits_<id>: the lanes of operands of type T for which the condition holds. */
+#define COMPARE(id, T, condition) COMPARE_(id, T, condition, LANE_BIT(BITS_##T))
+#define COMPARE_(...)             COMPARE__(__VA_ARGS__)
+#define COMPARE__(id, T, condition, word, table)                                                   \
     static __attribute__((noinline)) u32 bits_##id(const void *ap, const void *bp)                 \
     {                                                                                              \
         word bits = 0;                                                                             \
@@ -35,7 +43,6 @@ static const u64 lane_bit_wide[QN_LANES] = BIT_TABLE;
         }                                                                                          \
         return (u32)bits;                                                                          \
     }
-#define COMPARE(...) COMPARE_(__VA_ARGS__)
 
 /* A function that writes `value` of bits and the combining predicate's word c. */
 #define WRITE_PRED(id, compare, value)                                                             \
@@ -64,76 +71,39 @@ static __attribute__((noinline)) void put_set(void *dp, u32 bits, u32 one, u32 m
         put_set(dp, value, one, mask);                                                             \
     }
 
-/* All functions of one comparison. The name's parts: operator, then .ftz or nothing, then type. */
-#define ONE_F32 0x3f800000u
-#define COMBINED(id, suffix, value, inverse)                                                       \
-    WRITE_PRED(p_##id##suffix, id, value)                                                          \
-    WRITE_PRED(q_##id##suffix, id, inverse)                                                        \
-    WRITE_SET(set_##id##suffix, id, value, 0xffffffffu)                                            \
-    WRITE_SET(setf_##id##suffix, id, value, ONE_F32)
-#define FUNCTIONS(id, op, ftz, type, T, bits_of, condition)                                        \
-    COMPARE(id, T, condition, LANE_BIT_##bits_of)                                                  \
-    COMBINED(id, , bits, ~bits)                                                                    \
-    COMBINED(id, _and, bits &c, ~bits &c)                                                          \
-    COMBINED(id, _or, bits | c, ~bits | c)                                                         \
-    COMBINED(id, _xor, bits ^ c, ~bits ^ c)
-
-#define ENTRIES_OF(id, suffix, names, ftz, type, T, c_bits)                                        \
-    {"setp." names ftz "." type,                                                                   \
-     p_##id##suffix,                                                                               \
-     1,                                                                                            \
-     BITS_##T,                                                                                     \
-     BITS_##T,                                                                                     \
-     c_bits,                                                                                       \
-     q_##id##suffix,                                                                               \
-     false},                                                                                       \
-        {"set." names ftz ".u32." type,                                                            \
-         set_##id##suffix,                                                                         \
-         32,                                                                                       \
-         BITS_##T,                                                                                 \
-         BITS_##T,                                                                                 \
-         c_bits,                                                                                   \
-         NULL,                                                                                     \
-         false},                                                                                   \
-        {"set." names ftz ".s32." type,                                                            \
-         set_##id##suffix,                                                                         \
-         32,                                                                                       \
-         BITS_##T,                                                                                 \
-         BITS_##T,                                                                                 \
-         c_bits,                                                                                   \
-         NULL,                                                                                     \
-         false},                                                                                   \
-        {"set." names ftz ".f32." type,                                                            \
-         setf_##id##suffix,                                                                        \
-         32,                                                                                       \
-         BITS_##T,                                                                                 \
-         BITS_##T,                                                                                 \
-         c_bits,                                                                                   \
-         NULL,                                                                                     \
-         false},
-#define ENTRIES(id, op, ftz, type, T, bits_of, condition)                                          \
-    ENTRIES_OF(id, , op, ftz, type, T, 0)                                                          \
-    ENTRIES_OF(id, _and, op ".and", ftz, type, T, 1)                                               \
-    ENTRIES_OF(id, _or, op ".or", ftz, type, T, 1)                                                 \
-    ENTRIES_OF(id, _xor, op ".xor", ftz, type, T, 1)
-
 /* clang-format off */
-/* The fourteen operators on x and y, which are expressions of a and b. */
-#define FLOAT_ORDER(Y, suffix, ftz, type, T, bits_of, x, y)                                        \
-    Y(eq_##suffix, "eq", ftz, type, T, bits_of, (x) == (y))                                        \
-    Y(ne_##suffix, "ne", ftz, type, T, bits_of, ((x) < (y)) || ((x) > (y)))                         \
-    Y(lt_##suffix, "lt", ftz, type, T, bits_of, (x) < (y))                                         \
-    Y(le_##suffix, "le", ftz, type, T, bits_of, (x) <= (y))                                        \
-    Y(gt_##suffix, "gt", ftz, type, T, bits_of, (x) > (y))                                         \
-    Y(ge_##suffix, "ge", ftz, type, T, bits_of, (x) >= (y))                                        \
-    Y(equ_##suffix, "equ", ftz, type, T, bits_of, !(((x) < (y)) || ((x) > (y))))                    \
-    Y(neu_##suffix, "neu", ftz, type, T, bits_of, (x) != (y))                                      \
-    Y(ltu_##suffix, "ltu", ftz, type, T, bits_of, !((x) >= (y)))                                   \
-    Y(leu_##suffix, "leu", ftz, type, T, bits_of, !((x) > (y)))                                    \
-    Y(gtu_##suffix, "gtu", ftz, type, T, bits_of, !((x) <= (y)))                                   \
-    Y(geu_##suffix, "geu", ftz, type, T, bits_of, !((x) < (y)))                                    \
-    Y(num_##suffix, "num", ftz, type, T, bits_of, ((x) == (x)) && ((y) == (y)))                             \
-    Y(nan_##suffix, "nan", ftz, type, T, bits_of, ((x) != (x)) || ((y) != (y)))
+/** setp: the four functions of the destination p_ or q_, alone and with .and, .or and .xor. */
+#define SETP_FUNCTIONS(p, id, compare)                                                             \
+    WRITE_PRED(p##id, compare, bits)                                                               \
+    WRITE_PRED(p##and_##id, compare, bits & c)                                                     \
+    WRITE_PRED(p##or_##id, compare, bits | c)                                                      \
+    WRITE_PRED(p##xor_##id, compare, bits ^ c)
+
+/** setp's four lines in the set; SECOND where it can be p|q, else NO_SECOND. */
+#define SETP_ENTRIES(id, op, ends, width, second)                                                  \
+    {"setp." op ends, p_##id, 1, width, width, 0, second(q_##id), false},                          \
+    {"setp." op ".and" ends, p_and_##id, 1, width, width, 1, second(q_and_##id), false},           \
+    {"setp." op ".or" ends, p_or_##id, 1, width, width, 1, second(q_or_##id), false},              \
+    {"setp." op ".xor" ends, p_xor_##id, 1, width, width, 1, second(q_xor_##id), false},
+#define SECOND(q)    q
+#define NO_SECOND(q) NULL
+
+/* The fourteen operators of a floating-point type. `ne` is written so that NaN makes it false. */
+#define FLOATS(X, T, ftz, type)                                                                    \
+    X(eq_##T, "eq", ftz, type, T, a == b)                                                          \
+    X(ne_##T, "ne", ftz, type, T, a < b || a > b)                                                  \
+    X(lt_##T, "lt", ftz, type, T, a < b)                                                           \
+    X(le_##T, "le", ftz, type, T, a <= b)                                                          \
+    X(gt_##T, "gt", ftz, type, T, a > b)                                                           \
+    X(ge_##T, "ge", ftz, type, T, a >= b)                                                          \
+    X(equ_##T, "equ", ftz, type, T, !(a < b || a > b))                                             \
+    X(neu_##T, "neu", ftz, type, T, a != b)                                                        \
+    X(ltu_##T, "ltu", ftz, type, T, !(a >= b))                                                     \
+    X(leu_##T, "leu", ftz, type, T, !(a > b))                                                      \
+    X(gtu_##T, "gtu", ftz, type, T, !(a <= b))                                                     \
+    X(geu_##T, "geu", ftz, type, T, !(a < b))                                                      \
+    X(num_##T, "num", ftz, type, T, a == a && b == b)                                              \
+    X(nan_##T, "nan", ftz, type, T, a != a || b != b)
 /* clang-format on */
 
 #endif /* QN_LANES_COMPARE_H */
