@@ -210,11 +210,11 @@ static inline u32 permute(u32 a, u32 b, u32 s0, u32 s1, u32 s2, u32 s3)
     X(shf_r_clamp, "shf.r.clamp.b32", OP, u32, u32, u32, u32, funnel_right(a, b, CLAMP(c, 32)))
 
 #define FIELDS(X)                                                                                  \
-    X(bfe_u32, "bfe.u32", OP, u32, u32, u32, u32, field_u(a, BYTE(b), BYTE(c)))                              \
-    X(bfe_s32, "bfe.s32", OP, u32, s32, u32, u32, field_s(a, BYTE(b), BYTE(c), 32))                            \
-    X(bfe_u64, "bfe.u64", OP, u64, u64, u32, u32, field_u(a, b, c))                              \
+    X(bfe_u32, "bfe.u32", OP, u32, u32, u32, u32, field_u(a, BYTE(b), BYTE(c)))                    \
+    X(bfe_s32, "bfe.s32", OP, u32, s32, u32, u32, field_s(a, BYTE(b), BYTE(c), 32))                \
+    X(bfe_u64, "bfe.u64", OP, u64, u64, u32, u32, field_u(a, b, c))                                \
     X(bfe_s64, "bfe.s64", OP, u64, s64, u32, u32, field_s(a, b, c, 64))                            \
-    X(bfi_32, "bfi.b32", OP4, u32, u32, u32, u32, insert(a, b, BYTE(c), BYTE(e), 32))                          \
+    X(bfi_32, "bfi.b32", OP4, u32, u32, u32, u32, insert(a, b, BYTE(c), BYTE(e), 32))              \
     X(bfi_64, "bfi.b64", OP4, u64, u64, u64, u32, insert(a, b, c, e, 64))                          \
     X(bfind_u32, "bfind.u32", OP, u32, u32, none, none, find32(a))                                 \
     X(bfind_s32, "bfind.s32", OP, u32, s32, none, none, find32((u32)(a < 0 ? ~a : a)))             \
@@ -240,16 +240,20 @@ static inline u32 permute(u32 a, u32 b, u32 s0, u32 s1, u32 s2, u32 s3)
     X(szext_wrap_u, "szext.wrap.u32", OP, u32, u32, u32, none, a & ones32(b & 31))                 \
     X(szext_wrap_s, "szext.wrap.s32", OP, u32, u32, u32, none, extend_s(a, b & 31))
 
-#define PERMUTE(X, id, op, s0, s1, s2, s3)                                                         \
-    X(prmt_##id, "prmt.b32" op, OP, u32, u32, u32, u32, permute(a, b, s0, s1, s2, s3))
 #define PERMUTES(X)                                                                                \
-    PERMUTE(X, any, "", c & 15, c >> 4 & 15, c >> 8 & 15, c >> 12 & 15)                            \
-    PERMUTE(X, f4e, ".f4e", c & 3, (c & 3) + 1, (c & 3) + 2, (c & 3) + 3)                          \
-    PERMUTE(X, b4e, ".b4e", c & 3, ((c & 3) + 7) & 7, ((c & 3) + 6) & 7, ((c & 3) + 5) & 7)        \
-    PERMUTE(X, rc8, ".rc8", c & 3, c & 3, c & 3, c & 3)                                            \
-    PERMUTE(X, ecl, ".ecl", c & 3, (c & 3) < 1 ? 1 : c & 3, (c & 3) < 2 ? 2 : c & 3, 3)            \
-    PERMUTE(X, ecr, ".ecr", 0, (c & 3) > 1 ? 1 : c & 3, (c & 3) > 2 ? 2 : c & 3, c & 3)            \
-    PERMUTE(X, rc16, ".rc16", (c & 1) * 2, (c & 1) * 2 + 1, (c & 1) * 2, (c & 1) * 2 + 1)
+    X(prmt_any, "prmt.b32", OP, u32, u32, u32, u32,                                                \
+      permute(a, b, c & 15, c >> 4 & 15, c >> 8 & 15, c >> 12 & 15))                               \
+    X(prmt_f4e, "prmt.b32.f4e", OP, u32, u32, u32, u32,                                            \
+      permute(a, b, c & 3, (c & 3) + 1, (c & 3) + 2, (c & 3) + 3))                                 \
+    X(prmt_b4e, "prmt.b32.b4e", OP, u32, u32, u32, u32,                                            \
+      permute(a, b, c & 3, ((c & 3) + 7) & 7, ((c & 3) + 6) & 7, ((c & 3) + 5) & 7))               \
+    X(prmt_rc8, "prmt.b32.rc8", OP, u32, u32, u32, u32, permute(a, b, c & 3, c & 3, c & 3, c & 3)) \
+    X(prmt_ecl, "prmt.b32.ecl", OP, u32, u32, u32, u32,                                            \
+      permute(a, b, c & 3, (c & 3) < 1 ? 1 : c & 3, (c & 3) < 2 ? 2 : c & 3, 3))                   \
+    X(prmt_ecr, "prmt.b32.ecr", OP, u32, u32, u32, u32,                                            \
+      permute(a, b, 0, (c & 3) > 1 ? 1 : c & 3, (c & 3) > 2 ? 2 : c & 3, c & 3))                   \
+    X(prmt_rc16, "prmt.b32.rc16", OP, u32, u32, u32, u32,                                          \
+      permute(a, b, (c & 1) * 2, (c & 1) * 2 + 1, (c & 1) * 2, (c & 1) * 2 + 1))
 
 #define SELECTS(X)                                                                                 \
     X(selp_16, "selp.b16", OP, u16, u16, u16, pred, c ? a : b)                                     \
@@ -264,26 +268,23 @@ static inline u32 permute(u32 a, u32 b, u32 s0, u32 s1, u32 s2, u32 s3)
     X(selp_64, "selp.s64", SAME, u64, u64, u64, pred, )                                            \
     X(selp_64, "selp.f64", SAME, u64, u64, u64, pred, )
 
-/* slct looks at the sign of c; a subnormal counts as zero with .ftz, NaN as negative. */
-#define SLCT(X, type, width)                                                                       \
-    X(slct_s32_##width, "slct." type ".s32", SAME, u##width, u##width, u##width, s32, )            \
-    X(slct_f32_##width, "slct." type ".f32", SAME, u##width, u##width, u##width, f32, )            \
-    X(slct_ftz_##width, "slct.ftz." type ".f32", SAME, u##width, u##width, u##width, f32, )
-#define SLCT_WIDTH(X, width)                                                                       \
+/* slct looks at the sign of c; a subnormal counts as zero with .ftz, NaN as negative. A family for
+ * each width, and its other names. */
+#define SLCT(X, width)                                                                             \
     X(slct_s32_##width, "slct.b" #width ".s32", OP, u##width, u##width, u##width, s32,             \
       c >= 0 ? a : b)                                                                              \
     X(slct_f32_##width, "slct.b" #width ".f32", OP, u##width, u##width, u##width, f32,             \
       c >= 0 ? a : b)                                                                              \
     X(slct_ftz_##width, "slct.ftz.b" #width ".f32", OP, u##width, u##width, u##width, f32,         \
-      c > -0x1p-126f ? a : b)                                                                      \
-    SLCT(X, "u" #width, width)                                                                     \
-    SLCT(X, "s" #width, width)
+      c > -0x1p-126f ? a : b)
+#define SLCT_NAMES(X, type, width)                                                                 \
+    X(slct_s32_##width, "slct." type ".s32", SAME, u##width, u##width, u##width, s32, )            \
+    X(slct_f32_##width, "slct." type ".f32", SAME, u##width, u##width, u##width, f32, )            \
+    X(slct_ftz_##width, "slct.ftz." type ".f32", SAME, u##width, u##width, u##width, f32, )
 #define SLCTS(X)                                                                                   \
-    SLCT_WIDTH(X, 16)                                                                              \
-    SLCT_WIDTH(X, 32)                                                                              \
-    SLCT_WIDTH(X, 64)                                                                              \
-    SLCT(X, "f32", 32)                                                                             \
-    SLCT(X, "f64", 64)
+    SLCT(X, 16) SLCT_NAMES(X, "u16", 16) SLCT_NAMES(X, "s16", 16)                                  \
+    SLCT(X, 32) SLCT_NAMES(X, "u32", 32) SLCT_NAMES(X, "s32", 32) SLCT_NAMES(X, "f32", 32)         \
+    SLCT(X, 64) SLCT_NAMES(X, "u64", 64) SLCT_NAMES(X, "s64", 64) SLCT_NAMES(X, "f64", 64)
 /* clang-format on */
 
 #define ALL(X) MOVES(X) LOGIC(X) SHIFTS(X) FIELDS(X) PERMUTES(X) SELECTS(X) SLCTS(X)

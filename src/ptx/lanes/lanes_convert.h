@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * lanes_convert: what conversions of all types share: 8-bit registers, the ranges of integers,
- * lists of integer types, integers to f64 and integral floats to integers.
+ * integers to f64, and floats to integers.
  */
 #ifndef QN_LANES_CONVERT_H
 #define QN_LANES_CONVERT_H
@@ -52,16 +52,6 @@ typedef s64 store_s64;
 #define MOST_u64  UINT64_MAX
 #define MOST_s64  INT64_MAX
 
-/* clang-format off */
-/* A macro for each integer type, as source or destination. */
-#define TO_INTS(X, PAIR, S)                                                                        \
-    PAIR(X, u8, S) PAIR(X, s8, S) PAIR(X, u16, S) PAIR(X, s16, S)                                  \
-    PAIR(X, u32, S) PAIR(X, s32, S) PAIR(X, u64, S) PAIR(X, s64, S)
-#define FROM_INTS(X, PAIR, D)                                                                      \
-    PAIR(X, D, u8) PAIR(X, D, s8) PAIR(X, D, u16) PAIR(X, D, s16)                                  \
-    PAIR(X, D, u32) PAIR(X, D, s32) PAIR(X, D, u64) PAIR(X, D, s64)
-/* clang-format on */
-
 /** A 64-bit magnitude as f64, exact or rounded to odd: of 64 bits, the low 11 become one. */
 static inline f64 odd_u64(u64 x)
 {
@@ -75,14 +65,13 @@ static inline f64 odd_s64(s64 x)
     return x < 0 ? -magnitude : magnitude;
 }
 
-#define WIDEN_u8(x)  (f64)(x)
-#define WIDEN_s8(x)  (f64)(x)
-#define WIDEN_u16(x) (f64)(x)
-#define WIDEN_s16(x) (f64)(x)
-#define WIDEN_u32(x) (f64)(x)
-#define WIDEN_s32(x) (f64)(x)
-#define WIDEN_u64(x) odd_u64(x)
-#define WIDEN_s64(x) odd_s64(x)
+static inline f64 whole_f64(f64 x)
+{
+    return x;
+}
+
+/** An integer as f64, exact or rounded to odd. */
+#define WIDEN(x) _Generic((x), u64 : odd_u64, s64 : odd_s64, default : whole_f64)(x)
 
 /* The first power of two above D's range, exact in both floating types. */
 #define ABOVE_u8  256.0f
@@ -94,20 +83,38 @@ static inline f64 odd_s64(s64 x)
 #define ABOVE_u64 18446744073709551616.0f
 #define ABOVE_s64 9223372036854775808.0f
 
-/** `x` is integral or NaN. */
-#define INTEGRAL(D, x, nan)                                                                        \
+/* An integral x of type S that D can hold. A finite f16 fits into 32 bits, which more CPUs have
+ * vectors for. */
+#define WITHIN_f32(D, x)     (D)(x)
+#define WITHIN_ftz_f32(D, x) (D)(x)
+#define WITHIN_f64(D, x)     (D)(x)
+#define WITHIN_bf16(D, x)    (D)(x)
+#define WITHIN_f16(D, x)     (D)(s32)(x)
+
+/** An integral x of type S, or NaN, as D. */
+#define INTEGRAL(D, S, x, nan)                                                                     \
     ((x) >= ABOVE_##D        ? (D)MOST_##D                                                         \
-     : (x) > (f32)LEAST_##D  ? (D)(x)                                                              \
+     : (x) > (f32)LEAST_##D  ? WITHIN_##S(D, x)                                                    \
      : (x) <= (f32)LEAST_##D ? (D)LEAST_##D                                                        \
                              : (D)(nan))
 
-#define NAN_f32_u8  0
-#define NAN_f32_s8  0
-#define NAN_f32_u16 0
-#define NAN_f32_s16 0
-#define NAN_f32_u32 0
-#define NAN_f32_s32 0
-#define NAN_f32_u64 SIGN64
-#define NAN_f32_s64 SIGN64
+/* clang-format off */
+/** To the integer D from a float that is read as S and named `from`, in four roundings; `nan` is
+ * what NaN gives. f is f where the lane's value is an f32. It saturates anyway, so .sat is another
+ * name. A family, because there would be 320 rows. */
+#define TO_INTEGER(X, D, S, flags, from, f, nan)                                                   \
+    X(cvt_rni_##D##_##S, "cvt.rni" flags "." #D "." from, OP, store_##D, S, none, none,            \
+      INTEGRAL(D, S, rint##f(a), nan))                                                             \
+    X(cvt_rni_##D##_##S, "cvt.rni" flags ".sat." #D "." from, SAME, store_##D, S, none, none, )    \
+    X(cvt_rzi_##D##_##S, "cvt.rzi" flags "." #D "." from, OP, store_##D, S, none, none,            \
+      INTEGRAL(D, S, trunc##f(a), nan))                                                            \
+    X(cvt_rzi_##D##_##S, "cvt.rzi" flags ".sat." #D "." from, SAME, store_##D, S, none, none, )    \
+    X(cvt_rmi_##D##_##S, "cvt.rmi" flags "." #D "." from, OP, store_##D, S, none, none,            \
+      INTEGRAL(D, S, floor##f(a), nan))                                                            \
+    X(cvt_rmi_##D##_##S, "cvt.rmi" flags ".sat." #D "." from, SAME, store_##D, S, none, none, )    \
+    X(cvt_rpi_##D##_##S, "cvt.rpi" flags "." #D "." from, OP, store_##D, S, none, none,            \
+      INTEGRAL(D, S, ceil##f(a), nan))                                                             \
+    X(cvt_rpi_##D##_##S, "cvt.rpi" flags ".sat." #D "." from, SAME, store_##D, S, none, none, )
+/* clang-format on */
 
 #endif /* QN_LANES_CONVERT_H */

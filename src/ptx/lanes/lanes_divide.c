@@ -106,11 +106,12 @@ static inline u64 magnitude64(s64 x)
     X(div_s32, "div.s32", OP, s32, s32, s32, none, divide_s32(a, b))                               \
     X(div_u64, "div.u64", DIVIDE_U64, u64, u64, u64, none, q)                                      \
     X(div_s64, "div.s64", DIVIDE_S64, s64, s64, s64, none, q)                                      \
-    X(rem_u16, "rem.u16", OP, u16, u16, u16, none, b == 0 ? ~0u : a - divide_u16(a, b) * b)                       \
-    X(rem_s16, "rem.s16", OP, u16, s16, s16, none, b == 0 ? -1 : a - divide_s16(a, b) * b)                       \
-    X(rem_u32, "rem.u32", OP, u32, u32, u32, none, b == 0 ? ~0u : a - (u32)divide52(a, b) * b)                    \
-    X(rem_s32, "rem.s32", OP, u32, s32, s32, none, b == 0 ? ~0u : (u32)a - (u32)divide_s32(a, b) * (u32)b)        \
-    X(rem_u64, "rem.u64", DIVIDE_U64, u64, u64, u64, none, b == 0 ? q : a - q * b)                              \
+    X(rem_u16, "rem.u16", OP, u16, u16, u16, none, b == 0 ? ~0u : a - divide_u16(a, b) * b)        \
+    X(rem_s16, "rem.s16", OP, u16, s16, s16, none, b == 0 ? -1 : a - divide_s16(a, b) * b)         \
+    X(rem_u32, "rem.u32", OP, u32, u32, u32, none, b == 0 ? ~0u : a - (u32)divide52(a, b) * b)     \
+    X(rem_s32, "rem.s32", OP, u32, s32, s32, none,                                                 \
+      b == 0 ? ~0u : (u32)a - (u32)divide_s32(a, b) * (u32)b)                                      \
+    X(rem_u64, "rem.u64", DIVIDE_U64, u64, u64, u64, none, b == 0 ? q : a - q * b)                 \
     X(rem_s64, "rem.s64", DIVIDE_S64, s64, s64, s64, none, b == 0 ? q : (u64)a - q * (u64)b)
 /* clang-format on */
 

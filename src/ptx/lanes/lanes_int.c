@@ -123,8 +123,10 @@ static inline u64 carry_add64(u64 a, u64 b, u32 cin, u32 *cout)
     X(id##_64, op ".u64", KIND, u64, u64, u64, c64, e64)                                           \
     X(id##_64, op ".s64", SAME, u64, u64, u64, c64, )
 #define HIGH_CARRIES(X, id, op, KIND, cin)                                                         \
-    X(id##_u32, op ".u32", KIND, u32, u32, u32, u32, carry_add32((u32)((u64)a * b >> 32), c, cin, &cout)) \
-    X(id##_s32, op ".s32", KIND, u32, s32, s32, u32, carry_add32((u32)((s64)a * b >> 32), c, cin, &cout)) \
+    X(id##_u32, op ".u32", KIND, u32, u32, u32, u32,                                               \
+      carry_add32((u32)((u64)a * b >> 32), c, cin, &cout))                                         \
+    X(id##_s32, op ".s32", KIND, u32, s32, s32, u32,                                               \
+      carry_add32((u32)((s64)a * b >> 32), c, cin, &cout))                                         \
     X(id##_u64, op ".u64", KIND, u64, u64, u64, u64, carry_add64(high_u64(a, b), c, cin, &cout))   \
     X(id##_s64, op ".s64", KIND, u64, s64, s64, u64, carry_add64(high_s64(a, b), c, cin, &cout))
 
