@@ -32,6 +32,7 @@
  *     quern/array.h    arrays               typed, strided views of device memory
  *     quern/value.h    values               one argument of a call
  *     quern/kernel.h   kernels              elementwise, reductions, scans: defining and calling
+ *     quern/ask.h      asking kernels       what a kernel is, what a call would give
  *     quern/module.h   modules              CUDA source and images: functions, globals, launches
  *     quern/call.h     calls                arguments packed by their C types (lists.h is its own)
  *     quern/stream.h   streams and events   order and time on the device
@@ -58,6 +59,7 @@
 #define QUERN_H
 
 #include <quern/array.h>
+#include <quern/ask.h>
 #include <quern/cache.h>
 #include <quern/call.h>
 #include <quern/engine.h>

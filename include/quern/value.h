@@ -22,12 +22,14 @@ typedef enum quern_value_kind {
     QUERN_VALUE_SCALAR = 4,  /**< a number of a stated dtype */
     QUERN_VALUE_STRUCT = 5,  /**< bytes by value, for functions of modules alone */
     QUERN_VALUE_POINTER = 6, /**< a device pointer, for functions of modules alone */
+    QUERN_VALUE_LIKE = 7,    /**< a dtype and a shape, for quern_kernel_infer() alone */
 } quern_value_kind;
 
 /** One argument of a call. Borrowed for the call alone. */
 typedef struct quern_value {
     int32_t kind; /**< a quern_value_kind */
-    /** A quern_dtype: of a scalar its own; of a literal bool, int64, float64 or complex128. */
+    /** A quern_dtype: of a scalar and of QUERN_VALUE_LIKE its own; of a literal bool, int64,
+     * float64 or complex128. */
     int32_t dtype;
     union {
         quern_array *array;
@@ -41,6 +43,10 @@ typedef struct quern_value {
             const void *data; /**< host memory, copied by the call */
             uint64_t bytes;
         } block; /**< a structure, or a vector such as float4 */
+        struct {
+            const int64_t *shape; /**< host memory, read by the call */
+            int64_t ndim;
+        } like; /**< an array that there is no memory for */
     } as;
 } quern_value;
 
@@ -116,6 +122,17 @@ static inline quern_value quern_literal_uint(unsigned long long value)
     if (value <= INT64_MAX) {
         v = quern_literal_int((long long)value);
     }
+    return v;
+}
+/** An array of `ndim` extents at `shape` (which must live until the call that takes the value has
+ * returned; NULL where `ndim` is 0) that there is no memory for: quern_kernel_infer() alone takes
+ * it.
+ */
+static inline quern_value quern_value_like(quern_dtype dtype, int ndim, const int64_t *shape)
+{
+    quern_value v = {QUERN_VALUE_LIKE, (int32_t)dtype, {0}};
+    v.as.like.shape = shape;
+    v.as.like.ndim = ndim;
     return v;
 }
 static inline quern_value quern_value_same(quern_value value)

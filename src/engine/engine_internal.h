@@ -148,6 +148,7 @@ struct quern_kernel {
     qn_signature signature;
     const char *name;
     const char *parameter_names[QUERN_MAX_PARAMETERS]; /**< those of the signature, terminated */
+    const char *parameter_types[QUERN_MAX_PARAMETERS]; /**< as written, terminated */
     qn_user_text texts[QN_TEXTS];                      /**< by qn_text_id; "" for none */
     const char **options;
     size_t option_count;
@@ -207,6 +208,7 @@ typedef struct qn_call {
     quern_array *owned[2 * QUERN_MAX_PARAMETERS]; /**< allocated here: outputs, copies of inputs */
     uint32_t owned_count;
     bool dry;      /**< allocate nothing: arrays without memory */
+    bool infers;   /**< dry, and values may be like arrays */
     bool empty;    /**< nothing to do */
     bool overlaps; /**< an input was copied because an output overlaps it */
     bool aliased;
@@ -217,11 +219,18 @@ typedef struct qn_call {
     };
 } qn_call;
 
-/** Check the arguments, bind types, let the kernel's kind plan the walk, and (unless `dry`)
+/** What a call is begun for. */
+typedef enum qn_call_use {
+    QN_TO_LAUNCH,
+    QN_TO_EXPLAIN, /**< without memory for what is missing */
+    QN_TO_INFER,   /**< the same, and arguments may have none either */
+} qn_call_use;
+
+/** Check the arguments, bind types, let the kernel's kind plan the walk, and (to launch it)
  * allocate the missing outputs and copy inputs that an output overlaps. qn_call_end must follow,
  * also after a failure. */
 quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_value *values,
-                           size_t count, const quern_call_options *options, bool dry);
+                           size_t count, const quern_call_options *options, qn_call_use use);
 /** Publish allocated outputs to their `quern_array **`. */
 void qn_call_publish(qn_call *call);
 void qn_call_end(qn_call *call);
@@ -249,6 +258,7 @@ uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count);
 struct qn_parameter_block;
 
 struct qn_kind {
+    quern_kernel_kind number;
     const char *position; /**< what the texts call it: "i" */
     /** Optional: refuse a definition whose signature has been read. */
     quern_status (*check)(const quern_kernel *kernel);

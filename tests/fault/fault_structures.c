@@ -131,6 +131,11 @@ static quern_status use_explain(const void *s)
     return status;
 }
 
+static quern_status use_infer(const void *s)
+{
+    return quern_kernel_infer(NULL, 0, kernel, (quern_value[]){QUERN_VALUES(none)}, 1, s);
+}
+
 /** There is no such file, and nothing to link: options are looked at before that. */
 static quern_status use_module(const void *s)
 {
@@ -175,6 +180,7 @@ static const taken all_taken[] = {
     RESERVED(quern_call_options, use_call, QUERN_CALL_OPTIONS_INIT),
     RESERVED(quern_call_options, use_bind, QUERN_CALL_OPTIONS_INIT),
     RESERVED(quern_call_options, use_explain, QUERN_CALL_OPTIONS_INIT),
+    RESERVED(quern_call_options, use_infer, QUERN_CALL_OPTIONS_INIT),
     RESERVED(quern_launch_options, use_launch, QUERN_LAUNCH_OPTIONS_INIT),
     RESERVED(quern_module_options, use_module, QUERN_MODULE_OPTIONS_INIT),
     RESERVED(quern_module_options, use_link, QUERN_MODULE_OPTIONS_INIT),
@@ -322,6 +328,21 @@ static quern_status fill_function(void *s)
     return quern_function_get_info(s, function);
 }
 
+static quern_status fill_kernel(void *s)
+{
+    return quern_kernel_get_info(s, kernel);
+}
+
+static quern_status fill_parameter(void *s)
+{
+    return quern_kernel_get_parameter(s, kernel, 1);
+}
+
+static quern_status fill_inferred(void *s)
+{
+    return quern_kernel_infer(s, 1, kernel, (quern_value[]){QUERN_VALUES(none)}, 1, NULL);
+}
+
 static const struct {
     const char *type;
     size_t size, alignment;
@@ -332,6 +353,9 @@ static const struct {
     {"quern_compiler_info", sizeof(quern_compiler_info), 4, fill_compiler},
     {"quern_cache_stats", sizeof(quern_cache_stats), 8, fill_stats},
     {"quern_function_info", sizeof(quern_function_info), 8, fill_function},
+    {"quern_kernel_info", sizeof(quern_kernel_info), 8, fill_kernel},
+    {"quern_parameter_info", sizeof(quern_parameter_info), 8, fill_parameter},
+    {"quern_array_info", sizeof(quern_array_info), 8, fill_inferred},
 };
 
 Test(structures, filled_as_far_as_they_reach)
@@ -358,6 +382,24 @@ Test(structures, filled_as_far_as_they_reach)
             REFUSE(all_filled[k].fill(&s), "_INIT, which sets it");
         }
     }
+}
+
+/** The same of inferred outputs. */
+Test(structures, outputs_have_the_callers_stride)
+{
+    struct longer {
+        quern_array_info info;
+        int64_t more;
+    } outputs[2];
+    quern_kernel *two;
+    OK(quern_elementwise(&two, engine, "T x", "T y, float64 z", "y = z = x", NULL));
+    memset(outputs, 0x55, sizeof outputs);
+    outputs[0].info.size = sizeof outputs[0];
+    OK(quern_kernel_infer(&outputs[0].info, 2, two, (quern_value[]){QUERN_VALUES(none)}, 1, NULL));
+    cr_expect_eq(outputs[1].info.dtype, QUERN_FLOAT64);
+    cr_expect_eq(outputs[1].info.size, sizeof outputs[0]);
+    cr_expect_eq(outputs[1].more, 0);
+    quern_kernel_release(two);
 }
 
 /** The size of the first entry is that of all. */

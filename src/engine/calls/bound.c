@@ -117,7 +117,7 @@ quern_status quern_bind(quern_bound **bound, quern_kernel *kernel, const quern_v
         return qn_fail_memory("binding a call");
     }
     qn_call call;
-    quern_status status = qn_call_begin(&call, kernel, values, count, options, false);
+    quern_status status = qn_call_begin(&call, kernel, values, count, options, QN_TO_LAUNCH);
     if (status == QUERN_OK) {
         status = pack(made, &call);
     }
@@ -236,8 +236,8 @@ quern_status quern_bound_set_array(quern_bound *bound, size_t index, quern_array
     QN_TRY(check_layout(index, old, array));
     bound->values[index].as.array = array;
     qn_call call;
-    quern_status status =
-        qn_call_begin(&call, bound->kernel, bound->values, bound->count, &bound->options, false);
+    quern_status status = qn_call_begin(&call, bound->kernel, bound->values, bound->count,
+                                        &bound->options, QN_TO_LAUNCH);
     if (status == QUERN_OK) {
         status = pack(bound, &call);
     }

@@ -76,7 +76,7 @@ quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t
                          const quern_call_options *options)
 {
     qn_call call;
-    quern_status status = qn_call_begin(&call, kernel, values, count, options, false);
+    quern_status status = qn_call_begin(&call, kernel, values, count, options, QN_TO_LAUNCH);
     if (status == QUERN_OK) {
         status = launch(&call);
     }

@@ -141,7 +141,7 @@ quern_status quern_explain(quern_explanation **out, quern_kernel *kernel, const 
     }
     atomic_init(&e->references, 1);
     qn_call call;
-    quern_status status = qn_call_begin(&call, kernel, values, count, options, true);
+    quern_status status = qn_call_begin(&call, kernel, values, count, options, QN_TO_EXPLAIN);
     if (status == QUERN_OK) {
         status = describe(e, &call);
     }

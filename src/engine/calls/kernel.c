@@ -141,6 +141,7 @@ static quern_status define(quern_kernel *kernel, const qn_definition *d)
     QN_TRY(keep(&kernel->name, kernel, qn_str_of(d->name)));
     for (uint32_t p = 0; p < kernel->signature.count; p++) {
         QN_TRY(keep(&kernel->parameter_names[p], kernel, kernel->signature.parameters[p].name));
+        QN_TRY(keep(&kernel->parameter_types[p], kernel, kernel->signature.parameters[p].type));
     }
     for (int t = 0; t < QN_TEXTS; t++) {
         kernel->texts[t].file_name = d->texts[t].file_name;

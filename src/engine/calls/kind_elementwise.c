@@ -147,6 +147,7 @@ static quern_status walk(qn_parameter_block *block, const qn_call *call)
 }
 
 const qn_kind qn_elementwise_kind = {
+    .number = QUERN_KERNEL_ELEMENTWISE,
     .position = "i",
     .plan = plan,
     .form = form,

@@ -124,6 +124,7 @@ static void print(qn_text *out, const qn_call *call)
 }
 
 const qn_kind qn_reduction_kind = {
+    .number = QUERN_KERNEL_REDUCTION,
     .position = "_J",
     .check = check,
     .plan = plan,

@@ -150,6 +150,7 @@ static void print(qn_text *out, const qn_call *call)
 }
 
 const qn_kind qn_scan_kind = {
+    .number = QUERN_KERNEL_SCAN,
     .position = "_J",
     .check = check,
     .plan = plan,

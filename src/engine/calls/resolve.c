@@ -17,6 +17,17 @@ quern_status qn_call_fail(quern_status status, const qn_call *call, uint32_t p, 
                       "'%.*s' (argument %u): %s", (int)q->name.length, q->name.data, p + 1, what);
 }
 
+/** A new array that the call owns; without memory where the call is not launched. */
+static quern_status make_array(quern_array **out, qn_call *call, quern_dtype dtype, int ndim,
+                               const int64_t *shape)
+{
+    quern_engine *engine = call->kernel->engine;
+    QN_TRY(call->dry ? qn_array_without_memory(out, engine, dtype, ndim, shape)
+                     : qn_array_new_on(out, engine, dtype, ndim, shape, call->stream));
+    call->owned[call->owned_count++] = *out;
+    return QUERN_OK;
+}
+
 /* ---- values to arrays and types ------------------------------------------------------------- */
 
 static quern_status take_array(qn_call *call, uint32_t p, quern_array *array)
@@ -34,6 +45,31 @@ static quern_status take_array(qn_call *call, uint32_t p, quern_array *array)
     }
     call->arrays[p] = array;
     return QUERN_OK;
+}
+
+/** An array that there is no memory for. */
+static quern_status take_like(qn_call *call, uint32_t p)
+{
+    const quern_value *v = &call->values[p];
+    if (!call->infers) {
+        return qn_call_fail(QUERN_ERROR_TYPE, call, p,
+                            "a dtype and a shape without memory are for quern_kernel_infer(); a "
+                            "call takes arrays");
+    }
+    if (v->as.like.ndim < 0 || v->as.like.ndim > QUERN_MAX_NDIM ||
+        (v->as.like.ndim > 0 && v->as.like.shape == NULL)) {
+        return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                            v->as.like.shape == NULL ? "the shape is NULL"
+                                                     : "an array has 0 to 32 dimensions");
+    }
+    quern_status status = make_array(&call->arrays[p], call, (quern_dtype)v->dtype,
+                                     (int)v->as.like.ndim, v->as.like.shape);
+    if (status != QUERN_OK) { /* tell whose shape it is */
+        char *said = qn_strdup(quern_last_error()->message);
+        status = qn_call_fail(status, call, p, said != NULL ? said : "no such array");
+        qn_free(said);
+    }
+    return status;
 }
 
 static quern_status take_number(qn_call *call, uint32_t p, qn_argument_type *type)
@@ -88,6 +124,9 @@ static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type
     case QUERN_VALUE_LITERAL:
     case QUERN_VALUE_SCALAR:
         return take_number(call, p, type);
+    case QUERN_VALUE_LIKE:
+        QN_TRY(take_like(call, p));
+        break;
     case QUERN_VALUE_POINTER:
         return qn_call_fail(QUERN_ERROR_TYPE, call, p,
                             "a pointer is for functions of modules; wrap it as an array, which "
@@ -200,17 +239,6 @@ quern_status qn_call_loop(qn_call *call, uint32_t operand_count, const quern_cal
 }
 
 /* ---- outputs and overlap -------------------------------------------------------------------- */
-
-/** A new array that the call owns; when the call is only explained, without memory. */
-static quern_status make_array(quern_array **out, qn_call *call, quern_dtype dtype, int ndim,
-                               const int64_t *shape)
-{
-    quern_engine *engine = call->kernel->engine;
-    QN_TRY(call->dry ? qn_array_without_memory(out, engine, dtype, ndim, shape)
-                     : qn_array_new_on(out, engine, dtype, ndim, shape, call->stream));
-    call->owned[call->owned_count++] = *out;
-    return QUERN_OK;
-}
 
 quern_status qn_call_outputs(qn_call *call, int ndim, const int64_t *shape)
 {
@@ -351,13 +379,14 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
 }
 
 quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_value *values,
-                           size_t count, const quern_call_options *options, bool dry)
+                           size_t count, const quern_call_options *options, qn_call_use use)
 {
     call->kernel = kernel;
     call->owned_count = 0;
     call->aliased = call->overlaps = call->empty = false;
     call->zeroed_bytes = call->scratch_bytes = 0;
-    call->dry = dry;
+    call->dry = use != QN_TO_LAUNCH;
+    call->infers = use == QN_TO_INFER;
     call->values = values;
     QN_TRY(check_options(kernel, options));
     QN_TRY(check_count(kernel, values, count));

@@ -151,6 +151,10 @@ static quern_status take(argument *a, bool any_strides)
         return take_struct(a);
     case QUERN_VALUE_LITERAL:
         return refuse_literal(a);
+    case QUERN_VALUE_LIKE:
+        return fail(
+            QUERN_ERROR_TYPE, a,
+            "a dtype and a shape without memory are for quern_kernel_infer(); pass an array");
     case QUERN_VALUE_OUTPUT:
     case QUERN_VALUE_NONE:
         return fail(QUERN_ERROR_TYPE, a,

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * docs/asking.md: the shape of an output that no machine could hold the input of.
+ */
+#include "document.h"
+
+int main(void)
+{
+    quern_engine *engine = new_engine();
+    quern_kernel *sum;
+    must(quern_reduction(&sum, engine, "T x", "T y", "x", "a + b", "y = a", "0", NULL));
+#include "infer.inc"
+    quern_kernel_release(sum);
+    quern_close(engine);
+    return 0;
+}
