@@ -293,8 +293,8 @@ typedef struct cli_parameters {
     size_t count;
 } cli_parameters;
 
-/* Add the parameters that `signature` declares. It is one that the library has accepted. */
-void cli_parameters_declare(cli_parameters *parameters, const char *signature, bool outputs);
+/* Add the parameters of a kernel. False when the library failed. */
+bool cli_parameters_ask(cli_parameters *parameters, quern_kernel *kernel);
 /* Whether `word` reads INPUT=VALUE, which no code does. */
 bool cli_parameters_is_assignment(const cli_parameters *parameters, const char *word);
 /* Give the NAME=VALUE words to their parameters, and decide what happens to each output. */
@@ -390,10 +390,10 @@ const char *cli_identity(const char *word);
 void cli_job_axes(cli_job *job, const cli_numbers *axes);
 /* Load the arguments that the parameters were given, and do what the options ask for. */
 int cli_job_run(cli_job *job);
-/* Before a snippet is defined: declare its parameters, and see that no word was left out. */
-int cli_job_declare(cli_job *job, const cli_list *words);
-/* The same for a snippet: its parameters are the signature in words 0 and 1, their arguments the
- * words that the command did not need itself, and `size` is that of --size. */
+/* Once a snippet is defined: ask it for its parameters, and see that no word was left out. */
+int cli_job_ask(cli_job *job, const cli_list *words);
+/* The same for a snippet: the arguments of its parameters are the words that the command did not
+ * need itself, and `size` is that of --size. */
 int cli_job_run_snippet(cli_job *job, const cli_list *words, const cli_number *size);
 /* The library's failure; with --show-source also the source that did not compile. CLI_FAILURE. */
 int cli_job_fail(const cli_job *job);

@@ -41,7 +41,6 @@ static const char examples[] =
 static int define(cli_job *job, const void *context, const cli_list *words)
 {
     const elementwise_options *options = context;
-    CLI_TRY(cli_job_declare(job, words));
     quern_kernel_options kernel = QUERN_KERNEL_OPTIONS_INIT;
     kernel.name = options->name;
     kernel.preamble = options->preamble;
@@ -54,6 +53,7 @@ static int define(cli_job *job, const void *context, const cli_list *words)
     if (quern_elementwise(&job->kernel, job->engine, in, out, operation, &kernel) != QUERN_OK) {
         return cli_fail_library(NULL);
     }
+    CLI_TRY(cli_job_ask(job, words));
     job->call.block_size = (uint32_t)options->block_size.value;
     return cli_job_run_snippet(job, words, &options->size);
 }

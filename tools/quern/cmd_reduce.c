@@ -52,7 +52,6 @@ static const char examples[] =
 static int define(cli_job *job, const void *context, const cli_list *words)
 {
     const reduce_options *options = context;
-    CLI_TRY(cli_job_declare(job, words));
     quern_reduction_options kernel = QUERN_REDUCTION_OPTIONS_INIT;
     kernel.ordered = (uint32_t)options->ordered;
     kernel.name = options->name;
@@ -65,6 +64,7 @@ static int define(cli_job *job, const void *context, const cli_list *words)
                         &kernel) != QUERN_OK) {
         return cli_fail_library(NULL);
     }
+    CLI_TRY(cli_job_ask(job, words));
     job->call.keepdims = (uint32_t)options->keepdims;
     cli_job_axes(job, &options->axis);
     return cli_job_run_snippet(job, words, &options->size);

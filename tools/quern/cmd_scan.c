@@ -51,7 +51,6 @@ static const char examples[] =
 static int define(cli_job *job, const void *context, const cli_list *words)
 {
     const scan_options *options = context;
-    CLI_TRY(cli_job_declare(job, words));
     quern_scan_options kernel = QUERN_SCAN_OPTIONS_INIT;
     kernel.exclusive = (uint32_t)options->exclusive;
     kernel.name = options->name;
@@ -64,6 +63,7 @@ static int define(cli_job *job, const void *context, const cli_list *words)
                    &kernel) != QUERN_OK) {
         return cli_fail_library(NULL);
     }
+    CLI_TRY(cli_job_ask(job, words));
     cli_job_axes(job, &options->axis);
     return cli_job_run_snippet(job, words, &options->size);
 }

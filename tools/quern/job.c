@@ -231,11 +231,12 @@ int cli_job_run(cli_job *job)
     return shows && !job->options.time.given ? CLI_OK : compute(job, values);
 }
 
-int cli_job_declare(cli_job *job, const cli_list *words)
+int cli_job_ask(cli_job *job, const cli_list *words)
 {
     const cli_command *command = job->command;
-    cli_parameters_declare(&job->parameters, words->items[0], false);
-    cli_parameters_declare(&job->parameters, words->items[1], true);
+    if (!cli_parameters_ask(&job->parameters, job->kernel)) {
+        return cli_fail_library(NULL);
+    }
     for (size_t k = 2; k < command->word_count; k++) {
         /* with a word left out, an argument stands in its place */
         if (cli_parameters_is_assignment(&job->parameters, words->items[k])) {

@@ -1,56 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parameters of a kernel and the user's arguments for them. In: a signature that the library
- * has accepted, and NAME=VALUE words; or, for a raw kernel, VALUE words alone. Out: for each
- * parameter its value taken apart, and for each output whether it is allocated, saved, printed. No
- * file is opened and no device touched.
+ * The parameters of a kernel and the user's arguments for them. In: a kernel, which is asked for
+ * them, and NAME=VALUE words; or, for a raw kernel, VALUE words alone. Out: for each parameter its
+ * value taken apart, and for each output whether it is allocated, saved, printed. No file is opened
+ * and no device touched.
  */
 #include "files.h"
 
-#include <ctype.h>
 #include <string.h>
 
-/* One part of a signature: qualifiers, words of the type, name. */
-static void declare(cli_parameter *parameter, const char *part, size_t length)
+bool cli_parameters_ask(cli_parameters *parameters, quern_kernel *kernel)
 {
-    char *type = cli_alloc(length + 2);
-    const char *last = "";
-    for (const char *p = part, *end = part + length; p < end;) {
-        const char *from = p;
-        while (p < end && !isspace((unsigned char)*p)) {
-            p++;
-        }
-        if (p == from) {
-            p++;
-            continue;
-        }
-        bool is_raw = strcmp(last, "raw") == 0;
-        parameter->raw |= is_raw;
-        if (*last && !is_raw && strcmp(last, "const") != 0) {
-            strcat(strcat(type, *type ? " " : ""), last);
-        }
-        last = cli_strndup(from, (size_t)(p - from));
+    quern_parameter_info info = QUERN_PARAMETER_INFO_INIT;
+    quern_kernel_info whole = QUERN_KERNEL_INFO_INIT;
+    if (quern_kernel_get_info(&whole, kernel) != QUERN_OK) {
+        return false;
     }
-    parameter->name = last;
-    parameter->lead = cli_sprintf("%s=", last);
-    parameter->dtype = quern_dtype_from_name(type);
-}
-
-void cli_parameters_declare(cli_parameters *parameters, const char *signature, bool outputs)
-{
-    if (signature[strspn(signature, " \t\r\n")] == 0) {
-        return;
-    }
-    for (const char *p = signature; parameters->count < QUERN_MAX_PARAMETERS; p++) {
-        size_t length = strcspn(p, ",");
+    for (size_t k = 0; k < whole.parameter_count; k++) {
+        if (quern_kernel_get_parameter(&info, kernel, k) != QUERN_OK) {
+            return false;
+        }
         cli_parameter *parameter = &parameters->items[parameters->count++];
-        parameter->output = outputs;
-        declare(parameter, p, length);
-        p += length;
-        if (!*p) {
-            return;
-        }
+        parameter->name = info.name;
+        parameter->lead = cli_sprintf("%s=", info.name);
+        parameter->dtype = (quern_dtype)info.dtype;
+        parameter->raw = info.is_raw;
+        parameter->output = info.is_output;
     }
+    return true;
 }
 
 static int unknown_parameter(const cli_parameters *parameters, const char *command,
