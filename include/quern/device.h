@@ -129,6 +129,9 @@ typedef struct quern_device_methods {
     quern_status (*synchronize)(quern_device *device);
     /** Optional: stop the launches that run at this moment soon. Safe in a signal handler. */
     void (*interrupt)(quern_device *device);
+    /** Optional: the driver's own handles of what module_load and function_get gave. */
+    void *(*module_handle)(quern_device *device, void *module);
+    void *(*function_handle)(quern_device *device, void *function);
 } quern_device_methods;
 
 /** Nothing but size and version: every slot still to be set. */
@@ -136,7 +139,8 @@ typedef struct quern_device_methods {
     {                                                                                              \
         sizeof(quern_device_methods), QUERN_DEVICE_VERSION, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
-            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL     \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
+            NULL, NULL                                                                             \
     }
 
 /** Open an engine on a device of one's own. `options->device` is given to `open` as its argument.

@@ -120,6 +120,22 @@ QUERN_API quern_function *quern_function_retain(quern_function *function);
 /** One reference less; the last one lets the module go. Accepts NULL. Thread-safe. */
 QUERN_API void quern_function_release(quern_function *function);
 
+/** The names of a module's functions: *count tells how many there are, and up to `capacity` of them
+ * are put into `names` (NULL where `capacity` is 0). Each is one that quern_module_function()
+ * takes: the name expression that asked for it, else the image's own, mangled where it is not
+ * extern "C". The names are borrowed for the module's life, their order is the image's.
+ * Thread-safe. Errors: QUERN_ERROR_INVALID_ARGUMENT; QUERN_ERROR_NOT_SUPPORTED where the driver
+ * does not say. */
+QUERN_API quern_status quern_module_function_names(size_t *count, const char **names,
+                                                   size_t capacity, quern_module *module);
+/** What a function was asked for by; "" for what is not a function. Borrowed. */
+QUERN_API const char *quern_function_name(const quern_function *function);
+
+/** The driver's own handles, for its other functions: a CUmodule, and a CUfunction. NULL on the
+ * software device, which has none. They live as long as the module. */
+QUERN_API void *quern_module_handle(const quern_module *module);
+QUERN_API void *quern_function_handle(const quern_function *function);
+
 /** A `__device__` or `__constant__` variable of a module as an array, which keeps the module alive.
  * `shape` NULL (with `ndim` 0): one dimension, all of the variable. Its bytes must not be more than
  * the variable's. Names as for functions.

@@ -200,4 +200,6 @@ const quern_device_methods qn_cuda_device = {
     .stream_wait_event = qn_cuda_stream_wait_event,
     .event_elapsed = qn_cuda_event_elapsed,
     .synchronize = qn_cuda_synchronize,
+    .module_handle = qn_cuda_module_handle,
+    .function_handle = qn_cuda_function_handle,
 };

@@ -145,6 +145,8 @@ quern_status qn_cuda_module_global(quern_device *device, void **pointer, uint64_
                                    void *module, const char *name);
 quern_status qn_cuda_module_globals(quern_device *device, void *module, size_t *count,
                                     const char **names, size_t capacity);
+void *qn_cuda_module_handle(quern_device *device, void *module);
+void *qn_cuda_function_handle(quern_device *device, void *function);
 quern_status qn_cuda_function_info(quern_device *device, void *function, quern_function_info *info);
 quern_status qn_cuda_function_parameter(quern_device *device, void *function, size_t index,
                                         uint64_t *offset, uint64_t *bytes);

@@ -207,3 +207,10 @@ quern_status qn_cuda_function_set(quern_device *quern, void *function,
     return result == CU_SUCCESS ? QUERN_OK
                                 : qn_cuda_fail(result, "changing a property of a kernel");
 }
+
+/** A function of the device is the driver's already. */
+void *qn_cuda_function_handle(quern_device *quern, void *function)
+{
+    (void)quern;
+    return function;
+}

@@ -115,3 +115,9 @@ void qn_cuda_module_free(quern_device *quern, void *handle)
         qn_free(module);
     }
 }
+
+void *qn_cuda_module_handle(quern_device *quern, void *handle)
+{
+    (void)quern;
+    return ((cuda_module *)handle)->handle;
+}

@@ -90,6 +90,35 @@ void quern_function_release(quern_function *function)
     }
 }
 
+/* ---- the driver's own ----------------------------------------------------------------------- */
+
+const char *quern_function_name(const quern_function *function)
+{
+    return qn_object_is(function, QN_OBJECT_FUNCTION) ? function->name : "";
+}
+
+void *quern_module_handle(const quern_module *module)
+{
+    if (!qn_object_is(module, QN_OBJECT_MODULE)) {
+        return NULL;
+    }
+    const quern_device_methods *methods = module->engine->methods;
+    return methods->module_handle != NULL
+               ? methods->module_handle(module->engine->device, module->loaded->handle)
+               : NULL;
+}
+
+void *quern_function_handle(const quern_function *function)
+{
+    if (!qn_object_is(function, QN_OBJECT_FUNCTION)) {
+        return NULL;
+    }
+    const quern_engine *engine = function->module->engine;
+    return engine->methods->function_handle != NULL
+               ? engine->methods->function_handle(engine->device, function->handle)
+               : NULL;
+}
+
 /* ---- facts ---------------------------------------------------------------------------------- */
 
 quern_status quern_function_get_info(quern_function_info *info, quern_function *function)

@@ -83,3 +83,40 @@ quern_status qn_module_find(quern_module *module, const char *what, const char *
     return status == QUERN_ERROR_NAME ? find_among_all(&names, module, name, get, context, list)
                                       : status;
 }
+
+/** The name expression that asked for `own`, else `own`. */
+static const char *public_name(const quern_module *module, const char *own)
+{
+    size_t count = QN_MIN(module->expression_count, module->loaded->lowered_count);
+    for (size_t k = 0; k < count; k++) {
+        if (strcmp(module->loaded->lowered[k], own) == 0) {
+            return module->expressions[k];
+        }
+    }
+    return own;
+}
+
+quern_status quern_module_function_names(size_t *count, const char **names, size_t capacity,
+                                         quern_module *module)
+{
+    qn_error_reset();
+    QN_CHECK_NOT_NULL(count);
+    *count = 0;
+    QN_CHECK_OBJECT(module, QN_OBJECT_MODULE);
+    if (capacity > 0) {
+        QN_CHECK_NOT_NULL(names);
+    }
+    quern_engine *engine = module->engine;
+    size_t there = SIZE_MAX;
+    QN_TRY(engine->methods->module_functions(engine->device, module->loaded->handle, &there, names,
+                                             capacity));
+    if (there == SIZE_MAX) {
+        return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
+                       "this driver does not tell the names of a module's functions");
+    }
+    for (size_t k = 0; k < there && k < capacity; k++) {
+        names[k] = public_name(module, names[k]);
+    }
+    *count = there;
+    return QUERN_OK;
+}

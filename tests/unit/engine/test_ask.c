@@ -284,3 +284,62 @@ Test(ask_and_call, agree)
     quern_array_release(turned);
     quern_array_release(y);
 }
+
+/* ---- modules -------------------------------------------------------------------------------- */
+
+Test(ask, functions_of_a_module)
+{
+    static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+                              ".visible .entry one() { ret; }\n"
+                              ".visible .entry _Z3twoi(.param .u32 n) { ret; }\n";
+    const char *names[4] = {NULL, NULL, "kept", NULL};
+    size_t count = 9;
+    quern_module *module;
+    quern_function *f;
+    OK(quern_module_load(&module, engine, ptx, sizeof ptx - 1));
+    OK(quern_module_function_names(&count, NULL, 0, module));
+    cr_expect_eq(count, 2);
+    OK(quern_module_function_names(&count, names, 4, module));
+    cr_expect_eq(count, 2);
+    cr_expect_str_eq(names[0], "one");
+    cr_expect_str_eq(names[1], "_Z3twoi");
+    cr_expect_str_eq(names[2], "kept");
+    for (size_t k = 0; k < count; k++) {
+        OK(quern_module_function(&f, module, names[k]));
+        cr_expect_str_eq(quern_function_name(f), names[k]);
+        cr_expect_null(quern_function_handle(f));
+        quern_function_release(f);
+    }
+    cr_expect_null(quern_module_handle(module));
+    cr_expect_null(quern_module_handle(NULL));
+    cr_expect_null(quern_function_handle(NULL));
+    cr_expect_str_eq(quern_function_name(NULL), "");
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_module_function_names(NULL, names, 4, module));
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_module_function_names(&count, NULL, 4, module));
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_module_function_names(&count, names, 4, NULL));
+    cr_expect_eq(count, 0);
+    quern_module_release(module);
+}
+
+Test(ask_and_call, functions_by_their_expressions)
+{
+    static const char source[] = "template <typename T> __global__ void twice(T *x) { *x *= 2; }\n"
+                                 "extern \"C\" __global__ void none() {}\n";
+    quern_module_options options = QUERN_MODULE_OPTIONS_INIT;
+    options.expressions = (const char *[]){"twice<float>", "twice<int>"};
+    options.expression_count = 2;
+    quern_module *module;
+    OK(quern_module_new(&module, engine, source, &options));
+    const char *names[3];
+    size_t count;
+    unsigned seen = 0;
+    OK(quern_module_function_names(&count, names, 3, module));
+    cr_expect_eq(count, 3);
+    for (size_t k = 0; k < 3; k++) {
+        seen |= strcmp(names[k], "twice<float>") == 0 ? 1u : 0;
+        seen |= strcmp(names[k], "twice<int>") == 0 ? 2u : 0;
+        seen |= strcmp(names[k], "none") == 0 ? 4u : 0;
+    }
+    cr_expect_eq(seen, 7u);
+    quern_module_release(module);
+}
