@@ -172,6 +172,8 @@ struct quern_kernel {
     _Atomic(qn_specialization *) specializations;
 };
 
+/** Refuse a list of more entries than any program has: a count that was never set. */
+quern_status qn_check_list(const char *what, size_t count);
 /** Check the two lists of parameters of a definition. */
 quern_status qn_check_signature(const char *function, const char *in, const char *out);
 /** Find an output that the kernel surely never assigns (outputs.c), */

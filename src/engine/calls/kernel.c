@@ -36,6 +36,8 @@ bool qn_kernel_includes(const quern_kernel *kernel)
 
 /* ---- what the texts do ---------------------------------------------------------------------- */
 
+#define MOST_LISTED 65536 /**< options, headers, expressions, pieces */
+
 static uint32_t count_used(const quern_kernel *kernel, const char *const *names)
 {
     uint32_t count = 0;
@@ -118,8 +120,18 @@ static quern_status keep(const char **out, quern_kernel *kernel, qn_str text)
     return *out != NULL ? QUERN_OK : qn_fail_memory("defining a kernel");
 }
 
+quern_status qn_check_list(const char *what, size_t count)
+{
+    if (count > MOST_LISTED) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "%s is %zu, more than the %d that there may be", what, count, MOST_LISTED);
+    }
+    return QUERN_OK;
+}
+
 static quern_status keep_options(quern_kernel *kernel, const qn_definition *d)
 {
+    QN_TRY(qn_check_list("option_count", d->option_count));
     kernel->options = qn_arena_alloc(&kernel->arena, (d->option_count + 1) * sizeof(char *));
     if (kernel->options == NULL) {
         return qn_fail_memory("defining a kernel");

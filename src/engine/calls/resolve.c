@@ -368,6 +368,11 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "axes is NULL, but axis_count is %zu",
                        o->axis_count);
     }
+    if (o->axis_count > QUERN_MAX_NDIM) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "axis_count is %zu, and an array has at most %d axes", o->axis_count,
+                       QUERN_MAX_NDIM);
+    }
     if (o->stream != NULL && !qn_object_is(o->stream, QN_OBJECT_STREAM)) {
         return qn_object_refuse("quern_call_options", "stream", o->stream, QN_OBJECT_STREAM);
     }

@@ -163,9 +163,11 @@ static quern_status check_inputs(const quern_link_input *inputs, size_t count,
     if (inputs == NULL || count == 0) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "there is nothing to link");
     }
+    QN_TRY(qn_check_list("count", count));
     for (size_t k = 0; k < count; k++) {
         const quern_link_input *input = &inputs[k];
         sources += input->source != NULL;
+        QN_TRY(qn_check_bytes(input->image_bytes));
         if ((input->source != NULL) == (input->image != NULL)) {
             return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                            "input %zu (%s) has %s; it must be one of them", k, name_of(input),

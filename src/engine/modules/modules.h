@@ -98,6 +98,8 @@ typedef quern_status (*qn_name_getter)(void *context, quern_module *module, cons
 quern_status qn_module_find(quern_module *module, const char *what, const char *name,
                             qn_name_getter get, void *context, qn_name_lister list);
 
+/** Refuse a size that nothing in memory has. */
+quern_status qn_check_bytes(uint64_t bytes);
 /** Take a user's options, and check what they point to. */
 quern_status qn_module_options_take(quern_module_options *out, const quern_module_options *options);
 /** A module that is still to be loaded; and publish it once it is, or drop it. */

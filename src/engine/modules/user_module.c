@@ -24,6 +24,9 @@ static quern_status check_strings(const char *what, const char *const *strings, 
 quern_status qn_module_options_take(quern_module_options *o, const quern_module_options *options)
 {
     QN_TRY(qn_prefix_take(o, QN_PREFIX_RESERVED(quern_module_options), options));
+    QN_TRY(qn_check_list("option_count", o->option_count));
+    QN_TRY(qn_check_list("expression_count", o->expression_count));
+    QN_TRY(qn_check_list("header_count", o->header_count));
     QN_TRY(check_strings("compiler option", o->options, o->option_count));
     QN_TRY(check_strings("name expression", o->expressions, o->expression_count));
     for (size_t k = 0; k < o->header_count; k++) {
@@ -170,6 +173,15 @@ static quern_status new_from_image(quern_module **out, quern_engine *engine, con
     return qn_user_module_end(out, module, qn_module_load(&module->loaded, engine, image));
 }
 
+quern_status qn_check_bytes(uint64_t bytes)
+{
+    if (bytes > PTRDIFF_MAX) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "an image cannot have %llu bytes",
+                       (unsigned long long)bytes);
+    }
+    return QUERN_OK;
+}
+
 quern_status quern_module_load(quern_module **out, quern_engine *engine, const void *image,
                                size_t bytes)
 {
@@ -177,6 +189,7 @@ quern_status quern_module_load(quern_module **out, quern_engine *engine, const v
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_CHECK_NOT_NULL(image);
+    QN_TRY(qn_check_bytes(bytes));
     qn_image given = {.data = (char *)image, .size = bytes};
     if (!qn_image_sniff(&given.kind, image, bytes)) {
         return qn_fail(QUERN_ERROR_IMAGE,

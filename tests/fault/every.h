@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What every function of the headers is called with: for each type of a parameter a good argument,
+ * and bad ones, as macros that the generated list names.
+ *
+ *     GOOD_type, BADS_type, BAD_type(k)   a good argument, how many bad ones there are, and each
+ *     GOOD_function_parameter             a good one where that of the type is none
+ *     ANY_function_parameter              the bad ones that are right here, a bit for each
+ */
+#ifndef EVERY_H
+#define EVERY_H
+
+#include <limits.h>
+#include <quern/device.h>
+
+/* ---- what there is, made by fault_every.c
+ * --------------------------------------------------------- */
+
+extern quern_engine *engine;
+extern quern_array *x, *none, *another_none; /* int32: of 2 x 3 elements; of none */
+extern quern_kernel *kernel;                 /* "T x, int32 s" -> "T z" */
+extern quern_bound *bound;
+extern quern_module *module;
+extern quern_function *function; /* of one parameter, an address */
+extern quern_stream *stream, *others_stream;
+extern quern_event *event, *others_event;
+extern quern_array *others_array, *others_none;
+extern quern_explanation *explanation;
+extern char path[];
+
+extern quern_engine *made_engine;
+extern quern_array *made_array;
+extern quern_kernel *made_kernel;
+extern quern_bound *made_bound;
+extern quern_module *made_module;
+extern quern_function *made_function;
+extern quern_stream *made_stream;
+extern quern_event *made_event;
+extern quern_explanation *made_explanation;
+
+extern const char ptx[];
+extern const int64_t shape[2];
+extern int32_t host[6];
+extern quern_value good_values[3], good_arguments[1];
+extern quern_device_methods methods; /* of the software device */
+extern struct every_dead {
+    uint32_t word;
+} dead;
+
+quern_engine *opened(void);
+const quern_value *bad_values(int k);
+const quern_options *bad_options(int k);
+const quern_call_options *bad_call(int k);
+const quern_launch_options *bad_launch(int k);
+const quern_kernel_options *bad_kernel(int k);
+const quern_reduction_options *bad_reduction(int k);
+const quern_scan_options *bad_scan(int k);
+const quern_module_options *bad_module(int k);
+int visit(void *context, const quern_cache_entry *entry);
+void released(void *context);
+
+/* ---- objects: NULL, of another kind, freed, of another engine ---------------------------------
+ */
+
+#define OTHERS 8
+#define BAD_OBJECT(type, k, other, wrong)                                                          \
+    ((k) == 0   ? NULL                                                                             \
+     : (k) == 1 ? (type *)(void *)(wrong)                                                          \
+     : (k) == 2 ? (type *)(void *)&dead                                                            \
+                : (other))
+
+#define GOOD_quern_engine_p           engine
+#define BADS_quern_engine_p           3
+#define BAD_quern_engine_p(k)         BAD_OBJECT(quern_engine, k, NULL, x)
+#define GOOD_quern_array_p            x
+#define BADS_quern_array_p            4
+#define BAD_quern_array_p(k)          BAD_OBJECT(quern_array, k, others_array, engine)
+#define GOOD_const_quern_array_p      x
+#define BADS_const_quern_array_p      4
+#define BAD_const_quern_array_p(k)    BAD_quern_array_p(k)
+#define GOOD_quern_kernel_p           kernel
+#define BADS_quern_kernel_p           3
+#define BAD_quern_kernel_p(k)         BAD_OBJECT(quern_kernel, k, NULL, x)
+#define GOOD_quern_bound_p            bound
+#define BADS_quern_bound_p            3
+#define BAD_quern_bound_p(k)          BAD_OBJECT(quern_bound, k, NULL, x)
+#define GOOD_quern_module_p           module
+#define BADS_quern_module_p           3
+#define BAD_quern_module_p(k)         BAD_OBJECT(quern_module, k, NULL, x)
+#define GOOD_const_quern_module_p     module
+#define BADS_const_quern_module_p     3
+#define BAD_const_quern_module_p(k)   BAD_quern_module_p(k)
+#define GOOD_quern_function_p         function
+#define BADS_quern_function_p         3
+#define BAD_quern_function_p(k)       BAD_OBJECT(quern_function, k, NULL, x)
+#define GOOD_const_quern_function_p   function
+#define BADS_const_quern_function_p   3
+#define BAD_const_quern_function_p(k) BAD_quern_function_p(k)
+#define GOOD_quern_stream_p           stream
+#define BADS_quern_stream_p           4
+#define BAD_quern_stream_p(k)         BAD_OBJECT(quern_stream, k, others_stream, x)
+#define GOOD_const_quern_stream_p     stream
+#define BADS_const_quern_stream_p     4
+#define BAD_const_quern_stream_p(k)   BAD_quern_stream_p(k)
+#define GOOD_quern_event_p            event
+#define BADS_quern_event_p            4
+#define BAD_quern_event_p(k)          BAD_OBJECT(quern_event, k, others_event, x)
+#define GOOD_quern_explanation_p      explanation
+#define BADS_quern_explanation_p      1
+#define BAD_quern_explanation_p(k)    NULL
+
+/* ---- outputs: NULL -------------------------------------------------------------------------- */
+
+#define GOOD_quern_engine_pp   (quern_close(made_engine), made_engine = NULL, &made_engine)
+#define BADS_quern_engine_pp   1
+#define BAD_quern_engine_pp(k) NULL
+#define GOOD_quern_array_pp    (quern_array_release(made_array), made_array = NULL, &made_array)
+#define BADS_quern_array_pp    1
+#define BAD_quern_array_pp(k)  NULL
+#define GOOD_quern_kernel_pp   (quern_kernel_release(made_kernel), made_kernel = NULL, &made_kernel)
+#define BADS_quern_kernel_pp   1
+#define BAD_quern_kernel_pp(k) NULL
+#define GOOD_quern_bound_pp    (quern_bound_release(made_bound), made_bound = NULL, &made_bound)
+#define BADS_quern_bound_pp    1
+#define BAD_quern_bound_pp(k)  NULL
+#define GOOD_quern_module_pp   (quern_module_release(made_module), made_module = NULL, &made_module)
+#define BADS_quern_module_pp   1
+#define BAD_quern_module_pp(k) NULL
+#define GOOD_quern_function_pp                                                                     \
+    (quern_function_release(made_function), made_function = NULL, &made_function)
+#define BADS_quern_function_pp   1
+#define BAD_quern_function_pp(k) NULL
+#define GOOD_quern_stream_pp     (quern_stream_release(made_stream), made_stream = NULL, &made_stream)
+#define BADS_quern_stream_pp     1
+#define BAD_quern_stream_pp(k)   NULL
+#define GOOD_quern_event_pp      (quern_event_release(made_event), made_event = NULL, &made_event)
+#define BADS_quern_event_pp      1
+#define BAD_quern_event_pp(k)    NULL
+#define GOOD_quern_explanation_pp                                                                  \
+    (quern_explanation_release(made_explanation), made_explanation = NULL, &made_explanation)
+#define BADS_quern_explanation_pp   1
+#define BAD_quern_explanation_pp(k) NULL
+#define GOOD_const_char_pp          (&(const char *){NULL})
+#define BADS_const_char_pp          1
+#define BAD_const_char_pp(k)        NULL
+#define GOOD_double_p               (&(double){0})
+#define BADS_double_p               1
+#define BAD_double_p(k)             NULL
+#define GOOD_size_t_p               (&(size_t){0})
+#define BADS_size_t_p               1
+#define BAD_size_t_p(k)             NULL
+#define GOOD_uint32_t_p             (&(uint32_t){0})
+#define BADS_uint32_t_p             1
+#define BAD_uint32_t_p(k)           NULL
+#define GOOD_uint64_t_p             (&(uint64_t){0})
+#define BADS_uint64_t_p             1
+#define BAD_uint64_t_p(k)           NULL
+/* ... and structures: of a size that cannot be */
+#define FILLED(type, k)               ((k) == 0 ? NULL : &(type){.size = (k) == 1 ? 0 : UINT32_MAX})
+#define GOOD_quern_array_info_p       (&(quern_array_info)QUERN_ARRAY_INFO_INIT)
+#define BADS_quern_array_info_p       3
+#define BAD_quern_array_info_p(k)     FILLED(quern_array_info, k)
+#define GOOD_quern_cache_stats_p      (&(quern_cache_stats)QUERN_CACHE_STATS_INIT)
+#define BADS_quern_cache_stats_p      3
+#define BAD_quern_cache_stats_p(k)    FILLED(quern_cache_stats, k)
+#define GOOD_quern_compiler_info_p    (&(quern_compiler_info)QUERN_COMPILER_INFO_INIT)
+#define BADS_quern_compiler_info_p    3
+#define BAD_quern_compiler_info_p(k)  FILLED(quern_compiler_info, k)
+#define GOOD_quern_device_info_p      (&(quern_device_info)QUERN_DEVICE_INFO_INIT)
+#define BADS_quern_device_info_p      3
+#define BAD_quern_device_info_p(k)    FILLED(quern_device_info, k)
+#define GOOD_quern_function_info_p    (&(quern_function_info)QUERN_FUNCTION_INFO_INIT)
+#define BADS_quern_function_info_p    3
+#define BAD_quern_function_info_p(k)  FILLED(quern_function_info, k)
+#define GOOD_quern_kernel_info_p      (&(quern_kernel_info)QUERN_KERNEL_INFO_INIT)
+#define BADS_quern_kernel_info_p      3
+#define BAD_quern_kernel_info_p(k)    FILLED(quern_kernel_info, k)
+#define GOOD_quern_parameter_info_p   (&(quern_parameter_info)QUERN_PARAMETER_INFO_INIT)
+#define BADS_quern_parameter_info_p   3
+#define BAD_quern_parameter_info_p(k) FILLED(quern_parameter_info, k)
+
+/* ---- numbers: out of range ------------------------------------------------------------------ */
+
+#define GOOD_int                       1
+#define BADS_int                       3
+#define BAD_int(k)                     ((k) == 0 ? -1 : (k) == 1 ? QUERN_MAX_NDIM + 1 : INT_MAX)
+#define GOOD_int32_t                   50
+#define BADS_int32_t                   2
+#define BAD_int32_t(k)                 ((k) == 0 ? INT32_MIN : INT32_MAX)
+#define GOOD_size_t                    1
+#define BADS_size_t                    2
+#define BAD_size_t(k)                  ((k) == 0 ? SIZE_MAX : SIZE_MAX / 2 + 1)
+#define GOOD_uint32_t                  32
+#define BADS_uint32_t                  1
+#define BAD_uint32_t(k)                UINT32_MAX
+#define GOOD_quern_dtype               QUERN_INT32
+#define BADS_quern_dtype               3
+#define BAD_quern_dtype(k)             ((quern_dtype)((k) == 0 ? 0 : (k) == 1 ? 99 : -1))
+#define GOOD_quern_status              QUERN_OK
+#define BADS_quern_status              1
+#define BAD_quern_status(k)            ((quern_status)12345)
+#define GOOD_quern_function_property   QUERN_FUNCTION_SHARED_CARVEOUT
+#define BADS_quern_function_property   2
+#define BAD_quern_function_property(k) ((quern_function_property)((k) == 0 ? 0 : 99))
+
+/* ---- what is read: NULL, and what cannot be ---------------------------------------------------
+ */
+
+#define GOOD_const_char_p               "T x"
+#define BADS_const_char_p               1
+#define BAD_const_char_p(k)             NULL
+#define GOOD_const_int64_t_p            shape
+#define BADS_const_int64_t_p            2
+#define BAD_const_int64_t_p(k)          ((k) == 0 ? NULL : (const int64_t[]){-5, INT64_MAX})
+#define GOOD_const_int_p                ((const int[]){1, 0})
+#define BADS_const_int_p                2
+#define BAD_const_int_p(k)              ((k) == 0 ? NULL : (const int[]){7, 0})
+#define GOOD_const_void_p               host
+#define BADS_const_void_p               1
+#define BAD_const_void_p(k)             NULL
+#define GOOD_void_p                     host
+#define BADS_void_p                     1
+#define BAD_void_p(k)                   NULL
+#define GOOD_const_quern_slice_p        (&(const quern_slice)QUERN_SLICE_ALL)
+#define BADS_const_quern_slice_p        2
+#define BAD_const_quern_slice_p(k)      ((k) == 0 ? NULL : &(const quern_slice){QUERN_SLICE_NONE, 0, 0})
+#define GOOD_const_quern_value_p        good_values
+#define BADS_const_quern_value_p        5
+#define BAD_const_quern_value_p(k)      bad_values(k)
+#define GOOD_quern_value                quern_literal_int(3)
+#define BADS_quern_value                2
+#define BAD_quern_value(k)              ((k) == 0 ? (quern_value){99, 0, {0}} : quern_value_array(x))
+#define GOOD_const_quern_link_input_p   (&(const quern_link_input){"a", "", NULL, 0})
+#define BADS_const_quern_link_input_p   2
+#define BAD_const_quern_link_input_p(k) ((k) == 0 ? NULL : &(const quern_link_input){0})
+#define GOOD_const_quern_options_p                                                                 \
+    (&(const quern_options){.size = sizeof(quern_options), .device = "soft"})
+#define BADS_const_quern_options_p             3
+#define BAD_const_quern_options_p(k)           bad_options(k)
+#define GOOD_const_quern_call_options_p        NULL
+#define BADS_const_quern_call_options_p        4
+#define BAD_const_quern_call_options_p(k)      bad_call(k)
+#define GOOD_const_quern_launch_options_p      NULL
+#define BADS_const_quern_launch_options_p      3
+#define BAD_const_quern_launch_options_p(k)    bad_launch(k)
+#define GOOD_const_quern_kernel_options_p      NULL
+#define BADS_const_quern_kernel_options_p      3
+#define BAD_const_quern_kernel_options_p(k)    bad_kernel(k)
+#define GOOD_const_quern_reduction_options_p   NULL
+#define BADS_const_quern_reduction_options_p   3
+#define BAD_const_quern_reduction_options_p(k) bad_reduction(k)
+#define GOOD_const_quern_scan_options_p        NULL
+#define BADS_const_quern_scan_options_p        3
+#define BAD_const_quern_scan_options_p(k)      bad_scan(k)
+#define GOOD_const_quern_module_options_p      NULL
+#define BADS_const_quern_module_options_p      5
+#define BAD_const_quern_module_options_p(k)    bad_module(k)
+#define GOOD_const_quern_device_methods_p      ((const quern_device_methods *)&methods)
+#define BADS_const_quern_device_methods_p      3
+#define BAD_const_quern_device_methods_p(k)                                                        \
+    ((k) == 0                                                                                      \
+         ? NULL                                                                                    \
+         : &(const quern_device_methods){.size = (k) == 1 ? 0 : sizeof(quern_device_methods)})
+#define GOOD_quern_cache_visitor   visit
+#define BADS_quern_cache_visitor   1
+#define BAD_quern_cache_visitor(k) NULL
+#define GOOD_callback              released
+#define BADS_callback              1
+#define BAD_callback(k)            NULL
+
+/* ---- where a function has its own -------------------------------------------------------------
+ */
+
+#define ALL -1 /* nothing is bad */
+
+/* texts */
+#define GOOD_quern_elementwise_in         "T x, int32 s"
+#define GOOD_quern_elementwise_out        "T z"
+#define GOOD_quern_elementwise_operation  "z = x + s"
+#define GOOD_quern_reduction_out          "T y"
+#define GOOD_quern_reduction_map          "x"
+#define GOOD_quern_reduction_reduce       "a + b"
+#define GOOD_quern_reduction_post         "y = a"
+#define GOOD_quern_reduction_identity     "0"
+#define ANY_quern_reduction_identity      ALL
+#define GOOD_quern_scan_out               "T y"
+#define GOOD_quern_scan_map               "x"
+#define GOOD_quern_scan_scan              "a + b"
+#define GOOD_quern_scan_post              "y = a"
+#define GOOD_quern_scan_identity          "0"
+#define ANY_quern_scan_identity           ALL
+#define GOOD_quern_module_new_source      "extern \"C\" __global__ void f(int *x) { *x = 1; }"
+#define GOOD_quern_module_open_path       path
+#define GOOD_quern_module_function_name   "f"
+#define GOOD_quern_module_global_name     "g"
+#define GOOD_quern_cache_visit_key_prefix NULL
+#define ANY_quern_cache_visit_key_prefix  ALL
+
+/* arrays */
+#define GOOD_quern_array_new_ndim       2
+#define GOOD_quern_array_from_ndim      2
+#define GOOD_quern_array_wrap_ndim      2
+#define GOOD_quern_array_reshape_ndim   2
+#define GOOD_quern_array_broadcast_ndim 2
+#define GOOD_quern_array_wrap_strides   NULL
+#define ANY_quern_array_wrap_strides    1
+#define ANY_quern_array_wrap_release    ALL
+#define GOOD_quern_array_wrap_context   NULL
+#define ANY_quern_array_wrap_context    ALL
+#define ANY_quern_array_transpose_axes  1
+#define GOOD_quern_array_fill_bytes     4
+#define GOOD_quern_array_read_bytes     sizeof host
+#define GOOD_quern_array_write_bytes    sizeof host
+#define GOOD_quern_module_global_ndim   1
+#define GOOD_quern_module_global_shape  (&(const int64_t){4})
+
+/* engines */
+#define GOOD_quern_open_device_options NULL
+
+/* calls */
+#define GOOD_quern_call_n_count                 3
+#define GOOD_quern_bind_count                   3
+#define GOOD_quern_explain_count                3
+#define GOOD_quern_kernel_infer_count           3
+#define ANY_quern_kernel_infer_capacity         ALL
+#define GOOD_quern_bound_set_array_index        0
+#define GOOD_quern_bound_set_array_array        another_none
+#define GOOD_quern_function_call_n_values       good_arguments
+#define GOOD_quern_module_load_image            ptx
+#define GOOD_quern_module_load_bytes            strlen(ptx)
+#define GOOD_quern_kernel_get_parameter_index   2
+#define GOOD_quern_function_get_parameter_index 0
+
+/* what may be left out, and what has no range */
+#define ANY_quern_cache_clear_removed              ALL
+#define ANY_quern_cache_visit_context              ALL
+#define ANY_quern_compiler_get_info_load           ALL
+#define ANY_quern_device_list_capacity             ALL
+#define GOOD_quern_module_function_names_names     ((const char *[4]){NULL})
+#define ANY_quern_module_function_names_capacity   ALL
+#define ANY_quern_event_record_stream              1
+#define ANY_quern_stream_wait_event_stream         1
+#define GOOD_quern_stream_wrap_handle              NULL
+#define ANY_quern_stream_wrap_handle               ALL
+#define ANY_quern_function_occupancy_block_threads ALL
+#define ANY_quern_function_occupancy_shared_bytes  ALL
+
+/* references: one more for those that take one */
+#define GOOD_quern_close_engine                    opened()
+#define GOOD_quern_array_release_array             quern_array_retain(x)
+#define GOOD_quern_kernel_release_kernel           quern_kernel_retain(kernel)
+#define GOOD_quern_bound_release_bound             quern_bound_retain(bound)
+#define GOOD_quern_module_release_module           quern_module_retain(module)
+#define GOOD_quern_function_release_function       quern_function_retain(function)
+#define GOOD_quern_stream_release_stream           quern_stream_retain(stream)
+#define GOOD_quern_event_release_event             quern_event_retain(event)
+#define GOOD_quern_explanation_release_explanation quern_explanation_retain(explanation)
+
+#endif /* EVERY_H */

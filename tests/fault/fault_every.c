@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every function that the headers declare, with each of its parameters bad in turn: NULL, of
+ * another kind, freed, of another engine, out of range, too many. The promise: with good ones it
+ * succeeds; with a bad one it fails, explains itself, and never crashes. The list of functions is
+ * generated from the headers, so a new one is in it, and does not compile here until its types are
+ * known.
+ */
+#include "fault/every.h"
+
+#include "device/device_internal.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+quern_engine *engine;
+quern_array *x, *none, *another_none, *others_array, *others_none;
+quern_kernel *kernel;
+quern_bound *bound;
+quern_module *module;
+quern_function *function;
+quern_stream *stream, *others_stream;
+quern_event *event, *others_event;
+quern_explanation *explanation;
+char path[] = "/tmp/quern_every_XXXXXX";
+
+quern_engine *made_engine;
+quern_array *made_array;
+quern_kernel *made_kernel;
+quern_bound *made_bound;
+quern_module *made_module;
+quern_function *made_function;
+quern_stream *made_stream;
+quern_event *made_event;
+quern_explanation *made_explanation;
+
+const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+                   ".visible .global .align 4 .b8 g[16];\n"
+                   ".visible .entry f(.param .u64 x) { ret; }\n";
+const int64_t shape[2] = {2, 3};
+int32_t host[6];
+quern_device_methods methods;
+quern_value good_values[3], good_arguments[1];
+struct every_dead dead = {0x514e4500}; /* as a freed object begins */
+
+/* ---- bad structures ------------------------------------------------------------------------- */
+
+#define OPTIONS_OF(name, type, init)                                                               \
+    const type *name(int k)                                                                        \
+    {                                                                                              \
+        static type o;                                                                             \
+        o = (type)init;                                                                            \
+        o.size = k == 0 ? 0 : k == 1 ? UINT32_MAX : o.size;                                        \
+        o.options = (const char *[]){"-DA"};                                                       \
+        o.option_count = SIZE_MAX;                                                                 \
+        return &o;                                                                                 \
+    }
+OPTIONS_OF(bad_kernel, quern_kernel_options, QUERN_KERNEL_OPTIONS_INIT)
+OPTIONS_OF(bad_reduction, quern_reduction_options, QUERN_REDUCTION_OPTIONS_INIT)
+OPTIONS_OF(bad_scan, quern_scan_options, QUERN_SCAN_OPTIONS_INIT)
+
+const quern_module_options *bad_module(int k)
+{
+    static const quern_header header = {"a.h", ""};
+    static const char *const texts[] = {"-DA"};
+    static quern_module_options o;
+    o = (quern_module_options)QUERN_MODULE_OPTIONS_INIT;
+    o.size = k == 0 ? 0 : k == 1 ? UINT32_MAX : o.size;
+    o.options = texts;
+    o.expressions = texts;
+    o.headers = &header;
+    o.option_count = k == 2 ? SIZE_MAX : 0;
+    o.expression_count = k == 3 ? SIZE_MAX : 0;
+    o.header_count = k == 4 ? SIZE_MAX : 0;
+    return &o;
+}
+
+const quern_options *bad_options(int k)
+{
+    static quern_options o;
+    o = (quern_options)QUERN_OPTIONS_INIT;
+    o.size = k == 0 ? 0 : k == 1 ? UINT32_MAX : o.size;
+    o.reserved = 1;
+    return &o;
+}
+
+const quern_call_options *bad_call(int k)
+{
+    static const int axis = 0;
+    static quern_call_options o;
+    o = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
+    o.size = k == 0 ? 0 : k == 1 ? UINT32_MAX : o.size;
+    o.stream = k == 2 ? others_stream : NULL;
+    o.axes = k == 3 ? &axis : NULL;
+    o.axis_count = k == 3 ? SIZE_MAX : 0;
+    return &o;
+}
+
+const quern_launch_options *bad_launch(int k)
+{
+    static quern_launch_options o;
+    o = (quern_launch_options)QUERN_LAUNCH_OPTIONS_INIT;
+    o.size = k == 0 ? 0 : k == 1 ? UINT32_MAX : o.size;
+    o.stream = others_stream;
+    return &o;
+}
+
+const quern_value *bad_values(int k)
+{
+    static quern_value v[3];
+    v[0] = quern_value_array(k == 1 ? others_none : k == 2 ? NULL : none);
+    v[0] = k == 3 ? (quern_value){99, 0, {0}} : v[0];
+    v[0] = k == 4 ? (quern_value){QUERN_VALUE_OUTPUT, 0, {0}} : v[0];
+    v[1] = quern_literal_int(1);
+    v[2] = quern_value_array(none);
+    return k == 0 ? NULL : v;
+}
+
+int visit(void *context, const quern_cache_entry *entry)
+{
+    (void)context, (void)entry;
+    return 0;
+}
+
+void released(void *context)
+{
+    (void)context;
+}
+
+quern_engine *opened(void)
+{
+    quern_options options = QUERN_OPTIONS_INIT;
+    options.device = "soft";
+    quern_engine *out;
+    cr_assert_eq(quern_open(&out, &options), QUERN_OK, "%s", quern_last_error_text());
+    return out;
+}
+
+/* ---- the list ------------------------------------------------------------------------------- */
+
+typedef struct every_function {
+    const char *name;
+    int is_status; /* it returns one */
+    int count;
+    /* Call it with parameter `which`, from 1, being the bad one `bad`; 0: with good ones alone. */
+    quern_status (*call)(int which, int bad);
+    struct {
+        const char *name;
+        int bads, any;
+    } parameters[12];
+} every_function;
+
+#include "every.inc"
+
+/* ---- the walk ------------------------------------------------------------------------------- */
+
+#define OK(call) cr_assert_eq((call), QUERN_OK, "%s: %s", #call, quern_last_error_text())
+
+static void make_path(void)
+{
+    int file = mkstemp(path);
+    cr_assert_geq(file, 0);
+    cr_assert_eq(write(file, ptx, sizeof ptx - 1), (ssize_t)sizeof ptx - 1);
+    close(file);
+}
+
+static void make_all(void)
+{
+    quern_compiler_info compiler = QUERN_COMPILER_INFO_INIT;
+    OK(quern_compiler_get_info(&compiler, 0));
+    if (!compiler.found) {
+        cr_skip_test("no NVRTC on this machine: %s", compiler.problem);
+    }
+    engine = opened();
+    methods = qn_soft_device;
+    quern_engine *other = opened();
+    const int64_t zero = 0;
+    OK(quern_array_from(&x, engine, QUERN_INT32, 2, shape, host));
+    OK(quern_array_new(&none, engine, QUERN_INT32, 1, &zero));
+    OK(quern_array_new(&another_none, engine, QUERN_INT32, 1, &zero));
+    OK(quern_array_new(&others_array, other, QUERN_INT32, 1, &zero));
+    OK(quern_array_new(&others_none, other, QUERN_INT32, 1, &zero));
+    OK(quern_stream_new(&stream, engine));
+    OK(quern_stream_new(&others_stream, other));
+    OK(quern_event_new(&event, engine));
+    OK(quern_event_new(&others_event, other));
+    OK(quern_event_record(event, NULL));
+    OK(quern_event_record(others_event, NULL));
+    OK(quern_elementwise(&kernel, engine, "T x, int32 s", "T z", "z = x + s", NULL));
+    OK(quern_module_load(&module, engine, ptx, strlen(ptx)));
+    OK(quern_module_function(&function, module, "f"));
+    quern_close(other);
+    make_path();
+    good_values[0] = good_values[2] = quern_value_array(none);
+    good_values[1] = quern_literal_int(1);
+    good_arguments[0] = quern_value_pointer(NULL);
+    OK(quern_bind(&bound, kernel, good_values, 3, NULL));
+    OK(quern_explain(&explanation, kernel, good_values, 3, NULL));
+}
+
+static void release_all(void)
+{
+    quern_close(made_engine);
+    quern_array_release(made_array);
+    quern_kernel_release(made_kernel);
+    quern_bound_release(made_bound);
+    quern_module_release(made_module);
+    quern_function_release(made_function);
+    quern_stream_release(made_stream);
+    quern_event_release(made_event);
+    quern_explanation_release(made_explanation);
+    for (int k = 0; k < 2; k++) { /* once for the _retain in the list */
+        quern_array_release(x);
+        quern_kernel_release(kernel);
+        quern_bound_release(bound);
+        quern_module_release(module);
+        quern_function_release(function);
+        quern_stream_release(stream);
+        quern_event_release(event);
+        quern_explanation_release(explanation);
+    }
+    quern_array_release(none);
+    quern_array_release(another_none);
+    quern_array_release(others_array);
+    quern_array_release(others_none);
+    quern_stream_release(others_stream);
+    quern_event_release(others_event);
+    quern_close(engine);
+    unlink(path);
+}
+
+TestSuite(every, .init = make_all, .fini = release_all);
+
+static void expect_good(const every_function *f)
+{
+    quern_status status = f->call(0, 0);
+    cr_expect(status == QUERN_OK || status == QUERN_ERROR_NVJITLINK_NOT_FOUND,
+              "%s with good arguments: %s", f->name, quern_last_error_text());
+}
+
+static void expect_refused(const every_function *f, int which, int bad)
+{
+    const char *parameter = f->parameters[which - 1].name;
+    quern_status status = f->call(which, bad);
+    if (!f->is_status || (f->parameters[which - 1].any >> bad & 1) != 0) {
+        return;
+    }
+    const quern_error *error = quern_last_error();
+    cr_expect_neq(status, QUERN_OK, "%s: bad %s number %d was taken", f->name, parameter, bad);
+    cr_expect_eq(error->status, (int32_t)status, "%s: %s %d", f->name, parameter, bad);
+    cr_expect_neq(status, QUERN_ERROR_INTERNAL, "%s: %s %d: %s", f->name, parameter, bad,
+                  error->message);
+    cr_expect_gt(strlen(error->message), 10, "%s: %s %d: \"%s\"", f->name, parameter, bad,
+                 error->message);
+    if (getenv("QUERN_TELL") != NULL) {
+        fprintf(stderr, "%s, %s %d: %s\n", f->name, parameter, bad, error->message);
+    }
+}
+
+Test(every, function_with_each_bad_argument)
+{
+    size_t count = sizeof all_functions / sizeof *all_functions;
+    cr_assert_gt(count, 80);
+    for (size_t k = 0; k < count; k++) {
+        const every_function *f = &all_functions[k];
+        expect_good(f);
+        for (int which = 1; which <= f->count; which++) {
+            for (int bad = 0; bad < f->parameters[which - 1].bads; bad++) {
+                expect_refused(f, which, bad);
+            }
+        }
+    }
+}
