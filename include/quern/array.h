@@ -79,12 +79,18 @@ QUERN_API quern_status quern_array_wrap(quern_array **out, quern_engine *engine,
                                         void *pointer, void (*release)(void *context),
                                         void *context);
 
-/** One more reference; returns `array`. */
+/** One more reference; returns `array`. Thread-safe. */
 QUERN_API quern_array *quern_array_retain(quern_array *array);
-/** One reference less; the last one frees. Accepts NULL. */
+/** One reference less; the last one frees, in the order of the stream that the memory was allocated
+ * on. Accepts NULL. Thread-safe; waits only for the device of an engine that was closed. */
 QUERN_API void quern_array_release(quern_array *array);
 
+/* Facts, which never change. Thread-safe; nothing is waited for. What is not an array has none: 0
+ * or NULL is returned. */
+
+/** The elements' dtype. */
 QUERN_API quern_dtype quern_array_dtype(const quern_array *array);
+/** Dimensions, 0 to QUERN_MAX_NDIM. */
 QUERN_API int quern_array_ndim(const quern_array *array);
 /** `ndim` extents, in elements. Borrowed. */
 QUERN_API const int64_t *quern_array_shape(const quern_array *array);
@@ -99,8 +105,10 @@ QUERN_API int quern_array_is_contiguous(const quern_array *array);
 /** The engine; borrowed. */
 QUERN_API quern_engine *quern_array_engine(const quern_array *array);
 
-/* Views: new arrays over the same memory. Nothing is copied and the device is not waited for.
- * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_SHAPE. */
+/* Views: new arrays over the same memory. Nothing is copied and the device is not waited for. The
+ * caller owns *out; it keeps the memory alive, so that `array` may be released before it.
+ * Thread-safe. Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_SHAPE, QUERN_ERROR_OUT_OF_MEMORY.
+ */
 
 /** One axis of a slice, with Python's rules: `start:stop:step`, negative positions count from the
  * end, positions past the ends are clipped. */
@@ -132,11 +140,14 @@ QUERN_API quern_status quern_array_broadcast(quern_array **out, quern_array *arr
  * array is not contiguous its elements are moved by a kernel, which, once for each kind of layout,
  * must be compiled or found in the cache like any other, with the same errors. */
 
-/** A new C-contiguous array with the same elements. */
+/** A new C-contiguous array with the same elements. The caller owns *out. Returns when the copy is
+ * queued. Errors: QUERN_ERROR_DEVICE_MEMORY, and those of a copy (above). */
 QUERN_API quern_status quern_array_copy(quern_array **out, quern_array *array);
 /** Set all elements to one: `value` points to an element in host memory, and `bytes` is its size,
- * that of the dtype. The memory may be reused when the call returns.
- * Errors: QUERN_ERROR_INVALID_ARGUMENT with both sizes. */
+ * that of the dtype. The memory may be reused when the call returns,
+ * which is when the filling is queued.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT with both sizes; QUERN_ERROR_SHAPE for a view whose elements
+ * share memory. */
 QUERN_API quern_status quern_array_fill(quern_array *array, const void *value, size_t bytes);
 /** Copy all elements to host memory, in C order. `bytes` must be count x element size. Waits. */
 QUERN_API quern_status quern_array_read(quern_array *array, void *host, size_t bytes);

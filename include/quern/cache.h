@@ -61,10 +61,12 @@ typedef struct quern_cache_entry {
 typedef int (*quern_cache_visitor)(void *context, const quern_cache_entry *entry);
 
 /** Visit entries, the most recently used first. `key_prefix`: NULL for all, else the first digits
- * of the keys wanted. */
+ * of the keys wanted. `context` is handed to `visitor`, which may use the engine.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE. */
 QUERN_API quern_status quern_cache_visit(quern_engine *engine, const char *key_prefix,
                                          quern_cache_visitor visitor, void *context);
-/** Remove every entry; *removed (may be NULL) tells how many. */
+/** Remove every entry; *removed (may be NULL) tells how many. What is loaded stays in use.
+ * Thread-safe. Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE. */
 QUERN_API quern_status quern_cache_clear(uint64_t *removed, quern_engine *engine);
 
 #ifdef __cplusplus

@@ -185,13 +185,16 @@ typedef struct quern_bound quern_bound;
 QUERN_API quern_status quern_bind(quern_bound **bound, quern_kernel *kernel,
                                   const quern_value *values, size_t count,
                                   const quern_call_options *options);
-/** Queue one launch on the stream that it was bound to. */
+/** Queue one launch on the stream that it was bound to. Returns when it is queued.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT, _DRIVER, _LAUNCH, _ACCESS, _INTERRUPTED. */
 QUERN_API quern_status quern_launch(quern_bound *bound);
 /** Replace argument `index`, counted from 0, by an array of the same dtype, shape and strides.
- * Checked as a new call, and compiled if the new address is aligned otherwise. */
+ * Checked as a new call, and compiled if the new address is aligned otherwise. Launches that are
+ * queued keep the array they had; on failure the bound call stays as it was. Errors:
+ * QUERN_ERROR_INVALID_ARGUMENT, _TYPE, _SHAPE (with both layouts), and those of a call. */
 QUERN_API quern_status quern_bound_set_array(quern_bound *bound, size_t index, quern_array *array);
 /** Replace scalar argument `index`; converted and checked as in a call. Launches that are queued
- * keep the value they had. */
+ * keep the value they had. Errors: QUERN_ERROR_INVALID_ARGUMENT, _TYPE, _VALUE. */
 QUERN_API quern_status quern_bound_set_scalar(quern_bound *bound, size_t index, quern_value value);
 /** One more reference; returns `bound`. */
 QUERN_API quern_bound *quern_bound_retain(quern_bound *bound);

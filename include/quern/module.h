@@ -175,12 +175,14 @@ typedef enum quern_function_property {
     QUERN_FUNCTION_SHARED_CARVEOUT = 1,      /**< percentage of the L1 cache; -1: the default */
     QUERN_FUNCTION_NON_PORTABLE_CLUSTER = 2, /**< 1: clusters of more than 8 blocks are allowed */
 } quern_function_property;
-/** Has no effect on the software device, which has neither. */
+/** Change a property for all later launches of the function. Has no effect on the software device,
+ * which has neither. Errors: QUERN_ERROR_INVALID_ARGUMENT with the range of `value`, _DRIVER. */
 QUERN_API quern_status quern_function_set(quern_function *function,
                                           quern_function_property property, int32_t value);
 
 /** Blocks of `block_threads` threads and `shared_bytes` of dynamic shared memory that fit one
- * multiprocessor at once; 0 where the device does not say. */
+ * multiprocessor at once; 0 where the device does not say. Thread-safe; waits for nothing.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT, _DRIVER. */
 QUERN_API quern_status quern_function_occupancy(uint32_t *blocks, quern_function *function,
                                                 uint32_t block_threads, uint32_t shared_bytes);
 

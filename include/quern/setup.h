@@ -30,12 +30,14 @@ typedef struct quern_device_info {
         sizeof(quern_device_info), 0, "", "", "", "", 0, 0, 0, 0, 0                                \
     }
 
-/** The engine's device. */
+/** The engine's device. Thread-safe; waits for nothing.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_DRIVER. */
 QUERN_API quern_status quern_device_get_info(quern_device_info *info, quern_engine *engine);
 
 /** Fill up to `capacity` entries of `infos` with every device of this machine, GPUs first, the
  * software device last; *count tells how many there are. All entries are as large as `size` of the
- * first one says. Never an error when there is no GPU. */
+ * first one says. Never an error when there is no GPU; no device is opened. Thread-safe.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT. */
 QUERN_API quern_status quern_device_list(size_t *count, quern_device_info *infos, size_t capacity);
 
 /** What NVRTC was found, and which of CUDA's headers a source's #include finds first: those of
@@ -58,6 +60,8 @@ typedef struct quern_compiler_info {
         sizeof(quern_compiler_info), 0, 0, 0, "", "", "", "", 0, 0                                 \
     }
 
+/** Fill *info. Never an error when there is no compiler: `problem` says why. Thread-safe.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_OUT_OF_MEMORY. */
 QUERN_API quern_status quern_compiler_get_info(quern_compiler_info *info, int load);
 
 #ifdef __cplusplus
