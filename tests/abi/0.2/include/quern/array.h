@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Arrays. Typed, strided views of device memory: making, slicing, copying.
+ */
+#ifndef QUERN_ARRAY_H
+#define QUERN_ARRAY_H
+
+#include <quern/engine.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Numbers are stable; they appear in no file. */
+#define QUERN_DTYPE_MAP(X)                                                                         \
+    X(QUERN_BOOL, 1, "bool")                                                                       \
+    X(QUERN_INT8, 2, "int8")                                                                       \
+    X(QUERN_INT16, 3, "int16")                                                                     \
+    X(QUERN_INT32, 4, "int32")                                                                     \
+    X(QUERN_INT64, 5, "int64")                                                                     \
+    X(QUERN_UINT8, 6, "uint8")                                                                     \
+    X(QUERN_UINT16, 7, "uint16")                                                                   \
+    X(QUERN_UINT32, 8, "uint32")                                                                   \
+    X(QUERN_UINT64, 9, "uint64")                                                                   \
+    X(QUERN_FLOAT16, 10, "float16")                                                                \
+    X(QUERN_BFLOAT16, 11, "bfloat16")                                                              \
+    X(QUERN_FLOAT32, 12, "float32")                                                                \
+    X(QUERN_FLOAT64, 13, "float64")                                                                \
+    X(QUERN_COMPLEX64, 14, "complex64")                                                            \
+    X(QUERN_COMPLEX128, 15, "complex128")
+
+typedef enum quern_dtype {
+    QUERN_DTYPE_NONE = 0,
+#define QUERN_DTYPE_ENUM(name, code, text) name = code,
+    QUERN_DTYPE_MAP(QUERN_DTYPE_ENUM)
+#undef QUERN_DTYPE_ENUM
+} quern_dtype;
+
+/** NumPy's name of a dtype ("float32"), or "none" for what is not one. */
+QUERN_API const char *quern_dtype_name(quern_dtype dtype);
+/** Bytes of one element; 0 for what is not a dtype. */
+QUERN_API size_t quern_dtype_size(quern_dtype dtype);
+/** The dtype of a NumPy name ("float32") or a C name ("unsigned char"); QUERN_DTYPE_NONE if
+ * unknown. */
+QUERN_API quern_dtype quern_dtype_from_name(const char *name);
+
+#define QUERN_MAX_NDIM       32 /**< dimensions an array may have */
+#define QUERN_MAX_PARAMETERS 64 /**< parameters a kernel may have, inputs and outputs together */
+
+/** A typed, strided, n-dimensional view of device memory.
+ *
+ * Reference-counted; views share the memory of the array they come from and keep it alive. Shape,
+ * strides and pointer never change, so one array may be read from many threads at once. */
+typedef struct quern_array quern_array;
+
+/** A new C-contiguous array. Its contents are undefined. `shape`: `ndim` extents, each >= 0.
+ * Errors: QUERN_ERROR_DEVICE_MEMORY, QUERN_ERROR_INVALID_ARGUMENT (dtype, rank, negative or too
+ * large extents). */
+QUERN_API quern_status quern_array_new(quern_array **out, quern_engine *engine, quern_dtype dtype,
+                                       int ndim, const int64_t *shape);
+
+/** A new C-contiguous array with a copy of `host`, C-contiguous host memory of the same size. The
+ * host memory may be reused as soon as the call returns. Waits for the copy. */
+QUERN_API quern_status quern_array_from(quern_array **out, quern_engine *engine, quern_dtype dtype,
+                                        int ndim, const int64_t *shape, const void *host);
+
+/** A view of foreign device memory: of cudaMalloc, PyTorch, CuPy, an RMM pool, ...
+ *
+ * `pointer` is the address of element (0, ..., 0); `strides` are in bytes, may be negative or zero,
+ * and NULL means C-contiguous. Address and strides must be multiples of the dtype's size: 16 bytes
+ * for complex128. On the software device `pointer` is host memory, and kernels may touch exactly
+ * the bytes that shape and strides span. `release` (may be NULL) is called with `context` once the
+ * array and all views of it are gone; work that uses the memory may then still be queued, in the
+ * order of the stream it was queued on. When wrapping fails, `release` is not called.
+ *
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_OUT_OF_MEMORY. */
+QUERN_API quern_status quern_array_wrap(quern_array **out, quern_engine *engine, quern_dtype dtype,
+                                        int ndim, const int64_t *shape, const int64_t *strides,
+                                        void *pointer, void (*release)(void *context),
+                                        void *context);
+
+/** One more reference; returns `array`. Thread-safe. */
+QUERN_API quern_array *quern_array_retain(quern_array *array);
+/** One reference less; the last one frees, in the order of the stream that the memory was allocated
+ * on. Accepts NULL. Thread-safe; waits only for the device of an engine that was closed. */
+QUERN_API void quern_array_release(quern_array *array);
+
+/* Facts, which never change. Thread-safe; nothing is waited for. What is not an array has none: 0
+ * or NULL is returned. */
+
+/** The elements' dtype. */
+QUERN_API quern_dtype quern_array_dtype(const quern_array *array);
+/** Dimensions, 0 to QUERN_MAX_NDIM. */
+QUERN_API int quern_array_ndim(const quern_array *array);
+/** `ndim` extents, in elements. Borrowed. */
+QUERN_API const int64_t *quern_array_shape(const quern_array *array);
+/** `ndim` strides, in bytes. Borrowed. */
+QUERN_API const int64_t *quern_array_strides(const quern_array *array);
+/** Number of elements; 1 for an array without dimensions. */
+QUERN_API int64_t quern_array_count(const quern_array *array);
+/** Device address of element (0, ..., 0); on the software device, host memory. */
+QUERN_API void *quern_array_pointer(const quern_array *array);
+/** 1 when the elements lie in C order without gaps, else 0. */
+QUERN_API int quern_array_is_contiguous(const quern_array *array);
+/** The engine; borrowed. */
+QUERN_API quern_engine *quern_array_engine(const quern_array *array);
+
+/* Views: new arrays over the same memory. Nothing is copied and the device is not waited for. The
+ * caller owns *out; it keeps the memory alive, so that `array` may be released before it.
+ * Thread-safe. Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_SHAPE, QUERN_ERROR_OUT_OF_MEMORY.
+ */
+
+/** One axis of a slice, with Python's rules: `start:stop:step`, negative positions count from the
+ * end, positions past the ends are clipped. */
+typedef struct quern_slice {
+    int64_t start, stop, step; /**< step 0 means: take the one element `start` and drop the axis */
+} quern_slice;
+#define QUERN_SLICE_NONE INT64_MIN /**< for start or stop: left out, as in `::2` */
+/** All of an axis. */
+#define QUERN_SLICE_ALL                                                                            \
+    {                                                                                              \
+        QUERN_SLICE_NONE, QUERN_SLICE_NONE, 1                                                      \
+    }
+
+/** Slice the first `count` axes; the others are taken whole. */
+QUERN_API quern_status quern_array_slice(quern_array **out, quern_array *array, size_t count,
+                                         const quern_slice *slices);
+/** Reorder the axes: axis k of the result is axis `axes[k]`. NULL reverses them. */
+QUERN_API quern_status quern_array_transpose(quern_array **out, quern_array *array,
+                                             const int *axes);
+/** The same elements in C order under another shape; one extent may be -1. A view where the strides
+ * allow it, else QUERN_ERROR_SHAPE: copy first. */
+QUERN_API quern_status quern_array_reshape(quern_array **out, quern_array *array, int ndim,
+                                           const int64_t *shape);
+/** Repeat along new or size-1 axes, by NumPy's broadcasting rules, with strides of 0. */
+QUERN_API quern_status quern_array_broadcast(quern_array **out, quern_array *array, int ndim,
+                                             const int64_t *shape);
+
+/* Copies between arrays and to and from the host are queued on the engine's own stream. Where an
+ * array is not contiguous its elements are moved by a kernel, which, once for each kind of layout,
+ * must be compiled or found in the cache like any other, with the same errors. */
+
+/** A new C-contiguous array with the same elements. The caller owns *out. Returns when the copy is
+ * queued. Errors: QUERN_ERROR_DEVICE_MEMORY, and those of a copy (above). */
+QUERN_API quern_status quern_array_copy(quern_array **out, quern_array *array);
+/** Set all elements to one: `value` points to an element in host memory, and `bytes` is its size,
+ * that of the dtype. The memory may be reused when the call returns,
+ * which is when the filling is queued.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT with both sizes; QUERN_ERROR_SHAPE for a view whose elements
+ * share memory. */
+QUERN_API quern_status quern_array_fill(quern_array *array, const void *value, size_t bytes);
+/** Copy all elements to host memory, in C order. `bytes` must be count x element size. Waits. */
+QUERN_API quern_status quern_array_read(quern_array *array, void *host, size_t bytes);
+/** Copy all elements from host memory, in C order. `bytes` must be count x element size. The host
+ * memory may be reused when the call returns. Waits for the copy. */
+QUERN_API quern_status quern_array_write(quern_array *array, const void *host, size_t bytes);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* QUERN_ARRAY_H */

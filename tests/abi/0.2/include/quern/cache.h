@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The cache. What it holds and how it did.
+ */
+#ifndef QUERN_CACHE_H
+#define QUERN_CACHE_H
+
+#include <quern/engine.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct quern_cache_stats {
+    uint32_t size;       /**< sizeof(quern_cache_stats), set by the caller */
+    uint32_t enabled;    /**< 1 when a database is in use */
+    uint64_t entries;    /**< rows in the database */
+    uint64_t bytes;      /**< what they take: images, sources, keys; each in whole pages */
+    uint64_t file_bytes; /**< bytes of the database file and its journal */
+    uint64_t limit;      /**< bytes that the file may have */
+    uint64_t hits;       /**< look-ups of this engine that the database answered */
+    uint64_t misses;     /**< look-ups of this engine that it did not */
+    uint64_t compiled;   /**< compilations by this engine */
+    uint64_t faults;     /**< times that the database failed and was done without */
+    uint64_t corrupt;    /**< rows or files found damaged and removed or set aside */
+    double compile_ms;   /**< time of those compilations, summed */
+} quern_cache_stats;
+
+#define QUERN_CACHE_STATS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(quern_cache_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                 \
+    }
+
+/** The counts of now. Thread-safe. Errors: QUERN_ERROR_CACHE when a database should be in use and
+ * cannot be read. */
+QUERN_API quern_status quern_cache_get_stats(quern_cache_stats *stats, quern_engine *engine);
+
+/** The path of the database file, or "" when there is none; and why, in `quern_cache_problem`.
+ * Borrowed from the engine. */
+QUERN_API const char *quern_cache_path(quern_engine *engine);
+/** Why the cache is not used, or "" when it is. Borrowed from the engine. */
+QUERN_API const char *quern_cache_problem(quern_engine *engine);
+
+/** One entry, valid during the visit. All strings are never NULL. */
+typedef struct quern_cache_entry {
+    uint32_t size;
+    uint32_t hits;        /**< days, after its first, on which it was used */
+    const char *key;      /**< 32 hexadecimal digits */
+    const char *name;     /**< of the kernel */
+    const char *kind;     /**< "cubin" or "ptx" */
+    const char *target;   /**< "sm_90" or "compute_75" */
+    const char *compiler; /**< "NVRTC 13.0 65be0db3..." */
+    const char *source;   /**< generated source */
+    const void *image;
+    uint64_t image_bytes;
+    int64_t created, last_used; /**< seconds since 1970 */
+    double compile_ms;
+} quern_cache_entry;
+
+/** Return 0 to go on, anything else to stop. */
+typedef int (*quern_cache_visitor)(void *context, const quern_cache_entry *entry);
+
+/** Visit entries, the most recently used first. `key_prefix`: NULL for all, else the first digits
+ * of the keys wanted. `context` is handed to `visitor`, which may use the engine.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE. */
+QUERN_API quern_status quern_cache_visit(quern_engine *engine, const char *key_prefix,
+                                         quern_cache_visitor visitor, void *context);
+/** Remove every entry; *removed (may be NULL) tells how many. What is loaded stays in use.
+ * Thread-safe. Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE. */
+QUERN_API quern_status quern_cache_clear(uint64_t *removed, quern_engine *engine);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* QUERN_CACHE_H */

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * For those who add a device: the functions that an engine asks of one. Programs that run kernels
+ * do not need this header.
+ *
+ * A device allocates memory, loads images, launches functions, and keeps streams and events. The
+ * engine does everything else. CUDA (src/device/cuda_*.c) and the software device
+ * (src/device/soft_*.c) are the two models to follow.
+ */
+#ifndef QUERN_DEVICE_H
+#define QUERN_DEVICE_H
+
+#include <quern/quern.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum quern_image_kind {
+    QUERN_IMAGE_CUBIN = 1,
+    QUERN_IMAGE_PTX = 2,
+    QUERN_IMAGE_FATBIN = 3,
+} quern_image_kind;
+
+typedef enum quern_copy_kind {
+    QUERN_COPY_TO_DEVICE = 1,
+    QUERN_COPY_TO_HOST = 2,
+    QUERN_COPY_ON_DEVICE = 3,
+} quern_copy_kind;
+
+/** A launch, made by the engine: a device reads what its own version knows of it. */
+typedef struct quern_launch_config {
+    uint32_t size; /**< sizeof(quern_launch_config) of the engine */
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t shared_bytes; /**< dynamic */
+    uint32_t cooperative;  /**< 1: all blocks resident at once */
+    uint32_t cluster[3];   /**< blocks of a cluster; cluster[0] 0: no clusters */
+    uint32_t overlap;      /**< 1: may begin before the launch in front of it has ended */
+    int32_t priority;      /**< of its blocks; 0: the stream's */
+    void *stream;          /**< the device's handle; NULL: the device's default stream */
+} quern_launch_config;
+
+/** One opened device; each device declares its own structure and casts. */
+typedef struct quern_device quern_device;
+
+/** What a slot of the table below does, as a number: it grows when one changes its meaning. Slots
+ * that are added do not change it. */
+#define QUERN_DEVICE_VERSION 1
+
+/** The functions of a device. All may be called from several threads at once. Each returns QUERN_OK
+ * or a status whose explanation it has recorded. Unless said otherwise a slot is required. Slots
+ * that later versions add are optional. */
+typedef struct quern_device_methods {
+    uint32_t size;    /**< sizeof(quern_device_methods) */
+    uint32_t version; /**< QUERN_DEVICE_VERSION; those from 1 on are known */
+    const char *name; /**< "cuda", "soft": what stands before the colon in quern_options.device */
+
+    /** Optional. How many can be opened as NAME:0, NAME:1, ...; 0 with *why (may be NULL; a static
+     * or thread-local sentence) set when none can. Never loads a compiler. */
+    int (*count)(const char **why);
+    /** `argument`: what stands after the colon, or NULL. `allocator`: NULL for the device's own. */
+    quern_status (*open)(quern_device **out, const char *argument,
+                         const quern_allocator *allocator);
+    /** Waits for all work. Accepts NULL. */
+    void (*close)(quern_device *device);
+    /** Fill as much of *info as its `size` allows, and leave `size`. */
+    quern_status (*info)(quern_device *device, quern_device_info *info);
+    /** What to compile for: compute capability x 10 + minor (90), and whether native code can be
+     * loaded (else PTX). */
+    void (*target)(quern_device *device, int *arch, int *native);
+
+    /* memory: `stream` is the device's handle or NULL for its default stream */
+    quern_status (*allocate)(quern_device *device, void **out, size_t bytes, void *stream);
+    void (*release)(quern_device *device, void *pointer, size_t bytes, void *stream);
+    /** Optional: kernels may from now on touch [base, base + bytes) of foreign memory. */
+    quern_status (*adopt)(quern_device *device, void *base, size_t bytes);
+    void (*disown)(quern_device *device, void *base, size_t bytes);
+    /** With `wait` 0 the host memory must stay valid until the stream has passed the copy. */
+    quern_status (*copy)(quern_device *device, void *to, const void *from, size_t bytes,
+                         quern_copy_kind kind, void *stream, int wait);
+    /** Write `count` copies of a pattern of `pattern_bytes` (1, 2, 4, 8 or 16). */
+    quern_status (*fill)(quern_device *device, void *to, const void *pattern, size_t pattern_bytes,
+                         size_t count, void *stream);
+
+    /* code */
+    quern_status (*module_load)(quern_device *device, void **out, quern_image_kind kind,
+                                const void *image, size_t bytes);
+    void (*module_free)(quern_device *device, void *module);
+    /** By the name that the image has. Errors: QUERN_ERROR_NAME. */
+    quern_status (*function_get)(quern_device *device, void **out, void *module, const char *name);
+    /** The names of functions that can be launched, borrowed from the module: up to `capacity` are
+     * put into `names`; *count tells how many there are, SIZE_MAX: the device does not say. */
+    quern_status (*module_functions)(quern_device *device, void *module, size_t *count,
+                                     const char **names, size_t capacity);
+    /** Address and size of a variable. Errors: QUERN_ERROR_NAME. */
+    quern_status (*module_global)(quern_device *device, void **pointer, uint64_t *bytes,
+                                  void *module, const char *name);
+    /** Optional: the names of variables, as module_functions. */
+    quern_status (*module_globals)(quern_device *device, void *module, size_t *count,
+                                   const char **names, size_t capacity);
+    /** Fill as much of *info as its `size` allows, and leave `size`. */
+    quern_status (*function_info)(quern_device *device, void *function, quern_function_info *info);
+    /** Offset and size of a parameter; `index` is below function_info's parameter_count. */
+    quern_status (*function_parameter)(quern_device *device, void *function, size_t index,
+                                       uint64_t *offset, uint64_t *bytes);
+    /** Change a property; the value is in its range. */
+    quern_status (*function_set)(quern_device *device, void *function,
+                                 quern_function_property property, int32_t value);
+    /** Blocks of this size that fit one processor at once; 0 where it is not known. */
+    quern_status (*occupancy)(quern_device *device, void *function, uint32_t block_threads,
+                              uint32_t shared_bytes, uint32_t *blocks);
+    /** Queue a launch. `parameters[k]` points to the bytes of parameter k; all are copied. */
+    quern_status (*launch)(quern_device *device, void *function, const quern_launch_config *config,
+                           void **parameters);
+
+    /* streams and events */
+    quern_status (*stream_new)(quern_device *device, void **out);
+    void (*stream_free)(quern_device *device, void *stream);
+    quern_status (*stream_wait)(quern_device *device, void *stream);
+    quern_status (*event_new)(quern_device *device, void **out);
+    void (*event_free)(quern_device *device, void *event);
+    quern_status (*event_record)(quern_device *device, void *event, void *stream);
+    quern_status (*event_wait)(quern_device *device, void *event);
+    quern_status (*stream_wait_event)(quern_device *device, void *stream, void *event);
+    quern_status (*event_elapsed)(quern_device *device, double *milliseconds, void *begin,
+                                  void *end);
+    /** Wait for everything queued on the device by this engine. */
+    quern_status (*synchronize)(quern_device *device);
+    /** Optional: stop the launches that run at this moment soon. Safe in a signal handler. */
+    void (*interrupt)(quern_device *device);
+    /** Optional: the driver's own handles of what module_load and function_get gave. */
+    void *(*module_handle)(quern_device *device, void *module);
+    void *(*function_handle)(quern_device *device, void *function);
+} quern_device_methods;
+
+/** Nothing but size and version: every slot still to be set. */
+#define QUERN_DEVICE_METHODS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(quern_device_methods), QUERN_DEVICE_VERSION, NULL, NULL, NULL, NULL, NULL, NULL,    \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
+            NULL, NULL                                                                             \
+    }
+
+/** Open an engine on a device of one's own. `options->device` is given to `open` as its argument.
+ * The table is copied; the functions and `name` must stay while the engine lives.
+ * Errors: as quern_open(); QUERN_ERROR_INVALID_ARGUMENT for a version that this library does not
+ * know and for a slot that is missing, by its name. */
+QUERN_API quern_status quern_open_device(quern_engine **out, const quern_device_methods *methods,
+                                         const quern_options *options);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* QUERN_DEVICE_H */

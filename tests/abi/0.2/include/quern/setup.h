@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Devices and set-up. What was found on this machine.
+ */
+#ifndef QUERN_SETUP_H
+#define QUERN_SETUP_H
+
+#include <quern/engine.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct quern_device_info {
+    uint32_t size;              /**< sizeof(quern_device_info), set by the caller */
+    uint32_t processors;        /**< multiprocessors; threads of the software device */
+    char name[128];             /**< "NVIDIA H200", "software device" */
+    char id[32];                /**< what opens it: "cuda:0", "soft" */
+    char target[32];            /**< what is compiled for: "sm_90", "compute_75" */
+    char note[256];             /**< why it cannot be used, or "" */
+    uint64_t memory_bytes;      /**< memory of the device; of the host for the software device */
+    uint32_t max_block_threads; /**< threads that a block may have */
+    uint32_t max_shared_bytes;  /**< shared memory that a block may have, dynamic included */
+    uint32_t warp_size;
+    uint32_t driver_version; /**< 13000 for 13.0; 0 for the software device */
+} quern_device_info;
+
+#define QUERN_DEVICE_INFO_INIT                                                                     \
+    {                                                                                              \
+        sizeof(quern_device_info), 0, "", "", "", "", 0, 0, 0, 0, 0                                \
+    }
+
+/** The engine's device. Thread-safe; waits for nothing.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_DRIVER. */
+QUERN_API quern_status quern_device_get_info(quern_device_info *info, quern_engine *engine);
+
+/** Fill up to `capacity` entries of `infos` with every device of this machine, GPUs first, the
+ * software device last; *count tells how many there are. All entries are as large as `size` of the
+ * first one says. Never an error when there is no GPU; no device is opened. Thread-safe.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT. */
+QUERN_API quern_status quern_device_list(size_t *count, quern_device_info *infos, size_t capacity);
+
+/** What NVRTC was found, and which of CUDA's headers a source's #include finds first: those of
+ * NVRTC's own release where they are. Loading NVRTC is only attempted when `load` is not 0. */
+typedef struct quern_compiler_info {
+    uint32_t size;  /**< sizeof(quern_compiler_info), set by the caller */
+    uint32_t found; /**< 1 when a library was found */
+    int32_t major;  /**< version; 0 when it was not loaded */
+    int32_t minor;
+    char path[512];        /**< the library file, or "" */
+    char identity[64];     /**< the library's build id, in hexadecimal, or "" */
+    char problem[1024];    /**< why it cannot be used and where it was looked for, or "" */
+    char headers[512];     /**< the folder with CUDA's headers, or "" when there are none */
+    int32_t headers_major; /**< the release of CUDA that they state; 0 when there are none */
+    int32_t headers_minor;
+} quern_compiler_info;
+
+#define QUERN_COMPILER_INFO_INIT                                                                   \
+    {                                                                                              \
+        sizeof(quern_compiler_info), 0, 0, 0, "", "", "", "", 0, 0                                 \
+    }
+
+/** Fill *info. Never an error when there is no compiler: `problem` says why. Thread-safe.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_OUT_OF_MEMORY. */
+QUERN_API quern_status quern_compiler_get_info(quern_compiler_info *info, int load);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* QUERN_SETUP_H */

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Streams and events. Order and time on the device.
+ */
+#ifndef QUERN_STREAM_H
+#define QUERN_STREAM_H
+
+#include <quern/engine.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A queue of work, done in order. On the software device each piece is done before the call that
+ * queues it returns. May be used from many threads at once. The caller owns *out; give it back with
+ * quern_stream_release().
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT, _OUT_OF_MEMORY, _DRIVER. */
+QUERN_API quern_status quern_stream_new(quern_stream **out, quern_engine *engine);
+/** Use a foreign stream; `handle` is a CUstream, and must outlive the result and what holds it:
+ * bound calls on it, and the arrays that calls on it allocated. Otherwise as quern_stream_new(). */
+QUERN_API quern_status quern_stream_wrap(quern_stream **out, quern_engine *engine, void *handle);
+/** The device's own handle, a CUstream; NULL on the software device. */
+QUERN_API void *quern_stream_handle(const quern_stream *stream);
+/** Wait until all work queued on the stream is done. Thread-safe. Returns a failure of that work.
+ */
+QUERN_API quern_status quern_stream_wait(quern_stream *stream);
+/** One more reference; returns `stream`. Thread-safe. */
+QUERN_API quern_stream *quern_stream_retain(quern_stream *stream);
+/** One reference less; queued work still completes. Bound calls, and arrays that calls on this
+ * stream allocated, hold it too: such an array's memory is freed in its order. Accepts NULL.
+ * Thread-safe. */
+QUERN_API void quern_stream_release(quern_stream *stream);
+
+/** A mark in a stream. May be used from many threads at once. */
+typedef struct quern_event quern_event;
+/** A new mark, not yet in a stream. The caller owns *out; give it back with quern_event_release().
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT, _OUT_OF_MEMORY, _DRIVER. */
+QUERN_API quern_status quern_event_new(quern_event **out, quern_engine *engine);
+/** Mark this point of `stream` (NULL: the engine's own); an earlier mark of this event is
+ * forgotten. Waits for nothing. Errors: QUERN_ERROR_INVALID_ARGUMENT (a stream of another engine),
+ * _DRIVER. */
+QUERN_API quern_status quern_event_record(quern_event *event, quern_stream *stream);
+/** Wait on the host until the mark is reached. Returns a failure of the work before it. */
+QUERN_API quern_status quern_event_wait(quern_event *event);
+/** Let `stream` (NULL: the engine's own) wait for the mark, without waiting here.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT (a stream of another engine), _DRIVER. */
+QUERN_API quern_status quern_stream_wait_event(quern_stream *stream, quern_event *event);
+/** Milliseconds of device time between two marks that were reached (quern_event_wait).
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT (events of different engines, or that were not
+ * recorded), _DRIVER. */
+QUERN_API quern_status quern_event_elapsed(double *milliseconds, quern_event *begin,
+                                           quern_event *end);
+/** One more reference; returns `event`. Thread-safe. */
+QUERN_API quern_event *quern_event_retain(quern_event *event);
+/** One reference less; the last one frees, without waiting for the mark. Accepts NULL. Thread-safe.
+ */
+QUERN_API void quern_event_release(quern_event *event);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* QUERN_STREAM_H */
