@@ -332,9 +332,11 @@ void released(void *context);
 #define GOOD_quern_function_get_parameter_index 0
 
 /* what may be left out, and what has no range */
-#define ANY_quern_cache_clear_removed              ALL
-#define ANY_quern_cache_visit_context              ALL
-#define ANY_quern_compiler_get_info_load           ALL
+#define ANY_quern_cache_clear_removed    ALL
+#define ANY_quern_cache_visit_context    ALL
+#define ANY_quern_compiler_get_info_load ALL
+/* room for more devices than a machine has */
+#define GOOD_quern_device_list_infos               ((quern_device_info[64]){QUERN_DEVICE_INFO_INIT})
 #define ANY_quern_device_list_capacity             ALL
 #define GOOD_quern_module_function_names_names     ((const char *[4]){NULL})
 #define ANY_quern_module_function_names_capacity   ALL
