@@ -18,7 +18,8 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
-add_compile_options(-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+add_compile_options(-Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
+                    $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
                     -Wpointer-arith -Wno-missing-field-initializers)
 add_compile_definitions(_GNU_SOURCE)
 

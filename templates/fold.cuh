@@ -10,21 +10,9 @@
 namespace quern
 {
 
-// The walk (src/array/fold.h). The host fills it (src/engine/calls/kind_reduction.c). D: dimensions, the kept
-// ones first; K: operands. `extent` counts units along the dimension in which their lanes lie.
+// The walk over D dimensions, the kept ones first, of K operands: layout.h has its fields.
 template <typename I_, int D_, int K_> struct fold {
-    I_ outputs;  // of a launch, in packs of lanes where they lie along the kept dimensions
-    I_ units;    // of an output
-    I_ head;     // elements before the first unit
-    I_ rest;     // elements that no unit covers
-    I_ covered;  // elements that units cover
-    I_ chunk;    // units of a block for an output
-    I_ splits;   // blocks for an output
-    I_ workers;  // threads of a block for an output, a power of two
-    I_ shift;    // its exponent
-    I_ results;  // outputs, in elements
-    divider<I_> extent[D_ > 0 ? D_ : 1];
-    I_ stride[K_ > 0 ? K_ : 1][D_ > 0 ? D_ : 1]; // bytes
+    QUERN_FOLD(QUERN_NUMBER, QUERN_DIVIDERS, QUERN_TABLE, D_, K_)
 };
 
 // A value that is not there yet: no constructor runs.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// index: where a thread's elements lie. The host fills these structures (src/engine/calls/marshal.c) byte
-// by byte, so their members are all 4- or 8-byte numbers without padding between them.
+// index: where a thread's elements lie. The host fills quern::space; layout.h has its fields.
 #pragma once
 
 namespace quern
@@ -28,15 +27,15 @@ template <> struct divider<long long> {
     }
 };
 
+// The kinds of fields of layout.h, where I_ is the type of positions.
+#define QUERN_NUMBER(name)      I_ name;
+#define QUERN_DIVIDER(name)     divider<I_> name;
+#define QUERN_DIVIDERS(name, n) divider<I_> name[QUERN_SOME(n)];
+#define QUERN_TABLE(name, n, m) I_ name[QUERN_SOME(n)][QUERN_SOME(m)];
+
 // The walk of K operands over D dimensions, the innermost in packs. D counts the outer ones.
 template <typename I_, int D_, int K_> struct space {
-    I_ packs;                           // whole packs of the walk
-    I_ inner;                           // elements of the innermost dimension
-    I_ head;                            // elements before the first pack
-    I_ count;                           // elements of the whole walk
-    divider<I_> row;                    // packs of a row
-    divider<I_> outer[D_ > 0 ? D_ : 1]; // extents, outermost first
-    I_ stride[K_ > 0 ? K_ : 1][D_ + 1]; // bytes, outermost first, the innermost last
+    QUERN_SPACE(QUERN_NUMBER, QUERN_DIVIDER, QUERN_DIVIDERS, QUERN_TABLE, D_, K_)
 };
 
 // `_ind` of a snippet: the position along every axis.

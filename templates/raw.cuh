@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // raw: what a `raw` parameter is to a snippet: an array that takes no part in broadcasting. The
-// host fills it (src/engine/calls/marshal.c). C_: the elements lie in C order without gaps.
+// host fills it; layout.h has its fields. C_: the elements lie in C order without gaps.
 #pragma once
 #define QUERN_HAS_RAW 1
 
@@ -60,10 +60,10 @@ template <typename T_, int N_, bool C_> class raw_array
     {
         return *(T_ *)((char *)data_ + offset);
     }
-    T_ *data_;
-    ptrdiff_t size_;
-    ptrdiff_t shape_[N_ > 0 ? N_ : 1];
-    ptrdiff_t strides_[N_ > 0 ? N_ : 1];
+#define QUERN_RAW_NUMBER(name)     ptrdiff_t name##_;
+#define QUERN_RAW_NUMBERS(name, n) ptrdiff_t name##_[QUERN_SOME(n)];
+#define QUERN_RAW_POINTER(name)    T_ *name##_;
+    QUERN_RAW_ARRAY(QUERN_RAW_NUMBER, QUERN_RAW_NUMBERS, QUERN_RAW_POINTER, N_)
 };
 
 } // namespace quern

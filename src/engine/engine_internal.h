@@ -21,6 +21,7 @@
 #include "compile/compile.h"
 #include "device/device_internal.h"
 #include "lang/lang.h"
+#include "templates/layout.h"
 
 /* ---- engine.c: one device with a compiler and a cache --------------------------------------- */
 
@@ -345,10 +346,38 @@ quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t param
 /** Room for the next parameter. Errors: QUERN_ERROR_NOT_SUPPORTED when the block is full. */
 quern_status qn_block_reserve(unsigned char **out, qn_parameter_block *block, const qn_call *call,
                               uint32_t bytes, uint32_t alignment);
-/** Write one index number, 4 or 8 bytes wide; returns what follows it. */
-unsigned char *qn_put_index(unsigned char *to, bool wide, int64_t value);
-/** Write a quern::divider, 16 bytes. */
-unsigned char *qn_put_divider(unsigned char *to, bool wide, int64_t divisor);
+
+/* ---- layout.c: what a kernel receives beside addresses and scalars -------------------------- */
+
+/* The fields of templates/layout.h on the host: numbers, whatever their width on the device. */
+#define QN_NUMBER(name)      int64_t name;
+#define QN_NUMBERS(name, n)  const int64_t *name;
+#define QN_POINTER(name)     const void *name;
+#define QN_DIVIDERS(name, n) int64_t name[QUERN_MAX_NDIM];
+#define QN_TABLE(name, n, m) const int64_t(*name)[QUERN_MAX_NDIM];
+
+typedef struct qn_space {
+    QUERN_SPACE(QN_NUMBER, QN_NUMBER, QN_DIVIDERS, QN_TABLE, , )
+} qn_space;
+
+typedef struct qn_fold_fields {
+    QUERN_FOLD(QN_NUMBER, QN_DIVIDERS, QN_TABLE, , )
+} qn_fold_fields;
+
+typedef struct qn_raw_array {
+    QUERN_RAW_ARRAY(QN_NUMBER, QN_NUMBERS, QN_POINTER, )
+} qn_raw_array;
+
+/** Add quern::space to the parameters: numbers of 8 bytes where `wide`, else of 4; `dims` outer
+ * dimensions. */
+quern_status qn_put_space(qn_parameter_block *block, const qn_call *call, const qn_space *fields,
+                          bool wide, int dims);
+/** Add quern::fold. */
+quern_status qn_put_fold(qn_parameter_block *block, const qn_call *call,
+                         const qn_fold_fields *fields, bool wide, int dims);
+/** Add quern::raw_array. */
+quern_status qn_put_raw_array(qn_parameter_block *block, const qn_call *call,
+                              const qn_raw_array *fields, int dims);
 
 /* ---- workspace.c: memory in which the blocks of a launch meet ------------------------------- */
 

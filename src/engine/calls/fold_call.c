@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * fold: what reductions and scans share in a call: their axes, and the parameters of their walk.
- * In: options, a planned fold. Out: a set of axes, bytes. The thing to know: the layout of
- * quern::fold (templates/fold.cuh) is written here by hand; both sides change together.
+ * In: options, a planned fold. Out: a set of axes, the bytes that decide the code, the fields of
+ * quern::fold.
  */
 #include "engine/engine_internal.h"
 #include <string.h>
@@ -122,42 +122,24 @@ static int exponent(uint32_t power)
     return n;
 }
 
-/** quern::fold */
 quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
 {
     const qn_fold *f = &call->fold;
-    bool wide = f->form.wide != 0;
-    int dims = f->form.kept + f->form.reduced, room = QN_MAX(1, dims);
-    int lane = f->form.columns ? f->form.kept - 1 : dims - 1;
-    uint32_t width = wide ? 8 : 4, operands = QN_MAX(1u, call->operand_count);
-    const int64_t numbers[] = {
-        f->form.columns ? f->outputs / f->form.lanes : f->outputs,
-        f->units,
-        f->head,
-        f->rest,
-        f->length - f->rest,
-        f->chunk,
-        f->splits,
-        f->workers,
-        exponent(f->workers),
-        f->outputs,
-    };
-    uint32_t bytes = (uint32_t)QN_COUNT(numbers) * width + 16 * (uint32_t)room +
-                     width * operands * (uint32_t)room;
-    unsigned char *to;
-    QN_TRY(qn_block_reserve(&to, block, call, bytes, width));
-    for (size_t k = 0; k < QN_COUNT(numbers); k++) {
-        to = qn_put_index(to, wide, numbers[k]);
+    int dims = f->form.kept + f->form.reduced, lane = qn_fold_lane_dim(f);
+    qn_fold_fields w;
+    w.outputs = f->form.columns ? f->outputs / f->form.lanes : f->outputs;
+    w.units = f->units;
+    w.head = f->head;
+    w.rest = f->rest;
+    w.covered = f->length - f->rest;
+    w.chunk = f->chunk;
+    w.splits = f->splits;
+    w.workers = f->workers;
+    w.shift = exponent(f->workers);
+    w.results = f->outputs;
+    for (int d = 0; d < dims; d++) {
+        w.extent[d] = QN_MAX(1, d == lane ? f->extent[d] / f->form.lanes : f->extent[d]);
     }
-    for (int d = 0; d < room; d++) {
-        int64_t extent = d < dims ? f->extent[d] : 1;
-        to = qn_put_divider(to, wide, QN_MAX(1, d == lane ? extent / f->form.lanes : extent));
-    }
-    for (uint32_t k = 0; k < operands; k++) {
-        for (int d = 0; d < room; d++) {
-            bool has = k < call->operand_count && d < dims;
-            to = qn_put_index(to, wide, has ? f->stride[k][d] : 0);
-        }
-    }
-    return QUERN_OK;
+    w.stride = f->stride;
+    return qn_put_fold(block, call, &w, f->form.wide, dims);
 }

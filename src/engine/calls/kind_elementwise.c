@@ -116,34 +116,23 @@ static char *const *bases(const qn_call *call)
     return call->plan.base;
 }
 
-/** quern::space */
 static quern_status walk(qn_parameter_block *block, const qn_call *call)
 {
     const qn_plan *p = &call->plan;
-    bool wide = p->form.wide != 0;
-    uint32_t width = wide ? 8 : 4, outer = p->form.ndim - 1u;
-    uint32_t operands = QN_MAX(1u, call->operand_count);
-    uint32_t bytes = 4 * width + 16 * (1 + QN_MAX(1u, outer)) + width * operands * (outer + 1);
-    unsigned char *to;
-    QN_TRY(qn_block_reserve(&to, block, call, bytes, width));
+    int outer = p->form.ndim - 1;
     int64_t inner = p->extent[outer], step = QN_MAX(p->form.tile, p->form.lanes);
-    to = qn_put_index(to, wide, p->packs);
-    to = qn_put_index(to, wide, inner);
-    to = qn_put_index(to, wide, p->head);
-    to = qn_put_index(to, wide, p->count);
-    /* a row of packs, or of tiles */
-    to = qn_put_divider(to, wide, (inner - 1) / step + 1);
-    for (uint32_t d = 0; d < QN_MAX(1u, outer); d++) {
+    qn_space s;
+    s.packs = p->packs;
+    s.inner = inner;
+    s.head = p->head;
+    s.count = p->count;
+    s.row = (inner - 1) / step + 1; /* in packs, or tiles */
+    for (int d = 0; d < outer; d++) {
         bool tiles = p->form.tile != 0 && d + 1 == outer;
-        int64_t extent = outer > 0 ? p->extent[d] : 1;
-        to = qn_put_divider(to, wide, tiles ? (extent - 1) / step + 1 : extent);
+        s.outer[d] = tiles ? (p->extent[d] - 1) / step + 1 : p->extent[d];
     }
-    for (uint32_t k = 0; k < operands; k++) {
-        for (uint32_t d = 0; d <= outer; d++) {
-            to = qn_put_index(to, wide, k < call->operand_count ? p->stride[k][d] : 0);
-        }
-    }
-    return QUERN_OK;
+    s.stride = p->stride;
+    return qn_put_space(block, call, &s, p->form.wide, outer);
 }
 
 const qn_kind qn_elementwise_kind = {

@@ -2,8 +2,7 @@
  *
  * marshal: the parameter block. In: a planned call. Out: the bytes of every parameter of the
  * generated kernel, in its order: the signature's parameters, the walk, the workspace. The thing to
- * know: the layout of quern::raw_array (templates/raw.cuh, raw_checked.cuh) is written here by
- * hand; both sides change together. The walk is the business of the kernel's kind.
+ * know: the walk is the business of the kernel's kind; layout.c writes structures.
  */
 #include "engine/engine_internal.h"
 #include <math.h>
@@ -27,55 +26,17 @@ quern_status qn_block_reserve(unsigned char **out, qn_parameter_block *block, co
     return QUERN_OK;
 }
 
-/* ---- raw arrays: quern::raw_array ----------------------------------------------------------- */
-
 static quern_status put_raw(qn_parameter_block *block, const qn_call *call, uint32_t p)
 {
     const quern_array *a = call->arrays[p];
-    const uint32_t dims = a->ndim > 0 ? (uint32_t)a->ndim : 1;
-    const uint32_t more = call->kernel->engine->checks_bounds ? 8 : 0;
-    unsigned char *to;
-    block->extra += more;
-    QN_TRY(qn_block_reserve(&to, block, call, 16 + 16 * dims + more, 8));
-    memset(to, 0, 16 + 16 * (size_t)dims);
-    memcpy(to, &a->data, 8);
-    memcpy(to + 8, &a->count, 8);
-    memcpy(to + 16, a->shape, (size_t)a->ndim * 8);
-    memcpy(to + 16 + 8 * (size_t)dims, a->strides, (size_t)a->ndim * 8);
-    memcpy(to + 16 + 16 * (size_t)dims, &(int64_t){p}, more);
-    return QUERN_OK;
-}
-
-/* ---- numbers of a walk ---------------------------------------------------------------------- */
-
-unsigned char *qn_put_index(unsigned char *to, bool wide, int64_t value)
-{
-    if (wide) {
-        memcpy(to, &value, 8);
-        return to + 8;
-    }
-    int32_t narrow = (int32_t)value;
-    memcpy(to, &narrow, 4);
-    return to + 4;
-}
-
-/** 32 bits: the smallest shift with 2^shift >= divisor, and
- * magic = 2^32 (2^shift - divisor) / divisor + 1. */
-unsigned char *qn_put_divider(unsigned char *to, bool wide, int64_t divisor)
-{
-    if (wide) {
-        to = qn_put_index(to, true, divisor);
-        return qn_put_index(to, true, 0);
-    }
-    uint32_t shift = 0;
-    while ((INT64_C(1) << shift) < divisor) {
-        shift++;
-    }
-    uint64_t magic =
-        (UINT64_C(1) << 32) * ((UINT64_C(1) << shift) - (uint64_t)divisor) / (uint64_t)divisor + 1;
-    uint32_t words[4] = {(uint32_t)divisor, (uint32_t)magic, shift, 0};
-    memcpy(to, words, sizeof words);
-    return to + sizeof words;
+    const qn_raw_array fields = {.data = a->data,
+                                 .size = a->count,
+                                 .shape = a->shape,
+                                 .strides = a->strides,
+                                 .parameter = p};
+    return call->kernel->engine->checks_bounds
+               ? qn_put_raw_checked(block, call, &fields, a->ndim)
+               : qn_put_raw_array(block, call, &fields, a->ndim);
 }
 
 /* ---- scalars and the whole ------------------------------------------------------------------ */

@@ -13,6 +13,7 @@
 
 static const qn_header all_headers[QN_HEADER_COUNT] = {
     [QN_HEADER_TYPES] = {"quern/types.cuh", qn_embedded_types_cuh},
+    [QN_HEADER_LAYOUT] = {"quern/layout.h", qn_embedded_layout_h},
     [QN_HEADER_INDEX] = {"quern/index.cuh", qn_embedded_index_cuh},
     [QN_HEADER_PACK] = {"quern/pack.cuh", qn_embedded_pack_cuh},
     [QN_HEADER_RAW] = {"quern/raw.cuh", qn_embedded_raw_cuh},
@@ -112,7 +113,7 @@ static unsigned needed_headers(const qn_call *call)
     static const char *const half_names[] = {"float16", "bfloat16", NULL};
     static const char *const minmax_names[] = {"min", "max", NULL};
     const quern_kernel *k = call->kernel;
-    unsigned set = 1u << QN_HEADER_TYPES;
+    unsigned set = 1u << QN_HEADER_TYPES | 1u << QN_HEADER_LAYOUT;
     if (has_raw(k)) {
         set |= 1u << (k->engine->checks_bounds ? QN_HEADER_RAW_CHECKED : QN_HEADER_RAW);
     }

@@ -13,6 +13,7 @@
 /** Our own device headers, each embedded and included only where it is used. */
 typedef enum qn_header_id {
     QN_HEADER_TYPES,
+    QN_HEADER_LAYOUT,
     QN_HEADER_INDEX,
     QN_HEADER_PACK,
     QN_HEADER_RAW,

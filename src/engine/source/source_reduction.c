@@ -333,9 +333,27 @@ enum {
 };
 
 static const char *const hole_names[HOLES] = {
-    "reduce_type", "parameters", "positions", "inputs", "map",     "reduce", "outputs",
-    "post",        "index",      "block",     "shared", "values",  "unroll", "place",
-    "share",       "kept",       "rest",      "unit",   "combine", "finish"};
+    [REDUCE_TYPE] = "reduce_type",
+    [PARAMETERS] = "parameters",
+    [POSITIONS] = "positions",
+    [INPUTS] = "inputs",
+    [MAP] = "map",
+    [REDUCE] = "reduce",
+    [OUTPUTS] = "outputs",
+    [POST] = "post",
+    [INDEX] = "index",
+    [BLOCK] = "block",
+    [SHARED] = "shared",
+    [VALUES] = "values",
+    [UNROLL] = "unroll",
+    [PLACE] = "place",
+    [SHARE] = "share",
+    [KEPT] = "kept",
+    [REST] = "rest",
+    [UNIT] = "unit",
+    [COMBINE] = "combine",
+    [FINISH] = "finish",
+};
 
 quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
                                  size_t *header_count)

@@ -276,9 +276,27 @@ enum {
 };
 
 static const char *const hole_names[HOLES] = {
-    "scan_type", "parameters", "positions", "inputs", "map",    "scan",   "operands",
-    "post",      "index",      "block",     "steps",  "tracks", "lanes",  "begin",
-    "registers", "load",       "take",      "fronts", "give",   "advance"};
+    [SCAN_TYPE] = "scan_type",
+    [PARAMETERS] = "parameters",
+    [POSITIONS] = "positions",
+    [INPUTS] = "inputs",
+    [MAP] = "map",
+    [SCAN] = "scan",
+    [OPERANDS] = "operands",
+    [POST] = "post",
+    [INDEX] = "index",
+    [BLOCK] = "block",
+    [STEPS] = "steps",
+    [TRACKS] = "tracks",
+    [LANES] = "lanes",
+    [BEGIN] = "begin",
+    [REGISTERS] = "registers",
+    [LOAD] = "load",
+    [TAKE] = "take",
+    [FRONTS] = "fronts",
+    [GIVE] = "give",
+    [ADVANCE] = "advance",
+};
 
 /** Threads of a block, and how many blocks a processor should hold: a fifth one of tiles pays, a
  * sixth would have to keep in memory what fits no register. Any number where values may not fit. */

@@ -1,64 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * The walk of a plan, executed in C as templates/elementwise.cu does it, from the bytes that the
- * marshaller writes: over random shapes, permutations, steps, broadcasts and misalignments every
- * element of the loop must be met exactly once, with the right element of every operand, and in C
- * order when that is asked for. Then tables of the plans that well-known layouts must get.
+ * The walk of a plan, executed in C as templates/elementwise.cu does it, from what the device's
+ * headers read of the bytes that the marshaller writes: over random shapes, permutations, steps,
+ * broadcasts and misalignments every element of the loop must be met exactly once, with the right
+ * element of every operand, and in C order when that is asked for. Then tables of the plans that
+ * well-known layouts must get.
  */
+#include "device_side.h"
 #include "engine/engine_internal.h"
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- the kernel's side, in C ---------------------------------------------------------------- */
-
-typedef struct space {
-    const unsigned char *at;
-    bool wide;
-} space;
-
-static int64_t next_index(space *s)
-{
-    if (s->wide) {
-        int64_t v;
-        memcpy(&v, s->at, 8);
-        s->at += 8;
-        return v;
-    }
-    int32_t v;
-    memcpy(&v, s->at, 4);
-    s->at += 4;
-    return v;
-}
-
-typedef struct divider {
-    int64_t value;
-    uint32_t magic, shift;
-    bool wide;
-} divider;
-
-static divider next_divider(space *s)
-{
-    divider d = {.wide = s->wide};
-    d.value = next_index(s);
-    if (s->wide) {
-        (void)next_index(s);
-    } else {
-        d.magic = (uint32_t)next_index(s);
-        d.shift = (uint32_t)next_index(s);
-        (void)next_index(s);
-    }
-    return d;
-}
-
-static int64_t divide(divider d, int64_t n)
-{
-    if (d.wide) {
-        return n / d.value;
-    }
-    uint32_t high = (uint32_t)(((uint64_t)(uint32_t)n * d.magic) >> 32);
-    return (int64_t)((high + (uint32_t)n) >> d.shift);
-}
 
 typedef void (*visitor)(void *context, int64_t position, char *const *addresses);
 
@@ -71,14 +25,14 @@ static char *base_of(const qn_parameter_block *block, uint32_t k)
 
 /** Element `at` of the row at `offset`, which is element `position` of the loop. */
 static void visit_one(const qn_call *call, const qn_parameter_block *block, const int64_t *offset,
-                      int64_t stride[8][QUERN_MAX_NDIM], int64_t at, int64_t position,
-                      visitor visit, void *context)
+                      const device_space *s, int64_t at, int64_t position, visitor visit,
+                      void *context)
 {
     const qn_plan_form *f = &call->plan.form;
     char *addresses[8];
     for (uint32_t k = 0; k < call->operand_count; k++) {
         int64_t step = f->access[k] == QN_ACCESS_BROADCAST ? 0
-                       : f->access[k] == QN_ACCESS_STRIDED ? stride[k][f->ndim - 1]
+                       : f->access[k] == QN_ACCESS_STRIDED ? s->stride[k][f->ndim - 1]
                                                            : call->operands[k].item_size;
         addresses[k] = base_of(block, k) + offset[k] + at * step;
     }
@@ -103,43 +57,34 @@ static void check_alignment(const qn_call *call, const qn_parameter_block *block
 static void walk(const qn_call *call, const qn_parameter_block *block, visitor visit, void *context)
 {
     const qn_plan_form *f = &call->plan.form;
-    space s = {block->pointers[block->count - 1], f->wide};
-    int64_t packs = next_index(&s), inner = next_index(&s), head = next_index(&s);
-    int64_t count = next_index(&s);
-    cr_assert_eq(count, call->count);
-    divider row = next_divider(&s), outer[QUERN_MAX_NDIM];
-    for (int d = 0; d < QN_MAX(1, f->ndim - 1); d++) {
-        outer[d] = next_divider(&s);
-    }
-    int64_t stride[8][QUERN_MAX_NDIM];
-    for (uint32_t k = 0; k < call->operand_count; k++) {
-        for (int d = 0; d < f->ndim; d++) {
-            stride[k][d] = next_index(&s);
-        }
-    }
+    device_space s;
+    size_t size = device_read_space(&s, block->pointers[block->count - 1], f->wide, f->ndim - 1,
+                                    (int)call->operand_count);
+    cr_assert_eq(size, block->used - block->offsets[block->count - 1]);
+    cr_assert_eq(s.count, call->count);
     bool has_rest = f->lanes > 1 && f->ndim == 1;
-    for (int64_t t = 0; has_rest && t < inner - packs * f->lanes; t++) {
-        int64_t at = t < head ? t : t + packs * f->lanes;
-        visit_one(call, block, (const int64_t[8]){0}, stride, at, at, visit, context);
+    for (int64_t t = 0; has_rest && t < s.inner - s.packs * f->lanes; t++) {
+        int64_t at = t < s.head ? t : t + s.packs * f->lanes;
+        visit_one(call, block, (const int64_t[8]){0}, &s, at, at, visit, context);
     }
-    for (int64_t p = 0; p < packs; p++) {
-        int64_t r = f->ndim > 1 ? divide(row, p) : 0;
-        int64_t e = f->ndim > 1 ? (p - r * row.value) * f->lanes : p * f->lanes + head;
+    for (int64_t p = 0; p < s.packs; p++) {
+        int64_t r = f->ndim > 1 ? device_divide(&s.row, p) : 0;
+        int64_t e = f->ndim > 1 ? (p - r * s.row.value) * f->lanes : p * f->lanes + s.head;
         int64_t offset[8] = {0}, q = r;
         for (int d = f->ndim - 2; d >= 0; d--) {
             int64_t c = q;
             if (d > 0) {
-                q = divide(outer[d], c);
-                c -= q * outer[d].value;
+                q = device_divide(&s.outer[d], c);
+                c -= q * s.outer[d].value;
             }
             for (uint32_t k = 0; k < call->operand_count; k++) {
-                offset[k] += c * stride[k][d];
+                offset[k] += c * s.stride[k][d];
             }
         }
-        cr_assert(e >= 0 && e + f->lanes <= inner, "a pack leaves its row");
+        cr_assert(e >= 0 && e + f->lanes <= s.inner, "a pack leaves its row");
         check_alignment(call, block, offset, e);
         for (int64_t at = e; at < e + f->lanes; at++) {
-            visit_one(call, block, offset, stride, at, r * inner + at, visit, context);
+            visit_one(call, block, offset, &s, at, r * s.inner + at, visit, context);
         }
     }
 }

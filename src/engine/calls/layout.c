@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * layout: the structures that a kernel receives, as bytes. In: their fields as 64-bit numbers. Out:
+ * the bytes of quern::space, quern::fold and quern::raw_array in a parameter block. The thing to
+ * know: the fields and their order are listed once, in templates/layout.h, for both sides; here
+ * each kind of field is told how large it is and how it is written.
+ */
+#include "engine/engine_internal.h"
+#include <string.h>
+
+/* ---- kinds of fields ------------------------------------------------------------------------ */
+
+/* How many bytes a field takes where a number has `width`. */
+#define NUMBER_BYTES(name)      +width
+#define NUMBERS_BYTES(name, n)  +width *(uint32_t)QUERN_SOME(n)
+#define POINTER_BYTES(name)     +8
+#define DIVIDER_BYTES(name)     +16
+#define DIVIDERS_BYTES(name, n) +16 * (uint32_t)QUERN_SOME(n)
+#define TABLE_BYTES(name, n, m) +width *(uint32_t)(QUERN_SOME(n) * QUERN_SOME(m))
+
+/* Write one at `to` and go past it. */
+#define PUT_NUMBER(name)      to = put_number(to, wide, fields->name);
+#define PUT_NUMBERS(name, n)  to = put_numbers(to, wide, fields->name, n);
+#define PUT_POINTER(name)     to = put_number(to, true, (int64_t)(intptr_t)fields->name);
+#define PUT_DIVIDER(name)     to = put_divider(to, wide, fields->name);
+#define PUT_DIVIDERS(name, n) to = put_dividers(to, wide, fields->name, n);
+#define PUT_TABLE(name, n, m)                                                                      \
+    for (int row = 0; row < QUERN_SOME(n); row++) {                                                \
+        to = put_numbers(to, wide, (n) > 0 ? fields->name[row] : none, m);                         \
+    }
+
+/** The row of a table that has none. */
+static const int64_t none[QUERN_MAX_NDIM + 1];
+
+static unsigned char *put_number(unsigned char *to, bool wide, int64_t value)
+{
+    if (wide) {
+        memcpy(to, &value, 8);
+        return to + 8;
+    }
+    int32_t narrow = (int32_t)value;
+    memcpy(to, &narrow, 4);
+    return to + 4;
+}
+
+static unsigned char *put_numbers(unsigned char *to, bool wide, const int64_t *values, int count)
+{
+    if (count == 0) {
+        return put_number(to, wide, 0);
+    }
+    for (int k = 0; k < count; k++) {
+        to = put_number(to, wide, values[k]);
+    }
+    return to;
+}
+
+/** quern::divider. 32 bits: the smallest shift with 2^shift >= divisor, and
+ * magic = 2^32 (2^shift - divisor) / divisor + 1. */
+static unsigned char *put_divider(unsigned char *to, bool wide, int64_t divisor)
+{
+    if (wide) {
+        to = put_number(to, true, divisor);
+        return put_number(to, true, 0);
+    }
+    uint32_t shift = 0;
+    while ((INT64_C(1) << shift) < divisor) {
+        shift++;
+    }
+    uint64_t magic =
+        (UINT64_C(1) << 32) * ((UINT64_C(1) << shift) - (uint64_t)divisor) / (uint64_t)divisor + 1;
+    uint32_t words[4] = {(uint32_t)divisor, (uint32_t)magic, shift, 0};
+    memcpy(to, words, sizeof words);
+    return to + sizeof words;
+}
+
+static unsigned char *put_dividers(unsigned char *to, bool wide, const int64_t *divisors, int count)
+{
+    if (count == 0) {
+        return put_divider(to, wide, 1);
+    }
+    for (int k = 0; k < count; k++) {
+        to = put_divider(to, wide, divisors[k]);
+    }
+    return to;
+}
+
+/* ---- the structures ------------------------------------------------------------------------- */
+
+quern_status qn_put_space(qn_parameter_block *block, const qn_call *call, const qn_space *fields,
+                          bool wide, int dims)
+{
+    const uint32_t width = wide ? 8 : 4;
+    const int operands = (int)call->operand_count;
+    uint32_t bytes =
+        0 QUERN_SPACE(NUMBER_BYTES, DIVIDER_BYTES, DIVIDERS_BYTES, TABLE_BYTES, dims, operands);
+    unsigned char *to;
+    QN_TRY(qn_block_reserve(&to, block, call, bytes, width));
+    QUERN_SPACE(PUT_NUMBER, PUT_DIVIDER, PUT_DIVIDERS, PUT_TABLE, dims, operands)
+    return QUERN_OK;
+}
+
+quern_status qn_put_fold(qn_parameter_block *block, const qn_call *call,
+                         const qn_fold_fields *fields, bool wide, int dims)
+{
+    const uint32_t width = wide ? 8 : 4;
+    const int operands = (int)call->operand_count;
+    uint32_t bytes = 0 QUERN_FOLD(NUMBER_BYTES, DIVIDERS_BYTES, TABLE_BYTES, dims, operands);
+    unsigned char *to;
+    QN_TRY(qn_block_reserve(&to, block, call, bytes, width));
+    QUERN_FOLD(PUT_NUMBER, PUT_DIVIDERS, PUT_TABLE, dims, operands)
+    return QUERN_OK;
+}
+
+quern_status qn_put_raw_array(qn_parameter_block *block, const qn_call *call,
+                              const qn_raw_array *fields, int dims)
+{
+    const uint32_t width = 8;
+    const bool wide = true;
+    uint32_t bytes = 0 QUERN_RAW_ARRAY(NUMBER_BYTES, NUMBERS_BYTES, POINTER_BYTES, dims);
+    unsigned char *to;
+    QN_TRY(qn_block_reserve(&to, block, call, bytes, width));
+    QUERN_RAW_ARRAY(PUT_NUMBER, PUT_NUMBERS, PUT_POINTER, dims)
+    return QUERN_OK;
+}
