@@ -1,22 +1,36 @@
 // SPDX-License-Identifier: MIT
-@includes@
-@types@
-@preamble@
-extern "C" __global__ void @name@(@parameters@)
+HOLE_includes
+HOLE_types
+HOLE_preamble
+extern "C" __global__ void HOLE_name(HOLE_parameters)
 {
-@loop_prep@
-    auto _quern_op = [&](@operands@) __attribute__((always_inline)) {
+HOLE_loop_prep
+    auto _quern_operation = [&](HOLE_operands) __attribute__((always_inline)) {
         do {
-@operation@
+HOLE_operation
         } while (0);
     };
-    typedef @index@ _quern_index;
+HOLE_form
     const _quern_index _quern_step = (_quern_index)gridDim.x * (_quern_index)blockDim.x;
-    const _quern_index _quern_t = (_quern_index)blockIdx.x * (_quern_index)blockDim.x + threadIdx.x;
-@rest@
-    for (_quern_index _quern_p = _quern_t; _quern_p < _quern_s.packs; _quern_p += _quern_step) {
-@position@
-@body@
+    const _quern_index _quern_thread =
+        (_quern_index)blockIdx.x * (_quern_index)blockDim.x + threadIdx.x;
+    if constexpr (_quern_ragged) {
+        // The elements before the first pack and after the last, one for each of the first threads.
+        const _quern_index _quern_covered = _quern_walk.packs * _quern_lanes;
+        if (_quern_thread < _quern_walk.inner - _quern_covered) {
+            [[maybe_unused]] const _quern_index _quern_element =
+                _quern_thread < _quern_walk.head ? _quern_thread : _quern_thread + _quern_covered;
+HOLE_single
+        }
     }
-@after_loop@
+    for (_quern_index _quern_pack = _quern_thread; _quern_pack < _quern_walk.packs;
+         _quern_pack += _quern_step) {
+        const _quern_index _quern_row = _quern_rows ? _quern_walk.row.divide(_quern_pack) : 0;
+        [[maybe_unused]] const _quern_index _quern_element =
+            _quern_rows ? (_quern_pack - _quern_row * _quern_walk.row.value) * _quern_lanes
+                        : _quern_pack * _quern_lanes + _quern_walk.head;
+HOLE_offsets
+HOLE_body
+    }
+HOLE_after_loop
 }

@@ -1,51 +1,67 @@
 // SPDX-License-Identifier: MIT
-@includes@
-@types@
-@preamble@
-extern "C" __global__ void __launch_bounds__(256) @name@(@parameters@)
+HOLE_includes
+HOLE_types
+HOLE_preamble
+extern "C" __global__ void __launch_bounds__(256) HOLE_name(HOLE_parameters)
 {
-@loop_prep@
-    auto _quern_op = [&](@operands@) __attribute__((always_inline)) {
+HOLE_loop_prep
+    auto _quern_operation = [&](HOLE_operands) __attribute__((always_inline)) {
         do {
-@operation@
+HOLE_operation
         } while (0);
     };
-    typedef @index@ _quern_index;
-@shared@
-    const int _quern_x = threadIdx.x % @tile@, _quern_y = threadIdx.x / @tile@;
-    for (_quern_index _quern_p = blockIdx.x; _quern_p < _quern_s.packs; _quern_p += gridDim.x) {
-@position@
-        if (_quern_t0 + @tile@ <= _quern_s.head && _quern_e0 + @tile@ <= _quern_s.inner) {
-            // A whole tile: no element needs a look at the sides, so many loads are under way at once.
+HOLE_form
+HOLE_shared
+    const int _quern_along = threadIdx.x % _quern_tile, _quern_first = threadIdx.x / _quern_tile;
+    for (_quern_index _quern_pack = blockIdx.x; _quern_pack < _quern_walk.packs;
+         _quern_pack += gridDim.x) {
+        // The tile's first element along the last two dimensions; `head` is the extent of the
+        // former.
+        const _quern_index _quern_row = _quern_walk.row.divide(_quern_pack);
+        const _quern_index _quern_tile_element =
+            (_quern_pack - _quern_row * _quern_walk.row.value) * _quern_tile;
+HOLE_offsets
+        if (_quern_tile_line + _quern_tile <= _quern_walk.head &&
+            _quern_tile_element + _quern_tile <= _quern_walk.inner) {
+            // A whole tile: no element needs a look at the sides, so many loads are under way at
+            // once.
 #pragma unroll 8
-            for (int _quern_k = _quern_y; _quern_k < @tile@; _quern_k += 256 / @tile@) {
-                const _quern_index _quern_t = _quern_t0 + _quern_x, _quern_e = _quern_e0 + _quern_k;
-@fetch@
+            for (int _quern_across = _quern_first; _quern_across < _quern_tile;
+                 _quern_across += 256 / _quern_tile) {
+                const _quern_index _quern_line = _quern_tile_line + _quern_along;
+                const _quern_index _quern_element = _quern_tile_element + _quern_across;
+HOLE_fetch
             }
             __syncthreads();
 #pragma unroll 4
-            for (int _quern_k = _quern_y; _quern_k < @tile@; _quern_k += 256 / @tile@) {
-                const _quern_index _quern_t = _quern_t0 + _quern_k, _quern_e = _quern_e0 + _quern_x;
-@body@
+            for (int _quern_across = _quern_first; _quern_across < _quern_tile;
+                 _quern_across += 256 / _quern_tile) {
+                const _quern_index _quern_line = _quern_tile_line + _quern_across;
+                const _quern_index _quern_element = _quern_tile_element + _quern_along;
+HOLE_body
             }
         } else {
 #pragma unroll 1
-            for (int _quern_k = _quern_y; _quern_k < @tile@; _quern_k += 256 / @tile@) {
-                const _quern_index _quern_t = _quern_t0 + _quern_x, _quern_e = _quern_e0 + _quern_k;
-                if (_quern_t < _quern_s.head && _quern_e < _quern_s.inner) {
-@fetch@
+            for (int _quern_across = _quern_first; _quern_across < _quern_tile;
+                 _quern_across += 256 / _quern_tile) {
+                const _quern_index _quern_line = _quern_tile_line + _quern_along;
+                const _quern_index _quern_element = _quern_tile_element + _quern_across;
+                if (_quern_line < _quern_walk.head && _quern_element < _quern_walk.inner) {
+HOLE_fetch
                 }
             }
             __syncthreads();
 #pragma unroll 1
-            for (int _quern_k = _quern_y; _quern_k < @tile@; _quern_k += 256 / @tile@) {
-                const _quern_index _quern_t = _quern_t0 + _quern_k, _quern_e = _quern_e0 + _quern_x;
-                if (_quern_t < _quern_s.head && _quern_e < _quern_s.inner) {
-@body@
+            for (int _quern_across = _quern_first; _quern_across < _quern_tile;
+                 _quern_across += 256 / _quern_tile) {
+                const _quern_index _quern_line = _quern_tile_line + _quern_across;
+                const _quern_index _quern_element = _quern_tile_element + _quern_along;
+                if (_quern_line < _quern_walk.head && _quern_element < _quern_walk.inner) {
+HOLE_body
                 }
             }
         }
         __syncthreads();
     }
-@after_loop@
+HOLE_after_loop
 }

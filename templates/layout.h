@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // layout: the structures that the host fills and a kernel reads, each as one list of its fields in
-// their order. In: macros for the kinds of fields. Out: with those of index.cuh, fold.cuh and raw.cuh
-// the structures of the device; with those of src/engine/calls/layout.c what the host fills in, and the
-// bytes that it writes. The thing to know: all fields are numbers of 4 or 8 bytes or multiples of 16
-// bytes, so there is no padding between them. D: dimensions, K: operands. C++ has no array of no
-// elements, so a field with a count of 0 still has one (QUERN_SOME), which nobody reads.
+// their order. In: macros for the kinds of fields. Out: with those of index.cuh, fold.cuh and
+// raw.cuh the structures of the device; with those of src/engine/calls/device_layout.c what the
+// host fills in, and the bytes that it writes. The thing to know: all fields are numbers of 4 or 8
+// bytes or multiples of 16 bytes, so there is no padding between them. D: dimensions, K: operands.
+// C++ has no array of no elements, so a field with a count of 0 still has one (QUERN_SOME), which
+// nobody reads.
 //
 // NUMBER(name)           a position or a count
 // NUMBERS(name, n)       n of them
@@ -17,12 +18,11 @@
 
 #define QUERN_SOME(n) ((n) > 0 ? (n) : 1)
 
-// quern::space: the walk of an elementwise kernel, the innermost dimension in packs. D: the outer ones.
-// packs: whole packs (or tiles) of the walk; inner: elements of the innermost dimension
-// head: elements before the first pack; with tiles, of the last dimension but one
-// count: elements of the whole walk
-// row: packs (or tiles) of a row; outer: extents, outermost first
-// stride: bytes, outermost first, the innermost last
+// quern::space: the walk of an elementwise kernel, the innermost dimension in packs. D: the outer
+// ones. packs: whole packs (or tiles) of the walk; inner: elements of the innermost dimension head:
+// elements before the first pack; with tiles, of the last dimension but one count: elements of the
+// whole walk row: packs (or tiles) of a row; outer: extents, outermost first stride: bytes,
+// outermost first, the innermost last
 #define QUERN_SPACE(NUMBER, DIVIDER, DIVIDERS, TABLE, D, K)                                        \
     NUMBER(packs)                                                                                  \
     NUMBER(inner)                                                                                  \

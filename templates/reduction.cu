@@ -1,42 +1,176 @@
 // SPDX-License-Identifier: MIT
-@includes@
-@types@
-@preamble@
-@reduce_type@
+HOLE_includes
+HOLE_types
+HOLE_preamble
+HOLE_value_type
 #pragma nv_diag_error 940 // a function that ends without its return
 
-extern "C" __global__ void __launch_bounds__(@block@) @name@(@parameters@)
+extern "C" __global__ void __launch_bounds__(256) HOLE_name(HOLE_parameters)
 {
-@positions@
-    const auto _quern_map = [&](@inputs@) __attribute__((always_inline)) -> _type_reduce
-@map@
+HOLE_positions
+    const auto _quern_map =
+        [&](HOLE_inputs const ptrdiff_t _J) __attribute__((always_inline)) -> _type_reduce
+HOLE_map
     ;
     const auto _quern_reduce = [&](_type_reduce a, _type_reduce b) -> _type_reduce
-@reduce@
+HOLE_reduce
     ;
-    const auto _quern_post = [&](@outputs@_type_reduce a) __attribute__((always_inline)) {
-@post@
+    const auto _quern_post = [&](HOLE_outputs _type_reduce a) __attribute__((always_inline)) {
+HOLE_post
     };
-    typedef @index@ _quern_index;
+HOLE_form
     typedef quern::slot<_type_reduce> _quern_slot;
-@shared@
-@place@
-@share@
-@kept@
-    _quern_slot _quern_v[@values@]; // outputs side by side
+    constexpr int _quern_block = 256, _quern_block_shift = 8;
+    // Columns: as many outputs side by side are combined at once as need no more shared memory than
+    // a single one of the largest type.
+    constexpr int _quern_most = 64 / sizeof(_type_reduce);
+    constexpr int _quern_together = _quern_most < _quern_outputs ? _quern_most : _quern_outputs;
+    constexpr int _quern_slots =
+        _quern_columns ? _quern_block * _quern_together : _quern_block / 32;
+    __shared__ alignas(_type_reduce) char _quern_shared[_quern_slots * sizeof(_type_reduce)];
+
+    // This thread's output, and which of its workers this is. A row that several blocks share has
+    // all threads of each. Else by a shift, so that the compiler divides by it without a division.
+    constexpr bool _quern_whole = _quern_split && !_quern_columns;
+    const int _quern_shift = _quern_whole ? _quern_block_shift : (int)_quern_walk.shift;
+    const int _quern_workers = 1 << _quern_shift, _quern_beside = _quern_block >> _quern_shift;
+    const int _quern_worker = _quern_whole     ? threadIdx.x
+                              : _quern_columns ? threadIdx.x >> (_quern_block_shift - _quern_shift)
+                                               : threadIdx.x & (_quern_workers - 1);
+    const int _quern_at =
+        _quern_columns ? threadIdx.x & (_quern_beside - 1) : threadIdx.x >> _quern_shift;
+    const unsigned _quern_splits = _quern_split ? (unsigned)_quern_walk.splits : 1;
+    const unsigned _quern_group = _quern_single  ? 0
+                                  : _quern_split ? blockIdx.x / _quern_splits
+                                                 : blockIdx.x;
+    const _quern_index _quern_part = _quern_split ? blockIdx.x - _quern_group * _quern_splits : 0;
+    const _quern_index _quern_output =
+        _quern_whole ? _quern_group : (_quern_index)_quern_group * _quern_beside + _quern_at;
+    const bool _quern_live = _quern_whole || _quern_output < _quern_walk.outputs;
+
+    // The share of this worker of `count` units from `begin` on. In order: a run of neighbours;
+    // else every so many. The workers below `active` have any.
+    const _quern_index _quern_begin = _quern_split ? _quern_part * _quern_walk.chunk : 0;
+    const _quern_index _quern_ahead = _quern_walk.units - _quern_begin;
+    const _quern_index _quern_count = !_quern_live ? 0
+                                      : _quern_split && _quern_ahead >= _quern_walk.chunk
+                                          ? _quern_walk.chunk
+                                          : _quern_ahead;
+    const _quern_index _quern_run =
+        _quern_ordered ? (_quern_count + _quern_workers - 1) >> _quern_shift : 1;
+    const _quern_index _quern_step = _quern_ordered ? 1 : _quern_workers;
+    const _quern_index _quern_first = _quern_begin + _quern_worker * _quern_run;
+    const _quern_index _quern_end = _quern_begin + _quern_count;
+    const _quern_index _quern_last = _quern_ordered && _quern_end - _quern_first >= _quern_run
+                                         ? _quern_first + _quern_run
+                                         : _quern_end;
+    _quern_index _quern_active = !_quern_ordered  ? _quern_count
+                                 : _quern_run > 0 ? (_quern_count + _quern_run - 1) / _quern_run
+                                                  : 0;
+
+    // where a unit begins along the dimension of its lanes
+    [[maybe_unused]] _quern_index _quern_element = 0;
+HOLE_kept
+    _quern_slot _quern_values[_quern_outputs]; // side by side
     bool _quern_has = false;
-    const auto _quern_take = [&](_quern_slot &_quern_to, bool _quern_more, _type_reduce _quern_x)
-        __attribute__((always_inline)) {
-            _quern_to.value = _quern_more ? _quern_reduce(_quern_to.value, _quern_x) : _quern_x;
-        };
-@rest@
-#pragma unroll @unroll@
-    for (_quern_index _quern_u = _quern_first; _quern_u < _quern_last; _quern_u += _quern_step) {
-@unit@
+    const auto _quern_take = [&](_quern_slot &_quern_to, bool _quern_more,
+                                 _type_reduce _quern_next) __attribute__((always_inline)) {
+        _quern_to.value = _quern_more ? _quern_reduce(_quern_to.value, _quern_next) : _quern_next;
+    };
+    if constexpr (_quern_ragged) {
+        // The elements before the first unit and after the last. A block that has all threads for a
+        // row has one for each.
+        const _quern_index _quern_rest =
+            (_quern_split ? _quern_part == 0 : _quern_live) ? _quern_walk.rest : 0;
+        if (!_quern_split && _quern_rest > _quern_active) {
+            _quern_active = _quern_rest;
+        }
+#pragma unroll 1
+        for (_quern_index _quern_unit = _quern_worker; _quern_unit < _quern_rest;
+             _quern_unit += _quern_workers) {
+            [[maybe_unused]] const _quern_index _quern_element =
+                _quern_unit < _quern_walk.head ? _quern_unit : _quern_unit + _quern_walk.covered;
+HOLE_take_element
+            _quern_has = true;
+            if (_quern_split) {
+                break;
+            }
+        }
+    }
+#pragma unroll _quern_flight
+    for (_quern_index _quern_unit = _quern_first; _quern_unit < _quern_last;
+         _quern_unit += _quern_step) {
+HOLE_load
+#pragma unroll
+        for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
+            [[maybe_unused]] const ptrdiff_t _quern_position =
+                _quern_columns || _quern_lanes == 1
+                    ? _quern_unit
+                    : (ptrdiff_t)_quern_unit * _quern_lanes + _quern_walk.head + _quern_lane;
+HOLE_lane
+            _quern_take(_quern_values[_quern_columns ? _quern_lane : 0],
+                        _quern_has || (!_quern_columns && _quern_lane > 0),
+                        _quern_map(HOLE_arguments));
+        }
         _quern_has = true;
     }
-@combine@
-    if (_quern_live && _quern_r == 0) {
-@finish@
+    // Several blocks an output: each leaves its value, and the last one shares them out to its
+    // threads and combines once more. A loop, so that the code that combines is there once.
+#pragma unroll 1
+    for (bool _quern_ended = !_quern_split;; _quern_ended = true) {
+        if constexpr (_quern_columns) {
+            quern::combine_columns<_quern_block, _quern_together>(
+                _quern_values, _quern_worker, _quern_active, _quern_workers, _quern_beside,
+                _quern_reduce, (_quern_slot *)_quern_shared);
+        } else {
+            quern::combine_rows(_quern_values[0], _quern_worker, _quern_active, _quern_workers,
+                                _quern_reduce, (_quern_slot *)_quern_shared);
+        }
+        if (_quern_ended) {
+            break;
+        }
+        if constexpr (_quern_split) {
+            _quern_slot *const _quern_left =
+                (_quern_slot *)(_quern_workspace + _quern_counters) +
+                (long long)_quern_output * _quern_walk.splits * _quern_outputs;
+            if (_quern_live && _quern_worker == 0) {
+#pragma unroll
+                for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
+                    _quern_left[_quern_part * _quern_outputs + _quern_lane] =
+                        _quern_values[_quern_lane];
+                }
+            }
+            if (!quern::is_last_block((unsigned *)_quern_workspace + _quern_group, _quern_splits)) {
+                return;
+            }
+            // Its values are shared out as units were.
+            const _quern_index _quern_count = _quern_live ? _quern_walk.splits : 0;
+            const _quern_index _quern_run =
+                _quern_ordered ? (_quern_count + _quern_workers - 1) >> _quern_shift : 1;
+            const _quern_index _quern_first = _quern_worker * _quern_run;
+            const _quern_index _quern_last =
+                _quern_ordered && _quern_count - _quern_first >= _quern_run
+                    ? _quern_first + _quern_run
+                    : _quern_count;
+            _quern_active = !_quern_ordered  ? _quern_count
+                            : _quern_run > 0 ? (_quern_count + _quern_run - 1) / _quern_run
+                                             : 0;
+#pragma unroll 1
+            for (_quern_index _quern_unit = _quern_first; _quern_unit < _quern_last;
+                 _quern_unit += _quern_step) {
+#pragma unroll
+                for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
+                    _quern_take(_quern_values[_quern_lane], _quern_unit > _quern_first,
+                                _quern_left[_quern_unit * _quern_outputs + _quern_lane].value);
+                }
+            }
+        }
+    }
+    if (_quern_live && _quern_worker == 0) {
+#pragma unroll
+        for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
+HOLE_finish
+            _quern_post(HOLE_results _quern_values[_quern_lane].value);
+        }
     }
 }

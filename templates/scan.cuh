@@ -398,4 +398,16 @@ template <typename T_, int R_> struct board {
     }
 };
 
+// board::fronts() of a launch: `outputs` times `splits` tiles, which meet in `memory`. A function, so
+// that a kernel without tiles, which names it in a branch that is not compiled, makes no board.
+template <int R_, typename T_, typename F_>
+__device__ __forceinline__ void tile_fronts(void *memory, unsigned long long ticket, int outputs,
+                                            int splits, slot<T_> *to, const front<T_> &first,
+                                            slot<T_> *parts, int values, int used, int output,
+                                            int tile, const F_ &scan)
+{
+    const board<T_, R_> all(memory, ticket, outputs, splits, values);
+    all.fronts(to, first, parts, values, used, output, tile, scan);
+}
+
 } // namespace quern

@@ -347,7 +347,7 @@ quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t param
 quern_status qn_block_reserve(unsigned char **out, qn_parameter_block *block, const qn_call *call,
                               uint32_t bytes, uint32_t alignment);
 
-/* ---- layout.c: what a kernel receives beside addresses and scalars -------------------------- */
+/* ---- device_layout.c: what a kernel receives beside addresses and scalars ------------------- */
 
 /* The fields of templates/layout.h on the host: numbers, whatever their width on the device. */
 #define QN_NUMBER(name)      int64_t name;

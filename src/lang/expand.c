@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * Templates to source. In: a template's text and its holes. Out: the text with every `@name@`
- * replaced. What goes into a hole is copied as it is, so that a user's snippet may hold anything;
- * an
- * `@` that does not open a hole (inline PTX has such) stays.
+ * Templates to source. In: a template's text and its holes. Out: the text with every `HOLE_name`
+ * replaced. What goes into a hole is copied as it is, so that a user's snippet may hold anything.
+ * The thing to know: a hole is an identifier of C, so that a file which defines each as a macro can
+ * include a template and be compiled as it is (tests/template).
  */
 #include "lang/lang.h"
 
 #include <string.h>
 
-static bool is_hole_character(char c)
+static const char prefix[] = "HOLE_";
+
+static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The name of the hole that opens at `at`, an '@'; empty when none does. */
-static qn_str hole_name(const char *at)
+/* The name of the hole that begins at `at`, in `text`; empty when none does. */
+static qn_str hole_name(const char *text, const char *at)
 {
-    const char *end = at + 1;
-    while (is_hole_character(*end)) {
+    const char *name = at + sizeof prefix - 1, *end = name;
+    while (is_word(*end)) {
         end++;
     }
-    size_t length = *end == '@' ? (size_t)(end - at - 1) : 0;
-    return (qn_str){at + 1, length};
+    bool inside = at > text && is_word(at[-1]);
+    return (qn_str){name, inside ? 0 : (size_t)(end - name)};
 }
 
 static const qn_hole *find_hole(const qn_hole *holes, size_t hole_count, qn_str name)
@@ -39,12 +41,12 @@ quern_status qn_expand(qn_text *out, const char *template_text, const qn_hole *h
                        size_t hole_count)
 {
     const char *rest = template_text;
-    for (const char *at; (at = strchr(rest, '@'));) {
+    for (const char *at; (at = strstr(rest, prefix));) {
         qn_text_add(out, rest, (size_t)(at - rest));
-        qn_str name = hole_name(at);
+        qn_str name = hole_name(template_text, at);
         if (name.length == 0) {
-            qn_text_add(out, at, 1);
-            rest = at + 1;
+            qn_text_puts(out, prefix);
+            rest = name.data;
             continue;
         }
         const qn_hole *hole = find_hole(holes, hole_count, name);
@@ -54,7 +56,7 @@ quern_status qn_expand(qn_text *out, const char *template_text, const qn_hole *h
                            name.data);
         }
         qn_text_puts(out, hole->text ? hole->text : "");
-        rest = name.data + name.length + 1;
+        rest = name.data + name.length;
     }
     qn_text_puts(out, rest);
     return out->failed ? qn_fail_memory("expanding a template") : QUERN_OK;

@@ -2,7 +2,7 @@
  *
  * marshal: the parameter block. In: a planned call. Out: the bytes of every parameter of the
  * generated kernel, in its order: the signature's parameters, the walk, the workspace. The thing to
- * know: the walk is the business of the kernel's kind; layout.c writes structures.
+ * know: the walk is the business of the kernel's kind; device_layout.c writes structures.
  */
 #include "engine/engine_internal.h"
 #include <math.h>

@@ -175,6 +175,21 @@ const char *qn_source_index(bool wide)
     return wide ? "long long" : "int";
 }
 
+void qn_source_index_type(qn_text *out, bool wide)
+{
+    qn_text_printf(out, "    typedef %s _quern_index;\n", qn_source_index(wide));
+}
+
+void qn_source_number(qn_text *out, const char *name, int value)
+{
+    qn_text_printf(out, "    constexpr int _quern_%s = %d;\n", name, value);
+}
+
+void qn_source_flag(qn_text *out, const char *name, bool value)
+{
+    qn_text_printf(out, "    constexpr bool _quern_%s = %s;\n", name, value ? "true" : "false");
+}
+
 static void raw_type(qn_text *out, const qn_call *call, uint32_t p)
 {
     const quern_array *a = call->arrays[p];
@@ -198,7 +213,7 @@ void qn_source_parameters(qn_text *out, const qn_call *call, bool restricted)
             raw_type(out, call, p);
             qn_text_printf(out, " %.*s, ", (int)q->name.length, q->name.data);
         } else {
-            qn_text_printf(out, "%s%s *%s_quern_a%u, ", q->output ? "" : "const ",
+            qn_text_printf(out, "%s%s *%s_quern_array%u, ", q->output ? "" : "const ",
                            qn_source_type(call, p), restricted ? "__restrict__ " : "", p);
         }
     }

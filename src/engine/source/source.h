@@ -54,6 +54,10 @@ void qn_source_user(qn_text *out, const qn_call *call, qn_text_id id);
 void qn_source_closed(qn_text *out, const qn_call *call, qn_text_id id, const char *close);
 /** The type of positions. */
 const char *qn_source_index(bool wide);
+/** It as `_quern_index`, and the constants of a form, which decide what of a template counts. */
+void qn_source_index_type(qn_text *out, bool wide);
+void qn_source_number(qn_text *out, const char *name, int value);
+void qn_source_flag(qn_text *out, const char *name, bool value);
 /** The parameters of the signature as those of the kernel, each followed by a comma. */
 void qn_source_parameters(qn_text *out, const qn_call *call, bool restricted);
 /** Write what stands before, and behind, the element of operand `k` in memory where its value is
@@ -81,19 +85,20 @@ const char *qn_source_type(const qn_call *call, uint32_t parameter);
 void qn_source_indent(qn_text *out, int levels);
 /** The offsets `PREFIXk` of every operand k for the dimensions [0, dims), whose joint position is
  * in
- * `_quern_q`. */
+ * `_quern_outer`. */
 void qn_source_outer(qn_text *out, const qn_call *call, int dims, const char *prefix);
 /** One element at `at` of its row: copies in, the operation, copies of the outputs back. */
 void qn_source_element(qn_text *out, const qn_call *call, int levels, const char *at);
 
-void qn_source_position(qn_text *out, const qn_call *call);
-void qn_source_rest(qn_text *out, const qn_call *call);
+void qn_source_offsets(qn_text *out, const qn_call *call);
+/** There are elements before the first pack, or after the last. */
+bool qn_source_is_ragged(const qn_call *call);
 void qn_source_body(qn_text *out, const qn_call *call);
 
 /* ---- source_tiled.c ------------------------------------------------------------------------- */
 
 void qn_source_tile_shared(qn_text *out, const qn_call *call);
-void qn_source_tile_position(qn_text *out, const qn_call *call);
+void qn_source_tile_offsets(qn_text *out, const qn_call *call);
 void qn_source_tile_fetch(qn_text *out, const qn_call *call);
 void qn_source_tile_body(qn_text *out, const qn_call *call);
 
@@ -114,10 +119,11 @@ void qn_source_value_type(qn_text *out, const qn_call *call);
 void qn_source_post(qn_text *out, const qn_call *call);
 /** A text that gives a value, as the body of a function: an expression, or statements. */
 void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id);
-/** Offsets `_quern_kK` of output `_quern_o`, and `_quern_e` where lanes lie along it. */
+/** Offsets `_quern_keptK` of output `_quern_output`, and `_quern_element` where lanes lie along it.
+ */
 void qn_source_kept(qn_text *out, const qn_call *call, int levels);
-/** Offsets `_quern_jK` of unit `_quern_u` for the operands [first, end), and `_quern_e` where lanes
- * lie along it. */
+/** Offsets `_quern_reducedK` of unit `_quern_unit` for the operands [first, end), and
+ * `_quern_element` where lanes lie along it. */
 void qn_source_reduced(qn_text *out, const qn_call *call, int levels, uint32_t first, uint32_t end);
 /** The element of operand `k` at place `at` of the lane's dimension, as a dereferenced pointer. */
 void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const char *at);
@@ -125,9 +131,9 @@ void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const
 void qn_source_fold_value(qn_text *out, const qn_call *call, uint32_t k, const char *at);
 /** It as an argument of post, of an output, followed by a comma. */
 void qn_source_fold_output(qn_text *out, const qn_call *call, uint32_t k, const char *at);
-/** Load `_quern_xK` of all inputs: packs, or (unless `pack`) single elements. */
+/** Load `_quern_registerK` of all inputs: packs, or (unless `pack`) single elements. */
 void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *at, bool pack);
-/** They, or their lanes `_quern_l`, as arguments, each followed by a comma. */
+/** They, or their lanes `_quern_lane`, as arguments, each followed by a comma. */
 void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
 
 /* ---- source_reduction.c --------------------------------------------------------------------- */
@@ -142,13 +148,17 @@ uint32_t qn_scan_value_size(const qn_call *call);
 
 quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *headers,
                             size_t *header_count);
-/** Room for the inputs of a lane's units, `_quern_xK`. */
+/** Room for the inputs of a lane's units, `_quern_registerK`. */
 void qn_source_scan_registers(qn_text *out, const qn_call *call);
-/** Load the inputs of unit `_quern_u`. */
+/** Where unit `_quern_unit` lies, for the operands [first, end). */
+void qn_source_scan_unit(qn_text *out, const qn_call *call, uint32_t first, uint32_t end);
+/** Load the inputs of the unit. */
 void qn_source_scan_load(qn_text *out, const qn_call *call);
-/** Map it, scan what follows each other in the lane, and put its values on the shelf. */
-void qn_source_scan_take(qn_text *out, const qn_call *call);
-/** Combine them with what lies in front, call post, store. */
+/** `_in_ind` and `_out_ind` of a lane, where a text uses them. */
+void qn_source_scan_lane(qn_text *out, const qn_call *call, int levels);
+/** The arguments of map: the lane's elements, and the position. */
+void qn_source_scan_arguments(qn_text *out, const qn_call *call);
+/** Call post for the unit's values, and store. */
 void qn_source_scan_give(qn_text *out, const qn_call *call);
 
 #endif /* QN_SOURCE_H */

@@ -12,7 +12,7 @@
 static void parameters_hole(qn_text *out, const qn_call *call)
 {
     qn_source_parameters(out, call, !call->plan.form.aliased);
-    qn_text_printf(out, "const quern::space<%s, %d, %u> _quern_s",
+    qn_text_printf(out, "const quern::space<%s, %d, %u> _quern_walk",
                    qn_source_index(call->plan.form.wide), call->plan.form.ndim - 1,
                    call->operand_count);
 }
@@ -35,7 +35,7 @@ static void close_statements(qn_text *out, const qn_call *call, qn_text_id id)
 static void loop_prep_hole(qn_text *out, const qn_call *call)
 {
     if (call->kernel->uses_axes) {
-        qn_text_printf(out, "    quern::indexer<%d> _ind;\n    _ind.count = _quern_s.count;\n",
+        qn_text_printf(out, "    quern::indexer<%d> _ind;\n    _ind.count = _quern_walk.count;\n",
                        call->ndim);
     }
     close_statements(out, call, QN_LOOP_PREP);
@@ -54,22 +54,42 @@ enum {
     LOOP_PREP,
     OPERANDS,
     OPERATION,
-    REST,
-    POSITION,
+    FORM,
     SHARED,
+    SINGLE,
+    OFFSETS,
     FETCH,
     BODY,
     AFTER_LOOP,
-    TILE,
-    INDEX,
     HOLES
 };
 
 static const char *const hole_names[HOLES] = {
-    [PARAMETERS] = "parameters", [LOOP_PREP] = "loop_prep", [OPERANDS] = "operands",
-    [OPERATION] = "operation",   [REST] = "rest",           [POSITION] = "position",
-    [SHARED] = "shared",         [FETCH] = "fetch",         [BODY] = "body",
-    [AFTER_LOOP] = "after_loop", [TILE] = "tile",           [INDEX] = "index"};
+    [PARAMETERS] = "parameters",
+    [LOOP_PREP] = "loop_prep",
+    [OPERANDS] = "operands",
+    [OPERATION] = "operation",
+    [FORM] = "form",
+    [SHARED] = "shared",
+    [SINGLE] = "single",
+    [OFFSETS] = "offsets",
+    [FETCH] = "fetch",
+    [BODY] = "body",
+    [AFTER_LOOP] = "after_loop",
+};
+
+static void form_hole(qn_text *out, const qn_call *call)
+{
+    const qn_plan_form *f = &call->plan.form;
+    qn_source_index_type(out, f->wide);
+    if (f->tile != 0) {
+        qn_source_number(out, "tile", f->tile);
+        return;
+    }
+    qn_source_number(out, "lanes", f->lanes);
+    qn_source_flag(out, "rows", f->ndim > 1);
+    qn_source_flag(out, "ragged", qn_source_is_ragged(call));
+}
 
 quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header *headers,
                                    size_t *header_count)
@@ -80,16 +100,17 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
     loop_prep_hole(&texts[LOOP_PREP], call);
     operands_hole(&texts[OPERANDS], call);
     operation_hole(&texts[OPERATION], call);
-    qn_text_printf(&texts[TILE], "%u", f->tile);
-    qn_text_puts(&texts[INDEX], qn_source_index(f->wide));
+    form_hole(&texts[FORM], call);
     if (f->tile != 0) {
         qn_source_tile_shared(&texts[SHARED], call);
-        qn_source_tile_position(&texts[POSITION], call);
+        qn_source_tile_offsets(&texts[OFFSETS], call);
         qn_source_tile_fetch(&texts[FETCH], call);
         qn_source_tile_body(&texts[BODY], call);
     } else {
-        qn_source_rest(&texts[REST], call);
-        qn_source_position(&texts[POSITION], call);
+        if (qn_source_is_ragged(call)) {
+            qn_source_element(&texts[SINGLE], call, 3, "_quern_element");
+        }
+        qn_source_offsets(&texts[OFFSETS], call);
         qn_source_body(&texts[BODY], call);
     }
     close_statements(&texts[AFTER_LOOP], call, QN_AFTER_LOOP);

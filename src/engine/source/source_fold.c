@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * source_fold: the walk of reductions and scans, in CUDA C++. In: the form of a fold. Out: where an
- * output and a unit lie, and how elements come into registers. The thing to know: `_quern_kK` is
- * what the kept dimensions add to the address of operand K, `_quern_jK` what the reduced ones add;
- * the dimension along which lanes lie is left out of them, and `_quern_e` is the place of a unit's
- * first element in it.
+ * output and a unit lie, and how elements come into registers. The thing to know: `_quern_keptK` is
+ * what the kept dimensions add to the address of operand K, `_quern_reducedK` what the reduced ones
+ * add; the dimension along which lanes lie is left out of them, and `_quern_element` is the place
+ * of a unit's first element in it. What is said of each operand stays text in C: given to a
+ * function of a header as lambdas, a sum takes NVRTC a fifth longer.
  */
 #include "engine/source/source.h"
 
@@ -100,47 +101,45 @@ static void split_position(qn_text *out, const qn_call *call, int levels, int fi
         return;
     }
     qn_source_indent(out, levels);
-    qn_text_printf(out, "_quern_index _quern_q = %s, _quern_c;\n", from);
+    qn_text_printf(out, "_quern_index _quern_outer = %s, _quern_coordinate;\n", from);
     for (int d = last - 1; d >= first; d--) {
         qn_source_indent(out, levels);
         if (d > first) {
             qn_text_printf(out,
-                           "_quern_c = _quern_q; _quern_q = _quern_s.extent[%d].divide(_quern_c); "
-                           "_quern_c -= _quern_q * _quern_s.extent[%d].value;\n",
+                           "_quern_coordinate = _quern_outer; _quern_outer = "
+                           "_quern_walk.extent[%d].divide(_quern_coordinate); "
+                           "_quern_coordinate -= _quern_outer * _quern_walk.extent[%d].value;\n",
                            d, d);
         } else {
-            qn_text_puts(out, "_quern_c = _quern_q;\n");
+            qn_text_puts(out, "_quern_coordinate = _quern_outer;\n");
         }
         if (d == qn_source_lane_dim(f)) {
             qn_source_indent(out, levels);
-            qn_text_printf(out, "_quern_e = _quern_c * %d%s;\n", f->lanes,
-                           f->columns ? "" : " + _quern_s.head");
+            qn_text_printf(out, "_quern_element = _quern_coordinate * %d%s;\n", f->lanes,
+                           f->columns ? "" : " + _quern_walk.head");
             continue;
         }
         for (uint32_t k = operand; k < end; k++) {
             qn_source_indent(out, levels);
-            qn_text_printf(out, "%s%u += (long long)_quern_c * _quern_s.stride[%u][%d];\n", prefix,
-                           k, k, d);
+            qn_text_printf(out,
+                           "%s%u += (long long)_quern_coordinate * _quern_walk.stride[%u][%d];\n",
+                           prefix, k, k, d);
         }
-        qn_source_position_of(out, call, levels, d, "_quern_c");
+        qn_source_position_of(out, call, levels, d, "_quern_coordinate");
     }
 }
 
 void qn_source_kept(qn_text *out, const qn_call *call, int levels)
 {
-    const qn_fold_form *f = &call->fold.form;
-    if (f->columns) {
-        qn_source_indent(out, levels);
-        qn_text_puts(out, "_quern_index _quern_e = 0;\n");
-    }
-    split_position(out, call, levels, 0, f->kept, "_quern_o", "_quern_k", 0, call->operand_count);
+    split_position(out, call, levels, 0, call->fold.form.kept, "_quern_output", "_quern_kept", 0,
+                   call->operand_count);
 }
 
 void qn_source_reduced(qn_text *out, const qn_call *call, int levels, uint32_t first, uint32_t end)
 {
     const qn_fold_form *f = &call->fold.form;
-    split_position(out, call, levels, f->kept, f->kept + f->reduced, "_quern_u", "_quern_j", first,
-                   end);
+    split_position(out, call, levels, f->kept, f->kept + f->reduced, "_quern_unit",
+                   "_quern_reduced", first, end);
 }
 
 void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const char *at)
@@ -150,15 +149,15 @@ void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const
     uint32_t p = call->operand_parameter[k];
     int lane = qn_source_lane_dim(&call->fold.form);
     type = qn_source_type(call, p);
-    qn_text_printf(out, "*(%s%s *)((%schar *)_quern_a%u + _quern_k%u", constant, type, constant, p,
-                   k);
+    qn_text_printf(out, "*(%s%s *)((%schar *)_quern_array%u + _quern_kept%u", constant, type,
+                   constant, p, k);
     if (k < moving(call)) {
-        qn_text_printf(out, " + _quern_j%u", k);
+        qn_text_printf(out, " + _quern_reduced%u", k);
     }
     if (lane >= 0 && (k < moving(call) || call->fold.form.columns)) {
         uint8_t access = k < moving(call) ? call->fold.form.access[k] : QN_ACCESS_STRIDED;
         if (access == QN_ACCESS_STRIDED) {
-            qn_text_printf(out, " + (long long)(%s) * _quern_s.stride[%u][%d]", at, k, lane);
+            qn_text_printf(out, " + (long long)(%s) * _quern_walk.stride[%u][%d]", at, k, lane);
         } else if (access != QN_ACCESS_BROADCAST) {
             qn_text_printf(out, " + (long long)(%s) * %u", at, o->item_size);
         }
@@ -190,23 +189,23 @@ void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *a
         const char *type = qn_source_type(call, call->operand_parameter[k]);
         qn_source_indent(out, levels);
         if (!pack || f->access[k] == QN_ACCESS_BROADCAST) {
-            qn_text_printf(out, "const %s _quern_x%u = ", type, k);
+            qn_text_printf(out, "const %s _quern_register%u = ", type, k);
             qn_source_fold_value(out, call, k, at);
             continue;
         }
-        qn_text_printf(out, "quern::pack<%s, %d> _quern_x%u;\n", type, f->lanes, k);
+        qn_text_printf(out, "quern::pack<%s, %d> _quern_register%u;\n", type, f->lanes, k);
         qn_source_indent(out, levels);
         if (f->access[k] == QN_ACCESS_VECTOR) {
-            qn_text_printf(out, "_quern_x%u.load(&", k);
+            qn_text_printf(out, "_quern_register%u.load(&", k);
             qn_source_fold_element(out, call, k, at);
             qn_text_puts(out, ");\n");
             continue;
         }
-        qn_text_printf(
-            out,
-            "for (int _quern_l = 0; _quern_l < %d; _quern_l++) _quern_x%u.v[_quern_l] = ", f->lanes,
-            k);
-        qn_source_fold_value(out, call, k, "_quern_e + _quern_l");
+        qn_text_printf(out,
+                       "for (int _quern_lane = 0; _quern_lane < %d; _quern_lane++) "
+                       "_quern_register%u.v[_quern_lane] = ",
+                       f->lanes, k);
+        qn_source_fold_value(out, call, k, "_quern_element + _quern_lane");
     }
 }
 
@@ -214,7 +213,7 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
         bool lane = pack && call->fold.form.access[k] != QN_ACCESS_BROADCAST;
-        qn_text_printf(out, lane ? "_quern_x%u.v[_quern_l], " : "_quern_x%u, ", k);
+        qn_text_printf(out, lane ? "_quern_register%u.v[_quern_lane], " : "_quern_register%u, ", k);
     }
 }
 
@@ -222,7 +221,7 @@ void qn_source_fold_parameters(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     qn_source_parameters(out, call, !call->aliased);
-    qn_text_printf(out, "const quern::fold<%s, %d, %u> _quern_s", qn_source_index(f->wide),
+    qn_text_printf(out, "const quern::fold<%s, %d, %u> _quern_walk", qn_source_index(f->wide),
                    f->kept + f->reduced, call->operand_count);
 }
 
@@ -231,9 +230,9 @@ void qn_source_positions(qn_text *out, const qn_call *call)
     if (call->kernel->uses_axes) {
         qn_text_printf(out,
                        "    quern::indexer<%d> _in_ind;\n    quern::indexer<%d> _out_ind;\n"
-                       "    _out_ind.count = _quern_s.results;\n"
-                       "    _in_ind.count = (ptrdiff_t)_quern_s.results * "
-                       "(_quern_s.covered + _quern_s.rest);\n",
+                       "    _out_ind.count = _quern_walk.results;\n"
+                       "    _in_ind.count = (ptrdiff_t)_quern_walk.results * "
+                       "(_quern_walk.covered + _quern_walk.rest);\n",
                        call->ndim, call->fold.form.kept);
     }
 }

@@ -27,34 +27,30 @@ static const char *word_of(const qn_call *call, uint32_t k)
 /** The tiles; one column more than is used keeps threads off each other's banks. */
 void qn_source_tile_shared(qn_text *out, const qn_call *call)
 {
-    int tile = call->plan.form.tile;
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (call->plan.form.access[k] == QN_ACCESS_TILED) {
-            qn_text_printf(out, "    __shared__ %s _quern_tile%u[%d][%d];\n", word_of(call, k), k,
-                           tile, tile + 1);
+            qn_text_printf(out, "    __shared__ %s _quern_tile%u[_quern_tile][_quern_tile + 1];\n",
+                           word_of(call, k), k);
         }
     }
 }
 
-/** The tile's first element along the last two dimensions, and the offsets of the outer ones. */
-void qn_source_tile_position(qn_text *out, const qn_call *call)
+/** The tile's first element along the last dimension but one, and the offsets of the outer ones. */
+void qn_source_tile_offsets(qn_text *out, const qn_call *call)
 {
-    int ndim = call->plan.form.ndim, tile = call->plan.form.tile;
-    qn_text_printf(out,
-                   "        const _quern_index _quern_row = _quern_s.row.divide(_quern_p);\n"
-                   "        const _quern_index _quern_e0 = (_quern_p - _quern_row * "
-                   "_quern_s.row.value) * %d;\n",
-                   tile);
+    int ndim = call->plan.form.ndim;
     if (ndim == 2) {
-        qn_text_printf(out, "        const _quern_index _quern_t0 = _quern_row * %d;\n", tile);
+        qn_text_puts(out,
+                     "        const _quern_index _quern_tile_line = _quern_row * _quern_tile;\n");
     } else {
-        qn_text_printf(out,
-                       "        _quern_index _quern_q = _quern_s.outer[%d].divide(_quern_row);\n"
-                       "        const _quern_index _quern_t0 = (_quern_row - _quern_q * "
-                       "_quern_s.outer[%d].value) * %d;\n",
-                       ndim - 2, ndim - 2, tile);
+        qn_text_printf(
+            out,
+            "        _quern_index _quern_outer = _quern_walk.outer[%d].divide(_quern_row);\n"
+            "        const _quern_index _quern_tile_line = (_quern_row - _quern_outer * "
+            "_quern_walk.outer[%d].value) * _quern_tile;\n",
+            ndim - 2, ndim - 2);
     }
-    qn_source_outer(out, call, ndim - 2, "_quern_b");
+    qn_source_outer(out, call, ndim - 2, "_quern_base");
 }
 
 void qn_source_tile_fetch(qn_text *out, const qn_call *call)
@@ -63,17 +59,17 @@ void qn_source_tile_fetch(qn_text *out, const qn_call *call)
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (call->plan.form.access[k] == QN_ACCESS_TILED) {
             qn_source_indent(out, 4);
-            qn_text_printf(
-                out,
-                "_quern_tile%u[_quern_k][_quern_x] = *(const %s *)((const char *)_quern_a%u "
-                "+ _quern_b%u\n",
-                k, word_of(call, k), call->operand_parameter[k], k);
+            qn_text_printf(out,
+                           "_quern_tile%u[_quern_across][_quern_along] = *(const %s *)((const char "
+                           "*)_quern_array%u "
+                           "+ _quern_base%u\n",
+                           k, word_of(call, k), call->operand_parameter[k], k);
             qn_source_indent(out, 5);
-            qn_text_printf(
-                out,
-                "+ (long long)_quern_t * _quern_s.stride[%u][%d] + (long long)_quern_e * "
-                "_quern_s.stride[%u][%d]);\n",
-                k, ndim - 2, k, ndim - 1);
+            qn_text_printf(out,
+                           "+ (long long)_quern_line * _quern_walk.stride[%u][%d] + (long "
+                           "long)_quern_element * "
+                           "_quern_walk.stride[%u][%d]);\n",
+                           k, ndim - 2, k, ndim - 1);
         }
     }
 }
@@ -84,11 +80,12 @@ void qn_source_tile_body(qn_text *out, const qn_call *call)
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (call->plan.form.access[k] != QN_ACCESS_TILED) {
             qn_source_indent(out, 4);
-            qn_text_printf(out,
-                           "const long long _quern_o%u = _quern_b%u + (long long)_quern_t * "
-                           "_quern_s.stride[%u][%d];\n",
-                           k, k, k, ndim - 2);
+            qn_text_printf(
+                out,
+                "const long long _quern_offset%u = _quern_base%u + (long long)_quern_line * "
+                "_quern_walk.stride[%u][%d];\n",
+                k, k, k, ndim - 2);
         }
     }
-    qn_source_element(out, call, 4, "_quern_e");
+    qn_source_element(out, call, 4, "_quern_element");
 }

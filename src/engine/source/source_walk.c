@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * source_walk: the walk by packs, in CUDA C++. In: the form of a plan. Out: where a thread's pack
- * lies, how its elements come into registers and go back. The thing to know: `_quern_e` is the
- * element within the innermost dimension, and `_quern_oK` what the outer ones add to the address of
- * operand K.
+ * lies, how its elements come into registers and go back. The thing to know: `_quern_element` is
+ * the element within the innermost dimension, and `_quern_offsetK` what the outer ones add to the
+ * address of operand K. It stays text in C, a line for each operand: as a variadic template over
+ * classes of operands NVRTC takes 1.8 times as long for 2 * x + y, with the same PTX.
  */
 #include "engine/source/source.h"
 #include <string.h>
@@ -20,46 +21,38 @@ void qn_source_outer(qn_text *out, const qn_call *call, int dims, const char *pr
         qn_text_printf(out, "        long long %s%u = 0;\n", prefix, k);
     }
     if (dims > 0) {
-        qn_text_puts(out, "        _quern_index _quern_c;\n");
+        qn_text_puts(out, "        _quern_index _quern_coordinate;\n");
     }
     for (int d = dims - 1; d >= 0; d--) {
         if (d > 0) {
-            qn_text_printf(out,
-                           "        _quern_c = _quern_q;\n"
-                           "        _quern_q = _quern_s.outer[%d].divide(_quern_c);\n"
-                           "        _quern_c -= _quern_q * _quern_s.outer[%d].value;\n",
-                           d, d);
+            qn_text_printf(
+                out,
+                "        _quern_coordinate = _quern_outer;\n"
+                "        _quern_outer = _quern_walk.outer[%d].divide(_quern_coordinate);\n"
+                "        _quern_coordinate -= _quern_outer * _quern_walk.outer[%d].value;\n",
+                d, d);
         } else {
-            qn_text_puts(out, "        _quern_c = _quern_q;\n");
+            qn_text_puts(out, "        _quern_coordinate = _quern_outer;\n");
         }
         for (uint32_t k = 0; k < call->operand_count; k++) {
-            qn_text_printf(out, "        %s%u += (long long)_quern_c * _quern_s.stride[%u][%d];\n",
-                           prefix, k, k, d);
+            qn_text_printf(
+                out, "        %s%u += (long long)_quern_coordinate * _quern_walk.stride[%u][%d];\n",
+                prefix, k, k, d);
         }
         if (axes) {
-            qn_text_printf(out, "        _ind.at[%d] = _quern_c;\n", d);
+            qn_text_printf(out, "        _ind.at[%d] = _quern_coordinate;\n", d);
         }
     }
 }
 
-/** Where the pack lies: `_quern_e`, the first element in its row, and the offset of each operand's
- * row, `_quern_oK`. */
-void qn_source_position(qn_text *out, const qn_call *call)
+/** What the outer dimensions add to the address of each operand: `_quern_offsetK`. */
+void qn_source_offsets(qn_text *out, const qn_call *call)
 {
-    const qn_plan_form *f = &call->plan.form;
-    if (f->ndim == 1) {
-        qn_text_printf(out,
-                       "        const _quern_index _quern_e = _quern_p * %d + _quern_s.head;\n",
-                       f->lanes);
-        return;
+    int ndim = call->plan.form.ndim;
+    if (ndim > 1) {
+        qn_text_puts(out, "        _quern_index _quern_outer = _quern_row;\n");
+        qn_source_outer(out, call, ndim - 1, "_quern_offset");
     }
-    qn_text_printf(out,
-                   "        const _quern_index _quern_row = _quern_s.row.divide(_quern_p);\n"
-                   "        const _quern_index _quern_e = (_quern_p - _quern_row * "
-                   "_quern_s.row.value) * %d;\n"
-                   "        _quern_index _quern_q = _quern_row;\n",
-                   f->lanes);
-    qn_source_outer(out, call, f->ndim - 1, "_quern_o");
 }
 
 /** The address of operand `k` at element `at` of the row, as a dereferenced pointer. */
@@ -69,10 +62,10 @@ static void element(qn_text *out, const qn_call *call, uint32_t k, const char *a
     const qn_operand *o = &call->operands[k];
     const char *constant = o->output ? "" : "const ";
     uint32_t p = call->operand_parameter[k];
-    qn_text_printf(out, "*(%s%s *)((%schar *)_quern_a%u", constant, qn_source_type(call, p),
+    qn_text_printf(out, "*(%s%s *)((%schar *)_quern_array%u", constant, qn_source_type(call, p),
                    constant, p);
     if (f->ndim > 1) {
-        qn_text_printf(out, " + _quern_o%u", k);
+        qn_text_printf(out, " + _quern_offset%u", k);
     }
     switch (f->access[k]) {
     case QN_ACCESS_VECTOR:
@@ -80,7 +73,7 @@ static void element(qn_text *out, const qn_call *call, uint32_t k, const char *a
         qn_text_printf(out, " + (long long)(%s) * %u", at, o->item_size);
         break;
     case QN_ACCESS_STRIDED:
-        qn_text_printf(out, " + (long long)(%s) * _quern_s.stride[%u][%d]", at, k, f->ndim - 1);
+        qn_text_printf(out, " + (long long)(%s) * _quern_walk.stride[%u][%d]", at, k, f->ndim - 1);
         break;
     case QN_ACCESS_BROADCAST:
     case QN_ACCESS_TILED:
@@ -104,13 +97,13 @@ static void invoke(qn_text *out, const qn_call *call, int levels, const char *at
         qn_text_printf(out, "_ind.at[%d] = %s;\n", call->ndim - 1, at);
     }
     qn_source_indent(out, levels);
-    qn_text_puts(out, "_quern_op(");
+    qn_text_puts(out, "_quern_operation(");
     for (uint32_t k = 0; k < call->operand_count; k++) {
         bool pack = lane != NULL && call->plan.form.access[k] != QN_ACCESS_BROADCAST;
         if (kernel->uses_by_address[call->operand_parameter[k]]) {
             element(out, call, k, at);
         } else {
-            qn_text_printf(out, pack ? "_quern_v%u.v[%s]" : "_quern_v%u", k, lane);
+            qn_text_printf(out, pack ? "_quern_value%u.v[%s]" : "_quern_value%u", k, lane);
         }
         qn_text_puts(out, ", ");
     }
@@ -119,20 +112,21 @@ static void invoke(qn_text *out, const qn_call *call, int levels, const char *at
     } else if (call->plan.form.ndim == 1) {
         qn_text_puts(out, at);
     } else {
-        qn_text_printf(out, "(ptrdiff_t)_quern_row * _quern_s.inner + %s", at);
+        qn_text_printf(out, "(ptrdiff_t)_quern_row * _quern_walk.inner + %s", at);
     }
     qn_text_puts(out, ");\n");
 }
 
-/** `_quern_vK`, the value of operand k at `at`. */
+/** `_quern_valueK`, the value of operand k at `at`. */
 static void load_one(qn_text *out, const qn_call *call, int levels, uint32_t k, const char *at)
 {
     qn_source_indent(out, levels);
     const char *type = qn_source_type(call, call->operand_parameter[k]);
-    qn_text_printf(out, "%s%s _quern_v%u = ", call->operands[k].output ? "" : "const ", type, k);
+    qn_text_printf(out, "%s%s _quern_value%u = ", call->operands[k].output ? "" : "const ", type,
+                   k);
     qn_source_read_begin(out, call, k);
     if (call->plan.form.access[k] == QN_ACCESS_TILED) {
-        qn_text_printf(out, "*(const %s *)&_quern_tile%u[_quern_x][_quern_k]", type, k);
+        qn_text_printf(out, "*(const %s *)&_quern_tile%u[_quern_along][_quern_across]", type, k);
     } else {
         element(out, call, k, at);
     }
@@ -154,7 +148,7 @@ void qn_source_element(qn_text *out, const qn_call *call, int levels, const char
         if (call->operands[k].output && !by_address[call->operand_parameter[k]]) {
             qn_source_indent(out, levels);
             element(out, call, k, at);
-            qn_text_printf(out, " = _quern_v%u;\n", k);
+            qn_text_printf(out, " = _quern_value%u;\n", k);
         }
     }
 }
@@ -164,7 +158,7 @@ static void each_lane(qn_text *out, const qn_call *call, int levels)
 {
     qn_text_puts(out, "#pragma unroll\n");
     qn_source_indent(out, levels);
-    qn_text_printf(out, "for (int _quern_l = 0; _quern_l < %d; _quern_l++) {\n",
+    qn_text_printf(out, "for (int _quern_lane = 0; _quern_lane < %d; _quern_lane++) {\n",
                    call->plan.form.lanes);
 }
 
@@ -173,30 +167,30 @@ static void move_pack(qn_text *out, const qn_call *call, int levels, uint32_t k,
 {
     uint8_t access = call->plan.form.access[k];
     if (access == QN_ACCESS_BROADCAST) {
-        load_one(out, call, levels, k, "_quern_e");
+        load_one(out, call, levels, k, "_quern_element");
         return;
     }
     if (!store) {
         qn_source_indent(out, levels);
-        qn_text_printf(out, "quern::pack<%s, %d> _quern_v%u;\n",
+        qn_text_printf(out, "quern::pack<%s, %d> _quern_value%u;\n",
                        qn_source_type(call, call->operand_parameter[k]), call->plan.form.lanes, k);
     }
     if (access == QN_ACCESS_VECTOR) {
         qn_source_indent(out, levels);
-        qn_text_printf(out, "_quern_v%u.%s(&", k, store ? "store" : "load");
-        element(out, call, k, "_quern_e");
+        qn_text_printf(out, "_quern_value%u.%s(&", k, store ? "store" : "load");
+        element(out, call, k, "_quern_element");
         qn_text_puts(out, ");\n");
         return;
     }
     each_lane(out, call, levels);
     qn_source_indent(out, levels + 1);
     if (store) {
-        element(out, call, k, "_quern_e + _quern_l");
-        qn_text_printf(out, " = _quern_v%u.v[_quern_l];\n", k);
+        element(out, call, k, "_quern_element + _quern_lane");
+        qn_text_printf(out, " = _quern_value%u.v[_quern_lane];\n", k);
     } else {
-        qn_text_printf(out, "_quern_v%u.v[_quern_l] = ", k);
+        qn_text_printf(out, "_quern_value%u.v[_quern_lane] = ", k);
         qn_source_read_begin(out, call, k);
-        element(out, call, k, "_quern_e + _quern_l");
+        element(out, call, k, "_quern_element + _quern_lane");
         qn_source_read_end(out, call, k);
         qn_text_puts(out, ";\n");
     }
@@ -204,35 +198,24 @@ static void move_pack(qn_text *out, const qn_call *call, int levels, uint32_t k,
     qn_text_puts(out, "}\n");
 }
 
-/** The elements in front of the first pack and behind the last, one a thread. */
-void qn_source_rest(qn_text *out, const qn_call *call)
+/** Packs of one dimension may leave elements over at both ends. */
+bool qn_source_is_ragged(const qn_call *call)
 {
-    int lanes = call->plan.form.lanes;
-    if (lanes == 1 || call->plan.form.ndim > 1) {
-        return;
-    }
-    qn_text_printf(out,
-                   "    if (_quern_t < _quern_s.inner - _quern_s.packs * %d) {\n"
-                   "        const _quern_index _quern_f =\n"
-                   "            _quern_t < _quern_s.head ? _quern_t : _quern_t + _quern_s.packs * "
-                   "%d;\n",
-                   lanes, lanes);
-    qn_source_element(out, call, 2, "_quern_f");
-    qn_text_puts(out, "    }");
+    return call->plan.form.lanes > 1 && call->plan.form.ndim == 1;
 }
 
 /** One element, or a pack in registers. */
 void qn_source_body(qn_text *out, const qn_call *call)
 {
     if (call->plan.form.lanes == 1) {
-        qn_source_element(out, call, 2, "_quern_e");
+        qn_source_element(out, call, 2, "_quern_element");
         return;
     }
     for (uint32_t k = 0; k < call->operand_count; k++) {
         move_pack(out, call, 2, k, false);
     }
     each_lane(out, call, 2);
-    invoke(out, call, 3, "_quern_e + _quern_l", "_quern_l");
+    invoke(out, call, 3, "_quern_element + _quern_lane", "_quern_lane");
     qn_text_puts(out, "        }\n");
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (call->operands[k].output) {

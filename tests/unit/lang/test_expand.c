@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 
 static const qn_hole holes[] = {
-    {"body", "z = @x@ + x"},
+    {"body", "z = HOLE_x + x"},
     {"x", "1"},
     {"empty", NULL},
     {"a_2", "two"},
@@ -18,22 +18,21 @@ static const struct {
 } cases[] = {
     {"", ""},
     {"no hole", "no hole"},
-    {"@x@", "1"},
-    {"@x@@x@", "11"},
-    {"a @x@ b", "a 1 b"},
-    {"[@empty@]", "[]"},
-    {"@a_2@", "two"},
+    {"HOLE_x", "1"},
+    {"HOLE_x HOLE_x", "1 1"},
+    {"a HOLE_x b", "a 1 b"},
+    {"[HOLE_empty]", "[]"},
+    {"HOLE_a_2;", "two;"},
+    {"HOLE_x(HOLE_x,HOLE_x)", "1(1,1)"},
     /* what fills a hole is not looked into */
-    {"{ @body@ }", "{ z = @x@ + x }"},
+    {"{ HOLE_body }", "{ z = HOLE_x + x }"},
     /* these are no holes */
-    {"@", "@"},
-    {"@@", "@@"},
-    {"@x", "@x"},
-    {"x@", "x@"},
-    {"@p bra L; @!p ret;", "@p bra L; @!p ret;"},
-    {"@X@", "@X@"},
-    {"a@ x@x@", "a@ x1"},
-    {"@@x@@", "@1@"},
+    {"HOLE_", "HOLE_"},
+    {"HOLE", "HOLE"},
+    {"HOLE_ x", "HOLE_ x"},
+    {"KEYHOLE_x", "KEYHOLE_x"},
+    {"_HOLE_x", "_HOLE_x"},
+    {"HOLE_-HOLE_x", "HOLE_-1"},
 };
 
 Test(expand, cases)
@@ -51,10 +50,10 @@ Test(expand, cases)
 Test(expand, hole_that_nothing_fills)
 {
     qn_text out = {0};
-    cr_expect_eq(qn_expand(&out, "a @none@ b", holes, QN_COUNT(holes)), QUERN_ERROR_INTERNAL);
+    cr_expect_eq(qn_expand(&out, "a HOLE_none b", holes, QN_COUNT(holes)), QUERN_ERROR_INTERNAL);
     cr_expect_str_eq(quern_last_error()->message,
                      "the template has a hole \"none\" that nothing fills");
-    cr_expect_eq(qn_expand(&out, "@x@", NULL, 0), QUERN_ERROR_INTERNAL);
+    cr_expect_eq(qn_expand(&out, "HOLE_x", NULL, 0), QUERN_ERROR_INTERNAL);
     qn_text_free(&out);
 }
 

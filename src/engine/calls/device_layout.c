@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * layout: the structures that a kernel receives, as bytes. In: their fields as 64-bit numbers. Out:
- * the bytes of quern::space, quern::fold and quern::raw_array in a parameter block. The thing to
- * know: the fields and their order are listed once, in templates/layout.h, for both sides; here
- * each kind of field is told how large it is and how it is written.
+ * device_layout: the structures that a kernel receives, as bytes. In: their fields as 64-bit
+ * numbers. Out: the bytes of quern::space, quern::fold and quern::raw_array in a parameter block.
+ * The thing to know: the fields and their order are listed once, in templates/layout.h, for both
+ * sides; here each kind of field is told how large it is and how it is written.
  */
 #include "engine/engine_internal.h"
 #include <string.h>

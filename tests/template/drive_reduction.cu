@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+//
+// Sums of the rows, or columns, of a matrix of floats: templates/reduction.cu by hand. The form is
+// given by -DCOLUMNS=1 (sums of columns), -DSPLIT=1 (several blocks an output), -DORDERED=1 (from left
+// to right).
+//
+//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DSPLIT=1 tests/template/drive_reduction.cu
+#include "layout.h"
+// in this order
+#include "index.cuh"
+#include "pack.cuh"
+// in this order
+#include "fold.cuh"
+
+#define HOLE_includes
+#define HOLE_types
+#define HOLE_preamble
+#define HOLE_value_type typedef float _type_reduce;
+#define HOLE_name       sum
+#define HOLE_parameters                                                                            \
+    const float *__restrict__ _quern_array0, float *__restrict__ _quern_array1,                    \
+        const quern::fold<int, 2, 2> _quern_walk, char *_quern_workspace
+#define HOLE_positions
+#define HOLE_inputs const float &x,
+#define HOLE_map                                                                                   \
+    {                                                                                              \
+        return x;                                                                                  \
+    }
+#define HOLE_reduce                                                                                \
+    {                                                                                              \
+        return a + b;                                                                              \
+    }
+#define HOLE_outputs float &y,
+#define HOLE_post    y = a;
+#define HOLE_form                                                                                  \
+    typedef int _quern_index;                                                                      \
+    constexpr int _quern_lanes = 4, _quern_outputs = COLUMNS ? 4 : 1, _quern_flight = 2;           \
+    constexpr int _quern_counters = 32768;                                                         \
+    constexpr bool _quern_columns = COLUMNS, _quern_split = SPLIT, _quern_single = false;          \
+    constexpr bool _quern_ordered = ORDERED, _quern_ragged = !COLUMNS && !ORDERED;
+#define HOLE_arguments _quern_register0.v[_quern_lane], 0
+#if COLUMNS
+#define HOLE_kept _quern_element = _quern_output * 4;
+#define HOLE_take_element
+#define HOLE_load                                                                                  \
+    quern::pack<float, 4> _quern_register0;                                                        \
+    _quern_register0.load((const char *)(_quern_array0 + _quern_element) +                         \
+                          (long long)_quern_unit * _quern_walk.stride[0][1]);
+#define HOLE_results _quern_array1[_quern_element + _quern_lane],
+#else
+#define HOLE_kept                                                                                  \
+    const float *const row =                                                                       \
+        (const float *)((const char *)_quern_array0 +                                              \
+                        (long long)_quern_output * _quern_walk.stride[0][0]);
+#define HOLE_take_element                                                                          \
+    _quern_take(_quern_values[0], _quern_has, _quern_map(row[_quern_element], _quern_element));
+#define HOLE_load                                                                                  \
+    _quern_element = _quern_unit * 4 + _quern_walk.head;                                           \
+    quern::pack<float, 4> _quern_register0;                                                        \
+    _quern_register0.load(row + _quern_element);
+#define HOLE_results _quern_array1[_quern_output],
+#endif
+#define HOLE_lane
+#define HOLE_finish
+
+#include "reduction.cu"

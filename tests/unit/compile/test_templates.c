@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The templates alone: NVRTC compiles each from a small file that gives its holes as macros
+ * (tests/template), in every form, without a warning and without the engine. Skipped where NVRTC is
+ * absent.
+ */
+#include "compile/compile.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *file;
+    const char *form[4]; /**< as options */
+} cases[] = {
+    {"drive_elementwise.cu", {NULL}},
+    {"drive_tiled.cu", {NULL}},
+    {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=0", "-DORDERED=0"}},
+    {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=0", "-DORDERED=1"}},
+    {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=1", "-DORDERED=0"}},
+    {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=1", "-DORDERED=1"}},
+    {"drive_reduction.cu", {"-DCOLUMNS=1", "-DSPLIT=0", "-DORDERED=0"}},
+    {"drive_reduction.cu", {"-DCOLUMNS=1", "-DSPLIT=1", "-DORDERED=1"}},
+    {"drive_scan.cu", {"-DCOLUMNS=0", "-DBLOCK=0", "-DTILES=0", "-DEXCLUSIVE=0"}},
+    {"drive_scan.cu", {"-DCOLUMNS=0", "-DBLOCK=1", "-DTILES=0", "-DEXCLUSIVE=1"}},
+    {"drive_scan.cu", {"-DCOLUMNS=0", "-DBLOCK=1", "-DTILES=1", "-DEXCLUSIVE=0"}},
+    {"drive_scan.cu", {"-DCOLUMNS=1", "-DBLOCK=0", "-DTILES=0", "-DEXCLUSIVE=0"}},
+    {"drive_scan.cu", {"-DCOLUMNS=1", "-DBLOCK=1", "-DTILES=0", "-DEXCLUSIVE=1"}},
+    {"drive_scan.cu", {"-DCOLUMNS=1", "-DBLOCK=1", "-DTILES=1", "-DEXCLUSIVE=0"}},
+};
+
+static void need_nvrtc(void)
+{
+    qn_compiler_identity identity;
+    if (!qn_compiler_find(&identity, NULL)) {
+        cr_skip_test("NVRTC is not on this machine");
+    }
+}
+
+Test(templates, compile_alone, .init = need_nvrtc)
+{
+    for (size_t c = 0; c < QN_COUNT(cases); c++) {
+        char path[4096], source[4200];
+        const char *options[8] = {"-I" QUERN_TEMPLATES};
+        size_t count = 1;
+        for (size_t k = 0; k < QN_COUNT(cases[c].form) && cases[c].form[k] != NULL; k++) {
+            options[count++] = cases[c].form[k];
+        }
+        snprintf(path, sizeof path, "%s/%s", QUERN_DRIVERS, cases[c].file);
+        snprintf(source, sizeof source, "#include \"%s\"\n", path);
+        qn_compile_request request = {.source = source,
+                                      .file_name = "template.cu",
+                                      .arch = 90,
+                                      .kind = QN_IMAGE_PTX,
+                                      .minimal = true,
+                                      .options = options,
+                                      .option_count = (uint32_t)count};
+        qn_image image = {0};
+        cr_assert_eq(qn_compile(&image, &request, NULL, 0), QUERN_OK, "%s %s: %s", cases[c].file,
+                     count > 1 ? options[1] : "", quern_last_error_text());
+        cr_expect(strstr(image.data, ".visible .entry ") != NULL, "%s", cases[c].file);
+        qn_image_free(&image);
+    }
+}
