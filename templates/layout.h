@@ -60,3 +60,8 @@
     NUMBER(size)                                                                                   \
     NUMBERS(shape, D)                                                                              \
     NUMBERS(strides, D)
+
+// That of raw_checked.cuh. parameter: which it is, from 0.
+#define QUERN_RAW_CHECKED(NUMBER, NUMBERS, POINTER, D)                                             \
+    QUERN_RAW_ARRAY(NUMBER, NUMBERS, POINTER, D)                                                   \
+    NUMBER(parameter)

@@ -74,11 +74,10 @@ template <typename T_, int N_, bool C_> class raw_array
         const long long what = parameter_ << 48 | (long long)wrong << 32 | (long long)sizeof(T_);
         return *(T_ *)__quern_element((char *)data_ + offset, what, index);
     }
-    T_ *data_;
-    ptrdiff_t size_;
-    ptrdiff_t shape_[N_ > 0 ? N_ : 1];
-    ptrdiff_t strides_[N_ > 0 ? N_ : 1];
-    long long parameter_;
+#define QUERN_RAW_NUMBER(name)     ptrdiff_t name##_;
+#define QUERN_RAW_NUMBERS(name, n) ptrdiff_t name##_[QUERN_SOME(n)];
+#define QUERN_RAW_POINTER(name)    T_ *name##_;
+    QUERN_RAW_CHECKED(QUERN_RAW_NUMBER, QUERN_RAW_NUMBERS, QUERN_RAW_POINTER, N_)
 };
 
 } // namespace quern

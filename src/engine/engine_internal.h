@@ -365,7 +365,7 @@ typedef struct qn_fold_fields {
 } qn_fold_fields;
 
 typedef struct qn_raw_array {
-    QUERN_RAW_ARRAY(QN_NUMBER, QN_NUMBERS, QN_POINTER, )
+    QUERN_RAW_CHECKED(QN_NUMBER, QN_NUMBERS, QN_POINTER, )
 } qn_raw_array;
 
 /** Add quern::space to the parameters: numbers of 8 bytes where `wide`, else of 4; `dims` outer
@@ -378,6 +378,9 @@ quern_status qn_put_fold(qn_parameter_block *block, const qn_call *call,
 /** Add quern::raw_array. */
 quern_status qn_put_raw_array(qn_parameter_block *block, const qn_call *call,
                               const qn_raw_array *fields, int dims);
+/** Add that of raw_checked.cuh; what it has more does not count towards QN_PARAMETER_BYTES. */
+quern_status qn_put_raw_checked(qn_parameter_block *block, const qn_call *call,
+                                const qn_raw_array *fields, int dims);
 
 /* ---- workspace.c: memory in which the blocks of a launch meet ------------------------------- */
 

@@ -122,3 +122,16 @@ quern_status qn_put_raw_array(qn_parameter_block *block, const qn_call *call,
     QUERN_RAW_ARRAY(PUT_NUMBER, PUT_NUMBERS, PUT_POINTER, dims)
     return QUERN_OK;
 }
+
+quern_status qn_put_raw_checked(qn_parameter_block *block, const qn_call *call,
+                                const qn_raw_array *fields, int dims)
+{
+    const uint32_t width = 8;
+    const bool wide = true;
+    uint32_t bytes = 0 QUERN_RAW_CHECKED(NUMBER_BYTES, NUMBERS_BYTES, POINTER_BYTES, dims);
+    unsigned char *to;
+    block->extra += 0 NUMBER_BYTES(parameter);
+    QN_TRY(qn_block_reserve(&to, block, call, bytes, width));
+    QUERN_RAW_CHECKED(PUT_NUMBER, PUT_NUMBERS, PUT_POINTER, dims)
+    return QUERN_OK;
+}
