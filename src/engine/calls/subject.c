@@ -105,15 +105,17 @@ typedef struct element {
 
 static element locate(const qn_error_subject *subject, const quern_array *a)
 {
-    const int64_t offset = offset_of(subject, a);
+    const int64_t size = a->item_size, to_byte = offset_of(subject, a);
     element e = {0};
-    if (offset < -FARTHEST || offset > FARTHEST) {
+    if (to_byte < -FARTHEST || to_byte > FARTHEST) {
         return e;
     }
+    /* Compilers may ask for some bytes of an element alone: x + x of two packed uint16. */
+    const int64_t offset = to_byte - (to_byte % size + size) % size;
     if (a->ndim == 0) {
-        e.number = offset / a->item_size;
+        e.number = offset / size;
         e.inside = offset == 0;
-        e.known = offset % a->item_size == 0;
+        e.known = true;
         return e;
     }
     e.inside = a->count > 0 && find_index(e.index, a, 0, offset);
