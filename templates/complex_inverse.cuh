@@ -14,7 +14,7 @@ namespace quern
 
 // Of z in the first quadrant: asin z = atan2(x, w) + i l, acos z = atan2(w, x) - i l.
 template <typename T_> struct arc {
-    T_ w, l;
+    T_ x, w, l;
 };
 
 // With r = |z + 1|, s = |z - 1|, a = (r + s) / 2: w = sqrt((a - x)(a + x)), and l = log(a + sqrt((a
@@ -29,15 +29,20 @@ template <typename T_> __device__ arc<T_> arc_of(T_ x, T_ y)
     bool inside = x < T_(1);
     T_ other = T_(0.5) * (a + (inside ? T_(1) : x)), same = T_(0.5) * (a + (inside ? x : T_(1)));
     T_ thin = sqrt(y) * sqrt(q * other), thick = sqrt(large * same);
-    return {inside ? thick : thin,
+    return {x, inside ? thick : thin,
             log1p(T_(0.5) * (inside ? small : large) + (inside ? thin : thick))};
 }
 
 // Where z is not below 2^14 (2^30 for doubles), infinite or NaN: w / x is y / x, l is log|2z|.
 template <typename T_> __device__ __noinline__ arc<T_> large_arc(T_ x, T_ y)
 {
-    T_ l = log_of(x, y) + T_(0.693147180559945309417);
-    return {isnan(l) ? l : y, l};
+    T_ l = log(complex<T_>(x, y)).re + T_(0.693147180559945309417);
+    if (isnan(x) || isnan(y)) {
+        return {x, x == T_(0) ? T_(1) : T_(NAN), l};
+    }
+    complex<T_> a(x, y);
+    make_ordinary(&a);
+    return {a.re, a.im, l};
 }
 
 template <typename T_> __device__ arc<T_> arc_anywhere(complex<T_> a)
@@ -69,12 +74,12 @@ template <typename T_> __device__ __noinline__ complex<T_> special_atanh(complex
 template <typename T_> __device__ complex<T_> asin(const complex<T_> &a)
 {
     quern::arc<T_> t = quern::arc_anywhere(a);
-    return complex<T_>(a.re == T_(0) ? a.re : atan2(a.re, t.w), copysign(t.l, a.im));
+    return complex<T_>(copysign(quern::angle_of(t.w, t.x), a.re), copysign(t.l, a.im));
 }
 template <typename T_> __device__ complex<T_> acos(const complex<T_> &a)
 {
     quern::arc<T_> t = quern::arc_anywhere(a);
-    return complex<T_>(a.re == T_(0) ? T_(1.57079632679489661923) : atan2(t.w, a.re),
+    return complex<T_>(quern::angle_of(copysign(t.x, a.re), t.w),
                        copysign(t.l, -a.im));
 }
 template <typename T_> __device__ complex<T_> acosh(const complex<T_> &a)

@@ -2,7 +2,8 @@
 //
 // complex_log: logarithms of complex numbers. In: complex<T_> of float or double. Out: each part
 // within a few ulp, also where the magnitude is near 1 and its logarithm near 0: the square of the
-// magnitude less 1 is summed without loss.
+// magnitude less 1 is summed without loss. What is not ordinary (0, infinite, NaN, tiny or huge) is
+// made so first, so that ordinary numbers pay one test.
 #pragma once
 #include <quern/complex.cuh>
 
@@ -37,6 +38,96 @@ template <typename T_> __device__ pair<T_> sum(T_ a, T_ b)
     return {s, (a - (s - t)) + (b - t)};
 }
 
+// The polynomials meet their functions at the Chebyshev nodes of the interval.
+template <typename T_> struct log_constants;
+template <> struct log_constants<float> {
+    /* 1/3 + q/5 + q^2/7 + ... for q <= 0.0295, and with alternating signs for q <= 1 */
+    static constexpr float artanh[] = {0.3333334258f, 0.1999436592f, 0.1479107947f};
+    static constexpr float arctan[] = {-0.3333333173f, 0.1999973933f,  -0.1427856875f,
+                                       0.1103376412f,  -0.0865688043f, 0.06250169445f,
+                                       -0.03587153898f, 0.01350777143f, -0.002386997317f};
+    /* high bits: of 1, of sqrt(1/2), of the exponent, of the least and the largest ordinary size */
+    static constexpr int one = 0x3f800000, root = 0x3f3504f3, exponent = 0xff800000;
+    static constexpr int least = 0x21800000, most = 0x5d800000; /* 2^-60, 2^60 */
+    static constexpr float unit = 4.13147915e-8f;               /* ln 2 / 2^24 */
+};
+template <> struct log_constants<double> {
+    static constexpr double artanh[] = {0.33333333333333349, 0.19999999999949096,
+                                        0.14285714313285102, 0.11111105518908294,
+                                        0.090914480917415433, 0.076657436179328666,
+                                        0.073096717267563076};
+    /* for q <= 0.0655 */
+    static constexpr double arctan[] = {-0.3333333333333329,   0.19999999999915611,
+                                        -0.14285714258594546,  0.11111107783596597,
+                                        -0.090907079767726099, 0.076856736637396117,
+                                        -0.065442542708382006, 0.046779811190298481};
+    static constexpr int one = 0x3ff00000, root = 0x3fe6a09e, exponent = 0xfff00000;
+    static constexpr int least = 0x20b00000, most = 0x5f300000; /* 2^-500, 2^500 */
+    static constexpr double unit = 3.30518331794712691e-7;      /* ln 2 / 2^21 */
+};
+
+// c[0] + q c[1] + ...
+template <typename T_, int N_> __device__ T_ polynomial(const T_ (&c)[N_], T_ q)
+{
+    T_ p = c[N_ - 1];
+#pragma unroll
+    for (int k = N_ - 2; k >= 0; k--) {
+        p = fma(p, q, c[k]);
+    }
+    return p;
+}
+
+// 1 / b but for an ulp or two, and but for 2^-19, for a b far from overflow and underflow.
+__device__ inline float inverse_of(float b)
+{
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(b));
+    return r;
+}
+__device__ inline double rough_inverse(double b)
+{
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(b));
+    return r;
+}
+__device__ inline double inverse_of(double b)
+{
+    double r = rough_inverse(b), e = fma(-b, r, 1.0);
+    return fma(r, fma(e, e, e), r); /* r (1 + e + e^2) */
+}
+
+// Signs and comparisons by the bits of a double: they take half the time of its arithmetic.
+__device__ inline int high_bits(float v)
+{
+    return __float_as_int(v);
+}
+__device__ inline int high_bits(double v)
+{
+    return __double2hiint(v);
+}
+__device__ inline float with_high_bits(int bits, float)
+{
+    return __int_as_float(bits);
+}
+__device__ inline double with_high_bits(int bits, double v)
+{
+    return __hiloint2double(bits, __double2loint(v));
+}
+template <typename T_> __device__ T_ size_of(T_ v)
+{
+    return with_high_bits(high_bits(v) & 0x7fffffff, v);
+}
+// v, which is turned about if the highest bit is 1.
+template <typename T_> __device__ T_ turned(T_ v, int bits)
+{
+    return with_high_bits(high_bits(v) ^ (bits & 0x80000000), v);
+}
+// Whether a > b but for a millionth, for numbers without signs. A NaN is the largest.
+template <typename T_> __device__ bool is_above(T_ a, T_ b)
+{
+    return high_bits(a) > high_bits(b);
+}
+
 // The exponent of 1 / s, for a power of two s.
 __device__ inline int inverse_exponent(float s)
 {
@@ -56,30 +147,86 @@ template <typename T_> __device__ pair<T_> normalizer(T_ m)
     return {up, inverse_power(m * up)};
 }
 
-// |z|^2 = 2^exponent (1 + f), where f is between 1/sqrt(2) - 1 and sqrt(2) - 1 and exact but for a
-// rounding of its lower part. z has a finite part that is not 0, and no other.
-template <typename T_> __device__ pair<T_> square_less_one(T_ x, T_ y, int *exponent)
+// log|z| of an ordinary z, whose larger part is m and smaller one n, and `more` units. |z|^2 is
+// 2^e (1 + f), where f is between sqrt(1/2) - 1 and sqrt(2) - 1: log(1 + f) / 2 = artanh(s) with s =
+// f / (2 + f). Where e is 0 the differences from 1 and 0, or 3/4 and 1/4, are exact, and so is their
+// sum if it cancels.
+template <typename T_> __device__ T_ log_of(T_ m, T_ n, T_ more)
 {
-    T_ m = fmax(fabs(x), fabs(y));
-    pair<T_> by = normalizer(m);
-    T_ u = m * by.hi * by.lo, v = fmin(fabs(x), fabs(y)) * by.hi * by.lo;
-    T_ uu = product(u, u), vv = product(v, v);
-    T_ ul = fma(u, u, -uu), vl = fma(v, v, -vv);
-    T_ half = inverse_power(product(uu + vv, T_(1.41421356237309504880)));
-    *exponent = 2 * (inverse_exponent(by.hi) + inverse_exponent(by.lo)) + inverse_exponent(half);
-    pair<T_> a = sum_ordered(T_(-1), product(uu, half)), b = sum(a.hi, product(vv, half));
-    pair<T_> c = sum(product(ul, half), product(vl, half)), d = sum(b.hi, c.hi);
-    return sum_ordered(d.hi, d.lo + (b.lo + (a.lo + c.lo)));
+    typedef log_constants<T_> C;
+    T_ mm = product(m, m), nn = product(n, n);
+    int e = (high_bits(mm + nn) - C::root) & C::exponent;
+    T_ half = with_high_bits(C::one - e, T_(0));
+    T_ c = high_bits(nn) - e > high_bits(T_(0.125)) ? T_(0.25) : T_(0);
+    T_ f = fma(mm, half, c - T_(1)) + fma(nn, half, -c);
+    pair<T_> rest = sum_ordered(fma(m, m, -mm), fma(n, n, -nn));
+    f = fma(rest.lo, half, fma(rest.hi, half, f));
+    T_ s = f * inverse_of(T_(2) + f), q = s * s, g = T_(0.5) * f;
+    return fma(more + T_(e), C::unit, fma(s, fma(q, polynomial(C::artanh, q), -g), g));
 }
 
-// log|z|
-template <typename T_> __device__ T_ log_of(T_ x, T_ y)
+// The arctangent of n / m, for 0 <= n <= m and an ordinary m; as a double the angle of one of three
+// directions, of slopes 0, c and 1, and what remains.
+__device__ inline float arc_tangent(float m, float n)
 {
-    int exponent;
-    T_ f = log1p(square_less_one(x, y, &exponent).hi), m = fmax(fabs(x), fabs(y));
-    T_ l = T_(0.5) * fma(T_(exponent), T_(0.693147180559945309417), f);
-    l = isnan(x) || isnan(y) ? T_(NAN) : m == T_(0) ? -T_(INFINITY) : l;
-    return m == T_(INFINITY) ? m : l;
+    float inverse = inverse_of(m), s = n * inverse;
+    s = fma(fma(-s, m, n), inverse, s);
+    float q = s * s;
+    return fma(s * q, polynomial(log_constants<float>::arctan, q), s);
+}
+__device__ inline double arc_tangent(double m, double n)
+{
+    bool low = is_above(0.2553 * m, n), near = is_above(n, 0.6956 * m);
+    double c = low ? 0.0 : near ? 1.0 : 0.45824284853443237;
+    double base = low ? 0.0 : near ? 0.78539816339744831 : 0.4296875;
+    double a = fma(-c, m, n), b = fma(c, n, m), inverse = inverse_of(b), s = a * inverse;
+    s = fma(fma(-s, b, a), inverse, s);
+    double q = s * s;
+    return base + fma(s * q, polynomial(log_constants<double>::arctan, q), s);
+}
+
+// The larger part of x + i y and the smaller one, without signs.
+template <typename T_> __device__ pair<T_> ordered(T_ x, T_ y, bool *steep)
+{
+    x = size_of(x);
+    y = size_of(y);
+    *steep = is_above(y, x);
+    return *steep ? pair<T_>{y, x} : pair<T_>{x, y};
+}
+
+// atan2(y, x), where the larger of the two is ordinary.
+template <typename T_> __device__ T_ angle_of(T_ x, T_ y)
+{
+    bool steep, left = signbit(x);
+    pair<T_> p = ordered(x, y, &steep);
+    T_ t = arc_tangent(p.hi, p.lo), k = steep ? T_(1) : left ? T_(2) : T_(0);
+    t = turned(t, high_bits(x) ^ -(int)steep);
+    return turned(fma(k, T_(1.57079632679489661923), t), high_bits(y));
+}
+
+template <typename T_> __device__ bool is_ordinary(complex<T_> a)
+{
+    typedef log_constants<T_> C;
+    int size = max(high_bits(size_of(a.re)), high_bits(size_of(a.im)));
+    return (unsigned)(size - C::least) < (unsigned)(C::most - C::least);
+}
+
+// Makes *a, which is no NaN, ordinary, with the same angle. Out: how many units its logarithm lost.
+template <typename T_> __device__ T_ make_ordinary(complex<T_> *a)
+{
+    T_ m = fmax(fabs(a->re), fabs(a->im));
+    if (m == T_(INFINITY)) {
+        *a = corner(*a);
+        return m;
+    }
+    if (m == T_(0)) {
+        a->re = copysign(T_(1), a->re);
+        return -T_(INFINITY);
+    }
+    pair<T_> by = normalizer(m);
+    *a = complex<T_>(a->re * by.hi * by.lo, a->im * by.hi * by.lo);
+    return T_(2 * (inverse_exponent(by.hi) + inverse_exponent(by.lo))) *
+           T_(log_constants<T_>::exponent & -log_constants<T_>::exponent);
 }
 
 // log|1 + z| where |z| < 1/2: 2x + x^2 + y^2, summed without loss.
@@ -97,7 +244,17 @@ template <typename T_> __device__ T_ log_near_one(T_ x, T_ y)
 
 template <typename T_> __device__ complex<T_> log(const complex<T_> &a)
 {
-    return complex<T_>(quern::log_of(a.re, a.im), atan2(a.im, a.re));
+    T_ more = T_(0);
+    complex<T_> b = a;
+    if (!quern::is_ordinary(b)) {
+        if (isnan(a.re) || isnan(a.im)) {
+            return complex<T_>(isinf(a.re) || isinf(a.im) ? T_(INFINITY) : T_(NAN), T_(NAN));
+        }
+        more = quern::make_ordinary(&b);
+    }
+    bool steep;
+    quern::pair<T_> p = quern::ordered(b.re, b.im, &steep);
+    return complex<T_>(quern::log_of(p.hi, p.lo, more), quern::angle_of(b.re, b.im));
 }
 template <typename T_> __device__ complex<T_> log2(const complex<T_> &a)
 {
@@ -109,8 +266,7 @@ template <typename T_> __device__ complex<T_> log10(const complex<T_> &a)
 }
 template <typename T_> __device__ complex<T_> log1p(const complex<T_> &a)
 {
+    complex<T_> w = log(complex<T_>(T_(1) + a.re, a.im));
     bool near = fabs(a.re) < T_(0.5) && fabs(a.im) < T_(0.5);
-    T_ x = T_(1) + a.re;
-    return complex<T_>(near ? quern::log_near_one(a.re, a.im) : quern::log_of(x, a.im),
-                       atan2(a.im, x));
+    return near ? complex<T_>(quern::log_near_one(a.re, a.im), w.im) : w;
 }

@@ -77,68 +77,6 @@ template <> struct power_constants<double> {
     static constexpr double x_limit = 1400.0, y_limit = 1073741824.0;
 };
 
-// c[0] + q c[1] + ...
-template <typename T_, int N_> __device__ T_ polynomial(const T_ (&c)[N_], T_ q)
-{
-    T_ p = c[N_ - 1];
-#pragma unroll
-    for (int k = N_ - 2; k >= 0; k--) {
-        p = fma(p, q, c[k]);
-    }
-    return p;
-}
-
-// 1 / b but for an ulp or two, and but for 2^-19, for a b far from overflow and underflow.
-__device__ inline float inverse_of(float b)
-{
-    float r;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(b));
-    return r;
-}
-__device__ inline double rough_inverse(double b)
-{
-    double r;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(b));
-    return r;
-}
-__device__ inline double inverse_of(double b)
-{
-    double r = rough_inverse(b), e = fma(-b, r, 1.0);
-    return fma(r, fma(e, e, e), r); /* r (1 + e + e^2) */
-}
-
-// Signs and comparisons by the bits of a double: they take half the time of its arithmetic.
-__device__ inline int high_bits(float v)
-{
-    return __float_as_int(v);
-}
-__device__ inline int high_bits(double v)
-{
-    return __double2hiint(v);
-}
-__device__ inline float with_high_bits(int bits, float)
-{
-    return __int_as_float(bits);
-}
-__device__ inline double with_high_bits(int bits, double v)
-{
-    return __hiloint2double(bits, __double2loint(v));
-}
-template <typename T_> __device__ T_ size_of(T_ v)
-{
-    return with_high_bits(high_bits(v) & 0x7fffffff, v);
-}
-// v, which is turned about if the highest bit is 1.
-template <typename T_> __device__ T_ turned(T_ v, int bits)
-{
-    return with_high_bits(high_bits(v) ^ (bits & 0x80000000), v);
-}
-// Whether a > b but for a millionth, for numbers without signs. A NaN is the largest.
-template <typename T_> __device__ bool is_above(T_ a, T_ b)
-{
-    return high_bits(a) > high_bits(b);
-}
-
 // The whole number in a sum with `rounder`, and 2^k for a normal one.
 __device__ inline int whole_of(float sum)
 {
