@@ -49,7 +49,7 @@ template <> struct log_constants<float> {
     /* high bits: of 1, of sqrt(1/2), of the exponent, of the least and the largest ordinary size */
     static constexpr int one = 0x3f800000, root = 0x3f3504f3, exponent = 0xff800000;
     static constexpr int least = 0x21800000, most = 0x5d800000; /* 2^-60, 2^60 */
-    static constexpr float unit = 4.13147915e-8f;               /* ln 2 / 2^24 */
+    static constexpr float unit = 4.13147915e-8f, units = 8388608.0f; /* ln 2 / 2^24, 2^23 */
 };
 template <> struct log_constants<double> {
     static constexpr double artanh[] = {0.33333333333333349, 0.19999999999949096,
@@ -63,7 +63,7 @@ template <> struct log_constants<double> {
                                         -0.065442542708382006, 0.046779811190298481};
     static constexpr int one = 0x3ff00000, root = 0x3fe6a09e, exponent = 0xfff00000;
     static constexpr int least = 0x20b00000, most = 0x5f300000; /* 2^-500, 2^500 */
-    static constexpr double unit = 3.30518331794712691e-7;      /* ln 2 / 2^21 */
+    static constexpr double unit = 3.30518331794712691e-7, units = 1048576.0;
 };
 
 // c[0] + q c[1] + ...
@@ -147,22 +147,33 @@ template <typename T_> __device__ pair<T_> normalizer(T_ m)
     return {up, inverse_power(m * up)};
 }
 
-// log|z| of an ordinary z, whose larger part is m and smaller one n, and `more` units. |z|^2 is
-// 2^e (1 + f), where f is between sqrt(1/2) - 1 and sqrt(2) - 1: log(1 + f) / 2 = artanh(s) with s =
-// f / (2 + f). Where e is 0 the differences from 1 and 0, or 3/4 and 1/4, are exact, and so is their
-// sum if it cancels.
-template <typename T_> __device__ T_ log_of(T_ m, T_ n, T_ more)
+// m^2 + n^2 = 2^exponent (1 + a + b + (u + v) half), where a + b is between sqrt(1/2) - 1 and sqrt(2)
+// - 1; u and v are the rounding errors of the squares. a and b, which are differences from 1 and 0
+// or from 3/4 and 1/4, are exact, and so is their sum if it cancels. The exponent is in units.
+template <typename T_> struct square {
+    T_ a, b, u, v, half, exponent;
+};
+template <typename T_> __device__ square<T_> square_of(T_ m, T_ n)
 {
     typedef log_constants<T_> C;
     T_ mm = product(m, m), nn = product(n, n);
     int e = (high_bits(mm + nn) - C::root) & C::exponent;
     T_ half = with_high_bits(C::one - e, T_(0));
     T_ c = high_bits(nn) - e > high_bits(T_(0.125)) ? T_(0.25) : T_(0);
-    T_ f = fma(mm, half, c - T_(1)) + fma(nn, half, -c);
-    pair<T_> rest = sum_ordered(fma(m, m, -mm), fma(n, n, -nn));
-    f = fma(rest.lo, half, fma(rest.hi, half, f));
+    return {fma(mm, half, c - T_(1)), fma(nn, half, -c), fma(m, m, -mm), fma(n, n, -nn),
+            half,                     T_(e)};
+}
+
+// log|z| of an ordinary z, whose larger part is m and smaller one n, and `more` units. With |z|^2 =
+// 2^e (1 + f), log(1 + f) / 2 is artanh(s) for s = f / (2 + f).
+template <typename T_> __device__ T_ log_of(T_ m, T_ n, T_ more)
+{
+    typedef log_constants<T_> C;
+    square<T_> z = square_of(m, n);
+    pair<T_> rest = sum_ordered(z.u, z.v);
+    T_ f = fma(rest.lo, z.half, fma(rest.hi, z.half, z.a + z.b));
     T_ s = f * inverse_of(T_(2) + f), q = s * s, g = T_(0.5) * f;
-    return fma(more + T_(e), C::unit, fma(s, fma(q, polynomial(C::artanh, q), -g), g));
+    return fma(more + z.exponent, C::unit, fma(s, fma(q, polynomial(C::artanh, q), -g), g));
 }
 
 // The arctangent of n / m, for 0 <= n <= m and an ordinary m; as a double the angle of one of three
@@ -211,6 +222,14 @@ template <typename T_> __device__ bool is_ordinary(complex<T_> a)
     return (unsigned)(size - C::least) < (unsigned)(C::most - C::least);
 }
 
+// Brings *a near 1, whose larger part is m > 0. Out: how many units its logarithm lost.
+template <typename T_> __device__ T_ scale(complex<T_> *a, T_ m)
+{
+    pair<T_> by = normalizer(m);
+    *a = complex<T_>(a->re * by.hi * by.lo, a->im * by.hi * by.lo);
+    return T_(2 * (inverse_exponent(by.hi) + inverse_exponent(by.lo))) * log_constants<T_>::units;
+}
+
 // Makes *a, which is no NaN, ordinary, with the same angle. Out: how many units its logarithm lost.
 template <typename T_> __device__ T_ make_ordinary(complex<T_> *a)
 {
@@ -223,10 +242,7 @@ template <typename T_> __device__ T_ make_ordinary(complex<T_> *a)
         a->re = copysign(T_(1), a->re);
         return -T_(INFINITY);
     }
-    pair<T_> by = normalizer(m);
-    *a = complex<T_>(a->re * by.hi * by.lo, a->im * by.hi * by.lo);
-    return T_(2 * (inverse_exponent(by.hi) + inverse_exponent(by.lo))) *
-           T_(log_constants<T_>::exponent & -log_constants<T_>::exponent);
+    return scale(a, m);
 }
 
 // log|1 + z| where |z| < 1/2: 2x + x^2 + y^2, summed without loss.

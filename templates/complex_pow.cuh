@@ -116,22 +116,20 @@ __device__ pair<T_> arc_pair(pair<T_> s, pair<T_> third, const T_ (&c)[N_])
     return {whole, (s.hi - whole) + cube + (cube_lo + s.lo)};
 }
 
-// log|a|, m being the larger part of a and n the smaller one. Where |a| is near 1 the error is
-// small beside the angle alone; for log() square_less_one() does better.
-template <typename T_> __device__ pair<T_> log_pair(T_ m, T_ n)
+// log|a|, m being the larger part of an ordinary a and n the smaller one, and `more` units. Where |a|
+// is near 1 the error is small beside the angle alone; for log() log_of() does better.
+template <typename T_> __device__ pair<T_> log_pair(T_ m, T_ n, T_ more)
 {
     typedef power_constants<T_> C;
-    T_ scale = inverse_power(m), u = m * scale, v = n * scale;
-    T_ uu = product(u, u), vv = product(v, v), more = fma(u, u, -uu) + fma(v, v, -vv);
-    T_ half = inverse_power(product(uu + vv, T_(1.41421356237309504880)));
-    T_ e = T_(2 * inverse_exponent(scale) + inverse_exponent(half)), a = fma(uu, half, T_(-1));
-    pair<T_> f = sum(a, vv * half), third = {C::third[0], C::third[1]};
-    f.lo += fma(more, half, fma(uu, half, -(T_(1) + a))); /* 1 + a is exact */
-    T_ d = T_(2) + f.hi;
+    const T_ unit = T_(0.5) / log_constants<T_>::units;
+    square<T_> z = square_of(m, n);
+    pair<T_> f = sum(z.a, z.b), third = {C::third[0], C::third[1]};
+    f.lo = fma(z.u + z.v, z.half, f.lo);
+    T_ d = T_(2) + f.hi, e = more + z.exponent;
     pair<T_> s = quotient(f, pair<T_>{d, (T_(2) - d) + f.hi + f.lo});
     s = arc_pair(s, third, C::artanh);
-    pair<T_> whole = sum_ordered(e * (T_(0.5) * C::ln_2[0]), s.hi);
-    return sum_ordered(whole.hi, whole.lo + fma(e, T_(0.5) * C::ln_2[1], s.lo));
+    pair<T_> whole = sum_ordered(e * (unit * C::ln_2[0]), s.hi);
+    return sum_ordered(whole.hi, whole.lo + fma(e, unit * C::ln_2[1], s.lo));
 }
 
 // How many quarters of pi the angle has, to which that of m + n i is added; or subtracted, if
@@ -147,11 +145,10 @@ __device__ inline int quarters(bool near, bool steep, bool left)
 template <typename T_> __device__ pair<T_> angle_pair(T_ m, T_ n, bool steep, bool left)
 {
     typedef power_constants<T_> C;
-    T_ scale = inverse_power(m), u = m * scale, v = n * scale;
-    bool low = is_above(T_(0.21) * u, v), near = is_above(v, T_(0.66) * u);
-    T_ c = low ? T_(0) : near ? T_(1) : T_(0.4140625), cu = product(c, u), b = fma(c, v, u);
-    pair<T_> s = quotient(pair<T_>{v - cu, fma(-c, u, cu)}, /* v - cu is exact */
-                          pair<T_>{b, fma(c, v, u - b)});
+    bool low = is_above(T_(0.21) * m, n), near = is_above(n, T_(0.66) * m);
+    T_ c = low ? T_(0) : near ? T_(1) : T_(0.4140625), cm = product(c, m), b = fma(c, n, m);
+    pair<T_> s = quotient(pair<T_>{n - cm, fma(-c, m, cm)}, /* n - cm is exact */
+                          pair<T_>{b, fma(c, n, m - b)});
     s = arc_pair(s, pair<T_>{-C::third[0], -C::third[1]}, C::arctan);
     T_ sign = steep != left ? T_(-1) : T_(1), mid = low || near ? T_(0) : sign;
     T_ k = T_(quarters(near, steep, left));
@@ -163,11 +160,14 @@ template <typename T_> __device__ pair<T_> angle_pair(T_ m, T_ n, bool steep, bo
 // log a
 template <typename T_> __device__ void log_parts(complex<T_> a, pair<T_> *l, pair<T_> *t)
 {
-    T_ x = size_of(a.re), y = size_of(a.im);
-    bool steep = is_above(y, x);
-    T_ m = steep ? y : x, n = steep ? x : y;
-    *l = log_pair(m, n);
-    *t = angle_pair(m, n, steep, signbit(a.re));
+    T_ more = T_(0);
+    if (!is_ordinary(a)) {
+        more = scale(&a, fmax(fabs(a.re), fabs(a.im)));
+    }
+    bool steep;
+    pair<T_> p = ordered(a.re, a.im, &steep);
+    *l = log_pair(p.hi, p.lo, more);
+    *t = angle_pair(p.hi, p.lo, steep, signbit(a.re));
     *t = {turned(t->hi, high_bits(a.im)), turned(t->lo, high_bits(a.im))};
 }
 
@@ -191,10 +191,15 @@ template <typename T_> __device__ T_ high_part(pair<T_> a)
     return a.hi;
 }
 
+// Whether |y| is below the limit and not 0.
+template <typename T_> __device__ bool is_turn(T_ y, T_ limit)
+{
+    return (unsigned)(high_bits(size_of(y)) - 1) < (unsigned)(high_bits(limit) - 1);
+}
 template <typename T_> __device__ bool is_ordinary(pair<T_> x, pair<T_> y)
 {
     typedef power_constants<T_> C;
-    return is_above(C::x_limit, size_of(x.hi)) && is_above(C::y_limit, size_of(y.hi));
+    return is_above(C::x_limit, size_of(x.hi)) && is_turn(y.hi, C::y_limit);
 }
 
 // What remains of x / step beside the nearest whole number, *n, times step.
@@ -274,7 +279,7 @@ __device__ inline float high_part(double a)
 __device__ inline bool is_ordinary(double x, double y)
 {
     return is_above((double)power_constants<float>::x_limit, size_of(x)) &&
-           is_above(power_constants<double>::y_limit, size_of(y));
+           is_turn(y, power_constants<double>::y_limit);
 }
 
 __device__ inline float remainder_of(double x, float inverse, const float (&step)[2], int *n)
@@ -383,8 +388,7 @@ __device__ bool far_power(complex<T_> a, complex<T_> b, T_ t, P_ *x, P_ *y, comp
     return false;
 }
 
-// Out of line, because it is long.
-template <typename T_> __device__ __noinline__ complex<T_> pow_of(complex<T_> a, complex<T_> b)
+template <typename T_> __device__ complex<T_> pow_of(complex<T_> a, complex<T_> b)
 {
     typedef power_parts<T_> parts;
     complex<T_> power;
@@ -402,11 +406,13 @@ template <typename T_> __device__ __noinline__ complex<T_> pow_of(complex<T_> a,
     log_parts(a, &l, &t);
     x = add_products(u, l, -v, t);
     y = add_products(u, t, v, l);
-    if (real) {
-        y = times(u, t); /* whose sign counts where it is 0 */
-    }
-    if (!is_ordinary(x, y) && far_power(a, b, high_part(t), &x, &y, &power)) {
-        return power;
+    if (!is_ordinary(x, y)) {
+        if (real) {
+            y = times(u, t); /* whose sign counts where it is 0 */
+        }
+        if (far_power(a, b, high_part(t), &x, &y, &power)) {
+            return power;
+        }
     }
     return exp_parts<T_>(x, y);
 }
