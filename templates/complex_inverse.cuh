@@ -79,8 +79,7 @@ template <typename T_> __device__ complex<T_> asin(const complex<T_> &a)
 template <typename T_> __device__ complex<T_> acos(const complex<T_> &a)
 {
     quern::arc<T_> t = quern::arc_anywhere(a);
-    return complex<T_>(quern::angle_of(copysign(t.x, a.re), t.w),
-                       copysign(t.l, -a.im));
+    return complex<T_>(quern::angle_of(copysign(t.x, a.re), t.w), copysign(t.l, -a.im));
 }
 template <typename T_> __device__ complex<T_> acosh(const complex<T_> &a)
 {

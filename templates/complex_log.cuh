@@ -43,24 +43,22 @@ template <typename T_> struct log_constants;
 template <> struct log_constants<float> {
     /* 1/3 + q/5 + q^2/7 + ... for q <= 0.0295, and with alternating signs for q <= 1 */
     static constexpr float artanh[] = {0.3333334258f, 0.1999436592f, 0.1479107947f};
-    static constexpr float arctan[] = {-0.3333333173f, 0.1999973933f,  -0.1427856875f,
-                                       0.1103376412f,  -0.0865688043f, 0.06250169445f,
+    static constexpr float arctan[] = {-0.3333333173f,  0.1999973933f,  -0.1427856875f,
+                                       0.1103376412f,   -0.0865688043f, 0.06250169445f,
                                        -0.03587153898f, 0.01350777143f, -0.002386997317f};
     /* high bits: of 1, of sqrt(1/2), of the exponent, of the least and the largest ordinary size */
     static constexpr int one = 0x3f800000, root = 0x3f3504f3, exponent = 0xff800000;
-    static constexpr int least = 0x21800000, most = 0x5d800000; /* 2^-60, 2^60 */
+    static constexpr int least = 0x21800000, most = 0x5d800000;       /* 2^-60, 2^60 */
     static constexpr float unit = 4.13147915e-8f, units = 8388608.0f; /* ln 2 / 2^24, 2^23 */
 };
 template <> struct log_constants<double> {
-    static constexpr double artanh[] = {0.33333333333333349, 0.19999999999949096,
-                                        0.14285714313285102, 0.11111105518908294,
-                                        0.090914480917415433, 0.076657436179328666,
-                                        0.073096717267563076};
+    static constexpr double artanh[] = {
+        0.33333333333333349,  0.19999999999949096,  0.14285714313285102, 0.11111105518908294,
+        0.090914480917415433, 0.076657436179328666, 0.073096717267563076};
     /* for q <= 0.0655 */
-    static constexpr double arctan[] = {-0.3333333333333329,   0.19999999999915611,
-                                        -0.14285714258594546,  0.11111107783596597,
-                                        -0.090907079767726099, 0.076856736637396117,
-                                        -0.065442542708382006, 0.046779811190298481};
+    static constexpr double arctan[] = {
+        -0.3333333333333329,   0.19999999999915611,  -0.14285714258594546,  0.11111107783596597,
+        -0.090907079767726099, 0.076856736637396117, -0.065442542708382006, 0.046779811190298481};
     static constexpr int one = 0x3ff00000, root = 0x3fe6a09e, exponent = 0xfff00000;
     static constexpr int least = 0x20b00000, most = 0x5f300000; /* 2^-500, 2^500 */
     static constexpr double unit = 3.30518331794712691e-7, units = 1048576.0;
@@ -147,7 +145,8 @@ template <typename T_> __device__ pair<T_> normalizer(T_ m)
     return {up, inverse_power(m * up)};
 }
 
-// m^2 + n^2 = 2^exponent (1 + a + b + (u + v) half), where a + b is between sqrt(1/2) - 1 and sqrt(2)
+// m^2 + n^2 = 2^exponent (1 + a + b + (u + v) half), where a + b is between sqrt(1/2) - 1 and
+// sqrt(2)
 // - 1; u and v are the rounding errors of the squares. a and b, which are differences from 1 and 0
 // or from 3/4 and 1/4, are exact, and so is their sum if it cancels. The exponent is in units.
 template <typename T_> struct square {
@@ -160,8 +159,8 @@ template <typename T_> __device__ square<T_> square_of(T_ m, T_ n)
     int e = (high_bits(mm + nn) - C::root) & C::exponent;
     T_ half = with_high_bits(C::one - e, T_(0));
     T_ c = high_bits(nn) - e > high_bits(T_(0.125)) ? T_(0.25) : T_(0);
-    return {fma(mm, half, c - T_(1)), fma(nn, half, -c), fma(m, m, -mm), fma(n, n, -nn),
-            half,                     T_(e)};
+    return {
+        fma(mm, half, c - T_(1)), fma(nn, half, -c), fma(m, m, -mm), fma(n, n, -nn), half, T_(e)};
 }
 
 // log|z| of an ordinary z, whose larger part is m and smaller one n, and `more` units. With |z|^2 =

@@ -51,22 +51,40 @@ template <> struct power_constants<float> {
     static constexpr float x_limit = 138.0f, y_limit = 1048576.0f;
 };
 template <> struct power_constants<double> {
+    /* the last ones have no low bits, so that an instruction has room for them */
     static constexpr double artanh[] = {
-        0.2, 0.14285714285714689, 0.11111111110824411, 0.090909091684962848,
-        0.076922973958811753, 0.066674069856460022, 0.058529940782504538, 0.058628856109055726};
+        0.19999999999999998, 0.1428571428571522,  0.11111111110668374, 0.09090909187031161,
+        0.07692296349018876, 0.06667435169219971, 0.05852702260017395, 0.058628857135772705};
     static constexpr double arctan[] = {
-        0.19999999999999998, -0.1428571428570889, 0.11111111108555074, -0.090909086289174013,
-        0.076922665995894732, -0.066646750086223409, 0.058285209411208106, -0.044931183707840787};
-    static constexpr double exp[] = {
-        1.0, 1.0, 0.5, 0.16666666666666667, 0.041666666666624128, 0.0083333333333300618,
-        0.0013888888917213717, 0.00019841269863053617, 2.4801521295954375e-5,
-        2.7557268459997065e-6, 2.7620088445409748e-7, 2.5100385495510319e-8};
-    static constexpr double sine[] = {
-        1.0, -0.16666666666666665, 0.0083333333333309461, -0.0001984126983675497,
-        2.7557316100683029e-6, -2.5051131455427947e-8, 1.591810123027412e-10};
-    static constexpr double cosine[] = {
-        1.0, -0.5, 0.041666666666666665, -0.0013888888888887396, 2.4801587298763433e-5,
-        -2.7557317270560324e-7, 2.0876146024689747e-9, -1.1382614868556325e-11};
+        0.19999999999999993, -0.1428571428570428,  0.1111111110762145,  -0.09090908548799083,
+        0.07692263289613618, -0.06664609909057617, 0.05828031897544861, -0.04493117332458496};
+    static constexpr double exp[] = {1.0,
+                                     1.0,
+                                     0.5,
+                                     0.1666666666666666,
+                                     0.041666666666642656,
+                                     0.008333333333334149,
+                                     0.0013888888908835028,
+                                     0.00019841269856783202,
+                                     2.480153428992829e-05,
+                                     2.755727109615691e-06,
+                                     2.7613918973656837e-07,
+                                     2.5100476364059432e-08};
+    static constexpr double sine[] = {1.0,
+                                      -0.16666666666666663,
+                                      0.008333333333329886,
+                                      -0.00019841269835895798,
+                                      2.7557315877857667e-06,
+                                      -2.5051113389588754e-08,
+                                      1.5918100171319338e-10};
+    static constexpr double cosine[] = {1.0,
+                                        -0.5,
+                                        0.041666666666666664,
+                                        -0.0013888888888886662,
+                                        2.480158729827618e-05,
+                                        -2.7557317151250574e-07,
+                                        2.087613637513641e-09,
+                                        -1.1382617071120649e-11};
     static constexpr double third[] = {0.3333333333333333, 1.850371707708594e-17};
     static constexpr double ln_2[] = {0.6931471805592082091607, 7.37100256516779890183e-13};
     static constexpr double quarter_pi[] = {0.785398163397448279, 3.0616169978683829e-17};
@@ -116,8 +134,8 @@ __device__ pair<T_> arc_pair(pair<T_> s, pair<T_> third, const T_ (&c)[N_])
     return {whole, (s.hi - whole) + cube + (cube_lo + s.lo)};
 }
 
-// log|a|, m being the larger part of an ordinary a and n the smaller one, and `more` units. Where |a|
-// is near 1 the error is small beside the angle alone; for log() log_of() does better.
+// log|a|, m being the larger part of an ordinary a and n the smaller one, and `more` units. Where
+// |a| is near 1 the error is small beside the angle alone; for log() log_of() does better.
 template <typename T_> __device__ pair<T_> log_pair(T_ m, T_ n, T_ more)
 {
     typedef power_constants<T_> C;
