@@ -304,8 +304,9 @@ typedef struct qn_call_info {
 /* run_builtin.c: functions that the device itself provides. */
 typedef bool (*qn_builtin)(qn_warp *warp, const qn_op *op, uint32_t mask);
 qn_builtin qn_builtin_find(const char *name, uint32_t parameter_count);
-/** True when there is one of this name. */
+/** True when there is one of this name, or this is one. */
 bool qn_builtin_is(const char *name);
+bool qn_builtin_runs(qn_builtin function);
 
 /* run_sync.c, run_barrier.c */
 /** All sync operations: returns false after a report; lanes may have to wait (see the group). */

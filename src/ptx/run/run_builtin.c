@@ -341,6 +341,15 @@ qn_builtin qn_builtin_find(const char *name, uint32_t parameter_count)
     return NULL;
 }
 
+bool qn_builtin_runs(qn_builtin function)
+{
+    bool runs = false;
+    for (size_t k = 0; k < QN_COUNT(builtins); k++) {
+        runs |= function == builtins[k].function;
+    }
+    return runs;
+}
+
 bool qn_builtin_is(const char *name)
 {
     bool is = false;

@@ -352,9 +352,8 @@ static uint32_t before_function(qn_decoder *decoder, uint32_t at)
     if (function == qn_run_element) {
         return before_use(decoder, at, qn_run_shade_element, 0);
     }
-    return before_use(
-        decoder, at,
-        qn_word_is(&decoder->words, 0, "call") ? qn_run_shade_builtin : qn_run_shade_use, 0);
+    return before_use(decoder, at,
+                      qn_builtin_runs(function) ? qn_run_shade_builtin : qn_run_shade_use, 0);
 }
 
 static uint32_t before(qn_decoder *decoder, uint32_t at)
