@@ -114,7 +114,7 @@ static quern_status check_dtype(quern_dtype dtype)
 }
 
 /* A C-contiguous array, or (unless `memory`) what such an array looks like. */
-static quern_status new_array(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
+static quern_status new_array(quern_array **out, qn_home *home, quern_dtype dtype, int ndim,
                               const int64_t *shape, quern_stream *stream, bool memory)
 {
     *out = NULL;
@@ -123,7 +123,7 @@ static quern_status new_array(quern_array **out, quern_engine *engine, quern_dty
     uint32_t item_size = (uint32_t)quern_dtype_size(dtype);
     QN_TRY(qn_shape_check(&count, ndim, shape, item_size));
     qn_buffer *buffer;
-    QN_TRY(qn_buffer_new(&buffer, engine, memory ? (size_t)count * item_size : 0, stream));
+    QN_TRY(qn_buffer_new(&buffer, home, memory ? (size_t)count * item_size : 0, stream));
     quern_array *array = qn_array_header(buffer, dtype, ndim);
     qn_buffer_release(buffer);
     if (!array) {
@@ -138,16 +138,16 @@ static quern_status new_array(quern_array **out, quern_engine *engine, quern_dty
     return QUERN_OK;
 }
 
-quern_status qn_array_new_on(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
+quern_status qn_array_new_on(quern_array **out, qn_home *home, quern_dtype dtype, int ndim,
                              const int64_t *shape, quern_stream *stream)
 {
-    return new_array(out, engine, dtype, ndim, shape, stream, true);
+    return new_array(out, home, dtype, ndim, shape, stream, true);
 }
 
-quern_status qn_array_without_memory(quern_array **out, quern_engine *engine, quern_dtype dtype,
-                                     int ndim, const int64_t *shape)
+quern_status qn_array_without_memory(quern_array **out, qn_home *home, quern_dtype dtype, int ndim,
+                                     const int64_t *shape)
 {
-    return new_array(out, engine, dtype, ndim, shape, NULL, false);
+    return new_array(out, home, dtype, ndim, shape, NULL, false);
 }
 
 quern_status quern_array_new(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
@@ -156,7 +156,7 @@ quern_status quern_array_new(quern_array **out, quern_engine *engine, quern_dtyp
     qn_error_reset();
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    return qn_array_new_on(out, engine, dtype, ndim, shape, NULL);
+    return qn_array_new_on(out, qn_home_of(engine), dtype, ndim, shape, NULL);
 }
 
 /* ---- foreign memory ------------------------------------------------------------------------- */
@@ -222,13 +222,13 @@ static quern_status foreign_bytes(const quern_array *array, void *pointer, void 
 }
 
 /* Make `array` (without a buffer so far) own the foreign memory. */
-static quern_status adopt(quern_array *array, quern_engine *engine, void *pointer,
+static quern_status adopt(quern_array *array, qn_home *home, void *pointer,
                           void (*release)(void *context), void *context)
 {
     void *base;
     size_t bytes;
     QN_TRY(foreign_bytes(array, pointer, &base, &bytes));
-    QN_TRY(qn_buffer_adopt(&array->buffer, engine, base, bytes, release, context));
+    QN_TRY(qn_buffer_adopt(&array->buffer, home, base, bytes, release, context));
     array->data = pointer;
     return QUERN_OK;
 }
@@ -255,7 +255,7 @@ quern_status quern_array_wrap(quern_array **out, quern_engine *engine, quern_dty
         memcpy(array->strides, strides, (size_t)ndim * sizeof *strides);
     }
     qn_array_finish(array);
-    quern_status status = adopt(array, engine, pointer, release, context);
+    quern_status status = adopt(array, qn_home_of(engine), pointer, release, context);
     if (status != QUERN_OK) {
         qn_free(array);
         return status;
@@ -327,5 +327,5 @@ int quern_array_is_contiguous(const quern_array *array)
 
 quern_engine *quern_array_engine(const quern_array *array)
 {
-    return lives(array) ? array->buffer->engine : NULL;
+    return lives(array) ? qn_home_engine(array->buffer->home) : NULL;
 }

@@ -1,36 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
  * array: typed, strided views of device memory, and the planner that looks at their layouts.
- * Uses base, lang's dtype table and the device interface; an array reaches its engine only through
- * the few functions of qn_engine_* below, which src/engine defines.
+ * Uses base, lang's dtype table, and homes and streams of src/device. Copies between layouts need a
+ * kernel, and so reading and writing elements is the engine's: src/engine/calls/transfer.c.
  */
 #ifndef QN_ARRAY_H
 #define QN_ARRAY_H
 
 #include "base/base.h"
 #include "base/object.h"
+#include "device/device_internal.h"
 #include "lang/lang.h"
-#include <quern/device.h>
-
-/* ---- what arrays need of their engine (src/engine/engine.c, stream.c) ----------------------- */
-
-void qn_engine_retain(quern_engine *engine);
-void qn_engine_release(quern_engine *engine);
-const quern_device_methods *qn_engine_methods(quern_engine *engine);
-quern_device *qn_engine_device(quern_engine *engine);
-/** The device's handle of a stream; NULL is the engine's own, here and below. */
-void *qn_stream_handle(const quern_engine *engine, const quern_stream *stream);
-quern_stream *qn_stream_retain(quern_stream *stream);
-void qn_stream_release(quern_stream *stream);
-/** Copy elements between two arrays of one dtype and shape, any strides, on the device. */
-quern_status qn_engine_copy(quern_engine *engine, quern_array *to, quern_array *from);
 
 /* ---- buffer.c: a piece of device memory with one owner -------------------------------------- */
 
 /** Reference-counted. */
 typedef struct qn_buffer {
     atomic_uint references;
-    quern_engine *engine; /**< retained */
+    qn_home *home; /**< retained */
     void *pointer;
     size_t bytes;
     quern_stream *stream;           /**< retained: its order allocation and release follow */
@@ -38,15 +25,14 @@ typedef struct qn_buffer {
     void *context;
     bool foreign;
 } qn_buffer;
-quern_status qn_buffer_new(qn_buffer **out, quern_engine *engine, size_t bytes,
-                           quern_stream *stream);
+quern_status qn_buffer_new(qn_buffer **out, qn_home *home, size_t bytes, quern_stream *stream);
 /** Foreign memory [base, base + bytes). `release` is not called when this fails. */
-quern_status qn_buffer_adopt(qn_buffer **out, quern_engine *engine, void *base, size_t bytes,
+quern_status qn_buffer_adopt(qn_buffer **out, qn_home *home, void *base, size_t bytes,
                              void (*release)(void *context), void *context);
 void qn_buffer_retain(qn_buffer *buffer);
 void qn_buffer_release(qn_buffer *buffer);
 
-/* ---- array.c, view.c, transfer.c ------------------------------------------------------------ */
+/* ---- array.c, view.c ------------------------------------------------------------------------ */
 
 struct quern_array {
     uint32_t object; /**< QN_OBJECT_ARRAY */
@@ -73,11 +59,11 @@ void qn_array_finish(quern_array *array);
 /** Set the strides of C order without gaps. */
 void qn_array_set_c_strides(quern_array *array);
 /** A new C-contiguous array whose memory follows the order of `stream`. */
-quern_status qn_array_new_on(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
+quern_status qn_array_new_on(quern_array **out, qn_home *home, quern_dtype dtype, int ndim,
                              const int64_t *shape, quern_stream *stream);
 /** The same without memory, for explaining a call: its address is NULL. */
-quern_status qn_array_without_memory(quern_array **out, quern_engine *engine, quern_dtype dtype,
-                                     int ndim, const int64_t *shape);
+quern_status qn_array_without_memory(quern_array **out, qn_home *home, quern_dtype dtype, int ndim,
+                                     const int64_t *shape);
 /** "(2, 5)", "(3,)", "()": for messages. */
 void qn_shape_print(qn_text *out, int ndim, const int64_t *shape);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * A piece of device memory with one owner: allocated from the device, or foreign and only looked
- * at. In: an engine and a size, or an address. Out: something to count references of.
+ * at. In: a home and a size, or an address. Out: something to count references of.
  *
  * Zero bytes are never asked of a device: such a buffer has no address.
  */
 #include "array/array_internal.h"
 
-static quern_status new_buffer(qn_buffer **out, quern_engine *engine, size_t bytes)
+static quern_status new_buffer(qn_buffer **out, qn_home *home, size_t bytes)
 {
     *out = NULL;
     qn_buffer *buffer = qn_calloc(1, sizeof *buffer);
@@ -15,7 +15,7 @@ static quern_status new_buffer(qn_buffer **out, quern_engine *engine, size_t byt
         return qn_fail_memory("making an array");
     }
     atomic_init(&buffer->references, 1);
-    buffer->engine = engine;
+    buffer->home = home;
     buffer->bytes = bytes;
     *out = buffer;
     return QUERN_OK;
@@ -28,41 +28,39 @@ static quern_status finish(qn_buffer **out, qn_buffer *buffer, quern_status stat
         qn_free(buffer);
         return status;
     }
-    qn_engine_retain(buffer->engine);
+    qn_home_retain(buffer->home);
     (void)qn_stream_retain(buffer->stream);
     *out = buffer;
     return QUERN_OK;
 }
 
-quern_status qn_buffer_new(qn_buffer **out, quern_engine *engine, size_t bytes,
-                           quern_stream *stream)
+quern_status qn_buffer_new(qn_buffer **out, qn_home *home, size_t bytes, quern_stream *stream)
 {
     *out = NULL;
     qn_buffer *buffer;
-    QN_TRY(new_buffer(&buffer, engine, bytes));
+    QN_TRY(new_buffer(&buffer, home, bytes));
     buffer->stream = stream;
     quern_status status = QUERN_OK;
     if (bytes > 0) {
-        status = qn_engine_methods(engine)->allocate(qn_engine_device(engine), &buffer->pointer,
-                                                     bytes, qn_stream_handle(engine, stream));
+        status = home->methods->allocate(home->device, &buffer->pointer, bytes,
+                                         qn_stream_handle(home, stream));
     }
     return finish(out, buffer, status);
 }
 
-quern_status qn_buffer_adopt(qn_buffer **out, quern_engine *engine, void *base, size_t bytes,
+quern_status qn_buffer_adopt(qn_buffer **out, qn_home *home, void *base, size_t bytes,
                              void (*release)(void *context), void *context)
 {
     *out = NULL;
     qn_buffer *buffer;
-    QN_TRY(new_buffer(&buffer, engine, bytes));
+    QN_TRY(new_buffer(&buffer, home, bytes));
     buffer->foreign = true;
     buffer->pointer = base;
     buffer->release = release;
     buffer->context = context;
-    const quern_device_methods *methods = qn_engine_methods(engine);
     quern_status status = QUERN_OK;
-    if (bytes > 0 && methods->adopt) {
-        status = methods->adopt(qn_engine_device(engine), base, bytes);
+    if (bytes > 0 && home->methods->adopt) {
+        status = home->methods->adopt(home->device, base, bytes);
     }
     return finish(out, buffer, status);
 }
@@ -74,17 +72,16 @@ void qn_buffer_retain(qn_buffer *buffer)
 
 static void give_back(qn_buffer *buffer)
 {
-    const quern_device_methods *methods = qn_engine_methods(buffer->engine);
-    quern_device *device = qn_engine_device(buffer->engine);
+    const qn_home *home = buffer->home;
     if (!buffer->foreign) {
         if (buffer->bytes > 0) {
-            methods->release(device, buffer->pointer, buffer->bytes,
-                             qn_stream_handle(buffer->engine, buffer->stream));
+            home->methods->release(home->device, buffer->pointer, buffer->bytes,
+                                   qn_stream_handle(home, buffer->stream));
         }
         return;
     }
-    if (buffer->bytes > 0 && methods->disown) {
-        methods->disown(device, buffer->pointer, buffer->bytes);
+    if (buffer->bytes > 0 && home->methods->disown) {
+        home->methods->disown(home->device, buffer->pointer, buffer->bytes);
     }
     if (buffer->release) {
         buffer->release(buffer->context);
@@ -96,9 +93,9 @@ void qn_buffer_release(qn_buffer *buffer)
     if (!buffer || atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel) != 1) {
         return;
     }
-    quern_engine *engine = buffer->engine;
+    qn_home *home = buffer->home;
     give_back(buffer);
     qn_stream_release(buffer->stream);
     qn_free(buffer);
-    qn_engine_release(engine); /* last: it may close the device */
+    qn_home_release(home); /* last: it may close the device */
 }

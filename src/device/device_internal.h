@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * device: the two devices that Quern brings. The interface is include/quern/device.h.
+ * device: the two devices that Quern brings, and what everything on a device holds on to: its home
+ * and its streams. The interface is include/quern/device.h.
  *
  *     cuda   an NVIDIA GPU. The driver's library is loaded when the device is first asked for:
  *            the file that QUERN_CUDA names (or libcuda.so.1 in the folder that it names), else
@@ -25,6 +26,7 @@
 #include "base/object.h"
 #include "base/prefix.h"
 #include <quern/device.h>
+#include <quern/stream.h>
 
 /* ---- cuda_*.c: an NVIDIA GPU through the Driver API, loaded at run time --------------------- */
 extern const quern_device_methods qn_cuda_device;
@@ -61,5 +63,67 @@ typedef struct qn_launch_limits {
 
 /** Errors: QUERN_ERROR_INVALID_ARGUMENT with the size that is wrong and what is allowed. */
 quern_status qn_launch_check(const quern_launch_config *config, const qn_launch_limits *limits);
+
+/* ---- home.c: what everything on a device holds on to ---------------------------------------- */
+
+struct qn_home_owner;
+
+/** A device that is open, for as long as anybody uses it. Memory, streams and events keep it alive
+ * without knowing whose it is; an engine begins with its home. */
+typedef struct qn_home {
+    uint32_t object; /**< the owner's: QN_OBJECT_ENGINE */
+    atomic_uint references;
+    const quern_device_methods *methods;
+    quern_device *device;
+    void *stream; /**< the device's handle of the stream that is meant where none is named */
+    qn_logger logger;
+    const struct qn_home_owner *owner;
+} qn_home;
+
+/** What the owner of a home does when something on it ends. */
+typedef struct qn_home_owner {
+    /** Nobody uses the home any longer: close the device, free what the home lies in. */
+    void (*end)(qn_home *home);
+    /** Nothing will be queued on this stream again, whose handle the device still has. */
+    void (*stream_ended)(qn_home *home, void *handle);
+} qn_home_owner;
+
+/** An engine is its home and more, so that one's address is the other's. */
+static inline qn_home *qn_home_of(quern_engine *engine)
+{
+    return (qn_home *)(void *)engine;
+}
+
+static inline quern_engine *qn_home_engine(qn_home *home)
+{
+    return (quern_engine *)(void *)home;
+}
+
+static inline void qn_home_retain(qn_home *home)
+{
+    atomic_fetch_add_explicit(&home->references, 1, memory_order_relaxed);
+}
+
+void qn_home_release(qn_home *home);
+
+/* ---- stream.c: streams and events ----------------------------------------------------------- */
+
+struct quern_stream {
+    uint32_t object; /**< QN_OBJECT_STREAM */
+    atomic_uint references;
+    atomic_uint holds; /**< the program's, which are one reference together */
+    qn_home *home;     /**< retained */
+    void *handle;
+    bool foreign;
+};
+
+/** The device's handle of a stream; NULL is the home's own, here and below. */
+static inline void *qn_stream_handle(const qn_home *home, const quern_stream *stream)
+{
+    return stream != NULL ? stream->handle : home->stream;
+}
+
+quern_stream *qn_stream_retain(quern_stream *stream);
+void qn_stream_release(quern_stream *stream);
 
 #endif /* QN_DEVICE_H */

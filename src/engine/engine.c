@@ -1,12 +1,40 @@
 /* SPDX-License-Identifier: MIT
  *
- * engine: opening and closing, and what arrays ask of their engine. In: options. Out: one device
- * with its stream, its store and its table of modules. The thing to know: everything made from an
- * engine holds a reference to it, so quern_close() only drops the caller's own.
+ * engine: opening and closing. In: options. Out: one device with its stream, its store and its
+ * table of modules. The thing to know: everything made from an engine holds a reference to it, so
+ * quern_close() only drops the caller's own.
  */
 #include "engine/engine_internal.h"
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- what the home asks of its engine -------------------------------------------------------- */
+
+/** Nothing holds the engine any longer. */
+static void end(qn_home *home)
+{
+    quern_engine *engine = qn_home_engine(home);
+    qn_object_end(&home->object);
+    (void)home->methods->synchronize(home->device);
+    qn_kernel_destroy(engine->copy);
+    qn_workspaces_forget(engine, NULL, true);
+    qn_modules_free(engine);
+    home->methods->stream_free(home->device, home->stream);
+    home->methods->close(home->device);
+    qn_store_close(engine->store);
+    pthread_mutex_destroy(&engine->modules_lock);
+    pthread_mutex_destroy(&engine->copy_lock);
+    pthread_mutex_destroy(&engine->workspaces_lock);
+    qn_free(engine);
+    qn_images_leave();
+}
+
+static void stream_ended(qn_home *home, void *handle)
+{
+    qn_workspaces_forget(qn_home_engine(home), handle, false);
+}
+
+static const qn_home_owner owner = {.end = end, .stream_ended = stream_ended};
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
@@ -98,21 +126,21 @@ static quern_status take_methods(quern_device_methods *out, const quern_device_m
 /** What can fail of opening. */
 static quern_status start(quern_engine *engine, const quern_options *o, quern_device_info *info)
 {
-    const quern_device_methods *methods = engine->methods;
-    QN_TRY(methods->open(&engine->device, o->device, o->allocator));
-    QN_TRY(methods->stream_new(engine->device, &engine->stream));
-    QN_TRY(methods->info(engine->device, info));
+    const quern_device_methods *methods = engine->home.methods;
+    QN_TRY(methods->open(&engine->home.device, o->device, o->allocator));
+    QN_TRY(methods->stream_new(engine->home.device, &engine->home.stream));
+    QN_TRY(methods->info(engine->home.device, info));
     engine->processors = QN_MAX(1u, info->processors);
-    return qn_store_open(&engine->store, o->cache_dir, o->cache_limit, &engine->logger);
+    return qn_store_open(&engine->store, o->cache_dir, o->cache_limit, &engine->home.logger);
 }
 
 /** Give back what start() made of an engine that is not opened. */
 static void stop(quern_engine *engine)
 {
-    if (engine->stream != NULL) {
-        engine->methods->stream_free(engine->device, engine->stream);
+    if (engine->home.stream != NULL) {
+        engine->home.methods->stream_free(engine->home.device, engine->home.stream);
     }
-    engine->methods->close(engine->device);
+    engine->home.methods->close(engine->home.device);
     qn_free(engine);
 }
 
@@ -125,23 +153,24 @@ static quern_status open_device(quern_engine **out, const quern_device_methods *
         return qn_fail_memory("opening an engine");
     }
     engine->table = *methods;
-    engine->methods = &engine->table;
-    engine->logger = (qn_logger){o->log, o->log_context};
+    engine->home.methods = &engine->table;
+    engine->home.logger = (qn_logger){o->log, o->log_context};
+    engine->home.owner = &owner;
     quern_device_info info = QUERN_DEVICE_INFO_INIT;
     quern_status status = start(engine, o, &info);
     if (status != QUERN_OK) {
         stop(engine);
         return status;
     }
-    engine->methods->target(engine->device, &engine->arch, &engine->native);
-    engine->checks_bounds = qn_device_checks_bounds(methods, engine->device);
+    engine->home.methods->target(engine->home.device, &engine->arch, &engine->native);
+    engine->checks_bounds = qn_device_checks_bounds(methods, engine->home.device);
     pthread_mutex_init(&engine->modules_lock, NULL);
     pthread_mutex_init(&engine->copy_lock, NULL);
     pthread_mutex_init(&engine->workspaces_lock, NULL);
-    atomic_init(&engine->references, 1);
+    atomic_init(&engine->home.references, 1);
     atomic_flag_clear(&engine->closed);
     atomic_flag_clear(&engine->opaque_told);
-    engine->object = QN_OBJECT_ENGINE;
+    engine->home.object = QN_OBJECT_ENGINE;
     qn_images_enter();
     engine->tells_launches = qn_log_asked(QN_DEBUG);
     qn_tell_opened(engine, &info);
@@ -215,114 +244,34 @@ quern_status quern_open(quern_engine **out, const quern_options *options)
 
 /* ---- lifetime ------------------------------------------------------------------------------- */
 
-void qn_engine_retain(quern_engine *engine)
-{
-    atomic_fetch_add_explicit(&engine->references, 1, memory_order_relaxed);
-}
-
-void qn_engine_release(quern_engine *engine)
-{
-    if (atomic_fetch_sub_explicit(&engine->references, 1, memory_order_acq_rel) != 1) {
-        return;
-    }
-    qn_object_end(&engine->object);
-    (void)engine->methods->synchronize(engine->device);
-    qn_kernel_destroy(engine->copy);
-    qn_workspaces_forget(engine, NULL, true);
-    qn_modules_free(engine);
-    engine->methods->stream_free(engine->device, engine->stream);
-    engine->methods->close(engine->device);
-    qn_store_close(engine->store);
-    pthread_mutex_destroy(&engine->modules_lock);
-    pthread_mutex_destroy(&engine->copy_lock);
-    pthread_mutex_destroy(&engine->workspaces_lock);
-    qn_free(engine);
-    qn_images_leave();
-}
-
 void quern_close(quern_engine *engine)
 {
     if (!qn_object_can_free(__func__, engine, QN_OBJECT_ENGINE)) {
         return;
     }
     if (atomic_flag_test_and_set(&engine->closed)) {
-        qn_log(&engine->logger, QN_ERROR, "quern_close: this engine was closed before");
+        qn_log(&engine->home.logger, QN_ERROR, "quern_close: this engine was closed before");
         return;
     }
-    qn_engine_release(engine);
+    qn_home_release(&engine->home);
 }
 
 quern_status quern_synchronize(quern_engine *engine)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    return engine->methods->synchronize(engine->device);
+    return engine->home.methods->synchronize(engine->home.device);
 }
 
 void quern_interrupt(quern_engine *engine)
 {
-    if (qn_object_is(engine, QN_OBJECT_ENGINE) && engine->methods->interrupt != NULL) {
-        engine->methods->interrupt(engine->device);
+    if (qn_object_is(engine, QN_OBJECT_ENGINE) && engine->home.methods->interrupt != NULL) {
+        engine->home.methods->interrupt(engine->home.device);
     }
-}
-
-/* ---- what arrays ask ------------------------------------------------------------------------ */
-
-const quern_device_methods *qn_engine_methods(quern_engine *engine)
-{
-    return engine->methods;
-}
-
-quern_device *qn_engine_device(quern_engine *engine)
-{
-    return engine->device;
 }
 
 quern_status qn_engine_function_info(quern_function_info *out, quern_engine *engine, void *function)
 {
     *out = (quern_function_info)QUERN_FUNCTION_INFO_INIT;
-    return engine->methods->function_info(engine->device, function, out);
-}
-
-/** The kernel that copies any dtype and layout. Made once; it belongs to the engine, and so gives
- * back the reference that a kernel holds. */
-static quern_status copy_kernel(quern_kernel **out, quern_engine *engine)
-{
-    pthread_mutex_lock(&engine->copy_lock);
-    quern_status status = QUERN_OK;
-    if (engine->copy == NULL) {
-        status = qn_kernel_new(&engine->copy, engine,
-                               &(qn_definition){.kind = &qn_elementwise_kind,
-                                                .in = "T x",
-                                                .out = "T y",
-                                                .name = "quern_copy",
-                                                .texts[QN_OPERATION] = {"operation", "y = x"}});
-        if (status == QUERN_OK) {
-            qn_engine_release(engine);
-        }
-    }
-    *out = engine->copy;
-    pthread_mutex_unlock(&engine->copy_lock);
-    return status;
-}
-
-quern_status qn_engine_copy_on(quern_engine *engine, quern_array *to, quern_array *from,
-                               quern_stream *stream)
-{
-    if (to->contiguous && from->contiguous) {
-        return engine->methods->copy(engine->device, to->data, from->data,
-                                     (size_t)to->count * to->item_size, QUERN_COPY_ON_DEVICE,
-                                     qn_stream_handle(engine, stream), 0);
-    }
-    quern_kernel *kernel;
-    QN_TRY(copy_kernel(&kernel, engine));
-    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
-    options.stream = stream;
-    return qn_call_run(kernel, (quern_value[]){quern_value_array(from), quern_value_array(to)}, 2,
-                       &options);
-}
-
-quern_status qn_engine_copy(quern_engine *engine, quern_array *to, quern_array *from)
-{
-    return qn_engine_copy_on(engine, to, from, NULL);
+    return engine->home.methods->function_info(engine->home.device, function, out);
 }

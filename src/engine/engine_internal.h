@@ -26,15 +26,10 @@
 /* ---- engine.c: one device with a compiler and a cache --------------------------------------- */
 
 struct quern_engine {
-    uint32_t object; /**< QN_OBJECT_ENGINE */
-    atomic_uint references;
-    atomic_flag closed;                  /**< quern_close() was called */
-    const quern_device_methods *methods; /**< the table below */
-    quern_device *device;
-    void *stream;               /**< the device's handle */
-    quern_device_methods table; /**< the device's, whose own may be shorter */
+    qn_home home;               /**< first: see qn_home_of() */
+    atomic_flag closed;         /**< quern_close() was called */
+    quern_device_methods table; /**< the home's methods: the device's, which may be shorter */
     qn_store *store;
-    qn_logger logger;
     int arch;           /**< compute capability of the device: 90 */
     int native;         /**< the device loads native code */
     bool checks_bounds; /**< of raw arrays, by raw_checked.cuh */
@@ -51,18 +46,7 @@ struct quern_engine {
     atomic_uint_fast64_t compile_us;
 };
 
-struct quern_stream {
-    uint32_t object; /**< QN_OBJECT_STREAM */
-    atomic_uint references;
-    atomic_uint holds;    /**< the program's, which are one reference together */
-    quern_engine *engine; /**< retained */
-    void *handle;
-    bool foreign;
-};
-
-/** qn_engine_copy() in the order of `stream`. */
-quern_status qn_engine_copy_on(quern_engine *engine, quern_array *to, quern_array *from,
-                               quern_stream *stream);
+_Static_assert(offsetof(struct quern_engine, home) == 0, "an engine begins with its home");
 
 /** Facts of a function of the device. */
 quern_status qn_engine_function_info(quern_function_info *out, quern_engine *engine,
@@ -416,6 +400,12 @@ quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config
 /** What quern_call_n() does, without resetting the error record. */
 quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,
                          const quern_call_options *options);
+
+/* ---- copy.c, transfer.c: elements between arrays, and from and to the host ------------------- */
+
+/** Copy elements between two arrays of one engine, dtype and shape, any strides, in the order of
+ * `stream` (NULL: the engine's own). */
+quern_status qn_array_copy_to(quern_array *to, quern_array *from, quern_stream *stream);
 
 /* ---- tell.c: what an engine does, as messages ----------------------------------------------- */
 

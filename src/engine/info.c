@@ -10,7 +10,7 @@ quern_status quern_device_get_info(quern_device_info *info, quern_engine *engine
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_TO_GIVE(quern_device_info, own, info);
-    QN_TRY(engine->methods->info(engine->device, &own));
+    QN_TRY(engine->home.methods->info(engine->home.device, &own));
     QN_GIVE(quern_device_info, own, info);
     return QUERN_OK;
 }

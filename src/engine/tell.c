@@ -10,7 +10,7 @@
 void qn_tell_opened(quern_engine *engine, const quern_device_info *info)
 {
     const char *path = qn_store_path(engine->store), *problem = qn_store_problem(engine->store);
-    qn_log(&engine->logger, QN_DEBUG, "opened %s, %s, which takes code for %s; cache: %s%s",
+    qn_log(&engine->home.logger, QN_DEBUG, "opened %s, %s, which takes code for %s; cache: %s%s",
            info->id, info->name, info->target, path[0] != '\0' ? path : "none, ",
            path[0] != '\0' ? "" : problem);
 }
@@ -23,8 +23,8 @@ void qn_tell_image(quern_engine *engine, const char *name, const qn_module *modu
         [QN_FROM_CACHE] = "found in the cache",
         [QN_COMPILED] = "made now",
     };
-    qn_log(&engine->logger, QN_DEBUG, "%s: image %s for %s, %zu bytes, was %s", name, module->hex,
-           module->target, image->size, origins[module->origin]);
+    qn_log(&engine->home.logger, QN_DEBUG, "%s: image %s for %s, %zu bytes, was %s", name,
+           module->hex, module->target, image->size, origins[module->origin]);
 }
 
 void qn_tell_compiled(quern_engine *engine, const char *name, double ms)
@@ -33,14 +33,14 @@ void qn_tell_compiled(quern_engine *engine, const char *name, double ms)
     int major, minor;
     (void)qn_compiler_find(&compiler, NULL);
     qn_compiler_version(&major, &minor);
-    qn_log(&engine->logger, QN_DEBUG, "%s: compiled in %.1f ms by NVRTC %d.%d, %s", name, ms, major,
-           minor, compiler.path);
+    qn_log(&engine->home.logger, QN_DEBUG, "%s: compiled in %.1f ms by NVRTC %d.%d, %s", name, ms,
+           major, minor, compiler.path);
 }
 
 void qn_tell_launch(quern_engine *engine, const char *name, const quern_launch_config *config)
 {
     const uint32_t *grid = config->grid, *block = config->block;
-    qn_log(&engine->logger, QN_DEBUG,
+    qn_log(&engine->home.logger, QN_DEBUG,
            "%s: launch with grid %u,%u,%u, block %u,%u,%u, %u bytes of dynamic shared memory", name,
            grid[0], grid[1], grid[2], block[0], block[1], block[2], config->shared_bytes);
 }

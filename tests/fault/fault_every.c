@@ -6,9 +6,9 @@
  * generated from the headers, so a new one is in it, and does not compile here until its types are
  * known.
  */
-#include "fault/every.h"
+#include "device/device_internal.h" /* before the globals of every.h, which it would shadow */
 
-#include "device/device_internal.h"
+#include "fault/every.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

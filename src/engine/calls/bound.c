@@ -130,8 +130,8 @@ quern_status quern_bind(quern_bound **bound, quern_kernel *kernel, const quern_v
     atomic_init(&made->references, 1);
     made->count = count;
     made->kernel = quern_kernel_retain(kernel);
-    made->device = kernel->engine->device;
-    made->launch = kernel->engine->methods->launch;
+    made->device = kernel->engine->home.device;
+    made->launch = kernel->engine->home.methods->launch;
     keep_options(made, options);
     keep_values(made, &call);
     qn_call_publish(&call);

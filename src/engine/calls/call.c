@@ -13,7 +13,7 @@ quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config
     quern_engine *engine = call->kernel->engine;
     *workspace = NULL;
     QN_TRY(call->kernel->kind->geometry(config, call, z));
-    config->stream = qn_stream_handle(engine, call->stream);
+    config->stream = qn_stream_handle(&engine->home, call->stream);
     if (call->zeroed_bytes != 0) {
         QN_TRY(qn_workspace_take(workspace, engine, config->stream, call->zeroed_bytes,
                                  call->scratch_bytes));
@@ -39,7 +39,7 @@ static quern_status queue(const qn_call *call, const qn_specialization *z)
         qn_tell_launch(engine, call->kernel->name, &config);
     }
     quern_status status =
-        engine->methods->launch(engine->device, z->function, &config, block.pointers);
+        engine->home.methods->launch(engine->home.device, z->function, &config, block.pointers);
     if (status == QUERN_OK) {
         qn_workspace_put(workspace);
     } else {

@@ -91,8 +91,8 @@ static quern_status describe_function(explanation *e, qn_call *call, const qn_sp
     QN_TRY(call->kernel->kind->geometry(&config, call, z));
     quern_function_info info;
     QN_TRY(qn_engine_function_info(&info, engine, z->function));
-    QN_TRY(engine->methods->occupancy(engine->device, z->function, config.block[0],
-                                      config.shared_bytes, &x->blocks_per_processor));
+    QN_TRY(engine->home.methods->occupancy(engine->home.device, z->function, config.block[0],
+                                           config.shared_bytes, &x->blocks_per_processor));
     memcpy(x->grid, config.grid, sizeof x->grid);
     memcpy(x->block, config.block, sizeof x->block);
     x->registers = info.registers;

@@ -198,7 +198,7 @@ quern_status qn_kernel_new(quern_kernel **out, quern_engine *engine,
     kernel->object = QN_OBJECT_KERNEL;
     atomic_init(&kernel->references, 1);
     atomic_init(&kernel->specializations, NULL);
-    qn_engine_retain(engine);
+    qn_home_retain(&engine->home);
     kernel->engine = engine;
     *out = kernel;
     return QUERN_OK;
@@ -232,6 +232,6 @@ void quern_kernel_release(quern_kernel *kernel)
         atomic_fetch_sub_explicit(&kernel->references, 1, memory_order_acq_rel) == 1) {
         quern_engine *engine = kernel->engine;
         qn_kernel_destroy(kernel);
-        qn_engine_release(engine);
+        qn_home_release(&engine->home);
     }
 }

@@ -46,7 +46,7 @@ static void tell_fraction(quern_kernel *kernel, uint32_t parameter, quern_dtype 
     const uint64_t bit = UINT64_C(1) << parameter;
     const qn_str name = kernel->signature.parameters[parameter].name;
     if ((atomic_fetch_or(&kernel->fractions_told, bit) & bit) == 0) {
-        qn_log(&kernel->engine->logger, QN_WARN,
+        qn_log(&kernel->engine->home.logger, QN_WARN,
                "%.15g becomes %.15g for parameter \"%.*s\", which is %s; round it, or declare the "
                "parameter with a float type",
                value, trunc(value), (int)name.length, name.data, quern_dtype_name(dtype));

@@ -60,7 +60,7 @@ quern_status qn_outputs_judge(const quern_kernel *kernel)
         return QUERN_OK;
     }
     if (kernel->assigns_some) {
-        qn_log(&kernel->engine->logger, QN_WARN,
+        qn_log(&kernel->engine->home.logger, QN_WARN,
                "the %s never assigns the output \"%s\", which keeps what its memory holds",
                text->file_name, name);
         return QUERN_OK;

@@ -21,9 +21,9 @@ quern_status qn_call_fail(quern_status status, const qn_call *call, uint32_t p, 
 static quern_status make_array(quern_array **out, qn_call *call, quern_dtype dtype, int ndim,
                                const int64_t *shape)
 {
-    quern_engine *engine = call->kernel->engine;
-    QN_TRY(call->dry ? qn_array_without_memory(out, engine, dtype, ndim, shape)
-                     : qn_array_new_on(out, engine, dtype, ndim, shape, call->stream));
+    qn_home *home = &call->kernel->engine->home;
+    QN_TRY(call->dry ? qn_array_without_memory(out, home, dtype, ndim, shape)
+                     : qn_array_new_on(out, home, dtype, ndim, shape, call->stream));
     call->owned[call->owned_count++] = *out;
     return QUERN_OK;
 }
@@ -39,7 +39,7 @@ static quern_status take_array(qn_call *call, uint32_t p, quern_array *array)
         return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
                             "what was passed is not an array, or one that was freed");
     }
-    if (array->buffer->engine != call->kernel->engine) {
+    if (array->buffer->home != &call->kernel->engine->home) {
         return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
                             "the array belongs to another engine than the kernel");
     }
@@ -277,7 +277,7 @@ static quern_status copy_array(qn_call *call, uint32_t p)
     call->overlaps = true;
     QN_TRY(make_array(&copy, call, a->dtype, a->ndim, a->shape));
     if (!call->dry) {
-        QN_TRY(qn_engine_copy_on(call->kernel->engine, copy, a, call->stream));
+        QN_TRY(qn_array_copy_to(copy, a, call->stream));
     }
     call->arrays[p] = copy;
     return QUERN_OK;
@@ -376,7 +376,7 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
     if (o->stream != NULL && !qn_object_is(o->stream, QN_OBJECT_STREAM)) {
         return qn_object_refuse("quern_call_options", "stream", o->stream, QN_OBJECT_STREAM);
     }
-    if (o->stream != NULL && o->stream->engine != kernel->engine) {
+    if (o->stream != NULL && o->stream->home != &kernel->engine->home) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "the stream belongs to another engine than the kernel");
     }

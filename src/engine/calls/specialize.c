@@ -77,8 +77,8 @@ static quern_status fill(qn_specialization *z, const qn_call *call)
     QN_TRY(qn_outputs_judge(kernel));
     quern_engine *engine = kernel->engine;
     quern_function_info info;
-    QN_TRY(engine->methods->function_get(engine->device, &z->function, z->module->handle,
-                                         kernel->name));
+    QN_TRY(engine->home.methods->function_get(engine->home.device, &z->function, z->module->handle,
+                                              kernel->name));
     QN_TRY(qn_engine_function_info(&info, engine, z->function));
     z->max_threads = info.max_threads;
     return QUERN_OK;

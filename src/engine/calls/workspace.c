@@ -38,10 +38,10 @@ static quern_status make(qn_workspace *w, quern_engine *engine, void *stream, si
 {
     *w = (qn_workspace){
         .engine = engine, .stream = stream, .zeroed = zeroed, .bytes = zeroed + scratch};
-    QN_TRY(engine->methods->allocate(engine->device, &w->pointer, w->bytes, stream));
+    QN_TRY(engine->home.methods->allocate(engine->home.device, &w->pointer, w->bytes, stream));
     quern_status status = qn_workspace_clear(w);
     if (status != QUERN_OK) {
-        engine->methods->release(engine->device, w->pointer, w->bytes, stream);
+        engine->home.methods->release(engine->home.device, w->pointer, w->bytes, stream);
     }
     return status;
 }
@@ -71,8 +71,8 @@ quern_status qn_workspace_take(qn_workspace **out, quern_engine *engine, void *s
 quern_status qn_workspace_clear(qn_workspace *w)
 {
     static const uint64_t zero[2] = {0, 0};
-    return w->engine->methods->fill(w->engine->device, w->pointer, zero, sizeof zero,
-                                    w->zeroed / sizeof zero, w->stream);
+    return w->engine->home.methods->fill(w->engine->home.device, w->pointer, zero, sizeof zero,
+                                         w->zeroed / sizeof zero, w->stream);
 }
 
 void qn_workspace_put(qn_workspace *w)
@@ -97,7 +97,7 @@ void qn_workspace_put(qn_workspace *w)
 void qn_workspace_free(qn_workspace *w)
 {
     if (w != NULL) {
-        w->engine->methods->release(w->engine->device, w->pointer, w->bytes, w->stream);
+        w->engine->home.methods->release(w->engine->home.device, w->pointer, w->bytes, w->stream);
         qn_free(w);
     }
 }

@@ -13,9 +13,9 @@ static quern_status read_parameters(quern_function *function)
 {
     quern_engine *engine = function->module->engine;
     for (size_t k = 0; k < function->parameter_count; k++) {
-        QN_TRY(engine->methods->function_parameter(engine->device, function->handle, k,
-                                                   &function->parameters[k].offset,
-                                                   &function->parameters[k].bytes));
+        QN_TRY(engine->home.methods->function_parameter(engine->home.device, function->handle, k,
+                                                        &function->parameters[k].offset,
+                                                        &function->parameters[k].bytes));
     }
     return QUERN_OK;
 }
@@ -53,7 +53,8 @@ static quern_status function_new(quern_function **out, quern_module *module, voi
 static quern_status get(void *context, quern_module *module, const char *own)
 {
     quern_engine *engine = module->engine;
-    return engine->methods->function_get(engine->device, context, module->loaded->handle, own);
+    return engine->home.methods->function_get(engine->home.device, context, module->loaded->handle,
+                                              own);
 }
 
 quern_status quern_module_function(quern_function **out, quern_module *module, const char *name)
@@ -64,7 +65,7 @@ quern_status quern_module_function(quern_function **out, quern_module *module, c
     QN_CHECK_NOT_NULL(name);
     void *handle;
     QN_TRY(qn_module_find(module, "function", name, get, &handle,
-                          module->engine->methods->module_functions));
+                          module->engine->home.methods->module_functions));
     return function_new(out, module, handle, name);
 }
 
@@ -102,9 +103,9 @@ void *quern_module_handle(const quern_module *module)
     if (!qn_object_is(module, QN_OBJECT_MODULE)) {
         return NULL;
     }
-    const quern_device_methods *methods = module->engine->methods;
+    const quern_device_methods *methods = module->engine->home.methods;
     return methods->module_handle != NULL
-               ? methods->module_handle(module->engine->device, module->loaded->handle)
+               ? methods->module_handle(module->engine->home.device, module->loaded->handle)
                : NULL;
 }
 
@@ -114,8 +115,8 @@ void *quern_function_handle(const quern_function *function)
         return NULL;
     }
     const quern_engine *engine = function->module->engine;
-    return engine->methods->function_handle != NULL
-               ? engine->methods->function_handle(engine->device, function->handle)
+    return engine->home.methods->function_handle != NULL
+               ? engine->home.methods->function_handle(engine->home.device, function->handle)
                : NULL;
 }
 
@@ -177,7 +178,8 @@ quern_status quern_function_set(quern_function *function, quern_function_propert
                            properties[k].name, value, properties[k].least, properties[k].most);
         }
         quern_engine *engine = function->module->engine;
-        return engine->methods->function_set(engine->device, function->handle, property, value);
+        return engine->home.methods->function_set(engine->home.device, function->handle, property,
+                                                  value);
     }
     return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%d is no quern_function_property", (int)property);
 }
@@ -190,6 +192,6 @@ quern_status quern_function_occupancy(uint32_t *blocks, quern_function *function
     *blocks = 0;
     QN_CHECK_OBJECT(function, QN_OBJECT_FUNCTION);
     quern_engine *engine = function->module->engine;
-    return engine->methods->occupancy(engine->device, function->handle, block_threads, shared_bytes,
-                                      blocks);
+    return engine->home.methods->occupancy(engine->home.device, function->handle, block_threads,
+                                           shared_bytes, blocks);
 }

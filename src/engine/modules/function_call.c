@@ -40,7 +40,7 @@ static quern_status take_array(argument *a, bool any_strides)
         return fail(QUERN_ERROR_INVALID_ARGUMENT, a,
                     "what was passed is not an array, or one that was freed");
     }
-    if ((*array)->buffer->engine != a->function->module->engine) {
+    if ((*array)->buffer->home != &a->function->module->engine->home) {
         return fail(QUERN_ERROR_INVALID_ARGUMENT, a,
                     "the array belongs to another engine than the function");
     }
@@ -240,7 +240,7 @@ static quern_status check_launch(const quern_function *function, const quern_lau
     if (l->stream != NULL && !qn_object_is(l->stream, QN_OBJECT_STREAM)) {
         return qn_object_refuse("quern_launch_options", "stream", l->stream, QN_OBJECT_STREAM);
     }
-    if (l->stream != NULL && l->stream->engine != function->module->engine) {
+    if (l->stream != NULL && l->stream->home != &function->module->engine->home) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "the stream belongs to another engine than the function");
     }
@@ -314,7 +314,7 @@ static quern_status launch_with(quern_function *function, const quern_launch_opt
         .cluster = {clusters ? QN_MAX(l->cluster[0], 1u) : 0, l->cluster[1], l->cluster[2]},
         .overlap = l->overlap,
         .priority = l->priority,
-        .stream = qn_stream_handle(engine, l->stream),
+        .stream = qn_stream_handle(&engine->home, l->stream),
     };
     for (int axis = 0; axis < 3; axis++) {
         config.grid[axis] = at_least_one(l->grid[axis]);
@@ -325,7 +325,7 @@ static quern_status launch_with(quern_function *function, const quern_launch_opt
         qn_tell_launch(engine, function->name, &config);
     }
     quern_status status =
-        engine->methods->launch(engine->device, function->handle, &config, pointers);
+        engine->home.methods->launch(engine->home.device, function->handle, &config, pointers);
     if (status != QUERN_OK) {
         const launched what = {function, values, count};
         qn_explain_failure(&(qn_failure){function->module->texts, function->module->text_count,

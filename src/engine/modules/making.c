@@ -100,7 +100,7 @@ void qn_making_keep(const qn_making *m, const qn_image *image)
 static void tell_opaque(const qn_making *m)
 {
     if (m->opaque && !atomic_flag_test_and_set(&m->engine->opaque_told)) {
-        qn_log(&m->engine->logger, QN_INFO,
+        qn_log(&m->engine->home.logger, QN_INFO,
                "%s is compiled each time: which headers it includes cannot be known without the "
                "compiler (#include MACRO, #include_next, __has_include)",
                m->request->name);

@@ -13,7 +13,7 @@
 static quern_status read_names(qn_user_names *names, quern_module *module, qn_name_lister list,
                                qn_arena *arena)
 {
-    quern_device *device = module->engine->device;
+    quern_device *device = module->engine->home.device;
     size_t count = SIZE_MAX;
     if (list != NULL) {
         QN_TRY(list(device, module->loaded->handle, &count, NULL, 0));
@@ -108,8 +108,8 @@ quern_status quern_module_function_names(size_t *count, const char **names, size
     }
     quern_engine *engine = module->engine;
     size_t there = SIZE_MAX;
-    QN_TRY(engine->methods->module_functions(engine->device, module->loaded->handle, &there, names,
-                                             capacity));
+    QN_TRY(engine->home.methods->module_functions(engine->home.device, module->loaded->handle,
+                                                  &there, names, capacity));
     if (there == SIZE_MAX) {
         return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
                        "this driver does not tell the names of a module's functions");

@@ -15,8 +15,8 @@ static quern_status get(void *context, quern_module *module, const char *own)
 {
     quern_engine *engine = module->engine;
     variable *v = context;
-    return engine->methods->module_global(engine->device, &v->pointer, &v->bytes,
-                                          module->loaded->handle, own);
+    return engine->home.methods->module_global(engine->home.device, &v->pointer, &v->bytes,
+                                               module->loaded->handle, own);
 }
 
 /** "all of it": one dimension of as many elements as the variable holds. */
@@ -69,8 +69,8 @@ quern_status quern_module_global(quern_array **out, quern_module *module, const 
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%d is not a dtype", (int)dtype);
     }
     variable v = {0};
-    QN_TRY(
-        qn_module_find(module, "global", name, get, &v, module->engine->methods->module_globals));
+    QN_TRY(qn_module_find(module, "global", name, get, &v,
+                          module->engine->home.methods->module_globals));
     int64_t all;
     if (shape == NULL && ndim == 0) {
         QN_TRY(shape_of_all(&all, name, dtype, v.bytes));

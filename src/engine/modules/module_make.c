@@ -47,7 +47,7 @@ void qn_module_free(quern_engine *engine, qn_module *m)
         return;
     }
     if (m->handle != NULL) {
-        engine->methods->module_free(engine->device, m->handle);
+        engine->home.methods->module_free(engine->home.device, m->handle);
     }
     for (size_t k = 0; k < m->lowered_count; k++) {
         qn_free(m->lowered[k]);
@@ -89,11 +89,11 @@ quern_status qn_module_load(qn_module **out, quern_engine *engine, const qn_imag
     if (m == NULL) {
         return qn_fail_memory("loading a module");
     }
-    quern_status status =
-        keep(m, image)
-            ? engine->methods->module_load(engine->device, &m->handle,
-                                           (quern_image_kind)image->kind, image->data, image->size)
-            : qn_fail_memory("loading a module");
+    quern_status status = keep(m, image)
+                              ? engine->home.methods->module_load(engine->home.device, &m->handle,
+                                                                  (quern_image_kind)image->kind,
+                                                                  image->data, image->size)
+                              : qn_fail_memory("loading a module");
     if (status != QUERN_OK) {
         qn_module_free(engine, m);
         return status;
@@ -129,7 +129,7 @@ static bool load_known(qn_module **out, qn_making *m)
     if (status == QUERN_OK && origin == QN_FROM_CACHE) {
         qn_images_put(&m->key, m->compiler.build_id, &image);
     } else if (status == QUERN_ERROR_IMAGE && origin == QN_FROM_CACHE) {
-        qn_log(&m->engine->logger, QN_WARN,
+        qn_log(&m->engine->home.logger, QN_WARN,
                "the device rejected a cached image (%s); compiling it again", m->key.hex);
         qn_store_reject(m->engine->store, &m->key, m->compiler.build_id);
     }

@@ -51,7 +51,7 @@ quern_status qn_user_module_begin(quern_module **out, quern_engine *engine)
         return qn_fail_memory("making a module");
     }
     atomic_init(&module->references, 1);
-    qn_engine_retain(engine);
+    qn_home_retain(&engine->home);
     module->engine = engine;
     module->object = QN_OBJECT_MODULE;
     *out = module;
@@ -273,10 +273,10 @@ void quern_module_release(quern_module *module)
     if (module->loaded != NULL) {
         /* its functions may be queued on any stream, foreign ones too; a failure of theirs stays
          * for the next call that waits */
-        (void)engine->methods->synchronize(engine->device);
+        (void)engine->home.methods->synchronize(engine->home.device);
         qn_module_free(engine, module->loaded);
     }
     qn_arena_free(&module->arena);
     qn_free(module);
-    qn_engine_release(engine);
+    qn_home_release(&engine->home);
 }

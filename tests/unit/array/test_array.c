@@ -13,7 +13,7 @@
 /* Everything that was taken from `engine` has been given back. */
 static void expect_at_rest(const quern_engine *engine)
 {
-    cr_expect_eq(engine->references, 1);
+    cr_expect_eq(engine->home.references, 1);
     cr_expect_eq(engine->live, 0);
     cr_expect_eq(engine->live_bytes, 0);
     cr_expect_eq(engine->adopted, 0);
@@ -21,7 +21,7 @@ static void expect_at_rest(const quern_engine *engine)
 
 Test(array, new)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     quern_array *a;
     cr_assert_eq(quern_array_new(&a, &engine, QUERN_FLOAT64, 3, SHAPE(2, 3, 4)), QUERN_OK);
     cr_expect_eq(quern_array_dtype(a), QUERN_FLOAT64);
@@ -33,14 +33,14 @@ Test(array, new)
     cr_expect_arr_eq(quern_array_strides(a), SHAPE(96, 32, 8), 3 * sizeof(int64_t));
     cr_expect_eq((uintptr_t)quern_array_pointer(a) % 256, 0);
     cr_expect_eq(engine.live_bytes, 192);
-    cr_expect_eq(engine.references, 2);
+    cr_expect_eq(engine.home.references, 2);
     quern_array_release(a);
     expect_at_rest(&engine);
 }
 
 Test(array, without_dimensions_and_without_elements)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     quern_array *point, *empty;
     cr_assert_eq(quern_array_new(&point, &engine, QUERN_INT8, 0, NULL), QUERN_OK);
     cr_expect_eq(quern_array_count(point), 1);
@@ -57,7 +57,7 @@ Test(array, without_dimensions_and_without_elements)
 
 Test(array, references)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     quern_array *a;
     cr_assert_eq(quern_array_new(&a, &engine, QUERN_INT8, 1, SHAPE(4)), QUERN_OK);
     cr_expect_eq(quern_array_retain(a), a);
@@ -109,7 +109,7 @@ static const struct {
 
 Test(array, refused)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     for (size_t k = 0; k < QN_COUNT(refused); k++) {
         quern_array *a = (quern_array *)&engine;
         cr_expect_eq(quern_array_new(&a, &engine, (quern_dtype)refused[k].dtype, refused[k].ndim,
@@ -128,7 +128,7 @@ Test(array, refused)
 
 Test(array, device_memory_runs_out)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     quern_array *a;
     cr_expect_eq(quern_array_new(&a, &engine, QUERN_INT8, 1, SHAPE(INT64_MAX)),
                  QUERN_ERROR_DEVICE_MEMORY);
@@ -138,7 +138,7 @@ Test(array, device_memory_runs_out)
 
 Test(array, host_memory_runs_out)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     for (uint64_t n = 1; n <= 3; n++) {
         quern_array *a;
         qn_memory_fail_after(n, false);
@@ -152,7 +152,7 @@ Test(array, host_memory_runs_out)
 
 Test(array, error_of_an_earlier_call_is_forgotten)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     quern_array *a;
     quern_array_new(&a, NULL, QUERN_INT8, 0, NULL);
     cr_assert_eq(quern_array_new(&a, &engine, QUERN_INT8, 0, NULL), QUERN_OK);
@@ -208,7 +208,7 @@ Test(wrap, spans)
 {
     static _Alignas(16) char memory[256];
     for (size_t k = 0; k < QN_COUNT(spans); k++) {
-        quern_engine engine = FAKE_ENGINE;
+        quern_engine engine = FAKE_ENGINE(engine);
         quern_array *a;
         int released = 0;
         char *pointer = memory + 128;
@@ -231,7 +231,7 @@ Test(wrap, spans)
 
 Test(wrap, strides_may_be_left_out)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     quern_array *a;
     float memory[6];
     cr_assert_eq(
@@ -245,7 +245,7 @@ Test(wrap, strides_may_be_left_out)
 
 Test(wrap, views_keep_it_and_the_last_one_releases)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     quern_array *a, *view;
     float memory[6];
     int released = 0;
@@ -263,7 +263,7 @@ Test(wrap, views_keep_it_and_the_last_one_releases)
 
 Test(wrap, empty_needs_no_memory)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     quern_array *a;
     int released = 0;
     cr_assert_eq(quern_array_wrap(&a, &engine, QUERN_FLOAT32, 2, SHAPE(0, 3), SHAPE(INT64_MAX, 1),
@@ -277,7 +277,8 @@ Test(wrap, empty_needs_no_memory)
 
 Test(wrap, devices_need_not_adopt)
 {
-    quern_engine engine = {.object = QN_OBJECT_ENGINE, .references = 1, .no_adopt = true};
+    quern_engine engine = FAKE_ENGINE(engine);
+    engine.home.methods = &fake_methods_without_adopt;
     quern_array *a;
     float memory[6];
     cr_assert_eq(
@@ -315,7 +316,7 @@ static const struct {
 Test(wrap, refused)
 {
     for (size_t k = 0; k < QN_COUNT(bad_wraps); k++) {
-        quern_engine engine = FAKE_ENGINE;
+        quern_engine engine = FAKE_ENGINE(engine);
         quern_array *a;
         int released = 0;
         cr_expect_eq(quern_array_wrap(&a, &engine, QUERN_FLOAT32, bad_wraps[k].ndim,
@@ -333,7 +334,7 @@ Test(wrap, failures_leave_nothing_behind)
 {
     float memory[6];
     for (uint64_t n = 1; n <= 2; n++) {
-        quern_engine engine = FAKE_ENGINE;
+        quern_engine engine = FAKE_ENGINE(engine);
         quern_array *a;
         int released = 0;
         qn_memory_fail_after(n, false);
@@ -344,7 +345,8 @@ Test(wrap, failures_leave_nothing_behind)
         cr_expect_eq(released, 0);
         expect_at_rest(&engine);
     }
-    quern_engine engine = {.object = QN_OBJECT_ENGINE, .references = 1, .fail_after = 1};
+    quern_engine engine = FAKE_ENGINE(engine);
+    engine.fail_after = 1;
     quern_array *a;
     cr_expect_eq(
         quern_array_wrap(&a, &engine, QUERN_FLOAT32, 1, SHAPE(6), NULL, memory, NULL, NULL),

@@ -24,7 +24,7 @@ static void drop(quern_engine *engine, quern_array *a, quern_array *turned)
     quern_array_release(a);
     quern_array_release(turned);
     cr_expect_eq(engine->live, 0);
-    cr_expect_eq(engine->references, 1);
+    cr_expect_eq(engine->home.references, 1);
 }
 
 static void expect_holds(quern_array *a, const int32_t *expected)
@@ -36,7 +36,7 @@ static void expect_holds(quern_array *a, const int32_t *expected)
 
 Test(transfer, contiguous_is_one_copy)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     quern_array *a, *turned;
     make(&engine, &a, &turned);
     cr_expect_eq(engine.copies, 1);
@@ -48,7 +48,7 @@ Test(transfer, contiguous_is_one_copy)
 
 Test(transfer, strided_read)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     quern_array *a, *turned;
     make(&engine, &a, &turned);
     expect_holds(turned, (const int32_t[]){10, 13, 11, 14, 12, 15});
@@ -59,7 +59,7 @@ Test(transfer, strided_read)
 
 Test(transfer, strided_write)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     quern_array *a, *turned;
     make(&engine, &a, &turned);
     cr_assert_eq(quern_array_write(turned, (const int32_t[]){0, 1, 2, 3, 4, 5}, 24), QUERN_OK);
@@ -69,7 +69,7 @@ Test(transfer, strided_write)
 
 Test(transfer, write_to_a_part)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     quern_array *a, *turned, *part;
     make(&engine, &a, &turned);
     const quern_slice slices[] = {QUERN_SLICE_ALL, {QUERN_SLICE_NONE, QUERN_SLICE_NONE, -2}};
@@ -82,7 +82,7 @@ Test(transfer, write_to_a_part)
 
 Test(transfer, copies_are_contiguous_and_apart)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     quern_array *a, *turned, *copy, *straight;
     make(&engine, &a, &turned);
     cr_assert_eq(quern_array_copy(&copy, turned), QUERN_OK);
@@ -99,7 +99,7 @@ Test(transfer, copies_are_contiguous_and_apart)
 
 Test(transfer, fills)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     quern_array *a, *turned, *column;
     make(&engine, &a, &turned);
     cr_assert_eq(quern_array_fill(a, &(int32_t){7}, sizeof(int32_t)), QUERN_OK);
@@ -115,7 +115,7 @@ Test(transfer, fills)
 
 Test(transfer, nothing_to_move)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     quern_array *a, *copy;
     cr_assert_eq(quern_array_from(&a, &engine, QUERN_INT32, 2, SHAPE(3, 0), NULL), QUERN_OK);
     cr_expect_eq(quern_array_read(a, NULL, 0), QUERN_OK);
@@ -125,7 +125,7 @@ Test(transfer, nothing_to_move)
     cr_expect_eq(engine.copies + engine.strided, 0);
     quern_array_release(copy);
     quern_array_release(a);
-    cr_expect_eq(engine.references, 1);
+    cr_expect_eq(engine.home.references, 1);
 }
 
 static void expect_refused(quern_status status, const char *message)
@@ -136,7 +136,7 @@ static void expect_refused(quern_status status, const char *message)
 
 Test(transfer, refused)
 {
-    quern_engine engine = FAKE_ENGINE;
+    quern_engine engine = FAKE_ENGINE(engine);
     quern_array *a, *turned, *wide, *out;
     int32_t buffer[8] = {0};
     make(&engine, &a, &turned);
@@ -198,7 +198,7 @@ Test(transfer, every_failure_of_the_device)
     for (int which = 0; which < 5; which++) {
         int failures = 0;
         for (int n = 1; n < 10; n++) {
-            quern_engine engine = FAKE_ENGINE;
+            quern_engine engine = FAKE_ENGINE(engine);
             quern_array *a, *turned;
             make(&engine, &a, &turned);
             engine.fail_after = n;
@@ -217,7 +217,7 @@ Test(transfer, every_failure_of_host_memory)
     for (int which = 0; which < 5; which++) {
         int failures = 0;
         for (uint64_t n = 1; n < 10; n++) {
-            quern_engine engine = FAKE_ENGINE;
+            quern_engine engine = FAKE_ENGINE(engine);
             quern_array *a, *turned;
             make(&engine, &a, &turned);
             qn_memory_fail_after(n, false);

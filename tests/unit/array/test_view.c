@@ -12,7 +12,7 @@
 #define SHAPE(...) ((const int64_t[]){__VA_ARGS__})
 #define NONE       QUERN_SLICE_NONE
 
-static quern_engine engine = FAKE_ENGINE;
+static quern_engine engine = FAKE_ENGINE(engine);
 
 /* An int32 array of this shape that holds 0, 1, 2, ... in C order. */
 static quern_array *positions(int ndim, const int64_t *shape)
@@ -433,5 +433,5 @@ Test(view, failed_allocations)
     cr_expect_null(view);
     cr_expect_eq(a->buffer->references, references);
     quern_array_release(a);
-    cr_expect_eq(engine.references, 1);
+    cr_expect_eq(engine.home.references, 1);
 }

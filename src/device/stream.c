@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * stream: streams and events, which are the device's own with a hold on the engine. The thing to
+ * stream: streams and events, which are the device's own with a hold on their home. The thing to
  * know: arrays are freed in the order of the stream that they were allocated on, so they and bound
  * calls hold their stream, and quern_stream_release() only drops the program's own hold.
  */
-#include "engine/engine_internal.h"
+#include "device/device_internal.h"
 
 struct quern_event {
     uint32_t object; /**< QN_OBJECT_EVENT */
     atomic_uint references;
-    quern_engine *engine; /**< retained */
+    qn_home *home; /**< retained */
     void *handle;
 };
 
 /* ---- streams -------------------------------------------------------------------------------- */
-
-void *qn_stream_handle(const quern_engine *engine, const quern_stream *stream)
-{
-    return stream != NULL ? stream->handle : engine->stream;
-}
 
 quern_stream *qn_stream_retain(quern_stream *stream)
 {
@@ -34,18 +29,17 @@ void qn_stream_release(quern_stream *stream)
         atomic_fetch_sub_explicit(&stream->references, 1, memory_order_acq_rel) != 1) {
         return;
     }
-    quern_engine *engine = stream->engine;
+    qn_home *home = stream->home;
     qn_object_end(&stream->object);
-    qn_workspaces_forget(engine, stream->handle, false);
+    home->owner->stream_ended(home, stream->handle);
     if (!stream->foreign) {
-        engine->methods->stream_free(engine->device, stream->handle);
+        home->methods->stream_free(home->device, stream->handle);
     }
     qn_free(stream);
-    qn_engine_release(engine);
+    qn_home_release(home); /* last: it may close the device */
 }
 
-static quern_status stream_make(quern_stream **out, quern_engine *engine, void *handle,
-                                bool foreign)
+static quern_status stream_make(quern_stream **out, qn_home *home, void *handle, bool foreign)
 {
     quern_stream *stream = qn_calloc(1, sizeof *stream);
     if (stream == NULL) {
@@ -54,14 +48,14 @@ static quern_status stream_make(quern_stream **out, quern_engine *engine, void *
     stream->handle = handle;
     stream->foreign = foreign;
     if (!foreign) {
-        quern_status status = engine->methods->stream_new(engine->device, &stream->handle);
+        quern_status status = home->methods->stream_new(home->device, &stream->handle);
         if (status != QUERN_OK) {
             qn_free(stream);
             return status;
         }
     }
-    qn_engine_retain(engine);
-    stream->engine = engine;
+    qn_home_retain(home);
+    stream->home = home;
     atomic_init(&stream->references, 1);
     atomic_init(&stream->holds, 1);
     stream->object = QN_OBJECT_STREAM;
@@ -74,7 +68,7 @@ quern_status quern_stream_new(quern_stream **out, quern_engine *engine)
     qn_error_reset();
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    return stream_make(out, engine, NULL, false);
+    return stream_make(out, qn_home_of(engine), NULL, false);
 }
 
 #define CU_STREAM_PER_THREAD ((void *)2) /* cuda.h */
@@ -89,7 +83,7 @@ quern_status quern_stream_wrap(quern_stream **out, quern_engine *engine, void *h
                        "CU_STREAM_PER_THREAD is another stream in each thread, and so no stream to "
                        "wrap: make one with quern_stream_new()");
     }
-    return stream_make(out, engine, handle, true);
+    return stream_make(out, qn_home_of(engine), handle, true);
 }
 
 void *quern_stream_handle(const quern_stream *stream)
@@ -101,7 +95,7 @@ quern_status quern_stream_wait(quern_stream *stream)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(stream, QN_OBJECT_STREAM);
-    return stream->engine->methods->stream_wait(stream->engine->device, stream->handle);
+    return stream->home->methods->stream_wait(stream->home->device, stream->handle);
 }
 
 quern_stream *quern_stream_retain(quern_stream *stream)
@@ -120,7 +114,7 @@ void quern_stream_release(quern_stream *stream)
     unsigned holds = atomic_load(&stream->holds);
     do {
         if (holds == 0) { /* something else still holds it */
-            qn_log(&stream->engine->logger, QN_ERROR,
+            qn_log(&stream->home->logger, QN_ERROR,
                    "quern_stream_release: this stream was released before, by all who held it");
             return;
         }
@@ -137,17 +131,18 @@ quern_status quern_event_new(quern_event **out, quern_engine *engine)
     qn_error_reset();
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    qn_home *home = qn_home_of(engine);
     quern_event *event = qn_calloc(1, sizeof *event);
     if (event == NULL) {
         return qn_fail_memory("making an event");
     }
-    quern_status status = engine->methods->event_new(engine->device, &event->handle);
+    quern_status status = home->methods->event_new(home->device, &event->handle);
     if (status != QUERN_OK) {
         qn_free(event);
         return status;
     }
-    qn_engine_retain(engine);
-    event->engine = engine;
+    qn_home_retain(home);
+    event->home = home;
     atomic_init(&event->references, 1);
     event->object = QN_OBJECT_EVENT;
     *out = event;
@@ -164,7 +159,7 @@ static quern_status check_pair(const char *function, const quern_event *event,
     if (stream != NULL && !qn_object_is(stream, QN_OBJECT_STREAM)) {
         return qn_object_refuse(function, "stream", stream, QN_OBJECT_STREAM);
     }
-    if (stream != NULL && stream->engine != event->engine) {
+    if (stream != NULL && stream->home != event->home) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "%s: the stream belongs to another engine than the event", function);
     }
@@ -175,23 +170,23 @@ quern_status quern_event_record(quern_event *event, quern_stream *stream)
 {
     qn_error_reset();
     QN_TRY(check_pair("quern_event_record", event, stream));
-    return event->engine->methods->event_record(event->engine->device, event->handle,
-                                                qn_stream_handle(event->engine, stream));
+    return event->home->methods->event_record(event->home->device, event->handle,
+                                              qn_stream_handle(event->home, stream));
 }
 
 quern_status quern_event_wait(quern_event *event)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(event, QN_OBJECT_EVENT);
-    return event->engine->methods->event_wait(event->engine->device, event->handle);
+    return event->home->methods->event_wait(event->home->device, event->handle);
 }
 
 quern_status quern_stream_wait_event(quern_stream *stream, quern_event *event)
 {
     qn_error_reset();
     QN_TRY(check_pair("quern_stream_wait_event", event, stream));
-    return event->engine->methods->stream_wait_event(
-        event->engine->device, qn_stream_handle(event->engine, stream), event->handle);
+    return event->home->methods->stream_wait_event(
+        event->home->device, qn_stream_handle(event->home, stream), event->handle);
 }
 
 quern_status quern_event_elapsed(double *milliseconds, quern_event *begin, quern_event *end)
@@ -201,12 +196,12 @@ quern_status quern_event_elapsed(double *milliseconds, quern_event *begin, quern
     *milliseconds = 0;
     QN_CHECK_OBJECT(begin, QN_OBJECT_EVENT);
     QN_CHECK_OBJECT(end, QN_OBJECT_EVENT);
-    if (begin->engine != end->engine) {
+    if (begin->home != end->home) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "quern_event_elapsed: the events belong to different engines");
     }
-    return begin->engine->methods->event_elapsed(begin->engine->device, milliseconds, begin->handle,
-                                                 end->handle);
+    return begin->home->methods->event_elapsed(begin->home->device, milliseconds, begin->handle,
+                                               end->handle);
 }
 
 quern_event *quern_event_retain(quern_event *event)
@@ -222,8 +217,8 @@ void quern_event_release(quern_event *event)
     if (qn_object_can_free(__func__, event, QN_OBJECT_EVENT) &&
         atomic_fetch_sub_explicit(&event->references, 1, memory_order_acq_rel) == 1) {
         qn_object_end(&event->object);
-        event->engine->methods->event_free(event->engine->device, event->handle);
-        qn_engine_release(event->engine);
+        event->home->methods->event_free(event->home->device, event->handle);
+        qn_home_release(event->home);
         qn_free(event);
     }
 }

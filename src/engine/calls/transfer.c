@@ -3,15 +3,16 @@
  * Elements in and out of arrays: from and to the host, between arrays, and filling.
  *
  * A contiguous array is one copy of the device. Any other goes through a contiguous one beside it
- * and the engine's strided copy, so that no byte is moved element by element from the host.
+ * and a kernel that copies between layouts (copy.c), so that no byte is moved element by element
+ * from the host.
  */
-#include "array/array_internal.h"
+#include "engine/engine_internal.h"
 
 #include <string.h>
 
-static quern_engine *engine_of(const quern_array *array)
+static qn_home *home_of(const quern_array *array)
 {
-    return array->buffer->engine;
+    return array->buffer->home;
 }
 
 static size_t bytes_of(const quern_array *array)
@@ -22,17 +23,16 @@ static size_t bytes_of(const quern_array *array)
 /* A new contiguous array of the same dtype and shape, on the engine's stream. */
 static quern_status new_like(quern_array **out, const quern_array *array)
 {
-    return qn_array_new_on(out, engine_of(array), array->dtype, array->ndim, array->shape, NULL);
+    return qn_array_new_on(out, home_of(array), array->dtype, array->ndim, array->shape, NULL);
 }
 
 /* Copy all bytes of a contiguous array. */
 static quern_status copy_bytes(const quern_array *array, void *to, const void *from,
                                quern_copy_kind kind)
 {
-    quern_engine *engine = engine_of(array);
-    return qn_engine_methods(engine)->copy(qn_engine_device(engine), to, from, bytes_of(array),
-                                           kind, qn_stream_handle(engine, NULL),
-                                           kind != QUERN_COPY_ON_DEVICE);
+    const qn_home *home = home_of(array);
+    return home->methods->copy(home->device, to, from, bytes_of(array), kind, home->stream,
+                               kind != QUERN_COPY_ON_DEVICE);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static quern_status copy_array(quern_array **out, quern_array *array)
     if (array->count > 0) {
         status = array->contiguous
                      ? copy_bytes(array, copy->data, array->data, QUERN_COPY_ON_DEVICE)
-                     : qn_engine_copy(engine_of(array), copy, array);
+                     : qn_array_copy_to(copy, array, NULL);
     }
     if (status != QUERN_OK) {
         quern_array_release(copy);
@@ -133,7 +133,7 @@ quern_status quern_array_write(quern_array *array, const void *host, size_t byte
     QN_TRY(new_like(&staged, array));
     quern_status status = write_contiguous(staged, host);
     if (status == QUERN_OK) {
-        status = qn_engine_copy(engine_of(array), array, staged);
+        status = qn_array_copy_to(array, staged, NULL);
     }
     quern_array_release(staged);
     return status;
@@ -146,7 +146,7 @@ quern_status quern_array_from(quern_array **out, quern_engine *engine, quern_dty
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     quern_array *array;
-    QN_TRY(qn_array_new_on(&array, engine, dtype, ndim, shape, NULL));
+    QN_TRY(qn_array_new_on(&array, qn_home_of(engine), dtype, ndim, shape, NULL));
     size_t bytes = bytes_of(array);
     quern_status status = check_transfer(array, host, bytes);
     if (status == QUERN_OK && bytes > 0) {
@@ -164,10 +164,9 @@ quern_status quern_array_from(quern_array **out, quern_engine *engine, quern_dty
 
 static quern_status fill_contiguous(quern_array *array, const void *value)
 {
-    quern_engine *engine = engine_of(array);
-    return qn_engine_methods(engine)->fill(qn_engine_device(engine), array->data, value,
-                                           array->item_size, (size_t)array->count,
-                                           qn_stream_handle(engine, NULL));
+    const qn_home *home = home_of(array);
+    return home->methods->fill(home->device, array->data, value, array->item_size,
+                               (size_t)array->count, home->stream);
 }
 
 /* Spread one element over all of `array`. */
@@ -175,7 +174,7 @@ static quern_status spread(quern_array *array, quern_array *one)
 {
     quern_array *repeated;
     QN_TRY(quern_array_broadcast(&repeated, one, array->ndim, array->shape));
-    quern_status status = qn_engine_copy(engine_of(array), array, repeated);
+    quern_status status = qn_array_copy_to(array, repeated, NULL);
     quern_array_release(repeated);
     return status;
 }
@@ -198,7 +197,7 @@ quern_status quern_array_fill(quern_array *array, const void *value, size_t byte
         return fill_contiguous(array, value);
     }
     quern_array *one;
-    QN_TRY(qn_array_new_on(&one, engine_of(array), array->dtype, 0, NULL, NULL));
+    QN_TRY(qn_array_new_on(&one, home_of(array), array->dtype, 0, NULL, NULL));
     quern_status status = write_contiguous(one, value);
     if (status == QUERN_OK) {
         status = spread(array, one);

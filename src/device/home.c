@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * home: a device that is open, and who holds on to it. In: references. Out: the owner's `end`, once
+ * the last is gone. The thing to know: buffers, streams and events hold homes, not engines, so they
+ * need nothing of what an engine does besides.
+ */
+#include "device/device_internal.h"
+
+void qn_home_release(qn_home *home)
+{
+    if (atomic_fetch_sub_explicit(&home->references, 1, memory_order_acq_rel) == 1) {
+        home->owner->end(home);
+    }
+}

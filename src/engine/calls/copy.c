@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * copy: elements from one array to another of the same dtype and shape, whatever their strides. In:
+ * two arrays and a stream. Out: queued work: the device's own copy where neither has gaps, and else
+ * a kernel of the engine.
+ */
+#include "engine/engine_internal.h"
+
+/** The kernel that copies any dtype and layout. Made once; it belongs to the engine, and so gives
+ * back the reference that a kernel holds. */
+static quern_status copy_kernel(quern_kernel **out, quern_engine *engine)
+{
+    pthread_mutex_lock(&engine->copy_lock);
+    quern_status status = QUERN_OK;
+    if (engine->copy == NULL) {
+        status = qn_kernel_new(&engine->copy, engine,
+                               &(qn_definition){.kind = &qn_elementwise_kind,
+                                                .in = "T x",
+                                                .out = "T y",
+                                                .name = "quern_copy",
+                                                .texts[QN_OPERATION] = {"operation", "y = x"}});
+        if (status == QUERN_OK) {
+            qn_home_release(&engine->home);
+        }
+    }
+    *out = engine->copy;
+    pthread_mutex_unlock(&engine->copy_lock);
+    return status;
+}
+
+quern_status qn_array_copy_to(quern_array *to, quern_array *from, quern_stream *stream)
+{
+    const qn_home *home = to->buffer->home;
+    if (to->contiguous && from->contiguous) {
+        return home->methods->copy(home->device, to->data, from->data,
+                                   (size_t)to->count * to->item_size, QUERN_COPY_ON_DEVICE,
+                                   qn_stream_handle(home, stream), 0);
+    }
+    quern_kernel *kernel;
+    QN_TRY(copy_kernel(&kernel, qn_home_engine(to->buffer->home)));
+    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+    options.stream = stream;
+    return qn_call_run(kernel, (quern_value[]){quern_value_array(from), quern_value_array(to)}, 2,
+                       &options);
+}
