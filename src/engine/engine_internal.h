@@ -79,6 +79,7 @@ typedef struct qn_module {
     size_t lowered_count;
 } qn_module;
 
+/** What to compile. */
 typedef struct qn_module_request {
     qn_compile_request compile; /**< arch, kind, line_info, minimal and includes are filled in */
     const char *name;           /**< of the kernel: for the cache's list */
@@ -87,7 +88,6 @@ typedef struct qn_module_request {
     bool from_user; /**< the whole source is the user's: its file has a name, and it may use all of
                          CUDA, which takes a little longer */
     bool piece;     /**< to be linked: kind and relocatable are as they shall be */
-    const struct qn_link_job *link; /**< link this instead of compiling; NULL: compile */
 } qn_module_request;
 
 /** Find or make the module of a request. Thread-safe; one thread compiles, others wait. Borrowed:

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * module: from a request to a loaded module. In: what to compile or to link. Out: a module. Those
- * of kernels are the engine's, one a key, and live as long as it does; those of users are loaded
- * for each of them, from the same images. The thing to know: one thread in the process makes a key;
- * others that want it wait, then find it.
+ * module: from a request to a loaded module. In: what to compile or to link. Out: a module, from an
+ * image that is known or new. Those of kernels are the engine's, one a key, and live as long as it
+ * does; those of users are loaded for each of them, from the same images. The thing to know: one
+ * thread in the process makes a key; others that want it wait, then find it.
  */
 #include "engine/modules/modules.h"
 #include <stdio.h>
@@ -104,34 +104,34 @@ quern_status qn_module_load(qn_module **out, quern_engine *engine, const qn_imag
 
 /* ---- loading what was made ------------------------------------------------------------------ */
 
-static quern_status load(qn_module **out, const qn_making *m, const qn_image *image,
+static quern_status load(qn_module **out, const qn_wanted *w, const qn_image *image,
                          qn_origin origin)
 {
-    QN_TRY(qn_module_load(out, m->engine, image));
-    memcpy((*out)->hex, m->key.hex, sizeof(*out)->hex);
+    QN_TRY(qn_module_load(out, w->engine, image));
+    memcpy((*out)->hex, w->key.hex, sizeof(*out)->hex);
     (*out)->origin = origin;
     snprintf((*out)->target, sizeof(*out)->target,
-             image->kind == QN_IMAGE_PTX ? "compute_%d" : "sm_%d", m->request->compile.arch);
-    qn_tell_image(m->engine, m->request->name, *out, image);
+             image->kind == QN_IMAGE_PTX ? "compute_%d" : "sm_%d", w->arch);
+    qn_tell_image(w->engine, w->name, *out, image);
     return QUERN_OK;
 }
 
 /** An image that was made before. One on disk that the device rejects is deleted there and made
  * anew. */
-static bool load_known(qn_module **out, qn_making *m)
+static bool load_known(qn_module **out, const qn_wanted *w)
 {
     qn_image image;
     qn_origin origin;
-    if (!qn_making_find(m, &image, &origin)) {
+    if (!qn_wanted_find(w, &image, &origin)) {
         return false;
     }
-    quern_status status = load(out, m, &image, origin);
+    quern_status status = load(out, w, &image, origin);
     if (status == QUERN_OK && origin == QN_FROM_CACHE) {
-        qn_images_put(&m->key, m->compiler.build_id, &image);
+        qn_images_put(&w->key, w->compiler.build_id, &image);
     } else if (status == QUERN_ERROR_IMAGE && origin == QN_FROM_CACHE) {
-        qn_log(&m->engine->home.logger, QN_WARN,
-               "the device rejected a cached image (%s); compiling it again", m->key.hex);
-        qn_store_reject(m->engine->store, &m->key, m->compiler.build_id);
+        qn_log(&w->engine->home.logger, QN_WARN,
+               "the device rejected a cached image (%s); compiling it again", w->key.hex);
+        qn_store_reject(w->engine->store, &w->key, w->compiler.build_id);
     }
     qn_image_free(&image);
     if (status != QUERN_OK) {
@@ -140,52 +140,58 @@ static bool load_known(qn_module **out, qn_making *m)
     return status == QUERN_OK;
 }
 
-static quern_status load_new(qn_module **out, qn_making *m)
+/** A new image, which is kept once the device has taken it. */
+static quern_status load_new(qn_module **out, const qn_wanted *w, qn_image *image)
+{
+    quern_status status = load(out, w, image, QN_COMPILED);
+    if (status == QUERN_OK) {
+        qn_wanted_keep(w, image);
+    }
+    qn_image_free(image);
+    return status;
+}
+
+/* ---- what is compiled: modules of the engine, and of users ---------------------------------- */
+
+static quern_status compile_new(qn_module **out, qn_making *m)
 {
     bool changed;
     QN_TRY(qn_making_settle(m, &changed));
-    if (changed && load_known(out, m)) {
+    if (changed && load_known(out, &m->wanted)) {
         return QUERN_OK;
     }
     qn_image image;
     QN_TRY(qn_making_produce(m, &image));
-    quern_status status = load(out, m, &image, QN_COMPILED);
-    if (status == QUERN_OK) {
-        qn_making_keep(m, &image);
-    }
-    qn_image_free(&image);
-    return status;
+    return load_new(out, &m->wanted, &image);
 }
 
-static quern_status known_or_new(qn_module **out, qn_making *m)
+static quern_status known_or_compiled(qn_module **out, qn_making *m)
 {
-    return load_known(out, m) ? QUERN_OK : load_new(out, m);
+    return load_known(out, &m->wanted) ? QUERN_OK : compile_new(out, m);
 }
 
-/* ---- modules of the engine, and of users ---------------------------------------------------- */
-
-static qn_module *find_shared(const qn_making *m)
+static qn_module *find_shared(const qn_wanted *w)
 {
-    return m->opaque ? NULL : find_module(m->engine, m->key.hex);
+    return w->opaque ? NULL : find_module(w->engine, w->key.hex);
 }
 
 static quern_status make_shared(qn_module **out, qn_making *m)
 {
     for (;;) {
-        *out = find_shared(m);
+        *out = find_shared(&m->wanted);
         if (*out != NULL) {
             return QUERN_OK;
         }
         qn_once *once;
-        if (!qn_once_begin(&once, &m->key, m->compiler.build_id)) {
+        if (!qn_once_begin(&once, &m->wanted.key, m->wanted.compiler.build_id)) {
             continue;
         }
-        *out = find_shared(m);
+        *out = find_shared(&m->wanted);
         quern_status status = QUERN_OK;
         if (*out == NULL) {
-            status = known_or_new(out, m);
+            status = known_or_compiled(out, m);
             if (status == QUERN_OK) {
-                add_module(m->engine, *out);
+                add_module(m->wanted.engine, *out);
             }
         }
         qn_once_done(once);
@@ -195,10 +201,8 @@ static quern_status make_shared(qn_module **out, qn_making *m)
 
 static quern_status make_own(qn_module **out, qn_making *m)
 {
-    qn_once *once;
-    while (!qn_once_begin(&once, &m->key, m->compiler.build_id)) {
-    }
-    quern_status status = known_or_new(out, m);
+    qn_once *once = qn_wanted_alone(&m->wanted);
+    quern_status status = known_or_compiled(out, m);
     qn_once_done(once);
     return status;
 }
@@ -227,4 +231,33 @@ quern_status qn_module_get(qn_module **out, quern_engine *engine, qn_module_requ
 quern_status qn_module_make(qn_module **out, quern_engine *engine, qn_module_request *request)
 {
     return make_by(make_own, out, engine, request);
+}
+
+/* ---- what is linked ------------------------------------------------------------------------- */
+
+static quern_status known_or_linked(qn_module **out, const qn_linking *l)
+{
+    if (load_known(out, &l->wanted)) {
+        return QUERN_OK;
+    }
+    qn_image image;
+    QN_TRY(qn_linking_produce(l, &image));
+    return load_new(out, &l->wanted, &image);
+}
+
+quern_status qn_module_link(qn_module **out, quern_engine *engine, const qn_link_job *job)
+{
+    qn_linking l;
+    *out = NULL;
+    quern_status status = qn_linking_begin(&l, engine, job);
+    if (status == QUERN_OK) {
+        qn_once *once = qn_wanted_alone(&l.wanted);
+        status = known_or_linked(out, &l);
+        qn_once_done(once);
+    }
+    if (status == QUERN_ERROR_LINK) {
+        qn_explain_undefined(job->user_texts, job->user_text_count);
+    }
+    qn_linking_end(&l);
+    return status;
 }

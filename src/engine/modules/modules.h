@@ -4,6 +4,7 @@
  * them (quern/module.h).
  *
  *     source --make--> image, module --find--> function --check arguments--> launch
+ *     pieces --link-->
  *
  * The thing to know: kernels' modules are the engine's, one a key, and live as long as it does;
  * each user's module is loaded for itself, from an image that all share. So two modules of one
@@ -14,38 +15,83 @@
 
 #include "engine/engine_internal.h"
 
-/* ---- making.c: from a request to an image: memory, cache, compiler -------------------------- */
+/* ---- wanted.c: an image that is wanted, whatever it is made of ------------------------------ */
 
-/** An image on its way. */
-typedef struct qn_making {
+typedef struct qn_wanted {
     quern_engine *engine;
-    qn_module_request *request;
-    qn_includes includes;
+    const char *name; /**< for the cache's list, and messages */
     qn_key key;
     qn_compiler_identity compiler;
+    int arch;    /**< that it is for */
     bool opaque; /**< the key does not cover all that is included: made each time, kept nowhere */
+} qn_wanted;
+
+/** An image of this key made before, in this process or on this machine; never when opaque. */
+bool qn_wanted_find(const qn_wanted *wanted, qn_image *image, qn_origin *origin);
+/** Remember an image in memory and on disk, unless opaque. */
+void qn_wanted_keep(const qn_wanted *wanted, const qn_image *image);
+/** Before it is made: tell once that an opaque one is made each time. */
+void qn_wanted_tell(const qn_wanted *wanted);
+/** Wait until no other thread makes it. End this with qn_once_done(). */
+qn_once *qn_wanted_alone(const qn_wanted *wanted);
+
+/* ---- making.c: from a source to an image ---------------------------------------------------- */
+
+/** An image that is compiled, on its way. */
+typedef struct qn_making {
+    qn_wanted wanted;
+    qn_module_request *request;
+    qn_includes includes;
 } qn_making;
 
 /** Fill in the request and make its key. qn_making_end() must follow, also after a failure. */
 quern_status qn_making_begin(qn_making *making, quern_engine *engine, qn_module_request *request);
 void qn_making_end(qn_making *making);
-/** An image of this key made before, in this process or on this machine; never when opaque. */
-bool qn_making_find(const qn_making *making, qn_image *image, qn_origin *origin);
 /** Before something is made: a compiler that is older than the GPU can only make PTX for it; then
  * the key becomes that of this PTX, and *changed is true. */
 quern_status qn_making_settle(qn_making *making, bool *changed);
-/** Compile or link. */
+/** Compile. */
 quern_status qn_making_produce(qn_making *making, qn_image *out);
-/** Remember an image in memory and on disk, unless opaque. */
-void qn_making_keep(const qn_making *making, const qn_image *image);
-/** All of this, for an image that is not loaded: one thread makes it, others wait. */
+/** All of this, and looking for it first, for an image that is not loaded: one thread makes it,
+ * others wait. */
 quern_status qn_image_make(qn_image *out, quern_engine *engine, qn_module_request *request);
+
+/* ---- linking.c: from several pieces to an image --------------------------------------------- */
+
+/** What to link. */
+typedef struct qn_link_job {
+    const quern_link_input *inputs;
+    size_t count;
+    const quern_module_options *options;
+    qn_image_kind pieces; /**< what sources are compiled to: QN_IMAGE_LTO_IR or QN_IMAGE_CUBIN */
+    const char *name;     /**< of the first piece */
+    const qn_user_text *user_texts;
+    size_t user_text_count;
+} qn_link_job;
+
+/** An image that is linked, on its way. */
+typedef struct qn_linking {
+    qn_wanted wanted;
+    const qn_link_job *job;
+    qn_image_kind kind;
+    bool line_info;
+} qn_linking;
+
+/** What a piece is called. */
+const char *qn_link_input_name(const quern_link_input *input);
+/** Make the key. qn_linking_end() must follow, also after a failure. */
+quern_status qn_linking_begin(qn_linking *linking, quern_engine *engine, const qn_link_job *job);
+void qn_linking_end(qn_linking *linking);
+/** Compile the sources among the pieces, or find them compiled, and link all. */
+quern_status qn_linking_produce(const qn_linking *linking, qn_image *out);
 
 /* ---- module_make.c: loaded images ----------------------------------------------------------- */
 
 /** Find or make the image of a request, as qn_module_get() does, and load it anew. Free it with
  * qn_module_free(). */
 quern_status qn_module_make(qn_module **out, quern_engine *engine, qn_module_request *request);
+/** The same of what is linked. */
+quern_status qn_module_link(qn_module **out, quern_engine *engine, const qn_link_job *job);
 /** Load an image that is there. Free it with qn_module_free(). */
 quern_status qn_module_load(qn_module **out, quern_engine *engine, const qn_image *image);
 /** Unload. Accepts NULL. */
@@ -109,22 +155,6 @@ quern_status qn_user_module_end(quern_module **out, quern_module *module, quern_
  * memory, for messages. */
 quern_status qn_user_module_keep(quern_module *module, const qn_user_text *texts, size_t count,
                                  const quern_module_options *options);
-
-/* ---- module_link.c: several pieces to one module -------------------------------------------- */
-
-/** What is linked. */
-typedef struct qn_link_job {
-    const quern_link_input *inputs;
-    size_t count;
-    const quern_module_options *options;
-    qn_image_kind pieces; /**< what sources are compiled to: QN_IMAGE_LTO_IR or QN_IMAGE_CUBIN */
-} qn_link_job;
-
-/** The key of what is linked, of which only arch, kind and line_info are looked at in the request.
- * *opaque becomes true when one of the sources is. */
-quern_status qn_linked_key(qn_key *out, bool *opaque, quern_engine *engine,
-                           const qn_module_request *request);
-quern_status qn_linked_image(qn_image *out, quern_engine *engine, const qn_module_request *request);
 
 /* ---- function.c: functions of a module ------------------------------------------------------ */
 
