@@ -194,6 +194,7 @@ typedef struct qn_call {
     uint32_t axes;                                /**< bit k: axis k is reduced, or scanned */
     quern_array *owned[2 * QUERN_MAX_PARAMETERS]; /**< allocated here: outputs, copies of inputs */
     uint32_t owned_count;
+    bool keepdims; /**< asked for */
     bool dry;      /**< allocate nothing: arrays without memory */
     bool infers;   /**< dry, and values may be like arrays */
     bool empty;    /**< nothing to do */
@@ -222,18 +223,8 @@ quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_valu
 void qn_call_publish(qn_call *call);
 void qn_call_end(qn_call *call);
 
-/* For the kinds' own planning: */
+/* ---- pack_bytes.c: for the plans of the kinds ----------------------------------------------- */
 
-/** Record a failure that concerns parameter `p`. */
-quern_status qn_call_fail(quern_status status, const qn_call *call, uint32_t p, const char *what);
-/** The loop's shape: what the first `operand_count` operands broadcast to, or the size in the
- * options when there is none. */
-quern_status qn_call_loop(qn_call *call, uint32_t operand_count, const quern_call_options *options);
-/** Allocate the outputs that the caller did not give, with this shape. */
-quern_status qn_call_outputs(qn_call *call, int ndim, const int64_t *shape);
-/** Refuse outputs that repeat elements, and copy inputs that an output overlaps; exact in-place is
- * free (call->aliased) where `in_place` allows it. */
-quern_status qn_call_overlaps(qn_call *call, bool in_place);
 /** Bytes that a pack may take: fewer for costly texts, none for those with loops. */
 uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count);
 
@@ -246,12 +237,19 @@ struct qn_parameter_block;
 
 struct qn_kind {
     quern_kernel_kind number;
-    const char *position; /**< what the texts call it: "i" */
+    const char *position;   /**< what the texts call it: "i" */
+    bool outputs_broadcast; /**< those that are given take part in the loop's shape */
+    bool has_axes;          /**< axes may be chosen */
+    bool in_place;          /**< an output may be exactly an input */
     /** Optional: refuse a definition whose signature has been read. */
     quern_status (*check)(const quern_kernel *kernel);
-    /** Loop shape, outputs, overlaps and plan of a call whose types are bound and whose operands
-     * are collected. */
-    quern_status (*plan)(qn_call *call, const quern_call_options *options);
+    /** Optional: refuse options that are for other kinds. */
+    quern_status (*check_options)(const quern_kernel *kernel, const quern_call_options *options);
+    /** Optional: the shape of the outputs, where it is not the loop's, and how many elements it
+     * has, of a call whose loop and axes are known. Errors: there can be no such outputs. */
+    quern_status (*output_shape)(int *ndim, int64_t *shape, int64_t *count, const qn_call *call);
+    /** Plan the walk of a call whose operands are all there and have elements. */
+    void (*plan)(qn_call *call);
     /** What of the plan shapes the source, as at most QN_FORM_BYTES bytes; returns how many. */
     size_t (*form)(uint8_t *bytes, const qn_call *call);
     /** Write the source; `headers` (room for QN_MAX_HEADERS) receives what it includes. */
@@ -286,6 +284,8 @@ quern_status qn_fold_check_texts(const char *function, const qn_definition *defi
 /** call->axes from the options: all where they name none.
  * Errors: QUERN_ERROR_SHAPE for an axis that is out of range or given twice. */
 quern_status qn_call_axes(qn_call *call, const quern_call_options *options);
+/** Bytes of the values that are combined, where it is plain from the text; else 0. */
+uint32_t qn_scan_value_size(const qn_call *call);
 /* For a kind: */
 size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call);
 quern_status qn_fold_geometry(quern_launch_config *config, const qn_call *call,

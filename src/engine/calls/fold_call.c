@@ -75,6 +75,22 @@ quern_status qn_call_axes(qn_call *call, const quern_call_options *options)
     return QUERN_OK;
 }
 
+uint32_t qn_scan_value_size(const qn_call *call)
+{
+    const quern_kernel *kernel = call->kernel;
+    const char *type = kernel->texts[QN_REDUCE_TYPE].text;
+    quern_dtype dtype = kernel->value_dtype;
+    if (type[0] == '\0') {
+        dtype = call->types.parameters[kernel->signature.input_count];
+    }
+    for (uint32_t l = 0; l < kernel->signature.letter_count; l++) {
+        if (type[0] == kernel->signature.letters[l] && type[1] == '\0') {
+            dtype = call->types.letters[l];
+        }
+    }
+    return (uint32_t)quern_dtype_size(dtype);
+}
+
 size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;

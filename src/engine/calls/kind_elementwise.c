@@ -39,22 +39,19 @@ quern_status quern_elementwise(quern_kernel **kernel, quern_engine *engine, cons
 
 /* ---- planning ------------------------------------------------------------------------------- */
 
-static quern_status plan(qn_call *call, const quern_call_options *options)
+static quern_status check_options(const quern_kernel *kernel, const quern_call_options *options)
 {
-    const quern_kernel *kernel = call->kernel;
-    if (options != NULL && (options->axes != NULL || options->keepdims != 0)) {
+    if (options->axes != NULL || options->keepdims != 0) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "axes and keepdims are for reductions and scans; %s is elementwise",
                        kernel->name);
     }
-    QN_TRY(qn_call_loop(call, call->operand_count, options));
-    QN_TRY(qn_plan_outputs(call->operands, call->operand_count, call->ndim, call->shape));
-    QN_TRY(qn_call_outputs(call, call->ndim, call->shape));
-    call->empty = call->count == 0;
-    if (call->empty) {
-        return QUERN_OK;
-    }
-    QN_TRY(qn_call_overlaps(call, true));
+    return QUERN_OK;
+}
+
+static void plan(qn_call *call)
+{
+    const quern_kernel *kernel = call->kernel;
     qn_plan_rules rules = {.ordered = kernel->uses_position,
                            .keep_dims = kernel->separate_axes || kernel->uses_axes,
                            .no_tiles = call->block_size != 0,
@@ -62,7 +59,6 @@ static quern_status plan(qn_call *call, const quern_call_options *options)
     qn_plan_make(&call->plan, call->operands, call->operand_count, call->ndim, call->shape,
                  call->count, &rules);
     call->plan.form.aliased = call->aliased;
-    return QUERN_OK;
 }
 
 static size_t form(uint8_t *bytes, const qn_call *call)
@@ -138,6 +134,9 @@ static quern_status walk(qn_parameter_block *block, const qn_call *call)
 const qn_kind qn_elementwise_kind = {
     .number = QUERN_KERNEL_ELEMENTWISE,
     .position = "i",
+    .outputs_broadcast = true,
+    .in_place = true,
+    .check_options = check_options,
     .plan = plan,
     .form = form,
     .source = qn_elementwise_source,

@@ -60,19 +60,6 @@ static quern_status check(const quern_kernel *kernel)
 
 /* ---- planning ------------------------------------------------------------------------------- */
 
-/** The shape of the outputs. */
-static int output_shape(const qn_call *call, bool keepdims, int64_t *shape)
-{
-    int ndim = 0;
-    for (int d = 0; d < call->ndim; d++) {
-        bool reduced = call->axes >> d & 1;
-        if (!reduced || keepdims) {
-            shape[ndim++] = reduced ? 1 : call->shape[d];
-        }
-    }
-    return ndim;
-}
-
 static quern_status check_identity(const qn_call *call, int64_t outputs)
 {
     if (call->count == 0 && outputs != 0 && !call->kernel->has_identity) {
@@ -84,26 +71,24 @@ static quern_status check_identity(const qn_call *call, int64_t outputs)
     return QUERN_OK;
 }
 
-static quern_status plan(qn_call *call, const quern_call_options *options)
+static quern_status output_shape(int *ndim, int64_t *shape, int64_t *count, const qn_call *call)
+{
+    *ndim = 0;
+    for (int d = 0; d < call->ndim; d++) {
+        bool reduced = call->axes >> d & 1;
+        if (!reduced || call->keepdims) {
+            shape[(*ndim)++] = reduced ? 1 : call->shape[d];
+        }
+    }
+    QN_TRY(qn_shape_check(count, *ndim, shape, 1));
+    return check_identity(call, *count);
+}
+
+static void plan(qn_call *call)
 {
     const quern_kernel *kernel = call->kernel;
-    bool keepdims = options != NULL && options->keepdims != 0;
-    int64_t shape[QUERN_MAX_NDIM];
-    QN_TRY(qn_call_loop(call, call->input_operands, options));
-    QN_TRY(qn_call_axes(call, options));
-    int ndim = output_shape(call, keepdims, shape);
-    QN_TRY(qn_plan_outputs(call->operands, call->operand_count, ndim, shape));
-    QN_TRY(qn_call_outputs(call, ndim, shape));
-    int64_t outputs;
-    QN_TRY(qn_shape_check(&outputs, ndim, shape, 1));
-    QN_TRY(check_identity(call, outputs));
-    call->empty = outputs == 0;
-    if (call->empty) {
-        return QUERN_OK;
-    }
-    QN_TRY(qn_call_overlaps(call, false));
     qn_fold_rules rules = {.axes = call->axes,
-                           .keepdims = keepdims,
+                           .keepdims = call->keepdims,
                            .c_order = kernel->uses_position,
                            .ordered = kernel->ordered,
                            .positions = kernel->uses_axes,
@@ -115,7 +100,6 @@ static quern_status plan(qn_call *call, const quern_call_options *options)
         call->zeroed_bytes = QN_FOLD_COUNTER_BYTES;
         call->scratch_bytes = (size_t)(f->outputs * f->splits) * QN_VALUE_BYTES;
     }
-    return QUERN_OK;
 }
 
 static void print(qn_text *out, const qn_call *call)
@@ -126,7 +110,9 @@ static void print(qn_text *out, const qn_call *call)
 const qn_kind qn_reduction_kind = {
     .number = QUERN_KERNEL_REDUCTION,
     .position = "_J",
+    .has_axes = true,
     .check = check,
+    .output_shape = output_shape,
     .plan = plan,
     .form = qn_fold_form_bytes,
     .source = qn_reduction_source,

@@ -56,36 +56,20 @@ static quern_status check(const quern_kernel *kernel)
 
 /* ---- planning ------------------------------------------------------------------------------- */
 
-static quern_status check_axes(const qn_call *call, const quern_call_options *options)
+static quern_status check_options(const quern_kernel *kernel, const quern_call_options *options)
 {
-    if (options != NULL && options->keepdims != 0) {
+    if (options->keepdims != 0) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "keepdims is for reductions; the outputs of %s, a scan, have all axes",
-                       call->kernel->name);
+                       kernel->name);
     }
-    if (options != NULL && options->axes != NULL && options->axis_count != 1) {
+    if (options->axes != NULL && options->axis_count != 1) {
         return qn_fail(QUERN_ERROR_SHAPE,
                        "%s scans along one axis, or along all elements in C order where none is "
                        "given, but %zu axes were given",
-                       call->kernel->name, options->axis_count);
+                       kernel->name, options->axis_count);
     }
     return QUERN_OK;
-}
-
-uint32_t qn_scan_value_size(const qn_call *call)
-{
-    const quern_kernel *kernel = call->kernel;
-    const char *type = kernel->texts[QN_REDUCE_TYPE].text;
-    quern_dtype dtype = kernel->value_dtype;
-    if (type[0] == '\0') {
-        dtype = call->types.parameters[kernel->signature.input_count];
-    }
-    for (uint32_t l = 0; l < kernel->signature.letter_count; l++) {
-        if (type[0] == kernel->signature.letters[l] && type[1] == '\0') {
-            dtype = call->types.letters[l];
-        }
-    }
-    return (uint32_t)quern_dtype_size(dtype);
 }
 
 /** What quern::board needs, as a power of two, so that scans of similar size share workspaces. */
@@ -103,19 +87,9 @@ static size_t board_bytes(const qn_fold *f, uint32_t size)
     return power;
 }
 
-static quern_status plan(qn_call *call, const quern_call_options *options)
+static void plan(qn_call *call)
 {
     const quern_kernel *kernel = call->kernel;
-    QN_TRY(check_axes(call, options));
-    QN_TRY(qn_call_loop(call, call->input_operands, options));
-    QN_TRY(qn_call_axes(call, options));
-    QN_TRY(qn_plan_outputs(call->operands, call->operand_count, call->ndim, call->shape));
-    QN_TRY(qn_call_outputs(call, call->ndim, call->shape));
-    call->empty = call->count == 0;
-    if (call->empty) {
-        return QUERN_OK;
-    }
-    QN_TRY(qn_call_overlaps(call, true));
     uint32_t size = qn_scan_value_size(call);
     qn_fold_rules rules = {.axes = call->axes,
                            .scan = true,
@@ -128,7 +102,6 @@ static quern_status plan(qn_call *call, const quern_call_options *options)
     if (call->fold.form.split) {
         call->zeroed_bytes = board_bytes(&call->fold, size != 0 ? size : QN_VALUE_BYTES);
     }
-    return QUERN_OK;
 }
 
 static size_t form(uint8_t *bytes, const qn_call *call)
@@ -152,7 +125,10 @@ static void print(qn_text *out, const qn_call *call)
 const qn_kind qn_scan_kind = {
     .number = QUERN_KERNEL_SCAN,
     .position = "_J",
+    .has_axes = true,
+    .in_place = true,
     .check = check,
+    .check_options = check_options,
     .plan = plan,
     .form = form,
     .source = qn_scan_source,

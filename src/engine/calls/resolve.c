@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * resolve: the arguments of one call, checked. In: a kernel and values. Out: a qn_call with bound
- * types, and the steps of planning that the kinds of kernels share. The thing to know: arrays that
- * are made here (outputs, copies of inputs that an output overlaps) are owned by the call until
- * they are published or released at its end.
+ * types, all its arrays, and the plan of its kind. The thing to know: arrays that are made here
+ * (outputs, copies of inputs that an output overlaps) are owned by the call until they are
+ * published or released at its end.
  */
 #include "engine/engine_internal.h"
 #include <string.h>
 
-quern_status qn_call_fail(quern_status status, const qn_call *call, uint32_t p, const char *what)
+static quern_status fail_argument(quern_status status, const qn_call *call, uint32_t p,
+                                  const char *what)
 {
     const qn_signature *s = &call->kernel->signature;
     const qn_parameter *q = &s->parameters[p];
@@ -33,15 +34,15 @@ static quern_status make_array(quern_array **out, qn_call *call, quern_dtype dty
 static quern_status take_array(qn_call *call, uint32_t p, quern_array *array)
 {
     if (array == NULL) {
-        return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p, "the array is NULL");
+        return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p, "the array is NULL");
     }
     if (!qn_object_is(array, QN_OBJECT_ARRAY)) {
-        return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                            "what was passed is not an array, or one that was freed");
+        return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                             "what was passed is not an array, or one that was freed");
     }
     if (array->buffer->home != &call->kernel->engine->home) {
-        return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                            "the array belongs to another engine than the kernel");
+        return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                             "the array belongs to another engine than the kernel");
     }
     call->arrays[p] = array;
     return QUERN_OK;
@@ -52,21 +53,21 @@ static quern_status take_like(qn_call *call, uint32_t p)
 {
     const quern_value *v = &call->values[p];
     if (!call->infers) {
-        return qn_call_fail(QUERN_ERROR_TYPE, call, p,
-                            "a dtype and a shape without memory are for quern_kernel_infer(); a "
-                            "call takes arrays");
+        return fail_argument(QUERN_ERROR_TYPE, call, p,
+                             "a dtype and a shape without memory are for quern_kernel_infer(); a "
+                             "call takes arrays");
     }
     if (v->as.like.ndim < 0 || v->as.like.ndim > QUERN_MAX_NDIM ||
         (v->as.like.ndim > 0 && v->as.like.shape == NULL)) {
-        return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                            v->as.like.shape == NULL ? "the shape is NULL"
-                                                     : "an array has 0 to 32 dimensions");
+        return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                             v->as.like.shape == NULL ? "the shape is NULL"
+                                                      : "an array has 0 to 32 dimensions");
     }
     quern_status status = make_array(&call->arrays[p], call, (quern_dtype)v->dtype,
                                      (int)v->as.like.ndim, v->as.like.shape);
     if (status != QUERN_OK) { /* tell whose shape it is */
         char *said = qn_strdup(quern_last_error()->message);
-        status = qn_call_fail(status, call, p, said != NULL ? said : "no such array");
+        status = fail_argument(status, call, p, said != NULL ? said : "no such array");
         qn_free(said);
     }
     return status;
@@ -79,17 +80,17 @@ static quern_status take_number(qn_call *call, uint32_t p, qn_argument_type *typ
     quern_dtype dtype = (quern_dtype)v->dtype;
     bool literal = v->kind == QUERN_VALUE_LITERAL;
     if (q->output || q->raw) {
-        return qn_call_fail(QUERN_ERROR_TYPE, call, p,
-                            q->output ? "an output must be an array, not a number"
-                                      : "a raw parameter must be an array, not a number");
+        return fail_argument(QUERN_ERROR_TYPE, call, p,
+                             q->output ? "an output must be an array, not a number"
+                                       : "a raw parameter must be an array, not a number");
     }
     if (qn_dtype_find(dtype) == NULL ||
         (literal && dtype != QUERN_INT64 && dtype != QUERN_FLOAT64 && dtype != QUERN_BOOL &&
          dtype != QUERN_COMPLEX128)) {
-        return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                            literal ? "a literal is bool, int64, float64 or complex128; another "
-                                      "dtype makes it a scalar"
-                                    : "the scalar's dtype is not one");
+        return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                             literal ? "a literal is bool, int64, float64 or complex128; another "
+                                       "dtype makes it a scalar"
+                                     : "the scalar's dtype is not one");
     }
     *type = (qn_argument_type){literal ? QN_ARGUMENT_LITERAL : QN_ARGUMENT_SCALAR, dtype};
     return QUERN_OK;
@@ -107,10 +108,10 @@ static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type
         break;
     case QUERN_VALUE_OUTPUT:
         if (!q->output || v->as.output == NULL) {
-            return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                                q->output ? "the place for the output is NULL"
-                                          : "an input cannot be given as a place for an output; "
-                                            "pass the array itself");
+            return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                                 q->output ? "the place for the output is NULL"
+                                           : "an input cannot be given as a place for an output; "
+                                             "pass the array itself");
         }
         if (*v->as.output != NULL) {
             QN_TRY(take_array(call, p, *v->as.output));
@@ -118,7 +119,7 @@ static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type
         break;
     case QUERN_VALUE_NONE:
         if (!q->output) {
-            return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p, "the input is missing");
+            return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p, "the input is missing");
         }
         break;
     case QUERN_VALUE_LITERAL:
@@ -128,16 +129,16 @@ static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type
         QN_TRY(take_like(call, p));
         break;
     case QUERN_VALUE_POINTER:
-        return qn_call_fail(QUERN_ERROR_TYPE, call, p,
-                            "a pointer is for functions of modules; wrap it as an array, which "
-                            "says how many elements there are (quern_array_wrap)");
+        return fail_argument(QUERN_ERROR_TYPE, call, p,
+                             "a pointer is for functions of modules; wrap it as an array, which "
+                             "says how many elements there are (quern_array_wrap)");
     case QUERN_VALUE_STRUCT:
-        return qn_call_fail(QUERN_ERROR_TYPE, call, p,
-                            "a structure is for functions of modules; a parameter takes an array "
-                            "or a number");
+        return fail_argument(QUERN_ERROR_TYPE, call, p,
+                             "a structure is for functions of modules; a parameter takes an array "
+                             "or a number");
     default:
-        return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                            "not a quern_value: its kind is unknown");
+        return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                             "not a quern_value: its kind is unknown");
     }
     if (call->arrays[p] != NULL) {
         *type = (qn_argument_type){QN_ARGUMENT_ARRAY, call->arrays[p]->dtype};
@@ -154,8 +155,8 @@ static quern_status check_places(const qn_call *call)
             if (call->values[p].kind == QUERN_VALUE_OUTPUT &&
                 call->values[q].kind == QUERN_VALUE_OUTPUT &&
                 call->values[p].as.output == call->values[q].as.output) {
-                return qn_call_fail(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                                    "another output was given the same place");
+                return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                                     "another output was given the same place");
             }
         }
     }
@@ -211,7 +212,9 @@ static void collect_operands(qn_call *call)
     }
 }
 
-quern_status qn_call_loop(qn_call *call, uint32_t operand_count, const quern_call_options *options)
+/** The loop's shape: what the first `operand_count` operands broadcast to, or the size in the
+ * options when there is none. */
+static quern_status loop(qn_call *call, uint32_t operand_count, const quern_call_options *options)
 {
     const int64_t *size = options != NULL ? options->loop_size : NULL;
     if (operand_count != 0) {
@@ -240,7 +243,8 @@ quern_status qn_call_loop(qn_call *call, uint32_t operand_count, const quern_cal
 
 /* ---- outputs and overlap -------------------------------------------------------------------- */
 
-quern_status qn_call_outputs(qn_call *call, int ndim, const int64_t *shape)
+/** Allocate the outputs that the caller did not give, with this shape. */
+static quern_status make_outputs(qn_call *call, int ndim, const int64_t *shape)
 {
     const qn_signature *s = &call->kernel->signature;
     uint32_t owned_before = call->owned_count;
@@ -262,7 +266,7 @@ static quern_status check_output(const qn_call *call, uint32_t k)
     const qn_operand *o = &call->operands[k];
     for (int d = 0; d < o->ndim; d++) {
         if (o->strides[d] == 0 && o->shape[d] > 1) {
-            return qn_call_fail(
+            return fail_argument(
                 QUERN_ERROR_SHAPE, call, call->operand_parameter[k],
                 "an output cannot be a broadcast view, whose elements share memory; "
                 "pass a copy");
@@ -319,7 +323,9 @@ static quern_status copy_raw_inputs(qn_call *call)
     return QUERN_OK;
 }
 
-quern_status qn_call_overlaps(qn_call *call, bool in_place)
+/** Refuse outputs that repeat elements, and copy inputs that an output overlaps; exact in-place is
+ * free (call->aliased) where the kind allows it. */
+static quern_status separate(qn_call *call)
 {
     for (uint32_t o = 0; o < call->operand_count; o++) {
         if (!call->operands[o].output) {
@@ -331,7 +337,7 @@ quern_status qn_call_overlaps(qn_call *call, bool in_place)
                 continue;
             }
             qn_overlap overlap = qn_operands_overlap(&call->operands[o], &call->operands[k]);
-            if (overlap == QN_OVERLAP_SAME && in_place) {
+            if (overlap == QN_OVERLAP_SAME && call->kernel->kind->in_place) {
                 call->aliased = true;
             } else if (overlap != QN_OVERLAP_NONE) {
                 QN_TRY(copy_input(call, k));
@@ -342,22 +348,6 @@ quern_status qn_call_overlaps(qn_call *call, bool in_place)
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
-
-uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count)
-{
-    const quern_kernel *k = call->kernel;
-    bool wide = false;
-    for (uint32_t o = 0; o < operand_count; o++) {
-        wide |= call->operands[o].item_size >= 8;
-        if (k->uses_by_address[call->operand_parameter[o]]) {
-            return 0;
-        }
-    }
-    if (k->loops) {
-        return 0;
-    }
-    return k->heavy > 4 || (k->heavy > 0 && wide) ? 8 : 16;
-}
 
 static quern_status check_options(const quern_kernel *kernel, const quern_call_options *o)
 {
@@ -383,6 +373,36 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
     return QUERN_OK;
 }
 
+/** Loop, outputs, overlaps, and the kind's plan where there is something to do. */
+static quern_status plan(qn_call *call, const quern_call_options *options)
+{
+    const qn_kind *kind = call->kernel->kind;
+    if (kind->check_options != NULL && options != NULL) {
+        QN_TRY(kind->check_options(call->kernel, options));
+    }
+    QN_TRY(
+        loop(call, kind->outputs_broadcast ? call->operand_count : call->input_operands, options));
+    if (kind->has_axes) {
+        QN_TRY(qn_call_axes(call, options));
+    }
+    int ndim = call->ndim;
+    int64_t own[QUERN_MAX_NDIM], count = call->count;
+    const int64_t *shape = call->shape;
+    if (kind->output_shape != NULL) {
+        QN_TRY(kind->output_shape(&ndim, own, &count, call));
+        shape = own;
+    }
+    QN_TRY(qn_plan_outputs(call->operands, call->operand_count, ndim, shape));
+    QN_TRY(make_outputs(call, ndim, shape));
+    call->empty = count == 0;
+    if (call->empty) {
+        return QUERN_OK;
+    }
+    QN_TRY(separate(call));
+    kind->plan(call);
+    return QUERN_OK;
+}
+
 quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_value *values,
                            size_t count, const quern_call_options *options, qn_call_use use)
 {
@@ -397,6 +417,7 @@ quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_valu
     QN_TRY(check_count(kernel, values, count));
     call->stream = options != NULL ? options->stream : NULL;
     call->block_size = options != NULL ? options->block_size : 0;
+    call->keepdims = options != NULL && options->keepdims != 0;
     qn_argument_type types[QUERN_MAX_PARAMETERS];
     for (uint32_t p = 0; p < count; p++) {
         QN_TRY(take_value(call, p, &types[p]));
@@ -404,7 +425,7 @@ quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_valu
     QN_TRY(check_places(call));
     QN_TRY(qn_bind_types(&call->types, &kernel->signature, types));
     collect_operands(call);
-    return kernel->kind->plan(call, options);
+    return plan(call, options);
 }
 
 void qn_call_publish(qn_call *call)

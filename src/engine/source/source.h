@@ -141,10 +141,7 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
 quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
                                  size_t *header_count);
 
-/* ---- kind_scan.c, source_scan.c, source_scan_units.c ---------------------------------------- */
-
-/** Bytes of the values that are combined, where it is plain from the text; else 0. */
-uint32_t qn_scan_value_size(const qn_call *call);
+/* ---- source_scan.c, source_scan_units.c ----------------------------------------------------- */
 
 quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *headers,
                             size_t *header_count);
