@@ -272,6 +272,19 @@ static bool lives(const quern_array *array)
     return qn_object_is(array, QN_OBJECT_ARRAY);
 }
 
+quern_status qn_array_refuse(const quern_array *array, const char *user)
+{
+    if (array == NULL) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the array is NULL");
+    }
+    if (!lives(array)) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "what was passed is not an array, or one that was freed");
+    }
+    return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the array belongs to another engine than the %s",
+                   user);
+}
+
 quern_array *quern_array_retain(quern_array *array)
 {
     if (lives(array)) {

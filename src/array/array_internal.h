@@ -48,6 +48,14 @@ struct quern_array {
     int64_t shape[];  /**< ndim extents, then ndim strides */
 };
 
+/** Is it an array of `home`? */
+static inline bool qn_array_fits(const quern_array *array, const qn_home *home)
+{
+    return qn_object_is(array, QN_OBJECT_ARRAY) && array->buffer->home == home;
+}
+
+/** Say why not; what takes it is a `user`, such as "kernel". */
+quern_status qn_array_refuse(const quern_array *array, const char *user);
 /** Check a shape and count its elements; their bytes fit a ptrdiff_t. Errors:
  * QUERN_ERROR_INVALID_ARGUMENT. */
 quern_status qn_shape_check(int64_t *count, int ndim, const int64_t *shape, uint32_t item_size);

@@ -123,6 +123,14 @@ static inline void *qn_stream_handle(const qn_home *home, const quern_stream *st
     return stream != NULL ? stream->handle : home->stream;
 }
 
+/** Is it a stream of `home`, or none? */
+static inline bool qn_stream_fits(const quern_stream *stream, const qn_home *home)
+{
+    return stream == NULL || (qn_object_is(stream, QN_OBJECT_STREAM) && stream->home == home);
+}
+
+/** Say why not. `where` it was passed, such as "quern_call_options"; what takes it: `user`. */
+quern_status qn_stream_refuse(const char *where, const quern_stream *stream, const char *user);
 quern_stream *qn_stream_retain(quern_stream *stream);
 void qn_stream_release(quern_stream *stream);
 

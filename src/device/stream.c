@@ -15,6 +15,15 @@ struct quern_event {
 
 /* ---- streams -------------------------------------------------------------------------------- */
 
+quern_status qn_stream_refuse(const char *where, const quern_stream *stream, const char *user)
+{
+    if (!qn_object_is(stream, QN_OBJECT_STREAM)) {
+        return qn_object_refuse(where, "stream", stream, QN_OBJECT_STREAM);
+    }
+    return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                   "%s: the stream belongs to another engine than the %s", where, user);
+}
+
 quern_stream *qn_stream_retain(quern_stream *stream)
 {
     if (stream != NULL) {
@@ -156,14 +165,8 @@ static quern_status check_pair(const char *function, const quern_event *event,
     if (!qn_object_is(event, QN_OBJECT_EVENT)) {
         return qn_object_refuse(function, "event", event, QN_OBJECT_EVENT);
     }
-    if (stream != NULL && !qn_object_is(stream, QN_OBJECT_STREAM)) {
-        return qn_object_refuse(function, "stream", stream, QN_OBJECT_STREAM);
-    }
-    if (stream != NULL && stream->home != event->home) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "%s: the stream belongs to another engine than the event", function);
-    }
-    return QUERN_OK;
+    return qn_stream_fits(stream, event->home) ? QUERN_OK
+                                               : qn_stream_refuse(function, stream, "event");
 }
 
 quern_status quern_event_record(quern_event *event, quern_stream *stream)

@@ -31,18 +31,19 @@ static quern_status make_array(quern_array **out, qn_call *call, quern_dtype dty
 
 /* ---- values to arrays and types ------------------------------------------------------------- */
 
+/** Let the failure that was just recorded be one of argument `p`. */
+static quern_status blame(quern_status status, const qn_call *call, uint32_t p)
+{
+    char *said = qn_strdup(quern_last_error()->message);
+    status = fail_argument(status, call, p, said != NULL ? said : "no such array");
+    qn_free(said);
+    return status;
+}
+
 static quern_status take_array(qn_call *call, uint32_t p, quern_array *array)
 {
-    if (array == NULL) {
-        return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p, "the array is NULL");
-    }
-    if (!qn_object_is(array, QN_OBJECT_ARRAY)) {
-        return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                             "what was passed is not an array, or one that was freed");
-    }
-    if (array->buffer->home != &call->kernel->engine->home) {
-        return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                             "the array belongs to another engine than the kernel");
+    if (!qn_array_fits(array, &call->kernel->engine->home)) {
+        return blame(qn_array_refuse(array, "kernel"), call, p);
     }
     call->arrays[p] = array;
     return QUERN_OK;
@@ -65,12 +66,7 @@ static quern_status take_like(qn_call *call, uint32_t p)
     }
     quern_status status = make_array(&call->arrays[p], call, (quern_dtype)v->dtype,
                                      (int)v->as.like.ndim, v->as.like.shape);
-    if (status != QUERN_OK) { /* tell whose shape it is */
-        char *said = qn_strdup(quern_last_error()->message);
-        status = fail_argument(status, call, p, said != NULL ? said : "no such array");
-        qn_free(said);
-    }
-    return status;
+    return status == QUERN_OK ? QUERN_OK : blame(status, call, p);
 }
 
 static quern_status take_number(qn_call *call, uint32_t p, qn_argument_type *type)
@@ -363,12 +359,8 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
                        "axis_count is %zu, and an array has at most %d axes", o->axis_count,
                        QUERN_MAX_NDIM);
     }
-    if (o->stream != NULL && !qn_object_is(o->stream, QN_OBJECT_STREAM)) {
-        return qn_object_refuse("quern_call_options", "stream", o->stream, QN_OBJECT_STREAM);
-    }
-    if (o->stream != NULL && o->stream->home != &kernel->engine->home) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "the stream belongs to another engine than the kernel");
+    if (!qn_stream_fits(o->stream, &kernel->engine->home)) {
+        return qn_stream_refuse("quern_call_options", o->stream, "kernel");
     }
     return QUERN_OK;
 }

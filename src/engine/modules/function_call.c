@@ -36,13 +36,10 @@ static quern_status take_array(argument *a, bool any_strides)
         return fail(QUERN_ERROR_INVALID_ARGUMENT, a,
                     "the array is NULL; quern_value_pointer(NULL) is a null pointer");
     }
-    if (!qn_object_is(*array, QN_OBJECT_ARRAY)) {
-        return fail(QUERN_ERROR_INVALID_ARGUMENT, a,
-                    "what was passed is not an array, or one that was freed");
-    }
-    if ((*array)->buffer->home != &a->function->module->engine->home) {
-        return fail(QUERN_ERROR_INVALID_ARGUMENT, a,
-                    "the array belongs to another engine than the function");
+    if (!qn_array_fits(*array, &a->function->module->engine->home)) {
+        quern_status status = qn_array_refuse(*array, "function");
+        qn_error_prefix("%s, argument %zu: ", a->function->name, a->position);
+        return status;
     }
     if (!(*array)->contiguous && !any_strides) {
         return fail(QUERN_ERROR_SHAPE, a,
@@ -235,18 +232,6 @@ static quern_status fail_count(const quern_function *f, size_t count)
 
 /* ---- launching ------------------------------------------------------------------------------ */
 
-static quern_status check_launch(const quern_function *function, const quern_launch_options *l)
-{
-    if (l->stream != NULL && !qn_object_is(l->stream, QN_OBJECT_STREAM)) {
-        return qn_object_refuse("quern_launch_options", "stream", l->stream, QN_OBJECT_STREAM);
-    }
-    if (l->stream != NULL && l->stream->home != &function->module->engine->home) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "the stream belongs to another engine than the function");
-    }
-    return QUERN_OK;
-}
-
 static uint32_t at_least_one(uint32_t extent)
 {
     return extent != 0 ? extent : 1;
@@ -363,7 +348,9 @@ quern_status quern_function_call_n(quern_function *function, const quern_value *
     QN_CHECK_OBJECT(function, QN_OBJECT_FUNCTION);
     QN_TAKE_IN_PLACE(quern_launch_options, launch);
     const quern_launch_options *l = launch != NULL ? launch : &none;
-    QN_TRY(check_launch(function, l));
+    if (!qn_stream_fits(l->stream, &function->module->engine->home)) {
+        return qn_stream_refuse("quern_launch_options", l->stream, "function");
+    }
     if (values == NULL && count != 0) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "values is NULL, but count is %zu", count);
     }

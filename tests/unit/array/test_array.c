@@ -353,3 +353,30 @@ Test(wrap, failures_leave_nothing_behind)
         QUERN_ERROR_DEVICE_MEMORY);
     expect_at_rest(&engine);
 }
+
+Test(array, arrays_of_others_do_not_fit)
+{
+    quern_engine engine = FAKE_ENGINE(engine), other = FAKE_ENGINE(other);
+    quern_array *a;
+    cr_assert_eq(quern_array_new(&a, &engine, QUERN_INT8, 1, SHAPE(4)), QUERN_OK);
+    const struct {
+        const quern_array *array;
+        const qn_home *home;
+        const char *message; /* NULL: it fits */
+    } cases[] = {
+        {a, &engine.home, NULL},
+        {a, &other.home, "the array belongs to another engine than the kernel"},
+        {NULL, &engine.home, "the array is NULL"},
+        {(const quern_array *)(const void *)&engine, &engine.home,
+         "what was passed is not an array, or one that was freed"},
+    };
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        cr_expect_eq(qn_array_fits(cases[k].array, cases[k].home), cases[k].message == NULL);
+        if (cases[k].message != NULL) {
+            cr_expect_eq(qn_array_refuse(cases[k].array, "kernel"), QUERN_ERROR_INVALID_ARGUMENT);
+            cr_expect_str_eq(quern_last_error()->message, cases[k].message);
+        }
+    }
+    quern_array_release(a);
+    expect_at_rest(&engine);
+}
