@@ -30,8 +30,6 @@ typedef struct qn_str {
 qn_str qn_str_of(const char *text);
 /** `text` behind the byte order mark that some editors write in front of UTF-8; NULL for NULL. */
 const char *qn_behind_mark(const char *text);
-/** Can this byte be part of a word of C++? Bytes beyond ASCII are those of letters. */
-bool qn_is_word(char c);
 bool qn_str_is(qn_str a, const char *text);
 bool qn_str_same(qn_str a, qn_str b);
 

@@ -6,7 +6,6 @@
  */
 #include "base/base.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,11 +19,6 @@ const char *qn_behind_mark(const char *text)
     static const char mark[] = "\xef\xbb\xbf";
     bool marked = text && strncmp(text, mark, sizeof mark - 1) == 0;
     return marked ? text + sizeof mark - 1 : text;
-}
-
-bool qn_is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
 bool qn_str_is(qn_str a, const char *text)

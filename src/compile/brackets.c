@@ -27,19 +27,20 @@ bool qn_bracket_unmatched(const char *text, size_t *at)
 {
     size_t open[DEPTH_MAX];
     size_t depth = 0;
-    qn_str whole = qn_str_of(text);
-    for (const char *p = text; *p;) {
-        const char *partner = strchr(")(][}{", *p);
+    qn_str rest = qn_str_of(text);
+    for (qn_cpp_token t = qn_cpp_next(&rest);; t = qn_cpp_next(&rest)) {
+        const char *p = t.text.data, *partner = strchr(")(][}{", *p);
         *at = (size_t)(p - text);
-        const char *behind = qn_skip_inert(whole, p);
-        if (!behind) {
+        if (!t.closed) {
+            *at += t.kind == QN_CPP_LITERAL ? strcspn(p, "\"'") : 0; /* its quote, not its prefix */
             return true;
         }
-        if (behind > p || is_directive(text, p)) {
-            p = behind > p ? behind : qn_directive_end(whole, p + 1);
-            continue;
+        if (t.kind == QN_CPP_END) {
+            break;
         }
-        if (*p == '(' || *p == '[' || *p == '{') {
+        if (is_directive(text, p)) {
+            rest = qn_cpp_skip_line(rest);
+        } else if (*p == '(' || *p == '[' || *p == '{') {
             if (depth == DEPTH_MAX) {
                 return false;
             }
@@ -51,7 +52,6 @@ bool qn_bracket_unmatched(const char *text, size_t *at)
             }
             depth--;
         }
-        p++;
     }
     if (depth > 0) {
         *at = open[depth - 1];

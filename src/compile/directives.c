@@ -6,11 +6,11 @@
  */
 #include "compile/nvrtc.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static const char has_include[] = "__has_include";
 
+/* Past blanks and comments that may end in a line, but not past the end of a line. */
 static const char *skip_blanks(qn_str text, const char *p)
 {
     const char *end = text.data + text.length;
@@ -18,8 +18,7 @@ static const char *skip_blanks(qn_str text, const char *p)
         if (p < end && strchr(" \t\v\f", *p) && *p) {
             p++;
         } else if (end - p >= 2 && p[0] == '/' && p[1] == '*') {
-            const char *behind = qn_skip_inert(text, p);
-            p = behind ? behind : end;
+            p = qn_cpp_skip_comment(qn_from(text, p)).data;
         } else {
             return p;
         }
@@ -50,8 +49,24 @@ static const char *behind_word(qn_str text, const char *p, const char *word)
 {
     size_t length = strlen(word), left = (size_t)(text.data + text.length - p);
     bool is = left >= length && memcmp(p, word, length) == 0 &&
-              (left == length || (!isalnum((unsigned char)p[length]) && p[length] != '_'));
+              (left == length || !qn_is_word(p[length]));
     return is ? p + length : NULL;
+}
+
+/* Past what the quote at `p` belongs to: a literal, or a number with a ' in it; the word in front
+ * tells which. Only past the quote where it has no partner. */
+static const char *skip_quote(qn_str text, const char *p)
+{
+    const char *word = p;
+    while (word > text.data && qn_is_word(word[-1])) {
+        word--;
+    }
+    qn_str rest = qn_from(text, word);
+    qn_cpp_token t;
+    do {
+        t = qn_cpp_next(&rest);
+    } while (rest.data <= p);
+    return t.closed ? rest.data : p + 1;
 }
 
 /* The next #include from *at on; %: is another way to write #. */
@@ -74,9 +89,9 @@ bool qn_next_include(qn_str text, const char **at, qn_directive *out)
             }
             continue;
         }
-        const char *behind = qn_skip_inert(text, p);
-        bool comment = p[0] == '/' && p + 1 < end && p[1] == '*';
-        p = behind && behind > p ? behind : !behind && comment ? end : p + 1;
+        const char *behind = *p == '"' || *p == '\'' ? skip_quote(text, p)
+                                                     : qn_cpp_skip_comment(qn_from(text, p)).data;
+        p = QN_MAX(behind, p + 1);
     }
     return false;
 }

@@ -6,39 +6,28 @@
  */
 #include "compile/nvrtc.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #define DEPTH_MAX  32  /* of namespaces that are told apart */
 #define LISTED_MAX 600 /* bytes of names; the rest is counted */
 
-/* A reader of words and marks. */
+/* A reader of words and marks: what is in literals is nobody's name, and where one has no end the
+ * text is at its end. */
 typedef struct reader {
-    qn_str text;
-    const char *at;
-    qn_str token; /* a word, or one mark; empty at the end */
+    qn_str rest;
+    qn_str token; /* empty at the end */
 } reader;
 
 static bool next(reader *r)
 {
-    const char *end = r->text.data + r->text.length;
-    while (r->at < end) {
-        const char *behind = qn_skip_inert(r->text, r->at);
-        if (!behind || behind > r->at) {
-            r->at = behind ? behind : end;
-        } else if (isspace((unsigned char)*r->at)) {
-            r->at++;
-        } else {
-            const char *begin = r->at++;
-            while (qn_is_word(*begin) && r->at < end && qn_is_word(*r->at)) {
-                r->at++;
-            }
-            r->token = (qn_str){begin, (size_t)(r->at - begin)};
-            return true;
-        }
-    }
-    r->token = (qn_str){"", 0};
-    return false;
+    qn_cpp_token t;
+    do {
+        t = qn_cpp_next(&r->rest);
+    } while (t.kind == QN_CPP_LITERAL && t.closed);
+    bool more = t.kind != QN_CPP_END && t.closed;
+    r->rest = more ? r->rest : (qn_str){"", 0};
+    r->token = more ? t.text : (qn_str){"", 0};
+    return more;
 }
 
 static bool at(const reader *r, const char *token)
@@ -87,7 +76,8 @@ static qn_str read_name(reader *r)
             return name;
         }
         if (at(r, "{") || at(r, "}")) {
-            r->at = r->token.data; /* for the caller, who counts braces */
+            r->rest.data--; /* for the caller, who counts braces */
+            r->rest.length++;
             break;
         }
         if (at(r, "(")) {
@@ -159,13 +149,13 @@ static void read_namespace(reader *r, scopes *s)
 
 size_t qn_source_kernels(qn_text *out, const char *source)
 {
-    reader r = {.text = qn_str_of(source), .at = source};
+    reader r = {.rest = qn_str_of(source)};
     scopes s = {.depth = 0};
     listing l = {.out = out, .begin = out->length};
     bool is_template = false;
     while (next(&r)) {
         if (at(&r, "#")) {
-            r.at = qn_directive_end(r.text, r.at);
+            r.rest = qn_cpp_skip_line(r.rest);
         } else if (at(&r, "namespace")) {
             read_namespace(&r, &s);
         } else if (at(&r, "{")) {
@@ -229,10 +219,10 @@ static qn_str read_parameter(reader *r, uint32_t index)
 qn_str qn_source_parameter(const char *source, const char *function, uint32_t index)
 {
     const qn_str wanted = plain_name(function);
-    reader r = {.text = qn_str_of(source), .at = source};
+    reader r = {.rest = qn_str_of(source)};
     while (next(&r)) {
         if (at(&r, "#")) {
-            r.at = qn_directive_end(r.text, r.at);
+            r.rest = qn_cpp_skip_line(r.rest);
         } else if (at(&r, "__global__") && qn_str_same(read_name(&r), wanted) && at(&r, "(")) {
             return read_parameter(&r, index);
         }
@@ -245,7 +235,7 @@ qn_str qn_source_parameter(const char *source, const char *function, uint32_t in
 /* The arguments of an example: a type for a type, a number for a number. */
 static void example_arguments(qn_text *out, qn_str parameters)
 {
-    reader r = {.text = parameters, .at = parameters.data};
+    reader r = {.rest = parameters};
     int depth = 0;
     bool begins = true, given = false;
     const char *separator = "";
@@ -288,13 +278,13 @@ static qn_str full_name(const qn_text *kernels, const char *name)
 /* The parameters of the first template of a kernel called `word`. */
 static bool find_parameters(qn_str *parameters, const char *source, qn_str word)
 {
-    reader r = {.text = qn_str_of(source), .at = source};
+    reader r = {.rest = qn_str_of(source)};
     *parameters = (qn_str){"", 0};
     while (next(&r)) {
         if (at(&r, "#")) {
-            r.at = qn_directive_end(r.text, r.at);
+            r.rest = qn_cpp_skip_line(r.rest);
         } else if (at(&r, "template") && next(&r) && at(&r, "<")) {
-            const char *begin = r.at;
+            const char *begin = r.rest.data;
             skip_brackets(&r, "<", ">");
             *parameters = (qn_str){begin, (size_t)(r.token.data - begin)};
         } else if (at(&r, "{") || at(&r, ";") || at(&r, "}")) {

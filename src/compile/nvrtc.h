@@ -7,6 +7,7 @@
 #ifndef QN_COMPILE_NVRTC_H
 #define QN_COMPILE_NVRTC_H
 
+#include "base/cpp_text.h"
 #include "compile/compile.h"
 
 #define QN_OLDEST_MAJOR 12 /**< of NVRTC, that is of use */
@@ -296,14 +297,6 @@ bool qn_next_question(qn_str text, const char **at, qn_directive *out);
 /** The text with lines that end in a backslash joined to the next, as the compiler reads it: *text
  * as it was, or *copy, which the caller frees. False: out of memory. */
 bool qn_join_lines(qn_str *text, char **copy);
-
-/* ---- skip.c --------------------------------------------------------------------------------- */
-
-/** Behind the comment, string or character constant that begins at `p` of a text of C++; `p` itself
- * when none begins there; NULL when it has no end. */
-const char *qn_skip_inert(qn_str text, const char *p);
-/** The end of the last line of the directive whose # is in front of `p`. */
-const char *qn_directive_end(qn_str text, const char *p);
 
 /* ---- brackets.c ----------------------------------------------------------------------------- */
 

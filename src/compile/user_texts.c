@@ -5,7 +5,6 @@
  */
 #include "compile/nvrtc.h"
 
-#include <ctype.h>
 #include <string.h>
 
 const qn_user_text *qn_text_named(qn_user_texts texts, qn_str name)
@@ -98,17 +97,9 @@ const char *qn_word_in(qn_str text, qn_str word)
 
 qn_str qn_last_token(const char *text)
 {
-    qn_str whole = qn_str_of(text), last = {text, 0};
-    for (const char *p = text; *p;) {
-        const char *behind = qn_skip_inert(whole, p);
-        bool comment = p[0] == '/' && behind != p;
-        if (isspace((unsigned char)*p) || comment) {
-            p = comment ? (behind ? behind : p + strlen(p)) : p + 1;
-            continue;
-        }
-        last = behind && behind > p ? (qn_str){p, (size_t)(behind - p)}
-                                    : qn_token_at(qn_from(whole, p));
-        p = last.data + last.length;
+    qn_str rest = qn_str_of(text), last = {text, 0};
+    for (qn_cpp_token t = qn_cpp_next(&rest); t.kind != QN_CPP_END; t = qn_cpp_next(&rest)) {
+        last = t.text;
     }
     return last;
 }

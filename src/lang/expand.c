@@ -5,25 +5,21 @@
  * The thing to know: a hole is an identifier of C, so that a file which defines each as a macro can
  * include a template and be compiled as it is (tests/template).
  */
+#include "base/cpp_text.h"
 #include "lang/lang.h"
 
 #include <string.h>
 
 static const char prefix[] = "HOLE_";
 
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /* The name of the hole that begins at `at`, in `text`; empty when none does. */
 static qn_str hole_name(const char *text, const char *at)
 {
     const char *name = at + sizeof prefix - 1, *end = name;
-    while (is_word(*end)) {
+    while (qn_is_word(*end)) {
         end++;
     }
-    bool inside = at > text && is_word(at[-1]);
+    bool inside = at > text && qn_is_word(at[-1]);
     return (qn_str){name, inside ? 0 : (size_t)(end - name)};
 }
 

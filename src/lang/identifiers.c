@@ -3,143 +3,37 @@
  * Looking for identifiers in C-like text without parsing it. In: a user's snippet and a name. Out:
  * whether the snippet uses it, or could reach its memory.
  *
- * The text is cut into the tokens that C++ has, roughly: comments and white space vanish, strings
- * and character constants are one token that matches no name. Text that is not C++ gives some
- * tokens all the same; NVRTC will complain of it.
+ * The text is read as base/cpp_text.h cuts it. Text that is not C++ gives some answer all the same;
+ * NVRTC will complain of it.
  */
+#include "base/cpp_text.h"
 #include "lang/lang.h"
 
-#include <ctype.h>
 #include <string.h>
 
-typedef enum token_kind { END, IDENTIFIER, NUMBER, LITERAL, PUNCTUATION } token_kind;
-
-typedef struct token {
-    token_kind kind;
-    qn_str text;
-} token;
-
-static bool is_identifier_start(char c)
+static qn_str behind(qn_str text, size_t bytes)
 {
-    return isalpha((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+    return (qn_str){text.data + bytes, text.length - bytes};
 }
 
-static bool is_identifier_part(char c)
+static bool begins_with(qn_str text, char c)
 {
-    return is_identifier_start(c) || isdigit((unsigned char)c);
+    return text.length > 0 && text.data[0] == c;
 }
 
-static const char *skip_comment(const char *p)
+bool qn_text_next_name(qn_str *rest, qn_str *name)
 {
-    if (p[1] == '*') {
-        const char *end = strstr(p + 2, "*/");
-        return end ? end + 2 : p + strlen(p);
-    }
-    while (*p && *p != '\n') {
-        p += p[0] == '\\' && p[1] ? 2 : 1; /* a backslash joins the next line */
-    }
-    return p;
-}
-
-static const char *skip_blank(const char *p)
-{
-    for (;;) {
-        if (isspace((unsigned char)*p) || (p[0] == '\\' && (p[1] == '\n' || p[1] == '\r'))) {
-            p++;
-        } else if (p[0] == '/' && (p[1] == '/' || p[1] == '*')) {
-            p = skip_comment(p);
-        } else {
-            return p;
-        }
-    }
-}
-
-/* Past "..." or '...'; an unfinished one ends with its line. */
-static const char *skip_quoted(const char *p)
-{
-    char quote = *p++;
-    while (*p && *p != quote && *p != '\n') {
-        p += p[0] == '\\' && p[1] ? 2 : 1;
-    }
-    return *p == quote ? p + 1 : p;
-}
-
-/* Past R"delimiter( ... )delimiter", from the quote on. */
-static const char *skip_raw_string(const char *quote)
-{
-    const char *open = quote + 1 + strcspn(quote + 1, "(\n");
-    if (*open != '(') {
-        return skip_quoted(quote);
-    }
-    size_t length = (size_t)(open - quote - 1);
-    for (const char *p = open; (p = strchr(p, ')')); p++) {
-        if (strncmp(p + 1, quote + 1, length) == 0 && p[1 + length] == '"') {
-            return p + length + 2;
-        }
-    }
-    return open + strlen(open);
-}
-
-/* Past a number as the preprocessor sees it: 0x1F, 1e-5f, 1'000. */
-static const char *skip_number(const char *p)
-{
-    while (is_identifier_part(*p) || *p == '.' || (*p == '\'' && is_identifier_part(p[1]))) {
-        bool exponent = strchr("eEpP", *p) && (p[1] == '+' || p[1] == '-');
-        p += exponent ? 2 : 1;
-    }
-    return p;
-}
-
-static bool is_raw_prefix(qn_str word)
-{
-    return qn_str_is(word, "R") || qn_str_is(word, "LR") || qn_str_is(word, "uR") ||
-           qn_str_is(word, "UR") || qn_str_is(word, "u8R");
-}
-
-/* The token at *rest, which moves past it. */
-static token next_token(const char **rest)
-{
-    const char *p = skip_blank(*rest), *end = p;
-    token_kind kind;
-    if (*p == '\0') {
-        kind = END;
-    } else if (is_identifier_start(*p)) {
-        kind = IDENTIFIER;
-        while (is_identifier_part(*end)) {
-            end++;
-        }
-        if (*end == '"' && is_raw_prefix((qn_str){p, (size_t)(end - p)})) {
-            kind = LITERAL;
-            end = skip_raw_string(end);
-        }
-    } else if (isdigit((unsigned char)*p) || (*p == '.' && isdigit((unsigned char)p[1]))) {
-        kind = NUMBER;
-        end = skip_number(p);
-    } else if (*p == '"' || *p == '\'') {
-        kind = LITERAL;
-        end = skip_quoted(p);
-    } else {
-        kind = PUNCTUATION;
-        end = p + (p[0] == '&' && p[1] == '&' ? 2 : 1);
-    }
-    *rest = end;
-    return (token){kind, {p, (size_t)(end - p)}};
-}
-
-bool qn_text_next_name(const char **text, qn_str *name)
-{
-    token t;
+    qn_cpp_token t;
     do {
-        t = next_token(text);
-    } while (t.kind != IDENTIFIER && t.kind != END);
+        t = qn_cpp_next(rest);
+    } while (t.kind != QN_CPP_WORD && t.kind != QN_CPP_END);
     *name = t.text;
-    return t.kind == IDENTIFIER;
+    return t.kind == QN_CPP_WORD;
 }
 
 bool qn_text_finds(const char *text, const char *name, size_t *begin, size_t *end)
 {
-    const char *rest = text;
-    qn_str used;
+    qn_str rest = qn_str_of(text), used;
     while (qn_text_next_name(&rest, &used)) {
         if (qn_str_is(used, name)) {
             *begin = (size_t)(used.data - text);
@@ -159,36 +53,36 @@ bool qn_text_uses(const char *text, const char *name)
 /* ---- addresses ------------------------------------------------------------------------------ */
 
 /* True when an & behind `before` is unary. Behind a parenthesis it may be either. */
-static bool is_unary_after(token before)
+static bool is_unary_after(qn_cpp_token before)
 {
     static const char *const keywords[] = {"return", "else", "do", "case", "throw", "sizeof"};
     switch (before.kind) {
-    case IDENTIFIER:
+    case QN_CPP_WORD:
         for (size_t k = 0; k < QN_COUNT(keywords); k++) {
             if (qn_str_is(before.text, keywords[k])) {
                 return true;
             }
         }
         return false;
-    case NUMBER:
-    case LITERAL:
+    case QN_CPP_NUMBER:
+    case QN_CPP_LITERAL:
         return false;
     default:
         return !qn_str_is(before.text, "]");
     }
 }
 
-/* True when `name` stands between the parenthesis before `p` and its end, or the first comma at its
- * own depth. Inside [] it only chooses an element, and does not count. */
-static bool in_parentheses(const char *p, const char *name)
+/* True when `name` stands between the parenthesis before `rest` and its end, or the first comma at
+ * its own depth. Inside [] it only chooses an element, and does not count. */
+static bool in_parentheses(qn_str rest, const char *name)
 {
     int depth = 1, brackets = 0;
     while (depth > 0) {
-        token t = next_token(&p);
-        if (t.kind == END || (depth == 1 && brackets == 0 && qn_str_is(t.text, ","))) {
+        qn_cpp_token t = qn_cpp_next(&rest);
+        if (t.kind == QN_CPP_END || (depth == 1 && brackets == 0 && qn_str_is(t.text, ","))) {
             return false;
         }
-        if (t.kind == IDENTIFIER && brackets == 0 && qn_str_is(t.text, name)) {
+        if (t.kind == QN_CPP_WORD && brackets == 0 && qn_str_is(t.text, name)) {
             return true;
         }
         depth += qn_str_is(t.text, "(") - qn_str_is(t.text, ")");
@@ -198,51 +92,54 @@ static bool in_parentheses(const char *p, const char *name)
 }
 
 /* True when what follows a unary & is `name`, or a parenthesis that holds it. */
-static bool is_addressed(const char *p, const char *name)
+static bool is_addressed(qn_str rest, const char *name)
 {
-    token t = next_token(&p);
-    return qn_str_is(t.text, "(") ? in_parentheses(p, name)
-                                  : t.kind == IDENTIFIER && qn_str_is(t.text, name);
+    qn_cpp_token t = qn_cpp_next(&rest);
+    return qn_str_is(t.text, "(") ? in_parentheses(rest, name)
+                                  : t.kind == QN_CPP_WORD && qn_str_is(t.text, name);
 }
 
 bool qn_text_takes_address(const char *text, const char *name)
 {
-    token before = {PUNCTUATION, QN_STR(";")};
-    bool atomic = false; /* the token before is the name of an atomic function */
+    qn_str rest = qn_str_of(text);
+    qn_cpp_token before = {.kind = QN_CPP_MARK, .text = QN_STR(";")};
+    bool atomic = false; /* the qn_cpp_token before is the name of an atomic function */
     for (;;) {
-        token t = next_token(&text);
-        if (t.kind == END) {
+        qn_cpp_token t = qn_cpp_next(&rest);
+        if (t.kind == QN_CPP_END) {
             return false;
         }
-        if (qn_str_is(t.text, "&") && is_unary_after(before) && is_addressed(text, name)) {
+        if (qn_str_is(t.text, "&") && is_unary_after(before) && is_addressed(rest, name)) {
             return true;
         }
-        if (atomic && qn_str_is(t.text, "(") && in_parentheses(text, name)) {
+        if (atomic && qn_str_is(t.text, "(") && in_parentheses(rest, name)) {
             return true;
         }
-        atomic = t.kind == IDENTIFIER && t.text.length > 6 && memcmp(t.text.data, "atomic", 6) == 0;
+        atomic =
+            t.kind == QN_CPP_WORD && t.text.length > 6 && memcmp(t.text.data, "atomic", 6) == 0;
         before = t;
     }
 }
 
 /* ---- references ----------------------------------------------------------------------------- */
 
-static bool is_one_of(token t, const char *characters)
+static bool is_one_of(qn_cpp_token t, const char *characters)
 {
-    return t.kind == PUNCTUATION && strchr(characters, t.text.data[0]) != NULL;
+    return t.kind == QN_CPP_MARK && strchr(characters, t.text.data[0]) != NULL;
 }
 
 bool qn_text_declares_reference(const char *text, bool parameters)
 {
-    token back[3] = {{END, {"", 0}}}; /* the three before, the nearest first */
-    for (token t = next_token(&text);; t = next_token(&text)) {
-        bool begins =
-            is_one_of(t, parameters ? "({:,)" : "({:") || (qn_str_is(t.text, "=") && *text != '=');
-        bool typed = back[2].kind == IDENTIFIER || is_one_of(back[2], ">[,"); /* [&r = y] */
-        if (begins && back[0].kind == IDENTIFIER && is_one_of(back[1], "&") && typed) {
+    qn_str rest = qn_str_of(text);
+    qn_cpp_token back[3] = {{.kind = QN_CPP_END}}; /* the three before, the nearest first */
+    for (qn_cpp_token t = qn_cpp_next(&rest);; t = qn_cpp_next(&rest)) {
+        bool begins = is_one_of(t, parameters ? "({:,)" : "({:") ||
+                      (qn_str_is(t.text, "=") && !begins_with(rest, '='));
+        bool typed = back[2].kind == QN_CPP_WORD || is_one_of(back[2], ">[,"); /* [&r = y] */
+        if (begins && back[0].kind == QN_CPP_WORD && is_one_of(back[1], "&") && typed) {
             return true;
         }
-        if (t.kind == END) {
+        if (t.kind == QN_CPP_END) {
             return false;
         }
         back[2] = back[1];
@@ -259,8 +156,9 @@ static bool defines_functions(const char *text)
     for (size_t k = 0; k < QN_COUNT(classes); k++) {
         defines |= qn_text_uses(text, classes[k]);
     }
-    token before = next_token(&text);
-    for (token t = before; t.kind != END && !defines; t = next_token(&text)) {
+    qn_str rest = qn_str_of(text);
+    qn_cpp_token before = qn_cpp_next(&rest);
+    for (qn_cpp_token t = before; t.kind != QN_CPP_END && !defines; t = qn_cpp_next(&rest)) {
         defines = qn_str_is(before.text, "]") && qn_str_is(t.text, "(");
         before = t;
     }
@@ -269,56 +167,56 @@ static bool defines_functions(const char *text)
 
 /* ---- assignments ---------------------------------------------------------------------------- */
 
-/* Does an operator that assigns stand at `p`: = += <<= ++ and their like? */
-static bool is_assignment(const char *p)
+/* Does `rest` begin with an operator that assigns: = += <<= ++ and their like? */
+static bool is_assignment(qn_str rest)
 {
-    p = skip_blank(p);
-    bool doubled = p[0] != '\0' && p[0] == p[1];
-    if (doubled && (p[0] == '+' || p[0] == '-')) {
+    qn_str s = qn_cpp_skip_blank(rest);
+    bool doubled = s.length > 1 && s.data[0] == s.data[1];
+    if (doubled && (s.data[0] == '+' || s.data[0] == '-')) {
         return true;
     }
-    if (doubled && (p[0] == '<' || p[0] == '>')) {
-        p += 2;
-    } else if (p[0] != '\0' && strchr("+-*/%&|^", p[0]) != NULL) {
-        p++;
+    if (doubled && (s.data[0] == '<' || s.data[0] == '>')) {
+        s = behind(s, 2);
+    } else if (s.length > 0 && strchr("+-*/%&|^", s.data[0]) != NULL) {
+        s = behind(s, 1);
     }
-    return p[0] == '=' && p[1] != '=';
+    return begins_with(s, '=') && !begins_with(behind(s, 1), '=');
 }
 
 /* Past [...], .member and the parentheses that close around a name; *method: a method is called. */
-static const char *skip_access(const char *p, bool *method)
+static qn_str skip_access(qn_str rest, bool *method)
 {
     for (;;) {
-        const char *next = p;
-        token t = next_token(&next);
+        qn_str next = rest;
+        qn_cpp_token t = qn_cpp_next(&next);
         if (qn_str_is(t.text, "[")) {
-            for (int depth = 1; depth > 0 && t.kind != END;) {
-                t = next_token(&next);
+            for (int depth = 1; depth > 0 && t.kind != QN_CPP_END;) {
+                t = qn_cpp_next(&next);
                 depth += qn_str_is(t.text, "[") - qn_str_is(t.text, "]");
             }
         } else if (qn_str_is(t.text, ".")) {
-            t = next_token(&next);
-            const char *behind = next;
-            *method |= t.kind == IDENTIFIER && qn_str_is(next_token(&behind).text, "(");
+            t = qn_cpp_next(&next);
+            qn_str further = next;
+            *method |= t.kind == QN_CPP_WORD && qn_str_is(qn_cpp_next(&further).text, "(");
         } else if (!qn_str_is(t.text, ")")) {
-            return p;
+            return rest;
         }
-        p = next;
+        rest = next;
     }
 }
 
 /* Might the name between `back`, the tokens before it with the nearest first, and `rest` be written
  * to? As an argument it might where there are functions that take a reference. */
-static bool may_write_here(const token back[2], const char *rest, bool functions)
+static bool may_write_here(const qn_cpp_token back[2], qn_str rest, bool functions)
 {
     bool method = false;
-    const char *behind = skip_access(rest, &method);
-    token t = next_token(&rest);
+    qn_str accessed = skip_access(rest, &method);
+    qn_cpp_token t = qn_cpp_next(&rest);
     bool argument = is_one_of(back[0], "(,{") && is_one_of(t, "),}");
-    bool stepped = is_one_of(back[0], "+-") && back[1].kind == PUNCTUATION &&
+    bool stepped = is_one_of(back[0], "+-") && back[1].kind == QN_CPP_MARK &&
                    back[1].text.data + 1 == back[0].text.data &&
                    back[1].text.data[0] == back[0].text.data[0];
-    return method || stepped || is_assignment(behind) || is_one_of(back[0], "&)?:*") ||
+    return method || stepped || is_assignment(accessed) || is_one_of(back[0], "&)?:*") ||
            (argument && functions);
 }
 
@@ -331,14 +229,15 @@ bool qn_text_may_assign(const char *text, const char *name, bool functions)
     }
     functions = functions || defines_functions(text);
     bool used = false;
-    token back[3] = {{END, {"", 0}}}; /* the three before, the nearest first */
-    for (token t = next_token(&text); t.kind != END; t = next_token(&text)) {
+    qn_str rest = qn_str_of(text);
+    qn_cpp_token back[3] = {{.kind = QN_CPP_END}}; /* the three before, the nearest first */
+    for (qn_cpp_token t = qn_cpp_next(&rest); t.kind != QN_CPP_END; t = qn_cpp_next(&rest)) {
         bool member = qn_str_is(back[0].text, ".") || qn_str_is(back[0].text, ">");
-        if (t.kind == IDENTIFIER && qn_str_is(t.text, name)) {
+        if (t.kind == QN_CPP_WORD && qn_str_is(t.text, name)) {
             used = true;
             bool to_reference = qn_str_is(back[2].text, "&&") || qn_str_is(back[1].text, "]");
             any |= to_reference && qn_str_is(back[0].text, "="); /* auto &&r = y */
-            if (!member && may_write_here(back, text, functions)) {
+            if (!member && may_write_here(back, rest, functions)) {
                 return true;
             }
         }
@@ -353,11 +252,12 @@ bool qn_text_may_assign(const char *text, const char *name, bool functions)
 
 bool qn_text_is_blank(const char *text)
 {
-    return next_token(&text).kind == END;
+    qn_str rest = qn_str_of(text);
+    return qn_cpp_next(&rest).kind == QN_CPP_END;
 }
 
 /* True for a token that can only begin a statement. */
-static bool begins_statement(token t)
+static bool begins_statement(qn_cpp_token t)
 {
     static const char *const begins[] = {"{", "if", "for", "while", "do", "switch", "return"};
     for (size_t k = 0; k < QN_COUNT(begins); k++) {
@@ -370,11 +270,12 @@ static bool begins_statement(token t)
 
 bool qn_text_is_statements(const char *text)
 {
-    token t = next_token(&text);
+    qn_str rest = qn_str_of(text);
+    qn_cpp_token t = qn_cpp_next(&rest);
     bool statements = begins_statement(t), semicolon = false;
     int depth = 0;
-    for (; t.kind != END && !statements; t = next_token(&text)) {
-        if (t.kind == PUNCTUATION) {
+    for (; t.kind != QN_CPP_END && !statements; t = qn_cpp_next(&rest)) {
+        if (t.kind == QN_CPP_MARK) {
             depth += strchr("([{", t.text.data[0]) != NULL;
             depth -= strchr(")]}", t.text.data[0]) != NULL;
             semicolon |= t.text.data[0] == ';';

@@ -132,8 +132,8 @@ const char *qn_word_refusal(qn_str name);
 /** True when identifier `name` occurs in C-like `text` outside comments, strings and character
  * constants. */
 bool qn_text_uses(const char *text, const char *name);
-/** The next identifier of `*text` in `name`, and `*text` behind it; false where there is none. */
-bool qn_text_next_name(const char **text, qn_str *name);
+/** Cut the next identifier off *rest, with what is in front of it; false where there is none. */
+bool qn_text_next_name(qn_str *rest, qn_str *name);
 /** True when `text` takes the address of identifier `name`, or passes it to an atomic function:
  * "&name" where & is unary. Errs on the side of true. */
 bool qn_text_takes_address(const char *text, const char *name);

@@ -62,8 +62,7 @@ static size_t skip_index(const char *text, size_t at, size_t end)
 /** The first use of a name from `begin` on, with the index in brackets behind it, if any. */
 static bool next_use(span *out, const qn_user_text *text, qn_str name, size_t begin, size_t end)
 {
-    const char *rest = text->text + begin;
-    qn_str used;
+    qn_str rest = qn_str_of(text->text + begin), used;
     while (qn_text_next_name(&rest, &used) && used.data < text->text + end) {
         if (qn_str_same(used, name)) {
             const size_t at = (size_t)(used.data - text->text);

@@ -13,9 +13,9 @@
 static bool has_other_words(const quern_kernel *kernel, const char *text)
 {
     static const char *const given[] = {"i", "a", "_J"};
-    qn_str word;
+    qn_str rest = qn_str_of(text), word;
     bool known = true;
-    while (known && qn_text_next_name(&text, &word)) {
+    while (known && qn_text_next_name(&rest, &word)) {
         known = false;
         for (size_t k = 0; k < QN_COUNT(given); k++) {
             known |= qn_str_is(word, given[k]);

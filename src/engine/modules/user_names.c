@@ -6,6 +6,7 @@
  * mangled name only the qualified name in front is read, not the parameters behind it; names that
  * cannot be read are known by their mangled form alone.
  */
+#include "base/cpp_text.h"
 #include "engine/modules/modules.h"
 #include <ctype.h>
 #include <stdlib.h>

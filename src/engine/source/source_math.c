@@ -116,8 +116,8 @@ static int compare(const void *key, const void *member)
 
 static void look(used *u, const char *text)
 {
-    qn_str name;
-    while (qn_text_next_name(&text, &name)) {
+    qn_str rest = qn_str_of(text), name;
+    while (qn_text_next_name(&rest, &name)) {
         const struct function *f =
             bsearch(&name, functions, QN_COUNT(functions), sizeof *functions, compare);
         if (f != NULL) {

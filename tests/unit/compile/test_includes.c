@@ -51,6 +51,7 @@ static const struct {
     {"const char *s = R\"(/* \" )\";\n#include \"a.h\"", "a.h"},
     {"#error don't\n#include \"a.h\"", "a.h"},
     {"int n = 1'000;\n#include \"a.h\"", "a.h"},
+    {"char c = u8'a', d = u8'\"';\n#include \"a.h\"", "a.h"},
     {"#include NAME\n#include\n#include \"\n#include <\n#include \"\"", "?"},
     {"#include \"nix.h\"", "-nix.h"},
     {"#include \"sub/c.h\"", "sub/c.h, d.h"},

@@ -38,6 +38,7 @@ static const struct {
     {"__global__ void k(int);\n__global__ void k(int) {}\n__global__ void kk() {}", "k, kk"},
     {"#define KERNEL __global__ \\\n  void\n__global__ void k() {}", "k"},
     {"__global__ void k(int x = f(\")\"))\n{ char c = '{'; }\n__global__ void m() {}", "k, m"},
+    {"__global__ void a$b() {}", "a$b"},
     {"__global__", ""},
     {"__global__ void", ""},
     {"__global__ void k", ""},

@@ -32,6 +32,8 @@ static const struct {
     {"// x", false},
     {"// a\nx", true},
     {"// a \\\n x", false},
+    {"// a \\\r\n x", false},
+    {"// a \\\\\n x", false},
     {"/* x */", false},
     {"/* a */ x", true},
     {"/* x", false},
