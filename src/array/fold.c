@@ -16,7 +16,8 @@
 static bool others_aligned(const qn_fold *f, size_t k, uint64_t alignment)
 {
     for (int d = 0; d < f->form.kept + f->form.reduced; d++) {
-        if (d != qn_fold_lane_dim(f) && (uint64_t)qn_magnitude(f->stride[k][d]) % alignment != 0) {
+        if (d != qn_fold_lane_dim(&f->form) &&
+            (uint64_t)qn_magnitude(f->stride[k][d]) % alignment != 0) {
             return false;
         }
     }
@@ -27,7 +28,7 @@ static qn_access access_of(const qn_fold_making *m, size_t k)
 {
     const qn_fold *f = m->fold;
     const qn_operand *o = &m->operands[k];
-    int64_t stride = qn_fold_lane_dim(f) < 0 ? 0 : f->stride[k][qn_fold_lane_dim(f)];
+    int64_t stride = qn_fold_lane_dim(&f->form) < 0 ? 0 : f->stride[k][qn_fold_lane_dim(&f->form)];
     if (stride == 0) {
         return QN_ACCESS_BROADCAST;
     }
@@ -48,7 +49,7 @@ static int64_t choose_head(const qn_fold_making *m)
         return 0;
     }
     for (size_t k = 0; k < m->inputs; k++) {
-        if (f->stride[k][qn_fold_lane_dim(f)] == m->operands[k].item_size) {
+        if (f->stride[k][qn_fold_lane_dim(&f->form)] == m->operands[k].item_size) {
             int64_t head = qn_pack_head(f->base[k], &m->operands[k], f->form.lanes);
             return head > 0 ? QN_MIN(head, f->length) : 0;
         }
@@ -64,7 +65,8 @@ static bool packs_pay(const qn_fold_making *m)
     for (size_t k = 0; k < m->inputs; k++) {
         vector |= f->form.access[k] == QN_ACCESS_VECTOR;
     }
-    bool whole = f->head == 0 && f->extent[QN_MAX(qn_fold_lane_dim(f), 0)] % f->form.lanes == 0;
+    bool whole =
+        f->head == 0 && f->extent[QN_MAX(qn_fold_lane_dim(&f->form), 0)] % f->form.lanes == 0;
     bool ends = !f->form.columns && f->form.reduced == 1 && !m->rules->ordered;
     return vector && (whole || ends);
 }

@@ -68,6 +68,19 @@ void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_coun
 void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,
                        const int64_t *shape, const qn_fold_rules *rules, uint32_t value_size);
 
+/** The dimension along which lanes lie; -1 where there is none. */
+static inline int qn_fold_lane_dim(const qn_fold_form *f)
+{
+    return f->columns ? f->kept - 1 : (f->reduced == 0 ? -1 : f->kept + f->reduced - 1);
+}
+
+/** How many of `count` operands, of which `inputs` are inputs, move along all axes: the inputs; of
+ * a scan all. */
+static inline size_t qn_fold_moving(const qn_fold_form *f, size_t inputs, size_t count)
+{
+    return f->scan ? count : inputs;
+}
+
 /** Packs of outputs that a block handles at once. */
 static inline int64_t qn_fold_block_outputs(const qn_fold *fold)
 {
@@ -91,12 +104,6 @@ typedef struct qn_fold_making {
     const qn_fold_rules *rules;
 } qn_fold_making;
 
-/** Operands that move along all axes: the inputs; of a scan all. */
-static inline size_t qn_fold_moving(const qn_fold_making *m)
-{
-    return m->rules->scan ? m->count : m->inputs;
-}
-
 /** Begin: clear the form, and count the inputs. */
 qn_fold_making qn_fold_begin(qn_fold *fold, const qn_operand *operands, size_t operand_count,
                              const qn_fold_rules *rules);
@@ -106,13 +113,6 @@ void qn_fold_dims(const qn_fold_making *m, int ndim, const int64_t *shape);
 bool qn_fold_dense_columns(const qn_fold_making *m);
 /** As for a walk: positions, with room for a step past the end, and strides fit 32 bits. */
 bool qn_fold_needs_wide(const qn_fold_making *m);
-
-/** The dimension along which lanes lie; -1 where there is none. */
-static inline int qn_fold_lane_dim(const qn_fold *f)
-{
-    int dims = f->form.kept + f->form.reduced;
-    return f->form.columns ? f->form.kept - 1 : (f->form.reduced == 0 ? -1 : dims - 1);
-}
 
 /** The least power of two that is `least` or more, but not above `most`, itself one. */
 static inline uint32_t qn_power_of_two(int64_t least, uint32_t most)

@@ -17,7 +17,7 @@ static bool is_reduced(const qn_fold_making *m, int axis)
  * axes. */
 static void spread(const qn_fold_making *m, qn_plan *whole, int ndim)
 {
-    size_t moving = qn_fold_moving(m);
+    size_t moving = qn_fold_moving(&m->fold->form, m->inputs, m->count);
     qn_plan_spread(whole, m->operands, moving, ndim);
     for (size_t k = moving; k < m->count; k++) {
         const qn_operand *o = &m->operands[k];
@@ -106,7 +106,7 @@ bool qn_fold_dense_columns(const qn_fold_making *m)
         return f->form.reduced == 0;
     }
     int kept = f->form.kept - 1, reduced = f->form.kept + f->form.reduced - 1;
-    for (size_t k = 0; k < qn_fold_moving(m); k++) {
+    for (size_t k = 0; k < qn_fold_moving(&f->form, m->inputs, m->count); k++) {
         int64_t a = qn_magnitude(f->stride[k][kept]), b = qn_magnitude(f->stride[k][reduced]);
         if (a != b && a != 0 && b != 0) {
             return a < b;

@@ -33,8 +33,8 @@ static bool off_alike(const qn_fold_making *m, size_t k, size_t other)
 {
     const qn_fold *f = m->fold;
     for (int d = -1; d < f->form.kept + f->form.reduced; d++) {
-        int64_t off = d == qn_fold_lane_dim(f) ? 0 : off_by(m, k, d);
-        if (off < 0 || (d != qn_fold_lane_dim(f) && off != off_by(m, other, d))) {
+        int64_t off = d == qn_fold_lane_dim(&f->form) ? 0 : off_by(m, k, d);
+        if (off < 0 || (d != qn_fold_lane_dim(&f->form) && off != off_by(m, other, d))) {
             return false;
         }
     }
@@ -46,7 +46,7 @@ static bool is_aligned(const qn_fold_making *m, size_t k)
 {
     const qn_fold *f = m->fold;
     for (int d = -1; d < f->form.kept + f->form.reduced; d++) {
-        if (d != qn_fold_lane_dim(f) && off_by(m, k, d) != 0) {
+        if (d != qn_fold_lane_dim(&f->form) && off_by(m, k, d) != 0) {
             return false;
         }
     }
@@ -58,7 +58,7 @@ static bool is_aligned(const qn_fold_making *m, size_t k)
 static int choose_access(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
-    int lane = qn_fold_lane_dim(f), first = -1;
+    int lane = qn_fold_lane_dim(&f->form), first = -1;
     bool may_skip = !f->form.columns && f->form.reduced == 1;
     for (size_t k = 0; k < m->count; k++) {
         const qn_operand *o = &m->operands[k];
@@ -87,7 +87,7 @@ static void choose_units(const qn_fold_making *m, uint32_t most)
     for (lanes = QN_MIN(lanes, most);; lanes /= 2) {
         f->form.lanes = (uint8_t)lanes;
         int vector = choose_access(m);
-        int64_t row = qn_fold_lane_dim(f) < 0 ? 1 : f->extent[qn_fold_lane_dim(f)];
+        int64_t row = qn_fold_lane_dim(&f->form) < 0 ? 1 : f->extent[qn_fold_lane_dim(&f->form)];
         bool whole =
             lanes == 1 || (vector >= 0 && row % lanes == 0 && is_aligned(m, (size_t)vector));
         bool longs = vector >= 0 && !f->form.columns && f->form.reduced == 1 && row >= 8 * lanes;

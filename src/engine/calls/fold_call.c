@@ -141,7 +141,7 @@ static int exponent(uint32_t power)
 quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
 {
     const qn_fold *f = &call->fold;
-    int dims = f->form.kept + f->form.reduced, lane = qn_fold_lane_dim(f);
+    int dims = f->form.kept + f->form.reduced, lane = qn_fold_lane_dim(&f->form);
     qn_fold_fields w;
     w.outputs = f->form.columns ? f->outputs / f->form.lanes : f->outputs;
     w.units = f->units;

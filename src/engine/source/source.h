@@ -104,8 +104,6 @@ void qn_source_tile_body(qn_text *out, const qn_call *call);
 
 /* ---- source_fold.c: what reductions and scans share ----------------------------------------- */
 
-/** The dimension of the fold along which lanes lie; -1 where there is none. */
-int qn_source_lane_dim(const qn_fold_form *form);
 /** The parameters of the kernel: the signature's, and the walk. */
 void qn_source_fold_parameters(qn_text *out, const qn_call *call);
 /** `_in_ind` and `_out_ind`, where a text uses them. */

@@ -50,12 +50,6 @@ void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id)
     }
 }
 
-/** Operands that move along the reduced axes: the inputs; of a scan all. */
-static uint32_t moving(const qn_call *call)
-{
-    return call->fold.form.scan ? call->operand_count : call->input_operands;
-}
-
 /** The axis of the inputs' shape that dimension `d` of the fold is; only where none were merged. */
 static int axis_of(const qn_call *call, int d)
 {
@@ -80,11 +74,6 @@ void qn_source_position_of(qn_text *out, const qn_call *call, int levels, int d,
         qn_source_indent(out, levels);
         qn_text_printf(out, "_out_ind.at[%d] = %s;\n", d, at);
     }
-}
-
-int qn_source_lane_dim(const qn_fold_form *f)
-{
-    return f->columns ? f->kept - 1 : (f->reduced == 0 ? -1 : f->kept + f->reduced - 1);
 }
 
 /** Split position `from` over the dimensions [first, last) into offsets `PREFIXk` of the operands
@@ -113,7 +102,7 @@ static void split_position(qn_text *out, const qn_call *call, int levels, int fi
         } else {
             qn_text_puts(out, "_quern_coordinate = _quern_outer;\n");
         }
-        if (d == qn_source_lane_dim(f)) {
+        if (d == qn_fold_lane_dim(f)) {
             qn_source_indent(out, levels);
             qn_text_printf(out, "_quern_element = _quern_coordinate * %d%s;\n", f->lanes,
                            f->columns ? "" : " + _quern_walk.head");
@@ -146,16 +135,18 @@ void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const
 {
     const qn_operand *o = &call->operands[k];
     const char *constant = o->output ? "" : "const ", *type;
+    const qn_fold_form *f = &call->fold.form;
     uint32_t p = call->operand_parameter[k];
-    int lane = qn_source_lane_dim(&call->fold.form);
+    bool moves = k < qn_fold_moving(f, call->input_operands, call->operand_count);
+    int lane = qn_fold_lane_dim(f);
     type = qn_source_type(call, p);
     qn_text_printf(out, "*(%s%s *)((%schar *)_quern_array%u + _quern_kept%u", constant, type,
                    constant, p, k);
-    if (k < moving(call)) {
+    if (moves) {
         qn_text_printf(out, " + _quern_reduced%u", k);
     }
-    if (lane >= 0 && (k < moving(call) || call->fold.form.columns)) {
-        uint8_t access = k < moving(call) ? call->fold.form.access[k] : QN_ACCESS_STRIDED;
+    if (lane >= 0 && (moves || f->columns)) {
+        uint8_t access = moves ? f->access[k] : QN_ACCESS_STRIDED;
         if (access == QN_ACCESS_STRIDED) {
             qn_text_printf(out, " + (long long)(%s) * _quern_walk.stride[%u][%d]", at, k, lane);
         } else if (access != QN_ACCESS_BROADCAST) {

@@ -64,7 +64,7 @@ static void take_element_hole(qn_text *out, const qn_call *call)
         qn_text_printf(out, "            const long long _quern_reduced%u = 0;\n", k);
     }
     qn_source_load(out, call, 3, "_quern_element", false);
-    qn_source_position_of(out, call, 3, qn_source_lane_dim(&call->fold.form), "_quern_element");
+    qn_source_position_of(out, call, 3, qn_fold_lane_dim(&call->fold.form), "_quern_element");
     qn_text_puts(out, "            _quern_take(_quern_values[0], _quern_has, _quern_map(");
     arguments(out, call, false, "_quern_element");
     qn_text_puts(out, "));");
@@ -79,7 +79,7 @@ static void load_hole(qn_text *out, const qn_call *call)
 
 static void lane_hole(qn_text *out, const qn_call *call)
 {
-    int lane = qn_source_lane_dim(&call->fold.form);
+    int lane = qn_fold_lane_dim(&call->fold.form);
     if (lane >= 0) {
         qn_source_position_of(out, call, 3, lane, "_quern_element + _quern_lane");
     }

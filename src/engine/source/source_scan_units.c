@@ -127,7 +127,7 @@ static const char *position(const qn_call *call)
 
 void qn_source_scan_lane(qn_text *out, const qn_call *call, int levels)
 {
-    int lane = qn_source_lane_dim(&call->fold.form);
+    int lane = qn_fold_lane_dim(&call->fold.form);
     if (lane >= 0) {
         qn_source_position_of(out, call, levels, lane, lane_index(call));
     }
