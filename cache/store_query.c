@@ -96,29 +96,25 @@ static quern_status read_prefix(char out[33], const char *prefix)
     return QUERN_OK;
 }
 
+typedef QN_LIST(int64_t) id_list;
+
 /* The ids of the rows to visit: the visitor may use the cache itself, so nothing is left open. */
-static quern_status list(qn_store *store, const char *prefix, int64_t **ids, size_t *count)
+static quern_status list(qn_store *store, const char *prefix, id_list *ids)
 {
     QN_TRY(need_connection(store));
     sqlite3_stmt *row = qn_store_statement(store, QN_SQL_LIST);
     if (!row) {
         return fail_code(store, SQLITE_ERROR, "listing");
     }
-    size_t capacity = 0;
     quern_status status = QUERN_OK;
     sqlite3_bind_text(row, 1, prefix, -1, SQLITE_STATIC);
     int code;
     while ((code = sqlite3_step(row)) == SQLITE_ROW && status == QUERN_OK) {
-        if (*count == capacity) {
-            capacity = QN_MAX(capacity * 2, (size_t)256);
-            int64_t *more = qn_realloc(*ids, capacity * sizeof *more);
-            if (!more) {
-                status = qn_fail_memory("listing the cache");
-                break;
-            }
-            *ids = more;
+        if (!QN_ROOM(*ids)) {
+            status = qn_fail_memory("listing the cache");
+            break;
         }
-        (*ids)[(*count)++] = sqlite3_column_int64(row, 0);
+        ids->items[ids->count++] = sqlite3_column_int64(row, 0);
     }
     sqlite3_reset(row);
     sqlite3_clear_bindings(row);
@@ -215,24 +211,23 @@ quern_status qn_store_visit(qn_store *store, const char *key_prefix, quern_cache
                             void *context)
 {
     char prefix[33];
-    int64_t *ids = NULL;
-    size_t count = 0;
+    id_list ids = {0};
     QN_TRY(read_prefix(prefix, key_prefix));
     pthread_mutex_lock(&store->lock);
-    quern_status status = list(store, prefix, &ids, &count);
+    quern_status status = list(store, prefix, &ids);
     pthread_mutex_unlock(&store->lock);
     bool stopped = false;
-    for (size_t k = 0; k < count && status == QUERN_OK && !stopped; k++) {
+    for (size_t k = 0; k < ids.count && status == QUERN_OK && !stopped; k++) {
         qn_arena arena = {0};
         quern_cache_entry entry;
         bool found;
         pthread_mutex_lock(&store->lock);
-        status = show(store, ids[k], &entry, &arena, &found);
+        status = show(store, ids.items[k], &entry, &arena, &found);
         pthread_mutex_unlock(&store->lock);
         stopped = status == QUERN_OK && found && visitor(context, &entry) != 0;
         qn_arena_free(&arena);
     }
-    qn_free(ids);
+    qn_free(ids.items);
     return status;
 }
 

@@ -104,6 +104,18 @@ char *qn_strdup(const char *text);
 char *qn_strndup(const char *text, size_t length);
 void qn_free(void *pointer);
 
+/** An array that grows: zero-initialise, QN_ROOM before each addition, qn_free(items) at the end.
+ */
+#define QN_LIST(type)                                                                              \
+    struct {                                                                                       \
+        type *items;                                                                               \
+        uint32_t count, capacity;                                                                  \
+    }
+#define QN_ROOM(list)                                                                              \
+    qn_room((void **)&(list).items, (list).count, &(list).capacity, sizeof *(list).items)
+/** Room for one more element of `size` bytes; false: out of memory, and nothing is changed. */
+bool qn_room(void **items, uint32_t count, uint32_t *capacity, size_t size);
+
 /** Fault injection for tests: the `n`-th allocation from now fails (n = 1: the next), and all after
  * it when `sticky`. 0 switches off. Returns the number of allocations counted since the last call.
  * The environment's QUERN_FAIL_ALLOC=N does the same from the start of the process. */

@@ -89,6 +89,21 @@ void qn_free(void *pointer)
     free(pointer);
 }
 
+bool qn_room(void **items, uint32_t count, uint32_t *capacity, size_t size)
+{
+    if (count < *capacity) {
+        return true;
+    }
+    uint32_t larger = *capacity ? *capacity * 2 : 16;
+    void *grown = larger > count ? qn_realloc(*items, larger * size) : NULL;
+    if (!grown) {
+        return false;
+    }
+    *items = grown;
+    *capacity = larger;
+    return true;
+}
+
 /* ---- arenas --------------------------------------------------------------------------------- */
 
 #define ARENA_ALIGNMENT  16

@@ -33,8 +33,7 @@ typedef struct user_folder {
 typedef struct search {
     const qn_compile_request *request;
     qn_arena *arena;
-    file *files;
-    size_t count, capacity;
+    QN_LIST(file) files;
     uint64_t *seen; /* hashes of paths, open addressing, 0 is free */
     size_t seen_size;
     user_folder *folders;
@@ -68,7 +67,7 @@ static bool grow_seen(search *s)
 /* Is the path, or the name without a path, new? */
 static bool is_new(search *s, const char *text, bool is_path)
 {
-    if (s->count * 2 >= s->seen_size && !grow_seen(s)) {
+    if (s->files.count * 2 >= s->seen_size && !grow_seen(s)) {
         s->failed = true;
         return false;
     }
@@ -88,19 +87,13 @@ static void add_file(search *s, const char *name, const char *path)
     if (!is_new(s, path ? path : name, path != NULL)) {
         return;
     }
-    if (s->count == s->capacity) {
-        size_t capacity = QN_MAX(s->capacity * 2, (size_t)16);
-        file *grown = qn_realloc(s->files, capacity * sizeof *grown);
-        if (!grown) {
-            s->failed = true;
-            return;
-        }
-        s->files = grown;
-        s->capacity = capacity;
+    if (!QN_ROOM(s->files)) {
+        s->failed = true;
+        return;
     }
     const char *kept = path ? qn_arena_strndup(s->arena, path, strlen(path)) : NULL;
     s->failed |= path && !kept;
-    s->files[s->count++] = (file){.name = name, .path = kept};
+    s->files.items[s->files.count++] = (file){.name = name, .path = kept};
 }
 
 /* `folder` has its slash, or is empty. */
@@ -247,16 +240,16 @@ static void read_file(search *s, size_t k)
 {
     char *data;
     size_t size;
-    quern_status status = qn_file_read(s->files[k].path, &data, &size);
+    quern_status status = qn_file_read(s->files.items[k].path, &data, &size);
     if (status != QUERN_OK) {
         s->failed |= status == QUERN_ERROR_OUT_OF_MEMORY;
         qn_error_reset();
         return;
     }
     XXH128_hash_t hash = XXH3_128bits(data, size);
-    s->files[k].hash[0] = hash.high64;
-    s->files[k].hash[1] = hash.low64;
-    scan(s, (qn_str){data, size}, folder_of(s->files[k].path));
+    s->files.items[k].hash[0] = hash.high64;
+    s->files.items[k].hash[1] = hash.low64;
+    scan(s, (qn_str){data, size}, folder_of(s->files.items[k].path));
     qn_free(data);
 }
 
@@ -297,12 +290,13 @@ static void scan_options(search *s)
 
 static bool give_files(const search *s, qn_includes *out)
 {
-    qn_include *list = qn_arena_alloc(s->arena, (s->count + 1) * sizeof *list);
-    for (size_t k = 0; list && k < s->count; k++) {
-        list[k] = (qn_include){s->files[k].name, {s->files[k].hash[0], s->files[k].hash[1]}};
+    qn_include *list = qn_arena_alloc(s->arena, (s->files.count + 1) * sizeof *list);
+    for (size_t k = 0; list && k < s->files.count; k++) {
+        list[k] = (qn_include){s->files.items[k].name,
+                               {s->files.items[k].hash[0], s->files.items[k].hash[1]}};
     }
     out->files = list;
-    out->file_count = s->count;
+    out->file_count = s->files.count;
     return list != NULL;
 }
 
@@ -366,8 +360,8 @@ static void find(search *s)
     for (size_t k = 0; k < r->header_count; k++) {
         scan(s, qn_str_of(r->headers[k].text), folder_of(r->headers[k].name));
     }
-    for (size_t k = 0; !s->failed && k < s->count; k++) {
-        if (s->files[k].path) {
+    for (size_t k = 0; !s->failed && k < s->files.count; k++) {
+        if (s->files.items[k].path) {
             read_file(s, k);
         }
     }
@@ -385,7 +379,7 @@ quern_status qn_includes_find(qn_includes *out, const qn_compile_request *reques
         find(&s);
     }
     s.failed = s.failed || !give_files(&s, out) || (s.wanted && !give_folders(&s, out));
-    qn_free(s.files);
+    qn_free(s.files.items);
     qn_free(s.seen);
     if (s.failed) {
         qn_includes_free(out);

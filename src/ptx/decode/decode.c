@@ -73,15 +73,9 @@ void *qn_decode_alloc(qn_decoder *decoder, size_t bytes)
 qn_op *qn_emit(qn_decoder *decoder, qn_op_kind kind)
 {
     qn_code *code = decoder->code;
-    if (code->count == decoder->op_capacity) {
-        uint32_t capacity = decoder->op_capacity ? decoder->op_capacity * 2 : 64;
-        qn_op *ops = qn_realloc(code->ops, capacity * sizeof *ops);
-        if (!ops) {
-            decoder->failed = true;
-            return &decoder->dummy;
-        }
-        code->ops = ops;
-        decoder->op_capacity = capacity;
+    if (!qn_room((void **)&code->ops, code->count, &decoder->op_capacity, sizeof *code->ops)) {
+        decoder->failed = true;
+        return &decoder->dummy;
     }
     const qn_ptx_instruction *instruction = decoder->instruction;
     qn_op *op = &code->ops[code->count++];

@@ -166,15 +166,10 @@ qn_place qn_place_patch(qn_decoder *decoder, const qn_patch *patch)
             return other->place | QN_IN_POOL;
         }
     }
-    if (code->patch_count == decoder->patch_capacity) {
-        uint32_t capacity = decoder->patch_capacity ? decoder->patch_capacity * 2 : 16;
-        qn_patch *patches = qn_realloc(code->patches, capacity * sizeof *patches);
-        if (!patches) {
-            decoder->failed = true;
-            return QN_IN_POOL;
-        }
-        code->patches = patches;
-        decoder->patch_capacity = capacity;
+    if (!qn_room((void **)&code->patches, code->patch_count, &decoder->patch_capacity,
+                 sizeof *code->patches)) {
+        decoder->failed = true;
+        return QN_IN_POOL;
     }
     qn_patch *mine = &code->patches[code->patch_count++];
     *mine = *patch;

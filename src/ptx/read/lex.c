@@ -13,21 +13,6 @@ quern_status qn_ptx_memory(void)
     return qn_fail_memory("reading PTX");
 }
 
-bool qn_ptx_room(void **items, uint32_t count, uint32_t *capacity, size_t size)
-{
-    if (count < *capacity) {
-        return true;
-    }
-    uint32_t larger = *capacity ? *capacity * 2 : 16;
-    void *grown = larger > count ? qn_realloc(*items, larger * size) : NULL;
-    if (!grown) {
-        return false;
-    }
-    *items = grown;
-    *capacity = larger;
-    return true;
-}
-
 /* ---- errors --------------------------------------------------------------------------------- */
 
 /* Shows the line that holds [begin, begin + length), and the place in it. */

@@ -25,18 +25,6 @@
 #define QN_PTX_MEMORY      (1ull << 30) /**< bytes of global or local memory that a module declares */
 #define QN_PTX_PARAM_BYTES (1u << 20)   /**< bytes of one function's parameters */
 
-/* ---- growing arrays ------------------------------------------------------------------------- */
-
-/** Room for one more element of a heap array {items, count, capacity}; false: out of memory. */
-bool qn_ptx_room(void **items, uint32_t count, uint32_t *capacity, size_t size);
-#define QN_ROOM(list)                                                                              \
-    qn_ptx_room((void **)&(list).items, (list).count, &(list).capacity, sizeof *(list).items)
-#define QN_LIST(type)                                                                              \
-    struct {                                                                                       \
-        type *items;                                                                               \
-        uint32_t count, capacity;                                                                  \
-    }
-
 /* ---- scopes.c: names, scopes, words --------------------------------------------------------- */
 
 /* Directives that the reader acts upon; others are accepted and passed over. */

@@ -14,8 +14,7 @@ enum { TOMBSTONES = 64 };
 
 struct qn_memory_map {
     pthread_mutex_t lock;
-    qn_range *ranges; /* sorted by begin */
-    size_t count, capacity;
+    QN_LIST(qn_range) ranges; /* sorted by begin */
     atomic_uint_fast64_t version;
     qn_snapshot *snapshot; /* of `version`, or older; may be NULL */
     qn_range freed[TOMBSTONES];
@@ -56,20 +55,16 @@ const qn_range *qn_range_before(const qn_range *ranges, size_t count, uint64_t a
 static bool add_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes, unsigned char *written,
                        const char *label)
 {
-    if (map->count == map->capacity) {
-        size_t capacity = map->capacity ? map->capacity * 2 : 16;
-        qn_range *ranges = qn_realloc(map->ranges, capacity * sizeof *ranges);
-        if (!ranges) {
-            return false;
-        }
-        map->ranges = ranges;
-        map->capacity = capacity;
+    if (!QN_ROOM(map->ranges)) {
+        return false;
     }
-    size_t at = ranges_upto(map->ranges, map->count, begin);
-    memmove(map->ranges + at + 1, map->ranges + at, (map->count - at) * sizeof *map->ranges);
-    map->ranges[at] = (qn_range){.begin = begin, .end = begin + bytes, .written = written};
-    snprintf(map->ranges[at].label, sizeof map->ranges[at].label, "%s", label ? label : "memory");
-    map->count++;
+    size_t at = ranges_upto(map->ranges.items, map->ranges.count, begin);
+    memmove(map->ranges.items + at + 1, map->ranges.items + at,
+            (map->ranges.count - at) * sizeof *map->ranges.items);
+    map->ranges.items[at] = (qn_range){.begin = begin, .end = begin + bytes, .written = written};
+    snprintf(map->ranges.items[at].label, sizeof map->ranges.items[at].label, "%s",
+             label ? label : "memory");
+    map->ranges.count++;
     atomic_fetch_add(&map->version, 1);
     return true;
 }
@@ -78,21 +73,22 @@ static bool add_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes, unsig
 static bool remove_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes,
                           unsigned char **written)
 {
-    size_t upto = ranges_upto(map->ranges, map->count, begin);
-    while (upto > 0 && map->ranges[upto - 1].begin == begin &&
-           map->ranges[upto - 1].end != begin + bytes) {
+    size_t upto = ranges_upto(map->ranges.items, map->ranges.count, begin);
+    while (upto > 0 && map->ranges.items[upto - 1].begin == begin &&
+           map->ranges.items[upto - 1].end != begin + bytes) {
         upto--; /* another that begins there: foreign memory may be wrapped several times */
     }
-    if (upto == 0 || map->ranges[upto - 1].begin != begin) {
+    if (upto == 0 || map->ranges.items[upto - 1].begin != begin) {
         return false;
     }
     if (written) {
-        *written = map->ranges[upto - 1].written;
+        *written = map->ranges.items[upto - 1].written;
     }
-    map->ranges[upto - 1].written = NULL;
-    map->freed[map->freed_count++ % TOMBSTONES] = map->ranges[upto - 1];
-    memmove(map->ranges + upto - 1, map->ranges + upto, (map->count - upto) * sizeof *map->ranges);
-    map->count--;
+    map->ranges.items[upto - 1].written = NULL;
+    map->freed[map->freed_count++ % TOMBSTONES] = map->ranges.items[upto - 1];
+    memmove(map->ranges.items + upto - 1, map->ranges.items + upto,
+            (map->ranges.count - upto) * sizeof *map->ranges.items);
+    map->ranges.count--;
     atomic_fetch_add(&map->version, 1);
     return true;
 }
@@ -103,12 +99,12 @@ void qn_memory_map_free(qn_memory_map *map)
         return;
     }
     qn_heap_free(qn_memory_map_heap(map));
-    for (size_t k = 0; k < map->count; k++) {
-        qn_free(map->ranges[k].written);
+    for (size_t k = 0; k < map->ranges.count; k++) {
+        qn_free(map->ranges.items[k].written);
     }
     qn_snapshot_release(map->snapshot);
     pthread_mutex_destroy(&map->lock);
-    qn_free(map->ranges);
+    qn_free(map->ranges.items);
     qn_free(map);
 }
 
@@ -152,7 +148,7 @@ static unsigned char *marks_of(const qn_memory_map *map, uint64_t address, uint6
     qn_range piece;
     const qn_range *range = heap && qn_heap_find(heap, address, &piece)
                                 ? &piece
-                                : qn_range_before(map->ranges, map->count, address);
+                                : qn_range_before(map->ranges.items, map->ranges.count, address);
     return range && range->written && address < range->end && range->end - address >= bytes
                ? range->written + (address - range->begin)
                : NULL;
@@ -197,13 +193,13 @@ static qn_snapshot *snapshot_locked(qn_memory_map *map)
 {
     uint64_t version = atomic_load(&map->version);
     if (!map->snapshot || map->snapshot->version != version) {
-        qn_snapshot *fresh = qn_alloc(sizeof *fresh + map->count * sizeof(qn_range));
+        qn_snapshot *fresh = qn_alloc(sizeof *fresh + map->ranges.count * sizeof(qn_range));
         if (!fresh) {
             return NULL;
         }
         atomic_init(&fresh->references, 1);
         fresh->version = version;
-        fresh->count = join(fresh->ranges, map->ranges, map->count);
+        fresh->count = join(fresh->ranges, map->ranges.items, map->ranges.count);
         qn_snapshot_release(map->snapshot);
         map->snapshot = fresh;
     }

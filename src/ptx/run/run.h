@@ -426,8 +426,7 @@ struct qn_run {
     unsigned interrupts_before; /**< what the launch's count of interrupts was when it began */
     pthread_mutex_t lock;       /**< of what follows */
     qn_fault_record fault;
-    qn_output *outputs;
-    size_t output_count, output_capacity;
+    QN_LIST(qn_output) outputs;
     size_t output_held; /**< bytes of all */
 };
 

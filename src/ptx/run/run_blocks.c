@@ -14,8 +14,8 @@ enum {
 
 typedef struct residents {
     qn_worker *worker;
-    qn_block **blocks; /* done ones are memory for others */
-    size_t count, capacity, active;
+    QN_LIST(qn_block *) blocks; /* done ones are memory for others */
+    size_t active;
 } residents;
 
 static bool next_block(qn_run *run, uint64_t *number)
@@ -30,24 +30,18 @@ static bool next_block(qn_run *run, uint64_t *number)
 /* Memory for a block; NULL: there is none. */
 static qn_block *vacancy(residents *all)
 {
-    for (size_t k = 0; k < all->count && all->active < all->count; k++) {
-        if (all->blocks[k]->done) {
-            return all->blocks[k];
+    for (size_t k = 0; k < all->blocks.count && all->active < all->blocks.count; k++) {
+        if (all->blocks.items[k]->done) {
+            return all->blocks.items[k];
         }
     }
-    if (all->count == all->capacity) {
-        size_t capacity = all->capacity ? all->capacity * 2 : 1;
-        qn_block **more = qn_realloc(all->blocks, capacity * sizeof(qn_block *));
-        if (!more) {
-            return NULL;
-        }
-        all->blocks = more;
-        all->capacity = capacity;
-    }
-    if (!qn_block_new(&all->blocks[all->count], all->worker, all->worker->run)) {
+    if (!QN_ROOM(all->blocks)) {
         return NULL;
     }
-    return all->blocks[all->count++];
+    if (!qn_block_new(&all->blocks.items[all->blocks.count], all->worker, all->worker->run)) {
+        return NULL;
+    }
+    return all->blocks.items[all->blocks.count++];
 }
 
 static bool begin(residents *all, uint64_t number)
@@ -67,8 +61,8 @@ static bool take_turns(residents *all)
 {
     qn_run *run = all->worker->run;
     const size_t before = all->active;
-    for (size_t k = 0; k < all->count; k++) {
-        qn_block *block = all->blocks[k];
+    for (size_t k = 0; k < all->blocks.count; k++) {
+        qn_block *block = all->blocks.items[k];
         if (block->done) {
             continue;
         }
@@ -86,11 +80,11 @@ static bool take_turns(residents *all)
 
 static void leave(residents *all)
 {
-    for (size_t k = 0; k < all->count; k++) {
-        qn_run_output(all->worker->run, all->blocks[k]);
-        qn_block_free(all->blocks[k]);
+    for (size_t k = 0; k < all->blocks.count; k++) {
+        qn_run_output(all->worker->run, all->blocks.items[k]);
+        qn_block_free(all->blocks.items[k]);
     }
-    qn_free(all->blocks);
+    qn_free(all->blocks.items);
 }
 
 void qn_run_blocks(qn_worker *worker)

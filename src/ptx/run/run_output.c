@@ -22,31 +22,17 @@ static int by_block(const void *a, const void *b)
 
 static void print(qn_run *run)
 {
-    if (run->output_count == 0) {
+    if (run->outputs.count == 0) {
         return;
     }
-    qsort(run->outputs, run->output_count, sizeof *run->outputs, by_block);
-    for (size_t k = 0; k < run->output_count; k++) {
-        fwrite(run->outputs[k].text, 1, run->outputs[k].length, stdout);
-        qn_free(run->outputs[k].text);
+    qsort(run->outputs.items, run->outputs.count, sizeof *run->outputs.items, by_block);
+    for (size_t k = 0; k < run->outputs.count; k++) {
+        fwrite(run->outputs.items[k].text, 1, run->outputs.items[k].length, stdout);
+        qn_free(run->outputs.items[k].text);
     }
     fflush(stdout);
-    run->output_count = 0;
+    run->outputs.count = 0;
     run->output_held = 0;
-}
-
-static bool reserve(qn_run *run)
-{
-    if (run->output_count < run->output_capacity) {
-        return true;
-    }
-    size_t capacity = run->output_capacity ? run->output_capacity * 2 : 16;
-    qn_output *outputs = qn_realloc(run->outputs, capacity * sizeof *outputs);
-    if (outputs) {
-        run->outputs = outputs;
-        run->output_capacity = capacity;
-    }
-    return outputs != NULL;
 }
 
 void qn_run_output(qn_run *run, qn_block *block)
@@ -56,11 +42,11 @@ void qn_run_output(qn_run *run, qn_block *block)
         return;
     }
     pthread_mutex_lock(&run->lock);
-    char *text = reserve(run) ? qn_text_take(&block->output) : NULL;
+    char *text = QN_ROOM(run->outputs) ? qn_text_take(&block->output) : NULL;
     if (text) {
-        run->outputs[run->output_count] =
-            (qn_output){block->number, run->output_count, text, length};
-        run->output_count++;
+        run->outputs.items[run->outputs.count] =
+            (qn_output){block->number, run->outputs.count, text, length};
+        run->outputs.count++;
         run->output_held += length;
     }
     if (run->output_held > HELD) {
@@ -73,5 +59,5 @@ void qn_run_output(qn_run *run, qn_block *block)
 void qn_run_print(qn_run *run)
 {
     print(run);
-    qn_free(run->outputs);
+    qn_free(run->outputs.items);
 }

@@ -130,3 +130,29 @@ Test(arena, large_pieces_and_impossible_ones)
     cr_expect_not_null(qn_arena_alloc(&arena, 1 << 20));
     qn_arena_free(&arena);
 }
+
+/* A list grows without losing what it has, and where memory ends nothing changes. */
+Test(memory, lists)
+{
+    QN_LIST(uint16_t) list = {0};
+    for (uint32_t k = 0; k < 1000; k++) {
+        cr_assert(QN_ROOM(list));
+        cr_assert_lt(list.count, list.capacity);
+        list.items[list.count++] = (uint16_t)(k * 7);
+    }
+    for (uint32_t k = 0; k < 1000; k++) {
+        cr_expect_eq(list.items[k], (uint16_t)(k * 7));
+    }
+    list.count = list.capacity;
+    const uint32_t capacity = list.capacity;
+    const uint16_t *items = list.items;
+    qn_memory_fail_after(1, true);
+    cr_expect_not(QN_ROOM(list));
+    qn_memory_fail_after(0, false);
+    cr_expect_eq(list.capacity, capacity);
+    cr_expect_eq(list.items, items);
+    uint32_t most = UINT32_C(1) << 31;
+    void *array = NULL;
+    cr_expect_not(qn_room(&array, most, &most, 1), "twice that is no number of elements");
+    qn_free(list.items);
+}
