@@ -64,7 +64,9 @@ static size_t check_function(quern_engine *engine, const function *f, precision 
     printf("%-9s %-10s %8.2f ulp, %zu of %zu beyond %g", f->name, formats[p].name, w.error,
            w.beyond, count, f->bound[p]);
     printf(": (%.9g, %.9g)", a[0], a[1]);
-    printf(f->arity == 2 ? ", (%.9g, %.9g)" : "", b[0], b[1]);
+    if (f->arity == 2) {
+        printf(", (%.9g, %.9g)", b[0], b[1]);
+    }
     printf(" gives (%.9g, %.9g), is (%.9g, %.9g)\n", got[0], got[1], w.re, w.im);
     fflush(stdout);
     free(x);

@@ -12,6 +12,12 @@
 #include <quern/quern.h>
 #include <stdbool.h>
 
+#ifndef CMPLX /* glibc has them for gcc alone */
+#define CMPLX(re, im)  __builtin_complex((double)(re), (double)(im))
+#define CMPLXF(re, im) __builtin_complex((float)(re), (float)(im))
+#define CMPLXL(re, im) __builtin_complex((long double)(re), (long double)(im))
+#endif
+
 /** Bits of the references of MPC. */
 #define REFERENCE_BITS 110
 

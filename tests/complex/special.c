@@ -194,7 +194,9 @@ static size_t check_function(quern_engine *engine, const function *f, precision 
         }
         if (wrong++ < SHOWN) {
             printf("%s of %s: (%g, %g)", f->name, formats[p].name, a[0], a[1]);
-            printf(f->arity == 2 ? " and (%g, %g)" : "", b[0], b[1]);
+            if (f->arity == 2) {
+                printf(" and (%g, %g)", b[0], b[1]);
+            }
             printf(" gave (%a, %a), expected (%La, %La)\n", got[0], got[1], creall(w[0]),
                    cimagl(w[0]));
         }

@@ -133,7 +133,8 @@ static bool may_be_misaligned(const line *said)
 
 static const char *compare(quern_engine *engine, const line *said)
 {
-    cli_problem problem = {0};
+    static cli_problem problem; /* its text may be what is returned */
+    problem = (cli_problem){0};
     bool refused = strcmp(said->dtype, "error") == 0;
     quern_array *array = make(engine, said->text, false, &problem);
     if (!array || refused) {

@@ -68,7 +68,7 @@ Test(cuda_launch, each_attribute_alone)
     };
     for (size_t k = 0; k < QN_COUNT(configs); k++) {
         cr_assert_eq(launch_with(device, &configs[k]), QUERN_OK);
-        cr_assert_eq(fake->calls("cuLaunchKernelEx"), k + 1);
+        cr_assert_eq((size_t)fake->calls("cuLaunchKernelEx"), k + 1);
         cr_assert_eq(fake->last_cooperative, configs[0].cooperative);
         cr_assert_eq(fake->last_cluster[0], k >= 1);
         cr_assert_eq(fake->last_overlap, k >= 2);

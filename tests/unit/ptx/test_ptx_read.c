@@ -133,7 +133,7 @@ Test(ptx_read, operands)
         snprintf(text, sizeof text,
                  HEAD ".extern .func f(.param .b32 x);\n%s"
                       "proto: .callprototype (.param .b32 _) _ (.param .b32 _);\n%s}",
-                 KERNEL("") + sizeof HEAD - 1, operands[i].text);
+                 &KERNEL("")[sizeof HEAD - 1], operands[i].text);
         char *brace = strchr(strstr(text, ".entry"), '}');
         *brace = ' '; /* the body goes on */
         qn_ptx_module *module = corpus_read(text);
