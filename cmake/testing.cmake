@@ -25,3 +25,14 @@ function(quern_test name label)
   set_tests_properties(${label}.${name} PROPERTIES
     LABELS ${label} SKIP_RETURN_CODE 77 ENVIRONMENT "${QUERN_TEST_ENVIRONMENT}")
 endfunction()
+
+# Scripts and test programs start the command by this name. Where programs run under an emulator, it is a
+# script that starts the command so.
+set(QUERN_COMMAND $<TARGET_FILE:quern-cli>)
+if(CMAKE_CROSSCOMPILING_EMULATOR)
+  set(QUERN_COMMAND ${PROJECT_BINARY_DIR}/emulated/quern)
+  list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
+  file(GENERATE OUTPUT ${QUERN_COMMAND}
+       CONTENT "#!/bin/sh\nexec ${emulator} ${PROJECT_BINARY_DIR}/bin/quern \"$@\"\n"
+       FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+endif()
