@@ -6,6 +6,7 @@
 #include "run_support.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -183,9 +184,15 @@ Test(ptx_trace, what_fails, .init = redirect)
     arrays_free(&a);
 }
 
+/* When the trace has grown no more for a while, however slow the machine is. */
 static void *stop_later(void *context)
 {
-    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    struct stat now = {0};
+    off_t before;
+    do {
+        before = now.st_size;
+        nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    } while (fstat(fileno(file), &now) == 0 && (now.st_size == 0 || now.st_size != before));
     atomic_fetch_add((atomic_uint *)context, 1);
     return NULL;
 }
