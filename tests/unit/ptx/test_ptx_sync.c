@@ -247,6 +247,7 @@ Test(ptx_sync, bulk_copies_tell_their_mbarrier)
         cr_expect_eq(o[k], x[k] + 1);
         cr_expect_eq(o[128 + k], x[256 + k] * 2);
     }
+    qn_memory_map_remove(b.map, o, 256 * sizeof *o);
     qn_free(o);
     o = bench_buffer(&b, 16);
     bench_bad(&b, "bulk", PARAMETERS(&x, &o), QUERN_ERROR_ACCESS, "write of 1024 bytes");
