@@ -6,6 +6,7 @@
  */
 #include "device/device_internal.h"
 #include "fault/refuse.h"
+#include "unit/cache/scratch.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -22,6 +23,8 @@ static quern_function *function;
 static void open_all(void)
 {
     quern_module *module;
+    scratch_make();
+    setenv("QUERN_CACHE_DIR", scratch, 1); /* what it holds is told, and the tests beside write */
     open_one();
     OK(quern_array_new(&none, engine, QUERN_INT32, SHAPE(0)));
     kernel = kernel_of("T x", "T y", "y = x");
@@ -36,6 +39,7 @@ static void close_all(void)
     quern_kernel_release(kernel);
     quern_array_release(none);
     whole_close();
+    scratch_delete();
 }
 
 TestSuite(structures, .init = open_all, .fini = close_all);
