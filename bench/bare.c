@@ -91,7 +91,7 @@ static void launch(cu_function function, void **parameters)
     CHECK(cuda.launch(function, N / THREADS, 1, 1, THREADS, 1, 1, 0, NULL, parameters, NULL));
 }
 
-/** Time of one launch in batches that the queue holds, the median of several rounds. */
+/* Time of one launch in batches that the queue holds, the median of several rounds. */
 static double launch_us(cu_function function, void **parameters)
 {
     double rounds[ROUNDS];
@@ -111,7 +111,7 @@ static double launch_us(cu_function function, void **parameters)
     return rounds[ROUNDS / 2];
 }
 
-/** Copy in, launch, copy out; the sum of the results. */
+/* Copy in, launch, copy out; the sum of the results. */
 static double compute(cu_function function, int measure)
 {
     static float x[N], y[N], z[N];

@@ -15,7 +15,7 @@
 
 #define MAX_RUNS 200
 
-/** What a person would write: one element a thread. */
+/* What a person would write: one element a thread. */
 static const char scalar[] =
     "extern \"C\" __global__ void k(const float *__restrict__ x, const float *__restrict__ y,\n"
     "                             float *__restrict__ z, int n) {\n"
@@ -23,7 +23,7 @@ static const char scalar[] =
     "  if (i < n) z[i] = 2.0f * x[i] + y[i] + %d.0f;\n"
     "}\n";
 
-/** The equivalent of what the template gives: packs of four, a grid-stride loop, a tail. */
+/* The equivalent of what the template gives: packs of four, a grid-stride loop, a tail. */
 static const char vector[] =
     "struct alignas(16) P { float v[4]; };\n"
     "extern \"C\" __global__ void k(const float *__restrict__ x, const float *__restrict__ y,\n"
@@ -42,7 +42,7 @@ static const char vector[] =
     "  }\n"
     "}\n";
 
-/** A sum: packs of four, warps by shuffles, blocks through shared memory, the last block finishes.
+/* A sum: packs of four, warps by shuffles, blocks through shared memory, the last block finishes.
  */
 static const char sum[] =
     "struct alignas(16) P { float v[4]; };\n"
@@ -84,7 +84,7 @@ static const char sum[] =
     "  if (threadIdx.x == 0) { *y = v; *counter = 0; }\n"
     "}\n";
 
-/** Sums up to each element: packs of four, and a decoupled look-back of the usual kind, which takes
+/* Sums up to each element: packs of four, and a decoupled look-back of the usual kind, which takes
  * what is there first. */
 static const char cumsum[] =
     "struct alignas(16) P { float v[4]; };\n"
@@ -166,7 +166,7 @@ static double bare(const char *text)
 
 /* ---- Quern, each time with a text that is new ----------------------------------------------- */
 
-/** What a call made: freed when its time is taken. */
+/* What a call made: freed when its time is taken. */
 static struct {
     quern_kernel *kernel;
     quern_array *sum;
@@ -199,7 +199,7 @@ static void quern_cumsum(void)
     bench_check(quern_call(made.kernel, x, y));
 }
 
-/** Raw source: the scalar kernel as a module. */
+/* Raw source: the scalar kernel as a module. */
 static void quern_raw(void)
 {
     char source[4096];
@@ -227,7 +227,7 @@ int main(int argc, char **argv)
 {
     static const struct {
         const char *what, *name;
-        const char *source; /**< for bare NVRTC; NULL: `call` */
+        const char *source; /* for bare NVRTC; NULL: `call` */
         void (*call)(void);
     } peers[] = {
         {"2x+y", "bare NVRTC, scalar", scalar, NULL},
@@ -244,7 +244,7 @@ int main(int argc, char **argv)
     int runs = argc > 1 ? atoi(argv[1]) : 25;
     runs = runs < 1 || runs > MAX_RUNS ? 25 : runs;
     char folder[] = "/tmp/quern-bench-XXXXXX";
-    if (mkdtemp(folder) == NULL) {
+    if (!mkdtemp(folder)) {
         perror(folder);
         return 1;
     }

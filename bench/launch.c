@@ -70,14 +70,14 @@ static void driver(void)
     }
 }
 
-/** Without a GPU there is no floor: returns 0. */
+/* Without a GPU there is no floor: returns 0. */
 static int find_driver(void)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
     int (*retain)(void **, int), (*set)(void *), (*load)(void **, const void *);
     int (*get)(void **, void *, const char *);
     void *context, *module;
-    if (library == NULL) {
+    if (!library) {
         return 0;
     }
     *(void **)&retain = dlsym(library, "cuDevicePrimaryCtxRetain");
@@ -94,7 +94,7 @@ static int find_driver(void)
 typedef struct peer {
     const char *name;
     void (*launch)(void);
-    double us[BATCHES]; /**< a launch, by batch */
+    double us[BATCHES]; /* a launch, by batch */
 } peer;
 
 static peer peers[] = {{.name = "quern bound call", .launch = launch},
@@ -102,7 +102,7 @@ static peer peers[] = {{.name = "quern bound call", .launch = launch},
                        {.name = "quern_function_call", .launch = function_call},
                        {.name = "cuLaunchKernel", .launch = driver}};
 
-/** Microseconds of one launch in a batch that does not fill the queue; the wait is not counted. */
+/* Microseconds of one launch in a batch that does not fill the queue; the wait is not counted. */
 static double batch_us(void (*once)(void))
 {
     double begin = bench_now_us();
@@ -114,7 +114,7 @@ static double batch_us(void (*once)(void))
     return us;
 }
 
-/** The peers take turns, batch by batch, so that a drift of the machine meets all alike. */
+/* The peers take turns, batch by batch, so that a drift of the machine meets all alike. */
 static void measure(int count)
 {
     for (int b = 0; b < BATCHES; b++) {

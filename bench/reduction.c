@@ -10,7 +10,7 @@
 
 static quern_engine *engine;
 
-/** Reduce `x` over axes and print. */
+/* Reduce `x` over axes and print. */
 static void report(const char *what, quern_kernel *kernel, quern_array *x, int axis_count,
                    const int *axes)
 {

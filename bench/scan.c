@@ -12,7 +12,7 @@
 static quern_engine *engine;
 static quern_kernel *differ;
 
-/** End the program when two arrays of ordinary numbers are not the same. */
+/* End the program when two arrays of ordinary numbers are not the same. */
 static void check_same(const char *what, quern_array *a, quern_array *b)
 {
     quern_array *different = NULL;
@@ -27,7 +27,7 @@ static void check_same(const char *what, quern_array *a, quern_array *b)
     }
 }
 
-/** Scan `x` along an axis (-1: in C order) and print. */
+/* Scan `x` along an axis (-1: in C order) and print. */
 static void report(const char *what, quern_kernel *kernel, quern_array *x, int axis)
 {
     quern_array *y = NULL, *again = NULL;

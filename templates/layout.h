@@ -18,11 +18,16 @@
 
 #define QUERN_SOME(n) ((n) > 0 ? (n) : 1)
 
-// quern::space: the walk of an elementwise kernel, the innermost dimension in packs. D: the outer
-// ones. packs: whole packs (or tiles) of the walk; inner: elements of the innermost dimension head:
-// elements before the first pack; with tiles, of the last dimension but one count: elements of the
-// whole walk row: packs (or tiles) of a row; outer: extents, outermost first stride: bytes,
-// outermost first, the innermost last
+// quern::space: the walk of an elementwise kernel, the innermost dimension in packs. D counts the
+// outer dimensions.
+//
+// packs    whole packs (or tiles) of the walk
+// inner    elements of the innermost dimension
+// head     elements before the first pack; with tiles, of the last dimension but one
+// count    elements of the whole walk
+// row      packs (or tiles) of a row
+// outer    extents, outermost first
+// stride   bytes, outermost first, the innermost last
 #define QUERN_SPACE(NUMBER, DIVIDER, DIVIDERS, TABLE, D, K)                                        \
     NUMBER(packs)                                                                                  \
     NUMBER(inner)                                                                                  \
@@ -33,13 +38,19 @@
     TABLE(stride, K, D + 1)
 
 // quern::fold: the walk of a reduction or scan (src/array/fold.h), the kept dimensions first.
-// outputs: of a launch, in packs of lanes where they lie along the kept dimensions
-// units: of an output; head: elements before the first; rest: elements that no unit covers;
-// covered: elements that units cover
-// chunk: units of a block for an output; splits: blocks for an output
-// workers: threads of a block for an output, a power of two; shift: its exponent
-// results: outputs, in elements
-// extent: in units along the dimension in which their lanes lie; stride: bytes
+//
+// outputs   of a launch, in packs of lanes where they lie along the kept dimensions
+// units     of an output
+// head      elements before the first unit
+// rest      elements that no unit covers
+// covered   elements that units cover
+// chunk     units of a block for an output
+// splits    blocks for an output
+// workers   threads of a block for an output, a power of two
+// shift     its exponent
+// results   outputs, in elements
+// extent    in units along the dimension in which their lanes lie
+// stride    bytes
 #define QUERN_FOLD(NUMBER, DIVIDERS, TABLE, D, K)                                                  \
     NUMBER(outputs)                                                                                \
     NUMBER(units)                                                                                  \

@@ -274,7 +274,7 @@ static bool lives(const quern_array *array)
 
 quern_status qn_array_refuse(const quern_array *array, const char *user)
 {
-    if (array == NULL) {
+    if (!array) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the array is NULL");
     }
     if (!lives(array)) {

@@ -8,11 +8,11 @@
 #include "array/fold.h"
 #include <string.h>
 
-#define LEAST_UNITS 4 /**< of a thread, before more threads or blocks are worth their combining */
+#define LEAST_UNITS 4 /* of a thread, before more threads or blocks are worth their combining */
 
 /* ---- units ---------------------------------------------------------------------------------- */
 
-/** True when no other dimension moves an operand's units off their alignment. */
+/* True when no other dimension moves an operand's units off their alignment. */
 static bool others_aligned(const qn_fold *f, size_t k, uint64_t alignment)
 {
     for (int d = 0; d < f->form.kept + f->form.reduced; d++) {
@@ -41,7 +41,7 @@ static qn_access access_of(const qn_fold_making *m, size_t k)
     return f->form.lanes > 1 && aligned ? QN_ACCESS_VECTOR : QN_ACCESS_CONTIGUOUS;
 }
 
-/** Elements to skip in each row so that the first dense input's packs are aligned. */
+/* Elements to skip in each row so that the first dense input's packs are aligned. */
 static int64_t choose_head(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
@@ -57,7 +57,7 @@ static int64_t choose_head(const qn_fold_making *m)
     return 0;
 }
 
-/** Packs need an input that is read by vector, and rows without ends where ends have no place. */
+/* Packs need an input that is read by vector, and rows without ends where ends have no place. */
 static bool packs_pay(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
@@ -91,7 +91,7 @@ static void choose_units(const qn_fold_making *m)
 
 /* ---- threads and blocks --------------------------------------------------------------------- */
 
-/** Threads of a block for an output. Few outputs: as many as have something to do. Many: so that
+/* Threads of a block for an output. Few outputs: as many as have something to do. Many: so that
  * each has some units, but with columns no fewer than leave a row of a block dense. */
 static uint32_t choose_workers(const qn_fold *f, int64_t packs, int64_t threads)
 {

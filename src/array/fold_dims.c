@@ -13,7 +13,7 @@ static bool is_reduced(const qn_fold_making *m, int axis)
     return m->rules->axes >> axis & 1;
 }
 
-/** Strides of all operands over the whole shape: outputs of a reduction do not move along reduced
+/* Strides of all operands over the whole shape: outputs of a reduction do not move along reduced
  * axes. */
 static void spread(const qn_fold_making *m, qn_plan *whole, int ndim)
 {
@@ -29,7 +29,7 @@ static void spread(const qn_fold_making *m, qn_plan *whole, int ndim)
     }
 }
 
-/** Settle the axes that are reduced, or those that are kept, and append them to the fold's
+/* Settle the axes that are reduced, or those that are kept, and append them to the fold's
  * dimensions from `first` on. Returns how many there are. */
 static int settle(const qn_fold_making *m, const qn_plan *whole, int ndim, bool reduced, int first)
 {

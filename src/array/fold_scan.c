@@ -9,15 +9,15 @@
 
 #define WARP          32
 #define WARPS         (QN_FOLD_BLOCK / WARP)
-#define MOST_STEPS    8   /**< units of a thread at once: each is compiled for itself */
-#define COLUMN_STEPS  16  /**< the same of tiles of columns, where a warp scans once for all */
-#define PARKED_BYTES  128 /**< of values that a thread of a tile keeps in shared memory */
-#define SEGMENT_BYTES 128 /**< side by side, that keep narrow blocks of columns fast */
-#define TILE_BYTES    32  /**< the same of tiles, which wait for each other: for few values each */
+#define MOST_STEPS    8   /* units of a thread at once: each is compiled for itself */
+#define COLUMN_STEPS  16  /* the same of tiles of columns, where a warp scans once for all */
+#define PARKED_BYTES  128 /* of values that a thread of a tile keeps in shared memory */
+#define SEGMENT_BYTES 128 /* side by side, that keep narrow blocks of columns fast */
+#define TILE_BYTES    32  /* the same of tiles, which wait for each other: for few values each */
 
 /* ---- units ---------------------------------------------------------------------------------- */
 
-/** How far operand `k` is off the alignment of packs, in elements: its first element, or (`d` not
+/* How far operand `k` is off the alignment of packs, in elements: its first element, or (`d` not
  * negative) a step along dimension `d`. -1: not by whole elements. */
 static int64_t off_by(const qn_fold_making *m, size_t k, int d)
 {
@@ -28,7 +28,7 @@ static int64_t off_by(const qn_fold_making *m, size_t k, int d)
     return bytes % item != 0 ? -1 : (bytes / item + lanes) % lanes;
 }
 
-/** True when operands `k` and `other` are off in the same way everywhere, `k` by whole elements. */
+/* True when operands `k` and `other` are off in the same way everywhere, `k` by whole elements. */
 static bool off_alike(const qn_fold_making *m, size_t k, size_t other)
 {
     const qn_fold *f = m->fold;
@@ -41,7 +41,7 @@ static bool off_alike(const qn_fold_making *m, size_t k, size_t other)
     return true;
 }
 
-/** True when all packs of an operand are aligned without skipping elements. */
+/* True when all packs of an operand are aligned without skipping elements. */
 static bool is_aligned(const qn_fold_making *m, size_t k)
 {
     const qn_fold *f = m->fold;
@@ -53,7 +53,7 @@ static bool is_aligned(const qn_fold_making *m, size_t k)
     return true;
 }
 
-/** Choose how each operand is reached. Returns the first that is reached by vector, or -1. Rows of
+/* Choose how each operand is reached. Returns the first that is reached by vector, or -1. Rows of
  * one dimension may begin off the alignment: all vectors are then off alike. */
 static int choose_access(const qn_fold_making *m)
 {
@@ -78,7 +78,7 @@ static int choose_access(const qn_fold_making *m)
     return first;
 }
 
-/** Choose the lanes: packs need an operand that is reached by vector, and rows that are whole packs
+/* Choose the lanes: packs need an operand that is reached by vector, and rows that are whole packs
  * or long. */
 static void choose_units(const qn_fold_making *m, uint32_t most)
 {
@@ -110,7 +110,7 @@ static int64_t over(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-/** Rows: few lanes for short ones, but enough that what they read at once lies side by side. */
+/* Rows: few lanes for short ones, but enough that what they read at once lies side by side. */
 static uint32_t row_workers(const qn_fold *f)
 {
     uint32_t enough = qn_power_of_two(over(f->units, f->form.steps), WARP);
@@ -151,7 +151,7 @@ static void choose_threads(const qn_fold_making *m)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/** Values that a thread holds at once. A tile's wait in shared memory, and the larger tiles are,
+/* Values that a thread holds at once. A tile's wait in shared memory, and the larger tiles are,
  * the seldomer they wait for each other; but many narrow ones take long to put together. */
 static uint32_t thread_values(uint32_t value_size, bool tiles)
 {

@@ -8,8 +8,8 @@
 #include "array/array_internal.h"
 #include <string.h>
 
-#define PACK_BYTES_MAX 32 /**< of the widest operand: two 16-byte accesses */
-#define ACCESS_BYTES   16 /**< the widest access of a thread */
+#define PACK_BYTES_MAX 32 /* of the widest operand: two 16-byte accesses */
+#define ACCESS_BYTES   16 /* the widest access of a thread */
 
 /* ---- broadcasting --------------------------------------------------------------------------- */
 
@@ -26,7 +26,7 @@ static quern_status shapes_clash(const qn_operand *a, const qn_operand *b, const
     return status;
 }
 
-/** Widen the loop by one operand. False when the extents disagree. */
+/* Widen the loop by one operand. False when the extents disagree. */
 static bool widen(int *ndim, int64_t *shape, const qn_operand *operand)
 {
     if (operand->ndim > *ndim) {
@@ -50,7 +50,7 @@ static bool widen(int *ndim, int64_t *shape, const qn_operand *operand)
     return true;
 }
 
-/** Which two operands do not go together: for the message only. */
+/* Which two operands do not go together: for the message only. */
 static quern_status broadcast_fails(const qn_operand *operands, size_t at)
 {
     for (size_t other = 0; other < at; other++) {
@@ -149,7 +149,7 @@ int64_t qn_pack_head(const char *base, const qn_operand *operand, uint32_t lanes
     return off == 0 ? 0 : (int64_t)((qn_pack_alignment(operand, lanes) - off) / operand->item_size);
 }
 
-/** Outer strides that keep every row's packs aligned. */
+/* Outer strides that keep every row's packs aligned. */
 static bool rows_aligned(const walk *w, size_t k, uint64_t alignment)
 {
     for (int d = 0; d < w->ndim - 1; d++) {
@@ -179,7 +179,7 @@ static qn_access access_of(const walk *w, const qn_operand *operands, size_t k, 
     return QN_ACCESS_CONTIGUOUS;
 }
 
-/** How many elements come before the first aligned pack: what the outputs need, else the inputs.
+/* How many elements come before the first aligned pack: what the outputs need, else the inputs.
  * With rows, a pack starts where a row does. */
 static int64_t choose_head(const walk *w, const qn_operand *operands)
 {
@@ -201,7 +201,7 @@ static int64_t choose_head(const walk *w, const qn_operand *operands)
     return 0;
 }
 
-/** A pack must pay: at least one operand is reached by vector, and rows are not mostly tails.
+/* A pack must pay: at least one operand is reached by vector, and rows are not mostly tails.
  * Strided operands beside it are no reason against: x[:, ::2] + y[:, ::2] of float32 runs at 2.6
  * TB/s on an H200 with packs, 2.4 without. */
 static bool packs_pay(const walk *w)
@@ -234,7 +234,7 @@ static void choose_packs(walk *w, const qn_operand *operands, const qn_plan_rule
     p->rest = p->count - p->packs * lanes;
 }
 
-/** 32-bit index arithmetic is safe when positions, packs (twice, for the loop's last step) and
+/* 32-bit index arithmetic is safe when positions, packs (twice, for the loop's last step) and
  * strides fit; offsets themselves are always 64 bits wide. */
 static bool needs_wide(const walk *w)
 {
@@ -287,10 +287,10 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
 
 /* ---- overlap -------------------------------------------------------------------------------- */
 
-/** The addresses of an operand's elements. False when it has no elements, or no memory. */
+/* The addresses of an operand's elements. False when it has no elements, or no memory. */
 static bool range_of(const qn_operand *o, uintptr_t *low, uintptr_t *high)
 {
-    bool empty = o->data == NULL;
+    bool empty = !o->data;
     *low = *high = (uintptr_t)o->data;
     for (int d = 0; d < o->ndim; d++) {
         int64_t reach = o->strides[d] * (o->shape[d] - 1);

@@ -46,7 +46,7 @@ static void drop_ones(walk *w)
     }
 }
 
-/** Walk dimension `d` backwards where no operand objects: all its strides are negative or zero. */
+/* Walk dimension `d` backwards where no operand objects: all its strides are negative or zero. */
 static void flip_negative(walk *w)
 {
     qn_plan *p = w->plan;
@@ -66,7 +66,7 @@ static void flip_negative(walk *w)
     }
 }
 
-/** Whether dimension `a` should lie outside `b`: the first operand with an opinion decides, outputs
+/* Whether dimension `a` should lie outside `b`: the first operand with an opinion decides, outputs
  * before inputs (writes suffer most from a bad order). 0: no opinion. */
 static int outer_of(const walk *w, const qn_operand *operands, int a, int b)
 {
@@ -82,7 +82,7 @@ static int outer_of(const walk *w, const qn_operand *operands, int a, int b)
     return 0;
 }
 
-/** Insertion sort: stable, and few dimensions. */
+/* Insertion sort: stable, and few dimensions. */
 static void sort_dims(walk *w, const qn_operand *operands)
 {
     for (int d = 1; d < w->ndim; d++) {
@@ -92,7 +92,7 @@ static void sort_dims(walk *w, const qn_operand *operands)
     }
 }
 
-/** Merge dimension d and d + 1 where for every operand the outer one steps over the inner exactly.
+/* Merge dimension d and d + 1 where for every operand the outer one steps over the inner exactly.
  */
 static void merge_dims(walk *w)
 {

@@ -9,11 +9,11 @@
  */
 #include "array/plan.h"
 
-#define SHARED_BYTES 49152 /**< static shared memory that every GPU gives a block */
-#define WORTH_IT     32    /**< extents below which tiles are mostly empty */
-#define WORTH_IT_ALL 4096  /**< elements of the whole loop, likewise */
+#define SHARED_BYTES 49152 /* static shared memory that every GPU gives a block */
+#define WORTH_IT     32    /* extents below which tiles are mostly empty */
+#define WORTH_IT_ALL 4096  /* elements of the whole loop, likewise */
 
-/** The dimension, other than the last, along which an input lies densely; -1: none, or the last. */
+/* The dimension, other than the last, along which an input lies densely; -1: none, or the last. */
 static int dense_dimension(const qn_plan *plan, const qn_operand *operand, size_t k, int ndim)
 {
     if (operand->output || qn_magnitude(plan->stride[k][ndim - 1]) <= operand->item_size) {
@@ -27,7 +27,7 @@ static int dense_dimension(const qn_plan *plan, const qn_operand *operand, size_
     return -1;
 }
 
-/** The side of the tiles: the largest that fits shared memory; 0: none does. */
+/* The side of the tiles: the largest that fits shared memory; 0: none does. */
 static int choose_side(uint64_t bytes_an_element)
 {
     for (int side = 64; side >= 32; side /= 2) {

@@ -17,7 +17,7 @@ static const char *name_of(uint32_t word)
     return NULL;
 }
 
-/** What `object` is instead of a living object of `type`. */
+/* What `object` is instead of a living object of `type`. */
 typedef struct description {
     const char *is, *name, *but, *wanted;
 } description;
@@ -25,7 +25,7 @@ typedef struct description {
 static description describe(const void *object, qn_object_type type)
 {
     uint32_t word = *(const uint32_t *)object;
-    if (name_of(word) != NULL) {
+    if (name_of(word)) {
         return (description){"is a ", name_of(word), ", not a ", name_of(type)};
     }
     return (description){word == QN_OBJECT_DEAD ? "was freed: it is no longer a "
@@ -41,7 +41,7 @@ quern_status qn_null_refuse(const char *function, const char *argument)
 quern_status qn_object_refuse(const char *function, const char *argument, const void *object,
                               qn_object_type type)
 {
-    if (object == NULL) {
+    if (!object) {
         return qn_null_refuse(function, argument);
     }
     description d = describe(object, type);
@@ -51,7 +51,7 @@ quern_status qn_object_refuse(const char *function, const char *argument, const 
 
 bool qn_object_can_free(const char *function, const void *object, qn_object_type type)
 {
-    if (object == NULL || qn_object_is(object, type)) {
+    if (!object || qn_object_is(object, type)) {
         return object != NULL;
     }
     description d = describe(object, type);

@@ -31,7 +31,7 @@ typedef enum qn_object_type {
 /** True for a living object of `type`; false for NULL. */
 static inline bool qn_object_is(const void *object, qn_object_type type)
 {
-    return object != NULL && *(const uint32_t *)object == (uint32_t)type;
+    return object && *(const uint32_t *)object == (uint32_t)type;
 }
 
 /** Before the memory of an object is freed. */

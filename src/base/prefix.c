@@ -13,7 +13,7 @@
 #define LEAST 8    /* bytes: `size` and what shares its word */
 #define MORE  4096 /* bytes that a newer header may add: more than that was never set */
 
-/** The macro that initialises a structure: QUERN_OPTIONS_INIT. */
+/* The macro that initialises a structure: QUERN_OPTIONS_INIT. */
 static void init_macro(char *out, size_t room, const char *type)
 {
     size_t length = 0;
@@ -35,7 +35,7 @@ static quern_status check_size(const qn_prefix *prefix, uint32_t size)
                    prefix->type, size, prefix->type, prefix->size, macro);
 }
 
-/** What a newer header has and this library does not know must not be used. */
+/* What a newer header has and this library does not know must not be used. */
 static quern_status check_tail(const qn_prefix *prefix, const unsigned char *bytes, uint32_t size)
 {
     for (uint32_t at = prefix->size; at < size; at++) {
@@ -64,7 +64,7 @@ static quern_status check_reserved(const qn_prefix *prefix, const unsigned char 
 quern_status qn_prefix_take(void *own, const qn_prefix *prefix, const void *given)
 {
     memset(own, 0, prefix->size);
-    if (given != NULL) {
+    if (given) {
         uint32_t size = *(const uint32_t *)given;
         QN_TRY(check_size(prefix, size));
         memcpy(own, given, QN_MIN(size, prefix->size));
@@ -78,8 +78,8 @@ quern_status qn_prefix_take(void *own, const qn_prefix *prefix, const void *give
 quern_status qn_prefix_check(const qn_prefix *prefix, const char *function, const char *argument,
                              const void *given)
 {
-    return given != NULL ? check_size(prefix, *(const uint32_t *)given)
-                         : qn_null_refuse(function, argument);
+    return given ? check_size(prefix, *(const uint32_t *)given)
+                 : qn_null_refuse(function, argument);
 }
 
 void qn_prefix_give(void *given, const qn_prefix *prefix, const void *own)

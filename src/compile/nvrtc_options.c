@@ -52,10 +52,10 @@ bool qn_options_say(const char *const *options, size_t count, const char *name)
 /* The value of an option that may stand in a word of its own. */
 static const char *value_of(const char *const *options, size_t count, size_t *k, const char *value)
 {
-    if (value == NULL && *k + 1 < count) {
+    if (!value && *k + 1 < count) {
         value = options[++*k];
     }
-    return value != NULL ? value : "";
+    return value ? value : "";
 }
 
 const char *qn_options_value(const char *const *options, size_t count, const char *name)

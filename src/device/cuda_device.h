@@ -85,7 +85,7 @@ static inline void qn_cuda_leave(const cuda_scope *scope, const cuda_device *dev
     if (!scope->changed) {
         return;
     }
-    if (scope->previous == NULL && device->ordinal == 0) {
+    if (!scope->previous && device->ordinal == 0) {
         qn_cuda_left = device->context;
     } else {
         (void)qn_cuda.context_set(scope->previous);

@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-/** Rows that are set as a matrix: few enough for every limit, enough to keep the copies few. */
+/* Rows that are set as a matrix: few enough for every limit, enough to keep the copies few. */
 enum { SEED_ROWS = 4096 };
 
-/** The widest unit of the driver's that divides the pattern and its address. */
+/* The widest unit of the driver's that divides the pattern and its address. */
 static size_t unit_of(const void *to, size_t pattern_bytes)
 {
     size_t unit = QN_MIN(pattern_bytes, 4);
@@ -60,7 +60,7 @@ static cu_result set_column(cu_pointer to, size_t pitch, const void *value, size
     }
 }
 
-/** True when the pattern repeats its first `unit` bytes. */
+/* True when the pattern repeats its first `unit` bytes. */
 static bool repeats(const unsigned char *pattern, size_t bytes, size_t unit)
 {
     return memcmp(pattern, pattern + unit, bytes - unit) == 0;

@@ -10,7 +10,7 @@
 
 /* ---- by name -------------------------------------------------------------------------------- */
 
-/** The driver calls an empty name, and a variable's that is a kernel's, an invalid value. */
+/* The driver calls an empty name, and a variable's that is a kernel's, an invalid value. */
 static bool is_unknown_name(cu_result result)
 {
     return result == CU_NOT_FOUND || result == CU_INVALID_VALUE;
@@ -59,7 +59,7 @@ quern_status qn_cuda_module_global(quern_device *quern, void **pointer, uint64_t
 
 /* ---- all names ------------------------------------------------------------------------------ */
 
-/** Put the names of up to `capacity` functions into `names`. */
+/* Put the names of up to `capacity` functions into `names`. */
 static cu_result ask_names(cu_module module, const char **names, unsigned capacity)
 {
     cu_function *functions = qn_calloc(capacity + 1, sizeof *functions);
@@ -127,7 +127,7 @@ quern_status qn_cuda_module_globals(quern_device *quern, void *handle, size_t *c
 
 /* ---- facts ---------------------------------------------------------------------------------- */
 
-/** The number of parameters: the first index that the driver refuses. */
+/* The number of parameters: the first index that the driver refuses. */
 static cu_result count_parameters(cu_function function, size_t *count)
 {
     size_t offset, bytes;
@@ -208,7 +208,7 @@ quern_status qn_cuda_function_set(quern_device *quern, void *function,
                                 : qn_cuda_fail(result, "changing a property of a kernel");
 }
 
-/** A function of the device is the driver's already. */
+/* A function of the device is the driver's already. */
 void *qn_cuda_function_handle(quern_device *quern, void *function)
 {
     (void)quern;

@@ -6,7 +6,7 @@
  */
 #include "device/cuda_device.h"
 
-/** Let a function use more dynamic shared memory than the 48 KiB that every GPU gives unasked: all
+/* Let a function use more dynamic shared memory than the 48 KiB that every GPU gives unasked: all
  * that there is, so that launches from several threads never lower it for each other. */
 static cu_result raise_shared(cu_device device, cu_function function, uint32_t bytes)
 {
@@ -24,7 +24,7 @@ static cu_result raise_shared(cu_device device, cu_function function, uint32_t b
 
 enum { MOST_ATTRIBUTES = 4, FIRST_ARCH_OF_CLUSTERS = 90 };
 
-/** What the driver calls a launch with more than a grid. */
+/* What the driver calls a launch with more than a grid. */
 static void extend(cu_launch_config *config, cu_launch_attribute attributes[MOST_ATTRIBUTES],
                    const quern_launch_config *c)
 {
@@ -78,7 +78,7 @@ static cu_result launch(cu_device device, cu_function function, const quern_laun
                           c->block[2], c->shared_bytes, c->stream, parameters, NULL);
 }
 
-/** How large a cluster of this launch may be; 8 where the driver does not say, as every GPU that
+/* How large a cluster of this launch may be; 8 where the driver does not say, as every GPU that
  * has clusters allows so many. */
 static uint32_t most_in_cluster(cuda_device *device, cu_function function,
                                 const quern_launch_config *c)
@@ -97,7 +97,7 @@ static uint32_t most_in_cluster(cuda_device *device, cu_function function,
     return result == CU_SUCCESS && blocks > 0 ? (uint32_t)blocks : 8;
 }
 
-/** The cluster that a function was compiled for (__cluster_dims__), where the launch asks for none.
+/* The cluster that a function was compiled for (__cluster_dims__), where the launch asks for none.
  */
 static void take_required_cluster(cuda_device *device, cu_function function,
                                   quern_launch_config *config)
@@ -112,7 +112,7 @@ static void take_required_cluster(cuda_device *device, cu_function function,
     }
 }
 
-/** The limits of a launch of `function`: device attributes 1 to 7 and the function's own. */
+/* The limits of a launch of `function`: device attributes 1 to 7 and the function's own. */
 static quern_status check_limits(quern_device *quern, void *function,
                                  const quern_launch_config *config)
 {

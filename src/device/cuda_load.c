@@ -55,7 +55,7 @@ static bool open_library(qn_library **library)
     return false;
 }
 
-/** Fill the table; the name of the first function that the library must have and lacks, or NULL. */
+/* Fill the table; the name of the first function that the library must have and lacks, or NULL. */
 static const char *resolve(qn_library *library)
 {
     const char *missing = NULL;
@@ -100,7 +100,7 @@ static bool check_version(const char *path, const char *missing)
 
 /* ---- initialising --------------------------------------------------------------------------- */
 
-/** Why the driver sees no GPU, as far as the device files tell. */
+/* Why the driver sees no GPU, as far as the device files tell. */
 static void explain_devices(char *text, size_t size)
 {
     static const char *const files[] = {"/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia-uvm"};

@@ -44,7 +44,7 @@ static cuda_memory memory_of(cuda_device *device)
 
 /* ---- allocating ----------------------------------------------------------------------------- */
 
-/** From the driver, in the current context. */
+/* From the driver, in the current context. */
 static cu_result allocate_once(cuda_device *device, cu_pointer *pointer, size_t bytes,
                                cu_stream stream)
 {
@@ -53,7 +53,7 @@ static cu_result allocate_once(cuda_device *device, cu_pointer *pointer, size_t 
                : qn_cuda.memory_allocate(pointer, bytes);
 }
 
-/** What the pool keeps for other streams or in pieces may be enough: give it back and try again. */
+/* What the pool keeps for other streams or in pieces may be enough: give it back and try again. */
 static cu_result allocate(cuda_device *device, cu_pointer *pointer, size_t bytes, cu_stream stream)
 {
     cu_result result = allocate_once(device, pointer, bytes, stream);
@@ -82,7 +82,7 @@ static quern_status fail_allocation(cuda_device *device, cu_result result, size_
                    bytes, available, total);
 }
 
-/** A multiple of 4: atomics on elements of one byte swap the aligned bytes around it, and those
+/* A multiple of 4: atomics on elements of one byte swap the aligned bytes around it, and those
  * must be there (templates/atomic.cuh). */
 static size_t padded(size_t bytes)
 {

@@ -18,7 +18,7 @@ enum { LOG_BYTES = 8192 };
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
-/** Load with the logs of the PTX compiler: code that is ready has none. */
+/* Load with the logs of the PTX compiler: code that is ready has none. */
 static cu_result load_logged(cu_module *module, const void *image, char log[LOG_BYTES])
 {
     cu_jit_option options[] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
@@ -29,7 +29,7 @@ static cu_result load_logged(cu_module *module, const void *image, char log[LOG_
     return result;
 }
 
-/** Whether the image was made for other GPUs than this one, and not merely refused by it. */
+/* Whether the image was made for other GPUs than this one, and not merely refused by it. */
 static bool is_for_others(cuda_device *device, cu_result result, quern_image_kind kind,
                           const char *image, size_t bytes)
 {

@@ -8,7 +8,7 @@
  */
 #include "device/cuda_device.h"
 
-/** Do one driver call in the device's context and return its failure. */
+/* Do one driver call in the device's context and return its failure. */
 #define DO(device, call, doing)                                                                    \
     do {                                                                                           \
         cu_result do_result_;                                                                      \
@@ -86,7 +86,7 @@ quern_status qn_cuda_event_elapsed(quern_device *device, double *milliseconds, v
     return QUERN_OK;
 }
 
-/** The driver waits for a whole context: other users' work in it is waited for too. */
+/* The driver waits for a whole context: other users' work in it is waited for too. */
 quern_status qn_cuda_synchronize(quern_device *device)
 {
     DO(device, qn_cuda.context_synchronize(), "waiting for the GPU");

@@ -120,13 +120,13 @@ struct quern_stream {
 /** The device's handle of a stream; NULL is the home's own, here and below. */
 static inline void *qn_stream_handle(const qn_home *home, const quern_stream *stream)
 {
-    return stream != NULL ? stream->handle : home->stream;
+    return stream ? stream->handle : home->stream;
 }
 
 /** Is it a stream of `home`, or none? */
 static inline bool qn_stream_fits(const quern_stream *stream, const qn_home *home)
 {
-    return stream == NULL || (qn_object_is(stream, QN_OBJECT_STREAM) && stream->home == home);
+    return !stream || (qn_object_is(stream, QN_OBJECT_STREAM) && stream->home == home);
 }
 
 /** Say why not. `where` it was passed, such as "quern_call_options"; what takes it: `user`. */

@@ -19,14 +19,14 @@ enum { LZ4_MOST = 255, ZSTD_MOST = 32 << 10 };
 typedef struct fatbin_header {
     uint32_t magic;
     uint16_t version, header_bytes;
-    uint64_t bytes; /**< of all entries */
+    uint64_t bytes; /* of all entries */
 } fatbin_header;
 
 typedef struct entry_header {
     uint16_t kind, version;
     uint32_t header_bytes;
-    uint64_t bytes;        /**< of the code, with what fills it up to a multiple of 8 */
-    uint32_t packed_bytes; /**< without; 0 when it is plain */
+    uint64_t bytes;        /* of the code, with what fills it up to a multiple of 8 */
+    uint32_t packed_bytes; /* without; 0 when it is plain */
     uint32_t options_at;
     uint16_t minor, major;
     uint32_t arch;
@@ -131,7 +131,7 @@ char *qn_fatbin_unpack(const qn_fatbin_entry *entry, size_t *length)
 
 /* ---- the PTX for a device ------------------------------------------------------------------- */
 
-/** Whether a device of `arch` rather takes PTX for `a` than PTX for `b`. */
+/* Whether a device of `arch` rather takes PTX for `a` than PTX for `b`. */
 static bool is_better(int a, int b, int arch)
 {
     bool a_fits = a <= arch, b_fits = b <= arch;

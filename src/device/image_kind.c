@@ -61,7 +61,7 @@ static int cubin_arch(const void *image)
     return header.e_ident[EI_ABIVERSION] >= 8 ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
 }
 
-/** The string at `offset` of a section of strings; "" when it has none there. */
+/* The string at `offset` of a section of strings; "" when it has none there. */
 static const char *elf_string(const unsigned char *image, size_t section_index, uint64_t offset)
 {
     if (section_index >= elf_header(image).e_shnum) {
@@ -77,7 +77,7 @@ static const char *elf_string(const unsigned char *image, size_t section_index, 
 
 /* ---- PTX ------------------------------------------------------------------------------------ */
 
-/** "sm_90a" of ".target sm_90a, debug"; empty when there is no such line. */
+/* "sm_90a" of ".target sm_90a, debug"; empty when there is no such line. */
 static qn_str ptx_target(const char *text, size_t bytes)
 {
     static const char blanks[] = " \t", word[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
@@ -150,7 +150,7 @@ int qn_image_arch(quern_image_kind kind, const void *image, size_t bytes)
                                      : 0;
 }
 
-/** The target of an entry as nvcc's options name it: "sm_90", "compute_90", "lto_90". */
+/* The target of an entry as nvcc's options name it: "sm_90", "compute_90", "lto_90". */
 static void print_entry(qn_text *out, const qn_fatbin_entry *entry)
 {
     static const char *const kinds[] = {
@@ -187,7 +187,7 @@ static bool names_begin(qn_image_names *out, size_t most)
     return out->functions && out->globals;
 }
 
-/** A compiler's own name, as that of a string literal: "$str". */
+/* A compiler's own name, as that of a string literal: "$str". */
 static bool is_made_up(const char *name)
 {
     return name[0] == '$' || name[0] == '.' || name[0] == '\0';
@@ -202,7 +202,7 @@ static bool add_name(qn_image_names *out, const char **names, size_t *count, con
     return true;
 }
 
-/** Whether a section holds variables: ".nv.global", ".nv.global.init", ".nv.constant3". */
+/* Whether a section holds variables: ".nv.global", ".nv.global.init", ".nv.constant3". */
 static bool holds_variables(const char *section)
 {
     return strncmp(section, ".nv.global", 10) == 0 || strcmp(section, ".nv.constant3") == 0;
@@ -281,7 +281,7 @@ static bool names_of_code(qn_image_names *out, quern_image_kind kind, const void
     return ok;
 }
 
-/** Those of the first entry that can be read: all were compiled from one source. */
+/* Those of the first entry that can be read: all were compiled from one source. */
 static bool fatbin_names(qn_image_names *out, const void *image, size_t bytes)
 {
     qn_fatbin_entry entry;

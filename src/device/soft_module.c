@@ -180,7 +180,7 @@ quern_status qn_soft_function_parameter(quern_device *quern, void *handle, size_
     return QUERN_OK;
 }
 
-/** There is neither a first-level cache to divide nor a cluster. */
+/* There is neither a first-level cache to divide nor a cluster. */
 quern_status qn_soft_function_set(quern_device *quern, void *function,
                                   quern_function_property property, int32_t value)
 {
@@ -188,7 +188,7 @@ quern_status qn_soft_function_set(quern_device *quern, void *function,
     return QUERN_OK;
 }
 
-/** A host thread runs one block at a time. */
+/* A host thread runs one block at a time. */
 quern_status qn_soft_occupancy(quern_device *quern, void *function, uint32_t block_threads,
                                uint32_t shared_bytes, uint32_t *blocks)
 {

@@ -7,9 +7,9 @@
 #include "device/device_internal.h"
 
 struct quern_event {
-    uint32_t object; /**< QN_OBJECT_EVENT */
+    uint32_t object; /* QN_OBJECT_EVENT */
     atomic_uint references;
-    qn_home *home; /**< retained */
+    qn_home *home; /* retained */
     void *handle;
 };
 
@@ -26,7 +26,7 @@ quern_status qn_stream_refuse(const char *where, const quern_stream *stream, con
 
 quern_stream *qn_stream_retain(quern_stream *stream)
 {
-    if (stream != NULL) {
+    if (stream) {
         atomic_fetch_add_explicit(&stream->references, 1, memory_order_relaxed);
     }
     return stream;
@@ -34,8 +34,7 @@ quern_stream *qn_stream_retain(quern_stream *stream)
 
 void qn_stream_release(quern_stream *stream)
 {
-    if (stream == NULL ||
-        atomic_fetch_sub_explicit(&stream->references, 1, memory_order_acq_rel) != 1) {
+    if (!stream || atomic_fetch_sub_explicit(&stream->references, 1, memory_order_acq_rel) != 1) {
         return;
     }
     qn_home *home = stream->home;
@@ -51,7 +50,7 @@ void qn_stream_release(quern_stream *stream)
 static quern_status stream_make(quern_stream **out, qn_home *home, void *handle, bool foreign)
 {
     quern_stream *stream = qn_calloc(1, sizeof *stream);
-    if (stream == NULL) {
+    if (!stream) {
         return qn_fail_memory("making a stream");
     }
     stream->handle = handle;
@@ -142,7 +141,7 @@ quern_status quern_event_new(quern_event **out, quern_engine *engine)
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     qn_home *home = qn_home_of(engine);
     quern_event *event = qn_calloc(1, sizeof *event);
-    if (event == NULL) {
+    if (!event) {
         return qn_fail_memory("making an event");
     }
     quern_status status = home->methods->event_new(home->device, &event->handle);
@@ -158,7 +157,7 @@ quern_status quern_event_new(quern_event **out, quern_engine *engine)
     return QUERN_OK;
 }
 
-/** An event and a stream (or none) that belong together. */
+/* An event and a stream (or none) that belong together. */
 static quern_status check_pair(const char *function, const quern_event *event,
                                const quern_stream *stream)
 {

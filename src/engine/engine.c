@@ -10,7 +10,7 @@
 
 /* ---- what the home asks of its engine -------------------------------------------------------- */
 
-/** Nothing holds the engine any longer. */
+/* Nothing holds the engine any longer. */
 static void end(qn_home *home)
 {
     quern_engine *engine = qn_home_engine(home);
@@ -38,7 +38,7 @@ static const qn_home_owner owner = {.end = end, .stream_ended = stream_ended};
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/** The caller's options and allocator, as ours. */
+/* The caller's options and allocator, as ours. */
 typedef struct taken {
     quern_options options;
     quern_allocator allocator;
@@ -48,15 +48,15 @@ static quern_status take_options(taken *out, const quern_options *options)
 {
     QN_TAKE_RESERVED(quern_options, o, options);
     QN_TAKE_RESERVED(quern_allocator, allocator, o.allocator);
-    if (o.allocator != NULL && (allocator.allocate == NULL || allocator.release == NULL)) {
+    if (o.allocator && (!allocator.allocate || !allocator.release)) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "an allocator needs allocate and release");
     }
     *out = (taken){o, allocator};
-    out->options.allocator = o.allocator != NULL ? &out->allocator : NULL;
+    out->options.allocator = o.allocator ? &out->allocator : NULL;
     return QUERN_OK;
 }
 
-/** A slot that is called without a look whether it is there. */
+/* A slot that is called without a look whether it is there. */
 typedef struct slot {
     const char *name;
     size_t offset;
@@ -103,7 +103,7 @@ static quern_status check_slots(const quern_device_methods *methods)
     for (size_t k = 0; k < QN_COUNT(required); k++) {
         void (*function)(void);
         memcpy(&function, (const char *)methods + required[k].offset, sizeof function);
-        if (function == NULL) {
+        if (!function) {
             return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_device_methods.%s is NULL",
                            required[k].name);
         }
@@ -111,7 +111,7 @@ static quern_status check_slots(const quern_device_methods *methods)
     return QUERN_OK;
 }
 
-/** The device's table as ours. */
+/* The device's table as ours. */
 static quern_status take_methods(quern_device_methods *out, const quern_device_methods *methods)
 {
     QN_TRY(qn_prefix_take(out, QN_PREFIX(quern_device_methods), methods));
@@ -123,7 +123,7 @@ static quern_status take_methods(quern_device_methods *out, const quern_device_m
     return check_slots(out);
 }
 
-/** What can fail of opening. */
+/* What can fail of opening. */
 static quern_status start(quern_engine *engine, const quern_options *o, quern_device_info *info)
 {
     const quern_device_methods *methods = engine->home.methods;
@@ -134,22 +134,22 @@ static quern_status start(quern_engine *engine, const quern_options *o, quern_de
     return qn_store_open(&engine->store, o->cache_dir, o->cache_limit, &engine->home.logger);
 }
 
-/** Give back what start() made of an engine that is not opened. */
+/* Give back what start() made of an engine that is not opened. */
 static void stop(quern_engine *engine)
 {
-    if (engine->home.stream != NULL) {
+    if (engine->home.stream) {
         engine->home.methods->stream_free(engine->home.device, engine->home.stream);
     }
     engine->home.methods->close(engine->home.device);
     qn_free(engine);
 }
 
-/** Options and methods are taken already. */
+/* Options and methods are taken already. */
 static quern_status open_device(quern_engine **out, const quern_device_methods *methods,
                                 const quern_options *o)
 {
     quern_engine *engine = qn_calloc(1, sizeof *engine);
-    if (engine == NULL) {
+    if (!engine) {
         return qn_fail_memory("opening an engine");
     }
     engine->table = *methods;
@@ -191,24 +191,24 @@ quern_status quern_open_device(quern_engine **out, const quern_device_methods *m
     return open_device(out, &table, &o.options);
 }
 
-/** Open "name" or "name:argument". */
+/* Open "name" or "name:argument". */
 static quern_status open_named(quern_engine **out, const char *device, const quern_options *options)
 {
     const char *colon = strchr(device, ':');
-    qn_str name = {device, colon != NULL ? (size_t)(colon - device) : strlen(device)};
+    qn_str name = {device, colon ? (size_t)(colon - device) : strlen(device)};
     const quern_device_methods *methods = qn_device_find(name);
-    if (methods == NULL) {
+    if (!methods) {
         return qn_fail(QUERN_ERROR_NO_DEVICE,
                        "unknown device '%s'; write \"auto\", \"cuda\", \"cuda:1\", \"soft\" or "
                        "\"soft:THREADS\"",
                        device);
     }
     quern_options o = *options;
-    o.device = colon != NULL ? colon + 1 : NULL;
+    o.device = colon ? colon + 1 : NULL;
     return open_device(out, methods, &o);
 }
 
-/** The first GPU, else the software device. A GPU that is there but cannot be used is told. */
+/* The first GPU, else the software device. A GPU that is there but cannot be used is told. */
 static quern_status open_auto(quern_engine **out, const quern_options *options)
 {
     quern_options o = *options;
@@ -222,7 +222,7 @@ static quern_status open_auto(quern_engine **out, const quern_options *options)
         qn_log(&logger, QN_WARN, "the GPU cannot be used (%s); using the software device",
                quern_last_error()->message);
         qn_error_reset();
-    } else if (why != NULL) {
+    } else if (why) {
         qn_logger logger = {o.log, o.log_context};
         qn_log(&logger, QN_INFO, "no GPU is used: %s", why);
     }
@@ -235,8 +235,8 @@ quern_status quern_open(quern_engine **out, const quern_options *options)
     QN_CHECK_OUT(out);
     taken o;
     QN_TRY(take_options(&o, options));
-    const char *device = o.options.device != NULL ? o.options.device : getenv("QUERN_DEVICE");
-    if (device == NULL || device[0] == '\0' || strcmp(device, "auto") == 0) {
+    const char *device = o.options.device ? o.options.device : getenv("QUERN_DEVICE");
+    if (!device || device[0] == '\0' || strcmp(device, "auto") == 0) {
         return open_auto(out, &o.options);
     }
     return open_named(out, device, &o.options);
@@ -265,7 +265,7 @@ quern_status quern_synchronize(quern_engine *engine)
 
 void quern_interrupt(quern_engine *engine)
 {
-    if (qn_object_is(engine, QN_OBJECT_ENGINE) && engine->home.methods->interrupt != NULL) {
+    if (qn_object_is(engine, QN_OBJECT_ENGINE) && engine->home.methods->interrupt) {
         engine->home.methods->interrupt(engine->home.device);
     }
 }

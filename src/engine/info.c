@@ -54,7 +54,7 @@ quern_status quern_cache_clear(uint64_t *removed, quern_engine *engine)
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     uint64_t ignored;
-    return qn_store_clear(engine->store, removed != NULL ? removed : &ignored);
+    return qn_store_clear(engine->store, removed ? removed : &ignored);
 }
 
 /* ---- the compiler --------------------------------------------------------------------------- */
@@ -80,7 +80,7 @@ quern_status quern_compiler_get_info(quern_compiler_info *info, int load)
     tell_headers(&own);
     if (!own.found) {
         snprintf(own.problem, sizeof own.problem, "no NVRTC was found; looked in\n%s",
-                 looked != NULL ? looked : "");
+                 looked ? looked : "");
     } else if (load) {
         if (qn_compiler_load() == QUERN_OK) {
             qn_compiler_version(&own.major, &own.minor);

@@ -125,7 +125,7 @@ bool qn_text_takes_address(const char *text, const char *name)
 
 static bool is_one_of(qn_cpp_token t, const char *characters)
 {
-    return t.kind == QN_CPP_MARK && strchr(characters, t.text.data[0]) != NULL;
+    return t.kind == QN_CPP_MARK && strchr(characters, t.text.data[0]);
 }
 
 bool qn_text_declares_reference(const char *text, bool parameters)
@@ -177,7 +177,7 @@ static bool is_assignment(qn_str rest)
     }
     if (doubled && (s.data[0] == '<' || s.data[0] == '>')) {
         s = behind(s, 2);
-    } else if (s.length > 0 && strchr("+-*/%&|^", s.data[0]) != NULL) {
+    } else if (s.length > 0 && strchr("+-*/%&|^", s.data[0])) {
         s = behind(s, 1);
     }
     return begins_with(s, '=') && !begins_with(behind(s, 1), '=');
@@ -223,7 +223,7 @@ static bool may_write_here(const qn_cpp_token back[2], qn_str rest, bool functio
 bool qn_text_may_assign(const char *text, const char *name, bool functions)
 {
     static const char *const anything[] = {"asm", "__asm", "__asm__", "define"};
-    bool any = strstr(text, "##") != NULL || qn_text_declares_reference(text, false);
+    bool any = strstr(text, "##") || qn_text_declares_reference(text, false);
     for (size_t k = 0; k < QN_COUNT(anything) && !any; k++) {
         any = qn_text_uses(text, anything[k]);
     }

@@ -75,5 +75,5 @@ const char *qn_name_refusal(qn_str name)
     }
     const char *reason = qn_word_refusal(name);
     bool type = qn_dtype_parse(name) || qn_str_is(name, "complex");
-    return reason != NULL ? reason : type ? "is a type" : NULL;
+    return reason ? reason : type ? "is a type" : NULL;
 }

@@ -16,10 +16,10 @@ typedef struct worst {
     size_t at, beyond;
 } worst;
 
-/** |b log a| is so large that its rounding alone decides the angle: no accuracy is promised. */
+/* |b log a| is so large that its rounding alone decides the angle: no accuracy is promised. */
 static bool is_far(const function *f, const double *x, const double *z)
 {
-    return f->libm == NULL && f->arity == 2 &&
+    return !f->libm && f->arity == 2 &&
            !(hypot(z[0], z[1]) * hypot(log(hypot(x[0], x[1])), atan2(x[1], x[0])) < 1000);
 }
 
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     must(quern_open(&engine, NULL), "open");
     for (size_t k = 0; k < function_count; k++) {
         const function *f = &functions[k];
-        if (f->exact != NULL && (argc < 3 || strcmp(argv[2], f->name) == 0)) {
+        if (f->exact && (argc < 3 || strcmp(argv[2], f->name) == 0)) {
             beyond +=
                 check_function(engine, f, SINGLE, count) + check_function(engine, f, DOUBLE, count);
         }

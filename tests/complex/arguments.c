@@ -23,7 +23,7 @@ static double uniform(double from, double to)
     return from + (to - from) * (double)(next_bits() >> 11) * 0x1p-53;
 }
 
-/** Of either sign, and of a size between two powers of 2. */
+/* Of either sign, and of a size between two powers of 2. */
 static double spread(double least, double most)
 {
     double size = exp2(fmod(uniform(least, most), 4096));
@@ -35,7 +35,7 @@ static double around(double center, const format *t)
     return center + (next_bits() % 4 == 0 ? 0 : spread(-2 * t->bits, -1));
 }
 
-/** Sizes at which something happens in one function or the other. */
+/* Sizes at which something happens in one function or the other. */
 static double nasty(const format *t)
 {
     static const double ordinary[] = {0,   0.5,   1,          2,  0.70710678118654752, M_PI, M_PI_2,
@@ -95,7 +95,7 @@ static void argument(const format *t, unsigned kind, double *a)
     }
 }
 
-/** An exponent: such that the power is neither huge nor tiny, but for some. */
+/* An exponent: such that the power is neither huge nor tiny, but for some. */
 static void exponent(const format *t, const double *base, unsigned kind, double *b)
 {
     double log_size = hypot(log(hypot(base[0], base[1])), atan2(base[1], base[0]));
@@ -122,7 +122,7 @@ void make_arguments(precision p, const function *f, size_t count, double *x, dou
     for (size_t k = 0; k < count; k++) {
         argument(t, (unsigned)k, &x[2 * k]);
         x[2 * k] = rounded(p, x[2 * k]), x[2 * k + 1] = rounded(p, x[2 * k + 1]);
-        if (f->arity == 2 && f->libm == NULL) {
+        if (f->arity == 2 && !f->libm) {
             exponent(t, &x[2 * k], (unsigned)k, &z[2 * k]);
         } else {
             argument(t, (unsigned)(k + k / 12), &z[2 * k]);

@@ -14,7 +14,7 @@ void must(quern_status status, const char *what)
     }
 }
 
-/** An array of the type from `count` doubles. */
+/* An array of the type from `count` doubles. */
 static quern_array *array_of(quern_engine *engine, precision p, size_t count, const double *from)
 {
     float *narrow = malloc(count * sizeof *narrow);
@@ -29,7 +29,7 @@ static quern_array *array_of(quern_engine *engine, precision p, size_t count, co
     return a;
 }
 
-/** Read `count` reals as doubles, `step` apart. */
+/* Read `count` reals as doubles, `step` apart. */
 static void read_into(quern_array *a, precision p, size_t count, size_t step, double *to)
 {
     size_t size = p == SINGLE ? sizeof(float) : sizeof(double);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 typedef struct row {
-    const char *expression; /**< F and D are complex types, N is NaN, I is infinity */
+    const char *expression; /* F and D are complex types, N is NaN, I is infinity */
     double re, im;
 } row;
 
@@ -119,7 +119,7 @@ static bool same(double got, double expected)
     return fabs(got - expected) <= 8 * 0x1p-52 * fabs(expected) || got == expected;
 }
 
-/** Compute them all with an option, and compare. */
+/* Compute them all with an option, and compare. */
 static size_t check(quern_engine *engine, const char *option)
 {
     static const char preamble[] = "typedef complex<float> F;\ntypedef complex<double> D;\n"

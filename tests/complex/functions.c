@@ -38,7 +38,7 @@ LIBM(multiply, x *z)
 LIBM(rint, CMPLXL(rintl(creall(x)), rintl(cimagl(x))))
 LIBM(log2, CMPLXL(creall(clogl(x)) / M_LN2l, cimagl(clogl(x)) / M_LN2l))
 
-/** By Annex G's formulas, where compilers differ in the signs of zeros. */
+/* By Annex G's formulas, where compilers differ in the signs of zeros. */
 static wide libm_divide(wide x, wide z)
 {
     long double a = creall(x), b = cimagl(x), c = creall(z), d = cimagl(z), n = c * c + d * d;
@@ -53,7 +53,7 @@ static wide libm_divide(wide x, wide z)
     return CMPLXL((a * c + b * d) / n, (b * c - a * d) / n);
 }
 
-/** log(1 + x), whose sum is not rounded where the result is small. */
+/* log(1 + x), whose sum is not rounded where the result is small. */
 static wide libm_log1p(wide x, wide z)
 {
     (void)z;
@@ -70,7 +70,7 @@ static wide libm_expm1(wide x, wide z)
     return fabsl(re) < 1e-10L && fabsl(im) < 1e-10L ? x : CMPLXL(creall(w) - 1, cimagl(w));
 }
 
-/** An angle of 0 stays one for infinite magnitudes; libm has no such function. */
+/* An angle of 0 stays one for infinite magnitudes; libm has no such function. */
 static wide libm_polar(wide x, wide z)
 {
     (void)z;
@@ -105,7 +105,7 @@ EXACT(multiply, mpc_mul(y, x, z, MPC_RNDNN))
 EXACT(divide, mpc_div(y, x, z, MPC_RNDNN))
 EXACT(pow, mpc_pow(y, x, z, MPC_RNDNN))
 
-/** The result is real. */
+/* The result is real. */
 #define EXACT_REAL(NAME)                                                                           \
     EXACT(NAME, mpc_set_ui(y, 0, MPC_RNDNN); mpc_##NAME(mpc_realref(y), x, MPFR_RNDN))
 EXACT_REAL(abs)
@@ -123,7 +123,7 @@ static void exact_log2(mpc_ptr y, mpc_srcptr x, mpc_srcptr z)
     mpfr_clear(ln_2);
 }
 
-/** log|1 + x|, the sum of squares exactly: MPC takes long near 0. */
+/* log|1 + x|, the sum of squares exactly: MPC takes long near 0. */
 static void exact_log1p(mpc_ptr y, mpc_srcptr x, mpc_srcptr z)
 {
     (void)z;
@@ -141,7 +141,7 @@ static void exact_log1p(mpc_ptr y, mpc_srcptr x, mpc_srcptr z)
     mpfr_clears(re, im, NULL);
 }
 
-/** x + x^2 / 2, in place of a difference, for a tiny x. */
+/* x + x^2 / 2, in place of a difference, for a tiny x. */
 static bool exact_tiny(mpc_ptr y, mpc_srcptr x)
 {
     mpfr_t size;
@@ -169,7 +169,7 @@ static void exact_expm1(mpc_ptr y, mpc_srcptr x, mpc_srcptr z)
     }
 }
 
-/** (sinh x cosh x + i sin y cos y) / (sinh^2 x + cos^2 y): MPC takes for ever near the poles. */
+/* (sinh x cosh x + i sin y cos y) / (sinh^2 x + cos^2 y): MPC takes for ever near the poles. */
 static void exact_tanh(mpc_ptr y, mpc_srcptr x, mpc_srcptr z)
 {
     (void)z;
@@ -189,7 +189,7 @@ static void exact_tanh(mpc_ptr y, mpc_srcptr x, mpc_srcptr z)
     mpfr_clears(sh, ch, s, c, d, NULL);
 }
 
-/** -i tanh(i x) */
+/* -i tanh(i x) */
 static void exact_tan(mpc_ptr y, mpc_srcptr x, mpc_srcptr z)
 {
     mpc_t turned;

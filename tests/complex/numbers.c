@@ -15,7 +15,7 @@ double rounded(precision p, long double value)
     return p == SINGLE ? (double)(float)value : (double)value;
 }
 
-/** Numbers beyond the largest count as the first that is too large. */
+/* Numbers beyond the largest count as the first that is too large. */
 static void clip(mpfr_ptr v, int most)
 {
     if (mpfr_inf_p(v) || (mpfr_regular_p(v) && mpfr_get_exp(v) > most)) {

@@ -17,7 +17,7 @@
 #define PARTS 19
 #define SHOWN 8
 
-/** The special parts of a type. */
+/* The special parts of a type. */
 static void special_parts(precision p, double *parts)
 {
     double most = p == SINGLE ? FLT_MAX : DBL_MAX, least = ldexp(1, formats[p].least);
@@ -30,7 +30,7 @@ static void special_parts(precision p, double *parts)
     parts[PARTS - 1] = NAN;
 }
 
-/** Fill in all arguments; returns how many there are. */
+/* Fill in all arguments; returns how many there are. */
 static size_t special_arguments(precision p, int arity, double *x, double *z)
 {
     double parts[PARTS];
@@ -50,12 +50,12 @@ static bool same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/** Whether C leaves the sign of a zero or infinite part of the result open. */
+/* Whether C leaves the sign of a zero or infinite part of the result open. */
 static bool free_sign(const function *f, const double *x, int part)
 {
     static const struct {
         const char *names;
-        double re, im; /**< sizes of the argument's parts */
+        double re, im; /* sizes of the argument's parts */
         int part;
     } open[] = {
         {"exp expm1", -INFINITY, INFINITY, 0},
@@ -100,7 +100,7 @@ static bool free_sign(const function *f, const double *x, int part)
     for (size_t k = 0; k < sizeof open / sizeof open[0]; k++) {
         const char *at = strstr(open[k].names, f->name);
         size_t length = strlen(f->name);
-        if (at != NULL && (at[length] == ' ' || at[length] == '\0') && same(x[0], open[k].re) &&
+        if (at && (at[length] == ' ' || at[length] == '\0') && same(x[0], open[k].re) &&
             same(fabs(x[1]), open[k].im) && part == open[k].part) {
             return true;
         }
@@ -108,7 +108,7 @@ static bool free_sign(const function *f, const double *x, int part)
     return false;
 }
 
-/** Whether a part is right, within `ulps` of a number as large as `size`. Of a product, a
+/* Whether a part is right, within `ulps` of a number as large as `size`. Of a product, a
  * difference that is 0 may be what rounding one of its terms leaves. */
 static bool part_is_right(precision p, double got, long double expected, long double size,
                           double ulps, bool any_sign, bool difference)
@@ -130,7 +130,7 @@ static bool part_is_right(precision p, double got, long double expected, long do
     return fabs(got - e) <= room && (signbit(got) == signbit(e) || room >= fabs(got));
 }
 
-/** The references: with a range so wide that nothing overflows; of products also in the type
+/* The references: with a range so wide that nothing overflows; of products also in the type
  * itself, where one may overflow beside a NaN and make the result infinite. */
 static int references(const function *f, precision p, const double *x, const double *z, wide *out)
 {
@@ -144,7 +144,7 @@ static int references(const function *f, precision p, const double *x, const dou
     return 2;
 }
 
-/** A dividend with a part next to overflow beside one that is hardly normal, which loses bits. */
+/* A dividend with a part next to overflow beside one that is hardly normal, which loses bits. */
 static bool is_lopsided(precision p, const double *x)
 {
     double least = ldexp(1, formats[p].least), far = ldexp(1, formats[p].most - 8);
@@ -215,7 +215,7 @@ int main(int argc, char **argv)
     must(quern_open(&engine, NULL), "open");
     for (size_t k = 0; k < function_count; k++) {
         const function *f = &functions[k];
-        if (f->libm != NULL && (argc < 2 || strcmp(argv[1], f->name) == 0)) {
+        if (f->libm && (argc < 2 || strcmp(argv[1], f->name) == 0)) {
             wrong += check_function(engine, f, SINGLE) + check_function(engine, f, DOUBLE);
         }
     }

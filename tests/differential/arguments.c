@@ -50,7 +50,7 @@ static bool read_type(reader *r, char *letter, uint32_t *width)
     return *width > 0 || wrong(r, "a width was expected");
 }
 
-/** Room for `bytes` in the parameter block; *align becomes that of what holds it. */
+/* Room for `bytes` in the parameter block; *align becomes that of what holds it. */
 static unsigned char *place(diff_arguments *out, size_t bytes, size_t alignment, size_t *align)
 {
     out->byte_count = (out->byte_count + alignment - 1) / alignment * alignment;
@@ -86,7 +86,7 @@ static bool read_number(reader *r, size_t *align)
     return at || wrong(r, "too many bytes");
 }
 
-/** The marks behind an output's generator. */
+/* The marks behind an output's generator. */
 static void read_bounds(reader *r, diff_bounds *bounds)
 {
     char *end = (char *)r->at;

@@ -64,7 +64,7 @@ static bool parse(options *o, int argc, char **argv)
 
 /* ---- one case ------------------------------------------------------------------------------- */
 
-/** A launch that ended with an error: was it to be expected? */
+/* A launch that ended with an error: was it to be expected? */
 static bool judge_error(const diff_device *device, const diff_case *test, const char *error)
 {
     if (!test->fails) {
@@ -164,7 +164,7 @@ static int run_failing_case(const options *o, const diff_case *test)
     return diff_device_open(&device, o->device) && one_case(o, &device, NULL, test) ? 0 : 1;
 }
 
-/** Look whether there is the device, or with a case run one that is to fail: in a process of its
+/* Look whether there is the device, or with a case run one that is to fail: in a process of its
  * own, since the driver serves none afterwards, nor children of one that has called it. */
 static int in_child(const options *o, const diff_case *test)
 {

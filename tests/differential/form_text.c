@@ -26,7 +26,7 @@ static bool reads_carry(const qn_lane_form *form)
 
 bool diff_form_flags(const qn_lane_form *form)
 {
-    return form->second != NULL || writes_carry(form);
+    return form->second || writes_carry(form);
 }
 
 /* ---- types by name -------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ char diff_form_letter(const char *name, bool of_result)
 
 /* ---- operands ------------------------------------------------------------------------------- */
 
-/** One operand of a form: as the form's type has it, or sometimes any bits. */
+/* One operand of a form: as the form's type has it, or sometimes any bits. */
 static uint64_t operand(char letter, int bits, bool pairs, uint64_t *state)
 {
     const uint64_t r = diff_random(state);
@@ -72,7 +72,7 @@ static uint64_t operand(char letter, int bits, bool pairs, uint64_t *state)
     return diff_edge((r & 15) == 0 ? 'u' : letter, (uint32_t)bits / 8, state);
 }
 
-/** A number of no more than 2 in magnitude, or no number. */
+/* A number of no more than 2 in magnitude, or no number. */
 static uint64_t to_half_turn(uint64_t a)
 {
     return (a & 0x7f800000) >= 0x40000000 && (a & 0x7f800000) != 0x7f800000
@@ -132,7 +132,7 @@ static void name_operand(qn_text *ptx, char name, int bits)
     }
 }
 
-/** The condition code from the fourth operand's low bit. */
+/* The condition code from the fourth operand's low bit. */
 static void set_carry(qn_text *ptx, bool borrow)
 {
     qn_text_puts(ptx, "and.b32 %w, %e32, 1;\n");
@@ -143,7 +143,7 @@ static void instruction(qn_text *ptx, const qn_lane_form *form)
 {
     qn_text_printf(ptx, "%s ", form->name);
     if (form->d_bits == 1) {
-        qn_text_puts(ptx, form->second != NULL ? "%p|%q" : "%p");
+        qn_text_puts(ptx, form->second ? "%p|%q" : "%p");
     } else {
         qn_text_printf(ptx, "%%d%d", form->d_bits);
     }
@@ -169,7 +169,7 @@ static void store_answers(qn_text *ptx, const qn_lane_form *form, bool borrow)
     } else {
         qn_text_printf(ptx, "st.global.b%d [%%y], %%d%d;\n", form->d_bits, form->d_bits);
     }
-    if (form->second != NULL) {
+    if (form->second) {
         qn_text_printf(ptx, "selp.b32 %%u, 1, 0, %%q;\nst.global.b32 [%%y+%d], %%u;\n", flag);
     }
 }

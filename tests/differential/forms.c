@@ -14,12 +14,12 @@
 
 enum { CHUNK = 64, MOST_TOLD = 3, FORM_KEPT = 32, FORM_KEPT_OF_SET = 8 };
 
-/** A record of forms.bin: this, `kept` results of the result's width, and as many flag bytes if
+/* A record of forms.bin: this, `kept` results of the result's width, and as many flag bytes if
  * the form has flags. */
 typedef struct form_record {
-    uint64_t name, hash; /**< of the name, of all answers */
+    uint64_t name, hash; /* of the name, of all answers */
     uint32_t kept;
-    uint16_t bytes, flags; /**< of one answer: result and flags */
+    uint16_t bytes, flags; /* of one answer: result and flags */
 } form_record;
 
 typedef struct form_run {
@@ -77,7 +77,7 @@ static quern_status run_module(diff_answers *answers, const form_run *run,
     return status;
 }
 
-/** The answers of a chunk of forms, which become one module. */
+/* The answers of a chunk of forms, which become one module. */
 static bool run_chunk(diff_answers *answers, const form_run *run, const diff_device *device)
 {
     qn_text ptx = {0};
@@ -136,7 +136,7 @@ static bool save(FILE *file, const qn_lane_form *form, const diff_answers *answe
     return good;
 }
 
-/** What was recorded for a form: the kept answers, their number and the hash. */
+/* What was recorded for a form: the kept answers, their number and the hash. */
 static bool find(form_record *record, diff_answers *answers, const form_run *run,
                  const qn_lane_form *form)
 {

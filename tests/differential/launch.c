@@ -55,7 +55,7 @@ static int by_line(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/** The captured lines, sorted: blocks and warps print in any order. */
+/* The captured lines, sorted: blocks and warps print in any order. */
 static bool capture_end(capture *c, qn_text *text)
 {
     fflush(stdout);
@@ -232,5 +232,5 @@ bool diff_run(diff_results *out, char **error, const diff_device *device, const 
         }
     }
     diff_arguments_free(&a);
-    return *error == NULL;
+    return !*error;
 }

@@ -98,7 +98,7 @@ double diff_value(char letter, uint32_t width, uint64_t bits)
     return (double)value;
 }
 
-/** Bits in the order of the values. */
+/* Bits in the order of the values. */
 static double rank(uint32_t width, uint64_t bits)
 {
     const uint64_t sign = (uint64_t)1 << (width * 8 - 1);
@@ -120,7 +120,7 @@ double diff_ulps(char letter, uint32_t width, uint64_t a, uint64_t b)
     return fabs(rank(width, a) - rank(width, b));
 }
 
-/** Element k of `result`, which is shaped as `shape`: what was recorded is bytes alone. */
+/* Element k of `result`, which is shaped as `shape`: what was recorded is bytes alone. */
 static uint64_t element(const diff_result *result, const diff_result *shape, size_t k)
 {
     uint64_t bits = 0;
@@ -128,7 +128,7 @@ static uint64_t element(const diff_result *result, const diff_result *shape, siz
     return bits;
 }
 
-/** Whether element k is equal within its bound; *worst grows. */
+/* Whether element k is equal within its bound; *worst grows. */
 static bool same_element(const diff_result *got, const diff_result *wanted, size_t k, double *worst)
 {
     const diff_bounds *bounds = &got->bounds;

@@ -28,7 +28,7 @@ uint64_t diff_seed(const char *name, uint64_t more)
 
 /* ---- one number ----------------------------------------------------------------------------- */
 
-/** To float16, rounding to nearest; not for NaN, which tests never write as a number. */
+/* To float16, rounding to nearest; not for NaN, which tests never write as a number. */
 static uint64_t half_of(double value)
 {
     const double size = fabs(value);

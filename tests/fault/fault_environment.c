@@ -35,7 +35,7 @@ static quern_engine *open_with(const char *cache)
     return e;
 }
 
-/** Define and call a kernel. */
+/* Define and call a kernel. */
 static quern_status compute(quern_engine *e, quern_array **y)
 {
     quern_array *x;
@@ -49,7 +49,7 @@ static quern_status compute(quern_engine *e, quern_array **y)
     return status;
 }
 
-/** A kernel runs with this cache, and `expected` warnings at least were logged. */
+/* A kernel runs with this cache, and `expected` warnings at least were logged. */
 static void runs_with(const char *cache, int expected)
 {
     quern_engine *e = open_with(cache);
@@ -163,7 +163,7 @@ Test(absent, compiler_is_another_library)
     does_not_compile(QUERN_ERROR_NVRTC, "is not NVRTC");
 }
 
-/** Automatically the software device; asked for, a failure that says `says`. */
+/* Automatically the software device; asked for, a failure that says `says`. */
 static void no_gpu(const char *says)
 {
     quern_engine *e;

@@ -255,7 +255,7 @@ static void expect_refused(const every_function *f, int which, int bad)
                   error->message);
     cr_expect_gt(strlen(error->message), 10, "%s: %s %d: \"%s\"", f->name, parameter, bad,
                  error->message);
-    if (getenv("QUERN_TELL") != NULL) {
+    if (getenv("QUERN_TELL")) {
         fprintf(stderr, "%s, %s %d: %s\n", f->name, parameter, bad, error->message);
     }
 }

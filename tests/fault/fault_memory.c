@@ -33,7 +33,7 @@ static void failed_well(quern_status status, quern_status also, const char *call
     cr_assert_gt(strlen(quern_last_error_text()), 5);
 }
 
-/** A call that may fail once; then there is memory again, and it succeeds. */
+/* A call that may fail once; then there is memory again, and it succeeds. */
 #define STEP(call)                                                                                 \
     do {                                                                                           \
         quern_status status_ = (call);                                                             \
@@ -46,7 +46,7 @@ static void failed_well(quern_status status, quern_status also, const char *call
                          #call, quern_last_error_text());                                          \
         }                                                                                          \
     } while (0)
-/** The same, and a failure leaves `out` NULL. */
+/* The same, and a failure leaves `out` NULL. */
 #define MAKE(out, call)                                                                            \
     do {                                                                                           \
         quern_status made_ = (call);                                                               \
@@ -73,7 +73,7 @@ static void quiet(void *context, const char *level, const char *message)
     (void)context, (void)level, (void)message;
 }
 
-/** Define, call, call again, explain and bind. */
+/* Define, call, call again, explain and bind. */
 static void use_kernel(quern_engine *e, quern_array *x)
 {
     int32_t got[6];
@@ -103,7 +103,7 @@ static void use_kernel(quern_engine *e, quern_array *x)
     quern_kernel_release(k);
 }
 
-/** A module with a function and a global, and one from an image. */
+/* A module with a function and a global, and one from an image. */
 static void use_module(quern_engine *e, quern_array *x)
 {
     static const char source[] =
@@ -184,7 +184,7 @@ static void use_rest(quern_engine *e)
     cr_assert_null(k);
 }
 
-/** A program from its first call to its last. */
+/* A program from its first call to its last. */
 static void live(void)
 {
     quern_options o = QUERN_OPTIONS_INIT;
@@ -203,7 +203,7 @@ static void live(void)
     quern_close(e);
 }
 
-/** Lives with the N-th allocation failing, until there are fewer than N. */
+/* Lives with the N-th allocation failing, until there are fewer than N. */
 static void sweep(bool sticky, uint64_t by)
 {
     quern_close(engine); /* the images are the process's: each life shall load its own */

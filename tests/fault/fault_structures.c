@@ -140,7 +140,7 @@ static quern_status use_infer(const void *s)
     return quern_kernel_infer(NULL, 0, kernel, (quern_value[]){QUERN_VALUES(none)}, 1, s);
 }
 
-/** There is no such file, and nothing to link: options are looked at before that. */
+/* There is no such file, and nothing to link: options are looked at before that. */
 static quern_status use_module(const void *s)
 {
     quern_module *m;
@@ -198,7 +198,7 @@ typedef union any {
     max_align_t aligned;
 } any;
 
-/** As a program would have it. */
+/* As a program would have it. */
 static void fill(any *s, const taken *t)
 {
     memset(s, 0, sizeof *s);
@@ -210,7 +210,7 @@ static void fill(any *s, const taken *t)
     }
 }
 
-/** What the structure itself is refused for; "" when it is not. */
+/* What the structure itself is refused for; "" when it is not. */
 static const char *refusal(const taken *t, const any *s)
 {
     bool refused = t->use(s) == QUERN_ERROR_INVALID_ARGUMENT &&
@@ -257,7 +257,7 @@ Test(structures, longer_than_ours)
     }
 }
 
-/** Cut behind every field: what is lacking has its default, or is a slot that has to be there. */
+/* Cut behind every field: what is lacking has its default, or is a slot that has to be there. */
 Test(structures, shorter_than_ours)
 {
     for (size_t k = 0; k < sizeof all_taken / sizeof *all_taken; k++) {
@@ -388,7 +388,7 @@ Test(structures, filled_as_far_as_they_reach)
     }
 }
 
-/** The same of inferred outputs. */
+/* The same of inferred outputs. */
 Test(structures, outputs_have_the_callers_stride)
 {
     struct longer {
@@ -406,7 +406,7 @@ Test(structures, outputs_have_the_callers_stride)
     quern_kernel_release(two);
 }
 
-/** The size of the first entry is that of all. */
+/* The size of the first entry is that of all. */
 Test(structures, lists_have_the_callers_stride)
 {
     typedef struct longer {

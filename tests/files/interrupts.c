@@ -307,7 +307,7 @@ static void prepare(void)
          .arguments = {"elementwise", "T x", "T y, T z", "y = z = x", "x=ones:float64:2",
                        "--quiet"}},
     };
-    need(mkdtemp(folder) != NULL && chdir(folder) == 0, folder);
+    need(mkdtemp(folder) && chdir(folder) == 0, folder);
     need(mkdir("cache", 0700) == 0 && mkfifo("pipe.npy", 0600) == 0, folder);
     setenv("QUERN_DEVICE", "soft", 1);
     char *p = terms + strlen(terms);

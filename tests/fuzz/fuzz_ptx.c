@@ -115,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     qn_ptx_module *module;
     if (qn_ptx_read(&module, (const char *)data, size) != QUERN_OK) {
-        check(module == NULL && quern_last_error()->message[0] != '\0');
+        check(!module && quern_last_error()->message[0] != '\0');
         return 0;
     }
     for (uint32_t i = 0; i < module->function_count; i++) {

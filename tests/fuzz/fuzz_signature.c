@@ -31,7 +31,7 @@ static void check_refusal(const char *in, const char *out)
     HOLDS(strcmp(e->text, strcmp(e->text_name, "in") == 0 ? in : out) == 0);
     HOLDS(e->begin < e->end && e->end <= strlen(e->text));
     const char *text = quern_last_error_text();
-    HOLDS(strchr(text, '^') != NULL && text[strlen(text) - 1] == '\n');
+    HOLDS(strchr(text, '^') && text[strlen(text) - 1] == '\n');
 }
 
 static void check_positions(const qn_signature *s, const qn_parameter *p)

@@ -80,7 +80,7 @@ quern_status every_structure(quern_engine **engine)
     options.allocator = &allocator;
     kernel.option_count =
         (size_t)slices[1].step + reduction.ordered + scan.exclusive + module.header_count;
-    kernel.name = call.loop_size == NULL ? "one" : "other";
+    kernel.name = !call.loop_size ? "one" : "other";
     return quern_open(engine, kernel.name ? &options : NULL);
 }
 

@@ -137,14 +137,14 @@ static void *run_for_ever(void *argument)
                            "z = 0; while (z >= 0) z = (z + x) & 1", NULL),
          "defining");
     quern_status status = quern_call(endless, at->numbers[0], &result);
-    expect(status == QUERN_ERROR_INTERRUPTED && result == NULL, "the loop was not interrupted");
+    expect(status == QUERN_ERROR_INTERRUPTED && !result, "the loop was not interrupted");
     expect(quern_last_error()->status == QUERN_ERROR_INTERRUPTED, "another's failure was told");
     quern_kernel_release(endless);
     atomic_fetch_add(&ended, 1);
     return NULL;
 }
 
-/** Endless loops on one engine are interrupted; the other engine's calls go on. */
+/* Endless loops on one engine are interrupted; the other engine's calls go on. */
 static void interrupt_one(void)
 {
     pthread_t threads[2];
@@ -189,7 +189,7 @@ static void open_place(place *at)
     }
 }
 
-/** Close, and return how many compilations this engine made. The arrays outlive the handle. */
+/* Close, and return how many compilations this engine made. The arrays outlive the handle. */
 static uint64_t close_place(place *at)
 {
     quern_cache_stats stats = {.size = sizeof stats};

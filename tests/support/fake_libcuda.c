@@ -291,7 +291,7 @@ COPIER(cuMemcpyHtoDAsync_v2, cu_pointer, host(to), const void *, from)
 COPIER(cuMemcpyDtoHAsync_v2, void *, to, cu_pointer, host(from))
 COPIER(cuMemcpyDtoDAsync_v2, cu_pointer, host(to), cu_pointer, host(from))
 
-/** Set `height` rows of `width` units; both the address and the pitch must fit the unit. */
+/* Set `height` rows of `width` units; both the address and the pitch must fit the unit. */
 static cu_result set(cu_pointer to, size_t pitch, const void *value, size_t unit, size_t width,
                      size_t height)
 {

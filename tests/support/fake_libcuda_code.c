@@ -85,7 +85,7 @@ cu_result cuFuncGetName(const char **name, cu_function function)
     return CU_SUCCESS;
 }
 
-/** The parameters of saxpy, and as many of 8 bytes as the other function records. */
+/* The parameters of saxpy, and as many of 8 bytes as the other function records. */
 cu_result cuFuncGetParamInfo(cu_function function, size_t index, size_t *offset, size_t *bytes)
 {
     BOUND(cuFuncGetParamInfo);
@@ -200,7 +200,7 @@ cu_result cuLaunchKernel(cu_function function, unsigned grid_x, unsigned grid_y,
                (unsigned[]){block_x, block_y, block_z}, shared_bytes, parameters);
 }
 
-/** What the driver refuses of a launch with attributes. */
+/* What the driver refuses of a launch with attributes. */
 static cu_result check_attribute(const cu_launch_config *c, const cu_launch_attribute *attribute)
 {
     uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2];

@@ -16,7 +16,7 @@ enum { COUNT = 20, ANY = 1 << 20 };
 
 /* ---- what a fault is made of ---------------------------------------------------------------- */
 
-/** An index and the element that it names; ANY: whichever thread comes first says. */
+/* An index and the element that it names; ANY: whichever thread comes first says. */
 static const struct {
     const char *text;
     int element;
@@ -36,7 +36,7 @@ static const char *const preamble =
     "__device__ int far(int k) { return k + 1; }\n"
     "template <typename A> __device__ auto at(const A &w, ptrdiff_t n) { return {@w[n]@}; }";
 
-/** Uses of the element; `$` is the index, in which `%` is the position. */
+/* Uses of the element; `$` is the index, in which `%` is the position. */
 static const struct {
     const char *expression;
     bool is_output, only_numbers, in_preamble;
@@ -48,7 +48,7 @@ static const struct {
     {"{@atomicAdd(&o[$], x)@}", true, true, false},
 };
 
-/** Statements around it; `#` is the expression. */
+/* Statements around it; `#` is the expression. */
 static const char *const statements[] = {
     "y = #",
     "y = x; y = #",
@@ -58,7 +58,7 @@ static const char *const statements[] = {
     "for (int n = 0; n < 2; n++) { y = x; y = # ; }",
 };
 
-/** The same for maps. */
+/* The same for maps. */
 static const char *const maps[] = {
     "#",
     "x + #",
@@ -84,7 +84,7 @@ typedef enum layout { PLAIN, STEPS, REVERSED, LAYOUTS } layout;
 
 typedef struct text {
     char data[1000];
-    size_t begin, end; /**< of the marked piece */
+    size_t begin, end; /* of the marked piece */
 } text;
 
 static void append(char *to, const char *format, char hole, const char *filling)
@@ -102,7 +102,7 @@ static void take_marks(text *t)
 {
     char *begin = strstr(t->data, "{@"), *end;
     t->begin = t->end = 0;
-    if (begin != NULL) {
+    if (begin) {
         memmove(begin, begin + 2, strlen(begin + 2) + 1);
         end = strstr(begin, "@}");
         memmove(end, end + 2, strlen(end + 2) + 1);
@@ -146,7 +146,7 @@ static void write_texts(fault *f)
     take_marks(&f->preamble);
 }
 
-/** w, or o: a view of 20 elements in an array that is just large enough. */
+/* w, or o: a view of 20 elements in an array that is just large enough. */
 static quern_array *make_view(const fault *f)
 {
     static const unsigned char zeros[16];
@@ -161,7 +161,7 @@ static quern_array *make_view(const fault *f)
     return view;
 }
 
-/** x: 20 elements; two axes, and transposed, where it matters. */
+/* x: 20 elements; two axes, and transposed, where it matters. */
 static quern_array *make_input(const fault *f)
 {
     static const unsigned char zeros[16];
@@ -222,13 +222,12 @@ static bool names_element(const fault *f, const char *said)
     const char *at = strstr(said, ", element ");
     long long element;
     char called;
-    return at != NULL &&
-           sscanf(at, ", element %lld of '%c', which has 20", &element, &called) == 2 &&
+    return at && sscanf(at, ", element %lld of '%c', which has 20", &element, &called) == 2 &&
            called == name && (element < 0 || element >= COUNT) &&
            (indexes[f->index].element == ANY || element == indexes[f->index].element);
 }
 
-/** The span begins inside of the marked piece, or at the statement that has it. */
+/* The span begins inside of the marked piece, or at the statement that has it. */
 static bool has_place(const fault *f, const quern_error *error)
 {
     const bool in_preamble = strcmp(error->text_name, "preamble") == 0;
@@ -271,7 +270,7 @@ static bool applies(const fault *f)
            (f->access != 1 || f->layout == PLAIN); /* a pointer knows of no strides */
 }
 
-/** The n-th combination; false behind the last. */
+/* The n-th combination; false behind the last. */
 static bool combine(fault *f, size_t n)
 {
     f->kind = n % KINDS, n /= KINDS;
@@ -293,7 +292,7 @@ int main(int count, char **arguments)
     size_t right = 0, wrong = 0;
     fault f = {0};
     const char *device = getenv("QUERN_DEVICE");
-    if (device != NULL && strncmp(device, "soft", 4) != 0) {
+    if (device && strncmp(device, "soft", 4) != 0) {
         printf("skipped: only the software device reports accesses by element\n");
         return 77;
     }

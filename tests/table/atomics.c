@@ -53,7 +53,7 @@ typedef enum operation {
 static const struct {
     const char *name;
     bool (*takes)(quern_dtype dtype);
-    bool any_order; /**< the end does not depend on it */
+    bool any_order; /* the end does not depend on it */
 } table_atomics[OPERATIONS] = {
     [ADD] = {"atomicAdd", all_but_bool, true}, [SUB] = {"atomicSub", all_but_bool, true},
     [EXCH] = {"atomicExch", one_word, false},  [CAS] = {"atomicCAS", one_word, false},
@@ -90,7 +90,7 @@ static number together(number a, number b, int sign)
                     (int64_t)((uint64_t)a.whole + (uint64_t)(sign * b.whole))};
 }
 
-/** What the function leaves. */
+/* What the function leaves. */
 static number left_by(operation op, quern_dtype d, number old, number by, number seen)
 {
     switch (op) {
@@ -127,7 +127,7 @@ typedef struct values {
     quern_array *by_array, *seen_array, *old;
 } values;
 
-/** Small enough for exact sums, but for those of halves; with NaN, infinity and both zeros for
+/* Small enough for exact sums, but for those of halves; with NaN, infinity and both zeros for
  * minima and maxima of floats. */
 static void set_values(values *v, operation op, unsigned seed)
 {
@@ -161,11 +161,11 @@ typedef enum memory { OWN, VIEW, WRAPPED, EXACT, KINDS } memory;
 static const char *const kind_names[KINDS] = {"array", "view", "wrapped memory",
                                               "memory of malloc"};
 
-/** Elements and the block of bytes around them. */
+/* Elements and the block of bytes around them. */
 typedef struct place {
     quern_array *block, *elements;
-    unsigned char *host;          /**< of the block, where it is the host's own memory */
-    size_t bytes, before, inside; /**< of the block, in front of the elements, of the elements */
+    unsigned char *host;          /* of the block, where it is the host's own memory */
+    size_t bytes, before, inside; /* of the block, in front of the elements, of the elements */
 } place;
 
 static void place_make(place *p, quern_engine *engine, quern_dtype dtype, memory kind,
@@ -200,7 +200,7 @@ static void place_make(place *p, quern_engine *engine, quern_dtype dtype, memory
     }
 }
 
-/** The elements as they are now; false when a byte around them has changed. */
+/* The elements as they are now; false when a byte around them has changed. */
 static bool place_read(const place *p, unsigned char *elements)
 {
     unsigned char block[2 * GUARD + (LENGTHS + OFFSETS) * WIDEST];
@@ -233,7 +233,7 @@ static int by_bytes(const void *a, const void *b)
     return memcmp(a, b, compared_bytes);
 }
 
-/** One part of a complex number, or the whole of any other: sums of the parts are apart. */
+/* One part of a complex number, or the whole of any other: sums of the parts are apart. */
 typedef struct part {
     quern_dtype dtype;
     size_t size, at, stride;
@@ -252,7 +252,7 @@ static void part_store(const part *p, unsigned char *to, number v)
     number_store(to, p->dtype, v);
 }
 
-/** Whether what thread after thread found at element `e` and left there fits together. */
+/* Whether what thread after thread found at element `e` and left there fits together. */
 static bool fits(const part *p, operation op, const values *v, const unsigned char *old,
                  const unsigned char *end, size_t e, size_t length)
 {
@@ -302,7 +302,7 @@ static bool fits_everywhere(operation op, const values *v, const unsigned char *
 
 typedef struct table {
     quern_engine *engine;
-    bool on_host; /**< the device's memory is the host's */
+    bool on_host; /* the device's memory is the host's */
     rows rows;
     quern_kernel *kernel;
     values values;

@@ -16,11 +16,11 @@ enum { LARGEST = 70 * 70, VIEWS = 7 };
 
 typedef enum form { EACH, FOLD, SCAN } form;
 
-/** The input is called x, and y where there is a second, its mirror image; the output z. What it
+/* The input is called x, and y where there is a second, its mirror image; the output z. What it
  * should be is told by the bits: 1 where x, 2 where y, 4 where z was, 8 at odd positions. */
 typedef struct kernel {
     form form;
-    const char *in, *out, *text; /**< operation, or how to combine */
+    const char *in, *out, *text; /* operation, or how to combine */
     int (*expected)(int bits);
 } kernel;
 
@@ -140,11 +140,11 @@ static quern_kernel *define(quern_engine *engine, const kernel *k)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/** A view of bytes, on the device and on the host. */
+/* A view of bytes, on the device and on the host. */
 typedef struct bytes {
     quern_array *base, *view;
     unsigned char *host;
-    int64_t offset; /**< of the view's first element */
+    int64_t offset; /* of the view's first element */
 } bytes;
 
 static unsigned char byte_at(unsigned k)
@@ -153,7 +153,7 @@ static unsigned char byte_at(unsigned k)
     return all[k * 2654435761u >> 11 & 1 ? k * 40503u >> 7 % 6 & 1 : (k * 2654435761u >> 9) % 6];
 }
 
-/** A view of n x m elements: plain, from an odd byte on, every other, backwards, transposed, a row
+/* A view of n x m elements: plain, from an odd byte on, every other, backwards, transposed, a row
  * for all, a column for all. */
 static void view_bytes(bytes *b, quern_engine *engine, int view, int64_t n, int64_t m, bool wrapped,
                        unsigned seed)
@@ -226,7 +226,7 @@ typedef struct table {
     rows rows;
 } table;
 
-/** The answers of the host, in C order; returns how many. Bits: the element's of `kernel`. */
+/* The answers of the host, in C order; returns how many. Bits: the element's of `kernel`. */
 static int64_t answer(const kernel *k, const unsigned char *bits, int64_t n, int64_t m, int axes,
                       int *out)
 {
@@ -265,7 +265,7 @@ static bool same(quern_array *z, const int *expected, int64_t count)
     return right;
 }
 
-/** `axes`: 0 all, 1 the first, 2 the second. */
+/* `axes`: 0 all, 1 the first, 2 the second. */
 static void run_row(table *t, const kernel *k, quern_kernel *made, int view, int64_t n, int64_t m,
                     bool wrapped, int axes)
 {

@@ -38,7 +38,7 @@ typedef enum text_part {
 static const char *const part_names[PARTS] = {"operation", "preamble", "loop_prep", "after_loop",
                                               "map",       "reduce",   "post",      "identity",
                                               "k.cu",      "own.h"};
-/** What stands in the parts that are not broken. `P` is a structure for operators that do not
+/* What stands in the parts that are not broken. `P` is a structure for operators that do not
  * exist.
  */
 static const char *const whole[PARTS] = {
@@ -134,7 +134,7 @@ static size_t tokenize(token *out, const char *text)
     return count;
 }
 
-/** The token at, or next behind, a byte. */
+/* The token at, or next behind, a byte. */
 static size_t token_at(const token *tokens, size_t count, size_t at)
 {
     size_t k = 0;
@@ -148,9 +148,9 @@ static size_t token_at(const token *tokens, size_t count, size_t at)
 
 typedef enum token_kind { ANY, WORD, BRACKET, SEMICOLON, LINE } token_kind;
 typedef enum change {
-    INSERT,  /**< put `with` in front of the token */
-    REPLACE, /**< by `with`, in which % is the token */
-    END      /**< nothing from here on, then `with` */
+    INSERT,  /* put `with` in front of the token */
+    REPLACE, /* by `with`, in which % is the token */
+    END      /* nothing from here on, then `with` */
 } change;
 
 static const struct {
@@ -158,7 +158,7 @@ static const struct {
     change how;
     token_kind where;
     const char *with;
-    bool later; /**< may be sound where it stands, and contradict what follows */
+    bool later; /* may be sound where it stands, and contradict what follows */
 } damages[] = {
     {"drop a token", REPLACE, ANY, "", true},
     {"double a token", REPLACE, ANY, "% %", true},
@@ -223,8 +223,8 @@ static bool suits(const char *text, const token *t, token_kind where)
 
 typedef struct broken {
     char text[LONGEST];
-    size_t begin, end; /**< the bytes that were put there, or where some were dropped */
-    char word[256];    /**< the token that was damaged */
+    size_t begin, end; /* the bytes that were put there, or where some were dropped */
+    char word[256];    /* the token that was damaged */
 } broken;
 
 static void damage(broken *out, const char *text, const token *t, size_t d)
@@ -273,7 +273,7 @@ static quern_status call(quern_kernel *k)
     return status;
 }
 
-/** Compile with all parts as they are, but for one. */
+/* Compile with all parts as they are, but for one. */
 static quern_status compile(kernel_kind kind, text_part part, const char *text)
 {
     const char *texts[PARTS];
@@ -335,7 +335,7 @@ static const char *text_of(kernel_kind kind, text_part part)
     return kind == SCAN && part == COMBINE ? "scan" : part_names[part];
 }
 
-/** The text's name, or for a header the end of its path. */
+/* The text's name, or for a header the end of its path. */
 static bool is_text(const char *said, const char *name)
 {
     size_t length = strlen(said), tail = strlen(name);
@@ -344,10 +344,10 @@ static bool is_text(const char *said, const char *name)
 
 static bool is_bracket(const char *text, size_t at)
 {
-    return strchr("()[]{}", text[at]) != NULL || strncmp(text + at, "/*", 2) == 0;
+    return strchr("()[]{}", text[at]) || strncmp(text + at, "/*", 2) == 0;
 }
 
-/** Tokens between two of them, but for round brackets: `two(P())` is near the `*` in front. */
+/* Tokens between two of them, but for round brackets: `two(P())` is near the `*` in front. */
 static size_t apart(const char *text, const token *tokens, size_t from, size_t to)
 {
     size_t count = 0;
@@ -357,7 +357,7 @@ static size_t apart(const char *text, const token *tokens, size_t from, size_t t
     return count;
 }
 
-/** Is a span of the broken text where the damage is? */
+/* Is a span of the broken text where the damage is? */
 static bool is_near(const broken *b, size_t begin, size_t end, bool brackets)
 {
     static token tokens[TOKENS];
@@ -374,7 +374,7 @@ static bool is_near(const broken *b, size_t begin, size_t end, bool brackets)
     return use || (brackets && is_bracket(b->text, begin));
 }
 
-/** Damages that are told where something was opened. */
+/* Damages that are told where something was opened. */
 static bool concerns_brackets(const broken *b, size_t d)
 {
     return damages[d].how == END || damages[d].where == BRACKET ||
@@ -382,13 +382,13 @@ static bool concerns_brackets(const broken *b, size_t d)
            strchr("()[]{}", b->word[0]) != NULL;
 }
 
-/** The header is wrong in itself, and also where it stands. */
+/* The header is wrong in itself, and also where it stands. */
 static bool is_in_bad_header(size_t d)
 {
     return strstr(damages[d].with, "bad.h") && is_text(quern_last_error()->text_name, "bad.h");
 }
 
-/** A function that the broken text no longer has for the others, or has another one. */
+/* A function that the broken text no longer has for the others, or has another one. */
 static bool is_missed_elsewhere(size_t r, const broken *b)
 {
     const quern_error *e = quern_last_error();
@@ -399,7 +399,7 @@ static bool is_missed_elsewhere(size_t r, const broken *b)
     return defines && name && (damaged || function);
 }
 
-/** A directive takes its whole line. */
+/* A directive takes its whole line. */
 static bool is_in_line(const broken *b, size_t begin)
 {
     size_t end = b->begin + strcspn(b->text + b->begin, "\n");

@@ -22,7 +22,7 @@ typedef struct table {
 
 /* ---- the operators -------------------------------------------------------------------------- */
 
-/** A pair: S x, T w. */
+/* A pair: S x, T w. */
 typedef struct pair {
     quern_dtype s, t;
 } pair;
@@ -37,7 +37,7 @@ static bool always(pair p)
     (void)p;
     return true;
 }
-/** A complex number has no real one by itself. */
+/* A complex number has no real one by itself. */
 static bool assigns(pair p)
 {
     return !complexes(p.s) || complexes(p.t);
@@ -54,7 +54,7 @@ static bool has_sign(pair p)
 {
     return !(p.s >= QUERN_UINT8 && p.s <= QUERN_UINT64);
 }
-/** C++ takes `c ? x : w` where at most one of both converts to the other. */
+/* C++ takes `c ? x : w` where at most one of both converts to the other. */
 static bool chooses(pair p)
 {
     const bool same = p.s == p.t, both = complexes(p.s) && complexes(p.t);
@@ -114,7 +114,7 @@ static number at_least(number x, number w, bool in_whole)
     return whole(x.re >= w.re);
 }
 
-/** `text` assigns to `u`, a T, when `own`; else it is an expression. */
+/* `text` assigns to `u`, a T, when `own`; else it is an expression. */
 static const struct operation {
     const char *text;
     bool own;
@@ -179,7 +179,7 @@ static quern_array *numbers(table *t, quern_dtype dtype, int step, number *value
     return array;
 }
 
-/** What T makes of the host's answer. */
+/* What T makes of the host's answer. */
 static number as_own(number v, quern_dtype dtype)
 {
     unsigned char bytes[16];
@@ -227,7 +227,7 @@ static void run_row(table *t, pair p)
     quern_array_release(z);
 }
 
-/** Every value of a half, as another dtype. */
+/* Every value of a half, as another dtype. */
 static void run_halves(table *t, quern_dtype from, quern_dtype to)
 {
     static uint16_t bits[HALVES];

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** `T`: the type, `@`: the operator; t: the thread, a: 100, b: 0 for thread 7, m: the least number
+/* `T`: the type, `@`: the operator; t: the thread, a: 100, b: 0 for thread 7, m: the least number
  * and w: -1 for thread 9. */
 typedef struct situation {
     const char *name, *body;
@@ -42,7 +42,7 @@ static const situation least[] = {
 };
 
 static const struct type {
-    const char *name, *least; /**< NULL: no result is missing */
+    const char *name, *least; /* NULL: no result is missing */
 } types[] = {
     {"short", NULL},
     {"unsigned short", NULL},
@@ -66,7 +66,7 @@ static void put_kernel(const situation *s, const struct type *type, char operati
                   "typedef %s T; const int t = threadIdx.x;\n"
                   "const T a = (T)(in[31] + 76), b = (T)in[t], m = t == 9 ? %s : 5, w = t == 9 ? "
                   "(T)-1 : (T)3;\n",
-                  count, type->name, type->least != NULL ? type->least : "5");
+                  count, type->name, type->least ? type->least : "5");
     for (const char *at = s->body; *at != '\0'; at++) {
         *to++ = *at == '@' ? operation : *at;
     }
@@ -107,7 +107,7 @@ static bool try(quern_module *module, quern_array *o, quern_array *in, size_t k)
                            : status == QUERN_ERROR_LAUNCH &&
                                  (strstr(said, "thread (7,0,0): ") || strstr(said, "by -1")) &&
                                  strstr(said, "div.cu:");
-    if (!right || getenv("TABLE_LOUD") != NULL) {
+    if (!right || getenv("TABLE_LOUD")) {
         printf("%s: %s, %s: %s\n  %s\n", right ? "right" : "WRONG", name, named[k], cases[k]->name,
                status == QUERN_OK ? "nothing is said" : said);
     }
@@ -125,13 +125,13 @@ int main(void)
     quern_array *o, *in;
     int64_t divisors[32];
     size_t right = 0;
-    if (device != NULL && strncmp(device, "soft", 4) != 0) {
+    if (device && strncmp(device, "soft", 4) != 0) {
         printf("skipped: only the software device checks divisions\n");
         return 77;
     }
     for (size_t k = 0; k < LENGTH(types); k++) {
         put_all(zeros, LENGTH(zeros), &types[k]);
-        if (types[k].least != NULL) {
+        if (types[k].least) {
             put_all(least, LENGTH(least), &types[k]);
         }
     }

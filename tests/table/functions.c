@@ -21,7 +21,7 @@ enum { COUNT = 4, MOST = 96 };
 typedef struct function {
     const char *call;
     double (*host)(double x, double w, double v);
-    int bytes; /**< of the answer; 0: of float or double, as the arguments are */
+    int bytes; /* of the answer; 0: of float or double, as the arguments are */
 } function;
 
 #define HOST(NAME, EXPRESSION)                                                                     \
@@ -189,7 +189,7 @@ typedef struct table {
     rows rows;
 } table;
 
-/** A kernel with each call's answers, then the size of their types. */
+/* A kernel with each call's answers, then the size of their types. */
 static quern_kernel *define(table *t, const function *functions, size_t count, bool two)
 {
     static char text[16384];
@@ -234,7 +234,7 @@ static quern_array *numbers(table *t, quern_dtype dtype, int first, double *valu
     return array;
 }
 
-/** The dtypes of the arguments; `b` is NONE where there is but one. */
+/* The dtypes of the arguments; `b` is NONE where there is but one. */
 static void run_row(table *t, quern_kernel *kernel, const function *functions, size_t count,
                     quern_dtype a, quern_dtype b)
 {

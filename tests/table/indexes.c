@@ -21,15 +21,15 @@ enum { NDIM = 4, NONE = QUERN_MAX_NDIM, MOST = 600 };
 
 /* ---- views ---------------------------------------------------------------------------------- */
 
-/** A base, a part of it, and what is done with that. */
+/* A base, a part of it, and what is done with that. */
 static const struct view {
     const char *name;
     int ndim;
     int64_t extent[NDIM];
     quern_slice part[NDIM];
-    int axes[NDIM]; /**< in which order they come; all 0: as they are */
-    int repeated;   /**< how often the first axis, of which the part has 1; 0: it is not */
-    bool scalar;    /**< the part has one element, of an array without axes */
+    int axes[NDIM]; /* in which order they come; all 0: as they are */
+    int repeated;   /* how often the first axis, of which the part has 1; 0: it is not */
+    bool scalar;    /* the part has one element, of an array without axes */
 } views[] = {
     {"whole", 1, {20}, {ALL}, {0}, 0, false},
     {"at the start", 1, {20}, {{0, 3, 1}}, {0}, 0, false},
@@ -71,10 +71,10 @@ typedef struct subject {
     const struct access *access;
     quern_dtype dtype;
     bool by_axes;
-    quern_array *base, *array; /**< and the view of it */
+    quern_array *base, *array; /* and the view of it */
     int ndim;
     int64_t shape[NDIM], strides[NDIM], first, count;
-    unsigned char host[MOST * 16]; /**< of the base */
+    unsigned char host[MOST * 16]; /* of the base */
     quern_kernel *kernel;
     char text[300];
 } subject;
@@ -117,15 +117,15 @@ static void make_array(subject *s)
 
 typedef enum kind { ELEMENTWISE, REDUCE, SCAN } kind;
 
-/** Texts, in which `$` is the element: w[k], or w[at]. */
+/* Texts, in which `$` is the element: w[k], or w[at]. */
 static const struct access {
     kind kind;
-    const char *text, *done; /**< how a report calls it; NULL: all is right whatever the index */
+    const char *text, *done; /* how a report calls it; NULL: all is right whatever the index */
     bool writes;
-    bool by_pointer;    /**< the place may be that where the pointer is used */
-    bool only_in_order; /**< the text itself takes an index in C order */
+    bool by_pointer;    /* the place may be that where the pointer is used */
+    bool only_in_order; /* the text itself takes an index in C order */
     bool (*takes)(quern_dtype dtype);
-    int added; /**< to what the element was, by a text that writes; 0: it becomes 7 */
+    int added; /* to what the element was, by a text that writes; 0: it becomes 7 */
 } accesses[] = {
     {ELEMENTWISE, "y = $", "read", false, false, false, any_dtype, 0},
     {ELEMENTWISE, "T z = x; if (x != T(0)) { z = $; } y = z", "read", false, false, false,
@@ -201,8 +201,8 @@ static void make_kernel(subject *s)
 
 typedef struct launch {
     int64_t k, at[NDIM];
-    int wrong;      /**< the first axis that does not have its index; NONE: all do */
-    int64_t offset; /**< of the element in the base */
+    int wrong;      /* the first axis that does not have its index; NONE: all do */
+    int64_t offset; /* of the element in the base */
 } launch;
 
 static void settle(launch *l, const subject *s)
@@ -280,7 +280,7 @@ static bool says_place(const subject *s, const quern_error *error)
     return error->end > error->begin && (s->access->by_pointer || (at[0] == name && at[1] == '['));
 }
 
-/** "read of 4 bytes at ..., element 15 of 'w', which has 3", or
+/* "read of 4 bytes at ..., element 15 of 'w', which has 3", or
  * "..., index 5 along axis 1 of 'w', of shape (3, 4)". */
 static bool says_index(const subject *s, const launch *l, const char *said)
 {
@@ -311,7 +311,7 @@ static bool try(const subject *s, launch *l)
     const quern_status status = run(s, l, result);
     const quern_error *error = quern_last_error();
     bool ok;
-    if (s->access->done == NULL) {
+    if (!s->access->done) {
         ok = status == QUERN_OK;
     } else if (l->wrong == NONE) {
         ok = status == QUERN_OK && element_is(s, l, result);
@@ -351,7 +351,7 @@ static void try_in_order(tally *t, const subject *s)
     }
 }
 
-/** Along each axis: the ends, and what lies behind them. */
+/* Along each axis: the ends, and what lies behind them. */
 static void try_by_axes(tally *t, const subject *s)
 {
     int positions = 1;
@@ -377,7 +377,7 @@ static bool applies(const subject *s)
            !(strncmp(a->text, "atomicExch", 10) == 0 && complexes(s->dtype));
 }
 
-/** The n-th combination; false behind the last. */
+/* The n-th combination; false behind the last. */
 static bool combine(subject *s, size_t n)
 {
     static const quern_dtype dtypes[] = {QUERN_FLOAT32, QUERN_INT8,  QUERN_COMPLEX64, QUERN_FLOAT64,
@@ -411,7 +411,7 @@ int main(int argument_count, char **arguments)
     unsigned part = 1, parts = 1;
     tally t = {0};
     const char *device = getenv("QUERN_DEVICE");
-    if (device != NULL && strncmp(device, "soft", 4) != 0) {
+    if (device && strncmp(device, "soft", 4) != 0) {
         printf("skipped: only the software device looks at indexes\n");
         return 77;
     }

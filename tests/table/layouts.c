@@ -86,7 +86,7 @@ void shape_position(const shape *s, unsigned axes, int64_t n, int64_t *at)
 
 /* ---- bases ---------------------------------------------------------------------------------- */
 
-/** Whole numbers from -4 to 4, from 0 on for unsigned dtypes. */
+/* Whole numbers from -4 to 4, from 0 on for unsigned dtypes. */
 static number draw(unsigned *seed, quern_dtype dtype)
 {
     *seed = *seed * 1664525u + 1013904223u;
@@ -116,7 +116,7 @@ static void whole_view(layout_input *in)
     in->view = quern_array_retain(in->base);
 }
 
-/** Axes in another order: the base has them so that the view has the shape's. */
+/* Axes in another order: the base has them so that the view has the shape's. */
 static void permuted_view(layout_input *in, quern_engine *engine, quern_dtype dtype, const shape *s,
                           const int *axes, unsigned seed)
 {
@@ -130,7 +130,7 @@ static void permuted_view(layout_input *in, quern_engine *engine, quern_dtype dt
     check(quern_array_transpose(&in->view, in->base, back), "transpose");
 }
 
-/** Every `step`-th element of each axis of a larger base, from the second one on. */
+/* Every `step`-th element of each axis of a larger base, from the second one on. */
 static void stepped_view(layout_input *in, quern_engine *engine, quern_dtype dtype, const shape *s,
                          int step, unsigned seed)
 {
@@ -147,7 +147,7 @@ static void stepped_view(layout_input *in, quern_engine *engine, quern_dtype dty
     check(quern_array_slice(&in->view, in->base, s->ndim, slices), "slice");
 }
 
-/** One axis repeats its only element. */
+/* One axis repeats its only element. */
 static void repeated_view(layout_input *in, quern_engine *engine, quern_dtype dtype, const shape *s,
                           unsigned seed)
 {

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A situation: `#(mask)` is the operation, t the thread, o where results go. */
+/* A situation: `#(mask)` is the operation, t the thread, o where results go. */
 typedef struct situation {
     const char *name, *body;
     int threads;
-    const char *says; /**< NULL: nothing is wrong */
-    int places;       /**< that the report has at least */
+    const char *says; /* NULL: nothing is wrong */
+    int places;       /* that the report has at least */
 } situation;
 
 /* ---- operations of a warp ------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static const situation warps[] = {
      32, "limit", 1},
 };
 
-/** Whole bodies: values that are taken from lanes which take no part. */
+/* Whole bodies: values that are taken from lanes which take no part. */
 static const situation shuffles[] = {
     {"of one that left", "if (t >= 16) return; o[t] = __shfl_sync(~0u, t, 20);", 32,
      "lane 20 of its warp, which has left", 2},
@@ -125,11 +125,11 @@ static void put(const char *piece, size_t length)
     }
 }
 
-/** An operation with its mask, which stands in brackets at *at for those of a warp. */
+/* An operation with its mask, which stands in brackets at *at for those of a warp. */
 static void put_operation(const char *operation, const char **at)
 {
     const char *hole = strchr(operation, '@'), *begin = *at;
-    if (hole == NULL) {
+    if (!hole) {
         put(operation, strlen(operation));
         return;
     }
@@ -204,11 +204,11 @@ static bool try(quern_module *module, quern_array *o, size_t k)
     const quern_value values[] = {quern_value_array(o), quern_argument_int(2)};
     const quern_status status = quern_function_call_n(function, values, 2, &launch);
     const char *said = status == QUERN_OK ? "" : quern_last_error()->message;
-    const bool right = cases[k]->says == NULL
+    const bool right = !cases[k]->says
                            ? status == QUERN_OK
-                           : status == QUERN_ERROR_LAUNCH && strstr(said, cases[k]->says) != NULL &&
+                           : status == QUERN_ERROR_LAUNCH && strstr(said, cases[k]->says) &&
                                  places_in(said) >= cases[k]->places;
-    if (!right || getenv("TABLE_LOUD") != NULL) {
+    if (!right || getenv("TABLE_LOUD")) {
         printf("%s: %s: %s\n  %s\n", right ? "right" : "WRONG", cases[k]->name, operations[k],
                status == QUERN_OK ? "nothing is said" : said);
     }
@@ -226,7 +226,7 @@ int main(void)
     quern_module *module;
     quern_array *o;
     size_t right = 0;
-    if (device != NULL && strncmp(device, "soft", 4) != 0) {
+    if (device && strncmp(device, "soft", 4) != 0) {
         printf("skipped: only the software device checks how threads meet\n");
         return 77;
     }

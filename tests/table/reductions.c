@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** How many pairs of operator and dtype each layout and set of axes meets. */
+/* How many pairs of operator and dtype each layout and set of axes meets. */
 enum { PAIRS_OF_A_LAYOUT = 2 };
 
 typedef struct pair {
@@ -60,10 +60,10 @@ typedef struct row {
     const pair *pair;
     const layout_input *input;
     const shape *shape;
-    unsigned axes; /**< bit k: axis k is reduced */
+    unsigned axes; /* bit k: axis k is reduced */
     bool keepdims;
     int64_t outputs, length;
-    int output_count; /**< that the operator has */
+    int output_count; /* that the operator has */
 } row;
 
 static void complain(const row *r, const char *what)
@@ -87,7 +87,7 @@ static state fold_on_host(const row *r, int64_t output)
     return s;
 }
 
-/** Call into new arrays and bring them to the host. */
+/* Call into new arrays and bring them to the host. */
 static void call(const row *r, unsigned char *out[2])
 {
     quern_array *arrays[2] = {NULL, NULL};
@@ -145,7 +145,7 @@ static bool run_row(const row *r)
 
 /* ---- all rows ------------------------------------------------------------------------------- */
 
-/** The layout's input in the dtype of `p`, reduced over `axes`. */
+/* The layout's input in the dtype of `p`, reduced over `axes`. */
 static void try_row(table *t, const pair *p, const shape *s, int view, unsigned axes)
 {
     row r = {.pair = p,
@@ -155,8 +155,8 @@ static void try_row(table *t, const pair *p, const shape *s, int view, unsigned 
              .outputs = shape_count(s, ~axes),
              .length = shape_count(s, axes),
              .output_count = p->op->finish[1] ? 2 : 1};
-    bool nothing = r.length == 0 && r.outputs != 0 && p->op->identity == NULL;
-    bool no_axes = strstr(p->op->map, "_in_ind") != NULL && s->ndim == 0;
+    bool nothing = r.length == 0 && r.outputs != 0 && !p->op->identity;
+    bool no_axes = strstr(p->op->map, "_in_ind") && s->ndim == 0;
     layout_input input;
     if (nothing || no_axes || !rows_next(&t->rows) ||
         !layout_make(&input, t->engine, p->dtype, s, view, (unsigned)t->rows.seen)) {

@@ -17,12 +17,12 @@
 
 typedef enum kind { TRUTH, WHOLE, REAL, COMPLEX } kind;
 
-/** As it is typed, and what it is. */
+/* As it is typed, and what it is. */
 typedef struct row_value {
     const char *text;
     kind kind;
     bool negative;
-    uint64_t magnitude; /**< of a whole number */
+    uint64_t magnitude; /* of a whole number */
     double re, im;
 } row_value;
 
@@ -130,7 +130,7 @@ enum { DTYPES = CLI_COUNT(dtypes) };
 
 /* ---- the rule ------------------------------------------------------------------------------- */
 
-/** The least magnitude that rounds to infinity: half a step beyond the largest number. */
+/* The least magnitude that rounds to infinity: half a step beyond the largest number. */
 static double float_limit(quern_dtype dtype)
 {
     return dtype == QUERN_FLOAT16                               ? 65520.0
@@ -144,7 +144,7 @@ static bool part_fits(double part, quern_dtype dtype)
     return !isfinite(part) || fabs(part) < float_limit(dtype);
 }
 
-/** A whole number of any kind, with `cut` also of one that has a fraction; false for what is none.
+/* A whole number of any kind, with `cut` also of one that has a fraction; false for what is none.
  */
 static bool as_whole(row_value *v, bool cut)
 {
@@ -170,7 +170,7 @@ static bool whole_fits(const row_value *v, quern_dtype dtype)
     return v->magnitude <= most && (!v->negative || v->magnitude == 0);
 }
 
-/** Make `v` a number of `dtype`, which is that of the parameter, or (not `cut`) stated with it;
+/* Make `v` a number of `dtype`, which is that of the parameter, or (not `cut`) stated with it;
  * false where it is to be refused. `bytes` are its element. */
 static bool convert(row_value *v, quern_dtype dtype, bool cut, unsigned char bytes[16])
 {
@@ -219,7 +219,7 @@ static quern_value literal_of(const row_value *v)
     }
 }
 
-/** False where the interface has no way to say it. */
+/* False where the interface has no way to say it. */
 static bool scalar_of(quern_value *out, const row_value *v, quern_dtype own)
 {
     if (complexes(own)) {
@@ -240,7 +240,7 @@ static bool scalar_of(quern_value *out, const row_value *v, quern_dtype own)
 
 /* ---- the kernels ---------------------------------------------------------------------------- */
 
-/** What a parameter of one dtype is passed to. */
+/* What a parameter of one dtype is passed to. */
 typedef struct target {
     quern_kernel *kernels[3];
     quern_function *function;
@@ -296,7 +296,7 @@ static quern_status call(const target *t, int which, quern_value value)
 
 /* ---- a row ---------------------------------------------------------------------------------- */
 
-/** True when this way of passing the number does what the rule says. */
+/* True when this way of passing the number does what the rule says. */
 static bool try_call(const target *t, int which, quern_value value, bool fits,
                      const unsigned char *expected)
 {
@@ -346,7 +346,7 @@ static bool run_row(const row_value *given, quern_dtype own, const target *t)
     return good && taken == fits_own && (!taken || try_all(t, value, own == dtype, fits, expected));
 }
 
-/** That a fraction is dropped is warned of, and here a row like any other. */
+/* That a fraction is dropped is warned of, and here a row like any other. */
 static void keep_quiet(void *context, const char *level, const char *message)
 {
     (void)context, (void)level, (void)message;

@@ -13,9 +13,9 @@
 
 /* ---- operators ------------------------------------------------------------------------------ */
 
-/** The value in front of an element while a row is scanned on the host. */
+/* The value in front of an element while a row is scanned on the host. */
 typedef struct front {
-    element at; /**< the element itself */
+    element at; /* the element itself */
     bool some;
     number sum;
     double best;
@@ -27,13 +27,13 @@ typedef struct front {
 typedef struct scan_operator {
     const char *name;
     bool (*takes)(quern_dtype dtype);
-    const char *out, *map, *scan, *post, *identity; /**< the input is T x */
+    const char *out, *map, *scan, *post, *identity; /* the input is T x */
     const char *scan_type, *preamble;
     bool exclusive;
-    int64_t from; /**< where a sum starts: its identity */
+    int64_t from; /* where a sum starts: its identity */
     void (*step)(front *f, number x);
     number (*value)(const front *f);
-    double tolerance; /**< relative; 0: equal bits */
+    double tolerance; /* relative; 0: equal bits */
 } scan_operator;
 
 static front begin(const scan_operator *op)
@@ -76,7 +76,7 @@ static void step_matrix(front *f, number x)
     memcpy(f->matrix, c, sizeof c);
 }
 
-/** Composition with a map of 16 points to themselves that is no permutation. */
+/* Composition with a map of 16 points to themselves that is no permutation. */
 static void step_map(front *f, number x)
 {
     unsigned char next[16];
@@ -175,13 +175,13 @@ typedef struct row {
     quern_kernel *kernel;
     const layout_input *input;
     const shape *shape;
-    int axis;      /**< -1: all elements in C order */
-    unsigned axes; /**< the same as a set */
+    int axis;      /* -1: all elements in C order */
+    unsigned axes; /* the same as a set */
     quern_dtype dtype, output;
     int64_t count;
 } row;
 
-/** Call into `*array`, made where it is NULL, and bring it to the host. */
+/* Call into `*array`, made where it is NULL, and bring it to the host. */
 static unsigned char *call(const row *r, quern_array **array)
 {
     quern_value values[2] = {quern_value_array(r->input->view), quern_value_output(array)};
@@ -195,7 +195,7 @@ static unsigned char *call(const row *r, quern_array **array)
     return host;
 }
 
-/** An output that runs backwards along all axes, with gaps. */
+/* An output that runs backwards along all axes, with gaps. */
 static quern_array *backwards(const row *r, quern_engine *engine)
 {
     int64_t extent[TABLE_NDIM];
@@ -212,7 +212,7 @@ static quern_array *backwards(const row *r, quern_engine *engine)
     return view;
 }
 
-/** Scan the n-th row on the host, and hold `got` against it. */
+/* Scan the n-th row on the host, and hold `got` against it. */
 static bool row_is_right(const row *r, int64_t n, int64_t length, const unsigned char *got)
 {
     const shape *s = r->shape;
@@ -246,7 +246,7 @@ static bool is_right(const row *r, const unsigned char *got)
     return right;
 }
 
-/** Where there is one right answer, a third call has another output: the input itself if asked for
+/* Where there is one right answer, a third call has another output: the input itself if asked for
  * and possible, else one that runs backwards. */
 static bool run_row(const row *r, quern_engine *engine, bool in_place)
 {
@@ -260,12 +260,12 @@ static bool run_row(const row *r, quern_engine *engine, bool in_place)
     if (r->op->tolerance == 0) {
         other = in_place ? quern_array_retain(r->input->view) : backwards(r, engine);
         unsigned char *third = call(r, &other);
-        if (wrong == NULL && memcmp(first, third, bytes) != 0) {
+        if (!wrong && memcmp(first, third, bytes) != 0) {
             wrong = in_place ? "in place" : "output that runs backwards";
         }
         free(third);
     }
-    if (wrong != NULL) {
+    if (wrong) {
         rows_complain(wrong, r->op->name, r->dtype, r->input, r->shape, r->axes);
     }
     quern_array_release(once);
@@ -273,7 +273,7 @@ static bool run_row(const row *r, quern_engine *engine, bool in_place)
     quern_array_release(other);
     free(first);
     free(second);
-    return wrong == NULL;
+    return !wrong;
 }
 
 /* ---- all rows ------------------------------------------------------------------------------- */
@@ -331,7 +331,7 @@ static void try_row(table *t, const pair *p, const shape *s, int view, int axis)
              .dtype = p->dtype,
              .output = output_dtype(op->out, p->dtype),
              .count = shape_count(s, ~0u)};
-    bool no_axes = strstr(op->post, "_in_ind") != NULL && s->ndim == 0;
+    bool no_axes = strstr(op->post, "_in_ind") && s->ndim == 0;
     layout_input input;
     if (no_axes || !rows_next(&t->rows) ||
         !layout_make(&input, t->engine, r.dtype, s, view, (unsigned)t->rows.seen)) {

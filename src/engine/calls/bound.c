@@ -9,22 +9,22 @@
 #include <string.h>
 
 struct quern_bound {
-    uint32_t object; /**< QN_OBJECT_BOUND */
+    uint32_t object; /* QN_OBJECT_BOUND */
     atomic_uint references;
-    quern_kernel *kernel; /**< retained */
+    quern_kernel *kernel; /* retained */
     quern_device *device;
     quern_status (*launch)(quern_device *, void *, const quern_launch_config *, void **);
     void *function;
     quern_launch_config config;
-    bool empty;  /**< nothing to do: no elements */
-    bool failed; /**< the last launch did, and may have left counters in the workspace */
-    quern_call_options options; /**< stream retained */
-    int axes[QUERN_MAX_NDIM];   /**< those of the options */
-    int64_t loop_size;          /**< that of the options */
+    bool empty;  /* nothing to do: no elements */
+    bool failed; /* the last launch did, and may have left counters in the workspace */
+    quern_call_options options; /* stream retained */
+    int axes[QUERN_MAX_NDIM];   /* those of the options */
+    int64_t loop_size;          /* that of the options */
     qn_types types;
-    quern_value values[QUERN_MAX_PARAMETERS]; /**< arrays retained; outputs as arrays */
+    quern_value values[QUERN_MAX_PARAMETERS]; /* arrays retained; outputs as arrays */
     size_t count;
-    qn_workspace *workspace; /**< its own; NULL: none is needed */
+    qn_workspace *workspace; /* its own; NULL: none is needed */
     qn_parameter_block block;
 };
 
@@ -37,7 +37,7 @@ static void release_values(quern_bound *bound)
     }
 }
 
-/** For later calls on the stream, unless a launch that failed may have left counters in it. */
+/* For later calls on the stream, unless a launch that failed may have left counters in it. */
 static void give_back_workspace(quern_bound *bound)
 {
     if (bound->failed) {
@@ -47,7 +47,7 @@ static void give_back_workspace(quern_bound *bound)
     }
 }
 
-/** Check and pack `call`, whose arrays are all there, into `bound`. */
+/* Check and pack `call`, whose arrays are all there, into `bound`. */
 static quern_status pack(quern_bound *bound, qn_call *call)
 {
     if (call->overlaps) {
@@ -76,30 +76,30 @@ static quern_status pack(quern_bound *bound, qn_call *call)
     return QUERN_OK;
 }
 
-/** Keep the values of a call: outputs become arrays. */
+/* Keep the values of a call: outputs become arrays. */
 static void keep_values(quern_bound *bound, const qn_call *call)
 {
     for (size_t p = 0; p < bound->count; p++) {
         bound->values[p] = call->values[p];
-        if (call->arrays[p] != NULL) {
+        if (call->arrays[p]) {
             bound->values[p] = quern_value_array(quern_array_retain(call->arrays[p]));
         }
     }
 }
 
-/** Keep the options of a call that has been checked, and what they point to. */
+/* Keep the options of a call that has been checked, and what they point to. */
 static void keep_options(quern_bound *bound, const quern_call_options *options)
 {
     bound->options = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
-    if (options != NULL) {
+    if (options) {
         bound->options = *options;
         (void)qn_stream_retain(options->stream);
     }
-    if (bound->options.axes != NULL) {
+    if (bound->options.axes) {
         memcpy(bound->axes, options->axes, options->axis_count * sizeof *bound->axes);
         bound->options.axes = bound->axes;
     }
-    if (bound->options.loop_size != NULL) {
+    if (bound->options.loop_size) {
         bound->loop_size = *options->loop_size;
         bound->options.loop_size = &bound->loop_size;
     }
@@ -113,7 +113,7 @@ quern_status quern_bind(quern_bound **bound, quern_kernel *kernel, const quern_v
     QN_CHECK_OBJECT(kernel, QN_OBJECT_KERNEL);
     QN_TAKE_IN_PLACE(quern_call_options, options);
     quern_bound *made = qn_calloc(1, sizeof *made);
-    if (made == NULL) {
+    if (!made) {
         return qn_fail_memory("binding a call");
     }
     qn_call call;
@@ -158,7 +158,7 @@ quern_status quern_launch(quern_bound *bound)
     if (bound->empty) {
         return QUERN_OK;
     }
-    if (bound->failed && bound->workspace != NULL) {
+    if (bound->failed && bound->workspace) {
         QN_TRY(qn_workspace_clear(bound->workspace));
     }
     if (bound->kernel->engine->tells_launches) {
@@ -193,17 +193,17 @@ static quern_status check_index(const quern_bound *bound, size_t index, quern_va
 static quern_status fail_layout(size_t index, const char *what, const char *unit, qn_text *was,
                                 qn_text *is)
 {
-    quern_status status = qn_fail(
-        QUERN_ERROR_SHAPE,
-        "argument %zu was bound with %s %s%s, but this array has %s; one that replaces it "
-        "has the same dtype, shape and strides",
-        index, what, was->data != NULL ? was->data : "", unit, is->data != NULL ? is->data : "");
+    quern_status status =
+        qn_fail(QUERN_ERROR_SHAPE,
+                "argument %zu was bound with %s %s%s, but this array has %s; one that replaces it "
+                "has the same dtype, shape and strides",
+                index, what, was->data ? was->data : "", unit, is->data ? is->data : "");
     qn_text_free(was);
     qn_text_free(is);
     return status;
 }
 
-/** Which of dtype, shape and strides differs, with both: what was bound, and what replaces it. */
+/* Which of dtype, shape and strides differs, with both: what was bound, and what replaces it. */
 static quern_status check_layout(size_t index, const quern_array *old, const quern_array *array)
 {
     size_t bytes = (size_t)old->ndim * sizeof(int64_t);

@@ -18,8 +18,7 @@ quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config
         QN_TRY(qn_workspace_take(workspace, engine, config->stream, call->zeroed_bytes,
                                  call->scratch_bytes));
     }
-    quern_status status =
-        qn_marshal(block, call, *workspace != NULL ? (*workspace)->pointer : NULL);
+    quern_status status = qn_marshal(block, call, *workspace ? (*workspace)->pointer : NULL);
     if (status != QUERN_OK) {
         qn_workspace_put(*workspace);
         *workspace = NULL;
@@ -27,7 +26,7 @@ quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config
     return status;
 }
 
-/** Pack and queue. A launch that failed may have left its counters in the workspace. */
+/* Pack and queue. A launch that failed may have left its counters in the workspace. */
 static quern_status queue(const qn_call *call, const qn_specialization *z)
 {
     quern_engine *engine = call->kernel->engine;

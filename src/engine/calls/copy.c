@@ -6,13 +6,13 @@
  */
 #include "engine/engine_internal.h"
 
-/** The kernel that copies any dtype and layout. Made once; it belongs to the engine, and so gives
+/* The kernel that copies any dtype and layout. Made once; it belongs to the engine, and so gives
  * back the reference that a kernel holds. */
 static quern_status copy_kernel(quern_kernel **out, quern_engine *engine)
 {
     pthread_mutex_lock(&engine->copy_lock);
     quern_status status = QUERN_OK;
-    if (engine->copy == NULL) {
+    if (!engine->copy) {
         status = qn_kernel_new(&engine->copy, engine,
                                &(qn_definition){.kind = &qn_elementwise_kind,
                                                 .in = "T x",

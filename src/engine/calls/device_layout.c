@@ -29,7 +29,7 @@
         to = put_numbers(to, wide, (n) > 0 ? fields->name[row] : none, m);                         \
     }
 
-/** The row of a table that has none. */
+/* The row of a table that has none. */
 static const int64_t none[QUERN_MAX_NDIM + 1];
 
 static unsigned char *put_number(unsigned char *to, bool wide, int64_t value)
@@ -54,7 +54,7 @@ static unsigned char *put_numbers(unsigned char *to, bool wide, const int64_t *v
     return to;
 }
 
-/** quern::divider. 32 bits: the smallest shift with 2^shift >= divisor, and
+/* quern::divider. 32 bits: the smallest shift with 2^shift >= divisor, and
  * magic = 2^32 (2^shift - divisor) / divisor + 1. */
 static unsigned char *put_divider(unsigned char *to, bool wide, int64_t divisor)
 {

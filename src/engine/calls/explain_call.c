@@ -7,9 +7,9 @@
 #include <string.h>
 
 typedef struct explanation {
-    quern_explanation public; /**< first: the caller's pointer is to this */
+    quern_explanation public; /* first: the caller's pointer is to this */
     atomic_uint references;
-    qn_arena arena; /**< all its strings */
+    qn_arena arena; /* all its strings */
 } explanation;
 
 static const char *const origins[] = {
@@ -17,10 +17,10 @@ static const char *const origins[] = {
 
 static const char *keep(explanation *e, const char *text)
 {
-    return qn_arena_strndup(&e->arena, text != NULL ? text : "", text != NULL ? strlen(text) : 0);
+    return qn_arena_strndup(&e->arena, text ? text : "", text ? strlen(text) : 0);
 }
 
-/** Move a text into the explanation; NULL when out of memory. */
+/* Move a text into the explanation; NULL when out of memory. */
 static const char *keep_text(explanation *e, qn_text *text)
 {
     const char *kept = text->failed ? NULL : keep(e, text->data);
@@ -62,7 +62,7 @@ static const char *summary(explanation *e, const qn_call *call)
     qn_text shape = {0}, text = {0};
     qn_shape_print(&shape, call->ndim, call->shape);
     qn_text_printf(&text, "types:     %s\nloop:      %s, %lld elements\nplan:      %s\n", x->types,
-                   shape.data != NULL ? shape.data : "", (long long)x->elements, x->plan);
+                   shape.data ? shape.data : "", (long long)x->elements, x->plan);
     qn_text_free(&shape);
     if (!call->empty) {
         qn_text_printf(&text,
@@ -115,17 +115,16 @@ static quern_status describe(explanation *e, qn_call *call)
     x->elements = call->count;
     x->types = types_text(e, call);
     x->plan = plan_text(e, call);
-    x->source = keep(e, z != NULL ? z->source : NULL);
-    x->key = keep(e, z != NULL ? z->module->hex : NULL);
-    x->origin = keep(e, z != NULL ? origins[z->module->origin] : NULL);
-    x->target = keep(e, z != NULL ? z->module->target : NULL);
-    x->ptx = keep(e, z != NULL ? z->module->ptx : NULL);
-    if (x->types == NULL || x->plan == NULL || x->source == NULL || x->key == NULL ||
-        x->origin == NULL || x->target == NULL || x->ptx == NULL) {
+    x->source = keep(e, z ? z->source : NULL);
+    x->key = keep(e, z ? z->module->hex : NULL);
+    x->origin = keep(e, z ? origins[z->module->origin] : NULL);
+    x->target = keep(e, z ? z->module->target : NULL);
+    x->ptx = keep(e, z ? z->module->ptx : NULL);
+    if (!x->types || !x->plan || !x->source || !x->key || !x->origin || !x->target || !x->ptx) {
         return qn_fail_memory("explaining a call");
     }
     x->text = summary(e, call);
-    return x->text != NULL ? QUERN_OK : qn_fail_memory("explaining a call");
+    return x->text ? QUERN_OK : qn_fail_memory("explaining a call");
 }
 
 quern_status quern_explain(quern_explanation **out, quern_kernel *kernel, const quern_value *values,
@@ -136,7 +135,7 @@ quern_status quern_explain(quern_explanation **out, quern_kernel *kernel, const 
     QN_CHECK_OBJECT(kernel, QN_OBJECT_KERNEL);
     QN_TAKE_IN_PLACE(quern_call_options, options);
     explanation *e = qn_calloc(1, sizeof *e);
-    if (e == NULL) {
+    if (!e) {
         return qn_fail_memory("explaining a call");
     }
     atomic_init(&e->references, 1);
@@ -156,7 +155,7 @@ quern_status quern_explain(quern_explanation **out, quern_kernel *kernel, const 
 
 quern_explanation *quern_explanation_retain(quern_explanation *x)
 {
-    if (x != NULL) {
+    if (x) {
         atomic_fetch_add_explicit(&((explanation *)x)->references, 1, memory_order_relaxed);
     }
     return x;
@@ -165,7 +164,7 @@ quern_explanation *quern_explanation_retain(quern_explanation *x)
 void quern_explanation_release(quern_explanation *x)
 {
     explanation *e = (explanation *)x;
-    if (e != NULL && atomic_fetch_sub_explicit(&e->references, 1, memory_order_acq_rel) == 1) {
+    if (e && atomic_fetch_sub_explicit(&e->references, 1, memory_order_acq_rel) == 1) {
         qn_arena_free(&e->arena);
         qn_free(e);
     }

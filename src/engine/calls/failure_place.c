@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/** A piece of one of the texts. */
+/* A piece of one of the texts. */
 typedef struct span {
-    const qn_user_text *text; /**< NULL: none */
+    const qn_user_text *text; /* NULL: none */
     size_t begin, end;
 } span;
 
-/** From the place that the compiler gives, to the end of its line. */
+/* From the place that the compiler gives, to the end of its line. */
 static span recorded_span(const qn_failure *about)
 {
     const char *file;
@@ -26,9 +26,8 @@ static span recorded_span(const qn_failure *about)
     }
     for (size_t t = 0; t < about->text_count; t++) {
         const qn_user_text *text = &about->texts[t];
-        if (text->file_name == NULL ||
-            strcmp(qn_base_name(file), qn_base_name(text->file_name)) != 0 || line == 0 ||
-            line > qn_text_lines(text->text)) {
+        if (!text->file_name || strcmp(qn_base_name(file), qn_base_name(text->file_name)) != 0 ||
+            line == 0 || line > qn_text_lines(text->text)) {
             continue;
         }
         const qn_str whole = qn_text_line(text->text, line);
@@ -43,7 +42,7 @@ static span recorded_span(const qn_failure *about)
 
 /* ---- uses of a name ------------------------------------------------------------------------- */
 
-/** Past the brackets that stand at `at`, or behind blanks there, up to `end`; `at`: there are none.
+/* Past the brackets that stand at `at`, or behind blanks there, up to `end`; `at`: there are none.
  */
 static size_t skip_index(const char *text, size_t at, size_t end)
 {
@@ -59,7 +58,7 @@ static size_t skip_index(const char *text, size_t at, size_t end)
     return at;
 }
 
-/** The first use of a name from `begin` on, with the index in brackets behind it, if any. */
+/* The first use of a name from `begin` on, with the index in brackets behind it, if any. */
 static bool next_use(span *out, const qn_user_text *text, qn_str name, size_t begin, size_t end)
 {
     qn_str rest = qn_str_of(text->text + begin), used;
@@ -73,7 +72,7 @@ static bool next_use(span *out, const qn_user_text *text, qn_str name, size_t be
     return false;
 }
 
-/** Is the index behind the name a number as it stands, as in "w[20]"? Then *number is it. */
+/* Is the index behind the name a number as it stands, as in "w[20]"? Then *number is it. */
 static bool has_number(const span *use, qn_str name, int64_t *number)
 {
     char digits[32];
@@ -90,7 +89,7 @@ static bool has_number(const span *use, qn_str name, int64_t *number)
     return is;
 }
 
-/** The use of a name between two bytes that has this very number as its index; else the first with
+/* The use of a name between two bytes that has this very number as its index; else the first with
  * an index that is none; else the first without. *count: how many are as good. */
 static span best_use(size_t *count, const qn_user_text *text, qn_str name, int64_t element,
                      size_t begin, size_t end)
@@ -109,7 +108,7 @@ static span best_use(size_t *count, const qn_user_text *text, qn_str name, int64
             }
         }
         const size_t length = use.end - use.begin, best_length = best.end - best.begin;
-        if (best.text == NULL || (length > name.length && best_length == name.length)) {
+        if (!best.text || (length > name.length && best_length == name.length)) {
             best = use;
             *count = 1;
         } else {
@@ -119,7 +118,7 @@ static span best_use(size_t *count, const qn_user_text *text, qn_str name, int64
     return best;
 }
 
-/** Within the recorded statement, the only use of the name; the statement where there are more. */
+/* Within the recorded statement, the only use of the name; the statement where there are more. */
 static span narrower(size_t *found, const span *recorded, qn_str name, int64_t element)
 {
     const char *text = recorded->text->text;
@@ -135,7 +134,7 @@ static span narrower(size_t *found, const span *recorded, qn_str name, int64_t e
     return uses == 1 ? use : *recorded;
 }
 
-/** Where no place was recorded: the first text that uses the name; the preamble's functions, whose
+/* Where no place was recorded: the first text that uses the name; the preamble's functions, whose
  * parameters may have any name, are looked at last. */
 static span use_anywhere(const qn_failure *about, qn_str name, int64_t element)
 {
@@ -143,21 +142,21 @@ static span use_anywhere(const qn_failure *about, qn_str name, int64_t element)
     for (size_t t = 0; t < about->text_count; t++) {
         const qn_user_text *text = &about->texts[t];
         size_t uses;
-        if (text->file_name == NULL || text->text == NULL) {
+        if (!text->file_name || !text->text) {
             continue;
         }
         const span use = best_use(&uses, text, name, element, 0, strlen(text->text));
-        if (use.text != NULL && strcmp(text->file_name, "preamble") != 0) {
+        if (use.text && strcmp(text->file_name, "preamble") != 0) {
             return use;
         }
-        in_preamble = use.text != NULL ? use : in_preamble;
+        in_preamble = use.text ? use : in_preamble;
     }
     return in_preamble;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/** Let the message name the place of the span: its column instead of the statement's, or all of it
+/* Let the message name the place of the span: its column instead of the statement's, or all of it
  * instead of a place in none of the texts. */
 static void reword_place(const qn_error_subject *subject, const span *now, bool was_recorded)
 {
@@ -176,7 +175,7 @@ static void reword_place(const qn_error_subject *subject, const span *now, bool 
     snprintf(old, sizeof old, "%s:%u:%u", qn_base_name(file), line, column);
     const char *said = quern_last_error()->message;
     const char *at = strstr(said + subject->place_begin, old);
-    if (at != NULL && at < said + subject->place_end) {
+    if (at && at < said + subject->place_end) {
         const size_t from = (size_t)(at - said);
         qn_error_reword(from, from + strlen(old), words);
     }
@@ -197,19 +196,19 @@ void qn_explain_failure(const qn_failure *about)
     int64_t element = qn_subject_element(&subject, array);
     if (name.length > 0) {
         size_t uses = 0;
-        now = recorded.text != NULL ? narrower(&uses, &recorded, name, element) : recorded;
-        if (recorded.text == NULL || (subject.is_use && uses == 0)) {
+        now = recorded.text ? narrower(&uses, &recorded, name, element) : recorded;
+        if (!recorded.text || (subject.is_use && uses == 0)) {
             const span elsewhere = use_anywhere(about, name, element);
-            now = elsewhere.text != NULL ? elsewhere : now;
+            now = elsewhere.text ? elsewhere : now;
         }
     }
-    if (now.text != NULL && (recorded.text == NULL || now.begin != recorded.begin)) {
+    if (now.text && (!recorded.text || now.begin != recorded.begin)) {
         reword_place(&subject, &now, recorded.text != NULL);
     }
     if (subject.end != 0) {
         qn_explain_subject(&subject, name, array);
     }
-    if (now.text != NULL) {
+    if (now.text) {
         qn_error_span(now.text->file_name, qn_str_of(now.text->text), now.begin, now.end);
     }
 }
@@ -217,16 +216,16 @@ void qn_explain_failure(const qn_failure *about)
 void qn_explain_undefined(const qn_user_text *texts, size_t count)
 {
     const char *said = quern_last_error()->message;
-    const char *begin = strchr(said, '\''), *end = begin != NULL ? strchr(begin + 1, '\'') : NULL;
+    const char *begin = strchr(said, '\''), *end = begin ? strchr(begin + 1, '\'') : NULL;
     qn_text plain = {0};
-    char *own = end != NULL ? qn_strndup(begin + 1, (size_t)(end - begin) - 1) : NULL;
-    if (own != NULL && qn_plain_name(&plain, own) && plain.data != NULL) {
+    char *own = end ? qn_strndup(begin + 1, (size_t)(end - begin) - 1) : NULL;
+    if (own && qn_plain_name(&plain, own) && plain.data) {
         qn_error_reword((size_t)(begin - said) + 1, (size_t)(end - said), plain.data);
     }
     qn_free(own);
     qn_text_free(&plain);
     const span place = recorded_span(&(qn_failure){.texts = texts, .text_count = count});
-    if (place.text != NULL) {
+    if (place.text) {
         qn_error_span(place.text->file_name, qn_str_of(place.text->text), place.begin, place.end);
     }
 }

@@ -27,19 +27,19 @@ quern_status qn_fold_check_signature(const quern_kernel *kernel, uint32_t seen)
     return QUERN_OK;
 }
 
-/** A definition's texts, checked before anything is compiled. */
+/* A definition's texts, checked before anything is compiled. */
 quern_status qn_fold_check_texts(const char *function, const qn_definition *d)
 {
     static const qn_text_id needed[] = {QN_MAP, QN_REDUCE, QN_POST};
     for (size_t k = 0; k < QN_COUNT(needed); k++) {
         const qn_user_text *text = &d->texts[needed[k]];
-        if (text->text == NULL || qn_text_is_blank(text->text)) {
+        if (!text->text || qn_text_is_blank(text->text)) {
             return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%s: %s is %s", function, text->file_name,
-                           text->text == NULL ? "NULL" : "empty");
+                           !text->text ? "NULL" : "empty");
         }
     }
     const char *identity = d->texts[QN_IDENTITY].text;
-    if (identity != NULL && qn_text_is_blank(identity)) {
+    if (identity && qn_text_is_blank(identity)) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "%s: identity is empty; pass NULL for no identity", function);
     }
@@ -55,7 +55,7 @@ quern_status qn_call_axes(qn_call *call, const quern_call_options *options)
                        call->kernel->name);
     }
     call->axes = ndim == 32 ? UINT32_MAX : (1u << ndim) - 1;
-    if (options == NULL || options->axes == NULL) {
+    if (!options || !options->axes) {
         return QUERN_OK;
     }
     call->axes = 0;

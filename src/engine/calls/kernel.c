@@ -36,18 +36,18 @@ bool qn_kernel_includes(const quern_kernel *kernel)
 
 /* ---- what the texts do ---------------------------------------------------------------------- */
 
-#define MOST_LISTED 65536 /**< options, headers, expressions, pieces */
+#define MOST_LISTED 65536 /* options, headers, expressions, pieces */
 
 static uint32_t count_used(const quern_kernel *kernel, const char *const *names)
 {
     uint32_t count = 0;
-    for (; *names != NULL; names++) {
+    for (; *names; names++) {
         count += qn_kernel_uses(kernel, *names);
     }
     return count;
 }
 
-/** Whether a text may want an element of a raw parameter itself, not only its value: its address,
+/* Whether a text may want an element of a raw parameter itself, not only its value: its address,
  * or, of an output, a reference to it, as a function of a header may. */
 static bool refers_to(const quern_kernel *kernel, const char *name, bool output)
 {
@@ -60,7 +60,7 @@ static bool refers_to(const quern_kernel *kernel, const char *name, bool output)
     return refers;
 }
 
-/** Study the texts once, so that a call need not. */
+/* Study the texts once, so that a call need not. */
 static void study(quern_kernel *kernel)
 {
     static const char *const loops[] = {"for", "while", "do", "goto", NULL};
@@ -107,7 +107,7 @@ static quern_status check_name(const char *name)
                        name);
     }
     const char *reason = qn_word_refusal(qn_str_of(name));
-    if (reason != NULL) {
+    if (reason) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "'%s' cannot be the name of a kernel: it %s",
                        name, reason);
     }
@@ -117,7 +117,7 @@ static quern_status check_name(const char *name)
 static quern_status keep(const char **out, quern_kernel *kernel, qn_str text)
 {
     *out = qn_arena_strndup(&kernel->arena, text.data, text.length);
-    return *out != NULL ? QUERN_OK : qn_fail_memory("defining a kernel");
+    return *out ? QUERN_OK : qn_fail_memory("defining a kernel");
 }
 
 quern_status qn_check_list(const char *what, size_t count)
@@ -133,11 +133,11 @@ static quern_status keep_options(quern_kernel *kernel, const qn_definition *d)
 {
     QN_TRY(qn_check_list("option_count", d->option_count));
     kernel->options = qn_arena_alloc(&kernel->arena, (d->option_count + 1) * sizeof(char *));
-    if (kernel->options == NULL) {
+    if (!kernel->options) {
         return qn_fail_memory("defining a kernel");
     }
     for (size_t k = 0; k < d->option_count; k++) {
-        if (d->options == NULL || d->options[k] == NULL) {
+        if (!d->options || !d->options[k]) {
             return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "compiler option %zu is NULL", k);
         }
         QN_TRY(keep(&kernel->options[k], kernel, qn_str_of(d->options[k])));
@@ -168,14 +168,14 @@ static quern_status define(quern_kernel *kernel, const qn_definition *d)
     kernel->exclusive = d->exclusive;
     kernel->has_identity = d->texts[QN_IDENTITY].text != NULL;
     study(kernel);
-    return d->kind->check != NULL ? d->kind->check(kernel) : QUERN_OK;
+    return d->kind->check ? d->kind->check(kernel) : QUERN_OK;
 }
 
 quern_status qn_check_signature(const char *function, const char *in, const char *out)
 {
-    if (in == NULL || out == NULL) {
+    if (!in || !out) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%s: %s is NULL; write \"\" for no %s",
-                       function, in == NULL ? "in" : "out", in == NULL ? "inputs" : "outputs");
+                       function, !in ? "in" : "out", !in ? "inputs" : "outputs");
     }
     return QUERN_OK;
 }
@@ -185,7 +185,7 @@ quern_status qn_kernel_new(quern_kernel **out, quern_engine *engine,
 {
     *out = NULL;
     quern_kernel *kernel = qn_calloc(1, sizeof *kernel);
-    if (kernel == NULL) {
+    if (!kernel) {
         return qn_fail_memory("defining a kernel");
     }
     quern_status status = define(kernel, definition);
@@ -216,7 +216,7 @@ quern_kernel *quern_kernel_retain(quern_kernel *kernel)
 
 void qn_kernel_destroy(quern_kernel *kernel)
 {
-    if (kernel == NULL) {
+    if (!kernel) {
         return;
     }
     qn_object_end(&kernel->object);

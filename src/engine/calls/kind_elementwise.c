@@ -26,7 +26,7 @@ quern_status quern_elementwise(quern_kernel **kernel, quern_engine *engine, cons
                              .kind = &qn_elementwise_kind,
                              .in = in,
                              .out = out,
-                             .name = o.name != NULL ? o.name : "quern_kernel",
+                             .name = o.name ? o.name : "quern_kernel",
                              .texts = {[QN_OPERATION] = {"operation", operation},
                                        [QN_PREAMBLE] = {"preamble", o.preamble},
                                        [QN_LOOP_PREP] = {"loop_prep", o.loop_prep},
@@ -41,7 +41,7 @@ quern_status quern_elementwise(quern_kernel **kernel, quern_engine *engine, cons
 
 static quern_status check_options(const quern_kernel *kernel, const quern_call_options *options)
 {
-    if (options->axes != NULL || options->keepdims != 0) {
+    if (options->axes || options->keepdims != 0) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "axes and keepdims are for reductions and scans; %s is elementwise",
                        kernel->name);
@@ -78,7 +78,7 @@ static void print(qn_text *out, const qn_call *call)
 /* ---- launching ------------------------------------------------------------------------------ */
 
 #define DEFAULT_BLOCK                                                                              \
-    256 /**< threads: any function may have them, and they fill a processor;                       \
+    256 /* threads: any function may have them, and they fill a processor;                         \
            templates/elementwise_tiled.cu counts on this number */
 #define WARP 32
 

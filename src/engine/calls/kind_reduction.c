@@ -24,7 +24,7 @@ quern_status quern_reduction(quern_kernel **kernel, quern_engine *engine, const 
         .kind = &qn_reduction_kind,
         .in = in,
         .out = out,
-        .name = o.name != NULL ? o.name : "quern_reduction",
+        .name = o.name ? o.name : "quern_reduction",
         .texts = {[QN_PREAMBLE] = {"preamble", o.preamble},
                   [QN_MAP] = {"map", map},
                   [QN_REDUCE] = {"reduce", reduce},
@@ -39,7 +39,7 @@ quern_status quern_reduction(quern_kernel **kernel, quern_engine *engine, const 
     return qn_kernel_new(kernel, engine, &definition);
 }
 
-/** `post` sees the outputs. */
+/* `post` sees the outputs. */
 static quern_status check(const quern_kernel *kernel)
 {
     QN_TRY(qn_fold_check_signature(kernel, kernel->signature.input_count));
@@ -47,7 +47,7 @@ static quern_status check(const quern_kernel *kernel)
     for (uint32_t p = 0; p < s->input_count; p++) {
         const qn_parameter *q = &s->parameters[p];
         const char *hidden = qn_str_is(q->name, "a") ? "a" : qn_str_is(q->name, "b") ? "b" : NULL;
-        if (hidden != NULL && !qn_text_uses(kernel->texts[QN_MAP].text, hidden)) {
+        if (hidden && !qn_text_uses(kernel->texts[QN_MAP].text, hidden)) {
             return qn_fail_at(QUERN_ERROR_SIGNATURE, "in", qn_str_of(s->in_text), q->name_begin,
                               q->name_end,
                               "'%s' is a combined value in %s's reduce and post, and map does not "

@@ -10,7 +10,7 @@
 #include "engine/source/source.h"
 #include <string.h>
 
-#define GROUP 32 /**< tiles of a group */
+#define GROUP 32 /* tiles of a group */
 
 /* ---- defining ------------------------------------------------------------------------------- */
 
@@ -23,7 +23,7 @@ quern_status quern_scan(quern_kernel **kernel, quern_engine *engine, const char 
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_TRY(qn_check_signature(__func__, in, out));
     QN_TAKE(quern_scan_options, o, options);
-    if (o.exclusive != 0 && identity == NULL) {
+    if (o.exclusive != 0 && !identity) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "an exclusive scan needs an identity, because nothing lies in front of the "
                        "first element");
@@ -32,7 +32,7 @@ quern_status quern_scan(quern_kernel **kernel, quern_engine *engine, const char 
         .kind = &qn_scan_kind,
         .in = in,
         .out = out,
-        .name = o.name != NULL ? o.name : "quern_scan",
+        .name = o.name ? o.name : "quern_scan",
         .texts = {[QN_PREAMBLE] = {"preamble", o.preamble},
                   [QN_MAP] = {"map", map},
                   [QN_REDUCE] = {"scan", scan},
@@ -48,7 +48,7 @@ quern_status quern_scan(quern_kernel **kernel, quern_engine *engine, const char 
     return qn_kernel_new(kernel, engine, &definition);
 }
 
-/** `post` sees all parameters. */
+/* `post` sees all parameters. */
 static quern_status check(const quern_kernel *kernel)
 {
     return qn_fold_check_signature(kernel, 0);
@@ -63,7 +63,7 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
                        "keepdims is for reductions; the outputs of %s, a scan, have all axes",
                        kernel->name);
     }
-    if (options->axes != NULL && options->axis_count != 1) {
+    if (options->axes && options->axis_count != 1) {
         return qn_fail(QUERN_ERROR_SHAPE,
                        "%s scans along one axis, or along all elements in C order where none is "
                        "given, but %zu axes were given",
@@ -72,7 +72,7 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
     return QUERN_OK;
 }
 
-/** What quern::board needs, as a power of two, so that scans of similar size share workspaces. */
+/* What quern::board needs, as a power of two, so that scans of similar size share workspaces. */
 static size_t board_bytes(const qn_fold *f, uint32_t size)
 {
     size_t words = (size + 3) / 4;

@@ -40,7 +40,7 @@ static quern_status put_raw(qn_parameter_block *block, const qn_call *call, uint
 
 /* ---- scalars and the whole ------------------------------------------------------------------ */
 
-/** Seldom meant, so it is told, once for each parameter. */
+/* Seldom meant, so it is told, once for each parameter. */
 static void tell_fraction(quern_kernel *kernel, uint32_t parameter, quern_dtype dtype, double value)
 {
     const uint64_t bit = UINT64_C(1) << parameter;
@@ -71,10 +71,10 @@ static quern_status put_parameter(qn_parameter_block *block, const qn_call *call
                                   const void *base)
 {
     const quern_array *a = call->arrays[p];
-    uint32_t size = a != NULL ? 8 : qn_dtype_find(call->types.parameters[p])->size;
+    uint32_t size = a ? 8 : qn_dtype_find(call->types.parameters[p])->size;
     unsigned char *to;
     QN_TRY(qn_block_reserve(&to, block, call, size, size));
-    if (a != NULL) {
+    if (a) {
         memcpy(to, &base, 8);
         return QUERN_OK;
     }
@@ -89,14 +89,14 @@ quern_status qn_marshal(qn_parameter_block *block, const qn_call *call, void *wo
     block->count = block->used = block->extra = 0;
     for (uint32_t p = 0, k = 0; p < s->count; p++) {
         const quern_array *a = call->arrays[p];
-        if (a != NULL && s->parameters[p].raw) {
+        if (a && s->parameters[p].raw) {
             QN_TRY(put_raw(block, call, p));
         } else {
-            QN_TRY(put_parameter(block, call, p, a != NULL ? bases[k++] : NULL));
+            QN_TRY(put_parameter(block, call, p, a ? bases[k++] : NULL));
         }
     }
     QN_TRY(kind->walk(block, call));
-    if (workspace != NULL) {
+    if (workspace) {
         unsigned char *to;
         QN_TRY(qn_block_reserve(&to, block, call, 8, 8));
         memcpy(to, &workspace, 8);

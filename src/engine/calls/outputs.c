@@ -9,7 +9,7 @@
 #include "engine/engine_internal.h"
 #include <string.h>
 
-/** Has the text words that may be a header's macros: none of what it sees by name anyhow? */
+/* Has the text words that may be a header's macros: none of what it sees by name anyhow? */
 static bool has_other_words(const quern_kernel *kernel, const char *text)
 {
     static const char *const given[] = {"i", "a", "_J"};
@@ -27,25 +27,25 @@ static bool has_other_words(const quern_kernel *kernel, const char *text)
     return !known;
 }
 
-/** Could a macro of another text, of the options or of a header assign the output? */
+/* Could a macro of another text, of the options or of a header assign the output? */
 static bool macro_may_assign(const quern_kernel *kernel, const char *text, const char *name)
 {
     for (int t = 0; t < QN_TEXTS; t++) {
         const char *other = kernel->texts[t].text;
-        if (other != text && strchr(other, '#') != NULL &&
-            (qn_text_uses(other, name) || strstr(other, "##") != NULL)) {
+        if (other != text && strchr(other, '#') &&
+            (qn_text_uses(other, name) || strstr(other, "##"))) {
             return true;
         }
     }
     for (uint32_t o = 0; o < kernel->option_count; o++) {
-        if (qn_text_uses(kernel->options[o], name) || strstr(kernel->options[o], "##") != NULL) {
+        if (qn_text_uses(kernel->options[o], name) || strstr(kernel->options[o], "##")) {
             return true;
         }
     }
     return qn_kernel_includes(kernel) && has_other_words(kernel, text);
 }
 
-/** The text that assigns the outputs. */
+/* The text that assigns the outputs. */
 static const qn_user_text *assigning_text(const quern_kernel *kernel)
 {
     bool fold = kernel->texts[QN_POST].text[0] != '\0';
@@ -56,7 +56,7 @@ quern_status qn_outputs_judge(const quern_kernel *kernel)
 {
     const qn_user_text *text = assigning_text(kernel);
     const char *name = kernel->unassigned;
-    if (name == NULL) {
+    if (!name) {
         return QUERN_OK;
     }
     if (kernel->assigns_some) {
@@ -87,7 +87,7 @@ void qn_outputs_study(quern_kernel *kernel)
         if (kernel->signature.parameters[p].raw || qn_text_may_assign(text, name, functions) ||
             macro_may_assign(kernel, text, name)) {
             kernel->assigns_some = true;
-        } else if (kernel->unassigned == NULL) {
+        } else if (!kernel->unassigned) {
             kernel->unassigned = name;
         }
     }

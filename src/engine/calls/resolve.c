@@ -18,7 +18,7 @@ static quern_status fail_argument(quern_status status, const qn_call *call, uint
                       "'%.*s' (argument %u): %s", (int)q->name.length, q->name.data, p + 1, what);
 }
 
-/** A new array that the call owns; without memory where the call is not launched. */
+/* A new array that the call owns; without memory where the call is not launched. */
 static quern_status make_array(quern_array **out, qn_call *call, quern_dtype dtype, int ndim,
                                const int64_t *shape)
 {
@@ -31,11 +31,11 @@ static quern_status make_array(quern_array **out, qn_call *call, quern_dtype dty
 
 /* ---- values to arrays and types ------------------------------------------------------------- */
 
-/** Let the failure that was just recorded be one of argument `p`. */
+/* Let the failure that was just recorded be one of argument `p`. */
 static quern_status blame(quern_status status, const qn_call *call, uint32_t p)
 {
     char *said = qn_strdup(quern_last_error()->message);
-    status = fail_argument(status, call, p, said != NULL ? said : "no such array");
+    status = fail_argument(status, call, p, said ? said : "no such array");
     qn_free(said);
     return status;
 }
@@ -49,7 +49,7 @@ static quern_status take_array(qn_call *call, uint32_t p, quern_array *array)
     return QUERN_OK;
 }
 
-/** An array that there is no memory for. */
+/* An array that there is no memory for. */
 static quern_status take_like(qn_call *call, uint32_t p)
 {
     const quern_value *v = &call->values[p];
@@ -59,10 +59,10 @@ static quern_status take_like(qn_call *call, uint32_t p)
                              "call takes arrays");
     }
     if (v->as.like.ndim < 0 || v->as.like.ndim > QUERN_MAX_NDIM ||
-        (v->as.like.ndim > 0 && v->as.like.shape == NULL)) {
+        (v->as.like.ndim > 0 && !v->as.like.shape)) {
         return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                             v->as.like.shape == NULL ? "the shape is NULL"
-                                                      : "an array has 0 to 32 dimensions");
+                             !v->as.like.shape ? "the shape is NULL"
+                                               : "an array has 0 to 32 dimensions");
     }
     quern_status status = make_array(&call->arrays[p], call, (quern_dtype)v->dtype,
                                      (int)v->as.like.ndim, v->as.like.shape);
@@ -80,9 +80,8 @@ static quern_status take_number(qn_call *call, uint32_t p, qn_argument_type *typ
                              q->output ? "an output must be an array, not a number"
                                        : "a raw parameter must be an array, not a number");
     }
-    if (qn_dtype_find(dtype) == NULL ||
-        (literal && dtype != QUERN_INT64 && dtype != QUERN_FLOAT64 && dtype != QUERN_BOOL &&
-         dtype != QUERN_COMPLEX128)) {
+    if (!qn_dtype_find(dtype) || (literal && dtype != QUERN_INT64 && dtype != QUERN_FLOAT64 &&
+                                  dtype != QUERN_BOOL && dtype != QUERN_COMPLEX128)) {
         return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
                              literal ? "a literal is bool, int64, float64 or complex128; another "
                                        "dtype makes it a scalar"
@@ -103,13 +102,13 @@ static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type
         QN_TRY(take_array(call, p, v->as.array));
         break;
     case QUERN_VALUE_OUTPUT:
-        if (!q->output || v->as.output == NULL) {
+        if (!q->output || !v->as.output) {
             return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
                                  q->output ? "the place for the output is NULL"
                                            : "an input cannot be given as a place for an output; "
                                              "pass the array itself");
         }
-        if (*v->as.output != NULL) {
+        if (*v->as.output) {
             QN_TRY(take_array(call, p, *v->as.output));
         }
         break;
@@ -136,13 +135,13 @@ static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type
         return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
                              "not a quern_value: its kind is unknown");
     }
-    if (call->arrays[p] != NULL) {
+    if (call->arrays[p]) {
         *type = (qn_argument_type){QN_ARGUMENT_ARRAY, call->arrays[p]->dtype};
     }
     return QUERN_OK;
 }
 
-/** One place cannot take two outputs. */
+/* One place cannot take two outputs. */
 static quern_status check_places(const qn_call *call)
 {
     const qn_signature *s = &call->kernel->signature;
@@ -162,7 +161,7 @@ static quern_status check_places(const qn_call *call)
 static quern_status check_count(const quern_kernel *kernel, const quern_value *values, size_t count)
 {
     const qn_signature *s = &kernel->signature;
-    if (values == NULL && count != 0) {
+    if (!values && count != 0) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "values is NULL, but count is %zu", count);
     }
     if (count != s->count) {
@@ -201,20 +200,20 @@ static void collect_operands(qn_call *call)
     const qn_signature *s = &call->kernel->signature;
     call->operand_count = call->input_operands = 0;
     for (uint32_t p = 0; p < s->count; p++) {
-        if (call->arrays[p] != NULL && !s->parameters[p].raw) {
+        if (call->arrays[p] && !s->parameters[p].raw) {
             add_operand(call, p);
             call->input_operands += p < s->input_count;
         }
     }
 }
 
-/** The loop's shape: what the first `operand_count` operands broadcast to, or the size in the
+/* The loop's shape: what the first `operand_count` operands broadcast to, or the size in the
  * options when there is none. */
 static quern_status loop(qn_call *call, uint32_t operand_count, const quern_call_options *options)
 {
-    const int64_t *size = options != NULL ? options->loop_size : NULL;
+    const int64_t *size = options ? options->loop_size : NULL;
     if (operand_count != 0) {
-        if (size != NULL) {
+        if (size) {
             return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                            "a size may only be given when all arrays are raw; here '%.*s' already "
                            "decides it",
@@ -222,7 +221,7 @@ static quern_status loop(qn_call *call, uint32_t operand_count, const quern_call
         }
         return qn_plan_shape(&call->ndim, call->shape, &call->count, call->operands, operand_count);
     }
-    if (size == NULL) {
+    if (!size) {
         return qn_fail(
             QUERN_ERROR_INVALID_ARGUMENT,
             "how many elements to loop over is undecided, because no array takes part in "
@@ -239,13 +238,13 @@ static quern_status loop(qn_call *call, uint32_t operand_count, const quern_call
 
 /* ---- outputs and overlap -------------------------------------------------------------------- */
 
-/** Allocate the outputs that the caller did not give, with this shape. */
+/* Allocate the outputs that the caller did not give, with this shape. */
 static quern_status make_outputs(qn_call *call, int ndim, const int64_t *shape)
 {
     const qn_signature *s = &call->kernel->signature;
     uint32_t owned_before = call->owned_count;
     for (uint32_t p = s->input_count; p < s->count; p++) {
-        if (call->arrays[p] != NULL) {
+        if (call->arrays[p]) {
             continue;
         }
         QN_TRY(make_array(&call->arrays[p], call, call->types.parameters[p], ndim, shape));
@@ -256,7 +255,7 @@ static quern_status make_outputs(qn_call *call, int ndim, const int64_t *shape)
     return QUERN_OK;
 }
 
-/** An output that repeats its elements would be written many times over. */
+/* An output that repeats its elements would be written many times over. */
 static quern_status check_output(const qn_call *call, uint32_t k)
 {
     const qn_operand *o = &call->operands[k];
@@ -297,7 +296,7 @@ static bool overlaps_output(const qn_call *call, uint32_t p)
     const qn_signature *s = &call->kernel->signature;
     const qn_operand input = operand_of(call, p);
     for (uint32_t o = s->input_count; o < s->count; o++) {
-        if (call->arrays[o] != NULL) {
+        if (call->arrays[o]) {
             const qn_operand output = operand_of(call, o);
             if (qn_operands_overlap(&output, &input) != QN_OVERLAP_NONE) {
                 return true;
@@ -307,19 +306,19 @@ static bool overlaps_output(const qn_call *call, uint32_t p)
     return false;
 }
 
-/** Any element of a raw input may be read at any time, so even exactly in place it is copied. */
+/* Any element of a raw input may be read at any time, so even exactly in place it is copied. */
 static quern_status copy_raw_inputs(qn_call *call)
 {
     const qn_signature *s = &call->kernel->signature;
     for (uint32_t p = 0; p < s->input_count; p++) {
-        if (s->parameters[p].raw && call->arrays[p] != NULL && overlaps_output(call, p)) {
+        if (s->parameters[p].raw && call->arrays[p] && overlaps_output(call, p)) {
             QN_TRY(copy_array(call, p));
         }
     }
     return QUERN_OK;
 }
 
-/** Refuse outputs that repeat elements, and copy inputs that an output overlaps; exact in-place is
+/* Refuse outputs that repeat elements, and copy inputs that an output overlaps; exact in-place is
  * free (call->aliased) where the kind allows it. */
 static quern_status separate(qn_call *call)
 {
@@ -347,10 +346,10 @@ static quern_status separate(qn_call *call)
 
 static quern_status check_options(const quern_kernel *kernel, const quern_call_options *o)
 {
-    if (o == NULL) {
+    if (!o) {
         return QUERN_OK;
     }
-    if (o->axes == NULL && o->axis_count != 0) {
+    if (!o->axes && o->axis_count != 0) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "axes is NULL, but axis_count is %zu",
                        o->axis_count);
     }
@@ -365,11 +364,11 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
     return QUERN_OK;
 }
 
-/** Loop, outputs, overlaps, and the kind's plan where there is something to do. */
+/* Loop, outputs, overlaps, and the kind's plan where there is something to do. */
 static quern_status plan(qn_call *call, const quern_call_options *options)
 {
     const qn_kind *kind = call->kernel->kind;
-    if (kind->check_options != NULL && options != NULL) {
+    if (kind->check_options && options) {
         QN_TRY(kind->check_options(call->kernel, options));
     }
     QN_TRY(
@@ -380,7 +379,7 @@ static quern_status plan(qn_call *call, const quern_call_options *options)
     int ndim = call->ndim;
     int64_t own[QUERN_MAX_NDIM], count = call->count;
     const int64_t *shape = call->shape;
-    if (kind->output_shape != NULL) {
+    if (kind->output_shape) {
         QN_TRY(kind->output_shape(&ndim, own, &count, call));
         shape = own;
     }
@@ -407,9 +406,9 @@ quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_valu
     call->values = values;
     QN_TRY(check_options(kernel, options));
     QN_TRY(check_count(kernel, values, count));
-    call->stream = options != NULL ? options->stream : NULL;
-    call->block_size = options != NULL ? options->block_size : 0;
-    call->keepdims = options != NULL && options->keepdims != 0;
+    call->stream = options ? options->stream : NULL;
+    call->block_size = options ? options->block_size : 0;
+    call->keepdims = options && options->keepdims != 0;
     qn_argument_type types[QUERN_MAX_PARAMETERS];
     for (uint32_t p = 0; p < count; p++) {
         QN_TRY(take_value(call, p, &types[p]));
@@ -425,7 +424,7 @@ void qn_call_publish(qn_call *call)
     const qn_signature *s = &call->kernel->signature;
     for (uint32_t p = s->input_count; p < s->count; p++) {
         const quern_value *v = &call->values[p];
-        if (v->kind == QUERN_VALUE_OUTPUT && *v->as.output == NULL) {
+        if (v->kind == QUERN_VALUE_OUTPUT && !*v->as.output) {
             *v->as.output = quern_array_retain(call->arrays[p]);
         }
     }

@@ -14,7 +14,7 @@ typedef struct signature_bytes {
     uint8_t bytes[QN_FORM_BYTES + 3 * QUERN_MAX_PARAMETERS];
 } signature_bytes;
 
-/** Everything about a call that shapes its source, as bytes. */
+/* Everything about a call that shapes its source, as bytes. */
 static void signature_of(signature_bytes *s, const qn_call *call)
 {
     const qn_signature *signature = &call->kernel->signature;
@@ -23,7 +23,7 @@ static void signature_of(signature_bytes *s, const qn_call *call)
         const quern_array *a = call->arrays[p];
         *b++ = (uint8_t)call->types.parameters[p];
         *b++ = a != NULL;
-        if (a != NULL && signature->parameters[p].raw) {
+        if (a && signature->parameters[p].raw) {
             *b++ = (uint8_t)(a->ndim << 1 | a->contiguous);
         }
     }
@@ -33,8 +33,7 @@ static void signature_of(signature_bytes *s, const qn_call *call)
 static qn_specialization *find(const quern_kernel *kernel, const signature_bytes *s)
 {
     qn_specialization *z = atomic_load_explicit(&kernel->specializations, memory_order_acquire);
-    while (z != NULL &&
-           (z->signature_size != s->size || memcmp(z->signature, s->bytes, s->size) != 0)) {
+    while (z && (z->signature_size != s->size || memcmp(z->signature, s->bytes, s->size) != 0)) {
         z = z->next;
     }
     return z;
@@ -44,7 +43,7 @@ static qn_specialization *find(const quern_kernel *kernel, const signature_bytes
 
 static void specialization_free(qn_specialization *z)
 {
-    if (z != NULL) {
+    if (z) {
         qn_free(z->source);
         qn_free(z);
     }
@@ -59,7 +58,7 @@ static quern_status fill(qn_specialization *z, const qn_call *call)
     quern_status status = kernel->kind->source(&source, call, headers, &header_count);
     z->source = qn_text_take(&source);
     QN_TRY(status);
-    if (z->source == NULL) {
+    if (!z->source) {
         return qn_fail_memory("writing the source of a kernel");
     }
     qn_module_request request = {
@@ -90,11 +89,11 @@ quern_status qn_specialize(qn_specialization **out, const qn_call *call)
     signature_of(&s, call);
     quern_kernel *kernel = call->kernel;
     *out = find(kernel, &s);
-    if (*out != NULL) {
+    if (*out) {
         return QUERN_OK;
     }
     qn_specialization *z = qn_calloc(1, sizeof *z + s.size);
-    if (z == NULL) {
+    if (!z) {
         return qn_fail_memory("specializing a kernel");
     }
     z->signature_size = s.size;
@@ -106,7 +105,7 @@ quern_status qn_specialize(qn_specialization **out, const qn_call *call)
     }
     pthread_mutex_lock(&kernel->lock);
     *out = find(kernel, &s); /* another thread may have been faster */
-    if (*out == NULL) {
+    if (!*out) {
         z->next = atomic_load_explicit(&kernel->specializations, memory_order_relaxed);
         atomic_store_explicit(&kernel->specializations, z, memory_order_release);
         *out = z;
@@ -120,7 +119,7 @@ quern_status qn_specialize(qn_specialization **out, const qn_call *call)
 void qn_specializations_free(quern_kernel *kernel)
 {
     qn_specialization *z = atomic_load(&kernel->specializations);
-    while (z != NULL) {
+    while (z) {
         qn_specialization *next = z->next;
         specialization_free(z);
         z = next;

@@ -13,7 +13,7 @@
  * within one do not overflow. */
 #define FARTHEST (INT64_C(1) << 62)
 
-/** Axes from `first` on that move, the widest stride first. */
+/* Axes from `first` on that move, the widest stride first. */
 typedef struct axes {
     int count;
     int order[QUERN_MAX_NDIM];
@@ -35,7 +35,7 @@ static axes sorted_axes(const quern_array *a, int first)
     return out;
 }
 
-/** The index along the axes from `first` on that lies `offset` bytes away. False: none does. */
+/* The index along the axes from `first` on that lies `offset` bytes away. False: none does. */
 static bool find_index(int64_t *index, const quern_array *a, int first, int64_t offset)
 {
     const axes sorted = sorted_axes(a, first);
@@ -53,7 +53,7 @@ static bool find_index(int64_t *index, const quern_array *a, int first, int64_t 
     return offset == 0;
 }
 
-/** The number of an index in C order. False: it is too large. */
+/* The number of an index in C order. False: it is too large. */
 static bool number_of(int64_t *number, const int64_t *index, const quern_array *a)
 {
     bool fits = true;
@@ -65,7 +65,7 @@ static bool number_of(int64_t *number, const int64_t *index, const quern_array *
     return fits;
 }
 
-/** Which index would lie there if the first axis had no ends; the nearest to it. */
+/* Which index would lie there if the first axis had no ends; the nearest to it. */
 static bool find_beyond(int64_t *index, const quern_array *a, int64_t offset)
 {
     enum { TRIES = 4096 };
@@ -90,17 +90,17 @@ static bool find_beyond(int64_t *index, const quern_array *a, int64_t offset)
     return false;
 }
 
-/** Bytes from the array's first element to the address. */
+/* Bytes from the array's first element to the address. */
 static int64_t offset_of(const qn_error_subject *subject, const quern_array *a)
 {
     return (int64_t)(subject->address - (uint64_t)(uintptr_t)a->data);
 }
 
-/** The element that an address is, or would be behind the array's ends. */
+/* The element that an address is, or would be behind the array's ends. */
 typedef struct element {
     bool known, inside;
     int64_t index[QUERN_MAX_NDIM];
-    int64_t number; /**< in C order */
+    int64_t number; /* in C order */
 } element;
 
 static element locate(const qn_error_subject *subject, const quern_array *a)
@@ -128,14 +128,14 @@ int64_t qn_subject_element(const qn_error_subject *subject, const quern_array *a
     if (subject->named != 0) {
         return subject->named == 1 ? subject->index : INT64_MIN;
     }
-    if (subject->end == 0 || array == NULL) {
+    if (subject->end == 0 || !array) {
         return INT64_MIN;
     }
     const element e = locate(subject, array);
     return e.known ? e.number : INT64_MIN;
 }
 
-/** ", element 20 of 'w', which has 20" */
+/* ", element 20 of 'w', which has 20" */
 static void print_element(qn_text *out, const char *name, const qn_error_subject *subject,
                           const quern_array *a)
 {
@@ -155,7 +155,7 @@ static void print_element(qn_text *out, const char *name, const qn_error_subject
     }
 }
 
-/** ", element 15 of 'w', which has 3", or ", index 5 along axis 1 of 'w', of shape (3, 4)" */
+/* ", element 15 of 'w', which has 3", or ", index 5 along axis 1 of 'w', of shape (3, 4)" */
 static void print_named(qn_text *out, const char *name, const quern_array *a,
                         const qn_error_subject *subject)
 {
@@ -178,14 +178,14 @@ void qn_explain_subject(const qn_error_subject *subject, qn_str name, const quer
     } else {
         qn_text_printf(&called, "argument %u", subject->parameter + 1);
     }
-    if (called.data != NULL && array != NULL && subject->named != 0) {
+    if (called.data && array && subject->named != 0) {
         print_named(&words, called.data, array, subject);
-    } else if (called.data != NULL && array != NULL) {
+    } else if (called.data && array) {
         print_element(&words, called.data, subject, array);
-    } else if (called.data != NULL) {
+    } else if (called.data) {
         qn_text_printf(&words, ", byte %lld of %s", (long long)subject->offset, called.data);
     }
-    if (words.data != NULL && !words.failed) {
+    if (words.data && !words.failed) {
         qn_error_reword(subject->begin, subject->end, words.data);
     }
     qn_text_free(&called);

@@ -7,22 +7,22 @@
 #include "engine/modules/modules.h"
 #include <string.h>
 
-/** Keep a text for the kernel's life, unless it is the one that was told last. */
+/* Keep a text for the kernel's life, unless it is the one that was told last. */
 static quern_status keep(const char **out, quern_kernel *kernel, const qn_text *text)
 {
     if (text->failed) {
         return qn_fail_memory("reading warnings");
     }
-    const char *now = text->data != NULL ? text->data : "";
+    const char *now = text->data ? text->data : "";
     pthread_mutex_lock(&kernel->lock);
     const char *kept = kernel->warnings;
     if (strcmp(kept, now) != 0) {
         kept = qn_arena_strndup(&kernel->arena, now, text->length);
-        kernel->warnings = kept != NULL ? kept : kernel->warnings;
+        kernel->warnings = kept ? kept : kernel->warnings;
     }
     pthread_mutex_unlock(&kernel->lock);
     *out = kept;
-    return kept != NULL ? QUERN_OK : qn_fail_memory("reading warnings");
+    return kept ? QUERN_OK : qn_fail_memory("reading warnings");
 }
 
 quern_status quern_kernel_warnings(const char **out, quern_kernel *kernel)
@@ -33,7 +33,7 @@ quern_status quern_kernel_warnings(const char **out, quern_kernel *kernel)
     qn_text text = {0};
     const qn_specialization *z =
         atomic_load_explicit(&kernel->specializations, memory_order_acquire);
-    for (; z != NULL; z = z->next) {
+    for (; z; z = z->next) {
         qn_warnings_print(&text, qn_str_of(z->module->warnings), kernel->texts, QN_TEXTS);
     }
     quern_status status = keep(out, kernel, &text);

@@ -9,23 +9,23 @@
  */
 #include "engine/engine_internal.h"
 
-#define KEPT     8          /**< workspaces that wait for later launches; more are freed */
-#define LAUNCHES (1u << 30) /**< that one serves: scans count them in 31 bits */
+#define KEPT     8          /* workspaces that wait for later launches; more are freed */
+#define LAUNCHES (1u << 30) /* that one serves: scans count them in 31 bits */
 
 static bool serves(const qn_workspace *w, const void *stream, size_t zeroed, size_t scratch)
 {
     return w->stream == stream && w->zeroed == zeroed && w->bytes - w->zeroed >= scratch;
 }
 
-/** Take the first that serves out of the engine's list. */
+/* Take the first that serves out of the engine's list. */
 static qn_workspace *find(quern_engine *engine, const void *stream, size_t zeroed, size_t scratch)
 {
     pthread_mutex_lock(&engine->workspaces_lock);
     qn_workspace **link = &engine->workspaces, *found = NULL;
-    while (*link != NULL && !serves(*link, stream, zeroed, scratch)) {
+    while (*link && !serves(*link, stream, zeroed, scratch)) {
         link = &(*link)->next;
     }
-    if (*link != NULL) {
+    if (*link) {
         found = *link;
         *link = found->next;
     }
@@ -50,13 +50,13 @@ quern_status qn_workspace_take(qn_workspace **out, quern_engine *engine, void *s
                                size_t zeroed, size_t scratch)
 {
     *out = find(engine, stream, zeroed, scratch);
-    if (*out != NULL && ++(*out)->launches < LAUNCHES) {
+    if (*out && ++(*out)->launches < LAUNCHES) {
         return QUERN_OK;
     }
     qn_workspace_free(*out);
     *out = NULL;
     qn_workspace *w = qn_calloc(1, sizeof *w);
-    if (w == NULL) {
+    if (!w) {
         return qn_fail_memory("preparing a launch");
     }
     quern_status status = make(w, engine, stream, zeroed, scratch);
@@ -77,7 +77,7 @@ quern_status qn_workspace_clear(qn_workspace *w)
 
 void qn_workspace_put(qn_workspace *w)
 {
-    if (w == NULL) {
+    if (!w) {
         return;
     }
     quern_engine *engine = w->engine;
@@ -85,7 +85,7 @@ void qn_workspace_put(qn_workspace *w)
     w->next = engine->workspaces;
     engine->workspaces = w;
     qn_workspace **link = &engine->workspaces;
-    for (int k = 0; k < KEPT && *link != NULL; k++) {
+    for (int k = 0; k < KEPT && *link; k++) {
         link = &(*link)->next;
     }
     qn_workspace *oldest = *link; /* NULL, or one too many: puts come one by one */
@@ -96,7 +96,7 @@ void qn_workspace_put(qn_workspace *w)
 
 void qn_workspace_free(qn_workspace *w)
 {
-    if (w != NULL) {
+    if (w) {
         w->engine->home.methods->release(w->engine->home.device, w->pointer, w->bytes, w->stream);
         qn_free(w);
     }
@@ -106,7 +106,7 @@ void qn_workspaces_forget(quern_engine *engine, const void *stream, bool all)
 {
     pthread_mutex_lock(&engine->workspaces_lock);
     qn_workspace **link = &engine->workspaces, *ended = NULL;
-    while (*link != NULL) {
+    while (*link) {
         qn_workspace *w = *link;
         if (all || w->stream == stream) {
             *link = w->next;
@@ -117,7 +117,7 @@ void qn_workspaces_forget(quern_engine *engine, const void *stream, bool all)
         }
     }
     pthread_mutex_unlock(&engine->workspaces_lock);
-    while (ended != NULL) {
+    while (ended) {
         qn_workspace *next = ended->next;
         qn_workspace_free(ended);
         ended = next;

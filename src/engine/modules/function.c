@@ -8,7 +8,7 @@
 
 /* ---- making --------------------------------------------------------------------------------- */
 
-/** Ask the device once for what every call needs. */
+/* Ask the device once for what every call needs. */
 static quern_status read_parameters(quern_function *function)
 {
     quern_engine *engine = function->module->engine;
@@ -30,7 +30,7 @@ static quern_status function_new(quern_function **out, quern_module *module, voi
     quern_function *function =
         qn_calloc(1, sizeof *function + known * sizeof function->parameters[0]);
     char *copy = qn_strdup(name);
-    if (function == NULL || copy == NULL) {
+    if (!function || !copy) {
         qn_free(function);
         qn_free(copy);
         return qn_fail_memory("looking up a function");
@@ -104,7 +104,7 @@ void *quern_module_handle(const quern_module *module)
         return NULL;
     }
     const quern_device_methods *methods = module->engine->home.methods;
-    return methods->module_handle != NULL
+    return methods->module_handle
                ? methods->module_handle(module->engine->home.device, module->loaded->handle)
                : NULL;
 }
@@ -115,7 +115,7 @@ void *quern_function_handle(const quern_function *function)
         return NULL;
     }
     const quern_engine *engine = function->module->engine;
-    return engine->home.methods->function_handle != NULL
+    return engine->home.methods->function_handle
                ? engine->home.methods->function_handle(engine->home.device, function->handle)
                : NULL;
 }

@@ -14,14 +14,14 @@
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
-/** One argument on its way. */
+/* One argument on its way. */
 typedef struct argument {
     const quern_function *function;
     const quern_value *value;
-    size_t position;  /**< from 1 */
-    const void *data; /**< its bytes */
+    size_t position;  /* from 1 */
+    const void *data; /* its bytes */
     uint64_t bytes;
-    unsigned char *scalar; /**< room for a scalar's */
+    unsigned char *scalar; /* room for a scalar's */
 } argument;
 
 static quern_status fail(quern_status status, const argument *a, const char *what)
@@ -32,7 +32,7 @@ static quern_status fail(quern_status status, const argument *a, const char *wha
 static quern_status take_array(argument *a, bool any_strides)
 {
     quern_array *const *array = &a->value->as.array;
-    if (*array == NULL) {
+    if (!*array) {
         return fail(QUERN_ERROR_INVALID_ARGUMENT, a,
                     "the array is NULL; quern_value_pointer(NULL) is a null pointer");
     }
@@ -52,7 +52,7 @@ static quern_status take_array(argument *a, bool any_strides)
     return QUERN_OK;
 }
 
-/** The scalars that most functions take, and that need no conversion. */
+/* The scalars that most functions take, and that need no conversion. */
 static bool take_common_scalar(argument *a)
 {
     const quern_value *v = a->value;
@@ -87,7 +87,7 @@ static quern_status take_scalar(argument *a)
     if (take_common_scalar(a)) {
         return QUERN_OK;
     }
-    if (qn_dtype_find(dtype) == NULL) {
+    if (!qn_dtype_find(dtype)) {
         return fail(QUERN_ERROR_INVALID_ARGUMENT, a, "the scalar's dtype is not one");
     }
     char name[24]; /* parameters of compiled code have none */
@@ -106,7 +106,7 @@ static quern_status take_struct(argument *a)
 {
     a->data = a->value->as.block.data;
     a->bytes = a->value->as.block.bytes;
-    if (a->data == NULL) {
+    if (!a->data) {
         return fail(QUERN_ERROR_INVALID_ARGUMENT, a, "the structure's address is NULL");
     }
     return QUERN_OK;
@@ -204,11 +204,11 @@ static quern_status fail_size(const argument *a, uint64_t wanted)
 {
     qn_text passed = {0};
     print_passed(&passed, a);
-    quern_status status = qn_fail(
-        QUERN_ERROR_TYPE,
-        "%s: argument %zu is %s, but the function's parameter has %llu byte%s: %s fits",
-        a->function->name, a->position, passed.data != NULL ? passed.data : "of another size",
-        (unsigned long long)wanted, wanted == 1 ? "" : "s", what_fits(wanted));
+    quern_status status =
+        qn_fail(QUERN_ERROR_TYPE,
+                "%s: argument %zu is %s, but the function's parameter has %llu byte%s: %s fits",
+                a->function->name, a->position, passed.data ? passed.data : "of another size",
+                (unsigned long long)wanted, wanted == 1 ? "" : "s", what_fits(wanted));
     qn_text_free(&passed);
     return status;
 }
@@ -237,7 +237,7 @@ static uint32_t at_least_one(uint32_t extent)
     return extent != 0 ? extent : 1;
 }
 
-/** Take all arguments; `pointers` and `scalars` have room for `count`. */
+/* Take all arguments; `pointers` and `scalars` have room for `count`. */
 static quern_status pack(const quern_function *function, const quern_value *values, size_t count,
                          bool any_strides, void **pointers, unsigned char (*scalars)[16])
 {
@@ -253,7 +253,7 @@ static quern_status pack(const quern_function *function, const quern_value *valu
     return QUERN_OK;
 }
 
-/** Put the name that the user asked for in front, where the device says none, or only its own. */
+/* Put the name that the user asked for in front, where the device says none, or only its own. */
 static void name_failure(const quern_function *function)
 {
     static const char own[] = "kernel '";
@@ -266,7 +266,7 @@ static void name_failure(const quern_function *function)
     }
 }
 
-/** A launch, to tell what failed. */
+/* A launch, to tell what failed. */
 typedef struct launched {
     const quern_function *function;
     const quern_value *values;
@@ -320,7 +320,7 @@ static quern_status launch_with(quern_function *function, const quern_launch_opt
     return status;
 }
 
-/** As launch_with(), for more arguments than the stack has room for, or a driver that does not tell
+/* As launch_with(), for more arguments than the stack has room for, or a driver that does not tell
  * how many it will read: then all that it could read is there, and zero. */
 static quern_status launch_many(quern_function *function, const quern_launch_options *l,
                                 const quern_value *values, size_t count)
@@ -329,10 +329,10 @@ static quern_status launch_many(quern_function *function, const quern_launch_opt
     size_t room = QN_MAX(count, (size_t)QN_PARAMETER_BYTES);
     void **pointers = qn_calloc(room, sizeof *pointers);
     unsigned char(*scalars)[16] = qn_calloc(count, sizeof *scalars);
-    for (size_t k = count; pointers != NULL && k < room; k++) {
+    for (size_t k = count; pointers && k < room; k++) {
         pointers[k] = (void *)zeros;
     }
-    quern_status status = pointers != NULL && scalars != NULL
+    quern_status status = pointers && scalars
                               ? launch_with(function, l, values, count, pointers, scalars)
                               : qn_fail_memory("launching a function");
     qn_free(pointers);
@@ -347,11 +347,11 @@ quern_status quern_function_call_n(quern_function *function, const quern_value *
     qn_error_reset();
     QN_CHECK_OBJECT(function, QN_OBJECT_FUNCTION);
     QN_TAKE_IN_PLACE(quern_launch_options, launch);
-    const quern_launch_options *l = launch != NULL ? launch : &none;
+    const quern_launch_options *l = launch ? launch : &none;
     if (!qn_stream_fits(l->stream, &function->module->engine->home)) {
         return qn_stream_refuse("quern_launch_options", l->stream, "function");
     }
-    if (values == NULL && count != 0) {
+    if (!values && count != 0) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "values is NULL, but count is %zu", count);
     }
     bool known = function->parameter_count != SIZE_MAX;

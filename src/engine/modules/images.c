@@ -9,8 +9,8 @@
 #include <string.h>
 
 typedef struct entry {
-    struct entry *next;  /**< in its bucket */
-    struct entry *newer; /**< in the order in which they came */
+    struct entry *next;  /* in its bucket */
+    struct entry *newer; /* in the order in which they came */
     uint64_t hash[2];
     char *compiler;
     qn_image image;
@@ -46,7 +46,7 @@ void qn_images_leave(void)
     pthread_mutex_lock(&table.lock);
     if (--table.engines == 0) {
         for (unsigned b = 0; b < BUCKETS; b++) {
-            for (entry *e = table.buckets[b], *next; e != NULL; e = next) {
+            for (entry *e = table.buckets[b], *next; e; e = next) {
                 next = e->next;
                 entry_free(e);
             }
@@ -65,9 +65,9 @@ static bool image_copy(qn_image *to, const qn_image *from)
     to->size = from->size;
     to->compile_ms = from->compile_ms;
     to->data = qn_alloc(from->size + 1);
-    to->log = qn_strdup(from->log != NULL ? from->log : "");
+    to->log = qn_strdup(from->log ? from->log : "");
     to->lowered = qn_calloc(from->lowered_count + 1, sizeof *to->lowered);
-    bool ok = to->data != NULL && to->log != NULL && to->lowered != NULL;
+    bool ok = to->data && to->log && to->lowered;
     for (size_t k = 0; ok && k < from->lowered_count; k++) {
         to->lowered[k] = qn_strdup(from->lowered[k]);
         to->lowered_count = k + 1;
@@ -85,8 +85,8 @@ static bool image_copy(qn_image *to, const qn_image *from)
 static entry *find(const qn_key *key, const char *compiler)
 {
     entry *e = table.buckets[key->hash[0] % BUCKETS];
-    while (e != NULL && (e->hash[0] != key->hash[0] || e->hash[1] != key->hash[1] ||
-                         strcmp(e->compiler, compiler) != 0)) {
+    while (e && (e->hash[0] != key->hash[0] || e->hash[1] != key->hash[1] ||
+                 strcmp(e->compiler, compiler) != 0)) {
         e = e->next;
     }
     return e;
@@ -96,7 +96,7 @@ bool qn_images_get(const qn_key *key, const char *compiler, qn_image *out)
 {
     pthread_mutex_lock(&table.lock);
     entry *e = find(key, compiler);
-    bool found = e != NULL && image_copy(out, &e->image);
+    bool found = e && image_copy(out, &e->image);
     pthread_mutex_unlock(&table.lock);
     return found;
 }
@@ -119,7 +119,7 @@ static void add(entry *e)
     entry **bucket = &table.buckets[e->hash[0] % BUCKETS];
     e->next = *bucket;
     *bucket = e;
-    *(table.oldest != NULL ? &table.newest->newer : &table.oldest) = e;
+    *(table.oldest ? &table.newest->newer : &table.oldest) = e;
     table.newest = e;
     table.bytes += e->image.size;
     while (table.bytes > MOST_BYTES && table.oldest != e) {
@@ -130,23 +130,23 @@ static void add(entry *e)
 void qn_images_put(const qn_key *key, const char *compiler, const qn_image *image)
 {
     entry *e = qn_calloc(1, sizeof *e);
-    if (e == NULL) {
+    if (!e) {
         return;
     }
     e->hash[0] = key->hash[0];
     e->hash[1] = key->hash[1];
     e->compiler = qn_strdup(compiler);
-    if (e->compiler == NULL || !image_copy(&e->image, image)) {
+    if (!e->compiler || !image_copy(&e->image, image)) {
         entry_free(e);
         return;
     }
     pthread_mutex_lock(&table.lock);
-    if (find(key, compiler) == NULL) {
+    if (!find(key, compiler)) {
         add(e);
         e = NULL;
     }
     pthread_mutex_unlock(&table.lock);
-    if (e != NULL) {
+    if (e) {
         entry_free(e);
     }
 }

@@ -10,10 +10,10 @@
 
 const char *qn_link_input_name(const quern_link_input *input)
 {
-    return input->name != NULL ? input->name : input->source != NULL ? "kernel.cu" : "an image";
+    return input->name ? input->name : input->source ? "kernel.cu" : "an image";
 }
 
-/** What a source among the inputs is compiled to. */
+/* What a source among the inputs is compiled to. */
 static qn_module_request request_of(const qn_link_job *job, const quern_link_input *input)
 {
     const quern_module_options *o = job->options;
@@ -36,12 +36,12 @@ static qn_module_request request_of(const qn_link_job *job, const quern_link_inp
     };
 }
 
-/** The key's share of one input; what it points to lives in `arena`. */
+/* The key's share of one input; what it points to lives in `arena`. */
 static quern_status key_piece(qn_key_piece *out, bool *opaque, quern_engine *engine,
                               const qn_link_job *job, const quern_link_input *input,
                               qn_arena *arena)
 {
-    if (input->source == NULL) {
+    if (!input->source) {
         *out = (qn_key_piece){qn_image_kind_of(input->image, input->image_bytes), input->image,
                               input->image_bytes};
         return QUERN_OK;
@@ -53,7 +53,7 @@ static quern_status key_piece(qn_key_piece *out, bool *opaque, quern_engine *eng
         *opaque |= making.wanted.opaque;
         out->size = making.wanted.key.material_size;
         out->data = qn_arena_strndup(arena, making.wanted.key.material, out->size);
-        status = out->data != NULL ? QUERN_OK : qn_fail_memory("preparing to link");
+        status = out->data ? QUERN_OK : qn_fail_memory("preparing to link");
     }
     qn_making_end(&making);
     return status;
@@ -66,7 +66,7 @@ static quern_status make_key(qn_linking *l)
     qn_compiler_identity linker;
     (void)qn_linker_find(&linker, NULL);
     qn_key_piece *pieces = qn_arena_alloc(&arena, job->count * sizeof *pieces);
-    quern_status status = pieces != NULL ? QUERN_OK : qn_fail_memory("preparing to link");
+    quern_status status = pieces ? QUERN_OK : qn_fail_memory("preparing to link");
     for (size_t k = 0; status == QUERN_OK && k < job->count; k++) {
         status = key_piece(&pieces[k], &l->wanted.opaque, l->wanted.engine, job, &job->inputs[k],
                            &arena);
@@ -106,7 +106,7 @@ void qn_linking_end(qn_linking *l)
 
 /* ---- linking -------------------------------------------------------------------------------- */
 
-/** Compile the sources; `made[k]` is the image of input k where that is a source. */
+/* Compile the sources; `made[k]` is the image of input k where that is a source. */
 static quern_status make_pieces(qn_image *made, qn_link_input *linked, quern_engine *engine,
                                 const qn_link_job *job)
 {
@@ -116,7 +116,7 @@ static quern_status make_pieces(qn_image *made, qn_link_input *linked, quern_eng
                                     .name = qn_link_input_name(input),
                                     .data = input->image,
                                     .size = input->image_bytes};
-        if (input->source != NULL) {
+        if (input->source) {
             qn_module_request request = request_of(job, input);
             QN_TRY(qn_image_make(&made[k], engine, &request));
             linked[k].kind = made[k].kind;
@@ -127,7 +127,7 @@ static quern_status make_pieces(qn_image *made, qn_link_input *linked, quern_eng
     return QUERN_OK;
 }
 
-/** The names of expressions, which one source has, are the whole's. */
+/* The names of expressions, which one source has, are the whole's. */
 static void take_lowered(qn_image *whole, qn_image *pieces, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
@@ -148,9 +148,8 @@ quern_status qn_linking_produce(const qn_linking *l, qn_image *out)
     qn_wanted_tell(&l->wanted);
     qn_image *made = qn_calloc(job->count, sizeof *made);
     qn_link_input *linked = qn_calloc(job->count, sizeof *linked);
-    quern_status status = made != NULL && linked != NULL
-                              ? make_pieces(made, linked, l->wanted.engine, job)
-                              : qn_fail_memory("linking");
+    quern_status status = made && linked ? make_pieces(made, linked, l->wanted.engine, job)
+                                         : qn_fail_memory("linking");
     if (status == QUERN_OK) {
         status = qn_link(out, &(qn_link_request){.inputs = linked,
                                                  .input_count = job->count,
@@ -163,7 +162,7 @@ quern_status qn_linking_produce(const qn_linking *l, qn_image *out)
     if (status == QUERN_OK) {
         take_lowered(out, made, job->count);
     }
-    for (size_t k = 0; made != NULL && k < job->count; k++) {
+    for (size_t k = 0; made && k < job->count; k++) {
         qn_image_free(&made[k]);
     }
     qn_free(made);

@@ -8,21 +8,21 @@
 #include "engine/modules/modules.h"
 #include <string.h>
 
-/** Fill `names->own` with all that the device lists; it stays NULL where the device does not say.
+/* Fill `names->own` with all that the device lists; it stays NULL where the device does not say.
  */
 static quern_status read_names(qn_user_names *names, quern_module *module, qn_name_lister list,
                                qn_arena *arena)
 {
     quern_device *device = module->engine->home.device;
     size_t count = SIZE_MAX;
-    if (list != NULL) {
+    if (list) {
         QN_TRY(list(device, module->loaded->handle, &count, NULL, 0));
     }
     if (count == SIZE_MAX) {
         return QUERN_OK;
     }
     const char **own = qn_arena_alloc(arena, (count + 1) * sizeof *own);
-    if (own == NULL) {
+    if (!own) {
         return qn_fail_memory("looking up a name");
     }
     if (count > 0) {
@@ -33,7 +33,7 @@ static quern_status read_names(qn_user_names *names, quern_module *module, qn_na
     return QUERN_OK;
 }
 
-/** The name is that of a template in the module's source: code there is of its instances alone. */
+/* The name is that of a template in the module's source: code there is of its instances alone. */
 static bool refuse_template(const quern_module *module, const char *name)
 {
     qn_text example = {0};
@@ -51,13 +51,13 @@ static bool refuse_template(const quern_module *module, const char *name)
     return is;
 }
 
-/** The name was not found as it is: look among all. */
+/* The name was not found as it is: look among all. */
 static quern_status find_among_all(qn_user_names *names, quern_module *module, const char *name,
                                    qn_name_getter get, void *context, qn_name_lister list)
 {
     qn_arena arena = {0};
     quern_status status = read_names(names, module, list, &arena);
-    if (status == QUERN_OK && names->own == NULL) {
+    if (status == QUERN_OK && !names->own) {
         status = QUERN_ERROR_NAME; /* as the device has explained */
     } else if (status == QUERN_OK) {
         const char *own = qn_name_find(names, name);
@@ -79,12 +79,12 @@ quern_status qn_module_find(quern_module *module, const char *what, const char *
         .expression_count = QN_MIN(module->expression_count, module->loaded->lowered_count),
     };
     const char *lowered = qn_name_find(&names, name);
-    quern_status status = get(context, module, lowered != NULL ? lowered : name);
+    quern_status status = get(context, module, lowered ? lowered : name);
     return status == QUERN_ERROR_NAME ? find_among_all(&names, module, name, get, context, list)
                                       : status;
 }
 
-/** The name expression that asked for `own`, else `own`. */
+/* The name expression that asked for `own`, else `own`. */
 static const char *public_name(const quern_module *module, const char *own)
 {
     size_t count = QN_MIN(module->expression_count, module->loaded->lowered_count);

@@ -19,7 +19,7 @@ static quern_status get(void *context, quern_module *module, const char *own)
                                                module->loaded->handle, own);
 }
 
-/** "all of it": one dimension of as many elements as the variable holds. */
+/* "all of it": one dimension of as many elements as the variable holds. */
 static quern_status shape_of_all(int64_t *extent, const char *name, quern_dtype dtype,
                                  uint64_t bytes)
 {
@@ -48,7 +48,7 @@ static quern_status check_fit(const char *name, quern_dtype dtype, int ndim, con
     quern_status status =
         qn_fail(QUERN_ERROR_SHAPE, "%s has %llu bytes, and an array of %s %s takes %llu", name,
                 (unsigned long long)bytes, quern_dtype_name(dtype),
-                text.data != NULL ? text.data : "of that shape", (unsigned long long)count * item);
+                text.data ? text.data : "of that shape", (unsigned long long)count * item);
     qn_text_free(&text);
     return status;
 }
@@ -65,14 +65,14 @@ quern_status quern_module_global(quern_array **out, quern_module *module, const 
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(module, QN_OBJECT_MODULE);
     QN_CHECK_NOT_NULL(name);
-    if (qn_dtype_find(dtype) == NULL) {
+    if (!qn_dtype_find(dtype)) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%d is not a dtype", (int)dtype);
     }
     variable v = {0};
     QN_TRY(qn_module_find(module, "global", name, get, &v,
                           module->engine->home.methods->module_globals));
     int64_t all;
-    if (shape == NULL && ndim == 0) {
+    if (!shape && ndim == 0) {
         QN_TRY(shape_of_all(&all, name, dtype, v.bytes));
         shape = &all;
         ndim = 1;

@@ -10,7 +10,7 @@ static quern_status check_inputs(const quern_link_input *inputs, size_t count,
                                  const quern_module_options *o)
 {
     size_t sources = 0;
-    if (inputs == NULL || count == 0) {
+    if (!inputs || count == 0) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "there is nothing to link");
     }
     QN_TRY(qn_check_list("count", count));
@@ -18,14 +18,13 @@ static quern_status check_inputs(const quern_link_input *inputs, size_t count,
         const quern_link_input *input = &inputs[k];
         sources += input->source != NULL;
         QN_TRY(qn_check_bytes(input->image_bytes));
-        if ((input->source != NULL) == (input->image != NULL)) {
-            return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                           "input %zu (%s) has %s; it must be one of them", k,
-                           qn_link_input_name(input),
-                           input->source != NULL ? "both a source and an image"
-                                                 : "neither a source nor an image");
+        if (!input->source == !input->image) {
+            return qn_fail(
+                QUERN_ERROR_INVALID_ARGUMENT, "input %zu (%s) has %s; it must be one of them", k,
+                qn_link_input_name(input),
+                input->source ? "both a source and an image" : "neither a source nor an image");
         }
-        if (input->source == NULL && qn_image_kind_of(input->image, input->image_bytes) == 0) {
+        if (!input->source && qn_image_kind_of(input->image, input->image_bytes) == 0) {
             return qn_fail(QUERN_ERROR_IMAGE,
                            "input %zu (%s) is no image: a cubin, PTX, a fatbin, LTO-IR, an object "
                            "file or a static library is expected",
@@ -41,29 +40,29 @@ static quern_status check_inputs(const quern_link_input *inputs, size_t count,
     return QUERN_OK;
 }
 
-/** PTX is linked without a look at what is defined nowhere; that is found when it is loaded. */
+/* PTX is linked without a look at what is defined nowhere; that is found when it is loaded. */
 static quern_status fail_loading(void)
 {
     char *said = qn_strdup(quern_last_error()->message);
     quern_status status = qn_fail(QUERN_ERROR_LINK, "what was linked cannot be loaded: %s",
-                                  said != NULL ? said : "it is no valid image");
+                                  said ? said : "it is no valid image");
     qn_error_stage("link");
     qn_free(said);
     return status;
 }
 
-/** Keep the texts of the sources, which messages may point into. */
+/* Keep the texts of the sources, which messages may point into. */
 static quern_status keep_texts(quern_module *module, const qn_link_job *job)
 {
     qn_arena arena = {0};
     qn_user_text *texts = qn_arena_alloc(&arena, job->count * sizeof *texts);
-    if (texts == NULL) {
+    if (!texts) {
         return qn_fail_memory("making a module");
     }
     size_t count = 0;
     for (size_t k = 0; k < job->count; k++) {
         const quern_link_input *input = &job->inputs[k];
-        if (input->source != NULL) {
+        if (input->source) {
             texts[count++] = (qn_user_text){qn_link_input_name(input), input->source};
         }
     }

@@ -15,7 +15,7 @@ static qn_module *find_module(quern_engine *engine, const char *hex)
 {
     pthread_mutex_lock(&engine->modules_lock);
     qn_module *m = engine->modules;
-    while (m != NULL && strcmp(m->hex, hex) != 0) {
+    while (m && strcmp(m->hex, hex) != 0) {
         m = m->next;
     }
     pthread_mutex_unlock(&engine->modules_lock);
@@ -32,7 +32,7 @@ static void add_module(quern_engine *engine, qn_module *m)
 
 void qn_modules_free(quern_engine *engine)
 {
-    for (qn_module *m = engine->modules, *next; m != NULL; m = next) {
+    for (qn_module *m = engine->modules, *next; m; m = next) {
         next = m->next;
         qn_module_free(engine, m);
     }
@@ -43,10 +43,10 @@ void qn_modules_free(quern_engine *engine)
 
 void qn_module_free(quern_engine *engine, qn_module *m)
 {
-    if (m == NULL) {
+    if (!m) {
         return;
     }
-    if (m->handle != NULL) {
+    if (m->handle) {
         engine->home.methods->module_free(engine->home.device, m->handle);
     }
     for (size_t k = 0; k < m->lowered_count; k++) {
@@ -58,23 +58,23 @@ void qn_module_free(quern_engine *engine, qn_module *m)
     qn_free(m);
 }
 
-/** What is kept of an image besides what the device makes of it. */
+/* What is kept of an image besides what the device makes of it. */
 static bool keep(qn_module *m, const qn_image *image)
 {
     if (image->kind == QN_IMAGE_PTX) {
         m->ptx = qn_strndup(image->data, image->size);
-        if (m->ptx == NULL) {
+        if (!m->ptx) {
             return false;
         }
     }
-    m->warnings = qn_strdup(image->log != NULL ? image->log : "");
-    if (m->warnings == NULL) {
+    m->warnings = qn_strdup(image->log ? image->log : "");
+    if (!m->warnings) {
         return false;
     }
     m->lowered = qn_calloc(image->lowered_count + 1, sizeof *m->lowered);
-    for (size_t k = 0; m->lowered != NULL && k < image->lowered_count; k++) {
+    for (size_t k = 0; m->lowered && k < image->lowered_count; k++) {
         m->lowered[k] = qn_strdup(image->lowered[k]);
-        if (m->lowered[k] == NULL) {
+        if (!m->lowered[k]) {
             return false;
         }
         m->lowered_count++;
@@ -86,7 +86,7 @@ quern_status qn_module_load(qn_module **out, quern_engine *engine, const qn_imag
 {
     *out = NULL;
     qn_module *m = qn_calloc(1, sizeof *m);
-    if (m == NULL) {
+    if (!m) {
         return qn_fail_memory("loading a module");
     }
     quern_status status = keep(m, image)
@@ -116,7 +116,7 @@ static quern_status load(qn_module **out, const qn_wanted *w, const qn_image *im
     return QUERN_OK;
 }
 
-/** An image that was made before. One on disk that the device rejects is deleted there and made
+/* An image that was made before. One on disk that the device rejects is deleted there and made
  * anew. */
 static bool load_known(qn_module **out, const qn_wanted *w)
 {
@@ -140,7 +140,7 @@ static bool load_known(qn_module **out, const qn_wanted *w)
     return status == QUERN_OK;
 }
 
-/** A new image, which is kept once the device has taken it. */
+/* A new image, which is kept once the device has taken it. */
 static quern_status load_new(qn_module **out, const qn_wanted *w, qn_image *image)
 {
     quern_status status = load(out, w, image, QN_COMPILED);
@@ -179,7 +179,7 @@ static quern_status make_shared(qn_module **out, qn_making *m)
 {
     for (;;) {
         *out = find_shared(&m->wanted);
-        if (*out != NULL) {
+        if (*out) {
             return QUERN_OK;
         }
         qn_once *once;
@@ -188,7 +188,7 @@ static quern_status make_shared(qn_module **out, qn_making *m)
         }
         *out = find_shared(&m->wanted);
         quern_status status = QUERN_OK;
-        if (*out == NULL) {
+        if (!*out) {
             status = known_or_compiled(out, m);
             if (status == QUERN_OK) {
                 add_module(m->wanted.engine, *out);

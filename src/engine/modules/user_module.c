@@ -14,7 +14,7 @@
 static quern_status check_strings(const char *what, const char *const *strings, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
-        if (strings == NULL || strings[k] == NULL) {
+        if (!strings || !strings[k]) {
             return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%s %zu is NULL", what, k);
         }
     }
@@ -30,10 +30,10 @@ quern_status qn_module_options_take(quern_module_options *o, const quern_module_
     QN_TRY(check_strings("compiler option", o->options, o->option_count));
     QN_TRY(check_strings("name expression", o->expressions, o->expression_count));
     for (size_t k = 0; k < o->header_count; k++) {
-        if (o->headers == NULL || o->headers[k].name == NULL) {
+        if (!o->headers || !o->headers[k].name) {
             return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "header %zu has no name", k);
         }
-        if (o->headers[k].text == NULL) {
+        if (!o->headers[k].text) {
             return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "header %zu (%s) has no text", k,
                            o->headers[k].name);
         }
@@ -47,7 +47,7 @@ quern_status qn_user_module_begin(quern_module **out, quern_engine *engine)
 {
     *out = NULL;
     quern_module *module = qn_calloc(1, sizeof *module);
-    if (module == NULL) {
+    if (!module) {
         return qn_fail_memory("making a module");
     }
     atomic_init(&module->references, 1);
@@ -58,11 +58,11 @@ quern_status qn_user_module_begin(quern_module **out, quern_engine *engine)
     return QUERN_OK;
 }
 
-/** What the compiler warned of, for as long as the module lives. */
+/* What the compiler warned of, for as long as the module lives. */
 static quern_status keep_warnings(quern_module *module)
 {
     module->warnings = "";
-    if (module->loaded->warnings == NULL || module->loaded->warnings[0] == '\0') {
+    if (!module->loaded->warnings || module->loaded->warnings[0] == '\0') {
         return QUERN_OK;
     }
     qn_text text = {0};
@@ -71,7 +71,7 @@ static quern_status keep_warnings(quern_module *module)
     if (text.length > 0) {
         module->warnings = qn_arena_strndup(&module->arena, text.data, text.length);
     }
-    bool kept = !text.failed && module->warnings != NULL;
+    bool kept = !text.failed && module->warnings;
     qn_text_free(&text);
     return kept ? QUERN_OK : qn_fail_memory("reading warnings");
 }
@@ -98,7 +98,7 @@ static bool keep_text(quern_module *module, const char *file_name, const char *t
 {
     qn_user_text *kept = &module->texts[module->text_count++];
     *kept = (qn_user_text){keep(module, file_name), keep(module, qn_behind_mark(text))};
-    return kept->file_name != NULL && kept->text != NULL;
+    return kept->file_name && kept->text;
 }
 
 quern_status qn_user_module_keep(quern_module *module, const qn_user_text *texts, size_t count,
@@ -107,7 +107,7 @@ quern_status qn_user_module_keep(quern_module *module, const qn_user_text *texts
     qn_arena *arena = &module->arena;
     module->expressions = qn_arena_alloc(arena, (o->expression_count + 1) * sizeof(char *));
     module->texts = qn_arena_alloc(arena, (count + o->header_count + 1) * sizeof *module->texts);
-    bool kept = module->expressions != NULL && module->texts != NULL;
+    bool kept = module->expressions && module->texts;
     for (size_t k = 0; kept && k < o->expression_count; k++) {
         module->expressions[k] = keep(module, o->expressions[k]);
         kept = module->expressions[k] != NULL;
@@ -160,8 +160,7 @@ quern_status quern_module_new(quern_module **out, quern_engine *engine, const ch
     QN_CHECK_NOT_NULL(source);
     quern_module_options o;
     QN_TRY(qn_module_options_take(&o, options));
-    return new_from_source(out, engine, source, o.file_name != NULL ? o.file_name : DEFAULT_NAME,
-                           &o);
+    return new_from_source(out, engine, source, o.file_name ? o.file_name : DEFAULT_NAME, &o);
 }
 
 /* ---- images and files ----------------------------------------------------------------------- */
@@ -192,12 +191,11 @@ quern_status quern_module_load(quern_module **out, quern_engine *engine, const v
     QN_TRY(qn_check_bytes(bytes));
     qn_image given = {.data = (char *)image, .size = bytes};
     if (!qn_image_sniff(&given.kind, image, bytes)) {
-        return qn_fail(QUERN_ERROR_IMAGE,
-                       "these %zu bytes are no image: a cubin, PTX or a fatbin is expected%s",
-                       bytes,
-                       memchr(image, '\0', bytes) == NULL && bytes > 0
-                           ? "; CUDA source is for quern_module_new()"
-                           : "");
+        return qn_fail(
+            QUERN_ERROR_IMAGE,
+            "these %zu bytes are no image: a cubin, PTX or a fatbin is expected%s", bytes,
+            !memchr(image, '\0', bytes) && bytes > 0 ? "; CUDA source is for quern_module_new()"
+                                                     : "");
     }
     return new_from_image(out, engine, &given);
 }
@@ -207,7 +205,7 @@ static bool any_options(const quern_module_options *o)
     return o->option_count + o->expression_count + o->header_count != 0;
 }
 
-/** Source or an image, which the contents of the file tell. */
+/* Source or an image, which the contents of the file tell. */
 static quern_status new_from_file(quern_module **out, quern_engine *engine, const char *path,
                                   char *data, size_t size, const quern_module_options *o)
 {
@@ -216,7 +214,7 @@ static quern_status new_from_file(quern_module **out, quern_engine *engine, cons
         return qn_fail(QUERN_ERROR_IO, "%s is empty", path);
     }
     if (!qn_image_sniff(&image.kind, data, size)) {
-        if (memchr(data, '\0', size) != NULL) {
+        if (memchr(data, '\0', size)) {
             return qn_fail(QUERN_ERROR_IMAGE,
                            "%s is neither CUDA source nor an image (cubin, PTX or fatbin)", path);
         }
@@ -270,7 +268,7 @@ void quern_module_release(quern_module *module)
     }
     qn_object_end(&module->object);
     quern_engine *engine = module->engine;
-    if (module->loaded != NULL) {
+    if (module->loaded) {
         /* its functions may be queued on any stream, foreign ones too; a failure of theirs stays
          * for the next call that waits */
         (void)engine->home.methods->synchronize(engine->home.device);

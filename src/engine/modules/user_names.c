@@ -74,7 +74,7 @@ bool qn_plain_name(qn_text *out, const char *own)
     do {
         qn_str name;
         at = source_name(at + (*at == 'L'), &name);
-        if (at == NULL) {
+        if (!at) {
             return false;
         }
         if (!is_invented(name)) {
@@ -153,10 +153,10 @@ static size_t by_plain_name(const qn_user_names *names, const char *name, const 
 const char *qn_name_find(const qn_user_names *names, const char *name)
 {
     const char *found = by_expression(names, name);
-    for (size_t k = 0; found == NULL && k < names->count; k++) {
+    for (size_t k = 0; !found && k < names->count; k++) {
         found = strcmp(names->own[k], name) == 0 ? names->own[k] : NULL;
     }
-    if (found == NULL && by_plain_name(names, name, &found) > 1) {
+    if (!found && by_plain_name(names, name, &found) > 1) {
         found = NULL;
     }
     return found;
@@ -201,10 +201,10 @@ static void explain_unknown(qn_text *out, const qn_user_names *names, const char
 {
     qn_text_printf(out, "the module has no %s '%s'", names->what, name);
     const char *near = qn_name_suggest(qn_str_of(name), usual, names->count);
-    if (near != NULL) {
+    if (near) {
         qn_text_printf(out, "; did you mean '%s'?", near);
     }
-    qn_text_puts(out, near != NULL ? " It has: " : "; it has: ");
+    qn_text_puts(out, near ? " It has: " : "; it has: ");
     print_list(out, usual, names->count);
     qn_text_puts(out, names->count == 0 ? "none" : "");
 }
@@ -231,10 +231,10 @@ quern_status qn_name_refuse(const qn_user_names *names, const char *name)
     qn_text said = {0};
     const char *found;
     const char **list = qn_arena_alloc(&arena, (names->count + 1) * sizeof *list);
-    said.failed = list == NULL;
+    said.failed = !list;
     for (size_t k = 0; !said.failed && k < names->count; k++) {
         list[k] = usual_name(names, names->own[k], &arena);
-        said.failed = list[k] == NULL;
+        said.failed = !list[k];
     }
     if (!said.failed && by_plain_name(names, name, &found) > 1) {
         explain_ambiguous(&said, names, name, list);

@@ -60,7 +60,7 @@ static bool is_bool(const qn_dtype_info *info)
 
 static bool uses_any(const quern_kernel *kernel, const char *const *names)
 {
-    for (; *names != NULL; names++) {
+    for (; *names; names++) {
         if (qn_kernel_uses(kernel, *names)) {
             return true;
         }
@@ -78,7 +78,7 @@ static bool has_raw(const quern_kernel *kernel)
     return false;
 }
 
-/** The headers with those functions of complex numbers that a text names, and what they include. */
+/* The headers with those functions of complex numbers that a text names, and what they include. */
 static unsigned complex_headers(const quern_kernel *k)
 {
     static const char *const math[] = {"abs",      "arg",  "polar", "proj", "isnan", "isinf",
@@ -106,7 +106,7 @@ static unsigned complex_headers(const quern_kernel *k)
     return set;
 }
 
-/** Which headers the texts and types of the call need, as a set of bits. */
+/* Which headers the texts and types of the call need, as a set of bits. */
 static unsigned needed_headers(const qn_call *call)
 {
     static const char *const complex_names[] = {"complex", NULL};
@@ -205,7 +205,7 @@ void qn_source_parameters(qn_text *out, const qn_call *call, bool restricted)
     const qn_signature *s = &call->kernel->signature;
     for (uint32_t p = 0; p < s->count; p++) {
         const qn_parameter *q = &s->parameters[p];
-        if (call->arrays[p] == NULL) {
+        if (!call->arrays[p]) {
             qn_text_printf(out, "const %s %.*s, ", qn_source_type(call, p), (int)q->name.length,
                            q->name.data);
         } else if (q->raw) {
@@ -252,7 +252,7 @@ _Static_assert(QN_HEADER_COUNT <= QN_MAX_HEADERS, "room for all headers");
 #define COMMON_HOLES 4
 #define MAX_HOLES    24
 
-/** Expand with the template's own holes behind the common ones. */
+/* Expand with the template's own holes behind the common ones. */
 static quern_status expand(qn_text *out, const qn_call *call, const qn_source_template *template,
                            const qn_text *common)
 {

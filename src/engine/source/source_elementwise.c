@@ -17,14 +17,14 @@ static void parameters_hole(qn_text *out, const qn_call *call)
                    call->operand_count);
 }
 
-/** The parameters of the lambda: the elements, by the user's names, and the position. */
+/* The parameters of the lambda: the elements, by the user's names, and the position. */
 static void operands_hole(qn_text *out, const qn_call *call)
 {
     qn_source_operands(out, call, 0, call->operand_count);
     qn_text_puts(out, "const ptrdiff_t i");
 }
 
-/** Statements whose last semicolon may be left out, as in an operation. */
+/* Statements whose last semicolon may be left out, as in an operation. */
 static void close_statements(qn_text *out, const qn_call *call, qn_text_id id)
 {
     if (call->kernel->texts[id].text[0] != '\0') {

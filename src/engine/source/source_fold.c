@@ -50,7 +50,7 @@ void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id)
     }
 }
 
-/** The axis of the inputs' shape that dimension `d` of the fold is; only where none were merged. */
+/* The axis of the inputs' shape that dimension `d` of the fold is; only where none were merged. */
 static int axis_of(const qn_call *call, int d)
 {
     bool reduced = d >= call->fold.form.kept;
@@ -76,7 +76,7 @@ void qn_source_position_of(qn_text *out, const qn_call *call, int levels, int d,
     }
 }
 
-/** Split position `from` over the dimensions [first, last) into offsets `PREFIXk` of the operands
+/* Split position `from` over the dimensions [first, last) into offsets `PREFIXk` of the operands
  * [operand, end). */
 static void split_position(qn_text *out, const qn_call *call, int levels, int first, int last,
                            const char *from, const char *prefix, uint32_t operand, uint32_t end)

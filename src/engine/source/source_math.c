@@ -120,7 +120,7 @@ static void look(used *u, const char *text)
     while (qn_text_next_name(&rest, &name)) {
         const struct function *f =
             bsearch(&name, functions, QN_COUNT(functions), sizeof *functions, compare);
-        if (f != NULL) {
+        if (f) {
             u->any = u->function[f - functions] = true;
         }
     }

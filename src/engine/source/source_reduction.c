@@ -9,14 +9,14 @@
 
 /* ---- the form ------------------------------------------------------------------------------- */
 
-/** Rows of one dimension: packs may leave elements over at both ends. */
+/* Rows of one dimension: packs may leave elements over at both ends. */
 static bool has_rest(const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     return !f->columns && f->reduced == 1 && f->lanes > 1 && !call->kernel->ordered;
 }
 
-/** Units whose loads a thread has on their way together. Where several blocks share an output there
+/* Units whose loads a thread has on their way together. Where several blocks share an output there
  * are threads enough that one of 16 bytes keeps memory busy, and it compiles fastest; elements of a
  * byte or two take so long to unpack that two are better. */
 static int units_in_flight(const qn_call *call)
@@ -47,14 +47,14 @@ static void form_hole(qn_text *out, const qn_call *call)
 
 /* ---- elements ------------------------------------------------------------------------------- */
 
-/** The inputs in registers as the arguments of map, and the position. */
+/* The inputs in registers as the arguments of map, and the position. */
 static void arguments(qn_text *out, const qn_call *call, bool pack, const char *position)
 {
     qn_source_arguments(out, call, pack);
     qn_text_puts(out, call->kernel->uses_position ? position : "0");
 }
 
-/** An element that no unit covers. */
+/* An element that no unit covers. */
 static void take_element_hole(qn_text *out, const qn_call *call)
 {
     if (!has_rest(call)) {
@@ -70,7 +70,7 @@ static void take_element_hole(qn_text *out, const qn_call *call)
     qn_text_puts(out, "));");
 }
 
-/** One unit: a pack, or a single element. */
+/* One unit: a pack, or a single element. */
 static void load_hole(qn_text *out, const qn_call *call)
 {
     qn_source_reduced(out, call, 2, 0, call->input_operands);
@@ -85,7 +85,7 @@ static void lane_hole(qn_text *out, const qn_call *call)
     }
 }
 
-/** The identity, once. */
+/* The identity, once. */
 static void finish_hole(qn_text *out, const qn_call *call)
 {
     if (call->fold.form.columns) {

@@ -33,7 +33,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
 }
 
-/** How many elements the first unit of a ragged row has too many. */
+/* How many elements the first unit of a ragged row has too many. */
 static void skip_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
@@ -51,7 +51,7 @@ static void skip_hole(qn_text *out, const qn_call *call)
                    call->operand_parameter[k], k, call->operands[k].item_size);
 }
 
-/** What lies in front of an output's first element. */
+/* What lies in front of an output's first element. */
 static void initial_hole(qn_text *out, const qn_call *call)
 {
     if (!call->kernel->has_identity) {
@@ -111,7 +111,7 @@ static const char *const hole_names[HOLES] = {
     [GIVE] = "give",
 };
 
-/** Threads of a block, and how many blocks a processor should hold: a fifth one of tiles pays, a
+/* Threads of a block, and how many blocks a processor should hold: a fifth one of tiles pays, a
  * sixth would have to keep in memory what fits no register. Any number where values may not fit. */
 static void bounds_hole(qn_text *out, const qn_call *call)
 {

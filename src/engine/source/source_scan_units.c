@@ -36,7 +36,7 @@ void qn_source_scan_registers(qn_text *out, const qn_call *call)
     }
 }
 
-/** Where unit `_quern_unit` lies, for the operands [first, end): `_quern_position`, the position of
+/* Where unit `_quern_unit` lies, for the operands [first, end): `_quern_position`, the position of
  * its first element. */
 void qn_source_scan_unit(qn_text *out, const qn_call *call, uint32_t first, uint32_t end)
 {
@@ -58,7 +58,7 @@ void qn_source_scan_unit(qn_text *out, const qn_call *call, uint32_t first, uint
     }
 }
 
-/** A loop over the lanes of a unit, or over those of them that the row has. */
+/* A loop over the lanes of a unit, or over those of them that the row has. */
 static void each_lane(qn_text *out, const qn_call *call, int levels, bool checked)
 {
     qn_text_puts(out, "#pragma unroll\n");
@@ -72,7 +72,7 @@ static void each_lane(qn_text *out, const qn_call *call, int levels, bool checke
     }
 }
 
-/** Where a lane lies along the row. One that the row lacks stands for the nearest that it has. */
+/* Where a lane lies along the row. One that the row lacks stands for the nearest that it has. */
 static const char *lane_index(const qn_call *call)
 {
     return call->fold.form.ragged
@@ -80,7 +80,7 @@ static const char *lane_index(const qn_call *call)
                : "_quern_element + _quern_lane";
 }
 
-/** Bring an input's elements into registers, all of a unit or one by one. */
+/* Bring an input's elements into registers, all of a unit or one by one. */
 static void load_input(qn_text *out, const qn_call *call, int levels, uint32_t k, bool whole)
 {
     bool pack = is_pack(call, k), vector = call->fold.form.access[k] == QN_ACCESS_VECTOR;
@@ -104,7 +104,7 @@ static void load_input(qn_text *out, const qn_call *call, int levels, uint32_t k
     qn_source_fold_value(out, call, k, whole ? "_quern_element + _quern_lane" : lane_index(call));
 }
 
-/** The inputs, each followed by a comma, and the position. */
+/* The inputs, each followed by a comma, and the position. */
 static void arguments(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
@@ -158,7 +158,7 @@ void qn_source_scan_arguments(qn_text *out, const qn_call *call)
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-/** Call post for each lane. Outputs are packs in registers where `packs`, else memory itself. */
+/* Call post for each lane. Outputs are packs in registers where `packs`, else memory itself. */
 static void post_lanes(qn_text *out, const qn_call *call, int levels, bool packs)
 {
     each_lane(out, call, levels, !packs);
@@ -180,7 +180,7 @@ static void post_lanes(qn_text *out, const qn_call *call, int levels, bool packs
     qn_text_puts(out, "}\n");
 }
 
-/** Whole units: outputs that are reached by vector come into registers and go back. */
+/* Whole units: outputs that are reached by vector come into registers and go back. */
 static void post_packs(qn_text *out, const qn_call *call, int levels)
 {
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {

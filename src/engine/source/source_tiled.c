@@ -24,7 +24,7 @@ static const char *word_of(const qn_call *call, uint32_t k)
     }
 }
 
-/** The tiles; one column more than is used keeps threads off each other's banks. */
+/* The tiles; one column more than is used keeps threads off each other's banks. */
 void qn_source_tile_shared(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
@@ -35,7 +35,7 @@ void qn_source_tile_shared(qn_text *out, const qn_call *call)
     }
 }
 
-/** The tile's first element along the last dimension but one, and the offsets of the outer ones. */
+/* The tile's first element along the last dimension but one, and the offsets of the outer ones. */
 void qn_source_tile_offsets(qn_text *out, const qn_call *call)
 {
     int ndim = call->plan.form.ndim;

@@ -45,7 +45,7 @@ void qn_source_outer(qn_text *out, const qn_call *call, int dims, const char *pr
     }
 }
 
-/** What the outer dimensions add to the address of each operand: `_quern_offsetK`. */
+/* What the outer dimensions add to the address of each operand: `_quern_offsetK`. */
 void qn_source_offsets(qn_text *out, const qn_call *call)
 {
     int ndim = call->plan.form.ndim;
@@ -55,7 +55,7 @@ void qn_source_offsets(qn_text *out, const qn_call *call)
     }
 }
 
-/** The address of operand `k` at element `at` of the row, as a dereferenced pointer. */
+/* The address of operand `k` at element `at` of the row, as a dereferenced pointer. */
 static void element(qn_text *out, const qn_call *call, uint32_t k, const char *at)
 {
     const qn_plan_form *f = &call->plan.form;
@@ -82,13 +82,13 @@ static void element(qn_text *out, const qn_call *call, uint32_t k, const char *a
     qn_text_puts(out, ")");
 }
 
-/** Begin a line, indented as its block is. */
+/* Begin a line, indented as its block is. */
 void qn_source_indent(qn_text *out, int levels)
 {
     qn_text_printf(out, "%*s", 4 * levels, "");
 }
 
-/** The call of the lambda, and `_ind`'s innermost position before it. */
+/* The call of the lambda, and `_ind`'s innermost position before it. */
 static void invoke(qn_text *out, const qn_call *call, int levels, const char *at, const char *lane)
 {
     const quern_kernel *kernel = call->kernel;
@@ -99,7 +99,7 @@ static void invoke(qn_text *out, const qn_call *call, int levels, const char *at
     qn_source_indent(out, levels);
     qn_text_puts(out, "_quern_operation(");
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        bool pack = lane != NULL && call->plan.form.access[k] != QN_ACCESS_BROADCAST;
+        bool pack = lane && call->plan.form.access[k] != QN_ACCESS_BROADCAST;
         if (kernel->uses_by_address[call->operand_parameter[k]]) {
             element(out, call, k, at);
         } else {
@@ -117,7 +117,7 @@ static void invoke(qn_text *out, const qn_call *call, int levels, const char *at
     qn_text_puts(out, ");\n");
 }
 
-/** `_quern_valueK`, the value of operand k at `at`. */
+/* `_quern_valueK`, the value of operand k at `at`. */
 static void load_one(qn_text *out, const qn_call *call, int levels, uint32_t k, const char *at)
 {
     qn_source_indent(out, levels);
@@ -134,7 +134,7 @@ static void load_one(qn_text *out, const qn_call *call, int levels, uint32_t k, 
     qn_text_puts(out, ";\n");
 }
 
-/** One element: copies in, the operation, copies of the outputs back. */
+/* One element: copies in, the operation, copies of the outputs back. */
 void qn_source_element(qn_text *out, const qn_call *call, int levels, const char *at)
 {
     const bool *by_address = call->kernel->uses_by_address;
@@ -153,7 +153,7 @@ void qn_source_element(qn_text *out, const qn_call *call, int levels, const char
     }
 }
 
-/** The head of a loop over the lanes of a pack. */
+/* The head of a loop over the lanes of a pack. */
 static void each_lane(qn_text *out, const qn_call *call, int levels)
 {
     qn_text_puts(out, "#pragma unroll\n");
@@ -162,7 +162,7 @@ static void each_lane(qn_text *out, const qn_call *call, int levels)
                    call->plan.form.lanes);
 }
 
-/** Bring the pack of operand `k` in, or (when `store`) take it back. */
+/* Bring the pack of operand `k` in, or (when `store`) take it back. */
 static void move_pack(qn_text *out, const qn_call *call, int levels, uint32_t k, bool store)
 {
     uint8_t access = call->plan.form.access[k];
@@ -198,13 +198,13 @@ static void move_pack(qn_text *out, const qn_call *call, int levels, uint32_t k,
     qn_text_puts(out, "}\n");
 }
 
-/** Packs of one dimension may leave elements over at both ends. */
+/* Packs of one dimension may leave elements over at both ends. */
 bool qn_source_is_ragged(const qn_call *call)
 {
     return call->plan.form.lanes > 1 && call->plan.form.ndim == 1;
 }
 
-/** One element, or a pack in registers. */
+/* One element, or a pack in registers. */
 void qn_source_body(qn_text *out, const qn_call *call)
 {
     if (call->plan.form.lanes == 1) {

@@ -66,7 +66,7 @@ bool qn_parse_memory_type(const char *word, char *letter, unsigned *bits)
 void *qn_decode_alloc(qn_decoder *decoder, size_t bytes)
 {
     void *memory = qn_arena_alloc(&decoder->code->arena, bytes);
-    decoder->failed |= memory == NULL;
+    decoder->failed |= !memory;
     return memory;
 }
 

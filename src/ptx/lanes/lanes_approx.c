@@ -9,7 +9,7 @@ static inline f32 rsqrt_32(f32 x)
     return (f32)(1.0 / sqrt((f64)x));
 }
 
-/** div.approx multiplies by a reciprocal, which vanishes for |b| above 2^126. */
+/* div.approx multiplies by a reciprocal, which vanishes for |b| above 2^126. */
 static inline f32 divide_approx(f32 a, f32 b)
 {
     return fabsf(b) > 0x1p126f ? a * copysignf(0.0f, b) : a / b;

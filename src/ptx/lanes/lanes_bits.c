@@ -27,7 +27,7 @@ static inline u32 shr32(u32 a, u32 n)
 
 #define CLAMP(n, most) ((n) > (most) ? (most) : (n))
 
-/** A mask of the low n bits, all of them when n >= 32 or 64. */
+/* A mask of the low n bits, all of them when n >= 32 or 64. */
 static inline u32 ones32(u32 n)
 {
     return n > 31 ? 0xffffffffu : (1u << (n & 31)) - 1;
@@ -38,7 +38,7 @@ static inline u64 ones64(u32 n)
     return n > 63 ? ~(u64)0 : ((u64)1 << (n & 63)) - 1;
 }
 
-/** The high word of hi:lo shifted left by n, 0 to 32; right gives the low word. */
+/* The high word of hi:lo shifted left by n, 0 to 32; right gives the low word. */
 static inline u32 funnel_left(u32 lo, u32 hi, u32 n)
 {
     return (u32)((((u64)hi << 32 | lo) << n) >> 32);
@@ -56,7 +56,7 @@ static inline u64 field_u(u64 a, u32 pos, u32 len)
     return shr64(a, pos) & ones64(len);
 }
 
-/** `bits` 32 or 64: past the top the sign is repeated, as it is above the field. */
+/* `bits` 32 or 64: past the top the sign is repeated, as it is above the field. */
 static inline u64 field_s(s64 a, u32 pos, u32 len, u32 bits)
 {
     const u64 end = (u64)pos + len - 1;
@@ -74,7 +74,7 @@ static inline u64 insert(u64 a, u64 b, u32 pos, u32 len, u32 bits)
 
 #define BYTE(x) ((x)&0xff)
 
-/** Position of the highest bit that differs from the sign (0 for unsigned); none: all ones. */
+/* Position of the highest bit that differs from the sign (0 for unsigned); none: all ones. */
 static inline u32 find64(u64 a)
 {
     return a == 0 ? 0xffffffffu : 63 - (u32)__builtin_clzll(a);
@@ -103,7 +103,7 @@ static inline u64 reverse64(u64 a)
     return (u64)reverse32((u32)a) << 32 | reverse32((u32)(a >> 32));
 }
 
-/** Find the n-th set bit from `base`: upward for n > 0, downward for n < 0. */
+/* Find the n-th set bit from `base`: upward for n > 0, downward for n < 0. */
 static inline u32 find_nth(u32 bits, u32 base, s32 n)
 {
     if (n == 0) {

@@ -48,7 +48,7 @@ static const u64 lane_bit_wide[QN_LANES] = BIT_TABLE;
 #define WRITE_PRED(id, compare, value)                                                             \
     LANE_FUNCTION(id)                                                                              \
     {                                                                                              \
-        const u32 c = cp != NULL ? *(const reg_u32 *)cp : 0;                                       \
+        const u32 c = cp ? *(const reg_u32 *)cp : 0;                                               \
         const u32 bits = bits_##compare(ap, bp);                                                   \
         (void)c, NO_CARRY;                                                                         \
         put_pred(dp, value, mask);                                                                 \
@@ -65,7 +65,7 @@ static __attribute__((noinline)) void put_set(void *dp, u32 bits, u32 one, u32 m
 #define WRITE_SET(id, compare, value, one)                                                         \
     LANE_FUNCTION(id)                                                                              \
     {                                                                                              \
-        const u32 c = cp != NULL ? *(const reg_u32 *)cp : 0;                                       \
+        const u32 c = cp ? *(const reg_u32 *)cp : 0;                                               \
         const u32 bits = bits_##compare(ap, bp);                                                   \
         (void)c, NO_CARRY;                                                                         \
         put_set(dp, value, one, mask);                                                             \

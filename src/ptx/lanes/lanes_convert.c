@@ -23,10 +23,10 @@ static inline s64 whole_s64(s64 x)
     return x;
 }
 
-/** An integer as s64. Only u64 does not fit; what is cut off would saturate anyway. */
+/* An integer as s64. Only u64 does not fit; what is cut off would saturate anyway. */
 #define WHOLE(x) _Generic((x), u64 : whole_u64, default : whole_s64)(x)
 
-/** An integer to f64 where it does not fit: compare the nearest with it, in integers. */
+/* An integer to f64 where it does not fit: compare the nearest with it, in integers. */
 static inline f64 int_to64(s128 x, int mode)
 {
     const f64 nearest = (f64)x;

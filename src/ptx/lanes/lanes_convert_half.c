@@ -22,7 +22,7 @@ static inline u32 pack16(u32 high, u32 low)
     return high << 16 | low;
 }
 
-/** No larger than the largest finite value; infinities too. NaN stays. */
+/* No larger than the largest finite value; infinities too. NaN stays. */
 static inline u32 finite_f16(u32 h)
 {
     return (h & 0x7fff) == 0x7c00 ? h - 1 : h;
@@ -38,7 +38,7 @@ static inline u32 relu_f16(u32 h)
     return to_f16(relu32(from_f16(h), 1), TO_NEAREST);
 }
 
-/** f32 with 10 bits of fraction: ties away, to even, or cut off. */
+/* f32 with 10 bits of fraction: ties away, to even, or cut off. */
 static inline u32 to_tf32(f32 x, int mode, bool ties_away)
 {
     const u32 u = bits32(x);

@@ -11,13 +11,13 @@
 
 #define TWO_52 0x1p52
 
-/** An integer below 2^52 as f64; no CPU before AVX-512 converts these in vectors. */
+/* An integer below 2^52 as f64; no CPU before AVX-512 converts these in vectors. */
 static inline f64 widen52(u64 x)
 {
     return from64(x | 0x4330000000000000u) - TWO_52;
 }
 
-/** a / b rounded down, both below 2^52. */
+/* a / b rounded down, both below 2^52. */
 static inline u64 divide52(u64 a, u64 b)
 {
     const f64 quotient = widen52(a) / widen52(b), rounded = quotient + TWO_52;
@@ -41,7 +41,7 @@ static inline s32 divide_s16(s32 a, s32 b)
     return b == 0 ? -1 : (s32)((f32)a / (f32)b);
 }
 
-/** Quotients of 64 bits: by floating point when the lanes that count are small enough. */
+/* Quotients of 64 bits: by floating point when the lanes that count are small enough. */
 static __attribute__((noinline)) void divide64(u64 *restrict q, const u64 *a, const u64 *b,
                                                u32 mask)
 {
@@ -62,7 +62,7 @@ static inline u64 magnitude64(s64 x)
     return x < 0 ? 0u - (u64)x : (u64)x;
 }
 
-/** `value` of the lane's a, b and quotient q. */
+/* `value` of the lane's a, b and quotient q. */
 #define DIVIDE_U64(id, D, A, B, C, value)                                                          \
     LANE_FUNCTION(id)                                                                              \
     {                                                                                              \

@@ -27,7 +27,7 @@ static inline quad quad_sum_to_odd(quad a, quad b)
     return odd;
 }
 
-/** `nearest` is `exact` rounded to nearest; step it to where the mode says. */
+/* `nearest` is `exact` rounded to nearest; step it to where the mode says. */
 static inline f64 directed(f64 nearest, bool too_low, bool too_high, int mode)
 {
     const u64 u = bits64(nearest), outward = u + 1, inward = u - 1;
@@ -77,7 +77,7 @@ static inline f64 fma64(f64 a, f64 b, f64 c, int mode)
     return round64(sum, mode);
 }
 
-/** Compare a / b with the quotient by multiplying back, which 128 bits hold exactly. */
+/* Compare a / b with the quotient by multiplying back, which 128 bits hold exactly. */
 static inline f64 div64(f64 a, f64 b, int mode)
 {
     const f64 q = a / b;

@@ -28,7 +28,7 @@ static inline f32 max_nan32(f32 a, f32 b)
     return a != a || b != b ? NAN_F32 : max32(a, b);
 }
 
-/** A result with .ftz that was `unrounded` before it became r; looked at only when `exact`. */
+/* A result with .ftz that was `unrounded` before it became r; looked at only when `exact`. */
 static inline f32 result_ftz32(f32 r, f64 unrounded, int mode, bool exact, bool sat)
 {
     return result32(exact ? flush_exact32(r, unrounded, mode) : r, 1, sat);

@@ -8,7 +8,7 @@
 #include "ptx/lanes/lanes_half.h"
 #include "ptx/lanes/lanes_approx.h"
 
-/** As OP, over `count` halves. */
+/* As OP, over `count` halves. */
 #define WALK(id, count, A, B, C, expression)                                                       \
     LANE_FUNCTION(id)                                                                              \
     {                                                                                              \
@@ -46,7 +46,7 @@ static inline f32 odd_mul(f32 a, f32 b)
     return round32((f64)a * b, TO_ODD);
 }
 
-/** .NaN: r, made of a and b, unless one of them is NaN. */
+/* .NaN: r, made of a and b, unless one of them is NaN. */
 static inline f32 unless_nan(f32 r, f32 a, f32 b)
 {
     return a != a || b != b ? NAN_F32 : r;

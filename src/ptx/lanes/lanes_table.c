@@ -66,11 +66,11 @@ static size_t hash(const char *name)
     return (h ^ h >> 15) & (SLOTS - 1);
 }
 
-/** Where `name` is, or the free slot where it would be. */
+/* Where `name` is, or the free slot where it would be. */
 static size_t probe(const char *name)
 {
     size_t slot = hash(name);
-    while (slots[slot] != NULL && strcmp(slots[slot]->name, name) != 0) {
+    while (slots[slot] && strcmp(slots[slot]->name, name) != 0) {
         slot = (slot + 1) & (SLOTS - 1);
     }
     return slot;
@@ -99,7 +99,7 @@ qn_lane_function qn_lane_resize(unsigned from_bits, unsigned to_bits, bool is_si
     const char letter = is_signed ? 's' : 'u';
     snprintf(name, sizeof name, "cvt.%c%u.%c%u", letter, to_bits, letter, from_bits);
     const qn_lane_form *form = qn_lane_find(name);
-    return form != NULL ? form->function : NULL;
+    return form ? form->function : NULL;
 }
 
 /* One array of all forms, for those who want to walk over them: made when first asked for. */

@@ -5,7 +5,7 @@
  */
 #include "ptx/lanes/lanes_op.h"
 
-/** Component `k` of `bits` bits, by its type. */
+/* Component `k` of `bits` bits, by its type. */
 static inline s32 part(u32 word, int k, int bits, bool is_signed)
 {
     const u32 x = word << (32 - bits * (k + 1));
@@ -20,7 +20,7 @@ static inline u32 dot4(u32 a, bool a_signed, u32 b, bool b_signed, u32 c)
     return c;
 }
 
-/** Halves of a with bytes 0, 1 (`first` 0) or 2, 3 (`first` 2) of b. */
+/* Halves of a with bytes 0, 1 (`first` 0) or 2, 3 (`first` 2) of b. */
 static inline u32 dot2(u32 a, bool a_signed, u32 b, bool b_signed, u32 c, int first)
 {
     for (int k = 0; k < 2; k++) {
@@ -57,7 +57,7 @@ static s32 saturate(s32 x, int bits, bool is_signed)
     return x < least ? least : x > most ? most : x;
 }
 
-/** All SIMD video instructions: signs are those of d, a and b. */
+/* All SIMD video instructions: signs are those of d, a and b. */
 static __attribute__((noinline)) u32 video(int op, int bits, int mode, const bool signs[3], u32 a,
                                            u32 b, u32 c)
 {

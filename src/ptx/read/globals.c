@@ -67,7 +67,7 @@ quern_status qn_globals_use(qn_reader *reader, qn_ptx_symbol *symbol)
 
 /* ---- reading initial values ----------------------------------------------------------------- */
 
-/** Where the values of one variable go; data NULL: only look at the names. */
+/* Where the values of one variable go; data NULL: only look at the names. */
 typedef struct filling {
     const qn_variable *variable;
     unsigned char *data;

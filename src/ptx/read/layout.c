@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/** The graph with loop ends: node b is block b, node block_count + h the end of the loop of h. */
+/* The graph with loop ends: node b is block b, node block_count + h the end of the loop of h. */
 typedef struct graph {
     const qn_flow *flow;
     qn_loops loops;

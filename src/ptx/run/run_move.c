@@ -103,7 +103,7 @@ bool qn_run_convert_shared(qn_warp *warp, const qn_op *op, uint32_t mask)
     return true;
 }
 
-/** Constants lie among the module's variables, and are in no other space. */
+/* Constants lie among the module's variables, and are in no other space. */
 static bool is_constant(const qn_ptx_module *module, uint64_t address)
 {
     const uint64_t at = address - (uint64_t)(uintptr_t)module->globals;

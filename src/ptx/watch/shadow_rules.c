@@ -150,7 +150,7 @@ static bool comparison(const qn_shaded *shaded, const char *how, const qn_shade 
     if ((unknown & qn_ones(bits)) == 0) {
         return false;
     }
-    if (strchr("usb", type[0]) == NULL || type[1] < '0' || type[1] > '9') {
+    if (!strchr("usb", type[0]) || type[1] < '0' || type[1] > '9') {
         return true;
     }
     if (strncmp(how, "eq", 2) == 0 || strncmp(how, "ne", 2) == 0) {

@@ -19,7 +19,7 @@ static void must(quern_status status, const char *what)
     }
 }
 
-/** Integers of an array of any shape. */
+/* Integers of an array of any shape. */
 static void print(const char *what, quern_array *array)
 {
     int64_t count = quern_array_count(array);
@@ -176,7 +176,7 @@ static void machine(void)
 /* ---- structures of other lengths --------------------------------------------------------------
  */
 
-/** As a program would have it that was compiled with a header of later on. */
+/* As a program would have it that was compiled with a header of later on. */
 typedef struct longer {
     quern_call_options options;
     uint64_t more[8];
@@ -195,9 +195,8 @@ static void lengths(void)
     later.more[7] = 1;
     quern_status status = quern_call_with(k, &later.options, &y);
     printf("with what is unknown: %d, %s\n", status,
-           strstr(quern_last_error()->message, "byte 104 is not 0") != NULL
-               ? "told by its byte"
-               : quern_last_error()->message);
+           strstr(quern_last_error()->message, "byte 104 is not 0") ? "told by its byte"
+                                                                    : quern_last_error()->message);
     later.options.size = offsetof(quern_call_options, stream);
     later.options.stream = (quern_stream *)(void *)k; /* past the end: not looked at */
     later.options.loop_size = NULL;
@@ -208,8 +207,8 @@ static void lengths(void)
     later.options.reserved = 1;
     status = quern_call_with(k, &later.options, &y);
     printf("reserved: %d, %s\n", status,
-           strstr(quern_last_error()->message, "reserved") != NULL ? "told by its name"
-                                                                   : quern_last_error()->message);
+           strstr(quern_last_error()->message, "reserved") ? "told by its name"
+                                                           : quern_last_error()->message);
 
     struct {
         quern_device_info info;

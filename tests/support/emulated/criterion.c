@@ -62,7 +62,7 @@ static FILE *redirect(FILE *stream)
     char name[] = "/tmp/quern-test-XXXXXX";
     const int file = mkstemp(name);
     FILE *reader = file >= 0 ? fopen(name, "r") : NULL;
-    if (reader == NULL || fflush(stream) != 0 || dup2(file, fileno(stream)) < 0) {
+    if (!reader || fflush(stream) != 0 || dup2(file, fileno(stream)) < 0) {
         perror("a file for what is printed");
         exit(1);
     }
@@ -104,8 +104,8 @@ bool emulated_stdout_is(const char *text)
 static const emulated_test *common_of(const char *suite)
 {
     static const emulated_test nothing;
-    for (const emulated_test *test = tests; test != NULL; test = test->next) {
-        if (test->name == NULL && strcmp(test->suite, suite) == 0) {
+    for (const emulated_test *test = tests; test; test = test->next) {
+        if (!test->name && strcmp(test->suite, suite) == 0) {
             return test;
         }
     }
@@ -114,7 +114,7 @@ static const emulated_test *common_of(const char *suite)
 
 static void call(void (*function)(void))
 {
-    if (function != NULL) {
+    if (function) {
         function();
     }
 }
@@ -150,8 +150,8 @@ static int result_of(const emulated_test *test)
 int main(void)
 {
     int passed = 0, skipped = 0, wrong = 0;
-    for (const emulated_test *test = tests; test != NULL; test = test->next) {
-        if (test->name == NULL) {
+    for (const emulated_test *test = tests; test; test = test->next) {
+        if (!test->name) {
             continue;
         }
         const int result = result_of(test);

@@ -371,8 +371,8 @@ Test(array, arrays_of_others_do_not_fit)
          "what was passed is not an array, or one that was freed"},
     };
     for (size_t k = 0; k < QN_COUNT(cases); k++) {
-        cr_expect_eq(qn_array_fits(cases[k].array, cases[k].home), cases[k].message == NULL);
-        if (cases[k].message != NULL) {
+        cr_expect_eq(qn_array_fits(cases[k].array, cases[k].home), !cases[k].message);
+        if (cases[k].message) {
             cr_expect_eq(qn_array_refuse(cases[k].array, "kernel"), QUERN_ERROR_INVALID_ARGUMENT);
             cr_expect_str_eq(quern_last_error()->message, cases[k].message);
         }

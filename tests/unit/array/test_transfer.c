@@ -188,7 +188,7 @@ static quern_status one_of_each(quern_engine *engine, quern_array *turned, int w
         status = quern_array_from(&out, engine, QUERN_INT32, 1, SHAPE(6), host);
         break;
     }
-    cr_expect_eq(out == NULL, status != QUERN_OK || which < 3);
+    cr_expect_eq(!out, status != QUERN_OK || which < 3);
     quern_array_release(out);
     return status;
 }

@@ -13,7 +13,7 @@
 
 static const struct {
     const char *file;
-    const char *form[4]; /**< as options */
+    const char *form[4]; /* as options */
 } cases[] = {
     {"drive_elementwise.cu", {NULL}},
     {"drive_tiled.cu", {NULL}},
@@ -45,7 +45,7 @@ Test(templates, compile_alone, .init = need_nvrtc)
         char path[4096], source[4200];
         const char *options[8] = {"-I" QUERN_TEMPLATES};
         size_t count = 1;
-        for (size_t k = 0; k < QN_COUNT(cases[c].form) && cases[c].form[k] != NULL; k++) {
+        for (size_t k = 0; k < QN_COUNT(cases[c].form) && cases[c].form[k]; k++) {
             options[count++] = cases[c].form[k];
         }
         snprintf(path, sizeof path, "%s/%s", QUERN_DRIVERS, cases[c].file);

@@ -10,7 +10,7 @@
 static cu_result (*context_get)(cu_context *);
 static cu_result (*context_set)(cu_context);
 
-/** The driver's own view of this thread's context, as another library would have it. */
+/* The driver's own view of this thread's context, as another library would have it. */
 static void use_contexts(void)
 {
     void *library = dlopen(FAKE_FOLDER "/libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);

@@ -124,7 +124,7 @@ Test(cuda_memory, copies_all_ways)
     cuda->close(device);
 }
 
-/** Fill `count` patterns at `offset` and compare with a loop, borders included. */
+/* Fill `count` patterns at `offset` and compare with a loop, borders included. */
 static void check_fill(quern_device *device, unsigned char *memory, size_t bytes,
                        const unsigned char *pattern, size_t pattern_bytes, size_t count,
                        size_t offset)

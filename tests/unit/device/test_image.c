@@ -149,7 +149,7 @@ Test(image, names_of_ptx_leave_out_what_the_compiler_made)
 
 /* ---- damage --------------------------------------------------------------------------------- */
 
-/** Everything that is asked of an image which was found whole. */
+/* Everything that is asked of an image which was found whole. */
 static void read_all(quern_image_kind kind, const void *image, size_t bytes)
 {
     qn_image_names names;
@@ -243,7 +243,7 @@ Test(image, blocks_of_lz4)
     static const struct {
         const unsigned char *block;
         size_t bytes;
-        const char *holds; /**< NULL: refused, for any size */
+        const char *holds; /* NULL: refused, for any size */
         size_t room;
     } cases[] = {
         {BLOCK("\x30"

@@ -128,7 +128,7 @@ Test(soft, names_the_kernels_there_are)
 
 enum { N = 1000 };
 
-/** Launch `kernel` over new arrays with room for `room` numbers and check the first N. */
+/* Launch `kernel` over new arrays with room for `room` numbers and check the first N. */
 static quern_status twice(quern_device *device, void *kernel, size_t room)
 {
     void *x, *y;

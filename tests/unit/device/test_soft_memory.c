@@ -121,7 +121,7 @@ Test(soft_memory, fills_as_a_loop_would)
     soft->close(device);
 }
 
-/** Everything that allocates, once; the failure's status, or QUERN_OK. */
+/* Everything that allocates, once; the failure's status, or QUERN_OK. */
 static quern_status work(void)
 {
     quern_device *device;

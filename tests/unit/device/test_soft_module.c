@@ -33,7 +33,7 @@ static void *variable(quern_device *device, void *module, const char *name)
     return pointer;
 }
 
-/** gather(to), with total and scale set from the host; what it wrote. */
+/* gather(to), with total and scale set from the host; what it wrote. */
 static int gather(quern_device *device, void *module, int32_t total, float scale)
 {
     void *to;

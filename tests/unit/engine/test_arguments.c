@@ -18,7 +18,7 @@ TestSuite(arguments, .init = whole_open, .fini = whole_close);
 #define UP_TO_62 UP_TO_59, 60, 61, 62
 #define UP_TO_63 UP_TO_62, 63
 
-/** `count` parameters "int a1, int a2, ...", and the sum of each times its position. */
+/* `count` parameters "int a1, int a2, ...", and the sum of each times its position. */
 static void write_texts(char *parameters, char *sum, int count)
 {
     parameters[0] = sum[0] = '\0';
@@ -33,7 +33,7 @@ static int sum_to(int count)
     return count * (count + 1) * (2 * count + 1) / 6;
 }
 
-/** A kernel of `count` scalars and one output. */
+/* A kernel of `count` scalars and one output. */
 static quern_kernel *kernel_with(int count)
 {
     char parameters[1024], sum[1024], operation[1100];

@@ -21,8 +21,8 @@ TestSuite(ask_and_call, .init = whole_open, .fini = whole_close);
 #define EXPECT_TEXT(got, want)                                                                     \
     do {                                                                                           \
         const char *got_ = (got), *want_ = (want);                                                 \
-        cr_expect((got_ == NULL) == (want_ == NULL) && (got_ == NULL || strcmp(got_, want_) == 0), \
-                  "%s is \"%s\"", #got, got_ != NULL ? got_ : "NULL");                             \
+        cr_expect((!got_) == (!want_) && (!got_ || strcmp(got_, want_) == 0), "%s is \"%s\"",      \
+                  #got, got_ ? got_ : "NULL");                                                     \
     } while (0)
 
 Test(ask, elementwise)
@@ -216,7 +216,7 @@ Test(ask, infer_refuses)
     quern_kernel_release(k);
 }
 
-/** Calls and functions of modules want memory. */
+/* Calls and functions of modules want memory. */
 Test(ask, calls_refuse_what_has_no_memory)
 {
     static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
@@ -239,7 +239,7 @@ Test(ask, calls_refuse_what_has_no_memory)
     quern_kernel_release(k);
 }
 
-/** Views, broadcasting, letters, several outputs, axes: the call allocates what was inferred. */
+/* Views, broadcasting, letters, several outputs, axes: the call allocates what was inferred. */
 Test(ask_and_call, agree)
 {
     static const float host[24] = {0};

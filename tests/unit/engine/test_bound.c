@@ -112,7 +112,7 @@ Test(bound, explain)
     quern_kernel_release(k);
 }
 
-/** What is copied first is planned as the copy lies, which no output overlaps. */
+/* What is copied first is planned as the copy lies, which no output overlaps. */
 Test(bound, explain_overlap)
 {
     static const float a[64 * 64];
@@ -258,7 +258,7 @@ Test(bound, calls_and_explanations_are_counted)
     quern_array_release(z);
 }
 
-/** A bound call keeps what its options point to. */
+/* A bound call keeps what its options point to. */
 Test(bound, options_are_copied)
 {
     quern_kernel *k = kernel_of("", "raw int32 z", "z[i] = i");

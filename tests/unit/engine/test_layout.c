@@ -13,7 +13,7 @@ static qn_call call;
 static qn_parameter_block block;
 static int64_t drawn;
 
-/** Numbers that differ from each other, and fit 32 bits. */
+/* Numbers that differ from each other, and fit 32 bits. */
 static int64_t next(void)
 {
     return ++drawn * 7919;

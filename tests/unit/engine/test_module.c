@@ -35,7 +35,7 @@ static quern_array *four_zeros(void)
     return array_of(QUERN_INT32, SHAPE(4), (int32_t[4]){0});
 }
 
-/** Launch a function that takes one array with a thread for each of its elements. */
+/* Launch a function that takes one array with a thread for each of its elements. */
 static void run(quern_module *module, const char *name, quern_array *x)
 {
     quern_function *f = function_of(module, name);
@@ -62,7 +62,7 @@ Test(module, options_and_headers)
     quern_array_release(x);
 }
 
-/** Editors write a byte order mark in front of UTF-8, and nvcc takes it. */
+/* Editors write a byte order mark in front of UTF-8, and nvcc takes it. */
 Test(module, byte_order_marks)
 {
     quern_array *x = four_zeros();
@@ -370,7 +370,7 @@ Test(module, images_that_are_none)
 static void write_file(const char *path, const void *data, size_t bytes)
 {
     FILE *file = fopen(path, "wb");
-    cr_assert(file != NULL && fwrite(data, 1, bytes, file) == bytes && fclose(file) == 0);
+    cr_assert(file && fwrite(data, 1, bytes, file) == bytes && fclose(file) == 0);
 }
 
 /* Only the compiler knows which header a macro names, so what it gave before is not trusted. */

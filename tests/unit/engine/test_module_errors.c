@@ -11,7 +11,7 @@ static quern_status make(const char *source, const quern_module_options *options
 {
     quern_module *m = (quern_module *)(void *)engine;
     quern_status status = quern_module_new(&m, engine, source, options);
-    cr_assert(status == QUERN_OK || m == NULL);
+    cr_assert(status == QUERN_OK || !m);
     quern_module_release(m);
     return status;
 }

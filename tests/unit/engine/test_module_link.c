@@ -4,7 +4,7 @@
  */
 #include "whole.h"
 
-/** Skips where no nvJitLink is found: it alone links, so that no module of several pieces comes
+/* Skips where no nvJitLink is found: it alone links, so that no module of several pieces comes
  * into being and nothing below could run. It comes with the CUDA Toolkit, its Python package, and
  * what ./dev fetches where there is no Toolkit. */
 static void open_with_linker(void)

@@ -53,7 +53,7 @@ Test(names, plain)
         qn_text text = {0};
         bool understood = qn_plain_name(&text, plain_names[k].mangled);
         cr_expect_eq(understood, plain_names[k].plain != NULL, "%s", plain_names[k].mangled);
-        if (understood && plain_names[k].plain != NULL) {
+        if (understood && plain_names[k].plain) {
             cr_expect_str_eq(text.data, plain_names[k].plain);
         }
         qn_text_free(&text);
@@ -113,9 +113,8 @@ Test(names, find)
 {
     for (size_t k = 0; k < QN_COUNT(finds); k++) {
         const char *found = qn_name_find(&names, finds[k].name);
-        cr_expect_eq(found == NULL, finds[k].found == NULL, "'%s': %s", finds[k].name,
-                     found != NULL ? found : "nothing");
-        if (found != NULL && finds[k].found != NULL) {
+        cr_expect_eq(!found, !finds[k].found, "'%s': %s", finds[k].name, found ? found : "nothing");
+        if (found && finds[k].found) {
             cr_expect_str_eq(found, finds[k].found);
         }
     }

@@ -23,7 +23,7 @@ static char *base_of(const qn_parameter_block *block, uint32_t k)
     return base;
 }
 
-/** Element `at` of the row at `offset`, which is element `position` of the loop. */
+/* Element `at` of the row at `offset`, which is element `position` of the loop. */
 static void visit_one(const qn_call *call, const qn_parameter_block *block, const int64_t *offset,
                       const device_space *s, int64_t at, int64_t position, visitor visit,
                       void *context)
@@ -39,7 +39,7 @@ static void visit_one(const qn_call *call, const qn_parameter_block *block, cons
     visit(context, position, addresses);
 }
 
-/** Packs that are reached by vector begin at a multiple of their access. */
+/* Packs that are reached by vector begin at a multiple of their access. */
 static void check_alignment(const qn_call *call, const qn_parameter_block *block,
                             const int64_t *offset, int64_t at)
 {
@@ -103,7 +103,7 @@ static int64_t draw(int64_t below)
     return (int64_t)((seed >> 33) % (uint64_t)below);
 }
 
-/** An operand over the loop's shape with a random axis order, random steps (also negative), random
+/* An operand over the loop's shape with a random axis order, random steps (also negative), random
  * broadcasting (inputs only) and a random misalignment. */
 static void random_operand(qn_operand *o, operand_memory *m, int ndim, const int64_t *shape,
                            bool output)
@@ -148,7 +148,7 @@ static void random_operand(qn_operand *o, operand_memory *m, int ndim, const int
 
 typedef struct expectation {
     const qn_call *call;
-    char **addresses; /**< [position * operands + operand] */
+    char **addresses; /* [position * operands + operand] */
     unsigned char *seen;
     int64_t visits, last;
     bool ordered;
@@ -175,7 +175,7 @@ static void expect(void *context, int64_t position, char *const *addresses)
     cr_assert_fail("elements that do not belong together, or met twice");
 }
 
-/** The addresses that position `at` of the loop must meet. */
+/* The addresses that position `at` of the loop must meet. */
 static void logical_addresses(const qn_call *call, int64_t at, char **addresses)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
@@ -213,7 +213,7 @@ static void check_walk(qn_call *call, const qn_plan_rules *rules, bool wide)
     free(x.seen);
 }
 
-/** A kernel with `operands` parameters, enough for the marshaller. */
+/* A kernel with `operands` parameters, enough for the marshaller. */
 static void fake_kernel(quern_kernel *kernel, quern_array *array, qn_call *call)
 {
     static qn_parameter parameters[8];
@@ -261,8 +261,8 @@ typedef struct layout_case {
     const char *what;
     int ndim;
     int64_t shape[3];
-    int64_t strides[2][3]; /**< elements of float32: input, output */
-    int64_t offset[2];     /**< elements */
+    int64_t strides[2][3]; /* elements of float32: input, output */
+    int64_t offset[2];     /* elements */
     int walked, lanes;
     const char *access;
 } layout_case;

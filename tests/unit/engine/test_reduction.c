@@ -15,7 +15,7 @@ static quern_kernel *sum_of(const char *in, const char *map)
     return k;
 }
 
-/** Call with axes; `count` < 0: none are named. */
+/* Call with axes; `count` < 0: none are named. */
 static quern_status call_along(quern_kernel *k, quern_array *x, quern_array **y, int count,
                                const int *axes, bool keepdims)
 {
@@ -137,7 +137,7 @@ Test(reduction, output_that_is_an_input)
     quern_kernel_release(sum);
 }
 
-/** Nothing lies where an output does, wherever it would begin. */
+/* Nothing lies where an output does, wherever it would begin. */
 Test(reduction, no_elements_overlap_nothing)
 {
     int32_t host[4] = {1, 2, 3, 4};
@@ -157,7 +157,7 @@ Test(reduction, no_elements_overlap_nothing)
     }
 }
 
-/** More outputs than can be counted, though there are no inputs. */
+/* More outputs than can be counted, though there are no inputs. */
 Test(reduction, too_many_outputs)
 {
     int64_t many = INT64_C(1) << 40;
@@ -179,7 +179,7 @@ Test(reduction, too_many_outputs)
     }
 }
 
-/** Nothing is launched, so no memory is needed either. */
+/* Nothing is launched, so no memory is needed either. */
 Test(reduction, more_blocks_than_a_grid_has)
 {
     int64_t many[] = {INT64_C(1) << 58};
@@ -273,7 +273,7 @@ Test(reduction, types_too_large_or_not_plain)
     quern_array_release(x);
 }
 
-/** More outputs side by side than have room for their values in shared memory at once, and not a
+/* More outputs side by side than have room for their values in shared memory at once, and not a
  * multiple of those that have. */
 Test(reduction, columns_of_a_type_of_12_bytes)
 {
@@ -328,7 +328,7 @@ Test(reduction, bound_and_explained)
     quern_array_release(y);
 }
 
-/** `i` is the position in elementwise kernels alone; here it is a name like any other. */
+/* `i` is the position in elementwise kernels alone; here it is a name like any other. */
 Test(reduction, a_member_called_i)
 {
     int64_t shape[] = {30, 20};

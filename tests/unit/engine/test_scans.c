@@ -7,7 +7,7 @@
 
 TestSuite(scans, .init = whole_open, .fini = whole_close);
 
-#define LONG_COUNT 300001 /**< many tiles, three groups of them, and an odd end */
+#define LONG_COUNT 300001 /* many tiles, three groups of them, and an odd end */
 
 static quern_kernel *scan_of(const char *in, const char *out, const char *map, const char *scan,
                              const char *post, const char *identity)
@@ -77,7 +77,7 @@ Test(scans, identity_counts_once_and_exclusive_leaves_out)
     quern_kernel_release(exclusive);
 }
 
-/** Narrow elements whose values are wide: little of them fits shared memory. */
+/* Narrow elements whose values are wide: little of them fits shared memory. */
 Test(scans, wide_values_of_narrow_columns)
 {
     enum { ROWS = 3000, COLUMNS = 8 };
@@ -112,7 +112,7 @@ Test(scans, wide_values_of_narrow_columns)
     quern_array_release(x);
 }
 
-/** Values made of braces alone are what the preamble's structures take. */
+/* Values made of braces alone are what the preamble's structures take. */
 Test(scans, identity_in_braces)
 {
     quern_array *x = array_of(QUERN_INT32, SHAPE(4), (int32_t[]){3, 1, 4, 2}), *y = NULL;
@@ -146,7 +146,7 @@ Test(scans, backwards_through_a_view)
     quern_kernel_release(k);
 }
 
-/** Stream compaction: what post sees, and raw outputs that it stores to where it likes. */
+/* Stream compaction: what post sees, and raw outputs that it stores to where it likes. */
 Test(scans, post_sees_inputs_scalars_positions_and_raw_arrays)
 {
     int32_t *host = malloc(LONG_COUNT * sizeof *host), *kept = calloc(LONG_COUNT, sizeof *kept);
@@ -231,7 +231,7 @@ Test(scans, overlap_is_copied_first)
     quern_kernel_release(k);
 }
 
-/** Launch after launch finds its words as it needs them, also of other sizes in between. */
+/* Launch after launch finds its words as it needs them, also of other sizes in between. */
 Test(scans, bound_and_other_calls_in_turn)
 {
     float *host = malloc(LONG_COUNT * sizeof *host), *first = malloc(LONG_COUNT * sizeof *host);
@@ -374,7 +374,7 @@ Test(scans, calls_that_are_refused)
     quern_kernel_release(k);
 }
 
-/** Messages speak of the user's own texts. */
+/* Messages speak of the user's own texts. */
 Test(scans, texts_that_do_not_compile)
 {
     static const char *const types[] = {"struct large", "no_such_type"};

@@ -167,7 +167,7 @@ Test(streams, are_counted)
     cr_expect_eq(logged, 0);
 }
 
-#define LONG_COUNT 200000 /**< so many that several blocks reduce them, in a workspace */
+#define LONG_COUNT 200000 /* so many that several blocks reduce them, in a workspace */
 
 static quern_array *ones(void)
 {

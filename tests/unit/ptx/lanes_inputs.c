@@ -85,7 +85,7 @@ static uint64_t edge(int bits, uint64_t r)
                         : edges16[r % QN_COUNT(edges16)];
 }
 
-/** A floating-point number of moderate size, or for odd `half` a small multiple of a half. */
+/* A floating-point number of moderate size, or for odd `half` a small multiple of a half. */
 static uint64_t moderate(int bits, uint64_t r, bool halves)
 {
     if (bits == 64 && halves) {
@@ -172,7 +172,7 @@ bool lanes_uses_carry(const qn_lane_form *form, bool *writes)
            begins(form->name, "madc");
 }
 
-/** Put `words` into a register of 32 lanes, or take them out. */
+/* Put `words` into a register of 32 lanes, or take them out. */
 static void to_register(void *reg, const uint64_t *words, int bits)
 {
     memset(reg, 0, 256);
@@ -219,7 +219,7 @@ void lanes_run(lanes_results *out, const qn_lane_form *form, const lanes_inputs 
         }
         const qn_lane_more more = {c, e};
         const void *third = form->fourth ? (const void *)&more : c;
-        if (form->second != NULL) {
+        if (form->second) {
             form->second(q, a, b, third, mask, &carry);
         }
         form->function(d, a, b, third, mask, &carry);

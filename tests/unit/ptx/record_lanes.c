@@ -75,7 +75,7 @@ static void name_operand(qn_text *ptx, char name, int bits)
     }
 }
 
-/** A kernel of one instruction: thread t takes operands t and stores d, q or the carry. */
+/* A kernel of one instruction: thread t takes operands t and stores d, q or the carry. */
 static void write_kernel(qn_text *ptx, const qn_lane_form *form, const lanes_inputs *in)
 {
     bool writes_carry;
@@ -102,7 +102,7 @@ static void write_kernel(qn_text *ptx, const qn_lane_form *form, const lanes_inp
     }
     qn_text_printf(ptx, "%s ", form->name);
     if (form->d_bits == 1) {
-        qn_text_puts(ptx, form->second != NULL ? "%p|%q" : "%p");
+        qn_text_puts(ptx, form->second ? "%p|%q" : "%p");
     } else {
         qn_text_printf(ptx, "%%d%d", form->d_bits);
     }
@@ -124,9 +124,8 @@ static void write_kernel(qn_text *ptx, const qn_lane_form *form, const lanes_inp
         qn_text_printf(ptx, "st.global.b%d [%%xd], %%d%d;\n", form->d_bits, form->d_bits);
     } else {
         qn_text_puts(ptx, "selp.b32 %u, 1, 0, %p;\nst.global.b32 [%xd], %u;\n");
-        qn_text_puts(ptx, form->second != NULL
-                              ? "selp.b32 %u, 1, 0, %q;\nst.global.b32 [%xd+4], %u;\n"
-                              : "");
+        qn_text_puts(ptx,
+                     form->second ? "selp.b32 %u, 1, 0, %q;\nst.global.b32 [%xd+4], %u;\n" : "");
     }
     qn_text_puts(ptx, "ret;\n}\n");
 }
@@ -189,7 +188,7 @@ int main(void)
         }
     }
     for (size_t i = 0; i < count; i++) {
-        if (strstr(forms[i].name, ".approx") == NULL && strstr(forms[i].name, "div.full") == NULL &&
+        if (!strstr(forms[i].name, ".approx") && !strstr(forms[i].name, "div.full") &&
             !record(&forms[i], memory)) {
             return 1;
         }

@@ -67,7 +67,7 @@ Test(lanes, leave_lanes_outside_the_mask_alone)
             lanes_run(&part, form, &in, mask, before);
             for (size_t k = 0; k < LANES_VECTORS; k++) {
                 const bool on = mask >> k % 32 & 1;
-                const uint64_t kept = form->d_bits == 1 && form->second == NULL ? 1 : low;
+                const uint64_t kept = form->d_bits == 1 && !form->second ? 1 : low;
                 cr_expect_eq(part.d[k] & kept, (on ? whole.d[k] : before) & kept,
                              "%s: mask %x, lane %zu", form->name, mask, k % 32);
             }

@@ -425,7 +425,7 @@ Test(ptx_read, cut_off_anywhere_and_out_of_memory_anywhere)
         qn_memory_fail_after(n, false);
         status = qn_ptx_read(&module, text, length);
         qn_memory_fail_after(0, false);
-        cr_expect((module == NULL) == (status != QUERN_OK));
+        cr_expect((!module) == (status != QUERN_OK));
         qn_ptx_free(module);
     }
     cr_expect_eq(status, QUERN_OK);

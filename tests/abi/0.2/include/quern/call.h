@@ -38,7 +38,7 @@
 
 #ifdef __cplusplus
 
-// clang-format off
+/* clang-format off */
 static inline quern_value quern_value_of(quern_array *v) { return quern_value_array(v); }
 static inline quern_value quern_value_of(quern_array **v) { return quern_value_output(v); }
 /** A pointer to const is neither an array nor a truth value. */
@@ -81,7 +81,7 @@ static inline quern_value quern_argument_of(unsigned long long v) { return quern
 static inline quern_value quern_argument_of(float v) { return quern_scalar_float(v); }
 static inline quern_value quern_argument_of(double v) { return quern_argument_double(v); }
 static inline quern_value quern_argument_of(quern_value v) { return v; }
-// clang-format on
+/* clang-format on */
 
 template <typename... Arguments>
 static inline quern_status quern_call(quern_kernel *kernel, Arguments... arguments)

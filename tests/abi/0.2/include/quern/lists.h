@@ -11,7 +11,7 @@
 
 #include <quern/array.h> /* QUERN_MAX_PARAMETERS */
 
-// clang-format off
+/* clang-format off */
 
 #define QUERN_JOIN(a, b)  QUERN_JOIN_(a, b)
 #define QUERN_JOIN_(a, b) a##b
@@ -111,6 +111,6 @@
 #define QUERN_LIST_63(of, a, ...) of(a), QUERN_LIST_62(of, __VA_ARGS__)
 #define QUERN_LIST_64(of, a, ...) of(a), QUERN_LIST_63(of, __VA_ARGS__)
 
-// clang-format on
+/* clang-format on */
 
 #endif /* QUERN_LISTS_H */
