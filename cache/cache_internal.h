@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "compile/compile.h"
+#include <quern/cache.h>
 
 /* ---- key.c: XXH3-128 over tagged, length-prefixed fields ------------------------------------ */
 

@@ -13,6 +13,7 @@
 #define QN_PLAN_H
 
 #include "base/base.h"
+#include <quern/array.h>
 
 /** One operand that takes part in broadcasting. */
 typedef struct qn_operand {

@@ -6,7 +6,7 @@
 #define QN_BASE_H
 
 #include <pthread.h>
-#include <quern/quern.h>
+#include <quern/status.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -186,7 +186,7 @@ typedef enum qn_log_level { QN_ERROR, QN_WARN, QN_INFO, QN_DEBUG } qn_log_level;
 
 /** Where messages of one engine go. Zero-initialise for standard error and QUERN_LOG. */
 typedef struct qn_logger {
-    quern_log_function function;
+    void (*function)(void *context, const char *level, const char *message);
     void *context;
 } qn_logger;
 void qn_log(const qn_logger *logger, qn_log_level level, const char *format, ...) QN_PRINTF(3, 4);

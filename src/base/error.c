@@ -9,6 +9,7 @@
  */
 #include "base/base.h"
 
+#include <quern/quern.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,6 +8,7 @@
 #include "base/object.h"
 
 #include <ctype.h>
+#include <quern/quern.h>
 #include <string.h>
 
 #define LEAST 8    /* bytes: `size` and what shares its word */

@@ -11,6 +11,7 @@
 #define QN_LANG_H
 
 #include "base/base.h"
+#include <quern/value.h>
 
 /* ---- dtype.c: the table of element types ---------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 #include <criterion/criterion.h>
+#include <quern/quern.h>
 #include <string.h>
 
 Test(error, nothing_recorded)
