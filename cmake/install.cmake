@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # What is installed: libraries, headers, the command (by its own list) with its completions, the man
-# page, the documents (share/doc/quern), and what lets others find them: a CMake package and
+# page, the documents and samples (share/doc/quern), and what lets others find them: a CMake package and
 # quern.pc, both of which work wherever the prefix is moved.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/quern)
@@ -11,7 +11,12 @@ install(TARGETS quern-static EXPORT quern-static-targets)
 install(DIRECTORY include/quern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING
-        PATTERN "*.md" PATTERN "*.svg")
+        PATTERN "*.md" PATTERN "*.svg" PATTERN quern.1)
+# What these link to, at the same places beside them.
+install(FILES CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES bench/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
+install(DIRECTORY samples templates DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        PATTERN CMakeLists.txt EXCLUDE)
 if(EXISTS ${PROJECT_SOURCE_DIR}/docs/quern.1)
   install(FILES docs/quern.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()

@@ -28,10 +28,29 @@ static void note_path(qn_library *library, const char *name)
              told && map->l_name[0] ? map->l_name : name);
 }
 
+/* Was the program linked with -static? Then it names no library that it needs, and the C library
+ * that a loaded one brings along is a second one, in which the first call crashes. */
+extern ElfW(Dyn) _DYNAMIC[] __attribute__((weak, visibility("hidden")));
+
+static bool is_wholly_static(void)
+{
+    for (const ElfW(Dyn) *entry = _DYNAMIC; entry && entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_NEEDED) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool qn_library_open(qn_library **out, const char *const *names, char **why)
 {
     *out = NULL;
     *why = NULL;
+    if (is_wholly_static()) {
+        *why = qn_strdup("this program is linked with -static, and can load none: link libquern.a "
+                         "into it, but the C library as a shared one");
+        return false;
+    }
     /* First of all: what was loaded is not unloaded again for want of memory. */
     qn_library *library = qn_calloc(1, sizeof *library);
     if (!library) {

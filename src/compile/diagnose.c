@@ -223,6 +223,35 @@ static bool fail_at_macro(const qn_entry *found, qn_str message, qn_user_texts t
     return false;
 }
 
+/* The same of an option: -DNAME, or -D NAME, or the long form of either. */
+static bool fail_at_option(const qn_entry *found, qn_str message, const qn_compile_request *request)
+{
+    static const char *const forms[] = {"-D", "--define-macro=", "--define-macro"};
+    for (size_t k = 0; k < request->option_count; k++) {
+        qn_str option = qn_str_of(request->options[k]), name = option;
+        for (size_t f = 0; f < QN_COUNT(forms) && name.data == option.data; f++) {
+            if (qn_begins(option, forms[f])) {
+                name = qn_from(option, option.data + strlen(forms[f]));
+            }
+        }
+        if (name.data == option.data) {
+            continue;
+        }
+        if (name.length == 0 && k + 1 < request->option_count) {
+            name = qn_str_of(request->options[++k]);
+        }
+        name = qn_token_at(name);
+        if (name.length > 0 && qn_word_in(found->printed, name)) {
+            qn_fail(QUERN_ERROR_COMPILE,
+                    "the option that defines '%.*s' changes Quern's own code: give the macro "
+                    "another name (the compiler: %.*s)",
+                    (int)name.length, name.data, (int)message.length, message.data);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- outside of user texts ------------------------------------------------------------------ */
 
 static quern_status fail_elsewhere(const qn_entry *found, qn_str message, bool generated)
@@ -333,7 +362,9 @@ static quern_status fail_somewhere(const qn_entry *found, qn_str message, qn_use
         fail_in_context(found, message, texts) ||
         (!text && qn_fail_in_header(found, message, texts, request, true)) ||
         fail_at_brackets(message, text ? text : before, texts) ||
-        (!text && (fail_at_macro(found, message, texts) || fail_at_kernel_name(found, message)))) {
+        (!text && (fail_at_macro(found, message, texts) ||
+                   (!own && fail_at_option(found, message, request)) ||
+                   fail_at_kernel_name(found, message)))) {
         return QUERN_ERROR_COMPILE;
     }
     if (text || (before && found->line <= NEAR)) {

@@ -93,7 +93,10 @@ static quern_status find_device(cuda_device *device, const char *argument)
     const char *why = NULL;
     int count = device_count(&why);
     if (count == 0) {
-        return qn_fail(QUERN_ERROR_NO_DEVICE, "%s; or run on the CPU with QUERN_DEVICE=soft", why);
+        return qn_fail(
+            QUERN_ERROR_NO_DEVICE,
+            "%s; or run on the CPU: device \"soft\", or QUERN_DEVICE=soft where no device is named",
+            why);
     }
     if (device->ordinal >= count) {
         return qn_fail(QUERN_ERROR_NO_DEVICE, "there is no cuda:%d: this machine has %d GPU%s",

@@ -31,7 +31,7 @@ static const char *origin_text(quern_engine *engine)
     if (quern_cache_get_stats(&stats, engine) != QUERN_OK) {
         return "not known, for the cache cannot be read";
     }
-    return stats.compiled > 0 ? "from compiled" : stats.hits > 0 ? "from cache" : "from the file";
+    return stats.compiled > 0 ? "compiled" : stats.hits > 0 ? "from cache" : "from the file";
 }
 
 /* Threads of a block: those of --block, else as many as the function can have. */

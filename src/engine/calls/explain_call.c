@@ -66,10 +66,11 @@ static const char *summary(explanation *e, const qn_call *call)
     qn_text_free(&shape);
     if (!call->empty) {
         qn_text_printf(&text,
-                       "target:    %s\nkey:       %s\nimage:     from %s\n"
+                       "target:    %s\nkey:       %s\nimage:     %s%s\n"
                        "launch:    %u block%s of %u threads\n",
-                       x->target, x->key, x->origin, x->grid[0], x->grid[0] == 1 ? "" : "s",
-                       x->block[0]);
+                       x->target, x->key,
+                       strcmp(x->origin, origins[QN_COMPILED]) == 0 ? "" : "from ", x->origin,
+                       x->grid[0], x->grid[0] == 1 ? "" : "s", x->block[0]);
         if (x->registers != 0) {
             qn_text_printf(&text, "registers: %u a thread\n", x->registers);
         }

@@ -258,6 +258,41 @@ Test(diagnose, lines_of_many_columns)
     }
 }
 
+/* An option's macro that breaks a header of Quern's: it has no place in a text. */
+Test(diagnose, macros_of_options)
+{
+    static const struct {
+        const char *options[2];
+        const char *blamed; /* NULL: none of them */
+    } cases[] = {
+        {{"-Dn=2"}, "n"},
+        {{"-D", "n=2"}, "n"},
+        {{"--define-macro=n"}, "n"},
+        {{"--define-macro", "n"}, "n"},
+        {{"-DN=3", "-Dn(x)=2"}, "n"},
+        {{"-DN=3"}, NULL},
+        {{"-D"}, NULL},
+        {{"-lineinfo", "n"}, NULL},
+    };
+    static const char log[] =
+        "quern/index.cuh(16): error: expected a \")\"\n  f(int n)\n        ^\n";
+    qn_user_text text = {"operation", "y = x"};
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        qn_compile_request request = snippet;
+        request.options = cases[k].options;
+        request.option_count = cases[k].options[1] ? 2 : 1;
+        qn_diagnose(qn_str_of(log), &request, &text, 1);
+        const char *message = quern_last_error()->message;
+        cr_expect_str_eq(message,
+                         cases[k].blamed
+                             ? "the option that defines 'n' changes Quern's own code: give the "
+                               "macro another name (the compiler: expected a \")\")"
+                             : "quern/index.cuh:16: expected a \")\" (in generated code, next to "
+                               "the text given: see the source)",
+                         "case %zu: %s", k, message);
+    }
+}
+
 Test(diagnose, a_header_of_a_users_own_source_is_not_generated)
 {
     qn_compile_request module = {.source = "s", .file_name = "dir/mine.cu"};

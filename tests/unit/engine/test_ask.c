@@ -146,6 +146,8 @@ Test(ask, infer_without_memory)
     expect_info(&out[0], QUERN_FLOAT64, 2, (int64_t[]){huge, 1});
     expect_info(&out[1], QUERN_BOOL, 2, (int64_t[]){huge, 3});
     OK(quern_kernel_infer(NULL, 0, k, values, 2, NULL));
+    OK(quern_kernel_infer_with(out, 2, k, NULL, values[0], 3)); /* counted by the macro */
+    expect_info(&out[1], QUERN_BOOL, 2, (int64_t[]){huge, 1});
     quern_kernel_release(k);
 }
 

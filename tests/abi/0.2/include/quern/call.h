@@ -16,6 +16,10 @@
  * where each argument has the bytes of its C type: int is int32, double is float64, and so on. A
  * pointer of any type (float *, const void *, ...) is a device address.
  *
+ * quern_kernel_infer_with(outputs, capacity, kernel, options, argument, ...) asks with the same
+ * arguments what a call would give. These are macros in C: options that are written in the call, as
+ * a compound literal, stand in parentheses, because of their commas.
+ *
  * QUERN_VALUES(argument, ...) and QUERN_ARGUMENTS(argument, ...) make the same lists for
  * quern_call_n(), quern_bind() and quern_function_call_n(), whose errors these calls return:
  *
@@ -26,6 +30,7 @@
 #ifndef QUERN_CALL_H
 #define QUERN_CALL_H
 
+#include <quern/ask.h>
 #include <quern/kernel.h>
 #include <quern/lists.h>
 #include <quern/module.h>
@@ -105,6 +110,15 @@ static inline quern_status quern_bind_with(quern_bound **bound, quern_kernel *ke
 {
     const quern_value values[] = {quern_value{}, quern_value_of(arguments)...};
     return quern_bind(bound, kernel, values + 1, sizeof...(arguments), options);
+}
+
+template <typename... Arguments>
+static inline quern_status
+quern_kernel_infer_with(quern_array_info *outputs, size_t capacity, quern_kernel *kernel,
+                        const quern_call_options *options, Arguments... arguments)
+{
+    const quern_value values[] = {quern_value{}, quern_value_of(arguments)...};
+    return quern_kernel_infer(outputs, capacity, kernel, values + 1, sizeof...(arguments), options);
 }
 
 template <typename... Arguments>
@@ -220,6 +234,11 @@ static inline quern_value quern_scalar_float_complex(float _Complex value)
 #define QUERN_BIND_WITH_SOME(bound, kernel, options, ...)                                          \
     quern_bind((bound), (kernel), (const quern_value[]){QUERN_VALUES(__VA_ARGS__)},                \
                QUERN_COUNT(__VA_ARGS__), (options))
+
+#define quern_kernel_infer_with(outputs, capacity, kernel, options, ...)                           \
+    quern_kernel_infer((outputs), (capacity), (kernel),                                            \
+                       (const quern_value[]){QUERN_VALUES(__VA_ARGS__)}, QUERN_COUNT(__VA_ARGS__), \
+                       (options))
 
 #define quern_function_call(...)                                                                   \
     QUERN_JOIN(QUERN_LAUNCH_, QUERN_AFTER_2(NONE, SOME, __VA_ARGS__))(__VA_ARGS__)
