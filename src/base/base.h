@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * base: what every other folder stands on. Nothing in here knows about kernels or devices.
+ * base: what every other folder builds on. Nothing here knows about kernels or devices.
  */
 #ifndef QN_BASE_H
 #define QN_BASE_H
@@ -28,7 +28,7 @@ typedef struct qn_str {
 
 #define QN_STR(literal) ((qn_str){(literal), sizeof(literal) - 1})
 qn_str qn_str_of(const char *text);
-/** `text` behind the byte order mark that some editors write in front of UTF-8; NULL for NULL. */
+/** `text` without the byte order mark that some editors put before UTF-8; NULL for NULL. */
 const char *qn_behind_mark(const char *text);
 bool qn_str_is(qn_str a, const char *text);
 bool qn_str_same(qn_str a, qn_str b);
@@ -43,7 +43,8 @@ bool qn_str_same(qn_str a, qn_str b);
     } while (0)
 
 /** Record a failure with its sentence and return `status`. Replaces an earlier record, and with it
- * any span, log and source. Allocation failure inside degrades to the status' fixed text. */
+ * any span, log and source. When there is no memory for the sentence, the status's fixed text takes
+ * its place. */
 quern_status qn_fail(quern_status status, const char *format, ...) QN_PRINTF(2, 3);
 
 /** As qn_fail, about bytes [begin, end) of `text` (copied), which users know as `text_name`. */
@@ -57,8 +58,8 @@ quern_status qn_fail_memory(const char *doing);
 void qn_error_stage(const char *stage);
 void qn_error_log(qn_str log);
 void qn_error_source(qn_str source);
-/** What of the log is printed with the message, for the rest of it is told already. Without this,
- * all of it is. */
+/** The part of the log to print with the message, when the message already says the rest. Without
+ * this call, all of the log is printed. */
 void qn_error_rest(qn_str rest);
 /** Add a place that only the engine can turn into a span: line and column (from 1; column 0 if
  * unknown) of the user text that `#line` calls `file`. */
@@ -67,25 +68,25 @@ void qn_error_place(const char *file, uint32_t line, uint32_t column);
 bool qn_error_get_place(const char **file, uint32_t *line, uint32_t *column);
 /** Give the recorded failure the span [begin, end) of `text` (copied). */
 void qn_error_span(const char *text_name, qn_str text, size_t begin, size_t end);
-/** What a message says of a parameter and of a place, for the engine to say it in the user's words:
- * bytes [begin, end) are about the parameter, [place_begin, place_end) about the place. */
+/** What a message says about a parameter, in bytes [begin, end), and about a place, in bytes
+ * [place_begin, place_end). The engine, which knows the user's names, rewords both. */
 typedef struct qn_error_subject {
     uint32_t parameter; /**< of the kernel, from 0 */
     uint64_t address;   /**< of what was accessed */
-    int64_t offset;     /**< of that from where the parameter points */
-    uint32_t named;     /**< 1: `index`, in C order, is none of the array's; 2 + k: it is none along
-                             axis k; 0: none is known */
+    int64_t offset;     /**< of `address` from where the parameter points */
+    uint32_t named; /**< 1: `index`, in C order, is outside the array; 2 + k: it is outside along
+                       axis k; 0: no index is known */
     int64_t index;
     size_t begin, end; /**< both 0: no parameter is known */
     size_t place_begin, place_end;
-    bool is_use; /**< the place recorded is that of a use of what was accessed */
+    bool is_use; /**< the recorded place is where the value that was read is used */
 } qn_error_subject;
 void qn_error_set_subject(const qn_error_subject *subject);
 /** The subject recorded; all zero: none. */
 void qn_error_get_subject(qn_error_subject *out);
-/** Put other words for bytes [begin, end) of the message recorded. */
+/** Replace bytes [begin, end) of the recorded message by `words`. */
 void qn_error_reword(size_t begin, size_t end, const char *words);
-/** Put a text (printf) before or behind the message recorded. */
+/** Put a text (printf) before or after the recorded message. */
 void qn_error_prefix(const char *format, ...) QN_PRINTF(1, 2);
 void qn_error_suffix(const char *format, ...) QN_PRINTF(1, 2);
 
@@ -104,8 +105,7 @@ char *qn_strdup(const char *text);
 char *qn_strndup(const char *text, size_t length);
 void qn_free(void *pointer);
 
-/** An array that grows: zero-initialise, QN_ROOM before each addition, qn_free(items) at the end.
- */
+/** A growing array: zero-initialise, QN_ROOM before each addition, qn_free(items) at the end. */
 #define QN_LIST(type)                                                                              \
     struct {                                                                                       \
         type *items;                                                                               \
@@ -148,17 +148,17 @@ void qn_text_free(qn_text *text);
 
 /* ---- error_text.c: a failure as text for a person ------------------------------------------- */
 
-/** Message, place with a caret, then what is to be read of the compiler's log. */
+/** Message, place with a caret, then the part of the compiler's log that qn_error_rest() chose. */
 void qn_error_print(qn_text *out, const quern_error *error, const char *log);
-/** The same of a warning: its message and its place. */
+/** The same for a warning: its message and its place. */
 void qn_warning_print(qn_text *out, const quern_error *warning);
 
 /* ---- library.c: shared libraries ------------------------------------------------------------ */
 
 typedef struct qn_library qn_library;
 /** Open the first of `names` (NULL-terminated; paths or sonames) that loads. On failure *out is
- * NULL and *why (to be freed) tells what each said, or is NULL when out of memory; nothing is
- * recorded as an error. */
+ * NULL and *why (to be freed) says why each failed, or is NULL when out of memory; no error is
+ * recorded. */
 bool qn_library_open(qn_library **out, const char *const *names, char **why);
 void *qn_library_symbol(qn_library *library, const char *name);
 /** The file that was loaded, or the name if unknown. Borrowed. */
@@ -168,8 +168,8 @@ void qn_library_close(qn_library *library);
  * no trailing slash; both without links, "" if unknown. */
 const char *qn_library_own_file(void);
 const char *qn_library_own_folder(void);
-/** The folders that were linked into that file to look for libraries in (-Wl,-rpath), as they were
- * given: ":" between them, "$ORIGIN" for its own folder; "" when none. */
+/** The library search path linked into that file (-Wl,-rpath), as it was given: folders with ":"
+ * between them, "$ORIGIN" for the file's own folder; "" when there is none. */
 const char *qn_library_own_runpath(void);
 
 /* ---- file.c: files -------------------------------------------------------------------------- */
@@ -177,7 +177,7 @@ const char *qn_library_own_runpath(void);
 /** Read a whole file; *data is terminated by a zero byte that `size` does not count. */
 quern_status qn_file_read(const char *path, char **data, size_t *size);
 bool qn_file_exists(const char *path);
-/** What stands behind the last slash. Borrowed from `path`. */
+/** The part after the last slash. Borrowed from `path`. */
 const char *qn_base_name(const char *path);
 
 /* ---- log.c: messages to the user ------------------------------------------------------------ */

@@ -16,13 +16,13 @@
  *     joined   = "\" newline                         joins two lines
  *     newline  = "\n" | "\r\n"
  *
- * White space, joined and comments stand between tokens and are passed over.
+ * White space, joined lines and comments separate tokens and are skipped.
  *
- * What has no end is marked as not closed: a quoted literal, and a raw one whose name is none, stop
- * at the end of their line; another raw one and a comment at the end of the text. Other prefixes of
- * literals (L, u8) are words of their own, and directives are tokens like others. The thing to
- * know: the text need be neither C++ nor terminated, and may have zeros in it; a word that a
- * backslash cuts comes out as two.
+ * A literal or comment without an end is marked as not closed. A quoted literal then stops at the
+ * end of its line, and so does a raw one whose name is not valid; any other raw literal, and a
+ * comment, stop at the end of the text. Other prefixes of literals (L, u8) are words of their own,
+ * and directives are tokens like any others. The thing to know: the text need be neither C++ nor
+ * terminated, and may have zeros in it; a word that a backslash cuts comes out as two.
  */
 #include "base/cpp_text.h"
 
@@ -32,7 +32,7 @@
 
 enum { LETTER = 1, DIGIT = 2, SPACE = 4, EXPONENT = 8 };
 
-/* A table, for this is asked of every byte; and not <ctype.h>, which a program's locale changes. */
+/* A table, because every byte is looked up; not <ctype.h>, whose answers depend on the locale. */
 static const unsigned char classes[256] = {
     ['0' ... '9'] = DIGIT,
     ['A' ... 'D'] = LETTER,
@@ -67,7 +67,7 @@ static qn_str from(const char *p, const char *end)
     return (qn_str){p, (size_t)(end - p)};
 }
 
-/* The bytes of a backslash at the end of a line and of that end; 0: none is at `p`. */
+/* The length of the backslash and line end at `p` that join two lines; 0: there are none. */
 static size_t joined(const char *p, const char *end)
 {
     if (end - p >= 2 && p[0] == '\\' && p[1] == '\n') {
@@ -105,7 +105,7 @@ static const char *skip_comment(const char *p, const char *end)
     return close ? close + 2 : NULL;
 }
 
-/* Past white space and comments; at a comment that has no end. */
+/* Past white space and comments; stops at a comment that has no end. */
 static const char *skip_blank(const char *p, const char *end)
 {
     for (;;) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpp_text: the tokens of C++ text, for all who look into what users write without parsing it.
+ * cpp_text: the tokens of C++ text, for code that inspects what users write without parsing it.
  */
 #ifndef QN_CPP_TEXT_H
 #define QN_CPP_TEXT_H
@@ -18,10 +18,10 @@ typedef enum qn_cpp_kind {
 typedef struct qn_cpp_token {
     qn_cpp_kind kind;
     bool closed; /**< false: this literal, or the comment that ends the text, has no end */
-    qn_str text; /**< at the end of the text empty, or that comment */
+    qn_str text; /**< empty at the end of the text, or that comment */
 } qn_cpp_token;
 
-/** Can this byte be part of a word? Bytes beyond ASCII are those of letters. */
+/** Can this byte be part of a word? Bytes beyond ASCII count as letters. */
 bool qn_is_word(char c);
 /** Cut the next token off *rest, with the white space and the comments in front of it. *rest must
  * not begin inside a comment or a literal. */

@@ -4,8 +4,8 @@
  *
  * In: a status and its sentence, then whatever the callers add (span, stage, log, source). Out:
  * quern_last_error(). The record itself lies in thread-local storage, so that recording a failure
- * works when memory has run out: only its strings are allocated, and a string that cannot be is
- * left out. They are freed when the thread ends.
+ * works when memory has run out: only its strings are allocated, and a string that there is no
+ * memory for is left out. They are freed when the thread ends.
  */
 #include "base/base.h"
 
@@ -80,7 +80,7 @@ static record *touch(void)
     return &last;
 }
 
-/* Replace one string by `text` (taken over; NULL is as good as ""). */
+/* Replace one string by `text`, which the record now owns; NULL counts as "". */
 static const char *own(record *r, int which, char *text)
 {
     qn_free(r->owned[which]);
@@ -197,7 +197,7 @@ void qn_error_span(const char *text_name, qn_str text, size_t begin, size_t end)
     e->begin = (uint32_t)QN_MIN(begin, (size_t)e->end);
 }
 
-/* Put a made text in the place of the message, if there was memory for it. */
+/* Make this text the recorded message, if there was memory for it. */
 static void own_message(qn_text *message)
 {
     char *text = qn_text_take(message);

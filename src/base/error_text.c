@@ -9,7 +9,7 @@
  *
  * In: a quern_error. Out: lines. A line of the user's text is shown as *cells*: one for each
  * character, with tabs widened and bytes that a terminal should not see escaped, so that the caret
- * stands under the right place whatever the text holds. Characters are taken to be one column wide.
+ * is under the right place whatever the text holds. Characters are taken to be one column wide.
  */
 #include "base/base.h"
 
@@ -66,8 +66,7 @@ static cell cell_at(const char *p, const char *end, size_t column)
     return c;
 }
 
-/* Where byte `position` of a line stands: its column on the screen, and its number of characters.
- */
+/* The screen column of byte `position` of a line, and the number of characters before it. */
 static size_t screen_column(qn_str line, size_t position, size_t *characters)
 {
     size_t column = 0, count = 0;
@@ -81,7 +80,7 @@ static size_t screen_column(qn_str line, size_t position, size_t *characters)
     return column;
 }
 
-/* The columns [first, last) of a line. */
+/* Print the columns [first, last) of a line. */
 static void print_window(qn_text *out, qn_str line, size_t first, size_t last)
 {
     size_t column = 0;
@@ -107,7 +106,7 @@ static void print_repeated(qn_text *out, char c, size_t count)
     }
 }
 
-/* The line with its caret; `begin` and `end` are positions in it. */
+/* Print the line with its caret; `begin` and `end` are positions in it. */
 static void print_line(qn_text *out, qn_str line, size_t begin, size_t end)
 {
     size_t unused;

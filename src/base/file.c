@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Whole files. In: a path. Out: its bytes, terminated. Sizes are found by reading, so that pipes
- * and files of /proc, which know no size, can be read as well.
+ * and files of /proc, which report no size, can be read as well.
  */
 #include "base/base.h"
 

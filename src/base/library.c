@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared libraries that are loaded at run time, and where this one lies. In: names to try. Out: the
- * first that loads, with the file it came from. That none loads is an answer and not an error: the
- * caller knows what its absence means and what to advise.
+ * Shared libraries that are loaded at run time, and where this one is. In: names to try. Out: the
+ * first that loads, with the file it came from. When none loads, that is an answer and not an
+ * error: the caller knows what it means and what to advise.
  */
 #include "base/base.h"
 
@@ -51,7 +51,7 @@ bool qn_library_open(qn_library **out, const char *const *names, char **why)
                          "into it, but the C library as a shared one");
         return false;
     }
-    /* First of all: what was loaded is not unloaded again for want of memory. */
+    /* Allocated first, so that no library has to be unloaded again for want of memory. */
     qn_library *library = qn_calloc(1, sizeof *library);
     if (!library) {
         return false;
@@ -91,7 +91,7 @@ void qn_library_close(qn_library *library)
     }
 }
 
-/* ---- where libquern lies -------------------------------------------------------------------- */
+/* ---- where libquern is ---------------------------------------------------------------------- */
 
 static char own_file[PATH_MAX], own_folder[PATH_MAX];
 static const char *own_runpath = "";
@@ -103,7 +103,7 @@ static const char *runpath_of(const struct link_map *map)
     const char *strings = NULL;
     const ElfW(Dyn) *path = NULL;
     for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
-        if (d->d_tag == DT_STRTAB) { /* a loader may or may not have made it an address */
+        if (d->d_tag == DT_STRTAB) { /* some loaders have added the load address */
             bool offset = d->d_un.d_ptr < map->l_addr;
             strings = (const char *)(d->d_un.d_ptr + (offset ? map->l_addr : 0));
         } else if (d->d_tag == DT_RUNPATH || (d->d_tag == DT_RPATH && !path)) {

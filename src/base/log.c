@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static const struct {
-    const char *name;  /* in QUERN_LOG, and what a log function is told */
+    const char *name;  /* in QUERN_LOG, and passed to a log function */
     const char *title; /* on standard error */
 } levels[] = {
     [QN_ERROR] = {"error", "error"},

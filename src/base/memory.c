@@ -3,8 +3,7 @@
  * All memory of the library: the only file that names malloc. Arenas hold what is freed together.
  *
  * Every allocation is counted, and a test can make the N-th one fail, so that each "out of memory"
- * path is walked for real. qn_memory_fail_after() counts for the whole process, whatever the
- * thread.
+ * path is really taken. qn_memory_fail_after() counts for the whole process, whatever the thread.
  */
 #include "base/base.h"
 
@@ -24,7 +23,7 @@ uint64_t qn_memory_fail_after(uint64_t n, bool sticky)
     return counted;
 }
 
-/* QUERN_FAIL_ALLOC=N fails the N-th allocation of the process, N+ all from there on. */
+/* QUERN_FAIL_ALLOC=N fails the N-th allocation of the process; N+ fails it and all after it. */
 __attribute__((constructor)) static void fail_from_environment(void)
 {
     const char *text = secure_getenv("QUERN_FAIL_ALLOC");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is said of a pointer that is not what it should be. In: the pointer and what was expected.
- * Out: a failure, or a line in the log for functions that return nothing.
+ * Reports of a pointer that is not what it should be. In: the pointer and what was expected. Out: a
+ * failure, or a line in the log for functions that return nothing.
  */
 #include "base/object.h"
 

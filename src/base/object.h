@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * object: the handles that programs hold, told apart. The first word of every object says what it
+ * object: telling apart the handles that programs hold. The first word of every object says what it
  * is while it lives, and that it is dead once it is freed; public functions look at it before
  * anything else. In: a pointer from a program. Out: yes, or a failure that names the function and
- * its argument. The thing to know: it is one compare on a line that the function needs anyway, and
- * freed memory that was used again for the same kind of object cannot be told.
+ * its argument. The thing to know: the check is one compare on a cache line that the function needs
+ * anyway; it cannot detect freed memory that now holds another object of the same kind.
  */
 #ifndef QN_OBJECT_H
 #define QN_OBJECT_H
@@ -37,7 +37,7 @@ static inline bool qn_object_is(const void *object, qn_object_type type)
 /** Before the memory of an object is freed. */
 static inline void qn_object_end(uint32_t *word)
 {
-    *(volatile uint32_t *)word = QN_OBJECT_DEAD; /* or the compiler would drop a last write */
+    *(volatile uint32_t *)word = QN_OBJECT_DEAD; /* a plain write would be optimised away */
 }
 
 /** Record what is wrong with an argument that is not a living object of `type`. */
@@ -61,7 +61,7 @@ quern_status qn_null_refuse(const char *function, const char *argument);
             return qn_null_refuse(__func__, #pointer);                                             \
         }                                                                                          \
     } while (0)
-/** For an output: it is NULL from here on. */
+/** For an output: checks the pointer and sets the output to NULL. */
 #define QN_CHECK_OUT(out)                                                                          \
     do {                                                                                           \
         QN_CHECK_NOT_NULL(out);                                                                    \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is taken from a caller's structure, and what is filled in. In: a structure that may be of an
- * older or a newer version of the header. Out: ours, or a failure that says which byte asks for
- * something unknown.
+ * Copying structures from a caller and to a caller. In: a structure that may be of an older or a
+ * newer version of the header. Out: ours, or a failure that says which byte asks for something
+ * unknown.
  */
 #include "base/prefix.h"
 #include "base/object.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define LEAST 8    /* bytes: `size` and what shares its word */
-#define MORE  4096 /* bytes that a newer header may add: more than that was never set */
+#define MORE  4096 /* bytes that a newer header may add; a larger `size` was never initialised */
 
 /* The macro that initialises a structure: QUERN_OPTIONS_INIT. */
 static void init_macro(char *out, size_t room, const char *type)
@@ -36,7 +36,7 @@ static quern_status check_size(const qn_prefix *prefix, uint32_t size)
                    prefix->type, size, prefix->type, prefix->size, macro);
 }
 
-/* What a newer header has and this library does not know must not be used. */
+/* Fields of a newer header, which this library does not know, must be 0. */
 static quern_status check_tail(const qn_prefix *prefix, const unsigned char *bytes, uint32_t size)
 {
     for (uint32_t at = prefix->size; at < size; at++) {

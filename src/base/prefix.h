@@ -22,29 +22,30 @@ typedef struct qn_prefix {
 #define QN_PREFIX_RESERVED(type)                                                                   \
     (&(const qn_prefix){#type, sizeof(type), _Alignof(type), offsetof(type, reserved)})
 
-/** Copy what both know of `given` into `own`; the rest of it is 0, and all of it where `given` is
- * NULL. `own->size` is ours. Errors: QUERN_ERROR_INVALID_ARGUMENT for a size that cannot be, for
- * bytes past ours that are not 0, and for `reserved`. */
+/** Copy the fields that both sides know from `given` into `own`; the rest of `own` is 0, and all of
+ * it when `given` is NULL. `own->size` is ours. Errors: QUERN_ERROR_INVALID_ARGUMENT for an
+ * impossible size, for bytes past ours that are not 0, and for `reserved` when it is not 0. */
 quern_status qn_prefix_take(void *own, const qn_prefix *prefix, const void *given);
-/** Before a caller's structure is filled: its size. `function` and `argument` are for messages. */
+/** Check the size of a structure that is about to be filled. `function` and `argument` are for
+ * messages. */
 quern_status qn_prefix_check(const qn_prefix *prefix, const char *function, const char *argument,
                              const void *given);
 /** Fill a caller's structure from `own`: as much as it has room for, and 0 past what we know. Its
- * size stays. */
+ * `size` stays as it was. */
 void qn_prefix_give(void *given, const qn_prefix *prefix, const void *own);
 
 /* At the top of a public function. */
 
-/** Declares `own`: what the caller gives, as ours. */
+/** Declares `own`: what the caller gave, in our version of the structure. */
 #define QN_TAKE(type, own, given)                                                                  \
     type own;                                                                                      \
     QN_TRY(qn_prefix_take(&own, QN_PREFIX(type), (given)))
-/** The same of a structure with a field `reserved`. */
+/** The same for a structure with a field `reserved`. */
 #define QN_TAKE_RESERVED(type, own, given)                                                         \
     type own;                                                                                      \
     QN_TRY(qn_prefix_take(&own, QN_PREFIX_RESERVED(type), (given)))
-/** The same where each launch comes by: `given` stays in place where it is just as ours, else it
- * becomes a copy that is as local as `given`. */
+/** The same for the path of every launch: a structure of our own size is used in place; otherwise
+ * `given` is redirected to a local copy. */
 #define QN_TAKE_IN_PLACE(type, given)                                                              \
     type given##_own_;                                                                             \
     if ((given) != NULL && ((given)->size != sizeof(type) || (given)->reserved != 0)) {            \

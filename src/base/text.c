@@ -2,7 +2,8 @@
  *
  * Growing text, and borrowed pieces of it. In: bytes and formats. Out: one terminated string.
  *
- * A failed allocation is remembered in the text, so that a long row of additions is checked once.
+ * A failed allocation is remembered in the text, so that a long series of additions is checked
+ * once, at the end.
  */
 #include "base/base.h"
 
