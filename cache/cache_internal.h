@@ -3,8 +3,8 @@
  * cache: compiled images on disk, in one SQLite database, found by the hash of everything that
  * shapes them. schema.sql is the document of the format. Uses base and the image type of compile.
  *
- * The one thing to know: a cache is never needed to run, and never trusted blindly. No function
- * here fails towards the caller of a kernel: every fault is a miss that is counted and told.
+ * The one thing to know: a cache is never needed to run, and never trusted blindly. Nothing here
+ * makes the call of a kernel fail: every fault is a miss that is counted and logged.
  */
 #ifndef QN_CACHE_H
 #define QN_CACHE_H
@@ -22,19 +22,20 @@ typedef struct qn_key_piece {
     size_t size;
 } qn_key_piece;
 
-/** Everything that shapes an image. What is NULL or 0 leaves no trace. */
+/** Everything that shapes an image. A list or a string that is absent (NULL or 0) adds nothing to
+ * the key. */
 typedef struct qn_key_fields {
     const char *source; /**< expanded CUDA source; "" for a linked image */
-    /** The last part of its path: it is in messages and in line information. NULL for sources that
-     * Quern writes. */
+    /** Its last part is in the key, because messages and line information have it. NULL for sources
+     * that Quern writes. */
     const char *file_name;
-    /** The user's options, in order. Of include folders only that they are there: the contents of
-     * what is included from them is in `includes`, so that a program may move. */
+    /** The user's options, in order. The key leaves out the paths of include folders: the contents
+     * of what is included from them are in `includes`, so that a program may move. */
     const char *const *options;
     size_t option_count;
-    const qn_header *headers; /**< every header in memory */
+    const qn_header *headers; /**< all headers in memory */
     size_t header_count;
-    const qn_includes *includes; /**< every header on disk */
+    const qn_includes *includes; /**< all headers on disk */
     const char *const *expressions;
     size_t expression_count;
     int arch;
@@ -66,10 +67,10 @@ typedef struct qn_store qn_store;
 
 /** Open the store of a folder. `folder`: NULL for QUERN_CACHE_DIR, else $XDG_CACHE_HOME/quern, else
  * ~/.cache/quern; "off" for none. `limit` 0: QUERN_CACHE_LIMIT ("2G"), else 2 GiB. Creates the
- * folder with mode 0700; refuses one that belongs to another user, that others may write, or that
- * is in a set-uid process. The database is only opened at the first look-up. *out is NULL only when
- * out of memory; otherwise a store that may be switched off, with its reason in qn_store_problem().
- */
+ * folder with mode 0700; refuses one that belongs to another user or that others may write to, and
+ * any folder in a set-uid process. The database is only opened at the first look-up. *out is NULL
+ * only when out of memory; otherwise a store that may be switched off, with its reason in
+ * qn_store_problem(). */
 quern_status qn_store_open(qn_store **out, const char *folder, uint64_t limit,
                            const qn_logger *logger);
 void qn_store_close(qn_store *store);
@@ -86,7 +87,7 @@ typedef struct qn_store_row {
     const char *compiler_text; /**< "NVRTC 13.0" */
     int arch;
 } qn_store_row;
-/** Keep an image. Never fails towards the caller. Thread-safe. */
+/** Keep an image. A fault is counted and logged; the caller need not know. Thread-safe. */
 void qn_store_put(qn_store *store, const qn_key *key, const qn_image *image,
                   const qn_store_row *row);
 /** The device rejected the image: delete its row and count it as corrupt. */
@@ -100,11 +101,11 @@ quern_status qn_store_clear(qn_store *store, uint64_t *removed);
 
 /* ---- once.c: compile once among the threads of a process ------------------------------------ */
 
-/** One key being made; others that ask for it wait. The table is one a process. */
+/** One image being compiled; other threads that ask for it wait. The list is per process. */
 typedef struct qn_once qn_once;
-/** Become the maker of `key` (returns true), or wait until its maker is done (returns false: look
- * again, in memory, then in the store). NULL in *out on false. When out of memory: true, with *out
- * NULL, which qn_once_done accepts. */
+/** Become the maker of `key` (returns true), or wait until its maker is done (returns false, with
+ * *out NULL: look again, in memory, then in the store). When out of memory: true, with *out NULL,
+ * which qn_once_done accepts. */
 bool qn_once_begin(qn_once **out, const qn_key *key, const char *compiler);
 void qn_once_done(qn_once *once);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * fork() beside an open database. In: the stores of this process. Out: none of them has a
- * connection when the process divides; parent and child each open their own when they need one.
+ * connection at the moment of the fork; parent and child each open their own when they need one.
  *
  * A connection in both would be worse than useless: SQLite's locks belong to the process and are
  * dropped behind its back. Closing before the fork, with every store's lock held, leaves nothing to
- * be inherited. posix_spawn() and system() do not come here.
+ * inherit. posix_spawn() and system() do not run these handlers.
  */
 #include "cache/store.h"
 
@@ -22,7 +22,7 @@ static void before_fork(void)
     }
 }
 
-/* In both: the thread that forked holds the locks, and it is the one that runs this. */
+/* Runs in parent and child, on the thread that forked, which holds the locks. */
 static void after_fork(void)
 {
     for (qn_store *store = list; store; store = store->next) {

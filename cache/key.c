@@ -4,8 +4,8 @@
  * other, each with its tag and length, so that no two different inputs give the same bytes; and the
  * hash of the material.
  *
- * Material = "QUERNKEY" format:u32, then fields  tag:u32 length:u64 bytes,  all little end first. A
- * list is its fields one after the other, in order. The source is the first field.
+ * Material = "QUERNKEY" format:u32, then fields tag:u32 length:u64 bytes, all numbers
+ * little-endian. A list is its fields one after the other, in order. The source is the first field.
  */
 #include "cache/cache_internal.h"
 
@@ -117,7 +117,7 @@ static void add_pieces(qn_text *out, const qn_key_fields *fields)
     }
 }
 
-/* What only modules of users have. */
+/* What only users' modules have. */
 static void add_users(qn_text *out, const qn_key_fields *fields)
 {
     if (fields->file_name) {

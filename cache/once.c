@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * One compilation of one thing, among the threads of a process. In: a key. Out: to one thread, that
- * it makes it; to the others, once it is made, that they should look again.
+ * Lets one thread of a process compile what several ask for. In: a key. Out: one thread is told to
+ * compile; the others wait until it has, and are told to look again.
  *
  * Only the threads that want the same key wait for each other. Few keys are being made at a time,
- * so they are a list.
+ * so a list is enough.
  */
 #include "cache/cache_internal.h"
 

@@ -36,7 +36,7 @@ PRAGMA auto_vacuum = INCREMENTAL;
 PRAGMA application_id = 0x7175726e; -- "qurn": file(1) can tell
 PRAGMA user_version = 1;
 
--- One row an image, without its bytes: small, so that listing and eviction read little.
+-- One row per image, without its bytes: small, so that listing and eviction read little.
 CREATE TABLE image (
     id            INTEGER PRIMARY KEY,  -- of the row in payload
     key           BLOB NOT NULL,        -- XXH3-128 of payload.material, big end first
@@ -120,8 +120,8 @@ SELECT bytes FROM total;
 SELECT entries FROM total;
 
 --- OLDEST
--- What is to go. ?1 bytes to free, ?2 now. The least recently used go first; before them what was
--- used in the future, that is, under a clock that was wrong.
+-- The rows to remove. ?1 bytes to free, ?2 now. The least recently used go first; before them those
+-- that were used in the future, that is, under a clock that was wrong.
 SELECT id FROM (
     SELECT id, sum(bytes) OVER (ORDER BY last_used <= ?2, last_used, id
                                 ROWS UNBOUNDED PRECEDING) - bytes AS freed_before
@@ -140,8 +140,8 @@ PRAGMA incremental_vacuum;
 PRAGMA wal_checkpoint(TRUNCATE);
 
 --- REWRITE
--- The same for a file of Quern 0.1, which can give pages back from then on. The copy that is made
--- of it is as large as what it holds, so that is a file, too.
+-- The same for a file of Quern 0.1, which can give pages back from then on. VACUUM makes a copy as
+-- large as the contents of the file, so the copy goes to a file as well, not to memory.
 PRAGMA auto_vacuum = INCREMENTAL;
 PRAGMA temp_store = FILE;
 VACUUM;

@@ -13,7 +13,7 @@
 #define DAY         86400
 #define PAGE        4096 /* SQLite's */
 #define ROW_BYTES   512  /* of a row beside its payload: table image and its indexes */
-#define LOW_PERCENT 80   /* what eviction leaves of the limit */
+#define LOW_PERCENT 80   /* of the limit that eviction leaves in use */
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
@@ -89,8 +89,8 @@ static bool read_image(qn_image *out, sqlite3_stmt *row)
     return true;
 }
 
-/* Note that a row was used; once a day is enough to know what is old. A clock that went back counts
- * as a day, so that a row from the future does not stay there. */
+/* Note that a row was used; once a day is enough to know what is old. A time more than a day in the
+ * future, left by a clock that was wrong, is replaced as well. */
 static void touch(qn_store *store, int64_t id, int64_t last_used)
 {
     int64_t now = qn_now_seconds();
@@ -124,7 +124,7 @@ static void remove_row(qn_store *store, int64_t id)
     }
 }
 
-/* A row was found: judge it. */
+/* Judge a row that was found. */
 static bool take_row(qn_store *store, sqlite3_stmt *row, const qn_key *key,
                      const unsigned char stored_key[16], qn_image *out)
 {
@@ -187,8 +187,9 @@ bool qn_store_get(qn_store *store, const qn_key *key, const char *compiler, qn_i
 
 /* ---- keeping -------------------------------------------------------------------------------- */
 
-/* Make room for `bytes`, in the transaction of the put; *evicted tells whether anything went. Each
- * row goes by a statement of its own: what one statement changes SQLite holds in memory. */
+/* Make room for `bytes`, in the transaction of the put; *evicted says whether rows were removed.
+ * Each row has a DELETE of its own, because SQLite holds in memory all that one statement
+ * changes. */
 static int evict(qn_store *store, int64_t bytes, bool *evicted)
 {
     int64_t used = 0;
@@ -215,8 +216,9 @@ static int evict(qn_store *store, int64_t bytes, bool *evicted)
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* Eviction leaves free pages, which the next images fill; a file that is larger than its limit, for
- * that was lowered, gives them back. Failing does no harm: it is tried at the next eviction. */
+/* Eviction leaves free pages, which the next images fill. Only a file that is larger than its
+ * limit, because the limit was lowered, gives them back to the system. Failure does no harm: the
+ * next eviction tries again. */
 static void give_back(qn_store *store)
 {
     int64_t pages = 0, mode = 0;

@@ -12,7 +12,7 @@
 
 #define QN_CACHE_FORMAT 1
 #define QN_CACHE_FILE   "quern-1.db"
-#define QN_BUSY_MS      2000 /* how long another writer is waited for: many times what a put takes */
+#define QN_BUSY_MS      2000 /* how long to wait for another writer: many times what a put takes */
 
 /* ---- sql.c: the named pieces of schema.sql -------------------------------------------------- */
 
@@ -61,7 +61,7 @@ struct qn_store {
     sqlite3 *db; /* NULL until the first look-up, and again after a fork */
     sqlite3_stmt *statements[QN_SQL_COUNT];
     bool read_only; /* nothing can be written: a read-only folder, a full disk, a failed write */
-    bool warned;    /* a fault was told at level warn; more go to debug */
+    bool warned;    /* a fault was logged at level warn; later ones go to debug */
     int set_aside;  /* files set aside so far: after one too many it is switched off */
     int read_faults;
 
@@ -73,10 +73,11 @@ void qn_store_switch_off(qn_store *store, const char *format, ...) QN_PRINTF(2, 
 
 /* ---- store_folder.c ------------------------------------------------------------------------- */
 
-/** Choose, create and check the folder; fills folder, path, or switches off. False: out of memory.
- */
+/** Choose, create and check the folder: fills folder and path, or switches off. False: no
+ * memory. */
 bool qn_store_folder(qn_store *store, const char *asked);
-/** Make the chosen folder where it is not, and check it; switches off when it may not be used. */
+/** Make the chosen folder if it does not exist, and check it; switches off if it may not be
+ * used. */
 void qn_store_check_folder(qn_store *store);
 /** The size limit from QUERN_CACHE_LIMIT, or the default. */
 uint64_t qn_store_limit(const qn_logger *logger);
@@ -85,13 +86,12 @@ bool qn_on_network(const char *path);
 
 /* ---- store_open.c: the connection. The lock is held. ---------------------------------------- */
 
-/** Have a connection to the file of that name; false when there is none to be had (counted and
- * told). */
+/** Connect, unless there is a connection already; false when it fails (counted and logged). */
 bool qn_store_connect(qn_store *store);
-/** True when the file that is open lost its name: it was set aside, or removed. */
+/** True when the open file has lost its name: it was set aside, or removed. */
 bool qn_store_has_moved(const qn_store *store);
 void qn_store_disconnect(qn_store *store);
-/** A prepared statement, ready to bind; NULL when it cannot be prepared (counted and told). */
+/** A prepared statement, ready to bind; NULL when it cannot be prepared (counted and logged). */
 sqlite3_stmt *qn_store_statement(qn_store *store, qn_sql which);
 /** Run a statement to its end and reset it. Returns SQLite's code, SQLITE_OK when it was run;
  * *number (may be NULL) is the first column of its first row. A NULL statement gives SQLITE_ERROR.
@@ -104,18 +104,18 @@ int qn_store_script(qn_store *store, const char *piece);
 
 /* ---- store_fault.c: what a failure means. The lock is held. --------------------------------- */
 
-/** At which level to tell a fault: the first of a store is a warning, the others are for debugging.
- */
+/** The level to log a fault at: a store's first is a warning, later ones are for debugging. */
 qn_log_level qn_store_level(qn_store *store);
-/** Take note of a failure of SQLite while `doing`: count, tell, and draw the consequence (set the
- * file aside, stop writing, switch off). The connection may be gone after it. */
+/** Take note of a failure of SQLite while `doing`: count it, log it, and act on it (set the file
+ * aside, stop writing, switch off). The connection may be gone afterwards. */
 void qn_store_fault(qn_store *store, int code, const char *doing, bool writing);
-/** Rename the database file out of the way, to be made anew. */
+/** Rename the database file out of the way, so that a new one can be made. */
 void qn_store_set_aside(qn_store *store, const char *why);
-/** Remove the database file, to be made anew; false, with errno: the folder does not allow it. */
+/** Remove the database file, so that a new one can be made; false, with errno, when the folder does
+ * not allow it. */
 bool qn_store_remove_file(qn_store *store);
-/** Hold the folder against other processes, for a few seconds at most; give *lock to
- * qn_folder_unlock. The kernel frees it with the process. */
+/** Lock the folder against other processes, waiting a few seconds at most; pass *lock to
+ * qn_folder_unlock. The system releases it when the process ends. */
 void qn_folder_lock(qn_store *store, int *lock);
 void qn_folder_unlock(int lock);
 
@@ -130,7 +130,7 @@ void qn_row_key(unsigned char out[16], const qn_key *key);
 qn_str qn_row_bytes(sqlite3_stmt *statement, int column);
 /** Names joined, each ended by a zero byte; false: out of memory. */
 bool qn_row_join(qn_text *out, char *const *names, size_t count);
-/** Add the compiler's warnings behind the names. */
+/** Add the compiler's warnings after the names. */
 bool qn_row_join_warnings(qn_text *out, const char *warnings);
 /** The reverse, into `out`. */
 bool qn_row_split(qn_image *out, qn_str lowered);

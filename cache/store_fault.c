@@ -3,7 +3,7 @@
  * What a failure of the database means. In: SQLite's code and what was being done. Out: a count,
  * one warning, and the consequence:
  *
- *   damaged file              set aside under another name, and started anew; once, then off
+ *   damaged file              renamed, and a new one begun; once, then the cache is off
  *   disk full, write failed   nothing more is written; what is there is still read, as when it
  *                             cannot be opened for writing (store_open.c)
  *   read failed, repeatedly   off
@@ -64,7 +64,7 @@ void qn_folder_unlock(int lock)
     }
 }
 
-/* One damaged file is kept, for who wants to know what happened; older ones go. */
+/* One damaged file is kept for whoever wants to know what happened; older ones are removed. */
 static void remove_older(qn_store *store)
 {
     glob_t files;

@@ -105,7 +105,7 @@ static void find_home(qn_text *out)
     qn_text_puts(out, home && home[0] == '/' ? home : "");
 }
 
-/* $HOME/.cache/quern; a home that is not there is not made, as a service's may be on purpose. */
+/* $HOME/.cache/quern; a missing home is not created: a service may have none on purpose. */
 static void choose_home(qn_store *store, qn_text *path)
 {
     struct stat facts;
@@ -125,7 +125,7 @@ static void choose_home(qn_store *store, qn_text *path)
     qn_text_puts(path, "/.cache/quern");
 }
 
-/* The folder's path, not yet made; NULL and switched off when there is none. */
+/* The path of the folder, which may not exist yet; NULL, and switched off, when there is none. */
 static char *choose(qn_store *store, const char *asked)
 {
     const char *xdg = getenv("XDG_CACHE_HOME");

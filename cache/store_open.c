@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The connection. In: a folder that was found good. Out: an open database of this format, made when
- * there was none, or the store switched off or degraded.
+ * The connection. In: a folder that has been checked. Out: an open database of this format, created
+ * when there was none, or else the store switched off or degraded.
  *
  * A folder or file that cannot be written is still read, as SQLite reads what nobody changes; so is
- * a file on a full disk, which has no room for what SQLite writes beside it. A file that is no
+ * a file on a full disk, which has no room for what SQLite writes beside it. A file that is not a
  * database of this format is set aside, and a new one made, once.
  */
 #include "cache/store.h"
@@ -24,7 +24,7 @@ static const char *const names[] = {
 sqlite3_stmt *qn_store_statement(qn_store *store, qn_sql which)
 {
     if (!store->db) {
-        return NULL; /* a fault before took the connection */
+        return NULL; /* an earlier fault closed the connection */
     }
     sqlite3_stmt **statement = &store->statements[which];
     if (!*statement) {
@@ -84,7 +84,8 @@ void qn_store_disconnect(qn_store *store)
     store->db = NULL;
 }
 
-/* "file:PATH?immutable=1": reads without locks, journal and shared memory, which nobody can make */
+/* "file:PATH?immutable=1": reads without locks, journal and shared memory, none of which can be
+ * made */
 static char *immutable_name(const char *path)
 {
     qn_text name = {0};
@@ -102,7 +103,7 @@ static char *immutable_name(const char *path)
 
 static int open_file(qn_store *store)
 {
-    /* One question: between two another process may set a damaged file aside. */
+    /* Decided once: before a second look another process may have set a damaged file aside. */
     bool writable = !store->read_only && access(store->folder, W_OK) == 0 &&
                     (access(store->path, W_OK) == 0 || errno == ENOENT);
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
@@ -120,8 +121,7 @@ static int open_file(qn_store *store)
     return code;
 }
 
-/* Make the tables in an empty file. In one transaction, because another process may make them too.
- */
+/* Make the tables in an empty file, in one transaction: another process may be doing the same. */
 static int create(qn_store *store, int64_t *version)
 {
     int lock;
@@ -182,7 +182,7 @@ static int open_database(qn_store *store)
     return code;
 }
 
-/* What SQLite says when the file it opened lost its name or its journal meanwhile. */
+/* Does the code say that the open file has meanwhile lost its name or its journal? */
 static bool was_moved(int code)
 {
     return code == SQLITE_READONLY_DBMOVED || (code & 0xff) == SQLITE_IOERR;
@@ -194,14 +194,14 @@ static bool is_file(const char *path)
     return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0;
 }
 
-/* Whether the code says that files beside the database cannot be made or written: a full disk. */
+/* Does the code say that files beside the database cannot be made or written: a full disk? */
 static bool no_room(int code)
 {
     code &= 0xff;
     return code == SQLITE_FULL || code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
 }
 
-/* What is there can be read without any file beside it. */
+/* Go on reading what is there, which needs no file beside it. */
 static void read_on(qn_store *store, int code)
 {
     qn_store_disconnect(store);
@@ -221,12 +221,12 @@ bool qn_store_has_moved(const qn_store *store)
 
 bool qn_store_connect(qn_store *store)
 {
-    if (store->db && qn_store_has_moved(store)) { /* what is written to it nobody would find */
+    if (store->db && qn_store_has_moved(store)) { /* nobody would find what is written to it */
         qn_store_disconnect(store);
         qn_store_check_folder(store);
     }
-    /* again, because a damaged file is set aside by the fault, and then a new one can be made; and
-     * because another process may do that under this one's feet */
+    /* again, because the fault sets a damaged file aside, and then a new one can be made; and
+     * because another process may do that at the same time */
     for (int attempt = 0; attempt < OPEN_TRIES && !store->problem[0]; attempt++) {
         if (store->db) {
             return true;
@@ -247,11 +247,11 @@ bool qn_store_connect(qn_store *store)
         if (store->db) {
             qn_store_fault(store, code, "opening it", false);
         }
-        if (store->db) { /* no consequence was drawn: it is not there, or cannot be read */
+        if (store->db) { /* the fault changed nothing: the file is not there, or cannot be read */
             bool passes = (code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_NOMEM;
             qn_store_disconnect(store);
             if (passes) {
-                return false; /* perhaps the next time */
+                return false; /* perhaps next time */
             }
             qn_store_switch_off(store, "cannot open %s: %s%s", store->path, sqlite3_errstr(code),
                                 store->read_only ? " (the folder cannot be written)" : "");

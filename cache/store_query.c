@@ -186,7 +186,7 @@ static bool fill(quern_cache_entry *out, qn_arena *arena, sqlite3_stmt *row)
     return complete;
 }
 
-/* Read one entry; *found is false when it went meanwhile. */
+/* Read one entry; *found is false when it is gone by now. */
 static quern_status show(qn_store *store, int64_t id, quern_cache_entry *out, qn_arena *arena,
                          bool *found)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is in a row: its checksum, and the names that lie in one column. In: values. Out: bytes as
- * they are stored, and back.
+ * The contents of a row: its checksum, and the names that share one column. In: values. Out: bytes
+ * as they are stored, and back.
  */
 #include "cache/store.h"
 
@@ -60,7 +60,7 @@ bool qn_row_join(qn_text *out, char *const *names, size_t count)
     return !out->failed;
 }
 
-/* No name begins so. */
+/* No name begins with this byte. */
 #define WARNINGS '\1'
 
 bool qn_row_join_warnings(qn_text *out, const char *warnings)
