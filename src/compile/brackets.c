@@ -2,8 +2,8 @@
  *
  * The bracket without a partner. In: a user's text that is suspected. Out: where it goes wrong.
  *
- * A snippet stands inside generated code, so the compiler finds a bracket that was never closed
- * only in that code, lines later, and complains of something that the user never wrote.
+ * A snippet lies inside generated code, so the compiler finds a bracket that was never closed only
+ * in that code, lines later, and complains of something that the user never wrote.
  */
 #include "compile/nvrtc.h"
 
@@ -11,7 +11,7 @@
 
 #define DEPTH_MAX 256 /* deeper brackets are not looked at */
 
-/* Is this the # of a line of the preprocessor? What a macro holds need not be whole. */
+/* Is this the # of a preprocessor line? The brackets in a macro need not match. */
 static bool is_directive(const char *text, const char *p)
 {
     if (*p != '#') {
@@ -45,7 +45,7 @@ bool qn_bracket_unmatched(const char *text, size_t *at)
                 return false;
             }
             open[depth++] = *at;
-        } else if (partner) {
+        } else if (partner) { /* in the string, each closing bracket precedes its opening one */
             if (depth == 0 || text[open[depth - 1]] != partner[1]) {
                 *at = depth > 0 ? open[depth - 1] : *at;
                 return true;

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* One compilation on its way. */
+/* One compilation in progress. */
 typedef struct job {
     const qn_nvrtc *nvrtc;
     const qn_compile_request *request;
@@ -112,7 +112,7 @@ static quern_status read_log(job *j)
     return result == NVRTC_OK ? QUERN_OK : fail_result(j, result, "giving its log");
 }
 
-/* Of the log of a success only what concerns the user. */
+/* Keep the part of a successful compilation's log that concerns the user. */
 static quern_status keep_warnings(job *j, qn_user_texts texts)
 {
     qn_text warnings = {0};

@@ -34,8 +34,8 @@ void qn_image_free(qn_image *image);
 
 /* ---- sniff.c: images that a user brings ----------------------------------------------------- */
 
-/** What these bytes are, by their head, which is read within its bounds; 0 when they are no image.
- * That the rest is sound only the device or the linker can tell. */
+/** What these bytes are, judged by their head, which is read within bounds; 0 when they are not an
+ * image. Only the device or the linker can tell whether the rest is sound. */
 qn_image_kind qn_image_kind_of(const void *data, size_t size);
 /** "cubin", "PTX", ...; "unknown" for 0. */
 const char *qn_image_kind_name(qn_image_kind kind);
@@ -47,26 +47,25 @@ bool qn_image_sniff(qn_image_kind *kind, const void *data, size_t size);
 /** Which compiler this process would use: known without loading it. */
 typedef struct qn_compiler_identity {
     char path[512]; /**< the file; "" when none was found */
-    char
-        build_id[64]; /**< its GNU build id in hexadecimal (read from the ELF notes); else a XXH3-64
-                           of the file's size and first 64 KiB, prefixed "h:"; "" when not found */
+    /** Its GNU build id in hexadecimal, read from the ELF notes; without one, an XXH3-64 of the
+     * file's size and first 64 KiB, prefixed "h:"; "" when no file was found. */
+    char build_id[64];
 } qn_compiler_identity;
 
-/** Find libnvrtc without loading it: QUERN_NVRTC (a file, or a folder with it),
- * quern/cuda/lib and ../cuda/lib beside libquern, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, the active
- * Python environment's nvidia/cu13/lib and nvidia/cuda_nvrtc/lib (VIRTUAL_ENV, CONDA_PREFIX), the
- * folders that were linked into the program (-rpath), the folder of what ./dev fetches as it was
- * when Quern was configured, /usr/local/cuda*, /usr/lib/x86_64-linux-gnu,
- * /usr/lib/aarch64-linux-gnu, /usr/lib64. Places that nobody who runs the program named are only
- * used when qn_folder_is_trusted(). Of several versions in one folder the newest. Done once a
- * process and remembered; thread-safe. Returns false when there is none, and *looked (may be NULL;
- * free with qn_free) then lists where it looked, a line each. When QUERN_NVRTC is set, nothing else
- * is tried. */
+/** Find libnvrtc without loading it: QUERN_NVRTC (a file, or a folder with it), quern/cuda/lib and
+ * ../cuda/lib beside libquern, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, the active Python
+ * environment's nvidia/cu13/lib and nvidia/cuda_nvrtc/lib (VIRTUAL_ENV, CONDA_PREFIX), the folders
+ * that were linked into the program (-rpath), the folder of what ./dev fetches as it was when Quern
+ * was configured, /usr/local/cuda*, /usr/lib/x86_64-linux-gnu, /usr/lib/aarch64-linux-gnu,
+ * /usr/lib64. A place that nobody who runs the program has named is used only if
+ * qn_folder_is_trusted(). Of several versions in one folder, the newest is taken. Searched once per
+ * process; thread-safe. Returns false when none was found; *looked (may be NULL; free with qn_free)
+ * then lists the places searched, one per line. When QUERN_NVRTC is set, nothing else is tried. */
 bool qn_compiler_find(qn_compiler_identity *out, char **looked);
 
-/** Load it (once a process; thread-safe). Errors: QUERN_ERROR_NVRTC_NOT_FOUND with where it was
- * looked for and what to install or set, QUERN_ERROR_NVRTC when the file is no usable NVRTC (too
- * old, not a library, wrong library) with the file named. */
+/** Load it (once per process; thread-safe). Errors: QUERN_ERROR_NVRTC_NOT_FOUND, with the places
+ * searched and what to install or set; QUERN_ERROR_NVRTC, with the name of the file, when it is not
+ * a usable NVRTC (too old, not a library, the wrong library). */
 quern_status qn_compiler_load(void);
 /** NVRTC's version once loaded; 0.0 before. */
 void qn_compiler_version(int *major, int *minor);
@@ -94,19 +93,20 @@ typedef struct qn_header {
 
 /** A file on disk that the source may include. */
 typedef struct qn_include {
-    const char *name; /**< as the #include has it: no folder of this machine is in it */
+    const char *name; /**< as in the #include, so without a folder of this machine */
     uint64_t hash[2]; /**< XXH3-128 of the contents; 0, 0 when there is no such file */
 } qn_include;
 
 /** Everything on disk that shapes what a source compiles to. Zero-initialise; freed by
  * qn_includes_free. */
 typedef struct qn_includes {
-    const qn_include *files; /**< the user's own, in the order in which they are met */
+    const qn_include *files; /**< the user's own, in the order in which they are found */
     size_t file_count;
     const char *const *folders; /**< of CUDA's and CCCL's headers: searched after the user's own */
     size_t folder_count;
-    uint64_t cuda; /**< which versions of CUDA and CCCL the headers are of; 0: none is included */
-    bool opaque;   /**< it may read more than is named here, so nothing may be kept under a key */
+    uint64_t cuda; /**< a hash of the versions of CUDA's and CCCL's headers; 0: none is included */
+    bool opaque;   /**< the source may include more than is listed here, so the image must not be
+                      cached */
     qn_arena arena;
 } qn_includes;
 
@@ -120,26 +120,26 @@ typedef struct qn_compile_request qn_compile_request;
  * as included. What cannot be followed (a name that a macro gives, #include_next) makes the result
  * opaque. Headers in memory come first, then (for quotes, without --no-source-include) the folder
  * of the including file, then the user's folders; what is in none of them is looked for in CUDA's
- * and CCCL's folders. Their own headers are known by their version and not read. These folders are
- * found once a process: CUDA_HOME, CUDA_PATH, the Toolkit of the NVRTC in use, what ./dev fetched,
- * /usr/local/cuda*, the active Python environment; among them, those of NVRTC's release come first.
- * That a header is nowhere is no error here: the compiler may never
- * ask for it.
- * A source without #include costs one search for that word.
- * Errors: QUERN_ERROR_OUT_OF_MEMORY. */
+ * and CCCL's folders. CUDA's and CCCL's own headers are identified by their version and not read.
+ * Their folders are found once per process: CUDA_HOME, CUDA_PATH, the Toolkit of the NVRTC in use,
+ * what ./dev fetched, /usr/local/cuda*, the active Python environment; those of NVRTC's release
+ * come first.
+ *
+ * A header that is nowhere is not an error here: the compiler may never ask for it. A source
+ * without #include costs one search for that word. Errors: QUERN_ERROR_OUT_OF_MEMORY. */
 quern_status qn_includes_find(qn_includes *out, const qn_compile_request *request);
 void qn_includes_free(qn_includes *includes);
 
 /* ---- kernels.c: what a source defines ------------------------------------------------------- */
 
 /** Append the names of the `__global__` functions in a source, in order, ", " between them, with
- * their namespaces, and "<...>" behind templates: "saxpy, ns::scale<...>". Comments and literals
- * are passed over; macros are not expanded. Returns how many there are. */
+ * their namespaces, and "<...>" after templates: "saxpy, ns::scale<...>". Comments and literals are
+ * skipped; macros are not expanded. Returns how many there are. */
 size_t qn_source_kernels(qn_text *out, const char *source);
 
 /** The name of parameter `index` of a `__global__` function in a source, whatever its namespace;
- * template arguments behind the function's name are passed over. Empty: it is not found, or has
- * none. Borrowed from `source`. */
+ * template arguments after the function's name are skipped. Empty: no such function, or no such
+ * named parameter. Borrowed from `source`. */
 qn_str qn_source_parameter(const char *source, const char *function, uint32_t index);
 
 /** Append an example of a name expression for the template of a `__global__` function `name`, which
@@ -151,8 +151,8 @@ bool qn_source_instance(qn_text *out, const char *source, const char *name);
 
 struct qn_compile_request {
     const char *source;
-    /** What the source is called in messages: "quern_kernel.cu". Headers in quotes are looked for
-     * in its folder. */
+    /** The source's name in messages: "quern_kernel.cu". Headers in quotes are looked for in its
+     * folder. */
     const char *file_name;
     /** The user's, in order: all that NVRTC knows. A target (-arch) must be the one of `arch`, or
      * a variant of it (sm_90a), or a virtual one up to it (compute_80), which makes PTX. */
@@ -172,8 +172,8 @@ struct qn_compile_request {
     const qn_includes *includes; /**< what qn_includes_find() said; NULL: no folders are added */
 };
 
-/** The generated code behind the text NAME is called "<after NAME>" by #line, so that what is
- * missed there is told of the text that ends too early. */
+/** #line names the generated code after the text NAME "<after NAME>", so that an error about
+ * something missing there can be reported for the text that ends too early. */
 #define QN_AFTER "<after "
 
 /** A piece of the source that is the user's own text: messages about file `file_name` (as given by
@@ -186,11 +186,11 @@ typedef struct qn_user_text {
 /** Compile. Several threads may do so at once. On QUERN_ERROR_COMPILE the error record has the
  * whole log, the source, and for the first error in a user text the span (line and column; the
  * column from the caret line of the log) and a message such as "operation:2:7: identifier "foo" is
- * undefined". An option that NVRTC rejects is named in the message; of a header that is missing,
- * the folders that were looked in and what to do. out->kind is PTX where an option asked for a
- * virtual target.
- * Errors: also QUERN_ERROR_NAME for a name expression that NVRTC rejects, with its reason and the
- * kernels that there are; QUERN_ERROR_INVALID_ARGUMENT for options that cannot be given. */
+ * undefined". For an option that NVRTC rejects, the message names it; for a missing header, it
+ * lists the folders searched and says what to do. out->kind is PTX when an option asked for a
+ * virtual target. Errors: also QUERN_ERROR_NAME for a name expression that NVRTC rejects, with its
+ * reason and the kernels in the source; QUERN_ERROR_INVALID_ARGUMENT for options that cannot be
+ * used. */
 quern_status qn_compile(qn_image *out, const qn_compile_request *request,
                         const qn_user_text *user_texts, size_t user_text_count);
 
@@ -211,15 +211,16 @@ void qn_warnings_print(qn_text *out, qn_str log, const qn_user_text *texts, size
 /* ---- nvrtc_options.c ------------------------------------------------------------------------ */
 
 typedef enum qn_path_option { QN_NO_PATH, QN_INCLUDE_FOLDER, QN_INCLUDE_FILE } qn_path_option;
-/** What options[*k] gives: a folder to search (-I, --include-path), a header to begin with
- * (-include, --pre-include), or no path. *path is the path, and *k moves on to it when it is a word
- * of its own. */
+/** What options[*k] names: a folder to search (-I, --include-path), a header to begin with
+ * (-include, --pre-include), or no path. *path is the path; when it is the next word, *k moves on
+ * to that word. */
 qn_path_option qn_option_path(const char *const *options, size_t count, size_t *k,
                               const char **path);
-/** True when one of the options is -NAME or --NAME, with or without a value behind it. */
+/** True when one of the options is -NAME or --NAME, with or without a value after it. */
 bool qn_options_say(const char *const *options, size_t count, const char *name);
 
-/** The value of the last -NAME or --NAME, behind "=" or the next word; NULL when there is none. */
+/** The value of the last -NAME or --NAME, after "=" or in the next word; NULL when there is
+ * none. */
 const char *qn_options_value(const char *const *options, size_t count, const char *name);
 
 /* ---- link.c, nvjitlink.c: from several images to one ---------------------------------------- */
@@ -234,8 +235,8 @@ typedef struct qn_link_input {
 typedef struct qn_link_request {
     const qn_link_input *inputs;
     size_t input_count;
-    /** Those of the compiler. The ones that shape code once more when it is linked are handed on
-     * (-lineinfo, -G, -maxrregcount, -ftz, ...), the others ignored. */
+    /** Those of the compiler. The ones that also shape code at link time are passed on (-lineinfo,
+     * -G, -maxrregcount, -ftz, ...), the others are ignored. */
     const char *const *options;
     size_t option_count;
     int arch;           /**< compute capability: 90 */
@@ -243,12 +244,11 @@ typedef struct qn_link_request {
     bool line_info;
 } qn_link_request;
 
-/** Link. CUDA source is compiled first: as LTO-IR, or as relocatable cubin; LTO-IR alone can be
- * linked for the software device. Several threads may do so at once. The log of the image has the
- * linker's warnings.
- * Errors: QUERN_ERROR_LINK with the linker's log; QUERN_ERROR_NVJITLINK_NOT_FOUND with where it was
- * looked for; QUERN_ERROR_INVALID_ARGUMENT (no inputs; PTX asked for and an input that is not
- * LTO-IR, which is named). */
+/** Link. CUDA source is compiled first: as LTO-IR, or as relocatable cubin. For the software device
+ * only LTO-IR can be linked. Several threads may link at once. The log of the image has the
+ * linker's warnings. Errors: QUERN_ERROR_LINK with the linker's log;
+ * QUERN_ERROR_NVJITLINK_NOT_FOUND with the places searched; QUERN_ERROR_INVALID_ARGUMENT (no
+ * inputs; PTX asked for and an input that is not LTO-IR, which is named). */
 quern_status qn_link(qn_image *out, const qn_link_request *request);
 
 /** Find libnvJitLink without loading it: QUERN_NVJITLINK (a file, or a folder with it), the folder

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where the headers of CUDA and CCCL are. In: the environment, the NVRTC in use and the usual
- * places. Out: the folders, those of NVRTC's own release first, with what tells one version of them
- * from another. The thing to know: they are hundreds of files, so they are known by the version
- * that a few of them state, and never read for the key.
+ * places. Out: the folders, those of NVRTC's own release first, with a hash that tells one version
+ * of them from another. The thing to know: they are hundreds of files, so they are identified by
+ * the versions that a few of them state, and never read for the key.
  */
 #include "compile/nvrtc.h"
 
@@ -15,7 +15,7 @@
 #include <xxhash.h>
 
 #define FOLDERS_MAX 64
-#define VERSION_MAX (32 << 10) /* of a file in which the version is looked for */
+#define VERSION_MAX (32 << 10) /* bytes of a file that are searched for its version */
 
 static const qn_cuda_place places[] = {
     {"CUDA_HOME", "/include"},
@@ -171,7 +171,7 @@ qn_release qn_cuda_release_of(const char *folder)
     return number >= 1000 ? (qn_release){number / 1000, number % 1000 / 10} : (qn_release){0, -1};
 }
 
-/* ---- once a process ------------------------------------------------------------------------- */
+/* ---- once per process ----------------------------------------------------------------------- */
 
 static void add_folder(const char *path, qn_release release)
 {

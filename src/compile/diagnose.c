@@ -10,8 +10,8 @@
  * and the user's texts, by the names that #line gave them. Out: an error record. Only the first
  * error decides: those after it are often its consequences.
  *
- * The thing to know: the code behind each text has a name of its own (QN_AFTER), so that what the
- * compiler misses there is said of the text that ends too early.
+ * The thing to know: the generated code after each text has a name of its own (QN_AFTER), so that
+ * an error about something missing there is reported for the text that ends too early.
  */
 #include "compile/nvrtc.h"
 
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define COLUMNS 65536 /* the compiler counts columns modulo this */
-#define NEAR    4     /* lines behind a text in which its end is missed */
+#define NEAR    4 /* lines after a text in which the compiler may notice that it ended too early */
 
 static bool quotes(qn_str message, qn_str token)
 {
@@ -40,7 +40,7 @@ const char *qn_place_in_line(const qn_entry *found, qn_str line)
         }
     }
     return line.length < COLUMNS ? line.data + found->caret
-                                 : NULL; /* better none than a wrong one */
+                                 : NULL; /* better no place than a wrong one */
 }
 
 /* ---- brackets ------------------------------------------------------------------------------- */
@@ -52,8 +52,8 @@ static void fail_at_bracket(const qn_user_text *text, size_t at, qn_str message)
                     span.data, (int)message.length, message.data);
 }
 
-/* A bracket or a quote of the user's that has no partner, when the compiler stumbled after it: in
- * `first`, where it seems to be, or else in another text. */
+/* Report a bracket or quote of the user's that has no partner and that the compiler stumbled over
+ * later: in `first`, where it seems to be, or else in another text. */
 static bool fail_at_brackets(qn_str message, const qn_user_text *first, qn_user_texts texts)
 {
     size_t at;
@@ -70,17 +70,18 @@ static bool fail_at_brackets(qn_str message, const qn_user_text *first, qn_user_
     return false;
 }
 
-/* Does the compiler stumble at a bracket that closes nothing, or at the token behind it, as at what
- * follows the } that ended the code around a text? */
+/* Does the compiler stumble at a bracket that closes nothing, or at the token after it? The latter
+ * when a } of the user's has closed the code around the text. */
 static bool closes_nothing(const char *bracket, const char *place, qn_str message)
 {
     return strchr(")]}", *bracket) && qn_begins(message, "expected ") && bracket <= place &&
            strspn(bracket + 1, " \t\r\n") + 1 >= (size_t)(place - bracket);
 }
 
-/* A bracket without a partner that makes the compiler stumble at `place`: it closes nothing, or is
- * open there and until the text ends. The compiler goes on after it, for long when it is a brace.
- * Parts that are left out by #if may have their own. */
+/* Is there a bracket without a partner that explains an error at `place`? It closes nothing, or was
+ * opened before `place` and never closed; after an open brace the compiler may read many lines
+ * before it stumbles. Texts with #else or #elif are left alone: each branch may have a bracket of
+ * its own. */
 static bool is_bracket_alone(const qn_user_text *text, const char *place, qn_str message,
                              size_t *at)
 {
@@ -122,7 +123,7 @@ static quern_status fail_in_text(const qn_entry *found, qn_str message, const qn
     return QUERN_ERROR_COMPILE;
 }
 
-/* The text ends where more was expected: the place is its last token. */
+/* Report that a text ends where more was expected, at its last token. */
 quern_status qn_fail_past_end(qn_str message, const qn_user_text *text)
 {
     static const char no_return[] = "missing return statement";
@@ -159,8 +160,7 @@ static qn_str instantiated(qn_str context, const char *before)
     return end ? (qn_str){begin, (size_t)(end - begin)} : (qn_str){"", 0};
 }
 
-/* The user's line that led to an error elsewhere: "... instantiation of ... at line 3 of operation"
- */
+/* The user's line that led to an error elsewhere: "instantiation of ... at line 3 of operation" */
 static bool fail_in_context(const qn_entry *found, qn_str message, qn_user_texts texts)
 {
     static const char at_line[] = " at line ";
@@ -223,7 +223,7 @@ static bool fail_at_macro(const qn_entry *found, qn_str message, qn_user_texts t
     return false;
 }
 
-/* The same of an option: -DNAME, or -D NAME, or the long form of either. */
+/* The same for an option: -DNAME, or -D NAME, or the long form of either. */
 static bool fail_at_option(const qn_entry *found, qn_str message, const qn_compile_request *request)
 {
     static const char *const forms[] = {"-D", "--define-macro=", "--define-macro"};
@@ -252,7 +252,7 @@ static bool fail_at_option(const qn_entry *found, qn_str message, const qn_compi
     return false;
 }
 
-/* ---- outside of user texts ------------------------------------------------------------------ */
+/* ---- outside user texts --------------------------------------------------------------------- */
 
 static quern_status fail_elsewhere(const qn_entry *found, qn_str message, bool generated)
 {
@@ -294,7 +294,7 @@ static bool fail_at_expression(const qn_entry *found, const qn_compile_request *
     return true;
 }
 
-/* The name that the user gave to the kernel is taken, by CUDA, by a header, by a type letter. */
+/* The user's name for the kernel is already taken: by CUDA, a header or a type letter. */
 static bool fail_at_kernel_name(const qn_entry *found, qn_str message)
 {
     static const char before[] = "extern \"C\" __global__ void ", bounds[] = "__launch_bounds__(";
@@ -313,7 +313,7 @@ static bool fail_at_kernel_name(const qn_entry *found, qn_str message)
     return true;
 }
 
-/* "cannot open source file "NAME"", and the like: say more. */
+/* Say more about "cannot open source file "NAME"" and the like. */
 static void explain_missing(qn_text *out, const qn_entry *found, const qn_compile_request *request)
 {
     static const char before[] = "open source file \"";
@@ -330,7 +330,8 @@ static void explain_missing(qn_text *out, const qn_entry *found, const qn_compil
     }
 }
 
-/* The assembler speaks otherwise: "ptxas error   : text", "ptxas ... line 26; fatal   : text". */
+/* The assembler's messages look different: "ptxas error   : text", "ptxas ... line 26; fatal   :
+ * text". */
 static bool fail_in_assembler(qn_str log)
 {
     qn_str line;

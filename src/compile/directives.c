@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where a text says that it includes something. In: a text of C++. Out: the names in its #include
- * lines and behind its __has_include, one after the other. The thing to know: conditionals are not
+ * lines and after its __has_include, one after the other. The thing to know: conditionals are not
  * evaluated and macros not expanded; a name that a macro gives comes out empty.
  */
 #include "compile/nvrtc.h"
@@ -10,7 +10,7 @@
 
 static const char has_include[] = "__has_include";
 
-/* Past blanks and comments that may end in a line, but not past the end of a line. */
+/* Past blanks and comments, which may span lines, but not past the end of a line outside them. */
 static const char *skip_blanks(qn_str text, const char *p)
 {
     const char *end = text.data + text.length;
@@ -25,7 +25,7 @@ static const char *skip_blanks(qn_str text, const char *p)
     }
 }
 
-/* "name" or <name> at `p`. Returns how far was read. */
+/* Read "name" or <name> at `p`. Returns where reading stopped. */
 static const char *read_name(qn_str text, const char *p, qn_directive *out)
 {
     const char *end = text.data + text.length;
@@ -44,7 +44,7 @@ static const char *read_name(qn_str text, const char *p, qn_directive *out)
     return p < end ? p + 1 : p;
 }
 
-/* Behind the word, when the text goes on with it; else NULL. */
+/* Past `word`, if the text goes on with it; else NULL. */
 static const char *behind_word(qn_str text, const char *p, const char *word)
 {
     size_t length = strlen(word), left = (size_t)(text.data + text.length - p);
@@ -53,8 +53,8 @@ static const char *behind_word(qn_str text, const char *p, const char *word)
     return is ? p + length : NULL;
 }
 
-/* Past what the quote at `p` belongs to: a literal, or a number with a ' in it; the word in front
- * tells which. Only past the quote where it has no partner. */
+/* Past what the quote at `p` belongs to: a literal, or a number with a ' in it; the word before it
+ * says which. Past the quote alone when it has no partner. */
 static const char *skip_quote(qn_str text, const char *p)
 {
     const char *word = p;
@@ -96,7 +96,7 @@ bool qn_next_include(qn_str text, const char **at, qn_directive *out)
     return false;
 }
 
-/* Does the text in front of `p` ask whether the word there is known: #ifdef, defined( ? */
+/* Does the text before `p` ask whether the word there is defined: #ifdef, defined( ? */
 static bool asks_if_defined(qn_str text, const char *p)
 {
     static const char *const words[] = {"ifdef", "ifndef", "defined"};
@@ -130,9 +130,10 @@ bool qn_next_question(qn_str text, const char **at, qn_directive *out)
     return false;
 }
 
-/* ---- lines that go on in the next ----------------------------------------------------------- */
+/* ---- continued lines ------------------------------------------------------------------------ */
 
-/* A backslash at the end of a line, from `p` on, and what is behind that end; NULL: none. */
+/* The next backslash that ends a line, from `p` on; *behind is set past the line's end. NULL:
+ * none. */
 static const char *next_splice(const char *p, const char *end, const char **behind)
 {
     while ((p = memchr(p, '\\', (size_t)(end - p))) != NULL) {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEWEST_MAJOR 30 /* of the names looked for: far ahead of the present 13 */
+#define NEWEST_MAJOR 30 /* to look for: far ahead of the present 13 */
 
 static const qn_cuda_place places[] = {
     {QN_BESIDE, "/quern/cuda/lib"}, /* installed with the library */
@@ -41,7 +41,7 @@ static const qn_cuda_place places[] = {
 /* One library. */
 typedef struct search {
     const char *name;     /* "libnvrtc" */
-    const char *variable; /* of the environment, that says where it is */
+    const char *variable; /* the environment variable that says where it is */
     qn_compiler_identity found;
     qn_text looked;
 } search;
@@ -58,8 +58,8 @@ static bool try_file(search *s, const char *folder, const char *suffix)
     return true;
 }
 
-/* Any version in the folder: the newest that the library knows, else the development link, of a
- * version that has another name, perhaps an old one. */
+/* Any version in the folder: the newest that the library knows, else the development link, whose
+ * version may be an old one with another naming. */
 static bool try_versions(search *s, const char *folder)
 {
     for (int major = NEWEST_MAJOR; major >= QN_OLDEST_MAJOR; major--) {
@@ -83,7 +83,7 @@ static bool try_folder(void *context, const char *folder, bool trusted)
     return false;
 }
 
-/* What the variable names: a file, or a folder with it; nothing else is tried. */
+/* Try what the variable names: a file, or a folder that has it; nothing else is tried. */
 static bool try_asked(search *s, const char *asked)
 {
     if (qn_is_folder(asked)) {
@@ -124,7 +124,7 @@ static void find(search *s, bool beside_compiler)
     }
 }
 
-/* ---- once a process ------------------------------------------------------------------------- */
+/* ---- once per process ----------------------------------------------------------------------- */
 
 static search compiler = {.name = "libnvrtc", .variable = "QUERN_NVRTC"};
 static search linker = {.name = "libnvJitLink", .variable = "QUERN_NVJITLINK"};

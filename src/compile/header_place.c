@@ -58,7 +58,7 @@ static char *find_header(const char *includer, const qn_directive *d, const qn_c
     return found;
 }
 
-/* ---- who includes it ------------------------------------------------------------------------ */
+/* ---- who includes the header ---------------------------------------------------------------- */
 
 static bool includes_target(search *s, const char *name, qn_str text, int depth);
 
@@ -181,7 +181,7 @@ bool qn_fail_in_header(const qn_entry *found, qn_str message, qn_user_texts text
 
 /* ---- a header that ends too early ----------------------------------------------------------- */
 
-/* The #include in the last line in front of `place`, when nothing but blanks stands between. */
+/* The #include in the last line before `place`, if there are only blanks between. */
 static bool include_before(const char *text, const char *place, qn_directive *d)
 {
     qn_str before = qn_trim((qn_str){text, (size_t)(place - text)});

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a compilation gives. In: an image. Out: its memory.
+ * Frees the image that a compilation or a linking gave. In: an image. Out: an empty one.
  */
 #include "compile/compile.h"
 

@@ -38,9 +38,9 @@ typedef struct search {
     size_t seen_size;
     user_folder *folders;
     size_t folder_count;
-    bool beside;  /* names in quotes are looked for beside the file that includes them */
-    bool *wanted; /* by CUDA's folder */
-    bool opaque;  /* something is included that is not known */
+    bool beside;  /* names in quotes are looked for beside the including file */
+    bool *wanted; /* for each of CUDA's folders: needed */
+    bool opaque;  /* something that cannot be followed is included */
     bool failed;  /* out of memory */
 } search;
 
@@ -136,7 +136,8 @@ static user_folder *user_cuda_folder(const search *s, qn_str folder)
     return NULL;
 }
 
-/* A file in `folder`, or (NULL) elsewhere: CUDA's headers are known by their version. */
+/* Note a header found in the user's `folder`, or (NULL) elsewhere. CUDA's own headers are not read,
+ * so for them only the folder is noted. */
 static void add_found(search *s, user_folder *folder, const char *name, const char *path)
 {
     if (folder && folder->is_cuda && qn_cuda_header_is(qn_str_of(name))) {
@@ -211,7 +212,7 @@ static void follow(search *s, const qn_directive *d, qn_str folder)
     }
 }
 
-/* Everything that one text includes or asks for; quotes begin in `folder`. */
+/* Follow everything that a text includes or asks for; names in quotes are relative to `folder`. */
 static void scan(search *s, qn_str text, qn_str folder)
 {
     qn_directive d;
@@ -300,7 +301,7 @@ static bool give_files(const search *s, qn_includes *out)
     return list != NULL;
 }
 
-/* CUDA's folders that have something of what is included, and those that such a header includes in
+/* Give the folders of CUDA that have an included header, and those that such a header needs in
  * turn: the first with CUDA's own headers and the first with CCCL's. */
 static bool give_folders(search *s, qn_includes *out)
 {

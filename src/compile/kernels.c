@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * The kernels that a source defines, for a message that says which there are. In: CUDA C++. Out:
- * their names. The thing to know: this is a reader of words and brackets and not of C++; what
- * macros make it does not see.
+ * their names. The thing to know: this reads words and brackets, not C++, and does not see what
+ * macros make.
  */
 #include "compile/nvrtc.h"
 
 #include <string.h>
 
-#define DEPTH_MAX  32  /* of namespaces that are told apart */
+#define DEPTH_MAX  32  /* nested namespaces that are tracked */
 #define LISTED_MAX 600 /* bytes of names; the rest is counted */
 
-/* A reader of words and marks: what is in literals is nobody's name, and where one has no end the
- * text is at its end. */
+/* A reader of words and marks. Literals are skipped; one that has no end ends the text. */
 typedef struct reader {
     qn_str rest;
     qn_str token; /* empty at the end */
@@ -66,7 +65,7 @@ static bool is_attribute(qn_str word)
            qn_str_is(word, "__declspec");
 }
 
-/* Behind __global__: the word in front of the parameters' bracket. Empty when there is none. */
+/* After __global__: the word before the bracket of the parameters. Empty when there is none. */
 static qn_str read_name(reader *r)
 {
     qn_str name = {"", 0};
@@ -76,7 +75,7 @@ static qn_str read_name(reader *r)
             return name;
         }
         if (at(r, "{") || at(r, "}")) {
-            r->rest.data--; /* for the caller, who counts braces */
+            r->rest.data--; /* put it back: the caller counts braces */
             r->rest.length++;
             break;
         }
@@ -96,7 +95,7 @@ static qn_str read_name(reader *r)
     return (qn_str){"", 0};
 }
 
-/* A list of names on its way. */
+/* A list of names being written. */
 typedef struct listing {
     qn_text *out;
     size_t begin, count, left_out;
@@ -134,7 +133,7 @@ static void list(listing *l, const scopes *s, qn_str name, bool is_template)
     qn_text_free(&full);
 }
 
-/* Behind "namespace": its names are put together, as in "namespace a::b {". */
+/* After "namespace": its names are joined, as in "namespace a::b {". */
 static void read_namespace(reader *r, scopes *s)
 {
     const char *begin = NULL, *end = NULL;
@@ -191,8 +190,8 @@ static qn_str plain_name(const char *function)
     return (qn_str){function + begin, length - begin};
 }
 
-/* At the bracket of a list of parameters: the last word of the one that is wanted, in front of
- * what gives it extents or a default. */
+/* At the bracket of a list of parameters: the last word of parameter `index`, before its extents or
+ * default. */
 static qn_str read_parameter(reader *r, uint32_t index)
 {
     qn_str name = {"", 0};
@@ -248,7 +247,7 @@ static void example_arguments(qn_text *out, qn_str parameters)
             separator = ", ";
         }
         begins = depth == 0 && at(&r, ",");
-        given |= depth == 0 && at(&r, "="); /* what follows may be left out */
+        given |= depth == 0 && at(&r, "="); /* the rest may be left out */
         if (begins && given) {
             return;
         }

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_OPTIONS 10 /* -arch, -lto, -ptx, and what add_shaping() has */
+#define MOST_OPTIONS 10 /* -arch, -lto, -ptx, and those of add_shaping() */
 
-/* One linking on its way. */
+/* One linking in progress. */
 typedef struct job {
     const qn_nvjitlink *linker;
     const qn_link_request *request;
@@ -44,10 +44,10 @@ static quern_status check_inputs(job *j)
 
 /* ---- options -------------------------------------------------------------------------------- */
 
-/* The compiler's switches that shape code when it is linked, and the linker's for them. */
+/* The compiler's switches that also shape code at link time, and the linker's switches for them. */
 static const struct {
     const char *compilers, *on, *off;
-    const char *fast; /* what --use_fast_math says of it; NULL: nothing */
+    const char *fast; /* the value that --use_fast_math gives it; NULL: none */
 } switches[] = {
     {"ftz", "-ftz=1", "-ftz=0", "true"},
     {"prec-div", "-prec-div=1", "-prec-div=0", "false"},
@@ -66,7 +66,7 @@ static bool user_says(const job *j, const char *name)
     return qn_options_say(j->request->options, j->request->option_count, name);
 }
 
-/* As the compiler reads them: the last of a kind decides, and before --use_fast_math. */
+/* As the compiler does: the last switch of a kind decides, and overrides --use_fast_math. */
 static void add_shaping(job *j)
 {
     const qn_link_request *r = j->request;
@@ -98,7 +98,7 @@ static quern_status make_options(job *j)
     qn_target t;
     QN_TRY(qn_target_find(&t, r->options, r->option_count, r->arch));
     if (t.is_virtual && !ptx) {
-        t = (qn_target){.arch = r->arch}; /* code for the device comes of any lower target */
+        t = (qn_target){.arch = r->arch}; /* any virtual target up to `arch` will do */
     }
     snprintf(j->target, sizeof j->target, "-arch=%s_%d%s", ptx ? "compute" : "sm", t.arch,
              t.variant);
@@ -129,7 +129,7 @@ static char *read_log(const job *j, int (*get_size)(nvjitlink_handle, size_t *),
     return log;
 }
 
-/* The first line of the log that says something, without the linker's name in front. */
+/* The first line of the log that says something, without the linker's name before it. */
 static qn_str first_line(const char *log)
 {
     static const char *const prefixes[] = {"error   : ", "ERROR ", "fatal   : "};
@@ -144,7 +144,7 @@ static qn_str first_line(const char *log)
     return (qn_str){line, strcspn(line, "\n")};
 }
 
-/* The linker refused something while `doing` it to what is called `name`. */
+/* Report that the linker failed while `doing` something to the input called `name`. */
 static quern_status fail_link(job *j, int result, const char *doing, const char *name)
 {
     char *log = read_log(j, j->linker->GetErrorLogSize, j->linker->GetErrorLog);

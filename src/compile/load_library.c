@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loading a library of CUDA's, once a process. In: what is known of it. Out: its functions, or a
- * failure that says where it was looked for, or why the file found is of no use, and what to do.
+ * Loading one of CUDA's libraries, once per process. In: what is known of it. Out: its functions,
+ * or a failure that says which places were searched, or why the file found cannot be used, and what
+ * to do.
  */
 #include "compile/nvrtc.h"
 

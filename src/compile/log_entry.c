@@ -10,7 +10,7 @@
  *
  * Out: its entries. An entry is a line that begins at the margin and the indented ones below it:
  * the rest of the message, then a source line with a caret, then how the compiler came there. A
- * source line is printed after two blanks, tabs kept, and the caret stands under its byte, whatever
+ * source line is printed after two blanks, tabs kept, and the caret is under its byte, whatever
  * characters come before it.
  */
 #include "compile/nvrtc.h"
@@ -118,7 +118,7 @@ static bool read_first_line(qn_str line, qn_entry *out)
     return true;
 }
 
-/* ---- what stands below ---------------------------------------------------------------------- */
+/* ---- the lines below ------------------------------------------------------------------------ */
 
 static bool is_caret(qn_str line)
 {

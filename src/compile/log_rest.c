@@ -2,7 +2,7 @@
  *
  * What a compiler's log says besides the place of its first error. In: its entries. Out: the
  * message of one as a sentence, with the types and the candidates that it lists; what is left to
- * read once the first error was told; the warnings about the user's own texts.
+ * read once the first error has been reported; the warnings about the user's own texts.
  *
  * The thing to know: what is wrong in a user's text has consequences in the generated code around
  * it. They are left out, for the user wrote none of it.
@@ -16,7 +16,7 @@
 
 /* ---- a sentence ----------------------------------------------------------------------------- */
 
-/* `function "sqrt(float)" (declared implicitly)` -> sqrt(float); empty: it is no candidate */
+/* `function "sqrt(float)" (declared implicitly)` -> sqrt(float); empty: not a candidate */
 static qn_str candidate(qn_str line)
 {
     if (!qn_begins(line, "function ") && !qn_begins(line, "built-in ")) {
@@ -100,7 +100,7 @@ void qn_log_rest(qn_text *out, qn_str log, bool told, qn_user_texts texts,
     size_t notes = 0, cut = 0;
     while (qn_next_entry(&log, &entry)) {
         if (qn_begins(entry.message, "to match this ") && entry.severity == QN_SAID_NOTE && told) {
-            continue; /* the bracket itself was told */
+            continue; /* the bracket itself has been reported */
         }
         if (entry.severity == QN_SAID_NOTE && kept) {
             cut += ++notes > MOST_NOTES;

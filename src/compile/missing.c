@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * A header that the compiler did not find. In: its name, and the request. Out: a sentence: where it
- * was looked for, and what to do. What to do depends on whose header it is.
+ * A header that the compiler did not find. In: its name, and the request. Out: a sentence that says
+ * where it was looked for, and what to do, which depends on whose header it is.
  */
 #include "compile/nvrtc.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Of the host's C or C++ library, with or without ".h". */
+/* Is it one of the host's C or C++ library, with or without ".h"? */
 static bool is_host(qn_str name)
 {
     static const char *const names[] = {
@@ -27,7 +27,7 @@ static bool is_host(qn_str name)
     return found;
 }
 
-/* A list of folders on its way. */
+/* A list of folders being written. */
 typedef struct listing {
     qn_text *out;
     size_t count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * nvJitLink as a set of functions. In: the file that qn_linker_find() found. Out: its functions,
- * once a process. The thing to know: it must be of the same CUDA as NVRTC, because LTO-IR of one
+ * once per process. The thing to know: it must be of the same CUDA as NVRTC, because LTO-IR of one
  * major version means nothing to another.
  */
 #include "compile/nvjitlink.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Inside of compile: nvJitLink's functions as they were found in the loaded library. The list of
- * prototypes is the whole of what Quern knows of its interface; nvJitLink.h of the CUDA Toolkit is
- * not needed to build.
+ * prototypes is all that Quern knows of its interface; nvJitLink.h of the CUDA Toolkit is not
+ * needed to build.
  */
 #ifndef QN_COMPILE_NVJITLINK_H
 #define QN_COMPILE_NVJITLINK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * NVRTC, loaded once a process and only when something must be compiled. In: the file that find.c
+ * NVRTC, loaded once per process and only when something must be compiled. In: the file that find.c
  * found. Out: its functions, version and targets, or a reason with advice.
  *
  * NVRTC loads its second library, libnvrtc-builtins, by its bare name, which fails when both lie in

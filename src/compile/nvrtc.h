@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Inside of compile: NVRTC's functions as they were found in the loaded library, and what the files
- * of this folder share. The list of prototypes is the whole of what Quern knows of NVRTC's
- * interface; nvrtc.h of the CUDA Toolkit is not needed to build.
+ * of this folder share. The list of prototypes is all that Quern knows of NVRTC's interface;
+ * nvrtc.h of the CUDA Toolkit is not needed to build.
  */
 #ifndef QN_COMPILE_NVRTC_H
 #define QN_COMPILE_NVRTC_H
@@ -10,11 +10,11 @@
 #include "base/cpp_text.h"
 #include "compile/compile.h"
 
-#define QN_OLDEST_MAJOR 12 /**< of NVRTC, that is of use */
+#define QN_OLDEST_MAJOR 12 /**< the oldest NVRTC that can be used */
 
 typedef struct nvrtc_program *nvrtc_program;
 
-/* The results of NVRTC's functions that are told apart. */
+/* The results of NVRTC's functions that Quern distinguishes. */
 enum {
     NVRTC_OK = 0,
     NVRTC_OUT_OF_MEMORY = 1,
@@ -62,25 +62,26 @@ typedef struct qn_symbol {
     size_t offset;
 } qn_symbol;
 
-/** A library of CUDA's that is loaded at run time, once a process. */
+/** One of CUDA's libraries, loaded at run time, once per process. */
 typedef struct qn_loadable {
     const char *name, *purpose; /**< "NVRTC", "compiler" */
     const char *file;           /**< "libnvrtc" */
-    const char *variable;       /**< of the environment, that says where it is */
-    const char *package;        /**< of Python, that has it */
+    const char *variable;       /**< the environment variable that says where it is */
+    const char *package;        /**< the Python package that has it */
     const char *oldest;         /**< the first version that has all functions */
     quern_status not_found, unusable;
     bool (*find)(qn_compiler_identity *out, char **looked);
     const qn_symbol *symbols; /**< the first is in every version */
     size_t symbol_count;
     void *functions; /**< where they go; guarded by `lock` until `ready`, constant after */
-    /** Called with the functions in place: reads the version, and fails when it is of no use. */
+    /** Called with the functions in place: reads the version, and fails when it cannot be used. */
     quern_status (*check)(const char *path);
     pthread_mutex_t lock;
     atomic_bool ready;
     qn_library *library; /**< never closed: the functions are in it */
 } qn_loadable;
-/** Load it unless it is loaded; thread-safe. A failure is told each time, and tried again. */
+/** Load it unless it is loaded; thread-safe. After a failure, each call tries again and reports it
+ * again. */
 quern_status qn_load(qn_loadable *loadable);
 bool qn_is_loaded(const qn_loadable *loadable);
 
@@ -91,19 +92,18 @@ quern_status qn_nvrtc_get(const qn_nvrtc **out);
 
 /* ---- places.c, trust.c ---------------------------------------------------------------------- */
 
-/** Where something may be: `below` the value of a variable of the environment, or of what the names
- * below stand for (NULL: of nothing, so `below` is a whole path). `below` NULL: the value is a list
- * of folders. A pattern with * may match several folders: the highest version comes first. */
+/** Where something may be: the value of `variable`, followed by `below`. The variable is one of the
+ * environment, or one of the names that begin with "=" here; NULL: `below` is a whole path. `below`
+ * NULL: the value is a list of folders. A pattern with * may match several folders: the highest
+ * version comes first. */
 typedef struct qn_cuda_place {
     const char *variable, *below;
 } qn_cuda_place;
-#define QN_BESIDE                                                                                  \
-    "=beside" /**< the folder of libquern, or of the program that it is linked into                \
-               */
+#define QN_BESIDE  "=beside"  /**< the folder of libquern, or of the program it is linked into */
 #define QN_FETCHED "=fetched" /**< the folder of what ./dev fetches, as it was when configured */
 #define QN_RUNPATH "=runpath" /**< the list that was linked into that file */
-/** Look at a folder that exists. True: enough. `trusted`: its user or the system named it, or
- * qn_folder_is_trusted(); nothing of another is to be loaded. */
+/** Look at a folder that exists. True: enough. `trusted`: the user or the system named it, or
+ * qn_folder_is_trusted(); load nothing from a folder that is not trusted. */
 typedef bool (*qn_folder_visitor)(void *context, const char *folder, bool trusted);
 /** Visit the folders of a table until one is enough; true then. */
 bool qn_places_visit(const qn_cuda_place *places, size_t count, qn_folder_visitor visitor,
@@ -114,13 +114,14 @@ bool qn_folder_is_trusted(const char *folder);
 
 /* ---- release.c ------------------------------------------------------------------------------ */
 
-/** That of a file libnvrtc, by the names that lie there. */
+/** The release of a libnvrtc file, from its name and those of the files beside it. */
 qn_release qn_release_of_compiler(const char *path);
-/** How badly headers fit a compiler: 0 at all, 1 and 2 for another minor release, 3 when theirs is
- * not known, QN_WORST_MISFIT for another major one. 0 when the compiler's is not known. */
+/** How badly headers fit a compiler. 0: they fit, or the compiler's release is not known; 1, 2: an
+ * older, a newer minor release; 3: their release is not known; QN_WORST_MISFIT: another major
+ * one. */
 #define QN_WORST_MISFIT 4
 int qn_release_misfit(qn_release compiler, qn_release headers);
-/** Add to the error recorded of a compilation that failed with this log which headers of another
+/** Add to the recorded error of a failed compilation, whose log is `log`, which headers of another
  * release it used, if any. */
 void qn_explain_releases(const qn_compile_request *request, qn_release compiler, const char *log);
 
@@ -133,11 +134,12 @@ typedef struct qn_cuda_folder {
     qn_release release; /**< of CUDA; CCCL's folder within CUDA's has that of CUDA's */
 } qn_cuda_folder;
 /** The folders of this machine, in the order in which they are searched: those that fit the
- * compiler best first, and among them as the places are. Found once a process. */
+ * compiler best come first, and equals in the order of the table of places. Found once per
+ * process. */
 size_t qn_cuda_folders(const qn_cuda_folder **out);
 /** The first of them that has the header `name`; SIZE_MAX: none. */
 size_t qn_cuda_folder_with(const char *name);
-/** Is a folder of the user's one with CUDA's or CCCL's headers, and of which version? */
+/** Does this folder have CUDA's or CCCL's headers? And a hash of their versions. */
 bool qn_cuda_folder_is(const char *folder);
 uint64_t qn_cuda_version_of(const char *folder);
 /** The release of CUDA that the headers in a folder state. */
@@ -193,11 +195,11 @@ typedef struct qn_entry {
     qn_severity severity;
     qn_str whole;
     qn_str file;    /**< empty: at the end of the source */
-    uint32_t line;  /**< 0 likewise */
+    uint32_t line;  /**< 0: at the end of the source */
     qn_str message; /**< its first line, without "error: " */
     qn_str details; /**< its other lines: "argument types are: (int)" */
     qn_str printed; /**< the source line shown below it, or empty */
-    size_t caret;   /**< byte of `printed` under which the caret stands; SIZE_MAX: not shown */
+    size_t caret;   /**< byte of `printed` that the caret is under; SIZE_MAX: not shown */
     qn_str context; /**< "detected during ..." */
 } qn_entry;
 /** Cut the next entry off *log. False: there is no more. */
@@ -222,13 +224,13 @@ typedef struct qn_user_texts {
 const qn_user_text *qn_text_named(qn_user_texts texts, qn_str name);
 /** The same by a name that an image keeps: the same source, perhaps from another folder. */
 const qn_user_text *qn_text_kept(qn_user_texts texts, qn_str name);
-/** The text behind which the generated code called `name` stands (QN_AFTER); NULL: none. */
+/** The text that the generated code called `name` follows (QN_AFTER); NULL: none. */
 const qn_user_text *qn_text_before(qn_user_texts texts, qn_str name);
 /** The token at the beginning of `rest`. */
 qn_str qn_token_at(qn_str rest);
-/** The identifier `word` in `text`, outside of others; NULL: it is not there. */
+/** The first `word` in `text` that is not part of a longer word; NULL: it is not there. */
 const char *qn_word_in(qn_str text, qn_str word);
-/** The last token of a text that is no comment; empty when there is none. */
+/** The last token of a text, comments apart; empty when there is none. */
 qn_str qn_last_token(const char *text);
 /** The name in the #include of a line, when the compiler did not find the header; else empty. */
 qn_str qn_missing_header(const qn_entry *found, qn_str line);
@@ -241,15 +243,15 @@ quern_status qn_fail_at_line(const qn_user_text *text, uint32_t line, const char
 
 /* ---- header_place.c: places in headers ------------------------------------------------------ */
 
-/** Is this file the source itself, or a header in memory: no header that the user has in a file? */
+/** Is this file the source itself or a header in memory, rather than a header in a file? */
 bool qn_is_ours(qn_str file, const qn_compile_request *request);
 
 /** Record a finding in a file that a user's text includes: with its line, and who includes it.
  * `any`: one of CUDA's too. False: it is no such file, or cannot be read. */
 bool qn_fail_in_header(const qn_entry *found, qn_str message, qn_user_texts texts,
                        const qn_compile_request *request, bool any);
-/** The same for a header of the user's that ends too early, so that the first thing behind its
- * #include is what the compiler stumbles over. */
+/** The same for a header of the user's that ends too early, so that the compiler stumbles over the
+ * first thing after its #include. */
 bool qn_fail_in_ended_header(const qn_entry *found, qn_str message, qn_user_texts texts,
                              const qn_compile_request *request);
 
@@ -257,8 +259,8 @@ bool qn_fail_in_ended_header(const qn_entry *found, qn_str message, qn_user_text
 
 /** The message of an entry on one line: with the types and the candidates it lists. */
 void qn_entry_sentence(qn_text *out, const qn_entry *entry);
-/** What the log adds to an error that was told with its line (`told`): notes, how the compiler came
- * there, further errors in what the user wrote. */
+/** What the log adds to an error that was reported, with its line if `told`: notes, how the
+ * compiler came there, further errors in what the user wrote. */
 void qn_log_rest(qn_text *out, qn_str log, bool told, qn_user_texts texts,
                  const qn_compile_request *request);
 /** The warnings of a log that are about the user's own texts, as the compiler printed them. */
@@ -292,7 +294,7 @@ typedef struct qn_directive {
 } qn_directive;
 /** The next #include from *at on, in a text whose lines are joined. False: there is no more. */
 bool qn_next_include(qn_str text, const char **at, qn_directive *out);
-/** The next __has_include from *at on, but where the text only asks whether that word is known. */
+/** The next __has_include from *at on, except where the text only asks whether it is defined. */
 bool qn_next_question(qn_str text, const char **at, qn_directive *out);
 /** The text with lines that end in a backslash joined to the next, as the compiler reads it: *text
  * as it was, or *copy, which the caller frees. False: out of memory. */

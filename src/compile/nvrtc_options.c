@@ -23,7 +23,7 @@ static bool begins(const char *text, const char *prefix)
 
 /* ---- the user's options --------------------------------------------------------------------- */
 
-/* Is this option -NAME or --NAME? *value is what stands behind "=", or NULL. */
+/* Is this option -NAME or --NAME? *value is what follows "=", or NULL. */
 static bool is_option(const char *option, const char *name, const char **value)
 {
     if (option[0] != '-') {
@@ -49,7 +49,7 @@ bool qn_options_say(const char *const *options, size_t count, const char *name)
     return false;
 }
 
-/* The value of an option that may stand in a word of its own. */
+/* The value of an option, which may be the next word. */
 static const char *value_of(const char *const *options, size_t count, size_t *k, const char *value)
 {
     if (!value && *k + 1 < count) {
@@ -167,7 +167,7 @@ quern_status qn_target_find(qn_target *out, const char *const *options, size_t c
 
 /* ---- the list ------------------------------------------------------------------------------- */
 
-/* A list on its way. */
+/* A list being made. */
 typedef struct making {
     qn_options *out;
     qn_arena *arena;

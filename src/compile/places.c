@@ -2,7 +2,7 @@
  *
  * Where things of CUDA may be installed. In: lines of a table, each a variable of the environment
  * and a pattern below it. Out: the folders that they mean on this machine, in order, until one will
- * do, and of each whether it may be used unasked (trust.c).
+ * do, each with a flag that says whether it may be used without being named (trust.c).
  */
 #include "compile/nvrtc.h"
 
@@ -25,7 +25,8 @@ bool qn_is_folder(const char *path)
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-/* A relative place would give other things in another working folder. */
+/* Visit one folder. A relative path is refused: it would mean another folder in another working
+ * folder. */
 static bool visit_folder(const visit *v, const char *folder)
 {
     return folder[0] == '/' && qn_is_folder(folder) &&
@@ -55,7 +56,7 @@ static bool visit_pattern(const visit *v, const char *pattern)
     return done;
 }
 
-/* Each folder of a list such as LD_LIBRARY_PATH. */
+/* Visit each folder of a list such as LD_LIBRARY_PATH. */
 static bool visit_list(const visit *v, const char *list)
 {
     static const char origin[] = "$ORIGIN";

@@ -3,8 +3,8 @@
  * Which release of CUDA a library or a folder of headers is of, and whether the two fit. In: paths;
  * nothing is loaded. Out: 13.0, or that it is not known.
  *
- * A compiler does not understand the headers of every other release, and then fails deep inside of
- * them. So those of its own release are searched first, and a failure says when they differ.
+ * A compiler does not understand the headers of every other release, and then fails deep inside
+ * them. So those of its own release are searched first, and an error says when releases differ.
  */
 #include "compile/nvrtc.h"
 
@@ -74,7 +74,8 @@ int qn_release_misfit(qn_release compiler, qn_release headers)
     return same ? 0 : headers.minor < compiler.minor ? 1 : 2;
 }
 
-/* The release of a folder that one compilation searched; of CUDA's own, not of CCCL's alone. */
+/* The release of a folder that a compilation searched: the one noted for it, else the one that its
+ * headers state. */
 static qn_release release_searched(const char *folder)
 {
     const qn_cuda_folder *list;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What kind of image some bytes are. In: bytes that a user brings. Out: a kind, or none. The thing
- * to know: only the head is read; whether the rest is sound, its reader finds out.
+ * to know: only the head is read; whether the rest is sound is left to whoever reads it.
  */
 #include "compile/compile.h"
 
@@ -18,7 +18,7 @@ static bool begins(qn_str bytes, const char *with, size_t length)
     return bytes.length >= length && memcmp(bytes.data, with, length) == 0;
 }
 
-/* An ELF file: device code, or the object file of a host that may have some in it. */
+/* An ELF file: device code, or an object file of the host, which may contain some. */
 static qn_image_kind kind_of_elf(qn_str bytes)
 {
     Elf64_Ehdr head;

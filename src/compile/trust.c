@@ -2,11 +2,10 @@
  *
  * May what lies in a folder be loaded, when nobody who runs the program has named that folder? In:
  * a place that was compiled or linked into the library, or that lies beside it. Out: yes, when only
- * those can have put something there who could have changed the program itself.
+ * someone who could change the program itself can have put anything there.
  *
- * A path that is compiled in goes with the program to other machines, and a program may lie in a
- * folder that all may write to, such as /tmp: what stands there under the same name may be
- * anyone's.
+ * A path that is compiled in goes with the program to other machines, and a program may be in a
+ * folder that all may write to, such as /tmp: what is at that path there may be anyone's.
  */
 #include "compile/nvrtc.h"
 
@@ -23,9 +22,9 @@ static bool is_above(const char *folder, const char *file)
     return strncmp(folder, file, length) == 0 && (file[length] == '/' || length <= 1);
 }
 
-/* Is this folder root's, the user's or the owner's of the program, and may no others write there
- * but those who may write to the program? `above`: it is only on the way, so that a sticky bit
- * keeps others from moving what they do not own. */
+/* Does this folder belong to root, the user or the program's owner, and is it closed to everyone
+ * who may not write to the program? `above`: it is only a parent, where a sticky bit is enough, as
+ * that keeps others from moving what they do not own. */
 static bool is_safe(const char *folder, const struct stat *own, bool above)
 {
     struct stat facts;
@@ -56,9 +55,9 @@ bool qn_folder_is_trusted(const char *folder)
     if (!realpath(folder, path) || (file[0] && stat(file, &own) != 0)) {
         return false;
     }
-    /* Up to where the program lies as well: who can change things there, can change the program.
-     * But not of a folder like /tmp: all may add to it, and none may change what others have there.
-     */
+    /* Check the parents, up to the first that holds the program as well: whoever can change things
+     * there can change the program. When `folder` itself is that one, it is still checked if it is
+     * sticky, as /tmp is: anyone may add to it, although not change what others have there. */
     for (bool above = false; !is_above(path, file) || (!above && is_sticky(path)); above = true) {
         if (!is_safe(path, &own, above)) {
             return false;
