@@ -6,8 +6,8 @@
  *     text --read--> qn_ptx_module --layout, slots--> functions ready to decode
  *          --decode--> flat instructions with handlers --run--> blocks over threads
  *
- * Reading accepts everything; a form that the executor does not know is bound to a handler that
- * reports it, by name and place, when it is reached.
+ * Reading accepts every instruction; a form that the executor does not know is bound to a handler
+ * that reports it, by name and place, when it is reached.
  */
 #ifndef QN_PTX_H
 #define QN_PTX_H
@@ -15,7 +15,7 @@
 #include "base/base.h"
 
 #define QN_LANES      32
-#define QN_CODE_KINDS 32 /* decoded forms of a function: QN_CODE_WATCHED and the others, or not */
+#define QN_CODE_KINDS 32 /* decoded forms of a function: each set of the flags QN_CODE_* */
 
 /* ==== reader: lex.c, parse*.c, read_module.c ================================================= */
 
@@ -91,8 +91,7 @@ typedef struct qn_ptx_instruction {
     const char *opcode; /**< whole, interned: "fma.rn.f32", "ld.global.nc.v4.f32", "bra.uni" */
     qn_ptx_operand *operands; /**< in the order written */
     uint8_t operand_count;
-    uint8_t
-        definitions; /**< how many leading operands are written (0 for st, bra, red, bar, ...) */
+    uint8_t definitions; /**< leading operands that are written (0 for st, bra, red, bar, ...) */
     bool guard_negated;
     int32_t guard;     /**< register index of the guard predicate, -1: none */
     uint32_t line;     /**< of the PTX text */
@@ -120,14 +119,15 @@ typedef struct qn_ptx_function {
     bool calls;             /**< a kernel: may call other functions of the module */
     qn_ptx_symbol **params; /**< of the signature; offsets lie in the parameter block */
     uint32_t param_count, param_bytes;
-    qn_ptx_symbol **returns;                  /**< of a .func; same block, behind the params */
-    uint32_t return_count, frame_param_bytes; /**< block of params and returns and of every .param
-                                   variable declared inside, which calls marshal through */
+    qn_ptx_symbol **returns; /**< of a .func; in the same block, after the params */
+    /** frame_param_bytes: of the block of params, returns and all .param variables declared
+     * inside, through which calls pass arguments. */
+    uint32_t return_count, frame_param_bytes;
     qn_ptx_register *registers;
     uint32_t register_count;
     uint32_t frame_bytes;               /**< of the frame, a multiple of 64 */
     uint32_t local_bytes, shared_bytes; /**< .local depot; static .shared of this function */
-    uint64_t shared_base; /**< where the latter begins in the shared memory of a block */
+    uint64_t shared_base; /**< where its static .shared begins in a block's shared memory */
     uint32_t max_threads; /**< .maxntid product; 0: none */
     qn_ptx_instruction *instructions; /**< in layout order: loop-aware reverse post-order */
     uint32_t instruction_count;
@@ -146,11 +146,10 @@ typedef struct qn_ptx_module {
     uint32_t symbol_count;
     qn_ptx_location *locations; /**< [0] is "unknown" */
     uint32_t location_count;
-    unsigned char
-        *globals; /**< initialised .global and .const data; addresses of symbols resolved */
+    unsigned char *globals; /**< initial .global and .const data, with resolved addresses */
     uint64_t global_bytes;
     void *globals_block;          /**< the allocation that `globals` lies in */
-    uint64_t module_shared_bytes; /**< .shared at module scope, which every kernel has */
+    uint64_t module_shared_bytes; /**< of .shared at module scope, which every kernel has */
     bool needs_stack; /**< a call or alloca may need local memory beyond a kernel's own */
 } qn_ptx_module;
 
@@ -160,13 +159,13 @@ typedef struct qn_ptx_module {
 quern_status qn_ptx_read(qn_ptx_module **out, const char *text, size_t length);
 void qn_ptx_free(qn_ptx_module *module);
 qn_ptx_function *qn_ptx_kernel(qn_ptx_module *module, const char *name);
-/** Is everything that the module uses defined in it? Errors: QUERN_ERROR_LINK with the name, and
- * the place that uses it. */
+/** Check that everything the module uses is defined in it. Errors: QUERN_ERROR_LINK with the name
+ * and the place of its use. */
 quern_status qn_ptx_check_defined(const qn_ptx_module *module);
 /** The address of a .global or .const variable. */
 bool qn_ptx_global(qn_ptx_module *module, const char *name, void **pointer, uint64_t *bytes);
-/** Bytes of shared memory that a block of `kernel` has whatever the launch asks for: of the module,
- * of the functions that it may call, its own. */
+/** Bytes of shared memory that a block of `kernel` has whatever the launch asks for: the module's,
+ * those of the functions that it may call, and its own. */
 uint64_t qn_ptx_static_shared(const qn_ptx_function *kernel);
 /** "operation:1:5, inlined at ..." for messages. */
 void qn_ptx_print_location(qn_text *out, const qn_ptx_module *module, uint32_t location);
@@ -179,9 +178,9 @@ quern_status qn_ptx_allocate_slots(qn_ptx_function *function, qn_arena *arena);
 /* shared.c: sets `shared_base` of all functions. */
 void qn_ptx_place_shared(qn_ptx_module *module);
 
-/* The frame. One frame a warp and call holds the registers as structures of arrays:
+/* The frame. Each call of a warp has one frame, which holds the registers as structures of arrays:
  *
- *     pred          uint32_t, one bit a lane               4 bytes (16 of them share 64)
+ *     pred          uint32_t, one bit per lane             4 bytes (16 of them share 64)
  *     8, 16 bits    uint16_t[32]                          64 bytes
  *     32 bits       uint32_t[32]                         128 bytes
  *     64 bits       uint64_t[32]                         256 bytes
@@ -192,12 +191,12 @@ void qn_ptx_place_shared(qn_ptx_module *module);
  * then). The operands of one instruction never share, unless they are the same register. 8-bit
  * registers (.b8) are kept in the 16-bit form. */
 
-/* ==== lanes: lanes*.c, one build each for x86-64-v2, v3 and v4 =============================== */
+/* ==== lanes: lanes*.c, built for x86-64-v2, v3 and v4, or once elsewhere ===================== */
 
 /** A lane-wise operation: for each lane in `mask`, d = op(a, b, c). Operands point into frames or
  * to constants broadcast to 32 lanes, in the register formats above (predicates: a uint32_t of
- * bits). `carry` is the warp's condition code: one bit a lane. Lanes outside `mask` keep their d.
- */
+ * bits). `carry` is the warp's condition code: one bit per lane. Lanes outside `mask` keep their
+ * d. */
 typedef void (*qn_lane_function)(void *d, const void *a, const void *b, const void *c,
                                  uint32_t mask, uint32_t *carry);
 
@@ -205,11 +204,11 @@ typedef void (*qn_lane_function)(void *d, const void *a, const void *b, const vo
 typedef struct qn_lane_form {
     const char *name; /**< "fma.rn.f32", "setp.lt.and.f32", "cvt.rzi.s32.f32" */
     qn_lane_function function;
-    uint8_t d_bits, a_bits, b_bits, c_bits; /**< register widths in bits: 1 pred, 16, 32, 64, 128;
-                                  0: no such operand. For setp with two destinations (p|q) the
-                                  executor passes q's slot by calling `second` (NULL: none) with the
-                                  same operands. */
-    qn_lane_function second;                /**< setp: computes q = combine(not compare) */
+    /** Register widths in bits: 1 (pred), 16, 32, 64, 128; 0: no such operand. */
+    uint8_t d_bits, a_bits, b_bits, c_bits;
+    /** setp with two destinations (p|q): called with the same operands to write q, which is
+     * combine(not compare). NULL: none. */
+    qn_lane_function second;
     bool fourth; /**< has a fourth source (e.g. bfi, mad with pred): see lanes.h */
 } qn_lane_form;
 
@@ -226,24 +225,24 @@ const qn_lane_form *qn_lane_forms(size_t *count);
 typedef struct qn_memory_map qn_memory_map;
 qn_memory_map *qn_memory_map_new(void);
 void qn_memory_map_free(qn_memory_map *map);
-/** Ranges may overlap. `label` is for reports ("array of 40 bytes"); copied. False: out of memory.
- */
+/** Ranges may overlap. `label` is for reports ("array of 40 bytes") and copied. False: no
+ * memory. */
 bool qn_memory_map_add(qn_memory_map *map, void *base, uint64_t bytes, const char *label);
-/** The same for memory of which it is remembered what was written, for launches that check it. */
+/** The same, and remember which of its bytes are written, for launches that check that. */
 bool qn_memory_map_add_unwritten(qn_memory_map *map, void *base, uint64_t bytes, const char *label);
-/** The host wrote there, or copied from other memory of the device, which may not be written. */
+/** The host wrote there; `from`: it copied device memory, of which only some may be written. */
 void qn_memory_map_written(qn_memory_map *map, const void *to, uint64_t bytes, const void *from);
 /** Removed ranges are remembered for a while, so that reports can say "freed". */
 void qn_memory_map_remove(qn_memory_map *map, void *base, uint64_t bytes);
 
-/** What a launch watches for its user; all zero: nothing, and nothing is slower for it. */
+/** What a launch watches for its user; all zero: nothing, at no cost. */
 typedef struct qn_ptx_aids {
     bool check_init;   /**< report reads of memory that nobody wrote */
     bool check_races;  /**< report races in shared memory */
-    bool check_sync;   /**< report threads that meet as they must not */
+    bool check_sync;   /**< report threads that meet in a way CUDA does not allow */
     bool check_div;    /**< report integer divisions that have no result */
     bool check_bounds; /**< report elements that a raw array does not have */
-    bool check_limits; /**< report launches that a GPU refuses; not looked at here */
+    bool check_limits; /**< report launches that a GPU refuses; not used here */
     bool trace;        /**< print what one thread executes, to standard error */
     uint32_t trace_block[3], trace_thread[3];
 } qn_ptx_aids;
@@ -257,8 +256,8 @@ typedef struct qn_ptx_launch {
     qn_memory_map *memory;
     unsigned threads;              /**< host threads to spread blocks over; 0: all cores */
     double limit;                  /**< seconds that it may take; 0: any */
-    const atomic_uint *interrupts; /**< counts requests to stop; when it changes while the launch
-                                      runs, that ends with QUERN_ERROR_INTERRUPTED. NULL: never */
+    const atomic_uint *interrupts; /**< counts requests to stop; when it changes, the running launch
+                                      ends with QUERN_ERROR_INTERRUPTED. NULL: never */
     qn_ptx_aids aids;
 } qn_ptx_launch;
 

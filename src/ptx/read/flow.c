@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * flow: the basic blocks of a function and the edges between them, for the path of one thread.
+ * flow: finds the basic blocks of a function and the edges between them, as one thread sees them.
  */
 #include "ptx/read/reader.h"
 
@@ -52,8 +52,8 @@ static uint64_t mark_leaders(const qn_ptx_function *function, bool *leader)
     return edges;
 }
 
-/* Compilers give each indexed branch a list of its own; without that, lists that are used again and
- * again would make a graph far larger than the text. */
+/* Compilers give each indexed branch a list of its own. A text that uses a list many times could
+ * make a graph far larger than itself, and is refused. */
 static quern_status check_edges(const qn_ptx_function *function, uint64_t edges)
 {
     uint64_t most = 1024 + 4 * (uint64_t)function->instruction_count;

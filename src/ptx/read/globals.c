@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * globals: the variables of a module in global and constant space. A text that includes a library
- * declares a thousand that nothing mentions; so an initial value is passed over where it stands and
- * read only when its variable turns out to be used.
+ * declares a thousand that nothing mentions; so an initial value is skipped at first, and read only
+ * when its variable turns out to be used.
  *
  *     initial = "{" [ initial { "," initial } ] "}" | value
  *     value   = constant | float | address | mask "(" address ")"
@@ -32,7 +32,7 @@ quern_status qn_globals_skip_initial(qn_reader *reader, qn_variable *variable, u
         }
         if (mark == '{' || mark == '}') {
             braces += mark == '{' ? 1 : -1;
-            if (braces > QN_PTX_DEPTH) { /* also a closing one too many */
+            if (braces > QN_PTX_DEPTH) { /* also below 0, which wraps */
                 return qn_ptx_error(reader, "the braces of this initial value do not match");
             }
         } else if (mark == ',') {
@@ -163,8 +163,8 @@ static quern_status value(qn_reader *reader, filling *fill)
     return put(reader, fill, bits);
 }
 
-/* Values inside braces; an inner pair of braces fills one row of the dimension it stands for. NVRTC
- * and nvcc always write all values, so rows simply follow each other. */
+/* Values inside braces; an inner pair of braces fills one row of its dimension. NVRTC and nvcc
+ * always write all values, so rows simply follow each other. */
 static quern_status initial(qn_reader *reader, filling *fill)
 {
     uint32_t braces = 0;
@@ -208,7 +208,7 @@ static quern_status place(qn_reader *reader)
     uint64_t total = 0;
     for (uint32_t i = 0; i < reader->used.count; i++) {
         qn_ptx_symbol *symbol = &reader->used.items[i]->symbol;
-        if (symbol->external) { /* qn_ptx_check_defined() tells of it */
+        if (symbol->external) { /* qn_ptx_check_defined() reports it */
             continue;
         }
         total = (total + symbol->alignment - 1) & ~(symbol->alignment - 1);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * layout: the order in which a function's instructions lie. The executor always runs the lanes at
- * the lowest position, so lanes that parted meet again where every path between lies before the
- * meeting point. Two things give that: blocks in topological order (back edges left aside), and all
- * blocks of a loop before everything that lies behind the loop.
+ * the lowest position, so lanes that diverged meet again if every path between lies before the
+ * meeting point. Two things ensure that: blocks are in topological order (back edges aside), and
+ * all blocks of a loop come before everything after the loop.
  *
- * Both come from one walk in depth over a graph with an extra node for the end of each loop: every
- * block of the loop leads to that node, and the node leads to where the loop's exits go. The blocks
- * in reverse post-order are the layout; a block that follows its predecessor saves the jump.
+ * Both come from one depth-first walk over a graph with an extra node for the end of each loop:
+ * every block of the loop leads to that node, and the node leads to where the loop's exits go. The
+ * blocks in reverse post-order are the layout; a block that follows its predecessor saves the jump.
  */
 #include "ptx/read/reader.h"
 
@@ -60,7 +60,8 @@ static quern_status find_exits(graph *g, qn_arena *scratch)
 }
 
 /* The k-th node that `node` leads to; QN_NO_BLOCK: skip this k; false: there are no more. What is
- * visited first comes last in the layout: so loop ends first, and what runs on last. */
+ * visited first comes last in the layout: so loop ends are visited first, and the block that is run
+ * on to last. */
 static bool successor(const graph *g, uint32_t node, uint32_t k, uint32_t *out)
 {
     uint32_t count = g->flow->block_count;
@@ -110,7 +111,7 @@ static quern_status order_blocks(graph *g, qn_arena *scratch)
         }
         depth--;
         if (node < count) {
-            g->order[--place] = node; /* filled from behind: reverse post-order */
+            g->order[--place] = node; /* filled from the end: reverse post-order */
         }
     }
     g->count = count - place;
@@ -118,7 +119,7 @@ static quern_status order_blocks(graph *g, qn_arena *scratch)
     return QUERN_OK;
 }
 
-/* ---- writing the instructions again --------------------------------------------------------- */
+/* ---- writing the instructions in that order ------------------------------------------------- */
 
 typedef struct writer {
     qn_ptx_instruction *out;
@@ -153,7 +154,7 @@ static void write_last(writer *w, const qn_flow *flow, const qn_flow_block *bloc
         qn_ptx_instruction *branch = &w->out[w->count++];
         *branch = *last;
         branch->operands[0].target = edges[0];
-        if (edges[0] == next) { /* turned about, it needs no second branch */
+        if (edges[0] == next) { /* with its guard negated, it needs no second branch */
             branch->guard_negated = !branch->guard_negated;
             branch->operands[0].target = runs_on;
             runs_on = next;

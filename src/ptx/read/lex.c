@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * lex: PTX text into tokens, one at a time, and the sentences for text that is wrong. Lines are
- * counted here; names come out interned.
+ * lex: turns PTX text into tokens, one at a time, and makes the sentences for text that is wrong.
+ * Lines are counted here; names come out interned.
  */
 #include "ptx/read/reader.h"
 
@@ -97,7 +97,7 @@ static int digit_value(char c)
                                     : 99;
 }
 
-/* Blanks and comments, of both sorts. */
+/* Skip blanks, and comments of both sorts. */
 static void skip_blanks(qn_reader *reader)
 {
     const char *at = reader->at, *end = reader->end;
@@ -144,7 +144,7 @@ static bool bits_of_float(qn_reader *reader, int digits)
     return true;
 }
 
-/* 1.5, 2e-3: where such a number ends, or NULL when it is none. */
+/* Where a number such as 1.5 or 2e-3 ends, or NULL when this is not one. */
 static const char *end_of_decimal_float(const qn_reader *reader)
 {
     const char *at = reader->at, *end = reader->end;
@@ -342,12 +342,12 @@ quern_status qn_ptx_skip_statement(qn_reader *reader)
     return qn_ptx_next(reader);
 }
 
-/* It ends with its line when no `;` ends it: never may it swallow an instruction. */
+/* It ends with its line when no `;` ends it, so that it never swallows an instruction. */
 quern_status qn_ptx_skip_directive(qn_reader *reader)
 {
     uint32_t line = reader->token.line;
     while (reader->token.kind != QN_TOKEN_END && reader->token.line == line) {
-        bool done = qn_ptx_is(reader, '}'); /* of the function around */
+        bool done = qn_ptx_is(reader, '}'); /* of the enclosing function */
         if (!done) {
             QN_TRY(qn_ptx_take(reader, ';', &done));
         }

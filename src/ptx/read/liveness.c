@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * liveness: for every register the span of instructions, in layout order, in which its value may
- * still be needed on the path of some thread. Frames hold one value a lane and every write is
- * masked by lane, so the paths of single threads decide.
+ * still be needed on the path of some thread. Frames hold one value per lane and every write is
+ * masked by lane, so it is the paths of single threads that count.
  *
  * A guarded write keeps the old value of some lanes, so it ends nothing. A register that a path
  * reads before any write is live from the start of the function: then no other register can share
@@ -12,7 +12,8 @@
 
 #include <string.h>
 
-#define MOST_BITS (1ull << 30) /* of all sets together; beyond, spans are widened */
+#define MOST_BITS                                                                                  \
+    (1ull << 30) /* of all sets together; beyond that, spans cover the whole function */
 
 typedef struct liveness {
     const qn_ptx_function *function;
@@ -22,7 +23,7 @@ typedef struct liveness {
     uint32_t numbered;
     uint32_t *registers;         /* by number */
     uint32_t words;              /* of a set */
-    uint64_t *in, *out, *writes; /* sets, one a block */
+    uint64_t *in, *out, *writes; /* sets, one per block */
 } liveness;
 
 /* ---- visiting registers --------------------------------------------------------------------- */
@@ -141,8 +142,9 @@ static void note_write(liveness *l, uint32_t reg, bool written, uint32_t at)
     }
 }
 
-/* What is live behind a block is what its successors need; what it needs is that and what it reads
- * itself, less what it writes first. True when something was added. */
+/* What is live after a block is what its successors need. The block itself needs that, except for
+ * what it writes, and whatever it reads before writing (already in `in`). True when something was
+ * added. */
 static bool flow_back(liveness *l, uint32_t b)
 {
     const qn_flow_block *block = &l->flow.blocks[b];

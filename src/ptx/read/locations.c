@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * locations: the places in the user's source that `.loc` gives to the instructions behind it. An
+ * locations: the places in the user's source that `.loc` gives to the instructions after it. An
  * inlined place names the place of the call, which in turn may be inlined: the chain is followed
  * through the last location that was given for that same place.
  *
@@ -65,7 +65,7 @@ static quern_status grow_table(qn_reader *reader)
     return QUERN_OK;
 }
 
-/* The location of a place with these ends; one that is already known is used again. */
+/* The index of the location with this place, function and caller; a known one is reused. */
 static quern_status locate(qn_reader *reader, const place *at, qn_name *function,
                            uint32_t inlined_at, uint32_t *index)
 {
@@ -128,7 +128,7 @@ quern_status qn_parse_loc(qn_reader *reader)
         }
         QN_TRY(qn_ptx_take(reader, ',', &comma));
     }
-    /* Line 0 is code of no line: what stands around it says more. */
+    /* Line 0 means code of no line: the location before it says more. */
     return at.line == 0 ? QUERN_OK : locate(reader, &at, function, inlined_at, &reader->location);
 }
 
@@ -254,8 +254,8 @@ void qn_locations_free(qn_reader *reader)
     qn_free(reader->files.items);
 }
 
-/* Places in texts named in angle brackets are of no one's source: they are left out. The compiler
- * puts the working folder before every name: that is left out, too. */
+/* Places in texts with names in angle brackets are in nobody's source, and are left out. So is the
+ * working folder, which the compiler puts before every name. */
 void qn_ptx_print_location(qn_text *out, const qn_ptx_module *module, uint32_t location)
 {
     bool printed = false;

@@ -3,8 +3,8 @@
  * loops: which blocks of a graph form loops, and how loops nest, found in one walk over the graph
  * that carries the headers of open loops along (T. Wei and others, "A New Algorithm for Identifying
  * Loops in Decompilation", 2007). For reducible graphs, which are all that compilers emit from
- * structured code, these are the natural loops; an irreducible one gets some header, which is
- * enough: the order of its blocks is then less good but never wrong.
+ * structured code, these are the natural loops; an irreducible loop gets one of its entries as
+ * header, which is enough: the order of its blocks is then less good but never wrong.
  */
 #include "ptx/read/reader.h"
 
@@ -42,14 +42,14 @@ static void nest(walk *w, uint32_t block, uint32_t header)
 /* An edge to a block that was seen before. */
 static void meet(walk *w, uint32_t from, uint32_t to)
 {
-    if (w->position[to] > 0) { /* back to the path: a loop */
+    if (w->position[to] > 0) { /* back to a block on the path: a loop */
         w->header[to] = true;
         nest(w, from, to);
         return;
     }
     uint32_t header = w->around[to];
     while (header != QN_NO_BLOCK && w->position[header] == 0) {
-        header = w->around[header]; /* loops entered beside their header */
+        header = w->around[header]; /* loops that are entered past their header */
     }
     nest(w, from, header);
 }

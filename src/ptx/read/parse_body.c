@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* name { "," name } ";" behind .branchtargets */
+/* After .branchtargets: name { "," name } ";" */
 static quern_status branch_targets(qn_reader *reader, uint32_t index)
 {
     uint32_t first = reader->pending.count, line = reader->token.line;
@@ -41,7 +41,7 @@ static quern_status branch_targets(qn_reader *reader, uint32_t index)
     return qn_ptx_expect(reader, ';');
 }
 
-/* Behind `name:`, when a directive that names something else than a place follows. */
+/* After `name:`, when the directive that follows names something other than a place. */
 static quern_status labelled_directive(qn_reader *reader, qn_name *name)
 {
     qn_entity *entity;
@@ -134,7 +134,7 @@ static quern_status guard(qn_reader *reader, qn_ptx_instruction *instruction)
     return qn_ptx_next(reader);
 }
 
-/* What the layout relies on. */
+/* Check what the layout relies on. */
 static quern_status check(qn_reader *reader, const qn_ptx_instruction *instruction)
 {
     uint8_t count = instruction->operand_count;
@@ -192,7 +192,8 @@ static bool at_label(const qn_reader *reader)
 
 quern_status qn_parse_body(qn_reader *reader)
 {
-    uint32_t outside = reader->depth - 1; /* the function's scope is open for its parameters */
+    uint32_t outside =
+        reader->depth - 1; /* the function's scope is already open, for its parameters */
     QN_TRY(qn_ptx_expect(reader, '{'));
     while (reader->depth > outside) {
         bool taken;

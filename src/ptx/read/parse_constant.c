@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * parse_constant: integer expressions, as sizes, immediates and initial values may have them, with
- * C's operators in C's order on 64-bit values. NVRTC writes plain numbers; people write (1 << 5).
+ * parse_constant: reads integer expressions in sizes, immediates and initial values: C's operators
+ * with C's precedence, on 64-bit values. NVRTC writes plain numbers; people write (1 << 5).
  *
  *     expression = binary [ "?" expression ":" expression ]
  *     binary     = unary { operator unary }             by precedence
@@ -13,10 +13,10 @@ static quern_status expression(qn_reader *reader, uint64_t *value);
 
 typedef struct constant_operator {
     char first, second; /* second: '\0' when the operator has one character */
-    uint8_t rank;       /* binds the tighter the higher */
+    uint8_t rank;       /* a higher one binds tighter */
 } constant_operator;
 
-/* Longer ones first. */
+/* Operators of two characters come before their first character alone. */
 static const constant_operator operators[] = {
     {'<', '<', 8}, {'>', '>', 8}, {'=', '=', 6}, {'!', '=', 6}, {'<', '=', 7}, {'>', '=', 7},
     {'&', '&', 2}, {'|', '|', 1}, {'<', 0, 7},   {'>', 0, 7},   {'+', 0, 9},   {'-', 0, 9},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * parse_module: the outermost level of PTX: header, variables, signatures of functions. A function
- * may be declared many times and defined once.
+ * parse_module: reads the outermost level of PTX: header, variables, signatures of functions. A
+ * function may be declared many times and defined once.
  *
  *     module   = { ".version" ... | ".file" ... | linkage variable ";" | linkage function | ... }
  *     function = ( ".entry" | ".func" [ "(" params ")" ] ) name [ "(" params ")" ]
@@ -21,7 +21,7 @@ static quern_status find_function(qn_reader *reader, qn_ptx_symbol **out)
         return qn_ptx_expected(reader, "a function's name");
     }
     qn_name *name = reader->token.name;
-    /* The function's own scope is open for what stood in front of the name. */
+    /* The function's own scope is already open, for what came before the name. */
     qn_entity *entity = name->entity;
     if (entity && entity->depth == 0 && entity->kind == QN_ENTITY_SYMBOL &&
         entity->symbol->function) {
@@ -77,7 +77,7 @@ static quern_status parameters_into(qn_reader *reader, symbol_list *list)
     return QUERN_OK;
 }
 
-/* Behind "(": the parameters, in the order written. */
+/* After "(": the parameters, in the order written. */
 static quern_status parameters(qn_reader *reader, qn_ptx_symbol ***out, uint32_t *count)
 {
     symbol_list list = {0};
@@ -94,7 +94,7 @@ static quern_status parameters(qn_reader *reader, qn_ptx_symbol ***out, uint32_t
     return status;
 }
 
-/* Returns are written first but lie behind the parameters. */
+/* Returns are written first but placed after the parameters. */
 static quern_status place_returns(qn_reader *reader, qn_ptx_function *function)
 {
     function->param_bytes = function->frame_param_bytes;
@@ -129,7 +129,7 @@ static quern_status limits(qn_reader *reader, qn_ptx_function *function)
     return QUERN_OK;
 }
 
-/* The end of the text returns, and gives labels that stand there something to point to. */
+/* The end of the text returns; the `ret` added there also gives labels at the end a target. */
 static quern_status end_body(qn_reader *reader)
 {
     const qn_name *ret = qn_names_intern(reader, "ret", 3);
@@ -146,7 +146,7 @@ static quern_status end_body(qn_reader *reader)
     return QUERN_OK;
 }
 
-/* Calls may nest without bound, and alloca may ask for anything. */
+/* A .func with local variables may be called to any depth, and alloca may ask for any size. */
 static bool needs_stack(const qn_ptx_function *function)
 {
     bool needs = !function->is_kernel && function->local_bytes > 0;
@@ -317,7 +317,7 @@ static quern_status address_size(qn_reader *reader)
     return bits == 64 ? QUERN_OK : qn_ptx_error(reader, "only 64-bit addresses are supported");
 }
 
-/* One directive, with the linkage that stands in front of it. */
+/* One directive, with the linkage before it. */
 static quern_status item(qn_reader *reader)
 {
     bool visible = false, external = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * parse_operand: the operands of an instruction. Each rule pushes what it reads on a stack; a list
- * or the instruction then moves its operands to the arena, which fixes their place, so that names
- * that are not declared yet (labels) can be bound later.
+ * parse_operand: reads the operands of an instruction. Each rule pushes what it reads on a stack; a
+ * list or the instruction then moves its operands to the arena, which fixes their place, so that
+ * names that are not declared yet (labels) can be bound later.
  *
  *     operands = [ operand { [","] operand } ] ";"
  *     operand  = "!" operand | simple [ "|" simple ]
@@ -61,7 +61,7 @@ static quern_status seal(qn_reader *reader, uint32_t first, qn_ptx_operand **out
     return QUERN_OK;
 }
 
-/* [ ("+" | "-") constant ] behind a name; "+-8" and "-8" alike. */
+/* After a name: [ ("+" | "-") constant ]; "+-8" is the same as "-8". */
 static quern_status offset(qn_reader *reader, int64_t *value)
 {
     *value = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * parse_variable: declarations: variables of every space, parameters, registers. A declaration
- * gives size and alignment; variables of shared, local and parameter space are placed at once,
- * those of global and constant space only when something mentions them (globals.c).
+ * parse_variable: reads the declarations of variables of every space, parameters and registers. A
+ * declaration gives size and alignment; variables of shared, local and parameter space are placed
+ * at once, those of global and constant space only when something mentions them (globals.c).
  *
  *     variable = { ".align" n | ".ptr" ... | ".v4" | type | other } name { "[" [n] "]" }
  *                [ "=" initial ]
@@ -48,7 +48,7 @@ typedef struct declaration {
     uint64_t align, vector;
 } declaration;
 
-/* All directives in front of the name. */
+/* All directives before the name. */
 static quern_status head(qn_reader *reader, declaration *out)
 {
     declaration pointee;
@@ -299,7 +299,7 @@ quern_status qn_parse_registers(qn_reader *reader)
     return QUERN_OK;
 }
 
-/* %r12 as the twelfth of %r<...>: the range, or NULL. */
+/* The range that a register such as %r12 of %r<...> belongs to, or NULL. */
 static const qn_entity *range_of(qn_reader *reader, const qn_name *name)
 {
     uint32_t digits = name->length;

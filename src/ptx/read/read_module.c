@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * module: reading a whole PTX text into a module, finding things in it, freeing it.
+ * read_module: reads a whole PTX text into a module, finds things in it, frees it.
  */
 #include "ptx/read/reader.h"
 

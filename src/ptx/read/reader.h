@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader: the declarations that the PTX reader's own files share. Text goes through once, with one
- * token of lookahead; every name is interned, and what it means now hangs on the interned name.
+ * reader: the declarations that the PTX reader's own files share. The text is read once, with one
+ * token of lookahead; every name is interned, and the interned name points to its current meaning.
  *
- *     lex.c        text -> tokens                 parse_module.c    directives, functions
- *     scopes.c      names, scopes, words           parse_variable.c  types and declarations
- *     globals.c    initial values, placement      parse_body.c      statements, labels
- *     locations.c  .loc, .file, .debug_str        parse_operand.c   operands
- *     read_module.c     the whole                      parse_constant.c  expressions of constants
- *     flow.c       basic blocks and edges         liveness.c        spans of registers
- *     loops.c      which blocks form loops        layout.c, slots.c as ptx.h says
+ *     lex.c          text -> tokens               parse_module.c    directives, functions
+ *     scopes.c       names, scopes, words         parse_variable.c  types and declarations
+ *     globals.c      initial values, placement    parse_body.c      statements, labels
+ *     locations.c    .loc, .file, .debug_str      parse_operand.c   operands
+ *     read_module.c  the whole                    parse_constant.c  expressions of constants
+ *     flow.c         basic blocks and edges       liveness.c        spans of registers
+ *     loops.c        which blocks form loops      layout.c, slots.c as ptx.h says
  *
- * Everything that outlives the reading lies in the module's arena, the rest in the reader's.
+ * Everything that outlives the reading is in the module's arena, the rest in the reader's.
  */
 #ifndef QN_PTX_READER_H
 #define QN_PTX_READER_H
 
 #include "ptx/ptx.h"
 
-/* Limits, so that a hostile text ends in a sentence and not in a full machine. */
+/* Limits, so that a hostile text ends in an error message and not in a full machine. */
 #define QN_PTX_DEPTH       64           /**< nesting of braces, scopes and parentheses */
-#define QN_PTX_REGISTERS   (1u << 20)   /**< of one function, used ones */
+#define QN_PTX_REGISTERS   (1u << 20)   /**< of one function, only those that it uses */
 #define QN_PTX_TEXT        (1u << 30)   /**< bytes of PTX */
 #define QN_PTX_MEMORY      (1ull << 30) /**< bytes of global or local memory that a module declares */
 #define QN_PTX_PARAM_BYTES (1u << 20)   /**< bytes of one function's parameters */
 
 /* ---- scopes.c: names, scopes, words --------------------------------------------------------- */
 
-/* Directives that the reader acts upon; others are accepted and passed over. */
+/* Directives that the reader acts upon; others are accepted and skipped. */
 #define QN_PTX_WORDS(X)                                                                            \
     X(VERSION, ".version")                                                                         \
     X(TARGET, ".target")                                                                           \
@@ -123,7 +123,7 @@ typedef struct qn_pending {
 /** An operand while its instruction is read. */
 typedef struct qn_reading {
     qn_ptx_operand operand;
-    qn_name *unbound; /**< a name that is not declared yet: a label, as a rule */
+    qn_name *unbound; /**< a name that is not declared yet: usually a label */
 } qn_reading;
 
 /* ---- the reader ----------------------------------------------------------------------------- */
@@ -223,11 +223,11 @@ quern_status qn_ptx_take(qn_reader *reader, char mark, bool *taken);
 quern_status qn_ptx_expect(qn_reader *reader, char mark);
 /** An integer, with a sign, must come next. */
 quern_status qn_ptx_integer(qn_reader *reader, int64_t *value);
-/** Pass over everything up to the `;` that ends a statement, braces included. */
+/** Skip everything up to the `;` that ends a statement, braces included. */
 quern_status qn_ptx_skip_statement(qn_reader *reader);
-/** Pass over a directive that is not known. */
+/** Skip an unknown directive. */
 quern_status qn_ptx_skip_directive(qn_reader *reader);
-/** At `{`: pass over text up to behind its `}`. */
+/** At `{`: skip the text up to and including its `}`. */
 quern_status qn_ptx_skip_braces(qn_reader *reader);
 /** At the first token of an instruction: its whole opcode. */
 quern_status qn_ptx_opcode(qn_reader *reader, qn_name **opcode);
@@ -248,18 +248,18 @@ uint8_t qn_ptx_definitions(qn_name *opcode);
 
 /* parse_module.c, parse_variable.c, parse_body.c, parse_operand.c */
 quern_status qn_parse_module(qn_reader *reader);
-/** A type directive such as .b32; false when the token is none. */
+/** A type directive such as .b32; false when the name is not one. */
 bool qn_parse_type(const qn_name *name, qn_ptx_type *type);
-/** Everything behind the space directive, up to but without `;` `,` or `)`. */
+/** Everything after the space directive, up to `;`, `,` or `)`, which is left. */
 quern_status qn_parse_variable(qn_reader *reader, qn_variable **out, qn_ptx_space space,
                                bool external);
-/** `.reg .b32 %r<5>, a, b;` from behind .reg. */
+/** `.reg .b32 %r<5>, a, b;` after .reg. */
 quern_status qn_parse_registers(qn_reader *reader);
-/** Register `name` of the function, made at its first use; *reg is -1 when it is none. */
+/** Register `name` of the function, made at its first use; *reg is -1 when it is not a register. */
 quern_status qn_find_register(qn_reader *reader, qn_name *name, int32_t *reg);
 /** `{ ... }` of a function, or `;`. */
 quern_status qn_parse_body(qn_reader *reader);
-/** The operands of an instruction, up to and with `;`. */
+/** The operands of an instruction, up to and including `;`. */
 quern_status qn_parse_operands(qn_reader *reader, qn_ptx_instruction *instruction);
 /** An integer expression of constants: 1, -4, (1 << 3) | 2. */
 quern_status qn_parse_constant(qn_reader *reader, uint64_t *value);
@@ -271,7 +271,7 @@ quern_status qn_place_variable(qn_reader *reader, qn_variable *variable);
 quern_status qn_globals_use(qn_reader *reader, qn_ptx_symbol *symbol);
 /** Place all used variables and write their initial values. */
 quern_status qn_globals_write(qn_reader *reader);
-/** At the value behind `=`: pass over it, noting its place and the count of its elements. */
+/** At the value after `=`: skip it, noting its place and the number of its elements. */
 quern_status qn_globals_skip_initial(qn_reader *reader, qn_variable *variable, uint64_t *count);
 
 /* locations.c */

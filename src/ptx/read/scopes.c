@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * names: every name of the text once, and what it means in the scopes that are open. A declaration
- * hangs an entity on its name and remembers the one it shadows; closing the scope puts that back.
- * So looking a name up is following one pointer.
+ * scopes: keeps every name of the text once, with what it means in the scopes that are open. A
+ * declaration hangs an entity on its name and remembers the one it shadows; closing the scope puts
+ * that back. So looking a name up is following one pointer.
  */
 #include "ptx/read/reader.h"
 
@@ -130,7 +130,7 @@ quern_status qn_scope_open(qn_reader *reader)
     return QUERN_OK;
 }
 
-/* Binds one mention of a name; false when it may still be declared in an outer scope. */
+/* Bind one mention of a name; false when it may still be declared in an outer scope. */
 static bool bind(qn_reader *reader, const qn_pending *pending)
 {
     const qn_entity *entity = pending->name->entity;

@@ -2,8 +2,8 @@
  *
  * Static shared memory. In: a module with its functions. Out: where the variables of each function
  * begin in a block's shared memory: first those of the module, then those of all functions that can
- * be called, then the kernel's own. A kernel that calls nothing has its own where the first
- * function's would be.
+ * be called, then the kernel's own. In a kernel that calls nothing, its own come directly after the
+ * module's.
  */
 #include "ptx/read/reader.h"
 
@@ -14,7 +14,7 @@ static uint64_t aligned(uint64_t at)
     return (at + 15) & ~UINT64_C(15);
 }
 
-/* What is called through a register may be any function. */
+/* Does it call anything? A call through a register may reach any function. */
 static bool calls(const qn_ptx_function *function)
 {
     for (uint32_t i = 0; i < function->instruction_count; i++) {

@@ -113,7 +113,7 @@ static quern_status allocate(qn_ptx_function *function, qn_arena *scratch)
 
 quern_status qn_ptx_allocate_slots(qn_ptx_function *function, qn_arena *arena)
 {
-    (void)arena; /* the registers hold all that is found */
+    (void)arena; /* the registers hold all results */
     qn_arena scratch = {0};
     quern_status status = allocate(function, &scratch);
     qn_arena_free(&scratch);
