@@ -2,8 +2,7 @@
  *
  * Decoding: a function as read becomes operations that the warps' loop executes. In: instructions
  * in layout order, registers with their slots; out: qn_code, attached to the function and kept
- * until qn_ptx_undecode. A form that nobody knows becomes an operation that reports it when it is
- * reached.
+ * until qn_ptx_undecode. An unknown form becomes an operation that reports it when it is reached.
  */
 #include "ptx/decode/decode.h"
 

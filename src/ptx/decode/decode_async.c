@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mbarrier, bulk copies, and what belongs to a cluster of blocks: here every block is a cluster of
+ * Decodes mbarrier, bulk copies and the operations of clusters: here every block is a cluster of
  * its own.
  */
 #include "ptx/decode/decode.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* All words from `first` on are among `known`, whose end is NULL. */
+/* Are all words from `first` on among `known`, which ends with NULL? */
 static bool only_words(const qn_opcode_words *words, unsigned first, const char *const *known)
 {
     for (unsigned k = first; k < words->count; k++) {
@@ -166,8 +166,8 @@ bool qn_bind_mbarrier(qn_decoder *decoder)
     }
 }
 
-/* cp.async.mbarrier.arrive: all copies of the thread are done, so it arrives at once; without noinc
- * it was also added to those waited for, and nothing is left to do. */
+/* cp.async.mbarrier.arrive: all copies of the thread are done, so it arrives at once. Without noinc
+ * it first raises the count of pending arrivals, so that arriving changes nothing. */
 bool qn_bind_copy_arrive(qn_decoder *decoder)
 {
     const qn_ptx_instruction *instruction = decoder->instruction;

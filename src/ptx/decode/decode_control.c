@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Branches, calls, the ways out, barriers and operations among the lanes of a warp.
+ * Decodes branches, calls, returns and exits, barriers, and operations among the lanes of a warp.
  */
 #include "ptx/decode/decode.h"
 
@@ -18,7 +18,7 @@ bool qn_bind_branch(qn_decoder *decoder)
         return false;
     }
     qn_op *op = qn_emit(decoder, instruction->guard >= 0 ? QN_OP_BRANCH : QN_OP_JUMP);
-    op->a = op->guard; /* the branch itself looks at its predicate */
+    op->a = op->guard; /* the branch itself reads its predicate */
     op->guard = QN_NO_PLACE;
     op->target = instruction->operands[0].target;
     return true;
@@ -32,7 +32,7 @@ bool qn_bind_branch_index(qn_decoder *decoder)
         return false;
     }
     const qn_ptx_targets *targets =
-        &decoder->function->targets[instruction->operands[1].target]; /* the reader saw to it */
+        &decoder->function->targets[instruction->operands[1].target]; /* checked when read */
     uint32_t *table = qn_decode_alloc(decoder, targets->count * sizeof *table);
     if (table) {
         memcpy(table, targets->instructions, targets->count * sizeof *table);
@@ -63,7 +63,7 @@ bool qn_bind_leave(qn_decoder *decoder)
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-/* Parameter variables of a call as copies; NULL: something else is passed. */
+/* The parameter variables of a call as copies to make; NULL: something else is passed. */
 static qn_call_copy *list_copies(qn_decoder *decoder, const qn_ptx_operand *list)
 {
     qn_call_copy *copies = qn_decode_alloc(decoder, (list->element_count + 1u) * sizeof *copies);
@@ -271,7 +271,8 @@ static int find_sync(const qn_opcode_words *words)
     return -1;
 }
 
-/* Votes and reductions have one result, an election a predicate; what else there is may be `_`. */
+/* Votes and reductions need their one result, an election its predicate; all other results may be
+ * `_`. */
 static bool has_results(const qn_op *op)
 {
     switch (op->flags) {
@@ -341,7 +342,7 @@ bool qn_bind_fence(qn_decoder *decoder)
     return true;
 }
 
-/* Whoever sleeps waits for others: its turn ends with its next jump backwards. */
+/* A thread that sleeps waits for others, so its turn ends with its next jump backwards. */
 static bool nap(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     (void)op, (void)mask;

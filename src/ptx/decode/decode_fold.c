@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Instructions that need no work at run time: a register that is written once, by a move of a
+ * Finds instructions that need no work at run time: a register that is written once, by a move of a
  * constant or a load of a kernel's parameter, stands for a place in the pool. This is done for a
  * whole function before anything is emitted, so that uses which come earlier in the layout see it
  * too.

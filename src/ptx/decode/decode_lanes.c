@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lane-wise operations: the operands of an instruction are brought to the widths that its form
- * wants, and the form's function is bound. Also moves, which are more than lane-wise when they pack
- * vectors or take addresses, and the conversions between address spaces.
+ * Decodes lane-wise operations: the operands of an instruction are brought to the widths that its
+ * form wants, and the form's function is bound. Also decodes moves, which are more than lane-wise
+ * when they pack vectors or take addresses, and conversions between address spaces.
  */
 #include "ptx/decode/decode.h"
 
@@ -32,7 +32,7 @@ static bool can_resize(unsigned bits)
     return bits == 16 || bits == 32 || bits == 64;
 }
 
-/* A source in registers of `bits`, cut to size if it lies in a wider register. */
+/* A source as a register of `bits`; one in a wider register is cut. */
 static qn_place source(qn_decoder *decoder, const qn_ptx_operand *operand, unsigned bits)
 {
     const unsigned given = operand_bits(decoder, operand);
@@ -45,7 +45,7 @@ static qn_place source(qn_decoder *decoder, const qn_ptx_operand *operand, unsig
     return cut;
 }
 
-/* The sources of the form, in order; false when one is missing or of a kind that cannot be. */
+/* The sources of the form, in order; false when one is missing or is not possible there. */
 static bool sources(qn_decoder *decoder, const qn_lane_form *form, qn_place out[4])
 {
     const qn_ptx_instruction *instruction = decoder->instruction;
@@ -94,7 +94,7 @@ bool qn_bind_lanes(qn_decoder *decoder)
         if (!form->second) {
             return false;
         }
-        if (second != QN_NO_PLACE) { /* by way of scratch: it may be one of the sources */
+        if (second != QN_NO_PLACE) { /* through scratch: the result may be one of the sources */
             qn_place scratch = qn_place_scratch(decoder, 1);
             emit_form(decoder, form, form->second, scratch, from);
             const qn_place first = qn_place_target(decoder, &target->elements[0], form->d_bits);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrix instructions: wmma.load, wmma.store, wmma.mma, mma, ldmatrix, stmatrix and movmatrix. In:
- * an opcode and its lists of registers; out: a qn_matrix or qn_matrix_move, which says where each
- * register lies in its matrix, and an operation behind a barrier of the warp.
+ * Decodes matrix instructions: wmma.load, wmma.store, wmma.mma, mma, ldmatrix, stmatrix and
+ * movmatrix. In: an opcode and its lists of registers; out: a qn_matrix or qn_matrix_move, which
+ * says where each register lies in its matrix, and an operation after a barrier of the warp.
  */
 #include "ptx/decode/matrix_forms.h"
 #include "ptx/run/run_forms.h"
 
 #include <string.h>
 
-/* The places of a list of registers; one register may stand without braces. */
+/* The places of a list of registers; one register may be written without braces. */
 static bool bind_registers(qn_decoder *decoder, const qn_ptx_operand *list, qn_place *places,
                            unsigned count, unsigned bits, bool written)
 {
@@ -35,7 +35,8 @@ static bool bind_fragment(qn_decoder *decoder, const qn_ptx_operand *list, qn_fr
                           fragment->word_bytes * 8u, written);
 }
 
-/* Lanes that parted have a chance to come together; `function` reports who is missing. */
+/* Emit a barrier first, so that diverged lanes can come together; `function` reports who is
+ * missing. */
 static qn_op *emit(qn_decoder *decoder, qn_op_function function)
 {
     const qn_place members = qn_place_constant(decoder, 32, QN_ALL_LANES, 0);
@@ -116,7 +117,7 @@ static void lay_out(qn_matrix *matrix, const qn_matrix_shape *shape)
     choose_math(matrix);
 }
 
-/* d, a, b, c; a product that was turned has a and b exchanged. */
+/* The operands are d, a, b, c; a product that was turned has a and b exchanged. */
 static bool bind_product(qn_decoder *decoder, qn_matrix *matrix, bool turned,
                          qn_op_function function)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads, stores and atomics: which space, which element, which registers. Modifiers that order or
- * cache accesses change nothing here, because host memory is at least as strongly ordered; words
- * that are not among them make the form unknown.
+ * Decodes loads, stores and atomics: which space, which element, which registers. Modifiers that
+ * order or cache accesses change nothing here, because host memory is at least as strongly ordered;
+ * any other word makes the form unknown.
  */
 #include "ptx/decode/decode.h"
 
@@ -230,7 +230,7 @@ static qn_transfer *bind_registers(qn_decoder *decoder, const qn_ptx_operand *da
     return access->element ? access : NULL;
 }
 
-/* A kernel's parameter that could not be folded: still only a constant. */
+/* A load of a kernel's parameter that could not be folded is still only a constant. */
 static bool load_constants(qn_decoder *decoder, const access_words *words, uint64_t offset)
 {
     const qn_ptx_operand *target = &decoder->instruction->operands[0];
@@ -395,7 +395,7 @@ static bool is_predicate(const qn_decoder *decoder, const qn_ptx_operand *operan
            decoder->function->registers[operand->reg].type.letter == 'p';
 }
 
-/* cp.async, whose copies are made at once: waiting for them needs nothing. */
+/* cp.async, whose copies are made at once, so that waiting for them does nothing. */
 bool qn_bind_copy(qn_decoder *decoder)
 {
     const qn_ptx_instruction *instruction = decoder->instruction;
@@ -413,7 +413,7 @@ bool qn_bind_copy(qn_decoder *decoder)
         qn_word_is(words, 2, "wait_all")) {
         return true;
     }
-    /* a hint has one operand more, behind all others */
+    /* a cache hint adds one operand, after all others */
     const unsigned count = instruction->operand_count - qn_word_has(words, "L2::cache_hint");
     if (count < 3 || count > 4 || instruction->operands[2].kind != QN_OPERAND_IMMEDIATE) {
         return false;
@@ -428,7 +428,7 @@ bool qn_bind_copy(qn_decoder *decoder)
     }
     source->origin = (uint32_t)(instruction - decoder->function->instructions);
     source->b = source->c = QN_NO_PLACE;
-    if (count == 4) { /* a predicate: nothing is read; or fewer bytes are; the rest is zero */
+    if (count == 4) { /* a predicate (if true, nothing is read) or how many bytes are */
         const qn_ptx_operand *fourth = &instruction->operands[3];
         const bool ignores = is_predicate(decoder, fourth);
         qn_place *place = ignores ? &source->c : &source->b;

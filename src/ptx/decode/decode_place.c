@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where operands lie. Registers have slots in the frame; immediates, addresses of variables and the
- * kernel's parameters are constants, broadcast to 32 lanes in the pool, each value once; %tid and
- * %ctaid have lines at the end of the kernel's frame, which each warp or block fills.
+ * Decides where operands are. Registers have slots in the frame; immediates, addresses of variables
+ * and the kernel's parameters are constants, broadcast to 32 lanes in the pool, each value once;
+ * %tid and %ctaid have lines at the end of the kernel's frame, which each warp or block fills.
  */
 #include "ptx/decode/decode.h"
 
@@ -66,7 +66,7 @@ void qn_places_free(qn_decoder *decoder)
     qn_free(decoder->shadows);
 }
 
-/* A place has 31 bits. A function that needs more is one for which there is no memory. */
+/* A place has 31 bits. A function that needs more counts as out of memory. */
 #define PLACES_LIMIT (1u << 30)
 
 /* Room for one more line of constants. */
@@ -224,7 +224,7 @@ static qn_place special(qn_decoder *decoder, const char *name, unsigned bits)
     return QN_NO_PLACE;
 }
 
-/* The address of a variable, where it is the same for all lanes of all frames. */
+/* The address of a variable, if it is the same for all lanes of all frames. */
 static qn_place address(qn_decoder *decoder, const qn_ptx_operand *operand, unsigned bits)
 {
     const qn_ptx_symbol *symbol = operand->symbol;

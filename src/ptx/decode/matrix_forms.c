@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The forms of wmma and mma: tables of types and shapes, opcodes by their words, and the order of
- * tiles that matrix.h describes. In: the words of an opcode; out: what they say, or that this is no
- * form that the software device knows.
+ * tiles that matrix.h describes. In: the words of an opcode; out: what they say, or that the
+ * software device does not know this form.
  */
 #include "ptx/decode/matrix_forms.h"
 
@@ -51,7 +51,7 @@ qn_matrix_family qn_matrix_family_of(unsigned type)
     }
 }
 
-/* Shapes of 8 by 32 have become 32 by 8. */
+/* Shapes of 8 by 32 have been turned into 32 by 8 (qn_matrix_opcode_turn). */
 static const qn_matrix_shape shapes[] = {
     {true, QN_FAMILY_HALVES, 16, 16, 16, 16}, {true, QN_FAMILY_HALVES, 32, 8, 16, 16},
     {true, QN_FAMILY_TF32, 16, 16, 8, 4},     {true, QN_FAMILY_DOUBLES, 8, 8, 4, 0},
@@ -69,7 +69,7 @@ static const qn_matrix_shape shapes[] = {
     {false, QN_FAMILY_BITS, 16, 8, 256, 0},
 };
 
-/* Words of which the rest of the opcode tells as much. */
+/* Words that say nothing that the rest of the opcode does not. */
 static const char *const passed_over[] = {"load", "store", "mma", "popc"};
 
 static bool read_flag(const char *word, qn_matrix_opcode *out)
@@ -186,7 +186,7 @@ const qn_matrix_shape *qn_matrix_shape_find_move(const qn_matrix_opcode *opcode)
     if (opcode->matrix == 'a' || opcode->matrix == 'b') {
         return qn_matrix_shape_find(true, opcode, type);
     }
-    /* an accumulator goes with several types, which agree on the shape */
+    /* an accumulator goes with several types of factors, which agree on the shape */
     for (unsigned factor = 0; factor < QN_COUNT(types); factor++) {
         const qn_matrix_shape *found = qn_matrix_shape_find(true, opcode, factor);
         if (found && qn_matrix_is_sum(factor, type)) {

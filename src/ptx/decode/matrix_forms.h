@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * matrix_forms: what the opcodes of matrix instructions say, which shapes and types there are, and
- * in which tiles a matrix of a shape lies in registers. Used by decode_matrix.c.
+ * in which tiles a matrix of each shape lies in registers. Used by decode_matrix.c.
  */
 #ifndef QN_MATRIX_FORMS_H
 #define QN_MATRIX_FORMS_H
@@ -42,7 +42,7 @@ bool qn_matrix_opcode_read(qn_matrix_opcode *out, const qn_opcode_words *words);
 /** m8n32k16 becomes m32n8k16 of the transposed matrices; says whether it did. */
 bool qn_matrix_opcode_turn(qn_matrix_opcode *opcode);
 
-/** What an instruction multiplies; `block`: products that are summed at once, of floats. */
+/** What an instruction multiplies; `block`: how many products of floats are summed at once. */
 typedef struct qn_matrix_shape {
     bool wmma;
     uint8_t family, m, n;
