@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The approximate instructions on f32, and the seeds on f64 that use its upper half only.
+ * The approximate instructions on f32, and those on f64, which use only its upper half.
  */
 #include "ptx/lanes/lanes_approx.h"
 

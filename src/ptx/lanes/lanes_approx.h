@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * lanes_approx: the approximate functions, computed in f64 with short polynomials and rounded once.
- * They are within one unit of the last place of f32, so within every bound of the PTX ISA, and they
+ * They are within one unit in the last place of f32, so within every bound of the PTX ISA, and they
  * use plain IEEE operations only, so their bits do not depend on the CPU.
  */
 #ifndef QN_LANES_APPROX_H
@@ -11,7 +11,8 @@
 
 #define ROUNDER 0x1.8p52 /* adding it leaves the nearest integer in the low bits */
 
-/** 2^x for |x| below 1000: 2^f by its series, |f| <= 1/2, then the exponent. */
+/** 2^x for |x| below 1000: 2^f by its series, |f| <= 1/2, then the integer part is added to the
+ * exponent. */
 static inline f64 exp2_64(f64 x)
 {
     const f64 shifted = x + ROUNDER, f = x - (shifted - ROUNDER);
@@ -35,7 +36,9 @@ static inline f32 exp2_32(f32 x)
     return (f32)exp2_64(wide > 200.0 ? 200.0 : wide < -200.0 ? -200.0 : wide);
 }
 
-/** x = m 2^e with m near 1; log2 m by the series of the inverse hyperbolic tangent. */
+/** x = m 2^e with m from sqrt 1/2 to sqrt 2; log2 m by the series of the inverse hyperbolic
+ * tangent. The two constants that make `raised` and m add up to 1.0, so m is x with another
+ * exponent; e is read off as the low bits of an f64 near 2^52. */
 static inline f32 log2_32(f32 x)
 {
     const u64 u = bits64((f64)x);
@@ -56,7 +59,8 @@ static inline f32 log2_32(f32 x)
     return x > 0.0f ? (x < INFINITY ? r : x) : x == 0.0f ? -INFINITY : NAN_F32;
 }
 
-/** sin(x + turn * pi/2). Accurate up to |x| of about 10^6; the ISA asks for less. */
+/** sin(x + turn * pi/2). Accurate up to |x| of about 10^6; the ISA asks for less. pi/2 is
+ * subtracted in two parts, of which the first has so few bits that its product with q is exact. */
 static inline f32 sine_32(f32 x, u64 turn)
 {
     const f64 wide = x, shifted = wide * 0x1.45f306dc9c883p-1 + ROUNDER, q = shifted - ROUNDER;

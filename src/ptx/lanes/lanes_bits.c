@@ -49,14 +49,13 @@ static inline u32 funnel_right(u32 lo, u32 hi, u32 n)
     return (u32)(((u64)hi << 32 | lo) >> n);
 }
 
-/* Bit fields. The 32-bit forms take position and length modulo 256, as GPUs do, the others whole.
- */
+/* Bit fields. As on GPUs, the 32-bit forms take position and length modulo 256, others whole. */
 static inline u64 field_u(u64 a, u32 pos, u32 len)
 {
     return shr64(a, pos) & ones64(len);
 }
 
-/* `bits` 32 or 64: past the top the sign is repeated, as it is above the field. */
+/* `bits`: 32 or 64. Past bit `top`, where the field or the register ends, the sign repeats. */
 static inline u64 field_s(s64 a, u32 pos, u32 len, u32 bits)
 {
     const u64 end = (u64)pos + len - 1;
@@ -74,7 +73,8 @@ static inline u64 insert(u64 a, u64 b, u32 pos, u32 len, u32 bits)
 
 #define BYTE(x) ((x)&0xff)
 
-/* Position of the highest bit that differs from the sign (0 for unsigned); none: all ones. */
+/* Position of the highest bit set; none: all ones. For signed types, `a` comes with its bits
+ * flipped if it is negative. */
 static inline u32 find64(u64 a)
 {
     return a == 0 ? 0xffffffffu : 63 - (u32)__builtin_clzll(a);
@@ -103,7 +103,7 @@ static inline u64 reverse64(u64 a)
     return (u64)reverse32((u32)a) << 32 | reverse32((u32)(a >> 32));
 }
 
-/* Find the n-th set bit from `base`: upward for n > 0, downward for n < 0. */
+/* The n-th set bit from `base`: upward for n > 0, downward for n < 0. */
 static inline u32 find_nth(u32 bits, u32 base, s32 n)
 {
     if (n == 0) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Comparisons of integers, f32 and f64, in setp and set. Floating-point comparisons are ordered
- * (false with a NaN) or end in u (true). lanes_compare.h tells how a row is read.
+ * (false with a NaN) or end in u (true). lanes_compare.h explains how to read a row.
  */
 #include "ptx/lanes/lanes_compare.h"
 
 #define ONE_F32 0x3f800000u
 
 /* clang-format off */
-/* The functions of a row: q has the comparison turned round; set gives all ones, setf gives 1.0. */
+/* The functions of a row: q has the comparison inverted; set gives all ones, setf gives 1.0. */
 #define FUNCTIONS(id, op, ftz, type, T, condition)                                                 \
     COMPARE(id, T, condition)                                                                      \
     SETP_FUNCTIONS(p_, id, id)                                                                     \
@@ -50,7 +50,7 @@
     X(gt_##T, "gt", "", #T, T, a > b)                                                              \
     X(ge_##T, "ge", "", #T, T, a >= b)
 
-/* Other names: equality does not ask for a sign, and unsigned order has names of its own. */
+/* Other names: equality does not depend on signs, and unsigned order has names of its own. */
 #define EQUALITY_NAMES(X, type, T)                                                                 \
     X(eq_##T, "eq", "", type, T, )                                                                 \
     X(ne_##T, "ne", "", type, T, )

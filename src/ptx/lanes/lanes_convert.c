@@ -26,7 +26,8 @@ static inline s64 whole_s64(s64 x)
 /* An integer as s64. Only u64 does not fit; what is cut off would saturate anyway. */
 #define WHOLE(x) _Generic((x), u64 : whole_u64, default : whole_s64)(x)
 
-/* An integer to f64 where it does not fit: compare the nearest with it, in integers. */
+/* An integer to f64 that may not hold it: compare it with the nearest f64, in integers. Adding 1 to
+ * the bits of an f64 is a step away from zero, subtracting 1 a step towards it. */
 static inline f64 int_to64(s128 x, int mode)
 {
     const f64 nearest = (f64)x;
@@ -118,7 +119,7 @@ static inline f64 int_to64(s128 x, int mode)
 
 /* ---- floating to floating ------------------------------------------------------------------- */
 
-/* From f64 in one rounding, and to an integral f32 in one, in all flags. */
+/* From f64 to f32, or to an integral f32, in one rounding, with all flags. */
 #define F32_OF_F64(X, id, name, mode)                                                              \
     X(cvt_##id, "cvt" name ".f32.f64", OP, f32, f64, none, none, round32(a, mode))                 \
     X(cvt_sat_##id, "cvt" name ".sat.f32.f64", OP, f32, f64, none, none,                           \

@@ -52,7 +52,8 @@ typedef s64 store_s64;
 #define MOST_u64  UINT64_MAX
 #define MOST_s64  INT64_MAX
 
-/** A 64-bit magnitude as f64, exact or rounded to odd: of 64 bits, the low 11 become one. */
+/** A 64-bit magnitude as f64, exact or rounded to odd: where it may be too long and any of its low
+ * 11 bits is set, those become 0 and the bit above them 1. */
 static inline f64 odd_u64(u64 x)
 {
     const u64 lost = x & 0x7ff;

@@ -4,20 +4,22 @@
  * that is exact. Dividing by zero gives all ones, as quotient and as remainder; the least
  * integer divided by -1 wraps.
  *
- * Why it is exact: a quotient of integers below 2^52 that is no integer lies at least 1/b below the
- * next one, which is more than half a unit in its last place; so rounding never reaches it.
+ * Why it is exact: a quotient of integers below 2^52 that is not an integer lies at least 1/b below
+ * the next one, which is more than half a unit in its last place; so rounding never reaches it.
  */
 #include "ptx/lanes/lanes_math.h"
 
 #define TWO_52 0x1p52
 
-/* An integer below 2^52 as f64; no CPU before AVX-512 converts these in vectors. */
+/* An integer below 2^52 as f64: put below the exponent of 2^52, which is then subtracted. No CPU
+ * before AVX-512 converts these in vectors. */
 static inline f64 widen52(u64 x)
 {
     return from64(x | 0x4330000000000000u) - TWO_52;
 }
 
-/* a / b rounded down, both below 2^52. */
+/* a / b rounded down, both below 2^52. Adding 2^52 leaves the nearest integer in the low bits,
+ * which may be one too high. */
 static inline u64 divide52(u64 a, u64 b)
 {
     const f64 quotient = widen52(a) / widen52(b), rounded = quotient + TWO_52;
@@ -41,7 +43,7 @@ static inline s32 divide_s16(s32 a, s32 b)
     return b == 0 ? -1 : (s32)((f32)a / (f32)b);
 }
 
-/* Quotients of 64 bits: by floating point when the lanes that count are small enough. */
+/* Quotients of 64 bits: by floating point when all lanes in the mask have values below 2^52. */
 static __attribute__((noinline)) void divide64(u64 *restrict q, const u64 *a, const u64 *b,
                                                u32 mask)
 {

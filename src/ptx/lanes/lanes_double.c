@@ -2,8 +2,8 @@
  *
  * f64 arithmetic in every rounding. To nearest is the CPU's own; the directed roundings, which
  * programs rarely use, compute in 128-bit floating point, where products are exact and sums are
- * rounded to odd, and compare the result to nearest with that. The last operands of result64 say
- * in which order NaNs are looked for.
+ * rounded to odd, and compare the result to nearest with that. The last three operands of result64
+ * give the order in which NaNs are looked for.
  */
 #include "ptx/lanes/lanes_math.h"
 
@@ -27,7 +27,8 @@ static inline quad quad_sum_to_odd(quad a, quad b)
     return odd;
 }
 
-/* `nearest` is `exact` rounded to nearest; step it to where the mode says. */
+/* `nearest` is the exact result rounded to nearest, which may be too low or too high; step it as
+ * the mode says. */
 static inline f64 directed(f64 nearest, bool too_low, bool too_high, int mode)
 {
     const u64 u = bits64(nearest), outward = u + 1, inward = u - 1;

@@ -32,7 +32,7 @@
 
 static inline u32 result_f16(f32 x, bool ftz, bool sat)
 {
-    const bool tiny = ftz && fabsf(x) < 0x1.ffep-15f; /* before it is rounded up */
+    const bool tiny = ftz && fabsf(x) < 0x1.ffep-15f; /* decided before it is rounded up */
     return to_f16(clamp_unit32(tiny ? copysignf(0.0f, x) : x, sat), TO_NEAREST);
 }
 
@@ -64,7 +64,7 @@ static inline u32 tidy_bf16(u32 h)
 }
 
 /* clang-format off */
-/* f16 in its flags, each under its name with .rn and without. */
+/* f16 with all flags, each under its name with .rn and without. */
 #define FLAGS(X, id, op, C, value)                                                                 \
     X(id##_f16, op ".rn.f16", HALVES, u16, f16, f16, C, result_f16(value, 0, 0))                   \
     X(id##_f16, op ".f16", SAME, u16, f16, f16, C, )                                               \

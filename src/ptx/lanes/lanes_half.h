@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * lanes_half: f16, bf16 and the 8-bit floats as bit patterns, to f32 and back. Everything is
- * integer work on f32 bits that vectorises at every level. A narrowing in any direction is exact
- * when its f32 is exact or was rounded to odd.
+ * lanes_half: f16, bf16 and the 8-bit floats as bit patterns, to f32 and back. Everything works on
+ * the bits of f32 and vectorises at every level. Narrowing in any direction is right when the f32
+ * is exact or was rounded to odd. Exponents are rebiased by adding the difference of the biases:
+ * 112 << 23 for f16 and e5m2, 120 << 23 for e4m3. To nearest, a subnormal result comes from adding
+ * a power of two so large that the sum is rounded where its last bit is.
  */
 #ifndef QN_LANES_HALF_H
 #define QN_LANES_HALF_H
@@ -26,7 +28,7 @@ static inline f32 from_bf16(u32 h)
     return from32(h << 16);
 }
 
-/** Truncated magnitude, plus one when the rest must be rounded away from zero. */
+/** A truncated magnitude, plus one when it must be rounded away from zero. */
 static inline u32 step_away(u32 truncated, bool inexact, bool negative, int mode)
 {
     return truncated + (inexact & ((mode == UP && !negative) || (mode == DOWN && negative)));
@@ -62,7 +64,7 @@ static inline u32 to_bf16(f32 x, int mode)
     return u > 0x7f800000u ? NAN_F16 : r | sign;
 }
 
-/** Subnormal f16 to zero. */
+/** A subnormal f16 becomes zero. */
 static inline u32 flush_f16(u32 h, bool ftz)
 {
     return ftz && (h & 0x7c00) == 0 ? h & 0x8000 : h;

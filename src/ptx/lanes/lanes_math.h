@@ -3,8 +3,9 @@
  * lanes_math: floating-point pieces that several lanes files share: bit access, NaN and subnormal
  * rules, and exact directed rounding. Every f32 operation can be had in f64 without loss once the
  * inexact sums are rounded to odd (the last bit set when something was cut off): rounding that to
- * f32 in any direction gives what one rounding of the exact value gives. No rounding mode is
- * ever switched. `mode`, `ftz` and `sat` are constants at every call, so the tests fold away.
+ * f32 in any direction gives what one rounding of the exact value gives. In bits, u + 1 is the next
+ * number away from zero and u - 1 the next towards it. No rounding mode is ever switched. `mode`,
+ * `ftz` and `sat` are constants at every call, so the tests fold away.
  */
 #ifndef QN_LANES_MATH_H
 #define QN_LANES_MATH_H
@@ -12,7 +13,7 @@
 #include "ptx/lanes/lanes_op.h"
 #include <math.h>
 
-/** To nearest even, toward zero, down, up; TO_ODD keeps for a later rounding. */
+/** To nearest even, toward zero, down, up; TO_ODD keeps what a later rounding needs. */
 enum { TO_NEAREST, TO_ZERO, DOWN, UP, TO_ODD };
 
 /** What testp asks for. A zero is normal. */
@@ -59,7 +60,7 @@ static inline f32 flush32(f32 x, bool ftz)
     return ftz && (u & 0x7f800000u) == 0 ? from32(u & SIGN32) : x;
 }
 
-/* An f32 of which subnormals are read as zeros, and no operand. */
+/* An f32 whose subnormals are read as zeros; ftz_none: no operand. */
 #define BITS_ftz_f32     32
 #define BITS_ftz_none    0
 #define READ_ftz_f32(p)  flush32(READ_f32(p), 1)
@@ -77,8 +78,8 @@ static inline f64 quiet64(f64 x)
     return x == x ? x : from64(bits64(x) | 0x0008000000000000u);
 }
 
-/** A result of f64: a NaN is the first operand that is one, quieted, in the order that GPUs look.
- * Every choice is made, the last first, because that is what a compiler vectorises. */
+/** An f64 result. A NaN is the first operand that is one, quieted, in the order in which GPUs look.
+ * All choices are computed, the last first, because compilers vectorise that. */
 static inline f64 result64(f64 r, f64 first, f64 second, f64 third)
 {
     f64 nan = NAN_F64;
@@ -105,11 +106,11 @@ static inline f32 result32(f32 x, bool ftz, bool sat)
     return clamp_unit32(flush32(canonical32(x), ftz), sat);
 }
 
-/** a + b rounded to odd. */
+/** a + b rounded to odd; `rest` is the exact error of the sum (Knuth's two-sum). */
 static inline f64 sum_to_odd(f64 a, f64 b)
 {
     const f64 s = a + b, t = s - a;
-    const f64 rest = (a - (s - t)) + (b - t); /* exact; NaN when s is not finite */
+    const f64 rest = (a - (s - t)) + (b - t); /* NaN when s is not finite */
     const u64 u = bits64(s);
     const bool inexact = (rest > 0.0) | (rest < 0.0);
     const u64 step = (rest > 0.0) == (s > 0.0) ? u + 1 : u - 1;
@@ -137,8 +138,8 @@ static inline f32 round32(f64 s, int mode)
     }
 }
 
-/** Zero when `exact`, of which r is the rounding, would lie below the least normal number if it
- * were rounded to 24 bits with no limit to the exponent: so GPUs decide what .ftz flushes. */
+/** Zero when `exact`, of which r is the rounding, would be below the least normal number if it were
+ * rounded to 24 bits with no limit to the exponent: that is how GPUs decide what .ftz flushes. */
 static inline f32 flush_exact32(f32 r, f64 exact, int mode)
 {
     const bool tiny = fabsf(round32(exact * 0x1p24, mode)) < 0x1p-102f;
@@ -184,7 +185,8 @@ static inline f32 sqrt32(f32 a, int mode)
     return mode == TO_NEAREST ? sqrtf(a) : round32(sqrt((f64)a), mode);
 }
 
-/* min and max: one NaN loses, -0 is below +0. */
+/* min and max: a NaN loses to a number, -0 is below +0 (equal operands differ in their sign at
+ * most, so or-ing or and-ing their bits chooses between the zeros). */
 static inline f32 min32(f32 a, f32 b)
 {
     const f32 r = a == b ? from32(bits32(a) | bits32(b)) : a < b ? a : b;

@@ -17,10 +17,10 @@
  *
  * Where an instruction comes in variants (types, roundings, flags), a family stands for their rows:
  * a macro of X and what differs, whose body is rows and nothing else. A family never uses another,
- * so what a line of a list makes is read in one place. tests/house/check sees to it.
+ * so what a line of a list makes is read in one place. tests/house/check enforces that.
  *
- * These files are compiled once per CPU level (QN_LEVEL), so nothing in them may depend on the CPU
- * in its results. Results go through a local array: a destination may overlap a source in any way.
+ * These files are compiled once per CPU level (QN_LEVEL), and their results must not depend on the
+ * CPU. Results go through a local array, because a destination may overlap a source in any way.
  */
 #ifndef QN_LANES_OP_H
 #define QN_LANES_OP_H
@@ -166,9 +166,9 @@ static inline void put_pred(void *d, u32 bits, u32 mask)
         put(dp, r, sizeof r, mask);                                                                \
     }
 
-/** As OP on f32 with .ftz. The expression asks for the exact value only when `exact` is set, which
- * is when some result is the least normal number. That is looked for in a loop of its own, because
- * compilers vectorise the two, but not one that does both. */
+/** As OP on f32 with .ftz. The expression computes the exact value only when `exact` is set, which
+ * is when some result is the least normal number. A separate loop looks for that, because compilers
+ * vectorise two loops, but not one that does both. */
 #define OP_FTZ(id, D, A, B, C, expression)                                                         \
     LANE_FUNCTION(id)                                                                              \
     {                                                                                              \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finding a lane-wise operation by its opcode text. The best level that this CPU can run is chosen
- * once, and its forms are entered into a hash table of indices: some thousand short inserts, with
- * no allocation. Everything is read-only afterwards.
+ * once, and its forms are entered into a hash table of indices: some thousands of short inserts,
+ * with no allocation. Everything is read-only afterwards.
  */
 #include "ptx/lanes/lanes.h"
 #include "ptx/lanes/lanes_set.h"

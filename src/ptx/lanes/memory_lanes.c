@@ -2,7 +2,7 @@
  *
  * Addresses and elements of 32 lanes. This file is built once for each CPU level, as the lanes_*.c
  * are; QN_LEVEL names the build. In: a register of addresses and a mask; out: the addresses with
- * what is known of them (least, greatest, stride), and loads and stores of one element a lane.
+ * what is known of them (least, greatest, stride), and loads and stores of one element per lane.
  * Nothing is checked here: memory_check.c has done so before an element function is called.
  *
  * Lanes that are neighbours in memory are the common case, so a constant stride is found first.
@@ -18,7 +18,7 @@
 #define PASTE_(a, b) a##b
 #define PASTE(a, b)  PASTE_(a, b)
 
-/* Find out about the addresses `out->at` that are all set. */
+/* Describe the addresses in `out->at`, all of which are set. */
 static inline void describe(qn_addresses *out)
 {
     const uint64_t *at = out->at;
@@ -26,7 +26,8 @@ static inline void describe(qn_addresses *out)
     for (int lane = 0; lane < QN_LANES - 1; lane++) {
         different |= (at[lane + 1] - at[lane]) ^ stride;
     }
-    /* only where no address wraps: then the first is the least and the last the greatest */
+    /* only if no address wraps: then the first is the least and the last the greatest. Any bit in
+     * which an address is not aligned shows in the first or in the stride. */
     out->strided = different == 0 && stride <= UINT64_MAX / QN_LANES && at[QN_LANES - 1] >= at[0];
     out->stride = (int64_t)stride;
     if (out->strided) {

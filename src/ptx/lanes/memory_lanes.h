@@ -15,10 +15,10 @@ typedef struct qn_addresses {
     int64_t stride;        /**< between neighbours, if `strided` */
     bool strided;
     uint64_t base; /**< of the space: to be added to each address */
-    uint32_t edge; /**< of compare-and-swap: lanes of whose two bytes only one is memory */
+    uint32_t edge; /**< lanes of a compare-and-swap of two bytes of which only one is memory */
 } __attribute__((aligned(64))) qn_addresses;
 
-/** Load or store one element a lane at address + delta, where delta includes the base. */
+/** Load or store one element per lane at address + delta, where delta includes the base. */
 typedef void (*qn_load_function)(void *d, const qn_addresses *from, uint64_t delta, uint32_t mask);
 typedef void (*qn_store_function)(const void *s, const qn_addresses *to, uint64_t delta,
                                   uint32_t mask);
@@ -38,7 +38,7 @@ typedef struct qn_memory_lanes {
     size_t element_count;
 } qn_memory_lanes;
 
-/** What one lane has in a register of so many bits; predicates have one, and 0 bits are none. */
+/** The value of one lane in a register of `register_bits`: 1 for a predicate; 0: no register. */
 static inline uint64_t qn_lane_value(const void *place, unsigned register_bits, unsigned lane)
 {
     switch (register_bits) {
