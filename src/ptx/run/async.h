@@ -20,7 +20,7 @@ enum qn_mbarrier_form {
     QN_MBARRIER_PENDING,
 };
 
-/** For bulk copies: their addresses, and the mbarrier that is told of their end. */
+/** For bulk copies: their addresses, and the mbarrier that counts their end. */
 typedef struct qn_bulk_copy {
     qn_op to, from, barrier;
     bool tells;

@@ -6,9 +6,9 @@
  *
  * The region is cut into chunks. A run of them (one chunk, unless a piece is larger) is divided
  * into slots of equal size, each with a guard before its piece, so that one piece never touches the
- * next. What is freed is used again as late as can be: slots that are new come before those that
- * were freed, the oldest of these first, and a run changes its size only when no other is free.
- * Until then reports know a piece that was freed.
+ * next. Freed memory is used again as late as possible: new slots are given out first, then the one
+ * freed longest ago, and chunks are cut to another size only when no others are free. Until then,
+ * reports can name a piece that was freed.
  */
 #include "ptx/run/heap.h"
 
@@ -18,10 +18,10 @@
 enum {
     CHUNK = 64 << 10,
     CHUNKS = QN_HEAP_BYTES / CHUNK,
-    GUARD = 16, /* bytes before each piece; a slot is as aligned as they are many */
+    GUARD = 16, /* bytes before each piece, and the alignment of slots */
     SMALLEST = 2 * GUARD,
     SLOTS = CHUNK / SMALLEST, /* of a chunk, at most */
-    LARGEST = CHUNK / 2,      /* slot in a chunk that is shared; a larger one has its own run */
+    LARGEST = CHUNK / 2,      /* slot in a shared chunk; a larger one has its own run */
     CLASSES = 72,             /* of slots that share a chunk: see class_of */
     ALONE = CLASSES,          /* the class of all others */
     NONE = CHUNKS,            /* no chunk */
@@ -29,7 +29,7 @@ enum {
 
 /* Bits of a slot's state; the others count the bytes of its piece. 0: it never had one. */
 #define LIVE   0x80000000u
-#define MARKED 0x40000000u /* it is remembered which of its bytes were written */
+#define MARKED 0x40000000u /* the heap remembers which of its bytes were written */
 #define BYTES  0x3fffffffu
 
 typedef struct slot {
@@ -37,7 +37,7 @@ typedef struct slot {
     uint32_t next; /* the slot of the run that was freed after this one */
 } slot;
 
-/* The first chunk of a run speaks for all of them; only `shape` is everyone's. */
+/* The first chunk of a run holds the data of all; only `shape` is set in each. */
 typedef struct chunk {
     _Atomic uint64_t shape; /* first chunk of the run, bytes of a slot in the low half; or 0 */
     uint32_t count;         /* chunks of the run that begins here; 0: none does */
@@ -47,7 +47,7 @@ typedef struct chunk {
     uint32_t next;           /* run in the list of its class */
 } chunk;
 
-/* Runs of one class that have a slot to give, the next to be asked first. */
+/* The runs of one class that have a slot to give, in the order in which they are asked. */
 typedef struct list {
     uint32_t first, last;
 } list;
@@ -189,10 +189,12 @@ static uint32_t new_run(qn_heap *heap, uint32_t class, uint64_t slot_bytes)
     run->class = class;
     run->slots = (uint32_t)(count * (uint64_t)CHUNK / slot_bytes);
     run->used = run->fresh = 0;
-    for (uint32_t k = 0; k < QN_MIN(run->slots + 1, (uint32_t)SLOTS); k++) { /* and what is left */
+    /* One state more than there are slots: addresses in the rest of the run have it. */
+    for (uint32_t k = 0; k < QN_MIN(run->slots + 1, (uint32_t)SLOTS); k++) {
         atomic_store_explicit(&heap->slots[(size_t)first * SLOTS + k].state, 0,
                               memory_order_relaxed);
     }
+    /* Last, and with release: who reads the new shape without the lock finds the new states. */
     for (uint32_t k = first; k < first + count; k++) {
         heap->taken[k] = true;
         atomic_store_explicit(&heap->chunks[k].shape, (uint64_t)first << 32 | slot_bytes,
@@ -204,7 +206,7 @@ static uint32_t new_run(qn_heap *heap, uint32_t class, uint64_t slot_bytes)
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 
-/* A slot of a run that has one; the run leaves its list with the last. */
+/* Take a slot of a run that has one; with its last slot the run leaves its list. */
 static uint32_t take_slot(qn_heap *heap, uint32_t first)
 {
     chunk *run = &heap->chunks[first];
@@ -310,7 +312,7 @@ bool qn_heap_give_back(qn_heap *heap, uint64_t address)
     return live;
 }
 
-/* ---- whose an address is -------------------------------------------------------------------- */
+/* ---- which piece an address is in ----------------------------------------------------------- */
 
 static qn_range range_of(const qn_heap *heap, uint32_t state, uint64_t begin)
 {
@@ -321,7 +323,7 @@ static qn_range range_of(const qn_heap *heap, uint32_t state, uint64_t begin)
     };
 }
 
-/* The piece that holds `address`, if it is as `live` says. */
+/* The piece that holds `address`, if it is live, or freed, as `live` says. */
 static bool piece_at(const qn_heap *heap, uint64_t address, uint32_t live, qn_range *out)
 {
     uint64_t begin = 0;

@@ -10,9 +10,9 @@
  * How elements lie in registers. Cut a matrix into tiles of 8 rows by 4 words of 32 bits (f64: of
  * 64), where a word holds neighbours along k, or along a row of the result. Lane 4 r + w holds the
  * word w of row r of a tile, and each register is one tile. Wider elements of results come in tiles
- * of 8 by 8 elements and two registers: lane 4 r + w holds the elements 2 w and 2 w + 1 of row r.
- * B is seen as its transpose, N rows along k. This says everything that the PTX ISA draws for
- * mma.sync, m8n8k4 of f16 apart; what remains is the order of the tiles:
+ * of 8 by 8 elements and two registers: lane 4 r + w holds the elements 2 w and 2 w + 1 of row r. B
+ * is seen as its transpose, N rows along k. This covers everything that the PTX ISA draws for
+ * mma.sync, except m8n8k4 of f16; what remains is the order of the tiles:
  *
  *     A        two tiles down, then along k; of 32 rows, the upper 16 first
  *     B        along k, then to the next 8 columns
@@ -58,7 +58,7 @@ typedef struct qn_fragment {
     qn_place registers[QN_TILES]; /**< QN_NO_PLACE: a result that nobody wants */
 } qn_fragment;
 
-/** D = A B + C: m rows, n columns, k products an element. */
+/** D = A B + C: m rows, n columns, k products per element. */
 typedef struct qn_matrix {
     uint16_t m, n, k;
     uint8_t type_a, type_b, type_c, type_d; /**< qn_matrix_type */

@@ -44,7 +44,7 @@ typedef struct factors {
     s32 significand[ELEMENTS], exponent[ELEMENTS];
 } factors;
 
-/* What is in a type: bits of fraction, and the least exponent, which subnormal numbers have. */
+/* Of a type: the bits of its fraction, and its least exponent, which subnormal numbers have. */
 static inline int fraction_of(int type)
 {
     return type == QN_MATRIX_BF16 ? 7 : 10;
@@ -95,7 +95,7 @@ static void widen(f32 *restrict out, const void *matrix, int type, unsigned coun
     }
 }
 
-/* Is some element infinite or not a number? */
+/* Is some element an infinity or NaN? */
 static bool has_special(const f32 *x, unsigned count)
 {
     u32 greatest = 0;
@@ -106,7 +106,7 @@ static bool has_special(const f32 *x, unsigned count)
     return greatest >= 0x7f800000u;
 }
 
-/* Along k, the even pairs come before the odd ones. */
+/* Reorder along k: the even pairs come before the odd ones. */
 static void part_pairs(f32 *restrict x, unsigned rows, unsigned depth)
 {
     for (unsigned row = 0; row < rows; row++, x += depth) {
@@ -146,7 +146,7 @@ static void take_rows(factors *restrict out, const f32 *restrict x, int type, un
     }
 }
 
-/* Columns along k become rows of columns. */
+/* The same for B, transposed: its columns lie along k, the result's rows along n. */
 static void take_columns(factors *restrict out, const f32 *restrict x, int type, unsigned columns,
                          unsigned depth)
 {
@@ -160,7 +160,7 @@ static void take_columns(factors *restrict out, const f32 *restrict x, int type,
     }
 }
 
-/* A fixed-point magnitude, moved down; its sign is that of `sign`. */
+/* A fixed-point magnitude, shifted right; its sign is that of `sign`. */
 static inline s32 align(s32 magnitude, s32 distance, s32 sign)
 {
     const s32 moved = magnitude >> (distance < 31 ? distance : 31);
@@ -222,7 +222,7 @@ add_block(f32 *restrict sum, const factors_at *at, unsigned block, int up, int l
         top[j] = c_exponent[j] > least ? c_exponent[j] : least;
     }
     raise_top(top, at, block);
-    /* sixteen products below 4.0 are too many for one sum of 32 bits */
+    /* in two halves: sixteen products below 4.0 are too many for one sum of 32 bits */
     add_products(low, top, at, 0, block / 2, up);
     add_products(high, top, at, block / 2, block, up);
     for (unsigned j = 0; j < n; j++) {
@@ -234,8 +234,7 @@ add_block(f32 *restrict sum, const factors_at *at, unsigned block, int up, int l
     }
 }
 
-/* Infinite operands, and those that are not numbers: an infinity, or NaN, whatever else is there.
- */
+/* Where the plain sum is an infinity or NaN, because an operand is one, that is the result. */
 static void settle(const qn_matrix *matrix, const f32 *a, const f32 *b, const f32 *c, f32 *d)
 {
     for (unsigned row = 0; row < matrix->m; row++) {
@@ -251,7 +250,7 @@ static void settle(const qn_matrix *matrix, const f32 *a, const f32 *b, const f3
     }
 }
 
-/* Products from `sum` on. */
+/* Add all products to `sum`, block by block. */
 static inline __attribute__((always_inline)) void products(const qn_matrix *matrix, const f32 *a,
                                                            const f32 *b, f32 *sum, bool to_half)
 {

@@ -38,9 +38,9 @@ bool qn_run_store(qn_warp *warp, const qn_op *op, uint32_t mask)
     return true;
 }
 
-/* cp.async: the copy is made when it is issued, so that waiting for it needs nothing. With a place
- * b in the source, so many of the `count` bytes are read and the rest becomes zero; with a place c,
- * lanes whose predicate that is read none. */
+/* cp.async: the copy is made when it is issued, so that waiting for it does nothing. If the source
+ * has a place b, that is how many of the `count` bytes are read, and the rest become zero; if it
+ * has a place c, lanes for which that predicate is true read nothing. */
 bool qn_run_async_copy(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     const qn_op *source = op->extra;

@@ -16,7 +16,7 @@ enum { BYTES_LIMIT = 1 << 20, BULK_ALIGNMENT = 16 };
 #define PHASE_BIT (UINT64_C(1) << 63)
 
 /* The 64 bits: pending arrivals, expected arrivals, 22 bits of the bytes still to come (a copy may
- * end before its bytes were announced: then they are negative), one that says that it is
+ * end before its bytes were announced: then they are negative), one bit that says that it is
  * initialised, the parity of the phase. */
 typedef struct mbarrier {
     uint32_t pending, expected;
@@ -53,7 +53,7 @@ static uint32_t word_at(const qn_warp *warp, qn_place place, unsigned lane)
     return ((const uint32_t *)qn_at(warp, place))[lane];
 }
 
-/* What an operation does to one mbarrier; NULL: it may, else what is wrong. */
+/* Apply an operation to one mbarrier. NULL: done; else what is wrong. */
 static const char *change(const qn_warp *warp, const qn_op *op, unsigned lane, mbarrier *at)
 {
     const uint32_t number = op->b == QN_NO_PLACE ? 1 : word_at(warp, op->b, lane);
@@ -154,7 +154,7 @@ bool qn_run_mbarrier_test(qn_warp *warp, const qn_op *op, uint32_t mask)
     *d = (*d & ~mask) | over;
     qn_watch_fence(warp);
     if (over != mask) {
-        warp->fuel = 1; /* whoever waits lets others go first */
+        warp->fuel = 1; /* a warp that waits lets others go first */
     }
     return true;
 }
@@ -197,7 +197,7 @@ bool qn_run_bulk_copy(qn_warp *warp, const qn_op *op, uint32_t mask)
                             bytes, (unsigned long long)from, (unsigned long long)to,
                             BULK_ALIGNMENT);
         }
-        if (bytes != 0) { /* of none the addresses may be any */
+        if (bytes != 0) { /* with no bytes, any address will do */
             if (!qn_access_check(warp, op, lane, from, bytes, QN_READ) ||
                 !qn_access_check(warp, op, lane, to, bytes, QN_WRITE)) {
                 return false;

@@ -2,7 +2,7 @@
  *
  * Atomics, made with the host's own, because blocks run on several host threads. Lanes take their
  * turn in rising order. Integer operations that the host has are used as they are; the others, and
- * all of floating point, try until nobody came between.
+ * all of floating point, retry until no other thread came between.
  */
 #include "ptx/run/run.h"
 
@@ -116,11 +116,11 @@ static void update128(const qn_atomic *atomic, uint64_t *at, const uint64_t b[2]
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- compare-and-swap of two bytes for the sake of one ---------------------------------------
- *
- * GPUs swap no less than two bytes, so who wants one swaps it together with its neighbour, which
- * stays as it is. Where the neighbour is in no array nothing but the one byte is touched: the other
- * reads as 0. */
+/* ---- compare-and-swap of two bytes for the sake of one -------------------------------------- */
+
+/* GPUs swap no less than two bytes, so code that wants to swap one byte swaps it together with its
+ * neighbour, which keeps its value. If the neighbour is outside every array, only the one byte is
+ * touched, and the other reads as 0. */
 
 static uint16_t source16(qn_warp *warp, qn_place place, unsigned lane)
 {
@@ -170,7 +170,7 @@ static uint16_t swap_at_edge(qn_warp *warp, uint64_t address, unsigned lane, uin
     return (uint16_t)(old << shift);
 }
 
-/* All lanes of one width: the old values go to a buffer, since d may overlap b and c. */
+/* All lanes, for one width. The old values go to a buffer first, since d may overlap b and c. */
 #define EACH(type, bits)                                                                           \
     for (uint32_t rest = mask & ~at.edge; rest; rest &= rest - 1) {                                \
         unsigned lane = qn_first_lane(rest);                                                       \

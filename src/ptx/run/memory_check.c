@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every access of a kernel passes here. In: an operation with its address register and the lanes;
- * out: 32 addresses that may be touched, or a report. The common case, all lanes inside the range
- * that the warp hit last, is two comparisons; everything else looks each lane up.
+ * Checks every access of a kernel. In: an operation with its address register and the lanes; out:
+ * 32 addresses that may be touched, or a report. The common case, all lanes inside the range that
+ * the warp hit last, is two comparisons; everything else looks each lane up.
  */
 #include "ptx/run/heap.h"
 #include "ptx/watch/watch.h"
@@ -64,7 +64,7 @@ const qn_range *qn_access_range(const qn_warp *warp, uint64_t address, qn_range 
     return inside(range, address, 1) ? range : NULL;
 }
 
-/* The program may allocate while a kernel runs. Out of memory: the old snapshot has to do. */
+/* The program may allocate while a kernel runs. Out of memory: the old snapshot must do. */
 static void renew_snapshot(qn_worker *worker)
 {
     qn_memory_map *map = worker->run->launch->memory;
@@ -78,13 +78,13 @@ static void renew_snapshot(qn_worker *worker)
     }
 }
 
-/* The operations of a kernel have a place each, so that arrays do not drive one another out. */
+/* Each operation has its own entry, as far as they go, so that arrays do not evict one another. */
 static unsigned hit_of(const qn_warp *warp, const qn_op *op)
 {
     return (unsigned)(op - warp->frame->code->ops) % QN_HITS;
 }
 
-/* `bytes` from `low` to `high` and behind lie in one range. */
+/* Do the `bytes` at every address from `low` to `high` lie in one range? */
 static bool in_global(qn_warp *warp, const qn_op *op, uint64_t low, uint64_t high, uint64_t bytes)
 {
     renew_snapshot(warp->block->worker);
@@ -160,8 +160,8 @@ static unsigned live_bytes(qn_warp *warp, const qn_op *op, unsigned lane, uint64
            (qn_access_extent(warp, lane, address + 1) != 0) << 1;
 }
 
-/* A lane of an atomic whose two bytes do not lie in one range: they may be of two that touch, or
- * one of them the last or first byte of an array whose neighbour is not changed. */
+/* May a lane's atomic go on although its two bytes do not lie in one range? Yes, if they lie in two
+ * adjacent ranges, or if one is the last or first byte of an array and the other is not changed. */
 static bool atomic_at_edge(qn_warp *warp, const qn_op *op, unsigned lane, qn_access_kind kind,
                            unsigned bytes, qn_addresses *addresses)
 {
@@ -176,7 +176,7 @@ static bool atomic_at_edge(qn_warp *warp, const qn_op *op, unsigned lane, qn_acc
     return true;
 }
 
-/* Each lane by itself. */
+/* Check each lane by itself. */
 static bool check_lanes(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned bytes,
                         qn_access_kind kind, qn_addresses *addresses)
 {
@@ -200,7 +200,7 @@ static bool check_lanes(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned 
     return true;
 }
 
-/* A called function's parameters: one copy a lane. */
+/* A called function's parameters: one copy per lane. */
 static void param_addresses(const qn_warp *warp, const qn_op *op, qn_addresses *out)
 {
     const qn_frame *frame = warp->frame;

@@ -2,8 +2,8 @@
  *
  * The live allocations of a device. Arrays are added and removed under a lock; a launch takes a
  * snapshot, which is a sorted array that nobody changes, and shares it with the launches after it
- * until the map changes. What kernels allocate themselves is not among them but in the heap, which
- * exists from the first such allocation on.
+ * until the map changes. What kernels allocate themselves is not here but in the heap, which is
+ * made at the first such allocation.
  */
 #include "ptx/run/heap.h"
 
@@ -69,14 +69,14 @@ static bool add_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes, unsig
     return true;
 }
 
-/* Its marks, if it has any, are handed over where someone asks. */
+/* Remove a range. Its marks, if it has any, go to the caller through `written`. */
 static bool remove_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes,
                           unsigned char **written)
 {
     size_t upto = ranges_upto(map->ranges.items, map->ranges.count, begin);
     while (upto > 0 && map->ranges.items[upto - 1].begin == begin &&
            map->ranges.items[upto - 1].end != begin + bytes) {
-        upto--; /* another that begins there: foreign memory may be wrapped several times */
+        upto--; /* another range that begins there: foreign memory may be wrapped several times */
     }
     if (upto == 0 || map->ranges.items[upto - 1].begin != begin) {
         return false;

@@ -3,8 +3,8 @@
  * Whose address is it? In: an operation that accessed memory, and the address. Out: the kernel's
  * parameter that the address was computed from, and how far it lies from where that points. The
  * registers of the address are followed back through the instructions, and out of called functions
- * into their callers, until they come from parameters; among several, those that point to memory
- * and come closest count. Only reports ask, so nothing is prepared for it.
+ * into their callers, until they come from parameters; of several, the closest that points to
+ * memory wins. Only reports ask, so nothing is prepared for it.
  */
 #include "ptx/run/owner.h"
 
@@ -47,8 +47,8 @@ static uint64_t between(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-/* The value at `offset` of the kernel's parameter `index` may be where the address comes from. A
- * null pointer may be, too, where the address is next to it. */
+/* Consider the value at `offset` of the kernel's parameter `index` as the source of the address: a
+ * pointer to memory, or a null pointer if the address is close to 0. */
 static void consider(search *s, uint32_t index, uint64_t offset)
 {
     const qn_run *run = s->warp->run;
@@ -115,7 +115,7 @@ static void follow_argument(search *s, const qn_frame *frame, uint32_t index, ui
     qn_free(seen);
 }
 
-/* `element`: of the registers that one load fills. */
+/* `element`: which of the registers that one load fills. */
 static void follow_parameter(search *s, const qn_frame *frame, const qn_ptx_operand *from,
                              unsigned element, unsigned depth)
 {
@@ -149,7 +149,7 @@ unsigned qn_address_sources(const char *opcode)
     return 0;
 }
 
-/* Which element of what an instruction defines is the register; -1: none. */
+/* Which of the elements that an instruction defines is this register; -1: none. */
 static int defined_element(const qn_ptx_instruction *instruction, int32_t reg)
 {
     for (unsigned k = 0; k < instruction->definitions; k++) {
@@ -228,7 +228,8 @@ bool qn_owner_find(qn_owner *out, const qn_warp *warp, const qn_op *op, uint64_t
     return s.found;
 }
 
-/* The words stand between marks that no name has, with what the engine needs to say it better. */
+/* The words are put between marks that occur in no name, with what the engine needs to say it
+ * better. */
 void qn_print_owner(qn_text *out, const qn_warp *warp, const qn_op *op, uint64_t address)
 {
     qn_owner owner;
@@ -255,7 +256,7 @@ void qn_print_element(qn_text *out, uint64_t what, uint64_t address, int64_t ind
 
 /* ---- when the launch is over ---------------------------------------------------------------- */
 
-/* Copy a piece of the message, and go on behind `mark`. */
+/* Copy a piece of the message, up to `mark`; returns what follows the mark. */
 static const char *copy_up_to(qn_text *out, const char *from, const char *mark)
 {
     const size_t length = strcspn(from, mark);

@@ -10,9 +10,9 @@
 #include <string.h>
 
 enum {
-    LOCAL_STACK = 64 << 10,  /* bytes of local memory a lane when calls are deep */
+    LOCAL_STACK = 64 << 10,  /* bytes of local memory per lane when calls are deep */
     SHARED_LIMIT = 1 << 20,  /* bytes of shared memory of a block: more than any GPU has */
-    THREADS_WORTH_IT = 2048, /* lanes from which other host threads are asked for help */
+    THREADS_WORTH_IT = 2048, /* lanes of a launch that is worth the help of other host threads */
 };
 
 static bool was_interrupted(const qn_run *run)

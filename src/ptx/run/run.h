@@ -5,8 +5,8 @@
  * warp executes 32 lanes at once, split into groups of lanes that are at the same place.
  *
  * An address is a host pointer in every space but shared, where it is an offset in the block's
- * shared memory. Local memory is one contiguous arena a lane. The parameters of a kernel lie in one
- * block a launch; those of called functions in their frame, one copy a lane.
+ * shared memory. Local memory is one contiguous arena per lane. The parameters of a kernel are in
+ * one block per launch; those of called functions are in their frame, one copy per lane.
  */
 #ifndef QN_RUN_H
 #define QN_RUN_H
@@ -46,8 +46,8 @@ typedef struct qn_range {
 typedef uint32_t qn_place;
 #define QN_IN_POOL  0x80000000u
 #define QN_NO_PLACE 0xffffffffu
-/** Bytes that frame and pool have behind their last place: an instruction may name a register that
- * is narrower than what it works on, and then reaches no further than the widest register would. */
+/** Bytes after the last place of frames and pools: an instruction may name a register that is
+ * narrower than what it works on, and then reaches no further than the widest register would. */
 #define QN_PLACE_MARGIN 512u
 
 /** Executes `op` for the lanes of `mask`; false after qn_fault. */
@@ -77,14 +77,14 @@ struct qn_op {
     qn_place guard;      /**< predicate, or QN_NO_PLACE */
     uint32_t guard_flip; /**< all ones: negated */
     uint32_t origin;     /**< index of the PTX instruction, for reports */
-    uint32_t target;     /**< operation to go to; or a place more */
+    uint32_t target;     /**< operation to go to; or one more place */
     uint8_t kind, space, bits, count;
     uint32_t flags; /**< run_forms.h */
     union {
         int64_t offset;   /**< of an address; or a number that the function understands */
         qn_place members; /**< of a sync: the member mask */
     };
-    const void *extra; /**< what the function needs besides, in the code's arena */
+    const void *extra; /**< what else the function needs, in the code's arena */
 };
 
 /** What must be put into the pool of a kernel for each launch. */
@@ -105,16 +105,16 @@ typedef struct qn_patch {
 
 /** What the decoded form of a function is for besides executing it. */
 enum {
-    QN_CODE_WATCHED = 1,  /**< operations around barriers tell the watch of them */
-    QN_CODE_TRACED = 2,   /**< operations before and behind each instruction print it */
-    QN_CODE_SHADOWED = 4, /**< operations before others compute what is undefined; shadow.h */
-    QN_CODE_CHECKED = 8,  /**< divisions are looked at before they are made */
-    QN_CODE_INDEXED = 16, /**< accesses of raw arrays' elements are; element.h */
+    QN_CODE_WATCHED = 1,  /**< operations around barriers inform the watch */
+    QN_CODE_TRACED = 2,   /**< operations before and after each instruction print it */
+    QN_CODE_SHADOWED = 4, /**< operations before others compute undefined bits; shadow.h */
+    QN_CODE_CHECKED = 8,  /**< operations before divisions check them */
+    QN_CODE_INDEXED = 16, /**< operations before accesses to raw arrays check them; element.h */
 };
 
 struct qn_code {
     const qn_ptx_function *function;
-    unsigned kind; /**< of the enum above */
+    unsigned kind; /**< flags of the enum above */
     qn_arena arena;
     qn_op *ops;
     uint32_t count;
@@ -124,7 +124,7 @@ struct qn_code {
     uint32_t patch_count;
     uint32_t frame_bytes;  /**< registers, then lines of special registers and scratch */
     uint32_t first_number; /**< of its instructions, counted through all functions from 1 */
-    uint32_t shadow_count; /**< of registers that have one; the first is of what has none */
+    uint32_t shadow_count; /**< shadows of registers; number 0 stands for what is always defined */
     uint32_t lines[6];     /**< of the kernel's frame: %tid.xyz, %ctaid.xyz; 0: unused */
     qn_range *variables;   /**< kernels: .global and .const variables of the module, sorted */
     size_t variable_count;
@@ -161,7 +161,7 @@ bool qn_memory_map_freed(qn_memory_map *map, uint64_t address, qn_range *out);
 
 typedef enum qn_access_kind { QN_READ, QN_WRITE, QN_ATOMIC } qn_access_kind;
 
-/** Addresses of an access of `bytes` a lane, checked; false after a report. */
+/** Addresses of an access of `bytes` per lane, checked; false after a report. */
 bool qn_access_prepare(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned bytes,
                        qn_access_kind kind, qn_addresses *out);
 /** One address of the generic space that builtins were given; false after a report. */
@@ -177,19 +177,19 @@ bool qn_run_load(qn_warp *warp, const qn_op *op, uint32_t mask);
 bool qn_run_store(qn_warp *warp, const qn_op *op, uint32_t mask);
 bool qn_run_atomic(qn_warp *warp, const qn_op *op, uint32_t mask);
 bool qn_run_async_copy(qn_warp *warp, const qn_op *op, uint32_t mask);
-/** A compare-and-swap of two bytes at an address of which `live` (bit 0, bit 1) are memory may go
- * on: one of them is, and the other stays as it is. */
+/** May this lane's compare-and-swap of two bytes go on, when only those in `live` (bit 0, bit 1)
+ * are memory? Yes, if one of them is and the other would not be changed. */
 bool qn_atomic_at_edge(qn_warp *warp, const qn_op *op, unsigned lane, unsigned live);
-/** The bytes that an atomic is about: of a compare-and-swap of two bytes those that it changes, so
- * that one which swaps a byte together with its neighbour is none of the neighbour. In: the bytes
- * of the access. Returns how many, of which the first is `*first` bytes behind the address. */
+/** The bytes that an atomic is about. For a compare-and-swap of two bytes, only those that it
+ * changes, so that swapping a byte together with its neighbour is no access to the neighbour. In:
+ * the bytes of the access. Returns how many; the first is `*first` bytes past the address. */
 unsigned qn_atomic_bytes(qn_warp *warp, const qn_op *op, unsigned lane, unsigned bytes,
                          unsigned *first);
 
 /** For atomics: operation and type; `addition` for floating point of 16 bits. */
 typedef struct qn_atomic {
     uint8_t form;  /**< run_forms.h */
-    uint8_t order; /**< qn_order_word; a watched launch asks */
+    uint8_t order; /**< qn_order_word; for launches that are watched */
     char letter;   /**< u, s, b, f; B bf16; h, H: two of f16, bf16 */
     uint8_t bits;
     qn_lane_function addition;
@@ -200,13 +200,13 @@ typedef struct qn_atomic {
 typedef struct qn_transfer {
     const qn_element *element;
     qn_place places[8];  /**< QN_NO_PLACE: `_` */
-    uint8_t order;       /**< qn_order_word; a launch that is watched asks */
+    uint8_t order;       /**< qn_order_word; for launches that are watched */
     uint32_t shadows[8]; /**< of a shadowed form: of the registers; shadow.h */
-    uint32_t upper[8];   /**< of the upper half of those of 128 bits */
+    uint32_t upper[8];   /**< for registers of 128 bits, that of the upper half */
 } qn_transfer;
 
-/** What an access says of its order among threads: any makes it one for all of them, like an
- * atomic. */
+/** What an access says about its order among threads. With any of these it is one access for all
+ * threads, like an atomic. */
 enum qn_order_word { QN_ORDER_STRONG = 1, QN_ORDER_ACQUIRE = 2, QN_ORDER_RELEASE = 4 };
 
 /* ---- run_warp.c, run_group.c: 32 lanes ------------------------------------------------------ */
@@ -215,18 +215,18 @@ enum qn_order_word { QN_ORDER_STRONG = 1, QN_ORDER_ACQUIRE = 2, QN_ORDER_RELEASE
 typedef struct qn_frame {
     struct qn_frame *caller; /**< NULL: the kernel itself */
     const qn_code *code;
-    const qn_op *call; /**< the caller's operation; lanes return behind it */
+    const qn_op *call; /**< the caller's operation; lanes return to the one after it */
     unsigned char *registers, *pool;
     unsigned char *params; /**< lane l's copy at l * param_stride */
     uint32_t param_stride;
     uint32_t lanes; /**< that have not returned */
     uint32_t depth;
     uint64_t local_base, local_top; /**< in the lanes' local memory */
-    uint32_t *undefined; /**< of each shadow: the lanes that it says something of; NULL: none */
+    uint32_t *undefined; /**< for each shadow: lanes with undefined bits; NULL: there are none */
     qn_shadow *shadows;
-    unsigned char *param_bits;         /**< of each byte of `params`: the bits that are undefined */
-    qn_source *param_from;             /**< and where it is from */
-    struct qn_frame *next_free, *next; /**< of the free ones; of all of a host thread */
+    unsigned char *param_bits; /**< for each byte of `params`: the bits that are undefined */
+    qn_source *param_from;     /**< and where the byte is from */
+    struct qn_frame *next_free, *next; /**< in the list of free ones; of all of a host thread */
     uint64_t capacity;
 } qn_frame;
 
@@ -248,17 +248,17 @@ struct qn_warp {
     qn_frame *frame;
     qn_block *block;
     qn_run *run;
-    uint32_t carry;           /**< condition code, one bit a lane */
+    uint32_t carry;           /**< condition code, one bit per lane */
     uint32_t live;            /**< lanes that have not exited */
     uint32_t lanes;           /**< that exist */
-    uint32_t cluster_arrived; /**< lanes, at the cluster's barrier */
+    uint32_t cluster_arrived; /**< lanes that have arrived at the cluster's barrier */
     uint32_t index, first_thread;
     struct {
         uint64_t begin, bytes;
     } hits[QN_HITS];      /**< ranges hit last, by the operation that hit them */
     unsigned char *local; /**< lane l's at l * run->local_stride */
     uint32_t fuel, stamp;
-    bool fair; /**< next: whoever waited longest, not the lowest */
+    bool fair; /**< the group that has waited longest is next, not the lowest */
     uint32_t current, count;
     qn_group groups[QN_LANES];
     qn_frame root;
@@ -304,7 +304,7 @@ typedef struct qn_call_info {
 /* run_builtin.c: functions that the device itself provides. */
 typedef bool (*qn_builtin)(qn_warp *warp, const qn_op *op, uint32_t mask);
 qn_builtin qn_builtin_find(const char *name, uint32_t parameter_count);
-/** True when there is one of this name, or this is one. */
+/** Is there a builtin of this name? Is this function one? */
 bool qn_builtin_is(const char *name);
 bool qn_builtin_runs(qn_builtin function);
 
@@ -326,7 +326,7 @@ bool qn_run_alloca(qn_warp *warp, const qn_op *op, uint32_t mask);
 
 /* run_special.c */
 bool qn_run_special(qn_warp *warp, const qn_op *op, uint32_t mask);
-/** Of the host's clock. */
+/** The time of a clock of the host. */
 uint64_t qn_nanoseconds(clockid_t clock);
 /** Index of a special register for qn_run_special, -1: unknown. */
 int qn_special_find(const char *name, unsigned *bits);
@@ -369,9 +369,9 @@ bool qn_block_turn(qn_block *block);
 
 /* ---- check_sync.c: threads that meet as they must not; only where block->meetings is set ---- */
 
-/** What a lane met others at last, and where it left. */
+/** Where a lane last met others, and where it exited. */
 typedef struct qn_meeting {
-    const qn_op *op, *left; /**< NULL: nothing, it has not */
+    const qn_op *op, *left; /**< NULL: nowhere; it has not exited */
     const qn_code *code, *left_code;
     uint32_t members; /**< that it named */
 } qn_meeting;
@@ -380,9 +380,10 @@ typedef struct qn_meeting {
 void qn_check_begin(qn_block *block);
 /** Lanes of the current group exit. */
 void qn_check_left(qn_warp *warp, uint32_t mask);
-/** Lanes come to an operation of their warp with these masks; false after a report. */
+/** Lanes arrive at an operation of their warp with these masks; false after a report. */
 bool qn_check_masks(qn_warp *warp, const qn_op *op, uint32_t mask, const uint32_t *members);
-/** It is complete for `mask`, which named `named`, of whom `present` came; false after a report. */
+/** The operation is complete for `mask`, which named `named`, of whom `present` came; false after a
+ * report. */
 bool qn_check_met(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_t mask,
                   uint32_t named, uint32_t present);
 /** A barrier is complete, and those that wait still do; false after a report. */
@@ -400,7 +401,7 @@ typedef struct qn_fault_record {
 
 typedef struct qn_output {
     uint64_t block;
-    size_t order; /**< of handing over */
+    size_t order; /**< in which it was handed over */
     char *text;
     size_t length;
 } qn_output;
@@ -417,7 +418,7 @@ struct qn_run {
     uint32_t shared_bytes, dynamic_base;
     bool watched;              /**< each block has a watch */
     struct qn_trace *trace;    /**< trace.h; NULL: none */
-    uint32_t shared_unwatched; /**< bytes that need no look but at bounds: all, or none */
+    uint32_t shared_unwatched; /**< bytes of which only bounds are checked: all, or none */
     uint64_t local_stride;
     uint64_t block_count;
     atomic_uint_fast64_t next_block, finished_blocks;
@@ -465,7 +466,7 @@ unsigned qn_threads_available(void);
 /** Record a failure of lane `lane` at `op`. Always false, so that functions can return it. */
 bool qn_fault(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status,
               const char *format, ...) QN_PRINTF(5, 6);
-/** The same for a sentence that says itself where. */
+/** The same for a sentence that itself says where. */
 bool qn_fault_placed(qn_warp *warp, const qn_op *op, unsigned lane, quern_status status,
                      const char *what);
 /** Add what a range is called: its label, or "40 bytes from malloc". */

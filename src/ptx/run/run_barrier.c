@@ -18,7 +18,8 @@ static uint32_t waiting_at(const qn_warp *warp, unsigned id)
     return mask;
 }
 
-/* A count is one of whole warps: when all living lanes of a warp wait, the others count too. */
+/* A barrier's count is in whole warps: if all live lanes of a warp wait, its other lanes count
+ * too. */
 static uint32_t absent_lanes(const qn_block *block, unsigned id)
 {
     uint32_t count = 0;
@@ -103,7 +104,7 @@ static void release_cluster(qn_block *block)
     }
 }
 
-/* Lanes whose arrival is forgotten need not wait: the barrier was complete since. */
+/* Lanes whose arrival is no longer noted need not wait: the barrier has completed since. */
 static bool run_cluster(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     if (op->flags == QN_BARRIER_CLUSTER_ARRIVE) {

@@ -2,7 +2,8 @@
  *
  * A block: its memory, made once and used for one block after the other, and the turns of its
  * warps. The memory is one piece: the warps, then the frames of the kernel, then shared memory;
- * local memory is mapped apart, since a deep stack for each lane is large and hardly ever touched.
+ * local memory is mapped separately, since a deep stack for each lane is large and hardly ever
+ * touched.
  */
 #include "ptx/watch/watch.h"
 
@@ -19,7 +20,7 @@ static uint32_t param_stride(const qn_ptx_function *kernel)
     return (kernel->frame_param_bytes + 15u) & ~15u;
 }
 
-/* Called functions' variables begin there. */
+/* Where the variables of called functions begin in local memory. */
 static uint64_t local_top(const qn_ptx_function *kernel)
 {
     return (kernel->local_bytes + 15u) & ~15u;

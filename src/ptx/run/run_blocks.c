@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
  * The blocks of one host thread. It takes blocks in rising order, one after the other in the same
- * memory. Blocks of a cooperative launch all exist at once, each a piece of data, and take turns.
- * Others may wait for one another as well, since on a GPU many run at the same time: when a block
- * takes long, others join it, so that whoever is waited for comes up sooner or later.
+ * memory. Blocks of a cooperative launch all exist at once, as data, and take turns. Blocks of
+ * other launches may wait for one another as well, since on a GPU many run at the same time: when a
+ * block takes long, more blocks join it, so that the one waited for runs sooner or later.
  */
 #include "ptx/run/run.h"
 
 enum {
-    PATIENCE = 500,  /* turns without the end of a block, after which as many more join */
-    RESIDENTS = 256, /* blocks that exist at once for that reason */
+    PATIENCE = 500,  /* turns in which no block ends, after which as many again join */
+    RESIDENTS = 256, /* the most blocks that exist at once for that reason */
 };
 
 typedef struct residents {
     qn_worker *worker;
-    QN_LIST(qn_block *) blocks; /* done ones are memory for others */
+    QN_LIST(qn_block *) blocks; /* finished ones serve as memory for others */
     size_t active;
 } residents;
 
@@ -56,7 +56,7 @@ static bool begin(residents *all, uint64_t number)
     return true;
 }
 
-/* True when a block came to its end. */
+/* Give each block a turn; true when one came to its end. */
 static bool take_turns(residents *all)
 {
     qn_run *run = all->worker->run;

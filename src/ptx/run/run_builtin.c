@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Functions that PTX only declares and the device provides: vprintf, __assertfail, malloc and free.
- * In: arguments in the caller's parameter variables, one copy a lane; out: results there likewise.
+ * In: arguments in the caller's parameter variables, one copy per lane; out: results in the same
+ * place.
  */
 #include "ptx/run/heap.h"
 #include "ptx/watch/element.h"
@@ -11,7 +12,7 @@
 
 enum { STRING_LIMIT = 4096, WIDEST = 4096, PRINTED_MUCH = 256 << 10 };
 
-/* Argument k; what a call passes fewer bytes of is filled up with zeros. */
+/* Argument k; zeros fill it up when the call passes fewer bytes. */
 static uint64_t argument(const qn_warp *warp, const qn_op *op, unsigned lane, unsigned k)
 {
     const qn_call_copy *copy = &((const qn_call_info *)op->extra)->parameters[k];
@@ -119,7 +120,7 @@ static bool read_conversion(const char **format, const char *end, packed *values
     const char *p = *format;
     *out = (conversion){.text = "%", .length = 1};
     for (; p < end && strchr("-+ #0", *p); p++) {
-        if (!strchr(out->text, *p)) { /* a flag once more says nothing new */
+        if (!strchr(out->text, *p)) { /* a repeated flag adds nothing */
             add_char(out, *p);
         }
     }

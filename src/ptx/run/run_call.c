@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls and the ways out of them. A call makes a frame for the lanes that made it and copies their
- * arguments, one copy a lane; its lanes may return at different times, and the frame is kept until
- * the last one has left. In: the warp, whose current group has been saved; out: changed groups.
+ * Calls, returns and exits. A call makes a frame for the lanes that made it and copies their
+ * arguments, one copy per lane; its lanes may return at different times, and the frame is kept
+ * until the last one has left. In: the warp, whose current group has been saved; out: changed
+ * groups.
  */
 #include "ptx/watch/shadow.h"
 
@@ -13,12 +14,12 @@ static uint64_t aligned(uint64_t bytes, uint64_t alignment)
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/* Bytes of all frames of a host thread. Calls that are QN_CALL_DEPTH deep may be of large frames,
- * and each lane may be at a depth of its own. */
+/* Bytes of all frames of a host thread. A limit is needed because calls QN_CALL_DEPTH deep may have
+ * large frames, and each lane may be at a depth of its own. */
 #define FRAMES_LIMIT (UINT64_C(512) << 20)
 
-/* With `more` bytes behind that count for nothing, as few of them are ever touched. NULL: there is
- * no room for one more. */
+/* A frame of `bytes`, followed by `more` that do not count towards the limit, as few of them are
+ * ever touched. NULL: there is no room for it. */
 static qn_frame *frame_new(qn_worker *worker, uint64_t bytes, uint64_t more)
 {
     for (qn_frame **link = &worker->free_frames; *link; link = &(*link)->next_free) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_forms: what decode.c writes into the `flags` and `space` of an operation for the functions
+ * run_forms: what decode_*.c write into the `flags` and `space` of an operation for the functions
  * that execute families of instructions.
  */
 #ifndef QN_RUN_FORMS_H

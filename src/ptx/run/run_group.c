@@ -3,8 +3,8 @@
  * Groups: the lanes of a warp that are at the same place. The group to run is the one that is
  * deepest in calls and, among those, lowest in the code; because functions are laid out in
  * loop-aware reverse post-order, this brings lanes together again where their branches meet. A
- * group that has used up its turn by jumping backwards (a spin lock, say) makes way for whoever
- * waited longest.
+ * group that has used up its turn by jumping backwards (in a spin lock, say) makes way for the one
+ * that has waited longest.
  */
 #include "ptx/run/run.h"
 
@@ -59,7 +59,7 @@ bool qn_group_pick(qn_warp *warp)
         return false;
     }
     warp->current = best;
-    if (warp->fair) { /* it has its turn now, be it short */
+    if (warp->fair) { /* this is its turn, even if a short one */
         warp->groups[best].stamp = ++warp->stamp;
         warp->fair = false;
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Matrix instructions of a warp. In: registers in the tiles that matrix.h describes, or a matrix in
- * memory; out: the other of both, or a product in registers. Every access goes through
+ * memory; out: the other of the two, or a product in registers. Every access goes through
  * qn_access_prepare, as if lane l accessed line l of the matrix.
  *
  * These instructions need all 32 lanes at one place. Decoding puts a barrier of the warp before
- * each, so that lanes that parted have a chance to come; whoever is missing then is reported.
+ * each, so that diverged lanes have a chance to come; lanes that are still missing are reported.
  */
 #include "ptx/run/matrix.h"
 
@@ -25,7 +25,7 @@ const qn_matrix_math *qn_matrix_math_level(int level)
     return levels[level];
 }
 
-/* Where the lanes of `missing` are. */
+/* Say where the lanes of `missing` are. */
 static void print_missing(qn_text *out, const qn_warp *warp, uint32_t missing)
 {
     const uint32_t exited = missing & warp->lanes & ~warp->live, lacking = missing & ~warp->lanes;
@@ -61,8 +61,8 @@ bool qn_matrix_whole_warp(qn_warp *warp, const qn_op *op, uint32_t mask)
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
 
-/* The register of one tile, or of both of a pair, copied to or from the rows of a matrix. `word` is
- * a constant where these are called. */
+/* Copy the register of a tile, or one register of a pair, to or from the rows of a matrix. Callers
+ * pass a constant `word`, so that the loops become vector code. */
 static inline __attribute__((always_inline)) void copy_tile(unsigned char *restrict rows,
                                                             unsigned char *restrict reg,
                                                             unsigned pitch, unsigned word,
@@ -86,7 +86,7 @@ static inline __attribute__((always_inline)) void copy_half(unsigned char *restr
     }
 }
 
-/* Register k of a fragment to or from a matrix without gaps. */
+/* Copy register k of a fragment to or from a matrix without gaps. */
 static inline __attribute__((always_inline)) void copy_register(qn_warp *warp,
                                                                 const qn_fragment *fragment,
                                                                 unsigned k, unsigned char *matrix,
@@ -104,7 +104,7 @@ static inline __attribute__((always_inline)) void copy_register(qn_warp *warp,
     }
 }
 
-/* Registers into a matrix; those beyond the tiles hold nothing new. */
+/* Copy registers into a matrix; those past the tiles only repeat them. */
 static void gather(qn_warp *warp, const qn_fragment *fragment, unsigned char *matrix)
 {
     const unsigned count = fragment->tile_count * (fragment->pairs ? 2u : 1u);
@@ -149,8 +149,8 @@ bool qn_run_matrix_multiply(qn_warp *warp, const qn_op *op, uint32_t mask)
 
 /* ---- wmma.load, wmma.store ------------------------------------------------------------------ */
 
-/* Where each line of the matrix begins, into place a; false after a report. In b: the address, in
- * c: the stride. */
+/* Put where each line of the matrix begins into place a; false after a report. Place b holds the
+ * address, place c the stride. */
 static bool find_lines(qn_warp *warp, const qn_op *op, const qn_matrix_move *move)
 {
     const uint32_t *stride = qn_at(warp, op->c);
@@ -251,7 +251,7 @@ bool qn_run_matrix_store(qn_warp *warp, const qn_op *op, uint32_t mask)
 
 enum { TILE = 8, TILE_BYTES = TILE * TILE * 2 }; /* 8 rows of 8 elements of 16 bits */
 
-/* Rows of 16 bytes, of which lane l of the first 8 `count` gives the address. */
+/* The rows, of 16 bytes each, whose addresses the first 8 * count lanes give. */
 static bool find_rows(qn_warp *warp, const qn_op *op, uint32_t mask, qn_access_kind kind,
                       qn_addresses *out)
 {

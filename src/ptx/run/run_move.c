@@ -11,7 +11,7 @@
     for (uint32_t rest_ = (mask), lane; rest_ && ((lane = qn_first_lane(rest_)), true);            \
          rest_ &= rest_ - 1)
 
-/* A part of a vector; one of 8 bits lies in a register of 16. */
+/* A part of a vector; one of 8 bits is in a register of 16. */
 static uint64_t part_of(const void *place, unsigned bits, unsigned lane)
 {
     return bits == 8 ? qn_lane_value(place, 16, lane) & 0xff : qn_lane_value(place, bits, lane);
@@ -26,7 +26,7 @@ static void put(void *place, unsigned bits, unsigned lane, uint64_t value)
     }
 }
 
-/* The parts lie one behind the other in `count * bits` bits, the first lowest. A whole of 128 bits
+/* The parts lie one after the other in `count * bits` bits, the first lowest. A whole of 128 bits
  * is two lines: which half a part is in follows from its position. */
 bool qn_run_pack(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
@@ -166,7 +166,8 @@ bool qn_run_alloca(qn_warp *warp, const qn_op *op, uint32_t mask)
                             "alloca of %llu bytes: stack overflow", (unsigned long long)size[lane]);
         }
     }
-    frame->local_top = begin + ((most + 15) & ~UINT64_C(15)); /* the stride is such a multiple */
+    /* a multiple of 16, as the stride is */
+    frame->local_top = begin + ((most + 15) & ~UINT64_C(15));
     qn_watch_local(warp, mask, begin, frame->local_top);
     EACH_LANE(mask, lane)
     {

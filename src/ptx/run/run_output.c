@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * What kernels print. In: each block's text, handed over when the block ends or has printed much.
- * Out: standard output, in the order of the blocks as far as is held at once; within a block it is
- * the order of printing. A launch that prints without end takes no memory without end.
+ * Out: standard output, in the order of the blocks as far as they are held at once, and within a
+ * block in the order of printing. A launch that prints without end does not take memory without
+ * end.
  */
 #include "ptx/run/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HELD = 4 << 20 }; /* bytes of all blocks, from which they are printed at once */
+enum { HELD = 4 << 20 }; /* bytes of all blocks that are held at most; more are printed at once */
 
 static int by_block(const void *a, const void *b)
 {

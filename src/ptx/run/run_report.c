@@ -73,7 +73,7 @@ static void print_thread(qn_text *out, const qn_warp *warp, unsigned lane)
                    warp->thread[2][lane]);
 }
 
-/* Takes the text. Always false. */
+/* Frees the text. Always false. */
 static bool keep_at(const qn_warp *warp, uint32_t location, quern_status status, qn_text *text)
 {
     qn_run *run = warp->run;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Special registers, read one lane at a time. The frequent ones (%tid, %ctaid, %ntid, ...) are
- * constants of a launch or lines of the kernel's frame, which decode.c arranges; this is for the
- * rest, and for called functions.
+ * constants of a launch or lines of the kernel's frame, which decode_place.c arranges; this is for
+ * the rest, and for called functions.
  */
 #include "ptx/run/run.h"
 
@@ -162,7 +162,7 @@ bool qn_run_special(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     void *d = qn_at(warp, op->d);
     const special which = (special)op->flags;
-    /* A clock is read once for the warp. */
+    /* Read once for the warp, so that all lanes see the same clock. */
     uint64_t value = value_of(warp, which, qn_first_lane(mask));
     const bool varies = which < CTAID || which == LANEID || (which >= MASK_EQ && which <= MASK_GT);
     for (; mask; mask &= mask - 1) {

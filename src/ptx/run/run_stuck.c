@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reports about threads that do not get on: a block of which every thread waits, and a launch that
- * ran longer than its limit. In: a block; out: a fault that says where its threads are, each place
- * once with all warps that are there, and what they wait for.
+ * Reports about threads that make no progress: a block of which every thread waits, and a launch
+ * that ran longer than its limit. In: a block; out: a fault that says where its threads are, each
+ * place once with all warps that are there, and what they wait for.
  */
 #include "ptx/run/run.h"
 
 enum { ENOUGH = 1500 }; /* bytes of places; a block may have 1024 of them */
 
-/* A group that waits has its operation behind it, one that runs has it ahead. */
+/* A group that waits is one past its operation; one that runs is at it. */
 static const qn_op *place_of(const qn_group *group)
 {
     return group->state == QN_READY ? group->next : group->next - 1;
 }
 
-/* Those that a group waits for at an operation of its warp. */
+/* The lanes that a group waits for at an operation of its warp. */
 static uint32_t awaited(const qn_warp *warp, const qn_group *group)
 {
     return group->members & warp->live & ~group->mask;
@@ -22,7 +22,7 @@ static uint32_t awaited(const qn_warp *warp, const qn_group *group)
 
 /* ---- who is at one place -------------------------------------------------------------------- */
 
-/* Threads of which the same can be said. */
+/* Threads that are reported together. */
 typedef struct crowd {
     const qn_warp *warp; /* the first */
     const qn_group *group;
@@ -42,7 +42,7 @@ static bool is_alike(const crowd *c, const qn_warp *warp, const qn_group *group)
                 : group->barrier == c->group->barrier);
 }
 
-/* Everyone who is where this group is. False: a group in front of it told of them. */
+/* Collect all threads that are where this group is. False: an earlier group has reported them. */
 static bool gather(crowd *out, const qn_warp *warp, const qn_group *group)
 {
     const qn_block *block = warp->block;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Operations among the lanes of a warp that name their members: shfl, vote, match, redux, elect and
- * bar.warp.sync. Lanes bring their value to warp->exchange; when all living members have come, be
- * it to the same place or to several, each group computes its result. Until then it waits, and
- * others run. In: a group that reached such an operation; out: its results, or a group that waits.
+ * bar.warp.sync. Lanes bring their value to warp->exchange; when all live members have come, to the
+ * same place or to several, each group computes its result. Until then it waits, and others run.
+ * In: a group that reached such an operation; out: its results, or a group that waits.
  */
 #include "ptx/watch/watch.h"
 
@@ -183,7 +183,7 @@ static void redux(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_
     set_u32(frame, op->d, mask, result);
 }
 
-/* All members are here, of those that were named: the result for the lanes of `mask`. */
+/* All live members are here: compute the result for the lanes of `mask`. */
 static void finish(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_t mask,
                    uint32_t named, uint32_t members)
 {
@@ -224,7 +224,7 @@ static void finish(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32
     }
 }
 
-/* Do the waiting groups for which everyone has come now. */
+/* Finish the waiting groups for which everyone has come by now. */
 void qn_sync_recheck(qn_warp *warp)
 {
     for (uint32_t k = 0; k < warp->count; k++) {
@@ -268,7 +268,7 @@ static uint32_t same_members(const uint32_t *members, uint32_t mask)
 
 bool qn_run_sync(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
-    uint32_t members[QN_LANES]; /* results may overlap the place */
+    uint32_t members[QN_LANES]; /* a copy: results may overlap it */
     memcpy(members, qn_at(warp, op->members), sizeof members);
     if (warp->block->meetings && !qn_check_masks(warp, op, mask, members)) {
         return false;

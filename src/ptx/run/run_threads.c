@@ -38,7 +38,7 @@ unsigned qn_threads_available(void)
     return count;
 }
 
-/* A job that still wants helpers; jobs that have enough leave the list. */
+/* Join a job that still wants helpers; a job that has enough leaves the list. */
 static job *next_job(void)
 {
     job *first = jobs;

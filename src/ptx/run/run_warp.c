@@ -37,7 +37,7 @@ static inline uint32_t truth(const qn_warp *warp, qn_place place, uint32_t flip)
     return *(const uint32_t *)qn_at(warp, place) ^ flip;
 }
 
-/* Lanes that branch leave for another group, unless all do. The lower of both goes on. */
+/* If only some lanes branch, the group is split in two. The lower of the two goes on. */
 static void branch(qn_warp *warp, cursor *at, const qn_op *op)
 {
     const qn_op *target = warp->frame->code->ops + op->target;
@@ -89,7 +89,7 @@ static bool index_in_range(qn_warp *warp, const qn_op *op, uint32_t mask)
     return true;
 }
 
-/* A group jumped backwards often enough: whoever waits is next. */
+/* The group has jumped backwards often enough: one that waits is next. */
 static qn_turn turn_over(qn_warp *warp, const cursor *at)
 {
     save(warp, at);
@@ -107,7 +107,8 @@ static void split_guarded(qn_warp *warp, cursor *at, uint32_t mask)
     }
 }
 
-/* Calls, returns, exits, barriers: the groups change, so choose anew afterwards. False: a fault. */
+/* Calls, returns, exits, barriers: the groups change, so choose again afterwards. False: a
+ * fault. */
 static bool control(qn_warp *warp, cursor *at, const qn_op *op, uint32_t mask)
 {
     if (op->kind == QN_OP_BRANCH_INDEX) {
@@ -191,7 +192,7 @@ qn_turn qn_warp_run(qn_warp *warp)
                 if (--warp->fuel == 0) {
                     return turn_over(warp, &at);
                 }
-                if (warp->count > 1) { /* it may have jumped to before another group */
+                if (warp->count > 1) { /* another group may be ahead now */
                     save(warp, &at);
                     at.limit = qn_group_limit(warp);
                 }

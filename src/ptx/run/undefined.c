@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a module uses and does not define. In: a module that has been read. Out: QUERN_OK, or the
- * first function or variable that no piece of it defines, with the place that uses it. What the
- * device brings itself is known; what belongs to launches from kernels is left to the kernel that
- * reaches it, which then fails.
+ * Finds what a module uses and does not define. In: a module that has been read. Out: QUERN_OK, or
+ * the first function or variable without a definition, with the place that uses it. The functions
+ * that the device provides count as defined. Those for launches from kernels are let pass: a kernel
+ * that reaches one fails.
  */
 #include "ptx/run/run.h"
 
