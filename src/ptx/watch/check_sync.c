@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * check=sync: threads that meet as CUDA does not allow, though a meeting comes about here. In: the
- * collective operations of a warp and the barriers of a block, when they are complete. Out: a
- * report with both places. What is undefined, by the CUDA C++ guide and the PTX ISA:
+ * check=sync: reports threads that meet in a way that CUDA does not allow, although it works here.
+ * In: the collective operations of a warp and the barriers of a block, when they are complete. Out:
+ * a report with both places. What is undefined, by the CUDA C++ guide and the PTX ISA:
  *
- *   - lanes that come to one operation with different masks, of which one names the other;
- *   - a lane that a mask names, and that met others apart instead and then left;
- *   - a value taken from a lane that takes no part, by shfl.idx and shfl.bfly (down and up reach
- *     behind the ends of what is reduced as a rule, and nobody uses what they find there);
+ *   - lanes that come to one operation with different masks, when one of them names the other;
+ *   - a lane that a mask names, but that met other lanes elsewhere instead and then left;
+ *   - a value taken from a lane that takes no part, by shfl.idx and shfl.bfly (down and up usually
+ *     reach past the ends of what is reduced, and nobody uses what they find there);
  *   - threads of a block that wait at different places for an aligned barrier of them all, and
- *     lanes of a warp that do for any aligned barrier.
+ *     lanes of a warp that do so for any aligned barrier.
  *
- * A mask may name lanes that have left before: operations wait for those that live.
+ * A mask may name lanes that have already exited: operations wait for live ones only.
  */
 #include "ptx/run/run.h"
 
@@ -45,7 +45,7 @@ static void print_op(qn_text *out, const qn_code *code, const qn_op *op)
     qn_print_place(out, &frame, op);
 }
 
-/* A fault at an operation of another frame than the one that runs. Always false. */
+/* A fault at an operation of a frame other than the running one. Always false. */
 static bool fault_in(qn_warp *warp, const qn_frame *frame, const qn_op *op, unsigned lane,
                      qn_text *what)
 {
@@ -78,7 +78,7 @@ bool qn_check_masks(qn_warp *warp, const qn_op *op, uint32_t mask, const uint32_
     return true;
 }
 
-/* The lane that a lane of a shuffle reads, as PTX says; -1: its own, or it may be anything. */
+/* The lane that a lane of a shuffle reads, as PTX defines it; -1: its own, or any may do. */
 static int source_of(const qn_frame *frame, const qn_op *op, unsigned lane)
 {
     const unsigned char *from = frame->registers;
@@ -133,7 +133,7 @@ static bool check_sources(qn_warp *warp, const qn_frame *frame, const qn_op *op,
     return true;
 }
 
-/* Lanes that left although they are named; those that met others apart ought to have come. */
+/* Of the named lanes that have exited, those that met others elsewhere should have come here. */
 static bool check_absent(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_t mask,
                          uint32_t named, uint32_t present)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * check=div: integer divisions and remainders that have no result. In: a division, before it is
- * decoded. Out: an operation in front of it, in the form of a function that is checked, which
- * reports a divisor of zero, and the least number divided by -1, where 32 or 64 bits do not hold
- * the result. The thing to know: the compiler moves divisions in front of the conditions that they
- * stand behind, and throws their results away. So only those are looked at whose result is stored,
- * or decides on a jump, on every way from there.
+ * decoded. Out: in a function that is decoded for this check, an operation before the division,
+ * which reports a divisor of zero, and the least number divided by -1, whose result does not fit in
+ * 32 or 64 bits. The thing to know: the compiler may move a division ahead of the condition that
+ * guards it, and throw its result away. So only those divisions are checked whose result, on every
+ * path from there, is stored or decides a jump.
  */
 #include "ptx/decode/decode.h"
 
@@ -75,7 +75,7 @@ static bool is_sink(const char *opcode)
            begins_with(opcode, "red.");
 }
 
-/* What chooses among values, or combines conditions, may leave its operands aside. */
+/* An instruction that chooses among values, or combines conditions, may ignore an operand. */
 static bool may_ignore(const qn_ptx_instruction *instruction)
 {
     const char *opcode = instruction->opcode;
@@ -88,7 +88,7 @@ static bool may_ignore(const qn_ptx_instruction *instruction)
     return begins_with(opcode, "setp") && instruction->operand_count > 3; /* setp.lt.and */
 }
 
-/* Follow the results of instruction `at`, whose registers are marked in `from`. */
+/* Is the result of instruction `at`, whose registers are marked in `from`, sure to be used? */
 static bool is_used(const qn_ptx_function *function, uint32_t at, uint8_t *from)
 {
     for (unsigned step = 0; step < STEPS && ++at < function->instruction_count; step++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * check=bounds: the operations that keep which elements of raw arrays are named, and that look at
- * accesses. In: a function whose text calls __quern_element. Out: the operations of element.h. From
- * the address of each access its registers are followed back to what the calls returned, within the
- * function: an address that comes from memory, or from a function that is called, is not looked at.
+ * check=bounds: the operations that record which elements of raw arrays are named, and those that
+ * check accesses. In: a function whose text calls __quern_element. Out: the operations of
+ * element.h. From the address of each access its registers are followed back to what the calls
+ * returned, within the function: an address that comes from memory, or from a called function, is
+ * not checked.
  */
 #include "ptx/watch/element.h"
 
@@ -16,14 +17,14 @@ typedef struct definition {
 } definition;
 
 struct qn_elements {
-    qn_element_call **call_of; /* of each instruction; NULL: it is none */
+    qn_element_call **call_of; /* of each instruction; NULL: it is not such a call */
     definition *definitions;   /* from 1 */
     uint32_t *first;           /* of each register: a definition; 0: none */
     uint32_t count;            /* of definitions */
     int32_t *waiting;          /* registers to be followed */
-    uint32_t *seen;            /* of each register: by which search last */
+    uint32_t *seen;            /* of each register: the search that last saw it */
     uint32_t search;
-    qn_element_call **found; /* by the current one */
+    qn_element_call **found; /* by the current search */
     uint32_t found_count;
 };
 
@@ -34,7 +35,7 @@ static bool begins_with(const char *text, const char *start)
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-/* The lists of a call in front of its callee, and behind it. */
+/* A call's list before its callee, of what it returns, or after it, of its arguments. */
 static const qn_ptx_operand *list_of(const qn_ptx_instruction *call, bool returns)
 {
     bool behind = false;
@@ -60,7 +61,7 @@ static bool is_element_call(const qn_ptx_instruction *instruction)
     return is;
 }
 
-/* Where the arguments are; false: not three of 8 bytes. */
+/* Find where the arguments are; false: they are not three of 8 bytes. */
 static bool read_arguments(const qn_decoder *decoder, const qn_ptx_instruction *instruction,
                            qn_element_call *call)
 {
@@ -79,7 +80,7 @@ static bool read_arguments(const qn_decoder *decoder, const qn_ptx_instruction *
     return true;
 }
 
-/* How many there are. */
+/* Find the calls of the function; returns how many there are. */
 static uint32_t list_calls(qn_decoder *decoder, struct qn_elements *elements)
 {
     const qn_ptx_function *function = decoder->function;
@@ -140,7 +141,7 @@ static void wait_for(struct qn_elements *elements, uint32_t *waiting, int32_t re
     }
 }
 
-/* The call whose result the instruction takes. It stands in front of it in the same block. */
+/* Find the call whose result this load takes: it comes before the load, in the same block. */
 static void find_call(struct qn_elements *elements, const qn_ptx_function *function, uint32_t at)
 {
     const qn_ptx_symbol *result = function->instructions[at].operands[1].symbol;
@@ -186,7 +187,7 @@ static void follow(struct qn_elements *elements, const qn_ptx_function *function
 
 /* ---- operations ----------------------------------------------------------------------------- */
 
-/* A list of calls, of which `next` gives one after the other. */
+/* A list of those of the `places` in `calls` that are not NULL; there are `count` of them. */
 static const qn_element_calls *new_list(qn_decoder *decoder, qn_element_call *const *calls,
                                         uint32_t places, uint32_t count)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Puts operations that compute what is undefined before the operations of an instruction. In: the
- * operations just bound, with the places of their registers. Out: the same with more among them;
- * each place that is written by something undefined gets a shadow, whose number stands for it from
- * then on. shadow.h says what the operations do.
+ * Puts operations that compute which bits are undefined before the operations of an instruction.
+ * In: the operations just bound, with the places of their registers. Out: the same, with more among
+ * them; each place that may be undefined gets a shadow, known by its number. shadow.h says what the
+ * operations do.
  */
 #include "ptx/watch/element.h"
 
@@ -54,7 +54,7 @@ static void list_known(void)
 /* The number of a place's shadow; 0: what lies there is always defined. */
 static uint32_t shadow_of(qn_decoder *decoder, qn_place place)
 {
-    if (place & QN_IN_POOL) { /* none, too */
+    if (place & QN_IN_POOL) { /* constants are always defined */
         return 0;
     }
     const uint32_t index = place / 4;
@@ -124,7 +124,7 @@ static uint32_t *new_list(qn_decoder *decoder)
     return qn_decode_alloc(decoder, most * sizeof(uint32_t));
 }
 
-/* What the instruction reads, but for the operands in `except`, then what it writes. */
+/* List what the instruction reads, except for the operands in `except`, then what it writes. */
 static void list_uses(qn_decoder *decoder, uint32_t except, qn_shaded *shaded)
 {
     const qn_ptx_instruction *instruction = decoder->instruction;
@@ -227,7 +227,7 @@ static uint32_t before_use(qn_decoder *decoder, uint32_t at, qn_op_function func
     return insert(decoder, at, function, shaded);
 }
 
-/* Which registers a load or store moves; their use is none. */
+/* Note which registers a load or store moves; moving them is not a use. */
 static uint32_t before_access(qn_decoder *decoder, uint32_t at)
 {
     const qn_op *op = &decoder->code->ops[at];
@@ -250,7 +250,7 @@ static uint32_t before_access(qn_decoder *decoder, uint32_t at)
 static uint32_t before_atomic(qn_decoder *decoder, uint32_t at)
 {
     const qn_op *op = &decoder->code->ops[at];
-    qn_atomic *atomic = (qn_atomic *)op->extra; /* likewise */
+    qn_atomic *atomic = (qn_atomic *)op->extra; /* made for this operation */
     const bool compares = atomic->form == QN_ATOMIC_CAS && atomic->bits <= 64;
     const unsigned first = op->d == QN_NO_PLACE && decoder->instruction->definitions == 0 ? 1 : 2;
     atomic->shadows[0] = shadow_of(decoder, op->d);
@@ -277,7 +277,7 @@ static uint32_t before_sync(qn_decoder *decoder, uint32_t at)
 
 /* ---- matrices ------------------------------------------------------------------------------- */
 
-/* d, then a, b and c, of which a transposition has one. */
+/* List d, then a, b and c; a transposition has only a. */
 static uint32_t before_product(qn_decoder *decoder, uint32_t at)
 {
     const qn_ptx_instruction *instruction = decoder->instruction;
@@ -296,7 +296,7 @@ static uint32_t before_product(qn_decoder *decoder, uint32_t at)
     return insert(decoder, at, qn_run_shade_product, shaded);
 }
 
-/* What is stored is no use, but behind the uses in the list. */
+/* What is stored is not a use; it comes after the uses in the list. */
 static uint32_t before_tile(qn_decoder *decoder, uint32_t at, bool loads)
 {
     const qn_ptx_instruction *instruction = decoder->instruction;
@@ -347,7 +347,7 @@ static uint32_t before_function(qn_decoder *decoder, uint32_t at)
     }
     if ((function == qn_run_special || function == qn_run_address) &&
         decoder->code->ops[at].d >= decoder->function->frame_bytes) {
-        return 0; /* into scratch: an operand of what follows */
+        return 0; /* it writes scratch: an operand of the next operation */
     }
     if (function == qn_run_element) {
         return before_use(decoder, at, qn_run_shade_element, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The operations of a trace: for the current instruction, where its registers lie and in which type
- * it sees them. An instruction that became a constant has no operation of its own, but these.
+ * Emits the operations of a trace: for the current instruction, where its registers are and with
+ * which types it sees them. An instruction that was folded into a constant has no other operations.
  */
 #include "ptx/watch/trace.h"
 
@@ -13,7 +13,8 @@ static qn_place place_of(qn_decoder *decoder, int32_t reg)
     return alias != QN_NO_PLACE ? alias : decoder->function->registers[reg].slot;
 }
 
-/* Registers among an operand and its elements; those of addresses are shown as an address. */
+/* The number of registers in an operand and its elements; those of addresses are shown as
+ * addresses. */
 static uint32_t count_registers(const qn_ptx_operand *operand)
 {
     uint32_t count = operand->kind == QN_OPERAND_REGISTER && operand->reg >= 0;
@@ -39,7 +40,7 @@ static void add_values(qn_decoder *decoder, const qn_ptx_operand *operand, qn_pt
     }
 }
 
-/* What an instruction writes has the first type that it names, what it reads the last. */
+/* What an instruction writes has the first type in its name, what it reads the last. */
 static void find_types(const qn_opcode_words *words, qn_ptx_type *written, qn_ptx_type *read)
 {
     *written = *read = (qn_ptx_type){.letter = 'b'};
@@ -53,7 +54,7 @@ static void find_types(const qn_opcode_words *words, qn_ptx_type *written, qn_pt
     }
 }
 
-/* Where the base of an address lies, if that is known before the instruction. */
+/* Find where the base of an address is, if that is known before the instruction. */
 static void find_address(qn_decoder *decoder, const qn_ptx_operand *operand, qn_traced *traced)
 {
     if (operand->reg >= 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operations that tell the watch of a block where threads meet. In: the barriers and the operations
- * among lanes that were just bound. Out: the same with others around them; only forms that are
- * watched have those.
+ * Puts in operations that inform the watch of a block where threads meet. In: the barriers and the
+ * operations among lanes that were just bound. Out: the same, with those operations around them in
+ * code that is decoded for a watch.
  */
 #include "ptx/decode/decode.h"
 
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* A copy of operation `like` that calls `function`, put in at `at`. */
+/* Put in, at `at`, a copy of operation `like` that calls `function`. */
 static void insert(qn_decoder *decoder, uint32_t at, uint32_t like, qn_op_function function,
                    qn_place guard)
 {
@@ -37,7 +37,7 @@ void qn_watch_meetings(qn_decoder *decoder, uint32_t first)
         const bool is_sync = code->ops[k].kind == QN_OP_SYNC;
         const qn_place guard = code->ops[k].guard;
         if (is_sync) {
-            /* its guard may be what the operation writes, and it asks who met anyway */
+            /* no guard: the operation may have overwritten it, and this one finds out who met */
             insert(decoder, k + 1, k, qn_run_watch_met, QN_NO_PLACE);
         }
         if (is_sync || code->ops[k].kind == QN_OP_BARRIER) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * element: check=bounds. templates/raw_checked.cuh hands each index of a raw array to the function
- * __quern_element(address, what, index), which returns the address; in front of the call stands an
- * operation that keeps the three for each lane. In front of a load, a store or an atomic whose
- * address was computed from what such calls returned stands another, which looks whether it touches
- * an element that a call named and the array does not have. So an address may be taken and
- * compared, as that of the element behind the last, and nothing is reported.
+ * __quern_element(address, what, index), which returns the address; an operation before the call
+ * records the three for each lane. Another operation, before a load, store or atomic whose address
+ * was computed from what such calls returned, checks whether the access touches an element that a
+ * call named and the array does not have. So taking or comparing an address, such as that of the
+ * element past the last, is not reported.
  *
  *     decode_element.c  which accesses follow from which calls
- *     run_element.c     what is kept, and the look at an access
+ *     run_element.c     what is recorded, and the check of an access
  */
 #ifndef QN_ELEMENT_H
 #define QN_ELEMENT_H
@@ -17,8 +17,8 @@
 
 #define QN_ELEMENT_FUNCTION "__quern_element"
 
-/** A call in the text of a function: where its three arguments are passed, in the caller's block of
- * parameters, and where they are kept in the frame, in registers of 64 bits. */
+/** A call in a function: where its three arguments are passed, in the caller's block of parameters,
+ * and where they are kept in the frame, in registers of 64 bits. */
 typedef struct qn_element_call {
     uint32_t passed[3];
     qn_place kept[3];
@@ -30,13 +30,14 @@ typedef struct qn_element_calls {
     const qn_element_call *calls[];
 } qn_element_calls;
 
-/** Of an element: its bytes. */
+/** The size of the element, in the low 32 bits of `what`; the next two have 16 bits each. */
 static inline uint32_t qn_element_bytes(uint64_t what)
 {
     return (uint32_t)what;
 }
 
-/** 0: the array has it; 1: the index in C order is wrong; 2 + k: the one along axis k. */
+/** 0: the array has the element; 1: the index in C order is wrong; 2 + k: the one along axis k
+ * is. */
 static inline uint32_t qn_element_named(uint64_t what)
 {
     return (uint32_t)(what >> 32 & 0xffff);
@@ -48,11 +49,11 @@ static inline uint32_t qn_element_parameter(uint64_t what)
     return (uint32_t)(what >> 48);
 }
 
-/** A frame begins, and nothing was called in it. `extra`: the qn_element_calls of the function. */
+/** A frame begins: nothing has been called in it. `extra`: the qn_element_calls of the function. */
 bool qn_run_elements_begin(qn_warp *warp, const qn_op *op, uint32_t mask);
-/** Keep what a call is about to be given. `extra`: the qn_element_call. */
+/** Record what a call is about to be passed. `extra`: the qn_element_call. */
 bool qn_run_element_keep(qn_warp *warp, const qn_op *op, uint32_t mask);
-/** Look at the access behind it. `extra`: the qn_element_calls that its address may be from. */
+/** Check the access that follows. `extra`: the qn_element_calls that its address may come from. */
 bool qn_run_element_look(qn_warp *warp, const qn_op *op, uint32_t mask);
 /** run_report.c: report an access of an element that the array does not have. Always false. */
 bool qn_fault_element(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t address,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * check=bounds at run time. In: what the calls that named elements were given, and an access whose
+ * check=bounds at run time. In: what the calls that named elements were passed, and an access whose
  * address follows from them. Out: true, or a report of an element that the array does not have. The
- * thing to know: where the address may be from several calls, and one of them named an element that
- * is there, nothing is reported.
+ * thing to know: if the address may come from several calls, and one of them named the touched
+ * element validly, nothing is reported.
  */
 #include "ptx/watch/element.h"
 
@@ -27,7 +27,7 @@ bool qn_run_elements_begin(qn_warp *warp, const qn_op *op, uint32_t mask)
     return true;
 }
 
-/* An index that nobody wrote is the business of check=init. */
+/* Is what was passed defined? An index that nobody wrote is left to check=init. */
 static bool is_defined(const qn_frame *frame, const qn_element_call *call, size_t at)
 {
     uint8_t bits = 0;
@@ -56,9 +56,9 @@ bool qn_run_element_keep(qn_warp *warp, const qn_op *op, uint32_t mask)
     return true;
 }
 
-/* ---- the look ------------------------------------------------------------------------------- */
+/* ---- the check ------------------------------------------------------------------------------ */
 
-/* The access, behind operations that other checks have put there. */
+/* The access that follows, after operations that other checks have put there. */
 static const qn_op *access_behind(const qn_op *op, qn_access_kind *kind)
 {
     const uint32_t origin = op->origin;
@@ -93,7 +93,7 @@ static touched touched_by(qn_warp *warp, const qn_op *access, qn_access_kind kin
     return (touched){address + (uint64_t)access->offset + first, bytes};
 }
 
-/* The call that named what is touched and is not there; NULL: none did, or one named what is. */
+/* The call that named a touched element that is not there; NULL: none, or one named it validly. */
 static const qn_element_call *wrong_call(const qn_warp *warp, const qn_element_calls *from,
                                          touched at, unsigned lane)
 {

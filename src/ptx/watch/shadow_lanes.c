@@ -4,14 +4,15 @@
  * of the operands and, where that matters, their values. Out: the shadow of the result. Operands
  * without undefined bits, nearly all, cost a look at one word each.
  *
- * What moves bits is done by the operation itself, with the undefined bits in the place of the
- * values. Where each byte went is found in the same way: every byte is given a number and moved.
+ * For operations that only move bits, the operation itself is run on the undefined bits in place of
+ * the values. Where each byte went is found in the same way: the bytes are numbered, and the
+ * numbers moved.
  */
 #include "ptx/watch/shadow.h"
 
 #include <string.h>
 
-enum { FROM_B = 8 }; /* bytes of b are numbered behind those of a */
+enum { FROM_B = 8 }; /* bytes of b are numbered after those of a */
 
 /* ---- one lane ------------------------------------------------------------------------------- */
 
@@ -99,7 +100,7 @@ static void gather(const qn_warp *warp, const qn_shaded *shaded, const qn_op *ow
     }
 }
 
-/* Byte by byte, from the first operand that is not defined there. */
+/* For each byte, keep the source of the first operand that is undefined there. */
 static void keep_sources(qn_shade *out, const qn_shade in[4])
 {
     const qn_source *other = any_source(in, 4);
@@ -113,7 +114,7 @@ static void keep_sources(qn_shade *out, const qn_shade in[4])
     }
 }
 
-/* What was computed with is no longer what was loaded. */
+/* Note that the bytes were computed with, so are no longer just what was loaded. */
 static void mark(qn_shade *out, uint32_t instruction)
 {
     for (unsigned k = 0; k < 8; k++) {
@@ -142,7 +143,7 @@ static void compute(qn_shade *out, const qn_shaded *shaded, const qn_shade in[4]
     }
 }
 
-/* Move what stands in the place of a, and of b where both are merged. */
+/* Run the operation on what takes the place of a, and of b if both are merged. */
 static void moved(const qn_warp *warp, const qn_shaded *shaded, const qn_op *own, const void *a,
                   const void *b, void *d, uint32_t mask)
 {
@@ -156,7 +157,8 @@ static void moved(const qn_warp *warp, const qn_shaded *shaded, const qn_op *own
     }
 }
 
-/* Say of each byte of a result where it is from: `numbers` are those of the bytes moved there. */
+/* Set where each byte of a result is from; `numbers` are those of the bytes that were moved
+ * there. */
 static void move_sources(qn_shade *out, uint64_t numbers, const qn_shade in[4])
 {
     for (unsigned k = 0; k < 8; k++) {
@@ -189,7 +191,7 @@ static void move(qn_warp *warp, const qn_shaded *shaded, const qn_op *own, uint3
         const unsigned lane = qn_first_lane(rest);
         qn_shade in[4], out;
         gather(warp, shaded, own, lane, in);
-        if (any_source(in + first_control, 4 - first_control)) { /* nobody knows how far */
+        if (any_source(in + first_control, 4 - first_control)) { /* moved nobody knows how far */
             qn_shade_derive(&out, form->d_bits, any_source(in, 4), shaded->instruction);
         } else {
             out.bits = qn_lane_value(bits[2], form->d_bits, lane);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads, stores and whatever else touches memory, as it moves definedness between registers and the
- * marks of memory. In: touches, one a lane. Out: shadows of registers, marks of memory, or a report
- * of what nobody wrote and does matter: it goes into device memory, or an operation looks at it.
+ * Loads, stores and whatever else touches memory: they move definedness between registers and the
+ * marks of memory. In: touches, one per lane. Out: shadows of registers, marks of memory, or a
+ * report of something that nobody wrote and that matters, because it goes into device memory or is
+ * used by an operation.
  *
- * Not everything undefined that is stored in device memory matters. Bytes that come back to where
- * they were loaded from, as the lanes of a pack that nobody assigned, stay as they were. Nor do
- * bytes beside which others are defined: those may be the padding of a structure. A pack of Quern's
- * own has no padding.
+ * Not everything undefined that is stored in device memory matters. Bytes that return to where they
+ * were loaded from, such as the elements of a pack that nobody assigned, change nothing. Bytes with
+ * defined ones beside them may be the padding of a structure. Quern's own packs have no padding.
  */
 #include "ptx/run/async.h"
 #include "ptx/run/matrix.h"
@@ -16,14 +16,14 @@
 
 #include <string.h>
 
-enum { AROUND = 16 }; /* bytes: the widest alignment that a structure's member has, as a rule */
+enum { AROUND = 16 }; /* bytes: usually the widest alignment that a member of a structure has */
 
 static unsigned char load_mark(const unsigned char *mark)
 {
     return __atomic_load_n(mark, __ATOMIC_RELAXED);
 }
 
-/* Several host threads may do so at once. */
+/* Atomic, because several host threads may write the same marks at once. */
 static void set_marks(unsigned char *marks, uint64_t bytes, unsigned char value)
 {
     for (uint64_t k = 0; marks && k < bytes; k++) {
@@ -63,7 +63,7 @@ static uint32_t number_of(const qn_touch *touch)
     return touch->warp->frame->code->first_number + touch->op->origin;
 }
 
-/* An operation looks at what it finds there itself. */
+/* Report an operation that uses undefined memory directly. */
 static bool report(const qn_touch *touch)
 {
     unsigned byte = 0;
@@ -114,8 +114,8 @@ static void load(const qn_touch *touch)
 
 /* ---- stores --------------------------------------------------------------------------------- */
 
-/* Quern's own code moves elements, which have no padding: packs, and what stands behind the user's
- * texts. */
+/* Is it code of Quern's own, a pack or what follows the user's texts? That moves elements, which
+ * have no padding. */
 static bool is_of_quern(const qn_ptx_module *module, const qn_ptx_instruction *instruction)
 {
     const char *file = instruction->location < module->location_count
@@ -125,7 +125,8 @@ static bool is_of_quern(const qn_ptx_module *module, const qn_ptx_instruction *i
     return strcmp(name, "pack.cuh") == 0 || name[0] == '<';
 }
 
-/* A load by one address at one place of the source, with an offset that is not the same. */
+/* Is the other a load from the same base address, at the same place in the source, but with another
+ * offset? */
 static bool is_beside(const qn_ptx_instruction *load, const qn_ptx_instruction *other)
 {
     const qn_ptx_operand *a = &load->operands[1], *b = &other->operands[1];
@@ -135,7 +136,8 @@ static bool is_beside(const qn_ptx_instruction *load, const qn_ptx_instruction *
            a->offset != b->offset;
 }
 
-/* A structure is copied by vectors, byte by byte, or by several loads. */
+/* May the load be part of copying a structure? That is done by vectors, byte by byte, or by several
+ * loads. */
 static bool is_of_structure(const qn_ptx_function *function, const qn_ptx_instruction *load,
                             unsigned bytes)
 {
@@ -146,7 +148,7 @@ static bool is_of_structure(const qn_ptx_function *function, const qn_ptx_instru
     return found;
 }
 
-/* Is a byte that is stored from one beside others that are defined, as padding is? */
+/* Does the stored byte come from one that has defined bytes beside it, as padding has? */
 static bool may_be_padding(const qn_touch *touch, const qn_source *source)
 {
     const qn_ptx_function *function = touch->warp->frame->code->function;
@@ -169,14 +171,14 @@ static bool may_be_padding(const qn_touch *touch, const qn_source *source)
     return false;
 }
 
-/* A byte is stored where it was loaded from; or a bool is, which became 0 or 1 on the way, so that
- * only its lowest bit is not known. */
+/* Is a byte stored where it was loaded from? It may be a bool that became 0 or 1 on the way, so
+ * that only its lowest bit is undefined. */
 static bool comes_back(const qn_source *from, uint64_t address, uint64_t bits)
 {
     return from->address == address && (!from->via || bits == 1);
 }
 
-/* Bits of a value arrive in device memory. */
+/* A value is stored in device memory; false after a report that its undefined bits matter. */
 static bool may_store(const qn_touch *touch, uint64_t address, const qn_shade *shade)
 {
     for (unsigned k = 0; k < 8; k++) {
@@ -234,9 +236,9 @@ static bool store(const qn_touch *touch)
 
 /* ---- the rest ------------------------------------------------------------------------------- */
 
-/* An exchange gives on what it finds. Others look at it: a part may have been written by nobody, as
- * the neighbours of an element that is narrower than the word. What a comparison brings may have
- * such a part, too, and leaves it as it was. */
+/* An exchange passes on what it finds. Other atomics use it; but a part of it may be undefined,
+ * such as the neighbours of an element that is narrower than the word. The new value of a
+ * compare-and-swap may have such a part, too, whose marks then stay as they were. */
 static bool atomic(const qn_touch *touch)
 {
     const qn_op *op = touch->op;
@@ -287,7 +289,7 @@ static void copy(const qn_touch *touch, uint64_t bytes)
     watch->copying &= ~lane;
 }
 
-/* How many of the bytes that cp.async writes it reads. */
+/* How many of the bytes that cp.async writes are copies. */
 static uint64_t copied_bytes(const qn_touch *touch)
 {
     const qn_op *source = touch->op->extra;
@@ -317,7 +319,7 @@ bool qn_shadow_touch(const qn_touch *touch)
         return store(touch);
     } else if (function == qn_run_atomic) {
         return atomic(touch);
-    } else if (function == qn_run_async_copy || !function) { /* none: its source */
+    } else if (function == qn_run_async_copy || !function) { /* NULL: the source of a cp.async */
         copy(touch, function ? copied_bytes(touch) : touch->bytes);
     } else if (function == qn_run_bulk_copy) {
         copy(touch, touch->bytes);
@@ -336,7 +338,7 @@ bool qn_shadow_touch(const qn_touch *touch)
 
 /* ---- parameters of called functions --------------------------------------------------------- */
 
-/* One copy a lane in the frame; beside it the bits of each byte that are undefined. */
+/* The frame has one copy per lane, and beside it the undefined bits of each byte. */
 static void param_part(qn_warp *warp, bool loads, size_t at, unsigned bytes, uint32_t shadow,
                        unsigned lane)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is said of a use of memory that nobody wrote. In: the byte, the instruction that read it,
- * the first that computed with it, and the one for which it matters. Out: the launch's failure:
- * the read in words, where it was and where it was used; and as its place the first of them that
- * is in the user's own text.
+ * Reports a use of memory that nobody wrote. In: the byte, the instruction that read it, the first
+ * that computed with it, and the one for which it matters. Out: the launch's failure: the read in
+ * words, where it was and where it was used; and as its place the first of them that is in the
+ * user's own text.
  */
 #include "ptx/decode/decode.h"
 #include "ptx/run/owner.h"
@@ -46,7 +46,8 @@ static const qn_op *find_operation(const qn_warp *warp, const qn_ptx_instruction
     return NULL;
 }
 
-/* What was read: the whole element, or what is missing of it, where it is a word of several. */
+/* Find what to report as read: the whole load, or only its unwritten part when it loads several
+ * elements at once. */
 static void find_missing(qn_touch *read, uint64_t address)
 {
     const unsigned bytes = read->bytes;

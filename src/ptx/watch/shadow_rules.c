@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is undefined of the result of a lane-wise operation. In: the name of the operation, and for
- * one lane the values of its operands with the bits of them that are undefined. Out: the bits of
- * the result that may differ when those do. Exact where programs rely on it: logic, comparisons
- * that the other bits decide, choices between equal values; elsewhere more may be called undefined,
- * never less, but for carries from one addition to another.
+ * Which bits of the result of a lane-wise operation are undefined. In: the name of the operation,
+ * and for one lane the values of its operands with their undefined bits. Out: the bits of the
+ * result that may differ when those do. Exact where programs rely on it: logic, comparisons that
+ * the other bits decide, choices between equal values; elsewhere too many bits may be called
+ * undefined, but never too few, except for carries from one addition to another.
  */
 #include "ptx/watch/shadow.h"
 
@@ -28,7 +28,7 @@ static bool begins_with_any(const char *name, const char *const *words, size_t c
     return false;
 }
 
-/* The type behind the last dot: "s32", "bf16x2". */
+/* The type after the last dot: "s32", "bf16x2". */
 static const char *type_of(const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -176,7 +176,7 @@ static uint64_t compare(const qn_shaded *shaded, const qn_shade in[4])
     if (shaded->form->c_bits != 1) {
         return unknown;
     }
-    if (strstr(how, ".and.")) { /* false and anything is false, on both sides */
+    if (strstr(how, ".and.")) { /* a false c that is known makes both results false */
         return unknown ? other || value : other;
     }
     if (strstr(how, ".or.")) {

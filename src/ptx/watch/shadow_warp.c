@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is undefined, beyond registers and memory of one lane: frames; uses that matter; arguments
- * of functions that the device provides; what lanes bring to one another; matrices. In: the
- * operations that stand before those, and results that are about to be handed out. Out: shadows of
- * the results, or a report.
+ * Undefined bits beyond the registers and memory of one lane: frames, uses that matter, arguments
+ * of functions that the device provides, what lanes bring to one another, matrices. In: the
+ * operations that were put before those, and results that are about to be handed out. Out: shadows
+ * of the results, or a report.
  */
 #include "ptx/run/run_forms.h"
 #include "ptx/watch/shadow.h"
@@ -17,7 +17,7 @@ static uint64_t aligned(uint64_t bytes)
     return (bytes + 63) & ~UINT64_C(63);
 }
 
-/* The words of the registers, the bits of the parameters: what is cleared. */
+/* What is cleared when a frame begins: a word for each register, the bits of the parameters. */
 static uint64_t cleared_bytes(const qn_code *code, uint32_t param_stride)
 {
     return aligned((uint64_t)code->shadow_count * sizeof(uint32_t) +
@@ -120,7 +120,7 @@ bool qn_run_shade_builtin(qn_warp *warp, const qn_op *op, uint32_t mask)
     return true;
 }
 
-/* The address comes back as it was given, and what of it is undefined with it. */
+/* The address is returned as it was passed, with its undefined bits. */
 bool qn_run_shade_element(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     const qn_call_info *info = op[1].extra;
@@ -170,7 +170,7 @@ void qn_shadow_shuffled(const qn_warp *warp, const qn_frame *frame, const qn_op 
     }
 }
 
-/* The members whose predicate is known, and true or false. */
+/* Is the outcome known from the members whose predicate is known: `trues` and `falses`? */
 static bool vote_is_known(uint32_t form, uint32_t trues, uint32_t falses)
 {
     switch (form) {
@@ -192,7 +192,7 @@ void qn_shadow_met(const qn_warp *warp, const qn_frame *frame, const qn_op *op, 
     qn_shade result = {0};
     uint32_t unknown = 0, trues = 0;
     if (op->a == QN_NO_PLACE || op->flags <= QN_SYNC_SHFL_IDX) {
-        return; /* nothing is brought, or each lane's own */
+        return; /* nothing is brought, or each lane has its own result (qn_shadow_shuffled) */
     }
     for (uint32_t rest = members; rest; rest &= rest - 1) {
         const unsigned lane = qn_first_lane(rest);
@@ -212,7 +212,7 @@ void qn_shadow_met(const qn_warp *warp, const qn_frame *frame, const qn_op *op, 
 
 /* ---- matrices: undefined only when all of an operand is ------------------------------------- */
 
-/* A register of which no lane is defined, if that is so of all; else 0. */
+/* The first register of the list, if every register has undefined bits in every lane; else 0. */
 static uint32_t all_undefined(const qn_frame *frame, const uint32_t *list, uint32_t count)
 {
     for (uint32_t k = 0; k < count; k++) {
@@ -265,7 +265,7 @@ bool qn_run_shade_tile(qn_warp *warp, const qn_op *op, uint32_t mask)
     if (!qn_run_shade_use(warp, op, mask)) {
         return false;
     }
-    /* a store: d registers behind the uses */
+    /* a store: `d` registers after the uses and results */
     const uint32_t none =
         all_undefined(warp->frame, shaded->list + shaded->uses + shaded->results, shaded->d);
     return !none || report(warp, none, 0, shaded->instruction);

@@ -3,7 +3,7 @@
  * The trace of one thread. In: the operations that the decoder put around each instruction, when
  * the thread's warp comes to them. Out: lines on standard error: the place in the source where it
  * changes, then the line of the PTX, the instruction, what it read and what it wrote. A line is
- * begun before the instruction, so that what the thread did last is seen when it fails. The number
+ * begun before the instruction, so that the thread's last step is visible when it fails. The number
  * of lines of a launch is limited.
  */
 #include "ptx/watch/trace.h"
@@ -78,7 +78,7 @@ static void print_place(qn_trace *trace, const qn_traced *traced)
     }
 }
 
-/* What follows an instruction begins in one column. */
+/* Pad the line, so that all values begin in the same column. */
 static void begin_values(qn_text *line)
 {
     qn_text_printf(line, "%*s  ", line->length < COLUMN ? (int)(COLUMN - line->length) : 0, "");

@@ -2,10 +2,10 @@
  *
  * trace: every instruction that one thread of a launch executes, printed to standard error. The
  * decoder puts an operation before each instruction, which prints it with what it reads, and one
- * behind it, which adds what it wrote; only functions decoded for a trace have them. Blocks and
- * warps other than the thread's go past them.
+ * after it, which adds what it wrote; only functions decoded for a trace have them. Blocks and
+ * warps other than the thread's skip them.
  *
- *     decode_trace.c   the operations before and behind an instruction
+ *     decode_trace.c   the operations before and after an instruction
  *     trace.c          whose turn it is, and how much is printed
  *     trace_text.c     instructions, operands and values as text
  */
@@ -42,7 +42,7 @@ typedef struct qn_trace {
     qn_text line, place;
 } qn_trace;
 
-/** Find the thread that the launch names; says so when there is none such. */
+/** Find the thread that the launch names; prints a note when there is no such thread. */
 void qn_trace_begin(qn_run *run);
 /** Print what is pending. */
 void qn_trace_end(qn_run *run);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Instructions, operands and values of registers as text. In: what was read of the PTX, whose own
- * text is gone. Out: the instruction as one would write it (a label is the line it stands at), and
+ * Instructions, operands and values of registers as text. In: the PTX as it was read, since its
+ * text is gone. Out: the instruction as one would write it (a label is shown as its line), and
  * values in the type that the instruction gives them.
  */
 #include "ptx/watch/trace.h"
@@ -136,7 +136,7 @@ void qn_print_instruction(qn_text *out, const qn_ptx_function *function,
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-/* Large numbers are more likely addresses than counts. */
+/* Print large numbers in hexadecimal: they are more likely addresses than counts. */
 static void print_integer(qn_text *out, uint64_t bits, unsigned width, char letter)
 {
     const int64_t value =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The watch of a block. In: accesses whose addresses have been checked, of any space, 32 lanes at
- * once. Out: touches, one a lane, in the space where each landed, handed to the checks that were
+ * once. Out: touches, one per lane, in the space where each landed, handed to the checks that were
  * asked for. What is remembered of local memory is mapped, like that memory itself.
  */
 #include "ptx/watch/shadow.h"
@@ -31,7 +31,7 @@ static void forget(void *memory, uint64_t bytes)
     }
 }
 
-/* Of the kernel's frames of all warps. */
+/* Give the kernel's frame of each warp its shadows. */
 static bool set_up_shadows(qn_watch *watch, const qn_block *block)
 {
     const uint64_t bytes = qn_shadow_bytes(block->run->code, block->warps[0].root.param_stride);
@@ -145,8 +145,8 @@ qn_source *qn_watch_source(const qn_touch *touch, uint64_t address)
     }
 }
 
-/* Where an address of the generic space lies. Parameters are always written, and so is memory of
- * which no range says otherwise. */
+/* Find where an address of the generic space is. Parameters count as written, and so does memory
+ * for which no range has marks. */
 void qn_watch_locate(qn_touch *touch, uint64_t address)
 {
     const qn_warp *warp = touch->warp;
@@ -195,7 +195,7 @@ const qn_transfer *qn_watch_elements(const qn_op *op)
     return op->function == qn_run_load || op->function == qn_run_store ? op->extra : NULL;
 }
 
-/* What the instruction says of its order, as qn_order_word. */
+/* What the instruction says about its order, as qn_order_word. */
 static unsigned order_of(const qn_op *op)
 {
     const qn_transfer *access = qn_watch_elements(op);

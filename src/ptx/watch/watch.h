@@ -21,26 +21,26 @@ typedef struct qn_touch {
     qn_warp *warp;
     const qn_op *op;
     unsigned lane, bytes;
-    unsigned first; /**< of the access's bytes that is touched: an atomic may leave others alone */
+    unsigned first; /**< byte of the access that is touched: an atomic may leave others alone */
     qn_access_kind kind;
     bool strong;            /**< an atomic, or a load or store that is one access for all threads */
     uint8_t space;          /**< shared, local or global, whatever the instruction said */
     uint64_t address;       /**< in it: as run.h says */
-    unsigned char *written; /**< marks of its bytes, each with the bits that are defined; NULL: all
-                                 of that memory counts as written */
+    unsigned char *written; /**< the marks of its bytes: bits that are defined; NULL: all of that
+                               memory counts as written */
 } qn_touch;
 
 /** What is remembered of the accesses of one byte or of one operation. */
 typedef struct qn_stamp {
-    const qn_op *op; /**< NULL: of nobody */
+    const qn_op *op; /**< NULL: nobody's */
     uint32_t warp, lanes;
     uint32_t time;  /**< of the warp's lanes */
     uint32_t epoch; /**< of the warp */
     bool strong;    /**< as of a touch */
 } qn_stamp;
 
-/** Where a byte that is not defined was loaded from. The instructions are numbered from 1 through
- * all functions of a module. */
+/** Where an undefined byte was loaded from. Instructions are numbered from 1 through all functions
+ * of a module. */
 struct qn_source {
     uint64_t address; /**< of the byte, as the host sees it */
     uint32_t load;    /**< the instruction that read it */
@@ -51,20 +51,21 @@ typedef struct qn_order qn_order;
 typedef struct qn_history qn_history;
 
 struct qn_watch {
-    unsigned char *shared_written; /**< a byte for each, a bit set for each that is defined; NULL:
-                                        initialisation is not watched */
-    unsigned char *local_written;  /**< likewise, of all lanes; mapped */
-    qn_source
-        *shared_from; /**< of each byte, where what was stored there undefined is from; mapped */
-    qn_source *local_from;                 /**< likewise */
-    bool local_sources;                    /**< there are any of local memory */
+    /** A byte for each of shared memory, with a bit set for each bit that is defined. NULL:
+     * initialisation is not watched. */
+    unsigned char *shared_written;
+    unsigned char *local_written; /**< the same for the local memory of all lanes; mapped */
+    /** For each byte of shared memory, where undefined bits stored there are from; mapped. */
+    qn_source *shared_from;
+    qn_source *local_from;                 /**< the same for local memory */
+    bool local_sources;                    /**< some of `local_from` is in use */
     unsigned char *shadows;                /**< of all warps' kernel frames; mapped */
-    uint64_t shadow_bytes;                 /**< of them */
+    uint64_t shadow_bytes;                 /**< size of `shadows` */
     struct qn_shade *brought;              /**< by each lane, to an operation among lanes */
     const unsigned char *copied[QN_LANES]; /**< marks of what a copy is reading */
-    uint32_t copying;                      /**< the lanes of it */
-    bool tile_defined;                     /**< something of the matrix being loaded is */
-    qn_source tile_source;                 /**< what is not */
+    uint32_t copying;                      /**< the lanes that are reading */
+    bool tile_defined;                     /**< part of the matrix being loaded is defined */
+    qn_source tile_source;                 /**< a part that is not */
     qn_order *order;
     qn_history *history; /**< NULL: races are not watched */
 };
@@ -80,10 +81,10 @@ bool qn_watch_access(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned byt
 /** The same for one address of the generic space. */
 bool qn_watch_address(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t address,
                       uint64_t bytes, qn_access_kind kind);
-/** Where an address of the generic space lies: sets what a touch says of that. */
+/** Find where an address of the generic space is, and put that into the touch. */
 void qn_watch_locate(qn_touch *touch, uint64_t address);
-/** Where it is kept, of a byte of shared or local memory, from where undefined bits were stored
- * there; NULL: of other memory. */
+/** Where the watch keeps, for a byte of shared or local memory, the source of undefined bits that
+ * were stored there; NULL: it is other memory. */
 qn_source *qn_watch_source(const qn_touch *touch, uint64_t address);
 /** How the elements of a load or store move; NULL: this is neither. */
 const qn_transfer *qn_watch_elements(const qn_op *op);
@@ -97,7 +98,7 @@ qn_history *qn_history_new(uint32_t shared_bytes);
 void qn_history_free(qn_history *history);
 /** Forget everything. */
 void qn_history_begin(qn_history *history);
-/** Look at an access of shared memory, and remember it; false after a report. */
+/** Check an access of shared memory, and remember it; false after a report. */
 bool qn_watch_races(const qn_touch *touch);
 
 /* ---- watch_order.c -------------------------------------------------------------------------- */
@@ -108,18 +109,18 @@ void qn_order_free(qn_order *order);
 void qn_order_begin(qn_order *order);
 /** The present of a lane. */
 qn_stamp qn_order_stamp(const qn_order *order, const qn_warp *warp, const qn_op *op, unsigned lane);
-/** Those lanes of an earlier stamp of which `lane` may not know that they have gone past it. */
+/** The lanes of an earlier stamp that, as far as `lane` knows, may not have gone past it. */
 uint32_t qn_order_unknown(const qn_order *order, const qn_stamp *stamp, const qn_warp *warp,
                           unsigned lane);
 /** An atomic of a warp: publishes and takes what fences order. */
 void qn_order_atomic(qn_order *order, const qn_warp *warp);
 
-/* What the operations of a block and a warp tell. */
+/* What the operations of a block or a warp report: a barrier is complete; a fence. */
 void qn_order_release(qn_order *order, const qn_block *block, unsigned barrier);
 void qn_order_fence(qn_order *order, const qn_warp *warp);
 
-/* Operations that only the watched form of a function has: lanes come to a barrier of their block;
- * to an operation of their warp; and have gone past that. */
+/* Operations that only the watched form of a function has: lanes arrive at a barrier of their
+ * block; lanes arrive at an operation of their warp; lanes have gone past that operation. */
 bool qn_run_watch_arrive(qn_warp *warp, const qn_op *op, uint32_t mask);
 bool qn_run_watch_meet(qn_warp *warp, const qn_op *op, uint32_t mask);
 bool qn_run_watch_met(qn_warp *warp, const qn_op *op, uint32_t mask);
@@ -144,7 +145,7 @@ static inline void qn_watch_fence(const qn_warp *warp)
 /** Lane l gets what from[l] brought. */
 void qn_shadow_shuffled(const qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_t mask,
                         const uint8_t *from);
-/** The lanes get what depends on all members. */
+/** The lanes get a result that depends on all members. */
 void qn_shadow_met(const qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_t mask,
                    uint32_t members);
 /** Parameters or results of a call are copied from frame to frame. */
@@ -153,9 +154,7 @@ void qn_shadow_params(uint32_t mask, const qn_frame *to, uint32_t to_offset, con
 
 /* ---- run_report.c: reports of checks -------------------------------------------------------- */
 
-/** Record a bad access, in words; the place is the first of some locations that is in a user's own
- * text.
- */
+/** Record a bad access, in words, at the first of some locations that is in a user's own text. */
 bool qn_fault_at(qn_warp *warp, unsigned lane, const uint32_t *locations, size_t count,
                  const char *what);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * What happened before what in a block, as vector clocks in two tiers. A warp has a time, which
- * goes on whenever lanes of it meet, and each lane knows of each other lane up to which time it has
- * gone past. A warp also has an epoch, which goes on at barriers and fences, and knows likewise of
- * the other warps. An access is stamped with both; it is in the past of a lane that knows of a
- * later time (same warp) or of its epoch (another warp).
+ * advances whenever some of its lanes meet, and each lane knows, for each other lane, a time before
+ * which all that lane did is past. A warp also has an epoch, which advances at barriers and fences,
+ * and it knows such an epoch for each other warp. An access is stamped with both; it is in the past
+ * of a lane that knows of a later time (same warp) or of that epoch (another warp).
  *
- * Where a part of a warp takes part in a barrier, the whole warp learns what the others did: races
- * may be missed then, but none is made up.
+ * When only part of a warp takes part in a barrier, the whole warp learns what the others did:
+ * races may then be missed, but no false one is reported.
  */
 #include "ptx/run/run_forms.h"
 #include "ptx/watch/watch.h"
@@ -25,14 +25,14 @@ typedef struct warp_order {
     uint32_t known[QN_LANES][QN_LANES]; /* lane k knows what lane j did before known[k][j] */
     uint32_t meeting[QN_LANES];         /* member mask that a lane waits with; 0: it does not */
     uint32_t *epochs;                   /* known of each warp; its own: the present one */
-    uint32_t *fenced;                   /* epochs at the last fence: what an atomic publishes */
-    uint32_t *taken;                    /* found by atomics: what the next fence makes known */
+    uint32_t *fenced;                   /* the epochs at the last fence: what an atomic publishes */
+    uint32_t *taken; /* epochs found by atomics: the next fence makes them known */
     bool has_taken;
 } warp_order;
 
 struct qn_order {
     uint32_t warps;
-    uint32_t *arrived[BARRIERS];       /* epochs that come to a barrier */
+    uint32_t *arrived[BARRIERS];       /* epochs that have arrived at a barrier */
     uint32_t *arrived_lanes[BARRIERS]; /* of each warp */
     uint32_t *published;               /* by atomics */
     uint32_t *rows;                    /* all of the above */
@@ -128,7 +128,8 @@ uint32_t qn_order_unknown(const qn_order *order, const qn_stamp *stamp, const qn
     return unknown;
 }
 
-/* Lanes that have exited did all they do: whoever meets later knows it. */
+/* These lanes meet, so each learns what all of them know. Exited lanes take part in every meeting:
+ * all that they did is past. */
 static void synchronize(qn_order *order, const qn_warp *warp, uint32_t lanes)
 {
     warp_order *mine = &order->of[warp->index];
@@ -182,7 +183,7 @@ bool qn_run_watch_meet(qn_warp *warp, const qn_op *op, uint32_t mask)
     return true;
 }
 
-/* The first lanes that go on do it for all members, who are still where they met. */
+/* The first lanes to go on do this for all members, which are still where they met. */
 bool qn_run_watch_met(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     qn_order *order = warp->block->watch->order;
@@ -210,7 +211,7 @@ void qn_order_release(qn_order *order, const qn_block *block, unsigned barrier)
     }
     for (uint32_t w = 0; w < order->warps; w++) {
         const qn_warp *warp = &block->warps[w];
-        bool waits = barrier == QN_CLUSTER; /* or will, and not have to */
+        bool waits = barrier == QN_CLUSTER; /* or its wait, which comes later, will not block */
         for (uint32_t k = 0; k < warp->count; k++) {
             const qn_group *group = &warp->groups[k];
             waits |= group->state == QN_AT_BARRIER && group->barrier == barrier;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Races in shared memory. Of each byte it is remembered who wrote it last, who accessed it with an
- * atomic last, and two readers since. Two accesses by different threads race when one of them
- * writes, not both are atomics, and none is in the past of the other (watch_order.c). A write of
- * the value that is there already races with no other write: threads that all set the same flag
- * are no mistake.
+ * Races in shared memory. For each byte the history has who wrote it last, who last accessed it
+ * with an atomic, and two readers since. Two accesses by different threads race when at least one
+ * of them writes, they are not both atomics, and neither is in the past of the other
+ * (watch_order.c). A write of the value that is already there races with no other write: when many
+ * threads set the same flag, that is not a mistake.
  *
- * Two readers are kept, not all, and one who is in the past of the new one goes first. So a race is
- * missed only where a third reader alone is in it.
+ * Only two readers are kept, and one that is in the past of a new one is replaced first. So a race
+ * is missed only if a third reader alone is in it.
  */
 #include "ptx/watch/watch.h"
 
@@ -18,8 +18,8 @@ enum { READERS = 2, UNKNOWN = -1 };
 
 typedef struct cell {
     qn_stamp write, atomic, reads[READERS];
-    uint32_t block; /* number of the block it is about, counted here; any other: nothing yet */
-    int16_t value;  /* that a plain write left, or UNKNOWN */
+    uint32_t block; /* the block, as counted here, that the cell is about; any other: nothing yet */
+    int16_t value;  /* what a plain write left, or UNKNOWN */
 } cell;
 
 struct qn_history {
@@ -91,7 +91,7 @@ static bool check(const qn_touch *touch, const qn_stamp *other, qn_access_kind k
     return !lanes || report(touch, other, lanes, kind);
 }
 
-/* Lanes that do the same at the same time share a stamp. */
+/* Set a stamp; lanes that do the same at the same time share it. */
 static void stamp(qn_stamp *at, const qn_stamp *now)
 {
     const uint32_t lanes = at->op == now->op && at->warp == now->warp && at->time == now->time &&
@@ -135,7 +135,7 @@ static int value_of(const qn_touch *touch, unsigned at)
     return place[touch->lane * (access->element->register_bits / 8u) + within];
 }
 
-/* The lane's access reads byte `at` of it. */
+/* The lane reads the byte of this cell. */
 static bool read_byte(const qn_touch *touch, cell *at, const qn_stamp *now)
 {
     if (!check(touch, &at->write, QN_WRITE) ||
@@ -146,7 +146,7 @@ static bool read_byte(const qn_touch *touch, cell *at, const qn_stamp *now)
     return true;
 }
 
-/* It writes, or does both; `value` is what it writes. */
+/* The lane writes the byte, or reads and writes it; `value` is what it writes. */
 static bool write_byte(const qn_touch *touch, cell *at, const qn_stamp *now, int value)
 {
     const bool same = value != UNKNOWN && value == at->value;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Addresses and variables in words. In: an access, where it landed. Out: what a reader knows it by:
- * an offset in shared or local memory and the variable there, or the array of device memory. The
- * names are found by looking through the instructions of the module, since only those that are
- * used matter, and only a report needs them.
+ * Describes addresses and variables in words. In: an access, where it landed. Out: its offset in
+ * shared or local memory and the variable there, or its array in device memory. The names are found
+ * by looking through the instructions of the module, since only those that are used matter, and
+ * only a report needs them.
  */
 #include "ptx/run/owner.h"
 #include "ptx/watch/watch.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "_ZZ6kernelPfE4tile" is tile, a variable inside of a function. */
+/* "_ZZ6kernelPfE4tile" is tile, a variable inside a function. */
 static qn_str readable(const char *name)
 {
     if (strncmp(name, "_ZZ", 3) == 0) {
@@ -115,7 +115,7 @@ void qn_print_touch(qn_text *out, const qn_touch *touch)
         const qn_range *range = qn_access_range(warp, touch->address, &piece);
         qn_text_printf(out, "0x%llx", (unsigned long long)touch->address);
         qn_print_owner(out, warp, touch->op, touch->address);
-        if (range) { /* what a value was copied from may be freed since */
+        if (range) { /* NULL: freed since the value was copied from it */
             qn_text_printf(out, ", offset %llu of ",
                            (unsigned long long)(touch->address - range->begin));
             qn_print_range(out, range);
