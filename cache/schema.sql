@@ -49,7 +49,7 @@ CREATE TABLE image (
     compile_ms    REAL NOT NULL,        -- what a hit saves
     bytes         INTEGER NOT NULL,     -- in the file, rounded up to pages: what the limit counts
     created       INTEGER NOT NULL,     -- seconds since 1970
-    last_used     INTEGER NOT NULL,     -- likewise; written at most once a day
+    last_used     INTEGER NOT NULL,     -- the same; written at most once a day
     hits          INTEGER NOT NULL,     -- look-ups answered; counted at most once a day
     UNIQUE (key, compiler)
 );

@@ -247,7 +247,7 @@ quern_status qn_fail_at_line(const qn_user_text *text, uint32_t line, const char
 bool qn_is_ours(qn_str file, const qn_compile_request *request);
 
 /** Record a finding in a file that a user's text includes: with its line, and who includes it.
- * `any`: one of CUDA's too. False: it is no such file, or cannot be read. */
+ * `any`: one of CUDA's too. False: it is not such a file, or cannot be read. */
 bool qn_fail_in_header(const qn_entry *found, qn_str message, qn_user_texts texts,
                        const qn_compile_request *request, bool any);
 /** The same for a header of the user's that ends too early, so that the compiler stumbles over the

@@ -230,7 +230,8 @@ void qn_memory_map_free(qn_memory_map *map);
 bool qn_memory_map_add(qn_memory_map *map, void *base, uint64_t bytes, const char *label);
 /** The same, and remember which of its bytes are written, for launches that check that. */
 bool qn_memory_map_add_unwritten(qn_memory_map *map, void *base, uint64_t bytes, const char *label);
-/** The host wrote there; `from`: it copied device memory, of which only some may be written. */
+/** The host wrote there. `from`: device memory that it copied, whose marks are copied too; or
+ * NULL. */
 void qn_memory_map_written(qn_memory_map *map, const void *to, uint64_t bytes, const void *from);
 /** Removed ranges are remembered for a while, so that reports can say "freed". */
 void qn_memory_map_remove(qn_memory_map *map, void *base, uint64_t bytes);

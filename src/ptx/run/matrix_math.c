@@ -15,9 +15,9 @@
  *   factors' exponents. That exponent is at least -133, with an f16 accumulator at least -21.
  * - The sum is cut off to f32, or rounded to the nearest f16 where the accumulator is f16.
  *
- * A block is all of k but for tf32 in wmma, which ptxas 13.0 splits in two. The same ptxas turns
- * 8-bit floats into f16 and multiplies two blocks, each of every other pair along k, from zero; the
- * accumulator is added last, in ordinary f32 or f16.
+ * A block is all of k, except for tf32 in wmma, which ptxas 13.0 splits in two. The same ptxas
+ * turns 8-bit floats into f16 and multiplies two blocks, each of every other pair along k, from
+ * zero; the accumulator is added last, in ordinary f32 or f16.
  */
 #include "ptx/lanes/lanes_half.h"
 #include "ptx/run/matrix.h"

@@ -78,7 +78,7 @@ static void renew_snapshot(qn_worker *worker)
     }
 }
 
-/* Each operation has its own entry, as far as they go, so that arrays do not evict one another. */
+/* Neighbouring operations have entries of their own, so that arrays do not evict one another. */
 static unsigned hit_of(const qn_warp *warp, const qn_op *op)
 {
     return (unsigned)(op - warp->frame->code->ops) % QN_HITS;

@@ -154,7 +154,7 @@ void qn_snapshot_release(qn_snapshot *snapshot);
 uint64_t qn_memory_map_version(const qn_memory_map *map);
 /** The range with the greatest begin that is not after `address`; NULL: none. */
 const qn_range *qn_range_before(const qn_range *ranges, size_t count, uint64_t address);
-/** A range removed lately that contained `address`. */
+/** A recently removed range that contained `address`. */
 bool qn_memory_map_freed(qn_memory_map *map, uint64_t address, qn_range *out);
 
 /* ---- memory_check.c, memory_access.c, memory_atomic.c --------------------------------------- */
@@ -367,7 +367,7 @@ void qn_block_begin(qn_block *block, uint64_t number);
 /** Give each warp a turn; false after a fault. Sets block->done. */
 bool qn_block_turn(qn_block *block);
 
-/* ---- check_sync.c: threads that meet as they must not; only where block->meetings is set ---- */
+/* ---- check_sync.c: threads that meet as CUDA does not allow; needs block->meetings ---------- */
 
 /** Where a lane last met others, and where it exited. */
 typedef struct qn_meeting {
