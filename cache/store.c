@@ -294,8 +294,8 @@ static void put(qn_store *store, const qn_key *key, const qn_image *image, const
     int64_t bytes = (int64_t)((content + PAGE - 1) / PAGE * PAGE);
     if ((uint64_t)bytes > store->limit) {
         qn_log(&store->logger, QN_INFO,
-               "kernel %s is not kept: %lld bytes, and the cache may have %llu", key->hex,
-               (long long)bytes, (unsigned long long)store->limit);
+               "kernel %s is not kept: it has %lld bytes, and the limit of the cache is %llu",
+               key->hex, (long long)bytes, (unsigned long long)store->limit);
         return;
     }
     bool evicted = false;

@@ -47,8 +47,8 @@ bool qn_library_open(qn_library **out, const char *const *names, char **why)
     *out = NULL;
     *why = NULL;
     if (is_wholly_static()) {
-        *why = qn_strdup("this program is linked with -static, and can load none: link libquern.a "
-                         "into it, but the C library as a shared one");
+        *why = qn_strdup("this program is linked with -static, so it cannot load libraries: link "
+                         "libquern.a into it, but the C library as a shared library");
         return false;
     }
     /* Allocated first, so that no library has to be unloaded again for want of memory. */

@@ -209,7 +209,7 @@ static quern_status read_lowered(const job *j, qn_image *image)
         int result = j->nvrtc->GetLoweredName(j->program, expression, &name);
         if (result != NVRTC_OK) {
             return qn_fail(QUERN_ERROR_NAME,
-                           "the name expression \"%s\" names no kernel or global "
+                           "the name expression \"%s\" does not name a kernel or global variable "
                            "of the source",
                            expression);
         }

@@ -37,7 +37,7 @@ static quern_status check(const char *path)
 {
     return linker.Version(&linker.major, &linker.minor) == NVJITLINK_OK
                ? check_compiler(path)
-               : qn_fail(QUERN_ERROR_LINK, "%s does not tell its version", path);
+               : qn_fail(QUERN_ERROR_LINK, "%s does not report its version", path);
 }
 
 static qn_loadable loadable = {

@@ -23,7 +23,7 @@ static qn_nvrtc nvrtc; /* filled by qn_load() */
 static quern_status read_version(const char *path)
 {
     if (nvrtc.Version(&nvrtc.major, &nvrtc.minor) != NVRTC_OK) {
-        return qn_fail(QUERN_ERROR_NVRTC, "%s does not tell its version", path);
+        return qn_fail(QUERN_ERROR_NVRTC, "%s does not report its version", path);
     }
     if (nvrtc.major < QN_OLDEST_MAJOR) {
         return qn_fail(QUERN_ERROR_NVRTC,
@@ -37,7 +37,7 @@ static quern_status read_archs(const char *path)
 {
     int count = 0;
     if (nvrtc.GetNumSupportedArchs(&count) != NVRTC_OK || count < 1) {
-        return qn_fail(QUERN_ERROR_NVRTC, "%s does not tell its targets", path);
+        return qn_fail(QUERN_ERROR_NVRTC, "%s does not report its targets", path);
     }
     nvrtc.archs = qn_calloc((size_t)count, sizeof *nvrtc.archs);
     if (!nvrtc.archs) {

@@ -158,7 +158,7 @@ quern_status qn_target_find(qn_target *out, const char *const *options, size_t c
         value = value_of(options, count, &k, value);
         if (!read_target(value, out)) {
             return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                           "\"%s\" is no target: sm_%d or compute_%d is one", value, arch, arch);
+                           "\"%s\" is not a target: sm_%d and compute_%d are", value, arch, arch);
         }
         QN_TRY(check_target(value, out, arch));
     }

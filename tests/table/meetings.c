@@ -87,9 +87,10 @@ static const situation blocks[] = {
     {"a warp has left", "if (t < 32) return; #; o[t]++; #;", 96, NULL, 0},
     {"one way for all", "if (n > 0) { #; o[t]++; } else { o[t]--; #; }", 96, NULL, 0},
     {"in a loop", "for (int k = 0; k < n; k++) { o[t]++; #; }", 96, NULL, 0},
-    {"lanes apart", "if (t % 2) { #; o[t]++; } else { o[t] = 3; #; }", 32, "apart", 2},
-    {"warps apart", "if (t < 32) { #; o[t]++; } else { o[t] = 3; #; }", 64, "apart", 2},
-    {"one more for some", "if (t < 32) { o[t] = 3; #; } o[t + 64]++; #; o[t]++;", 64, "apart", 2},
+    {"lanes apart", "if (t % 2) { #; o[t]++; } else { o[t] = 3; #; }", 32, "at the same place", 2},
+    {"warps apart", "if (t < 32) { #; o[t]++; } else { o[t] = 3; #; }", 64, "at the same place", 2},
+    {"one more for some", "if (t < 32) { o[t] = 3; #; } o[t + 64]++; #; o[t]++;", 64,
+     "at the same place", 2},
 };
 
 static const situation named[] = {
@@ -103,7 +104,8 @@ static const situation named[] = {
      "else { o[t] = 2; asm volatile(\"barrier.sync 0;\"); }",
      64, NULL, 0},
     {"a function from two places",
-     "if (t % 2) { meet(o); o[t]++; } else { o[t] = 3; meet(o + 64); }", 64, "apart", 2},
+     "if (t % 2) { meet(o); o[t]++; } else { o[t] = 3; meet(o + 64); }", 64, "at the same place",
+     2},
     {"a function from one place", "for (int k = 0; k < n; k++) meet(o);", 64, NULL, 0},
 };
 

@@ -108,7 +108,7 @@ static bool unsupported(qn_warp *warp, const qn_op *op, uint32_t mask)
 static bool mismatched(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     return qn_fault(warp, op, qn_first_lane(mask), QUERN_ERROR_NOT_SUPPORTED,
-                    "the instruction '%s' names registers of other widths than it works on",
+                    "the instruction '%s' has registers of the wrong width",
                     warp->frame->code->function->instructions[op->origin].opcode);
 }
 

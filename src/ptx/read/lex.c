@@ -220,7 +220,7 @@ static quern_status number(qn_reader *reader)
         at++;
     }
     if (at < end && is_name(*at)) {
-        return qn_ptx_error(reader, "'%c' cannot stand in a number", *at);
+        return qn_ptx_error(reader, "'%c' cannot occur in a number", *at);
     }
     reader->token.kind = QN_TOKEN_INTEGER;
     reader->token.bits = bits;
@@ -291,7 +291,7 @@ quern_status qn_ptx_next(qn_reader *reader)
         return string(reader);
     }
     if (c < ' ' || c > '~') {
-        return qn_ptx_error(reader, "byte 0x%02x cannot stand in PTX; is this a text?",
+        return qn_ptx_error(reader, "byte 0x%02x cannot occur in PTX; is this a text?",
                             (unsigned char)c);
     }
     reader->token.kind = QN_TOKEN_MARK;

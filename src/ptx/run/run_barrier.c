@@ -141,8 +141,8 @@ bool qn_run_barrier(qn_warp *warp, const qn_op *op, uint32_t mask)
     }
     uint32_t id = ((const uint32_t *)qn_at(warp, op->a))[lane];
     if (id >= QN_BARRIERS) {
-        return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH, "barrier %u: there are %d", id,
-                        QN_BARRIERS);
+        return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH,
+                        "there is no barrier %u: a block has %d", id, QN_BARRIERS);
     }
     qn_barrier *barrier = &block->barriers[id];
     uint32_t arriving = (uint32_t)__builtin_popcount(mask);

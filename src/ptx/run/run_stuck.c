@@ -101,7 +101,7 @@ static void print_crowd(qn_text *out, const crowd *c)
     } else {
         const qn_block *block = c->warp->block;
         const qn_barrier *barrier = &block->barriers[group->barrier];
-        qn_text_printf(out, "wait at barrier %u, to which %u of %u threads have come, at ",
+        qn_text_printf(out, "wait at barrier %u, which %u of %u threads have reached, at ",
                        group->barrier, barrier->arrived,
                        barrier->expected ? barrier->expected : block->live);
     }

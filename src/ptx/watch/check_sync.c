@@ -52,7 +52,7 @@ static bool fault_in(qn_warp *warp, const qn_frame *frame, const qn_op *op, unsi
     qn_frame *running = warp->frame;
     qn_warp_enter(warp, (qn_frame *)frame);
     qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH, "%s",
-             what->data ? what->data : "threads meet as they must not");
+             what->data ? what->data : "threads meet in a way that is not allowed");
     qn_warp_enter(warp, running);
     qn_text_free(what);
     return false;
@@ -69,8 +69,8 @@ bool qn_check_masks(qn_warp *warp, const qn_op *op, uint32_t mask, const uint32_
             if (members[other] != members[lane]) {
                 return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH,
                                 "lane %u comes here with the member mask 0x%08x, which names lane "
-                                "%u, and that lane with 0x%08x: all that a mask names must give "
-                                "the same mask",
+                                "%u, but that lane gives 0x%08x: all lanes that a mask names must "
+                                "give the same mask",
                                 lane, members[lane], other, members[other]);
             }
         }
@@ -205,11 +205,13 @@ static bool report_apart(qn_warp *warp, const qn_group *group, const qn_warp *ot
 {
     qn_text text = {0};
     const unsigned lane = qn_first_lane(other->mask);
-    qn_text_printf(&text, "threads of a block reach barrier %u apart: thread (%u,%u,%u) is at ",
+    qn_text_printf(&text,
+                   "all threads of a block must reach barrier %u at the same place, but thread "
+                   "(%u,%u,%u) is at ",
                    group->barrier, other_warp->thread[0][lane], other_warp->thread[1][lane],
                    other_warp->thread[2][lane]);
     qn_print_place(&text, other->frame, other->next - 1);
-    qn_text_puts(&text, ", this one at another place, and all must reach the same");
+    qn_text_puts(&text, " and this one elsewhere");
     return fault_in(warp, group->frame, group->next - 1, qn_first_lane(group->mask), &text);
 }
 

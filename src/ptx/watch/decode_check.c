@@ -23,12 +23,12 @@ static bool check_division(qn_warp *warp, const qn_op *op, uint32_t mask)
         const unsigned lane = qn_first_lane(mask);
         const uint64_t divisor = qn_lane_value(b, op->bits, lane);
         if (divisor == 0) {
-            return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH, "%s by zero of an integer", what);
+            return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH, "integer %s by zero", what);
         }
         if (op->flags & SIGNED && op->bits > 16 && divisor == ones &&
             qn_lane_value(a, op->bits, lane) == least) {
             return qn_fault(warp, op, lane, QUERN_ERROR_LAUNCH,
-                            "%s of %s by -1, whose result is no number of %u bits", what,
+                            "%s of %s by -1, whose result does not fit into %u bits", what,
                             op->bits == 32 ? "-2147483648" : "-9223372036854775808", op->bits);
         }
     }

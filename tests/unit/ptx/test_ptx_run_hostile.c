@@ -156,7 +156,7 @@ Test(ptx_run_hostile, registers_of_wrong_widths)
                "{%rd1, %rd2}, {%r1}, {%f1, %f2, %f3, %f1};"),
     };
     for (size_t k = 0; k < QN_COUNT(bodies); k++) {
-        run_bad(bodies[k], QUERN_ERROR_NOT_SUPPORTED, "registers of other widths");
+        run_bad(bodies[k], QUERN_ERROR_NOT_SUPPORTED, "registers of the wrong width");
     }
 }
 

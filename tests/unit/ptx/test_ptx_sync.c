@@ -173,7 +173,7 @@ Test(ptx_sync, a_limit_tells_where_threads_spin_and_where_others_wait)
     bench_bad(&b, "forever", PARAMETERS(&flag), QUERN_ERROR_LAUNCH,
               "thread (0,0,0): the launch ran longer than its limit of 0.05 seconds");
     assert_says("warps 0 to 1, 40 threads, run at sync.cu:");
-    assert_says("warp 1 lanes 0xffffff00 wait at barrier 0, to which 24 of 64 threads have come");
+    assert_says("warp 1 lanes 0xffffff00 wait at barrier 0, which 24 of 64 threads have reached");
     const char *file;
     uint32_t line, column;
     cr_assert(qn_error_get_place(&file, &line, &column));
@@ -193,13 +193,13 @@ Test(ptx_sync, deadlocks_name_barriers_places_and_those_who_left)
     bench_shape(&b, 1, 128);
     bench_bad(&b, "two_barriers", PARAMETERS(&o), QUERN_ERROR_LAUNCH,
               "deadlock: all threads wait, and none can go on");
-    assert_says("warp 0 lanes 0xffffffff wait at barrier 1, to which 32 of 64 threads have come, "
+    assert_says("warp 0 lanes 0xffffffff wait at barrier 1, which 32 of 64 threads have reached, "
                 "at sync.cu:");
-    assert_says("warps 1 to 2, 64 threads, wait at barrier 2, to which 64 of 96 threads have come");
+    assert_says("warps 1 to 2, 64 threads, wait at barrier 2, which 64 of 96 threads have reached");
     assert_says("32 of the block's 128 threads have exited");
     bench_shape(&b, 1, 96);
     bench_bad(&b, "short_of_one", PARAMETERS(&o), QUERN_ERROR_LAUNCH,
-              "wait at barrier 3, to which 64 of 96 threads have come");
+              "wait at barrier 3, which 64 of 96 threads have reached");
     assert_says("32 of the block's 96 threads have exited");
     cr_expect_str_eq(strrchr(quern_last_error()->message, ' '), " exited"); /* no place twice */
     qn_free(o);
