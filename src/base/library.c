@@ -28,8 +28,8 @@ static void note_path(qn_library *library, const char *name)
              told && map->l_name[0] ? map->l_name : name);
 }
 
-/* Was the program linked with -static? Then it names no library that it needs, and the C library
- * that a loaded one brings along is a second one, in which the first call crashes. */
+/* Was the program linked with -static? Then it names no library that it needs, and a library that
+ * it loads brings a second C library along, in which the first call crashes. */
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((weak, visibility("hidden")));
 
 static bool is_wholly_static(void)
