@@ -9,7 +9,7 @@
 
 /* ---- what it is made of --------------------------------------------------------------------- */
 
-/* A text that need not be given. */
+/* A text that may be missing: NULL where it is. */
 static const char *optional(const quern_kernel *kernel, qn_text_id id)
 {
     const char *text = kernel->texts[id].text;
@@ -78,7 +78,7 @@ static void describe(quern_array_info *own, const quern_array *array)
     }
 }
 
-/* Fill the caller's entries, which are as large as the first one says. */
+/* Fill the caller's entries. Each is as large as the first one's `size` says. */
 static void give_outputs(quern_array_info *outputs, size_t capacity, const qn_call *call)
 {
     const qn_signature *s = &call->kernel->signature;
@@ -103,7 +103,7 @@ quern_status quern_kernel_infer(quern_array_info *outputs, size_t capacity, quer
     QN_CHECK_OBJECT(kernel, QN_OBJECT_KERNEL);
     QN_TAKE_IN_PLACE(quern_call_options, options);
     const qn_signature *s = &kernel->signature;
-    quern_value all[QUERN_MAX_PARAMETERS] = {{0}}; /* outputs: none is given */
+    quern_value all[QUERN_MAX_PARAMETERS] = {{0}}; /* no output is given */
     if (count == s->input_count && values) {
         memcpy(all, values, count * sizeof *all);
         values = all;

@@ -17,7 +17,7 @@ struct quern_bound {
     void *function;
     quern_launch_config config;
     bool empty;  /* nothing to do: no elements */
-    bool failed; /* the last launch did, and may have left counters in the workspace */
+    bool failed; /* the last launch failed; it may have left counters in the workspace */
     quern_call_options options; /* stream retained */
     int axes[QUERN_MAX_NDIM];   /* those of the options */
     int64_t loop_size;          /* that of the options */
@@ -47,7 +47,7 @@ static void give_back_workspace(quern_bound *bound)
     }
 }
 
-/* Check and pack `call`, whose arrays are all there, into `bound`. */
+/* Check `call`, which has all its arrays, and pack it into `bound`. */
 static quern_status pack(quern_bound *bound, qn_call *call)
 {
     if (call->overlaps) {
@@ -203,7 +203,7 @@ static quern_status fail_layout(size_t index, const char *what, const char *unit
     return status;
 }
 
-/* Which of dtype, shape and strides differs, with both: what was bound, and what replaces it. */
+/* Refuse an array with another dtype, shape or strides; say what was bound and what was given. */
 static quern_status check_layout(size_t index, const quern_array *old, const quern_array *array)
 {
     size_t bytes = (size_t)old->ndim * sizeof(int64_t);
@@ -265,7 +265,7 @@ quern_status quern_bound_set_scalar(quern_bound *bound, size_t index, quern_valu
     }
     if (bound->empty) {
         bound->values[index] = value;
-    } else { /* its dtype is settled, whatever kind of number replaced it */
+    } else { /* a new number takes the dtype that the parameter is bound to */
         bound->values[index] =
             qn_scalar_value(bound->types.parameters[index], bound->block.pointers[index]);
     }

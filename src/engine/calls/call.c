@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * call: one call of a kernel, all stages in order: resolve, specialize, marshal, launch. In:
- * values. Out: queued work and allocated outputs. The thing to know: on the way of a call that was
- * made before nothing is allocated but outputs, no text is copied, and no lock is taken but the one
- * of the workspaces, by calls that need one.
+ * values. Out: queued work and allocated outputs. The thing to know: a call whose specialization
+ * exists allocates nothing but its outputs, copies no text, and takes no lock except that of the
+ * workspaces, if it needs one.
  */
 #include "engine/engine_internal.h"
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * copy: elements from one array to another of the same dtype and shape, whatever their strides. In:
- * two arrays and a stream. Out: queued work: the device's own copy where neither has gaps, and else
- * a kernel of the engine.
+ * two arrays and a stream. Out: queued work: the device's own copy if both are contiguous,
+ * otherwise a kernel of the engine.
  */
 #include "engine/engine_internal.h"
 
-/* The kernel that copies any dtype and layout. Made once; it belongs to the engine, and so gives
- * back the reference that a kernel holds. */
+/* The kernel that copies any dtype and layout. Made once. It belongs to the engine, so it gives
+ * back the reference to the engine that every kernel holds; otherwise the engine would never be
+ * freed. */
 static quern_status copy_kernel(quern_kernel **out, quern_engine *engine)
 {
     pthread_mutex_lock(&engine->copy_lock);

@@ -3,14 +3,14 @@
  * device_layout: the structures that a kernel receives, as bytes. In: their fields as 64-bit
  * numbers. Out: the bytes of quern::space, quern::fold and quern::raw_array in a parameter block.
  * The thing to know: the fields and their order are listed once, in templates/layout.h, for both
- * sides; here each kind of field is told how large it is and how it is written.
+ * sides; this file only says how large each kind of field is and how it is written.
  */
 #include "engine/engine_internal.h"
 #include <string.h>
 
 /* ---- kinds of fields ------------------------------------------------------------------------ */
 
-/* How many bytes a field takes where a number has `width`. */
+/* Bytes of each kind of field, where a number takes `width`. */
 #define NUMBER_BYTES(name)      +width
 #define NUMBERS_BYTES(name, n)  +width *(uint32_t)QUERN_SOME(n)
 #define POINTER_BYTES(name)     +8
@@ -18,7 +18,7 @@
 #define DIVIDERS_BYTES(name, n) +16 * (uint32_t)QUERN_SOME(n)
 #define TABLE_BYTES(name, n, m) +width *(uint32_t)(QUERN_SOME(n) * QUERN_SOME(m))
 
-/* Write one at `to` and go past it. */
+/* Write a field of each kind at `to`, and step past it. */
 #define PUT_NUMBER(name)      to = put_number(to, wide, fields->name);
 #define PUT_NUMBERS(name, n)  to = put_numbers(to, wide, fields->name, n);
 #define PUT_POINTER(name)     to = put_number(to, true, (int64_t)(intptr_t)fields->name);
@@ -29,7 +29,8 @@
         to = put_numbers(to, wide, (n) > 0 ? fields->name[row] : none, m);                         \
     }
 
-/* The row of a table that has none. */
+/* Stands in for the row of a table without rows: C++ has no empty arrays, so both sides keep
+ * one. */
 static const int64_t none[QUERN_MAX_NDIM + 1];
 
 static unsigned char *put_number(unsigned char *to, bool wide, int64_t value)

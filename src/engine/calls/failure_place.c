@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * place: where in a user's own text a kernel failed, and about what. In: what the device recorded,
- * the texts that it may be in, and the kernel's arguments. Out: the failure with a span, so that a
- * caret can be drawn, and its message in the user's words. Where the compiler has moved the access
- * away from the line that asked for it, the argument's name leads to that line.
+ * failure_place: where in the user's text a kernel failed, and over which argument. In: what the
+ * device recorded, the texts that it may be in, and the kernel's arguments. Out: the failure with a
+ * span, so that a caret can be drawn, and its message in the user's words. Where the compiler has
+ * moved the access away from the line that asked for it, the argument's name leads to that line.
  */
 #include "engine/modules/modules.h"
 #include <ctype.h>
@@ -42,8 +42,8 @@ static span recorded_span(const qn_failure *about)
 
 /* ---- uses of a name ------------------------------------------------------------------------- */
 
-/* Past the brackets that stand at `at`, or behind blanks there, up to `end`; `at`: there are none.
- */
+/* Skip an index in brackets at `at`, with blanks before it, up to `end`. Returns `at` if there is
+ * none. */
 static size_t skip_index(const char *text, size_t at, size_t end)
 {
     size_t k = at;
@@ -58,7 +58,7 @@ static size_t skip_index(const char *text, size_t at, size_t end)
     return at;
 }
 
-/* The first use of a name from `begin` on, with the index in brackets behind it, if any. */
+/* The first use of a name from `begin` on, including an index in brackets after it. */
 static bool next_use(span *out, const qn_user_text *text, qn_str name, size_t begin, size_t end)
 {
     qn_str rest = qn_str_of(text->text + begin), used;
@@ -72,7 +72,7 @@ static bool next_use(span *out, const qn_user_text *text, qn_str name, size_t be
     return false;
 }
 
-/* Is the index behind the name a number as it stands, as in "w[20]"? Then *number is it. */
+/* True when the index after the name is a literal number, as in "w[20]"; *number receives it. */
 static bool has_number(const span *use, qn_str name, int64_t *number)
 {
     char digits[32];
@@ -89,8 +89,9 @@ static bool has_number(const span *use, qn_str name, int64_t *number)
     return is;
 }
 
-/* The use of a name between two bytes that has this very number as its index; else the first with
- * an index that is none; else the first without. *count: how many are as good. */
+/* The use of a name between two bytes that fits the element best: one whose index is its number,
+ * else the first whose index is not a number, else the first without an index. *count: how many are
+ * equally good. */
 static span best_use(size_t *count, const qn_user_text *text, qn_str name, int64_t element,
                      size_t begin, size_t end)
 {
@@ -104,7 +105,7 @@ static span best_use(size_t *count, const qn_user_text *text, qn_str name, int64
                 return use;
             }
             if (use.begin == 0 || text->text[use.begin - 1] != '&') {
-                continue; /* another element */
+                continue; /* another element; through its address it could be any */
             }
         }
         const size_t length = use.end - use.begin, best_length = best.end - best.begin;
@@ -118,7 +119,7 @@ static span best_use(size_t *count, const qn_user_text *text, qn_str name, int64
     return best;
 }
 
-/* Within the recorded statement, the only use of the name; the statement where there are more. */
+/* The only use of the name within the recorded statement, or the statement if there are several. */
 static span narrower(size_t *found, const span *recorded, qn_str name, int64_t element)
 {
     const char *text = recorded->text->text;
@@ -127,15 +128,15 @@ static span narrower(size_t *found, const span *recorded, qn_str name, int64_t e
         end++;
     }
     span use = best_use(&uses, recorded->text, name, element, recorded->begin, end);
-    if (uses == 0) { /* a pointer to it is used there, or a statement behind on its line */
+    if (uses == 0) { /* used through a pointer, or in a later statement on the line */
         use = best_use(&uses, recorded->text, name, element, end, recorded->end);
     }
     *found = uses;
     return uses == 1 ? use : *recorded;
 }
 
-/* Where no place was recorded: the first text that uses the name; the preamble's functions, whose
- * parameters may have any name, are looked at last. */
+/* Without a recorded place: the first text that uses the name. The preamble comes last, because the
+ * parameters of its functions may have any name. */
 static span use_anywhere(const qn_failure *about, qn_str name, int64_t element)
 {
     span in_preamble = {0};
@@ -156,8 +157,8 @@ static span use_anywhere(const qn_failure *about, qn_str name, int64_t element)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* Let the message name the place of the span: its column instead of the statement's, or all of it
- * instead of a place in none of the texts. */
+/* Make the message name the place of the span: its column instead of the statement's, or the whole
+ * place if the recorded one is in none of the texts. */
 static void reword_place(const qn_error_subject *subject, const span *now, bool was_recorded)
 {
     const char *file;
@@ -192,7 +193,7 @@ void qn_explain_failure(const qn_failure *about)
     if (subject.end != 0) {
         about->argument(about->context, subject.parameter, &name, &array);
     }
-    /* the place stands behind the subject, so it is put right first */
+    /* the place follows the subject in the message: replaced first, it moves none of its bytes */
     int64_t element = qn_subject_element(&subject, array);
     if (name.length > 0) {
         size_t uses = 0;

@@ -47,8 +47,8 @@ static uint32_t count_used(const quern_kernel *kernel, const char *const *names)
     return count;
 }
 
-/* Whether a text may want an element of a raw parameter itself, not only its value: its address,
- * or, of an output, a reference to it, as a function of a header may. */
+/* True when a text may need an element of a raw parameter itself and not only its value: it takes
+ * its address or, for an output, may bind a reference to it, as a function of a header could. */
 static bool refers_to(const quern_kernel *kernel, const char *name, bool output)
 {
     bool refers = output && qn_kernel_includes(kernel);

@@ -2,8 +2,7 @@
  *
  * elementwise: the kind of kernel whose operation runs for every element. In: definitions, and
  * calls on their way. Out: a walk over the broadcast operands, its grid, and its parameters. The
- * thing to know: the layout of quern::space (templates/index.cuh) is written here by hand; both
- * sides change together.
+ * thing to know: here quern::space gets its values; device_layout.c knows its layout.
  */
 #include "engine/engine_internal.h"
 #include "engine/source/source.h"
@@ -77,10 +76,10 @@ static void print(qn_text *out, const qn_call *call)
 
 /* ---- launching ------------------------------------------------------------------------------ */
 
-#define DEFAULT_BLOCK                                                                              \
-    256 /* threads: any function may have them, and they fill a processor;                         \
-           templates/elementwise_tiled.cu counts on this number */
-#define WARP 32
+/* Threads of a block: any function can have so many, and they fill a processor.
+ * templates/elementwise_tiled.cu relies on this number. */
+#define DEFAULT_BLOCK 256
+#define WARP          32
 
 static quern_status geometry(quern_launch_config *config, const qn_call *call,
                              const qn_specialization *z)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * reduction: the kind of kernel that combines elements along axes. In: definitions, and calls on
- * their way. Out: a fold, its grid, its parameters and its workspace. The thing to know: all blocks
- * of an output leave their values in the workspace, and the last one to come combines them in an
- * order that does not depend on who was last (when `ordered`, that of the blocks), nor do the bits.
+ * their way. Out: a fold, its grid, its parameters and its workspace. The thing to know: where
+ * several blocks share an output, each leaves its value in the workspace, and the last to finish
+ * combines them. Their order, and so every bit of the result, does not depend on which block was
+ * last; with `ordered` it is the order of the blocks.
  */
 #include "engine/engine_internal.h"
 #include "engine/source/source.h"
@@ -39,7 +40,8 @@ quern_status quern_reduction(quern_kernel **kernel, quern_engine *engine, const 
     return qn_kernel_new(kernel, engine, &definition);
 }
 
-/* `post` sees the outputs. */
+/* `post` sees only outputs. An input called `a` or `b` is fine if map uses it: there it is the
+ * input, elsewhere the names mean combined values. */
 static quern_status check(const quern_kernel *kernel)
 {
     QN_TRY(qn_fold_check_signature(kernel, kernel->signature.input_count));

@@ -2,15 +2,15 @@
  *
  * scan: the kind of kernel that combines all elements up to each one, along an axis. In:
  * definitions, and calls on their way. Out: a fold, its grid, its parameters and its workspace. The
- * thing to know: where several blocks share an output, each tells the others what it has through
- * the part of the workspace that was cleared when it was made; quern::board (templates/scan.cuh)
- * lays it out, and both sides change together.
+ * thing to know: where several blocks share an output, each publishes its values on a board in the
+ * cleared part of the workspace. quern::board (templates/scan.cuh) lays it out, and board_bytes()
+ * must agree with it.
  */
 #include "engine/engine_internal.h"
 #include "engine/source/source.h"
 #include <string.h>
 
-#define GROUP 32 /* tiles of a group */
+#define GROUP 32 /* tiles of a group, as in quern::board */
 
 /* ---- defining ------------------------------------------------------------------------------- */
 
@@ -72,7 +72,9 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
     return QUERN_OK;
 }
 
-/* What quern::board needs, as a power of two, so that scans of similar size share workspaces. */
+/* Bytes that quern::board needs: 16 for the tickets, then 8 for every 4 bytes of a value, which
+ * travel with the state of the tile. Rounded up to a power of two, so that scans of similar size
+ * share workspaces; larger than the counters of reductions, so that those never do. */
 static size_t board_bytes(const qn_fold *f, uint32_t size)
 {
     size_t words = (size + 3) / 4;

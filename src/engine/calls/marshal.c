@@ -2,7 +2,7 @@
  *
  * marshal: the parameter block. In: a planned call. Out: the bytes of every parameter of the
  * generated kernel, in its order: the signature's parameters, the walk, the workspace. The thing to
- * know: the walk is the business of the kernel's kind; device_layout.c writes structures.
+ * know: the kernel's kind packs the walk, and device_layout.c writes the structures.
  */
 #include "engine/engine_internal.h"
 #include <math.h>
@@ -40,7 +40,7 @@ static quern_status put_raw(qn_parameter_block *block, const qn_call *call, uint
 
 /* ---- scalars and the whole ------------------------------------------------------------------ */
 
-/* Seldom meant, so it is told, once for each parameter. */
+/* Losing a fraction is seldom meant: a warning says so, once per parameter. */
 static void tell_fraction(quern_kernel *kernel, uint32_t parameter, quern_dtype dtype, double value)
 {
     const uint64_t bit = UINT64_C(1) << parameter;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * outputs: an output that a kernel never assigns would be memory that nobody wrote. In: a kernel's
- * texts. Out: where it assigns none of its outputs, an error at the place where one is only read,
- * or of the whole text; where it assigns some of them, a warning of the other, because an array
- * that is passed may be left as it is on purpose. The thing to know: only what is sure is told. A
- * macro, a reference, a function of the preamble may assign.
+ * outputs: finds outputs that a kernel never assigns, and whose memory nobody would write. In: a
+ * kernel's texts. Out: if it assigns none of its outputs, an error at the place where one is only
+ * read, or about the whole text; if it assigns some, a warning about the first of the others,
+ * because an array that is passed may be left as it is on purpose. The thing to know: only certain
+ * cases are reported, because a macro, a reference or a function of the preamble may assign.
  */
 #include "engine/engine_internal.h"
 #include <string.h>
 
-/* Has the text words that may be a header's macros: none of what it sees by name anyhow? */
+/* True when a word of the text may be a macro of a header: it is neither a parameter nor one of
+ * Quern's own names. */
 static bool has_other_words(const quern_kernel *kernel, const char *text)
 {
     static const char *const given[] = {"i", "a", "_J"};

@@ -31,7 +31,7 @@ static quern_status make_array(quern_array **out, qn_call *call, quern_dtype dty
 
 /* ---- values to arrays and types ------------------------------------------------------------- */
 
-/* Let the failure that was just recorded be one of argument `p`. */
+/* Attribute the failure that was just recorded to argument `p`. */
 static quern_status blame(quern_status status, const qn_call *call, uint32_t p)
 {
     char *said = qn_strdup(quern_last_error()->message);
@@ -49,7 +49,7 @@ static quern_status take_array(qn_call *call, uint32_t p, quern_array *array)
     return QUERN_OK;
 }
 
-/* An array that there is no memory for. */
+/* An array without memory: only its dtype and shape are known. */
 static quern_status take_like(qn_call *call, uint32_t p)
 {
     const quern_value *v = &call->values[p];
@@ -306,7 +306,8 @@ static bool overlaps_output(const qn_call *call, uint32_t p)
     return false;
 }
 
-/* Any element of a raw input may be read at any time, so even exactly in place it is copied. */
+/* Any element of a raw input may be read at any time, so it is copied even if it is exactly an
+ * output. */
 static quern_status copy_raw_inputs(qn_call *call)
 {
     const qn_signature *s = &call->kernel->signature;
@@ -318,8 +319,8 @@ static quern_status copy_raw_inputs(qn_call *call)
     return QUERN_OK;
 }
 
-/* Refuse outputs that repeat elements, and copy inputs that an output overlaps; exact in-place is
- * free (call->aliased) where the kind allows it. */
+/* Refuse outputs that repeat elements, and copy inputs that an output overlaps. An input that is
+ * exactly an output needs no copy (call->aliased) where the kind allows it. */
 static quern_status separate(qn_call *call)
 {
     for (uint32_t o = 0; o < call->operand_count; o++) {

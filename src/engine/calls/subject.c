@@ -2,15 +2,15 @@
  *
  * subject: which element of which argument a failure is about, in the user's words. In: the address
  * that the device recorded, and the argument's array. Out: "element 20 of 'w', which has 20" in the
- * message. The thing to know: an address outside of an array is said as the element that the index
- * would name if the first axis went on; where the layout has none there, the message says the byte.
+ * message. The thing to know: an address outside the array is named as the element that would be
+ * there if the first axis went on; where the layout has none, the message names the byte.
  */
 #include "engine/engine_internal.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes from an array to an address whose element is told; no array is as long, and sums of steps
- * within one do not overflow. */
+/* Farther than this from the array, no element is named. No array is as long, and sums of steps
+ * within that distance do not overflow. */
 #define FARTHEST (INT64_C(1) << 62)
 
 /* Axes from `first` on that move, the widest stride first. */
@@ -65,7 +65,8 @@ static bool number_of(int64_t *number, const int64_t *index, const quern_array *
     return fits;
 }
 
-/* Which index would lie there if the first axis had no ends; the nearest to it. */
+/* The index that would lie there if the first axis had no ends. The other axes may reach across
+ * several steps of the first, so the indexes around the quotient are tried, the nearest first. */
 static bool find_beyond(int64_t *index, const quern_array *a, int64_t offset)
 {
     enum { TRIES = 4096 };
@@ -96,7 +97,7 @@ static int64_t offset_of(const qn_error_subject *subject, const quern_array *a)
     return (int64_t)(subject->address - (uint64_t)(uintptr_t)a->data);
 }
 
-/* The element that an address is, or would be behind the array's ends. */
+/* The element at an address, or that would be there beyond the array's ends. */
 typedef struct element {
     bool known, inside;
     int64_t index[QUERN_MAX_NDIM];
@@ -110,7 +111,8 @@ static element locate(const qn_error_subject *subject, const quern_array *a)
     if (to_byte < -FARTHEST || to_byte > FARTHEST) {
         return e;
     }
-    /* Compilers may ask for some bytes of an element alone: x + x of two packed uint16. */
+    /* Round down to an element: compilers may access only some of its bytes, as in x + x of two
+     * packed uint16. */
     const int64_t offset = to_byte - (to_byte % size + size) % size;
     if (a->ndim == 0) {
         e.number = offset / size;

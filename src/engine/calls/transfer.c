@@ -2,9 +2,8 @@
  *
  * Elements in and out of arrays: from and to the host, between arrays, and filling.
  *
- * A contiguous array is one copy of the device. Any other goes through a contiguous one beside it
- * and a kernel that copies between layouts (copy.c), so that no byte is moved element by element
- * from the host.
+ * A contiguous array takes one copy of the device. Any other goes through a temporary contiguous
+ * array and a kernel that copies between layouts (copy.c), so the host never moves single elements.
  */
 #include "engine/engine_internal.h"
 
@@ -98,7 +97,8 @@ quern_status quern_array_read(quern_array *array, void *host, size_t bytes)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* A broadcast view has several elements in one place: which of them would count? */
+/* A broadcast view has several elements in one place, and nothing says which of them would
+ * count. */
 static quern_status check_writable(const quern_array *array)
 {
     for (int k = 0; k < array->ndim; k++) {

@@ -2,12 +2,12 @@
  *
  * warnings: what the compiler warns of in kernels and modules that it compiles. In: a kernel or a
  * module. Out: text for a person. The thing to know: warnings stay with their image, in memory and
- * in the cache, so they are the same however the image came.
+ * in the cache, so they are the same wherever the image came from.
  */
 #include "engine/modules/modules.h"
 #include <string.h>
 
-/* Keep a text for the kernel's life, unless it is the one that was told last. */
+/* Keep a text as long as the kernel lives, unless it repeats the last one. */
 static quern_status keep(const char **out, quern_kernel *kernel, const qn_text *text)
 {
     if (text->failed) {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
  * workspace: device memory in which the blocks of one launch meet, as when several blocks reduce
- * one output. In: how many bytes, and a stream. Out: memory whose first bytes are as kernels of its
- * kind expect them. The thing to know: they do with zeros, and with what a launch before left, so a
- * workspace is cleared once and serves launch after launch of its stream, which keeps them apart in
- * time. Reductions leave zeros; scans a number of launches, by which they know what is of their
- * own.
+ * one output. In: how many bytes, and a stream. Out: memory whose first bytes are as the kernel
+ * expects them. The thing to know: kernels accept zeros there, or what the previous launch left, so
+ * a workspace is cleared once and then serves launch after launch of its stream, which keeps them
+ * apart in time. Reductions leave zeros; scans leave the number of launches, which tells them what
+ * is their own.
  */
 #include "engine/engine_internal.h"
 
 #define KEPT     8          /* workspaces that wait for later launches; more are freed */
-#define LAUNCHES (1u << 30) /* that one serves: scans count them in 31 bits */
+#define LAUNCHES (1u << 30) /* launches that one serves: scans count them in 31 bits */
 
 static bool serves(const qn_workspace *w, const void *stream, size_t zeroed, size_t scratch)
 {
     return w->stream == stream && w->zeroed == zeroed && w->bytes - w->zeroed >= scratch;
 }
 
-/* Take the first that serves out of the engine's list. */
+/* Take the first that fits out of the engine's list. */
 static qn_workspace *find(quern_engine *engine, const void *stream, size_t zeroed, size_t scratch)
 {
     pthread_mutex_lock(&engine->workspaces_lock);
@@ -88,7 +88,7 @@ void qn_workspace_put(qn_workspace *w)
     for (int k = 0; k < KEPT && *link; k++) {
         link = &(*link)->next;
     }
-    qn_workspace *oldest = *link; /* NULL, or one too many: puts come one by one */
+    qn_workspace *oldest = *link; /* NULL, or the one too many: each put adds one */
     *link = NULL;
     pthread_mutex_unlock(&engine->workspaces_lock);
     qn_workspace_free(oldest);
