@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * function_call: launches of a module's functions. In: how to launch, and one value a parameter.
- * Out: queued work, or what is wrong with which argument. The thing to know: nothing is launched
- * unless number and sizes of the arguments are the function's own, and nothing is copied on the way
- * but scalars: the device reads addresses and structures where the caller has them.
+ * function_call: launches of a module's functions. In: how to launch, and one value per parameter.
+ * Out: queued work, or an error that says which argument is wrong, and why. The thing to know:
+ * nothing is launched unless the number and sizes of the arguments are those of the function, and
+ * only scalars are copied: the device reads addresses and structures where the caller has them.
  */
 #include "engine/modules/modules.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define FEW 64 /* arguments, for which no memory is allocated */
+#define FEW 64 /* arguments: up to so many need no allocation */
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
@@ -253,7 +253,8 @@ static quern_status pack(const quern_function *function, const quern_value *valu
     return QUERN_OK;
 }
 
-/* Put the name that the user asked for in front, where the device says none, or only its own. */
+/* Put the function's name, as the user asked for it, in front of a message that does not begin with
+ * it. */
 static void name_failure(const quern_function *function)
 {
     static const char own[] = "kernel '";
@@ -266,7 +267,7 @@ static void name_failure(const quern_function *function)
     }
 }
 
-/* A launch, to tell what failed. */
+/* A launch, to explain what failed. */
 typedef struct launched {
     const quern_function *function;
     const quern_value *values;
@@ -320,8 +321,8 @@ static quern_status launch_with(quern_function *function, const quern_launch_opt
     return status;
 }
 
-/* As launch_with(), for more arguments than the stack has room for, or a driver that does not tell
- * how many it will read: then all that it could read is there, and zero. */
+/* As launch_with(), for more arguments than fit on the stack, or for a driver that does not say how
+ * many it will read: whatever it could read is then there, and zero. */
 static quern_status launch_many(quern_function *function, const quern_launch_options *l,
                                 const quern_value *values, size_t count)
 {

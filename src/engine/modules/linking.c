@@ -127,7 +127,7 @@ static quern_status make_pieces(qn_image *made, qn_link_input *linked, quern_eng
     return QUERN_OK;
 }
 
-/* The names of expressions, which one source has, are the whole's. */
+/* Only one source has name expressions; their names become those of the whole. */
 static void take_lowered(qn_image *whole, qn_image *pieces, size_t count)
 {
     for (size_t k = 0; k < count; k++) {

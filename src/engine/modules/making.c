@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * making: from a source to an image. In: what to compile. Out: its key, and an image. The thing to
- * know: a compiler that is older than the GPU can only make PTX for it, which has another key; that
- * is found out no earlier than something has to be compiled.
+ * know: a compiler that is older than the GPU can only make PTX for it, which has another key; this
+ * is found out only when something has to be compiled.
  */
 #include "engine/modules/modules.h"
 

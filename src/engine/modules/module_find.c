@@ -33,7 +33,7 @@ static quern_status read_names(qn_user_names *names, quern_module *module, qn_na
     return QUERN_OK;
 }
 
-/* The name is that of a template in the module's source: code there is of its instances alone. */
+/* Explain the name of a template in the module's source: only its instances have code. */
 static bool refuse_template(const quern_module *module, const char *name)
 {
     qn_text example = {0};

@@ -40,7 +40,7 @@ static quern_status check_inputs(const quern_link_input *inputs, size_t count,
     return QUERN_OK;
 }
 
-/* PTX is linked without a look at what is defined nowhere; that is found when it is loaded. */
+/* Linking PTX does not look for undefined names, so loading is what finds them. */
 static quern_status fail_loading(void)
 {
     char *said = qn_strdup(quern_last_error()->message);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * module: from a request to a loaded module. In: what to compile or to link. Out: a module, from an
- * image that is known or new. Those of kernels are the engine's, one a key, and live as long as it
- * does; those of users are loaded for each of them, from the same images. The thing to know: one
- * thread in the process makes a key; others that want it wait, then find it.
+ * image that is known or new. Those of kernels are the engine's, one per key, and live as long as
+ * it does; a user's module is always loaded separately, from the same images. The thing to know:
+ * one thread in the process makes a key; others that want it wait, then find it.
  */
 #include "engine/modules/modules.h"
 #include <stdio.h>
@@ -117,7 +117,7 @@ static quern_status load(qn_module **out, const qn_wanted *w, const qn_image *im
 }
 
 /* An image that was made before. One on disk that the device rejects is deleted there and made
- * anew. */
+ * again. */
 static bool load_known(qn_module **out, const qn_wanted *w)
 {
     qn_image image;

@@ -6,9 +6,9 @@
  *     source --make--> image, module --find--> function --check arguments--> launch
  *     pieces --link-->
  *
- * The thing to know: kernels' modules are the engine's, one a key, and live as long as it does;
- * each user's module is loaded for itself, from an image that all share. So two modules of one
- * source have two sets of globals, and one that is released is unloaded.
+ * The thing to know: kernels' modules are the engine's, one per key, and live as long as it does;
+ * each user's module is loaded separately, from an image that all share. So two modules of one
+ * source have two sets of globals, and releasing a module unloads it.
  */
 #ifndef QN_MODULES_H
 #define QN_MODULES_H
@@ -22,7 +22,7 @@ typedef struct qn_wanted {
     const char *name; /**< for the cache's list, and messages */
     qn_key key;
     qn_compiler_identity compiler;
-    int arch;    /**< that it is for */
+    int arch;    /**< the architecture that it is for */
     bool opaque; /**< the key does not cover all that is included: made each time, kept nowhere */
 } qn_wanted;
 
@@ -30,9 +30,9 @@ typedef struct qn_wanted {
 bool qn_wanted_find(const qn_wanted *wanted, qn_image *image, qn_origin *origin);
 /** Remember an image in memory and on disk, unless opaque. */
 void qn_wanted_keep(const qn_wanted *wanted, const qn_image *image);
-/** Before it is made: tell once that an opaque one is made each time. */
+/** Before it is made: log, once, that an opaque one is made each time. */
 void qn_wanted_tell(const qn_wanted *wanted);
-/** Wait until no other thread makes it. End this with qn_once_done(). */
+/** Wait until no other thread is making it. End this with qn_once_done(). */
 qn_once *qn_wanted_alone(const qn_wanted *wanted);
 
 /* ---- making.c: from a source to an image ---------------------------------------------------- */
@@ -87,12 +87,12 @@ quern_status qn_linking_produce(const qn_linking *linking, qn_image *out);
 
 /* ---- module_make.c: loaded images ----------------------------------------------------------- */
 
-/** Find or make the image of a request, as qn_module_get() does, and load it anew. Free it with
- * qn_module_free(). */
+/** Find or make the image of a request, as qn_module_get() does, and always load a new module from
+ * it. Free it with qn_module_free(). */
 quern_status qn_module_make(qn_module **out, quern_engine *engine, qn_module_request *request);
 /** The same of what is linked. */
 quern_status qn_module_link(qn_module **out, quern_engine *engine, const qn_link_job *job);
-/** Load an image that is there. Free it with qn_module_free(). */
+/** Load an image that the caller has. Free it with qn_module_free(). */
 quern_status qn_module_load(qn_module **out, quern_engine *engine, const qn_image *image);
 /** Unload. Accepts NULL. */
 void qn_module_free(quern_engine *engine, qn_module *module);
@@ -111,7 +111,7 @@ typedef struct qn_user_names {
 /** The image's name of what the user calls `name`: of a name expression, exactly, or the only one
  * with this plain name. NULL when there is none, or more than one. */
 const char *qn_name_find(const qn_user_names *names, const char *name);
-/** After qn_name_find(): why not, and the names that there are. */
+/** After qn_name_find() found nothing: say why, with the names that there are. */
 quern_status qn_name_refuse(const qn_user_names *names, const char *name);
 /** "ns::scale" of "_ZN2ns5scaleIdEEvPT_". False when it is not mangled, or not so simply. */
 bool qn_plain_name(qn_text *out, const char *own);
@@ -148,7 +148,8 @@ quern_status qn_module_find(quern_module *module, const char *what, const char *
 quern_status qn_check_bytes(uint64_t bytes);
 /** Take a user's options, and check what they point to. */
 quern_status qn_module_options_take(quern_module_options *out, const quern_module_options *options);
-/** A module that is still to be loaded; and publish it once it is, or drop it. */
+/** Begin a module that is still to be loaded; end by publishing it or, if `status` is a failure, by
+ * dropping it. */
 quern_status qn_user_module_begin(quern_module **out, quern_engine *engine);
 quern_status qn_user_module_end(quern_module **out, quern_module *module, quern_status status);
 /** Keep copies of the name expressions, for look-ups, and of `count` texts and then the headers in
@@ -168,7 +169,7 @@ struct quern_function {
     quern_module *module;               /**< retained */
     void *handle;                       /**< the device's */
     char *name;                         /**< as the user asked for it */
-    size_t parameter_count;             /**< SIZE_MAX: the driver does not tell */
+    size_t parameter_count;             /**< SIZE_MAX: the driver does not say */
     qn_function_parameter parameters[]; /**< as many, where it does */
 };
 

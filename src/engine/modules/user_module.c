@@ -205,7 +205,7 @@ static bool any_options(const quern_module_options *o)
     return o->option_count + o->expression_count + o->header_count != 0;
 }
 
-/* Source or an image, which the contents of the file tell. */
+/* Source or an image: the contents of the file decide. */
 static quern_status new_from_file(quern_module **out, quern_engine *engine, const char *path,
                                   char *data, size_t size, const quern_module_options *o)
 {
@@ -269,8 +269,8 @@ void quern_module_release(quern_module *module)
     qn_object_end(&module->object);
     quern_engine *engine = module->engine;
     if (module->loaded) {
-        /* its functions may be queued on any stream, foreign ones too; a failure of theirs stays
-         * for the next call that waits */
+        /* its functions may be queued on any stream, even a foreign one; if one has failed, the
+         * next call that waits reports it */
         (void)engine->home.methods->synchronize(engine->home.device);
         qn_module_free(engine, module->loaded);
     }

@@ -3,8 +3,8 @@
  * names: what a program calls a function or a variable of a module, turned into what the image
  * calls it. In: a name, the name expressions that the module was compiled with, and the image's own
  * names. Out: one of these names, or a failure with those that there are. The thing to know: of a
- * mangled name only the qualified name in front is read, not the parameters behind it; names that
- * cannot be read are known by their mangled form alone.
+ * mangled name only the qualified name is read, not the parameters after it; names that cannot be
+ * read are known by their mangled form alone.
  */
 #include "base/cpp_text.h"
 #include "engine/modules/modules.h"
@@ -16,7 +16,8 @@
 
 /* ---- plain names ---------------------------------------------------------------------------- */
 
-/* source-name = digits identifier; at most `room` is left of the whole. NULL when it is none. */
+/* source-name = digits identifier. The number is the length of the identifier; a larger one than
+ * the rest of the text has is refused before it overflows. NULL: `at` is not a source-name. */
 static const char *source_name(const char *at, qn_str *out)
 {
     size_t length = 0, room = strlen(at);
@@ -87,7 +88,7 @@ bool qn_plain_name(qn_text *out, const char *own)
 
 /* ---- matching ------------------------------------------------------------------------------- */
 
-/* The next character that matters: blanks do only between words. */
+/* The next character that matters: blanks matter only between words. */
 static const char *skip_blanks(const char *at, char before)
 {
     const char *end = at + strspn(at, " \t");
