@@ -78,7 +78,7 @@ static bool has_raw(const quern_kernel *kernel)
     return false;
 }
 
-/* The headers with those functions of complex numbers that a text names, and what they include. */
+/* The headers of the complex functions that a text names, and the headers which those include. */
 static unsigned complex_headers(const quern_kernel *k)
 {
     static const char *const math[] = {"abs",      "arg",  "polar", "proj", "isnan", "isinf",
@@ -252,7 +252,7 @@ _Static_assert(QN_HEADER_COUNT <= QN_MAX_HEADERS, "room for all headers");
 #define COMMON_HOLES 4
 #define MAX_HOLES    24
 
-/* Expand with the template's own holes behind the common ones. */
+/* Expand with the common holes first, then the template's own. */
 static quern_status expand(qn_text *out, const qn_call *call, const qn_source_template *template,
                            const qn_text *common)
 {

@@ -49,19 +49,19 @@ quern_status qn_source_expand(qn_text *out, const qn_call *call, const qn_source
 /** The user's text under its own name, so that messages speak of its lines; nothing if empty. What
  * follows it is called after it: reports leave out places in angle brackets. */
 void qn_source_user(qn_text *out, const qn_call *call, qn_text_id id);
-/** The same with `close` behind it, which counts as its own line past its last, so that what the
- * text lacks is missed there; also when it is empty. */
+/** The same, followed by `close` on a line that counts as the text's own, one past its last, so
+ * that the compiler points there at what the text lacks. Written for an empty text too. */
 void qn_source_closed(qn_text *out, const qn_call *call, qn_text_id id, const char *close);
 /** The type of positions. */
 const char *qn_source_index(bool wide);
-/** It as `_quern_index`, and the constants of a form, which decide what of a template counts. */
+/** That type as `_quern_index`, and the constants of a form, which select parts of a template. */
 void qn_source_index_type(qn_text *out, bool wide);
 void qn_source_number(qn_text *out, const char *name, int value);
 void qn_source_flag(qn_text *out, const char *name, bool value);
 /** The parameters of the signature as those of the kernel, each followed by a comma. */
 void qn_source_parameters(qn_text *out, const qn_call *call, bool restricted);
-/** Write what stands before, and behind, the element of operand `k` in memory where its value is
- * read: any byte but 0 of a bool is true. */
+/** Write what goes before, and after, operand `k`'s element in memory where its value is read: a
+ * bool is true if its byte is anything but 0. */
 void qn_source_read_begin(qn_text *out, const qn_call *call, uint32_t k);
 void qn_source_read_end(qn_text *out, const qn_call *call, uint32_t k);
 /** Operands as parameters of a lambda, by the user's names, each followed by a comma. */
@@ -84,8 +84,7 @@ const char *qn_source_type(const qn_call *call, uint32_t parameter);
 /** Begin a line, indented as its block is. */
 void qn_source_indent(qn_text *out, int levels);
 /** The offsets `PREFIXk` of every operand k for the dimensions [0, dims), whose joint position is
- * in
- * `_quern_outer`. */
+ * in `_quern_outer`. */
 void qn_source_outer(qn_text *out, const qn_call *call, int dims, const char *prefix);
 /** One element at `at` of its row: copies in, the operation, copies of the outputs back. */
 void qn_source_element(qn_text *out, const qn_call *call, int levels, const char *at);
@@ -125,13 +124,14 @@ void qn_source_kept(qn_text *out, const qn_call *call, int levels);
 void qn_source_reduced(qn_text *out, const qn_call *call, int levels, uint32_t first, uint32_t end);
 /** The element of operand `k` at place `at` of the lane's dimension, as a dereferenced pointer. */
 void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const char *at);
-/** Its value, of an input, and the end of the statement. */
+/** An input's value there, and the end of the statement. */
 void qn_source_fold_value(qn_text *out, const qn_call *call, uint32_t k, const char *at);
-/** It as an argument of post, of an output, followed by a comma. */
+/** An output's element there as an argument of post, followed by a comma. */
 void qn_source_fold_output(qn_text *out, const qn_call *call, uint32_t k, const char *at);
 /** Load `_quern_registerK` of all inputs: packs, or (unless `pack`) single elements. */
 void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *at, bool pack);
-/** They, or their lanes `_quern_lane`, as arguments, each followed by a comma. */
+/** These registers or (if `pack`) their lane `_quern_lane` as arguments, each followed by a
+ * comma. */
 void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
 
 /* ---- source_reduction.c --------------------------------------------------------------------- */

@@ -43,7 +43,8 @@ static void loop_prep_hole(qn_text *out, const qn_call *call)
 
 static void operation_hole(qn_text *out, const qn_call *call)
 {
-    /* The closing semicolon belongs to the operation, so that what it lacks is said of it. */
+    /* The closing semicolon counts as the operation's, so that the compiler points there at what it
+     * lacks. */
     qn_source_closed(out, call, QN_OPERATION, ";");
 }
 

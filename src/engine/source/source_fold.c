@@ -4,8 +4,8 @@
  * output and a unit lie, and how elements come into registers. The thing to know: `_quern_keptK` is
  * what the kept dimensions add to the address of operand K, `_quern_reducedK` what the reduced ones
  * add; the dimension along which lanes lie is left out of them, and `_quern_element` is the place
- * of a unit's first element in it. What is said of each operand stays text in C: given to a
- * function of a header as lambdas, a sum takes NVRTC a fifth longer.
+ * of a unit's first element in it. The code for the operands stays text in C: passed to a function
+ * of a header as lambdas, it makes NVRTC take a fifth longer over a sum.
  */
 #include "engine/source/source.h"
 
@@ -36,8 +36,8 @@ void qn_source_post(qn_text *out, const qn_call *call)
     qn_source_closed(out, call, QN_POST, ";");
 }
 
-/* The closing brace of statements lies past their last line: a return that is missing is missed
- * there. */
+/* The closing brace comes one line past the statements: that is where the compiler misses a
+ * return. */
 void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id)
 {
     if (qn_text_is_statements(call->kernel->texts[id].text)) {

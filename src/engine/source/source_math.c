@@ -2,7 +2,7 @@
  *
  * source_math: which of CUDA's mathematical functions the texts of a kernel name. In: a kernel.
  * Out: the lines that overload them for integers and mixed numbers (templates/math.cuh), one for
- * each, so that compiling takes longer by no more than what is used.
+ * each, so that a kernel spends compile time only on what it uses.
  */
 #include "engine/source/source.h"
 #include <stdlib.h>

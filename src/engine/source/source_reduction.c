@@ -2,7 +2,7 @@
  *
  * source_reduction: the CUDA source of a reduction. In: a call whose types are bound and whose fold
  * is planned. Out: the text of templates/reduction.cu with its holes filled. The thing to know:
- * templates/README.md tells what the names in it mean.
+ * templates/README.md explains the names in it.
  */
 #include "embedded/templates.h"
 #include "engine/source/source.h"
@@ -16,9 +16,9 @@ static bool has_rest(const qn_call *call)
     return !f->columns && f->reduced == 1 && f->lanes > 1 && !call->kernel->ordered;
 }
 
-/* Units whose loads a thread has on their way together. Where several blocks share an output there
- * are threads enough that one of 16 bytes keeps memory busy, and it compiles fastest; elements of a
- * byte or two take so long to unpack that two are better. */
+/* How many units a thread loads at once. Where several blocks share an output, there are enough
+ * threads for 16 bytes each to keep memory busy, and one unit compiles fastest; elements of one or
+ * two bytes take so long to unpack that two units are better. */
 static int units_in_flight(const qn_call *call)
 {
     static const int by_lanes[] = {[1] = 4, [2] = 2, [4] = 1, [8] = 2, [16] = 2};
@@ -85,7 +85,7 @@ static void lane_hole(qn_text *out, const qn_call *call)
     }
 }
 
-/* The identity, once. */
+/* Combine each result with the identity, once. */
 static void finish_hole(qn_text *out, const qn_call *call)
 {
     if (call->fold.form.columns) {

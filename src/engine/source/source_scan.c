@@ -5,7 +5,7 @@
  * unit has several elements of one output (a track), lanes take units in turn, and each round of
  * units is scanned by the warp; in columns a unit has one element of each of several outputs, and a
  * lane takes units that follow each other, so that the warp scans once. source_scan_units.c writes
- * how the elements of a unit come and go.
+ * the loads and stores of a unit.
  */
 #include "embedded/templates.h"
 #include "engine/source/source.h"
@@ -33,7 +33,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
 }
 
-/* How many elements the first unit of a ragged row has too many. */
+/* How many elements of the first unit of a ragged row lie before the row. */
 static void skip_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
@@ -51,7 +51,7 @@ static void skip_hole(qn_text *out, const qn_call *call)
                    call->operand_parameter[k], k, call->operands[k].item_size);
 }
 
-/* What lies in front of an output's first element. */
+/* The value before an output's first element: the identity, or none. */
 static void initial_hole(qn_text *out, const qn_call *call)
 {
     if (!call->kernel->has_identity) {
@@ -111,8 +111,8 @@ static const char *const hole_names[HOLES] = {
     [GIVE] = "give",
 };
 
-/* Threads of a block, and how many blocks a processor should hold: a fifth one of tiles pays, a
- * sixth would have to keep in memory what fits no register. Any number where values may not fit. */
+/* Threads of a block, and how many blocks a processor should hold: a fifth block of tiles pays, a
+ * sixth would leave too few registers. Nothing is asked where the size of a value is unknown. */
 static void bounds_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;

@@ -3,7 +3,7 @@
  * source_scan_units: what a scan does to a unit, in CUDA C++. In: the form of a fold. Out: how the
  * elements of unit `_quern_unit` come into registers and through the map, and how their values go
  * to post and to memory. The thing to know: `_quern_position` is the position of the unit's first
- * element; in a ragged row it may be negative, and only those lanes count that the row has.
+ * element; in a ragged row it may be negative, and lanes outside the row are ignored.
  */
 #include "engine/source/source.h"
 
@@ -58,7 +58,7 @@ void qn_source_scan_unit(qn_text *out, const qn_call *call, uint32_t first, uint
     }
 }
 
-/* A loop over the lanes of a unit, or over those of them that the row has. */
+/* A loop over the lanes of a unit or (if `checked`) over those inside the row. */
 static void each_lane(qn_text *out, const qn_call *call, int levels, bool checked)
 {
     qn_text_puts(out, "#pragma unroll\n");
@@ -72,7 +72,7 @@ static void each_lane(qn_text *out, const qn_call *call, int levels, bool checke
     }
 }
 
-/* Where a lane lies along the row. One that the row lacks stands for the nearest that it has. */
+/* Where a lane lies along the row. A lane outside the row reads the nearest element inside. */
 static const char *lane_index(const qn_call *call)
 {
     return call->fold.form.ragged
@@ -104,7 +104,7 @@ static void load_input(qn_text *out, const qn_call *call, int levels, uint32_t k
     qn_source_fold_value(out, call, k, whole ? "_quern_element + _quern_lane" : lane_index(call));
 }
 
-/* The inputs, each followed by a comma, and the position. */
+/* The inputs, each followed by a comma. */
 static void arguments(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
