@@ -56,7 +56,7 @@ static quern_status take_options(taken *out, const quern_options *options)
     return QUERN_OK;
 }
 
-/* A slot that is called without a look whether it is there. */
+/* A slot that is called without a check, so it must not be NULL. */
 typedef struct slot {
     const char *name;
     size_t offset;
@@ -123,7 +123,7 @@ static quern_status take_methods(quern_device_methods *out, const quern_device_m
     return check_slots(out);
 }
 
-/* What can fail of opening. */
+/* The part of opening that can fail. */
 static quern_status start(quern_engine *engine, const quern_options *o, quern_device_info *info)
 {
     const quern_device_methods *methods = engine->home.methods;
@@ -208,7 +208,8 @@ static quern_status open_named(quern_engine **out, const char *device, const que
     return open_device(out, methods, &o);
 }
 
-/* The first GPU, else the software device. A GPU that is there but cannot be used is told. */
+/* The first GPU, else the software device. A GPU that exists but cannot be used is reported to the
+ * log. */
 static quern_status open_auto(quern_engine **out, const quern_options *options)
 {
     quern_options o = *options;

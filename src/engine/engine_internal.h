@@ -35,12 +35,12 @@ struct quern_engine {
     bool checks_bounds; /**< of raw arrays, by raw_checked.cuh */
     uint32_t processors;
     pthread_mutex_t workspaces_lock;
-    struct qn_workspace *workspaces; /**< that no launch being queued holds */
+    struct qn_workspace *workspaces; /**< free: no launch being queued holds them */
     pthread_mutex_t modules_lock;
     struct qn_module *modules; /**< loaded images, by key; live as long as the engine */
     pthread_mutex_t copy_lock;
     quern_kernel *copy;      /**< copies between layouts; made when first needed */
-    atomic_flag opaque_told; /**< that a source is compiled each time was logged */
+    atomic_flag opaque_told; /**< the log says that sources are compiled each time */
     bool tells_launches;     /**< QUERN_LOG is "debug" */
     atomic_uint_fast64_t compiled;
     atomic_uint_fast64_t compile_us;
@@ -87,7 +87,7 @@ typedef struct qn_module_request {
     size_t user_text_count;
     bool from_user; /**< the whole source is the user's: its file has a name, and it may use all of
                          CUDA, which takes a little longer */
-    bool piece;     /**< to be linked: kind and relocatable are as they shall be */
+    bool piece;     /**< to be linked: the caller has set kind and relocatable */
 } qn_module_request;
 
 /** Find or make the module of a request. Thread-safe; one thread compiles, others wait. Borrowed:
@@ -147,12 +147,12 @@ struct quern_kernel {
     bool loops;             /**< the texts have loops */
     bool uses_atomics;      /**< the texts call atomic functions */
     const char *unassigned; /**< the first output that nothing assigns; NULL: none */
-    bool assigns_some;      /**< others may be assigned, or are raw */
+    bool assigns_some;      /**< another output may be assigned, or is raw */
     uint32_t heavy;         /**< calls of functions that cost much code */
     bool uses_by_address[QUERN_MAX_PARAMETERS]; /**< outputs whose address the operation takes */
     bool uses_reference[QUERN_MAX_PARAMETERS];  /**< raw ones whose elements are referred to */
-    _Atomic(uint64_t) fractions_told; /**< a bit a parameter: that its scalar lost a fraction */
-    const char *warnings;             /**< as told last; "" for none */
+    _Atomic(uint64_t) fractions_told; /**< a bit per parameter: its scalar's loss was logged */
+    const char *warnings;             /**< as reported last; "" for none */
     pthread_mutex_t lock;             /**< to add a specialization, and for `warnings` */
     _Atomic(qn_specialization *) specializations;
 };
@@ -161,9 +161,9 @@ struct quern_kernel {
 quern_status qn_check_list(const char *what, size_t count);
 /** Check the two lists of parameters of a definition. */
 quern_status qn_check_signature(const char *function, const char *in, const char *out);
-/** Find an output that the kernel surely never assigns (outputs.c), */
+/** Find an output that the kernel surely never assigns (outputs.c). */
 void qn_outputs_study(quern_kernel *kernel);
-/** and refuse the kernel for it, or warn, once the compiler has found nothing else. */
+/** Refuse the kernel for it, or warn. Called after the compiler, whose findings come first. */
 quern_status qn_outputs_judge(const quern_kernel *kernel);
 /** Make a kernel without resetting the error record. */
 quern_status qn_kernel_new(quern_kernel **out, quern_engine *engine,
@@ -177,7 +177,7 @@ bool qn_kernel_includes(const quern_kernel *kernel);
 
 /* ---- resolve.c: the arguments of one call, checked ------------------------------------------ */
 
-/** One call on its way. Large: lives on the stack, and only what is counted is initialised. */
+/** One call on its way. Large, and on the stack: arrays are valid only up to their counts. */
 typedef struct qn_call {
     quern_kernel *kernel;
     quern_stream *stream; /**< NULL: the engine's own */
@@ -245,12 +245,13 @@ struct qn_kind {
     quern_status (*check)(const quern_kernel *kernel);
     /** Optional: refuse options that are for other kinds. */
     quern_status (*check_options)(const quern_kernel *kernel, const quern_call_options *options);
-    /** Optional: the shape of the outputs, where it is not the loop's, and how many elements it
-     * has, of a call whose loop and axes are known. Errors: there can be no such outputs. */
+    /** Optional: shape and number of elements of the outputs, if they differ from the loop's. The
+     * call's loop and axes are known. Errors: no such outputs can exist. */
     quern_status (*output_shape)(int *ndim, int64_t *shape, int64_t *count, const qn_call *call);
     /** Plan the walk of a call whose operands are all there and have elements. */
     void (*plan)(qn_call *call);
-    /** What of the plan shapes the source, as at most QN_FORM_BYTES bytes; returns how many. */
+    /** What part of the plan shapes the source, as at most QN_FORM_BYTES bytes; returns how
+     * many. */
     size_t (*form)(uint8_t *bytes, const qn_call *call);
     /** Write the source; `headers` (room for QN_MAX_HEADERS) receives what it includes. */
     quern_status (*source)(qn_text *out, const qn_call *call, qn_header *headers,
@@ -276,15 +277,15 @@ extern const qn_kind qn_scan_kind;        /**< kind_scan.c */
 #define QN_VALUE_BYTES        64    /**< the most that a reduce_type or scan_type may have */
 #define QN_FOLD_COUNTER_BYTES 32768 /**< of a workspace: counters, zero between launches */
 
-/** Refuse a signature without outputs, and parameters from `seen` on, those that `post` sees, that
- * are called `a` as its value is. */
+/** Refuse a signature without outputs, and one where a parameter that `post` sees (from `seen` on)
+ * is called `a`, which is the combined value there. */
 quern_status qn_fold_check_signature(const quern_kernel *kernel, uint32_t seen);
 /** Refuse definitions that lack a text. */
 quern_status qn_fold_check_texts(const char *function, const qn_definition *definition);
-/** call->axes from the options: all where they name none.
+/** Set call->axes from the options: all axes if they name none.
  * Errors: QUERN_ERROR_SHAPE for an axis that is out of range or given twice. */
 quern_status qn_call_axes(qn_call *call, const quern_call_options *options);
-/** Bytes of the values that are combined, where it is plain from the text; else 0. */
+/** Bytes of a combined value if the text makes that plain, else 0. */
 uint32_t qn_scan_value_size(const qn_call *call);
 /* For a kind: */
 size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call);
@@ -316,8 +317,7 @@ typedef struct qn_parameter_block {
     void *pointers[QUERN_MAX_PARAMETERS + 2];
     uint32_t offsets[QUERN_MAX_PARAMETERS + 2];
     uint32_t count, used;
-    uint32_t
-        extra; /**< bytes of `used` that raw_checked.cuh has besides raw.cuh: they do not count */
+    uint32_t extra; /**< bytes of `used` that only raw_checked.cuh needs: they do not count */
     _Alignas(16) unsigned char bytes[QN_PARAMETER_BYTES + 8 * QUERN_MAX_PARAMETERS];
 } qn_parameter_block;
 
@@ -331,7 +331,7 @@ quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t param
 quern_status qn_block_reserve(unsigned char **out, qn_parameter_block *block, const qn_call *call,
                               uint32_t bytes, uint32_t alignment);
 
-/* ---- device_layout.c: what a kernel receives beside addresses and scalars ------------------- */
+/* ---- device_layout.c: what a kernel receives besides addresses and scalars ------------------- */
 
 /* The fields of templates/layout.h on the host: numbers, whatever their width on the device. */
 #define QN_NUMBER(name)      int64_t name;
@@ -362,20 +362,21 @@ quern_status qn_put_fold(qn_parameter_block *block, const qn_call *call,
 /** Add quern::raw_array. */
 quern_status qn_put_raw_array(qn_parameter_block *block, const qn_call *call,
                               const qn_raw_array *fields, int dims);
-/** Add that of raw_checked.cuh; what it has more does not count towards QN_PARAMETER_BYTES. */
+/** Add the raw_array of raw_checked.cuh, whose extra fields do not count towards
+ * QN_PARAMETER_BYTES. */
 quern_status qn_put_raw_checked(qn_parameter_block *block, const qn_call *call,
                                 const qn_raw_array *fields, int dims);
 
 /* ---- workspace.c: memory in which the blocks of a launch meet ------------------------------- */
 
 /** Device memory for one launch at a time. Its first `zeroed` bytes (a multiple of 16) begin as
- * zeros; kernels of one kind, which alone use that many, leave them as the next expects them. */
+ * zeros. Only kernels of one kind use that many, and each leaves them as the next expects them. */
 typedef struct qn_workspace {
     struct qn_workspace *next;
     quern_engine *engine; /**< not retained: it lives as long as the engine, or a bound call */
     void *pointer, *stream;
     size_t zeroed, bytes;
-    uint32_t launches; /**< for which it was taken again */
+    uint32_t launches; /**< that it has served besides its first */
 } qn_workspace;
 
 /** Take one for a launch on `stream`, or make it: `zeroed` bytes of zeros, then `scratch` bytes. */
@@ -392,8 +393,8 @@ void qn_workspaces_forget(quern_engine *engine, const void *stream, bool all);
 
 /* ---- call.c, bound.c, explain_call.c -------------------------------------------------------- */
 
-/** Make ready to launch: grid, parameters, and a workspace where one is needed, which is the
- * caller's to give back or to free, else NULL. */
+/** Prepare a launch: grid, parameters and, if one is needed (else NULL), a workspace, which the
+ * caller gives back or frees. */
 quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config,
                           qn_workspace **workspace, const qn_call *call,
                           const qn_specialization *specialization);
@@ -423,8 +424,8 @@ void qn_tell_launch(quern_engine *engine, const char *name, const quern_launch_c
 typedef struct qn_failure {
     const qn_user_text *texts; /**< of the user */
     size_t text_count;
-    /** Name and array of the kernel's parameter `index`: an empty name where it has none, NULL
-     * where it is no array, as the walk's. */
+    /** Name and array of the kernel's parameter `index`: an empty name if it has none, as the walk;
+     * NULL if it is not an array. */
     void (*argument)(const void *context, uint32_t index, qn_str *name, const quern_array **array);
     const void *context;
 } qn_failure;
@@ -433,14 +434,14 @@ typedef struct qn_failure {
  * into a span, and what the message says of a parameter into its name and element. */
 void qn_explain_failure(const qn_failure *about);
 
-/** After a module was refused that uses what nothing defines: its name as the user wrote it, and
- * the place in one of the texts as a span. */
+/** After a module was refused because it uses an undefined name: say that name as the user wrote
+ * it, and make its place in one of the texts a span. */
 void qn_explain_undefined(const qn_user_text *texts, size_t count);
 
-/** The number in C order of the element that was accessed, or would be there behind the array's
- * ends; INT64_MIN where there is none. */
+/** The number in C order of the element that was accessed, or that would be there beyond the
+ * array's ends; INT64_MIN if there is none. */
 int64_t qn_subject_element(const qn_error_subject *subject, const quern_array *array);
-/** Let the message say the argument's name (empty: its number) and the element. */
+/** Make the message say the argument's name (if empty, its number) and the element. */
 void qn_explain_subject(const qn_error_subject *subject, qn_str name, const quern_array *array);
 
 #endif /* QN_ENGINE_H */

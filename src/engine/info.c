@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * info: what an engine tells of its device, its cache and the compiler.
+ * info: what an engine reports about its device, its cache and the compiler.
  */
 #include "engine/engine_internal.h"
 #include <stdio.h>

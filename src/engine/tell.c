@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * tell: what an engine does, for QUERN_LOG=debug and log functions: what it opened, where images
- * come from, what is launched. In: facts. Out: one line each. The thing to know: launches are many,
- * so they are told only where the environment's QUERN_LOG is "debug", to log functions too.
+ * come from, what is launched. In: facts. Out: one line each. The thing to know: there are many
+ * launches, so they are reported, even to log functions, only if the environment variable QUERN_LOG
+ * is "debug".
  */
 #include "engine/engine_internal.h"
 #include <string.h>
