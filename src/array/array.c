@@ -40,7 +40,7 @@ quern_status qn_shape_check(int64_t *count, int ndim, const int64_t *shape, uint
     if (ndim > 0 && !shape) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the shape is NULL: pass %d extents", ndim);
     }
-    int64_t bytes = item_size; /* as if empty axes had one element: strides are computed so */
+    int64_t bytes = item_size; /* empty axes count as one element, as in the strides */
     bool empty = false;
     for (int k = 0; k < ndim; k++) {
         if (shape[k] < 0) {

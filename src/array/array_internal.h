@@ -44,7 +44,7 @@ struct quern_array {
     bool contiguous; /**< C order without gaps */
     int64_t count;
     void *data;       /**< element (0, ..., 0) */
-    int64_t *strides; /**< bytes; points behind shape */
+    int64_t *strides; /**< bytes; points past `shape` */
     int64_t shape[];  /**< ndim extents, then ndim strides */
 };
 
@@ -54,7 +54,7 @@ static inline bool qn_array_fits(const quern_array *array, const qn_home *home)
     return qn_object_is(array, QN_OBJECT_ARRAY) && array->buffer->home == home;
 }
 
-/** Say why not; what takes it is a `user`, such as "kernel". */
+/** Say why not; `user` is what would take it, such as "kernel". */
 quern_status qn_array_refuse(const quern_array *array, const char *user);
 /** Check a shape and count its elements; their bytes fit a ptrdiff_t. Errors:
  * QUERN_ERROR_INVALID_ARGUMENT. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * fold: the walk of a reduction or a scan; fold.h says what it is. In: shapes, strides, addresses,
- * axes. Out: a qn_fold. The thing to know: the kept and the reduced dimensions are settled apart,
- * as two small walks of their own, and only then it is decided along which of them the lanes of a
- * unit lie: those in which the inputs are dense.
+ * axes. Out: a qn_fold. The thing to know: the kept and the reduced dimensions are settled
+ * separately, as two small walks. Only then the lanes of a unit are laid along those in which the
+ * inputs are dense.
  */
 #include "array/fold.h"
 #include <string.h>
 
-#define LEAST_UNITS 4 /* of a thread, before more threads or blocks are worth their combining */
+#define LEAST_UNITS                                                                                \
+    4 /* of a thread: with fewer, more threads or blocks cost more to combine than they gain */
 
 /* ---- units ---------------------------------------------------------------------------------- */
 
@@ -57,7 +58,8 @@ static int64_t choose_head(const qn_fold_making *m)
     return 0;
 }
 
-/* Packs need an input that is read by vector, and rows without ends where ends have no place. */
+/* Packs need an input that is read by vector, and rows that are whole packs; only rows of one
+ * dimension, combined in any order, may have elements left at the ends. */
 static bool packs_pay(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
@@ -91,8 +93,9 @@ static void choose_units(const qn_fold_making *m)
 
 /* ---- threads and blocks --------------------------------------------------------------------- */
 
-/* Threads of a block for an output. Few outputs: as many as have something to do. Many: so that
- * each has some units, but with columns no fewer than leave a row of a block dense. */
+/* Threads of a block that work on one output. With few outputs, as many as have a unit each; with
+ * many, fewer, so that each has several units. With columns, no more than leave room for
+ * neighbouring outputs side by side, whose reads are dense. */
 static uint32_t choose_workers(const qn_fold *f, int64_t packs, int64_t threads)
 {
     int64_t units = QN_MAX(f->units, f->rest);
@@ -105,7 +108,7 @@ static uint32_t choose_workers(const qn_fold *f, int64_t packs, int64_t threads)
     }
     uint32_t workers = packs * enough >= threads ? enough : most;
     while (f->form.columns && workers > 1 && packs * workers > 4 * threads) {
-        workers /= 2; /* enough outputs to do without combining */
+        workers /= 2; /* so many outputs keep the device busy by themselves */
     }
     return workers;
 }

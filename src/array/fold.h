@@ -23,11 +23,11 @@ typedef struct qn_fold_form {
     uint8_t reduced; /**< dimensions that are reduced; 0: each output has one element */
     uint8_t lanes;   /**< elements of a unit */
     uint8_t columns; /**< 1: the lanes of a unit lie along the kept dimensions */
-    uint8_t split;   /**< 1: several blocks work at one output */
+    uint8_t split;   /**< 1: several blocks work on one output */
     uint8_t wide;    /**< 1: 64-bit index arithmetic */
     uint8_t scan;    /**< 1: outputs have the reduced axes too */
     uint8_t steps;   /**< scan: units that a thread takes at once */
-    uint8_t block;   /**< scan: all warps of a block work at an output */
+    uint8_t block;   /**< scan: all warps of a block work on one output */
     uint8_t ragged;  /**< scan: rows may begin or end inside a unit */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand, along the lanes */
 } qn_fold_form;
@@ -74,8 +74,8 @@ static inline int qn_fold_lane_dim(const qn_fold_form *f)
     return f->columns ? f->kept - 1 : (f->reduced == 0 ? -1 : f->kept + f->reduced - 1);
 }
 
-/** How many of `count` operands, of which `inputs` are inputs, move along all axes: the inputs; of
- * a scan all. */
+/** How many of `count` operands, of which `inputs` are inputs, move along all axes: the inputs or,
+ * in a scan, all. */
 static inline size_t qn_fold_moving(const qn_fold_form *f, size_t inputs, size_t count)
 {
     return f->scan ? count : inputs;
@@ -109,9 +109,10 @@ qn_fold_making qn_fold_begin(qn_fold *fold, const qn_operand *operands, size_t o
                              const qn_fold_rules *rules);
 /** Settle the dimensions. */
 void qn_fold_dims(const qn_fold_making *m, int ndim, const int64_t *shape);
-/** Rows or columns: along which dimensions is the first operand with an opinion dense? */
+/** True when the first operand with an opinion is denser along the kept dimensions than along the
+ * reduced ones: then columns are walked, else rows. */
 bool qn_fold_dense_columns(const qn_fold_making *m);
-/** As for a walk: positions, with room for a step past the end, and strides fit 32 bits. */
+/** False when positions, with room for a step past the end, and strides fit 32 bits. */
 bool qn_fold_needs_wide(const qn_fold_making *m);
 
 /** The least power of two that is `least` or more, but not above `most`, itself one. */

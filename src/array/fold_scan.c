@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
  * fold_scan: the walk of a scan. In: shapes, strides, addresses, axes. Out: a qn_fold. The thing to
- * know: the threads of an output are lanes of a warp (`workers`), and where outputs are few all
- * warps of a block work at one, tile by tile; where they are fewer still each tile has a block of
- * its own, and what lies in front of it comes from the blocks before.
+ * know: the threads of an output are lanes of a warp (`workers`), and where outputs are few, all
+ * warps of a block work on one, tile by tile; where they are fewer still, each tile has a block of
+ * its own, which gets the value before the tile from the blocks before it.
  */
 #include "array/fold.h"
 
 #define WARP          32
 #define WARPS         (QN_FOLD_BLOCK / WARP)
-#define MOST_STEPS    8   /* units of a thread at once: each is compiled for itself */
-#define COLUMN_STEPS  16  /* the same of tiles of columns, where a warp scans once for all */
+#define MOST_STEPS    8   /* units of a thread at once: each repeats the code */
+#define COLUMN_STEPS  16  /* the same for tiles of columns, where one scan of the warp serves all */
 #define PARKED_BYTES  128 /* of values that a thread of a tile keeps in shared memory */
-#define SEGMENT_BYTES 128 /* side by side, that keep narrow blocks of columns fast */
-#define TILE_BYTES    32  /* the same of tiles, which wait for each other: for few values each */
+#define SEGMENT_BYTES 128 /* side by side: with fewer, blocks of columns are slow */
+#define TILE_BYTES    32  /* the same for tiles: few values each, since tiles wait for each other */
 
 /* ---- units ---------------------------------------------------------------------------------- */
 
@@ -110,7 +110,7 @@ static int64_t over(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-/* Rows: few lanes for short ones, but enough that what they read at once lies side by side. */
+/* Lanes for a row: few if it is short, but enough that what they read at once lies side by side. */
 static uint32_t row_workers(const qn_fold *f)
 {
     uint32_t enough = qn_power_of_two(over(f->units, f->form.steps), WARP);
@@ -126,7 +126,7 @@ static void choose_threads(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
     int64_t packs = f->form.columns ? f->outputs / f->form.lanes : f->outputs;
-    int64_t blocks = (int64_t)m->rules->processors * 4; /* with which a processor is busy */
+    int64_t blocks = (int64_t)m->rules->processors * 4; /* four keep a processor busy */
     int64_t sweep = WARP * f->form.steps;               /* units of a warp at once */
     uint32_t bytes = f->form.lanes * m->operands[0].item_size;
     uint32_t segment = f->form.columns ? qn_power_of_two(SEGMENT_BYTES / bytes, WARP) : 1;
@@ -151,8 +151,8 @@ static void choose_threads(const qn_fold_making *m)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* Values that a thread holds at once. A tile's wait in shared memory, and the larger tiles are,
- * the seldomer they wait for each other; but many narrow ones take long to put together. */
+/* Values that a thread holds at once. Those of a tile wait in shared memory. Large tiles wait for
+ * each other less often, but many narrow values take long to put together. */
 static uint32_t thread_values(uint32_t value_size, bool tiles)
 {
     if (value_size == 0) {
@@ -168,7 +168,7 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
     uint32_t values = thread_values(value_size, false);
     qn_fold_dims(&m, ndim, shape);
     fold->form.columns = fold->form.kept > 0 && qn_fold_dense_columns(&m);
-    /* Columns meet in shared memory, lane by lane. */
+    /* Columns meet in shared memory, lane by lane: one lane if the size of a value is unknown. */
     choose_units(&m, fold->form.columns && value_size == 0 ? 1 : values);
     fold->form.steps = (uint8_t)QN_MIN(values / fold->form.lanes, MOST_STEPS);
     choose_threads(&m);

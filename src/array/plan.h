@@ -3,8 +3,8 @@
  * plan: from the operands' shapes and strides to a walk over their elements.
  *
  *     shapes --qn_plan_shape--> loop shape (NumPy broadcasting)
- *     strides --qn_plan_make--> qn_plan: dimensions in walking order, merged where possible, with
- * the lanes of a pack and the way each operand is reached
+ *     strides --qn_plan_make--> qn_plan: dimensions in walking order, merged where possible,
+ *                               the lanes of a pack, and the way each operand is reached
  *
  * The shape of a plan (qn_plan.form) decides the generated code; extents and strides are run-time
  * arguments of the kernel. Pure arithmetic: nothing here touches memory of a device.
@@ -26,7 +26,7 @@ typedef struct qn_operand {
     qn_str name; /**< of the parameter: for messages */
 } qn_operand;
 
-/** How the elements of one pack are reached. The letters stand in the form. */
+/** How the elements of one pack are reached. The form holds these letters. */
 typedef enum qn_access {
     QN_ACCESS_VECTOR = 'v',     /**< side by side and aligned: one 16-byte access a pack */
     QN_ACCESS_CONTIGUOUS = 'c', /**< side by side, not aligned: one access a lane */
@@ -105,10 +105,10 @@ static inline int64_t qn_magnitude(int64_t v)
     return v < 0 ? -v : v;
 }
 
-/** How an output lies to an input. */
+/** How an output overlaps an input. */
 typedef enum qn_overlap { QN_OVERLAP_NONE, QN_OVERLAP_SAME, QN_OVERLAP_PARTIAL } qn_overlap;
-/** SAME: every element of one is the same element of the other (same address, shape and strides, or
- * both are walked alike). PARTIAL errs on the safe side: the ranges of addresses meet. */
+/** SAME: every element of one is the same element of the other (same address, size, shape and
+ * strides). PARTIAL errs on the safe side: the ranges of addresses meet. */
 qn_overlap qn_operands_overlap(const qn_operand *a, const qn_operand *b);
 
 /** "contiguous, 4 elements a thread, 32-bit index": for people. */

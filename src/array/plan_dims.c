@@ -3,7 +3,7 @@
  * plan_dims: the dimensions of a walk. In: the operands' strides over the loop's shape. Out: fewer
  * dimensions, in the best order. The thing to know: they are permuted, flipped, dropped and merged
  * only in ways that every operand agrees with, so the same elements meet whatever the walk; only
- * the order changes, and that not at all when `ordered` is asked for.
+ * their order changes, and with `ordered` not even that.
  */
 #include "array/plan.h"
 
@@ -92,8 +92,8 @@ static void sort_dims(walk *w, const qn_operand *operands)
     }
 }
 
-/* Merge dimension d and d + 1 where for every operand the outer one steps over the inner exactly.
- */
+/* Merge dimensions d and d + 1 if, for every operand, one step of the outer spans the inner
+ * exactly. */
 static void merge_dims(walk *w)
 {
     qn_plan *p = w->plan;

@@ -258,7 +258,7 @@ static bool cut_runs(quern_array *view, const quern_array *array)
         }
         view->strides[k] = stride;
         left /= extent;
-        stride *= left > 1 ? extent : 1; /* of the last cut nothing is used */
+        stride *= left > 1 ? extent : 1; /* no axis uses the last one, which could overflow */
     }
     return true;
 }
