@@ -33,7 +33,7 @@ const qn_dtype_info *qn_dtype_find(quern_dtype dtype)
     if (dtype < QUERN_BOOL || dtype > QUERN_COMPLEX128) {
         return NULL;
     }
-    return &table[dtype - QUERN_BOOL]; /* the rows stand in the order of the numbers */
+    return &table[dtype - QUERN_BOOL]; /* the rows are in the order of the numbers */
 }
 
 /* Other names of one word. */
@@ -50,7 +50,7 @@ static const struct {
 };
 
 /* ---- C names of several words ---------------------------------------------------------------
- * Each word adds to a sum with a digit of three bits for each word, so that order does not matter
+ * Each word adds to its own digit, of three bits, in a sum, so that order does not matter
  * and "long long" differs from "long". */
 
 enum {
@@ -76,7 +76,7 @@ static const struct {
     {"bool", C_BOOL},     {"_Bool", C_BOOL},        {"complex", C_COMPLEX}, {"_Complex", C_COMPLEX},
 };
 
-/* `modifier` may stand beside the words, or not. */
+/* `modifier` may be added to the words. */
 static const struct {
     uint32_t sum, modifier;
     quern_dtype dtype;

@@ -42,7 +42,8 @@ static uint16_t narrow(double value, format to)
     if (target >= special) {
         return sign | infinity;
     }
-    /* a subnormal double is far below the smallest of either format: its missing one bit is moot */
+    /* a subnormal double is far below the smallest of either format: that it has no leading one
+     * does not matter */
     uint64_t significand = fraction | UINT64_C(1) << DOUBLE_FRACTION;
     int shift = DOUBLE_FRACTION - to.fraction_bits;
     if (target < 1) {

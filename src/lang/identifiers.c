@@ -52,7 +52,7 @@ bool qn_text_uses(const char *text, const char *name)
 
 /* ---- addresses ------------------------------------------------------------------------------ */
 
-/* True when an & behind `before` is unary. Behind a parenthesis it may be either. */
+/* True when an & after `before` may be unary. After a parenthesis it may be either. */
 static bool is_unary_after(qn_cpp_token before)
 {
     static const char *const keywords[] = {"return", "else", "do", "case", "throw", "sizeof"};
@@ -72,7 +72,7 @@ static bool is_unary_after(qn_cpp_token before)
     }
 }
 
-/* True when `name` stands between the parenthesis before `rest` and its end, or the first comma at
+/* True when `name` occurs between the parenthesis before `rest` and its end, or the first comma at
  * its own depth. Inside [] it only chooses an element, and does not count. */
 static bool in_parentheses(qn_str rest, const char *name)
 {
@@ -148,7 +148,8 @@ bool qn_text_declares_reference(const char *text, bool parameters)
     }
 }
 
-/* Could the text have a function or a member of its own that is a reference: a lambda, a class? */
+/* True when the text defines a lambda or a class: they can have parameters or members that are
+ * references. */
 static bool defines_functions(const char *text)
 {
     static const char *const classes[] = {"struct", "class", "union"};
@@ -205,8 +206,8 @@ static qn_str skip_access(qn_str rest, bool *method)
     }
 }
 
-/* Might the name between `back`, the tokens before it with the nearest first, and `rest` be written
- * to? As an argument it might where there are functions that take a reference. */
+/* True when a name may be written to, given `back`, the tokens before it (nearest first), and
+ * `rest`, the text after it. As an argument it may, if there are functions that take references. */
 static bool may_write_here(const qn_cpp_token back[2], qn_str rest, bool functions)
 {
     bool method = false;
@@ -282,5 +283,5 @@ bool qn_text_is_statements(const char *text)
             statements = depth <= 0 && t.text.data[0] == ';';
         }
     }
-    return statements || (semicolon && depth > 0); /* a bracket that lacks its partner hides it */
+    return statements || (semicolon && depth > 0); /* an unclosed bracket hides the semicolon */
 }

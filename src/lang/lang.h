@@ -35,7 +35,7 @@ typedef struct qn_dtype_info {
 /** NULL for what is not a dtype. */
 const qn_dtype_info *qn_dtype_find(quern_dtype dtype);
 /** By NumPy name, C name (any legal order of words: "long unsigned int"), or fixed-width C name
- * ("int32_t", "size_t", "half"); white space between words is free. NULL if unknown. */
+ * ("int32_t", "size_t", "half"); with any white space between words. NULL if unknown. */
 const qn_dtype_info *qn_dtype_parse(qn_str name);
 /* ---- suggest.c: "did you mean" -------------------------------------------------------------- */
 
@@ -73,7 +73,7 @@ typedef struct qn_parameter {
     bool raw;
     bool is_const; /**< written `const`: an output that may only be read is refused */
     bool output;
-    uint32_t type_begin, type_end, name_begin, name_end; /**< bytes of the text it stands in */
+    uint32_t type_begin, type_end, name_begin, name_end; /**< bytes of its list's text */
 } qn_parameter;
 
 typedef struct qn_signature {
@@ -114,18 +114,20 @@ qn_str qn_words_text(const qn_list *list, const qn_words *words, uint32_t first,
 bool qn_is_letter(qn_str type);
 bool qn_is_type(qn_str type);
 
-/** Each records and returns QUERN_ERROR_SIGNATURE. Byte `at` belongs to no parameter; */
+/** Each of these records and returns QUERN_ERROR_SIGNATURE. Here, byte `at` belongs to no
+ * parameter. */
 quern_status qn_advise_character(const qn_list *list, size_t at);
-/** the words from `first` on (behind the qualifiers) are none or one, where two are needed; */
+/** Here, fewer than two words follow the qualifiers, from `first` on. */
 quern_status qn_advise_missing(const qn_list *list, const qn_words *words, uint32_t first);
-/** the words from `first` to the last but one are no type. */
+/** Here, the words from `first` to the last but one are not a type. */
 quern_status qn_advise_type(const qn_list *list, const qn_words *words, uint32_t first);
 
 /* ---- reserved_names.c: what a parameter may not be called ----------------------------------- */
 
 /** Why `name` cannot be a parameter's name, as the end of a sentence, or NULL when it can. */
 const char *qn_name_refusal(qn_str name);
-/** The same for what names nothing at all in CUDA C++: a keyword, or CUDA's own. */
+/** The same for a word that can name nothing at all in CUDA C++: a keyword, or one of CUDA's
+ * own. */
 const char *qn_word_refusal(qn_str name);
 
 /* ---- identifiers.c: identifiers in snippets ------------------------------------------------- */
@@ -139,10 +141,10 @@ bool qn_text_next_name(qn_str *rest, qn_str *name);
  * "&name" where & is unary. Errs on the side of true. */
 bool qn_text_takes_address(const char *text, const char *name);
 /** True when `text` declares a reference that it gives something to refer to ("T &name = ...", or
- * with one of ( { : behind the name), or, with `parameters`, a parameter that is one. Errs on the
+ * with one of ( { : after the name), or, with `parameters`, a parameter that is one. Errs on the
  * side of true. */
 bool qn_text_declares_reference(const char *text, bool parameters);
-/** True unless `text` surely assigns nothing to `name`, for each place where it stands is a value.
+/** True unless `text` surely never assigns to `name`: each of its uses only reads the value.
  * `functions`: there are functions that may take it by reference. Errs on the side of true. */
 bool qn_text_may_assign(const char *text, const char *name, bool functions);
 /** The first place of identifier `name`, [*begin, *end). False: there is none. */
@@ -167,9 +169,9 @@ typedef struct qn_types {
     quern_dtype parameters[QUERN_MAX_PARAMETERS]; /**< by parameter index */
 } qn_types;
 
-/** Bind. `arguments` has one entry a parameter. Arrays decide their letters (outputs first, then
- * inputs, as CuPy) and must match exactly; a letter without an array is decided by its scalars: a
- * stated dtype before a literal's, the widest literal kind (bool < int64 < float64 < complex128)
+/** Bind. `arguments` has one entry per parameter. Arrays decide their letters (outputs first, then
+ * inputs, as in CuPy) and must match exactly; a letter without an array is decided by its scalars:
+ * a stated dtype before a literal's, the widest literal kind (bool < int64 < float64 < complex128)
  * otherwise; two stated dtypes that differ clash. Errors: QUERN_ERROR_TYPE with the span of the
  * parameter in the signature, naming both dtypes and the letter; a letter that nothing decides says
  * which argument to pass or which dtype to write. */

@@ -3,10 +3,11 @@
  * Scalars that a caller passes, converted to the dtype that their parameter has. In: a quern_value.
  * Out: the bytes of one element.
  *
- * A number must lie in the range of the dtype, a float's too; NaN and infinity are floats; a
- * complex number is no real one. A float loses its fraction where an integer is wanted, as in NumPy
- * and CuPy, which the caller is told of, to warn. Any real number is a bool: zero is false. A
- * scalar of a stated dtype takes that dtype first, by the same rule.
+ * A number must lie in the range of the dtype, even of a float dtype. NaN and infinity fit only
+ * floats, and a complex number fits only a complex dtype. Where an integer is wanted, a float loses
+ * its fraction, as in NumPy and CuPy; the caller learns of it, and can warn. Any real number fits
+ * bool, and only zero is false. A scalar that states a dtype takes that dtype first, by the same
+ * rules.
  */
 #include "lang/lang.h"
 
@@ -32,7 +33,7 @@ static number read_value(const quern_value *value, const qn_dtype_info *own)
         n.magnitude = value->as.integer != 0;
         break;
     case QN_KIND_UINT:
-        /* a negative number that was stated to be unsigned: to be told as it was written */
+        /* a negative number stated as unsigned: messages show it as it was written */
         n.negative = own->size < 8 && value->as.integer < 0;
         n.magnitude = n.negative ? 0 - value->as.natural : value->as.natural;
         break;
@@ -82,7 +83,7 @@ static quern_status fail_range(const number *n, const qn_dtype_info *to, qn_str 
                    range);
 }
 
-/* Its fraction goes, towards zero. */
+/* Drop the fraction: round towards zero. */
 static quern_status float_to_integer(number *n, const qn_dtype_info *to, qn_str name)
 {
     if (!isfinite(n->real)) {
@@ -126,8 +127,8 @@ static bool is_integer(const number *n)
     return n->kind == QN_KIND_BOOL || n->kind == QN_KIND_INT || n->kind == QN_KIND_UINT;
 }
 
-/* A double that rounds to 16 bits as the number itself would: of an integer wider than a double's
- * significand the low bits are folded into one, which keeps it off the ties. */
+/* A double that rounds to 16 bits as the number itself would: the low bits of an integer wider than
+ * a double's significand are folded into one, which keeps it off the ties. */
 static double to_double_for_narrowing(const number *n)
 {
     if (!is_integer(n)) {

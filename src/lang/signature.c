@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * The grammar of signatures. In: the two lists as the user wrote them. Out: parameters, each with
- * the bytes it stands at.
+ * its place in the text.
  *
  *     list      = [parameter ("," parameter)*]
  *     parameter = qualifier* type name
  *     qualifier = "raw" | "const"                     each at most once
  *     type      = letter | dtype                      a dtype may be several words
  *
- * A function for each rule, which carries its name. What they refuse is explained by
- * signature_advice.c and reserved_names.c.
+ * Each rule has a function of its name. What they refuse is explained by signature_advice.c and
+ * reserved_names.c.
  */
 #include "lang/lang.h"
 
@@ -59,7 +59,7 @@ static quern_status cut_words(qn_words *out, const qn_list *list, size_t begin, 
 
 /* ---- qualifier ------------------------------------------------------------------------------ */
 
-/* Take the qualifiers; *rest is the first word that is none. */
+/* Take the qualifiers; *rest is the first word that is not one. */
 static quern_status qualifiers(qn_parameter *out, uint32_t *rest, const qn_list *list,
                                const qn_words *words)
 {
@@ -179,7 +179,7 @@ static quern_status refuse_empty(const qn_list *list, size_t begin, size_t end)
                                  "no parameter stands before the first comma: remove the comma");
 }
 
-/* A name stands for one parameter, and not for a type. */
+/* A name belongs to one parameter only. */
 static quern_status check_name(const qn_signature *s, const qn_parameter *p, const qn_list *list)
 {
     for (const qn_parameter *q = s->parameters; q < s->parameters + s->count; q++) {

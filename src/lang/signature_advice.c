@@ -172,7 +172,7 @@ quern_status qn_advise_missing(const qn_list *list, const qn_words *words, uint3
         SHOW(type), SHOW(before), SHOW(type), SHOW(before), SHOW(type));
 }
 
-/* ---- words that are no type ----------------------------------------------------------------- */
+/* ---- words that are not a type --------------------------------------------------------------- */
 
 static const struct {
     const char *word, *advice;
@@ -209,7 +209,7 @@ static const char *known_advice(qn_str w)
     return NULL;
 }
 
-/* Word `k` stands where a qualifier or a type should. */
+/* Word `k` is where a qualifier or a type should be. */
 static quern_status advise_qualifier(const qn_list *list, const qn_words *words, uint32_t k)
 {
     qn_str w = word(list, words, k);
