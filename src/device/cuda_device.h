@@ -15,7 +15,7 @@
 /** The driver's functions: valid once qn_cuda_load() has returned true. */
 extern cu_api qn_cuda;
 
-/** Load the driver and initialise it, once a process; later calls give the first answer again. On
+/** Load the driver and initialise it, once per process; later calls give the first answer again. On
  * failure *why is a sentence that lives as long as the process. */
 bool qn_cuda_load(const char **why);
 /** A library was found, usable or not. After qn_cuda_load(). */
@@ -57,7 +57,7 @@ typedef struct cuda_device {
 int qn_cuda_arch(cu_device device);
 int qn_cuda_attribute(cu_device device, int attribute);
 
-/** The context that Quern made current in this thread and left so. */
+/** The context that Quern made current in this thread and left current. */
 extern _Thread_local cu_context qn_cuda_left;
 
 /** What was current before a call. */

@@ -3,7 +3,7 @@
  * Filling memory of the GPU with a pattern of 1, 2, 4, 8 or 16 bytes. The driver sets values of 1,
  * 2 and 4 bytes at addresses that are multiples of them. Every other pattern begins as a few
  * thousand copies, set unit by unit as the columns of a matrix whose rows are the pattern; what is
- * there is then copied behind itself, twice as much each time.
+ * there is then appended to itself, twice as much each time.
  */
 #include "device/cuda_device.h"
 

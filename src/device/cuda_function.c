@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * What is in a module on the GPU: its functions and variables, by name, and their facts. In: names
- * that the image has. Out: handles, addresses, numbers. Names are those that were read from the
- * image, and where that could not be read, as of a fatbin packed with zstd where there is no
- * libzstd, those that the driver lists since CUDA 12.4. A driver before it does not know the
- * parameters of a function either.
+ * that the image has. Out: handles, addresses, numbers. Names come from the image. If it cannot be
+ * read (say, a fatbin packed with zstd on a machine without libzstd), they come from the driver,
+ * which lists them since CUDA 12.4; an older driver does not know the parameters of a function
+ * either.
  */
 #include "device/cuda_device.h"
 
 /* ---- by name -------------------------------------------------------------------------------- */
 
-/* The driver calls an empty name, and a variable's that is a kernel's, an invalid value. */
+/* For an empty name, and for a variable's name that is a kernel's, the driver reports an invalid
+ * value. */
 static bool is_unknown_name(cu_result result)
 {
     return result == CU_NOT_FOUND || result == CU_INVALID_VALUE;
@@ -208,7 +209,7 @@ quern_status qn_cuda_function_set(quern_device *quern, void *function,
                                 : qn_cuda_fail(result, "changing a property of a kernel");
 }
 
-/* A function of the device is the driver's already. */
+/* The device's handle of a function is the driver's own. */
 void *qn_cuda_function_handle(quern_device *quern, void *function)
 {
     (void)quern;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Launches on the GPU. In: a function, a grid, parameters. Out: queued work. This is the path that
- * is walked a million times a second, so nothing is checked before the driver is asked; only what
- * the driver refuses is looked into, to say which size was wrong.
+ * Launches on the GPU. In: a function, a grid, parameters. Out: queued work. This path runs up to a
+ * million times a second, so nothing is checked before the driver is asked; only a launch that it
+ * refuses is examined, to say which size was wrong.
  */
 #include "device/cuda_device.h"
 
@@ -24,7 +24,7 @@ static cu_result raise_shared(cu_device device, cu_function function, uint32_t b
 
 enum { MOST_ATTRIBUTES = 4, FIRST_ARCH_OF_CLUSTERS = 90 };
 
-/* What the driver calls a launch with more than a grid. */
+/* The configuration of a launch that asks for more than a grid: clusters, for example. */
 static void extend(cu_launch_config *config, cu_launch_attribute attributes[MOST_ATTRIBUTES],
                    const quern_launch_config *c)
 {
@@ -78,8 +78,8 @@ static cu_result launch(cu_device device, cu_function function, const quern_laun
                           c->block[2], c->shared_bytes, c->stream, parameters, NULL);
 }
 
-/* How large a cluster of this launch may be; 8 where the driver does not say, as every GPU that
- * has clusters allows so many. */
+/* How large a cluster of this launch may be; 8 where the driver does not say, as every GPU that has
+ * clusters allows that many. */
 static uint32_t most_in_cluster(cuda_device *device, cu_function function,
                                 const quern_launch_config *c)
 {
@@ -135,7 +135,7 @@ static quern_status check_limits(quern_device *quern, void *function,
         uint32_t threads = config->block[0] * config->block[1] * config->block[2];
         if (qn_cuda_occupancy(quern, function, threads, config->shared_bytes,
                               &limits.resident_blocks) != QUERN_OK) {
-            limits.resident_blocks = UINT32_MAX; /* a block that is too large is told first */
+            limits.resident_blocks = UINT32_MAX; /* a block that is too large is reported first */
         }
     }
     quern_launch_config whole = *config;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The driver's library: found, checked and initialised once a process. In: QUERN_CUDA. Out: the
+ * The driver's library: found, checked and initialised once per process. In: QUERN_CUDA. Out: the
  * table qn_cuda, or a sentence that says why there is none and what to do about it, which later
  * calls get again at no cost. The library is never unloaded: the driver's threads outlive its
  * users.
@@ -55,7 +55,8 @@ static bool open_library(qn_library **library)
     return false;
 }
 
-/* Fill the table; the name of the first function that the library must have and lacks, or NULL. */
+/* Fill the table. Returns the name of the first required function that the library lacks, or
+ * NULL. */
 static const char *resolve(qn_library *library)
 {
     const char *missing = NULL;
@@ -100,7 +101,7 @@ static bool check_version(const char *path, const char *missing)
 
 /* ---- initialising --------------------------------------------------------------------------- */
 
-/* Why the driver sees no GPU, as far as the device files tell. */
+/* Why the driver sees no GPU, as far as the device files show. */
 static void explain_devices(char *text, size_t size)
 {
     static const char *const files[] = {"/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia-uvm"};

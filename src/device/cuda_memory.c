@@ -53,7 +53,8 @@ static cu_result allocate_once(cuda_device *device, cu_pointer *pointer, size_t 
                : qn_cuda.memory_allocate(pointer, bytes);
 }
 
-/* What the pool keeps for other streams or in pieces may be enough: give it back and try again. */
+/* Memory that the pool keeps for other streams, or in pieces, may be enough: give it back to the
+ * driver and try again. */
 static cu_result allocate(cuda_device *device, cu_pointer *pointer, size_t bytes, cu_stream stream)
 {
     cu_result result = allocate_once(device, pointer, bytes, stream);

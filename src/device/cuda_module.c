@@ -4,11 +4,11 @@
  * an image that is refused, the driver's own log and both architectures, where they are known.
  *
  * The driver takes an image without its size and reads as far as the headers say. So the headers
- * are held against the size (image_kind.c), and PTX is given its final zero byte: a damaged cache
- * entry must be an error and not a crash.
+ * are checked against the size (image_kind.c), and PTX is given its final zero byte: a damaged
+ * cache entry must be an error and not a crash.
  *
- * Names are read at once, while the image is there. To read them only when they are asked for, a
- * copy of the image would have to be kept, and to copy a cubin is about as much work.
+ * Names are read at once, while the image is there. Reading them later would need a copy of the
+ * image, and copying a cubin is about as much work.
  */
 #include "device/cuda_device.h"
 
@@ -18,7 +18,7 @@ enum { LOG_BYTES = 8192 };
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
-/* Load with the logs of the PTX compiler: code that is ready has none. */
+/* Load with the logs of the PTX compiler: machine code has none. */
 static cu_result load_logged(cu_module *module, const void *image, char log[LOG_BYTES])
 {
     cu_jit_option options[] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};

@@ -8,7 +8,7 @@
  *            libcuda.so.1 where the system's linker finds it. Nothing else is tried when QUERN_CUDA
  *            is set.
  *     soft   PTX executed on the CPU (src/ptx). "soft:THREADS" spreads blocks over THREADS threads;
- *            soft_options.c reads that and what else may stand there.
+ *            soft_options.c reads that and what else may follow the colon.
  *
  * The CUDA device holds a reference to the GPU's primary context, which the CUDA runtime uses too,
  * and makes it current for the length of each call; a thread that had no context keeps that of
@@ -58,7 +58,7 @@ typedef struct qn_launch_limits {
     uint32_t processors;      /**< with those below: how many blocks run at once */
     uint32_t resident_blocks; /**< of this function, block and shared memory that fit one
                                    processor; UINT32_MAX: any number */
-    const char *device;       /**< what they are of; NULL: this device */
+    const char *device;       /**< whose limits they are; NULL: of this device */
 } qn_launch_limits;
 
 /** Errors: QUERN_ERROR_INVALID_ARGUMENT with the size that is wrong and what is allowed. */
@@ -75,7 +75,7 @@ typedef struct qn_home {
     atomic_uint references;
     const quern_device_methods *methods;
     quern_device *device;
-    void *stream; /**< the device's handle of the stream that is meant where none is named */
+    void *stream; /**< the device's handle of the stream that is used where none is named */
     qn_logger logger;
     const struct qn_home_owner *owner;
 } qn_home;
@@ -111,7 +111,7 @@ void qn_home_release(qn_home *home);
 struct quern_stream {
     uint32_t object; /**< QN_OBJECT_STREAM */
     atomic_uint references;
-    atomic_uint holds; /**< the program's, which are one reference together */
+    atomic_uint holds; /**< the program's; together they are one reference */
     qn_home *home;     /**< retained */
     void *handle;
     bool foreign;
@@ -129,7 +129,8 @@ static inline bool qn_stream_fits(const quern_stream *stream, const qn_home *hom
     return !stream || (qn_object_is(stream, QN_OBJECT_STREAM) && stream->home == home);
 }
 
-/** Say why not. `where` it was passed, such as "quern_call_options"; what takes it: `user`. */
+/** Say why not. `where` says how it was passed, such as "quern_call_options", and `user` what would
+ * take it. */
 quern_status qn_stream_refuse(const char *where, const quern_stream *stream, const char *user);
 quern_stream *qn_stream_retain(quern_stream *stream);
 void qn_stream_release(quern_stream *stream);

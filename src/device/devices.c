@@ -20,7 +20,7 @@ const quern_device_methods *qn_device_find(qn_str name)
     return NULL;
 }
 
-/* Facts of GPU `ordinal`; what cannot be asked is told in the note. */
+/* Facts of GPU `ordinal`; the note says what could not be asked. */
 static void describe_gpu(int ordinal, quern_device_info *info)
 {
     if (qn_cuda_describe(ordinal, info) != QUERN_OK) {

@@ -12,8 +12,8 @@
 
 enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000 };
 
-/* So many bytes at most come out of one: a damaged header must not ask for all memory. zstd repeats
- * a byte 128 KiB times in a block of 4. */
+/* The most bytes that one packed byte can become: a damaged header must not ask for all memory.
+ * zstd repeats a byte 128 KiB times in a block of 4. */
 enum { LZ4_MOST = 255, ZSTD_MOST = 32 << 10 };
 
 typedef struct fatbin_header {
@@ -25,8 +25,8 @@ typedef struct fatbin_header {
 typedef struct entry_header {
     uint16_t kind, version;
     uint32_t header_bytes;
-    uint64_t bytes;        /* of the code, with what fills it up to a multiple of 8 */
-    uint32_t packed_bytes; /* without; 0 when it is plain */
+    uint64_t bytes;        /* of the code, padded to a multiple of 8 */
+    uint32_t packed_bytes; /* without the padding; 0 when it is plain */
     uint32_t options_at;
     uint16_t minor, major;
     uint32_t arch;
@@ -131,7 +131,7 @@ char *qn_fatbin_unpack(const qn_fatbin_entry *entry, size_t *length)
 
 /* ---- the PTX for a device ------------------------------------------------------------------- */
 
-/* Whether a device of `arch` rather takes PTX for `a` than PTX for `b`. */
+/* True when PTX for `a` suits a device of `arch` better than PTX for `b`. */
 static bool is_better(int a, int b, int arch)
 {
     bool a_fits = a <= arch, b_fits = b <= arch;

@@ -2,7 +2,7 @@
  *
  * home: a device that is open, and who holds on to it. In: references. Out: the owner's `end`, once
  * the last is gone. The thing to know: buffers, streams and events hold homes, not engines, so they
- * need nothing of what an engine does besides.
+ * depend on nothing else that an engine does.
  */
 #include "device/device_internal.h"
 

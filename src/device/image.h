@@ -58,7 +58,7 @@ typedef struct qn_fatbin_entry {
     uint64_t unpacked_bytes;
 } qn_fatbin_entry;
 
-/** Begin with `at` 0; false behind the last entry. `damaged` is set when an entry is not whole. */
+/** Begin with `at` 0; false after the last entry. `damaged` is set when an entry is not whole. */
 bool qn_fatbin_next(qn_fatbin_entry *entry, const void *image, size_t bytes, size_t *at,
                     bool *damaged);
 /** The code of an entry, terminated by a zero byte that *length does not count; free it with

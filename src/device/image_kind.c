@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Images, by what stands in them: checked, described, and their names listed. In: the bytes of a
+ * Images: checked and described by their contents, and their names listed. In: the bytes of a
  * cubin, PTX or fatbin. Out: whether it is whole, its targets, its names.
  *
  * The driver takes an image without its size and reads as far as the headers say, and those before
- * CUDA 12.4 list no names. So headers are held against the size here, and names are read from the
- * table of symbols of a cubin, and from PTX by the reader of the software device.
+ * CUDA 12.4 list no names. So headers are checked against the size here, and names are read from
+ * the table of symbols of a cubin, and from PTX by the reader of the software device.
  */
 #include "device/image.h"
 #include "ptx/ptx.h"
@@ -57,7 +57,7 @@ static bool cubin_is_whole(const unsigned char *image, size_t bytes)
 static int cubin_arch(const void *image)
 {
     Elf64_Ehdr header = elf_header(image);
-    /* since CUDA 13 the architecture stands one byte higher */
+    /* since CUDA 13 the architecture is one byte higher */
     return header.e_ident[EI_ABIVERSION] >= 8 ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
 }
 

@@ -29,7 +29,7 @@ static uint64_t product(const uint32_t size[3])
     return (uint64_t)size[0] * size[1] * size[2];
 }
 
-/* A product of a grid may be larger than 64 bits hold. */
+/* A double, because the number of blocks may not fit 64 bits. */
 static double blocks_of(const uint32_t grid[3])
 {
     return (double)grid[0] * grid[1] * grid[2];

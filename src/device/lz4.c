@@ -11,7 +11,7 @@
 
 enum { SHORTEST_MATCH = 4, LONG_LENGTH = 15 };
 
-/* A length: four bits of the token, and when they are all set the bytes behind it. */
+/* A length: four bits of the token, and, when they are all set, the bytes after it. */
 static bool take_length(size_t *length, unsigned bits, const unsigned char **at,
                         const unsigned char *end)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The software device: opened, described, closed, and its table of functions. In: what stands
- * behind "soft:". Out: a device of compute capability 7.5 that executes PTX on the CPU, in
- * host memory, with every access of a kernel checked against the arrays that live.
+ * The software device: opened, described, closed, and its table of functions. In: what follows
+ * "soft:". Out: a device of compute capability 7.5 that executes PTX on the CPU, in host memory,
+ * with every access of a kernel checked against the arrays that exist.
  */
 #include "device/soft_device.h"
 

@@ -15,7 +15,7 @@ enum {
     SOFT_MAX_HOST_THREADS = 1024,
 };
 
-/** What stands behind "soft:". */
+/** What follows "soft:". */
 typedef struct soft_options {
     uint32_t threads; /**< host threads; 0: all cores */
     double limit;     /**< seconds that a launch may take; 0: any */

@@ -163,7 +163,7 @@ quern_status qn_soft_fill(quern_device *device, void *to, const void *pattern, s
     note_written(device, to, total, NULL);
     unsigned char *bytes = to;
     memcpy(bytes, pattern, pattern_bytes);
-    /* what is there is copied behind itself, within the first-level cache */
+    /* append what is there to itself, in pieces that stay in the first-level cache */
     for (size_t done = pattern_bytes; done < total;) {
         size_t next = QN_MIN(QN_MIN(done, (size_t)16384), total - done);
         memcpy(bytes + done, bytes, next);

@@ -200,8 +200,8 @@ quern_status qn_soft_occupancy(quern_device *quern, void *function, uint32_t blo
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
-/* What check=limits holds a launch against: an H100 or H200 (compute capability 9.0), of which all
- * GPUs have the first, and none that came before has more of the others. */
+/* The limits that check=limits imposes, those of an H100 or H200 (compute capability 9.0). The
+ * first holds for every GPU; no earlier GPU has more of the others. */
 enum {
     GPU_LOCAL_BYTES = 512 * 1024, /* of a thread */
     GPU_PROCESSORS = 132,
@@ -222,8 +222,8 @@ static quern_status check_local(const qn_ptx_function *function)
                    function->name, function->local_bytes, GPU_LOCAL_BYTES);
 }
 
-/* How many blocks of a launch run at once on the GPU. Registers are the native compiler's business:
- * fewer blocks may fit for them. */
+/* How many blocks of a launch run at once on the GPU. Registers are not counted, since only the
+ * native compiler assigns them: they may leave room for fewer blocks. */
 static void limit_as_gpu(qn_launch_limits *limits, const quern_launch_config *config)
 {
     const uint64_t threads = (uint64_t)config->block[0] * config->block[1] * config->block[2];

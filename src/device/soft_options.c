@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a user may ask of the software device. In: what stands behind "soft:", items with commas
- * between them, such as "4,limit=2.5,check=all". Out: soft_options, or a sentence that names the
- * item that is wrong and all that there are. Each item may stand once; the bare number is the
- * first.
+ * What a user may ask of the software device. In: what follows "soft:", items separated by commas,
+ * such as "4,limit=2.5,check=all". Out: soft_options, or a sentence that names the wrong item and
+ * all items that there are. Each may occur once, a bare number only as the first.
  */
 #include "device/soft_device.h"
 
@@ -66,7 +65,7 @@ static bool read_limit(soft_options *options, qn_str value)
     return value.length == 0 && seconds > 0;
 }
 
-/* Words with `+` between them. */
+/* Words joined by `+`. */
 static bool read_check(soft_options *options, qn_str value)
 {
     qn_ptx_aids *aids = &options->aids;
