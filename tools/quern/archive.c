@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Outputs that are members of an .npz archive. In: the arrays that go into one. Out: the pieces of
- * the archive. Members that were in it before and are not written anew stay, byte for byte as they
+ * the archive. Members that were in it before and are not written again stay, byte for byte as they
  * are stored.
  */
 #include "zip.h"
@@ -34,7 +34,7 @@ static bool is_replaced(const cli_zip_member *m, const cli_array_file *files, si
     return replaced;
 }
 
-/* Take over a member of the archive that is there. */
+/* Take over a member of the existing archive. */
 static bool keep(archive *a, const cli_zip *zip, const cli_zip_member *m, cli_problem *problem)
 {
     uint64_t offset, done = 0;
@@ -52,7 +52,7 @@ static bool keep(archive *a, const cli_zip *zip, const cli_zip_member *m, cli_pr
     }
     cli_zip_member *kept = &a->members[a->count++];
     *kept = *m;
-    kept->flags &= ~8u; /* the sizes stand in front */
+    kept->flags &= ~8u; /* the sizes are in the header */
     kept->offset = a->bytes;
     add_piece(a, cli_zip_local(kept));
     add_piece(a, (cli_piece){data, (size_t)m->stored});
@@ -77,7 +77,7 @@ static bool keep_others(archive *a, int file, uint64_t size, const cli_array_fil
     return true;
 }
 
-/* Begin with what is there. */
+/* Begin with what the archive already holds. */
 static int begin(archive *a, const char *path, const cli_array_file *files, size_t count)
 {
     struct stat info;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The command `quern`: what its files offer each other, one banner a file.
+ * The command `quern`: what its files offer each other, with a banner for each.
  *
- * The command stands on the public header alone. A function that can fail prints one message and
- * returns the exit status (CLI_OK, CLI_FAILURE); the parsers of user text, which are
- * also fuzzed, print nothing and describe what is wrong in a cli_problem.
+ * The command uses only the public header. A function that can fail prints one message and returns
+ * the exit status (CLI_OK, CLI_FAILURE); the parsers of user text, which are also fuzzed, print
+ * nothing and describe what is wrong in a cli_problem.
  */
 #ifndef QUERN_CLI_H
 #define QUERN_CLI_H
@@ -56,7 +56,7 @@ int cli_fail(const char *format, ...) CLI_PRINTF(1, 2);
 int cli_usage(const char *command, const char *format, ...) CLI_PRINTF(2, 3);
 /* The library's last failure; `about` (may be NULL) says what it was about. CLI_FAILURE. */
 int cli_fail_library(const char *about);
-/* Print what the compiler warned of, lines of the library. */
+/* Print the compiler's warnings, whole lines from the library. */
 void cli_warn(const char *warnings);
 /* Make sure that what was printed has reached standard output. */
 int cli_flush(void);
@@ -82,7 +82,7 @@ int cli_usage_problem(const char *command, const char *name, const char *lead, c
 const char *cli_nearest(const char *word, const char *const *candidates, size_t count);
 /* "; did you mean \"x\"?", or "" when there is nothing near. Lives until the command ends. */
 const char *cli_did_you_mean(const char *word, const char *const *candidates, size_t count);
-/* The names of all dtypes; *count tells how many. */
+/* The names of all dtypes; *count says how many. */
 const char *const *cli_dtype_names(size_t *count);
 
 /* ---- command_options.c ---------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ typedef struct cli_numbers {
 /* One line of a command's table of options: parsed by it, and printed from it as help. */
 typedef struct cli_option {
     const char *name;  /* without the dashes */
-    const char *value; /* how the help calls its value; NULL for a flag */
+    const char *value; /* what the help calls its value; NULL for a flag */
     const char *help;
     cli_option_kind kind;
     size_t offset;       /* of the field in the command's own structure */
@@ -133,24 +133,25 @@ struct cli_command {
     const char *name;
     const char *summary;      /* one line of the general help */
     const char *usage;        /* what follows "quern NAME" and its `words` */
-    const char *const *words; /* the words that it needs, as the help calls them */
+    const char *const *words; /* the words that it needs, by their names in the help */
     size_t word_count;
     const char *text;           /* paragraphs of its own help; NULL for none */
     const char *values;         /* what its arguments may be, as cli_value_help; NULL for none */
     const char *examples;       /* whole command lines; NULL for none */
-    const char *const *choices; /* what its first word may be; NULL where that is not a list */
+    const char *const *choices; /* what its first word may be; NULL if not one of a list */
     size_t choice_count;
     const cli_option *options;
     size_t option_count;
     int (*run)(const cli_command *command, int argc, char **argv);
-    /* Of the kernel commands, whose `run` is cli_job_do: the size of their own structure of
-     * options, which begins with a cli_job_options, and what defines the kernel and runs it. */
+    /* For the kernel commands, whose `run` is cli_job_do: the size of their own structure of
+     * options, which begins with a cli_job_options, and the function that defines the kernel and
+     * runs it. */
     size_t options_size;
     int (*define)(cli_job *job, const void *options, const cli_list *words);
 };
 
-/* Parse the arguments after the command's name: options into the structure `into`, all other words
- * into *words, in order, which are at least those that the command needs. */
+/* Parse the arguments after the command's name: options into the structure `into`, and all other
+ * words, in order, into *words. There are then at least as many as the command needs. */
 int cli_options_parse(const cli_command *command, void *into, int argc, char **argv,
                       cli_list *words);
 /* Split `text` into words by the rules of a shell's quotes. */
@@ -160,8 +161,8 @@ bool cli_split_words(cli_list *words, const char *text, cli_problem *problem);
 
 /* Read the text that *text names when it is "@FILE"; `name` is what the library calls it. */
 int cli_text_read(const char **text, const char *command, const char *name);
-/* A message of the library, with the names of files in front of lines and columns of their texts.
- */
+/* A message of the library in which the texts that came from files have the names of those
+ * files. */
 const char *cli_text_name_files(const char *message);
 
 /* ---- help.c --------------------------------------------------------------------------------- */
@@ -179,7 +180,7 @@ extern const char cli_value_help[];
 extern const cli_command *const cli_commands[];
 extern const size_t cli_command_count;
 const cli_command *cli_command_find(const char *name);
-/* The message about a word that is no command; CLI_FAILURE. */
+/* The message about a word that is not a command; CLI_FAILURE. */
 int cli_unknown_command(const char *name);
 
 extern const cli_command cmd_elementwise, cmd_reduce, cmd_scan, cmd_raw;
@@ -192,17 +193,18 @@ bool cli_looks_like_number(const char *text);
 /* A number as the value of an argument: a literal when `dtype` is QUERN_DTYPE_NONE, else a scalar
  * of that dtype, which must hold it. */
 bool cli_number_parse(quern_value *out, const char *text, quern_dtype dtype, cli_problem *problem);
-/* Whether an element of `dtype` can hold the number, rounded: of an integer dtype downwards. */
+/* Whether an element of `dtype` can hold the number, rounded (downwards if the dtype is an
+ * integer). */
 bool cli_number_fits(double value, quern_dtype dtype);
 
 /* ---- element.c ------------------------------------------------------------------------------ */
 
 bool cli_is_complex(quern_dtype dtype);
-/* Write an element of an array: of a float or complex dtype from its parts, rounded; of bool and
- * the integers the low bytes of `bits`. */
+/* Write an element of an array: a float or complex one from its parts, rounded; a bool or an
+ * integer from the low bytes of `bits`. */
 void cli_element_store(void *to, quern_dtype dtype, double real, double imag, uint64_t bits);
-/* NumPy's name of a dtype without its byte order, "f4", and the dtype of such a name;
- * QUERN_DTYPE_NONE, and "V2" of bfloat16, for which NumPy has none. */
+/* The dtype of NumPy's name without its byte order, such as "f4" (QUERN_DTYPE_NONE if there is
+ * none), and the reverse. NumPy has no bfloat16: its name is "V2". */
 quern_dtype cli_dtype_of_code(const char *code);
 const char *cli_dtype_code(quern_dtype dtype);
 /* float16 and bfloat16 as their 16 bits. */
@@ -214,7 +216,7 @@ uint16_t cli_small_from_double(double value, quern_dtype dtype); /* to nearest, 
 typedef enum cli_value_kind {
     CLI_VALUE_FILE,
     CLI_VALUE_GENERATOR,
-    CLI_VALUE_DIRECT, /* no array: a number, or, for a raw kernel, a structure or null */
+    CLI_VALUE_DIRECT, /* not an array: a number or, for a raw kernel, a structure or null */
 } cli_value_kind;
 
 /* The text after `NAME=`, taken apart. */
@@ -223,11 +225,11 @@ typedef struct cli_value {
     char *path;              /* of a file */
     char *member;            /* of an archive; NULL for its only one */
     cli_generator generator; /* of a generator */
-    quern_value direct;      /* what is passed, where it is no array */
+    quern_value direct;      /* what is passed if it is not an array */
     cli_view view;           /* of a file or generator */
     char *save;              /* the file to save to; NULL when there is none */
     char *save_member;       /* of an archive */
-    bool print;              /* ":-" stands where a file to save to may stand */
+    bool print;              /* ":-" takes the place of a file to save to */
 } cli_value;
 
 bool cli_value_parse(cli_value *out, const char *text, cli_problem *problem);
@@ -253,7 +255,7 @@ void cli_shortest(cli_digits *out, double magnitude, quern_dtype dtype);
 /* A float on its own, as NumPy prints a scalar. */
 void cli_scalar_text(char *out, double value, quern_dtype dtype, bool one_zero);
 
-/* How a column of floats is printed: filled by cli_float_format, used by cli_float_text. */
+/* How a column of floats is printed: filled by cli_float_format_choose, used by cli_float_text. */
 typedef struct cli_float_format {
     quern_dtype dtype;
     bool scientific, plus;
@@ -277,7 +279,7 @@ typedef struct cli_parameter {
     const char *name;
     quern_dtype dtype; /* QUERN_DTYPE_NONE when it is a letter, or not known */
     bool output, raw;
-    const char *lead; /* what stands before the value: "x=", or "" */
+    const char *lead; /* what precedes the value: "x=", or "" */
     const char *text; /* the value; NULL when left out */
     cli_value value;
     bool allocate;      /* an output that the call allocates */
@@ -352,7 +354,7 @@ typedef struct cli_job_options {
             offsetof(type, job.quiet)                                                              \
     }
 
-/* The line that the commands of snippets have besides. */
+/* The line that the commands of snippets have in addition. */
 #define CLI_SNIPPET_OPTIONS(type)                                                                  \
     {                                                                                              \
         "show-ptx", NULL, "print the PTX instead of computing", CLI_FLAG,                          \
@@ -390,10 +392,10 @@ const char *cli_identity(const char *word);
 void cli_job_axes(cli_job *job, const cli_numbers *axes);
 /* Load the arguments that the parameters were given, and do what the options ask for. */
 int cli_job_run(cli_job *job);
-/* Once a snippet is defined: ask it for its parameters, and see that no word was left out. */
+/* Once a snippet is defined: ask it for its parameters, and check that no word was left out. */
 int cli_job_ask(cli_job *job, const cli_list *words);
 /* The same for a snippet: the arguments of its parameters are the words that the command did not
- * need itself, and `size` is that of --size. */
+ * need itself; `size` is that of --size. */
 int cli_job_run_snippet(cli_job *job, const cli_list *words, const cli_number *size);
 /* The library's failure; with --show-source also the source that did not compile. CLI_FAILURE. */
 int cli_job_fail(const cli_job *job);

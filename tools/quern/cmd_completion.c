@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Print `text` for between single quotes; `special` are characters that get a backslash. */
+/* Print `text` as it goes between single quotes; the characters in `special` get a backslash. */
 static void quoted(const char *text, const char *special, const char *quote)
 {
     for (const char *p = text; *p; p++) {
@@ -146,8 +146,8 @@ static bool has_option(const cli_command *command, const cli_option *option)
     return found;
 }
 
-/* An option of command `first`, with all others that have the same; nothing when one before it
- * has. */
+/* An option of command `first`, together with all other commands that have it; nothing if an
+ * earlier command has it. */
 static void fish_option(size_t first, const cli_option *option)
 {
     for (size_t k = 0; k < first; k++) {

@@ -31,7 +31,7 @@ static void advice(const char *text)
     printf("  -> %s\n", text);
 }
 
-/* The library's text, line by line under what is printed. */
+/* The library's text, each line indented under what was printed. */
 static void indented(const char *text)
 {
     for (size_t length; *text; text += length + (text[length] == '\n')) {
@@ -70,7 +70,7 @@ static void show_devices(void)
     }
 }
 
-/* CUDA's headers, and whether they are of NVRTC's release. */
+/* CUDA's headers, and whether their release is NVRTC's. */
 static void show_headers(const quern_compiler_info *info)
 {
     bool fits = info->headers_major == info->major && info->headers_minor == info->minor;
@@ -230,7 +230,7 @@ static bool run_trial(trial *t, const char *device)
            result_is_right(x, y);
 }
 
-/* `device` is NULL for the default one; *software tells that it is the software device. */
+/* `device` is NULL for the default one; *software says whether it is the software device. */
 static bool try_device(const char *device, bool *software)
 {
     heading(device ? "trial on the software device" : "trial");

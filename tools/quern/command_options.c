@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Options: a command's table of them is what its arguments are parsed by. `--name=value` and
- * `--name value` are the same; options may stand anywhere; after `--` every word is plain, and so
- * is a snippet that begins with one dash, such as -x.
+ * Options: a command's arguments are parsed by its table of options. `--name=value` and `--name
+ * value` are the same, and options may be anywhere. After `--` every word is plain; so is a snippet
+ * that begins with one dash, such as -x.
  */
 #include "cli.h"
 
@@ -102,7 +102,7 @@ static int set_numbers(const cli_command *command, const cli_option *option, cli
     bool tuple = value[0] == '(' && value[last] == ')'; /* as NumPy writes them */
     const char *list = tuple ? cli_strndup(value + 1, last - 1) : value;
     into->given = true;
-    if (tuple && !*list && option->least < 0) { /* no axis is an answer, no block is none */
+    if (tuple && !*list && option->least < 0) { /* "no axes" is an answer, "no block" is not */
         return CLI_OK;
     }
     for (const char *p = list;; p++) {
@@ -132,7 +132,7 @@ static int set_truth(const cli_command *command, const cli_option *option, cli_n
     return CLI_OK;
 }
 
-/* What the library calls a text: loop_prep for loop-prep, operation for OPERATION. */
+/* The library's name for a text: loop_prep for loop-prep, operation for OPERATION. */
 static const char *library_name(const char *name)
 {
     char *lower = cli_strdup(name);
@@ -264,8 +264,8 @@ static int parse_option(const cli_command *command, void *into, const char **giv
     return set_option(command, option, into, value);
 }
 
-/* Whether a word is an option. What follows IN and OUT is code, which may begin with a dash; so may
- * an argument of a raw kernel, that of standard input: -, -[::2], -:out.npy. */
+/* Whether a word is an option. Code, which follows IN and OUT, may begin with a dash; so may an
+ * argument that is standard input for a raw kernel: -, -[::2], -:out.npy. */
 static bool is_option(const cli_command *command, const char *word, size_t words)
 {
     bool is_code = words >= 2 && words < command->word_count && word[1] != '-';

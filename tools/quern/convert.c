@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Elements from one dtype to another, with NumPy's results. In: elements in C order. Out: the same
- * of another dtype. Integers wrap; floats lose their fraction; of a complex number the imaginary
- * part goes; anything but zero is True. A float beyond the integer, for which C and NumPy promise
- * nothing, gives what NumPy gives on x86-64.
+ * of another dtype. Integers wrap, floats lose their fraction, complex numbers lose their imaginary
+ * part, and anything but zero is True. A float outside the range of the integer, for which C and
+ * NumPy promise nothing, gives what NumPy gives on x86-64.
  */
 #include "cli.h"
 
@@ -68,8 +68,8 @@ static element load(const void *from, quern_dtype dtype)
     }
 }
 
-/* What the processor's conversion to a signed integer of `bits` bits gives: the lowest number for
- * what has none. */
+/* What x86-64's conversion to a signed integer of `bits` bits gives: the lowest number if it does
+ * not fit. */
 static uint64_t truncated(double value, int bits)
 {
     double limit = ldexp(1, bits - 1), whole = trunc(value);
@@ -100,7 +100,7 @@ static void store(void *to, quern_dtype dtype, const element *e)
     double re = e->re;
     bool single = dtype == QUERN_FLOAT32 || dtype == QUERN_COMPLEX64 || dtype == QUERN_FLOAT16 ||
                   dtype == QUERN_BFLOAT16;
-    if (e->is_integer && single) { /* rounded once to float32; NumPy's halves come from that */
+    if (e->is_integer && single) { /* round to float32 first: NumPy makes float16 from that */
         re = (double)(e->is_negative ? (float)(int64_t)e->bits : (float)e->bits);
     }
     cli_element_store(to, dtype, re, e->im, 0);

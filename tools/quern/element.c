@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Elements of arrays on the host. In: numbers. Out: bytes, as every GPU has them: little-endian;
- * and what NumPy calls their dtypes.
- * The thing to know: float16 and bfloat16 go to and from double by their fields, 5 exponent and 10
- * fraction bits, or 8 and 7; exact one way, and rounded once, to nearest with ties to even, the
- * other.
+ * and what NumPy calls their dtypes. The thing to know: float16 and bfloat16 are converted to and
+ * from double by their fields (5 exponent and 10 fraction bits, or 8 and 7). Widening is exact;
+ * narrowing rounds once, to nearest with ties to even.
  */
 #include "cli.h"
 
@@ -89,7 +88,8 @@ uint16_t cli_small_from_double(double value, quern_dtype dtype)
         return sign | infinity;
     }
     /* In units of the last place. A carry out of the fraction is right as it is: it raises the
-     * exponent, from a subnormal to the first normal and from the largest to infinity too. */
+     * exponent, even from a subnormal to the first normal number and from the largest to
+     * infinity. */
     double units = nearbyint(ldexp(fabs(value), fraction + 1 - exponent));
     int field = exponent - 1 + bias;
     return sign | (uint16_t)(units + (double)(field - 1) * (1 << fraction));

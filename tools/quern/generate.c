@@ -3,8 +3,8 @@
  * The elements of a generator, in C order. In: what generator.c has read, and a seed.
  *
  * Random numbers come from a counter: element k of stream s is Philox-4x32-10 of (k, s) under the
- * seed, so that it depends on nothing but these. Floats are uniform in [0, 1) with all bits of
- * their fraction; integers are uniform over their whole range.
+ * seed, and depends on nothing else. Floats are uniform in [0, 1) with all bits of their fraction;
+ * integers are uniform over their whole range.
  *
  * arange and linspace go through the same operations as NumPy's, so that they give the same bits.
  */
@@ -70,8 +70,8 @@ static void whole_element(void *to, quern_dtype dtype, uint64_t k)
     cli_element_store(to, dtype, (double)k, 0, dtype == QUERN_BOOL ? k != 0 : k);
 }
 
-/* arange with bounds: NumPy sets the first two elements, rounded, and goes on by what is between
- * them, for the halves in float32. */
+/* arange with bounds: NumPy sets the first two elements, rounded, and continues with their
+ * difference; float16 is computed in float32. */
 static void range_element(void *to, const cli_generator *g, uint64_t k)
 {
     double first = g->start[0], second = g->stop[0], value;
@@ -95,8 +95,9 @@ static void range_element(void *to, const cli_generator *g, uint64_t k)
     cli_element_store(to, g->dtype, value, 0, g->first + k * g->step);
 }
 
-/* Number `k` times a complex number whose parts are `own` and, of the other part, `other`: with the
- * product by zero, which may turn a sign. */
+/* One part of `k` times a complex number: `own` is that part of it, `other` the other one. NumPy
+ * multiplies by k + 0j, so the product with zero is there as well: it can change the sign of a
+ * zero, and infinity into NaN. */
 static double times(double k, double own, double other, bool imaginary)
 {
     return imaginary ? k * own + 0 * other : k * own - 0 * other;
@@ -105,7 +106,8 @@ static double times(double k, double own, double other, bool imaginary)
 static void linspace_element(void *to, const cli_generator *g, uint64_t k)
 {
     double last = (double)(g->shape[0] - 1), delta[2], step[2], parts[2] = {0, 0};
-    for (int part = 0; part < 2; part++) { /* a complex number is divided by multiplying */
+    for (int part = 0; part < 2;
+         part++) { /* as NumPy does, which divides a complex number by multiplying */
         delta[part] = g->stop[part] - g->start[part];
         step[part] = g->is_complex ? delta[part] * (1 / last) : delta[part] / last;
     }

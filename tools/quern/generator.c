@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a generator is asked for. In: text such as random:float32:1000x200. Out: the kind, the
- * dtype, the shape and the numbers of it, each checked at its place; generate.c makes the elements.
+ * What a generator is asked for. In: text such as random:float32:1000x200. Out: its kind, dtype,
+ * shape and numbers, each checked where it is written; generate.c makes the elements.
  *
  *     generator := ("empty" | "zeros" | "ones" | "random") ":" dtype ":" shape
  *                | "arange" ":" dtype ":" (shape | number ":" number (":" number)?)
@@ -57,7 +57,7 @@ bool cli_shape_bytes(int64_t *bytes, int ndim, const int64_t *shape, size_t elem
 {
     int64_t product = (int64_t)element;
     bool empty = false;
-    for (int k = 0; k < ndim; k++) { /* extents of other axes have to fit beside a zero too */
+    for (int k = 0; k < ndim; k++) { /* the other extents must fit even if one is zero */
         empty |= shape[k] == 0;
         int64_t extent = shape[k] == 0 ? 1 : shape[k];
         if (extent < 0 || product > INT64_MAX / extent) {
@@ -149,7 +149,7 @@ static const char *number_end(const char *p)
     return p;
 }
 
-/* Whether what follows a colon is a number, and not the file that is saved to. */
+/* Whether what follows a colon is a number, not the file to save to. */
 static bool number_follows(const char *p)
 {
     p += *p == '-' || *p == '+';
@@ -265,7 +265,7 @@ static bool count_integers(parser *s, const char *from, const int64_t bounds[3])
             does_not_fit(s, from));
 }
 
-/* The same of the other dtypes; as in NumPy, the first two elements are rounded, and all others
+/* The same for the other dtypes. As in NumPy, the first two elements are rounded, and all others
  * follow from them. */
 static bool count_reals(parser *s, const char *from, double step)
 {
@@ -315,7 +315,7 @@ static bool range(parser *s)
     return integers ? count_integers(s, from, whole) : count_reals(s, from, real[2]);
 }
 
-/* Whether arange is given bounds and not a shape: a second number follows the first. */
+/* Whether arange has bounds instead of a shape: then a second number follows the first. */
 static bool has_bounds(const char *p)
 {
     const char *end = number_end(p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The help of one command, printed from what its file says of it: words, text, examples, and the
- * table of options that also parses them.
+ * The help of one command, printed from what its file says about it: words, text, examples, and the
+ * table of options, which also parses them.
  */
 #include "cli.h"
 

@@ -11,7 +11,7 @@
 
 /* ---- checksum ------------------------------------------------------------------------------- */
 
-/* tables[k][b]: the remainder of byte b with k zero bytes behind it. */
+/* tables[k][b]: the remainder of byte b followed by k zero bytes. */
 static uint32_t tables[8][256];
 
 static void make_tables(void)

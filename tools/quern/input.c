@@ -4,9 +4,9 @@
  * perhaps the name of a member. Out: the header of one NPY array, and then its data, piece by
  * piece.
  *
- * The contents decide what it is, not the name. Of a stream not a byte is read behind the array, so
- * that the next one can follow it. A file that becomes shorter meanwhile is a failed read; of those
- * that are mapped instead, map.c says what happens then.
+ * The contents decide what it is, not the name. A stream is never read past the end of the array,
+ * so that another one can follow. A file that becomes shorter meanwhile is a failed read; map.c
+ * says what happens to files that are mapped instead.
  */
 #include "zip.h"
 
@@ -31,7 +31,7 @@ static ssize_t take(cli_input *in, void *to, size_t bytes)
     for (;;) {
         ssize_t got =
             in->archive ? pread(in->file, to, bytes, (off_t)in->at) : read(in->file, to, bytes);
-        if (got < 0 && errno == EAGAIN) { /* a pipe that someone made not to wait */
+        if (got < 0 && errno == EAGAIN) { /* a pipe that someone has made non-blocking */
             struct pollfd ready = {in->file, POLLIN, 0};
             poll(&ready, 1, -1);
         } else if (got >= 0 || errno != EINTR) {
@@ -104,7 +104,8 @@ static int fail_problem(const cli_input *in, const cli_problem *problem)
 
 /* ---- archives ------------------------------------------------------------------------------- */
 
-/* A pipe has no directory at its end that could be read first: all of it is taken into memory. */
+/* The directory at the end of an archive must be read first, which a pipe does not allow: take all
+ * of it into memory. */
 static int keep_stream(cli_input *in, const uint8_t *head, size_t length)
 {
     int memory = memfd_create("archive", MFD_CLOEXEC);
@@ -190,7 +191,7 @@ static int open_path(cli_input *in)
     return CLI_OK;
 }
 
-/* Read the header that begins with `head`, of which `have` bytes are there. */
+/* Read the header, of which `head` has the first `have` bytes. */
 static int read_header(cli_input *in, const uint8_t *head, size_t have, quern_dtype wanted)
 {
     size_t room = 4096, got, size = in->size < SIZE_MAX ? (size_t)in->size : SIZE_MAX;
@@ -205,7 +206,7 @@ static int read_header(cli_input *in, const uint8_t *head, size_t have, quern_dt
         if (have >= want) {
             break;
         }
-        if (have == room) { /* it is believed as far as it is there */
+        if (have == room) { /* a length is believed only as far as bytes follow */
             room *= 2;
             header = cli_data_grow(header, room);
             good = header != NULL;
@@ -236,7 +237,7 @@ int cli_input_open(cli_input *in, const char *name, const char *path, const char
         return fail_read(in);
     }
     bool is_npy = length > 0 && head[0] == 0x93;
-    if (is_archive(head, length) || (member && !is_npy)) { /* which may stand behind a program */
+    if (is_archive(head, length) || (member && !is_npy)) { /* which may follow a program */
         CLI_TRY(open_member(in, member, head, length));
         if (!fill(in, head, HEAD, &length)) {
             return fail_read(in);
@@ -264,7 +265,7 @@ int cli_input_finish(cli_input *in)
 {
     static uint8_t rest[BUFFER];
     size_t got = in->archive ? sizeof rest : 0;
-    while (got > 0) { /* what stands behind the array counts for the checksum too */
+    while (got > 0) { /* the checksum covers what follows the array, too */
         if (!fill(in, rest, sizeof rest, &got)) {
             return fail_read(in);
         }

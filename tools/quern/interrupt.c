@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ctrl-C, SIGTERM and SIGHUP end the command at once, whatever it is at, and it dies by that very
- * signal, so that a shell's loop ends with it. Before that, temporary files are removed. Nothing is
- * said, unless a file is left incomplete because it could only be written in place.
+ * Ctrl-C, SIGTERM and SIGHUP end the command at once, whatever it is doing, and it dies by that
+ * very signal, so that a shell's loop ends with it. Before that, temporary files are removed.
+ * Nothing is said, unless a file is left incomplete because it could only be written in place.
  *
  * The signals are blocked and a thread of their own waits for them: NVRTC puts handlers of its own
  * in place while it compiles, and those end the process without a word.
@@ -63,14 +63,14 @@ static void stop_launch(void)
     ending = true;
     for (int k = 0; k < PATIENCE_MS / STEP_MS && launching && is_before(now, end); k++) {
         struct timespec next = after_ms(now, STEP_MS);
-        quern_interrupt(launching); /* again and again: it may not have begun at the first time */
+        quern_interrupt(launching); /* again and again: the launch may not have begun yet */
         pthread_cond_timedwait(&launch_ended, &lock, &next);
         clock_gettime(CLOCK_REALTIME, &now);
     }
     pthread_mutex_unlock(&lock);
 }
 
-/* What was printed reaches its reader, unless that would mean to wait for one. */
+/* Pass on what was printed, unless that would mean waiting for a reader. */
 static void flush_without_waiting(void)
 {
     struct pollfd out = {STDOUT_FILENO, POLLOUT, 0};
@@ -115,8 +115,8 @@ void cli_interrupt_install(void)
     for (size_t k = 0; k < CLI_COUNT(watched); k++) {
         struct sigaction action;
         sigaddset(&blocked, watched[k]);
-        /* What the parent wants ignored, as nohup and a shell's background jobs do, stays so: it is
-         * blocked as well, against the handlers of NVRTC. */
+        /* Signals that the parent wants ignored (nohup, a shell's background jobs) stay so; they
+         * are blocked as well, because of NVRTC's handlers. */
         if (sigaction(watched[k], NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
             sigaddset(&awaited, watched[k]);
         }

@@ -54,7 +54,7 @@ void cli_job_axes(cli_job *job, const cli_numbers *axes)
     for (size_t k = 0; k < axes->count; k++) {
         list[k] = (int)axes->values[k];
     }
-    job->call.axes = axes->given ? list : NULL; /* with none of them, --axis=() */
+    job->call.axes = axes->given ? list : NULL; /* none of them: --axis=() */
     job->call.axis_count = axes->count;
 }
 
@@ -80,7 +80,7 @@ int cli_job_fail(const cli_job *job)
     return cli_fail_library(NULL);
 }
 
-/* What the compiler warned of in the snippet. */
+/* Print what the compiler warned of in the snippet. */
 static void warn(const cli_job *job)
 {
     const char *warnings;
@@ -116,7 +116,7 @@ static int explain(cli_job *job, const quern_value *values)
     return status;
 }
 
-/* Numbers alone broadcast to an array without dimensions, while calls count one element. */
+/* Numbers alone give an array without dimensions, but the call counts one element. */
 static quern_status set_dimensions(cli_job *job, int ndim)
 {
     static const int64_t one[] = {1};
@@ -144,7 +144,7 @@ static int repeat(cli_job *job, quern_value *values)
     for (size_t k = 0; k < job->parameters.count; k++) {
         cli_parameter *p = &job->parameters.items[k];
         bool decides = p->allocate && !p->raw && job->command == &cmd_elementwise;
-        if (decides) { /* the output that is there now says how many */
+        if (decides) { /* the first call has made the output, which now says how many */
             job->call.loop_size = NULL;
         }
         p->allocate = false;
@@ -180,7 +180,7 @@ static int compute(cli_job *job, quern_value *values)
     return repeat(job, values);
 }
 
-/* A function of a module gets addresses alone. */
+/* A function of a module gets only addresses. */
 static int check_contiguous(const cli_job *job)
 {
     for (size_t k = 0; k < job->parameters.count; k++) {
@@ -196,7 +196,7 @@ static int check_contiguous(const cli_job *job)
     return CLI_OK;
 }
 
-/* Text and the bytes of a file are not mixed on standard output. */
+/* Refuse to mix text and the bytes of a file on standard output. */
 static int check_standard_output(const cli_job *job)
 {
     const cli_parameter *printed = NULL, *written = NULL;
@@ -238,7 +238,7 @@ int cli_job_ask(cli_job *job, const cli_list *words)
         return cli_fail_library(NULL);
     }
     for (size_t k = 2; k < command->word_count; k++) {
-        /* with a word left out, an argument stands in its place */
+        /* if a word was left out, an argument has taken its place */
         if (cli_parameters_is_assignment(&job->parameters, words->items[k])) {
             return cli_usage(command->name, "%s is missing in front of \"%s\": quern %s%s%s",
                              command->words[k], words->items[k], command->name,
@@ -267,7 +267,7 @@ static bool has_shape(const cli_job *job)
     return found;
 }
 
-/* Whether the arguments are numbers, and nothing else is there to be counted. */
+/* Whether the arguments are all numbers, so that nothing can be counted. */
 static bool is_single(const cli_job *job)
 {
     bool numbers = false, others = false;

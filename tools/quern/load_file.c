@@ -13,7 +13,7 @@
 
 #define READ_BYTES (1 << 20) /* of a file at a time: what a core keeps in its cache */
 
-/* Whether the kernel writes into the argument and something is to come of it. */
+/* Whether the kernel writes into the argument and the result is wanted. */
 static bool is_written(const cli_parameter *parameter)
 {
     return parameter->output || parameter->value.save || parameter->value.print;
@@ -69,7 +69,7 @@ static int read_data(quern_array *array, cli_input *in)
     return status == CLI_OK ? cli_input_finish(in) : status;
 }
 
-/* Whether an output may be written into the file that is read: it must not change underneath. */
+/* Whether an output may be written into the file that is read, which then must not be mapped. */
 static bool is_target(const cli_parameters *parameters, const cli_input *in)
 {
     struct stat read, saved;
@@ -82,8 +82,8 @@ static bool is_target(const cli_parameters *parameters, const cli_input *in)
     return target;
 }
 
-/* The software device computes on a large file itself, so that no more of it is read than is used.
- * False where it has to be read. */
+/* Let the software device compute on a large file in place, so that only what is used is read.
+ * False if the file has to be read. */
 static bool map_array(cli_parameter *parameter, const cli_parameters *parameters,
                       quern_engine *engine, cli_input *in, const int64_t *shape)
 {
@@ -107,7 +107,7 @@ static bool map_array(cli_parameter *parameter, const cli_parameters *parameters
     return true;
 }
 
-/* The array whose header was read. */
+/* Make the array whose header was read. */
 static int load_array(cli_parameter *parameter, const cli_parameters *parameters,
                       quern_engine *engine, cli_input *in)
 {
@@ -144,7 +144,7 @@ static int load_file(cli_parameter *parameter, const cli_parameters *parameters,
     return status;
 }
 
-/* Numbers that have to be made on the host. */
+/* Make the array of a generator whose elements have to be made on the host. */
 static int load_numbers(cli_parameter *parameter, quern_engine *engine, uint64_t seed,
                         uint64_t stream)
 {
@@ -172,7 +172,7 @@ static int load_generator(cli_parameter *parameter, quern_engine *engine, uint64
     }
     quern_status status = quern_array_new(&parameter->array, engine, g->dtype, g->ndim, g->shape);
     if (status == QUERN_OK && g->kind != CLI_EMPTY) {
-        double element[2]; /* the largest element there is */
+        double element[2]; /* room for the largest element there is */
         cli_generate(g, element, 1, 0, 0);
         status = quern_array_fill(parameter->array, element,
                                   quern_dtype_size(quern_array_dtype(parameter->array)));
@@ -226,7 +226,7 @@ int cli_parameters_read(cli_parameters *parameters)
     return CLI_OK;
 }
 
-/* An output as the file that it becomes. */
+/* An output as a file. */
 static cli_array_file file_of(const cli_parameter *p)
 {
     char *header = cli_alloc(CLI_NPY_HEADER);
@@ -235,8 +235,8 @@ static cli_array_file file_of(const cli_parameter *p)
     return (cli_array_file){p->value.save_member, {header, length}, {p->result, p->bytes}};
 }
 
-/* Prepare the file of output `first`; of an archive, with all outputs that go into it, which is
- * done at the first of them. */
+/* Prepare the file of output `first`. An archive is prepared at the first output that goes into it,
+ * with all of them. */
 static int stage(const cli_parameters *parameters, size_t first)
 {
     const cli_parameter *p = &parameters->items[first];

@@ -8,7 +8,8 @@
 #include <signal.h>
 #include <string.h>
 
-/* --help anywhere, or -h at either end; between them -h is an option unless code stands there. */
+/* --help anywhere, or -h at either end; between them -h is an option unless code is expected
+ * there. */
 static bool asks_for_help(int argc, char **argv)
 {
     for (int k = 0; k < argc && strcmp(argv[k], "--") != 0; k++) {

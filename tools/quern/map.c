@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Large input files as memory of the software device, without a copy: a kernel that looks at a part
- * of a file has the system read that part. In: an input whose header was read. Out: memory that
+ * Large input files as memory of the software device, without a copy: if a kernel looks at a part
+ * of a file, the system reads only that part. In: an input whose header was read. Out: memory that
  * holds its data. What a kernel writes there stays its own.
  *
  * A page that cannot be read, of a file that became shorter or whose disk failed, arrives as
@@ -24,7 +24,7 @@ typedef struct mapping {
     const char *message;
 } mapping;
 
-/* All that there ever were; the handler of SIGBUS reads those that are counted. */
+/* All that there ever were; the handler of SIGBUS reads the first mapping_count. */
 static mapping mappings[QUERN_MAX_PARAMETERS];
 static atomic_int mapping_count;
 static atomic_flag told = ATOMIC_FLAG_INIT; /* several threads may read there at once */
@@ -46,7 +46,7 @@ static void on_bus_error(int signal_number, siginfo_t *info, void *context)
     signal(signal_number, SIG_DFL); /* not ours: it comes again, and ends the program */
 }
 
-/* Files of other machines may change or go away at any time: those are read. */
+/* Files on other machines may change or disappear at any time, so those are read. */
 static bool is_local(int file)
 {
     static const unsigned remote[] = {

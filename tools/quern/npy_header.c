@@ -95,7 +95,7 @@ static bool parse_shape(cli_npy *out, cursor *c, cli_problem *problem)
             int digit = *c->p - '0';
             extent = extent > (INT64_MAX - digit) / 10 ? INT64_MAX : extent * 10 + digit;
         }
-        take_word(c, "L"); /* Python 2 wrote long integers so */
+        take_word(c, "L"); /* the suffix of long integers in Python 2 */
         out->shape[out->ndim++] = extent;
         if (peek(c) != ',' && peek(c) != ')') {
             return malformed(problem);

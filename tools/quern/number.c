@@ -5,8 +5,8 @@
  *
  *     number    := truth | component | component "j" | component sign unsigned "j"
  *     component := sign? unsigned
- *     unsigned  := "inf" | "nan" | "0x" hex+ | digits ("." digits?)? exponent? | "." digits
- * exponent?
+ *     unsigned  := "inf" | "nan" | "0x" hex+
+ *                | digits ("." digits?)? exponent? | "." digits exponent?
  */
 #include "cli.h"
 
@@ -227,7 +227,7 @@ bool cli_number_fits(double value, quern_dtype dtype)
     return !isinf(rounded) || isinf(value);
 }
 
-/* `truth` is one of the words true and false. */
+/* The value of one of the words true and false. */
 static void truth_of(quern_value *out, bool truth, quern_dtype dtype)
 {
     *out = quern_literal_bool(truth);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of the command. What is small lives until the command ends and is freed at once, so that
- * no path has to keep track of it; the data of arrays is freed by who asked for it.
+ * Memory of the command. Small pieces live until the command ends and are freed together, so that
+ * no path has to keep track of them; whoever asked for the data of an array frees it.
  */
 #include "files.h"
 

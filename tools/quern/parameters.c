@@ -153,7 +153,8 @@ static int same_target(const cli_parameter *one, const cli_parameter *other, con
                      one->name, other->name, path, second);
 }
 
-/* Whether two outputs would overwrite each other; those of one archive are gathered. */
+/* Whether two outputs would overwrite each other. Different members of one archive do not: they are
+ * gathered in it. */
 static bool collide(cli_parameter *one, cli_parameter *other, const cli_target *targets[2])
 {
     const char *member = one->value.save_member, *second = other->value.save_member;
@@ -176,8 +177,8 @@ static void name_member(cli_parameter *p, size_t number)
     p->archive = number;
 }
 
-/* See that every file could be written, before work is spent on what goes into it, and that none
- * is meant twice, however it is spelt. */
+/* Before any work is done: check that every file could be written, and that none is named twice,
+ * however it is spelt. */
 static int check_targets(cli_parameters *parameters, const char *command)
 {
     cli_target targets[QUERN_MAX_PARAMETERS];
@@ -240,7 +241,7 @@ static int set_in_order(cli_parameter *parameter, const char *command, size_t po
     parameter->name = cli_sprintf("argument %zu", position);
     parameter->lead = "";
     parameter->text = word;
-    parameter->dtype = QUERN_BFLOAT16; /* what two-byte void elements of a file are */
+    parameter->dtype = QUERN_BFLOAT16; /* two-byte void elements of a file are then taken as this */
     size_t named = strcspn(word, "=");
     if (word[named] && strcspn(word, ":.[") > named) {
         return cli_usage(command,

@@ -8,8 +8,8 @@
  *     output := "-" (to print) | place
  *     path   := what ends in .npy or .npz, or has a "/"
  *
- * Names may hold dots, brackets and colons: a path ends at the first place from which on the rest
- * is a whole view and output. What cannot be said so stands after "file:", to the end of the text.
+ * Names may contain dots, brackets and colons: a path ends at the first place after which the rest
+ * is a whole view and output. Any other name goes after "file:", to the end of the text.
  */
 #include "files.h"
 
@@ -29,14 +29,15 @@ bool cli_is_archive(const char *path)
     return ends_with(path, strlen(path), ".npz");
 }
 
-/* A path to the end of the text; of the name "-", which elsewhere is a standard stream, too. */
+/* A path that takes the rest of the text, even the name "-", which is a standard stream
+ * elsewhere. */
 static char *literal_path(const char *text)
 {
     const char *path = text + strlen(literal);
     return cli_sprintf("%s%s", path[0] == '-' ? "./" : "", path);
 }
 
-/* Whether a path may end at `at`, for what follows there. */
+/* Whether what follows `at` allows a path to end there. */
 static bool may_end(const char *text, size_t at, bool any_name)
 {
     char next = text[at];
@@ -63,7 +64,7 @@ static char *parse_member(const char *text, size_t *at)
     return cli_strndup(from, (size_t)(to - from));
 }
 
-/* The path text[begin, *at) and, of an archive, the member behind it, which *at is moved past. */
+/* The path text[begin, *at) and, for an archive, the member after it; *at is moved past both. */
 static bool parse_path(char **path, char **member, const char *text, size_t begin, size_t *at,
                        cli_problem *problem)
 {
@@ -125,7 +126,7 @@ bool cli_place_parse_rest(cli_value *out, const char *text, size_t at, cli_probl
     return parse_output(out, text, at + 1, problem);
 }
 
-/* Read the text with its path ending at `at`. */
+/* Read the text as if its path ended at `at`. */
 static bool parse_at(cli_value *out, const char *text, size_t at, cli_problem *problem)
 {
     *out = (cli_value){.kind = CLI_VALUE_FILE};
@@ -133,7 +134,7 @@ static bool parse_at(cli_value *out, const char *text, size_t at, cli_problem *p
            cli_place_parse_rest(out, text, at, problem);
 }
 
-/* Try each end of the path; the problem is that of the first. */
+/* Try each possible end of the path; the problem reported is that of the first. */
 static cli_place try_ends(cli_value *out, const char *text, bool any_name, cli_problem *problem)
 {
     cli_place found = CLI_NO_PLACE;

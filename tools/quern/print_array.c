@@ -65,7 +65,7 @@ static int integer_text(char *out, const void *p, quern_dtype dtype)
     return sprintf(out, "%" PRId64, (int64_t)((uint64_t)value << unused) >> unused);
 }
 
-/* The element at `p`, as wide as all of them. */
+/* The element at `p`, as wide as every element. */
 static void element_text(char *out, const printer *pr, const char *p)
 {
     if (pr->dtype == QUERN_BOOL) {
@@ -90,7 +90,8 @@ static void element_text(char *out, const printer *pr, const char *p)
     }
 }
 
-/* Is index `k` of an axis of `size` left out? The first of those left out stands for all. */
+/* True when index `k` of an axis of `size` is left out. An ellipsis is printed for the first of
+ * them. */
 static bool left_out(const printer *pr, int64_t k, int64_t size)
 {
     return pr->summarise && size > 2 * EDGE && k >= EDGE && k < size - EDGE;

@@ -16,8 +16,8 @@
 #define PRECISION  8
 #define ALL_DIGITS 24
 
-/* Decimal digits that every number of a dtype keeps, those that tell all numbers apart, and the
- * smallest normal number. */
+/* How many decimal digits every number of a dtype keeps, how many are enough to tell all numbers
+ * apart, and the smallest normal number. */
 typedef struct float_kind {
     int kept, enough;
     double least_normal;
@@ -39,7 +39,7 @@ static float_kind kind_of(quern_dtype dtype)
     }
 }
 
-/* Is `text` read as `value` in this dtype? */
+/* True when `text` reads as `value` in this dtype. */
 static bool reads_as(const char *text, double value, quern_dtype dtype)
 {
     if (dtype == QUERN_FLOAT16 || dtype == QUERN_BFLOAT16) {
@@ -77,7 +77,7 @@ void cli_shortest(cli_digits *out, double magnitude, quern_dtype dtype)
     }
     float_kind kind = kind_of(dtype);
     char text[40];
-    /* Fewer digits than `kept` need no try: they come out as zeros at the end. */
+    /* Fewer digits than `kept` need not be tried: they come out as zeros at the end. */
     for (int digits = magnitude < kind.least_normal ? 1 : kind.kept; digits <= kind.enough;
          digits++) {
         snprintf(text, sizeof text, "%.*e", digits - 1, magnitude);
@@ -88,7 +88,7 @@ void cli_shortest(cli_digits *out, double magnitude, quern_dtype dtype)
     split_digits(out, text);
 }
 
-/* "123.45" with what digits there are, at most `most` after the point; its length. */
+/* "123.45" with the digits there are, at most `most` after the point; returns its length. */
 static int positional(char *out, double magnitude, quern_dtype dtype, int most)
 {
     cli_digits d;
@@ -126,7 +126,7 @@ static void scientific_text(char *out, const char *digits, int count, int expone
             exponent_digits, abs(exponent));
 }
 
-/* With what digits there are, at most `most` after the point. */
+/* With the digits there are, at most `most` after the point. */
 static void scientific(char *out, double magnitude, quern_dtype dtype, int most)
 {
     cli_digits d;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Outputs to their places. In: paths and the pieces of memory that their files are made of. Every
- * file that can be is written under a temporary name beside its place, and renamed once all of them
+ * Outputs to their places. In: paths and the pieces of memory that their files are made of. If
+ * possible, a file is written under a temporary name beside its place, and renamed once all files
  * are complete: no half-written file is ever seen under the name that the user gave, and what was
- * there before stays when something fails. The others are written in between, the last moment at
- * which a failure still leaves everything else as it was.
+ * there before stays if something fails. The others are written just before the renaming, the last
+ * moment at which a failure still leaves everything else as it was.
  */
 #include "files.h"
 
@@ -27,7 +27,7 @@ typedef struct output {
 } output;
 
 /* What is to be written. The thread that waits for signals looks at the temporary names: they come,
- * go and are renamed under `guard`, which it never gives back. */
+ * go and are renamed only under `guard`, which that thread takes and never gives back. */
 static output outputs[QUERN_MAX_PARAMETERS];
 static size_t output_count;
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
@@ -40,7 +40,7 @@ bool cli_write_all(int file, const void *from, size_t bytes)
     const char *data = from;
     while (bytes > 0) {
         ssize_t written = write(file, data, bytes);
-        if (written < 0 && errno == EAGAIN) { /* a pipe that someone made not to wait */
+        if (written < 0 && errno == EAGAIN) { /* a pipe that someone has made non-blocking */
             struct pollfd ready = {file, POLLOUT, 0};
             poll(&ready, 1, -1);
             continue;
@@ -66,7 +66,7 @@ static bool write_pieces(int file, const output *o)
     return good;
 }
 
-/* Close a file that was written; errno tells of the first failure. */
+/* Close a file that was written; errno is that of the first failure. */
 static bool close_written(int file, bool good)
 {
     int code = errno;
@@ -83,7 +83,7 @@ static int make_temporary(output *o, size_t number)
 {
     int file = -1, code = EEXIST;
     pthread_mutex_lock(&guard);
-    for (int k = 0; k < 100 && file < 0 && code == EEXIST; k++) { /* one may be left of a kill -9 */
+    for (int k = 0; k < 100 && file < 0 && code == EEXIST; k++) { /* a kill -9 may have left one */
         snprintf(o->temporary, sizeof o->temporary, ".quern-%ld-%zu-%d.tmp", (long)getpid(), number,
                  k);
         file = openat(o->target.folder, o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
@@ -163,7 +163,7 @@ static size_t size_of(const output *o)
     return bytes;
 }
 
-/* See that there is room before the old contents are touched. */
+/* Make sure that there is room before the old contents are touched. */
 static bool reserve(int file, size_t bytes, off_t old_size)
 {
     struct rlimit limit;
@@ -176,7 +176,7 @@ static bool reserve(int file, size_t bytes, off_t old_size)
     }
     int code = errno;
     if (code != ENOSPC && code != EDQUOT && code != EFBIG) {
-        return true; /* the file system cannot tell */
+        return true; /* the file system cannot say */
     }
     (void)!ftruncate(file, old_size); /* gives back what it got */
     errno = code;
@@ -206,7 +206,7 @@ static int write_in_place(output *o, bool quiet)
     return good ? CLI_OK : fail_write(target, "; it was written in place and is incomplete");
 }
 
-/* Die as a program does whose reader went away, unless the parent wants that ignored. */
+/* Die like any program whose reader has gone, unless the parent wants that ignored. */
 static void die_by_broken_pipe(void)
 {
     struct sigaction action;
@@ -219,7 +219,7 @@ static void die_by_broken_pipe(void)
 static int write_stream(output *o)
 {
     const cli_target *target = &o->target;
-    CLI_TRY(cli_flush()); /* what was printed stands before it */
+    CLI_TRY(cli_flush()); /* what was printed comes first */
     int file = target->opens ? open(target->path, O_WRONLY | O_NOCTTY | O_CLOEXEC) : target->stream;
     if (file < 0) {
         return fail_write(target, "");
@@ -250,7 +250,8 @@ static int move(output *o, bool *moved)
         o->temporary[0] = 0;
         return CLI_OK;
     }
-    /* of a folder where each may remove only his own; of a file that is a mount of its own */
+    /* in a folder where users may remove only their own files, or for a file that is itself a
+     * mount */
     if (target->exists && (errno == EPERM || errno == EACCES || errno == EBUSY || errno == EXDEV)) {
         target->in_place = "another file cannot take its place";
         remove_temporary(o);
@@ -313,7 +314,7 @@ void cli_save_discard(void)
 
 void cli_save_abandon(void)
 {
-    pthread_mutex_lock(&guard); /* and never given back: nothing is renamed from here on */
+    pthread_mutex_lock(&guard); /* never given back: nothing is renamed from here on */
     remove_temporaries();
     const char *path = overwriting;
     struct pollfd err = {STDERR_FILENO, POLLOUT, 0};

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What stands where an output should go. In: a path. Out: the folder and the name in it, symbolic
- * links followed, and the manner in which to write:
+ * What exists where an output should go. In: a path. Out: the folder and the name in it, symbolic
+ * links followed, and the way to write:
  *
  *     under a temporary name that is then renamed   a new file, and most that exist
  *     in place      a file with several names, or whose folder or attributes forbid the other way
  *     as a stream   devices, pipes, and descriptors such as /dev/stdout
  *
- * Whether a file may be written is asked of the system: by opening it, as `echo >>` would.
+ * Only the system knows whether a file may be written: it is asked by opening the file, as `echo
+ * >>` would.
  */
 #include "files.h"
 
@@ -19,7 +20,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define MOST_LINKS 40 /* as the kernel follows */
+#define MOST_LINKS 40 /* as many as the kernel follows */
 
 int cli_fail_errno(const char *name, const char *doing, const char *path)
 {
@@ -58,7 +59,7 @@ int cli_descriptor_of(const char *path, bool writing)
     return -1;
 }
 
-/* Where a symbolic link leads; NULL when `path` is none. */
+/* Where a symbolic link leads; NULL if `path` is not one. */
 static char *link_target(const char *path)
 {
     char text[4096];
@@ -180,7 +181,7 @@ bool cli_target_is_stream(const cli_target *target)
 bool cli_target_same(const cli_target *a, const cli_target *b)
 {
     if (cli_target_is_stream(a) || cli_target_is_stream(b) || a->exists != b->exists) {
-        return false; /* a stream takes one array after the other */
+        return false; /* a stream takes one array after another */
     }
     if (a->exists) {
         return a->info.st_dev == b->info.st_dev && a->info.st_ino == b->info.st_ino;
@@ -191,7 +192,7 @@ bool cli_target_same(const cli_target *a, const cli_target *b)
 
 /* ---- what a file keeps ---------------------------------------------------------------------- */
 
-/* The kernel makes these itself, of the contents or of where the file lies. */
+/* The kernel sets these itself, from the contents or the place of the file. */
 static bool is_own_attribute(const char *attribute)
 {
     static const char *const own[] = {"security.capability", "security.ima", "security.evm"};
@@ -226,8 +227,8 @@ static bool copy_attribute(int to, int from, const char *attribute)
     return size >= 0 && fsetxattr(to, attribute, value, (size_t)size, 0) == 0;
 }
 
-/* Access lists, labels and what users attach. What a folder gives to each file that is made in it,
- * and this file does not have, is taken off again. */
+/* Access lists, labels and what users attach. What the folder has given to the new file, and the
+ * old one lacks, is removed again. */
 static bool copy_attributes(int to, int from)
 {
     size_t length;

@@ -2,7 +2,7 @@
  *
  * @FILE for a text: operation, preamble, signature and the others. In: what was typed. Out: the
  * text, read from the file, and messages of the library that name the file where they would name
- * the text. @- is standard input, and @@ a text that begins with @.
+ * the text. @- is standard input; a text that begins with @ is written @@.
  */
 #include "cli.h"
 
@@ -113,7 +113,7 @@ int cli_text_read(const char **text, const char *command, const char *name)
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-/* Whether a place in the text `name` stands at `p`: "name:3:1", "name, line 3", "name(3)". */
+/* Whether a place in the text `name` is at `p`: "name:3:1", "name, line 3", "name(3)". */
 static bool is_place(const char *p, const char *name, bool line_begins)
 {
     size_t length = strlen(name);
@@ -136,7 +136,7 @@ static const char *file_at(const char *p, bool line_begins, size_t *length)
     return NULL;
 }
 
-/* The user's own lines are shown deeper than messages and places are. */
+/* Lines of the user's code are indented more than messages and places. */
 static bool is_code(const char *line)
 {
     return strncmp(line, "    ", 4) == 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * --time: how long a call takes on the device. It is launched, bound where it can be, between
- * events, back to back, at least 10 times and for about half a second, at most 1000 times; or as
- * often as --time=N says. Out: one line on standard error, whose bytes count each input read once
- * and each output written once.
+ * --time: how long a call takes on the device. The call, bound if possible, is launched back to
+ * back between events: for about half a second, at least 10 and at most 1000 times, or as often as
+ * --time=N says. Out: one line on standard error; its bytes count each input and each output once.
  */
 #include "cli.h"
 
@@ -63,7 +62,7 @@ static quern_status measure(timer *t)
         status = quern_event_new(&t->marks[k], job->engine);
     }
     if (status == QUERN_OK) {
-        status = run_batch(t, 1); /* warms up, and tells how many fit */
+        status = run_batch(t, 1); /* warms up, and says how many fit */
     }
     if (status != QUERN_OK) {
         return status;

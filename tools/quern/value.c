@@ -4,14 +4,14 @@
  *
  *     value := (file | generator) view (":" output)? | number | dtype ":" number
  *
- * What a file may be is told in place_in_file.c.
+ * place_in_file.c says what a file may be.
  */
 #include "files.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* The word in front of the colon is neither a dtype nor a generator. */
+/* The word before the colon is neither a dtype nor a generator. */
 static bool refuse_word(const char *text, const char *word, cli_problem *problem)
 {
     size_t dtype_count, kind_count, length = strlen(word);

@@ -77,7 +77,7 @@ static bool can_reinterpret(quern_array *array, const cli_view_plan *plan)
            quern_array_strides(array)[plan->ndim - 1] == old;
 }
 
-/* Strides of the same bytes under the dtype of the plan; false where they or the address are no
+/* Strides of the same bytes under the dtype of the plan; false if they or the address are not
  * multiples of its size. */
 static bool reinterpreted_strides(int64_t *strides, quern_array *array, const cli_view_plan *plan)
 {
@@ -152,7 +152,7 @@ static quern_status make_view(quern_array **out, quern_array *array, const cli_v
     }
 }
 
-/* One that cannot: new elements, or what would be a view, of a copy. */
+/* A step that cannot be a view: new elements, or a view of a copy. */
 static quern_status make_copy(quern_array **out, quern_array *array, const cli_view_plan *plan,
                               cli_problem *problem)
 {

@@ -78,13 +78,13 @@ static bool unknown(cli_view_parser *p, const char *s)
                           cli_did_you_mean(name, names, CLI_COUNT(methods)), list);
 }
 
-/* A shape or a list of axes, which may stand in parentheses of its own. */
+/* A shape or a list of axes, which may have parentheses of its own. */
 static bool takes_list(cli_method method)
 {
     return methods[method].most == QUERN_MAX_NDIM;
 }
 
-/* See that there are as many numbers as the method takes; they end at `s`. */
+/* Check that there are as many numbers as the method takes; they end at `s`. */
 static bool check_numbers(const cli_view_parser *p, const char *open, const char *s,
                           cli_method method, unsigned count)
 {
@@ -102,7 +102,7 @@ static bool check_numbers(const cli_view_parser *p, const char *open, const char
     return true;
 }
 
-/* One number, and the comma behind it. */
+/* One number, and the comma after it. */
 static bool one_number(cli_view_parser *p, const char **rest, const char *s, cli_method method)
 {
     cli_view_item *item = cli_view_add(p, s);
@@ -122,7 +122,7 @@ static bool one_number(cli_view_parser *p, const char **rest, const char *s, cli
            cli_view_wrong(p, s, s + 1, "a comma or a closing parenthesis should stand here");
 }
 
-/* The numbers of a method; `s` stands after "(" and *rest behind ")". */
+/* The numbers of a method; `s` is after "(", and *rest after ")". */
 static bool numbers(cli_view_parser *p, const char **rest, const char *s, cli_method method)
 {
     const char *open = s - 1;
@@ -139,14 +139,14 @@ static bool numbers(cli_view_parser *p, const char **rest, const char *s, cli_me
         return cli_view_wrong(p, s, s + (*s != 0), "a closing parenthesis should stand here");
     }
     *rest = s + list;
-    if (list && count == 0) { /* no axis is not the same as all of them */
+    if (list && count == 0) { /* no axis does not mean all of them */
         return methods[method].least > 0 ||
                cli_view_wrong(p, open, *rest, "an axis should stand between the parentheses");
     }
     return check_numbers(p, open, *rest, method, count);
 }
 
-/* Python's own types are others than C's of that name. */
+/* Python's own types differ from C's types of the same name. */
 static const char *python_type(const char *name)
 {
     static const char *const names[][2] = {
@@ -184,7 +184,7 @@ static bool dtype_of_name(cli_view_parser *p, const char *s, size_t length, quer
                           cli_did_you_mean(name, names, count));
 }
 
-/* The dtype between the parentheses; `s` stands after "(". */
+/* The dtype between the parentheses; `s` is after "(". */
 static bool dtype(cli_view_parser *p, const char **rest, const char *s, cli_method method,
                   quern_dtype *out)
 {
@@ -259,7 +259,7 @@ static void keep_shape(cli_view_plan *out, const operand *o)
     memcpy(out->shape, o->shape, (size_t)o->ndim * sizeof *o->shape);
 }
 
-/* An axis that is given, counted from the end when negative. */
+/* An axis that was given, counted from the end if negative. */
 static bool axis_of(const operand *o, unsigned which, int *out)
 {
     const cli_view_item *item = &o->items[which];
@@ -325,7 +325,7 @@ static const char *shape_text(int ndim, const int64_t *shape)
     return cli_sprintf("%s%s)", text, ndim == 1 ? "," : "");
 }
 
-/* The shape that the numbers say, one of which may be -1. */
+/* The shape that the numbers give; one of them may be -1. */
 static bool reshape(cli_view_plan *out, const operand *o)
 {
     const cli_view_item *method = o->items - 1;

@@ -7,9 +7,9 @@
  *     item  := "..." | "None" | "newaxis" | integer | slice
  *     slice := integer? ":" integer? (":" integer?)?
  *
- * Methods, such as .T and .reshape(2, -1), are view_method.c's.
- * A position is kept for every item: an index that is out of bounds is known only once the file is
- * read, and the message still points at it.
+ * Methods, such as .T and .reshape(2, -1), are in view_method.c. The position of every item is
+ * kept, because an index is known to be out of bounds only once the file is read, and the message
+ * must still point at it.
  */
 #include "view_parser.h"
 
@@ -39,7 +39,7 @@ const char *cli_skip_space(const char *s)
     return s;
 }
 
-/* What is beyond 64 bits is beyond every axis too. */
+/* A number beyond 64 bits is beyond every axis, so the largest stands for it. */
 bool cli_view_integer(const char **rest, const char *s, int64_t *out)
 {
     bool negative = *s == '-';
@@ -76,7 +76,7 @@ static bool slice(cli_view_parser *p, const char **rest, const char *s, cli_view
     const char *from = s;
     item->kind = CLI_ITEM_SLICE;
     item->slice = (quern_slice)QUERN_SLICE_ALL;
-    s = bound(s, &item->slice.start) + 1; /* the caller has seen the colon */
+    s = bound(s, &item->slice.start) + 1; /* the caller has found the colon */
     s = bound(s, &item->slice.stop);
     if (*s == ':') {
         s = bound(s + 1, &item->slice.step);
@@ -129,7 +129,7 @@ cli_view_item *cli_view_add(cli_view_parser *p, const char *s)
     return item;
 }
 
-/* The items of a bracket; `s` stands after "[". */
+/* The items of a bracket; `s` is after "[". */
 static bool bracket(cli_view_parser *p, const char **rest, const char *s)
 {
     const char *open = s - 1;

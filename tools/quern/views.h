@@ -44,7 +44,7 @@ typedef enum cli_item_kind {
 typedef struct cli_view_item {
     cli_item_kind kind;
     unsigned step;     /* which bracket or method it belongs to */
-    size_t begin, end; /* where it stands in the text */
+    size_t begin, end; /* its place in the text */
     quern_slice slice; /* of a slice; `start` is the position of an integer */
     cli_method method;
     quern_dtype dtype; /* of .astype and .view */
@@ -59,7 +59,7 @@ typedef struct cli_view {
 
 /* True when `text` begins with a view: a bracket, or the name of a method. */
 bool cli_view_begins(const char *text);
-/* Parse the view that `text` begins with; *length tells where it ends. `at` is added to the
+/* Parse the view that `text` begins with; *length says where it ends. `at` is added to the
  * positions, so that they fit a longer text that the view is part of. */
 bool cli_view_parse(cli_view *out, const char *text, size_t at, size_t *length,
                     cli_problem *problem);
@@ -123,15 +123,15 @@ typedef struct cli_generator {
     unsigned char element[16]; /* of full */
     bool bounded;              /* arange: with start, stop and step */
     bool is_complex;           /* linspace: one of its ends is */
-    double start[2], stop[2];  /* of linspace; of arange the first two elements */
+    double start[2], stop[2];  /* of linspace; for arange, the first two elements */
     uint64_t first, step;      /* arange of integers, which wrap */
 } cli_generator;
 
 /* True when `text` begins with the name of a generator and a colon. */
 bool cli_is_generator(const char *text);
-/* Their names; *count tells how many. */
+/* Their names; *count says how many. */
 const char *const *cli_generator_names(size_t *count);
-/* Parse it; *length tells where it ends. */
+/* Parse it; *length says where it ends. */
 bool cli_generator_parse(cli_generator *out, const char *text, size_t *length,
                          cli_problem *problem);
 /* True when all elements are one. */

@@ -2,7 +2,7 @@
  *
  * The directory of a zip archive, which is what an .npz file is. In: an open file. Out: its
  * members, and where the bytes of one lie; Zip64 included. What the archive says is checked against
- * the size of the file before it is used. Writes directories too, of members that are stored.
+ * the size of the file before it is used. Also writes directories, for members that are stored.
  *
  *     archive   := (local name extra data)* entry* (end64 locator)? end
  */
@@ -28,7 +28,7 @@ enum {
     ENCRYPTED = 1, /* a flag */
     VERSION = 20,
     VERSION64 = 45,
-    JANUARY_1980 = 0x21, /* the day that NumPy's files say they are of */
+    JANUARY_1980 = 0x21, /* the date in files that NumPy writes */
 };
 #define FULL32 0xffffffffu
 
@@ -116,7 +116,7 @@ static bool find_end(directory *d, int file, uint64_t size, cli_problem *problem
     return cli_problem_set(problem, 0, 0, "the archive is truncated: its directory is missing");
 }
 
-/* Sizes and offset of an entry that are too large for it stand in its extra field. */
+/* Sizes and an offset that are too large for an entry are in its extra field. */
 static bool read_extra64(cli_zip_member *m, const uint8_t *extra, size_t length)
 {
     uint64_t *const fields[] = {&m->size, &m->stored, &m->offset};
@@ -173,7 +173,7 @@ bool cli_zip_open(cli_zip *out, int file, uint64_t size, cli_problem *problem)
     if (d.bytes > d.end || d.entries > d.bytes / ENTRY_BYTES) {
         return damaged(problem);
     }
-    /* What stands in front of the archive, such as a program that unpacks it, shifts all of it. */
+    /* What precedes the archive, such as a program that unpacks it, shifts all of it. */
     uint64_t begin = d.end - d.bytes;
     if (d.offset > begin) {
         return damaged(problem);
@@ -266,7 +266,7 @@ const cli_zip_member *cli_zip_find(const cli_zip *zip, const char *name, cli_pro
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Zip64's field of a local header or an entry, for what does not fit there. */
+/* Zip64's field of a local header or an entry, for values that do not fit there. */
 static uint8_t *put_extra64(uint8_t *p, const cli_zip_member *m, bool entry)
 {
     p = put(put(p, 2, 1), 2, entry ? 24 : 16);
@@ -279,8 +279,8 @@ static bool is_large(const cli_zip_member *m)
     return m->size >= FULL32 || m->stored >= FULL32 || m->offset >= FULL32;
 }
 
-/* What a local header and an entry have in common, from the version that is needed to the name's
- * length. */
+/* What a local header and an entry share: the fields from the needed version to the length of the
+ * name. */
 static uint8_t *put_common(uint8_t *p, const cli_zip_member *m)
 {
     bool large = is_large(m);

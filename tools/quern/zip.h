@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Zip archives: what is read from and written into .npz files, one banner a file.
+ * Zip archives: what is read from and written into .npz files, with a banner for each file.
  */
 #ifndef QUERN_CLI_ZIP_H
 #define QUERN_CLI_ZIP_H
@@ -16,7 +16,7 @@ typedef struct cli_zip_member {
     unsigned flags, method;
     uint32_t time, crc, attributes;
     uint64_t stored, size; /* bytes in the archive, and once they are unpacked */
-    uint64_t offset;       /* of its local header, from the begin of the archive */
+    uint64_t offset;       /* of its local header, from the beginning of the archive */
 } cli_zip_member;
 
 typedef struct cli_zip {
@@ -38,7 +38,7 @@ bool cli_zip_locate(const cli_zip *zip, const cli_zip_member *member, uint64_t *
 
 /* A member that is stored, NAME.npy, whose local header will lie at `offset`. */
 cli_zip_member cli_zip_new(const char *name, uint64_t offset, uint64_t bytes, uint32_t crc);
-/* What stands before its bytes; and after the last member, whose end is at `offset`. */
+/* What precedes its bytes; and what follows the last member, whose end is at `offset`. */
 cli_piece cli_zip_local(const cli_zip_member *member);
 cli_piece cli_zip_end(const cli_zip_member *members, size_t count, uint64_t offset);
 
