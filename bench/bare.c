@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The floor that Quern is held against on a GPU: z = 2 x + y over 1024 float32 through the bare
- * Driver API, with nothing between. In: a cubin for this GPU with the kernel
+ * The floor that Quern is compared with on a GPU: z = 2 x + y over 1024 float32 through the bare
+ * Driver API, with nothing in between. In: a cubin for this GPU with the kernel
  *
  *     extern "C" __global__ void saxpy(float a, const float *x, const float *y, float *z, int n)
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the benchmarks share: a clock, a median, and one JSON object a line, as
+ * What the benchmarks share: a clock, a median, and one JSON object per line, as in
  *     {"bench": "...", "peer": "...", "case": "...", "metric": "...", "value": 1.0}
  */
 #ifndef QUERN_BENCH_H

@@ -10,7 +10,7 @@
  *
  * - hit: a look-up in a process that has the database open, of a random row
  * - first: open, first look-up and close, as a new process does (the file is in the page cache)
- * - first_hit: of that, until the image is there
+ * - first_hit: the part of first until the image is there
  * - select: the same row by a bare prepared SELECT of SQLite by rowid: the floor of hit
  * - resident: memory of the process after opening and one hit, and after all of it, in KiB
  */

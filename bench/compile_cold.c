@@ -15,7 +15,7 @@
 
 #define MAX_RUNS 200
 
-/* What a person would write: one element a thread. */
+/* What a person would write: one element per thread. */
 static const char scalar[] =
     "extern \"C\" __global__ void k(const float *__restrict__ x, const float *__restrict__ y,\n"
     "                             float *__restrict__ z, int n) {\n"

@@ -26,7 +26,7 @@ static inline quern_array *bench_random(quern_engine *engine, quern_dtype dtype,
     return a;
 }
 
-/** Median milliseconds of device time of a call, from events before and behind it. */
+/** Median milliseconds of device time of a call, from events before and after it. */
 static inline double bench_call_ms(quern_engine *engine, quern_kernel *kernel,
                                    const quern_value *values, size_t count,
                                    const quern_call_options *options)

@@ -2,9 +2,9 @@
  *
  * How fast the software device's processor is on one core: lane-instructions a second for
  * straight-line code, for a divergent loop and for shared memory, `2x+y` over a million float32
- * with 16-byte packs, and the price of a launch. Prints one line a row: the name, the figure, its
- * unit. It uses the library's inside, so it is built with the object libraries, not with the public
- * one.
+ * with 16-byte packs, and the price of a launch. Prints one line per row: its name, the figure, the
+ * unit. It uses the library's internals, so it is built with the object libraries, not with the
+ * public one.
  */
 #include "bench.h"
 #include "ptx/ptx.h"
@@ -17,7 +17,7 @@
 
 enum { N = 1 << 20, LOOPS = 200, STEP = 4 };
 
-/* 64 operations a turn in four independent chains, and three for the loop. */
+/* 64 operations per turn in four independent chains, and three for the loop. */
 static const char straight[] = HEAD
     ".visible .entry k(.param .u64 x)\n{\n"
     ".reg .pred %p<2>; .reg .f32 %f<6>; .reg .b32 %r<6>; .reg .b64 %rd<3>;\n"

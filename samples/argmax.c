@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The greatest element of each row and where it stands: the values that are combined are structures
- * of a preamble, and the reduction has two outputs. Without identity the first element seeds.
+ * The greatest element of each row and its position: the values that are combined are structures
+ * from a preamble, and the reduction has two outputs. Without an identity it starts from the first
+ * element.
  */
 #include "sample.h"
 

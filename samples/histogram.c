@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * histogram [FILE.cu]: bytes counted in shared memory, whose size the launch gives. The grid is as
- * large as what runs at once on the device, which the function's occupancy tells.
+ * histogram [FILE.cu]: bytes counted in shared memory, whose size the launch gives. The grid has as
+ * many blocks as run at once on the device, which the function's occupancy says.
  */
 #include "sample.h"
 
@@ -23,8 +23,8 @@ int main(int argc, char **argv)
     quern_function *histogram;
     quern_array *x, *counts;
     for (uint32_t k = 0; k < COUNT; k++) {
-        host[k] =
-            (unsigned char)((k * 2654435761u >> 24) & (k * 40503u >> 8)); /* small more often */
+        host[k] = (unsigned char)((k * 2654435761u >> 24) &
+                                  (k * 40503u >> 8)); /* small values are more frequent */
         wanted[host[k]]++;
     }
 

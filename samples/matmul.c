@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * matmul [FILE.cu]: a tiled matrix product. CUDA source from a file, compiled with an option, and
- * launched over a two-dimensional grid; number and sizes of the arguments are checked.
+ * launched over a two-dimensional grid; the number and sizes of its arguments are checked.
  */
 #include "sample.h"
 
-#define N    100 /* no multiple of the tile */
+#define N    100 /* not a multiple of the tile */
 #define TILE 8
 
 static float a[N][N], b[N][N], c[N][N];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pi by throwing darts, with a generator of one's own. It is written once: the host calls it, and
- * the kernel includes it from a header that is only in memory; so both count the very same hits.
+ * Pi by throwing darts, with a random number generator of our own. It is written once: the host
+ * calls it, and the kernel includes it from a header that exists only in memory, so both count
+ * exactly the same hits.
  */
 #include "sample.h"
 

@@ -10,7 +10,7 @@
 
 static float host[ROWS][COLUMNS];
 
-/* The norm of rows first to last - 1, as the host has it. */
+/* The norm of rows first to last - 1, as the host computes it. */
 static double host_norm(int first, int last)
 {
     double sum = 0;

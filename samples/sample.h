@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What every sample does with a failure: print the explanation and end. The same for a result that
- * is not what the host computes.
+ * What every sample does after a failure: print the explanation and end. It does the same if a
+ * result is not what the host computes.
  */
 #ifndef SAMPLE_H
 #define SAMPLE_H
@@ -19,7 +19,7 @@ static inline void must(quern_status status)
     }
 }
 
-/* `got`, from the device, is `want`, from the host, or as near to it as `tolerance`. */
+/* End unless `got`, from the device, is within `tolerance` of `want`, from the host. */
 static inline void must_be_near(double got, double want, double tolerance)
 {
     if (!(fabs(got - want) <= tolerance)) {

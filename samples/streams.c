@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Two streams and the events between them. One stream makes batches, the other sums them, so that a
- * GPU does both at once. Two buffers go round: a batch is summed when it is made, and its buffer is
- * used again when it is summed. The host queues all of it and waits once, at the end.
+ * GPU does both at once. Two buffers take turns: a batch is summed once it is made, and its buffer
+ * is used again once it is summed. The host queues all of it and waits once, at the end.
  */
 #include "sample.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A module of templates: name expressions ask for the instances that are wanted, and are then their
- * names. The coefficients are a __constant__ variable, which the host sees as an array.
+ * A module of templates: name expressions ask for instances, and then serve as their names. The
+ * coefficients are a __constant__ variable, which the host sees as an array.
  */
 #include "sample.h"
 
