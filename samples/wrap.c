@@ -56,7 +56,7 @@ int main(void)
     must(quern_open(&engine, NULL));
     must(quern_elementwise(&square, engine, "T x", "T y", "y = x * x", NULL));
 
-    /* What stands for the other library: this program gives it an address and no more. */
+    /* Stands in for the other library: all that is known of its memory is an address. */
     must(quern_array_new(&memory, engine, QUERN_FLOAT32, 1, (int64_t[]){(int64_t)PIECES * COUNT}));
     pool lender = {.base = quern_array_pointer(memory)};
 
