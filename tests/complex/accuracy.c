@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * accuracy: how many ulp each function of complex numbers is off, beside MPC. In: `complex_accuracy
- * [COUNT [NAME]]`, so many arguments a function and type, one function instead of all; the device
- * from QUERN_DEVICE. Out: a line a function and type with the worst error and where it is; status 1
- * if any is beyond the bound that functions.c states.
+ * accuracy: how many ulp each complex function is off, compared with MPC. In: `complex_accuracy
+ * [COUNT [NAME]]`: how many arguments for each function and type, and one function instead of all;
+ * the device from QUERN_DEVICE. Out: for each function and type, a line with the worst error and
+ * where it is; status 1 if any is beyond the bound that functions.c states.
  */
 #include "complex_test.h"
 #include <math.h>

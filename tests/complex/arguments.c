@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * arguments: random ones of ordinary size, of any size, near 1, i and the unit circle, near branch
- * cuts, near zeros and poles, near overflow and underflow; and all combinations of nasty parts. The
- * same each time.
+ * arguments: random numbers of ordinary size, of any size, near 1, i and the unit circle, near
+ * branch cuts, near zeros and poles, and near overflow and underflow; and all combinations of nasty
+ * parts. They are the same each time.
  */
 #include "complex_test.h"
 #include <math.h>
@@ -35,7 +35,7 @@ static double around(double center, const format *t)
     return center + (next_bits() % 4 == 0 ? 0 : spread(-2 * t->bits, -1));
 }
 
-/* Sizes at which something happens in one function or the other. */
+/* Sizes at which something happens in some function. */
 static double nasty(const format *t)
 {
     static const double ordinary[] = {0,   0.5,   1,          2,  0.70710678118654752, M_PI, M_PI_2,
@@ -95,7 +95,7 @@ static void argument(const format *t, unsigned kind, double *a)
     }
 }
 
-/* An exponent: such that the power is neither huge nor tiny, but for some. */
+/* An exponent, mostly such that the power is neither huge nor tiny. */
 static void exponent(const format *t, const double *base, unsigned kind, double *b)
 {
     double log_size = hypot(log(hypot(base[0], base[1])), atan2(base[1], base[0]));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * expressions: what the other two programs do not reach: powers of and to special numbers,
- * operators and functions of two types, results of each type. In: the device from QUERN_DEVICE.
- * Out: one line, and one for each expression that is wrong; status 1 if there is any. One kernel
- * computes them all, once for a GPU that is slow at doubles and once for one that is fast.
+ * operators and functions of two types, and results of each type. In: the device from QUERN_DEVICE.
+ * Out: one line, and one for each wrong expression; status 1 if there is any. One kernel computes
+ * them all, once for a GPU that is slow at doubles and once for one that is fast.
  */
 #include "complex_test.h"
 #include <math.h>
@@ -89,7 +89,7 @@ static const row rows[] = {
     {"D(1, 0) == 1 && F(1, 0) == D(1, 0) && 2 != F(2, 1)", 1, 0},
     {"sizeof(F(1, 2) * 2) == 8 && sizeof(F(1, 2) * 2.0) == 16", 1, 0},
     {"sizeof(pow(F(1, 2), 2)) == 8 && sizeof(pow(F(1, 2), D(1, 0))) == 16", 1, 0},
-    /* a part that is not there is not 0 times infinity */
+    /* a missing part is not 0 times infinity */
     {"D(I, 1) * 2", INFINITY, 2},
     {"-1 * D(1, I)", -1, -INFINITY},
     {"D(I, 1) / 2", INFINITY, 0.5},

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * functions: the functions of complex numbers, with their references. docs/signatures.md states
- * the bounds.
+ * functions: the complex functions, with their references. docs/signatures.md states the bounds.
  */
 #include "complex_test.h"
 #include <math.h>
@@ -169,7 +168,7 @@ static void exact_expm1(mpc_ptr y, mpc_srcptr x, mpc_srcptr z)
     }
 }
 
-/* (sinh x cosh x + i sin y cos y) / (sinh^2 x + cos^2 y): MPC takes for ever near the poles. */
+/* (sinh x cosh x + i sin y cos y) / (sinh^2 x + cos^2 y): MPC takes forever near the poles. */
 static void exact_tanh(mpc_ptr y, mpc_srcptr x, mpc_srcptr z)
 {
     (void)z;
@@ -214,7 +213,7 @@ static void exact_polar(mpc_ptr y, mpc_srcptr x, mpc_srcptr z)
     .name = #NAME, .operation = "y = " #NAME "(x)", .arity = 1, .libm = libm_##NAME,               \
     .exact = exact_##NAME
 
-/* clang-format off: a row a function */
+/* clang-format off: one row per function */
 const function functions[] = {
     {UNARY(abs), .real = true, .bound = {2, 2}},
     {UNARY(arg), .real = true, .bound = {3, 3}},

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * special: every function of complex numbers at every combination of special parts, beside libm.
- * In: `complex_special [NAME]`, one function instead of all; the device from QUERN_DEVICE. Out: a
- * line a function and type, and one for each of the first results that are wrong; status 1 if there
- * is any. NaN must be NaN, infinities and zeros are equal with their signs, what is finite is near:
- * complex_accuracy says how near. Where Annex G leaves a sign open, either is right: free_sign()
- * lists those.
+ * special: every complex function at every combination of special parts, compared with libm. In:
+ * `complex_special [NAME]`, for one function instead of all; the device from QUERN_DEVICE. Out: a
+ * line for each function and type, and one for each of the first wrong results; status 1 if there
+ * is any. NaN must be NaN, infinities and zeros must have the right sign, and finite results must
+ * be near: complex_accuracy says how near. Where Annex G leaves a sign open, either is right:
+ * free_sign() lists those cases.
  */
 #include "complex_test.h"
 #include <float.h>
@@ -108,8 +108,8 @@ static bool free_sign(const function *f, const double *x, int part)
     return false;
 }
 
-/* Whether a part is right, within `ulps` of a number as large as `size`. Of a product, a
- * difference that is 0 may be what rounding one of its terms leaves. */
+/* Whether a part is right, within `ulps` of a number as large as `size`. In a product, a difference
+ * that should be 0 may be what the rounding of one of its terms leaves. */
 static bool part_is_right(precision p, double got, long double expected, long double size,
                           double ulps, bool any_sign, bool difference)
 {
@@ -130,8 +130,8 @@ static bool part_is_right(precision p, double got, long double expected, long do
     return fabs(got - e) <= room && (signbit(got) == signbit(e) || room >= fabs(got));
 }
 
-/* The references: with a range so wide that nothing overflows; of products also in the type
- * itself, where one may overflow beside a NaN and make the result infinite. */
+/* The references: one with a range so wide that nothing overflows; for products another in the type
+ * itself, where a term may overflow beside a NaN and make the result infinite. */
 static int references(const function *f, precision p, const double *x, const double *z, wide *out)
 {
     out[0] = out[1] = f->libm(CMPLXL(x[0], x[1]), CMPLXL(z[0], z[1]));
@@ -144,7 +144,7 @@ static int references(const function *f, precision p, const double *x, const dou
     return 2;
 }
 
-/* A dividend with a part next to overflow beside one that is hardly normal, which loses bits. */
+/* A dividend with one part close to overflow and one that is barely normal, which loses bits. */
 static bool is_lopsided(precision p, const double *x)
 {
     double least = ldexp(1, formats[p].least), far = ldexp(1, formats[p].most - 8);
@@ -164,7 +164,7 @@ static bool is_right(const function *f, precision p, const double *x, const doub
             continue;
         }
         if (f->arity == 2 && isnan(parts[part]) && isinf(parts[1 - part])) {
-            continue; /* an infinity, whatever this part */
+            continue; /* infinite, whatever this part is */
         }
         if (!part_is_right(p, got[part], parts[part], size, lopsided ? 16 : f->bound[p],
                            free_sign(f, x, part), difference)) {

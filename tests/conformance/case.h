@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The conformance runner: what its two files tell each other. It uses libc alone, so that it can be
- * trusted where the library is wrong and runs where NumPy is not installed.
+ * The conformance runner: what its two files share. It uses only libc, so it can be trusted where
+ * the library is wrong, and runs where NumPy is not installed.
  */
 #ifndef CONFORMANCE_CASE_H
 #define CONFORMANCE_CASE_H
@@ -26,9 +26,9 @@ _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2))
  */
 char *read_file(const char *path, size_t *size);
 
-/** Compare two NPY files as NumPy's allclose() does with equal_nan, an absolute tolerance of a
- * tenth of `rtol` times the largest finite value expected, and exactly for integers or `rtol` 0.
- * Dies at a difference, with its place. */
+/** Compare two NPY files as NumPy's allclose() does with equal_nan, with an absolute tolerance of a
+ * tenth of `rtol` times the largest finite value expected; integers, or all values if `rtol` is 0,
+ * must be equal. Dies at a difference, with its place. */
 void npy_compare(const char *name, const char *got_path, const char *want_path, double rtol);
 
 #endif /* CONFORMANCE_CASE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * NPY files for the conformance runner: read two of them, compare. Versions 1 to 3, little endian,
- * C order; anything else is a difference.
+ * NPY files for the conformance runner: reads two of them and compares. Versions 1 to 3, little
+ * endian, C order; anything else is a difference.
  */
 #include "case.h"
 
@@ -18,7 +18,7 @@ typedef struct npy {
     size_t count, item;
 } npy;
 
-/* The text after `key` up to and with one of `stop`, copied. */
+/* Copy the text after `key`, up to and including `stop`. */
 static void field(const char *path, const char *header, const char *key, char stop, char *to,
                   size_t capacity)
 {

@@ -3,8 +3,8 @@
  * run_case QUERN CASE-FOLDER: runs one conformance case in a folder of its own and compares what
  * the command wrote with what is expected. A case holds case.json (the command line, then either
  * "error" or "outputs" and "rtol"), the input arrays, NAME.expect.npy for each output, and CUDA
- * source where the command takes one. A case with "error" passes when the command exits with a
- * status from 1 to 125 and says why.
+ * source if the command takes one. A case with "error" passes when the command exits with a status
+ * from 1 to 125 and says why.
  */
 #include "case.h"
 

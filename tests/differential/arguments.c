@@ -4,13 +4,13 @@
  *
  *     f32=2.5            a number               i64*8=12,20     eight, the rest zero
  *     &f32[64]edge       an input array         >f32[64]zero    an output that is compared
- *     .i32[4]iota        an array that is no parameter
+ *     .i32[4]iota        an array that is not a parameter
  *     { i32=1 &f32[4]edge }   a structure
  *
  * Generators: zero, bits, edge, rand:LOW:HIGH, whole:LOW:HIGH, iota:FIRST, =1,2,3 (repeated), at:K
- * (addresses in array K, 16 bytes apart). Behind an output's generator: !5,7 elements not compared;
- * % as a set; ~ one NaN is as good as another; /40;3:2;5:9:1e-6 the period 40, column 3 within 2
- * ulp, column 5 within 9 ulp or 1e-6.
+ * (addresses in array K, 16 bytes apart). After an output's generator: `!5,7` are elements not
+ * compared; `%` compares as a set; `~` makes all NaN equal; `/40;3:2;5:9:1e-6` is the period 40,
+ * column 3 within 2 ulp, column 5 within 9 ulp or 1e-6.
  */
 #include "differential.h"
 
@@ -50,7 +50,7 @@ static bool read_type(reader *r, char *letter, uint32_t *width)
     return *width > 0 || wrong(r, "a width was expected");
 }
 
-/* Room for `bytes` in the parameter block; *align becomes that of what holds it. */
+/* Room for `bytes` in the parameter block; *align becomes the alignment of what holds it. */
 static unsigned char *place(diff_arguments *out, size_t bytes, size_t alignment, size_t *align)
 {
     out->byte_count = (out->byte_count + alignment - 1) / alignment * alignment;
@@ -86,7 +86,7 @@ static bool read_number(reader *r, size_t *align)
     return at || wrong(r, "too many bytes");
 }
 
-/* The marks behind an output's generator. */
+/* The marks after an output's generator. */
 static void read_bounds(reader *r, diff_bounds *bounds)
 {
     char *end = (char *)r->at;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * The table of cases: PTX as NVRTC wrote it for compute capability 7.5, in ptx/, and for 9.0, in
- * ptx/90/ where it is another, with arguments as arguments.c reads them. The kernels have no races
- * that a scheduler could decide; where threads meet on purpose the result is compared as a set.
+ * ptx/90/ if it differs, with arguments as arguments.c reads them. The kernels have no races that a
+ * scheduler could decide; where threads compete on purpose, the result is compared as a set.
  *
- * 32_half_math has one text, for 9.0: for 7.5 NVRTC knows no arithmetic on bfloat16 and refuses it.
+ * 32_half_math has one text, for 9.0: for 7.5, NVRTC refuses arithmetic on bfloat16.
  */
 #include "differential.h"
 

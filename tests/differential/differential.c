@@ -2,8 +2,8 @@
  *
  * differential: run every case and every single instruction on a device, and record the answers or
  * compare them. In: --data FOLDER (with ptx/ and forms.txt), --record FOLDER or --compare FOLDER;
- * the device from QUERN_DEVICE; --arch 90 for the texts that NVRTC writes for 9.0. Out: a line a
- * case; exit status 1 when something differs, 77 when the device is absent.
+ * the device from QUERN_DEVICE; --arch 90 for the texts that NVRTC writes for 9.0. Out: a line for
+ * each case; exit status 1 if something differs, 77 if the device is absent.
  */
 #include "differential.h"
 
@@ -64,7 +64,7 @@ static bool parse(options *o, int argc, char **argv)
 
 /* ---- one case ------------------------------------------------------------------------------- */
 
-/* A launch that ended with an error: was it to be expected? */
+/* Whether a launch that ended with an error was expected to. */
 static bool judge_error(const diff_device *device, const diff_case *test, const char *error)
 {
     if (!test->fails) {
@@ -79,8 +79,8 @@ static bool judge_error(const diff_device *device, const diff_case *test, const 
     return true;
 }
 
-/* What was recorded for the architecture where its text computes something else than that for 7.5;
- * else the one answer of both. */
+/* What was recorded for the architecture if its text computes something else than that for 7.5;
+ * otherwise the answer that both share. */
 static bool load_answer(const options *o, diff_results *wanted, const char *name)
 {
     char folder[1024], path[1280];
@@ -143,7 +143,7 @@ static bool one_case(const options *o, const diff_device *device, const diff_dev
 }
 
 /* Skips where the device that was asked for is absent, because without its results there is nothing
- * to hold against the answers. The software device is always there: ./dev test never skips, and
+ * to compare with the answers. The software device is always there: ./dev test never skips, and
  * ./dev gpu only on a machine without a GPU. */
 static int look_for_device(const options *o)
 {
@@ -164,8 +164,9 @@ static int run_failing_case(const options *o, const diff_case *test)
     return diff_device_open(&device, o->device) && one_case(o, &device, NULL, test) ? 0 : 1;
 }
 
-/* Look whether there is the device, or with a case run one that is to fail: in a process of its
- * own, since the driver serves none afterwards, nor children of one that has called it. */
+/* Look for the device or, given a case, run it and expect it to fail. This is done in a process of
+ * its own, because the driver serves no process after a failure, nor the children of one that has
+ * called it. */
 static int in_child(const options *o, const diff_case *test)
 {
     int status = 1;

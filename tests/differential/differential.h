@@ -2,7 +2,7 @@
  *
  * differential: the same PTX on the software device and on a GPU. In: a device, the table of cases
  * and the list of single instructions. Out: what each answered, recorded in a folder, or compared
- * with what was recorded there or with another device. A GPU's answers lie in golden/.
+ * with what was recorded there or with another device. A GPU's answers are in golden/.
  *
  *     differential.c  main: options, devices, the loop over cases
  *     cases.c         the table of cases, one line each
@@ -39,15 +39,15 @@ extern const size_t diff_case_count;
 
 enum { DIFF_COLUMNS = 40 };
 
-/** How an array is compared. Elements of column (index % period) with a bound may differ by so many
- * units in the last place, or by so much absolutely; all others must have equal bits. */
+/** How an array is compared. Elements of column (index % period) with a bound may differ by that
+ * many units in the last place, or by that much absolutely; all others must have equal bits. */
 typedef struct diff_bounds {
     uint32_t period;
     double ulps[DIFF_COLUMNS], absolute[DIFF_COLUMNS];
     uint64_t skipped; /**< bit k: element k of the period is not compared */
     bool sorted;      /**< compared as a set: the order depends on the scheduling */
-    bool any_nan;     /**< of two NaN a double's operation takes the first operand's, and which is
-                           first the GPU's compiler decides */
+    bool any_nan;     /**< given two NaN, an operation on doubles takes the first operand's, and the
+                         GPU's compiler decides which is first */
 } diff_bounds;
 
 typedef struct diff_result {
@@ -67,11 +67,11 @@ void diff_results_free(diff_results *results);
 bool diff_results_save(const diff_results *results, const char *folder, const char *name);
 /** Data only: the caller's results say how to compare. */
 bool diff_results_load(diff_results *results, const char *folder, const char *name);
-/** True when equal within bounds; *worst is the largest difference within them, in ulps. Tells the
- * first differences of a result that is not on standard output, after `name`. */
+/** True when equal within bounds; *worst is the largest difference within them, in ulps. Prints the
+ * first differences, after `name`, unless the result is standard output. */
 bool diff_results_compare(const diff_results *got, const diff_results *wanted, const char *name,
                           double *worst);
-/** Of two elements of a floating-point type: 0 for equal values or two NaN. */
+/** The distance of two elements of a floating-point type: 0 for equal values or two NaN. */
 double diff_ulps(char letter, uint32_t width, uint64_t a, uint64_t b);
 double diff_value(char letter, uint32_t width, uint64_t bits);
 
@@ -103,7 +103,7 @@ typedef struct diff_arguments {
     size_t pointer_count;
 } diff_arguments;
 
-/** False: the text is wrong, which is told on standard error. */
+/** False: the text is wrong; standard error says how. */
 bool diff_arguments_make(diff_arguments *out, const diff_case *test, uint32_t repeat);
 void diff_arguments_free(diff_arguments *arguments);
 
@@ -115,7 +115,7 @@ uint64_t diff_seed(const char *name, uint64_t more);
 uint64_t diff_number(char letter, uint32_t width, double value);
 /** A value with a trap in it: zeros, infinities, NaN, denormals, extremes; or an ordinary one. */
 uint64_t diff_edge(char letter, uint32_t width, uint64_t *state);
-/** Fill by generator; *end is behind its text. False: not a generator. */
+/** Fill by generator; *end is after its text. False: not a generator. */
 bool diff_fill(diff_array *array, size_t count, const char *generator, const char **end,
                uint64_t seed);
 
@@ -129,7 +129,7 @@ typedef struct diff_device {
 
 bool diff_device_open(diff_device *device, const char *name);
 void diff_device_close(diff_device *device);
-/** Where the texts of the cases lie, and the architecture that they are to be for: two digits. */
+/** Where the texts of the cases are, and their architecture: two digits. */
 typedef struct diff_texts {
     const char *folder, *arch;
 } diff_texts;
@@ -155,7 +155,7 @@ void diff_form_operands(diff_operands *out, const qn_lane_form *form);
 /** Add a kernel k<number> of this one instruction to a module's text. */
 void diff_form_text(qn_text *ptx, const qn_lane_form *form, size_t number, int target);
 bool diff_form_flags(const qn_lane_form *form);
-/** The type that a form's result or sources are of: 'f', 'B' or an integer's. */
+/** The type of a form's result or sources: 'f', 'B' or an integer's. */
 char diff_form_letter(const char *name, bool of_result);
 /** Largest error of an approximate form's answer as its documentation has it, in ulps and
  * absolutely; false for a form whose bits are defined. */

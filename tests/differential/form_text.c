@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Single instructions as PTX: a kernel each, in which thread t takes operands t and stores the
- * result; and the operands they are tried on. In: a form of src/ptx/lanes*.c. Out: text, numbers.
+ * Single instructions as PTX: a kernel for each, in which thread t takes operands t and stores the
+ * result; and the operands that they are tried on. In: a form of src/ptx/lanes*.c. Out: text,
+ * numbers.
  */
 #include "differential.h"
 
@@ -72,7 +73,7 @@ static uint64_t operand(char letter, int bits, bool pairs, uint64_t *state)
     return diff_edge((r & 15) == 0 ? 'u' : letter, (uint32_t)bits / 8, state);
 }
 
-/* A number of no more than 2 in magnitude, or no number. */
+/* A number of at most 2 in magnitude, or NaN. */
 static uint64_t to_half_turn(uint64_t a)
 {
     return (a & 0x7f800000) >= 0x40000000 && (a & 0x7f800000) != 0x7f800000

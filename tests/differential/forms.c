@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Every lane-wise instruction through the whole device, on 256 operands each. In: forms.txt, which
- * names the architecture whose assembler takes a form. Out: forms.bin, one record a form, or a
+ * names the architecture whose assembler takes a form. Out: forms.bin, one record per form, or a
  * comparison with it. A record holds a hash of all answers and the first 32 of them; all of them
- * for approximate forms. With another device to compare with, all answers are held side by side.
+ * for approximate forms. Given another device, all answers are compared with its own.
  */
 #include "differential.h"
 

@@ -175,8 +175,8 @@ static quern_status run_loaded(diff_results *out, const diff_device *device, voi
     return download(out, device, a, repeat);
 }
 
-/* The text of a case as NVRTC writes it for the architecture. Where that has no file, it is the
- * text for 7.5 but for the name of the target. */
+/* The text of a case as NVRTC writes it for the architecture. If there is no such file, it is the
+ * text for 7.5 with the name of the target replaced. */
 static quern_status read_text(char **text, size_t *size, const diff_case *test,
                               const diff_texts *texts)
 {

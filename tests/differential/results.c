@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What cases answered: saved to a file a case, loaded, and compared. A file is, for each result, a
- * 64-bit count of bytes and the bytes, in this machine's order.
+ * What cases answered: saved to a file for each case, loaded, and compared. A file is, for each
+ * result, a 64-bit count of bytes and the bytes, in this machine's order.
  */
 #include "differential.h"
 
@@ -120,7 +120,7 @@ double diff_ulps(char letter, uint32_t width, uint64_t a, uint64_t b)
     return fabs(rank(width, a) - rank(width, b));
 }
 
-/* Element k of `result`, which is shaped as `shape`: what was recorded is bytes alone. */
+/* Element k of `result`, which is shaped as `shape`: only bytes were recorded. */
 static uint64_t element(const diff_result *result, const diff_result *shape, size_t k)
 {
     uint64_t bits = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * docs/cache.md: what an engine found in its cache, which is new, and what the next one finds.
+ * docs/cache.md: what an engine finds in a new cache, and what the next one finds.
  */
 #include "document.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the frames of the documents' fragments share. A fragment seldom looks at a status, so a
- * frame looks at what came of it: the elements of an array, beside those that are wanted.
+ * What the frames of the documents' fragments share. A fragment seldom checks a status, so its
+ * frame checks the result: the elements of an array against those that are wanted.
  */
 #ifndef DOCUMENT_H
 #define DOCUMENT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * docs/asking.md: the shape of an output that no machine could hold the input of.
+ * docs/asking.md: the shape of an output whose input no machine could hold.
  */
 #include "document.h"
 

@@ -4,8 +4,8 @@
  * and bad ones, as macros that the generated list names.
  *
  *     GOOD_type, BADS_type, BAD_type(k)   a good argument, how many bad ones there are, and each
- *     GOOD_function_parameter             a good one where that of the type is none
- *     ANY_function_parameter              the bad ones that are right here, a bit for each
+ *     GOOD_function_parameter             a good one where that of the type is not
+ *     ANY_function_parameter              the bad ones that are fine here, a bit for each
  */
 #ifndef EVERY_H
 #define EVERY_H
@@ -13,8 +13,7 @@
 #include <limits.h>
 #include <quern/device.h>
 
-/* ---- what there is, made by fault_every.c
- * --------------------------------------------------------- */
+/* ---- what there is, made by fault_every.c ---------------------------------------------------- */
 
 extern quern_engine *engine;
 extern quern_array *x, *none, *another_none; /* int32: of 2 x 3 elements; of none */
@@ -59,8 +58,7 @@ const quern_module_options *bad_module(int k);
 int visit(void *context, const quern_cache_entry *entry);
 void released(void *context);
 
-/* ---- objects: NULL, of another kind, freed, of another engine ---------------------------------
- */
+/* ---- objects: NULL, of another kind, freed, of another engine -------------------------------- */
 
 #define OTHERS 8
 #define BAD_OBJECT(type, k, other, wrong)                                                          \
@@ -155,7 +153,7 @@ void released(void *context);
 #define GOOD_uint64_t_p             (&(uint64_t){0})
 #define BADS_uint64_t_p             1
 #define BAD_uint64_t_p(k)           NULL
-/* ... and structures: of a size that cannot be */
+/* ... and structures: of an impossible size */
 #define FILLED(type, k)               ((k) == 0 ? NULL : &(type){.size = (k) == 1 ? 0 : UINT32_MAX})
 #define GOOD_quern_array_info_p       (&(quern_array_info)QUERN_ARRAY_INFO_INIT)
 #define BADS_quern_array_info_p       3
@@ -203,8 +201,7 @@ void released(void *context);
 #define BADS_quern_function_property   2
 #define BAD_quern_function_property(k) ((quern_function_property)((k) == 0 ? 0 : 99))
 
-/* ---- what is read: NULL, and what cannot be ---------------------------------------------------
- */
+/* ---- what is read: NULL, and what cannot be -------------------------------------------------- */
 
 #define GOOD_const_char_p               "T x"
 #define BADS_const_char_p               1
@@ -268,8 +265,7 @@ void released(void *context);
 #define BADS_callback              1
 #define BAD_callback(k)            NULL
 
-/* ---- where a function has its own -------------------------------------------------------------
- */
+/* ---- where a function has its own ------------------------------------------------------------ */
 
 #define ALL -1 /* nothing is bad */
 
@@ -331,7 +327,7 @@ void released(void *context);
 #define GOOD_quern_kernel_get_parameter_index   2
 #define GOOD_quern_function_get_parameter_index 0
 
-/* what may be left out, and what has no range */
+/* what may be left out, and what has no limits */
 #define ANY_quern_cache_clear_removed    ALL
 #define ANY_quern_cache_visit_context    ALL
 #define ANY_quern_compiler_get_info_load ALL

@@ -293,8 +293,7 @@ Test(arguments, bound_calls)
 {
     whole_close();
     /* Skips without NVRTC, because a bound call must be compiled before it can be misused; runs
-     * wherever
-     * ./dev has fetched one. */
+     * wherever ./dev has fetched one. */
     whole_open();
     quern_array *x = numbers(), *y = NULL, *small = array_of(QUERN_INT32, SHAPE(1), (int32_t[]){1});
     quern_kernel *k = kernel_of("T x, T s", "T y", "y = x + s");

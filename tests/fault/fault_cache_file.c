@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The cache's file and folder, damaged in every way. The promise: no wrong image is ever given,
- * nothing crashes, the damage is counted, and after it the cache works again or says why not.
+ * The cache's file and folder, damaged in every way. The promise: no wrong image is ever returned,
+ * nothing crashes, the damage is counted, and afterwards the cache works again or says why not.
  */
 #include "unit/cache/scratch.h"
 
@@ -31,7 +31,7 @@ static void write_file(const char *path, const char *data, size_t size)
     fclose(file);
 }
 
-/* Whatever was done to the file: use all of the store. scratch_get checks every hit. */
+/* Use all of the store, whatever was done to the file. scratch_get checks every hit. */
 static void use_everything(qn_store *store)
 {
     quern_cache_stats stats = {.size = sizeof stats};
@@ -53,7 +53,7 @@ static bool works(qn_store *store)
 
 static const struct {
     const char *sql; /* run on one row, number 1 */
-    bool hit;        /* nothing that a hit relies on was changed */
+    bool hit;        /* still a hit: nothing that it relies on was changed */
     uint64_t corrupt;
 } changes[] = {
     {"UPDATE image SET key = zeroblob(16)", false, 0},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The cache among processes and without resources: killed writers, forks, locks, read-only folders,
- * a full disk, no memory. The promise is that of fault_cache_file.c.
+ * The cache shared by processes, and without resources: killed writers, forks, locks, read-only
+ * folders, a full disk, no memory. The promise is that of fault_cache_file.c.
  */
 #include "unit/cache/scratch.h"
 

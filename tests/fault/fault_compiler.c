@@ -129,8 +129,8 @@ Test(compiler, both_libraries_in_a_folder_that_the_loader_does_not_know)
     }
     cr_assert_eq(read(ends[0], &real, sizeof real), (ssize_t)sizeof real);
     if (!real.path[0]) {
-        /* It is about how a real NVRTC finds its second library, which nothing can stand in for.
-         * Runs wherever NVRTC is: ./dev test fetches it where it is absent. */
+        /* The test is about how a real NVRTC finds its second library, so nothing can stand in for
+         * it. Runs wherever NVRTC is: ./dev test fetches it where it is absent. */
         cr_skip_test("NVRTC is not on this machine");
     }
     char *slash = strrchr(real.path, '/');

@@ -26,7 +26,7 @@ static void open_fake(void)
     setenv("QUERN_CUDA", FAKE_FOLDER, 1);
     setenv("QUERN_CACHE_DIR", scratch, 1);
     setenv("QUERN_DEVICE", "cuda", 1);
-    setenv("QUERN_NVRTC_CACHE", "0", 1); /* it asks the driver for what the stand-in lacks */
+    setenv("QUERN_NVRTC_CACHE", "0", 1); /* it asks the driver for things that the stand-in lacks */
     void *library = dlopen(FAKE_FOLDER "/libcuda.so.1", RTLD_NOW);
     cr_assert_not_null(library, "%s", dlerror());
     fake_cuda_get_function get;
@@ -160,8 +160,8 @@ Test(cuda, names_of_a_module)
 
 /* ---- failures of the driver ----------------------------------------------------------------- */
 
-/* Each function of the driver that a first call may come to, failing once. A module that was known
- * and does not load is compiled anew, which the caller need not know. */
+/* Each function of the driver that a first call may reach, failing once. A known module that does
+ * not load is compiled again, which the caller need not know. */
 static const struct {
     const char *name;
     bool survived;

@@ -2,8 +2,8 @@
  *
  * A program in a bad environment, from its first call to its result: caches that cannot be used, no
  * compiler or another library in its place, no driver or an old one. The promise: what can still
- * run does and says in the log what is wrong, and what cannot fails with what to do about it. Each
- * test is a process of its own.
+ * run does so, and the log says what is wrong; what cannot run fails and says what to do about it.
+ * Each test is a process of its own.
  */
 #include "unit/cache/scratch.h"
 #include "unit/engine/whole.h"
@@ -49,7 +49,7 @@ static quern_status compute(quern_engine *e, quern_array **y)
     return status;
 }
 
-/* A kernel runs with this cache, and `expected` warnings at least were logged. */
+/* A kernel runs with this cache, and at least `expected` warnings are logged. */
 static void runs_with(const char *cache, int expected)
 {
     quern_engine *e = open_with(cache);
@@ -88,7 +88,7 @@ Test(environment, cache_folders)
 
 Test(environment, cache_of_someone_else)
 {
-    const char *path = "/usr"; /* root's; root itself makes one and gives it away */
+    const char *path = "/usr"; /* root's; if we are root, we make one and give it away */
     if (geteuid() == 0) {
         path = scratch_path("theirs");
         cr_assert_eq(mkdir(path, 0700), 0);
@@ -163,7 +163,8 @@ Test(absent, compiler_is_another_library)
     does_not_compile(QUERN_ERROR_NVRTC, "is not NVRTC");
 }
 
-/* Automatically the software device; asked for, a failure that says `says`. */
+/* Without a choice, the software device is used; asking for the GPU fails, and the failure says
+ * `says`. */
 static void no_gpu(const char *says)
 {
     quern_engine *e;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Every function that the headers declare, with each of its parameters bad in turn: NULL, of
- * another kind, freed, of another engine, out of range, too many. The promise: with good ones it
- * succeeds; with a bad one it fails, explains itself, and never crashes. The list of functions is
- * generated from the headers, so a new one is in it, and does not compile here until its types are
- * known.
+ * another kind, freed, of another engine, out of range, too many. The promise: with good parameters
+ * a function succeeds; with a bad one it fails, explains itself, and never crashes. The list of
+ * functions is generated from the headers: it has every new one, which does not compile here until
+ * its types are known.
  */
 #include "device/device_internal.h" /* before the globals of every.h, which it would shadow */
 
@@ -143,9 +143,10 @@ quern_engine *opened(void)
 
 typedef struct every_function {
     const char *name;
-    int is_status; /* it returns one */
+    int is_status; /* it returns a status */
     int count;
-    /* Call it with parameter `which`, from 1, being the bad one `bad`; 0: with good ones alone. */
+    /* Call it with bad argument `bad` for parameter `which`, counted from 1; 0: with good ones
+     * only. */
     quern_status (*call)(int which, int bad);
     struct {
         const char *name;

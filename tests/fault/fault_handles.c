@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Handles that are not what a function takes: of another kind, freed, closed twice. The promise is
- * that of fault_arguments.c, as far as memory that was freed still tells.
+ * that of fault_arguments.c, as far as freed memory still shows what it was.
  */
 #include "fault/refuse.h"
 
@@ -26,7 +26,7 @@ Test(handles, handles_of_another_kind)
     open_one();
 }
 
-#ifndef __SANITIZE_ADDRESS__ /* which ends the program where these are told */
+#ifndef __SANITIZE_ADDRESS__ /* which ends the program where these are reported */
 #define TOLD(call) REFUSE(call, "was freed")
 
 Test(handles, freed_handles)
@@ -82,7 +82,7 @@ Test(handles, closed_twice)
     OK(quern_open(&e, &o));
     OK(quern_array_new(&a, e, QUERN_INT8, SHAPE(4)));
     quern_close(e);
-    quern_close(e); /* the array's hold is not the caller's to drop */
+    quern_close(e); /* the array still holds the engine, and the caller cannot drop that hold */
     cr_expect_eq(logged, 1);
     int8_t host[4];
     OK(quern_array_read(a, host, sizeof host));

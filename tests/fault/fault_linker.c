@@ -82,8 +82,9 @@ Test(linker, no_compiler_that_can_be_loaded)
     setenv("QUERN_NVRTC", scratch, 1);
     scratch_write("libnvrtc.so.13", "no library");
     if (!qn_linker_find(&identity, NULL)) {
-        /* NVRTC is asked for only once a real nvJitLink has told its version, which nothing can
-         * stand in for. Runs where the CUDA Toolkit or the Python package nvidia-nvjitlink is. */
+        /* NVRTC is asked for only after a real nvJitLink has reported its version; nothing can
+         * stand in for it. Runs where the CUDA Toolkit or the Python package nvidia-nvjitlink
+         * is. */
         cr_skip_test("nvJitLink is not on this machine");
     }
     expect_failure(QUERN_ERROR_NVRTC, scratch_path("libnvrtc.so.13"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Host memory runs out: the N-th allocation of a program's whole life fails, for every N; once that
- * one alone, and once all from there on. The promise: the call fails with its status and a message,
+ * Host memory runs out: the N-th allocation of a program's whole life fails, for every N; once only
+ * that one, and once all from there on. The promise: the call fails with its status and a message,
  * its output is NULL, nothing leaks, and the same call works as soon as there is memory again, with
  * the right result.
  */
@@ -206,7 +206,7 @@ static void live(void)
 /* Lives with the N-th allocation failing, until there are fewer than N. */
 static void sweep(bool sticky, uint64_t by)
 {
-    quern_close(engine); /* the images are the process's: each life shall load its own */
+    quern_close(engine); /* images belong to the process: so each life loads its own */
     engine = NULL;
     live();
     qn_memory_fail_after(0, false);

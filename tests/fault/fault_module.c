@@ -104,7 +104,7 @@ Test(modules, handles_of_another_kind)
     quern_array_release(a);
 }
 
-#ifndef __SANITIZE_ADDRESS__ /* which ends the program where these are told */
+#ifndef __SANITIZE_ADDRESS__ /* which ends the program where these are reported */
 Test(modules, freed_handles)
 {
     quern_function *f;

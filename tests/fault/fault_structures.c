@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Structures of the interface as prefixes: each one of them shorter, longer and damaged. The
- * promise: a program with an older header runs, one with a newer header runs as long as it asks for
- * nothing new, and what is refused is refused by name. Filled ones are filled as far as they reach.
+ * Structures of the interface as prefixes: each of them shorter, longer and damaged. The promise: a
+ * program with an older header runs; one with a newer header runs as long as it asks for nothing
+ * new; what is refused is named. Structures that the library fills are filled as far as they reach.
  */
 #include "device/device_internal.h"
 #include "fault/refuse.h"
@@ -24,7 +24,8 @@ static void open_all(void)
 {
     quern_module *module;
     scratch_make();
-    setenv("QUERN_CACHE_DIR", scratch, 1); /* what it holds is told, and the tests beside write */
+    setenv("QUERN_CACHE_DIR", scratch,
+           1); /* its contents are reported, and tests that run at the same time write */
     open_one();
     OK(quern_array_new(&none, engine, QUERN_INT32, SHAPE(0)));
     kernel = kernel_of("T x", "T y", "y = x");
@@ -198,7 +199,7 @@ typedef union any {
     max_align_t aligned;
 } any;
 
-/* As a program would have it. */
+/* Fill a structure as a program would. */
 static void fill(any *s, const taken *t)
 {
     memset(s, 0, sizeof *s);
@@ -210,7 +211,7 @@ static void fill(any *s, const taken *t)
     }
 }
 
-/* What the structure itself is refused for; "" when it is not. */
+/* What a structure is refused for; "" if it is not refused. */
 static const char *refusal(const taken *t, const any *s)
 {
     bool refused = t->use(s) == QUERN_ERROR_INVALID_ARGUMENT &&
@@ -257,7 +258,7 @@ Test(structures, longer_than_ours)
     }
 }
 
-/* Cut behind every field: what is lacking has its default, or is a slot that has to be there. */
+/* Cut after every field: what is missing has its default, or is a slot that is required. */
 Test(structures, shorter_than_ours)
 {
     for (size_t k = 0; k < sizeof all_taken / sizeof *all_taken; k++) {
@@ -388,7 +389,7 @@ Test(structures, filled_as_far_as_they_reach)
     }
 }
 
-/* The same of inferred outputs. */
+/* The same for inferred outputs. */
 Test(structures, outputs_have_the_callers_stride)
 {
     struct longer {

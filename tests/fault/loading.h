@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a library of CUDA's that is absent or broken leads to: the same for NVRTC and for nvJitLink.
- * In: which library, and how it is used. Out: nothing, or a failed expectation. The thing to know:
- * a library is looked for once a process, so a test calls one of these once.
+ * What happens when one of CUDA's libraries is absent or broken: the same for NVRTC and for
+ * nvJitLink. In: which library, and how it is used. Out: nothing, or a failed expectation. The
+ * thing to know: a library is looked for once per process, so a test calls one of these once.
  */
 #ifndef QUERN_TEST_LOADING_H
 #define QUERN_TEST_LOADING_H
@@ -59,7 +59,7 @@ static inline void fails_not_a_library(const loading *l)
     l->expect_failure(l->unusable, scratch_path(l->file));
 }
 
-/* The C library is one that every machine has. */
+/* The C library: every machine has it. */
 static inline void fails_another_library(const loading *l)
 {
     Dl_info libc;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * For tests of calls that must be refused: status, message and outputs are checked, and an engine
- * on the software device is there. In: a call and a part of the message. Out: nothing, or a failed
- * expectation that shows the call.
+ * For tests of calls that must be refused: checks of status, message and outputs, and an engine on
+ * the software device. In: a call and a part of the message. Out: nothing, or a failed expectation
+ * that shows the call.
  */
 #ifndef QUERN_TEST_REFUSE_H
 #define QUERN_TEST_REFUSE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The phases of interrupts.c: what the command can be at, and how to bring it there.
+ * The phases of interrupts.c: what the command can be doing, and how to make it do that.
  */
 #include "interrupts.h"
 
@@ -68,7 +68,7 @@ static void end_other(void)
     waitpid(compiling, NULL, 0);
 }
 
-/* Take the locks of SQLite's files, as a process does that writes for a long time. */
+/* Take the locks of SQLite's files, like a process that writes for a long time. */
 static void lock_database(void)
 {
     struct flock whole = {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * interrupts QUERN [STEPS]: the command is sent SIGINT, SIGTERM and SIGHUP at STEPS moments of each
- * thing that it can be at: compiling, generating, reading, writing, printing, waiting, launching.
- * Each time it must end within 0.3 s and by that signal, say nothing, leave no temporary file, and
- * leave the old output or the whole new one; and at the end its cache must still be of use.
+ * interrupts QUERN [STEPS]: sends the command SIGINT, SIGTERM and SIGHUP at STEPS moments of
+ * everything that it can be doing: compiling, generating, reading, writing, printing, waiting,
+ * launching. Each time it must end within 0.3 s and by that signal, print nothing, leave no
+ * temporary file, and leave the old output or the whole new one; and at the end its cache must
+ * still work.
  *
- * A machine that is busy with other work may take longer for once, so a moment that took too long
- * is tried up to five times, and more than two seconds are too long in any case.
+ * A busy machine may sometimes take longer, so a moment that took too long is tried up to five
+ * times; more than two seconds are too long in any case.
  */
 #include "interrupts.h"
 
@@ -95,7 +96,8 @@ pid_t start(const phase *p, int errors)
     return child;
 }
 
-/* Wait until the child ends; its status, and in how many seconds. Kills it after AT_MOST. */
+/* Wait until the child ends. Gives its status and returns how many seconds it took. Kills it after
+ * AT_MOST. */
 static double reap(pid_t child, int *status)
 {
     double from = now();
@@ -209,7 +211,7 @@ static double length_of(const phase *p)
         p->after();
     }
     close(errors);
-    leftover(); /* of one that took so long that it was killed */
+    leftover(); /* left by a child that took so long that it was killed */
     return length < LONGEST ? length : LONGEST;
 }
 

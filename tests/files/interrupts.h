@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the command is interrupted at, for interrupts.c: each phase is a command line with what has
- * to be done around it.
+ * What the command is doing when interrupts.c interrupts it: each phase is a command line with what
+ * has to be done around it.
  */
 #ifndef INTERRUPTS_H
 #define INTERRUPTS_H
@@ -19,9 +19,9 @@ typedef struct phase {
     const char *name;
     const char *arguments[14];
     bool endless;  /* it never ends by itself */
-    bool no_cache; /* it compiles anew each time */
+    bool no_cache; /* it compiles again each time */
     bool saves;    /* old.npy is the old array or the new one afterwards */
-    bool in_place; /* old.npy may be incomplete, which is then said */
+    bool in_place; /* old.npy may be incomplete; the command then says so */
     void (*before)(void);
     void (*after)(void);
     const char *input; /* what standard input is; NULL for nothing */

@@ -2,9 +2,8 @@
  *
  * Fuzz target: the arguments of a module's function. In: the sizes of its parameters, then values.
  * Holds: a launch happens exactly when the call succeeds, and only with as many arguments as there
- * are parameters, each of its parameter's size; every byte of them can be read, and arrays,
- * pointers and structures arrive as they were passed. The device is one that looks and runs
- * nothing.
+ * are parameters, each of its parameter's size; every byte of them can be read; arrays, pointers
+ * and structures arrive as they were passed. The device only looks, and runs nothing.
  */
 #include <quern/device.h>
 #include <stdbool.h>
@@ -12,7 +11,7 @@
 #include <string.h>
 
 #define MOST       100  /* parameters: more than a call keeps on its stack */
-#define READ_BLIND 4096 /* parameters that a device may read which does not tell how many */
+#define READ_BLIND 4096 /* parameters that a device may read if it does not say how many */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,12 +22,12 @@ static void check(bool condition)
     }
 }
 
-/* ---- the function as the device tells it, and what it is launched with ---------------------- */
+/* ---- the function as the device reports it, and what it is launched with --------------------- */
 
 static struct {
     uint32_t count;
     uint64_t sizes[MOST];
-    bool silent; /* it does not tell its parameters */
+    bool silent; /* it does not report its parameters */
     const quern_value *values;
     size_t value_count;
     int launches;
@@ -174,7 +173,7 @@ static quern_status synchronize(quern_device *device)
     return QUERN_OK;
 }
 
-/* A device has them; nothing in here asks for them. */
+/* A device must have these; nothing here calls them. */
 
 static quern_status copy(quern_device *device, void *to, const void *from, size_t bytes,
                          quern_copy_kind kind, void *stream, int wait)

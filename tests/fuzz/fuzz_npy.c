@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Fuzz target: the header of an NPY file. In: any bytes as a file. Holds: whatever the header says,
- * an accepted file has its data inside; and the header that is written for the same array is read
- * back as the same.
+ * an accepted file has its data inside; and the header written for the same array reads back the
+ * same.
  */
 #include "files.h"
 

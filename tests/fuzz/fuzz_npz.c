@@ -2,7 +2,7 @@
  *
  * Fuzz target: the directory of an .npz archive, and what is deflated in it. In: any bytes as a
  * file. Holds: a member that is found lies within the file; unpacking it ends, and gives no more
- * than there is room for; a directory that is written of the same members is read back as the same.
+ * than there is room for; a directory written for the same members reads back the same.
  */
 #include "zip.h"
 

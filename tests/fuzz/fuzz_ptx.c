@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Fuzz target of PTX: any bytes are read, laid out and given slots, or refused with a sentence;
- * what is read can be walked from end to end and decoded in every form; and small kernels run to an
- * end, a report or the limit of time, plain and watched, without touching other memory than theirs.
+ * what is read can be walked from end to end and decoded in every form; small kernels, plain and
+ * watched, run to an end, a report or the time limit, without touching memory that is not theirs.
  */
 #include "ptx/run/run.h"
 

@@ -2,9 +2,9 @@
  *
  * Fuzz target: signatures. The input is both lists, cut at its first newline.
  *
- * Holds for every text: the parser returns; a refusal has a span inside the text that is wrong, and
- * reads as text; what it takes has all its positions inside the text, and each parameter alone, cut
- * out at these positions, is the same parameter again.
+ * Holds for every text: the parser returns; a refusal has a span inside the wrong text, and is
+ * readable text; an accepted signature has all its positions inside the text, and each parameter,
+ * cut out at its positions, is the same parameter when it is alone.
  */
 #include "lang/lang.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fuzz target: what an argument may be, views above all. In: any text. Holds: a problem lies within
- * the text; a view that is accepted for a shape gives as many elements as the array has, or fewer
- * where it slices; a structure by value is no larger than its text allows.
+ * Fuzz target: everything that an argument may be, above all views. In: any text. Holds: a problem
+ * lies within the text; a view that is accepted for a shape gives as many elements as the array
+ * has, or fewer where it slices; a structure by value is no larger than its text allows.
  */
 #include "cli.h"
 
@@ -20,7 +20,8 @@ static void check(bool condition)
     }
 }
 
-/* What nothing is said in: what an earlier text left on the stack would look like a problem. */
+/* A problem that says nothing: otherwise what an earlier text left on the stack would look like
+ * one. */
 static cli_problem no_problem(void)
 {
     return (cli_problem){.begin = SIZE_MAX};

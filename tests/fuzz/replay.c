@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A main() for a fuzz target in builds without libFuzzer: gives it each file named on the command
- * line, and each file of each folder named. So the corpus is a regression test for every compiler.
+ * line, and each file of each folder named. This makes the corpus a regression test for every
+ * compiler.
  */
 #include <dirent.h>
 #include <stdint.h>

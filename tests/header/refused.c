@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls that must not compile: too many arguments, and pointers to what is not in device memory.
- * Each is let in by a macro of its name; with none of them this file compiles.
+ * Calls that must not compile: too many arguments, and pointers to what is not in device memory. A
+ * macro enables each of them; without any, this file compiles.
  */
 #include <quern/quern.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The five calls of the README as a stranger's program. Prints "0 1 4 9 16"; with --where the file
+ * The README's five calls as a user's own program. Prints "0 1 4 9 16" or, with --where, the file
  * of the NVRTC that it finds.
  */
 #include <quern/quern.h>

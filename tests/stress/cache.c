@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Many threads on few keys of one store: look-ups, puts, single flight, clearing, statistics and
- * forks in between. Every hit is checked, and so is that no key is ever made twice at once.
+ * forks in between. Checks every hit, and that no key is ever made by two threads at once.
  *
  *     stress_cache [SECONDS]
  */
@@ -76,7 +76,7 @@ static void *use(void *context)
     return NULL;
 }
 
-/* In the child everything works, whatever the other threads were doing. */
+/* Everything must work in the child, whatever the other threads were doing. */
 static void fork_once(void)
 {
     pid_t child = fork();
@@ -108,7 +108,7 @@ static void *disturb(void *context)
         if (k % 4 == 2) {
             qn_store_reject(store, &keys[k % KEYS], "abc");
         }
-#if !defined(__SANITIZE_THREAD__) /* which does not know forks of programs with threads */
+#if !defined(__SANITIZE_THREAD__) /* which does not support forks of programs with threads */
         if (k % 8 == 6) {
             fork_once();
         }

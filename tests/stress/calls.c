@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Many threads, one engine: they share kernels, arrays and the cache, meet at the same compilation,
- * and each checks its own results. Uses the public interface alone.
+ * and each checks its own results. Uses only the public interface.
  */
 #include <inttypes.h>
 #include <pthread.h>

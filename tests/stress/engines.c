@@ -2,7 +2,7 @@
  *
  * Two engines and eight threads: all race for the first call of the same kernels, which are
  * compiled once in the process; kernels are released while others are called, the cache is cleared
- * in between, and launches are interrupted from another thread. Uses the public interface alone.
+ * in between, and launches are interrupted from another thread. Uses only the public interface.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -67,7 +67,7 @@ static void define(quern_kernel **out, place *at, int round)
     must(quern_elementwise(out, at->engine, "T x", "T z", operation, NULL), "defining");
 }
 
-/* All threads at once make the first call of this round's kernel; half of them of their own
+/* All threads at once make the first call of this round's kernel. Half of them call their own
  * definition of it, which they release while others call theirs. */
 static void race(place *at, int thread, int round)
 {

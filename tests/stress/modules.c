@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Many threads make the same module at once, each its own from one compilation, and share a
- * function that they all launch. Uses the public interface alone.
+ * Many threads make the same module at once, each its own copy from one compilation, and share a
+ * function that they all launch. Uses only the public interface.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -66,7 +66,7 @@ static void check(quern_array *array, int32_t factor, int32_t offset)
     quern_array_release(array);
 }
 
-/* The module of one thread: its global counts the calls of this thread alone. */
+/* The module of one thread: its global counts only the calls of this thread. */
 static void use_own(int round)
 {
     quern_module *module = make(round);

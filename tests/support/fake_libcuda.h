@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a test drives the stand-in for libcuda: what it has been asked, and what it shall answer
- * next. The environment speaks before it is loaded: FAKE_CUDA_VERSION (13000), FAKE_CUDA_INIT (the
- * result of cuInit), FAKE_CUDA_DEVICES (how many), FAKE_CUDA_POOLS (0: unsupported),
- * FAKE_CUDA_ARCH (9, of compute capability 9.0).
+ * How a test drives the stand-in for libcuda: what it has been asked, and what it must answer next.
+ * Before it is loaded, the environment decides: FAKE_CUDA_VERSION (13000), FAKE_CUDA_INIT (the
+ * result of cuInit), FAKE_CUDA_DEVICES (how many), FAKE_CUDA_POOLS (0: unsupported), FAKE_CUDA_ARCH
+ * (9, of compute capability 9.0).
  */
 #ifndef FAKE_LIBCUDA_H
 #define FAKE_LIBCUDA_H
@@ -14,7 +14,7 @@
 typedef struct fake_cuda {
     /** How often a function was called. */
     int (*calls)(const char *symbol);
-    /** From now on `symbol` answers `result` instead of working, `times` times (-1: always). */
+    /** From now on `symbol` returns `result` instead of working, `times` times (-1: always). */
     void (*fail)(const char *symbol, cu_result result, int times);
     cu_context (*primary)(int device);
     /** How often the primary context of a device is retained. */
@@ -22,12 +22,13 @@ typedef struct fake_cuda {
     /** Allocations that are not yet freed. */
     int (*allocations)(void);
     uint32_t last_grid[3], last_block[3], last_shared;
-    uint32_t last_cluster[3], last_cooperative, last_overlap; /**< of a launch that asked for it */
+    uint32_t last_cluster[3], last_cooperative,
+        last_overlap; /**< of the last launch that asked for them */
     int32_t last_priority;
     uint32_t required_cluster[3]; /**< which every function is compiled for; 0: none */
     cu_context launch_context;
-    /** A function that every module has besides saxpy: launching it only records the first 8 bytes
-     * of its first parameters, as many as `recorded` says. */
+    /** A function that every module has besides saxpy. Launching it only records the first 8 bytes
+     * of its first `recorded` parameters. */
     const char *also;
     unsigned recorded;
     uint64_t parameters[8];

@@ -33,7 +33,7 @@ struct CUctx_st {
 extern _Thread_local cu_context fake_current;
 extern fake_cuda fake_control;
 
-/** Count a call; what it shall answer when a test has said so. */
+/** Count a call; returns what it must answer if a test has said so. */
 cu_result fake_enter(int function);
 
 /** Begin a function that needs no context, and one that does. */

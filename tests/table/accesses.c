@@ -2,9 +2,9 @@
  *
  * accesses: kernels with one deliberate fault each: kind of kernel x place in the text x kind of
  * index x access x dtype x layout. In: `table_accesses [PART/PARTS]`. Out: one line with how many
- * reports named the parameter and the element, with a span inside of the faulty expression, and one
- * for each that did not; status 1 if there was any. The faulty expression stands between `{@` and
- * `@}` in the texts here. On the software device alone: a GPU does not say.
+ * reports named the parameter and the element, with a span inside the faulty expression, and one
+ * for each that did not; status 1 if there was any. The texts here mark the faulty expression by
+ * `{@` and `@}`. Only on the software device: a GPU does not say.
  */
 #include <quern/quern.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@ enum { COUNT = 20, ANY = 1 << 20 };
 
 /* ---- what a fault is made of ---------------------------------------------------------------- */
 
-/* An index and the element that it names; ANY: whichever thread comes first says. */
+/* An index and the element that it names; ANY: that of whichever thread comes first. */
 static const struct {
     const char *text;
     int element;
@@ -58,7 +58,7 @@ static const char *const statements[] = {
     "for (int n = 0; n < 2; n++) { y = x; y = # ; }",
 };
 
-/* The same for maps. */
+/* Statements around it, for maps. */
 static const char *const maps[] = {
     "#",
     "x + #",
@@ -227,7 +227,7 @@ static bool names_element(const fault *f, const char *said)
            (indexes[f->index].element == ANY || element == indexes[f->index].element);
 }
 
-/* The span begins inside of the marked piece, or at the statement that has it. */
+/* The span begins inside the marked piece, or at the statement that has it. */
 static bool has_place(const fault *f, const quern_error *error)
 {
     const bool in_preamble = strcmp(error->text_name, "preamble") == 0;
@@ -270,7 +270,7 @@ static bool applies(const fault *f)
            (f->access != 1 || f->layout == PLAIN); /* a pointer knows of no strides */
 }
 
-/* The n-th combination; false behind the last. */
+/* The n-th combination; false after the last. */
 static bool combine(fault *f, size_t n)
 {
     f->kind = n % KINDS, n /= KINDS;
@@ -300,7 +300,8 @@ int main(int count, char **arguments)
         fprintf(stderr, "usage: table_accesses [PART/PARTS]\n");
         return 2;
     }
-    quern_engine *engines[2]; /* as it always checks, and with each index looked at */
+    quern_engine
+        *engines[2]; /* with the checks that are always made, and with every index checked */
     const quern_options plain = {.size = sizeof plain, .device = "soft"};
     const quern_options bounds = {.size = sizeof bounds, .device = "soft:check=bounds"};
     check(quern_open(&engines[0], &plain), "opening the software device");

@@ -5,10 +5,10 @@
  * `table_atomics [PART/PARTS]`, the device from QUERN_DEVICE. Out: one line with how many rows were
  * right, and one for each that was not; status 1 if there was any.
  *
- * How a row is judged: each thread tells the value that it found, so the host knows what it left.
- * Whatever the order was, the values left, with the one at the start, must be the values found,
- * with the one at the end. Where the order cannot matter, the end must also be that of a loop on
- * the host. Not a byte around the elements may change.
+ * How a row is judged: each thread reports the value that it found, so the host knows which value
+ * it left. Whatever the order was, the start value and all values left must be, together, all
+ * values found and the end value. Where the order cannot matter, the end value must also be that of
+ * a loop on the host. No byte around the elements may change.
  */
 #include "table.h"
 #include <math.h>
@@ -127,8 +127,8 @@ typedef struct values {
     quern_array *by_array, *seen_array, *old;
 } values;
 
-/* Small enough for exact sums, but for those of halves; with NaN, infinity and both zeros for
- * minima and maxima of floats. */
+/* Small enough for exact sums, except of halves; with NaN, infinity and both zeros for minima and
+ * maxima of floats. */
 static void set_values(values *v, operation op, unsigned seed)
 {
     static const double specials[] = {NAN, -0.0, 0.0, INFINITY, -INFINITY, 1.5};
@@ -165,7 +165,7 @@ static const char *const kind_names[KINDS] = {"array", "view", "wrapped memory",
 typedef struct place {
     quern_array *block, *elements;
     unsigned char *host;          /* of the block, where it is the host's own memory */
-    size_t bytes, before, inside; /* of the block, in front of the elements, of the elements */
+    size_t bytes, before, inside; /* of the block, before the elements, of the elements */
 } place;
 
 static void place_make(place *p, quern_engine *engine, quern_dtype dtype, memory kind,
@@ -233,7 +233,7 @@ static int by_bytes(const void *a, const void *b)
     return memcmp(a, b, compared_bytes);
 }
 
-/* One part of a complex number, or the whole of any other: sums of the parts are apart. */
+/* One part of a complex number, or the whole of any other: the parts are summed separately. */
 typedef struct part {
     quern_dtype dtype;
     size_t size, at, stride;

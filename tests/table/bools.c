@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * bools: whatever a byte of a bool array is, a kernel reads 0 or 1 and writes 0 or 1. In:
+ * bools: whatever is in a byte of a bool array, a kernel reads 0 or 1 and writes 0 or 1. In:
  * `table_bools [PART/PARTS]`, the device from QUERN_DEVICE. Out: one line with how many rows were
  * right, and one for each that was not; status 1 if there was any. A row is a kernel, a view of
- * memory that holds the bytes 0, 1, 2, 127, 128 and 255, and whose memory it is.
+ * memory that holds the bytes 0, 1, 2, 127, 128 and 255, and the owner of that memory.
  */
 #include "table.h"
 #include <stdio.h>
@@ -16,8 +16,8 @@ enum { LARGEST = 70 * 70, VIEWS = 7 };
 
 typedef enum form { EACH, FOLD, SCAN } form;
 
-/* The input is called x, and y where there is a second, its mirror image; the output z. What it
- * should be is told by the bits: 1 where x, 2 where y, 4 where z was, 8 at odd positions. */
+/* The input is called x, a second one, its mirror image, y, and the output z. The bits say what it
+ * should be: 1 where x, 2 where y, 4 where z was, 8 at odd positions. */
 typedef struct kernel {
     form form;
     const char *in, *out, *text; /* operation, or how to combine */

@@ -2,11 +2,11 @@
  *
  * breaks: every text that a user writes, broken in every way. In: `table_breaks [PLACES [FIRST]]`:
  * how many places of each text are broken in each way (default 1), and the seed. Out: one line with
- * how many errors were told in the right text and within two tokens of the damage, and one for each
- * that was not; status 1 if there was any. What compiles in spite of it is counted, not judged.
+ * how many errors were reported in the right text and within two tokens of the damage, and one for
+ * each that was not; status 1 if there was any. What compiles all the same is counted, not judged.
  *
- * A text is right when it is the broken one. A span is right within two tokens of the damage, on
- * the bracket that lost its partner, or on a name that was damaged where it was defined.
+ * The right text is the broken one. A span is right within two tokens of the damage, on the bracket
+ * that lost its partner, or on a name that was damaged where it was defined.
  */
 #include <ctype.h>
 #include <quern/quern.h>
@@ -38,9 +38,8 @@ typedef enum text_part {
 static const char *const part_names[PARTS] = {"operation", "preamble", "loop_prep", "after_loop",
                                               "map",       "reduce",   "post",      "identity",
                                               "k.cu",      "own.h"};
-/* What stands in the parts that are not broken. `P` is a structure for operators that do not
- * exist.
- */
+/* What the parts that are not broken contain. `P` is a structure for operators that do not
+ * exist. */
 static const char *const whole[PARTS] = {
     "y = x * two(x)",
     "struct P { int m; };\ntemplate <class T> __device__ T two(T v) { return v + 2; }",
@@ -134,7 +133,7 @@ static size_t tokenize(token *out, const char *text)
     return count;
 }
 
-/* The token at, or next behind, a byte. */
+/* The token at a byte, or the next one after it. */
 static size_t token_at(const token *tokens, size_t count, size_t at)
 {
     size_t k = 0;
@@ -148,7 +147,7 @@ static size_t token_at(const token *tokens, size_t count, size_t at)
 
 typedef enum token_kind { ANY, WORD, BRACKET, SEMICOLON, LINE } token_kind;
 typedef enum change {
-    INSERT,  /* put `with` in front of the token */
+    INSERT,  /* put `with` before the token */
     REPLACE, /* by `with`, in which % is the token */
     END      /* nothing from here on, then `with` */
 } change;
@@ -158,7 +157,7 @@ static const struct {
     change how;
     token_kind where;
     const char *with;
-    bool later; /* may be sound where it stands, and contradict what follows */
+    bool later; /* may be sound in its place, and contradict what follows */
 } damages[] = {
     {"drop a token", REPLACE, ANY, "", true},
     {"double a token", REPLACE, ANY, "% %", true},
@@ -214,7 +213,7 @@ static bool suits(const char *text, const token *t, token_kind where)
         return strchr("()[]{}", first) != NULL;
     case SEMICOLON:
         return first == ';' && (text[t->end] == '\n' || text[t->end] == '\0');
-    case LINE: /* a directive cannot stand in one */
+    case LINE: /* a directive must not be in one */
         return first != '#' && (t->begin == 0 || text[t->begin - 1] != '#');
     default:
         return true;
@@ -273,7 +272,7 @@ static quern_status call(quern_kernel *k)
     return status;
 }
 
-/* Compile with all parts as they are, but for one. */
+/* Compile with all parts as they are, except one. */
 static quern_status compile(kernel_kind kind, text_part part, const char *text)
 {
     const char *texts[PARTS];
@@ -347,7 +346,7 @@ static bool is_bracket(const char *text, size_t at)
     return strchr("()[]{}", text[at]) || strncmp(text + at, "/*", 2) == 0;
 }
 
-/* Tokens between two of them, but for round brackets: `two(P())` is near the `*` in front. */
+/* Tokens between two of them, not counting round brackets: `two(P())` is near the `*` before it. */
 static size_t apart(const char *text, const token *tokens, size_t from, size_t to)
 {
     size_t count = 0;
@@ -374,7 +373,7 @@ static bool is_near(const broken *b, size_t begin, size_t end, bool brackets)
     return use || (brackets && is_bracket(b->text, begin));
 }
 
-/* Damages that are told where something was opened. */
+/* Damages that are reported where something was opened. */
 static bool concerns_brackets(const broken *b, size_t d)
 {
     return damages[d].how == END || damages[d].where == BRACKET ||
@@ -382,7 +381,7 @@ static bool concerns_brackets(const broken *b, size_t d)
            strchr("()[]{}", b->word[0]) != NULL;
 }
 
-/* The header is wrong in itself, and also where it stands. */
+/* The header is wrong in itself, and also where it is included. */
 static bool is_in_bad_header(size_t d)
 {
     return strstr(damages[d].with, "bad.h") && is_text(quern_last_error()->text_name, "bad.h");

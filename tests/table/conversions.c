@@ -3,7 +3,7 @@
  * conversions: every pair of dtypes: assignment, arithmetic, comparison, conditions and updates
  * compile and are right. In: `table_conversions [PART/PARTS]`, the device from QUERN_DEVICE. Out:
  * one line with how many rows were right, and one for each answer that was not; status 1 if there
- * was any. A row is a pair, with all operators in one kernel; three rows more take every half to
+ * was any. A row is a pair, with all operators in one kernel; three more rows convert every half to
  * the other kind, and to complex.
  */
 #include "lang/lang.h"
@@ -37,7 +37,7 @@ static bool always(pair p)
     (void)p;
     return true;
 }
-/* A complex number has no real one by itself. */
+/* A complex number does not convert to a real one by itself. */
 static bool assigns(pair p)
 {
     return !complexes(p.s) || complexes(p.t);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * divisions: integer divisions and remainders that have no result, and such as the program stands
- * guard before, of each type, as one kernel each. In: nothing. Out: one line with how many launches
- * were told rightly under check=div, and one for each that was not; status 1 if there was any. On
- * the software device alone.
+ * divisions: integer divisions and remainders that have no result, and such that the program guards
+ * against, with one kernel for each and each type. In: nothing. Out: one line with how many
+ * launches were reported rightly under check=div, and one for each that was not; status 1 if there
+ * was any. Only on the software device.
  */
 #include <quern/quern.h>
 #include <stdbool.h>
@@ -42,7 +42,7 @@ static const situation least[] = {
 };
 
 static const struct type {
-    const char *name, *least; /* NULL: no result is missing */
+    const char *name, *least; /* NULL: every division has a result */
 } types[] = {
     {"short", NULL},
     {"unsigned short", NULL},

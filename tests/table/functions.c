@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * functions: CUDA's mathematical functions of every real dtype, and of every pair of them, beside
- * the host's. In: `table_functions [PART/PARTS]`, the device from QUERN_DEVICE. Out: one line with
- * how many rows were right, and one for each answer that was not; status 1 if there was any. A row
- * is a dtype, or a pair, with all functions in one kernel.
+ * functions: CUDA's mathematical functions of every real dtype, and of every pair of them, compared
+ * with the host's. In: `table_functions [PART/PARTS]`, the device from QUERN_DEVICE. Out: one line
+ * with how many rows were right, and one for each answer that was not; status 1 if there was any. A
+ * row is a dtype, or a pair, with all functions in one kernel.
  *
- * Integers count as double, as in C++, unless CUDA takes them beside a float; what the answer's
- * type is, is looked at too.
+ * Integers count as double, as in C++, unless CUDA takes them together with a float; the type of
+ * the answer is checked, too.
  */
 #include "table.h"
 #include <math.h>

@@ -2,11 +2,11 @@
  *
  * indexes: raw arrays that are views, each somewhere inside a larger array: layout x kind of kernel
  * x kind of access x dtype, and in each of these every index of interest, in C order and along the
- * axes. In: `table_indexes [PART/PARTS]`. Out: one line with how many launches were told rightly
- * under check=bounds, and one for each that was not; status 1 if there was any. An index that the
- * view has gives its element; another is reported with the parameter, the index and what there is;
- * an address that is only taken, or behind a condition that does not hold, is none of it. On the
- * software device alone: a GPU does not say.
+ * axes. In: `table_indexes [PART/PARTS]`. Out: one line with how many launches were reported
+ * rightly under check=bounds, and one for each that was not; status 1 if there was any. An index
+ * that the view has gives its element; any other is reported with the parameter, the index and what
+ * there is. An address that is only taken, or that a false condition guards, is not reported. Only
+ * on the software device: a GPU does not say.
  */
 #include "table.h"
 #include <stdio.h>
@@ -120,12 +120,12 @@ typedef enum kind { ELEMENTWISE, REDUCE, SCAN } kind;
 /* Texts, in which `$` is the element: w[k], or w[at]. */
 static const struct access {
     kind kind;
-    const char *text, *done; /* how a report calls it; NULL: all is right whatever the index */
+    const char *text, *done; /* what a report calls it; NULL: fine, whatever the index */
     bool writes;
     bool by_pointer;    /* the place may be that where the pointer is used */
     bool only_in_order; /* the text itself takes an index in C order */
     bool (*takes)(quern_dtype dtype);
-    int added; /* to what the element was, by a text that writes; 0: it becomes 7 */
+    int added; /* what a text that writes adds to the element; 0: it becomes 7 */
 } accesses[] = {
     {ELEMENTWISE, "y = $", "read", false, false, false, any_dtype, 0},
     {ELEMENTWISE, "T z = x; if (x != T(0)) { z = $; } y = z", "read", false, false, false,
@@ -141,7 +141,7 @@ static const struct access {
     {ELEMENTWISE, "$ += x", "read", true, false, false, any_number, 7},
     {ELEMENTWISE, "atomicAdd(&$, x)", "atomic access", true, false, false, any_number, 7},
     {ELEMENTWISE, "atomicExch(&$, x)", "atomic access", true, false, false, any_number, 0},
-    /* what is right whatever the index */
+    /* fine, whatever the index */
     {ELEMENTWISE, "const T *p = &$; y = p == nullptr ? T(1) : T(0)", NULL, false, false, false,
      any_number, 0},
     {ELEMENTWISE, "y = w.ndim == 1 && w.size() > 0 ? *(&w[w.size()] - 1) : x", NULL, false, false,
@@ -351,7 +351,7 @@ static void try_in_order(tally *t, const subject *s)
     }
 }
 
-/* Along each axis: the ends, and what lies behind them. */
+/* Along each axis: the ends, and what lies beyond them. */
 static void try_by_axes(tally *t, const subject *s)
 {
     int positions = 1;
@@ -377,7 +377,7 @@ static bool applies(const subject *s)
            !(strncmp(a->text, "atomicExch", 10) == 0 && complexes(s->dtype));
 }
 
-/* The n-th combination; false behind the last. */
+/* The n-th combination; false after the last. */
 static bool combine(subject *s, size_t n)
 {
     static const quern_dtype dtypes[] = {QUERN_FLOAT32, QUERN_INT8,  QUERN_COMPLEX64, QUERN_FLOAT64,

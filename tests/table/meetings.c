@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * meetings: threads that meet, as CUDA allows and as it does not: each collective operation of a
- * warp and each barrier of a block in each situation, as one kernel. In: nothing. Out: one line
- * with how many launches were told rightly under check=sync, and one for each that was not; status
- * 1 if there was any. On the software device alone.
+ * meetings: threads that meet in ways that CUDA allows, and in ways that it does not: each
+ * collective operation of a warp and each barrier of a block in each situation, as one kernel. In:
+ * nothing. Out: one line with how many launches were reported rightly under check=sync, and one for
+ * each that was not; status 1 if there was any. Only on the software device.
  */
 #include <quern/quern.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@ typedef struct situation {
     const char *name, *body;
     int threads;
     const char *says; /* NULL: nothing is wrong */
-    int places;       /* that the report has at least */
+    int places;       /* how many the report has at least */
 } situation;
 
 /* ---- operations of a warp ------------------------------------------------------------------- */
@@ -127,7 +127,7 @@ static void put(const char *piece, size_t length)
     }
 }
 
-/* An operation with its mask, which stands in brackets at *at for those of a warp. */
+/* An operation with its mask, which for those of a warp is in brackets at *at. */
 static void put_operation(const char *operation, const char **at)
 {
     const char *hole = strchr(operation, '@'), *begin = *at;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * rows: which rows of a table are run, and what came of them. In: the command line. Out: a line for
- * each row that went wrong, a line at the end, the exit status. A part of a table is every so
- * many-th of its rows, so that each part meets all kinds of them.
+ * each row that went wrong, a line at the end, the exit status. Part k of n takes every n-th row,
+ * so that each part meets all kinds of rows.
  */
 #include "table.h"
 #include <stdio.h>

@@ -2,10 +2,11 @@
  *
  * scalars: every number with every dtype. In: `table_scalars [PART/PARTS]`, the device from
  * QUERN_DEVICE. A row is a number, the dtype that is stated for it or none, and the dtype of the
- * parameter. It goes through the C interface as a program makes it, and as the command makes it of
- * its text; into elementwise, reduction and scan kernels, and a function of a module. All of them
- * must give the same bytes, or all refuse it: exactly where the rule of docs/signatures.md, written
- * anew below, says so. Out: a line for each row that went wrong, one with how many were right.
+ * parameter. It goes through the C interface as a program makes it, and as the command makes it
+ * from its text, into elementwise, reduction and scan kernels and into a function of a module. All
+ * of them must give the same bytes, or all must refuse it, exactly where the rule of
+ * docs/signatures.md, written once more below, says so. Out: a line for each row that went wrong,
+ * and one with how many were right.
  */
 #include "cli.h"
 #include "table.h"
@@ -144,8 +145,8 @@ static bool part_fits(double part, quern_dtype dtype)
     return !isfinite(part) || fabs(part) < float_limit(dtype);
 }
 
-/* A whole number of any kind, with `cut` also of one that has a fraction; false for what is none.
- */
+/* A whole number of any kind; with `cut`, also a number with a fraction. False for anything
+ * else. */
 static bool as_whole(row_value *v, bool cut)
 {
     if (v->kind == REAL) {
@@ -346,7 +347,7 @@ static bool run_row(const row_value *given, quern_dtype own, const target *t)
     return good && taken == fits_own && (!taken || try_all(t, value, own == dtype, fits, expected));
 }
 
-/* That a fraction is dropped is warned of, and here a row like any other. */
+/* Keep quiet about dropped fractions: here they are rows like any other. */
 static void keep_quiet(void *context, const char *level, const char *message)
 {
     (void)context, (void)level, (void)message;

@@ -13,7 +13,7 @@
 
 /* ---- operators ------------------------------------------------------------------------------ */
 
-/* The value in front of an element while a row is scanned on the host. */
+/* The value before an element while a row is scanned on the host. */
 typedef struct front {
     element at; /* the element itself */
     bool some;
@@ -76,7 +76,7 @@ static void step_matrix(front *f, number x)
     memcpy(f->matrix, c, sizeof c);
 }
 
-/* Composition with a map of 16 points to themselves that is no permutation. */
+/* Composition with a map of 16 points to themselves that is not a permutation. */
 static void step_map(front *f, number x)
 {
     unsigned char next[16];
@@ -212,7 +212,7 @@ static quern_array *backwards(const row *r, quern_engine *engine)
     return view;
 }
 
-/* Scan the n-th row on the host, and hold `got` against it. */
+/* Scan the n-th row on the host, and compare `got` with it. */
 static bool row_is_right(const row *r, int64_t n, int64_t length, const unsigned char *got)
 {
     const shape *s = r->shape;
@@ -246,8 +246,8 @@ static bool is_right(const row *r, const unsigned char *got)
     return right;
 }
 
-/* Where there is one right answer, a third call has another output: the input itself if asked for
- * and possible, else one that runs backwards. */
+/* If there is one right answer, a third call has another output: the input itself if that was asked
+ * for and is possible, else one that runs backwards. */
 static bool run_row(const row *r, quern_engine *engine, bool in_place)
 {
     size_t bytes = (size_t)r->count * quern_dtype_size(r->output);

@@ -2,8 +2,8 @@
  *
  * table: what the tables of reductions and scans are made of. A row is a layout (shape and view),
  * the axes, an operator and a dtype. The inputs hold small whole numbers, so that every operator
- * has one right answer in every dtype; where rounding is what is tested, the operator says how far
- * it may go.
+ * has one right answer in every dtype; if rounding is what is tested, the operator says how much it
+ * may change.
  */
 #ifndef QUERN_TABLE_H
 #define QUERN_TABLE_H
@@ -98,7 +98,7 @@ typedef struct rows {
 rows rows_asked(int argc, char **argv);
 /** Whether the next row is one of them. */
 bool rows_next(rows *r);
-/** Tell of a row that went wrong. `axes` are those of the operator. */
+/** Report a row that went wrong. `axes` are those of the operator. */
 void rows_complain(const char *what, const char *operator_name, quern_dtype dtype,
                    const layout_input *input, const shape *s, unsigned axes);
 /** Print the line at the end; returns the exit status. */

@@ -3,9 +3,9 @@
  * unwritten: elements that nobody wrote, in Quern's own kernels: kind of kernel x what is read and
  * how x which elements are missing x dtype x layout, with check=all. In: `table_unwritten
  * [PART/PARTS]`. Out: one line with how many were judged right, and one for each that was not;
- * status 1 if there was any. Where something comes of the element, the report must name it and its
- * parameter and put the caret under the name; where nothing does, there must be none. On the
- * software device alone: a GPU does not look.
+ * status 1 if there was any. If the element has an effect, the report must name it and its
+ * parameter and put the caret under the name; if not, there must be no report. Only on the software
+ * device: a GPU does not check.
  */
 #include "table.h"
 
@@ -20,8 +20,8 @@ typedef enum kind { ELEMENTWISE, TILED, REDUCE, ROWS, COLUMNS, SCAN, SCAN_COLUMN
 static const char *const kind_names[] = {"elementwise",    "tiled", "reduce",         "reduce rows",
                                          "reduce columns", "scan",  "scan of columns"};
 
-/* What stands in an operation, and in a map: `%` is the position. `subject`: of which parameter the
- * element is that is missing; 0: nothing comes of it. */
+/* Operations and maps, in which `%` is the position. `subject`: the parameter whose missing element
+ * has an effect; 0: it has none. */
 typedef struct text {
     const char *operation, *map;
     char subject;
@@ -40,7 +40,7 @@ static const text texts[] = {
     {"y = x + at(w, %)", "x + at(w, %)", 'w', false},
     {"y += x", NULL, 'y', false},
     {"y = x; z = y; z += z", "x", 'x', false},
-    /* nothing comes of it */
+    /* no effect */
     {"y = % == 13 ? T(1) : x", "% == 13 ? T(1) : x", 0, false},
     {"if (% != 13) y = x; else y = T(4)", "if (% != 13) return x; else return T(4);", 0, false},
     {"if (% != 13) y = x", NULL, 0, false},

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * unwritten_programs FILE.cu: kernels that read memory that nobody wrote, with check=init. In: the
- * source, whose kernels say by their names whether something comes of it, and where. Out: one line
- * with how many were judged right, and one for each that was not; status 1 if there was any. On the
- * software device alone: a GPU does not look.
+ * source, whose kernels say by their names whether that has an effect, and where. Out: one line
+ * with how many were judged right, and one for each that was not; status 1 if there was any. Only
+ * on the software device: a GPU does not check.
  */
 #include <quern/quern.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * values: what the command makes of an argument, beside NumPy. In: `table_values FILE`, lines of
- * cases.py; the device from QUERN_DEVICE. Each value is parsed, generated and viewed as an input,
- * and once more in place, as an output, where a step that copies has to be refused. Out: a line for
- * each that differs, one with how many there were; status 1 if any did.
+ * values: what the command makes of an argument, compared with NumPy. In: `table_values FILE`,
+ * lines of cases.py; the device from QUERN_DEVICE. Each value is parsed, generated and viewed as an
+ * input, and once more in place, as an output, where a step that copies has to be refused. Out: a
+ * line for each value that differs, and one with how many there were; status 1 if any differs.
  */
 #include "cli.h"
 
@@ -125,7 +125,7 @@ static bool is_as_said(quern_array *array, const line *said)
            same_shape(array, said->shape) && hash_of(array) == strtoull(said->hash, NULL, 16);
 }
 
-/* NumPy allows addresses that are no multiples of the element's size; no GPU does. */
+/* NumPy allows addresses that are not multiples of the element's size; no GPU does. */
 static bool may_be_misaligned(const line *said)
 {
     return strstr(said->text, ".view(") != NULL;

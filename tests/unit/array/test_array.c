@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Making arrays, counting their references, wrapping foreign memory; and that nothing is left
- * behind when any of it fails.
+ * Making arrays, counting their references, wrapping foreign memory; nothing is leaked when any of
+ * it fails.
  */
 #include "tests/support/fake_engine.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elements in and out: contiguous and strided, every failure on the way, nothing left behind.
+ * Elements in and out: contiguous and strided, with every failure on the way, and nothing leaked.
  */
 #include "tests/support/fake_engine.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Views, checked element by element: each array holds its own positions 0, 1, 2, ..., so that what
- * a view shows tells where it looks.
+ * Views, checked element by element: each array holds its own positions 0, 1, 2, ..., so what a
+ * view shows says where it looks.
  */
 #include "tests/support/fake_engine.h"
 

@@ -7,8 +7,9 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* Tokens are separated by a blank; n: is a number, l: a literal, w: a word, and a mark stands
- * alone. What has no end is followed by "!", the comment that ends the text begins with c:. */
+/* Tokens are separated by a blank; n: is a number, l: a literal, w: a word, and a mark is written
+ * as it is. What has no end is followed by "!", and the comment that ends the text begins with
+ * c:. */
 static const struct {
     const char *text, *tokens;
 } cases[] = {
@@ -73,7 +74,7 @@ static const struct {
     {"R 'a' R \"(\"", "w:R l:'a' w:R l:\"(\""},
 };
 
-/* The tokens of a text, as above; each must lie in it, behind the one before. */
+/* The tokens of a text, as above; each must lie in it, after the one before. */
 static char *render(qn_str text)
 {
     static const char *const kinds[] = {"c:", "w:", "n:", "l:", ""};
@@ -102,7 +103,7 @@ Test(cpp_text, tokens)
     }
 }
 
-/* Nothing behind the end of a text is looked at: each cut of each text, in memory of its size. */
+/* Nothing beyond the end of a text is read: each cut of each text, in memory of its size. */
 Test(cpp_text, every_cut)
 {
     for (size_t k = 0; k < QN_COUNT(cases); k++) {

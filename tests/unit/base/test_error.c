@@ -106,7 +106,7 @@ Test(error, status_texts)
 static const struct {
     const char *text;
     size_t begin, end;
-    const char *expected; /* behind "error: m\n" */
+    const char *expected; /* after "error: m\n" */
 } places[] = {
     {"T x, floot y", 5, 10,
      "  in, line 1, column 6:\n"
@@ -144,7 +144,7 @@ static const struct {
      "  in, line 1, column 7:\n"
      "    \\xff\\x1b\\x7f\\xc2\\x9b z\n"
      "                         ^\n"},
-    /* a character that does not go on as it began */
+    /* a character whose later bytes do not match its first */
     {"\xe2z\xac y", 4, 5,
      "  in, line 1, column 5:\n"
      "    \\xe2z\\xac y\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The key: every field changes it, and nothing moves from one field to the next unseen. With real
- * headers: what is in them counts, where they lie does not.
+ * The key: every field changes it, even if text moves from one field to the next. With real
+ * headers: their contents count, their place does not.
  */
 #include "scratch.h"
 
@@ -90,7 +90,7 @@ Test(key, every_field_counts)
 
 Test(key, is_the_same_on_every_machine)
 {
-    /* a change here means that all caches start anew: raise KEY_FORMAT and say so */
+    /* a change here makes all caches start again: raise KEY_FORMAT and say so */
     qn_key key;
     cr_assert_eq(qn_key_make(&key, &fields[0]), QUERN_OK);
     cr_expect_str_eq(key.hex, "5aa7dad4746fdd4d5bafcee1c98232f9", "%s", key.hex);

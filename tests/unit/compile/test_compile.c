@@ -16,7 +16,7 @@ static void need_nvrtc(void)
 {
     qn_compiler_identity identity;
     if (!qn_compiler_find(&identity, NULL)) {
-        /* Nothing can stand in for the compiler: these tests are of what it makes and says. Runs
+        /* Nothing can stand in for the compiler: these tests are about what it makes and says. Runs
          * wherever NVRTC is: ./dev test fetches it where it is absent. */
         cr_skip_test("NVRTC is not on this machine");
     }

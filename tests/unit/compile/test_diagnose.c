@@ -59,7 +59,7 @@ static const diagnosis diagnoses[] = {
      "  something else\n"
      "            ^\n",
      "one\n  two two \nthree", "operation:2: expected a \";\"", "two two"},
-    /* behind the end of the text: what ends it is marked */
+    /* past the end of the text: what ends it is marked */
     {"operation(7): error: no such line\n", "one",
      "operation:1:1: more is expected after this (the compiler: no such line)", "one"},
     /* in what the user's line uses */
@@ -111,7 +111,7 @@ static const diagnosis diagnoses[] = {
      "operation:1:1: no instance of constructor \"A::A\" matches; candidates: A::A(int), a, b, c "
      "and 2 more",
      "^"},
-    /* the code behind a text is missing what the text lacks */
+    /* the code after a text fails for what the text lacks */
     {"<after operation>(2): error: expected an expression\n  }\n  ^\n", "int i;\ny = x + // more\n",
      "operation:2:7: expected an expression after this", "+"},
     {"<after operation>(99): error: expected a \";\"\n", "y = x",
@@ -155,7 +155,7 @@ static const diagnosis diagnoses[] = {
      "operation:2:30: this /* has no partner (the compiler: expected an expression)", "/*"},
     {"quern_kernel.cu(4): error: expected a declaration\n", "y = f(x]);",
      "operation:1:6: this ( has no partner (the compiler: expected a declaration)", "("},
-    /* none of the user's doing */
+    /* not the user's doing */
     {"quern_kernel.cu(4): error: expected a \";\"\n  }\n  ^\n", "y = x",
      "quern_kernel.cu:4: expected a \";\" (in generated code, next to the text given: see the "
      "source)",
@@ -220,8 +220,8 @@ Test(diagnose, logs)
     }
 }
 
-/* The compiler counts columns modulo 65536: a name that the message quotes tells which is meant, a
- * bracket without a partner stands for itself, and else no column is told. */
+/* The compiler counts columns modulo 65536: a name that the message quotes shows which is meant, a
+ * bracket without a partner is found by itself, and otherwise no column is given. */
 Test(diagnose, lines_of_many_columns)
 {
     enum { LENGTH = 80000 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a source includes: files followed, hashes, folders of CUDA's headers, and what the compiler
- * makes of them. Each test is a process of its own, because CUDA's folders are looked for once.
+ * What a source includes: the files that are followed, their hashes, the folders of CUDA's headers,
+ * and what the compiler makes of them. Each test is a process of its own, because CUDA's folders
+ * are looked for only once.
  */
 #include "../cache/scratch.h"
 
@@ -131,7 +132,7 @@ Test(includes, ways_to_name_a_folder)
     request.options = before + 1;
     request.option_count = 3;
     expect_names(&request, "a.h");
-    request.option_count = 1; /* a folder that is not said is none */
+    request.option_count = 1; /* a folder that is not given is not searched */
     expect_names(&request, "");
     before[1] = "-DHAVE=__has_include(<a.h>)";
     expect_names(&request, "?");

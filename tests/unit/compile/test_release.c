@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which release of CUDA things are of, which headers are taken for which compiler, and which
- * folders are trusted. Made-up files with real names; each test is a process of its own.
+ * Which release of CUDA a thing belongs to, which headers go with which compiler, and which folders
+ * are trusted. The files are made up, their names are real; each test is a process of its own.
  */
 #include "../cache/scratch.h"
 #include "compile/nvrtc.h"
@@ -72,7 +72,7 @@ static void make_headers(const char *folder, const char *number)
     scratch_write(path, "");
 }
 
-/* CUDA_HOME has release 13.0, CUDA_PATH 12.8, and 12.1 lies in the Python environment. */
+/* CUDA_HOME has release 13.0, CUDA_PATH 12.8, and the Python environment has 12.1. */
 static const struct {
     const char *builtins, *folder;
     qn_release release;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kinds of images by their head, and what is none.
+ * Kinds of images by their first bytes, and what is not an image.
  */
 #include "compile/compile.h"
 
@@ -43,7 +43,7 @@ static const struct {
 Test(sniff, heads)
 {
     for (size_t k = 0; k < QN_COUNT(heads); k++) {
-        /* a copy without a byte behind it: the sanitizers watch */
+        /* a copy with no byte after it: the sanitizers watch */
         char *exact = qn_alloc(heads[k].bytes.size);
         memcpy(exact, heads[k].bytes.data, heads[k].bytes.size);
         cr_expect_eq((int)qn_image_kind_of(exact, heads[k].bytes.size), heads[k].kind, "case %zu",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The templates alone: NVRTC compiles each from a small file that gives its holes as macros
+ * The templates by themselves: NVRTC compiles each from a small file that gives its holes as macros
  * (tests/template), in every form, without a warning and without the engine. Skipped where NVRTC is
  * absent.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the tests of the CUDA device begin with: QUERN_CUDA set to the stand-in, its control, and an
- * opened device. Each test is a process of its own, so the driver is loaded anew in each.
+ * opened device. Each test is a process of its own, so each loads the driver itself.
  */
 #ifndef FAKE_DEVICE_H
 #define FAKE_DEVICE_H

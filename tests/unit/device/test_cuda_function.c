@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What is in a module of the CUDA device, over the stand-in for the driver: functions and variables
- * by name, their facts, all names; with a driver that is too old to tell, and with one that fails.
+ * by name, their facts, all names; with a driver that is too old to know them, and with one that
+ * fails.
  */
 #include "fake_device.h"
 #include "image_data.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Launches of the CUDA device over the stand-in for the driver: plain ones, those with attributes,
- * and what is said of those that the driver refuses.
+ * and what is reported about those that the driver refuses.
  */
 #include "fake_device.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Images by what stands in them: whole or damaged, targets, names, and the PTX in a fatbin. Images
- * that were cut or changed must be refused or read, and never crash.
+ * Images by their contents: whole or damaged, targets, names, and the PTX in a fatbin. Images that
+ * were cut or changed must be refused or read, and never crash.
  */
 #include "image_data.h"
 
@@ -172,7 +172,7 @@ Test(image, cut_images_are_refused)
     for (size_t k = 0; k < QN_COUNT(images); k++) {
         image_data image = read_image(images[k].file);
         for (size_t size = 0; size < image.size; size++) {
-            char *cut = qn_alloc(size); /* of just this size: a sanitizer sees what lies behind */
+            char *cut = qn_alloc(size); /* of just this size: a sanitizer sees reads past it */
             memcpy(cut, image.bytes, size);
             cr_assert_eq(qn_image_check(images[k].kind, cut, size), QUERN_ERROR_IMAGE,
                          "%s cut to %zu", images[k].file, size);
@@ -274,7 +274,7 @@ Test(image, blocks_of_lz4)
          NULL, 4}, /* fewer than were promised */
         {BLOCK("\x10"
                "a\x02\x00"),
-         NULL, 5}, /* from in front of the beginning */
+         NULL, 5}, /* from before the beginning */
         {BLOCK("\x10"
                "a\x00\x00"),
          NULL, 5},
@@ -283,7 +283,7 @@ Test(image, blocks_of_lz4)
          NULL, 5}, /* half an offset */
         {BLOCK("\x1f"
                "a\x01\x00"),
-         NULL, 20}, /* no length behind the token */
+         NULL, 20}, /* no length after the token */
         {BLOCK("\x1f"
                "a\x01\x00\xff\xff"),
          NULL, 600},

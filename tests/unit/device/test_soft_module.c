@@ -178,8 +178,8 @@ Test(soft_module, facts)
 
 /* ---- static shared memory of functions ------------------------------------------------------ */
 
-/* So many functions with so many bytes of shared memory each; kernels with 100 bytes, of which one
- * calls the first function; 20 bytes that are everyone's. */
+/* `count` functions with `bytes` of shared memory each; kernels with 100 bytes, one of which calls
+ * the first function; and 20 bytes that all share. */
 static char *functions_with_shared(unsigned count, unsigned bytes)
 {
     static const char body[] = "{\n.shared .align 4 .b8 own[%u];\n.reg .b32 %%r<2>;\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What stands behind "soft:": each item, several, and what is refused.
+ * What may follow "soft:": each item, several of them, and what is refused.
  */
 #include "device/soft_device.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arguments as C expressions: quern_call() and quern_function_call() with few and with as many as
- * there may be, each at its place; and the types that C programs have at hand: char, pointers to
- * anything, complex numbers.
+ * Arguments as C expressions: quern_call() and quern_function_call() with a few and with the most
+ * that are allowed, each in its place; and the types that C programs have at hand: char, pointers
+ * to anything, complex numbers.
  */
 #include "whole.h"
 #include <complex.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a kernel says of itself, and of a call that is not made. Every shape that is inferred is
- * held against the one that the call gives.
+ * What a kernel says about itself, and about a call that is not made. Every inferred shape is
+ * compared with the one that the call gives.
  */
 #include "whole.h"
 
@@ -12,7 +12,7 @@ static void open_soft(void)
     OK(quern_open(&engine, &options));
 }
 
-/* Nothing in here compiles but the calls, which are held against what was inferred. */
+/* Nothing here compiles except the calls, which are compared with what was inferred. */
 TestSuite(ask, .init = open_soft, .fini = whole_close);
 TestSuite(ask_and_call, .init = whole_open, .fini = whole_close);
 
@@ -107,8 +107,7 @@ Test(ask, reductions_and_scans)
     quern_kernel_release(k[1]);
 }
 
-/* ---- outputs of a call that is not made -------------------------------------------------------
- */
+/* ---- outputs of a call that is not made ------------------------------------------------------ */
 
 static void expect_info(const quern_array_info *info, quern_dtype dtype, int ndim,
                         const int64_t *shape)
@@ -126,7 +125,7 @@ Test(ask, infer_without_memory)
     quern_kernel *k;
     OK(quern_elementwise(&k, engine, "T x, U y", "T z, bool less", "z = x; less = x < y", NULL));
     quern_array_info out[2] = {QUERN_ARRAY_INFO_INIT};
-    const int64_t huge = INT64_C(1) << 40; /* of which no machine has as much */
+    const int64_t huge = INT64_C(1) << 40; /* more than any machine has */
     quern_value values[4] = {
         quern_value_like(QUERN_FLOAT64, 2, (int64_t[]){huge, 1}),
         quern_value_like(QUERN_INT8, 1, (int64_t[]){3}),

@@ -63,7 +63,7 @@ Test(bound, a_new_number_keeps_the_type)
     quern_bound *bound;
     OK(quern_bind(&bound, k, (quern_value[]){QUERN_VALUES(1.0f, x, &z)}, 3, NULL));
     OK(quern_bound_set_scalar(bound, 0, quern_literal_int(3)));
-    OK(quern_bound_set_array(bound, 1, w)); /* binds the types anew */
+    OK(quern_bound_set_array(bound, 1, w)); /* binds the types again */
     OK(quern_launch(bound));
     EXPECT(z, float, 2.5f, 3.5f);
     quern_bound_release(bound);
@@ -112,7 +112,7 @@ Test(bound, explain)
     quern_kernel_release(k);
 }
 
-/* What is copied first is planned as the copy lies, which no output overlaps. */
+/* What is copied first is planned with the layout of the copy, which no output overlaps. */
 Test(bound, explain_overlap)
 {
     static const float a[64 * 64];

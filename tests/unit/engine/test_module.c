@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Modules: made from source, images and files; what is in them, by name; how long they live.
+ * Modules: making them from source, images and files; what is in them, by name; how long they live.
  */
 #include "tests/unit/cache/scratch.h"
 #include "whole.h"
@@ -339,7 +339,7 @@ Test(module, ptx_from_memory)
     EXPECT(count, uint32_t, 3);
     quern_array_release(count);
     quern_module_release(m);
-    char *exact = malloc(strlen(ptx)); /* nothing behind it may be read */
+    char *exact = malloc(strlen(ptx)); /* nothing after it may be read */
     memcpy(exact, ptx, strlen(ptx));
     OK(quern_module_load(&m, engine, exact, strlen(ptx)));
     free(exact);

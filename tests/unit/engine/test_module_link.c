@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Modules of several pieces: what one defines another uses, and what cannot be linked is named.
+ * Modules of several pieces: one may use what another defines, and what cannot be linked is named.
  */
 #include "whole.h"
 

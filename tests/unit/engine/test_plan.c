@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The walk of a plan, executed in C as templates/elementwise.cu does it, from what the device's
- * headers read of the bytes that the marshaller writes: over random shapes, permutations, steps,
- * broadcasts and misalignments every element of the loop must be met exactly once, with the right
- * element of every operand, and in C order when that is asked for. Then tables of the plans that
+ * The walk of a plan, executed in C as templates/elementwise.cu does it, from the bytes that the
+ * marshaller writes, as the device's headers read them. Over random shapes, permutations, steps,
+ * broadcasts and misalignments, every element of the loop must be met exactly once, with the right
+ * element of every operand, and in C order if that is asked for. Then come tables of the plans that
  * well-known layouts must get.
  */
 #include "device_side.h"

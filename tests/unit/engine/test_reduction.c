@@ -137,7 +137,7 @@ Test(reduction, output_that_is_an_input)
     quern_kernel_release(sum);
 }
 
-/* Nothing lies where an output does, wherever it would begin. */
+/* An array without elements overlaps nothing, wherever it would begin. */
 Test(reduction, no_elements_overlap_nothing)
 {
     int32_t host[4] = {1, 2, 3, 4};
@@ -274,7 +274,7 @@ Test(reduction, types_too_large_or_not_plain)
 }
 
 /* More outputs side by side than have room for their values in shared memory at once, and not a
- * multiple of those that have. */
+ * multiple of that number. */
 Test(reduction, columns_of_a_type_of_12_bytes)
 {
     enum { ROWS = 300, COLUMNS = 32 };

@@ -231,7 +231,7 @@ Test(scans, overlap_is_copied_first)
     quern_kernel_release(k);
 }
 
-/* Launch after launch finds its words as it needs them, also of other sizes in between. */
+/* Launch after launch finds its words as it needs them, even with other sizes in between. */
 Test(scans, bound_and_other_calls_in_turn)
 {
     float *host = malloc(LONG_COUNT * sizeof *host), *first = malloc(LONG_COUNT * sizeof *host);

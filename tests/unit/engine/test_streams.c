@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How long streams live, and what waits for them: an engine on the software device whose streams
- * are counted, and which notices whoever names one that is gone.
+ * How long streams live, and what waits for them: an engine on the software device that counts its
+ * streams and notices any use of one that is gone.
  */
 #include "device/device_internal.h"
 #include "whole.h"
@@ -76,8 +76,7 @@ static quern_device_methods methods;
 static void open_counted(void)
 {
     /* Skips without NVRTC, because the calls whose streams are counted must be compiled; runs
-     * wherever
-     * ./dev has fetched one. */
+     * wherever ./dev has fetched one. */
     whole_open();
     whole_close();
     methods = qn_soft_device;

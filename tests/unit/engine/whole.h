@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * For tests that run kernels: one engine on the device that QUERN_DEVICE names, arrays from and to
- * host memory, and a skip, loudly, where there is no compiler.
+ * host memory, and a skip, with the reason, where there is no compiler.
  */
 #ifndef QUERN_TEST_WHOLE_H
 #define QUERN_TEST_WHOLE_H
@@ -13,10 +13,9 @@
 
 static quern_engine *engine;
 
-/* Open the engine on the device that QUERN_DEVICE names. Skips the test where there is no NVRTC:
- * then no kernel can be made, and a test that looks at results has nothing to look at. Wherever
- * ./dev runs there is one, because it fetches NVRTC when none is found, so that these tests run in
- * every ./dev test. */
+/* Open the engine on the device that QUERN_DEVICE names. Skips the test if there is no NVRTC,
+ * because then no kernel can be made and there are no results to check. ./dev fetches NVRTC when
+ * none is found, so these tests run in every ./dev test. */
 static inline void whole_open(void)
 {
     quern_compiler_info compiler = {.size = sizeof compiler};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Letters to dtypes: who decides, and what is told when nobody does or two differ.
+ * Letters to dtypes: who decides, and what is reported if nobody does or two differ.
  */
 #include "lang/lang.h"
 

@@ -24,9 +24,9 @@ static const struct {
     {"[HOLE_empty]", "[]"},
     {"HOLE_a_2;", "two;"},
     {"HOLE_x(HOLE_x,HOLE_x)", "1(1,1)"},
-    /* what fills a hole is not looked into */
+    /* what fills a hole is not expanded */
     {"{ HOLE_body }", "{ z = HOLE_x + x }"},
-    /* these are no holes */
+    /* these are not holes */
     {"HOLE_", "HOLE_"},
     {"HOLE", "HOLE"},
     {"HOLE_ x", "HOLE_ x"},

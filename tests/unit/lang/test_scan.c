@@ -187,7 +187,7 @@ Test(scan, may_assign)
     }
 }
 
-/* What stands in memory in front of a text is none of it. */
+/* What precedes a text in memory is not part of it. */
 Test(scan, looks_at_nothing_in_front)
 {
     const char *const text = "--y";

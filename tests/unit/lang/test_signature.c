@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Signatures that are right: parameters, letters, and the bytes they stand at.
+ * Correct signatures: parameters, letters, and their places in the text.
  */
 #include "lang/lang.h"
 

@@ -16,7 +16,7 @@ typedef struct lanes_inputs {
     uint64_t a[LANES_VECTORS], b[LANES_VECTORS], c[LANES_VECTORS], e[LANES_VECTORS];
 } lanes_inputs;
 
-/** What a form gives: predicates as 0 or 1, q in the upper word; a written carry likewise. */
+/** What a form gives: predicates as 0 or 1; q, or a carry that it writes, in the upper word. */
 typedef struct lanes_results {
     uint64_t d[LANES_VECTORS];
 } lanes_results;
@@ -27,7 +27,7 @@ void lanes_make_inputs(lanes_inputs *in, const qn_lane_form *form);
 /** Whether the form reads or writes the condition code; `*writes`: it writes it. */
 bool lanes_uses_carry(const qn_lane_form *form, bool *writes);
 
-/** Run over all inputs with `mask`; lanes outside give what `before` holds in every lane. */
+/** Run over all inputs with `mask`; lanes outside it give what `before` has for every lane. */
 void lanes_run(lanes_results *out, const qn_lane_form *form, const lanes_inputs *in, uint32_t mask,
                uint64_t before);
 

@@ -41,13 +41,13 @@ typedef struct product {
 } product;
 
 /* Small whole numbers, which every type holds and every order of summation keeps exact; for
- * integers all that the type has. */
+ * integers, any number of the type. */
 void product_fill(product *p, element a, element b, element c);
 /* An element of D, exactly, or as near as double comes. */
 double product_exact(const product *p, unsigned row, unsigned column);
 /* The sum of the magnitudes that it is made of. */
 double product_size(const product *p, unsigned row, unsigned column);
-/* To the range of s32: the next number in it, or what is left of the low 32 bits. */
+/* To the range of s32: the nearest number in it (if `saturate`), or what the low 32 bits hold. */
 double product_wrap(double sum, bool saturate);
 /* A number from -1 to 1, the same sequence in every run. */
 double random_number(void);

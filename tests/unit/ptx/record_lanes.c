@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_lanes: run every lane-wise form on a real GPU over the tests' operands and print one line
- * a form, "name hash", for lanes_gpu.txt. Approximate forms are left out, since only their error is
- * defined. Run it where there is a GPU of compute capability 9.0; forms that its assembler refuses
- * are named on standard error, and so are those whose bits differ here.
+ * record_lanes: runs every lane-wise form on a real GPU over the tests' operands and prints a line
+ * for each, "name hash", for lanes_gpu.txt. Approximate forms are left out, since only their error
+ * is defined. Run it where there is a GPU of compute capability 9.0; forms that its assembler
+ * refuses are named on standard error, and so are those whose bits differ here.
  */
 #include "lanes_inputs.h"
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What kernels malloc: pieces with exact ends, used again after they are freed; by itself, and as
- * kernels see it.
+ * The heap of malloc in kernels: pieces with exact ends, used again after they are freed; by
+ * itself, and as kernels see it.
  */
 #include "ptx/run/heap.h"
 #include "run_support.h"
@@ -54,7 +54,7 @@ Test(ptx_heap, only_a_live_piece_is_freed)
 Test(ptx_heap, freed_memory_is_used_again)
 {
     qn_heap *heap = qn_heap_new();
-    static uint64_t pieces[QN_HEAP_BYTES / 1024 + 1]; /* and the null behind them */
+    static uint64_t pieces[QN_HEAP_BYTES / 1024 + 1]; /* and the null after them */
     static const uint64_t steps[] = {1000, 64 << 20, 40000, QN_HEAP_BYTES - 16, 1000};
     for (size_t k = 0; k < QN_COUNT(steps); k++) {
         size_t count = 0;

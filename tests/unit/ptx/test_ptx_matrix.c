@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * wmma on the software device: every shape, type and layout against products that the host makes,
- * how sums of floats are rounded, and uses that are wrong.
+ * wmma on the software device: every shape, type and layout against products that the host
+ * computes, how sums of floats are rounded, and wrong uses.
  */
 #include "matrix_support.h"
 #include "ptx/run/matrix.h"
@@ -65,7 +65,7 @@ static stored store(bench *b, element type, const double *values, unsigned rows,
     const unsigned line = by_columns ? rows : columns, lines = by_columns ? columns : rows;
     stored s = {.type = type, .by_columns = by_columns};
     s.stride = (int)(line + padding * 8 / element_bits(type));
-    /* the last line ends where the buffer does: nothing behind it may be touched */
+    /* the last line ends where the buffer does: nothing beyond it may be touched */
     const size_t elements = (size_t)(lines - 1) * (size_t)s.stride + line;
     s.memory = bench_buffer(b, elements * element_bits(type) / 8);
     for (unsigned row = 0; values && row < rows; row++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The order of instructions: two lanes that part at a branch, of which always the one at the lower
- * position runs, must meet at the branch's immediate post-dominator at the latest. Post-dominators
- * are found here in another way than anything in the layout.
+ * The order of instructions: if two lanes part at a branch and the one at the lower position always
+ * runs, they must meet at the branch's immediate post-dominator at the latest. Post-dominators are
+ * found here in another way than in the layout.
  */
 #include "ptx/read/reader.h"
 #include "test_ptx_read_corpus.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WALKS      100  /* random walks a branch */
+#define WALKS      100  /* random walks for each branch */
 #define WALK_STEPS 4000 /* blocks; a longer walk says nothing */
 
 typedef struct tally {
@@ -201,7 +201,7 @@ static const layout_case cases[] = {
     {BODY("@%p1 bra A; A: ret;"), "ret"},
     {BODY("L: bra L;"), "bra.uni 0"},
     {BODY("@%p1 ret; mov.b32 %r1, 1; trap;"), "@ret mov.b32 trap"},
-    /* the exit in the text's middle goes behind the loop */
+    /* the exit in the text's middle goes after the loop */
     {BODY("L: @%p1 bra X; bra.uni B; X: exit; B: add.s32 %r1, %r1, 1; @%p2 bra L; bra.uni X;"),
      "@bra 3 add.s32 @bra 0 exit"},
     {BODY("ts: .branchtargets A, B, A; brx.idx %r1, ts; A: mov.b32 %r1, 1; B: ret;"),

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Kernels that no compiler writes, or that go wrong as far as can be: each ends with a report or
- * does what PTX says of it, and none touches memory that is not its own or takes memory without
- * end.
+ * does what PTX says, and none touches memory that is not its own or takes memory without end.
  */
 #include "run_support.h"
 
@@ -76,7 +75,7 @@ Test(ptx_run_hostile, a_call_behind_an_odd_alloca)
     bench_close(&b);
 }
 
-/* The frame of `g` was that of `f`; what is known of a value that `g` never loads is nothing. */
+/* The frame of `g` was that of `f`; nothing is known of a value that `g` never loads. */
 Test(ptx_run_hostile, a_copy_of_what_was_not_loaded)
 {
     bench b = bench_of(
@@ -160,7 +159,7 @@ Test(ptx_run_hostile, registers_of_wrong_widths)
     }
 }
 
-/* The policy of a hint is no number of bytes. */
+/* The policy of a hint is not a number of bytes. */
 Test(ptx_run_hostile, a_hint_is_no_size)
 {
     bench b = bench_of(KERNEL(".shared .align 16 .b8 s[16];\nmov.u32 %r2, s;\nmov.b64 %rd2, 0;\n"

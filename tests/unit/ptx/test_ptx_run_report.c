@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the executor tells: printf, assertions, and reports of everything that a kernel can do
- * wrong, each with who did it, where in the source, and what lies near the address.
+ * What the executor reports: printf, assertions, and everything that a kernel can do wrong, each
+ * with who did it, where in the source, and what is near the address.
  */
 #include "run_support.h"
 
@@ -257,8 +257,8 @@ Test(ptx_run_report, shapes)
     bench_close(&b);
 }
 
-/* Each allocation of decoding and running fails once: an error that says so, or success where it
- * can be done without; never anything else. */
+/* Each allocation of decoding and running fails once: an error that says so, or success if it is
+ * not needed; never anything else. */
 Test(ptx_run_report, out_of_memory)
 {
     bench b = bench_open();

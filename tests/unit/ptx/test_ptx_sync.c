@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads that wait for one another: everybody gets on, on any number of host threads, and what
- * cannot go on or goes on for ever is told with the places where the threads are.
+ * Threads that wait for one another: all of them make progress, on any number of host threads; what
+ * cannot go on, or goes on forever, is reported with the places where the threads are.
  */
 #include "run_support.h"
 

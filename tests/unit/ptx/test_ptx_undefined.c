@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a PTX text uses and defines nowhere: found before anything runs, by name; what the device
- * itself brings, and what nobody uses, is no finding.
+ * What a PTX text uses and defines nowhere: found by name before anything runs. What the device
+ * itself provides, and what nobody uses, is not reported.
  */
 #include "ptx/ptx.h"
 

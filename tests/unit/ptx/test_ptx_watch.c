@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a launch may be asked to look for: reads of memory that nobody wrote, and races in shared
- * memory. Each mistake of data/watch.cu is found, with who, what and where; its correct twin is
- * not. Nothing is reported unless it is asked for.
+ * memory. Each mistake of data/watch.cu is found, with who, what and where; its correct twin is not
+ * reported. Nothing is reported unless it is asked for.
  */
 #include "run_support.h"
 
@@ -36,7 +36,8 @@ static void place_is(const trial *t)
     qn_free(source);
 }
 
-/* Each kernel gets an array, a number, and two arrays more; those that take less find theirs. */
+/* Each kernel gets an array, a number, and two more arrays; those that take fewer ignore the
+ * rest. */
 static void try_all(const trial *trials, size_t count, qn_ptx_aids aids)
 {
     bench b = bench_file("watch.ptx");

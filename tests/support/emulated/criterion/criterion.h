@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A stand-in for Criterion where programs run under an emulator: as much of its interface as the
- * unit tests use. Criterion starts a program anew for each test, which QEMU's user mode cannot do;
- * here (criterion.c) each test is a fork.
+ * unit tests use. Criterion starts the program again for each test, which QEMU's user mode cannot
+ * do; here (criterion.c) each test is a fork.
  */
 #ifndef QN_EMULATED_CRITERION_H
 #define QN_EMULATED_CRITERION_H
