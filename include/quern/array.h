@@ -144,8 +144,7 @@ QUERN_API quern_status quern_array_broadcast(quern_array **out, quern_array *arr
  * queued. Errors: QUERN_ERROR_DEVICE_MEMORY, and those of a copy (above). */
 QUERN_API quern_status quern_array_copy(quern_array **out, quern_array *array);
 /** Set all elements to one: `value` points to an element in host memory, and `bytes` is its size,
- * that of the dtype. The memory may be reused when the call returns,
- * which is when the filling is queued.
+ * that of the dtype. Returns when the filling is queued; the host memory may be reused then.
  * Errors: QUERN_ERROR_INVALID_ARGUMENT with both sizes; QUERN_ERROR_SHAPE for a view whose elements
  * share memory. */
 QUERN_API quern_status quern_array_fill(quern_array *array, const void *value, size_t bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Lists. What the macros of quern/call.h are made of: how many arguments there are, and a function
- * applied to each. Programs name nothing of this.
+ * applied to each. Programs use none of its names.
  *
  * C has no loop over the arguments of a macro, so there is one line for each length. 64 is
  * QUERN_MAX_PARAMETERS.
@@ -38,7 +38,8 @@
         32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, \
         16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 
-/* What stands in front of the arguments of a call, then 0 to 64 of them: `none` or `some`. */
+/* `none` or `some`: whether any arguments, of which there may be 64, follow the 1, 2 or 3 fixed
+ * ones. */
 #define QUERN_AFTER_1(none, some, ...) \
     QUERN_PICK(__VA_ARGS__, takes_at_most_64_arguments, QUERN_64_TIMES(some), none, 0)
 #define QUERN_AFTER_2(none, some, a, ...)    QUERN_AFTER_1(none, some, __VA_ARGS__)

@@ -41,7 +41,7 @@ typedef struct quern_module_options {
      * "kernel.cu". */
     const char *file_name;
     /** Instances of templates that the source must have, such as "scale<double, 3>": they are then
-     * functions and globals under just these names. */
+     * functions and globals under exactly these names. */
     const char *const *expressions;
     size_t expression_count;
     const quern_header *headers; /**< in memory; looked at before those on disk. Copied. */
@@ -98,8 +98,7 @@ typedef struct quern_link_input {
  * compiled with the options, as relocatable code, or as LTO-IR when one of the options is "-dlto".
  * On the software device all inputs must be sources or LTO-IR.
  * Errors: those of quern_module_new(); QUERN_ERROR_LINK with the linker's log, or with the name and
- * the place of what is used and defined nowhere,
- * QUERN_ERROR_NVJITLINK_NOT_FOUND. */
+ * the place of what is used and defined nowhere; QUERN_ERROR_NVJITLINK_NOT_FOUND. */
 QUERN_API quern_status quern_module_link(quern_module **out, quern_engine *engine,
                                          const quern_link_input *inputs, size_t count,
                                          const quern_module_options *options);
@@ -109,9 +108,9 @@ QUERN_API quern_module *quern_module_retain(quern_module *module);
 /** One reference less; the last one waits for the device and unloads the image. Accepts NULL. */
 QUERN_API void quern_module_release(quern_module *module);
 
-/** A kernel of a module: by its name where it is extern "C", by its name expression where it was
- * asked for by one, else by its plain name ("scale") where only one function has it, or by its
- * mangled name. The caller owns *out; give it back with quern_function_release().
+/** A kernel of a module: by its name if it is extern "C", by its name expression if it was asked
+ * for by one, else by its plain name ("scale") if only one function has it, or by its mangled name.
+ * The caller owns *out; give it back with quern_function_release().
  * Errors: QUERN_ERROR_NAME, with the names that there are. */
 QUERN_API quern_status quern_module_function(quern_function **out, quern_module *module,
                                              const char *name);
@@ -120,7 +119,7 @@ QUERN_API quern_function *quern_function_retain(quern_function *function);
 /** One reference less; the last one lets the module go. Accepts NULL. Thread-safe. */
 QUERN_API void quern_function_release(quern_function *function);
 
-/** The names of a module's functions: *count tells how many there are, and up to `capacity` of them
+/** The names of a module's functions: *count says how many there are, and up to `capacity` of them
  * are put into `names` (NULL where `capacity` is 0). Each is one that quern_module_function()
  * takes: the name expression that asked for it, else the image's own, mangled where it is not
  * extern "C". The names are borrowed for the module's life, their order is the image's.
@@ -128,7 +127,7 @@ QUERN_API void quern_function_release(quern_function *function);
  * does not say. */
 QUERN_API quern_status quern_module_function_names(size_t *count, const char **names,
                                                    size_t capacity, quern_module *module);
-/** What a function was asked for by; "" for what is not a function. Borrowed. */
+/** The name that a function was asked for by; "" for what is not a function. Borrowed. */
 QUERN_API const char *quern_function_name(const quern_function *function);
 
 /** The driver's own handles, for its other functions: a CUmodule, and a CUfunction. NULL on the
@@ -194,10 +193,10 @@ typedef struct quern_launch_options {
     uint32_t shared_bytes; /**< dynamic shared memory of a block; past 48 KiB it is raised */
     uint32_t cluster[3];   /**< blocks of a cluster; 0 counts as 1, all 0: no clusters */
     uint32_t cooperative;  /**< 1: all blocks run at once, so that they may wait for each other */
-    uint32_t overlap;     /**< 1: may begin before the launch in front of it in the stream has ended
-                               (programmatic dependent launch); the function then waits itself */
-    uint32_t any_strides; /**< 1: arrays that are not C-contiguous are passed all the same */
-    int32_t priority;     /**< of its blocks, as cudaStreamCreateWithPriority's; 0: the stream's */
+    uint32_t overlap;      /**< 1: may begin before the previous launch in the stream has ended
+                              (programmatic dependent launch); the function then waits itself */
+    uint32_t any_strides;  /**< 1: arrays that are not C-contiguous are passed all the same */
+    int32_t priority;      /**< of its blocks, as cudaStreamCreateWithPriority's; 0: the stream's */
     uint32_t reserved;
     quern_stream *stream; /**< NULL: the engine's own */
 } quern_launch_options;
@@ -209,8 +208,8 @@ typedef struct quern_launch_options {
 #define QUERN_GRID_FIELDS(blocks, threads)                                                         \
     sizeof(quern_launch_options), {(uint32_t)(blocks)}, {(uint32_t)(threads)}, 0, {0}, 0, 0, 0, 0, \
         0, NULL
-/** A launch of so many blocks of so many threads, along x: pass `&QUERN_GRID(64, 256)`. It lives as
- * long as the statement that it stands in (in C: as the block). */
+/** A launch of `blocks` blocks of `threads` threads each, along x: pass `&QUERN_GRID(64, 256)`. It
+ * lives until the end of the statement, in C until the end of the block. */
 #ifdef __cplusplus
 #define QUERN_GRID(blocks, threads)                                                                \
     (quern_launch_here(quern_launch_options{QUERN_GRID_FIELDS(blocks, threads)}))
@@ -227,9 +226,9 @@ static inline const quern_launch_options &quern_launch_here(const quern_launch_o
  * An array (QUERN_VALUE_ARRAY) is passed as the address of its first element and must be
  * C-contiguous unless `any_strides`; QUERN_VALUE_POINTER as it is; a scalar has the bytes of its
  * dtype (complex64 those of float2), QUERN_VALUE_STRUCT its own. Literals are refused, because they
- * do not say how wide they are. Number and sizes must match the function's parameters exactly;
- * drivers tell them since CUDA 12.4, and an older one cannot be asked: there they are passed as
- * they are. Returns when the launch is queued.
+ * do not say how wide they are. Their number and sizes must match the function's parameters
+ * exactly. Drivers report those since CUDA 12.4; with an older one the values are passed unchecked.
+ * Returns when the launch is queued.
  *
  * Errors: QUERN_ERROR_ARGUMENT_COUNT, QUERN_ERROR_TYPE (kind or size), QUERN_ERROR_SHAPE (strides),
  * QUERN_ERROR_INVALID_ARGUMENT (grid, block, shared memory or cluster beyond the limits, which are

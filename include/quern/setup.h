@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Devices and set-up. What was found on this machine.
+ * Devices and set-up. These functions report what was found on this machine.
  */
 #ifndef QUERN_SETUP_H
 #define QUERN_SETUP_H
@@ -35,13 +35,13 @@ typedef struct quern_device_info {
 QUERN_API quern_status quern_device_get_info(quern_device_info *info, quern_engine *engine);
 
 /** Fill up to `capacity` entries of `infos` with every device of this machine, GPUs first, the
- * software device last; *count tells how many there are. All entries are as large as `size` of the
+ * software device last; *count says how many there are. All entries are as large as `size` of the
  * first one says. Never an error when there is no GPU; no device is opened. Thread-safe.
  * Errors: QUERN_ERROR_INVALID_ARGUMENT. */
 QUERN_API quern_status quern_device_list(size_t *count, quern_device_info *infos, size_t capacity);
 
 /** What NVRTC was found, and which of CUDA's headers a source's #include finds first: those of
- * NVRTC's own release where they are. Loading NVRTC is only attempted when `load` is not 0. */
+ * NVRTC's own release if they are there. Loading NVRTC is only attempted when `load` is not 0. */
 typedef struct quern_compiler_info {
     uint32_t size;  /**< sizeof(quern_compiler_info), set by the caller */
     uint32_t found; /**< 1 when a library was found */

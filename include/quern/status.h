@@ -59,7 +59,7 @@ typedef enum quern_status {
 /** The fixed text of a status code, such as "shape mismatch"; never NULL. */
 QUERN_API const char *quern_status_text(quern_status status);
 
-/** A failure, explained. All strings are never NULL; an empty one means "does not apply". */
+/** A failure, explained. No string is NULL; an empty one means "does not apply". */
 typedef struct quern_error {
     uint32_t size;         /**< sizeof(quern_error) of the library that filled it */
     int32_t status;        /**< a quern_status */

@@ -20,12 +20,12 @@ typedef enum quern_value_kind {
     QUERN_VALUE_OUTPUT = 2,  /**< where to put an output; allocated when *output is NULL */
     QUERN_VALUE_LITERAL = 3, /**< a plain number: takes the dtype that its parameter gets */
     QUERN_VALUE_SCALAR = 4,  /**< a number of a stated dtype */
-    QUERN_VALUE_STRUCT = 5,  /**< bytes by value, for functions of modules alone */
-    QUERN_VALUE_POINTER = 6, /**< a device pointer, for functions of modules alone */
-    QUERN_VALUE_LIKE = 7,    /**< a dtype and a shape, for quern_kernel_infer() alone */
+    QUERN_VALUE_STRUCT = 5,  /**< bytes by value, only for functions of modules */
+    QUERN_VALUE_POINTER = 6, /**< a device pointer, only for functions of modules */
+    QUERN_VALUE_LIKE = 7,    /**< a dtype and a shape, only for quern_kernel_infer() */
 } quern_value_kind;
 
-/** One argument of a call. Borrowed for the call alone. */
+/** One argument of a call. Borrowed only for the call. */
 typedef struct quern_value {
     int32_t kind; /**< a quern_value_kind */
     /** A quern_dtype: of a scalar and of QUERN_VALUE_LIKE its own; of a literal bool, int64,
@@ -46,7 +46,7 @@ typedef struct quern_value {
         struct {
             const int64_t *shape; /**< host memory, read by the call */
             int64_t ndim;
-        } like; /**< an array that there is no memory for */
+        } like; /**< an array without memory */
     } as;
 } quern_value;
 
@@ -124,10 +124,8 @@ static inline quern_value quern_literal_uint(unsigned long long value)
     }
     return v;
 }
-/** An array of `ndim` extents at `shape` (which must live until the call that takes the value has
- * returned; NULL where `ndim` is 0) that there is no memory for: quern_kernel_infer() alone takes
- * it.
- */
+/** An array without memory, for quern_kernel_infer() only: `ndim` extents at `shape` (NULL if
+ * `ndim` is 0), which must live until the call that takes the value has returned. */
 static inline quern_value quern_value_like(quern_dtype dtype, int ndim, const int64_t *shape)
 {
     quern_value v = {QUERN_VALUE_LIKE, (int32_t)dtype, {0}};

@@ -57,7 +57,7 @@ typedef struct quern_parameter_info {
     const char *name;   /**< "x" */
     const char *type;   /**< as written: "T", "float32", "unsigned char" */
     uint32_t is_output; /**< 1: an output */
-    uint32_t is_raw;    /**< 1: written `raw`: indexed, and no part of the broadcasting */
+    uint32_t is_raw;    /**< 1: written `raw`: indexed, not broadcast */
     uint32_t is_const;  /**< 1: written `const` */
     uint32_t reserved;
 } quern_parameter_info;
@@ -93,8 +93,8 @@ typedef struct quern_array_info {
  * the signature. All entries are as large as `size` of the first one says.
  *
  * `values` are those of quern_call_n(): all inputs, then all outputs or none of them. An input or
- * an output that there is no memory for is a quern_value_like(): a dtype and a shape. Arrays that
- * are given as outputs are checked as the call would check them. `options` as for quern_call_n().
+ * an output without memory is a quern_value_like(): a dtype and a shape. Arrays that are given as
+ * outputs are checked as the call would check them. `options` as for quern_call_n().
  *
  * Errors: those that quern_call_n() finds before it compiles: QUERN_ERROR_ARGUMENT_COUNT, _TYPE,
  * _SHAPE, _INVALID_ARGUMENT, _OUT_OF_MEMORY. Whether numbers fit their parameters is left to the

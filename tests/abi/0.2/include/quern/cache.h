@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The cache. What it holds and how it did.
+ * The cache. What is in it, how often it was hit, and how to clear it.
  */
 #ifndef QUERN_CACHE_H
 #define QUERN_CACHE_H
@@ -21,7 +21,7 @@ typedef struct quern_cache_stats {
     uint64_t hits;       /**< look-ups of this engine that the database answered */
     uint64_t misses;     /**< look-ups of this engine that it did not */
     uint64_t compiled;   /**< compilations by this engine */
-    uint64_t faults;     /**< times that the database failed and was done without */
+    uint64_t faults;     /**< times that the database failed and the engine did without it */
     uint64_t corrupt;    /**< rows or files found damaged and removed or set aside */
     double compile_ms;   /**< time of those compilations, summed */
 } quern_cache_stats;
@@ -31,17 +31,17 @@ typedef struct quern_cache_stats {
         sizeof(quern_cache_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                 \
     }
 
-/** The counts of now. Thread-safe. Errors: QUERN_ERROR_CACHE when a database should be in use and
+/** The current counts. Thread-safe. Errors: QUERN_ERROR_CACHE when a database should be in use and
  * cannot be read. */
 QUERN_API quern_status quern_cache_get_stats(quern_cache_stats *stats, quern_engine *engine);
 
-/** The path of the database file, or "" when there is none; and why, in `quern_cache_problem`.
+/** The path of the database file, or "" when there is none; quern_cache_problem() then says why.
  * Borrowed from the engine. */
 QUERN_API const char *quern_cache_path(quern_engine *engine);
 /** Why the cache is not used, or "" when it is. Borrowed from the engine. */
 QUERN_API const char *quern_cache_problem(quern_engine *engine);
 
-/** One entry, valid during the visit. All strings are never NULL. */
+/** One entry, valid during the visit. No string is NULL. */
 typedef struct quern_cache_entry {
     uint32_t size;
     uint32_t hits;        /**< days, after its first, on which it was used */
@@ -65,7 +65,7 @@ typedef int (*quern_cache_visitor)(void *context, const quern_cache_entry *entry
  * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE. */
 QUERN_API quern_status quern_cache_visit(quern_engine *engine, const char *key_prefix,
                                          quern_cache_visitor visitor, void *context);
-/** Remove every entry; *removed (may be NULL) tells how many. What is loaded stays in use.
+/** Remove every entry; *removed (may be NULL) says how many. What is loaded stays in use.
  * Thread-safe. Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE. */
 QUERN_API quern_status quern_cache_clear(uint64_t *removed, quern_engine *engine);
 

@@ -9,8 +9,9 @@
  *
  * and in C `double _Complex` is a literal and `float _Complex` a complex64 scalar.
  *
- * quern_call_with(kernel, options, argument, ...) does it with quern_call_options, such as axes and
- * a stream, and quern_bind_with(&bound, kernel, options, argument, ...) binds the call instead.
+ * quern_call_with(kernel, options, argument, ...) does the same with quern_call_options, such as
+ * axes and a stream, and quern_bind_with(&bound, kernel, options, argument, ...) binds the call
+ * instead.
  *
  * quern_function_call(function, launch, argument, ...) does the same for a function of a module,
  * where each argument has the bytes of its C type: int is int32, double is float64, and so on. A
@@ -62,7 +63,7 @@ static inline quern_value quern_value_of(quern_value v) { return v; }
 static inline quern_value quern_argument_of(quern_array *v) { return quern_value_array(v); }
 /** A device address. */
 template <typename T> quern_value quern_argument_of(T *v) { return quern_argument_pointer(v); }
-/** What is Quern's own is not in device memory. */
+/** Quern's own objects are not in device memory. */
 quern_value quern_argument_of(const quern_array *v) = delete;
 quern_value quern_argument_of(quern_array **v) = delete;
 quern_value quern_argument_of(quern_engine *v) = delete;
@@ -154,8 +155,8 @@ static inline quern_status quern_function_call(quern_function *function,
         double _Complex: quern_literal_double_complex,                                             \
         quern_value: quern_value_same)(v)
 
-/** Whatever has no line is a pointer, a device address; or it does not compile, as what is Quern's
- * own. */
+/** A type without a line here must be a pointer, which is a device address; anything else does not
+ * compile, nor do Quern's own objects. */
 #define quern_argument_of(v)                                                                       \
     _Generic((v),                                                                                  \
         quern_array *: quern_value_array,                                                          \
@@ -186,7 +187,7 @@ static inline quern_status quern_function_call(quern_function *function,
         quern_value: quern_value_same,                                                             \
         default: quern_argument_pointer)(v)
 
-/** Nothing that could be passed has this type, so whatever chooses this does not compile. */
+/** No argument has this type, so a choice of it does not compile. */
 struct quern_not_an_argument {
     char none;
 };

@@ -36,7 +36,7 @@ typedef struct quern_launch_config {
     uint32_t shared_bytes; /**< dynamic */
     uint32_t cooperative;  /**< 1: all blocks resident at once */
     uint32_t cluster[3];   /**< blocks of a cluster; cluster[0] 0: no clusters */
-    uint32_t overlap;      /**< 1: may begin before the launch in front of it has ended */
+    uint32_t overlap;      /**< 1: may begin before the previous launch has ended */
     int32_t priority;      /**< of its blocks; 0: the stream's */
     void *stream;          /**< the device's handle; NULL: the device's default stream */
 } quern_launch_config;
@@ -44,8 +44,8 @@ typedef struct quern_launch_config {
 /** One opened device; each device declares its own structure and casts. */
 typedef struct quern_device quern_device;
 
-/** What a slot of the table below does, as a number: it grows when one changes its meaning. Slots
- * that are added do not change it. */
+/** The version of what the slots of the table below mean: it grows when one of them changes its
+ * meaning, but not when slots are added. */
 #define QUERN_DEVICE_VERSION 1
 
 /** The functions of a device. All may be called from several threads at once. Each returns QUERN_OK
@@ -54,12 +54,12 @@ typedef struct quern_device quern_device;
 typedef struct quern_device_methods {
     uint32_t size;    /**< sizeof(quern_device_methods) */
     uint32_t version; /**< QUERN_DEVICE_VERSION; those from 1 on are known */
-    const char *name; /**< "cuda", "soft": what stands before the colon in quern_options.device */
+    const char *name; /**< "cuda", "soft": what comes before the colon in quern_options.device */
 
     /** Optional. How many can be opened as NAME:0, NAME:1, ...; 0 with *why (may be NULL; a static
      * or thread-local sentence) set when none can. Never loads a compiler. */
     int (*count)(const char **why);
-    /** `argument`: what stands after the colon, or NULL. `allocator`: NULL for the device's own. */
+    /** `argument`: what comes after the colon, or NULL. `allocator`: NULL for the device's own. */
     quern_status (*open)(quern_device **out, const char *argument,
                          const quern_allocator *allocator);
     /** Waits for all work. Accepts NULL. */
@@ -90,7 +90,7 @@ typedef struct quern_device_methods {
     /** By the name that the image has. Errors: QUERN_ERROR_NAME. */
     quern_status (*function_get)(quern_device *device, void **out, void *module, const char *name);
     /** The names of functions that can be launched, borrowed from the module: up to `capacity` are
-     * put into `names`; *count tells how many there are, SIZE_MAX: the device does not say. */
+     * put into `names`; *count says how many there are; SIZE_MAX: the device does not know. */
     quern_status (*module_functions)(quern_device *device, void *module, size_t *count,
                                      const char **names, size_t capacity);
     /** Address and size of a variable. Errors: QUERN_ERROR_NAME. */
@@ -143,7 +143,7 @@ typedef struct quern_device_methods {
             NULL, NULL                                                                             \
     }
 
-/** Open an engine on a device of one's own. `options->device` is given to `open` as its argument.
+/** Open an engine on a device of your own. `options->device` is given to `open` as its argument.
  * The table is copied; the functions and `name` must stay while the engine lives.
  * Errors: as quern_open(); QUERN_ERROR_INVALID_ARGUMENT for a version that this library does not
  * know and for a slot that is missing, by its name. */

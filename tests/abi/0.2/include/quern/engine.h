@@ -34,7 +34,8 @@ typedef struct quern_allocator {
     }
 
 /** `level`: "error", "warn", "info" or "debug". Called from any thread that uses the engine. It
- * gets every level; launches, which are many, only when the environment's QUERN_LOG is "debug". */
+ * gets every level, but launches, which are many, only when the environment variable QUERN_LOG is
+ * "debug". */
 typedef void (*quern_log_function)(void *context, const char *level, const char *message);
 
 typedef struct quern_options {
@@ -80,7 +81,7 @@ QUERN_API void quern_close(quern_engine *engine);
 QUERN_API quern_status quern_synchronize(quern_engine *engine);
 
 /** Ask the launches that run on a software device at this moment to stop: each fails with
- * QUERN_ERROR_INTERRUPTED soon after. Those that begin later are not concerned, so it does nothing
+ * QUERN_ERROR_INTERRUPTED soon after. Those that begin later are not affected, so it does nothing
  * when none runs. Does nothing on a GPU. Safe in a signal handler and from any thread. */
 QUERN_API void quern_interrupt(quern_engine *engine);
 

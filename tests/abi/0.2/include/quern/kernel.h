@@ -21,8 +21,8 @@ typedef struct quern_kernel_options {
     uint32_t separate_axes;
     const char *name;       /**< of the kernel in profilers and messages; default "quern_kernel" */
     const char *preamble;   /**< device code before the kernel: functions, types, includes */
-    const char *loop_prep;  /**< statements before the loop over the elements, once a thread */
-    const char *after_loop; /**< statements after the loop over the elements, once a thread */
+    const char *loop_prep;  /**< statements before the loop over the elements, once per thread */
+    const char *after_loop; /**< statements after the loop over the elements, once per thread */
     /** More NVRTC options, such as "-DN=3" or "--use_fast_math". Copied. */
     const char *const *options;
     size_t option_count;
@@ -56,7 +56,7 @@ QUERN_API quern_status quern_elementwise(quern_kernel **kernel, quern_engine *en
 typedef struct quern_reduction_options {
     uint32_t size; /**< sizeof(quern_reduction_options) */
     /** 1: `reduce` is associative but not commutative, so values are combined in the order of the
-     * axes (C order of the reduced ones). 0: in any order, the same one for each call alike. */
+     * axes (C order of the reduced ones). 0: in any order, but the same one in every such call. */
     uint32_t ordered;
     const char *name;     /**< of the kernel in profilers and messages; default "quern_reduction" */
     const char *preamble; /**< device code before the kernel: functions, types, includes */
@@ -79,12 +79,12 @@ typedef struct quern_reduction_options {
  *     quern_reduction(&norm, engine, "T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", NULL);
  *
  * `map` and `reduce` are expressions, or statements that end in `return value;`. `post` is one or
- * more statements. All inputs that are not raw broadcast together; which axes of that shape are
- * reduced, and whether they are kept with extent 1, each call says (quern_call_options), and all
- * are reduced where it says nothing. `map` sees the inputs by name, `_J`, the position along the
- * reduced axes in C order, and `_in_ind.get()[k]`, the position along axis k of the broadcast
- * inputs; `post` sees `a`, the outputs, scalars and raw arrays; both see `_out_ind.get()[k]`, the
- * position along the k-th axis that is not reduced.
+ * more statements. All inputs that are not raw broadcast together. Each call says which axes of
+ * that shape are reduced, and whether they are kept with extent 1 (quern_call_options); if it says
+ * nothing, all are reduced. `map` sees the inputs by name, `_J`, the position along the reduced
+ * axes in C order, and `_in_ind.get()[k]`, the position along axis k of the broadcast inputs;
+ * `post` sees `a`, the outputs, scalars and raw arrays; both see `_out_ind.get()[k]`, the position
+ * along the k-th axis that is not reduced.
  *
  * `identity` is an expression of the value that an output starts from: it is combined with the
  * elements once for each output. With NULL an output starts from its first element, and there must
@@ -138,13 +138,13 @@ QUERN_API void quern_kernel_release(quern_kernel *kernel);
 
 typedef struct quern_call_options {
     uint32_t size;       /**< sizeof(quern_call_options) */
-    uint32_t block_size; /**< threads of a block; 0: chosen. Elementwise kernels alone. */
+    uint32_t block_size; /**< threads of a block; 0: chosen. Only for elementwise kernels. */
     /** How many elements (>= 0), for a call whose array arguments are all raw; refused in others.
-     * NULL: the arrays decide. Read by the call alone, as `axes` is. */
+     * NULL: the arrays decide. Read only during the call, like `axes`. */
     const int64_t *loop_size;
     quern_stream *stream; /**< NULL: the engine's own */
     /** Reductions and scans: the axes, in any order, counted from the end when negative. NULL: all
-     * of them. Not NULL with `axis_count` 0: none, so that a reduction only maps. */
+     * of them. Not NULL, with `axis_count` 0: none, so that a reduction only maps. */
     const int *axes;
     size_t axis_count;
     uint32_t keepdims; /**< reductions: 1 keeps the reduced axes, with extent 1 */
@@ -160,7 +160,7 @@ typedef struct quern_call_options {
  *
  * `values`: all inputs, then all outputs. Array dtypes must match the signature exactly; scalars
  * are converted, with a check that the value fits. An output is an array, which must have the shape
- * that the operands broadcast to (of a reduction: what is left of it); or a place for one
+ * that the operands broadcast to (for a reduction, what is left of that); or a place for one
  * (QUERN_VALUE_OUTPUT), which is allocated where the place holds NULL, and is left as it was when
  * the call fails; or QUERN_VALUE_NONE, which is allocated and dropped. An output that partly
  * overlaps an input is computed as if the input had been copied first, and so is one that overlaps
@@ -198,12 +198,11 @@ QUERN_API quern_status quern_bound_set_array(quern_bound *bound, size_t index, q
 QUERN_API quern_status quern_bound_set_scalar(quern_bound *bound, size_t index, quern_value value);
 /** One more reference; returns `bound`. */
 QUERN_API quern_bound *quern_bound_retain(quern_bound *bound);
-/** One reference less; the last one lets arrays and stream go. Waits for nothing: what is queued is
- * done. Accepts NULL. */
+/** One reference less; the last one lets arrays and stream go. Waits for nothing; queued work still
+ * completes. Accepts NULL. */
 QUERN_API void quern_bound_release(quern_bound *bound);
 
-/** What a call would run, in words and numbers. Nothing in it changes. All strings are never NULL.
- */
+/** What a call would run, in words and numbers. Nothing in it changes. No string is NULL. */
 typedef struct quern_explanation {
     uint32_t size;         /**< sizeof(quern_explanation) of the library that filled it */
     uint32_t registers;    /**< per thread; 0 where the device does not say */

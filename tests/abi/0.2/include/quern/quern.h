@@ -45,8 +45,8 @@
  *   last. On failure an output pointer is set to NULL and quern_last_error() says why.
  * - A function that cannot fail returns its value; a returned pointer is borrowed from its parent.
  * - Every object is counted: `_retain` adds a reference, `_release` gives one back and accepts
- * NULL, and the last one frees. An engine is closed by quern_close(), and lives until its last
- * object is gone, whose release then waits for the device.
+ *   NULL, and the last one frees. An engine is closed by quern_close(), and lives until its last
+ *   object is gone, whose release then waits for the device.
  * - An option structure begins with `size`; initialise it with its `_INIT` macro. A field of 0 or
  *   NULL always means the documented default, and a NULL structure means all of them. Structures
  *   grow at their end: one of an older or a newer header is taken as far as both know it, and what
