@@ -5,10 +5,10 @@
 #
 # A case is cases/NAME.sh, run by sh in an empty folder with `quern` on its path; lib.sh has functions
 # for it. What it prints is compared exactly with NAME.stdout, or line by line with the shell patterns
-# in NAME.stdout.glob, where a line "..." stands for any number of lines at the end. The same for
-# standard error. A file that is not there stands for nothing printed. NAME.exit is the exit status
-# expected (0 when it is not there); a case that ends with 77 is skipped. --update writes the exact
-# files anew: look at the difference before you keep it.
+# in NAME.stdout.glob, where a line "..." matches any number of lines at the end. The same goes for
+# standard error. A missing file means that nothing is printed. NAME.exit is the exit status
+# expected (0 when it is missing); a case that ends with 77 is skipped. --update writes the exact
+# files again: look at the difference before you keep it.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 update=no

@@ -3,7 +3,7 @@
 #
 # archives.sh QUERN [STEP]: members of .npz archives: stored and deflated, read and written, and
 # archives that are damaged: every STEP-th byte is changed, and the archive cut short there. Each must
-# give the right array or one message, never another array. What NumPy says is asked where it is there.
+# give the right array or one message, never another array. NumPy is asked as well, if it is installed.
 set -u
 quern=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 step=${2:-3}

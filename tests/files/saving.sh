@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# saving.sh QUERN ATTRIBUTE: what saving makes of what stands there. A table: each row prepares a
+# saving.sh QUERN ATTRIBUTE: what saving does to what is already there. A table: each row prepares a
 # target, saves an array to it and says what must have become of it; all rows run as a user without
 # privileges and, where this is root, as root too. A row that cannot be run is named with the reason,
 # and counted. ATTRIBUTE is attribute.c, built.
@@ -25,7 +25,7 @@ rows=0 failed=0 left_out=0
 
 # ---- who saves -----------------------------------------------------------------------------------
 
-# Everything that the other user needs is copied: the build may lie where he cannot look.
+# Everything that the other user needs is copied: the build may be in a folder that they cannot read.
 mkdir "$work/bin" "$work/lib"
 cp "$quern" "$work/bin/quern"
 cp "$(dirname "$quern")"/../lib/libquern.so* "$work/lib/" 2>/dev/null
@@ -60,7 +60,7 @@ else
     left_out=$((left_out + 1))
 fi
 
-# The kernels are compiled once, as whoever can, and are then in both caches.
+# The kernels are compiled once, by whichever user can, and are then in both caches.
 QUERN_CACHE_DIR=$work/cache.$me
 export QUERN_CACHE_DIR
 save y="$work/new.npy" || exit 1

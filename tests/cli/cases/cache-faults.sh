@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# A cache that cannot be used is told of, and the kernel still runs.
+# A cache that cannot be used is reported, and the kernel still runs.
 . "$CASE_LIB"
 mkdir cache
 QUERN_CACHE_DIR=$PWD/cache

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The completions that are installed are what the command prints of its tables; those of bash work.
+# The installed completions are what the command prints from its tables; those of bash work.
 . "$CASE_LIB"
 root=${CASE_LIB%/*}/../..
 for shell in bash zsh fish; do

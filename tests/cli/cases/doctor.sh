@@ -4,7 +4,7 @@ QUERN_DEVICE=soft quern doctor >said || cat said
 for line in devices compiler cache environment trial 'the result is right' QUERN_DEVICE=soft; do
     grep -q "$line" said || echo "\"$line\" is not said"
 done
-# Without a compiler no kernel can be tried, and what to do is told.
+# Without a compiler no kernel can be tried; doctor says what to do.
 export QUERN_DEVICE=soft QUERN_NVRTC="$PWD/none.so"
 quern doctor >said 2>error
 echo "-> $?"

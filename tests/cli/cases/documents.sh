@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Every command line in the documents prints what stands below it. Command lines are indented and begin
+# Every command line in the documents prints what is below it. Command lines are indented and begin
 # with "$ "; those of a document run in order in one folder. "..." stands for anything in what is
 # printed, as tests/documents/agree says.
 root=${CASE_LIB%/*}/../..

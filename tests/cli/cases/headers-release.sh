@@ -12,7 +12,7 @@ extern "C" __global__ void k(float *x) { *x = 1; }' >k.cu
 error quern raw k.cu --kernel k --grid 1 --block 1 --option=-I"$PWD/old/include" zeros:float32:1
 error quern elementwise 'float x' 'float y' 'y = x' x=ones:float32:1 --preamble '#include <cuda_fp8.h>' \
     --option=-I --option="$PWD/old/include"
-# A failure of which they are not the cause, but could be; and one without them.
+# A failure that they did not cause, but could have; and one without them.
 sed -i '/error/d' old/include/cuda_fp8.h
 error quern elementwise 'float x' 'float y' 'y = z' x=ones:float32:1 --preamble '#include <cuda_fp8.h>' \
     --option=-I"$PWD/old/include"

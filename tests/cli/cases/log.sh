@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# QUERN_LOG=debug tells what is opened, where images come from, and what is launched.
+# QUERN_LOG=debug reports what is opened, where images come from, and what is launched.
 . "$CASE_LIB"
 QUERN_CACHE_DIR=$PWD/cache QUERN_LOG=debug
 export QUERN_CACHE_DIR QUERN_LOG

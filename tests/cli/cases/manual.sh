@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The examples of the man page run, each over files such as it speaks of.
+# The examples of the man page run, over files like those that they name.
 root=${CASE_LIB%/*}/../..
 mkdir files
 {

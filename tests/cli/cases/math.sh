@@ -11,7 +11,7 @@ try quern elementwise 'T x' 'double y' 'y = F(x)' x=arange:int64:3 --option=-DF=
 try quern reduce 'T x' 'double y' 'sqrt(x)' 'fmax(a, b)' 'y = floor(a)' 'floor(0)' x=arange:int32:10
 try quern scan 'T x' 'double y' 'fabs(x)' 'a + b' 'y = hypot(a, 0)' '' x=arange:int16:4
 
-# A function of the preamble's own goes first, a template too.
+# The preamble's own functions come first, templates too.
 try quern elementwise 'int x' 'float y' 'y = sqrt(x)' x=arange:int32:3 \
     --preamble '__device__ float sqrt(int v) { return v + 70; }'
 try quern elementwise 'int x' 'float y' 'y = sqrt(x)' x=arange:int32:3 \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Without NVRTC what is in the cache runs, and anything else says what is missing.
+# Without NVRTC, kernels in the cache run; for any other, the error says what is missing.
 . "$CASE_LIB"
 QUERN_CACHE_DIR=$PWD/cache
 export QUERN_CACHE_DIR

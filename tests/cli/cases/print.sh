@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# As NumPy 2.4 prints the same arrays.
+# Arrays are printed as NumPy 2.4 prints them.
 . "$CASE_LIB"
 for dtype in bool int8 uint64 float16 bfloat16 float32 float64 complex64 complex128; do
     copy "x=arange:$dtype:2x3"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Random numbers depend on the seed and the parameter alone.
+# Random numbers depend only on the seed and the parameter.
 . "$CASE_LIB"
 for dtype in bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 \
     float64 complex64 complex128; do

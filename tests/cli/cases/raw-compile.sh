@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Source that does not compile, told with the user's own lines.
+# Source that does not compile, reported with the user's own lines.
 . "$CASE_LIB"
 cat >k.cu <<'END'
 #include "own.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Kernels that loop for ever, wait for ever, or touch what is not theirs.
+# Kernels that loop forever, wait forever, or touch what is not theirs.
 . "$CASE_LIB"
 export QUERN_DEVICE=soft # a GPU stops no loop, and after a bad access works no more
 cat >k.cu <<'END'
