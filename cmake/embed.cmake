@@ -10,15 +10,15 @@
 #   quern_folder(lang ...)
 #   quern_embed(qn_lang templates ../../templates/index.cuh ../../templates/elementwise.cu)
 #
-# gives to whoever says #include "embedded/templates.h"
+# gives to every file that includes "embedded/templates.h"
 #
 #   extern const char qn_embedded_index_cuh[];             the text, terminated by a zero byte
 #   extern const char qn_embedded_elementwise_cu[];
 #   extern const struct qn_embedded qn_embedded_templates[];
 #                 {name "index.cuh", text, size without the zero byte}, ..., and last one of all NULL
 #
-# The table is in the order given. Names are those of the files without their folder, every other
-# character than a letter or digit turned into _. A changed file is embedded anew by the next build.
+# The table is in the order given. Names are those of the files without their folder, every
+# character that is not a letter or digit turned into _. A changed file is embedded again by the next build.
 #
 # The same file is run as a script (cmake -P) at build time to write the C source.
 

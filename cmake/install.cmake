@@ -27,8 +27,8 @@ if(QUERN_FETCHED_CUDA)
           OPTIONAL MESSAGE_NEVER)
 endif()
 
-# find_package(quern) gives quern::quern; COMPONENTS static adds quern::quern-static, which alone
-# needs the packages of SQLite and xxHash.
+# find_package(quern) gives quern::quern; COMPONENTS static adds quern::quern-static, the only
+# one that needs the packages of SQLite and xxHash.
 install(EXPORT quern-targets NAMESPACE quern:: DESTINATION ${package_dir})
 install(EXPORT quern-static-targets NAMESPACE quern:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/quern-config.cmake.in quern-config.cmake

@@ -21,7 +21,7 @@ endif()
 add_compile_options(-Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
                     $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
                     -Wpointer-arith -Wno-missing-field-initializers)
-# A product and a sum are rounded each, also where the CPU could do both at once: the same answers everywhere.
+# A product and a sum are rounded separately, even where the CPU has fma: the same answers everywhere.
 add_compile_options(-ffp-contract=off)
 add_compile_definitions(_GNU_SOURCE)
 

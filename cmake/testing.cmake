@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # What the lists under tests/ are written with. A test that needs what is absent exits 77 and says
-# what; ctest then reports it as skipped.
+# so; ctest then reports it as skipped.
 
 # Tests keep their compiled kernels in the build tree, never in the user's cache.
 set(QUERN_TEST_ENVIRONMENT "QUERN_CACHE_DIR=${PROJECT_BINARY_DIR}/test-cache")
@@ -27,7 +27,7 @@ function(quern_test name label)
 endfunction()
 
 # Scripts and test programs start the command by this name. Where programs run under an emulator, it is a
-# script that starts the command so.
+# script that starts the command there.
 set(QUERN_COMMAND $<TARGET_FILE:quern-cli>)
 if(CMAKE_CROSSCOMPILING_EMULATOR)
   set(QUERN_COMMAND ${PROJECT_BINARY_DIR}/emulated/quern)
