@@ -25,7 +25,7 @@ static int device_count(const char **why)
         count = result == CU_SUCCESS ? count : 0;
         reason = result == CU_NOT_INITIALIZED
                      ? "the NVIDIA driver was in use before this process was forked, which CUDA "
-                       "does not survive: fork first, or run a program anew"
+                       "does not survive: fork first, or run a new program"
                      : "the NVIDIA driver sees no GPU; nvidia-smi may tell more";
     }
     if (why) {
@@ -79,7 +79,7 @@ static quern_status parse_ordinal(int *ordinal, const char *argument)
     long value = strtol(argument, &end, 10);
     if (argument[0] < '0' || argument[0] > '9' || *end || errno || value > 1 << 20) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "\"cuda:%s\" does not name a GPU: after the colon stands its number, as in "
+                       "\"cuda:%s\" does not name a GPU: its number comes after the colon, as in "
                        "\"cuda:0\"",
                        argument);
     }

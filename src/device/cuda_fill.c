@@ -105,7 +105,7 @@ quern_status qn_cuda_fill(quern_device *quern, void *to, const void *pattern, si
                           size_t count, void *stream)
 {
     if (pattern_bytes == 0 || pattern_bytes > 16 || (pattern_bytes & (pattern_bytes - 1))) {
-        return qn_fail(QUERN_ERROR_INTERNAL, "a pattern of %zu bytes cannot be filled with",
+        return qn_fail(QUERN_ERROR_INTERNAL, "memory cannot be filled with a pattern of %zu bytes",
                        pattern_bytes);
     }
     if (count == 0) {

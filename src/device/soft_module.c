@@ -232,7 +232,7 @@ static void limit_as_gpu(qn_launch_limits *limits, const quern_launch_config *co
     const uint64_t by_shared = GPU_SHARED_BYTES / (shared + GPU_SHARED_OF_BLOCK);
     limits->processors = GPU_PROCESSORS;
     limits->resident_blocks = (uint32_t)QN_MIN(QN_MIN(by_threads, by_shared), (uint64_t)GPU_BLOCKS);
-    limits->device = "an H100, which check=limits stands for";
+    limits->device = "an H100, whose limits check=limits applies";
 }
 
 quern_status qn_soft_launch(quern_device *quern, void *handle, const quern_launch_config *config,

@@ -122,10 +122,10 @@ static quern_status fail_item(const char *argument, qn_str item)
 {
     return qn_fail(
         QUERN_ERROR_INVALID_ARGUMENT,
-        "\"soft:%s\": what is '%.*s'? Behind the colon stand, with commas between them and each "
-        "once: the number of threads to use (1 to %d, first; all cores without it), "
-        "limit=SECONDS, check=WHAT (init, races, sync, div, bounds, limits, several of them "
-        "with + between, or all), and "
+        "\"soft:%s\": what is '%.*s'? After the colon may come, separated by commas and each once: "
+        "the number of threads to use (1 to %d, first; all cores without it), "
+        "limit=SECONDS, check=WHAT (init, races, sync, div, bounds, limits, several of them joined "
+        "by +, or all), and "
         "trace=BX[.BY[.BZ]]/TX[.TY[.TZ]], as in \"soft:4,limit=10\"",
         argument, (int)item.length, item.data, SOFT_MAX_HOST_THREADS);
 }

@@ -77,7 +77,7 @@ quern_status qn_soft_event_elapsed(quern_device *device, double *milliseconds, v
     *milliseconds = 0;
     if (!atomic_load(&from->recorded) || !atomic_load(&to->recorded)) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "the time between two events can be told once both were recorded");
+                       "the time between two events is known once both have been recorded");
     }
     *milliseconds = atomic_load(&to->at_ms) - atomic_load(&from->at_ms);
     return QUERN_OK;

@@ -88,8 +88,8 @@ quern_status quern_stream_wrap(quern_stream **out, quern_engine *engine, void *h
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     if (handle == CU_STREAM_PER_THREAD) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "CU_STREAM_PER_THREAD is another stream in each thread, and so no stream to "
-                       "wrap: make one with quern_stream_new()");
+                       "CU_STREAM_PER_THREAD is a different stream in each thread and cannot be "
+                       "wrapped: make one with quern_stream_new()");
     }
     return stream_make(out, qn_home_of(engine), handle, true);
 }

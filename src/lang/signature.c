@@ -171,12 +171,12 @@ static quern_status refuse_empty(const qn_list *list, size_t begin, size_t end)
     bool comma_before = begin > 0, comma_after = end < list->text.length;
     if (comma_before && comma_after) {
         return REFUSE(list, begin - 1, end + 1,
-                      "no parameter stands between two commas: remove one");
+                      "there is no parameter between two commas: remove one");
     }
     return comma_before ? REFUSE(list, begin - 1, begin,
                                  "no parameter follows the last comma: remove the comma")
                         : REFUSE(list, end, end + 1,
-                                 "no parameter stands before the first comma: remove the comma");
+                                 "there is no parameter before the first comma: remove the comma");
 }
 
 /* A name belongs to one parameter only. */

@@ -46,7 +46,7 @@ static bool is_qualifier(qn_str w)
 static const struct {
     const char *text, *advice;
 } marks[] = {
-    {"->", "inputs and outputs are two lists: give what stands behind \"->\" as the second one"},
+    {"->", "inputs and outputs are two lists: give what follows \"->\" as the second one"},
     {"...", "a kernel has a fixed number of parameters: write each one with its type and name"},
     {"::", "types are written without a namespace, such as \"int32 x\""},
     {"//", "a signature has no comments"},
@@ -63,7 +63,7 @@ static const struct {
     {"'", "the quotes belong around the list, not inside it"},
     {"`", "the quotes belong around the list, not inside it"},
     {";", "parameters are separated by commas: write \"T x, T y\""},
-    {":", "the type stands before the name: write \"float32 x\""},
+    {":", "the type comes before the name: write \"float32 x\""},
     {"(", "a list has no parentheses: write \"T x, T y\""},
     {")", "a list has no parentheses: write \"T x, T y\""},
     {"{", "a list has no braces: write \"T x, T y\""},
@@ -91,7 +91,7 @@ static const struct {
     {"\xe3\x80\x80", "this is a wide space; write a plain space"},
     {"\xef\xbc\x8c", "this is a wide comma; write \",\""},
     {"\xe2\x86\x92",
-     "inputs and outputs are two lists: give what stands behind the arrow as the second one"},
+     "inputs and outputs are two lists: give what follows the arrow as the second one"},
     {"\xef\xbb\xbf", "this is a byte order mark; remove it"},
     {"\xe2\x80\x8b", "this is an invisible space; remove it"},
 };
@@ -147,13 +147,13 @@ quern_status qn_advise_missing(const qn_list *list, const qn_words *words, uint3
     qn_str all = qn_words_text(list, words, 0, words->count - 1);
     if (first == words->count) {
         return ADVISE(list, words->begin[0], end,
-                      "\"%.*s\" needs a type and a name behind it: write \"%.*s T x\"", SHOW(all),
+                      "\"%.*s\" needs a type and a name after it: write \"%.*s T x\"", SHOW(all),
                       SHOW(all));
     }
     qn_str type = qn_words_text(list, words, first, words->count - 1);
     bool capital = type.length == 1 && type.data[0] >= 'A' && type.data[0] <= 'Z';
     if (capital || qn_dtype_parse(type)) {
-        return ADVISE(list, begin, end, "type \"%.*s\" has no name behind it: write \"%.*s x\"",
+        return ADVISE(list, begin, end, "type \"%.*s\" has no name after it: write \"%.*s x\"",
                       SHOW(type), SHOW(all));
     }
     qn_str before = {all.data, begin - words->begin[0]};
@@ -177,8 +177,8 @@ quern_status qn_advise_missing(const qn_list *list, const qn_words *words, uint3
 static const struct {
     const char *word, *advice;
 } known_words[] = {
-    {"in", "inputs and outputs are told apart by the list they stand in"},
-    {"out", "inputs and outputs are told apart by the list they stand in"},
+    {"in", "the list that a parameter is in makes it an input or an output"},
+    {"out", "the list that a parameter is in makes it an input or an output"},
     {"inout", "an array that is read and written is an output, which may also be read"},
     {"struct", "a parameter is a number or an array of numbers"},
     {"union", "a parameter is a number or an array of numbers"},
@@ -238,7 +238,7 @@ static quern_status advise_rest(const qn_list *list, const qn_words *words, uint
     qn_str next = word(list, words, second);
     if (is_qualifier(next)) {
         return ADVISE(list, words->begin[second], words->end[second],
-                      "qualifiers stand before the type: write \"%.*s %.*s %.*s\"", SHOW(next),
+                      "qualifiers come before the type: write \"%.*s %.*s %.*s\"", SHOW(next),
                       SHOW(type), SHOW(word(list, words, last)));
     }
     qn_str second_type = qn_words_text(list, words, second, last - 1);
@@ -274,7 +274,7 @@ static quern_status advise_unknown_type(const qn_list *list, const qn_words *wor
     }
     if (qn_str_is(type, "void") || qn_str_is(type, "auto")) {
         return ADVISE(list, begin, end,
-                      "\"%.*s\" is no type of elements: write a letter such as T for any dtype, or "
+                      "\"%.*s\" is not an element type: write a letter such as T for any dtype, or "
                       "a dtype such as float32",
                       SHOW(type));
     }

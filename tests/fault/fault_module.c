@@ -79,7 +79,7 @@ Test(modules, link_arguments)
     REFUSE_OUT(m, quern_module_link(&m, engine, &neither, 1, NULL),
                "input 0 (neither) has neither");
     REFUSED_OUT(QUERN_ERROR_IMAGE, m, quern_module_link(&m, engine, &noise, 1, NULL),
-                "input 0 (noise) is no image");
+                "input 0 (noise) is not an image");
     REFUSE_OUT(m, quern_module_link(&m, engine, twice, 2, &o), "name expressions");
 }
 

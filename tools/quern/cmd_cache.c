@@ -195,9 +195,9 @@ const cli_command cmd_cache = {
     .usage = " path | stats | list | show KEY | clear",
     .text = "  path      print the path of the database\n"
             "  stats     print how much it holds\n"
-            "  list      print a line for each compiled kernel, the last used first; DAYS tells on "
-            "how\n"
-            "            many days it was used, with the precision of a day as LAST USED\n"
+            "  list      print a line for each compiled kernel, the last used first; DAYS is the "
+            "number\n"
+            "            of days on which it was used, and LAST USED is precise to a day\n"
             "  show KEY  print one of them, with its source; the first digits of the key will do\n"
             "  clear     remove all of them\n"
             "\n"

@@ -266,7 +266,7 @@ static int run(const cli_command *command, int argc, char **argv)
 
 const cli_command cmd_doctor = {
     .name = "doctor",
-    .summary = "Tell what was found on this machine, what is missing and what to do",
+    .summary = "Say what was found on this machine, what is missing and what to do",
     .usage = "",
     .text =
         "Compiles and runs a small kernel, and says how long each step took. The exit status is 0\n"

@@ -28,7 +28,7 @@ static void general_help(void)
          "  QUERN_CUDA           path of the CUDA driver library\n"
          "  QUERN_LOG            error, warn, info or debug\n"
          "\n"
-         "'quern help COMMAND' tells about one command.");
+         "'quern help COMMAND' explains one command.");
 }
 
 static int run(const cli_command *command, int argc, char **argv)
@@ -52,7 +52,7 @@ static int run(const cli_command *command, int argc, char **argv)
 
 const cli_command cmd_help = {
     .name = "help",
-    .summary = "Tell about the commands, or about one of them",
+    .summary = "Explain the commands, or one of them",
     .usage = " [COMMAND]",
     .run = run,
 };

@@ -220,10 +220,10 @@ static int check_once(const cli_command *command, const cli_option *option, cons
     const char **before = &given[option - command->options];
     bool once = *before && option->kind != CLI_LIST && option->kind != CLI_WORDS;
     if (once && option->kind == CLI_NUMBERS && option->room > 1 && strcmp(*before, word) != 0) {
-        return cli_usage(command->name,
-                         "--%s is given twice: %s and %s; several numbers stand in "
-                         "one, with commas between them",
-                         option->name, *before, word);
+        return cli_usage(
+            command->name,
+            "--%s is given twice: %s and %s; put several numbers into one, separated by commas",
+            option->name, *before, word);
     }
     if (once) {
         return cli_usage(command->name, "--%s is given twice%s", option->name,

@@ -119,10 +119,9 @@ static bool shape(parser *s)
         }
         if (!isdigit((unsigned char)*s->p)) {
             return wrong(s, s->p, s->p + 1,
-                         g->kind == CLI_EYE ? "the rows, or rows and columns such as 3x4, should "
-                                              "stand here"
-                                            : "a shape such as 1000x200, 5 or () should stand "
-                                              "here");
+                         g->kind == CLI_EYE
+                             ? "the rows, or rows and columns such as 3x4, are expected here"
+                             : "a shape such as 1000x200, 5 or () is expected here");
         }
         if (g->ndim == most) {
             return cli_problem_set(s->problem, (size_t)(s->p - s->text),
@@ -163,7 +162,7 @@ static bool number(parser *s, quern_value *out, quern_dtype dtype, const char *w
     const char *end = number_end(s->p);
     size_t at = (size_t)(s->p - s->text);
     if (end == s->p) {
-        return cli_problem_set(s->problem, at, at + 1, "%s should stand here", what);
+        return cli_problem_set(s->problem, at, at + 1, "%s is expected here", what);
     }
     if (!cli_number_parse(out, cli_strndup(s->p, (size_t)(end - s->p)), dtype, s->problem)) {
         s->problem->begin += at;
@@ -178,7 +177,7 @@ static bool colon(parser *s, const char *what)
 {
     if (*s->p != ':') {
         return cli_problem_set(s->problem, (size_t)(s->p - s->text), (size_t)(s->p - s->text) + 1,
-                               "a colon and %s should stand here", what);
+                               "a colon and %s are expected here", what);
     }
     s->p++;
     return true;
@@ -234,12 +233,12 @@ static bool linspace(parser *s)
 {
     cli_generator *g = s->out;
     if (!real_or_complex(s, g->start, "where it starts") || !colon(s, "where it stops") ||
-        !real_or_complex(s, g->stop, "where it stops") || !colon(s, "how many elements it has")) {
+        !real_or_complex(s, g->stop, "where it stops") || !colon(s, "the number of elements")) {
         return false;
     }
     const char *from = s->p;
     if (!isdigit((unsigned char)*from)) {
-        return wrong(s, from, from + 1, "how many elements it has should stand here");
+        return wrong(s, from, from + 1, "the number of elements is expected here");
     }
     g->ndim = 1;
     g->shape[0] = extent(s);

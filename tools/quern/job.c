@@ -240,7 +240,7 @@ int cli_job_ask(cli_job *job, const cli_list *words)
     for (size_t k = 2; k < command->word_count; k++) {
         /* if a word was left out, an argument has taken its place */
         if (cli_parameters_is_assignment(&job->parameters, words->items[k])) {
-            return cli_usage(command->name, "%s is missing in front of \"%s\": quern %s%s%s",
+            return cli_usage(command->name, "%s is missing before \"%s\": quern %s%s%s",
                              command->words[k], words->items[k], command->name,
                              cli_command_words(command), command->usage);
         }

@@ -229,7 +229,7 @@ static int check_stated(const cli_parameter *parameter, const char *command)
                         : value->direct.dtype == QUERN_FLOAT64    ? "float32"
                         : value->direct.dtype == QUERN_COMPLEX128 ? "complex64"
                                                                   : "bool";
-    return cli_usage(command, "%s: say the type of %s, for a raw kernel does not tell it: %s:%s",
+    return cli_usage(command, "%s: say the type of %s, because a raw kernel does not say it: %s:%s",
                      parameter->name, parameter->text, dtype, parameter->text);
 }
 
@@ -245,7 +245,7 @@ static int set_in_order(cli_parameter *parameter, const char *command, size_t po
     size_t named = strcspn(word, "=");
     if (word[named] && strcspn(word, ":.[") > named) {
         return cli_usage(command,
-                         "%s: the arguments of a raw kernel stand in order, without names; "
+                         "%s: the arguments of a raw kernel are given in order, without names; "
                          "write %s",
                          parameter->name, word + named + 1);
     }

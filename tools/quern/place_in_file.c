@@ -73,8 +73,8 @@ static bool parse_path(char **path, char **member, const char *text, size_t begi
         size_t open = *at;
         *member = parse_member(text, at);
         return *member || cli_problem_set(problem, open, strlen(text),
-                                          "the name of an array of the archive should stand "
-                                          "between the brackets, such as [x]");
+                                          "the name of an array of the archive is expected between "
+                                          "the brackets, such as [x]");
     }
     return true;
 }
@@ -96,14 +96,14 @@ static bool parse_output(cli_value *out, const char *text, size_t at, cli_proble
     if (archive && archive > path) {
         size_t end = (size_t)(archive + 4 - text);
         return parse_path(&out->save, &out->save_member, text, at, &end, problem) &&
-               (!text[end] || cli_problem_set(problem, end, at + length,
-                                              "nothing can stand behind the array's name"));
+               (!text[end] ||
+                cli_problem_set(problem, end, at + length, "nothing can follow the array's name"));
     }
     if (!ends_with(path, length, ".npy") && !ends_with(path, length, ".npz") &&
         !strchr(path, '/')) {
         return cli_problem_set(problem, at - 1, at + length,
                                "the name of a .npy or .npz file, a path with a \"/\", or - to "
-                               "print, should stand after the colon");
+                               "print, is expected after the colon");
     }
     out->save = cli_strdup(path);
     return true;
@@ -121,7 +121,7 @@ bool cli_place_parse_rest(cli_value *out, const char *text, size_t at, cli_probl
     }
     if (text[at] != ':') {
         return cli_problem_set(problem, at, strlen(text),
-                               "a view such as [::2, 1:] or .T, or :OUT.npy, should stand here");
+                               "a view such as [::2, 1:] or .T, or :OUT.npy, is expected here");
     }
     return parse_output(out, text, at + 1, problem);
 }

@@ -70,7 +70,7 @@ static int check_path(const char *command, const char *name, const char *path)
 {
     if (!*path) {
         return cli_usage(command,
-                         "%s: the name of a file should stand after the @; a text that "
+                         "%s: the name of a file is expected after the @; a text that "
                          "begins with @ is written @@",
                          name);
     }
@@ -97,7 +97,7 @@ int cli_text_read(const char **text, const char *command, const char *name)
     }
     const char *zero = memchr(read, 0, length);
     if (zero) {
-        return cli_fail("%s: \"%s\" is no text: there is a zero byte in line %u", name, path,
+        return cli_fail("%s: \"%s\" is not text: there is a zero byte in line %u", name, path,
                         line_of(read, zero));
     }
     while (length > 0 && isspace((unsigned char)read[length - 1])) { /* a last line's end */

@@ -188,7 +188,7 @@ bool cli_view_apply(quern_array **array, const cli_view *view, unsigned step, bo
     if (copies && in_place) {
         return cli_problem_set(problem, plan.item->begin, plan.item->end,
                                "this makes a copy, and an output is written where it lies: only "
-                               "views can stand here");
+                               "views are allowed here");
     }
     quern_array *next = NULL;
     problem->text[0] = 0;

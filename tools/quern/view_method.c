@@ -119,7 +119,7 @@ static bool one_number(cli_view_parser *p, const char **rest, const char *s, cli
     s = cli_skip_space(s);
     *rest = s + (*s == ',');
     return *s == ',' || *s == ')' ||
-           cli_view_wrong(p, s, s + 1, "a comma or a closing parenthesis should stand here");
+           cli_view_wrong(p, s, s + 1, "a comma or a closing parenthesis is expected here");
 }
 
 /* The numbers of a method; `s` is after "(", and *rest after ")". */
@@ -136,12 +136,12 @@ static bool numbers(cli_view_parser *p, const char **rest, const char *s, cli_me
     }
     s++;
     if (list && *(s = cli_skip_space(s)) != ')') {
-        return cli_view_wrong(p, s, s + (*s != 0), "a closing parenthesis should stand here");
+        return cli_view_wrong(p, s, s + (*s != 0), "a closing parenthesis is expected here");
     }
     *rest = s + list;
     if (list && count == 0) { /* no axis does not mean all of them */
         return methods[method].least > 0 ||
-               cli_view_wrong(p, open, *rest, "an axis should stand between the parentheses");
+               cli_view_wrong(p, open, *rest, "an axis is expected between the parentheses");
     }
     return check_numbers(p, open, *rest, method, count);
 }
@@ -428,10 +428,11 @@ static bool reinterpret(cli_view_plan *out, const operand *o)
     int64_t *last = &out->shape[o->ndim - 1], bytes;
     if (!cli_shape_bytes(&bytes, o->ndim, o->shape, from) || *last > INT64_MAX / 16 ||
         *last * (int64_t)from % (int64_t)to != 0) {
-        return cli_problem_set(o->problem, method->begin, method->end,
-                               "the last axis has %lld elements of %zu bytes, which are no whole "
-                               "number of %zu bytes each",
-                               (long long)*last, from, to);
+        return cli_problem_set(
+            o->problem, method->begin, method->end,
+            "the last axis has %lld elements of %zu bytes, which are not a whole "
+            "number of elements of %zu bytes",
+            (long long)*last, from, to);
     }
     *last = *last * (int64_t)from / (int64_t)to;
     return true;

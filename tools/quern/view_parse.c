@@ -112,7 +112,7 @@ static bool item_at(cli_view_parser *p, const char **rest, const char *s, cli_vi
     } else {
         return cli_view_wrong(
             p, s, s + strcspn(s, ",]"),
-            "this is none of NumPy's basic indices: an integer, start:stop:step, ..., "
+            "this is not one of NumPy's basic indices: an integer, start:stop:step, ..., "
             "None or newaxis");
     }
     return true;
@@ -151,7 +151,7 @@ static bool bracket(cli_view_parser *p, const char **rest, const char *s)
         if (*s == ',') {
             s = cli_skip_space(s + 1);
         } else if (*s && *s != ']') {
-            return cli_view_wrong(p, s, s + 1, "a comma or a closing bracket should stand here");
+            return cli_view_wrong(p, s, s + 1, "a comma or a closing bracket is expected here");
         }
     }
     *rest = s + 1;

@@ -195,8 +195,8 @@ static quern_status fail_layout(size_t index, const char *what, const char *unit
 {
     quern_status status =
         qn_fail(QUERN_ERROR_SHAPE,
-                "argument %zu was bound with %s %s%s, but this array has %s; one that replaces it "
-                "has the same dtype, shape and strides",
+                "argument %zu was bound with %s %s%s, but this array has %s; a replacement must "
+                "have the same dtype, shape and strides",
                 index, what, was->data ? was->data : "", unit, is->data ? is->data : "");
     qn_text_free(was);
     qn_text_free(is);

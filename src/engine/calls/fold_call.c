@@ -20,7 +20,7 @@ quern_status qn_fold_check_signature(const quern_kernel *kernel, uint32_t seen)
             return qn_fail_at(QUERN_ERROR_SIGNATURE, q->output ? "out" : "in",
                               qn_str_of(q->output ? s->out_text : s->in_text), q->name_begin,
                               q->name_end,
-                              "'a' is the combined value in %s's post: call the %s otherwise",
+                              "'a' is the combined value in %s's post: give the %s another name",
                               kernel->name, q->output ? "output" : "input");
         }
     }

@@ -123,8 +123,8 @@ static quern_status keep(const char **out, quern_kernel *kernel, qn_str text)
 quern_status qn_check_list(const char *what, size_t count)
 {
     if (count > MOST_LISTED) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "%s is %zu, more than the %d that there may be", what, count, MOST_LISTED);
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%s is %zu, more than the %d that are allowed",
+                       what, count, MOST_LISTED);
     }
     return QUERN_OK;
 }

@@ -53,7 +53,7 @@ static quern_status check(const quern_kernel *kernel)
             return qn_fail_at(QUERN_ERROR_SIGNATURE, "in", qn_str_of(s->in_text), q->name_begin,
                               q->name_end,
                               "'%s' is a combined value in %s's reduce and post, and map does not "
-                              "use the input: call it otherwise",
+                              "use the input: give it another name",
                               hidden, kernel->name);
         }
     }

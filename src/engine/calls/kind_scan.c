@@ -24,9 +24,9 @@ quern_status quern_scan(quern_kernel **kernel, quern_engine *engine, const char 
     QN_TRY(qn_check_signature(__func__, in, out));
     QN_TAKE(quern_scan_options, o, options);
     if (o.exclusive != 0 && !identity) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "an exclusive scan needs an identity, because nothing lies in front of the "
-                       "first element");
+        return qn_fail(
+            QUERN_ERROR_INVALID_ARGUMENT,
+            "an exclusive scan needs an identity, because nothing comes before the first element");
     }
     const qn_definition definition = {
         .kind = &qn_scan_kind,

@@ -85,7 +85,7 @@ static quern_status take_number(qn_call *call, uint32_t p, qn_argument_type *typ
         return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
                              literal ? "a literal is bool, int64, float64 or complex128; another "
                                        "dtype makes it a scalar"
-                                     : "the scalar's dtype is not one");
+                                     : "the scalar's dtype is unknown");
     }
     *type = (qn_argument_type){literal ? QN_ARGUMENT_LITERAL : QN_ARGUMENT_SCALAR, dtype};
     return QUERN_OK;

@@ -141,9 +141,10 @@ quern_status quern_function_get_parameter(uint64_t *offset, uint64_t *bytes,
     QN_CHECK_NOT_NULL(bytes);
     *offset = *bytes = 0;
     if (function->parameter_count == SIZE_MAX) {
-        return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
-                       "this driver does not tell the parameters of a function; one for CUDA 12.4 "
-                       "or newer does");
+        return qn_fail(
+            QUERN_ERROR_NOT_SUPPORTED,
+            "this driver does not report the parameters of a function; one for CUDA 12.4 "
+            "or newer does");
     }
     if (index >= function->parameter_count) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
@@ -181,7 +182,8 @@ quern_status quern_function_set(quern_function *function, quern_function_propert
         return engine->home.methods->function_set(engine->home.device, function->handle, property,
                                                   value);
     }
-    return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%d is no quern_function_property", (int)property);
+    return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%d is not a quern_function_property",
+                   (int)property);
 }
 
 quern_status quern_function_occupancy(uint32_t *blocks, quern_function *function,

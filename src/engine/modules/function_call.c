@@ -88,7 +88,7 @@ static quern_status take_scalar(argument *a)
         return QUERN_OK;
     }
     if (!qn_dtype_find(dtype)) {
-        return fail(QUERN_ERROR_INVALID_ARGUMENT, a, "the scalar's dtype is not one");
+        return fail(QUERN_ERROR_INVALID_ARGUMENT, a, "the scalar's dtype is unknown");
     }
     char name[24]; /* parameters of compiled code have none */
     snprintf(name, sizeof name, "%zu", a->position);

@@ -112,7 +112,7 @@ quern_status quern_module_function_names(size_t *count, const char **names, size
                                                   &there, names, capacity));
     if (there == SIZE_MAX) {
         return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
-                       "this driver does not tell the names of a module's functions");
+                       "this driver does not report the names of a module's functions");
     }
     for (size_t k = 0; k < there && k < capacity; k++) {
         names[k] = public_name(module, names[k]);

@@ -26,7 +26,7 @@ static quern_status shape_of_all(int64_t *extent, const char *name, quern_dtype 
     uint64_t item = quern_dtype_size(dtype);
     if (bytes % item != 0) {
         return qn_fail(QUERN_ERROR_SHAPE,
-                       "%s has %llu bytes, which is no multiple of the %llu of %s: pass a shape",
+                       "%s has %llu bytes, which is not a multiple of the %llu of %s: pass a shape",
                        name, (unsigned long long)bytes, (unsigned long long)item,
                        quern_dtype_name(dtype));
     }

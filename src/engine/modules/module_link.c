@@ -25,10 +25,11 @@ static quern_status check_inputs(const quern_link_input *inputs, size_t count,
                 input->source ? "both a source and an image" : "neither a source nor an image");
         }
         if (!input->source && qn_image_kind_of(input->image, input->image_bytes) == 0) {
-            return qn_fail(QUERN_ERROR_IMAGE,
-                           "input %zu (%s) is no image: a cubin, PTX, a fatbin, LTO-IR, an object "
-                           "file or a static library is expected",
-                           k, qn_link_input_name(input));
+            return qn_fail(
+                QUERN_ERROR_IMAGE,
+                "input %zu (%s) is not an image: a cubin, PTX, a fatbin, LTO-IR, an object "
+                "file or a static library is expected",
+                k, qn_link_input_name(input));
         }
     }
     if (o->expression_count > 0 && sources != 1) {
@@ -45,7 +46,7 @@ static quern_status fail_loading(void)
 {
     char *said = qn_strdup(quern_last_error()->message);
     quern_status status = qn_fail(QUERN_ERROR_LINK, "what was linked cannot be loaded: %s",
-                                  said ? said : "it is no valid image");
+                                  said ? said : "it is not a valid image");
     qn_error_stage("link");
     qn_free(said);
     return status;

@@ -193,7 +193,7 @@ quern_status quern_module_load(quern_module **out, quern_engine *engine, const v
     if (!qn_image_sniff(&given.kind, image, bytes)) {
         return qn_fail(
             QUERN_ERROR_IMAGE,
-            "these %zu bytes are no image: a cubin, PTX or a fatbin is expected%s", bytes,
+            "these %zu bytes are not an image: a cubin, PTX or a fatbin is expected%s", bytes,
             !memchr(image, '\0', bytes) && bytes > 0 ? "; CUDA source is for quern_module_new()"
                                                      : "");
     }

@@ -197,7 +197,7 @@ Test(module, globals_that_do_not_fit)
     cr_expect_null(a);
     SAYS("table has 24 bytes, and an array of float64 (4,) takes 32");
     FAILS(QUERN_ERROR_SHAPE, quern_module_global(&a, m, "odd", QUERN_INT32, 0, NULL));
-    SAYS("odd has 7 bytes, which is no multiple of the 4 of int32");
+    SAYS("odd has 7 bytes, which is not a multiple of the 4 of int32");
     FAILS(QUERN_ERROR_NAME, quern_module_global(&a, m, "tabel", QUERN_INT32, 0, NULL));
     SAYS("no global 'tabel'");
     FAILS(QUERN_ERROR_NAME, quern_module_global(&a, m, "add", QUERN_INT32, 0, NULL));
