@@ -42,7 +42,8 @@ typedef struct quern_options {
     uint32_t size; /**< sizeof(quern_options) */
     uint32_t reserved;
     /** "auto" (the default: the first GPU, else the software device), "cuda", "cuda:1", "soft",
-     * "soft:THREADS". NULL: the environment's QUERN_DEVICE, else "auto". */
+     * "soft:THREADS,check=all" (docs/software-device.md has all that may follow the colon). NULL:
+     * the environment's QUERN_DEVICE, else "auto". */
     const char *device;
     /** The folder of the compiled kernels, "off" for none. NULL: QUERN_CACHE_DIR, else
      * $XDG_CACHE_HOME/quern, else ~/.cache/quern. */

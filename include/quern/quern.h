@@ -38,6 +38,7 @@
  *     quern/stream.h   streams and events   order and time on the device
  *     quern/cache.h    the cache            what it holds
  *     quern/setup.h    devices and set-up   what was found on this machine
+ *     quern/device.h   new devices          for those who write one; not included here
  *
  * Programs include this one. Conventions, true for every function:
  *
