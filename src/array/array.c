@@ -8,6 +8,7 @@
  * address.
  */
 #include "array/array_internal.h"
+#include "array/plan.h"
 
 #include <string.h>
 
@@ -76,6 +77,17 @@ quern_array *qn_array_header(qn_buffer *buffer, quern_dtype dtype, int ndim)
     array->ndim = ndim;
     array->strides = array->shape + ndim;
     return array;
+}
+
+bool qn_array_is_narrow(const quern_array *array)
+{
+    uint64_t most = INT32_MAX, bytes = array->item_size;
+    for (int d = 0; d < array->ndim && bytes <= most; d++) {
+        const uint64_t steps = array->shape[d] > 0 ? (uint64_t)array->shape[d] - 1 : 0;
+        const uint64_t stride = qn_magnitude(array->strides[d]);
+        bytes = steps > 0 && stride > most / steps ? most + 1 : bytes + steps * stride;
+    }
+    return bytes <= most;
 }
 
 void qn_array_set_c_strides(quern_array *array)

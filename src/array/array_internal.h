@@ -66,6 +66,8 @@ quern_array *qn_array_header(qn_buffer *buffer, quern_dtype dtype, int ndim);
 void qn_array_finish(quern_array *array);
 /** Set the strides of C order without gaps. */
 void qn_array_set_c_strides(quern_array *array);
+/** The offsets of its elements, in bytes, fit 32 bits. */
+bool qn_array_is_narrow(const quern_array *array);
 /** A new C-contiguous array whose memory follows the order of `stream`. */
 quern_status qn_array_new_on(quern_array **out, qn_home *home, quern_dtype dtype, int ndim,
                              const int64_t *shape, quern_stream *stream);

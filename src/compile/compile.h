@@ -104,6 +104,8 @@ typedef struct qn_includes {
     size_t file_count;
     const char *const *folders; /**< of CUDA's and CCCL's headers: searched after the user's own */
     size_t folder_count;
+    const qn_header *library; /**< those of the request's library that are included */
+    size_t library_count;
     uint64_t cuda; /**< a hash of the versions of CUDA's and CCCL's headers; 0: none is included */
     bool opaque;   /**< the source may include more than is listed here, so the image must not be
                       cached */
@@ -113,7 +115,7 @@ typedef struct qn_includes {
 typedef struct qn_compile_request qn_compile_request;
 
 /** Find what a compilation will read. Of the request, only source, file_name, options (-I,
- * --include-path, -include, --pre-include) and headers are looked at.
+ * --include-path, -include, --pre-include), headers and library are looked at.
  *
  * Follows every #include of the source and of what it includes, whatever the conditionals around
  * them say, so the result may name more than the compiler reads; what __has_include asks for counts
@@ -123,12 +125,28 @@ typedef struct qn_compile_request qn_compile_request;
  * and CCCL's folders. CUDA's and CCCL's own headers are identified by their version and not read.
  * Their folders are found once per process: CUDA_HOME, CUDA_PATH, the Toolkit of the NVRTC in use,
  * what ./dev fetched, /usr/local/cuda*, the active Python environment; those of NVRTC's release
- * come first.
+ * come first. What is in none of them either is looked for in the library.
  *
  * A header that is nowhere is not an error here: the compiler may never ask for it. A source
  * without #include costs one search for that word. Errors: QUERN_ERROR_OUT_OF_MEMORY. */
 quern_status qn_includes_find(qn_includes *out, const qn_compile_request *request);
 void qn_includes_free(qn_includes *includes);
+
+/* ---- directives.c --------------------------------------------------------------------------- */
+
+/** A name as it is written, and whether in quotes. */
+typedef struct qn_directive {
+    qn_str name; /**< empty: not written here, a macro gives it */
+    bool quoted;
+    bool further; /**< #include_next: the name is that of a later file */
+} qn_directive;
+/** The next #include from *at on, in a text whose lines are joined. False: there is no more. */
+bool qn_next_include(qn_str text, const char **at, qn_directive *out);
+/** The next __has_include from *at on, except where the text only asks whether it is defined. */
+bool qn_next_question(qn_str text, const char **at, qn_directive *out);
+/** The text with lines that end in a backslash joined to the next, as the compiler reads it: *text
+ * as it was, or *copy, which the caller frees. False: out of memory. */
+bool qn_join_lines(qn_str *text, char **copy);
 
 /* ---- kernels.c: what a source defines ------------------------------------------------------- */
 
@@ -160,6 +178,10 @@ struct qn_compile_request {
     size_t option_count;
     const qn_header *headers;
     size_t header_count;
+    /** Headers in memory that stand in for what is found nowhere else: qn_includes_find() tells
+     * which of them are included, and those are to be added to `headers`. */
+    const qn_header *library;
+    size_t library_count;
     const char *const *expressions; /**< name expressions (templates), or none */
     size_t expression_count;
     int arch;           /**< compute capability: 90 */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a source includes. In: a source, headers in memory, options. Out: the files on disk that it
- * may read, by the hash of their contents, and the folders of CUDA's headers that it needs. The
- * thing to know: conditionals are not evaluated, so more may be named than is read; too many names
- * cost a look at a file, one too few would give a stale image.
+ * may read, by the hash of their contents, the folders of CUDA's headers that it needs, and those
+ * of the library's headers that stand in for what is nowhere. The thing to know: conditionals are
+ * not evaluated, so more may be named than is read; too many names cost a look at a file, one too
+ * few would give a stale image.
  *
  * Texts are scanned one after the other, never one inside the other, so that headers may include
  * one another in circles and to any depth.
@@ -38,10 +39,11 @@ typedef struct search {
     size_t seen_size;
     user_folder *folders;
     size_t folder_count;
-    bool beside;  /* names in quotes are looked for beside the including file */
-    bool *wanted; /* for each of CUDA's folders: needed */
-    bool opaque;  /* something that cannot be followed is included */
-    bool failed;  /* out of memory */
+    bool beside;                /* names in quotes are looked for beside the including file */
+    bool *wanted;               /* for each of CUDA's folders: needed */
+    QN_LIST(qn_header) library; /* what is included of it, in the order in which it is met */
+    bool opaque;                /* something that cannot be followed is included */
+    bool failed;                /* out of memory */
 } search;
 
 static bool grow_seen(search *s)
@@ -181,6 +183,26 @@ static bool in_cuda_folder(search *s, const char *name)
     return true;
 }
 
+/* A header of the library is there once, however often it is included. */
+static bool in_library(search *s, const char *name)
+{
+    for (size_t k = 0; k < s->library.count; k++) {
+        if (strcmp(s->library.items[k].name, name) == 0) {
+            return true;
+        }
+    }
+    for (size_t k = 0; k < s->request->library_count; k++) {
+        if (strcmp(s->request->library[k].name, name) == 0) {
+            s->failed |= !QN_ROOM(s->library);
+            if (!s->failed) {
+                s->library.items[s->library.count++] = s->request->library[k];
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
 static void resolve(search *s, const char *name, bool quoted, qn_str folder)
 {
     char path[PATH_MAX];
@@ -194,7 +216,7 @@ static void resolve(search *s, const char *name, bool quoted, qn_str folder)
             return;
         }
     }
-    if (!in_user_folder(s, name, path) && !in_cuda_folder(s, name)) {
+    if (!in_user_folder(s, name, path) && !in_cuda_folder(s, name) && !in_library(s, name)) {
         add_file(s, name, NULL);
     }
 }
@@ -289,6 +311,20 @@ static void scan_options(search *s)
     }
 }
 
+static bool give_library(const search *s, qn_includes *out)
+{
+    if (s->library.count == 0) {
+        return true;
+    }
+    qn_header *list = qn_arena_alloc(s->arena, s->library.count * sizeof *list);
+    if (list) {
+        memcpy(list, s->library.items, s->library.count * sizeof *list);
+    }
+    out->library = list;
+    out->library_count = s->library.count;
+    return list != NULL;
+}
+
 static bool give_files(const search *s, qn_includes *out)
 {
     qn_include *list = qn_arena_alloc(s->arena, (s->files.count + 1) * sizeof *list);
@@ -361,9 +397,12 @@ static void find(search *s)
     for (size_t k = 0; k < r->header_count; k++) {
         scan(s, qn_str_of(r->headers[k].text), folder_of(r->headers[k].name));
     }
-    for (size_t k = 0; !s->failed && k < s->files.count; k++) {
-        if (s->files.items[k].path) {
-            read_file(s, k);
+    size_t next = 0, library = 0; /* those that were read */
+    while (!s->failed && (next < s->files.count || library < s->library.count)) {
+        if (library < s->library.count) {
+            scan(s, qn_str_of(s->library.items[library++].text), (qn_str){"", 0});
+        } else if (s->files.items[next++].path) {
+            read_file(s, next - 1);
         }
     }
 }
@@ -379,8 +418,10 @@ quern_status qn_includes_find(qn_includes *out, const qn_compile_request *reques
     if (!s.failed) {
         find(&s);
     }
-    s.failed = s.failed || !give_files(&s, out) || (s.wanted && !give_folders(&s, out));
+    s.failed = s.failed || !give_files(&s, out) || !give_library(&s, out) ||
+               (s.wanted && !give_folders(&s, out));
     qn_free(s.files.items);
+    qn_free(s.library.items);
     qn_free(s.seen);
     if (s.failed) {
         qn_includes_free(out);

@@ -284,22 +284,6 @@ quern_status qn_fail_past_end(qn_str message, const qn_user_text *text);
  * than it names, as it does inside a macro of several lines. */
 const char *qn_place_in_line(const qn_entry *found, qn_str line);
 
-/* ---- directives.c --------------------------------------------------------------------------- */
-
-/** A name as it is written, and whether in quotes. */
-typedef struct qn_directive {
-    qn_str name; /**< empty: not written here, a macro gives it */
-    bool quoted;
-    bool further; /**< #include_next: the name is that of a later file */
-} qn_directive;
-/** The next #include from *at on, in a text whose lines are joined. False: there is no more. */
-bool qn_next_include(qn_str text, const char **at, qn_directive *out);
-/** The next __has_include from *at on, except where the text only asks whether it is defined. */
-bool qn_next_question(qn_str text, const char **at, qn_directive *out);
-/** The text with lines that end in a backslash joined to the next, as the compiler reads it: *text
- * as it was, or *copy, which the caller frees. False: out of memory. */
-bool qn_join_lines(qn_str *text, char **copy);
-
 /* ---- brackets.c ----------------------------------------------------------------------------- */
 
 /** Find the first bracket of C-like text that has no partner: its offset in *at. False: all match.

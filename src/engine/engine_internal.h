@@ -52,6 +52,13 @@ _Static_assert(offsetof(struct quern_engine, home) == 0, "an engine begins with 
 quern_status qn_engine_function_info(quern_function_info *out, quern_engine *engine,
                                      void *function);
 
+/* ---- library.c: our device headers ---------------------------------------------------------- */
+
+/** All of them: what a source includes that is nowhere else is looked for here. */
+const qn_header *qn_device_headers(size_t *count);
+/** <cuComplex.h> by Quern's complex numbers. */
+extern const qn_header qn_cucomplex_header;
+
 /* ---- images.c: compiled images of this process, shared by its engines ----------------------- */
 
 /** Called by each engine: the last one to leave frees the images. */
@@ -124,6 +131,17 @@ typedef struct qn_definition {
     bool separate_axes, ordered, exclusive;
 } qn_definition;
 
+/** Names of CuPy's that the texts use, and that no text or header defines itself. */
+typedef enum qn_names {
+    QN_NAMES_CARRAY = 1,     /**< CArray, or what only it has: raw parameters are CArrays */
+    QN_NAMES_INDEXER = 2,    /**< of `_ind` and its like more than .size() and .get() */
+    QN_NAMES_SET = 4,        /**< `_ind` is also moved */
+    QN_NAMES_CUPY = 8,       /**< CIndexer, CUPY_FOR, cupy:: */
+    QN_NAMES_THRUST = 16,    /**< thrust:: */
+    QN_NAMES_CONSTANTS = 32, /**< CUDART_PI and its like */
+    QN_NAMES_J = 64,         /**< `_j`, the position in the input of a reduction */
+} qn_names;
+
 struct quern_kernel {
     uint32_t object; /**< QN_OBJECT_KERNEL */
     atomic_uint references;
@@ -144,6 +162,7 @@ struct quern_kernel {
     bool uses_position; /**< the texts use the position, or those along axes */
     bool uses_axes;     /**< the texts use `_ind`, `_in_ind` or `_out_ind` */
     bool separate_axes;
+    unsigned names;         /**< qn_names */
     bool loops;             /**< the texts have loops */
     bool uses_atomics;      /**< the texts call atomic functions */
     const char *unassigned; /**< the first output that nothing assigns; NULL: none */
@@ -157,6 +176,8 @@ struct quern_kernel {
     _Atomic(qn_specialization *) specializations;
 };
 
+/** source_names.c: kernel->names, of a kernel with all else. */
+void qn_names_study(quern_kernel *kernel);
 /** Refuse a list of more entries than any program has: a count that was never set. */
 quern_status qn_check_list(const char *what, size_t count);
 /** Check the two lists of parameters of a definition. */

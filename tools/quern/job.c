@@ -273,8 +273,9 @@ static bool is_single(const cli_job *job)
     bool numbers = false, others = false;
     for (size_t k = 0; k < job->parameters.count; k++) {
         const cli_parameter *p = &job->parameters.items[k];
-        numbers |= !p->allocate && p->value.kind == CLI_VALUE_DIRECT;
-        others |= p->raw || (!p->allocate && p->value.kind != CLI_VALUE_DIRECT);
+        bool number = !p->allocate && p->value.kind == CLI_VALUE_DIRECT;
+        numbers |= number;
+        others |= !number && (p->raw || !p->allocate);
     }
     return numbers && !others;
 }

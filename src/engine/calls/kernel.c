@@ -77,7 +77,8 @@ static void study(quern_kernel *kernel)
         kernel->uses_atomics |= strstr(kernel->texts[t].text, "atomic") != NULL;
     }
     kernel->value_dtype = quern_dtype_from_name(kernel->texts[QN_REDUCE_TYPE].text);
-    kernel->uses_axes = count_used(kernel, axes) != 0;
+    qn_names_study(kernel);
+    kernel->uses_axes = count_used(kernel, axes) != 0 || (kernel->names & QN_NAMES_J);
     kernel->uses_position = kernel->uses_axes || qn_kernel_uses(kernel, kernel->kind->position);
     kernel->loops = count_used(kernel, loops) != 0;
     kernel->heavy = count_used(kernel, heavy);

@@ -34,8 +34,10 @@ static quern_status put_raw(qn_parameter_block *block, const qn_call *call, uint
                                  .shape = a->shape,
                                  .strides = a->strides,
                                  .parameter = p};
-    return call->kernel->engine->checks_bounds ? qn_put_raw_checked(block, call, &fields, a->ndim)
-                                               : qn_put_raw_array(block, call, &fields, a->ndim);
+    const bool checked =
+        call->kernel->engine->checks_bounds && !(call->kernel->names & QN_NAMES_CARRAY);
+    return checked ? qn_put_raw_checked(block, call, &fields, a->ndim)
+                   : qn_put_raw_array(block, call, &fields, a->ndim);
 }
 
 /* ---- scalars and the whole ------------------------------------------------------------------ */

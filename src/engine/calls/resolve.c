@@ -75,10 +75,8 @@ static quern_status take_number(qn_call *call, uint32_t p, qn_argument_type *typ
     const qn_parameter *q = &call->kernel->signature.parameters[p];
     quern_dtype dtype = (quern_dtype)v->dtype;
     bool literal = v->kind == QUERN_VALUE_LITERAL;
-    if (q->output || q->raw) {
-        return fail_argument(QUERN_ERROR_TYPE, call, p,
-                             q->output ? "an output must be an array, not a number"
-                                       : "a raw parameter must be an array, not a number");
+    if (q->output) {
+        return fail_argument(QUERN_ERROR_TYPE, call, p, "an output must be an array, not a number");
     }
     if (!qn_dtype_find(dtype) || (literal && dtype != QUERN_INT64 && dtype != QUERN_FLOAT64 &&
                                   dtype != QUERN_BOOL && dtype != QUERN_COMPLEX128)) {

@@ -24,7 +24,8 @@ static void signature_of(signature_bytes *s, const qn_call *call)
         *b++ = (uint8_t)call->types.parameters[p];
         *b++ = a != NULL;
         if (a && signature->parameters[p].raw) {
-            *b++ = (uint8_t)(a->ndim << 1 | a->contiguous);
+            const bool narrow = (call->kernel->names & QN_NAMES_CARRAY) && qn_array_is_narrow(a);
+            *b++ = (uint8_t)(narrow << 7 | a->ndim << 1 | a->contiguous);
         }
     }
     s->size = (size_t)(b - s->bytes);

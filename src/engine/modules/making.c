@@ -5,6 +5,7 @@
  * is found out only when something has to be compiled.
  */
 #include "engine/modules/modules.h"
+#include <string.h>
 
 /* ---- the key -------------------------------------------------------------------------------- */
 
@@ -41,13 +42,39 @@ static void want_native(qn_making *m, bool native, int arch)
     }
 }
 
+/* The headers of the library that the source includes, behind the request's own. */
+static quern_status add_library(qn_making *m)
+{
+    qn_compile_request *c = &m->request->compile;
+    const qn_includes *i = &m->includes;
+    if (i->library_count == 0) {
+        return QUERN_OK;
+    }
+    size_t count = c->header_count + i->library_count;
+    qn_header *all = qn_arena_alloc(&m->includes.arena, count * sizeof *all);
+    if (!all) {
+        return qn_fail_memory("looking for headers");
+    }
+    if (c->header_count > 0) {
+        memcpy(all, c->headers, c->header_count * sizeof *all);
+    }
+    memcpy(all + c->header_count, i->library, i->library_count * sizeof *all);
+    c->headers = all;
+    c->header_count = count;
+    return QUERN_OK;
+}
+
 quern_status qn_making_begin(qn_making *m, quern_engine *engine, qn_module_request *request)
 {
     *m = (qn_making){.wanted = {.engine = engine, .name = request->name}, .request = request};
     (void)qn_compiler_find(&m->wanted.compiler, NULL);
     want_native(m, engine->native != 0, engine->arch);
+    m->headers = request->compile.headers;
+    m->header_count = request->compile.header_count;
+    request->compile.library = qn_device_headers(&request->compile.library_count);
     QN_TRY(qn_includes_find(&m->includes, &request->compile));
     request->compile.includes = &m->includes;
+    QN_TRY(add_library(m));
     m->wanted.opaque = m->includes.opaque;
     return make_key(m);
 }
@@ -55,6 +82,8 @@ quern_status qn_making_begin(qn_making *m, quern_engine *engine, qn_module_reque
 void qn_making_end(qn_making *m)
 {
     m->request->compile.includes = NULL;
+    m->request->compile.headers = m->headers;
+    m->request->compile.header_count = m->header_count;
     qn_includes_free(&m->includes);
     qn_key_free(&m->wanted.key);
 }

@@ -42,6 +42,8 @@ typedef struct qn_making {
     qn_wanted wanted;
     qn_module_request *request;
     qn_includes includes;
+    const qn_header *headers; /**< the request's own */
+    size_t header_count;
 } qn_making;
 
 /** Fill in the request and make its key. qn_making_end() must follow, also after a failure. */

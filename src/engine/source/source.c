@@ -7,31 +7,8 @@
  * ours; a snippet cannot have them.
  */
 #include "engine/source/source.h"
-#include "embedded/templates.h"
 
 /* ---- headers: only those that a kernel uses ------------------------------------------------- */
-
-static const qn_header all_headers[QN_HEADER_COUNT] = {
-    [QN_HEADER_TYPES] = {"quern/types.cuh", qn_embedded_types_cuh},
-    [QN_HEADER_LAYOUT] = {"quern/layout.h", qn_embedded_layout_h},
-    [QN_HEADER_INDEX] = {"quern/index.cuh", qn_embedded_index_cuh},
-    [QN_HEADER_PACK] = {"quern/pack.cuh", qn_embedded_pack_cuh},
-    [QN_HEADER_RAW] = {"quern/raw.cuh", qn_embedded_raw_cuh},
-    [QN_HEADER_RAW_CHECKED] = {"quern/raw_checked.cuh", qn_embedded_raw_checked_cuh},
-    [QN_HEADER_BOOL] = {"quern/bool.cuh", qn_embedded_bool_cuh},
-    [QN_HEADER_HALF] = {"quern/half.cuh", qn_embedded_half_cuh},
-    [QN_HEADER_COMPLEX] = {"quern/complex.cuh", qn_embedded_complex_cuh},
-    [QN_HEADER_COMPLEX_MATH] = {"quern/complex_math.cuh", qn_embedded_complex_math_cuh},
-    [QN_HEADER_COMPLEX_EXP] = {"quern/complex_exp.cuh", qn_embedded_complex_exp_cuh},
-    [QN_HEADER_COMPLEX_LOG] = {"quern/complex_log.cuh", qn_embedded_complex_log_cuh},
-    [QN_HEADER_COMPLEX_POW] = {"quern/complex_pow.cuh", qn_embedded_complex_pow_cuh},
-    [QN_HEADER_COMPLEX_INVERSE] = {"quern/complex_inverse.cuh", qn_embedded_complex_inverse_cuh},
-    [QN_HEADER_MINMAX] = {"quern/minmax.cuh", qn_embedded_minmax_cuh},
-    [QN_HEADER_ATOMIC] = {"quern/atomic.cuh", qn_embedded_atomic_cuh},
-    [QN_HEADER_MATH] = {"quern/math.cuh", qn_embedded_math_cuh},
-    [QN_HEADER_FOLD] = {"quern/fold.cuh", qn_embedded_fold_cuh},
-    [QN_HEADER_SCAN] = {"quern/scan.cuh", qn_embedded_scan_cuh},
-};
 
 static bool uses_dtype_kind(const qn_call *call, bool (*is)(const qn_dtype_info *))
 {
@@ -68,10 +45,11 @@ static bool uses_any(const quern_kernel *kernel, const char *const *names)
     return false;
 }
 
-static bool has_raw(const quern_kernel *kernel)
+/* A raw parameter may also be given a number, which is that number and nothing else. */
+static bool has_raw_array(const qn_call *call)
 {
-    for (uint32_t p = 0; p < kernel->signature.count; p++) {
-        if (kernel->signature.parameters[p].raw) {
+    for (uint32_t p = 0; p < call->kernel->signature.count; p++) {
+        if (call->kernel->signature.parameters[p].raw && call->arrays[p]) {
             return true;
         }
     }
@@ -114,8 +92,16 @@ static unsigned needed_headers(const qn_call *call)
     static const char *const minmax_names[] = {"min", "max", NULL};
     const quern_kernel *k = call->kernel;
     unsigned set = 1u << QN_HEADER_TYPES | 1u << QN_HEADER_LAYOUT;
-    if (has_raw(k)) {
-        set |= 1u << (k->engine->checks_bounds ? QN_HEADER_RAW_CHECKED : QN_HEADER_RAW);
+    if (has_raw_array(call)) {
+        set |= 1u << (k->names & QN_NAMES_CARRAY ? QN_HEADER_CARRAY
+                      : k->engine->checks_bounds ? QN_HEADER_RAW_CHECKED
+                                                 : QN_HEADER_RAW);
+    }
+    if (k->names & (QN_NAMES_CARRAY | QN_NAMES_CUPY | QN_NAMES_INDEXER)) {
+        set |= 1u << QN_HEADER_CARRAY;
+    }
+    if (k->names & QN_NAMES_CONSTANTS) {
+        set |= 1u << QN_HEADER_CONSTANTS;
     }
     if (uses_dtype_kind(call, is_bool)) {
         set |= 1u << QN_HEADER_BOOL;
@@ -123,8 +109,9 @@ static unsigned needed_headers(const qn_call *call)
     if (uses_dtype_kind(call, is_half) || uses_any(k, half_names)) {
         set |= 1u << QN_HEADER_HALF;
     }
-    if (uses_dtype_kind(call, is_complex) || uses_any(k, complex_names)) {
-        set |= complex_headers(k);
+    bool thrust = (k->names & QN_NAMES_THRUST) != 0;
+    if (uses_dtype_kind(call, is_complex) || thrust || uses_any(k, complex_names)) {
+        set |= complex_headers(k) | (unsigned)thrust << QN_HEADER_THRUST;
     }
     if (uses_any(k, minmax_names)) {
         set |= 1u << QN_HEADER_MINMAX;
@@ -137,9 +124,11 @@ static unsigned needed_headers(const qn_call *call)
 
 static void includes_hole(qn_text *out, unsigned set)
 {
+    size_t count;
+    const qn_header *all = qn_device_headers(&count);
     for (unsigned h = 0; h < QN_HEADER_COUNT; h++) {
         if (set >> h & 1) {
-            qn_text_printf(out, "#include <%s>\n", all_headers[h].name);
+            qn_text_printf(out, "#include <%s>\n", all[h].name);
         }
     }
 }
@@ -194,8 +183,14 @@ static void raw_type(qn_text *out, const qn_call *call, uint32_t p)
 {
     const quern_array *a = call->arrays[p];
     const qn_parameter *parameter = &call->kernel->signature.parameters[p];
+    if (call->kernel->names & QN_NAMES_CARRAY) {
+        qn_text_printf(out, "%sCArray<%s, %d, %s, %s>", parameter->output ? "" : "const ",
+                       qn_source_type(call, p), a->ndim, a->contiguous ? "true" : "false",
+                       qn_array_is_narrow(a) ? "true" : "false");
+        return;
+    }
     bool boolean = call->types.parameters[p] == QUERN_BOOL && !call->kernel->uses_reference[p];
-    qn_text_printf(out, "quern::raw_array<%s%s, %d, %s>", parameter->output ? "" : "const ",
+    qn_text_printf(out, "const quern::raw_array<%s%s, %d, %s>", parameter->output ? "" : "const ",
                    boolean ? "quern::boolean" : qn_source_type(call, p), a->ndim,
                    a->contiguous ? "true" : "false");
 }
@@ -209,7 +204,6 @@ void qn_source_parameters(qn_text *out, const qn_call *call, bool restricted)
             qn_text_printf(out, "const %s %.*s, ", qn_source_type(call, p), (int)q->name.length,
                            q->name.data);
         } else if (q->raw) {
-            qn_text_puts(out, "const ");
             raw_type(out, call, p);
             qn_text_printf(out, " %.*s, ", (int)q->name.length, q->name.data);
         } else {
@@ -272,11 +266,14 @@ static quern_status expand(qn_text *out, const qn_call *call, const qn_source_te
 quern_status qn_source_expand(qn_text *out, const qn_call *call, const qn_source_template *template,
                               qn_header *headers, size_t *header_count)
 {
+    size_t count;
+    const qn_header *all = qn_device_headers(&count);
     qn_text common[3] = {{0}};
     unsigned set = needed_headers(call) | template->headers |
                    (unsigned)qn_source_math(&common[1], call->kernel) << QN_HEADER_MATH;
     includes_hole(&common[0], set);
     types_hole(&common[1], call);
+    qn_source_thrust(&common[1], call->kernel);
     qn_source_user(&common[2], call, QN_PREAMBLE);
     quern_status status = expand(out, call, template, common);
     for (size_t k = 0; k < QN_COUNT(common); k++) {
@@ -288,7 +285,7 @@ quern_status qn_source_expand(qn_text *out, const qn_call *call, const qn_source
     *header_count = 0;
     for (unsigned h = 0; h < QN_HEADER_COUNT; h++) {
         if (set >> h & 1) {
-            headers[(*header_count)++] = all_headers[h];
+            headers[(*header_count)++] = all[h];
         }
     }
     return status;

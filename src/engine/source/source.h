@@ -10,7 +10,8 @@
 
 /* ---- source.c: what all kinds share --------------------------------------------------------- */
 
-/** Our own device headers, each embedded and included only where it is used. */
+/** Our own device headers that generated sources include, each only where it is used: the first of
+ * qn_device_headers(). */
 typedef enum qn_header_id {
     QN_HEADER_TYPES,
     QN_HEADER_LAYOUT,
@@ -18,6 +19,8 @@ typedef enum qn_header_id {
     QN_HEADER_PACK,
     QN_HEADER_RAW,
     QN_HEADER_RAW_CHECKED,
+    QN_HEADER_CARRAY,
+    QN_HEADER_CONSTANTS,
     QN_HEADER_BOOL,
     QN_HEADER_HALF,
     QN_HEADER_COMPLEX,
@@ -26,6 +29,7 @@ typedef enum qn_header_id {
     QN_HEADER_COMPLEX_LOG,
     QN_HEADER_COMPLEX_POW,
     QN_HEADER_COMPLEX_INVERSE,
+    QN_HEADER_THRUST,
     QN_HEADER_MINMAX,
     QN_HEADER_ATOMIC,
     QN_HEADER_MATH,
@@ -66,6 +70,14 @@ void qn_source_read_begin(qn_text *out, const qn_call *call, uint32_t k);
 void qn_source_read_end(qn_text *out, const qn_call *call, uint32_t k);
 /** Operands as parameters of a lambda, by the user's names, each followed by a comma. */
 void qn_source_operands(qn_text *out, const qn_call *call, uint32_t first, uint32_t count);
+
+/* ---- source_names.c: what CuPy's texts call by names of theirs ------------------------------ */
+
+/** The lines that give functions of complex numbers Thrust's names, where the texts use them. */
+void qn_source_thrust(qn_text *out, const quern_kernel *kernel);
+/** `_in_ind` and `_out_ind` as objects that know as much as the texts ask: the type, of `ndim`
+ * axes. */
+void qn_source_indexer(qn_text *out, const qn_call *call, int ndim);
 
 /* ---- source_math.c -------------------------------------------------------------------------- */
 

@@ -32,17 +32,37 @@ static void close_statements(qn_text *out, const qn_call *call, qn_text_id id)
     }
 }
 
+/* Its shape, where a text may move it: a walk with positions along axes has one dimension for each.
+ */
+static void indexer_shape(qn_text *out, const qn_call *call)
+{
+    for (int d = 0; d < call->ndim; d++) {
+        if (d + 1 < call->ndim) {
+            qn_text_printf(out, "    _ind.extent[%d] = _quern_walk.outer[%d].value;\n", d, d);
+        } else {
+            qn_text_printf(out, "    _ind.extent[%d] = _quern_walk.inner;\n", d);
+        }
+    }
+}
+
 static void loop_prep_hole(qn_text *out, const qn_call *call)
 {
     if (call->kernel->uses_axes) {
-        qn_text_printf(out, "    quern::indexer<%d> _ind;\n    _ind.count = _quern_walk.count;\n",
-                       call->ndim);
+        qn_text_puts(out, "    ");
+        qn_source_indexer(out, call, call->ndim);
+        qn_text_puts(out, " _ind;\n    _ind.count = _quern_walk.count;\n");
+    }
+    if (call->kernel->names & QN_NAMES_SET) {
+        indexer_shape(out, call);
     }
     close_statements(out, call, QN_LOOP_PREP);
 }
 
 static void operation_hole(qn_text *out, const qn_call *call)
 {
+    if (call->kernel->names & QN_NAMES_SET) { /* it moves one of its own */
+        qn_text_puts(out, "        auto _quern_ind = _ind;\n        auto &_ind = _quern_ind;\n");
+    }
     /* The closing semicolon counts as the operation's, so that the compiler points there at what it
      * lacks. */
     qn_source_closed(out, call, QN_OPERATION, ";");

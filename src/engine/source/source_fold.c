@@ -36,10 +36,31 @@ void qn_source_post(qn_text *out, const qn_call *call)
     qn_source_closed(out, call, QN_POST, ";");
 }
 
+/* `_j`: the position in the input if its reduced axes were moved to the front, as the body of a
+ * lambda that the text's own body stands in. */
+static void flat_position(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    qn_text_puts(out, "    {\n        ptrdiff_t _quern_place = 0;\n");
+    for (int d = 0; d < f->kept; d++) {
+        int lanes = f->columns && d == qn_fold_lane_dim(f) ? f->lanes : 1;
+        qn_text_printf(
+            out,
+            "        _quern_place = _quern_place * (_quern_walk.extent[%d].value * %d) + "
+            "_out_ind.at[%d];\n",
+            d, lanes, d);
+    }
+    qn_text_puts(out, "        const ptrdiff_t _j = _quern_place + _J * _out_ind.count;\n");
+}
+
 /* The closing brace comes one line past the statements: that is where the compiler misses a
  * return. */
 void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id)
 {
+    const bool flat = id == QN_MAP && (call->kernel->names & QN_NAMES_J);
+    if (flat) {
+        flat_position(out, call);
+    }
     if (qn_text_is_statements(call->kernel->texts[id].text)) {
         qn_text_puts(out, "    {\n");
         qn_source_closed(out, call, id, ";\n}");
@@ -48,6 +69,7 @@ void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id)
         qn_source_closed(out, call, id, ");");
         qn_text_puts(out, "    }");
     }
+    qn_text_puts(out, flat ? "\n    }" : "");
 }
 
 /* The axis of the inputs' shape that dimension `d` of the fold is; only where none were merged. */
@@ -219,11 +241,13 @@ void qn_source_fold_parameters(qn_text *out, const qn_call *call)
 void qn_source_positions(qn_text *out, const qn_call *call)
 {
     if (call->kernel->uses_axes) {
-        qn_text_printf(out,
-                       "    quern::indexer<%d> _in_ind;\n    quern::indexer<%d> _out_ind;\n"
-                       "    _out_ind.count = _quern_walk.results;\n"
-                       "    _in_ind.count = (ptrdiff_t)_quern_walk.results * "
-                       "(_quern_walk.covered + _quern_walk.rest);\n",
-                       call->ndim, call->fold.form.kept);
+        qn_text_puts(out, "    ");
+        qn_source_indexer(out, call, call->ndim);
+        qn_text_puts(out, " _in_ind;\n    ");
+        qn_source_indexer(out, call, call->fold.form.kept);
+        qn_text_puts(out, " _out_ind;\n"
+                          "    _out_ind.count = _quern_walk.results;\n"
+                          "    _in_ind.count = (ptrdiff_t)_quern_walk.results * "
+                          "(_quern_walk.covered + _quern_walk.rest);\n");
     }
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * library: Quern's device headers, by the names under which sources include them. The generated
+ * sources name the first ones; a user's own text may include any, most by CuPy's names for them.
+ * Out: what goes to NVRTC in memory, where it is included and found nowhere else.
+ */
+#include "embedded/templates.h"
+#include "engine/source/source.h"
+
+#define FORWARD(name) "#pragma once\n#include <quern/" name ">\n"
+
+/* Those of qn_header_id, and then those that only a user's text includes. */
+static const qn_header headers[] = {
+    [QN_HEADER_TYPES] = {"quern/types.cuh", qn_embedded_types_cuh},
+    [QN_HEADER_LAYOUT] = {"quern/layout.h", qn_embedded_layout_h},
+    [QN_HEADER_INDEX] = {"quern/index.cuh", qn_embedded_index_cuh},
+    [QN_HEADER_PACK] = {"quern/pack.cuh", qn_embedded_pack_cuh},
+    [QN_HEADER_RAW] = {"quern/raw.cuh", qn_embedded_raw_cuh},
+    [QN_HEADER_RAW_CHECKED] = {"quern/raw_checked.cuh", qn_embedded_raw_checked_cuh},
+    [QN_HEADER_CARRAY] = {"quern/carray.cuh", qn_embedded_carray_cuh},
+    [QN_HEADER_CONSTANTS] = {"quern/constants.cuh", qn_embedded_constants_cuh},
+    [QN_HEADER_BOOL] = {"quern/bool.cuh", qn_embedded_bool_cuh},
+    [QN_HEADER_HALF] = {"quern/half.cuh", qn_embedded_half_cuh},
+    [QN_HEADER_COMPLEX] = {"quern/complex.cuh", qn_embedded_complex_cuh},
+    [QN_HEADER_COMPLEX_MATH] = {"quern/complex_math.cuh", qn_embedded_complex_math_cuh},
+    [QN_HEADER_COMPLEX_EXP] = {"quern/complex_exp.cuh", qn_embedded_complex_exp_cuh},
+    [QN_HEADER_COMPLEX_LOG] = {"quern/complex_log.cuh", qn_embedded_complex_log_cuh},
+    [QN_HEADER_COMPLEX_POW] = {"quern/complex_pow.cuh", qn_embedded_complex_pow_cuh},
+    [QN_HEADER_COMPLEX_INVERSE] = {"quern/complex_inverse.cuh", qn_embedded_complex_inverse_cuh},
+    [QN_HEADER_THRUST] = {"quern/thrust.cuh", qn_embedded_thrust_cuh},
+    [QN_HEADER_MINMAX] = {"quern/minmax.cuh", qn_embedded_minmax_cuh},
+    [QN_HEADER_ATOMIC] = {"quern/atomic.cuh", qn_embedded_atomic_cuh},
+    [QN_HEADER_MATH] = {"quern/math.cuh", qn_embedded_math_cuh},
+    [QN_HEADER_FOLD] = {"quern/fold.cuh", qn_embedded_fold_cuh},
+    [QN_HEADER_SCAN] = {"quern/scan.cuh", qn_embedded_scan_cuh},
+    {"quern/complex_all.cuh", qn_embedded_complex_all_cuh},
+    {"quern/cucomplex.cuh", qn_embedded_cucomplex_cuh},
+    {"cupy/atomics.cuh", FORWARD("carray.cuh") "#include <quern/atomic.cuh>\n"},
+    {"cupy/bfloat16.cuh", FORWARD("carray.cuh") "#include <quern/half.cuh>\n"},
+    {"cupy/carray.cuh", FORWARD("carray.cuh")},
+    {"cupy/complex.cuh", FORWARD("complex_all.cuh")},
+    {"cupy/cuComplex_bridge.h", FORWARD("cucomplex.cuh")},
+    {"cupy/float16.cuh", FORWARD("carray.cuh") "#include <quern/half.cuh>\n"},
+    {"cupy/math_constants.h", FORWARD("constants.cuh")},
+    {"math_constants.h", FORWARD("constants.cuh")},
+};
+
+const qn_header *qn_device_headers(size_t *count)
+{
+    *count = QN_COUNT(headers);
+    return headers;
+}
+
+const qn_header qn_cucomplex_header = {"cuComplex.h", FORWARD("cucomplex.cuh")};
