@@ -11,7 +11,7 @@ typedef struct raw_options {
     const char *kernel;
     cli_numbers grid, block, cluster;
     cli_number shared;
-    int cooperative, any_strides;
+    int cooperative, any_strides, translate_cucomplex;
     cli_list options;
 } raw_options;
 
@@ -29,6 +29,8 @@ static const cli_option table[] = {
     {"cluster", "X[,Y[,Z]]", "blocks of a cluster", CLI_NUMBERS, FIELD(cluster), 1, UINT32_MAX, 3},
     {"any-strides", NULL, "the kernel knows the strides: pass views that have gaps", CLI_FLAG,
      FIELD(any_strides)},
+    {"translate-cucomplex", NULL, "<cuComplex.h> gives complex numbers with operators", CLI_FLAG,
+     FIELD(translate_cucomplex)},
     CLI_COMPILER_OPTIONS(raw_options),
     CLI_JOB_OPTIONS(raw_options),
 };
@@ -111,6 +113,7 @@ static int open_function(cli_job *job, const raw_options *options, const char *p
     compile.option_count = options->options.count;
     compile.expressions = &options->kernel;
     compile.expression_count = !is_name(options->kernel);
+    compile.translate_cucomplex = (uint32_t)options->translate_cucomplex;
     quern_module *module;
     if (quern_module_open(&module, job->engine, path, &compile) != QUERN_OK) {
         return cli_job_fail(job);

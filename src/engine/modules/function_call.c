@@ -19,14 +19,42 @@ typedef struct argument {
     const quern_function *function;
     const quern_value *value;
     size_t position;  /* from 1 */
+    uint64_t wanted;  /* bytes of the parameter; 0: the driver does not say */
     const void *data; /* its bytes */
     uint64_t bytes;
     unsigned char *scalar; /* room for a scalar's */
+    qn_arena *arena;       /* for what is larger */
 } argument;
 
 static quern_status fail(quern_status status, const argument *a, const char *what)
 {
     return qn_fail(status, "%s, argument %zu: %s", a->function->name, a->position, what);
+}
+
+/* Bytes of the CArray of templates/carray.cuh with so many dimensions. */
+static uint64_t carray_bytes(int ndim)
+{
+    return 16 + 16 * (uint64_t)QN_MAX(ndim, 1);
+}
+
+/* The array as a CArray: its address, number of elements, extents and strides. The address comes
+ * first, so it is also good for a parameter of unknown size. */
+static quern_status take_carray(argument *a, const quern_array *array)
+{
+    const size_t bytes = carray_bytes(array->ndim);
+    unsigned char *fields = qn_arena_alloc(a->arena, bytes);
+    if (!fields) {
+        return qn_fail_memory("launching a function");
+    }
+    const size_t extents = (size_t)array->ndim * sizeof array->shape[0];
+    memset(fields, 0, bytes);
+    memcpy(fields, &array->data, 8);
+    memcpy(fields + 8, &array->count, 8);
+    memcpy(fields + 16, array->shape, extents);
+    memcpy(fields + 16 + extents, array->strides, extents);
+    a->data = fields;
+    a->bytes = bytes;
+    return QUERN_OK;
 }
 
 static quern_status take_array(argument *a, bool any_strides)
@@ -46,6 +74,9 @@ static quern_status take_array(argument *a, bool any_strides)
                     "the array is not C-contiguous, and a function gets only the address of its "
                     "first element; copy it (quern_array_copy), or set any_strides if the function "
                     "knows the strides");
+    }
+    if (a->wanted == 0 || a->wanted == carray_bytes((*array)->ndim)) {
+        return take_carray(a, *array);
     }
     a->data = &(*array)->data;
     a->bytes = sizeof(*array)->data;
@@ -203,12 +234,17 @@ static const char *what_fits(uint64_t bytes)
 static quern_status fail_size(const argument *a, uint64_t wanted)
 {
     qn_text passed = {0};
+    char carray[64] = "";
     print_passed(&passed, a);
+    if (wanted >= carray_bytes(1) && wanted % 16 == 0) {
+        snprintf(carray, sizeof carray, ", or for a CArray an array of %llu dimension%s",
+                 (unsigned long long)wanted / 16 - 1, wanted == carray_bytes(1) ? "" : "s");
+    }
     quern_status status =
         qn_fail(QUERN_ERROR_TYPE,
-                "%s: argument %zu is %s, but the function's parameter has %llu byte%s: %s fits",
+                "%s: argument %zu is %s, but the function's parameter has %llu byte%s: %s%s fits",
                 a->function->name, a->position, passed.data ? passed.data : "of another size",
-                (unsigned long long)wanted, wanted == 1 ? "" : "s", what_fits(wanted));
+                (unsigned long long)wanted, wanted == 1 ? "" : "s", what_fits(wanted), carray);
     qn_text_free(&passed);
     return status;
 }
@@ -239,14 +275,20 @@ static uint32_t at_least_one(uint32_t extent)
 
 /* Take all arguments; `pointers` and `scalars` have room for `count`. */
 static quern_status pack(const quern_function *function, const quern_value *values, size_t count,
-                         bool any_strides, void **pointers, unsigned char (*scalars)[16])
+                         bool any_strides, void **pointers, unsigned char (*scalars)[16],
+                         qn_arena *arena)
 {
+    const bool known = function->parameter_count != SIZE_MAX;
     for (size_t k = 0; k < count; k++) {
-        argument a = {
-            .function = function, .value = &values[k], .position = k + 1, .scalar = scalars[k]};
+        argument a = {.function = function,
+                      .value = &values[k],
+                      .position = k + 1,
+                      .wanted = known ? function->parameters[k].bytes : 0,
+                      .scalar = scalars[k],
+                      .arena = arena};
         QN_TRY(take(&a, any_strides));
-        if (function->parameter_count != SIZE_MAX && a.bytes != function->parameters[k].bytes) {
-            return fail_size(&a, function->parameters[k].bytes);
+        if (known && a.bytes != a.wanted) {
+            return fail_size(&a, a.wanted);
         }
         pointers[k] = (void *)a.data;
     }
@@ -287,9 +329,8 @@ static void describe_argument(const void *context, uint32_t index, qn_str *name,
     }
 }
 
-static quern_status launch_with(quern_function *function, const quern_launch_options *l,
-                                const quern_value *values, size_t count, void **pointers,
-                                unsigned char (*scalars)[16])
+static quern_status launch_packed(quern_function *function, const quern_launch_options *l,
+                                  const quern_value *values, size_t count, void **pointers)
 {
     quern_engine *engine = function->module->engine;
     bool clusters = (l->cluster[0] | l->cluster[1] | l->cluster[2]) != 0;
@@ -306,7 +347,6 @@ static quern_status launch_with(quern_function *function, const quern_launch_opt
         config.grid[axis] = at_least_one(l->grid[axis]);
         config.block[axis] = at_least_one(l->block[axis]);
     }
-    QN_TRY(pack(function, values, count, l->any_strides != 0, pointers, scalars));
     if (engine->tells_launches) {
         qn_tell_launch(engine, function->name, &config);
     }
@@ -318,6 +358,20 @@ static quern_status launch_with(quern_function *function, const quern_launch_opt
                                          describe_argument, &what});
         name_failure(function);
     }
+    return status;
+}
+
+static quern_status launch_with(quern_function *function, const quern_launch_options *l,
+                                const quern_value *values, size_t count, void **pointers,
+                                unsigned char (*scalars)[16])
+{
+    qn_arena arena = {0};
+    quern_status status =
+        pack(function, values, count, l->any_strides != 0, pointers, scalars, &arena);
+    if (status == QUERN_OK) {
+        status = launch_packed(function, l, values, count, pointers);
+    }
+    qn_arena_free(&arena);
     return status;
 }
 

@@ -33,6 +33,7 @@ static qn_module_request request_of(const qn_link_job *job, const quern_link_inp
         .user_text_count = job->user_text_count,
         .from_user = true,
         .piece = true,
+        .translate_cucomplex = o->translate_cucomplex != 0,
     };
 }
 

@@ -42,26 +42,36 @@ static void want_native(qn_making *m, bool native, int arch)
     }
 }
 
-/* The headers of the library that the source includes, behind the request's own. */
-static quern_status add_library(qn_making *m)
+/* Headers of the library behind the request's own. */
+static quern_status add_headers(qn_making *m, const qn_header *added, size_t added_count)
 {
     qn_compile_request *c = &m->request->compile;
-    const qn_includes *i = &m->includes;
-    if (i->library_count == 0) {
+    if (added_count == 0) {
         return QUERN_OK;
     }
-    size_t count = c->header_count + i->library_count;
-    qn_header *all = qn_arena_alloc(&m->includes.arena, count * sizeof *all);
+    size_t count = c->header_count + added_count;
+    qn_header *all = qn_arena_alloc(&m->arena, count * sizeof *all);
     if (!all) {
         return qn_fail_memory("looking for headers");
     }
     if (c->header_count > 0) {
         memcpy(all, c->headers, c->header_count * sizeof *all);
     }
-    memcpy(all + c->header_count, i->library, i->library_count * sizeof *all);
+    memcpy(all + c->header_count, added, added_count * sizeof *all);
     c->headers = all;
     c->header_count = count;
     return QUERN_OK;
+}
+
+/* A header of the user's under that name comes first. */
+static bool has_cucomplex(const qn_compile_request *c)
+{
+    for (size_t k = 0; k < c->header_count; k++) {
+        if (strcmp(c->headers[k].name, qn_cucomplex_header.name) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 quern_status qn_making_begin(qn_making *m, quern_engine *engine, qn_module_request *request)
@@ -72,9 +82,12 @@ quern_status qn_making_begin(qn_making *m, quern_engine *engine, qn_module_reque
     m->headers = request->compile.headers;
     m->header_count = request->compile.header_count;
     request->compile.library = qn_device_headers(&request->compile.library_count);
+    if (request->translate_cucomplex && !has_cucomplex(&request->compile)) {
+        QN_TRY(add_headers(m, &qn_cucomplex_header, 1));
+    }
     QN_TRY(qn_includes_find(&m->includes, &request->compile));
     request->compile.includes = &m->includes;
-    QN_TRY(add_library(m));
+    QN_TRY(add_headers(m, m->includes.library, m->includes.library_count));
     m->wanted.opaque = m->includes.opaque;
     return make_key(m);
 }
@@ -85,6 +98,7 @@ void qn_making_end(qn_making *m)
     m->request->compile.headers = m->headers;
     m->request->compile.header_count = m->header_count;
     qn_includes_free(&m->includes);
+    qn_arena_free(&m->arena);
     qn_key_free(&m->wanted.key);
 }
 

@@ -44,6 +44,7 @@ typedef struct qn_making {
     qn_includes includes;
     const qn_header *headers; /**< the request's own */
     size_t header_count;
+    qn_arena arena; /**< those of the library that are added */
 } qn_making;
 
 /** Fill in the request and make its key. qn_making_end() must follow, also after a failure. */

@@ -24,6 +24,10 @@ static quern_status check_strings(const char *what, const char *const *strings, 
 quern_status qn_module_options_take(quern_module_options *o, const quern_module_options *options)
 {
     QN_TRY(qn_prefix_take(o, QN_PREFIX_RESERVED(quern_module_options), options));
+    if (o->reserved_2 != 0) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "quern_module_options.reserved_2 is %u, but must be 0", o->reserved_2);
+    }
     QN_TRY(qn_check_list("option_count", o->option_count));
     QN_TRY(qn_check_list("expression_count", o->expression_count));
     QN_TRY(qn_check_list("header_count", o->header_count));
@@ -139,6 +143,7 @@ static quern_status compile(quern_module *module, const char *source, const char
         .user_texts = module->texts,
         .user_text_count = module->text_count,
         .from_user = true,
+        .translate_cucomplex = o->translate_cucomplex != 0,
     };
     return qn_module_make(&module->loaded, module->engine, &request);
 }
@@ -202,7 +207,7 @@ quern_status quern_module_load(quern_module **out, quern_engine *engine, const v
 
 static bool any_options(const quern_module_options *o)
 {
-    return o->option_count + o->expression_count + o->header_count != 0;
+    return o->option_count + o->expression_count + o->header_count + o->translate_cucomplex != 0;
 }
 
 /* Source or an image: the contents of the file decide. */

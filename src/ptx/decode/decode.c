@@ -98,11 +98,49 @@ qn_op *qn_emit_function(qn_decoder *decoder, qn_op_function function)
     return op;
 }
 
+/* What a call that cannot be made calls; NULL for other instructions. */
+static const char *callee_of(const qn_ptx_instruction *instruction)
+{
+    for (unsigned k = 0; k < instruction->operand_count; k++) {
+        const qn_ptx_symbol *symbol = instruction->operands[k].symbol;
+        if (symbol && symbol->function) {
+            return symbol->name;
+        }
+    }
+    return NULL;
+}
+
+/* What only a GPU has, by its name; NULL: the instruction itself is not known. */
+static const char *what_is_missing(const qn_ptx_instruction *instruction)
+{
+    static const struct {
+        const char *begins, *missing;
+    } parts[] = {
+        {"tex.", "textures"},  {"tld4.", "textures"},
+        {"txq.", "textures"},  {"suld.", "surfaces"},
+        {"sust.", "surfaces"}, {"sured.", "surfaces"},
+        {"suq.", "surfaces"},  {"istypep.", "textures and surfaces"},
+    };
+    for (size_t k = 0; k < QN_COUNT(parts); k++) {
+        if (strncmp(instruction->opcode, parts[k].begins, strlen(parts[k].begins)) == 0) {
+            return parts[k].missing;
+        }
+    }
+    const char *callee = callee_of(instruction);
+    bool launches = callee && strstr(callee, "cuda") &&
+                    (strstr(callee, "Launch") || strstr(callee, "GetParameterBuffer"));
+    return launches ? "launches from kernels" : callee ? "function of that name" : NULL;
+}
+
 static bool unsupported(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
-    return qn_fault(warp, op, qn_first_lane(mask), QUERN_ERROR_NOT_SUPPORTED,
-                    "the software device does not know the instruction '%s'",
-                    warp->frame->code->function->instructions[op->origin].opcode);
+    const qn_ptx_instruction *i = &warp->frame->code->function->instructions[op->origin];
+    const char *missing = what_is_missing(i), *callee = callee_of(i);
+    return missing ? qn_fault(warp, op, qn_first_lane(mask), QUERN_ERROR_NOT_SUPPORTED,
+                              "the software device has no %s (%s): run the kernel on a GPU",
+                              missing, callee ? callee : i->opcode)
+                   : qn_fault(warp, op, qn_first_lane(mask), QUERN_ERROR_NOT_SUPPORTED,
+                              "the software device does not know the instruction '%s'", i->opcode);
 }
 
 static bool mismatched(qn_warp *warp, const qn_op *op, uint32_t mask)
