@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_case QUERN CASE-FOLDER: runs one conformance case in a folder of its own and compares what
- * the command wrote with what is expected. A case holds case.json (the command line, then either
- * "error" or "outputs" and "rtol"), the input arrays, NAME.expect.npy for each output, and CUDA
- * source if the command takes one. A case with "error" passes when the command exits with a status
- * from 1 to 125 and says why.
+ * run_case QUERN CASE-FOLDER [semicolons]: runs one conformance case in a folder of its own and
+ * compares what the command wrote with what is expected. A case holds case.json (the command line,
+ * then either "error" or "outputs" and "rtol"), the input arrays, NAME.expect.npy for each output,
+ * and CUDA source if the command takes one. A case with "error" passes when the command exits with a
+ * status from 1 to 125 and says why. With "semicolons" each text of statements loses the semicolon
+ * that it ends with, or gets one: the results must be the same.
  */
 #include "case.h"
 
@@ -209,10 +210,47 @@ static void judge(const test_case *c, int status, const char *folder)
     }
 }
 
+/* ---- semicolons ----------------------------------------------------------------------------- */
+
+/* The text with its last semicolon taken away, or (in `room`) with one more. */
+static char *other_end(char *text, char *room, size_t capacity)
+{
+    size_t length = strlen(text);
+    while (length > 0 && strchr(" \t\n", text[length - 1])) {
+        length--;
+    }
+    if (length == 0) {
+        return text;
+    }
+    if (text[length - 1] == ';') {
+        text[length - 1] = ' ';
+        return text;
+    }
+    if (length + 2 > capacity) {
+        die("a text is too long");
+    }
+    snprintf(room, capacity, "%s;", text);
+    return room;
+}
+
+static void change_semicolons(test_case *c)
+{
+    static char room[3][16384];
+    bool elementwise = strcmp(c->argv[1], "elementwise") == 0;
+    int statements = elementwise ? 4 : strcmp(c->argv[1], "reduce") == 0 ? 6 : 0, used = 0;
+    for (int k = 2; k < c->argc && used < 3; k++) {
+        bool behind = strcmp(c->argv[k - 1], "--loop-prep") == 0 ||
+                      strcmp(c->argv[k - 1], "--after-loop") == 0;
+        if (k == statements || behind) {
+            c->argv[k] = other_end(c->argv[k], room[used++], sizeof room[0]);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        die("usage: run_case QUERN CASE-FOLDER");
+    if (argc != 3 && !(argc == 4 && strcmp(argv[3], "semicolons") == 0)) {
+        die("usage: run_case QUERN CASE-FOLDER [semicolons]");
     }
     char path[4096];
     size_t size;
@@ -220,6 +258,9 @@ int main(int argc, char **argv)
     char *json = read_file(path, &size);
     char *quern = realpath(argv[1], NULL);
     test_case c = case_parse(json);
+    if (argc == 4 && !c.fails) {
+        change_semicolons(&c);
+    }
     if (!quern || !mkdtemp(work)) {
         die("%s is missing, or no folder can be made in /tmp", argv[1]);
     }
