@@ -10,7 +10,7 @@ _quern()
         elementwise) words='--preamble= --loop-prep= --after-loop= --option= --options= --size= --name= --reduce-dims= --block-size= --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
         reduce) words='--axis= --keepdims --reduce-type= --ordered --preamble= --name= --option= --options= --size= --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
         scan) words='--axis= --exclusive --scan-type= --preamble= --name= --option= --options= --size= --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
-        raw) words='--kernel= --grid= --block= --shared= --cooperative --cluster= --any-strides --option= --options= --device= --seed= --show-source --explain --time --quiet --help' ;;
+        raw) words='--kernel= --grid= --block= --shared= --cooperative --cluster= --any-strides --translate-cucomplex --option= --options= --device= --seed= --show-source --explain --time --quiet --help' ;;
         cache) words='path stats list show clear --help' ;;
         devices) words='--help' ;;
         doctor) words='--help' ;;

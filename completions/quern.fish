@@ -43,3 +43,4 @@ complete -c quern -n '__fish_seen_subcommand_from raw' -l shared -r -d 'dynamic 
 complete -c quern -n '__fish_seen_subcommand_from raw' -l cooperative -d 'all blocks run at once, so that they may wait for each other'
 complete -c quern -n '__fish_seen_subcommand_from raw' -l cluster -r -d 'blocks of a cluster'
 complete -c quern -n '__fish_seen_subcommand_from raw' -l any-strides -d 'the kernel knows the strides: pass views that have gaps'
+complete -c quern -n '__fish_seen_subcommand_from raw' -l translate-cucomplex -d '<cuComplex.h> gives complex numbers with operators'

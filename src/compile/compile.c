@@ -17,7 +17,7 @@ typedef struct job {
     nvrtc_program program;
     qn_image_kind kind; /* what it makes, which a target among the options may change */
     qn_arena arena;
-    char *log;
+    char *log, *said;
 } job;
 
 static quern_status fail_result(const job *j, int result, const char *doing)
@@ -117,7 +117,7 @@ static quern_status keep_warnings(job *j, qn_user_texts texts)
 {
     qn_text warnings = {0};
     qn_log_warnings(&warnings, qn_str_of(j->log), texts);
-    qn_free(j->log);
+    j->said = j->log;
     j->log = qn_text_take(&warnings);
     return j->log ? QUERN_OK : qn_fail_memory("reading the compiler's log");
 }
@@ -232,7 +232,8 @@ static quern_status run(job *j, qn_image *image, const qn_user_text *user_texts,
     QN_TRY(read_lowered(j, image));
     image->compile_ms = qn_now_ms() - began;
     image->log = j->log;
-    j->log = NULL;
+    image->said = j->said;
+    j->log = j->said = NULL;
     return QUERN_OK;
 }
 
@@ -253,6 +254,7 @@ quern_status qn_compile(qn_image *out, const qn_compile_request *request,
     }
     qn_arena_free(&j.arena);
     qn_free(j.log);
+    qn_free(j.said);
     if (status != QUERN_OK) {
         qn_image_free(&image);
         qn_error_stage("compile");

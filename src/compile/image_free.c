@@ -12,5 +12,6 @@ void qn_image_free(qn_image *image)
     qn_free(image->lowered);
     qn_free(image->data);
     qn_free(image->log);
+    qn_free(image->said);
     *image = (qn_image){0};
 }

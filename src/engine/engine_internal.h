@@ -52,7 +52,7 @@ _Static_assert(offsetof(struct quern_engine, home) == 0, "an engine begins with 
 quern_status qn_engine_function_info(quern_function_info *out, quern_engine *engine,
                                      void *function);
 
-/* ---- library.c: our device headers ---------------------------------------------------------- */
+/* ---- device_headers.c: our device headers --------------------------------------------------- */
 
 /** All of them: what a source includes that is nowhere else is looked for here. */
 const qn_header *qn_device_headers(size_t *count);
@@ -133,7 +133,7 @@ typedef struct qn_definition {
 } qn_definition;
 
 /** Names of CuPy's that the texts use, and that no text or header defines itself. */
-typedef enum qn_names {
+typedef enum qn_cupy_names {
     QN_NAMES_CARRAY = 1,     /**< CArray, or what only it has: raw parameters are CArrays */
     QN_NAMES_INDEXER = 2,    /**< of `_ind` and its like more than .size() and .get() */
     QN_NAMES_SET = 4,        /**< `_ind` is also moved */
@@ -141,7 +141,7 @@ typedef enum qn_names {
     QN_NAMES_THRUST = 16,    /**< thrust:: */
     QN_NAMES_CONSTANTS = 32, /**< CUDART_PI and its like */
     QN_NAMES_J = 64,         /**< `_j`, the position in the input of a reduction */
-} qn_names;
+} qn_cupy_names;
 
 struct quern_kernel {
     uint32_t object; /**< QN_OBJECT_KERNEL */
@@ -163,7 +163,7 @@ struct quern_kernel {
     bool uses_position; /**< the texts use the position, or those along axes */
     bool uses_axes;     /**< the texts use `_ind`, `_in_ind` or `_out_ind` */
     bool separate_axes;
-    unsigned names;         /**< qn_names */
+    unsigned names;         /**< qn_cupy_names */
     bool loops;             /**< the texts have loops */
     bool uses_atomics;      /**< the texts call atomic functions */
     const char *unassigned; /**< the first output that nothing assigns; NULL: none */
@@ -436,7 +436,7 @@ void qn_tell_opened(quern_engine *engine, const quern_device_info *info);
 /** Where the image of `module` came from. */
 void qn_tell_image(quern_engine *engine, const char *name, const qn_module *module,
                    const qn_image *image);
-void qn_tell_compiled(quern_engine *engine, const char *name, double ms);
+void qn_tell_compiled(quern_engine *engine, const char *name, const qn_image *image);
 /** Only where engine->tells_launches. */
 void qn_tell_launch(quern_engine *engine, const char *name, const quern_launch_config *config);
 

@@ -28,14 +28,22 @@ void qn_tell_image(quern_engine *engine, const char *name, const qn_module *modu
            module->hex, module->target, image->size, origins[module->origin]);
 }
 
-void qn_tell_compiled(quern_engine *engine, const char *name, double ms)
+void qn_tell_compiled(quern_engine *engine, const char *name, const qn_image *image)
 {
     qn_compiler_identity compiler;
     int major, minor;
     (void)qn_compiler_find(&compiler, NULL);
     qn_compiler_version(&major, &minor);
-    qn_log(&engine->home.logger, QN_DEBUG, "%s: compiled in %.1f ms by NVRTC %d.%d, %s", name, ms,
-           major, minor, compiler.path);
+    qn_log(&engine->home.logger, QN_DEBUG, "%s: compiled in %.1f ms by NVRTC %d.%d, %s", name,
+           image->compile_ms, major, minor, compiler.path);
+    qn_str said = qn_str_of(image->said ? image->said : "");
+    while (said.length > 0 && said.data[said.length - 1] == '\n') {
+        said.length--;
+    }
+    if (said.length > 0) {
+        qn_log(&engine->home.logger, QN_DEBUG, "%s: the compiler said:\n%.*s", name,
+               (int)said.length, said.data);
+    }
 }
 
 void qn_tell_launch(quern_engine *engine, const char *name, const quern_launch_config *config)

@@ -128,7 +128,7 @@ quern_status qn_making_produce(qn_making *m, qn_image *out)
     QN_TRY(qn_compile(out, &r->compile, r->user_texts, r->user_text_count));
     atomic_fetch_add(&engine->compiled, 1);
     atomic_fetch_add(&engine->compile_us, (uint64_t)(out->compile_ms * 1e3));
-    qn_tell_compiled(engine, r->name, out->compile_ms);
+    qn_tell_compiled(engine, r->name, out);
     return QUERN_OK;
 }
 

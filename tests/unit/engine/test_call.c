@@ -363,7 +363,8 @@ Test(call, refusals)
     FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_call(raw, y, &z));
     SAYS("size");
     FAILS(QUERN_ERROR_TYPE, quern_call(k, x, y, 3));
-    FAILS(QUERN_ERROR_TYPE, quern_call(raw, 3, &z));
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_call(raw, 3, &z));
+    SAYS("size");
     FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_call((quern_kernel *)NULL, x));
 
     quern_call_options options = QUERN_CALL_OPTIONS_INIT;
@@ -455,7 +456,7 @@ Test(call, kinds_in_wrong_places)
         {{{QUERN_VALUE_NONE, 0, {0}}, quern_value_array(x), quern_value_output(&z)},
          "the input is missing"},
         {{quern_value_array(x), quern_literal_int(1), quern_value_output(&z)},
-         "a raw parameter must be an array"},
+         "expression must have pointer-to-object type"}, /* a number has no elements */
         {{quern_value_array(x), quern_value_pointer(host), quern_value_output(&z)},
          "a pointer is for functions of modules"},
         {{quern_value_array(x), quern_value_array(x), quern_literal_int(1)},

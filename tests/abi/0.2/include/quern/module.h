@@ -46,11 +46,15 @@ typedef struct quern_module_options {
     size_t expression_count;
     const quern_header *headers; /**< in memory; looked at before those on disk. Copied. */
     size_t header_count;
+    /** 1: <cuComplex.h> gives Quern's complex numbers under its names, with operators and all
+     * functions, as CuPy's option of that name does. */
+    uint32_t translate_cucomplex;
+    uint32_t reserved_2;
 } quern_module_options;
 
 #define QUERN_MODULE_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(quern_module_options), 0, NULL, 0, NULL, NULL, 0, NULL, 0                           \
+        sizeof(quern_module_options), 0, NULL, 0, NULL, NULL, 0, NULL, 0, 0, 0                     \
     }
 
 /** Compile CUDA C++ `source`, or find it in the cache, and load it.

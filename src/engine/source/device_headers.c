@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * library: Quern's device headers, by the names under which sources include them. The generated
+ * device_headers: Quern's own, by the names under which sources include them. The generated
  * sources name the first ones; a user's own text may include any, most by CuPy's names for them.
  * Out: what goes to NVRTC in memory, where it is included and found nowhere else.
  */
