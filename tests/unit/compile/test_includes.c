@@ -220,6 +220,63 @@ Test(includes, out_of_memory_is_told)
     cr_expect_eq(status, QUERN_OK, "it never succeeded");
 }
 
+/* ---- the library ---------------------------------------------------------------------------- */
+
+static const qn_header library[] = {
+    {"lib/one.h", "#include <lib/two.h>\n#include \"lib/one.h\"\n"},
+    {"lib/two.h", "#include <a.h>\n"},
+    {"lib/three.h", "#include <lib/one.h>\n"},
+    {"b.h", "#include <lib/one.h>\n"},
+    {"memory.h", ""},
+};
+
+static const struct {
+    const char *source, *library, *names;
+} library_sources[] = {
+    {"int x;", "", ""},
+    {"#include <lib/one.h>", "lib/one.h, lib/two.h", "a.h"},
+    {"#include <lib/two.h>\n#include <lib/two.h>", "lib/two.h", "a.h"},
+    {"#include \"lib/three.h\"", "lib/three.h, lib/one.h, lib/two.h", "a.h"},
+    {"#include <a.h>\n#include <b.h>", "", "a.h, b.h"}, /* a file goes first, */
+    {"#include <memory.h>", "", "b.h"},                 /* and so does what is in memory */
+    {"#include <lib/nix.h>", "", "-lib/nix.h"},
+    {"#include <sub/c.h>\n#include <lib/two.h>", "lib/two.h", "sub/c.h, a.h, -d.h"},
+};
+
+/* Only what is nowhere else comes from the library, with what it includes itself. */
+Test(includes, library)
+{
+    static const qn_header headers[] = {{"memory.h", "#include <b.h>"}};
+    char option[300];
+    snprintf(option, sizeof option, "-I%s", scratch_path("inc"));
+    const char *options[] = {option};
+    scratch_write("inc/a.h", "int a;");
+    scratch_write("inc/b.h", "int b;");
+    scratch_write("inc/sub/c.h", "#include \"d.h\"");
+    for (size_t c = 0; c < QN_COUNT(library_sources); c++) {
+        const char *source = library_sources[c].source;
+        qn_compile_request request = {.source = source,
+                                      .file_name = scratch_path("mine.cu"),
+                                      .options = options,
+                                      .option_count = 1,
+                                      .headers = headers,
+                                      .header_count = strstr(source, "memory") != NULL,
+                                      .library = library,
+                                      .library_count = QN_COUNT(library)};
+        qn_includes includes;
+        cr_assert_eq(qn_includes_find(&includes, &request), QUERN_OK);
+        qn_text names = {0};
+        for (size_t k = 0; k < includes.library_count; k++) {
+            qn_text_printf(&names, "%s%s", k ? ", " : "", includes.library[k].name);
+        }
+        cr_expect_str_eq(names.data ? names.data : "", library_sources[c].library, "case %zu", c);
+        cr_expect_str_eq(names_of(&includes), library_sources[c].names, "case %zu: %s", c,
+                         names_of(&includes));
+        qn_text_free(&names);
+        qn_includes_free(&includes);
+    }
+}
+
 /* ---- CUDA's headers ------------------------------------------------------------------------- */
 
 static void make_toolkit(const char *version)
