@@ -28,8 +28,8 @@ typedef struct qn_image {
     char **lowered; /**< the mangled name of each name expression asked for */
     size_t lowered_count;
     char *log;         /**< its warnings about the user's own texts, as it printed them; or "" */
-    char *said;        /**< the whole log of the compilation that made it, or NULL: not kept */
     double compile_ms; /**< time in NVRTC */
+    char *said;        /**< the whole log of the compilation that made it; NULL: not kept */
 } qn_image;
 void qn_image_free(qn_image *image);
 
