@@ -95,7 +95,7 @@ typedef struct qn_module_request {
     bool from_user; /**< the whole source is the user's: its file has a name, and it may use all of
                          CUDA, which takes a little longer */
     bool translate_cucomplex; /**< <cuComplex.h> is the library's */
-    bool piece;     /**< to be linked: the caller has set kind and relocatable */
+    bool piece;               /**< to be linked: the caller has set kind and relocatable */
 } qn_module_request;
 
 /** Find or make the module of a request. Thread-safe; one thread compiles, others wait. Borrowed:

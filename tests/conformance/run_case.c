@@ -3,9 +3,9 @@
  * run_case QUERN CASE-FOLDER [semicolons]: runs one conformance case in a folder of its own and
  * compares what the command wrote with what is expected. A case holds case.json (the command line,
  * then either "error" or "outputs" and "rtol"), the input arrays, NAME.expect.npy for each output,
- * and CUDA source if the command takes one. A case with "error" passes when the command exits with a
- * status from 1 to 125 and says why. With "semicolons" each text of statements loses the semicolon
- * that it ends with, or gets one: the results must be the same.
+ * and CUDA source if the command takes one. A case with "error" passes when the command exits with
+ * a status from 1 to 125 and says why. With "semicolons" each text of statements loses the
+ * semicolon that it ends with, or gets one: the results must be the same.
  */
 #include "case.h"
 
