@@ -44,6 +44,15 @@ QUERN_API size_t quern_dtype_size(quern_dtype dtype);
  * unknown. */
 QUERN_API quern_dtype quern_dtype_from_name(const char *name);
 
+/** Where memory lies, and so who may touch it. docs/memory.md has a table. */
+typedef enum quern_memory {
+    QUERN_MEMORY_HOST = 0,    /**< ordinary memory of the host, or not known; of no new array */
+    QUERN_MEMORY_DEVICE = 1,  /**< the device's own: what arrays have unless they are asked for */
+    QUERN_MEMORY_PINNED = 2,  /**< of the host, page-locked: the fastest to copy from and to */
+    QUERN_MEMORY_MAPPED = 3,  /**< page-locked likewise, asked for so that kernels work in it */
+    QUERN_MEMORY_MANAGED = 4, /**< of both: the driver moves it to where it is used */
+} quern_memory;
+
 #define QUERN_MAX_NDIM       32 /**< dimensions an array may have */
 #define QUERN_MAX_PARAMETERS 64 /**< parameters a kernel may have, inputs and outputs together */
 
@@ -58,6 +67,16 @@ typedef struct quern_array quern_array;
  * large extents). */
 QUERN_API quern_status quern_array_new(quern_array **out, quern_engine *engine, quern_dtype dtype,
                                        int ndim, const int64_t *shape);
+
+/** A new C-contiguous array in a kind of memory. Kernels may use each, and all functions of arrays
+ * take each; what is not QUERN_MEMORY_DEVICE the host may touch too, at quern_array_host_pointer(),
+ * once the work that uses it is done (quern_stream_wait(), quern_synchronize()). On the software
+ * device all kinds are host memory.
+ * Errors: as quern_array_new(); QUERN_ERROR_INVALID_ARGUMENT for QUERN_MEMORY_HOST;
+ * QUERN_ERROR_NOT_SUPPORTED where the device has no such memory. */
+QUERN_API quern_status quern_array_new_in(quern_array **out, quern_engine *engine,
+                                          quern_memory memory, quern_dtype dtype, int ndim,
+                                          const int64_t *shape);
 
 /** A new C-contiguous array with a copy of `host`, C-contiguous host memory of the same size. The
  * host memory may be reused as soon as the call returns. Waits for the copy. */
@@ -100,6 +119,11 @@ QUERN_API const int64_t *quern_array_strides(const quern_array *array);
 QUERN_API int64_t quern_array_count(const quern_array *array);
 /** Device address of element (0, ..., 0); on the software device, host memory. */
 QUERN_API void *quern_array_pointer(const quern_array *array);
+/** The address of element (0, ..., 0) for the host, NULL where the host cannot touch the memory, as
+ * that of a GPU. Queued work may still use the elements: wait for it first. */
+QUERN_API void *quern_array_host_pointer(const quern_array *array);
+/** The kind of memory; QUERN_MEMORY_DEVICE for wrapped memory, which is given as such. */
+QUERN_API quern_memory quern_array_memory(const quern_array *array);
 /** 1 when the elements lie in C order without gaps, else 0. */
 QUERN_API int quern_array_is_contiguous(const quern_array *array);
 /** The engine; borrowed. */

@@ -125,9 +125,9 @@ static quern_status check_dtype(quern_dtype dtype)
     return QUERN_OK;
 }
 
-/* A C-contiguous array, or (unless `memory`) what such an array looks like. */
+/* A C-contiguous array, or (in no memory: QUERN_MEMORY_HOST) what such an array looks like. */
 static quern_status new_array(quern_array **out, qn_home *home, quern_dtype dtype, int ndim,
-                              const int64_t *shape, quern_stream *stream, bool memory)
+                              const int64_t *shape, quern_stream *stream, quern_memory memory)
 {
     *out = NULL;
     int64_t count;
@@ -135,7 +135,7 @@ static quern_status new_array(quern_array **out, qn_home *home, quern_dtype dtyp
     uint32_t item_size = (uint32_t)quern_dtype_size(dtype);
     QN_TRY(qn_shape_check(&count, ndim, shape, item_size));
     qn_buffer *buffer;
-    QN_TRY(qn_buffer_new(&buffer, home, memory ? (size_t)count * item_size : 0, stream));
+    QN_TRY(qn_buffer_new(&buffer, home, memory ? (size_t)count * item_size : 0, memory, stream));
     quern_array *array = qn_array_header(buffer, dtype, ndim);
     qn_buffer_release(buffer);
     if (!array) {
@@ -153,13 +153,13 @@ static quern_status new_array(quern_array **out, qn_home *home, quern_dtype dtyp
 quern_status qn_array_new_on(quern_array **out, qn_home *home, quern_dtype dtype, int ndim,
                              const int64_t *shape, quern_stream *stream)
 {
-    return new_array(out, home, dtype, ndim, shape, stream, true);
+    return new_array(out, home, dtype, ndim, shape, stream, QUERN_MEMORY_DEVICE);
 }
 
 quern_status qn_array_without_memory(quern_array **out, qn_home *home, quern_dtype dtype, int ndim,
                                      const int64_t *shape)
 {
-    return new_array(out, home, dtype, ndim, shape, NULL, false);
+    return new_array(out, home, dtype, ndim, shape, NULL, QUERN_MEMORY_HOST);
 }
 
 quern_status quern_array_new(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
@@ -169,6 +169,22 @@ quern_status quern_array_new(quern_array **out, quern_engine *engine, quern_dtyp
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     return qn_array_new_on(out, qn_home_of(engine), dtype, ndim, shape, NULL);
+}
+
+quern_status quern_array_new_in(quern_array **out, quern_engine *engine, quern_memory memory,
+                                quern_dtype dtype, int ndim, const int64_t *shape)
+{
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    if (memory < QUERN_MEMORY_DEVICE || memory > QUERN_MEMORY_MANAGED) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "%d is no kind of memory for a new array: it is QUERN_MEMORY_DEVICE (%d), "
+                       "_PINNED (%d), _MAPPED (%d) or _MANAGED (%d)",
+                       (int)memory, QUERN_MEMORY_DEVICE, QUERN_MEMORY_PINNED, QUERN_MEMORY_MAPPED,
+                       QUERN_MEMORY_MANAGED);
+    }
+    return new_array(out, qn_home_of(engine), dtype, ndim, shape, NULL, memory);
 }
 
 /* ---- foreign memory ------------------------------------------------------------------------- */
@@ -343,6 +359,24 @@ int64_t quern_array_count(const quern_array *array)
 void *quern_array_pointer(const quern_array *array)
 {
     return lives(array) ? array->data : NULL;
+}
+
+void *quern_array_host_pointer(const quern_array *array)
+{
+    if (!lives(array) || !array->data) {
+        return NULL;
+    }
+    const qn_home *home = array->buffer->home;
+    if (array->buffer->memory != QUERN_MEMORY_DEVICE) {
+        return array->data;
+    }
+    return home->methods->host_pointer ? home->methods->host_pointer(home->device, array->data)
+                                       : NULL;
+}
+
+quern_memory quern_array_memory(const quern_array *array)
+{
+    return lives(array) ? array->buffer->memory : QUERN_MEMORY_HOST;
 }
 
 int quern_array_is_contiguous(const quern_array *array)

@@ -24,8 +24,11 @@ typedef struct qn_buffer {
     void (*release)(void *context); /**< foreign memory: NULL for the device's own */
     void *context;
     bool foreign;
+    quern_memory memory;
+    const qn_source *source; /**< where it came from and goes back: see qn_memory_new() */
 } qn_buffer;
-quern_status qn_buffer_new(qn_buffer **out, qn_home *home, size_t bytes, quern_stream *stream);
+quern_status qn_buffer_new(qn_buffer **out, qn_home *home, size_t bytes, quern_memory memory,
+                           quern_stream *stream);
 /** Foreign memory [base, base + bytes). `release` is not called when this fails. */
 quern_status qn_buffer_adopt(qn_buffer **out, qn_home *home, void *base, size_t bytes,
                              void (*release)(void *context), void *context);

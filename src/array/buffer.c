@@ -34,16 +34,18 @@ static quern_status finish(qn_buffer **out, qn_buffer *buffer, quern_status stat
     return QUERN_OK;
 }
 
-quern_status qn_buffer_new(qn_buffer **out, qn_home *home, size_t bytes, quern_stream *stream)
+quern_status qn_buffer_new(qn_buffer **out, qn_home *home, size_t bytes, quern_memory memory,
+                           quern_stream *stream)
 {
     *out = NULL;
     qn_buffer *buffer;
     QN_TRY(new_buffer(&buffer, home, bytes));
     buffer->stream = stream;
+    buffer->memory = memory;
     quern_status status = QUERN_OK;
     if (bytes > 0) {
-        status = home->methods->allocate(home->device, &buffer->pointer, bytes,
-                                         qn_stream_handle(home, stream));
+        status = qn_memory_new(&buffer->pointer, &buffer->source, home, bytes, memory,
+                               qn_stream_handle(home, stream));
     }
     return finish(out, buffer, status);
 }
@@ -55,6 +57,7 @@ quern_status qn_buffer_adopt(qn_buffer **out, qn_home *home, void *base, size_t 
     qn_buffer *buffer;
     QN_TRY(new_buffer(&buffer, home, bytes));
     buffer->foreign = true;
+    buffer->memory = QUERN_MEMORY_DEVICE;
     buffer->pointer = base;
     buffer->release = release;
     buffer->context = context;
@@ -72,11 +75,11 @@ void qn_buffer_retain(qn_buffer *buffer)
 
 static void give_back(qn_buffer *buffer)
 {
-    const qn_home *home = buffer->home;
+    qn_home *home = buffer->home;
     if (!buffer->foreign) {
         if (buffer->bytes > 0) {
-            home->methods->release(home->device, buffer->pointer, buffer->bytes,
-                                   qn_stream_handle(home, buffer->stream));
+            qn_memory_free(buffer->pointer, buffer->source, home, buffer->bytes, buffer->memory,
+                           qn_stream_handle(home, buffer->stream));
         }
         return;
     }

@@ -99,7 +99,8 @@ typedef enum cu_jit_option {
     CU_JIT_ERROR_LOG_BYTES = 6,
 } cu_jit_option;
 
-enum { CU_STREAM_DEFAULT = 0, CU_EVENT_DEFAULT = 0 };
+enum { CU_STREAM_DEFAULT = 0, CU_EVENT_DEFAULT = 0, CU_EVENT_NO_TIMING = 2 };
+enum { CU_HOST_PORTABLE = 1, CU_HOST_MAPPED = 2, CU_ATTACH_GLOBAL = 1 };
 typedef enum cu_pool_attribute { CU_POOL_RELEASE_THRESHOLD = 4 } cu_pool_attribute;
 
 typedef struct cu_pool_props {
@@ -165,6 +166,9 @@ typedef struct cu_launch_config {
     X(pool_allocate, cuMemAllocFromPoolAsync,                                                      \
       (cu_pointer * pointer, size_t bytes, cu_pool pool, cu_stream stream))                        \
     X(free_async, cuMemFreeAsync, (cu_pointer pointer, cu_stream stream))                          \
+    X(host_allocate, cuMemHostAlloc, (void **pointer, size_t bytes, unsigned flags))               \
+    X(host_free, cuMemFreeHost, (void *pointer))                                                   \
+    X(managed_allocate, cuMemAllocManaged, (cu_pointer * pointer, size_t bytes, unsigned flags))   \
     X(copy_to_device, cuMemcpyHtoDAsync_v2,                                                        \
       (cu_pointer to, const void *from, size_t bytes, cu_stream stream))                           \
     X(copy_to_host, cuMemcpyDtoHAsync_v2,                                                          \
@@ -217,6 +221,7 @@ typedef struct cu_launch_config {
     X(event_new, cuEventCreate, (cu_event * event, unsigned flags))                                \
     X(event_free, cuEventDestroy_v2, (cu_event event))                                             \
     X(event_record, cuEventRecord, (cu_event event, cu_stream stream))                             \
+    X(event_query, cuEventQuery, (cu_event event))                                                 \
     X(event_synchronize, cuEventSynchronize, (cu_event event))                                     \
     X(event_elapsed, cuEventElapsedTime, (float *milliseconds, cu_event begin, cu_event end))
 

@@ -111,6 +111,7 @@ static quern_status find_device(cuda_device *device, const char *argument)
 static quern_status open_device(quern_device **out, const char *argument,
                                 const quern_allocator *allocator)
 {
+    (void)allocator;
     *out = NULL;
     cuda_device *device = qn_calloc(1, sizeof *device);
     if (!device) {
@@ -121,11 +122,8 @@ static quern_status open_device(quern_device **out, const char *argument,
         qn_free(device);
         return status;
     }
-    if (allocator) {
-        device->allocator = *allocator;
-        device->foreign_memory = true;
-    }
     pthread_mutex_init(&device->pool_lock, NULL);
+    pthread_mutex_init(&device->kept_lock, NULL);
     *out = (quern_device *)device;
     return QUERN_OK;
 }
@@ -139,6 +137,7 @@ static void close_device(quern_device *quern)
     cuda_scope scope;
     if (qn_cuda_enter(&scope, device) == CU_SUCCESS) {
         (void)qn_cuda.context_synchronize();
+        qn_cuda_host_trim(device, 0);
         if (device->pool) {
             (void)qn_cuda.pool_free(device->pool);
         }
@@ -152,6 +151,7 @@ static void close_device(quern_device *quern)
     }
     (void)qn_cuda.primary_release(device->handle);
     pthread_mutex_destroy(&device->pool_lock);
+    pthread_mutex_destroy(&device->kept_lock);
     qn_free(device);
 }
 
@@ -205,4 +205,6 @@ const quern_device_methods qn_cuda_device = {
     .synchronize = qn_cuda_synchronize,
     .module_handle = qn_cuda_module_handle,
     .function_handle = qn_cuda_function_handle,
+    .allocate_in = qn_cuda_allocate_in,
+    .release_in = qn_cuda_release_in,
 };

@@ -42,15 +42,18 @@ quern_status qn_cuda_fail(cu_result result, const char *doing);
 /** Where arrays come from; found out by the first allocation. */
 typedef enum cuda_memory { CUDA_MEMORY_UNKNOWN, CUDA_MEMORY_POOL, CUDA_MEMORY_PLAIN } cuda_memory;
 
+typedef struct cuda_kept cuda_kept;
+
 typedef struct cuda_device {
     int ordinal;
     cu_device handle;
     cu_context context; /**< the primary one, retained */
-    quern_allocator allocator;
-    bool foreign_memory; /**< `allocator` is used */
     pthread_mutex_t pool_lock;
     _Atomic(cuda_memory) memory;
     cu_pool pool;
+    pthread_mutex_t kept_lock;
+    cuda_kept *kept; /**< memory of the host that serves again: cuda_host_memory.c */
+    size_t kept_bytes;
 } cuda_device;
 
 /** 90 for compute capability 9.0; 0 when unknown. */
@@ -125,6 +128,14 @@ quern_status qn_cuda_describe(int ordinal, quern_device_info *info);
 
 /* ---- the slots of the table, by file -------------------------------------------------------- */
 
+/* cuda_host_memory.c */
+quern_status qn_cuda_allocate_in(quern_device *device, void **out, size_t bytes,
+                                 quern_memory memory, void *stream);
+void qn_cuda_release_in(quern_device *device, void *pointer, size_t bytes, quern_memory memory,
+                        void *stream);
+/** Free what is idle of the host memory that is kept, until at most `bytes` are. In the device's
+ * context. */
+void qn_cuda_host_trim(cuda_device *device, size_t bytes);
 /* cuda_memory.c */
 quern_status qn_cuda_allocate(quern_device *device, void **out, size_t bytes, void *stream);
 void qn_cuda_release(quern_device *device, void *pointer, size_t bytes, void *stream);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Memory of the GPU: allocated in the order of a stream, released in it, copied. In: sizes and
- * addresses. Out: memory of the caller's allocator, or of a pool of our own in the driver, or
- * (where the driver has no pools) of plain cuMemAlloc.
+ * addresses. Out: memory of a pool of our own in the driver, or (where the driver has no pools) of
+ * plain cuMemAlloc.
  *
  * The pool is ours, so that keeping freed memory for the next array (its release threshold is
  * without limit) changes nothing for other users of the device's default pool. It is made by the
@@ -98,12 +98,6 @@ quern_status qn_cuda_allocate(quern_device *quern, void **out, size_t bytes, voi
         return QUERN_OK;
     }
     bytes = padded(bytes);
-    if (device->foreign_memory) {
-        *out = device->allocator.allocate(device->allocator.context, bytes, 256, stream);
-        return *out ? QUERN_OK
-                    : qn_fail(QUERN_ERROR_DEVICE_MEMORY,
-                              "the program's own allocator has no %zu bytes", bytes);
-    }
     cu_pointer pointer = 0;
     cu_result result;
     CUDA_IN(device, result, allocate(device, &pointer, bytes, stream));
@@ -116,12 +110,9 @@ quern_status qn_cuda_allocate(quern_device *quern, void **out, size_t bytes, voi
 
 void qn_cuda_release(quern_device *quern, void *pointer, size_t bytes, void *stream)
 {
+    (void)bytes;
     cuda_device *device = cuda_of(quern);
     if (!pointer) {
-        return;
-    }
-    if (device->foreign_memory) {
-        device->allocator.release(device->allocator.context, pointer, padded(bytes), stream);
         return;
     }
     cu_result result;

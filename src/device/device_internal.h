@@ -68,6 +68,20 @@ quern_status qn_launch_check(const quern_launch_config *config, const qn_launch_
 
 struct qn_home_owner;
 
+/** An allocator that the program has set at some time: see home_memory.c. */
+typedef struct qn_source qn_source;
+
+/** What is allocated on a home, in bytes. */
+typedef struct qn_account {
+    atomic_uint_fast64_t used;          /**< of the device, managed memory included */
+    atomic_uint_fast64_t host;          /**< of the host: pinned and mapped */
+    atomic_uint_fast64_t peak;          /**< the most that `used` was */
+    atomic_uint_fast64_t pieces;        /**< of both, that are not freed */
+    atomic_uint_fast64_t limit;         /**< of `used`; 0: none */
+    _Atomic(const qn_source *) source;  /**< of what is allocated from now on; NULL: the device */
+    _Atomic(const qn_source *) sources; /**< all there were */
+} qn_account;
+
 /** A device that is open, for as long as anybody uses it. Memory, streams and events keep it alive
  * without knowing whose it is; an engine begins with its home. */
 typedef struct qn_home {
@@ -78,6 +92,8 @@ typedef struct qn_home {
     void *stream; /**< the device's handle of the stream that is used where none is named */
     qn_logger logger;
     const struct qn_home_owner *owner;
+    char place[32]; /**< the device, as messages call it: "cuda:0", "soft" */
+    qn_account account;
 } qn_home;
 
 /** What the owner of a home does when something on it ends. */
@@ -105,6 +121,21 @@ static inline void qn_home_retain(qn_home *home)
 }
 
 void qn_home_release(qn_home *home);
+
+/* ---- home_memory.c: what is allocated on a home --------------------------------------------- */
+
+/** Allocate `bytes` (> 0), aligned to 256 bytes, in the order of `stream` (the device's handle).
+ * *from says where it came from, which qn_memory_free() must be told.
+ * Errors: QUERN_ERROR_DEVICE_MEMORY, QUERN_ERROR_NOT_SUPPORTED (a kind that the device has not),
+ * QUERN_ERROR_INVALID_ARGUMENT (the program's allocator gave what it must not). */
+quern_status qn_memory_new(void **out, const qn_source **from, qn_home *home, size_t bytes,
+                           quern_memory memory, void *stream);
+void qn_memory_free(void *pointer, const qn_source *from, qn_home *home, size_t bytes,
+                    quern_memory memory, void *stream);
+/** Later device memory comes from this allocator, or (NULL) from the device. */
+quern_status qn_memory_use(qn_home *home, const quern_allocator *allocator);
+/** Drop what is remembered of allocators: the home ends. */
+void qn_memory_forget(qn_home *home);
 
 /* ---- stream.c: streams and events ----------------------------------------------------------- */
 

@@ -21,6 +21,7 @@ static int device_count(const char **why)
 static quern_status open_device(quern_device **out, const char *argument,
                                 const quern_allocator *allocator)
 {
+    (void)allocator;
     *out = NULL;
     soft_options options;
     QN_TRY(qn_soft_options_read(&options, argument));
@@ -32,10 +33,6 @@ static quern_status open_device(quern_device **out, const char *argument,
     }
     device->memory = memory;
     device->options = options;
-    if (allocator) {
-        device->allocator = *allocator;
-        device->foreign_memory = true;
-    }
     *out = (quern_device *)device;
     return QUERN_OK;
 }
@@ -129,4 +126,7 @@ const quern_device_methods qn_soft_device = {
     .event_elapsed = qn_soft_event_elapsed,
     .synchronize = qn_soft_synchronize,
     .interrupt = qn_soft_interrupt,
+    .allocate_in = qn_soft_allocate_in,
+    .release_in = qn_soft_release_in,
+    .host_pointer = qn_soft_host_pointer,
 };

@@ -25,8 +25,6 @@ typedef struct soft_options {
 typedef struct soft_device {
     qn_memory_map *memory;
     soft_options options;
-    quern_allocator allocator;
-    bool foreign_memory;    /**< `allocator` is used */
     atomic_uint interrupts; /**< so far: each ends the launches that run at that moment */
 } soft_device;
 
@@ -46,6 +44,11 @@ quern_status qn_soft_options_read(soft_options *options, const char *argument);
 /* soft_memory.c */
 quern_status qn_soft_allocate(quern_device *device, void **out, size_t bytes, void *stream);
 void qn_soft_release(quern_device *device, void *pointer, size_t bytes, void *stream);
+quern_status qn_soft_allocate_in(quern_device *device, void **out, size_t bytes,
+                                 quern_memory memory, void *stream);
+void qn_soft_release_in(quern_device *device, void *pointer, size_t bytes, quern_memory memory,
+                        void *stream);
+void *qn_soft_host_pointer(quern_device *device, void *pointer);
 quern_status qn_soft_adopt(quern_device *device, void *base, size_t bytes);
 void qn_soft_disown(quern_device *device, void *base, size_t bytes);
 quern_status qn_soft_copy(quern_device *device, void *to, const void *from, size_t bytes,

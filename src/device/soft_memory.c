@@ -40,28 +40,8 @@ static void give_back(unsigned char *pointer, size_t bytes)
     }
 }
 
-static void *take_any(soft_device *device, size_t bytes)
+static quern_status fail_allocation(size_t bytes)
 {
-    return device->foreign_memory
-               ? device->allocator.allocate(device->allocator.context, bytes, 256, NULL)
-               : take(bytes);
-}
-
-static void give_back_any(soft_device *device, void *pointer, size_t bytes)
-{
-    if (device->foreign_memory) {
-        device->allocator.release(device->allocator.context, pointer, bytes, NULL);
-    } else {
-        give_back(pointer, bytes);
-    }
-}
-
-static quern_status fail_allocation(const soft_device *device, size_t bytes)
-{
-    if (device->foreign_memory) {
-        return qn_fail(QUERN_ERROR_DEVICE_MEMORY, "the program's own allocator has no %zu bytes",
-                       bytes);
-    }
     uint64_t available, total;
     qn_soft_host_memory(&available, &total);
     struct rlimit space;
@@ -96,25 +76,39 @@ static void note_written(quern_device *quern, const void *to, size_t bytes, cons
     }
 }
 
-quern_status qn_soft_allocate(quern_device *quern, void **out, size_t bytes, void *stream)
+static quern_status allocate(quern_device *quern, void **out, size_t bytes, const char *what)
 {
-    (void)stream;
     soft_device *device = soft_of(quern);
     *out = NULL;
     if (bytes == 0) {
         return QUERN_OK;
     }
-    void *pointer = take_any(device, bytes);
+    void *pointer = take(bytes);
     if (!pointer) {
-        return fail_allocation(device, bytes);
+        return fail_allocation(bytes);
     }
-    if (!map_add(device, pointer, bytes, "array",
-                 device->options.aids.check_init && !device->foreign_memory)) {
-        give_back_any(device, pointer, bytes);
+    if (!map_add(device, pointer, bytes, what, device->options.aids.check_init)) {
+        give_back(pointer, bytes);
         return qn_fail_memory("allocating an array");
     }
     *out = pointer;
     return QUERN_OK;
+}
+
+quern_status qn_soft_allocate(quern_device *device, void **out, size_t bytes, void *stream)
+{
+    (void)stream;
+    return allocate(device, out, bytes, "array");
+}
+
+quern_status qn_soft_allocate_in(quern_device *device, void **out, size_t bytes,
+                                 quern_memory memory, void *stream)
+{
+    (void)stream;
+    return allocate(device, out, bytes,
+                    memory == QUERN_MEMORY_PINNED   ? "pinned array"
+                    : memory == QUERN_MEMORY_MAPPED ? "mapped array"
+                                                    : "managed array");
 }
 
 void qn_soft_release(quern_device *quern, void *pointer, size_t bytes, void *stream)
@@ -122,8 +116,21 @@ void qn_soft_release(quern_device *quern, void *pointer, size_t bytes, void *str
     (void)stream;
     if (pointer) {
         qn_memory_map_remove(soft_of(quern)->memory, pointer, bytes);
-        give_back_any(soft_of(quern), pointer, bytes);
+        give_back(pointer, bytes);
     }
+}
+
+void qn_soft_release_in(quern_device *device, void *pointer, size_t bytes, quern_memory memory,
+                        void *stream)
+{
+    (void)memory;
+    qn_soft_release(device, pointer, bytes, stream);
+}
+
+void *qn_soft_host_pointer(quern_device *device, void *pointer)
+{
+    (void)device;
+    return pointer;
 }
 
 quern_status qn_soft_adopt(quern_device *quern, void *base, size_t bytes)

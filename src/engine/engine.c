@@ -5,6 +5,7 @@
  * quern_close() only drops the caller's own.
  */
 #include "engine/engine_internal.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ static void end(qn_home *home)
     home->methods->stream_free(home->device, home->stream);
     home->methods->close(home->device);
     qn_store_close(engine->store);
+    qn_memory_forget(home);
     pthread_mutex_destroy(&engine->modules_lock);
     pthread_mutex_destroy(&engine->copy_lock);
     pthread_mutex_destroy(&engine->workspaces_lock);
@@ -127,9 +129,12 @@ static quern_status take_methods(quern_device_methods *out, const quern_device_m
 static quern_status start(quern_engine *engine, const quern_options *o, quern_device_info *info)
 {
     const quern_device_methods *methods = engine->home.methods;
-    QN_TRY(methods->open(&engine->home.device, o->device, o->allocator));
+    QN_TRY(methods->open(&engine->home.device, o->device, NULL));
     QN_TRY(methods->stream_new(engine->home.device, &engine->home.stream));
     QN_TRY(methods->info(engine->home.device, info));
+    snprintf(engine->home.place, sizeof engine->home.place, "%s",
+             info->id[0] ? info->id : methods->name);
+    QN_TRY(qn_memory_use(&engine->home, o->allocator));
     engine->processors = QN_MAX(1u, info->processors);
     return qn_store_open(&engine->store, o->cache_dir, o->cache_limit, &engine->home.logger);
 }
@@ -141,6 +146,7 @@ static void stop(quern_engine *engine)
         engine->home.methods->stream_free(engine->home.device, engine->home.stream);
     }
     engine->home.methods->close(engine->home.device);
+    qn_memory_forget(&engine->home);
     qn_free(engine);
 }
 

@@ -397,6 +397,7 @@ typedef struct qn_workspace {
     struct qn_workspace *next;
     quern_engine *engine; /**< not retained: it lives as long as the engine, or a bound call */
     void *pointer, *stream;
+    const qn_source *source;
     size_t zeroed, bytes;
     uint32_t launches; /**< that it has served besides its first */
 } qn_workspace;

@@ -194,6 +194,9 @@ void released(void *context);
 #define GOOD_quern_dtype               QUERN_INT32
 #define BADS_quern_dtype               3
 #define BAD_quern_dtype(k)             ((quern_dtype)((k) == 0 ? 0 : (k) == 1 ? 99 : -1))
+#define GOOD_quern_memory              QUERN_MEMORY_PINNED
+#define BADS_quern_memory              3
+#define BAD_quern_memory(k)            ((quern_memory)((k) == 0 ? 0 : (k) == 1 ? 99 : -1))
 #define GOOD_quern_status              QUERN_OK
 #define BADS_quern_status              1
 #define BAD_quern_status(k)            ((quern_status)12345)
@@ -294,6 +297,7 @@ void released(void *context);
 
 /* arrays */
 #define GOOD_quern_array_new_ndim       2
+#define GOOD_quern_array_new_in_ndim    2
 #define GOOD_quern_array_from_ndim      2
 #define GOOD_quern_array_wrap_ndim      2
 #define GOOD_quern_array_reshape_ndim   2

@@ -5,7 +5,8 @@
  * so, and is strict where the driver is: a function that needs a context refuses to work without
  * the right one, and a set of 4 bytes needs an address that is a multiple of 4.
  *
- * Here are the log of calls, devices, contexts and memory; fake_libcuda_code.c has the rest.
+ * Here are the log of calls, devices, contexts, and memory of the device; fake_libcuda_memory.c has
+ * where memory comes from, and fake_libcuda_code.c the rest.
  */
 #include "fake_libcuda_inside.h"
 
@@ -32,7 +33,11 @@ static struct {
 
 static struct CUctx_st primaries[DEVICES];
 _Thread_local cu_context fake_current;
-static int live;
+
+int fake_device(cu_context context)
+{
+    return (int)(context - primaries);
+}
 
 static int find(const char *symbol)
 {
@@ -69,7 +74,7 @@ static int retained(int device)
 
 static int allocations(void)
 {
-    return live;
+    return fake_pieces(~0u);
 }
 
 fake_cuda fake_control = {.calls = calls,
@@ -219,23 +224,6 @@ static void *host(cu_pointer pointer)
     return (void *)(uintptr_t)pointer;
 }
 
-static cu_result take(cu_pointer *pointer, size_t bytes)
-{
-    void *memory = bytes < (size_t)1 << 30 ? aligned_alloc(256, (bytes + 255) / 256 * 256) : NULL;
-    *pointer = (cu_pointer)(uintptr_t)memory;
-    live += memory != NULL;
-    return memory ? CU_SUCCESS : CU_OUT_OF_MEMORY;
-}
-
-#define DROPPER(symbol, parameters, pointer)                                                       \
-    cu_result symbol parameters                                                                    \
-    {                                                                                              \
-        BOUND(symbol);                                                                             \
-        free(host(pointer));                                                                       \
-        live--;                                                                                    \
-        return CU_SUCCESS;                                                                         \
-    }
-
 cu_result cuMemGetInfo_v2(size_t *available, size_t *total)
 {
     BOUND(cuMemGetInfo_v2);
@@ -247,10 +235,14 @@ cu_result cuMemGetInfo_v2(size_t *available, size_t *total)
 cu_result cuMemAlloc_v2(cu_pointer *pointer, size_t bytes)
 {
     BOUND(cuMemAlloc_v2);
-    return take(pointer, bytes);
+    return fake_take(pointer, bytes, FAKE_PLAIN);
 }
 
-DROPPER(cuMemFree_v2, (cu_pointer pointer), pointer)
+cu_result cuMemFree_v2(cu_pointer pointer)
+{
+    BOUND(cuMemFree_v2);
+    return fake_give(pointer, 1u << FAKE_PLAIN | 1u << FAKE_MANAGED);
+}
 
 cu_result cuMemPoolCreate(cu_pool *pool, const cu_pool_props *props)
 {
@@ -274,10 +266,15 @@ cu_result cuMemAllocFromPoolAsync(cu_pointer *pointer, size_t bytes, cu_pool poo
 {
     BOUND(cuMemAllocFromPoolAsync);
     (void)stream;
-    return pool ? take(pointer, bytes) : CU_INVALID_VALUE;
+    return pool ? fake_take(pointer, bytes, FAKE_POOL) : CU_INVALID_VALUE;
 }
 
-DROPPER(cuMemFreeAsync, (cu_pointer pointer, cu_stream stream), ((void)stream, pointer))
+cu_result cuMemFreeAsync(cu_pointer pointer, cu_stream stream)
+{
+    BOUND(cuMemFreeAsync);
+    (void)stream;
+    return fake_give(pointer, 1u << FAKE_POOL | 1u << FAKE_PLAIN);
+}
 
 #define COPIER(symbol, to_type, to_pointer, from_type, from_pointer)                               \
     cu_result symbol(to_type to, from_type from, size_t bytes, cu_stream stream)                   \

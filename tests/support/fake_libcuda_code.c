@@ -245,16 +245,16 @@ cu_result cuLaunchKernelEx(const cu_launch_config *config, cu_function function,
 
 /* ---- streams and events --------------------------------------------------------------------- */
 
-#define CREATOR(symbol, type, plain)                                                               \
+#define CREATOR(symbol, type, allowed)                                                             \
     cu_result symbol(type *out, unsigned flags)                                                    \
     {                                                                                              \
         BOUND(symbol);                                                                             \
         static char only;                                                                          \
         *out = (type)(void *)&only;                                                                \
-        return flags == plain ? CU_SUCCESS : CU_INVALID_VALUE;                                     \
+        return flags & ~(unsigned)(allowed) ? CU_INVALID_VALUE : CU_SUCCESS;                       \
     }
 CREATOR(cuStreamCreate, cu_stream, CU_STREAM_DEFAULT)
-CREATOR(cuEventCreate, cu_event, CU_EVENT_DEFAULT)
+CREATOR(cuEventCreate, cu_event, CU_EVENT_NO_TIMING)
 DOES_NOTHING(cuStreamDestroy_v2, (cu_stream stream), stream)
 DOES_NOTHING(cuStreamSynchronize, (cu_stream stream), stream)
 DOES_NOTHING(cuStreamWaitEvent, (cu_stream stream, cu_event event, unsigned flags),
@@ -262,6 +262,7 @@ DOES_NOTHING(cuStreamWaitEvent, (cu_stream stream, cu_event event, unsigned flag
 DOES_NOTHING(cuEventDestroy_v2, (cu_event event), event)
 DOES_NOTHING(cuEventRecord, (cu_event event, cu_stream stream), ((void)event, stream))
 DOES_NOTHING(cuEventSynchronize, (cu_event event), event)
+DOES_NOTHING(cuEventQuery, (cu_event event), event)
 
 cu_result cuEventElapsedTime(float *milliseconds, cu_event begin, cu_event end)
 {

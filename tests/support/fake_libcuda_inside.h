@@ -33,6 +33,18 @@ struct CUctx_st {
 extern _Thread_local cu_context fake_current;
 extern fake_cuda fake_control;
 
+/** The number of the device whose primary context this is. */
+int fake_device(cu_context context);
+
+/** What memory was allocated as, and so is freed by. */
+typedef enum fake_kind { FAKE_PLAIN, FAKE_POOL, FAKE_HOST, FAKE_MANAGED } fake_kind;
+/** Memory of the current context's device. */
+cu_result fake_take(cu_pointer *pointer, size_t bytes, fake_kind kind);
+/** Free it; it must be of one of `kinds`, a bit for each. */
+cu_result fake_give(cu_pointer pointer, unsigned kinds);
+/** How many pieces there are of `kinds`. */
+int fake_pieces(unsigned kinds);
+
 /** Count a call; returns what it must answer if a test has said so. */
 cu_result fake_enter(int function);
 

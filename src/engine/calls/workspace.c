@@ -38,10 +38,11 @@ static quern_status make(qn_workspace *w, quern_engine *engine, void *stream, si
 {
     *w = (qn_workspace){
         .engine = engine, .stream = stream, .zeroed = zeroed, .bytes = zeroed + scratch};
-    QN_TRY(engine->home.methods->allocate(engine->home.device, &w->pointer, w->bytes, stream));
+    QN_TRY(qn_memory_new(&w->pointer, &w->source, &engine->home, w->bytes, QUERN_MEMORY_DEVICE,
+                         stream));
     quern_status status = qn_workspace_clear(w);
     if (status != QUERN_OK) {
-        engine->home.methods->release(engine->home.device, w->pointer, w->bytes, stream);
+        qn_memory_free(w->pointer, w->source, &engine->home, w->bytes, QUERN_MEMORY_DEVICE, stream);
     }
     return status;
 }
@@ -97,7 +98,8 @@ void qn_workspace_put(qn_workspace *w)
 void qn_workspace_free(qn_workspace *w)
 {
     if (w) {
-        w->engine->home.methods->release(w->engine->home.device, w->pointer, w->bytes, w->stream);
+        qn_memory_free(w->pointer, w->source, &w->engine->home, w->bytes, QUERN_MEMORY_DEVICE,
+                       w->stream);
         qn_free(w);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of the CUDA device over the stand-in for the driver: pool, fallback, the caller's
- * allocator, copies, and fills against a plain loop.
+ * Memory of the CUDA device over the stand-in for the driver: pool, fallback, memory of
+ * the host, copies, and fills against a plain loop.
  */
 #include "fake_device.h"
 
@@ -70,37 +70,115 @@ Test(cuda_memory, running_out_tells_the_sizes)
     cuda->close(device);
 }
 
-static void *mine(void *context, size_t bytes, size_t alignment, void *stream)
+/* ---- memory of the host --------------------------------------------------------------------- */
+
+static const struct {
+    quern_memory memory;
+    const char *symbol;
+} host_kinds[] = {{QUERN_MEMORY_PINNED, "cuMemHostAlloc"},
+                  {QUERN_MEMORY_MAPPED, "cuMemHostAlloc"},
+                  {QUERN_MEMORY_MANAGED, "cuMemAllocManaged"}};
+
+static void *allocate_in(quern_device *device, size_t bytes, quern_memory memory)
 {
-    (void)stream;
-    cr_assert_eq(alignment, 256);
-    *(size_t *)context += bytes;
-    return bytes < 1000 ? context : NULL;
+    void *pointer;
+    cr_assert_eq(cuda->allocate_in(device, &pointer, bytes, memory, NULL), QUERN_OK, "%s",
+                 quern_last_error()->message);
+    cr_assert_eq((uintptr_t)pointer % 256, 0);
+    return pointer;
 }
 
-static void back(void *context, void *pointer, size_t bytes, void *stream)
-{
-    (void)stream;
-    cr_assert_eq(pointer, context);
-    *(size_t *)context -= bytes;
-}
-
-Test(cuda_memory, the_callers_allocator)
+Test(cuda_memory, of_the_host_serves_again)
 {
     fake_cuda *fake = use_fake();
-    size_t taken = 0;
-    quern_allocator allocator = {sizeof allocator, 0, mine, back, &taken};
-    quern_device *device;
-    cr_assert_eq(cuda->open(&device, NULL, &allocator), QUERN_OK);
-    void *pointer = allocate(device, 100);
-    cr_assert_eq(taken, 100);
-    cuda->release(device, pointer, 100, NULL);
-    cr_assert_eq(taken, 0);
-    cr_assert_eq(cuda->allocate(device, &pointer, 1000, NULL), QUERN_ERROR_DEVICE_MEMORY);
-    assert_says("the program's own allocator");
-    cr_assert_eq(fake->calls("cuMemPoolCreate"), 0);
+    for (size_t k = 0; k < QN_COUNT(host_kinds); k++) {
+        quern_device *device = open_fake("1");
+        const char *symbol = host_kinds[k].symbol;
+        const quern_memory memory = host_kinds[k].memory;
+        int before = fake->calls(symbol), waits = fake->calls("cuStreamSynchronize");
+        void *a = allocate_in(device, 1000, memory), *b = allocate_in(device, 1000, memory);
+        cuda->release_in(device, a, 1000, memory, NULL);
+        cr_expect_eq(allocate_in(device, 900, memory), a, "the stream has passed the release");
+        cuda->release_in(device, b, 1000, memory, NULL);
+        fake->fail("cuEventQuery", CU_NOT_READY, -1);
+        void *c = allocate_in(device, 1000, memory);
+        cr_expect_neq(c, b, "queued work may still use it");
+        fake->fail("cuEventQuery", CU_SUCCESS, 0);
+        cr_expect_eq(fake->calls(symbol), before + 3);
+        cr_expect_eq(fake->calls("cuStreamSynchronize"), waits, "releasing waits for nothing");
+        cuda->release_in(device, a, 900, memory, NULL);
+        cuda->release_in(device, c, 1000, memory, NULL);
+        cuda->close(device);
+        cr_expect_eq(fake->allocations(), 0);
+    }
+}
+
+Test(cuda_memory, of_the_host_is_kept_by_kind_and_within_bounds)
+{
+    fake_cuda *fake = use_fake();
+    quern_device *device = open_fake(NULL);
+    void *pinned = allocate_in(device, 512, QUERN_MEMORY_PINNED);
+    cuda->release_in(device, pinned, 512, QUERN_MEMORY_PINNED, NULL);
+    void *mapped = allocate_in(device, 512, QUERN_MEMORY_MAPPED);
+    cr_expect_neq(mapped, pinned);
+    cuda->release_in(device, mapped, 512, QUERN_MEMORY_MAPPED, NULL);
+    const size_t large = (size_t)100 << 20;
+    void *pieces[4];
+    for (int k = 0; k < 4; k++) {
+        pieces[k] = allocate_in(device, large, QUERN_MEMORY_PINNED);
+    }
+    for (int k = 0; k < 4; k++) {
+        cuda->release_in(device, pieces[k], large, QUERN_MEMORY_PINNED, NULL);
+    }
+    cr_expect_eq(fake->allocations(), 2, "at most 256 MiB: the oldest went");
+    cuda->close(device);
+    cr_expect_eq(fake->allocations(), 0);
+}
+
+Test(cuda_memory, of_the_host_runs_out)
+{
+    fake_cuda *fake = use_fake();
+    quern_device *device = open_fake(NULL);
+    for (size_t k = 0; k < QN_COUNT(host_kinds); k++) {
+        const quern_memory memory = host_kinds[k].memory;
+        void *pointer = device;
+        cr_expect_eq(cuda->allocate_in(device, &pointer, (size_t)1 << 40, memory, NULL),
+                     QUERN_ERROR_DEVICE_MEMORY);
+        cr_expect_null(pointer);
+        assert_says("1099511627776 bytes of ");
+        fake->fail(host_kinds[k].symbol, CU_NOT_SUPPORTED, 1);
+        cr_expect_eq(cuda->allocate_in(device, &pointer, 8, memory, NULL),
+                     QUERN_ERROR_NOT_SUPPORTED);
+        assert_says("this GPU has no ");
+        cuda->release_in(device, allocate_in(device, 8, memory), 8, memory, NULL);
+        fake->fail(host_kinds[k].symbol, CU_OUT_OF_MEMORY, 1);
+        int freed = fake->calls("cuMemFreeHost") + fake->calls("cuMemFree_v2");
+        cuda->release_in(device, allocate_in(device, 4000, memory), 4000, memory, NULL);
+        cr_expect_gt(fake->calls("cuMemFreeHost") + fake->calls("cuMemFree_v2"), freed,
+                     "what was kept was given back first");
+    }
+    cuda->close(device);
+    cr_expect_eq(fake->allocations(), 0);
+}
+
+Test(cuda_memory, of_the_host_is_freed_where_no_event_can_be_had)
+{
+    fake_cuda *fake = use_fake();
+    quern_device *device = open_fake(NULL);
+    void *pointer = allocate_in(device, 8, QUERN_MEMORY_PINNED);
+    fake->fail("cuEventCreate", CU_OUT_OF_MEMORY, 1);
+    int waits = fake->calls("cuStreamSynchronize");
+    cuda->release_in(device, pointer, 8, QUERN_MEMORY_PINNED, NULL);
+    cr_expect_eq(fake->calls("cuStreamSynchronize"), waits + 1);
+    pointer = allocate_in(device, 8, QUERN_MEMORY_PINNED);
+    qn_memory_fail_after(1, false);
+    cuda->release_in(device, pointer, 8, QUERN_MEMORY_PINNED, NULL);
+    qn_memory_fail_after(0, false);
+    cr_expect_eq(fake->allocations(), 0);
     cuda->close(device);
 }
+
+/* ---- copies and fills ----------------------------------------------------------------------- */
 
 Test(cuda_memory, copies_all_ways)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of the software device: alignment, sizes, exhaustion, the caller's allocator, copies,
- * fills, wrapped memory, and each N-th allocation failing.
+ * Memory of the software device: alignment, sizes, exhaustion, kinds, copies, fills, wrapped
+ * memory, and each N-th allocation failing.
  */
 #include "device/device_internal.h"
 
@@ -11,39 +11,62 @@
 
 static const quern_device_methods *const soft = &qn_soft_device;
 
-static quern_device *open_with(const quern_allocator *allocator)
+static quern_device *open_one(void)
 {
     quern_device *device;
-    cr_assert_eq(soft->open(&device, NULL, allocator), QUERN_OK);
+    cr_assert_eq(soft->open(&device, NULL, NULL), QUERN_OK);
     return device;
 }
 
-Test(soft_memory, is_aligned_whole_and_apart)
+static quern_status allocate(quern_device *device, void **out, size_t bytes, quern_memory memory)
 {
-    quern_device *device = open_with(NULL);
+    return memory == QUERN_MEMORY_DEVICE ? soft->allocate(device, out, bytes, NULL)
+                                         : soft->allocate_in(device, out, bytes, memory, NULL);
+}
+
+static void release(quern_device *device, void *pointer, size_t bytes, quern_memory memory)
+{
+    if (memory == QUERN_MEMORY_DEVICE) {
+        soft->release(device, pointer, bytes, NULL);
+    } else {
+        soft->release_in(device, pointer, bytes, memory, NULL);
+    }
+}
+
+static void check_whole_and_apart(quern_device *device, quern_memory memory)
+{
     static const size_t sizes[] = {1, 255, 256, 1000, (1 << 20) - 1, 1 << 20, (1 << 24) + 3};
     unsigned char *pieces[QN_COUNT(sizes)];
     for (size_t k = 0; k < QN_COUNT(sizes); k++) {
         void *pointer;
-        cr_assert_eq(soft->allocate(device, &pointer, sizes[k], NULL), QUERN_OK);
+        cr_assert_eq(allocate(device, &pointer, sizes[k], memory), QUERN_OK);
         cr_assert_eq((uintptr_t)pointer % 256, 0);
+        cr_assert_eq(soft->host_pointer(device, pointer), pointer);
         pieces[k] = memset(pointer, (int)k + 1, sizes[k]);
     }
     for (size_t k = 0; k < QN_COUNT(sizes); k++) {
         cr_assert_eq(pieces[k][0], k + 1);
         cr_assert_eq(pieces[k][sizes[k] - 1], k + 1);
-        soft->release(device, pieces[k], sizes[k], NULL);
+        release(device, pieces[k], sizes[k], memory);
     }
     void *none = device;
-    cr_assert_eq(soft->allocate(device, &none, 0, NULL), QUERN_OK);
+    cr_assert_eq(allocate(device, &none, 0, memory), QUERN_OK);
     cr_assert_null(none);
-    soft->release(device, NULL, 0, NULL);
+    release(device, NULL, 0, memory);
+}
+
+Test(soft_memory, is_aligned_whole_and_apart)
+{
+    quern_device *device = open_one();
+    for (int memory = QUERN_MEMORY_DEVICE; memory <= QUERN_MEMORY_MANAGED; memory++) {
+        check_whole_and_apart(device, (quern_memory)memory);
+    }
     soft->close(device);
 }
 
 Test(soft_memory, exhaustion_tells_the_sizes)
 {
-    quern_device *device = open_with(NULL);
+    quern_device *device = open_one();
     static const size_t sizes[] = {(size_t)1 << 47, SIZE_MAX - 100, SIZE_MAX};
     for (size_t k = 0; k < QN_COUNT(sizes); k++) {
         void *pointer = device;
@@ -58,40 +81,9 @@ Test(soft_memory, exhaustion_tells_the_sizes)
 
 static _Alignas(256) unsigned char own[512];
 
-static void *mine(void *context, size_t bytes, size_t alignment, void *stream)
-{
-    cr_assert_eq(alignment, 256);
-    cr_assert_null(stream);
-    *(size_t *)context += bytes;
-    return bytes <= sizeof own ? own : NULL;
-}
-
-static void back(void *context, void *pointer, size_t bytes, void *stream)
-{
-    (void)stream;
-    cr_assert_eq(pointer, own);
-    *(size_t *)context -= bytes;
-}
-
-Test(soft_memory, the_callers_allocator)
-{
-    size_t taken = 0;
-    quern_allocator allocator = {sizeof allocator, 0, mine, back, &taken};
-    quern_device *device = open_with(&allocator);
-    void *pointer;
-    cr_assert_eq(soft->allocate(device, &pointer, 100, NULL), QUERN_OK);
-    cr_assert_eq(pointer, own);
-    cr_assert_eq(taken, 100);
-    soft->release(device, pointer, 100, NULL);
-    cr_assert_eq(taken, 0);
-    cr_assert_eq(soft->allocate(device, &pointer, 1000, NULL), QUERN_ERROR_DEVICE_MEMORY);
-    cr_assert(strstr(quern_last_error()->message, "own allocator"));
-    soft->close(device);
-}
-
 Test(soft_memory, copies_also_where_they_overlap)
 {
-    quern_device *device = open_with(NULL);
+    quern_device *device = open_one();
     char bytes[] = "abcdef";
     cr_assert_eq(soft->copy(device, bytes + 1, bytes, 4, QUERN_COPY_ON_DEVICE, NULL, 0), QUERN_OK);
     cr_assert_str_eq(bytes, "aabcdf");
@@ -101,7 +93,7 @@ Test(soft_memory, copies_also_where_they_overlap)
 
 Test(soft_memory, fills_as_a_loop_would)
 {
-    quern_device *device = open_with(NULL);
+    quern_device *device = open_one();
     static const unsigned char pattern[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
     static const size_t counts[] = {0, 1, 3, 1024, 1025, 40000};
     static unsigned char bytes[40000 * 16 + 2];

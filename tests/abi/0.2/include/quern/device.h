@@ -59,7 +59,8 @@ typedef struct quern_device_methods {
     /** Optional. How many can be opened as NAME:0, NAME:1, ...; 0 with *why (may be NULL; a static
      * or thread-local sentence) set when none can. Never loads a compiler. */
     int (*count)(const char **why);
-    /** `argument`: what comes after the colon, or NULL. `allocator`: NULL for the device's own. */
+    /** `argument`: what comes after the colon, or NULL. `allocator` is NULL: the engine itself
+     * asks the program's allocator, and adopts what comes. */
     quern_status (*open)(quern_device **out, const char *argument,
                          const quern_allocator *allocator);
     /** Waits for all work. Accepts NULL. */
@@ -132,6 +133,17 @@ typedef struct quern_device_methods {
     /** Optional: the driver's own handles of what module_load and function_get gave. */
     void *(*module_handle)(quern_device *device, void *module);
     void *(*function_handle)(quern_device *device, void *function);
+
+    /* kinds of memory besides the device's own; without them there are none */
+    /** Optional: memory that the host may touch at the same address. Errors:
+     * QUERN_ERROR_NOT_SUPPORTED, QUERN_ERROR_DEVICE_MEMORY. */
+    quern_status (*allocate_in)(quern_device *device, void **out, size_t bytes, quern_memory memory,
+                                void *stream);
+    void (*release_in)(quern_device *device, void *pointer, size_t bytes, quern_memory memory,
+                       void *stream);
+    /** Optional: where the host may touch `pointer`, memory of allocate() or adopted; NULL: it may
+     * not. */
+    void *(*host_pointer)(quern_device *device, void *pointer);
 } quern_device_methods;
 
 /** Nothing but size and version: every slot still to be set. */
@@ -140,7 +152,7 @@ typedef struct quern_device_methods {
         sizeof(quern_device_methods), QUERN_DEVICE_VERSION, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
-            NULL, NULL                                                                             \
+            NULL, NULL, NULL, NULL, NULL                                                           \
     }
 
 /** Open an engine on a device of your own. `options->device` is given to `open` as its argument.
