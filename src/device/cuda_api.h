@@ -101,7 +101,10 @@ typedef enum cu_jit_option {
 
 enum { CU_STREAM_DEFAULT = 0, CU_EVENT_DEFAULT = 0, CU_EVENT_NO_TIMING = 2 };
 enum { CU_HOST_PORTABLE = 1, CU_HOST_MAPPED = 2, CU_ATTACH_GLOBAL = 1 };
-typedef enum cu_pool_attribute { CU_POOL_RELEASE_THRESHOLD = 4 } cu_pool_attribute;
+typedef enum cu_pool_attribute {
+    CU_POOL_RELEASE_THRESHOLD = 4,
+    CU_POOL_RESERVED = 5, /* bytes, now */
+} cu_pool_attribute;
 
 typedef struct cu_pool_props {
     int allocation_type; /**< 1: pinned, the only one */
@@ -162,6 +165,7 @@ typedef struct cu_launch_config {
     X(pool_new, cuMemPoolCreate, (cu_pool * pool, const cu_pool_props *props))                     \
     X(pool_free, cuMemPoolDestroy, (cu_pool pool))                                                 \
     X(pool_set, cuMemPoolSetAttribute, (cu_pool pool, cu_pool_attribute attribute, void *value))   \
+    X(pool_get, cuMemPoolGetAttribute, (cu_pool pool, cu_pool_attribute attribute, void *value))   \
     X(pool_trim, cuMemPoolTrimTo, (cu_pool pool, size_t bytes))                                    \
     X(pool_allocate, cuMemAllocFromPoolAsync,                                                      \
       (cu_pointer * pointer, size_t bytes, cu_pool pool, cu_stream stream))                        \

@@ -207,4 +207,7 @@ const quern_device_methods qn_cuda_device = {
     .function_handle = qn_cuda_function_handle,
     .allocate_in = qn_cuda_allocate_in,
     .release_in = qn_cuda_release_in,
+    .held = qn_cuda_held,
+    .trim = qn_cuda_trim,
+    .within = qn_cuda_within,
 };

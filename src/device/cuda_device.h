@@ -139,6 +139,9 @@ void qn_cuda_host_trim(cuda_device *device, size_t bytes);
 /* cuda_memory.c */
 quern_status qn_cuda_allocate(quern_device *device, void **out, size_t bytes, void *stream);
 void qn_cuda_release(quern_device *device, void *pointer, size_t bytes, void *stream);
+uint64_t qn_cuda_held(quern_device *device);
+quern_status qn_cuda_trim(quern_device *device, size_t keep);
+void qn_cuda_within(quern_device *device, void (*function)(void *context), void *context);
 quern_status qn_cuda_copy(quern_device *device, void *to, const void *from, size_t bytes,
                           quern_copy_kind kind, void *stream, int wait);
 /* cuda_fill.c */

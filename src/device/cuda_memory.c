@@ -123,6 +123,46 @@ void qn_cuda_release(quern_device *quern, void *pointer, size_t bytes, void *str
     (void)result; /* after a kernel's failure everything fails, and the context frees it all */
 }
 
+static bool has_pool(cuda_device *device)
+{
+    return atomic_load_explicit(&device->memory, memory_order_acquire) == CUDA_MEMORY_POOL;
+}
+
+uint64_t qn_cuda_held(quern_device *quern)
+{
+    cuda_device *device = cuda_of(quern);
+    uint64_t bytes = 0;
+    cu_result result = CU_SUCCESS;
+    if (has_pool(device)) {
+        CUDA_IN(device, result, qn_cuda.pool_get(device->pool, CU_POOL_RESERVED, &bytes));
+    }
+    return result == CU_SUCCESS ? bytes : 0;
+}
+
+static cu_result trim(cuda_device *device, size_t keep)
+{
+    cu_result result = qn_cuda.context_synchronize();
+    qn_cuda_host_trim(device, 0);
+    if (result == CU_SUCCESS && has_pool(device)) {
+        result = qn_cuda.pool_trim(device->pool, keep);
+    }
+    return result;
+}
+
+quern_status qn_cuda_trim(quern_device *quern, size_t keep)
+{
+    cu_result result;
+    CUDA_IN(cuda_of(quern), result, trim(cuda_of(quern), keep));
+    return result == CU_SUCCESS ? QUERN_OK : qn_cuda_fail(result, "giving back memory");
+}
+
+void qn_cuda_within(quern_device *quern, void (*function)(void *context), void *context)
+{
+    cu_result result;
+    CUDA_IN(cuda_of(quern), result, (function(context), CU_SUCCESS));
+    (void)result; /* what the function would have done has not happened: its caller sees that */
+}
+
 /* ---- copying -------------------------------------------------------------------------------- */
 
 static cu_result copy(void *to, const void *from, size_t bytes, quern_copy_kind kind,

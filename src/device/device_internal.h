@@ -74,6 +74,7 @@ typedef struct qn_source qn_source;
 /** What is allocated on a home, in bytes. */
 typedef struct qn_account {
     atomic_uint_fast64_t used;          /**< of the device, managed memory included */
+    atomic_uint_fast64_t elsewhere;     /**< of `used`, what is not of the device\'s allocate() */
     atomic_uint_fast64_t host;          /**< of the host: pinned and mapped */
     atomic_uint_fast64_t peak;          /**< the most that `used` was */
     atomic_uint_fast64_t pieces;        /**< of both, that are not freed */
@@ -92,7 +93,8 @@ typedef struct qn_home {
     void *stream; /**< the device's handle of the stream that is used where none is named */
     qn_logger logger;
     const struct qn_home_owner *owner;
-    char place[32]; /**< the device, as messages call it: "cuda:0", "soft" */
+    struct qn_home *next; /**< in the list of homes.c */
+    char place[32];       /**< the device, as messages call it: "cuda:0", "soft" */
     qn_account account;
 } qn_home;
 
@@ -102,6 +104,8 @@ typedef struct qn_home_owner {
     void (*end)(qn_home *home);
     /** Nothing will be queued on this stream again, whose handle the device still has. */
     void (*stream_ended)(qn_home *home, void *handle);
+    /** Free memory that nothing uses at the moment: true if there was some. */
+    bool (*reclaim)(qn_home *home);
 } qn_home_owner;
 
 /** An engine is its home and more, so that one's address is the other's. */
@@ -136,6 +140,17 @@ void qn_memory_free(void *pointer, const qn_source *from, qn_home *home, size_t 
 quern_status qn_memory_use(qn_home *home, const quern_allocator *allocator);
 /** Drop what is remembered of allocators: the home ends. */
 void qn_memory_forget(qn_home *home);
+/** Bytes of the device that the home has, in use or kept for later. */
+uint64_t qn_memory_held(const qn_home *home);
+
+/* ---- homes.c: all of this process ----------------------------------------------------------- */
+
+void qn_homes_enter(qn_home *home);
+void qn_homes_leave(const qn_home *home);
+/** Bytes that the other homes on the same device have. */
+uint64_t qn_homes_hold(const qn_home *home);
+/** Give back what all homes on the same device only keep: true if there was some. Waits. */
+bool qn_homes_reclaim(const qn_home *home);
 
 /* ---- stream.c: streams and events ----------------------------------------------------------- */
 

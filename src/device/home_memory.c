@@ -43,33 +43,59 @@ static bool is_of_host(quern_memory memory)
     return memory == QUERN_MEMORY_PINNED || memory == QUERN_MEMORY_MAPPED;
 }
 
+/* Is memory counted that the limit does not allow? What waits for later launches may be enough. */
+static bool is_beyond(qn_home *home, size_t bytes)
+{
+    const uint64_t limit = load(&home->account.limit);
+    if (limit == 0 || (bytes <= limit && load(&home->account.used) <= limit)) {
+        return false;
+    }
+    (void)home->owner->reclaim(home);
+    return bytes > limit || load(&home->account.used) > limit;
+}
+
 /* Count `bytes` that are about to be allocated. */
-static quern_status take(qn_home *home, size_t bytes, quern_memory memory)
+static quern_status take(qn_home *home, const qn_source *from, size_t bytes, quern_memory memory)
 {
     qn_account *a = &home->account;
+    add(&a->pieces, 1);
     if (is_of_host(memory)) {
         add(&a->host, bytes);
-        add(&a->pieces, 1);
         return QUERN_OK;
     }
-    const uint64_t used =
-        atomic_fetch_add_explicit(&a->used, bytes, memory_order_relaxed) + (uint64_t)bytes;
-    const uint64_t limit = load(&a->limit);
-    if (limit != 0 && (used > limit || used < bytes)) {
-        add(&a->used, -(uint64_t)bytes);
-        return qn_fail(QUERN_ERROR_DEVICE_MEMORY,
-                       "%zu bytes were asked of %s, where this engine may have %llu", bytes,
-                       home->place, (unsigned long long)limit);
+    add(&a->used, bytes);
+    if (from || memory != QUERN_MEMORY_DEVICE) {
+        add(&a->elsewhere, bytes);
     }
-    raise_to(&a->peak, used);
-    add(&a->pieces, 1);
+    if (is_beyond(home, bytes)) {
+        return qn_fail(QUERN_ERROR_DEVICE_MEMORY,
+                       "%zu bytes of %s were asked for, and this engine may have %llu in all "
+                       "(quern_memory_set_limit)",
+                       bytes, home->place, (unsigned long long)load(&a->limit));
+    }
     return QUERN_OK;
 }
 
-static void put_back(qn_home *home, size_t bytes, quern_memory memory)
+static void put_back(qn_home *home, const qn_source *from, size_t bytes, quern_memory memory)
 {
-    add(is_of_host(memory) ? &home->account.host : &home->account.used, -(uint64_t)bytes);
-    add(&home->account.pieces, -(uint64_t)1);
+    qn_account *a = &home->account;
+    add(&a->pieces, -(uint64_t)1);
+    if (is_of_host(memory)) {
+        add(&a->host, -(uint64_t)bytes);
+        return;
+    }
+    add(&a->used, -(uint64_t)bytes);
+    if (from || memory != QUERN_MEMORY_DEVICE) {
+        add(&a->elsewhere, -(uint64_t)bytes);
+    }
+}
+
+uint64_t qn_memory_held(const qn_home *home)
+{
+    const qn_account *a = &home->account;
+    const uint64_t elsewhere = load(&a->elsewhere), used = load(&a->used);
+    const uint64_t held = home->methods->held ? home->methods->held(home->device) : 0;
+    return QN_MAX(held + elsewhere, used);
 }
 
 /* ---- from the program's allocator ----------------------------------------------------------- */
@@ -81,35 +107,63 @@ static size_t padded(size_t bytes)
     return bytes > SIZE_MAX - 3 ? bytes : (bytes + 3) / 4 * 4;
 }
 
-static void return_to(const qn_source *source, void *pointer, size_t bytes, void *stream)
+/* A call of one of the allocator's functions. */
+typedef struct question {
+    const quern_allocator *allocator;
+    void *pointer, *stream;
+    size_t bytes;
+    bool release;
+} question;
+
+static void ask(void *context)
 {
-    const quern_allocator *a = &source->allocator;
-    a->release(a->context, pointer, padded(bytes), stream);
+    question *q = context;
+    const quern_allocator *a = q->allocator;
+    if (q->release) {
+        a->release(a->context, q->pointer, q->bytes, q->stream);
+    } else {
+        q->pointer = a->allocate(a->context, q->bytes, ALIGNMENT, q->stream);
+    }
+}
+
+static void ask_within(const qn_home *home, question *q)
+{
+    if (home->methods->within) {
+        home->methods->within(home->device, ask, q);
+    } else {
+        ask(q);
+    }
+}
+
+static void return_to(const qn_source *source, const qn_home *home, void *pointer, size_t bytes,
+                      void *stream)
+{
+    ask_within(home, &(question){&source->allocator, pointer, stream, padded(bytes), true});
 }
 
 static quern_status ask_program(void **out, const qn_source *source, const qn_home *home,
                                 size_t bytes, void *stream)
 {
-    const quern_allocator *a = &source->allocator;
-    void *pointer = a->allocate(a->context, padded(bytes), ALIGNMENT, stream);
-    if (!pointer) {
+    question q = {&source->allocator, NULL, stream, padded(bytes), false};
+    ask_within(home, &q);
+    if (!q.pointer) {
         return qn_fail(QUERN_ERROR_DEVICE_MEMORY, "the program's own allocator has no %zu bytes",
-                       padded(bytes));
+                       q.bytes);
     }
     quern_status status = QUERN_OK;
-    if ((uintptr_t)pointer % ALIGNMENT != 0) {
+    if ((uintptr_t)q.pointer % ALIGNMENT != 0) {
         status = qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                          "the program's own allocator gave memory at %p, which is not aligned to "
                          "%d bytes",
-                         pointer, ALIGNMENT);
+                         q.pointer, ALIGNMENT);
     } else if (home->methods->adopt) {
-        status = home->methods->adopt(home->device, pointer, bytes);
+        status = home->methods->adopt(home->device, q.pointer, bytes);
     }
     if (status != QUERN_OK) {
-        return_to(source, pointer, bytes, stream);
+        return_to(source, home, q.pointer, bytes, stream);
         return status;
     }
-    *out = pointer;
+    *out = q.pointer;
     return QUERN_OK;
 }
 
@@ -173,6 +227,20 @@ static quern_status allocate(void **out, const qn_source *source, const qn_home 
     return methods->allocate_in(home->device, out, bytes, memory, stream);
 }
 
+/* Add to an error who has what of the device. */
+static quern_status tell_holders(const qn_home *home)
+{
+    const uint64_t used = load(&home->account.used), held = qn_memory_held(home);
+    const uint64_t others = qn_homes_hold(home), pieces = load(&home->account.pieces);
+    qn_error_suffix("; this engine uses %llu bytes in %llu piece%s, and keeps %llu for later",
+                    (unsigned long long)used, (unsigned long long)pieces, pieces == 1 ? "" : "s",
+                    (unsigned long long)(held - QN_MIN(held, used)));
+    if (others > 0) {
+        qn_error_suffix("; other engines of this process have %llu", (unsigned long long)others);
+    }
+    return QUERN_ERROR_DEVICE_MEMORY;
+}
+
 quern_status qn_memory_new(void **out, const qn_source **from, qn_home *home, size_t bytes,
                            quern_memory memory, void *stream)
 {
@@ -180,12 +248,20 @@ quern_status qn_memory_new(void **out, const qn_source **from, qn_home *home, si
     *from = memory == QUERN_MEMORY_DEVICE
                 ? atomic_load_explicit(&home->account.source, memory_order_acquire)
                 : NULL;
-    QN_TRY(take(home, bytes, memory));
-    quern_status status = allocate(out, *from, home, bytes, memory, stream);
-    if (status != QUERN_OK) {
-        put_back(home, bytes, memory);
+    quern_status status = take(home, *from, bytes, memory);
+    if (status == QUERN_OK) {
+        status = allocate(out, *from, home, bytes, memory, stream);
+        if (status == QUERN_ERROR_DEVICE_MEMORY && qn_homes_reclaim(home)) {
+            qn_error_reset();
+            status = allocate(out, *from, home, bytes, memory, stream);
+        }
     }
-    return status;
+    if (status != QUERN_OK) {
+        put_back(home, *from, bytes, memory);
+        return status == QUERN_ERROR_DEVICE_MEMORY ? tell_holders(home) : status;
+    }
+    raise_to(&home->account.peak, load(&home->account.used));
+    return QUERN_OK;
 }
 
 void qn_memory_free(void *pointer, const qn_source *from, qn_home *home, size_t bytes,
@@ -196,11 +272,11 @@ void qn_memory_free(void *pointer, const qn_source *from, qn_home *home, size_t 
         if (methods->disown) {
             methods->disown(home->device, pointer, bytes);
         }
-        return_to(from, pointer, bytes, stream);
+        return_to(from, home, pointer, bytes, stream);
     } else if (memory == QUERN_MEMORY_DEVICE) {
         methods->release(home->device, pointer, bytes, stream);
     } else {
         methods->release_in(home->device, pointer, bytes, memory, stream);
     }
-    put_back(home, bytes, memory);
+    put_back(home, from, bytes, memory);
 }

@@ -15,10 +15,11 @@
 static void end(qn_home *home)
 {
     quern_engine *engine = qn_home_engine(home);
+    qn_homes_leave(home);
     qn_object_end(&home->object);
     (void)home->methods->synchronize(home->device);
     qn_kernel_destroy(engine->copy);
-    qn_workspaces_forget(engine, NULL, true);
+    (void)qn_workspaces_forget(engine, NULL, true);
     qn_modules_free(engine);
     home->methods->stream_free(home->device, home->stream);
     home->methods->close(home->device);
@@ -33,10 +34,15 @@ static void end(qn_home *home)
 
 static void stream_ended(qn_home *home, void *handle)
 {
-    qn_workspaces_forget(qn_home_engine(home), handle, false);
+    (void)qn_workspaces_forget(qn_home_engine(home), handle, false);
 }
 
-static const qn_home_owner owner = {.end = end, .stream_ended = stream_ended};
+static bool reclaim(qn_home *home)
+{
+    return qn_workspaces_forget(qn_home_engine(home), NULL, true);
+}
+
+static const qn_home_owner owner = {.end = end, .stream_ended = stream_ended, .reclaim = reclaim};
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
@@ -49,10 +55,8 @@ typedef struct taken {
 static quern_status take_options(taken *out, const quern_options *options)
 {
     QN_TAKE_RESERVED(quern_options, o, options);
-    QN_TAKE_RESERVED(quern_allocator, allocator, o.allocator);
-    if (o.allocator && (!allocator.allocate || !allocator.release)) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "an allocator needs allocate and release");
-    }
+    quern_allocator allocator;
+    QN_TRY(qn_allocator_take(&allocator, o.allocator));
     *out = (taken){o, allocator};
     out->options.allocator = o.allocator ? &out->allocator : NULL;
     return QUERN_OK;
@@ -178,6 +182,7 @@ static quern_status open_device(quern_engine **out, const quern_device_methods *
     atomic_flag_clear(&engine->opaque_told);
     engine->home.object = QN_OBJECT_ENGINE;
     qn_images_enter();
+    qn_homes_enter(&engine->home);
     engine->tells_launches = qn_log_asked(QN_DEBUG);
     qn_tell_opened(engine, &info);
     *out = engine;

@@ -59,6 +59,11 @@ const qn_header *qn_device_headers(size_t *count);
 /** <cuComplex.h> by Quern's complex numbers. */
 extern const qn_header qn_cucomplex_header;
 
+/* ---- engine_memory.c: what programs ask about memory ---------------------------------------- */
+
+/** The caller's allocator as ours; NULL: none. */
+quern_status qn_allocator_take(quern_allocator *out, const quern_allocator *given);
+
 /* ---- images.c: compiled images of this process, shared by its engines ----------------------- */
 
 /** Called by each engine: the last one to leave frees the images. */
@@ -411,8 +416,8 @@ quern_status qn_workspace_clear(qn_workspace *workspace);
 void qn_workspace_put(qn_workspace *workspace);
 /** Free it, in the order of its stream. Accepts NULL. */
 void qn_workspace_free(qn_workspace *workspace);
-/** Free those that belong to a stream that ends, or (NULL) all. */
-void qn_workspaces_forget(quern_engine *engine, const void *stream, bool all);
+/** Free those that belong to a stream that ends, or (NULL) all. True: there was one. */
+bool qn_workspaces_forget(quern_engine *engine, const void *stream, bool all);
 
 /* ---- call.c, bound.c, explain_call.c -------------------------------------------------------- */
 

@@ -173,6 +173,12 @@ void released(void *context);
 #define GOOD_quern_kernel_info_p      (&(quern_kernel_info)QUERN_KERNEL_INFO_INIT)
 #define BADS_quern_kernel_info_p      3
 #define BAD_quern_kernel_info_p(k)    FILLED(quern_kernel_info, k)
+#define GOOD_quern_allocator_p        (&(quern_allocator)QUERN_ALLOCATOR_INIT)
+#define BADS_quern_allocator_p        3
+#define BAD_quern_allocator_p(k)      FILLED(quern_allocator, k)
+#define GOOD_quern_memory_stats_p     (&(quern_memory_stats)QUERN_MEMORY_STATS_INIT)
+#define BADS_quern_memory_stats_p     3
+#define BAD_quern_memory_stats_p(k)   FILLED(quern_memory_stats, k)
 #define GOOD_quern_parameter_info_p   (&(quern_parameter_info)QUERN_PARAMETER_INFO_INIT)
 #define BADS_quern_parameter_info_p   3
 #define BAD_quern_parameter_info_p(k) FILLED(quern_parameter_info, k)
@@ -206,21 +212,27 @@ void released(void *context);
 
 /* ---- what is read: NULL, and what cannot be -------------------------------------------------- */
 
-#define GOOD_const_char_p               "T x"
-#define BADS_const_char_p               1
-#define BAD_const_char_p(k)             NULL
-#define GOOD_const_int64_t_p            shape
-#define BADS_const_int64_t_p            2
-#define BAD_const_int64_t_p(k)          ((k) == 0 ? NULL : (const int64_t[]){-5, INT64_MAX})
-#define GOOD_const_int_p                ((const int[]){1, 0})
-#define BADS_const_int_p                2
-#define BAD_const_int_p(k)              ((k) == 0 ? NULL : (const int[]){7, 0})
-#define GOOD_const_void_p               host
-#define BADS_const_void_p               1
-#define BAD_const_void_p(k)             NULL
-#define GOOD_void_p                     host
-#define BADS_void_p                     1
-#define BAD_void_p(k)                   NULL
+#define GOOD_const_char_p            "T x"
+#define BADS_const_char_p            1
+#define BAD_const_char_p(k)          NULL
+#define GOOD_const_int64_t_p         shape
+#define BADS_const_int64_t_p         2
+#define BAD_const_int64_t_p(k)       ((k) == 0 ? NULL : (const int64_t[]){-5, INT64_MAX})
+#define GOOD_const_int_p             ((const int[]){1, 0})
+#define BADS_const_int_p             2
+#define BAD_const_int_p(k)           ((k) == 0 ? NULL : (const int[]){7, 0})
+#define GOOD_const_void_p            host
+#define BADS_const_void_p            1
+#define BAD_const_void_p(k)          NULL
+#define GOOD_void_p                  host
+#define BADS_void_p                  1
+#define BAD_void_p(k)                NULL
+#define GOOD_const_quern_allocator_p NULL
+#define BADS_const_quern_allocator_p 3
+#define BAD_const_quern_allocator_p(k)                                                             \
+    (&(const quern_allocator){.size = (k) == 0   ? 0                                               \
+                                      : (k) == 1 ? UINT32_MAX                                      \
+                                                 : sizeof(quern_allocator)})
 #define GOOD_const_quern_slice_p        (&(const quern_slice)QUERN_SLICE_ALL)
 #define BADS_const_quern_slice_p        2
 #define BAD_const_quern_slice_p(k)      ((k) == 0 ? NULL : &(const quern_slice){QUERN_SLICE_NONE, 0, 0})
@@ -315,7 +327,16 @@ void released(void *context);
 #define GOOD_quern_module_global_shape  (&(const int64_t){4})
 
 /* engines */
-#define GOOD_quern_open_device_options NULL
+#define GOOD_quern_allocator_from_library_path     "libm.so.6" /* nobody asks it for memory */
+#define GOOD_quern_allocator_from_library_allocate "sin"
+#define GOOD_quern_allocator_from_library_release  "cos"
+#define ANY_quern_allocator_from_library_device    ALL
+#define GOOD_quern_memory_set_limit_bytes          0
+#define ANY_quern_memory_trim_keep                 ALL
+#define GOOD_uint64_t                              1
+#define BADS_uint64_t                              0
+#define BAD_uint64_t(k)                            1
+#define GOOD_quern_open_device_options             NULL
 
 /* calls */
 #define GOOD_quern_call_n_count                 3

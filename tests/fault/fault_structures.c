@@ -79,6 +79,13 @@ static quern_status use_allocator(const void *s)
     return use_options(&options);
 }
 
+static quern_status use_later_allocator(const void *s)
+{
+    quern_status status = quern_engine_set_allocator(engine, s);
+    (void)(status == QUERN_OK && quern_engine_set_allocator(engine, NULL));
+    return status;
+}
+
 static quern_status use_methods(const void *s)
 {
     quern_engine *e;
@@ -179,6 +186,7 @@ typedef struct taken {
 static const taken all_taken[] = {
     RESERVED(quern_options, use_options, QUERN_OPTIONS_INIT),
     RESERVED(quern_allocator, use_allocator, QUERN_ALLOCATOR_INIT),
+    RESERVED(quern_allocator, use_later_allocator, QUERN_ALLOCATOR_INIT),
     TAKEN(quern_kernel_options, use_kernel, QUERN_KERNEL_OPTIONS_INIT),
     TAKEN(quern_reduction_options, use_reduction, QUERN_REDUCTION_OPTIONS_INIT),
     TAKEN(quern_scan_options, use_scan, QUERN_SCAN_OPTIONS_INIT),
@@ -204,7 +212,7 @@ static void fill(any *s, const taken *t)
 {
     memset(s, 0, sizeof *s);
     memcpy(s, t->init, t->size);
-    if (t->use == use_allocator) {
+    if (t->use == use_allocator || t->use == use_later_allocator) {
         quern_allocator *a = (quern_allocator *)(void *)s;
         a->allocate = allocate;
         a->release = release;
@@ -343,6 +351,11 @@ static quern_status fill_parameter(void *s)
     return quern_kernel_get_parameter(s, kernel, 1);
 }
 
+static quern_status fill_memory(void *s)
+{
+    return quern_memory_get_stats(s, engine);
+}
+
 static quern_status fill_inferred(void *s)
 {
     return quern_kernel_infer(s, 1, kernel, (quern_value[]){QUERN_VALUES(none)}, 1, NULL);
@@ -361,6 +374,7 @@ static const struct {
     {"quern_kernel_info", sizeof(quern_kernel_info), 8, fill_kernel},
     {"quern_parameter_info", sizeof(quern_parameter_info), 8, fill_parameter},
     {"quern_array_info", sizeof(quern_array_info), 8, fill_inferred},
+    {"quern_memory_stats", sizeof(quern_memory_stats), 8, fill_memory},
 };
 
 Test(structures, filled_as_far_as_they_reach)

@@ -244,38 +244,6 @@ cu_result cuMemFree_v2(cu_pointer pointer)
     return fake_give(pointer, 1u << FAKE_PLAIN | 1u << FAKE_MANAGED);
 }
 
-cu_result cuMemPoolCreate(cu_pool *pool, const cu_pool_props *props)
-{
-    FREE(cuMemPoolCreate);
-    static char only;
-    *pool = (cu_pool)(void *)&only;
-    return props->allocation_type == 1 && props->location_type == 1 ? CU_SUCCESS : CU_INVALID_VALUE;
-}
-
-DOES_NOTHING(cuMemPoolDestroy, (cu_pool pool), pool)
-cu_result cuMemPoolSetAttribute(cu_pool pool, cu_pool_attribute attribute, void *value)
-{
-    FREE(cuMemPoolSetAttribute);
-    bool right = pool && attribute == CU_POOL_RELEASE_THRESHOLD && *(uint64_t *)value == UINT64_MAX;
-    return right ? CU_SUCCESS : CU_INVALID_VALUE;
-}
-
-DOES_NOTHING(cuMemPoolTrimTo, (cu_pool pool, size_t bytes), ((void)pool, bytes))
-
-cu_result cuMemAllocFromPoolAsync(cu_pointer *pointer, size_t bytes, cu_pool pool, cu_stream stream)
-{
-    BOUND(cuMemAllocFromPoolAsync);
-    (void)stream;
-    return pool ? fake_take(pointer, bytes, FAKE_POOL) : CU_INVALID_VALUE;
-}
-
-cu_result cuMemFreeAsync(cu_pointer pointer, cu_stream stream)
-{
-    BOUND(cuMemFreeAsync);
-    (void)stream;
-    return fake_give(pointer, 1u << FAKE_POOL | 1u << FAKE_PLAIN);
-}
-
 #define COPIER(symbol, to_type, to_pointer, from_type, from_pointer)                               \
     cu_result symbol(to_type to, from_type from, size_t bytes, cu_stream stream)                   \
     {                                                                                              \

@@ -104,7 +104,7 @@ void qn_workspace_free(qn_workspace *w)
     }
 }
 
-void qn_workspaces_forget(quern_engine *engine, const void *stream, bool all)
+bool qn_workspaces_forget(quern_engine *engine, const void *stream, bool all)
 {
     pthread_mutex_lock(&engine->workspaces_lock);
     qn_workspace **link = &engine->workspaces, *ended = NULL;
@@ -119,9 +119,11 @@ void qn_workspaces_forget(quern_engine *engine, const void *stream, bool all)
         }
     }
     pthread_mutex_unlock(&engine->workspaces_lock);
+    const bool some = ended != NULL;
     while (ended) {
         qn_workspace *next = ended->next;
         qn_workspace_free(ended);
         ended = next;
     }
+    return some;
 }

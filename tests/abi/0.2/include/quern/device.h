@@ -144,6 +144,14 @@ typedef struct quern_device_methods {
     /** Optional: where the host may touch `pointer`, memory of allocate() or adopted; NULL: it may
      * not. */
     void *(*host_pointer)(quern_device *device, void *pointer);
+    /** Optional: bytes that the device's own allocate() has taken, in use or kept for later; 0 when
+     * they are not known. Records no failure. */
+    uint64_t (*held)(quern_device *device);
+    /** Optional: give back what it keeps for later until it holds at most `keep` bytes. Waits. */
+    quern_status (*trim)(quern_device *device, size_t keep);
+    /** Optional: call `function`, which is another library's, as it wants the thread: on a GPU with
+     * the device's context current. */
+    void (*within)(quern_device *device, void (*function)(void *context), void *context);
 } quern_device_methods;
 
 /** Nothing but size and version: every slot still to be set. */
@@ -152,7 +160,7 @@ typedef struct quern_device_methods {
         sizeof(quern_device_methods), QUERN_DEVICE_VERSION, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
-            NULL, NULL, NULL, NULL, NULL                                                           \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                                         \
     }
 
 /** Open an engine on a device of your own. `options->device` is given to `open` as its argument.
