@@ -167,6 +167,13 @@ QUERN_API quern_status quern_array_broadcast(quern_array **out, quern_array *arr
 /** A new C-contiguous array with the same elements. The caller owns *out. Returns when the copy is
  * queued. Errors: QUERN_ERROR_DEVICE_MEMORY, and those of a copy (above). */
 QUERN_API quern_status quern_array_copy(quern_array **out, quern_array *array);
+/** A new C-contiguous array on another engine with the same elements; on the engine of `array`
+ * itself as quern_array_copy(). From GPU to GPU it returns when the copy is queued, each engine's
+ * own stream waiting for the other's, and goes directly where the two are connected; between
+ * devices of different kinds it waits. The caller owns *out.
+ * Errors: QUERN_ERROR_DEVICE_MEMORY, QUERN_ERROR_OUT_OF_MEMORY, and those of a copy (above). */
+QUERN_API quern_status quern_array_copy_to(quern_array **out, quern_array *array,
+                                           quern_engine *engine);
 /** Set all elements to one: `value` points to an element in host memory, and `bytes` is its size,
  * that of the dtype. Returns when the filling is queued; the host memory may be reused then.
  * Errors: QUERN_ERROR_INVALID_ARGUMENT with both sizes; QUERN_ERROR_SHAPE for a view whose elements

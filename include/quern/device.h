@@ -152,6 +152,11 @@ typedef struct quern_device_methods {
     /** Optional: call `function`, which is another library's, as it wants the thread: on a GPU with
      * the device's context current. */
     void (*within)(quern_device *device, void (*function)(void *context), void *context);
+    /** Optional: queue a copy on `stream` from another device with the same function here. It
+     * begins when the work is done that `source_stream` has, and later work of that waits for it.
+     */
+    quern_status (*copy_from)(quern_device *device, void *to, quern_device *source,
+                              const void *from, size_t bytes, void *stream, void *source_stream);
 } quern_device_methods;
 
 /** Nothing but size and version: every slot still to be set. */
@@ -160,7 +165,7 @@ typedef struct quern_device_methods {
         sizeof(quern_device_methods), QUERN_DEVICE_VERSION, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
-            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                                         \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                                   \
     }
 
 /** Open an engine on a device of your own. `options->device` is given to `open` as its argument.

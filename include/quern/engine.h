@@ -41,7 +41,8 @@ typedef void (*quern_log_function)(void *context, const char *level, const char 
 typedef struct quern_options {
     uint32_t size; /**< sizeof(quern_options) */
     uint32_t reserved;
-    /** "auto" (the default: the first GPU, else the software device), "cuda", "cuda:1", "soft",
+    /** "auto" (the default: the first GPU, else the software device), "cuda", "cuda:1", "cuda:UUID"
+     * (as nvidia-smi prints it, or its beginning: "cuda:GPU-8f3a"), "soft",
      * "soft:THREADS,check=all" (docs/software-device.md has all that may follow the colon). NULL:
      * the environment's QUERN_DEVICE, else "auto". */
     const char *device;

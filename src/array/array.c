@@ -300,7 +300,7 @@ static bool lives(const quern_array *array)
     return qn_object_is(array, QN_OBJECT_ARRAY);
 }
 
-quern_status qn_array_refuse(const quern_array *array, const char *user)
+quern_status qn_array_refuse(const quern_array *array, const char *user, const qn_home *home)
 {
     if (!array) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the array is NULL");
@@ -309,8 +309,10 @@ quern_status qn_array_refuse(const quern_array *array, const char *user)
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "what was passed is not an array, or one that was freed");
     }
-    return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the array belongs to another engine than the %s",
-                   user);
+    qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the array belongs to another engine than the %s", user);
+    qn_tell_places(array->buffer->home, home, user);
+    qn_error_suffix("; quern_array_copy_to() copies it");
+    return QUERN_ERROR_INVALID_ARGUMENT;
 }
 
 quern_array *quern_array_retain(quern_array *array)

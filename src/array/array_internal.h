@@ -57,8 +57,8 @@ static inline bool qn_array_fits(const quern_array *array, const qn_home *home)
     return qn_object_is(array, QN_OBJECT_ARRAY) && array->buffer->home == home;
 }
 
-/** Say why not; `user` is what would take it, such as "kernel". */
-quern_status qn_array_refuse(const quern_array *array, const char *user);
+/** Say why not; `user` is what would take it, such as "kernel", and is on `home`. */
+quern_status qn_array_refuse(const quern_array *array, const char *user, const qn_home *home);
 /** Check a shape and count its elements; their bytes fit a ptrdiff_t. Errors:
  * QUERN_ERROR_INVALID_ARGUMENT. */
 quern_status qn_shape_check(int64_t *count, int ndim, const int64_t *shape, uint32_t item_size);

@@ -28,6 +28,7 @@ typedef struct CUmemPoolHandle_st *cu_pool;
 #define CU_OLDEST_DRIVER 12000
 
 enum { /* results that are told apart; cuda_error.c has a line for each that needs advice */
+       CU_FORKED = -1, /* ours: this process is the child of one that used the driver */
        CU_SUCCESS = 0,
        CU_INVALID_VALUE = 1,
        CU_OUT_OF_MEMORY = 2,
@@ -47,6 +48,7 @@ enum { /* results that are told apart; cuda_error.c has a line for each that nee
        CU_NOT_FOUND = 500,
        CU_NOT_READY = 600,
        CU_ILLEGAL_ADDRESS = 700,
+       CU_PEER_ACCESS_ALREADY_ENABLED = 704,
        CU_LAUNCH_OUT_OF_RESOURCES = 701,
        CU_LAUNCH_TIMEOUT = 702,
        CU_CONTEXT_IS_DESTROYED = 709,
@@ -106,6 +108,17 @@ typedef enum cu_pool_attribute {
     CU_POOL_RESERVED = 5, /* bytes, now */
 } cu_pool_attribute;
 
+/** Who may use the memory of a pool. */
+typedef struct cu_pool_access {
+    int location_type; /**< 1: a device */
+    int location_id;
+    int flags; /**< 3: reading and writing */
+} cu_pool_access;
+
+typedef struct cu_uuid {
+    unsigned char bytes[16];
+} cu_uuid;
+
 typedef struct cu_pool_props {
     int allocation_type; /**< 1: pinned, the only one */
     int handle_types;    /**< 0: cannot be shared with other processes */
@@ -153,11 +166,14 @@ typedef struct cu_launch_config {
     X(device_attribute, cuDeviceGetAttribute,                                                      \
       (int *value, cu_device_attribute attribute, cu_device device))                               \
     X(device_memory, cuDeviceTotalMem_v2, (size_t * bytes, cu_device device))                      \
+    X(device_uuid, cuDeviceGetUuid_v2, (cu_uuid * uuid, cu_device device))                         \
+    X(device_peer, cuDeviceCanAccessPeer, (int *can, cu_device device, cu_device peer))            \
     X(primary_retain, cuDevicePrimaryCtxRetain, (cu_context * context, cu_device device))          \
     X(primary_release, cuDevicePrimaryCtxRelease_v2, (cu_device device))                           \
     X(context_get, cuCtxGetCurrent, (cu_context * context))                                        \
     X(context_set, cuCtxSetCurrent, (cu_context context))                                          \
     X(context_synchronize, cuCtxSynchronize, (void))                                               \
+    X(context_peer, cuCtxEnablePeerAccess, (cu_context peer, unsigned flags))                      \
     /* memory */                                                                                   \
     X(memory_info, cuMemGetInfo_v2, (size_t * available, size_t * total))                          \
     X(memory_allocate, cuMemAlloc_v2, (cu_pointer * pointer, size_t bytes))                        \
@@ -166,6 +182,7 @@ typedef struct cu_launch_config {
     X(pool_free, cuMemPoolDestroy, (cu_pool pool))                                                 \
     X(pool_set, cuMemPoolSetAttribute, (cu_pool pool, cu_pool_attribute attribute, void *value))   \
     X(pool_get, cuMemPoolGetAttribute, (cu_pool pool, cu_pool_attribute attribute, void *value))   \
+    X(pool_access, cuMemPoolSetAccess, (cu_pool pool, const cu_pool_access *access, size_t count)) \
     X(pool_trim, cuMemPoolTrimTo, (cu_pool pool, size_t bytes))                                    \
     X(pool_allocate, cuMemAllocFromPoolAsync,                                                      \
       (cu_pointer * pointer, size_t bytes, cu_pool pool, cu_stream stream))                        \
@@ -179,6 +196,9 @@ typedef struct cu_launch_config {
       (void *to, cu_pointer from, size_t bytes, cu_stream stream))                                 \
     X(copy_on_device, cuMemcpyDtoDAsync_v2,                                                        \
       (cu_pointer to, cu_pointer from, size_t bytes, cu_stream stream))                            \
+    X(copy_peer, cuMemcpyPeerAsync,                                                                \
+      (cu_pointer to, cu_context to_context, cu_pointer from, cu_context from_context,             \
+       size_t bytes, cu_stream stream))                                                            \
     X(set_8, cuMemsetD8Async,                                                                      \
       (cu_pointer to, unsigned char value, size_t count, cu_stream stream))                        \
     X(set_16, cuMemsetD16Async,                                                                    \

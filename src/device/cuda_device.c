@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The CUDA device: opened, described, closed, and its table of functions. In: "0", "1", ... after
- * the colon. Out: a device that holds a reference to the primary context, which it shares with the
- * CUDA runtime and every other user in the process. Opening asks the driver only for what it needs:
- * start-up time is what short programs pay for.
+ * The CUDA device: opened, described, closed, and its table of functions. In: what cuda_name.c
+ * knows after the colon. Out: a device that holds a reference to the primary context, which it
+ * shares with the CUDA runtime and every other user in the process. Opening asks the driver only
+ * for what it needs: start-up time is what short programs pay for.
  */
 #include "device/cuda_device.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +20,8 @@ static int device_count(const char **why)
     const char *reason;
     int count = 0;
     if (qn_cuda_load(&reason)) {
-        cu_result result = qn_cuda.device_count(&count);
-        count = result == CU_SUCCESS ? count : 0;
-        reason = result == CU_NOT_INITIALIZED
-                     ? "the NVIDIA driver was in use before this process was forked, which CUDA "
-                       "does not survive: fork first, or run a new program"
-                     : "the NVIDIA driver sees no GPU; nvidia-smi may tell more";
+        count = qn_cuda.device_count(&count) == CU_SUCCESS ? count : 0;
+        reason = "the NVIDIA driver sees no GPU; nvidia-smi may tell more";
     }
     if (why) {
         *why = count > 0 ? NULL : reason;
@@ -51,8 +46,10 @@ int qn_cuda_arch(cu_device device)
 quern_status qn_cuda_describe(int ordinal, quern_device_info *info)
 {
     cu_device device;
+    CUDA_CHECK(qn_cuda_is_forked() ? CU_FORKED : CU_SUCCESS, "asking about the GPU");
     CUDA_CHECK(qn_cuda.device_get(&device, ordinal), "finding the GPU");
     CUDA_CHECK(qn_cuda.device_name(info->name, sizeof info->name, device), "asking the GPU's name");
+    qn_cuda_uuid_print(info->uuid, device, info->name);
     size_t bytes = 0;
     CUDA_CHECK(qn_cuda.device_memory(&bytes, device), "asking the GPU's memory");
     snprintf(info->id, sizeof info->id, "cuda:%d", ordinal);
@@ -68,28 +65,8 @@ quern_status qn_cuda_describe(int ordinal, quern_device_info *info)
 
 /* ---- opening and closing -------------------------------------------------------------------- */
 
-static quern_status parse_ordinal(int *ordinal, const char *argument)
-{
-    *ordinal = 0;
-    if (!argument) {
-        return QUERN_OK;
-    }
-    char *end;
-    errno = 0;
-    long value = strtol(argument, &end, 10);
-    if (argument[0] < '0' || argument[0] > '9' || *end || errno || value > 1 << 20) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "\"cuda:%s\" does not name a GPU: its number comes after the colon, as in "
-                       "\"cuda:0\"",
-                       argument);
-    }
-    *ordinal = (int)value;
-    return QUERN_OK;
-}
-
 static quern_status find_device(cuda_device *device, const char *argument)
 {
-    QN_TRY(parse_ordinal(&device->ordinal, argument));
     const char *why = NULL;
     int count = device_count(&why);
     if (count == 0) {
@@ -98,10 +75,7 @@ static quern_status find_device(cuda_device *device, const char *argument)
             "%s; or run on the CPU: device \"soft\", or QUERN_DEVICE=soft where no device is named",
             why);
     }
-    if (device->ordinal >= count) {
-        return qn_fail(QUERN_ERROR_NO_DEVICE, "there is no cuda:%d: this machine has %d GPU%s",
-                       device->ordinal, count, count == 1 ? ", cuda:0" : "s, numbered from 0");
-    }
+    QN_TRY(qn_cuda_find(&device->ordinal, argument, count));
     CUDA_CHECK(qn_cuda.device_get(&device->handle, device->ordinal), "finding the GPU");
     CUDA_CHECK(qn_cuda.primary_retain(&device->context, device->handle),
                "making the GPU's context");
@@ -122,18 +96,15 @@ static quern_status open_device(quern_device **out, const char *argument,
         qn_free(device);
         return status;
     }
+    device->forks = atomic_load(&qn_forks);
     pthread_mutex_init(&device->pool_lock, NULL);
     pthread_mutex_init(&device->kept_lock, NULL);
     *out = (quern_device *)device;
     return QUERN_OK;
 }
 
-static void close_device(quern_device *quern)
+static void leave_driver(cuda_device *device)
 {
-    cuda_device *device = cuda_of(quern);
-    if (!device) {
-        return;
-    }
     cuda_scope scope;
     if (qn_cuda_enter(&scope, device) == CU_SUCCESS) {
         (void)qn_cuda.context_synchronize();
@@ -150,6 +121,18 @@ static void close_device(quern_device *quern)
         qn_cuda_left = NULL;
     }
     (void)qn_cuda.primary_release(device->handle);
+}
+
+static void close_device(quern_device *quern)
+{
+    cuda_device *device = cuda_of(quern);
+    if (!device) {
+        return;
+    }
+    if (atomic_load(&qn_forks) == device->forks) {
+        leave_driver(device);
+    }
+    qn_cuda_host_forget(device);
     pthread_mutex_destroy(&device->pool_lock);
     pthread_mutex_destroy(&device->kept_lock);
     qn_free(device);
@@ -210,4 +193,5 @@ const quern_device_methods qn_cuda_device = {
     .held = qn_cuda_held,
     .trim = qn_cuda_trim,
     .within = qn_cuda_within,
+    .copy_from = qn_cuda_copy_from,
 };

@@ -22,6 +22,8 @@ bool qn_cuda_load(const char **why);
 bool qn_cuda_present(void);
 /** 13000 for 13.0; 0 when unknown. */
 int qn_cuda_version(void);
+/** Was the driver loaded by a process that was then forked into this one? It is of no use here. */
+bool qn_cuda_is_forked(void);
 
 /* ---- cuda_error.c: results as failures ------------------------------------------------------ */
 
@@ -46,6 +48,7 @@ typedef struct cuda_kept cuda_kept;
 
 typedef struct cuda_device {
     int ordinal;
+    unsigned forks; /**< of this process, when the device was opened: see qn_forks */
     cu_device handle;
     cu_context context; /**< the primary one, retained */
     pthread_mutex_t pool_lock;
@@ -54,6 +57,7 @@ typedef struct cuda_device {
     pthread_mutex_t kept_lock;
     cuda_kept *kept; /**< memory of the host that serves again: cuda_host_memory.c */
     size_t kept_bytes;
+    atomic_uint_fast64_t peers; /**< that may use its memory, a bit for each number */
 } cuda_device;
 
 /** 90 for compute capability 9.0; 0 when unknown. */
@@ -72,6 +76,9 @@ typedef struct cuda_scope {
 static inline cu_result qn_cuda_enter(cuda_scope *scope, const cuda_device *device)
 {
     *scope = (cuda_scope){0};
+    if (atomic_load_explicit(&qn_forks, memory_order_relaxed) != device->forks) {
+        return CU_FORKED;
+    }
     cu_result result = qn_cuda.context_get(&scope->previous);
     if (result != CU_SUCCESS || scope->previous == device->context) {
         return result;
@@ -123,6 +130,15 @@ static inline cu_pointer cuda_address(const void *pointer)
     return (cu_pointer)(uintptr_t)pointer;
 }
 
+/* ---- cuda_name.c: which GPU a name means ---------------------------------------------------- */
+
+#define QN_UUID_TEXT 48 /**< bytes that "GPU-", a UUID and its end need, and more */
+/** "GPU-8f3a...", as nvidia-smi prints it; "" when the driver does not tell. */
+void qn_cuda_uuid_print(char out[QN_UUID_TEXT], cu_device device, const char *name);
+/** Which of `count` GPUs "1" or "GPU-8f3a" means; NULL: the first. Errors: QUERN_ERROR_NO_DEVICE,
+ * QUERN_ERROR_INVALID_ARGUMENT. */
+quern_status qn_cuda_find(int *ordinal, const char *argument, int count);
+
 /** Facts of device `ordinal`, without a context. */
 quern_status qn_cuda_describe(int ordinal, quern_device_info *info);
 
@@ -136,11 +152,18 @@ void qn_cuda_release_in(quern_device *device, void *pointer, size_t bytes, quern
 /** Free what is idle of the host memory that is kept, until at most `bytes` are. In the device's
  * context. */
 void qn_cuda_host_trim(cuda_device *device, size_t bytes);
+/** Forget what is kept, whose context is gone. */
+void qn_cuda_host_forget(cuda_device *device);
+/* cuda_peer.c */
+quern_status qn_cuda_copy_from(quern_device *device, void *to, quern_device *source,
+                               const void *from, size_t bytes, void *stream, void *source_stream);
 /* cuda_memory.c */
 quern_status qn_cuda_allocate(quern_device *device, void **out, size_t bytes, void *stream);
 void qn_cuda_release(quern_device *device, void *pointer, size_t bytes, void *stream);
 uint64_t qn_cuda_held(quern_device *device);
 quern_status qn_cuda_trim(quern_device *device, size_t keep);
+/** Does the device's own memory come from a pool, as far as any has been asked for? */
+bool qn_cuda_has_pool(cuda_device *device);
 void qn_cuda_within(quern_device *device, void (*function)(void *context), void *context);
 quern_status qn_cuda_copy(quern_device *device, void *to, const void *from, size_t bytes,
                           quern_copy_kind kind, void *stream, int wait);

@@ -15,6 +15,9 @@ static const struct {
     quern_status status;
     const char *advice;
 } table[] = {
+    {CU_FORKED, QUERN_ERROR_DRIVER,
+     "this process was forked after its parent had used the GPU, and CUDA does not survive that: "
+     "fork first, or run a new program"},
     {CU_OUT_OF_MEMORY, QUERN_ERROR_DEVICE_MEMORY, ""},
     {CU_NOT_INITIALIZED, QUERN_ERROR_DRIVER,
      "; CUDA does not survive fork(): open the engine in the child process"},
@@ -60,6 +63,9 @@ quern_status qn_cuda_fail(cu_result result, const char *doing)
             status = table[k].status;
             advice = table[k].advice;
         }
+    }
+    if (result == CU_FORKED) { /* the driver is not even asked */
+        return qn_fail(status, "%s failed: %s", doing, advice);
     }
     const char *name = NULL, *text = NULL;
     (void)qn_cuda.error_name(result, &name);

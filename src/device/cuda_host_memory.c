@@ -119,6 +119,15 @@ void qn_cuda_host_trim(cuda_device *device, size_t bytes)
     pthread_mutex_unlock(&device->kept_lock);
 }
 
+void qn_cuda_host_forget(cuda_device *device)
+{
+    while (device->kept) {
+        cuda_kept *piece = device->kept;
+        device->kept = piece->next;
+        qn_free(piece);
+    }
+}
+
 /* ---- the slots ------------------------------------------------------------------------------ */
 
 static cu_result allocate(cuda_device *device, void **out, size_t bytes, quern_memory memory)

@@ -18,6 +18,7 @@ cu_api qn_cuda;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool loaded, present;
+static unsigned forks; /* of this process, when the driver was loaded */
 static int version;
 static char problem[1024];
 
@@ -159,6 +160,8 @@ static void explain_init(cu_result result)
 static void load(void)
 {
     static qn_library *library; /* it stays for the rest of the process */
+    qn_forks_watch();
+    forks = atomic_load(&qn_forks);
     if (!open_library(&library)) {
         return;
     }
@@ -174,9 +177,19 @@ static void load(void)
     loaded = true;
 }
 
+bool qn_cuda_is_forked(void)
+{
+    return loaded && atomic_load(&qn_forks) != forks;
+}
+
 bool qn_cuda_load(const char **why)
 {
     pthread_once(&once, load);
+    if (qn_cuda_is_forked()) {
+        *why = "the NVIDIA driver was in use before this process was forked, which CUDA does not "
+               "survive: fork first, or run a new program";
+        return false;
+    }
     *why = loaded ? "" : problem;
     return loaded;
 }

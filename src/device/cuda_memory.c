@@ -22,6 +22,7 @@ static cuda_memory make_pool(cuda_device *device)
         device->pool = NULL;
         return CUDA_MEMORY_PLAIN;
     }
+    atomic_store(&device->peers, 0); /* what they may use was other memory */
     uint64_t threshold = UINT64_MAX;
     (void)qn_cuda.pool_set(device->pool, CU_POOL_RELEASE_THRESHOLD, &threshold);
     return CUDA_MEMORY_POOL;
@@ -123,7 +124,7 @@ void qn_cuda_release(quern_device *quern, void *pointer, size_t bytes, void *str
     (void)result; /* after a kernel's failure everything fails, and the context frees it all */
 }
 
-static bool has_pool(cuda_device *device)
+bool qn_cuda_has_pool(cuda_device *device)
 {
     return atomic_load_explicit(&device->memory, memory_order_acquire) == CUDA_MEMORY_POOL;
 }
@@ -133,7 +134,7 @@ uint64_t qn_cuda_held(quern_device *quern)
     cuda_device *device = cuda_of(quern);
     uint64_t bytes = 0;
     cu_result result = CU_SUCCESS;
-    if (has_pool(device)) {
+    if (qn_cuda_has_pool(device)) {
         CUDA_IN(device, result, qn_cuda.pool_get(device->pool, CU_POOL_RESERVED, &bytes));
     }
     return result == CU_SUCCESS ? bytes : 0;
@@ -143,7 +144,7 @@ static cu_result trim(cuda_device *device, size_t keep)
 {
     cu_result result = qn_cuda.context_synchronize();
     qn_cuda_host_trim(device, 0);
-    if (result == CU_SUCCESS && has_pool(device)) {
+    if (result == CU_SUCCESS && qn_cuda_has_pool(device)) {
         result = qn_cuda.pool_trim(device->pool, keep);
     }
     return result;

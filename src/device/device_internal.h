@@ -151,6 +151,12 @@ void qn_homes_leave(const qn_home *home);
 uint64_t qn_homes_hold(const qn_home *home);
 /** Give back what all homes on the same device only keep: true if there was some. Waits. */
 bool qn_homes_reclaim(const qn_home *home);
+/** Add to an error about a thing on one home, which a `user` on another cannot take, where both
+ * are. */
+void qn_tell_places(const qn_home *own, const qn_home *users, const char *user);
+/** How often this process was forked since qn_forks_watch(), in the line of its parents. */
+extern atomic_uint qn_forks;
+void qn_forks_watch(void);
 
 /* ---- stream.c: streams and events ----------------------------------------------------------- */
 
@@ -176,8 +182,9 @@ static inline bool qn_stream_fits(const quern_stream *stream, const qn_home *hom
 }
 
 /** Say why not. `where` says how it was passed, such as "quern_call_options", and `user` what would
- * take it. */
-quern_status qn_stream_refuse(const char *where, const quern_stream *stream, const char *user);
+ * take it, which is on `home`. */
+quern_status qn_stream_refuse(const char *where, const quern_stream *stream, const char *user,
+                              const qn_home *home);
 quern_stream *qn_stream_retain(quern_stream *stream);
 void qn_stream_release(quern_stream *stream);
 

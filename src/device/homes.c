@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * homes: those of this process, so that one that runs out of memory can say who has it, and gets
- * what others only keep. In: homes as they come and go. Out: sums, and memory given back.
+ * what others only keep; and how often this process was forked, because a driver that was in use
+ * before is of no use to the child. In: homes as they come and go. Out: sums, and memory given
+ * back.
  */
 #include "device/device_internal.h"
 
@@ -10,8 +12,42 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static qn_home *first;
 
+/* ---- fork() --------------------------------------------------------------------------------- */
+
+atomic_uint qn_forks;
+static pthread_once_t watched = PTHREAD_ONCE_INIT;
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static void in_child(void)
+{
+    atomic_fetch_add(&qn_forks, 1);
+    after_fork();
+}
+
+static void watch(void)
+{
+    pthread_atfork(before_fork, after_fork, in_child);
+}
+
+void qn_forks_watch(void)
+{
+    pthread_once(&watched, watch);
+}
+
+/* ---- the list ------------------------------------------------------------------------------- */
+
 void qn_homes_enter(qn_home *home)
 {
+    qn_forks_watch();
     pthread_mutex_lock(&lock);
     home->next = first;
     first = home;
@@ -61,4 +97,18 @@ bool qn_homes_reclaim(const qn_home *home)
     }
     pthread_mutex_unlock(&lock);
     return given;
+}
+
+/* ---- what belongs together ------------------------------------------------------------------ */
+
+void qn_tell_places(const qn_home *own, const qn_home *users, const char *user)
+{
+    if (!own->place[0] || !users->place[0]) {
+        return;
+    }
+    if (is_beside(own, users)) {
+        qn_error_suffix("; both are on %s", own->place);
+    } else {
+        qn_error_suffix(": it is on %s, the %s on %s", own->place, user, users->place);
+    }
 }

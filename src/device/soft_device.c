@@ -129,4 +129,5 @@ const quern_device_methods qn_soft_device = {
     .allocate_in = qn_soft_allocate_in,
     .release_in = qn_soft_release_in,
     .host_pointer = qn_soft_host_pointer,
+    .copy_from = qn_soft_copy_from,
 };

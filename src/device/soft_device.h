@@ -53,6 +53,8 @@ quern_status qn_soft_adopt(quern_device *device, void *base, size_t bytes);
 void qn_soft_disown(quern_device *device, void *base, size_t bytes);
 quern_status qn_soft_copy(quern_device *device, void *to, const void *from, size_t bytes,
                           quern_copy_kind kind, void *stream, int wait);
+quern_status qn_soft_copy_from(quern_device *device, void *to, quern_device *source,
+                               const void *from, size_t bytes, void *stream, void *source_stream);
 quern_status qn_soft_fill(quern_device *device, void *to, const void *pattern, size_t pattern_bytes,
                           size_t count, void *stream);
 /* soft_module.c */

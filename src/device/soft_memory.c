@@ -159,6 +159,15 @@ quern_status qn_soft_copy(quern_device *device, void *to, const void *from, size
     return QUERN_OK;
 }
 
+quern_status qn_soft_copy_from(quern_device *device, void *to, quern_device *source,
+                               const void *from, size_t bytes, void *stream, void *source_stream)
+{
+    (void)source, (void)stream, (void)source_stream;
+    memcpy(to, from, bytes);
+    note_written(device, to, bytes, NULL);
+    return QUERN_OK;
+}
+
 quern_status qn_soft_fill(quern_device *device, void *to, const void *pattern, size_t pattern_bytes,
                           size_t count, void *stream)
 {

@@ -15,13 +15,16 @@ struct quern_event {
 
 /* ---- streams -------------------------------------------------------------------------------- */
 
-quern_status qn_stream_refuse(const char *where, const quern_stream *stream, const char *user)
+quern_status qn_stream_refuse(const char *where, const quern_stream *stream, const char *user,
+                              const qn_home *home)
 {
     if (!qn_object_is(stream, QN_OBJECT_STREAM)) {
         return qn_object_refuse(where, "stream", stream, QN_OBJECT_STREAM);
     }
-    return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                   "%s: the stream belongs to another engine than the %s", where, user);
+    qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%s: the stream belongs to another engine than the %s",
+            where, user);
+    qn_tell_places(stream->home, home, user);
+    return QUERN_ERROR_INVALID_ARGUMENT;
 }
 
 quern_stream *qn_stream_retain(quern_stream *stream)
@@ -164,8 +167,9 @@ static quern_status check_pair(const char *function, const quern_event *event,
     if (!qn_object_is(event, QN_OBJECT_EVENT)) {
         return qn_object_refuse(function, "event", event, QN_OBJECT_EVENT);
     }
-    return qn_stream_fits(stream, event->home) ? QUERN_OK
-                                               : qn_stream_refuse(function, stream, "event");
+    return qn_stream_fits(stream, event->home)
+               ? QUERN_OK
+               : qn_stream_refuse(function, stream, "event", event->home);
 }
 
 quern_status quern_event_record(quern_event *event, quern_stream *stream)
@@ -199,8 +203,10 @@ quern_status quern_event_elapsed(double *milliseconds, quern_event *begin, quern
     QN_CHECK_OBJECT(begin, QN_OBJECT_EVENT);
     QN_CHECK_OBJECT(end, QN_OBJECT_EVENT);
     if (begin->home != end->home) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "quern_event_elapsed: the events belong to different engines");
+        qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                "quern_event_elapsed: `end` belongs to another engine than `begin`");
+        qn_tell_places(end->home, begin->home, "other");
+        return QUERN_ERROR_INVALID_ARGUMENT;
     }
     return begin->home->methods->event_elapsed(begin->home->device, milliseconds, begin->handle,
                                                end->handle);

@@ -432,6 +432,8 @@ quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t
 
 /* ---- copy.c, transfer.c: elements between arrays, and from and to the host ------------------- */
 
+/** What quern_array_copy() does, without resetting the error record. */
+quern_status qn_array_copy(quern_array **out, quern_array *array);
 /** Copy elements between two arrays of one engine, dtype and shape, any strides, in the order of
  * `stream` (NULL: the engine's own). */
 quern_status qn_array_copy_to(quern_array *to, quern_array *from, quern_stream *stream);

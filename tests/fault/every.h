@@ -320,6 +320,7 @@ void released(void *context);
 #define GOOD_quern_array_wrap_context   NULL
 #define ANY_quern_array_wrap_context    ALL
 #define ANY_quern_array_transpose_axes  1
+#define ANY_quern_array_copy_to_array   OTHERS
 #define GOOD_quern_array_fill_bytes     4
 #define GOOD_quern_array_read_bytes     sizeof host
 #define GOOD_quern_array_write_bytes    sizeof host

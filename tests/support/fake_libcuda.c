@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DEVICES = 4 };
 
@@ -88,8 +89,14 @@ fake_cuda *fake_cuda_get(void)
     return &fake_control;
 }
 
+static pid_t initialised_by;
+
 cu_result fake_enter(int function)
 {
+    if (initialised_by && initialised_by != getpid()) {
+        fprintf(stderr, "fake_libcuda: %s after fork()\n", log_of[function].symbol);
+        _exit(99);
+    }
     log_of[function].calls++;
     if (log_of[function].fail_times == 0) {
         return CU_SUCCESS;
@@ -116,11 +123,13 @@ cu_result cuDriverGetVersion(int *version)
 cu_result cuInit(unsigned flags)
 {
     FREE(cuInit);
+    initialised_by = getpid();
     return flags ? CU_INVALID_VALUE : setting("FAKE_CUDA_INIT", CU_SUCCESS);
 }
 
 cu_result cuGetErrorName(cu_result result, const char **name)
 {
+    FREE(cuGetErrorName);
     *name = result == CU_ILLEGAL_ADDRESS ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_FAKE";
     return CU_SUCCESS;
 }
@@ -183,6 +192,18 @@ cu_result cuDeviceTotalMem_v2(size_t *bytes, cu_device device)
     FREE(cuDeviceTotalMem_v2);
     (void)device;
     *bytes = (size_t)1 << 37;
+    return CU_SUCCESS;
+}
+
+/* 00000000-0001-0203-0405-0607080910NN, the number at the end; for device 3 also at the beginning.
+ */
+cu_result cuDeviceGetUuid_v2(cu_uuid *uuid, cu_device device)
+{
+    FREE(cuDeviceGetUuid_v2);
+    static const unsigned char bytes[16] = {0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0x10};
+    memcpy(uuid->bytes, bytes, sizeof bytes);
+    uuid->bytes[15] = (unsigned char)device;
+    uuid->bytes[0] = device == 3 ? 0xab : 0;
     return CU_SUCCESS;
 }
 

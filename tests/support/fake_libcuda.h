@@ -3,7 +3,8 @@
  * How a test drives the stand-in for libcuda: what it has been asked, and what it must answer next.
  * Before it is loaded, the environment decides: FAKE_CUDA_VERSION (13000), FAKE_CUDA_INIT (the
  * result of cuInit), FAKE_CUDA_DEVICES (how many), FAKE_CUDA_POOLS (0: unsupported), FAKE_CUDA_ARCH
- * (9, of compute capability 9.0).
+ * (9, of compute capability 9.0), FAKE_CUDA_PEERS (0: none can use another's memory). In a process
+ * that was forked after cuInit() every function ends the process.
  */
 #ifndef FAKE_LIBCUDA_H
 #define FAKE_LIBCUDA_H
@@ -32,7 +33,8 @@ typedef struct fake_cuda {
     const char *also;
     unsigned recorded;
     uint64_t parameters[8];
-    bool cubin; /**< the last module was loaded from an ELF file */
+    bool direct; /**< the last copy from one device to another went directly */
+    bool cubin;  /**< the last module was loaded from an ELF file */
 } fake_cuda;
 
 /** The symbol that a test looks up in the loaded library. */

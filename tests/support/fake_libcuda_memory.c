@@ -6,33 +6,43 @@
  */
 #include "fake_libcuda_inside.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PIECES = 1024 };
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 static struct piece {
     char *base;
     size_t bytes;
     fake_kind kind;
     int device;
+    cu_pool pool;
 } pieces[PIECES];
 
-cu_result fake_take(cu_pointer *pointer, size_t bytes, fake_kind kind)
+static cu_result take(cu_pointer *pointer, size_t bytes, fake_kind kind, cu_pool pool)
 {
     void *memory = bytes < (size_t)1 << 30 ? aligned_alloc(256, (bytes + 255) / 256 * 256) : NULL;
     *pointer = (cu_pointer)(uintptr_t)memory;
     if (!memory) {
         return CU_OUT_OF_MEMORY;
     }
-    for (int k = 0; k < PIECES; k++) {
-        if (!pieces[k].base) {
-            pieces[k] = (struct piece){memory, bytes, kind, fake_device(fake_current)};
-            return CU_SUCCESS;
-        }
+    pthread_mutex_lock(&lock);
+    int k = 0;
+    while (pieces[k].base) {
+        k++;
     }
-    abort();
+    pieces[k] = (struct piece){memory, bytes, kind, fake_device(fake_current), pool};
+    pthread_mutex_unlock(&lock);
+    return CU_SUCCESS;
+}
+
+cu_result fake_take(cu_pointer *pointer, size_t bytes, fake_kind kind)
+{
+    return take(pointer, bytes, kind, NULL);
 }
 
 /* What a pointer points into; NULL: nothing of the driver's. */
@@ -54,7 +64,9 @@ cu_result fake_give(cu_pointer pointer, unsigned kinds)
         return CU_INVALID_VALUE;
     }
     free(p->base);
+    pthread_mutex_lock(&lock);
     p->base = NULL;
+    pthread_mutex_unlock(&lock);
     return CU_SUCCESS;
 }
 
@@ -71,17 +83,16 @@ int fake_pieces(unsigned kinds)
 
 struct CUmemPoolHandle_st {
     int device;    /* + 1; 0: there is no such pool */
+    unsigned open; /* to which devices, a bit for each */
     uint64_t kept; /* bytes that were freed and not given back */
 };
 static struct CUmemPoolHandle_st pools[16];
 
-static uint64_t used_of(int device)
+static uint64_t used_of(cu_pool pool)
 {
     uint64_t used = 0;
     for (int k = 0; k < PIECES; k++) {
-        used += pieces[k].base && pieces[k].kind == FAKE_POOL && pieces[k].device == device
-                    ? pieces[k].bytes
-                    : 0;
+        used += pieces[k].base && pieces[k].pool == pool ? pieces[k].bytes : 0;
     }
     return used;
 }
@@ -93,7 +104,7 @@ cu_result cuMemPoolCreate(cu_pool *pool, const cu_pool_props *props)
     while (pools[k].device) {
         k++;
     }
-    pools[k] = (struct CUmemPoolHandle_st){props->location_id + 1, 0};
+    pools[k] = (struct CUmemPoolHandle_st){.device = props->location_id + 1};
     *pool = &pools[k];
     return props->allocation_type == 1 && props->location_type == 1 ? CU_SUCCESS : CU_INVALID_VALUE;
 }
@@ -122,14 +133,14 @@ cu_result cuMemPoolGetAttribute(cu_pool pool, cu_pool_attribute attribute, void 
     if (!pool->device || attribute != CU_POOL_RESERVED) {
         return CU_INVALID_VALUE;
     }
-    *(uint64_t *)value = pool->kept + used_of(pool->device - 1);
+    *(uint64_t *)value = pool->kept + used_of(pool);
     return CU_SUCCESS;
 }
 
 cu_result cuMemPoolTrimTo(cu_pool pool, size_t bytes)
 {
     BOUND(cuMemPoolTrimTo);
-    const uint64_t used = used_of(pool->device - 1), keep = bytes > used ? bytes - used : 0;
+    const uint64_t used = used_of(pool), keep = bytes > used ? bytes - used : 0;
     pool->kept = pool->kept < keep ? pool->kept : keep;
     return CU_SUCCESS;
 }
@@ -142,7 +153,7 @@ cu_result cuMemAllocFromPoolAsync(cu_pointer *pointer, size_t bytes, cu_pool poo
         return CU_INVALID_VALUE;
     }
     pool->kept -= pool->kept < bytes ? pool->kept : bytes;
-    return fake_take(pointer, bytes, FAKE_POOL);
+    return take(pointer, bytes, FAKE_POOL, pool);
 }
 
 cu_result cuMemFreeAsync(cu_pointer pointer, cu_stream stream)
@@ -150,14 +161,66 @@ cu_result cuMemFreeAsync(cu_pointer pointer, cu_stream stream)
     BOUND(cuMemFreeAsync);
     (void)stream;
     const struct piece *p = find(pointer);
-    if (p && p->kind == FAKE_POOL) { /* of several pools of one device, the first */
-        int k = 0;
-        while (pools[k].device - 1 != p->device) {
-            k++;
-        }
-        pools[k].kept += p->bytes;
+    if (p && p->pool) {
+        p->pool->kept += p->bytes;
     }
     return fake_give(pointer, 1u << FAKE_POOL | 1u << FAKE_PLAIN);
+}
+
+/* ---- peers ---------------------------------------------------------------------------------- */
+
+static unsigned enabled[32]; /* by device: whose plain memory it may use, a bit for each */
+
+cu_result cuDeviceCanAccessPeer(int *can, cu_device device, cu_device peer)
+{
+    FREE(cuDeviceCanAccessPeer);
+    const char *peers = getenv("FAKE_CUDA_PEERS");
+    *can = device != peer && !(peers && peers[0] == '0');
+    return CU_SUCCESS;
+}
+
+cu_result cuCtxEnablePeerAccess(cu_context peer, unsigned flags)
+{
+    BOUND(cuCtxEnablePeerAccess);
+    int can;
+    const int device = fake_device(fake_current), other = fake_device(peer);
+    if (flags || cuDeviceCanAccessPeer(&can, device, other) != CU_SUCCESS || !can) {
+        return CU_INVALID_VALUE;
+    }
+    if (enabled[device] >> other & 1) {
+        return CU_PEER_ACCESS_ALREADY_ENABLED;
+    }
+    enabled[device] |= 1u << other;
+    return CU_SUCCESS;
+}
+
+cu_result cuMemPoolSetAccess(cu_pool pool, const cu_pool_access *access, size_t count)
+{
+    FREE(cuMemPoolSetAccess);
+    int can;
+    if (!pool->device || count != 1 || access->location_type != 1 || access->flags != 3 ||
+        cuDeviceCanAccessPeer(&can, access->location_id, pool->device - 1) != CU_SUCCESS || !can) {
+        return CU_INVALID_VALUE;
+    }
+    pool->open |= 1u << access->location_id;
+    return CU_SUCCESS;
+}
+
+cu_result cuMemcpyPeerAsync(cu_pointer to, cu_context to_context, cu_pointer from,
+                            cu_context from_context, size_t bytes, cu_stream stream)
+{
+    BOUND(cuMemcpyPeerAsync);
+    (void)stream;
+    const struct piece *target = find(to), *source = find(from);
+    if (!target || !source || target->device != fake_device(to_context) ||
+        source->device != fake_device(from_context) || fake_current != to_context) {
+        return CU_INVALID_VALUE;
+    }
+    const unsigned may = source->pool ? source->pool->open >> target->device
+                                      : enabled[target->device] >> source->device;
+    fake_control.direct = may & 1;
+    memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes);
+    return CU_SUCCESS;
 }
 
 /* ---- memory of the host --------------------------------------------------------------------- */

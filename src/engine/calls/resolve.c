@@ -43,7 +43,7 @@ static quern_status blame(quern_status status, const qn_call *call, uint32_t p)
 static quern_status take_array(qn_call *call, uint32_t p, quern_array *array)
 {
     if (!qn_array_fits(array, &call->kernel->engine->home)) {
-        return blame(qn_array_refuse(array, "kernel"), call, p);
+        return blame(qn_array_refuse(array, "kernel", &call->kernel->engine->home), call, p);
     }
     call->arrays[p] = array;
     return QUERN_OK;
@@ -358,7 +358,7 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
                        QUERN_MAX_NDIM);
     }
     if (!qn_stream_fits(o->stream, &kernel->engine->home)) {
-        return qn_stream_refuse("quern_call_options", o->stream, "kernel");
+        return qn_stream_refuse("quern_call_options", o->stream, "kernel", &kernel->engine->home);
     }
     return QUERN_OK;
 }

@@ -50,7 +50,7 @@ static quern_status check_transfer(const quern_array *array, const void *host, s
     return QUERN_OK;
 }
 
-static quern_status copy_array(quern_array **out, quern_array *array)
+quern_status qn_array_copy(quern_array **out, quern_array *array)
 {
     *out = NULL;
     quern_array *copy;
@@ -74,7 +74,7 @@ quern_status quern_array_copy(quern_array **out, quern_array *array)
     qn_error_reset();
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
-    return copy_array(out, array);
+    return qn_array_copy(out, array);
 }
 
 quern_status quern_array_read(quern_array *array, void *host, size_t bytes)
@@ -89,7 +89,7 @@ quern_status quern_array_read(quern_array *array, void *host, size_t bytes)
         return copy_bytes(array, host, array->data, QUERN_COPY_TO_HOST);
     }
     quern_array *gathered;
-    QN_TRY(copy_array(&gathered, array));
+    QN_TRY(qn_array_copy(&gathered, array));
     quern_status status = copy_bytes(gathered, host, gathered->data, QUERN_COPY_TO_HOST);
     quern_array_release(gathered);
     return status;

@@ -65,7 +65,8 @@ static quern_status take_array(argument *a, bool any_strides)
                     "the array is NULL; quern_value_pointer(NULL) is a null pointer");
     }
     if (!qn_array_fits(*array, &a->function->module->engine->home)) {
-        quern_status status = qn_array_refuse(*array, "function");
+        quern_status status =
+            qn_array_refuse(*array, "function", &a->function->module->engine->home);
         qn_error_prefix("%s, argument %zu: ", a->function->name, a->position);
         return status;
     }
@@ -404,7 +405,8 @@ quern_status quern_function_call_n(quern_function *function, const quern_value *
     QN_TAKE_IN_PLACE(quern_launch_options, launch);
     const quern_launch_options *l = launch ? launch : &none;
     if (!qn_stream_fits(l->stream, &function->module->engine->home)) {
-        return qn_stream_refuse("quern_launch_options", l->stream, "function");
+        return qn_stream_refuse("quern_launch_options", l->stream, "function",
+                                &function->module->engine->home);
     }
     if (!values && count != 0) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "values is NULL, but count is %zu", count);

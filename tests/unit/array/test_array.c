@@ -356,7 +356,11 @@ Test(wrap, failures_leave_nothing_behind)
 
 Test(array, arrays_of_others_do_not_fit)
 {
-    quern_engine engine = FAKE_ENGINE(engine), other = FAKE_ENGINE(other);
+    quern_engine engine = FAKE_ENGINE(engine), other = FAKE_ENGINE(other),
+                 beside = FAKE_ENGINE(beside);
+    strcpy(engine.home.place, "cuda:1");
+    strcpy(beside.home.place, "cuda:1");
+    strcpy(other.home.place, "soft");
     quern_array *a;
     cr_assert_eq(quern_array_new(&a, &engine, QUERN_INT8, 1, SHAPE(4)), QUERN_OK);
     const struct {
@@ -365,7 +369,12 @@ Test(array, arrays_of_others_do_not_fit)
         const char *message; /* NULL: it fits */
     } cases[] = {
         {a, &engine.home, NULL},
-        {a, &other.home, "the array belongs to another engine than the kernel"},
+        {a, &other.home,
+         "the array belongs to another engine than the kernel: it is on cuda:1, the kernel on "
+         "soft; quern_array_copy_to() copies it"},
+        {a, &beside.home,
+         "the array belongs to another engine than the kernel; both are on cuda:1; "
+         "quern_array_copy_to() copies it"},
         {NULL, &engine.home, "the array is NULL"},
         {(const quern_array *)(const void *)&engine, &engine.home,
          "what was passed is not an array, or one that was freed"},
@@ -373,7 +382,8 @@ Test(array, arrays_of_others_do_not_fit)
     for (size_t k = 0; k < QN_COUNT(cases); k++) {
         cr_expect_eq(qn_array_fits(cases[k].array, cases[k].home), !cases[k].message);
         if (cases[k].message) {
-            cr_expect_eq(qn_array_refuse(cases[k].array, "kernel"), QUERN_ERROR_INVALID_ARGUMENT);
+            cr_expect_eq(qn_array_refuse(cases[k].array, "kernel", cases[k].home),
+                         QUERN_ERROR_INVALID_ARGUMENT);
             cr_expect_str_eq(quern_last_error()->message, cases[k].message);
         }
     }

@@ -46,7 +46,9 @@ Test(cuda, is_found_and_described)
     cr_assert_str_eq(infos[1].target, "sm_90");
     cr_assert_eq(infos[1].max_shared_bytes, 227 * 1024);
     cr_assert_eq(infos[1].driver_version, 13000);
+    cr_assert_str_eq(infos[1].uuid, "GPU-00000000-0001-0203-0405-060708091001");
     cr_assert_str_eq(infos[2].id, "soft");
+    cr_assert_str_eq(infos[2].uuid, "");
 }
 
 Test(cuda, opens_by_number)
@@ -87,6 +89,50 @@ Test(cuda, refuses_numbers_that_are_none)
         cr_assert_null(device);
         assert_says(cases[k].says);
     }
+}
+
+Test(cuda, opens_by_uuid)
+{
+    (void)use_fake();
+    setenv("FAKE_CUDA_DEVICES", "4", 1);
+    static const struct {
+        const char *argument, *id;
+        quern_status status;
+        const char *says;
+    } cases[] = {
+        {"GPU-00000000-0001-0203-0405-060708091002", "cuda:2", QUERN_OK, NULL},
+        {"gpu-AB", "cuda:3", QUERN_OK, NULL},
+        {"GPU-0", NULL, QUERN_ERROR_INVALID_ARGUMENT, "\"cuda:GPU-0\" means 3 GPUs; write more"},
+        {"GPU-", NULL, QUERN_ERROR_INVALID_ARGUMENT, "means 4 GPUs"},
+        {"GPU-ac", NULL, QUERN_ERROR_NO_DEVICE, "no GPU whose UUID begins with \"GPU-ac\""},
+        {"MIG-ab", NULL, QUERN_ERROR_NO_DEVICE, "cuda:3 is GPU-ab000000-0001-0203-0405-0607"},
+        {"GPU-00000000-0001-0203-0405-0607080910021", NULL, QUERN_ERROR_NO_DEVICE, "no GPU"},
+    };
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        quern_device *device;
+        cr_assert_eq(cuda->open(&device, cases[k].argument, NULL), cases[k].status, "%s",
+                     cases[k].argument);
+        if (cases[k].says) {
+            assert_says(cases[k].says);
+            continue;
+        }
+        quern_device_info info = QUERN_DEVICE_INFO_INIT;
+        cr_assert_eq(cuda->info(device, &info), QUERN_OK);
+        cr_expect_str_eq(info.id, cases[k].id);
+        cuda->close(device);
+    }
+}
+
+Test(cuda, tells_what_hides_others)
+{
+    (void)use_fake();
+    setenv("CUDA_VISIBLE_DEVICES", "4,7", 1);
+    quern_device *device;
+    cr_assert_eq(cuda->open(&device, "4", NULL), QUERN_ERROR_NO_DEVICE);
+    assert_says("there is no cuda:4: this process sees 2 GPUs, numbered from 0, as "
+                "CUDA_VISIBLE_DEVICES is \"4,7\"");
+    cr_assert_eq(cuda->open(&device, "GPU-77", NULL), QUERN_ERROR_NO_DEVICE);
+    assert_says("this process sees 2 GPUs");
 }
 
 /* ---- contexts ------------------------------------------------------------------------------- */

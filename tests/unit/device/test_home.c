@@ -5,6 +5,7 @@
 #include "device/device_internal.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 /* A home whose device hands out one stream, and what its owner was told. */
 typedef struct place {
@@ -107,17 +108,22 @@ Test(home, wrapped_streams_are_not_freed)
 Test(home, streams_of_others_do_not_fit)
 {
     place p = PLACE(p), other = PLACE(other);
+    memcpy(p.home.place, "soft", sizeof "soft");
+    memcpy(other.home.place, "cuda:2", sizeof "cuda:2");
     quern_stream *stream;
     cr_assert_eq(quern_stream_new(&stream, qn_home_engine(&p.home)), QUERN_OK);
     cr_expect(qn_stream_fits(NULL, &p.home), "no stream is the home's own");
     cr_expect(qn_stream_fits(stream, &p.home));
     cr_expect_not(qn_stream_fits(stream, &other.home));
-    cr_expect_eq(qn_stream_refuse("some_options", stream, "kernel"), QUERN_ERROR_INVALID_ARGUMENT);
+    cr_expect_eq(qn_stream_refuse("some_options", stream, "kernel", &other.home),
+                 QUERN_ERROR_INVALID_ARGUMENT);
     cr_expect_str_eq(quern_last_error()->message,
-                     "some_options: the stream belongs to another engine than the kernel");
+                     "some_options: the stream belongs to another engine than the kernel: it is on "
+                     "soft, the kernel on cuda:2");
     const quern_stream *wrong = (const quern_stream *)(const void *)&other;
     cr_expect_not(qn_stream_fits(wrong, &other.home));
-    cr_expect_eq(qn_stream_refuse("some_options", wrong, "kernel"), QUERN_ERROR_INVALID_ARGUMENT);
+    cr_expect_eq(qn_stream_refuse("some_options", wrong, "kernel", &other.home),
+                 QUERN_ERROR_INVALID_ARGUMENT);
     cr_expect_str_eq(quern_last_error()->message,
                      "some_options: stream is a quern_engine, not a quern_stream");
     quern_stream_release(stream);

@@ -23,11 +23,12 @@ typedef struct quern_device_info {
     uint32_t max_shared_bytes;  /**< shared memory that a block may have, dynamic included */
     uint32_t warp_size;
     uint32_t driver_version; /**< 13000 for 13.0; 0 for the software device */
+    char uuid[48];           /**< "GPU-8f3a...", as nvidia-smi prints it; "" for none */
 } quern_device_info;
 
 #define QUERN_DEVICE_INFO_INIT                                                                     \
     {                                                                                              \
-        sizeof(quern_device_info), 0, "", "", "", "", 0, 0, 0, 0, 0                                \
+        sizeof(quern_device_info), 0, "", "", "", "", 0, 0, 0, 0, 0, ""                            \
     }
 
 /** The engine's device. Thread-safe; waits for nothing.
