@@ -65,6 +65,13 @@ typedef struct quern_compiler_info {
  * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_OUT_OF_MEMORY. */
 QUERN_API quern_status quern_compiler_get_info(quern_compiler_info *info, int load);
 
+/** Compile with the NVRTC at `path` (copied), a file or the folder that it is in, whatever the
+ * environment says; NULL: look for one again. For the whole process, before its first compilation:
+ * NVRTC is loaded once. nvJitLink and CUDA's headers are then looked for beside it first.
+ * Thread-safe. Errors: QUERN_ERROR_NVRTC_NOT_FOUND when it is not there (and all is as before),
+ * QUERN_ERROR_NVRTC when another one was loaded already, QUERN_ERROR_OUT_OF_MEMORY. */
+QUERN_API quern_status quern_compiler_use(const char *path);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

@@ -57,12 +57,19 @@ typedef struct qn_compiler_identity {
  * ../cuda/lib beside libquern, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, the active Python
  * environment's nvidia/cu13/lib and nvidia/cuda_nvrtc/lib (VIRTUAL_ENV, CONDA_PREFIX), the folders
  * that were linked into the program (-rpath), the folder of what ./dev fetches as it was when Quern
- * was configured, /usr/local/cuda*, /usr/lib/x86_64-linux-gnu, /usr/lib/aarch64-linux-gnu,
- * /usr/lib64. A place that nobody who runs the program has named is used only if
- * qn_folder_is_trusted(). Of several versions in one folder, the newest is taken. Searched once per
- * process; thread-safe. Returns false when none was found; *looked (may be NULL; free with qn_free)
- * then lists the places searched, one per line. When QUERN_NVRTC is set, nothing else is tried. */
+ * was configured; then the newest of /usr/local/cuda*, /usr/lib/x86_64-linux-gnu,
+ * /usr/lib/aarch64-linux-gnu, /usr/lib64. A place that nobody who runs the program has named is
+ * used only if qn_folder_is_trusted(). Of several versions in one folder, the newest is taken.
+ * Searched once per process; thread-safe. Returns false when none was found; *looked (may be NULL;
+ * free with qn_free) then lists the places searched, one per line. When qn_compiler_use() or
+ * QUERN_NVRTC names one, nothing else is tried. Those of a major release that the driver does not
+ * run are taken only when there is no other. */
 bool qn_compiler_find(qn_compiler_identity *out, char **looked);
+/** Take the one at `path`, a file or its folder; NULL: search again. Errors:
+ * QUERN_ERROR_NVRTC_NOT_FOUND; QUERN_ERROR_NVRTC when another is loaded. */
+quern_status qn_compiler_use(const char *path);
+/** A driver of this version (13000) has to run what is compiled. Ignored once one is loaded. */
+void qn_compiler_suit_driver(int version);
 
 /** Load it (once per process; thread-safe). Errors: QUERN_ERROR_NVRTC_NOT_FOUND, with the places
  * searched and what to install or set; QUERN_ERROR_NVRTC, with the name of the file, when it is not

@@ -56,9 +56,14 @@ static const struct {
     {"curand.h", "#define CURAND_VERSION"},
 };
 
-static qn_cuda_folder folders[FOLDERS_MAX];
-static struct stat known[FOLDERS_MAX]; /* the same folder may have several paths */
-static size_t folder_count;
+/* The folders that go with one compiler. */
+typedef struct folder_list {
+    struct folder_list *earlier; /* of a compiler that was given up for another; still in use */
+    unsigned choice;             /* which compiler it goes with: see qn_compiler_choice() */
+    size_t count;
+    qn_cuda_folder folders[FOLDERS_MAX];
+    struct stat known[FOLDERS_MAX]; /* the same folder may have several paths */
+} folder_list;
 
 static bool is_file(const char *folder, const char *name)
 {
@@ -171,63 +176,63 @@ qn_release qn_cuda_release_of(const char *folder)
     return number >= 1000 ? (qn_release){number / 1000, number % 1000 / 10} : (qn_release){0, -1};
 }
 
-/* ---- once per process ----------------------------------------------------------------------- */
+/* ---- once per compiler ----------------------------------------------------------------------- */
 
-static void add_folder(const char *path, qn_release release)
+static void add_folder(folder_list *list, const char *path, qn_release release)
 {
     struct stat facts;
-    if (folder_count == FOLDERS_MAX || stat(path, &facts) != 0) {
+    if (list->count == FOLDERS_MAX || stat(path, &facts) != 0) {
         return;
     }
-    for (size_t k = 0; k < folder_count; k++) {
-        if (known[k].st_ino == facts.st_ino && known[k].st_dev == facts.st_dev) {
+    for (size_t k = 0; k < list->count; k++) {
+        if (list->known[k].st_ino == facts.st_ino && list->known[k].st_dev == facts.st_dev) {
             return;
         }
     }
     char *copy = qn_strdup(path);
     if (copy) {
-        known[folder_count] = facts;
-        folders[folder_count++] = (qn_cuda_folder){copy, qn_cuda_version_of(copy), release};
+        list->known[list->count] = facts;
+        list->folders[list->count++] = (qn_cuda_folder){copy, qn_cuda_version_of(copy), release};
     }
 }
 
 /* A folder and its cccl/, where CUDA 13 keeps CCCL. */
 static bool add_both(void *context, const char *folder, bool trusted)
 {
-    (void)context;
+    folder_list *list = context;
     char cccl[PATH_MAX];
     if (!trusted) {
         return false;
     }
     qn_release release = qn_cuda_release_of(folder);
-    add_folder(folder, release);
+    add_folder(list, folder, release);
     int length = snprintf(cccl, sizeof cccl, "%s/cccl", folder);
     if (length > 0 && (size_t)length < sizeof cccl && qn_is_folder(cccl)) {
-        add_folder(cccl, release);
+        add_folder(list, cccl, release);
     }
     return false;
 }
 
 /* Those that fit best come first; the others keep their order. */
-static void sort_by_fit(qn_release compiler)
+static void sort_by_fit(folder_list *list, qn_release compiler)
 {
     qn_cuda_folder sorted[FOLDERS_MAX];
     size_t count = 0;
     for (int misfit = 0; misfit <= QN_WORST_MISFIT; misfit++) {
-        for (size_t k = 0; k < folder_count; k++) {
-            if (qn_release_misfit(compiler, folders[k].release) == misfit) {
-                sorted[count++] = folders[k];
+        for (size_t k = 0; k < list->count; k++) {
+            if (qn_release_misfit(compiler, list->folders[k].release) == misfit) {
+                sorted[count++] = list->folders[k];
             }
         }
     }
-    memcpy(folders, sorted, count * sizeof *folders);
+    memcpy(list->folders, sorted, count * sizeof *sorted);
 }
 
-static void find(void)
+static void find(folder_list *list)
 {
     qn_compiler_identity compiler;
     qn_release release = {0, -1};
-    qn_places_visit(places, QN_COUNT(places), add_both, NULL);
+    qn_places_visit(places, QN_COUNT(places), add_both, list);
     if (qn_compiler_find(&compiler, NULL)) {
         release = qn_release_of_compiler(compiler.path);
     }
@@ -236,26 +241,56 @@ static void find(void)
         *slash = '\0';
         char folder[PATH_MAX];
         snprintf(folder, sizeof folder, "%s%s", compiler.path, beside_compiler[k]);
-        qn_places_visit(&(qn_cuda_place){NULL, folder}, 1, add_both, NULL);
+        qn_places_visit(&(qn_cuda_place){NULL, folder}, 1, add_both, list);
     }
-    qn_places_visit(later_places, QN_COUNT(later_places), add_both, NULL);
-    sort_by_fit(release);
+    qn_places_visit(later_places, QN_COUNT(later_places), add_both, list);
+    sort_by_fit(list, release);
 }
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(folder_list *) current;
 
 __attribute__((destructor)) static void forget(void)
 {
-    for (size_t k = 0; k < folder_count; k++) {
-        qn_free(folders[k].path);
+    folder_list *list = atomic_exchange(&current, NULL);
+    while (list) {
+        folder_list *earlier = list->earlier;
+        for (size_t k = 0; k < list->count; k++) {
+            qn_free(list->folders[k].path);
+        }
+        qn_free(list);
+        list = earlier;
     }
-    folder_count = 0;
+}
+
+/* The list of the compiler in use; NULL: out of memory. */
+static folder_list *list_of(unsigned choice)
+{
+    pthread_mutex_lock(&list_lock);
+    folder_list *list = atomic_load(&current);
+    if (!list || list->choice != choice) {
+        folder_list *made = qn_calloc(1, sizeof *made);
+        if (made) {
+            made->earlier = list;
+            made->choice = choice;
+            find(made);
+            atomic_store(&current, made);
+        }
+        list = made;
+    }
+    pthread_mutex_unlock(&list_lock);
+    return list;
 }
 
 size_t qn_cuda_folders(const qn_cuda_folder **out)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find);
-    *out = folders;
-    return folder_count;
+    const unsigned choice = qn_compiler_choice();
+    const folder_list *list = atomic_load(&current);
+    if (!list || list->choice != choice) {
+        list = list_of(choice);
+    }
+    *out = list ? list->folders : NULL;
+    return list ? list->count : 0;
 }
 
 size_t qn_cuda_folder_with(const char *name)

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where NVRTC and nvJitLink are. In: the environment and the usual places. Out: one file and its
- * build id for each; nothing is loaded.
+ * Where NVRTC and nvJitLink are. In: the program's choice, the environment, the usual places and
+ * the driver's version. Out: one file and its build id for each; nothing is loaded.
  *
  * The places are tried in the order of compile.h, and the first folder that has a usable version
- * wins.
+ * wins; of the system's own folders, the newest version. A newer major release than the driver's is
+ * passed over where there is another.
  */
 #include "compile/nvrtc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define NEWEST_MAJOR 30 /* to look for: far ahead of the present 13 */
 
@@ -31,6 +33,10 @@ static const qn_cuda_place places[] = {
     {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/nvjitlink/lib"},
     {QN_RUNPATH, NULL}, /* a list */
     {QN_FETCHED, "/lib"},
+};
+
+/* Where systems have it: not the order counts, but the version. */
+static const qn_cuda_place system_places[] = {
     {NULL, "/usr/local/cuda/lib64"},
     {NULL, "/usr/local/cuda-*/lib64"},
     {NULL, "/usr/lib/x86_64-linux-gnu"},
@@ -41,25 +47,49 @@ static const qn_cuda_place places[] = {
 /* One library. */
 typedef struct search {
     const char *name;     /* "libnvrtc" */
-    const char *variable; /* the environment variable that says where it is */
+    const char *variable; /* of the environment, that says where it is */
+    char *asked;          /* by the program: before the environment's, and before all places */
+    bool beside_compiler; /* look there first */
+    bool done;
+    int newest; /* major version that the driver runs; 0: any */
     qn_compiler_identity found;
+    qn_compiler_identity too_new; /* the first that the driver does not run */
     qn_text looked;
 } search;
 
 /* `folder`/libNAME.so`suffix`, if it is there. */
-static bool try_file(search *s, const char *folder, const char *suffix)
+static bool name_file(const search *s, qn_compiler_identity *out, const char *folder,
+                      const char *suffix)
 {
-    char path[sizeof s->found.path];
-    int length = snprintf(path, sizeof path, "%s/%s.so%s", folder, s->name, suffix);
-    if (length < 0 || (size_t)length >= sizeof path || !qn_file_exists(path)) {
-        return false;
-    }
-    memcpy(s->found.path, path, (size_t)length + 1);
-    return true;
+    int length = snprintf(out->path, sizeof out->path, "%s/%s.so%s", folder, s->name, suffix);
+    return length > 0 && (size_t)length < sizeof out->path && qn_file_exists(out->path);
 }
 
-/* Any version in the folder: the newest that the library knows, else the development link, whose
- * version may be an old one with another naming. */
+/* The driver runs what this release compiles: native code of an older one or its own, whatever the
+ * minor versions. A file that does not tell its release is taken at its word. */
+static bool runs(const search *s, const char *path)
+{
+    return s->newest == 0 || qn_release_of_compiler(path).major <= s->newest;
+}
+
+static bool try_file(search *s, const char *folder, const char *suffix)
+{
+    qn_compiler_identity file = {0};
+    if (!name_file(s, &file, folder, suffix)) {
+        return false;
+    }
+    if (runs(s, file.path)) {
+        s->found = file;
+        return true;
+    }
+    if (!s->too_new.path[0]) {
+        s->too_new = file;
+    }
+    return false;
+}
+
+/* Any version in the folder: the newest that the library knows and the driver runs, else the
+ * development link, whose version may be an old one with another naming. */
 static bool try_versions(search *s, const char *folder)
 {
     for (int major = NEWEST_MAJOR; major >= QN_OLDEST_MAJOR; major--) {
@@ -83,7 +113,52 @@ static bool try_folder(void *context, const char *folder, bool trusted)
     return false;
 }
 
-/* Try what the variable names: a file, or a folder that has it; nothing else is tried. */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_ino == second.st_ino &&
+           first.st_dev == second.st_dev;
+}
+
+static bool is_newer(const char *a, const char *b)
+{
+    if (is_same_file(a, b)) {
+        return false;
+    }
+    const qn_release first = qn_release_of_compiler(a), second = qn_release_of_compiler(b);
+    return first.major > second.major ||
+           (first.major == second.major && first.minor > second.minor);
+}
+
+/* The same where the newest of all folders is wanted. */
+static bool try_for_newest(void *context, const char *folder, bool trusted)
+{
+    search *s = context;
+    const qn_compiler_identity before = s->found;
+    if (try_folder(s, folder, trusted) && before.path[0] && !is_newer(s->found.path, before.path)) {
+        s->found = before;
+    }
+    return false;
+}
+
+static bool try_all(search *s, const qn_cuda_place *all, size_t count)
+{
+    (void)qn_places_visit(all, count, try_for_newest, s);
+    return s->found.path[0] != '\0';
+}
+
+bool qn_compiler_newest(qn_compiler_identity *out, const qn_cuda_place *all, size_t count,
+                        int driver)
+{
+    search s = {.name = "libnvrtc", .newest = driver / 1000};
+    const bool found = try_all(&s, all, count);
+    *out = s.found;
+    qn_text_free(&s.looked);
+    return found;
+}
+
+/* Try what the program or the variable names: a file, or a folder that has it; nothing else is
+ * tried. */
 static bool try_asked(search *s, const char *asked)
 {
     if (qn_is_folder(asked)) {
@@ -108,61 +183,141 @@ static bool try_beside_compiler(search *s)
     return try_folder(s, compiler.path, true);
 }
 
-static void find(search *s, bool beside_compiler)
+static void find(search *s)
 {
-    const char *asked = getenv(s->variable);
+    const char *asked = s->asked ? s->asked : getenv(s->variable);
     bool found;
     if (asked && asked[0]) {
         found = try_asked(s, asked);
     } else {
-        found = (beside_compiler && try_beside_compiler(s)) ||
-                qn_places_visit(places, QN_COUNT(places), try_folder, s);
+        found = (s->beside_compiler && try_beside_compiler(s)) ||
+                qn_places_visit(places, QN_COUNT(places), try_folder, s) ||
+                try_all(s, system_places, QN_COUNT(system_places));
+    }
+    if (!found && s->too_new.path[0]) { /* it says itself what the driver does not take */
+        s->found = s->too_new;
+        found = true;
     }
     if (found) {
         qn_build_id_read(s->found.build_id, sizeof s->found.build_id, s->found.path);
         qn_text_free(&s->looked);
     }
+    s->done = true;
 }
 
-/* ---- once per process ----------------------------------------------------------------------- */
+/* ---- once per process, or until another is chosen ---------------------------------------------
+ */
 
 static search compiler = {.name = "libnvrtc", .variable = "QUERN_NVRTC"};
-static search linker = {.name = "libnvJitLink", .variable = "QUERN_NVJITLINK"};
-static pthread_once_t compiler_once = PTHREAD_ONCE_INIT, linker_once = PTHREAD_ONCE_INIT;
-
-static void find_compiler(void)
-{
-    find(&compiler, false);
-}
-
-static void find_linker(void)
-{
-    find(&linker, true);
-}
+static search linker = {
+    .name = "libnvJitLink", .variable = "QUERN_NVJITLINK", .beside_compiler = true};
+/* the linker's is taken first */
+static pthread_mutex_t compiler_lock = PTHREAD_MUTEX_INITIALIZER,
+                       linker_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint choice;
 
 __attribute__((destructor)) static void forget(void)
 {
     qn_text_free(&compiler.looked);
     qn_text_free(&linker.looked);
+    qn_free(compiler.asked);
+    compiler.asked = NULL;
 }
 
-static bool give(const search *s, qn_compiler_identity *out, char **looked)
+static bool give(search *s, pthread_mutex_t *lock, qn_compiler_identity *out, char **looked)
 {
+    pthread_mutex_lock(lock);
+    if (!s->done) {
+        find(s);
+    }
     *out = s->found;
     if (looked) {
         *looked = qn_strdup(s->looked.data ? s->looked.data : "");
     }
+    pthread_mutex_unlock(lock);
     return out->path[0] != '\0';
 }
 
 bool qn_compiler_find(qn_compiler_identity *out, char **looked)
 {
-    pthread_once(&compiler_once, find_compiler);
-    return give(&compiler, out, looked);
+    return give(&compiler, &compiler_lock, out, looked);
 }
 
 bool qn_linker_find(qn_compiler_identity *out, char **looked)
 {
-    pthread_once(&linker_once, find_linker);
-    return give(&linker, out, looked);
+    return give(&linker, &linker_lock, out, looked);
+}
+
+/* Look anew when next asked. */
+static void begin_anew(search *s)
+{
+    qn_text_free(&s->looked);
+    *s = (search){.name = s->name,
+                  .variable = s->variable,
+                  .asked = s->asked,
+                  .beside_compiler = s->beside_compiler,
+                  .newest = s->newest};
+}
+
+static void begin_all_anew(void)
+{
+    begin_anew(&compiler);
+    begin_anew(&linker);
+    atomic_fetch_add(&choice, 1);
+}
+
+static void lock_both(void)
+{
+    pthread_mutex_lock(&linker_lock);
+    pthread_mutex_lock(&compiler_lock);
+}
+
+static void unlock_both(void)
+{
+    pthread_mutex_unlock(&compiler_lock);
+    pthread_mutex_unlock(&linker_lock);
+}
+
+unsigned qn_compiler_choice(void)
+{
+    return atomic_load(&choice);
+}
+
+/* Is there one at the path that a program names? */
+static bool is_there(const char *path)
+{
+    search trial = {.name = compiler.name};
+    const bool there = try_asked(&trial, path);
+    qn_text_free(&trial.looked);
+    return there;
+}
+
+quern_status qn_compiler_choose(const char *path)
+{
+    if (path && !is_there(path)) {
+        return qn_fail(QUERN_ERROR_NVRTC_NOT_FOUND,
+                       "there is no %s at \"%s\": name the file %s.so.13 or .12, or the folder "
+                       "that it is in",
+                       compiler.name, path, compiler.name);
+    }
+    char *copy = path ? qn_strdup(path) : NULL;
+    if (path && !copy) {
+        return qn_fail_memory("choosing a compiler");
+    }
+    lock_both();
+    qn_free(compiler.asked);
+    compiler.asked = copy;
+    begin_all_anew();
+    unlock_both();
+    return QUERN_OK;
+}
+
+void qn_compiler_suit(int driver)
+{
+    lock_both();
+    if (compiler.newest != driver / 1000) {
+        compiler.newest = linker.newest = driver / 1000;
+        begin_all_anew();
+    }
+    unlock_both();
 }

@@ -10,6 +10,8 @@
 #include "compile/nvrtc.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const qn_symbol symbols[] = {
@@ -92,6 +94,39 @@ quern_status qn_nvrtc_get(const qn_nvrtc **out)
     QN_TRY(qn_load(&loadable));
     *out = &nvrtc;
     return QUERN_OK;
+}
+
+/* Is the one that is loaded what `path` means? */
+static quern_status stay_with_loaded(const char *path)
+{
+    const char *loaded = qn_library_path(loadable.library);
+    char file[PATH_MAX], asked[PATH_MAX];
+    if (!path || (realpath(loaded, file) && realpath(path, asked) &&
+                  (strcmp(file, asked) == 0 || strncmp(file, asked, strlen(asked)) == 0))) {
+        return QUERN_OK;
+    }
+    return qn_fail(QUERN_ERROR_NVRTC,
+                   "NVRTC was loaded already, from %s: choose another before the first "
+                   "compilation",
+                   loaded);
+}
+
+quern_status qn_compiler_use(const char *path)
+{
+    pthread_mutex_lock(&loadable.lock);
+    quern_status status =
+        qn_is_loaded(&loadable) ? stay_with_loaded(path) : qn_compiler_choose(path);
+    pthread_mutex_unlock(&loadable.lock);
+    return status;
+}
+
+void qn_compiler_suit_driver(int version)
+{
+    pthread_mutex_lock(&loadable.lock);
+    if (version > 0 && !qn_is_loaded(&loadable)) {
+        qn_compiler_suit(version);
+    }
+    pthread_mutex_unlock(&loadable.lock);
 }
 
 quern_status qn_compiler_load(void)

@@ -112,6 +112,17 @@ bool qn_is_folder(const char *path);
 /** May only those write to this folder who may write to the program that runs? */
 bool qn_folder_is_trusted(const char *folder);
 
+/* ---- find.c --------------------------------------------------------------------------------- */
+
+/** What qn_compiler_use() and qn_compiler_suit_driver() do as long as nothing is loaded. */
+quern_status qn_compiler_choose(const char *path);
+void qn_compiler_suit(int driver);
+/** A number that changes when another compiler is found from now on. */
+unsigned qn_compiler_choice(void);
+/** The newest that a driver of this version (0: any) runs of all in these places. */
+bool qn_compiler_newest(qn_compiler_identity *out, const qn_cuda_place *all, size_t count,
+                        int driver);
+
 /* ---- release.c ------------------------------------------------------------------------------ */
 
 /** The release of a libnvrtc file, from its name and those of the files beside it. */

@@ -139,6 +139,7 @@ static quern_status start(quern_engine *engine, const quern_options *o, quern_de
     snprintf(engine->home.place, sizeof engine->home.place, "%s",
              info->id[0] ? info->id : methods->name);
     QN_TRY(qn_memory_use(&engine->home, o->allocator));
+    qn_compiler_suit_driver((int)info->driver_version);
     engine->processors = QN_MAX(1u, info->processors);
     return qn_store_open(&engine->store, o->cache_dir, o->cache_limit, &engine->home.logger);
 }

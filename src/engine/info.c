@@ -93,3 +93,9 @@ quern_status quern_compiler_get_info(quern_compiler_info *info, int load)
     QN_GIVE(quern_compiler_info, own, info);
     return QUERN_OK;
 }
+
+quern_status quern_compiler_use(const char *path)
+{
+    qn_error_reset();
+    return qn_compiler_use(path);
+}

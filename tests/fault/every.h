@@ -357,6 +357,8 @@ void released(void *context);
 #define ANY_quern_cache_clear_removed    ALL
 #define ANY_quern_cache_visit_context    ALL
 #define ANY_quern_compiler_get_info_load ALL
+#define GOOD_quern_compiler_use_path     NULL
+#define ANY_quern_compiler_use_path      ALL
 /* room for more devices than a machine has */
 #define GOOD_quern_device_list_infos               ((quern_device_info[64]){QUERN_DEVICE_INFO_INIT})
 #define ANY_quern_device_list_capacity             ALL

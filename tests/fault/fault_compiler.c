@@ -3,6 +3,7 @@
  * Finding and loading NVRTC when it is absent, broken, elsewhere, or something else. Each test is a
  * process of its own, because the compiler is looked for once.
  */
+#include "compile/nvrtc.h"
 #include "loading.h"
 
 TestSuite(compiler, .init = scratch_make, .fini = scratch_delete);
@@ -101,6 +102,180 @@ Test(compiler, library_path)
     setenv("LD_LIBRARY_PATH", list, 1);
     scratch_write("list/libnvrtc.so.12", "");
     expect_found(&compiler, scratch_path("list/libnvrtc.so.12"));
+}
+
+/* ---- several versions, and a driver that does not run all of them ---------------------------- */
+
+#define ENVIRONMENT "lib/python3.12/site-packages/nvidia/"
+
+/* What is found of these files by each driver. */
+static const struct {
+    const char *variable, *value; /* below scratch */
+    const char *files[6];
+    struct {
+        int driver;
+        const char *found;
+    } drivers[4];
+} choices[] = {
+    {"QUERN_NVRTC",
+     "a",
+     {"a/libnvrtc.so.13", "a/libnvrtc.so.12", "a/libnvrtc.so.14"},
+     {{0, "a/libnvrtc.so.14"},
+      {13020, "a/libnvrtc.so.13"},
+      {12080, "a/libnvrtc.so.12"},
+      {14000, "a/libnvrtc.so.14"}}},
+    {"QUERN_NVRTC", /* a file is what was asked for */
+     "a/libnvrtc.so.14",
+     {"a/libnvrtc.so.13", "a/libnvrtc.so.14"},
+     {{12080, "a/libnvrtc.so.14"}, {13000, "a/libnvrtc.so.14"}}},
+    {"VIRTUAL_ENV",
+     "",
+     {ENVIRONMENT "cu13/lib/libnvrtc.so.13", ENVIRONMENT "cu14/lib/libnvrtc.so.14",
+      ENVIRONMENT "cuda_nvrtc/lib/libnvrtc.so.12"},
+     {{0, ENVIRONMENT "cu14/lib/libnvrtc.so.14"},
+      {13020, ENVIRONMENT "cu13/lib/libnvrtc.so.13"},
+      {12080, ENVIRONMENT "cuda_nvrtc/lib/libnvrtc.so.12"}}},
+    {"CUDA_HOME", /* the development link, whose release its neighbour tells */
+     "",
+     {"lib64/libnvrtc.so", "lib64/libnvrtc-builtins.so.13.1", "lib/libnvrtc.so.12"},
+     {{0, "lib64/libnvrtc.so"}, {12080, "lib/libnvrtc.so.12"}}},
+    {"QUERN_NVRTC", /* none that runs is better than none: it says itself what is wrong */
+     "a",
+     {"a/libnvrtc.so.13", "a/libnvrtc.so.14"},
+     {{12080, "a/libnvrtc.so.14"}}},
+};
+
+Test(compiler, newest_that_the_driver_runs)
+{
+    for (size_t k = 0; k < QN_COUNT(choices); k++) {
+        scratch_delete();
+        scratch_make();
+        for (size_t n = 0; n < 6 && choices[k].files[n]; n++) {
+            scratch_write(choices[k].files[n], "");
+        }
+        clearenv();
+        setenv(choices[k].variable, choices[k].value[0] ? scratch_path(choices[k].value) : scratch,
+               1);
+        for (size_t n = 0; n < 4 && choices[k].drivers[n].found; n++) {
+            cr_assert_eq(qn_compiler_use(NULL), QUERN_OK); /* look again */
+            qn_compiler_suit_driver(choices[k].drivers[n].driver);
+            qn_compiler_identity found;
+            cr_assert(qn_compiler_find(&found, NULL));
+            cr_expect_str_eq(found.path, scratch_path(choices[k].drivers[n].found),
+                             "%zu: driver %d: %s", k, choices[k].drivers[n].driver, found.path);
+        }
+        qn_compiler_suit(0);
+    }
+}
+
+/* Of the system's folders the newest version counts, and not the order. */
+Test(compiler, newest_of_the_system)
+{
+    static const char *const files[] = {"cuda/lib64/libnvrtc.so.12",
+                                        "cuda/lib64/libnvrtc-builtins.so.12.4",
+                                        "cuda-12.9/lib64/libnvrtc.so.12",
+                                        "cuda-12.9/lib64/libnvrtc-builtins.so.12.9",
+                                        "cuda-13.1/lib64/libnvrtc.so.13",
+                                        "cuda-13.1/lib64/libnvrtc-builtins.so.13.1",
+                                        "cuda-13.0/lib64/libnvrtc.so.13",
+                                        "cuda-13.0/lib64/libnvrtc-builtins.so.13.0",
+                                        "lib/libnvrtc.so.11"};
+    for (size_t k = 0; k < QN_COUNT(files); k++) {
+        scratch_write(files[k], "");
+    }
+    const qn_cuda_place all[] = {{NULL, scratch_path("cuda/lib64")},
+                                 {NULL, scratch_path("lib")},
+                                 {NULL, scratch_path("cuda-13.0/lib64")},
+                                 {NULL, scratch_path("cuda-*/lib64")}};
+    static const struct {
+        int driver;
+        size_t places;
+        const char *found;
+    } cases[] = {{0, 4, "cuda-13.1/lib64/libnvrtc.so.13"},
+                 {13000, 4, "cuda-13.1/lib64/libnvrtc.so.13"},
+                 {12080, 4, "cuda-12.9/lib64/libnvrtc.so.12"},
+                 {13000, 3, "cuda-13.0/lib64/libnvrtc.so.13"},
+                 {13000, 1, "cuda/lib64/libnvrtc.so.12"}};
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        qn_compiler_identity found;
+        cr_expect(qn_compiler_newest(&found, all, cases[k].places, cases[k].driver));
+        cr_expect_str_eq(found.path, scratch_path(cases[k].found), "%zu: %s", k, found.path);
+    }
+    qn_compiler_identity none;
+    cr_expect_not(qn_compiler_newest(&none, all + 1, 1, 0), "of 11 there is no use");
+}
+
+/* ---- chosen by the program ------------------------------------------------------------------ */
+
+Test(compiler, chosen_by_the_program)
+{
+    clearenv();
+    setenv("QUERN_NVRTC", scratch_path("asked"), 1);
+    scratch_write("asked/libnvrtc.so.13", "");
+    scratch_write("known/libnvrtc.so.12", "");
+    scratch_write("known/libnvJitLink.so.12", "");
+    qn_compiler_identity found;
+    cr_assert(qn_compiler_find(&found, NULL));
+    cr_expect_str_eq(found.path, scratch_path("asked/libnvrtc.so.13"));
+    const unsigned before = qn_compiler_choice();
+    cr_assert_eq(qn_compiler_use(scratch_path("known")), QUERN_OK);
+    cr_expect_neq(qn_compiler_choice(), before);
+    cr_assert(qn_compiler_find(&found, NULL));
+    cr_expect_str_eq(found.path, scratch_path("known/libnvrtc.so.12"));
+    cr_assert(qn_linker_find(&found, NULL));
+    cr_expect_str_eq(found.path, scratch_path("known/libnvJitLink.so.12"), "beside it");
+    static const char *const absent[] = {"nowhere", "known/libnvrtc.so.13", ""};
+    for (size_t k = 0; k < QN_COUNT(absent); k++) {
+        char path[600];
+        snprintf(path, sizeof path, "%s", k < 2 ? scratch_path(absent[k]) : "");
+        cr_expect_eq(qn_compiler_use(path), QUERN_ERROR_NVRTC_NOT_FOUND);
+        cr_expect(strstr(quern_last_error()->message, "there is no libnvrtc at \""), "%s",
+                  quern_last_error()->message);
+    }
+    cr_assert(qn_compiler_find(&found, NULL));
+    cr_expect_str_eq(found.path, scratch_path("known/libnvrtc.so.12"), "as before");
+    cr_assert_eq(qn_compiler_use(scratch_path("asked/libnvrtc.so.13")), QUERN_OK);
+    cr_assert(qn_compiler_find(&found, NULL));
+    cr_expect_str_eq(found.path, scratch_path("asked/libnvrtc.so.13"));
+}
+
+/* CUDA's headers are those that fit the compiler that was chosen. */
+Test(compiler, chosen_with_its_headers)
+{
+    clearenv();
+    static const int majors[] = {12, 13};
+    for (size_t k = 0; k < 2; k++) {
+        char name[100], text[100];
+        snprintf(name, sizeof name, "%d/lib/libnvrtc.so.%d", majors[k], majors[k]);
+        scratch_write(name, "");
+        snprintf(name, sizeof name, "%d/include/cuda_runtime_api.h", majors[k]);
+        snprintf(text, sizeof text, "#define CUDART_VERSION %d000\n", majors[k]);
+        scratch_write(name, text);
+    }
+    for (size_t k = 0; k < 4; k++) {
+        char folder[600];
+        snprintf(folder, sizeof folder, "%s/%d/lib", scratch, majors[k % 2]);
+        cr_assert_eq(qn_compiler_use(folder), QUERN_OK);
+        qn_release release;
+        cr_expect_neq(qn_cuda_headers(&release)[0], '\0');
+        cr_expect_eq(release.major, majors[k % 2]);
+    }
+}
+
+Test(compiler, chosen_too_late)
+{
+    qn_compiler_identity real;
+    if (qn_compiler_load() != QUERN_OK || !qn_compiler_find(&real, NULL)) {
+        cr_skip_test("NVRTC is not on this machine");
+    }
+    scratch_write("libnvrtc.so.13", "");
+    cr_expect_eq(qn_compiler_use(scratch), QUERN_ERROR_NVRTC);
+    cr_expect(strstr(quern_last_error()->message, "NVRTC was loaded already, from /"), "%s",
+              quern_last_error()->message);
+    cr_expect_eq(qn_compiler_use(real.path), QUERN_OK, "the one that it is");
+    *strrchr(real.path, '/') = '\0';
+    cr_expect_eq(qn_compiler_use(real.path), QUERN_OK, "its folder");
+    cr_expect_eq(qn_compiler_use(NULL), QUERN_OK);
 }
 
 /* ---- elsewhere ------------------------------------------------------------------------------ */
