@@ -23,7 +23,7 @@ complete -c quern -n '__fish_seen_subcommand_from elementwise reduce scan' -l na
 complete -c quern -n '__fish_seen_subcommand_from elementwise' -l reduce-dims -r -d 'join dimensions where strides allow it (default True)'
 complete -c quern -n '__fish_seen_subcommand_from elementwise' -l block-size -r -d 'threads of a block (default: chosen)'
 complete -c quern -n '__fish_seen_subcommand_from elementwise reduce scan' -l show-ptx -d 'print the PTX instead of computing'
-complete -c quern -n '__fish_seen_subcommand_from elementwise reduce scan raw' -l device -r -d 'auto, cuda, cuda:1, soft, or soft:4,limit=10 (threads, seconds)'
+complete -c quern -n '__fish_seen_subcommand_from elementwise reduce scan raw' -l device -r -d 'auto, cuda, cuda:1, cuda:UUID, soft, or soft:4,limit=10 (threads, seconds)'
 complete -c quern -n '__fish_seen_subcommand_from elementwise reduce scan raw' -l seed -r -d 'choose the numbers of random:... (default 0)'
 complete -c quern -n '__fish_seen_subcommand_from elementwise reduce scan raw' -l show-source -d 'print the CUDA source instead of computing'
 complete -c quern -n '__fish_seen_subcommand_from elementwise reduce scan raw' -l explain -d 'print what would run, and what it takes, instead of computing'

@@ -232,9 +232,11 @@ static quern_status tell_holders(const qn_home *home)
 {
     const uint64_t used = load(&home->account.used), held = qn_memory_held(home);
     const uint64_t others = qn_homes_hold(home), pieces = load(&home->account.pieces);
-    qn_error_suffix("; this engine uses %llu bytes in %llu piece%s, and keeps %llu for later",
-                    (unsigned long long)used, (unsigned long long)pieces, pieces == 1 ? "" : "s",
-                    (unsigned long long)(held - QN_MIN(held, used)));
+    qn_error_suffix("; this engine uses %llu bytes in %llu piece%s", (unsigned long long)used,
+                    (unsigned long long)pieces, pieces == 1 ? "" : "s");
+    if (held > used) {
+        qn_error_suffix(" and keeps %llu for later", (unsigned long long)(held - used));
+    }
     if (others > 0) {
         qn_error_suffix("; other engines of this process have %llu", (unsigned long long)others);
     }

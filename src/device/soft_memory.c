@@ -58,11 +58,29 @@ static quern_status fail_allocation(size_t bytes)
 
 /* ---- arrays, and foreign memory that kernels may touch -------------------------------------- */
 
+enum { LABEL_BYTES = 64 };
+
+/* "array of 12 bytes". By hand: printf() would take as long as all else of an allocation. */
+static void print_label(char out[LABEL_BYTES], const char *what, size_t bytes)
+{
+    char digits[24];
+    char *digit = digits + sizeof digits;
+    size_t rest = bytes;
+    do {
+        *--digit = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    out = stpcpy(stpcpy(out, what), " of ");
+    const size_t count = (size_t)(digits + sizeof digits - digit);
+    memcpy(out, digit, count);
+    strcpy(out + count, bytes == 1 ? " byte" : " bytes");
+}
+
 /* Foreign memory counts as written: its owner may have done so. */
 static bool map_add(soft_device *device, void *base, size_t bytes, const char *what, bool unwritten)
 {
-    char label[64];
-    snprintf(label, sizeof label, "%s of %zu byte%s", what, bytes, bytes == 1 ? "" : "s");
+    char label[LABEL_BYTES];
+    print_label(label, what, bytes);
     return unwritten ? qn_memory_map_add_unwritten(device->memory, base, bytes, label)
                      : qn_memory_map_add(device->memory, base, bytes, label);
 }

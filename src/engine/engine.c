@@ -211,8 +211,8 @@ static quern_status open_named(quern_engine **out, const char *device, const que
     const quern_device_methods *methods = qn_device_find(name);
     if (!methods) {
         return qn_fail(QUERN_ERROR_NO_DEVICE,
-                       "unknown device '%s'; write \"auto\", \"cuda\", \"cuda:1\", \"soft\" or "
-                       "\"soft:THREADS\"",
+                       "unknown device '%s'; write \"auto\", \"cuda\", \"cuda:1\", "
+                       "\"cuda:UUID\", \"soft\" or \"soft:THREADS\"",
                        device);
     }
     quern_options o = *options;

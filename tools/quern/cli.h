@@ -334,8 +334,9 @@ typedef struct cli_job_options {
 
 /* The lines of the option table that all kernel commands share; `type` has a field `job`. */
 #define CLI_JOB_OPTIONS(type)                                                                      \
-    {"device", "NAME", "auto, cuda, cuda:1, soft, or soft:4,limit=10 (threads, seconds)",          \
-     CLI_TEXT, offsetof(type, job.device)},                                                        \
+    {"device", "NAME",                                                                             \
+     "auto, cuda, cuda:1, cuda:UUID, soft, or soft:4,limit=10 (threads, seconds)", CLI_TEXT,       \
+     offsetof(type, job.device)},                                                                  \
         {"seed", "N", "choose the numbers of random:... (default 0)", CLI_NUMBER,                  \
          offsetof(type, job.seed)},                                                                \
         {"show-source", NULL, "print the CUDA source instead of computing", CLI_FLAG,              \

@@ -20,7 +20,8 @@ static void general_help(void)
     }
     puts("\n"
          "environment:\n"
-         "  QUERN_DEVICE         auto, cuda, cuda:1, soft, or soft:4,limit=10 (threads, seconds)\n"
+         "  QUERN_DEVICE         auto, cuda, cuda:1, cuda:UUID, soft, or soft:4,limit=10 (threads, "
+         "seconds)\n"
          "  QUERN_CACHE_DIR      folder of the compiled kernels, or off\n"
          "  QUERN_CACHE_LIMIT    bytes that they may take, such as 2G\n"
          "  QUERN_NVRTC          path of the NVRTC library\n"

@@ -243,7 +243,7 @@ Test(engine_memory, that_is_not_there_tells_who_has_it)
     FAILS(QUERN_ERROR_DEVICE_MEMORY,
           quern_array_new(&huge, engine, QUERN_INT8, SHAPE((int64_t)1 << 46)));
     SAYS("70368744177664 bytes");
-    SAYS("; this engine uses 4096 bytes in 1 piece, and keeps ");
+    SAYS("; this engine uses 4096 bytes in 1 piece");
     SAYS("; other engines of this process have ");
     quern_array_release(b);
     quern_array_release(a);
