@@ -79,10 +79,9 @@ static quern_status fail_allocation(const soft_device *device, size_t bytes)
 /* ---- arrays, and foreign memory that kernels may touch -------------------------------------- */
 
 /* Foreign memory counts as written: its owner may have done so. */
-static bool map_add(soft_device *device, void *base, size_t bytes, const char *what, bool unwritten)
+static bool map_add(soft_device *device, void *base, size_t bytes, const char *label,
+                    bool unwritten)
 {
-    char label[64];
-    snprintf(label, sizeof label, "%s of %zu byte%s", what, bytes, bytes == 1 ? "" : "s");
     return unwritten ? qn_memory_map_add_unwritten(device->memory, base, bytes, label)
                      : qn_memory_map_add(device->memory, base, bytes, label);
 }
@@ -108,7 +107,7 @@ quern_status qn_soft_allocate(quern_device *quern, void **out, size_t bytes, voi
     if (!pointer) {
         return fail_allocation(device, bytes);
     }
-    if (!map_add(device, pointer, bytes, "array",
+    if (!map_add(device, pointer, bytes, "array of",
                  device->options.aids.check_init && !device->foreign_memory)) {
         give_back_any(device, pointer, bytes);
         return qn_fail_memory("allocating an array");
@@ -128,7 +127,7 @@ void qn_soft_release(quern_device *quern, void *pointer, size_t bytes, void *str
 
 quern_status qn_soft_adopt(quern_device *quern, void *base, size_t bytes)
 {
-    return map_add(soft_of(quern), base, bytes, "wrapped memory", false)
+    return map_add(soft_of(quern), base, bytes, "wrapped memory of", false)
                ? QUERN_OK
                : qn_fail_memory("wrapping foreign memory");
 }
@@ -136,6 +135,26 @@ quern_status qn_soft_adopt(quern_device *quern, void *base, size_t bytes)
 void qn_soft_disown(quern_device *quern, void *base, size_t bytes)
 {
     qn_memory_map_remove(soft_of(quern)->memory, base, bytes);
+}
+
+/* Its memory is the host's, whatever it is called. */
+void qn_soft_place(quern_device *device, int32_t *type, int32_t *number)
+{
+    (void)device;
+    *type = QN_PLACE_HOST;
+    *number = 0;
+}
+
+quern_status qn_soft_pointer_info(quern_device *quern, const void *pointer,
+                                  quern_pointer_info *info)
+{
+    QN_TO_GIVE(quern_pointer_info, facts, info);
+    const bool own = qn_memory_map_has(soft_of(quern)->memory, pointer);
+    facts.memory = own ? QUERN_MEMORY_DEVICE : QUERN_MEMORY_HOST;
+    facts.device = own ? 0 : -1;
+    facts.device_pointer = (void *)pointer;
+    QN_GIVE(quern_pointer_info, facts, info);
+    return QUERN_OK;
 }
 
 /* ---- copies and fills: done when the call returns ------------------------------------------- */

@@ -7,7 +7,6 @@
  */
 #include "ptx/run/heap.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { TOMBSTONES = 64 };
@@ -61,9 +60,8 @@ static bool add_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes, unsig
     size_t at = ranges_upto(map->ranges.items, map->ranges.count, begin);
     memmove(map->ranges.items + at + 1, map->ranges.items + at,
             (map->ranges.count - at) * sizeof *map->ranges.items);
-    map->ranges.items[at] = (qn_range){.begin = begin, .end = begin + bytes, .written = written};
-    snprintf(map->ranges.items[at].label, sizeof map->ranges.items[at].label, "%s",
-             label ? label : "memory");
+    map->ranges.items[at] =
+        (qn_range){.begin = begin, .end = begin + bytes, .written = written, .label = label};
     map->ranges.count++;
     atomic_fetch_add(&map->version, 1);
     return true;
@@ -139,6 +137,19 @@ void qn_memory_map_remove(qn_memory_map *map, void *base, uint64_t bytes)
     remove_locked(map, (uint64_t)(uintptr_t)base, bytes, &written);
     pthread_mutex_unlock(&map->lock);
     qn_free(written);
+}
+
+bool qn_memory_map_has(qn_memory_map *map, const void *address)
+{
+    const uint64_t at = (uint64_t)(uintptr_t)address;
+    bool has = false;
+    pthread_mutex_lock(&map->lock); /* ranges overlap: one that began earlier may reach further */
+    const size_t upto = ranges_upto(map->ranges.items, map->ranges.count, at);
+    for (size_t k = 0; k < upto && !has; k++) {
+        has = at < map->ranges.items[k].end;
+    }
+    pthread_mutex_unlock(&map->lock);
+    return has;
 }
 
 /* The marks of `bytes` from `address` on, if they lie in a range that has marks. */
