@@ -17,6 +17,7 @@ static quern_status new_buffer(qn_buffer **out, qn_home *home, size_t bytes)
     atomic_init(&buffer->references, 1);
     buffer->home = home;
     buffer->bytes = bytes;
+    buffer->memory = QUERN_MEMORY_DEVICE;
     *out = buffer;
     return QUERN_OK;
 }

@@ -99,6 +99,19 @@ typedef enum cu_jit_option {
     CU_JIT_ERROR_LOG_BYTES = 6,
 } cu_jit_option;
 
+typedef enum cu_pointer_attribute {
+    CU_POINTER_MEMORY_TYPE = 2,
+    CU_POINTER_DEVICE_POINTER = 3,
+    CU_POINTER_IS_MANAGED = 8,
+    CU_POINTER_DEVICE_ORDINAL = 9,
+} cu_pointer_attribute;
+
+enum { /* types of memory; 0: the driver does not know the address */
+       CU_MEMORY_HOST = 1,
+       CU_MEMORY_DEVICE = 2,
+};
+enum { CU_HOST_DEVICE_MAP = 2 }; /* a flag of pinned memory */
+
 enum { CU_STREAM_DEFAULT = 0, CU_EVENT_DEFAULT = 0 };
 typedef enum cu_pool_attribute { CU_POOL_RELEASE_THRESHOLD = 4 } cu_pool_attribute;
 
@@ -165,6 +178,9 @@ typedef struct cu_launch_config {
     X(pool_allocate, cuMemAllocFromPoolAsync,                                                      \
       (cu_pointer * pointer, size_t bytes, cu_pool pool, cu_stream stream))                        \
     X(free_async, cuMemFreeAsync, (cu_pointer pointer, cu_stream stream))                          \
+    X(pointer_attributes, cuPointerGetAttributes,                                                  \
+      (unsigned count, cu_pointer_attribute *attributes, void **values, cu_pointer pointer))       \
+    X(host_flags, cuMemHostGetFlags, (unsigned *flags, void *pointer))                             \
     X(copy_to_device, cuMemcpyHtoDAsync_v2,                                                        \
       (cu_pointer to, const void *from, size_t bytes, cu_stream stream))                           \
     X(copy_to_host, cuMemcpyDtoHAsync_v2,                                                          \

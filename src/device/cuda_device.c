@@ -205,4 +205,6 @@ const quern_device_methods qn_cuda_device = {
     .synchronize = qn_cuda_synchronize,
     .module_handle = qn_cuda_module_handle,
     .function_handle = qn_cuda_function_handle,
+    .place = qn_cuda_place,
+    .pointer_info = qn_cuda_pointer_info,
 };

@@ -129,4 +129,6 @@ const quern_device_methods qn_soft_device = {
     .event_elapsed = qn_soft_event_elapsed,
     .synchronize = qn_soft_synchronize,
     .interrupt = qn_soft_interrupt,
+    .place = qn_soft_place,
+    .pointer_info = qn_soft_pointer_info,
 };

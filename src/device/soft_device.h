@@ -48,6 +48,9 @@ quern_status qn_soft_allocate(quern_device *device, void **out, size_t bytes, vo
 void qn_soft_release(quern_device *device, void *pointer, size_t bytes, void *stream);
 quern_status qn_soft_adopt(quern_device *device, void *base, size_t bytes);
 void qn_soft_disown(quern_device *device, void *base, size_t bytes);
+void qn_soft_place(quern_device *device, int32_t *type, int32_t *number);
+quern_status qn_soft_pointer_info(quern_device *device, const void *pointer,
+                                  quern_pointer_info *info);
 quern_status qn_soft_copy(quern_device *device, void *to, const void *from, size_t bytes,
                           quern_copy_kind kind, void *stream, int wait);
 quern_status qn_soft_fill(quern_device *device, void *to, const void *pattern, size_t pattern_bytes,

@@ -72,11 +72,45 @@ static int allocations(void)
     return live;
 }
 
+/* ---- what the driver knows of addresses ------------------------------------------------------ */
+
+enum { KNOWN = 256 };
+
+static struct known {
+    char *memory;
+    size_t bytes;
+    int type, ordinal, managed;
+    unsigned flags;
+} known[KNOWN]; /* type 0: free */
+
+static struct known *known_at(const void *memory)
+{
+    for (int k = 0; k < KNOWN; k++) {
+        if (known[k].type != 0 && (const char *)memory >= known[k].memory &&
+            (const char *)memory < known[k].memory + known[k].bytes) {
+            return &known[k];
+        }
+    }
+    return NULL;
+}
+
+static void declare(void *memory, size_t bytes, int type, int ordinal, int managed, unsigned flags)
+{
+    struct known *at = known_at(memory);
+    for (int k = 0; k < KNOWN && !at; k++) {
+        at = known[k].type == 0 ? &known[k] : NULL;
+    }
+    if (at) {
+        *at = (struct known){memory, bytes, type, ordinal, managed, flags};
+    }
+}
+
 fake_cuda fake_control = {.calls = calls,
                           .fail = fail,
                           .primary = primary,
                           .retained = retained,
-                          .allocations = allocations};
+                          .allocations = allocations,
+                          .declare = declare};
 
 fake_cuda *fake_cuda_get(void)
 {
@@ -224,6 +258,9 @@ static cu_result take(cu_pointer *pointer, size_t bytes)
     void *memory = bytes < (size_t)1 << 30 ? aligned_alloc(256, (bytes + 255) / 256 * 256) : NULL;
     *pointer = (cu_pointer)(uintptr_t)memory;
     live += memory != NULL;
+    if (memory) {
+        declare(memory, bytes, CU_MEMORY_DEVICE, (int)(fake_current - primaries), 0, 0);
+    }
     return memory ? CU_SUCCESS : CU_OUT_OF_MEMORY;
 }
 
@@ -231,6 +268,7 @@ static cu_result take(cu_pointer *pointer, size_t bytes)
     cu_result symbol parameters                                                                    \
     {                                                                                              \
         BOUND(symbol);                                                                             \
+        declare(host(pointer), 0, 0, 0, 0, 0);                                                     \
         free(host(pointer));                                                                       \
         live--;                                                                                    \
         return CU_SUCCESS;                                                                         \
@@ -278,6 +316,38 @@ cu_result cuMemAllocFromPoolAsync(cu_pointer *pointer, size_t bytes, cu_pool poo
 }
 
 DROPPER(cuMemFreeAsync, (cu_pointer pointer, cu_stream stream), ((void)stream, pointer))
+
+cu_result cuPointerGetAttributes(unsigned count, cu_pointer_attribute *attributes, void **values,
+                                 cu_pointer pointer)
+{
+    BOUND(cuPointerGetAttributes);
+    const struct known *at = known_at(host(pointer));
+    for (unsigned k = 0; k < count; k++) {
+        switch (attributes[k]) {
+        case CU_POINTER_MEMORY_TYPE:
+            *(unsigned *)values[k] = at ? (unsigned)at->type : 0;
+            break;
+        case CU_POINTER_IS_MANAGED:
+            *(unsigned *)values[k] = at ? (unsigned)at->managed : 0;
+            break;
+        case CU_POINTER_DEVICE_ORDINAL:
+            *(int *)values[k] = at ? at->ordinal : -2;
+            break;
+        case CU_POINTER_DEVICE_POINTER:
+            *(cu_pointer *)values[k] = at ? pointer : 0;
+            break;
+        }
+    }
+    return CU_SUCCESS;
+}
+
+cu_result cuMemHostGetFlags(unsigned *flags, void *pointer)
+{
+    BOUND(cuMemHostGetFlags);
+    const struct known *at = known_at(pointer);
+    *flags = at ? at->flags : 0;
+    return at && at->type == CU_MEMORY_HOST ? CU_SUCCESS : CU_INVALID_VALUE;
+}
 
 #define COPIER(symbol, to_type, to_pointer, from_type, from_pointer)                               \
     cu_result symbol(to_type to, from_type from, size_t bytes, cu_stream stream)                   \
