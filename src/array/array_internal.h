@@ -105,10 +105,10 @@ quern_status qn_array_adopt(quern_array **out, qn_home *home, const qn_foreign *
 
 /** Where somebody says that memory is. */
 typedef struct qn_place_said {
-    int32_t type;   /**< QUERN_DL_CPU, ...; QN_PLACE_ANY: wherever kernels reach it */
+    bool anywhere;  /**< wherever kernels reach it: nothing is said */
+    int32_t type;   /**< QUERN_DL_CPU, ... */
     int32_t number; /**< of the GPU */
 } qn_place_said;
-#define QN_PLACE_ANY (-1)
 /** Compare with the home's device and with what its driver knows. Out: the address as kernels reach
  * it, and the kind of memory. `elements` false: there is nothing at the address. Errors:
  * QUERN_ERROR_NOT_SUPPORTED for a device that the home's kernels do not reach,

@@ -72,9 +72,9 @@ static quern_status import(quern_array **out, quern_engine *engine, const quern_
                     .context = context};
     QN_TRY(qn_dtype_from_dl(&f.dtype, t->dtype));
     QN_TRY(first_element(&f.pointer, t, elements));
-    QN_TRY(qn_memory_find(&f.pointer, &f.memory, home,
-                          &(qn_place_said){(int32_t)t->device.device_type, t->device.device_id},
-                          elements));
+    QN_TRY(qn_memory_find(
+        &f.pointer, &f.memory, home,
+        &(qn_place_said){false, (int32_t)t->device.device_type, t->device.device_id}, elements));
     return qn_array_adopt(out, home, &f);
 }
 

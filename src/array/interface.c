@@ -123,7 +123,7 @@ quern_status quern_array_from_interface(quern_array **out, quern_engine *engine,
     QN_TRY(qn_shape_check(&count, f.ndim, f.shape, qn_dtype_find(f.dtype)->size));
     const bool elements = has_elements(&own) && own.data;
     QN_TRY(
-        qn_memory_find(&f.pointer, &f.memory, home, &(qn_place_said){QN_PLACE_ANY, 0}, elements));
+        qn_memory_find(&f.pointer, &f.memory, home, &(qn_place_said){.anywhere = true}, elements));
     quern_array *array;
     QN_TRY(qn_array_adopt(&array, home, &f));
     if (own.has_stream) {

@@ -93,8 +93,7 @@ static quern_status refuse_place(const qn_place_said *said, int32_t type, int32_
 /* On a device that works in host memory. */
 static quern_status check_host(quern_memory *memory, const qn_place_said *said)
 {
-    switch (said->type) {
-    case QN_PLACE_ANY:
+    switch (said->anywhere ? QUERN_DL_CPU : said->type) {
     case QUERN_DL_CPU:
         *memory = QUERN_MEMORY_DEVICE;
         return QUERN_OK;
@@ -115,13 +114,14 @@ static bool agrees(const qn_place_said *said, const quern_pointer_info *info, in
     const bool pinned = info->memory == QUERN_MEMORY_PINNED || info->memory == QUERN_MEMORY_MAPPED;
     const bool managed = info->memory == QUERN_MEMORY_MANAGED;
     const bool own = info->memory == QUERN_MEMORY_DEVICE && info->device == number;
+    if (said->anywhere) {
+        return own || pinned || managed;
+    }
     switch (said->type) {
     case QUERN_DL_CUDA:
         return own || managed;
     case QUERN_DL_CUDA_MANAGED:
         return managed;
-    case QN_PLACE_ANY:
-        return own || pinned || managed;
     default:
         return pinned || managed;
     }
@@ -131,7 +131,7 @@ static quern_status refuse_address(const void *pointer, const qn_place_said *sai
                                    const quern_pointer_info *info, int32_t number)
 {
     const words is = memory_words(info);
-    if (said->type == QN_PLACE_ANY) {
+    if (said->anywhere) {
         const words own = place_words(QUERN_DL_CUDA, number);
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "the driver says that %p is %s, and the engine works in %s", pointer,
@@ -151,19 +151,30 @@ static quern_status refuse_address(const void *pointer, const qn_place_said *sai
         told.text, is.text);
 }
 
+static bool gpu_reaches(const qn_place_said *said, int32_t number)
+{
+    return said->anywhere || said->type == QUERN_DL_CPU || said->type == QUERN_DL_CUDA_HOST ||
+           said->type == QUERN_DL_CUDA_MANAGED ||
+           (said->type == QUERN_DL_CUDA && said->number == number);
+}
+
+/* The kind of memory where no driver can be asked. */
+static quern_memory kind_said(const qn_place_said *said)
+{
+    if (said->anywhere || said->type == QUERN_DL_CUDA) {
+        return QUERN_MEMORY_DEVICE;
+    }
+    return said->type == QUERN_DL_CUDA_MANAGED ? QUERN_MEMORY_MANAGED : QUERN_MEMORY_PINNED;
+}
+
 /* On a GPU: `number`. */
 static quern_status check_gpu(void **pointer, quern_memory *memory, const qn_home *home,
                               const qn_place_said *said, int32_t number, bool elements)
 {
-    *memory = said->type == QUERN_DL_CUDA_MANAGED                         ? QUERN_MEMORY_MANAGED
-              : said->type == QUERN_DL_CUDA || said->type == QN_PLACE_ANY ? QUERN_MEMORY_DEVICE
-                                                                          : QUERN_MEMORY_PINNED;
-    const bool known = said->type == QN_PLACE_ANY || said->type == QUERN_DL_CPU ||
-                       said->type == QUERN_DL_CUDA_HOST || said->type == QUERN_DL_CUDA_MANAGED ||
-                       (said->type == QUERN_DL_CUDA && said->number == number);
-    if (!known) {
+    if (!gpu_reaches(said, number)) {
         return refuse_place(said, QUERN_DL_CUDA, number);
     }
+    *memory = kind_said(said);
     if (!elements || !home->methods->pointer_info) {
         return QUERN_OK;
     }
@@ -189,7 +200,7 @@ quern_status qn_memory_find(void **pointer, quern_memory *memory, const qn_home 
         return check_host(memory, said);
     }
     *memory = QUERN_MEMORY_DEVICE; /* of one that others have added */
-    return said->type == QN_PLACE_ANY || (said->type == type && said->number == number)
+    return said->anywhere || (said->type == type && said->number == number)
                ? QUERN_OK
                : refuse_place(said, type, number);
 }

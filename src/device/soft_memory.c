@@ -78,12 +78,17 @@ static quern_status fail_allocation(const soft_device *device, size_t bytes)
 
 /* ---- arrays, and foreign memory that kernels may touch -------------------------------------- */
 
-/* Foreign memory counts as written: its owner may have done so. */
-static bool map_add(soft_device *device, void *base, size_t bytes, const char *label,
-                    bool unwritten)
+/* Memory of the program's allocator counts as written, and may be a piece of what it lends out to
+ * others besides. */
+static bool map_add(soft_device *device, void *base, size_t bytes)
 {
-    return unwritten ? qn_memory_map_add_unwritten(device->memory, base, bytes, label)
-                     : qn_memory_map_add(device->memory, base, bytes, label);
+    static const char label[] = "array of";
+    if (device->foreign_memory) {
+        return qn_memory_map_adopt(device->memory, base, bytes, label, NULL) == QN_ADOPTED;
+    }
+    return device->options.aids.check_init
+               ? qn_memory_map_add_unwritten(device->memory, base, bytes, label)
+               : qn_memory_map_add(device->memory, base, bytes, label);
 }
 
 /* The host wrote `bytes` at `to`, or copied them from another place of the device. */
@@ -107,8 +112,7 @@ quern_status qn_soft_allocate(quern_device *quern, void **out, size_t bytes, voi
     if (!pointer) {
         return fail_allocation(device, bytes);
     }
-    if (!map_add(device, pointer, bytes, "array of",
-                 device->options.aids.check_init && !device->foreign_memory)) {
+    if (!map_add(device, pointer, bytes)) {
         give_back_any(device, pointer, bytes);
         return qn_fail_memory("allocating an array");
     }
@@ -125,11 +129,34 @@ void qn_soft_release(quern_device *quern, void *pointer, size_t bytes, void *str
     }
 }
 
+static quern_status fail_crossing(uint64_t begin, size_t bytes, const uint64_t crossed[2])
+{
+    const unsigned long long size = crossed[1] - crossed[0];
+    if (begin < crossed[0]) {
+        return qn_fail(
+            QUERN_ERROR_INVALID_ARGUMENT,
+            "the memory to wrap begins %llu bytes before an array of %llu bytes: address, "
+            "shape or strides are wrong",
+            (unsigned long long)(crossed[0] - begin), size);
+    }
+    return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                   "the memory to wrap reaches %llu bytes past the end of an array of %llu bytes: "
+                   "address, shape or strides are wrong",
+                   (unsigned long long)(begin + bytes - crossed[1]), size);
+}
+
 quern_status qn_soft_adopt(quern_device *quern, void *base, size_t bytes)
 {
-    return map_add(soft_of(quern), base, bytes, "wrapped memory of", false)
-               ? QUERN_OK
-               : qn_fail_memory("wrapping foreign memory");
+    uint64_t crossed[2];
+    switch (
+        qn_memory_map_adopt(soft_of(quern)->memory, base, bytes, "wrapped memory of", crossed)) {
+    case QN_ADOPTED:
+        return QUERN_OK;
+    case QN_ADOPTION_CROSSES:
+        return fail_crossing((uint64_t)(uintptr_t)base, bytes, crossed);
+    default:
+        return qn_fail_memory("wrapping foreign memory");
+    }
 }
 
 void qn_soft_disown(quern_device *quern, void *base, size_t bytes)

@@ -236,6 +236,11 @@ void qn_memory_map_written(qn_memory_map *map, const void *to, uint64_t bytes, c
 /** Removed ranges are remembered for a while, so that reports can say "freed". */
 void qn_memory_map_remove(qn_memory_map *map, void *base, uint64_t bytes);
 
+/** The same for memory of somebody else. With `crossed`, memory that crosses an end of what was
+ * added by the two functions above is not taken: begin and end of that are then put there. */
+typedef enum qn_adoption { QN_ADOPTED, QN_ADOPTION_NO_MEMORY, QN_ADOPTION_CROSSES } qn_adoption;
+qn_adoption qn_memory_map_adopt(qn_memory_map *map, void *base, uint64_t bytes, const char *label,
+                                uint64_t crossed[2]);
 /** True when `address` is in a range. */
 bool qn_memory_map_has(qn_memory_map *map, const void *address);
 

@@ -38,6 +38,7 @@ typedef struct qn_range {
     uint64_t begin, end;
     unsigned char *written; /**< marks, as watch.h says; NULL: all count as written */
     const char *label;      /**< borrowed, as ptx.h says; NULL: a piece of the heap */
+    bool whole;             /**< an allocation: what is adopted lies in it or outside of it */
 } qn_range;
 
 /* ---- decode.c, decode_*.c: functions become operations -------------------------------------- */
