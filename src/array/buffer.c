@@ -71,21 +71,18 @@ void qn_buffer_retain(qn_buffer *buffer)
     atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed);
 }
 
-static void give_back(qn_buffer *buffer)
+/* Let the device go of the memory; foreign memory goes back to its owner after that. */
+static void let_go(const qn_buffer *buffer)
 {
     const qn_home *home = buffer->home;
-    if (!buffer->foreign) {
-        if (buffer->bytes > 0) {
-            home->methods->release(home->device, buffer->pointer, buffer->bytes,
-                                   qn_stream_handle(home, buffer->stream));
-        }
+    if (buffer->bytes == 0) {
         return;
     }
-    if (buffer->bytes > 0 && home->methods->disown) {
+    if (!buffer->foreign) {
+        home->methods->release(home->device, buffer->pointer, buffer->bytes,
+                               qn_stream_handle(home, buffer->stream));
+    } else if (home->methods->disown) {
         home->methods->disown(home->device, buffer->pointer, buffer->bytes);
-    }
-    if (buffer->release) {
-        buffer->release(buffer->context);
     }
 }
 
@@ -95,8 +92,13 @@ void qn_buffer_release(qn_buffer *buffer)
         return;
     }
     qn_home *home = buffer->home;
-    give_back(buffer);
+    void (*const release)(void *context) = buffer->release;
+    void *const context = buffer->context;
+    let_go(buffer);
     qn_stream_release(buffer->stream);
     qn_free(buffer);
+    if (release) {
+        release(context); /* while the device is open: it may be what the memory is freed with */
+    }
     qn_home_release(home); /* last: it may close the device */
 }

@@ -205,6 +205,6 @@ const quern_device_methods qn_cuda_device = {
     .synchronize = qn_cuda_synchronize,
     .module_handle = qn_cuda_module_handle,
     .function_handle = qn_cuda_function_handle,
-    .place = qn_cuda_place,
+    .place = qn_cuda_place_of,
     .pointer_info = qn_cuda_pointer_info,
 };

@@ -131,7 +131,7 @@ void qn_cuda_release(quern_device *device, void *pointer, size_t bytes, void *st
 quern_status qn_cuda_copy(quern_device *device, void *to, const void *from, size_t bytes,
                           quern_copy_kind kind, void *stream, int wait);
 /* cuda_pointer.c */
-void qn_cuda_place(quern_device *device, int32_t *type, int32_t *number);
+void qn_cuda_place_of(quern_device *device, int32_t *type, int32_t *number);
 quern_status qn_cuda_pointer_info(quern_device *device, const void *pointer,
                                   quern_pointer_info *info);
 /* cuda_fill.c */

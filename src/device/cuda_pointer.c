@@ -6,7 +6,7 @@
  */
 #include "device/cuda_device.h"
 
-void qn_cuda_place(quern_device *device, int32_t *type, int32_t *number)
+void qn_cuda_place_of(quern_device *device, int32_t *type, int32_t *number)
 {
     *type = QN_PLACE_GPU;
     *number = cuda_of(device)->ordinal;

@@ -375,7 +375,7 @@ void told(void *context, const char *kind, const char *message);
 #define GOOD_quern_module_global_shape  (&(const int64_t){4})
 
 /* other libraries */
-#define GOOD_quern_dlpack_allocate_SetError told
+#define GOOD_quern_dlpack_allocate_SetError     told
 #define ANY_quern_pointer_get_info_pointer      ALL
 #define ANY_quern_array_from_dltensor_release   ALL
 #define GOOD_quern_array_from_dltensor_context  NULL
