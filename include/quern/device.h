@@ -157,6 +157,12 @@ typedef struct quern_device_methods {
      */
     quern_status (*copy_from)(quern_device *device, void *to, quern_device *source,
                               const void *from, size_t bytes, void *stream, void *source_stream);
+    /** Optional: where its memory is, in DLPack's numbers for kinds of devices (1: the host's, 2:
+     * of a GPU) and for devices of a kind. Without it no tensor comes in or goes out. */
+    void (*place)(quern_device *device, int32_t *type, int32_t *number);
+    /** Optional: fill as much of *info as its `size` allows, and leave `size`. */
+    quern_status (*pointer_info)(quern_device *device, const void *pointer,
+                                 quern_pointer_info *info);
 } quern_device_methods;
 
 /** Nothing but size and version: every slot still to be set. */
@@ -165,7 +171,7 @@ typedef struct quern_device_methods {
         sizeof(quern_device_methods), QUERN_DEVICE_VERSION, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
-            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                                   \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                       \
     }
 
 /** Open an engine on a device of your own. `options->device` is given to `open` as its argument.

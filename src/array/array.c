@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Making arrays, counting their references and reading their properties. In: an engine, a dtype and
- * a shape, or foreign memory. Out: a quern_array, whose shape, strides and pointer never change.
+ * a shape. Out: a quern_array, whose shape, strides and pointer never change.
  *
- * All arithmetic on sizes is checked here, so that views and transfers can rely on it: the bytes of
- * an array, counted without gaps, fit a ptrdiff_t, and every element of foreign memory has an
- * address.
+ * The arithmetic on sizes is checked here, so that views and transfers can rely on it: the bytes of
+ * an array, counted without gaps, fit a ptrdiff_t.
  */
 #include "array/array_internal.h"
 #include "array/plan.h"
@@ -61,7 +60,7 @@ quern_status qn_shape_check(int64_t *count, int ndim, const int64_t *shape, uint
 
 quern_array *qn_array_header(qn_buffer *buffer, quern_dtype dtype, int ndim)
 {
-    quern_array *array = qn_calloc(1, sizeof *array + 2 * (size_t)ndim * sizeof(int64_t));
+    quern_array *array = qn_calloc(1, sizeof *array + 3 * (size_t)ndim * sizeof(int64_t));
     if (!array) {
         return NULL;
     }
@@ -76,6 +75,7 @@ quern_array *qn_array_header(qn_buffer *buffer, quern_dtype dtype, int ndim)
     array->item_size = (uint32_t)quern_dtype_size(dtype);
     array->ndim = ndim;
     array->strides = array->shape + ndim;
+    array->steps = array->strides + ndim;
     return array;
 }
 
@@ -101,10 +101,14 @@ void qn_array_set_c_strides(quern_array *array)
 
 void qn_array_finish(quern_array *array)
 {
+    const uint32_t size = array->item_size;
+    const bool shifts = (size & (size - 1)) == 0;
+    const int shift = __builtin_ctz(size);
     int64_t count = 1, stride = array->item_size;
     bool contiguous = true;
     for (int k = array->ndim - 1; k >= 0; k--) {
         int64_t extent = array->shape[k];
+        array->steps[k] = shifts ? array->strides[k] >> shift : array->strides[k] / (int64_t)size;
         if (extent != 1) { /* the stride of an axis with one element is never used */
             contiguous &= array->strides[k] == stride;
             stride *= QN_MAX(extent, 1);
@@ -187,111 +191,6 @@ quern_status quern_array_new_in(quern_array **out, quern_engine *engine, quern_m
     return new_array(out, qn_home_of(engine), dtype, ndim, shape, NULL, memory);
 }
 
-/* ---- foreign memory ------------------------------------------------------------------------- */
-
-/* The bytes that the elements span, relative to element (0, ..., 0). False when they overflow. */
-static bool byte_span(int ndim, const int64_t *shape, const int64_t *strides, uint32_t item_size,
-                      int64_t *low, int64_t *high)
-{
-    *low = 0;
-    *high = item_size;
-    for (int k = 0; k < ndim; k++) {
-        int64_t reach;
-        if (__builtin_mul_overflow(shape[k] - 1, strides[k], &reach) ||
-            __builtin_add_overflow(reach < 0 ? *low : *high, reach, reach < 0 ? low : high)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static quern_status check_alignment(const quern_array *array, const void *pointer)
-{
-    if ((uintptr_t)pointer % array->item_size != 0) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "the memory at %p is not aligned to %u bytes, as %s needs", pointer,
-                       array->item_size, quern_dtype_name(array->dtype));
-    }
-    for (int k = 0; k < array->ndim; k++) {
-        if (array->shape[k] > 1 && array->strides[k] % (int64_t)array->item_size != 0) {
-            return qn_fail(
-                QUERN_ERROR_INVALID_ARGUMENT,
-                "the stride of axis %d, %lld bytes, is not a multiple of %u, as %s needs", k,
-                (long long)array->strides[k], array->item_size, quern_dtype_name(array->dtype));
-        }
-    }
-    return QUERN_OK;
-}
-
-/* Where the elements of a wrapped array lie: *base and *bytes, or nothing when it is empty. */
-static quern_status foreign_bytes(const quern_array *array, void *pointer, void **base,
-                                  size_t *bytes)
-{
-    *base = NULL;
-    *bytes = 0;
-    if (array->count == 0) {
-        return QUERN_OK;
-    }
-    if (!pointer) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "the memory to wrap is NULL");
-    }
-    int64_t low, high;
-    uintptr_t first, past;
-    if (!byte_span(array->ndim, array->shape, array->strides, array->item_size, &low, &high) ||
-        __builtin_add_overflow((uintptr_t)pointer, low, &first) ||
-        __builtin_add_overflow((uintptr_t)pointer, high, &past)) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "shape and strides reach outside of the address space");
-    }
-    QN_TRY(check_alignment(array, pointer));
-    *base = (void *)first;
-    *bytes = past - first;
-    return QUERN_OK;
-}
-
-/* Make `array` (without a buffer so far) own the foreign memory. */
-static quern_status adopt(quern_array *array, qn_home *home, void *pointer,
-                          void (*release)(void *context), void *context)
-{
-    void *base;
-    size_t bytes;
-    QN_TRY(foreign_bytes(array, pointer, &base, &bytes));
-    QN_TRY(qn_buffer_adopt(&array->buffer, home, base, bytes, release, context));
-    array->data = pointer;
-    return QUERN_OK;
-}
-
-quern_status quern_array_wrap(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
-                              const int64_t *shape, const int64_t *strides, void *pointer,
-                              void (*release)(void *context), void *context)
-{
-    qn_error_reset();
-    QN_CHECK_OUT(out);
-    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    QN_TRY(check_dtype(dtype));
-    int64_t count;
-    QN_TRY(qn_shape_check(&count, ndim, shape, (uint32_t)quern_dtype_size(dtype)));
-    quern_array *array = qn_array_header(NULL, dtype, ndim);
-    if (!array) {
-        return qn_fail_memory("wrapping an array");
-    }
-    if (ndim > 0) {
-        memcpy(array->shape, shape, (size_t)ndim * sizeof *shape);
-    }
-    qn_array_set_c_strides(array);
-    if (strides && count > 0 && ndim > 0) { /* an empty array has no use for others */
-        memcpy(array->strides, strides, (size_t)ndim * sizeof *strides);
-    }
-    qn_array_finish(array);
-    quern_status status = adopt(array, qn_home_of(engine), pointer, release, context);
-    if (status != QUERN_OK) {
-        qn_free(array);
-        return status;
-    }
-    *out = array;
-    return QUERN_OK;
-}
-
 /* ---- references and properties -------------------------------------------------------------- */
 
 /* A handle that a getter can answer for. */
@@ -327,9 +226,10 @@ void quern_array_release(quern_array *array)
 {
     if (qn_object_can_free(__func__, array, QN_OBJECT_ARRAY) &&
         atomic_fetch_sub_explicit(&array->references, 1, memory_order_acq_rel) == 1) {
+        qn_buffer *buffer = array->buffer;
         qn_object_end(&array->object);
-        qn_buffer_release(array->buffer);
         qn_free(array);
+        qn_buffer_release(buffer); /* last: it may call the memory's owner */
     }
 }
 
@@ -384,6 +284,11 @@ quern_memory quern_array_memory(const quern_array *array)
 int quern_array_is_contiguous(const quern_array *array)
 {
     return lives(array) && array->contiguous;
+}
+
+int quern_array_is_read_only(const quern_array *array)
+{
+    return lives(array) && array->read_only;
 }
 
 quern_engine *quern_array_engine(const quern_array *array)

@@ -45,10 +45,12 @@ struct quern_array {
     uint32_t item_size;
     int ndim;
     bool contiguous; /**< C order without gaps */
+    bool read_only;
     int64_t count;
     void *data;       /**< element (0, ..., 0) */
-    int64_t *strides; /**< bytes; points past `shape` */
-    int64_t shape[];  /**< ndim extents, then ndim strides */
+    int64_t *strides; /**< bytes; points behind shape */
+    int64_t *steps;   /**< the strides in elements, rounded down; points behind them */
+    int64_t shape[];  /**< ndim extents, then ndim strides, then ndim steps */
 };
 
 /** Is it an array of `home`? */
@@ -77,7 +79,46 @@ quern_status qn_array_new_on(quern_array **out, qn_home *home, quern_dtype dtype
 /** The same without memory, for explaining a call: its address is NULL. */
 quern_status qn_array_without_memory(quern_array **out, qn_home *home, quern_dtype dtype, int ndim,
                                      const int64_t *shape);
+/** Refuse a read-only array, because of what `user` ("quern_array_fill") would write. */
+quern_status qn_array_check_writable(const quern_array *array, const char *user);
 /** "(2, 5)", "(3,)", "()": for messages. */
 void qn_shape_print(qn_text *out, int ndim, const int64_t *shape);
+
+/* ---- foreign.c: memory of somebody else ----------------------------------------------------- */
+
+/** What a protocol says of it. */
+typedef struct qn_foreign {
+    quern_dtype dtype;
+    int ndim;
+    const int64_t *shape;
+    const int64_t *strides; /**< NULL: C order without gaps */
+    bool in_elements;       /**< so the strides are counted, else in bytes */
+    bool read_only;
+    quern_memory memory;
+    void *pointer; /**< element (0, ..., 0), as kernels reach it */
+    void (*release)(void *context);
+    void *context;
+} qn_foreign;
+/** An array over it. `release` is not called when this fails. Errors: QUERN_ERROR_INVALID_ARGUMENT,
+ * QUERN_ERROR_OUT_OF_MEMORY. */
+quern_status qn_array_adopt(quern_array **out, qn_home *home, const qn_foreign *f);
+
+/* ---- place.c: is memory where it is said to be? --------------------------------------------- */
+
+/** Where somebody says that memory is. */
+typedef struct qn_place_said {
+    bool anywhere;  /**< wherever kernels reach it: nothing is said */
+    int32_t type;   /**< QUERN_DL_CPU, ... */
+    int32_t number; /**< of the GPU */
+} qn_place_said;
+/** Compare with the home's device and with what its driver knows. Out: the address as kernels reach
+ * it, and the kind of memory. `elements` false: there is nothing at the address. Errors:
+ * QUERN_ERROR_NOT_SUPPORTED for a device that the home's kernels do not reach,
+ * QUERN_ERROR_INVALID_ARGUMENT for memory that is not what was said. */
+quern_status qn_memory_find(void **pointer, quern_memory *memory, const qn_home *home,
+                            const qn_place_said *said, bool elements);
+/** Where the array's memory is, for others. Errors: QUERN_ERROR_NOT_SUPPORTED. */
+quern_status qn_memory_place(int32_t *type, int32_t *number, const qn_home *home,
+                             quern_memory memory);
 
 #endif /* QN_ARRAY_H */

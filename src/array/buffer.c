@@ -17,6 +17,7 @@ static quern_status new_buffer(qn_buffer **out, qn_home *home, size_t bytes)
     atomic_init(&buffer->references, 1);
     buffer->home = home;
     buffer->bytes = bytes;
+    buffer->memory = QUERN_MEMORY_DEVICE;
     *out = buffer;
     return QUERN_OK;
 }
@@ -73,21 +74,18 @@ void qn_buffer_retain(qn_buffer *buffer)
     atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed);
 }
 
-static void give_back(qn_buffer *buffer)
+/* Let the device go of the memory; foreign memory goes back to its owner after that. */
+static void let_go(const qn_buffer *buffer)
 {
     qn_home *home = buffer->home;
-    if (!buffer->foreign) {
-        if (buffer->bytes > 0) {
-            qn_memory_free(buffer->pointer, buffer->source, home, buffer->bytes, buffer->memory,
-                           qn_stream_handle(home, buffer->stream));
-        }
+    if (buffer->bytes == 0) {
         return;
     }
-    if (buffer->bytes > 0 && home->methods->disown) {
+    if (!buffer->foreign) {
+        qn_memory_free(buffer->pointer, buffer->source, home, buffer->bytes, buffer->memory,
+                       qn_stream_handle(home, buffer->stream));
+    } else if (home->methods->disown) {
         home->methods->disown(home->device, buffer->pointer, buffer->bytes);
-    }
-    if (buffer->release) {
-        buffer->release(buffer->context);
     }
 }
 
@@ -97,8 +95,13 @@ void qn_buffer_release(qn_buffer *buffer)
         return;
     }
     qn_home *home = buffer->home;
-    give_back(buffer);
+    void (*const release)(void *context) = buffer->release;
+    void *const context = buffer->context;
+    let_go(buffer);
     qn_stream_release(buffer->stream);
     qn_free(buffer);
+    if (release) {
+        release(context); /* while the device is open: it may be what the memory is freed with */
+    }
     qn_home_release(home); /* last: it may close the device */
 }

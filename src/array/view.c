@@ -17,6 +17,7 @@ static quern_status new_view(quern_array **out, const quern_array *array, int nd
         return qn_fail_memory("making a view");
     }
     (*out)->data = array->data;
+    (*out)->read_only = array->read_only;
     return QUERN_OK;
 }
 
@@ -320,6 +321,32 @@ quern_status quern_array_broadcast(quern_array **out, quern_array *array, int nd
         view->strides[k] = repeated ? 0 : array->strides[k - added];
     }
     qn_array_finish(view);
+    *out = view;
+    return QUERN_OK;
+}
+
+/* ---- read-only ------------------------------------------------------------------------------ */
+
+quern_status qn_array_check_writable(const quern_array *array, const char *user)
+{
+    return array->read_only ? qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                                      "%s: the array is read-only; write to a copy of it "
+                                      "(quern_array_copy)",
+                                      user)
+                            : QUERN_OK;
+}
+
+quern_status quern_array_read_only(quern_array **out, quern_array *array)
+{
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
+    quern_array *view;
+    QN_TRY(new_view(&view, array, array->ndim));
+    memcpy(view->shape, array->shape, 3 * (size_t)array->ndim * sizeof *array->shape);
+    view->count = array->count;
+    view->contiguous = array->contiguous;
+    view->read_only = true;
     *out = view;
     return QUERN_OK;
 }

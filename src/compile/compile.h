@@ -168,6 +168,10 @@ size_t qn_source_kernels(qn_text *out, const char *source);
  * named parameter. Borrowed from `source`. */
 qn_str qn_source_parameter(const char *source, const char *function, uint32_t index);
 
+/** Whether that parameter is declared as a pointer to what is const, so that the function only
+ * reads there. False as well where it is not found, or a typedef or a macro says it. */
+bool qn_source_parameter_reads(const char *source, const char *function, uint32_t index);
+
 /** Append an example of a name expression for the template of a `__global__` function `name`, which
  * may have its namespaces in front: "ns::scale<float, 1>". False: the source has no such template.
  */

@@ -190,11 +190,18 @@ static qn_str plain_name(const char *function)
     return (qn_str){function + begin, length - begin};
 }
 
-/* At the bracket of a list of parameters: the last word of parameter `index`, before its extents or
- * default. */
-static qn_str read_parameter(reader *r, uint32_t index)
+/* A parameter as it is declared. */
+typedef struct declared {
+    qn_str name;  /* its last word, in front of what gives it extents or a default */
+    int pointers; /* marks that make it one */
+    bool reads;   /* const stands in front of the first of them */
+} declared;
+
+/* At the bracket of a list of parameters: the one that is wanted. */
+static declared read_parameter(reader *r, uint32_t index)
 {
-    qn_str name = {"", 0};
+    static const declared nothing = {.name = {"", 0}};
+    declared d = nothing;
     int depth = 0;
     bool named = false;
     do {
@@ -202,20 +209,24 @@ static qn_str read_parameter(reader *r, uint32_t index)
         depth -= at(r, ")") || at(r, ">") || at(r, "}");
         if (depth == 1 && at(r, ",")) {
             if (index-- == 0) {
-                return name;
+                return d;
             }
-            name = (qn_str){"", 0};
+            d = nothing;
             named = false;
         } else if (depth == 1 && (at(r, "[") || at(r, "="))) {
+            d.pointers += at(r, "[");
             named = true;
+        } else if (depth == 1 && at(r, "*")) {
+            d.pointers++;
         } else if (depth == 1 && !named && qn_is_word(r->token.data[0])) {
-            name = r->token;
+            d.reads |= d.pointers == 0 && at(r, "const");
+            d.name = r->token;
         }
     } while (depth > 0 && next(r));
-    return index == 0 ? name : (qn_str){"", 0};
+    return index == 0 ? d : nothing;
 }
 
-qn_str qn_source_parameter(const char *source, const char *function, uint32_t index)
+static declared find_parameter(const char *source, const char *function, uint32_t index)
 {
     const qn_str wanted = plain_name(function);
     reader r = {.rest = qn_str_of(source)};
@@ -226,7 +237,18 @@ qn_str qn_source_parameter(const char *source, const char *function, uint32_t in
             return read_parameter(&r, index);
         }
     }
-    return (qn_str){"", 0};
+    return (declared){.name = {"", 0}};
+}
+
+qn_str qn_source_parameter(const char *source, const char *function, uint32_t index)
+{
+    return find_parameter(source, function, index).name;
+}
+
+bool qn_source_parameter_reads(const char *source, const char *function, uint32_t index)
+{
+    const declared d = find_parameter(source, function, index);
+    return d.reads && d.pointers == 1;
 }
 
 /* ---- an instance of a template -------------------------------------------------------------- */

@@ -103,6 +103,19 @@ typedef enum cu_jit_option {
 
 enum { CU_STREAM_DEFAULT = 0, CU_EVENT_DEFAULT = 0, CU_EVENT_NO_TIMING = 2 };
 enum { CU_HOST_PORTABLE = 1, CU_HOST_MAPPED = 2, CU_ATTACH_GLOBAL = 1 };
+typedef enum cu_pointer_attribute {
+    CU_POINTER_MEMORY_TYPE = 2,
+    CU_POINTER_DEVICE_POINTER = 3,
+    CU_POINTER_IS_MANAGED = 8,
+    CU_POINTER_DEVICE_ORDINAL = 9,
+} cu_pointer_attribute;
+
+enum { /* types of memory; 0: the driver does not know the address */
+       CU_MEMORY_HOST = 1,
+       CU_MEMORY_DEVICE = 2,
+};
+enum { CU_HOST_DEVICE_MAP = 2 }; /* a flag of pinned memory */
+
 typedef enum cu_pool_attribute {
     CU_POOL_RELEASE_THRESHOLD = 4,
     CU_POOL_RESERVED = 5, /* bytes, now */
@@ -190,6 +203,9 @@ typedef struct cu_launch_config {
     X(host_allocate, cuMemHostAlloc, (void **pointer, size_t bytes, unsigned flags))               \
     X(host_free, cuMemFreeHost, (void *pointer))                                                   \
     X(managed_allocate, cuMemAllocManaged, (cu_pointer * pointer, size_t bytes, unsigned flags))   \
+    X(pointer_attributes, cuPointerGetAttributes,                                                  \
+      (unsigned count, cu_pointer_attribute *attributes, void **values, cu_pointer pointer))       \
+    X(host_flags, cuMemHostGetFlags, (unsigned *flags, void *pointer))                             \
     X(copy_to_device, cuMemcpyHtoDAsync_v2,                                                        \
       (cu_pointer to, const void *from, size_t bytes, cu_stream stream))                           \
     X(copy_to_host, cuMemcpyDtoHAsync_v2,                                                          \

@@ -194,4 +194,6 @@ const quern_device_methods qn_cuda_device = {
     .trim = qn_cuda_trim,
     .within = qn_cuda_within,
     .copy_from = qn_cuda_copy_from,
+    .place = qn_cuda_place_of,
+    .pointer_info = qn_cuda_pointer_info,
 };

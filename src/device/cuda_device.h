@@ -167,6 +167,10 @@ bool qn_cuda_has_pool(cuda_device *device);
 void qn_cuda_within(quern_device *device, void (*function)(void *context), void *context);
 quern_status qn_cuda_copy(quern_device *device, void *to, const void *from, size_t bytes,
                           quern_copy_kind kind, void *stream, int wait);
+/* cuda_pointer.c */
+void qn_cuda_place_of(quern_device *device, int32_t *type, int32_t *number);
+quern_status qn_cuda_pointer_info(quern_device *device, const void *pointer,
+                                  quern_pointer_info *info);
 /* cuda_fill.c */
 quern_status qn_cuda_fill(quern_device *device, void *to, const void *pattern, size_t pattern_bytes,
                           size_t count, void *stream);

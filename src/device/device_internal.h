@@ -28,6 +28,9 @@
 #include <quern/device.h>
 #include <quern/stream.h>
 
+/** What `place` of a device answers: numbers of DLPack's list. */
+enum { QN_PLACE_HOST = 1, QN_PLACE_GPU = 2 };
+
 /* ---- cuda_*.c: an NVIDIA GPU through the Driver API, loaded at run time --------------------- */
 extern const quern_device_methods qn_cuda_device;
 
@@ -90,7 +93,8 @@ typedef struct qn_home {
     atomic_uint references;
     const quern_device_methods *methods;
     quern_device *device;
-    void *stream; /**< the device's handle of the stream that is used where none is named */
+    void *stream; /**< the device's handle of the stream that is meant where none is named */
+    _Atomic(void *) spare_event; /**< for the next wait between streams; may be NULL */
     qn_logger logger;
     const struct qn_home_owner *owner;
     struct qn_home *next; /**< in the list of homes.c */
@@ -187,5 +191,12 @@ quern_status qn_stream_refuse(const char *where, const quern_stream *stream, con
                               const qn_home *home);
 quern_stream *qn_stream_retain(quern_stream *stream);
 void qn_stream_release(quern_stream *stream);
+
+/* ---- follow.c: our streams and foreign ones wait for each other ------------------------------ */
+
+/** As quern_stream_follow(); the stream is one of `home`. */
+quern_status qn_stream_follow(qn_home *home, const quern_stream *stream, void *handle);
+/** Before the device is closed. */
+void qn_home_drop_event(qn_home *home);
 
 #endif /* QN_DEVICE_H */

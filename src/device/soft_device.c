@@ -130,4 +130,6 @@ const quern_device_methods qn_soft_device = {
     .release_in = qn_soft_release_in,
     .host_pointer = qn_soft_host_pointer,
     .copy_from = qn_soft_copy_from,
+    .place = qn_soft_place,
+    .pointer_info = qn_soft_pointer_info,
 };

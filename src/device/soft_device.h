@@ -51,6 +51,9 @@ void qn_soft_release_in(quern_device *device, void *pointer, size_t bytes, quern
 void *qn_soft_host_pointer(quern_device *device, void *pointer);
 quern_status qn_soft_adopt(quern_device *device, void *base, size_t bytes);
 void qn_soft_disown(quern_device *device, void *base, size_t bytes);
+void qn_soft_place(quern_device *device, int32_t *type, int32_t *number);
+quern_status qn_soft_pointer_info(quern_device *device, const void *pointer,
+                                  quern_pointer_info *info);
 quern_status qn_soft_copy(quern_device *device, void *to, const void *from, size_t bytes,
                           quern_copy_kind kind, void *stream, int wait);
 quern_status qn_soft_copy_from(quern_device *device, void *to, quern_device *source,

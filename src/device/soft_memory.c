@@ -58,31 +58,12 @@ static quern_status fail_allocation(size_t bytes)
 
 /* ---- arrays, and foreign memory that kernels may touch -------------------------------------- */
 
-enum { LABEL_BYTES = 64 };
-
-/* "array of 12 bytes". By hand: printf() would take as long as all else of an allocation. */
-static void print_label(char out[LABEL_BYTES], const char *what, size_t bytes)
+/* `what` of so many bytes is there: "array of". */
+static bool map_add(soft_device *device, void *base, size_t bytes, const char *what)
 {
-    char digits[24];
-    char *digit = digits + sizeof digits;
-    size_t rest = bytes;
-    do {
-        *--digit = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
-    out = stpcpy(stpcpy(out, what), " of ");
-    const size_t count = (size_t)(digits + sizeof digits - digit);
-    memcpy(out, digit, count);
-    strcpy(out + count, bytes == 1 ? " byte" : " bytes");
-}
-
-/* Foreign memory counts as written: its owner may have done so. */
-static bool map_add(soft_device *device, void *base, size_t bytes, const char *what, bool unwritten)
-{
-    char label[LABEL_BYTES];
-    print_label(label, what, bytes);
-    return unwritten ? qn_memory_map_add_unwritten(device->memory, base, bytes, label)
-                     : qn_memory_map_add(device->memory, base, bytes, label);
+    return device->options.aids.check_init
+               ? qn_memory_map_add_unwritten(device->memory, base, bytes, what)
+               : qn_memory_map_add(device->memory, base, bytes, what);
 }
 
 /* The host wrote `bytes` at `to`, or copied them from another place of the device. */
@@ -105,7 +86,7 @@ static quern_status allocate(quern_device *quern, void **out, size_t bytes, cons
     if (!pointer) {
         return fail_allocation(bytes);
     }
-    if (!map_add(device, pointer, bytes, what, device->options.aids.check_init)) {
+    if (!map_add(device, pointer, bytes, what)) {
         give_back(pointer, bytes);
         return qn_fail_memory("allocating an array");
     }
@@ -116,7 +97,7 @@ static quern_status allocate(quern_device *quern, void **out, size_t bytes, cons
 quern_status qn_soft_allocate(quern_device *device, void **out, size_t bytes, void *stream)
 {
     (void)stream;
-    return allocate(device, out, bytes, "array");
+    return allocate(device, out, bytes, "array of");
 }
 
 quern_status qn_soft_allocate_in(quern_device *device, void **out, size_t bytes,
@@ -124,9 +105,9 @@ quern_status qn_soft_allocate_in(quern_device *device, void **out, size_t bytes,
 {
     (void)stream;
     return allocate(device, out, bytes,
-                    memory == QUERN_MEMORY_PINNED   ? "pinned array"
-                    : memory == QUERN_MEMORY_MAPPED ? "mapped array"
-                                                    : "managed array");
+                    memory == QUERN_MEMORY_PINNED   ? "pinned array of"
+                    : memory == QUERN_MEMORY_MAPPED ? "mapped array of"
+                                                    : "managed array of");
 }
 
 void qn_soft_release(quern_device *quern, void *pointer, size_t bytes, void *stream)
@@ -151,16 +132,59 @@ void *qn_soft_host_pointer(quern_device *device, void *pointer)
     return pointer;
 }
 
+static quern_status fail_crossing(uint64_t begin, size_t bytes, const uint64_t crossed[2])
+{
+    const unsigned long long size = crossed[1] - crossed[0];
+    if (begin < crossed[0]) {
+        return qn_fail(
+            QUERN_ERROR_INVALID_ARGUMENT,
+            "the memory to wrap begins %llu bytes before an array of %llu bytes: address, "
+            "shape or strides are wrong",
+            (unsigned long long)(crossed[0] - begin), size);
+    }
+    return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                   "the memory to wrap reaches %llu bytes past the end of an array of %llu bytes: "
+                   "address, shape or strides are wrong",
+                   (unsigned long long)(begin + bytes - crossed[1]), size);
+}
+
 quern_status qn_soft_adopt(quern_device *quern, void *base, size_t bytes)
 {
-    return map_add(soft_of(quern), base, bytes, "wrapped memory", false)
-               ? QUERN_OK
-               : qn_fail_memory("wrapping foreign memory");
+    uint64_t crossed[2];
+    switch (
+        qn_memory_map_adopt(soft_of(quern)->memory, base, bytes, "wrapped memory of", crossed)) {
+    case QN_ADOPTED:
+        return QUERN_OK;
+    case QN_ADOPTION_CROSSES:
+        return fail_crossing((uint64_t)(uintptr_t)base, bytes, crossed);
+    default:
+        return qn_fail_memory("wrapping foreign memory");
+    }
 }
 
 void qn_soft_disown(quern_device *quern, void *base, size_t bytes)
 {
     qn_memory_map_remove(soft_of(quern)->memory, base, bytes);
+}
+
+/* Its memory is the host's, whatever it is called. */
+void qn_soft_place(quern_device *device, int32_t *type, int32_t *number)
+{
+    (void)device;
+    *type = QN_PLACE_HOST;
+    *number = 0;
+}
+
+quern_status qn_soft_pointer_info(quern_device *quern, const void *pointer,
+                                  quern_pointer_info *info)
+{
+    QN_TO_GIVE(quern_pointer_info, facts, info);
+    const bool own = qn_memory_map_has(soft_of(quern)->memory, pointer);
+    facts.memory = own ? QUERN_MEMORY_DEVICE : QUERN_MEMORY_HOST;
+    facts.device = own ? 0 : -1;
+    facts.device_pointer = (void *)pointer;
+    QN_GIVE(quern_pointer_info, facts, info);
+    return QUERN_OK;
 }
 
 /* ---- copies and fills: done when the call returns ------------------------------------------- */

@@ -21,6 +21,7 @@ static void end(qn_home *home)
     qn_kernel_destroy(engine->copy);
     (void)qn_workspaces_forget(engine, NULL, true);
     qn_modules_free(engine);
+    qn_home_drop_event(home);
     home->methods->stream_free(home->device, home->stream);
     home->methods->close(home->device);
     qn_store_close(engine->store);

@@ -225,8 +225,8 @@ const qn_lane_form *qn_lane_forms(size_t *count);
 typedef struct qn_memory_map qn_memory_map;
 qn_memory_map *qn_memory_map_new(void);
 void qn_memory_map_free(qn_memory_map *map);
-/** Ranges may overlap. `label` is for reports ("array of 40 bytes") and copied. False: no
- * memory. */
+/** Ranges may overlap. `label` is for reports and borrowed until the map is freed; where it ends in
+ * " of", as "array of" does, the range's size is told behind it. False: out of memory. */
 bool qn_memory_map_add(qn_memory_map *map, void *base, uint64_t bytes, const char *label);
 /** The same, and remember which of its bytes are written, for launches that check that. */
 bool qn_memory_map_add_unwritten(qn_memory_map *map, void *base, uint64_t bytes, const char *label);
@@ -235,6 +235,14 @@ bool qn_memory_map_add_unwritten(qn_memory_map *map, void *base, uint64_t bytes,
 void qn_memory_map_written(qn_memory_map *map, const void *to, uint64_t bytes, const void *from);
 /** Removed ranges are remembered for a while, so that reports can say "freed". */
 void qn_memory_map_remove(qn_memory_map *map, void *base, uint64_t bytes);
+
+/** The same for memory of somebody else. With `crossed`, memory that crosses an end of what was
+ * added by the two functions above is not taken: begin and end of that are then put there. */
+typedef enum qn_adoption { QN_ADOPTED, QN_ADOPTION_NO_MEMORY, QN_ADOPTION_CROSSES } qn_adoption;
+qn_adoption qn_memory_map_adopt(qn_memory_map *map, void *base, uint64_t bytes, const char *label,
+                                uint64_t crossed[2]);
+/** True when `address` is in a range. */
+bool qn_memory_map_has(qn_memory_map *map, const void *address);
 
 /** What a launch watches for its user; all zero: nothing, at no cost. */
 typedef struct qn_ptx_aids {

@@ -12,6 +12,7 @@
 
 #include <limits.h>
 #include <quern/device.h>
+#include <quern/interop.h>
 
 /* ---- what there is, made by fault_every.c ---------------------------------------------------- */
 
@@ -55,8 +56,19 @@ const quern_kernel_options *bad_kernel(int k);
 const quern_reduction_options *bad_reduction(int k);
 const quern_scan_options *bad_scan(int k);
 const quern_module_options *bad_module(int k);
+quern_dl_managed_versioned *good_tensor(void); /* a new one each */
+quern_dl_managed *good_legacy(void);
+quern_dl_tensor *good_dltensor(void);
+const quern_array_interface *good_interface(void);
+quern_dl_tensor *bad_dltensor(int k);
+quern_dl_managed_versioned *bad_tensor(int k);
+quern_dl_managed *bad_legacy(int k);
+const quern_array_interface *bad_interface(int k);
+quern_dl_managed_versioned **made_tensor(void); /* deletes the one before */
+quern_dl_managed **made_legacy(void);
 int visit(void *context, const quern_cache_entry *entry);
 void released(void *context);
+void told(void *context, const char *kind, const char *message);
 
 /* ---- objects: NULL, of another kind, freed, of another engine -------------------------------- */
 
@@ -183,6 +195,31 @@ void released(void *context);
 #define BADS_quern_parameter_info_p   3
 #define BAD_quern_parameter_info_p(k) FILLED(quern_parameter_info, k)
 
+#define GOOD_quern_pointer_info_p            (&(quern_pointer_info)QUERN_POINTER_INFO_INIT)
+#define BADS_quern_pointer_info_p            3
+#define BAD_quern_pointer_info_p(k)          FILLED(quern_pointer_info, k)
+#define GOOD_quern_array_interface_p         (&(quern_array_interface)QUERN_ARRAY_INTERFACE_INIT)
+#define BADS_quern_array_interface_p         3
+#define BAD_quern_array_interface_p(k)       FILLED(quern_array_interface, k)
+#define GOOD_quern_dl_managed_versioned_pp   made_tensor()
+#define BADS_quern_dl_managed_versioned_pp   1
+#define BAD_quern_dl_managed_versioned_pp(k) NULL
+#define GOOD_quern_dl_managed_pp             made_legacy()
+#define BADS_quern_dl_managed_pp             1
+#define BAD_quern_dl_managed_pp(k)           NULL
+#define GOOD_quern_dl_tensor_p               good_dltensor()
+#define BADS_quern_dl_tensor_p               1
+#define BAD_quern_dl_tensor_p(k)             NULL
+#define GOOD_quern_dtype_p                   (&(quern_dtype){QUERN_DTYPE_NONE})
+#define BADS_quern_dtype_p                   1
+#define BAD_quern_dtype_p(k)                 NULL
+#define GOOD_quern_dl_dtype_p                (&(quern_dl_dtype){0})
+#define BADS_quern_dl_dtype_p                1
+#define BAD_quern_dl_dtype_p(k)              NULL
+#define GOOD_void_pp                         (&(void *){NULL})
+#define BADS_void_pp                         1
+#define BAD_void_pp(k)                       NULL
+
 /* ---- numbers: out of range ------------------------------------------------------------------ */
 
 #define GOOD_int                       1
@@ -210,7 +247,20 @@ void released(void *context);
 #define BADS_quern_function_property   2
 #define BAD_quern_function_property(k) ((quern_function_property)((k) == 0 ? 0 : 99))
 
-/* ---- what is read: NULL, and what cannot be -------------------------------------------------- */
+#define GOOD_uint64_t               0
+#define BADS_uint64_t               2
+#define BAD_uint64_t(k)             ((k) == 0 ? UINT64_MAX : UINT64_C(4))
+#define GOOD_quern_dl_device_type   QUERN_DL_CPU
+#define BADS_quern_dl_device_type   2
+#define BAD_quern_dl_device_type(k) ((k) == 0 ? -1 : 99)
+#define GOOD_quern_dl_dtype         ((quern_dl_dtype){QUERN_DL_FLOAT, 32, 1})
+#define BADS_quern_dl_dtype         5
+#define BAD_quern_dl_dtype(k)                                                                      \
+    ((quern_dl_dtype[]){                                                                           \
+        {QUERN_DL_FLOAT, 32, 4}, {QUERN_DL_INT, 7, 1}, {99, 8, 1}, {255, 255, 1}, {0}}[k])
+
+/* ---- what is read: NULL, and what cannot be ---------------------------------------------------
+ */
 
 #define GOOD_const_char_p            "T x"
 #define BADS_const_char_p            1
@@ -280,7 +330,21 @@ void released(void *context);
 #define BADS_callback              1
 #define BAD_callback(k)            NULL
 
-/* ---- where a function has its own ------------------------------------------------------------ */
+#define GOOD_quern_dl_managed_versioned_p    good_tensor()
+#define BADS_quern_dl_managed_versioned_p    8
+#define BAD_quern_dl_managed_versioned_p(k)  bad_tensor(k)
+#define GOOD_quern_dl_managed_p              good_legacy()
+#define BADS_quern_dl_managed_p              7
+#define BAD_quern_dl_managed_p(k)            bad_legacy(k)
+#define GOOD_const_quern_dl_tensor_p         good_dltensor()
+#define BADS_const_quern_dl_tensor_p         7
+#define BAD_const_quern_dl_tensor_p(k)       bad_dltensor(k)
+#define GOOD_const_quern_array_interface_p   good_interface()
+#define BADS_const_quern_array_interface_p   9
+#define BAD_const_quern_array_interface_p(k) bad_interface(k)
+
+/* ---- where a function has its own -------------------------------------------------------------
+ */
 
 #define ALL -1 /* nothing is bad */
 
@@ -326,6 +390,20 @@ void released(void *context);
 #define GOOD_quern_array_write_bytes    sizeof host
 #define GOOD_quern_module_global_ndim   1
 #define GOOD_quern_module_global_shape  (&(const int64_t){4})
+
+/* other libraries */
+#define GOOD_quern_dlpack_allocate_SetError     told
+#define ANY_quern_pointer_get_info_pointer      ALL
+#define ANY_quern_array_from_dltensor_release   ALL
+#define GOOD_quern_array_from_dltensor_context  NULL
+#define ANY_quern_array_from_dltensor_context   ALL
+#define ANY_quern_array_from_interface_release  ALL
+#define GOOD_quern_array_from_interface_context NULL
+#define ANY_quern_array_from_interface_context  ALL
+#define ANY_quern_array_get_interface_stream    1
+#define ANY_quern_stream_follow_stream          1
+#define ANY_quern_stream_lead_stream            1
+#define ANY_quern_dlpack_use_engine             1
 
 /* engines */
 #define GOOD_quern_allocator_from_library_path     "libm.so.6" /* nobody asks it for memory */

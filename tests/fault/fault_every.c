@@ -119,6 +119,109 @@ const quern_value *bad_values(int k)
     return k == 0 ? NULL : v;
 }
 
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+static int64_t tensor_shape[] = {2, 3}, bad_shape[] = {-5, INT64_MAX}, far[] = {INT64_MAX, 1};
+
+quern_dl_tensor *good_dltensor(void)
+{
+    static quern_dl_tensor t;
+    t = (quern_dl_tensor){.data = host,
+                          .device = {QUERN_DL_CPU, 0},
+                          .ndim = 2,
+                          .dtype = {QUERN_DL_INT, 32, 1},
+                          .shape = tensor_shape};
+    return &t;
+}
+
+quern_dl_tensor *bad_dltensor(int k)
+{
+    quern_dl_tensor *t = good_dltensor();
+    t->data = k == 1 ? NULL : t->data;
+    t->device.device_type = k == 2 ? 4 : t->device.device_type;
+    t->ndim = k == 3 ? -1 : t->ndim;
+    t->dtype.lanes = k == 4 ? 2 : t->dtype.lanes;
+    t->shape = k == 5 ? bad_shape : t->shape;
+    t->strides = k == 6 ? far : t->strides;
+    return k == 0 ? NULL : t;
+}
+
+quern_dl_managed_versioned *good_tensor(void)
+{
+    static quern_dl_managed_versioned t;
+    t = (quern_dl_managed_versioned){.version = {1, 3}, .dl_tensor = *good_dltensor()};
+    return &t;
+}
+
+quern_dl_managed_versioned *bad_tensor(int k)
+{
+    quern_dl_managed_versioned *t = good_tensor();
+    t->version.major = k == 7 ? 2 : 1;
+    t->dl_tensor = k > 0 && k < 7 ? *bad_dltensor(k) : t->dl_tensor;
+    return k == 0 ? NULL : t;
+}
+
+quern_dl_managed *good_legacy(void)
+{
+    static quern_dl_managed t;
+    t = (quern_dl_managed){.dl_tensor = *good_dltensor()};
+    return &t;
+}
+
+quern_dl_managed *bad_legacy(int k)
+{
+    quern_dl_managed *t = good_legacy();
+    t->dl_tensor = k > 0 ? *bad_dltensor(k) : t->dl_tensor;
+    return k == 0 ? NULL : t;
+}
+
+static quern_dl_managed_versioned *last_tensor;
+static quern_dl_managed *last_legacy;
+
+quern_dl_managed_versioned **made_tensor(void)
+{
+    if (last_tensor) {
+        last_tensor->deleter(last_tensor);
+    }
+    last_tensor = NULL;
+    return &last_tensor;
+}
+
+quern_dl_managed **made_legacy(void)
+{
+    if (last_legacy) {
+        last_legacy->deleter(last_legacy);
+    }
+    last_legacy = NULL;
+    return &last_legacy;
+}
+
+static quern_array_interface entries = QUERN_ARRAY_INTERFACE_INIT;
+
+const quern_array_interface *good_interface(void)
+{
+    entries = (quern_array_interface)QUERN_ARRAY_INTERFACE_INIT;
+    entries.ndim = 2;
+    entries.shape = tensor_shape;
+    memcpy(entries.typestr, "<i4", 3);
+    entries.data = host;
+    return &entries;
+}
+
+const quern_array_interface *bad_interface(int k)
+{
+    (void)good_interface();
+    entries.size = k == 1 ? 0 : entries.size;
+    entries.version = k == 2 ? 1 : 3;
+    entries.shape = k == 3 ? bad_shape : tensor_shape;
+    entries.strides = k == 4 ? far : NULL;
+    entries.typestr[0] = k == 5 ? '>' : '<';
+    entries.data = k == 6 ? NULL : host;
+    entries.mask = k == 7 ? host : NULL;
+    entries.has_stream = k == 8;
+    return k == 0 ? NULL : &entries;
+}
+
 int visit(void *context, const quern_cache_entry *entry)
 {
     (void)context, (void)entry;
@@ -128,6 +231,13 @@ int visit(void *context, const quern_cache_entry *entry)
 void released(void *context)
 {
     (void)context;
+}
+
+void told(void *context, const char *kind, const char *message)
+{
+    (void)context;
+    cr_expect_gt(strlen(kind), 5);
+    cr_expect_gt(strlen(message), 10);
 }
 
 quern_engine *opened(void)
@@ -213,6 +323,9 @@ static void release_all(void)
     quern_stream_release(made_stream);
     quern_event_release(made_event);
     quern_explanation_release(made_explanation);
+    (void)made_tensor();
+    (void)made_legacy();
+    cr_expect_eq(quern_dlpack_use(NULL), QUERN_OK);
     for (int k = 0; k < 2; k++) { /* once for the _retain in the list */
         quern_array_release(x);
         quern_kernel_release(kernel);

@@ -8,6 +8,8 @@
 #include "fault/refuse.h"
 #include "unit/cache/scratch.h"
 
+#include <quern/interop.h>
+
 #include <stddef.h>
 #include <stdio.h>
 
@@ -166,6 +168,14 @@ static quern_status use_launch(const void *s)
     return quern_function_call(function, s);
 }
 
+static quern_status use_interface(const void *s)
+{
+    quern_array *a;
+    quern_status status = quern_array_from_interface(&a, engine, s, NULL, NULL);
+    quern_array_release(a);
+    return status;
+}
+
 #define NO_RESERVED 0
 #define TAKEN(type, use, init)                                                                     \
     {                                                                                              \
@@ -197,6 +207,7 @@ static const taken all_taken[] = {
     RESERVED(quern_launch_options, use_launch, QUERN_LAUNCH_OPTIONS_INIT),
     RESERVED(quern_module_options, use_module, QUERN_MODULE_OPTIONS_INIT),
     RESERVED(quern_module_options, use_link, QUERN_MODULE_OPTIONS_INIT),
+    RESERVED(quern_array_interface, use_interface, QUERN_ARRAY_INTERFACE_INIT),
     {"quern_device_methods", sizeof(quern_device_methods), NO_RESERVED,
      _Alignof(quern_device_methods), use_methods, &qn_soft_device},
 };
@@ -361,6 +372,16 @@ static quern_status fill_inferred(void *s)
     return quern_kernel_infer(s, 1, kernel, (quern_value[]){QUERN_VALUES(none)}, 1, NULL);
 }
 
+static quern_status fill_pointer(void *s)
+{
+    return quern_pointer_get_info(s, engine, &kernel);
+}
+
+static quern_status fill_interface(void *s)
+{
+    return quern_array_get_interface(s, none, NULL);
+}
+
 static const struct {
     const char *type;
     size_t size, alignment;
@@ -375,6 +396,8 @@ static const struct {
     {"quern_parameter_info", sizeof(quern_parameter_info), 8, fill_parameter},
     {"quern_array_info", sizeof(quern_array_info), 8, fill_inferred},
     {"quern_memory_stats", sizeof(quern_memory_stats), 8, fill_memory},
+    {"quern_pointer_info", sizeof(quern_pointer_info), 8, fill_pointer},
+    {"quern_array_interface", sizeof(quern_array_interface), 8, fill_interface},
 };
 
 Test(structures, filled_as_far_as_they_reach)

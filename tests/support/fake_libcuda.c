@@ -82,7 +82,8 @@ fake_cuda fake_control = {.calls = calls,
                           .fail = fail,
                           .primary = primary,
                           .retained = retained,
-                          .allocations = allocations};
+                          .allocations = allocations,
+                          .declare = fake_declare};
 
 fake_cuda *fake_cuda_get(void)
 {

@@ -22,6 +22,9 @@ typedef struct fake_cuda {
     int (*retained)(int device);
     /** Allocations that are not yet freed. */
     int (*allocations)(void);
+    /** From now on the driver knows [memory, memory + bytes) as this, beside what it allocated
+     * itself: memory of device `ordinal`. `type` 0: it does not know it any more. */
+    void (*declare)(void *memory, size_t bytes, int type, int ordinal, int managed, unsigned flags);
     uint32_t last_grid[3], last_block[3], last_shared;
     uint32_t last_cluster[3], last_cooperative,
         last_overlap; /**< of the last launch that asked for them */

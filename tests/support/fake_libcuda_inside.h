@@ -45,6 +45,9 @@ cu_result fake_give(cu_pointer pointer, unsigned kinds);
 /** How many pieces there are of `kinds`. */
 int fake_pieces(unsigned kinds);
 
+/** See fake_cuda.declare. */
+void fake_declare(void *memory, size_t bytes, int type, int ordinal, int managed, unsigned flags);
+
 /** Count a call; returns what it must answer if a test has said so. */
 cu_result fake_enter(int function);
 

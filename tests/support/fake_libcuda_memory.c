@@ -251,3 +251,85 @@ cu_result cuMemAllocManaged(cu_pointer *pointer, size_t bytes, unsigned flags)
     }
     return fake_take(pointer, bytes, FAKE_MANAGED);
 }
+
+/* ---- what the driver knows of addresses ------------------------------------------------------ */
+
+enum { KNOWN = 64 };
+
+/* As a test has declared it; type 0: an empty place. */
+static struct known {
+    const char *memory;
+    size_t bytes;
+    int type, ordinal, managed;
+    unsigned flags;
+} known[KNOWN];
+
+static struct known *declared_at(const void *memory)
+{
+    for (int k = 0; k < KNOWN; k++) {
+        if (known[k].type != 0 && (const char *)memory >= known[k].memory &&
+            (const char *)memory < known[k].memory + known[k].bytes) {
+            return &known[k];
+        }
+    }
+    return NULL;
+}
+
+void fake_declare(void *memory, size_t bytes, int type, int ordinal, int managed, unsigned flags)
+{
+    struct known *at = declared_at(memory);
+    for (int k = 0; k < KNOWN && !at; k++) {
+        at = known[k].type == 0 ? &known[k] : NULL;
+    }
+    if (at) {
+        *at = (struct known){memory, bytes, type, ordinal, managed, flags};
+    }
+}
+
+/* What is declared, or else of the stand-in's own memory; type 0: neither. */
+static struct known known_at(cu_pointer pointer)
+{
+    const struct known *declared = declared_at((const void *)(uintptr_t)pointer);
+    const struct piece *p = declared ? NULL : find(pointer);
+    if (declared) {
+        return *declared;
+    }
+    if (!p) {
+        return (struct known){.ordinal = -2};
+    }
+    return (struct known){.type = p->kind == FAKE_HOST ? CU_MEMORY_HOST : CU_MEMORY_DEVICE,
+                          .ordinal = p->device,
+                          .managed = p->kind == FAKE_MANAGED};
+}
+
+cu_result cuPointerGetAttributes(unsigned count, cu_pointer_attribute *attributes, void **values,
+                                 cu_pointer pointer)
+{
+    BOUND(cuPointerGetAttributes);
+    const struct known at = known_at(pointer);
+    for (unsigned k = 0; k < count; k++) {
+        switch (attributes[k]) {
+        case CU_POINTER_MEMORY_TYPE:
+            *(unsigned *)values[k] = (unsigned)at.type;
+            break;
+        case CU_POINTER_IS_MANAGED:
+            *(unsigned *)values[k] = (unsigned)at.managed;
+            break;
+        case CU_POINTER_DEVICE_ORDINAL:
+            *(int *)values[k] = at.ordinal;
+            break;
+        case CU_POINTER_DEVICE_POINTER:
+            *(cu_pointer *)values[k] = at.type != 0 ? pointer : 0;
+            break;
+        }
+    }
+    return CU_SUCCESS;
+}
+
+cu_result cuMemHostGetFlags(unsigned *flags, void *pointer)
+{
+    BOUND(cuMemHostGetFlags);
+    const struct known at = known_at((cu_pointer)(uintptr_t)pointer);
+    *flags = at.flags;
+    return at.type == CU_MEMORY_HOST ? CU_SUCCESS : CU_INVALID_VALUE;
+}

@@ -45,6 +45,11 @@ static quern_status take_array(qn_call *call, uint32_t p, quern_array *array)
     if (!qn_array_fits(array, &call->kernel->engine->home)) {
         return blame(qn_array_refuse(array, "kernel", &call->kernel->engine->home), call, p);
     }
+    if (array->read_only && call->kernel->signature.parameters[p].output) {
+        return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                             "the array is read-only, and cannot be an output; pass a copy of it "
+                             "(quern_array_copy)");
+    }
     call->arrays[p] = array;
     return QUERN_OK;
 }

@@ -121,6 +121,7 @@ quern_status quern_array_write(quern_array *array, const void *host, size_t byte
 {
     qn_error_reset();
     QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
+    QN_TRY(qn_array_check_writable(array, __func__));
     QN_TRY(check_transfer(array, host, bytes));
     if (bytes == 0) {
         return QUERN_OK;
@@ -189,6 +190,7 @@ quern_status quern_array_fill(quern_array *array, const void *value, size_t byte
                        "the value has %zu bytes, and an element of %s has %u", bytes,
                        quern_dtype_name(array->dtype), array->item_size);
     }
+    QN_TRY(qn_array_check_writable(array, __func__));
     QN_TRY(check_writable(array));
     if (array->count == 0) {
         return QUERN_OK;

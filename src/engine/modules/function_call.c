@@ -57,6 +57,20 @@ static quern_status take_carray(argument *a, const quern_array *array)
     return QUERN_OK;
 }
 
+/* Is this parameter of the function a pointer to what is const? Looked up in the source once. */
+static bool only_reads(const argument *a)
+{
+    quern_function *f = (quern_function *)a->function;
+    const uint32_t index = (uint32_t)(a->position - 1);
+    const uint64_t bit = index < 64 ? UINT64_C(1) << index : 0;
+    bool reads = (atomic_load_explicit(&f->only_reads, memory_order_relaxed) & bit) != 0;
+    for (size_t t = 0; t < f->module->text_count && !reads; t++) {
+        reads = qn_source_parameter_reads(f->module->texts[t].text, f->name, index);
+    }
+    atomic_fetch_or_explicit(&f->only_reads, reads ? bit : 0, memory_order_relaxed);
+    return reads;
+}
+
 static quern_status take_array(argument *a, bool any_strides)
 {
     quern_array *const *array = &a->value->as.array;
@@ -75,6 +89,13 @@ static quern_status take_array(argument *a, bool any_strides)
                     "the array is not C-contiguous, and a function gets only the address of its "
                     "first element; copy it (quern_array_copy), or set any_strides if the function "
                     "knows the strides");
+    }
+    if ((*array)->read_only && !only_reads(a)) {
+        return fail(
+            QUERN_ERROR_INVALID_ARGUMENT, a,
+            "the array is read-only, and the function's source does not declare this "
+            "parameter as a pointer to const; pass a copy (quern_array_copy), or the address "
+            "as a pointer if the function only reads there");
     }
     if (a->wanted == 0 || a->wanted == carray_bytes((*array)->ndim)) {
         return take_carray(a, *array);

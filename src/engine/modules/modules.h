@@ -169,10 +169,12 @@ typedef struct qn_function_parameter {
 struct quern_function {
     uint32_t object; /**< QN_OBJECT_FUNCTION */
     atomic_uint references;
-    quern_module *module;               /**< retained */
-    void *handle;                       /**< the device's */
-    char *name;                         /**< as the user asked for it */
-    size_t parameter_count;             /**< SIZE_MAX: the driver does not say */
+    quern_module *module;         /**< retained */
+    void *handle;                 /**< the device's */
+    char *name;                   /**< as the user asked for it */
+    _Atomic(uint64_t) only_reads; /**< bit k: parameter k is a pointer to what is const, as was
+                                       found when a read-only array came there */
+    size_t parameter_count;       /**< SIZE_MAX: the driver does not tell */
     qn_function_parameter parameters[]; /**< as many, where it does */
 };
 

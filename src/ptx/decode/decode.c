@@ -311,7 +311,12 @@ static bool list_variables(qn_code *code)
             qn_range *range = &code->variables[code->variable_count++];
             range->begin = (uint64_t)(uintptr_t)module->globals + symbol->offset;
             range->end = range->begin + symbol->size;
-            snprintf(range->label, sizeof range->label, "variable '%s'", symbol->name);
+            char label[48];
+            snprintf(label, sizeof label, "variable '%s'", symbol->name);
+            range->label = qn_arena_strndup(&code->arena, label, strlen(label));
+            if (!range->label) {
+                return false;
+            }
         }
     }
     qsort(code->variables, code->variable_count, sizeof(qn_range), by_begin);

@@ -7,7 +7,6 @@
  */
 #include "ptx/run/heap.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { TOMBSTONES = 64 };
@@ -52,18 +51,15 @@ const qn_range *qn_range_before(const qn_range *ranges, size_t count, uint64_t a
     return upto ? &ranges[upto - 1] : NULL;
 }
 
-static bool add_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes, unsigned char *written,
-                       const char *label)
+/* Put `range` where it belongs: `at` is how many begin at or before it. */
+static bool add_locked(qn_memory_map *map, size_t at, qn_range range)
 {
     if (!QN_ROOM(map->ranges)) {
         return false;
     }
-    size_t at = ranges_upto(map->ranges.items, map->ranges.count, begin);
     memmove(map->ranges.items + at + 1, map->ranges.items + at,
             (map->ranges.count - at) * sizeof *map->ranges.items);
-    map->ranges.items[at] = (qn_range){.begin = begin, .end = begin + bytes, .written = written};
-    snprintf(map->ranges.items[at].label, sizeof map->ranges.items[at].label, "%s",
-             label ? label : "memory");
+    map->ranges.items[at] = range;
     map->ranges.count++;
     atomic_fetch_add(&map->version, 1);
     return true;
@@ -111,10 +107,57 @@ void qn_memory_map_free(qn_memory_map *map)
 static bool add(qn_memory_map *map, void *base, uint64_t bytes, unsigned char *written,
                 const char *label)
 {
+    const uint64_t begin = (uint64_t)(uintptr_t)base;
+    const qn_range range = {
+        .begin = begin, .end = begin + bytes, .written = written, .label = label, .whole = true};
     pthread_mutex_lock(&map->lock);
-    bool added = add_locked(map, (uint64_t)(uintptr_t)base, bytes, written, label);
+    const size_t at = ranges_upto(map->ranges.items, map->ranges.count, begin);
+    const bool added = add_locked(map, at, range);
     pthread_mutex_unlock(&map->lock);
     return added;
+}
+
+/* An allocation of which `range` has a part, and more than it; NULL: none. `at` is how many ranges
+ * begin at or before it. Where very many tensors lie in one allocation it may go unseen. */
+static const qn_range *crossed_by(const qn_memory_map *map, const qn_range *range, size_t at)
+{
+    enum { SEEN = 16 }; /* on either side */
+    const qn_range *items = map->ranges.items;
+    for (size_t k = at; k > 0 && k + SEEN > at; k--) {
+        if (items[k - 1].whole) {
+            const bool meets = range->begin < items[k - 1].end;
+            if (meets && range->end > items[k - 1].end) {
+                return &items[k - 1];
+            }
+            break; /* allocations do not overlap */
+        }
+    }
+    for (size_t k = at; k < map->ranges.count && k < at + SEEN && items[k].begin < range->end;
+         k++) {
+        if (items[k].whole) {
+            return &items[k];
+        }
+    }
+    return NULL;
+}
+
+qn_adoption qn_memory_map_adopt(qn_memory_map *map, void *base, uint64_t bytes, const char *label,
+                                uint64_t crossed[2])
+{
+    const uint64_t begin = (uint64_t)(uintptr_t)base;
+    const qn_range range = {.begin = begin, .end = begin + bytes, .label = label};
+    pthread_mutex_lock(&map->lock);
+    const size_t at = ranges_upto(map->ranges.items, map->ranges.count, begin);
+    const qn_range *allocation = crossed ? crossed_by(map, &range, at) : NULL;
+    qn_adoption result = QN_ADOPTION_CROSSES;
+    if (allocation) {
+        crossed[0] = allocation->begin;
+        crossed[1] = allocation->end;
+    } else {
+        result = add_locked(map, at, range) ? QN_ADOPTED : QN_ADOPTION_NO_MEMORY;
+    }
+    pthread_mutex_unlock(&map->lock);
+    return result;
 }
 
 bool qn_memory_map_add(qn_memory_map *map, void *base, uint64_t bytes, const char *label)
@@ -139,6 +182,19 @@ void qn_memory_map_remove(qn_memory_map *map, void *base, uint64_t bytes)
     remove_locked(map, (uint64_t)(uintptr_t)base, bytes, &written);
     pthread_mutex_unlock(&map->lock);
     qn_free(written);
+}
+
+bool qn_memory_map_has(qn_memory_map *map, const void *address)
+{
+    const uint64_t at = (uint64_t)(uintptr_t)address;
+    bool has = false;
+    pthread_mutex_lock(&map->lock); /* ranges overlap: one that began earlier may reach further */
+    const size_t upto = ranges_upto(map->ranges.items, map->ranges.count, at);
+    for (size_t k = 0; k < upto && !has; k++) {
+        has = at < map->ranges.items[k].end;
+    }
+    pthread_mutex_unlock(&map->lock);
+    return has;
 }
 
 /* The marks of `bytes` from `address` on, if they lie in a range that has marks. */

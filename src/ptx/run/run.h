@@ -37,7 +37,8 @@ typedef struct qn_source qn_source;
 typedef struct qn_range {
     uint64_t begin, end;
     unsigned char *written; /**< marks, as watch.h says; NULL: all count as written */
-    char label[48];         /**< "": a piece of the heap */
+    const char *label;      /**< borrowed, as ptx.h says; NULL: a piece of the heap */
+    bool whole;             /**< an allocation: what is adopted lies in it or outside of it */
 } qn_range;
 
 /* ---- decode.c, decode_*.c: functions become operations -------------------------------------- */

@@ -164,11 +164,16 @@ static void nearer(const qn_range **best, const qn_range *ranges, size_t count, 
 
 void qn_print_range(qn_text *out, const qn_range *range)
 {
-    if (range->label[0]) {
-        qn_text_puts(out, range->label);
-    } else {
-        qn_text_printf(out, "%llu bytes from malloc",
-                       (unsigned long long)(range->end - range->begin));
+    static const char sized[] = " of";
+    const unsigned long long bytes = range->end - range->begin;
+    if (!range->label) {
+        qn_text_printf(out, "%llu bytes from malloc", bytes);
+        return;
+    }
+    const size_t length = strlen(range->label);
+    qn_text_puts(out, range->label);
+    if (length >= strlen(sized) && strcmp(range->label + length - strlen(sized), sized) == 0) {
+        qn_text_printf(out, " %llu byte%s", bytes, bytes == 1 ? "" : "s");
     }
 }
 

@@ -5,6 +5,7 @@
  * `size` keep their own, too. It stays as it is, and so does what it prints.
  */
 #include <quern/device.h>
+#include <quern/interop.h>
 #include <stdio.h>
 
 #define AT(type, field)                                                                            \
@@ -276,6 +277,8 @@ static void fifth_structures(void)
     AT(quern_device_methods, trim)
     AT(quern_device_methods, within)
     AT(quern_device_methods, copy_from)
+    AT(quern_device_methods, place)
+    AT(quern_device_methods, pointer_info)
     AT(quern_memory_stats, size)
     AT(quern_memory_stats, reserved)
     AT(quern_memory_stats, used)
@@ -321,8 +324,69 @@ static void numbers(void)
     NUMBER(QUERN_COPY_TO_DEVICE)
     NUMBER(QUERN_COPY_TO_HOST)
     NUMBER(QUERN_COPY_ON_DEVICE)
+    NUMBER(QUERN_MEMORY_HOST)
+    NUMBER(QUERN_MEMORY_DEVICE)
+    NUMBER(QUERN_MEMORY_PINNED)
+    NUMBER(QUERN_MEMORY_MAPPED)
+    NUMBER(QUERN_MEMORY_MANAGED)
     NUMBER(QUERN_MAX_NDIM)
     NUMBER(QUERN_MAX_PARAMETERS)
+}
+
+static void interop_structures(void)
+{
+    AT(quern_pointer_info, size)
+    AT(quern_pointer_info, reserved)
+    AT(quern_pointer_info, memory)
+    AT(quern_pointer_info, device)
+    AT(quern_pointer_info, device_pointer)
+    AT(quern_array_interface, size)
+    AT(quern_array_interface, reserved)
+    AT(quern_array_interface, version)
+    AT(quern_array_interface, ndim)
+    AT(quern_array_interface, shape)
+    AT(quern_array_interface, strides)
+    AT(quern_array_interface, typestr)
+    AT(quern_array_interface, data)
+    AT(quern_array_interface, read_only)
+    AT(quern_array_interface, has_stream)
+    AT(quern_array_interface, stream)
+    AT(quern_array_interface, descr)
+    AT(quern_array_interface, mask)
+    AT(quern_dl_device, device_type)
+    AT(quern_dl_device, device_id)
+    AT(quern_dl_dtype, code)
+    AT(quern_dl_dtype, bits)
+    AT(quern_dl_dtype, lanes)
+    AT(quern_dl_tensor, data)
+    AT(quern_dl_tensor, device)
+    AT(quern_dl_tensor, ndim)
+    AT(quern_dl_tensor, dtype)
+    AT(quern_dl_tensor, shape)
+    AT(quern_dl_tensor, strides)
+    AT(quern_dl_tensor, byte_offset)
+    AT(quern_dl_managed, dl_tensor)
+    AT(quern_dl_managed, manager_ctx)
+    AT(quern_dl_managed, deleter)
+    AT(quern_dl_version, major)
+    AT(quern_dl_version, minor)
+    AT(quern_dl_managed_versioned, version)
+    AT(quern_dl_managed_versioned, manager_ctx)
+    AT(quern_dl_managed_versioned, deleter)
+    AT(quern_dl_managed_versioned, flags)
+    AT(quern_dl_managed_versioned, dl_tensor)
+    AT(quern_dl_exchange_header, version)
+    AT(quern_dl_exchange_header, prev_api)
+    AT(quern_dl_exchange, header)
+    AT(quern_dl_exchange, managed_tensor_allocator)
+    AT(quern_dl_exchange, managed_tensor_from_py_object_no_sync)
+    AT(quern_dl_exchange, managed_tensor_to_py_object_no_sync)
+    AT(quern_dl_exchange, dltensor_from_py_object_no_sync)
+    AT(quern_dl_exchange, current_work_stream)
+    SIZE(quern_dl_tensor)
+    SIZE(quern_dl_managed)
+    SIZE(quern_dl_managed_versioned)
+    SIZE(quern_dl_exchange)
 }
 
 int main(void)
@@ -333,6 +397,7 @@ int main(void)
     fourth_structures();
     fifth_structures();
     fixed_structures();
+    interop_structures();
     numbers();
     return 0;
 }

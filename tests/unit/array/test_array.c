@@ -294,7 +294,7 @@ static const struct {
     uintptr_t pointer;
     const char *message;
 } bad_wraps[] = {
-    {1, {4}, {4}, 0, "the memory to wrap is NULL"},
+    {1, {4}, {4}, 0, "the memory to wrap is NULL, but there are 4 elements"},
     {1, {4}, {4}, 0x1002, "the memory at 0x1002 is not aligned to 4 bytes, as float32 needs"},
     {2,
      {4, 2},

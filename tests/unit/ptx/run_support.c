@@ -47,12 +47,10 @@ void bench_shape(bench *b, unsigned grid, unsigned block)
 
 void *bench_buffer(bench *b, size_t bytes)
 {
-    char label[40];
     void *buffer = qn_alloc_aligned(64, bytes);
     cr_assert_not_null(buffer);
     memset(buffer, 0, bytes);
-    snprintf(label, sizeof label, "array of %zu bytes", bytes);
-    cr_assert(qn_memory_map_add(b->map, buffer, bytes, label));
+    cr_assert(qn_memory_map_add(b->map, buffer, bytes, "array of"));
     return buffer;
 }
 

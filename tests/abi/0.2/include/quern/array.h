@@ -98,6 +98,27 @@ QUERN_API quern_status quern_array_wrap(quern_array **out, quern_engine *engine,
                                         void *pointer, void (*release)(void *context),
                                         void *context);
 
+/** What an address is. */
+typedef struct quern_pointer_info {
+    uint32_t size; /**< sizeof(quern_pointer_info), set by the caller */
+    uint32_t reserved;
+    int32_t memory;       /**< a quern_memory */
+    int32_t device;       /**< the number of the device that the memory belongs to; -1: none */
+    void *device_pointer; /**< the same place as kernels of the engine reach it; NULL: not at all */
+} quern_pointer_info;
+
+#define QUERN_POINTER_INFO_INIT                                                                    \
+    {                                                                                              \
+        sizeof(quern_pointer_info), 0, 0, 0, NULL                                                  \
+    }
+
+/** Tell what memory `pointer` is in, before it is wrapped. A GPU's driver knows all memory of CUDA,
+ * whoever allocated it; a software device knows its own arrays and what is wrapped in it, and
+ * calls all else host memory, which its kernels reach once it is wrapped. Thread-safe; waits for
+ * nothing. Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_DRIVER, QUERN_ERROR_NOT_SUPPORTED. */
+QUERN_API quern_status quern_pointer_get_info(quern_pointer_info *out, quern_engine *engine,
+                                              const void *pointer);
+
 /** One more reference; returns `array`. Thread-safe. */
 QUERN_API quern_array *quern_array_retain(quern_array *array);
 /** One reference less; the last one frees, in the order of the stream that the memory was allocated
@@ -126,6 +147,8 @@ QUERN_API void *quern_array_host_pointer(const quern_array *array);
 QUERN_API quern_memory quern_array_memory(const quern_array *array);
 /** 1 when the elements lie in C order without gaps, else 0. */
 QUERN_API int quern_array_is_contiguous(const quern_array *array);
+/** 1 when the array is read-only, else 0. */
+QUERN_API int quern_array_is_read_only(const quern_array *array);
 /** The engine; borrowed. */
 QUERN_API quern_engine *quern_array_engine(const quern_array *array);
 
@@ -159,6 +182,11 @@ QUERN_API quern_status quern_array_reshape(quern_array **out, quern_array *array
 /** Repeat along new or size-1 axes, by NumPy's broadcasting rules, with strides of 0. */
 QUERN_API quern_status quern_array_broadcast(quern_array **out, quern_array *array, int ndim,
                                              const int64_t *shape);
+
+/** A read-only view of all of it. Nothing is written through such an array or a view of it: as an
+ * output, by a fill or a write it is refused with QUERN_ERROR_INVALID_ARGUMENT and its parameter's
+ * name. Other arrays over the same memory are not concerned. */
+QUERN_API quern_status quern_array_read_only(quern_array **out, quern_array *array);
 
 /* Copies between arrays and to and from the host are queued on the engine's own stream. Where an
  * array is not contiguous its elements are moved by a kernel, which, once for each kind of layout,

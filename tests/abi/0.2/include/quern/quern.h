@@ -41,7 +41,8 @@
  *     quern/setup.h    devices and set-up   what was found on this machine
  *     quern/device.h   new devices          for those who write one; not included here
  *
- * Programs include this one. Conventions, true for every function:
+ * Programs include this one. Two chapters are by themselves: quern/interop.h, the arrays of other
+ * libraries, and quern/device.h, for those who add a device. Conventions, true for every function:
  *
  * - A function that can fail returns `quern_status`, and takes its outputs first and its options
  *   last. On failure an output pointer is set to NULL and quern_last_error() says why.
