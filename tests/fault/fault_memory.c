@@ -8,6 +8,8 @@
 #include "base/base.h"
 #include "unit/engine/whole.h"
 
+#include <quern/interop.h>
+
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
 #define LEAKS() __lsan_do_recoverable_leak_check()
@@ -162,6 +164,37 @@ static void use_views(quern_engine *e, quern_array *x)
     (void)e;
 }
 
+/* Out as a tensor and in again, and what a binding asks for. */
+static void use_tensors(quern_engine *e, quern_array *x)
+{
+    quern_dl_managed_versioned *t = NULL, *u = NULL;
+    quern_dl_managed *old = NULL;
+    quern_array *a = NULL, *b = NULL, *fixed = NULL;
+    quern_dl_tensor prototype;
+    int32_t got[6];
+    MAKE(fixed, quern_array_read_only(&fixed, x));
+    MAKE(t, quern_array_to_dlpack(&t, fixed, 0));
+    MAKE(a, quern_array_from_dlpack(&a, e, t));
+    MAKE(old, quern_array_to_dlpack_legacy(&old, x));
+    MAKE(b, quern_array_from_dlpack_legacy(&b, e, old));
+    STEP(quern_array_read(a, got, sizeof got));
+    expect_numbers(got, 0, 3, "a tensor");
+    STEP(quern_stream_follow(e, NULL, (void *)1));
+    STEP(quern_array_to_dltensor(&prototype, x));
+    STEP(quern_dlpack_use(e));
+    if (quern_dlpack_allocate(&prototype, &u, NULL, NULL) != 0) {
+        failed_well((quern_status)quern_last_error()->status, QUERN_ERROR_OUT_OF_MEMORY,
+                    "a tensor");
+        cr_assert_null(u);
+    } else {
+        u->deleter(u);
+    }
+    STEP(quern_dlpack_use(NULL));
+    quern_array_release(a);
+    quern_array_release(b);
+    quern_array_release(fixed);
+}
+
 static void use_rest(quern_engine *e)
 {
     quern_stream *s = NULL;
@@ -197,6 +230,7 @@ static void live(void)
     use_kernel(e, x);
     use_module(e, x);
     use_views(e, x);
+    use_tensors(e, x);
     use_rest(e);
     STEP(quern_synchronize(e));
     quern_array_release(x);
