@@ -132,6 +132,15 @@ typedef struct quern_device_methods {
     /** Optional: the driver's own handles of what module_load and function_get gave. */
     void *(*module_handle)(quern_device *device, void *module);
     void *(*function_handle)(quern_device *device, void *function);
+    /** Optional: as stream_new, with options, whose size is this library's. */
+    quern_status (*stream_new_with)(quern_device *device, void **out,
+                                    const quern_stream_options *options);
+    /** Optional: has the stream passed the mark? */
+    quern_status (*event_query)(quern_device *device, int *reached, void *event);
+    /** Optional: call a function on the host in the order of a stream. Where it is missing the
+     * engine waits for the stream and calls. */
+    quern_status (*stream_call)(quern_device *device, void *stream, void (*function)(void *),
+                                void *context);
 } quern_device_methods;
 
 /** Nothing but size and version: every slot still to be set. */
@@ -140,7 +149,7 @@ typedef struct quern_device_methods {
         sizeof(quern_device_methods), QUERN_DEVICE_VERSION, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
-            NULL, NULL                                                                             \
+            NULL, NULL, NULL, NULL, NULL                                                           \
     }
 
 /** Open an engine on a device of your own. `options->device` is given to `open` as its argument.

@@ -159,6 +159,7 @@ static quern_status device_info(quern_device *device, quern_device_info *info)
 {
     QN_TO_GIVE(quern_device_info, facts, info);
     QN_TRY(qn_cuda_describe(cuda_of(device)->ordinal, &facts));
+    QN_TRY(qn_cuda_stream_priorities(device, &facts.priority_lowest, &facts.priority_highest));
     QN_GIVE(quern_device_info, facts, info);
     return QUERN_OK;
 }
@@ -205,4 +206,7 @@ const quern_device_methods qn_cuda_device = {
     .synchronize = qn_cuda_synchronize,
     .module_handle = qn_cuda_module_handle,
     .function_handle = qn_cuda_function_handle,
+    .stream_new_with = qn_cuda_stream_new_with,
+    .event_query = qn_cuda_event_query,
+    .stream_call = qn_cuda_stream_call,
 };

@@ -17,8 +17,8 @@
  * in the process does so at once: every later call then fails with QUERN_ERROR_DRIVER.
  *
  * A stream of the CUDA device is an ordinary one: it keeps the order with the legacy default
- * stream, so that arrays wrapped from libraries that work there need no events. The software device
- * has no stream handles (NULL): each piece of work is done before the call that queues it returns.
+ * stream, so that arrays wrapped from libraries that work there need no events. On the software
+ * device each piece of work is done before the call that queues it returns.
  */
 #ifndef QN_DEVICE_H
 #define QN_DEVICE_H

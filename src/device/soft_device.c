@@ -129,4 +129,7 @@ const quern_device_methods qn_soft_device = {
     .event_elapsed = qn_soft_event_elapsed,
     .synchronize = qn_soft_synchronize,
     .interrupt = qn_soft_interrupt,
+    .stream_new_with = qn_soft_stream_new_with,
+    .event_query = qn_soft_event_query,
+    .stream_call = qn_soft_stream_call,
 };

@@ -28,7 +28,13 @@ typedef struct soft_device {
     quern_allocator allocator;
     bool foreign_memory;    /**< `allocator` is used */
     atomic_uint interrupts; /**< so far: each ends the launches that run at that moment */
+    atomic_uint streams;    /**< made so far */
 } soft_device;
+
+/** What the handle of a stream points to. */
+typedef struct soft_stream {
+    char name[64];
+} soft_stream;
 
 static inline soft_device *soft_of(quern_device *device)
 {
@@ -75,12 +81,17 @@ quern_status qn_soft_launch(quern_device *device, void *function, const quern_la
 void qn_soft_interrupt(quern_device *device);
 /* soft_stream.c */
 quern_status qn_soft_stream_new(quern_device *device, void **out);
+quern_status qn_soft_stream_new_with(quern_device *device, void **out,
+                                     const quern_stream_options *options);
+quern_status qn_soft_stream_call(quern_device *device, void *stream, void (*function)(void *),
+                                 void *context);
 void qn_soft_stream_free(quern_device *device, void *stream);
 quern_status qn_soft_stream_wait(quern_device *device, void *stream);
 quern_status qn_soft_event_new(quern_device *device, void **out);
 void qn_soft_event_free(quern_device *device, void *event);
 quern_status qn_soft_event_record(quern_device *device, void *event, void *stream);
 quern_status qn_soft_event_wait(quern_device *device, void *event);
+quern_status qn_soft_event_query(quern_device *device, int *reached, void *event);
 quern_status qn_soft_stream_wait_event(quern_device *device, void *stream, void *event);
 quern_status qn_soft_event_elapsed(quern_device *device, double *milliseconds, void *begin,
                                    void *end);

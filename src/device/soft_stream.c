@@ -1,27 +1,60 @@
 /* SPDX-License-Identifier: MIT
  *
  * Streams and events of the software device. Work is done before the call that queues it returns,
- * so a stream is nothing (its handle is NULL), waiting is over at once, and an event is the time at
- * which it was recorded.
+ * so a stream is no more than its name, waiting is over at once, and an event is the time at which
+ * it was recorded. The handle of a stream is the address of its name: what names it to programs,
+ * and is never looked into where it comes from one.
  */
 #include "device/soft_device.h"
+
+#include <stdio.h>
+#include <string.h>
 
 typedef struct soft_event {
     _Atomic(double) at_ms;
     atomic_bool recorded;
 } soft_event;
 
+quern_status qn_soft_stream_new_with(quern_device *quern, void **out,
+                                     const quern_stream_options *options)
+{
+    soft_device *device = soft_of(quern);
+    *out = NULL;
+    soft_stream *stream = qn_calloc(1, sizeof *stream);
+    if (!stream) {
+        return qn_fail_memory("making a stream");
+    }
+    const unsigned number = atomic_fetch_add(&device->streams, 1);
+    if (options->name) {
+        snprintf(stream->name, sizeof stream->name, "stream '%s'", options->name);
+    } else if (number == 0) {
+        snprintf(stream->name, sizeof stream->name, "the engine's own stream");
+    } else {
+        snprintf(stream->name, sizeof stream->name, "stream %u", number);
+    }
+    *out = stream;
+    return QUERN_OK;
+}
+
 quern_status qn_soft_stream_new(quern_device *device, void **out)
 {
-    (void)device;
-    *out = NULL;
-    return QUERN_OK;
+    static const quern_stream_options none = QUERN_STREAM_OPTIONS_INIT;
+    return qn_soft_stream_new_with(device, out, &none);
 }
 
 void qn_soft_stream_free(quern_device *device, void *stream)
 {
     (void)device;
+    qn_free(stream);
+}
+
+quern_status qn_soft_stream_call(quern_device *device, void *stream, void (*function)(void *),
+                                 void *context)
+{
+    (void)device;
     (void)stream;
+    function(context);
+    return QUERN_OK;
 }
 
 quern_status qn_soft_stream_wait(quern_device *device, void *stream)
@@ -58,6 +91,14 @@ quern_status qn_soft_event_wait(quern_device *device, void *event)
 {
     (void)device;
     (void)event;
+    return QUERN_OK;
+}
+
+quern_status qn_soft_event_query(quern_device *device, int *reached, void *event)
+{
+    (void)device;
+    (void)event;
+    *reached = 1;
     return QUERN_OK;
 }
 

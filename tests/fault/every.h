@@ -55,6 +55,7 @@ const quern_kernel_options *bad_kernel(int k);
 const quern_reduction_options *bad_reduction(int k);
 const quern_scan_options *bad_scan(int k);
 const quern_module_options *bad_module(int k);
+const quern_stream_options *bad_stream(int k);
 int visit(void *context, const quern_cache_entry *entry);
 void released(void *context);
 
@@ -144,6 +145,9 @@ void released(void *context);
 #define GOOD_double_p               (&(double){0})
 #define BADS_double_p               1
 #define BAD_double_p(k)             NULL
+#define GOOD_int_p                  (&(int){0})
+#define BADS_int_p                  1
+#define BAD_int_p(k)                NULL
 #define GOOD_size_t_p               (&(size_t){0})
 #define BADS_size_t_p               1
 #define BAD_size_t_p(k)             NULL
@@ -252,6 +256,9 @@ void released(void *context);
 #define GOOD_const_quern_module_options_p      NULL
 #define BADS_const_quern_module_options_p      5
 #define BAD_const_quern_module_options_p(k)    bad_module(k)
+#define GOOD_const_quern_stream_options_p      NULL
+#define BADS_const_quern_stream_options_p      3
+#define BAD_const_quern_stream_options_p(k)    bad_stream(k)
 #define GOOD_const_quern_device_methods_p      ((const quern_device_methods *)&methods)
 #define BADS_const_quern_device_methods_p      3
 #define BAD_const_quern_device_methods_p(k)                                                        \
@@ -307,6 +314,13 @@ void released(void *context);
 #define GOOD_quern_array_fill_bytes     4
 #define GOOD_quern_array_read_bytes     sizeof host
 #define GOOD_quern_array_write_bytes    sizeof host
+#define GOOD_quern_array_fill_on_bytes  4
+#define GOOD_quern_array_read_on_bytes  sizeof host
+#define GOOD_quern_array_write_on_bytes sizeof host
+#define ANY_quern_array_copy_on_stream  1
+#define ANY_quern_array_fill_on_stream  1
+#define ANY_quern_array_read_on_stream  1
+#define ANY_quern_array_write_on_stream 1
 #define GOOD_quern_module_global_ndim   1
 #define GOOD_quern_module_global_shape  (&(const int64_t){4})
 
@@ -340,6 +354,7 @@ void released(void *context);
 #define ANY_quern_stream_wait_event_stream         1
 #define GOOD_quern_stream_wrap_handle              NULL
 #define ANY_quern_stream_wrap_handle               ALL
+#define ANY_quern_stream_call_context              ALL
 #define ANY_quern_function_occupancy_block_threads ALL
 #define ANY_quern_function_occupancy_shared_bytes  ALL
 

@@ -87,6 +87,16 @@ const quern_options *bad_options(int k)
     return &o;
 }
 
+const quern_stream_options *bad_stream(int k)
+{
+    static quern_stream_options o;
+    o = (quern_stream_options)QUERN_STREAM_OPTIONS_INIT;
+    o.size = k == 0 ? 0 : o.size;
+    o.reserved = k == 1;
+    o.non_blocking = k == 2 ? -1 : 0;
+    return &o;
+}
+
 const quern_call_options *bad_call(int k)
 {
     static const int axis = 0;

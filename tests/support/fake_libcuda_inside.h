@@ -8,6 +8,8 @@
 
 #include "fake_libcuda.h"
 
+#include <stdlib.h>
+
 #ifdef FAKE_OLD_DRIVER
 #undef CU_NEWER_FUNCTIONS
 #define CU_NEWER_FUNCTIONS(X)
@@ -32,6 +34,35 @@ struct CUctx_st {
 };
 extern _Thread_local cu_context fake_current;
 extern fake_cuda fake_control;
+
+/* ---- what is queued: done at once, or kept by the graph of a capture ------------------------- */
+
+typedef enum fake_kind { FAKE_COPY, FAKE_SET, FAKE_LAUNCH, FAKE_CALL } fake_kind;
+
+typedef struct fake_node {
+    fake_kind kind;
+    struct fake_node *next;
+    void *to;
+    const void *from;
+    size_t bytes, pitch, width, height; /* of a set: bytes of a unit */
+    unsigned char value[4];
+    cu_function function;
+    void (*call)(void *context);
+    void *context;
+    unsigned char parameters[8][8];
+} fake_node;
+
+/** How many there are. */
+int fake_streams(void);
+int fake_graphs(void);
+/** Is work on the stream recorded? */
+bool fake_captures(cu_stream stream);
+/** Make every capture invalid, as a wait for all of a context does; false: there is none. */
+bool fake_stop_captures(void);
+cu_result fake_queue(cu_stream stream, const fake_node *node, void **parameters);
+/** fake_libcuda_code.c: run a function; how large a parameter may be, and how many there are. */
+void fake_launch(cu_function function, void **parameters);
+size_t fake_parameter_bytes(cu_function function, unsigned *count);
 
 /** Count a call; returns what it must answer if a test has said so. */
 cu_result fake_enter(int function);

@@ -19,19 +19,36 @@ static size_t bytes_of(const quern_array *array)
     return (size_t)array->count * array->item_size;
 }
 
-/* A new contiguous array of the same dtype and shape, on the engine's stream. */
-static quern_status new_like(quern_array **out, const quern_array *array)
+/* Where and how elements move: queued on `stream` (NULL: the engine's own). */
+typedef struct moment {
+    quern_stream *stream;
+    bool wait; /* for copies from and to the host */
+} moment;
+
+static const moment at_once = {NULL, true};
+
+/* A new contiguous array of the same dtype and shape. */
+static quern_status new_like(quern_array **out, const quern_array *array, quern_stream *stream)
 {
-    return qn_array_new_on(out, home_of(array), array->dtype, array->ndim, array->shape, NULL);
+    return qn_array_new_on(out, home_of(array), array->dtype, array->ndim, array->shape, stream);
 }
 
 /* Copy all bytes of a contiguous array. */
 static quern_status copy_bytes(const quern_array *array, void *to, const void *from,
-                               quern_copy_kind kind)
+                               quern_copy_kind kind, moment when)
 {
     const qn_home *home = home_of(array);
-    return home->methods->copy(home->device, to, from, bytes_of(array), kind, home->stream,
-                               kind != QUERN_COPY_ON_DEVICE);
+    return home->methods->copy(home->device, to, from, bytes_of(array), kind,
+                               qn_stream_handle(home, when.stream),
+                               when.wait && kind != QUERN_COPY_ON_DEVICE);
+}
+
+/* The stream that a function was given. */
+static quern_status check_stream(const char *function, const quern_array *array,
+                                 const quern_stream *stream)
+{
+    return qn_stream_fits(stream, home_of(array)) ? QUERN_OK
+                                                  : qn_stream_refuse(function, stream, "array");
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -50,16 +67,14 @@ static quern_status check_transfer(const quern_array *array, const void *host, s
     return QUERN_OK;
 }
 
-static quern_status copy_array(quern_array **out, quern_array *array)
+static quern_status copy_array(quern_array **out, quern_array *array, quern_stream *stream)
 {
     *out = NULL;
     quern_array *copy;
-    QN_TRY(new_like(&copy, array));
+    QN_TRY(new_like(&copy, array, stream));
     quern_status status = QUERN_OK;
     if (array->count > 0) {
-        status = array->contiguous
-                     ? copy_bytes(array, copy->data, array->data, QUERN_COPY_ON_DEVICE)
-                     : qn_array_copy_to(copy, array, NULL);
+        status = qn_array_copy_to(copy, array, stream);
     }
     if (status != QUERN_OK) {
         quern_array_release(copy);
@@ -74,25 +89,47 @@ quern_status quern_array_copy(quern_array **out, quern_array *array)
     qn_error_reset();
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
-    return copy_array(out, array);
+    return copy_array(out, array, NULL);
+}
+
+quern_status quern_array_copy_on(quern_array **out, quern_array *array, quern_stream *stream)
+{
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
+    QN_TRY(check_stream(__func__, array, stream));
+    return copy_array(out, array, stream);
+}
+
+static quern_status read_array(quern_array *array, void *host, size_t bytes, moment when)
+{
+    QN_TRY(check_transfer(array, host, bytes));
+    if (bytes == 0) {
+        return QUERN_OK;
+    }
+    if (array->contiguous) {
+        return copy_bytes(array, host, array->data, QUERN_COPY_TO_HOST, when);
+    }
+    quern_array *gathered;
+    QN_TRY(copy_array(&gathered, array, when.stream));
+    quern_status status = copy_bytes(gathered, host, gathered->data, QUERN_COPY_TO_HOST, when);
+    quern_array_release(gathered);
+    return status;
 }
 
 quern_status quern_array_read(quern_array *array, void *host, size_t bytes)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
-    QN_TRY(check_transfer(array, host, bytes));
-    if (bytes == 0) {
-        return QUERN_OK;
-    }
-    if (array->contiguous) {
-        return copy_bytes(array, host, array->data, QUERN_COPY_TO_HOST);
-    }
-    quern_array *gathered;
-    QN_TRY(copy_array(&gathered, array));
-    quern_status status = copy_bytes(gathered, host, gathered->data, QUERN_COPY_TO_HOST);
-    quern_array_release(gathered);
-    return status;
+    return read_array(array, host, bytes, at_once);
+}
+
+quern_status quern_array_read_on(quern_array *array, void *host, size_t bytes, quern_stream *stream)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
+    QN_TRY(check_stream(__func__, array, stream));
+    return read_array(array, host, bytes, (moment){stream, false});
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -112,31 +149,45 @@ static quern_status check_writable(const quern_array *array)
     return QUERN_OK;
 }
 
-static quern_status write_contiguous(quern_array *array, const void *host)
+static quern_status write_contiguous(quern_array *array, const void *host, moment when)
 {
-    return copy_bytes(array, array->data, host, QUERN_COPY_TO_DEVICE);
+    return copy_bytes(array, array->data, host, QUERN_COPY_TO_DEVICE, when);
 }
 
-quern_status quern_array_write(quern_array *array, const void *host, size_t bytes)
+static quern_status write_array(quern_array *array, const void *host, size_t bytes, moment when)
 {
-    qn_error_reset();
-    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
     QN_TRY(check_transfer(array, host, bytes));
     if (bytes == 0) {
         return QUERN_OK;
     }
     QN_TRY(check_writable(array));
     if (array->contiguous) {
-        return write_contiguous(array, host);
+        return write_contiguous(array, host, when);
     }
     quern_array *staged;
-    QN_TRY(new_like(&staged, array));
-    quern_status status = write_contiguous(staged, host);
+    QN_TRY(new_like(&staged, array, when.stream));
+    quern_status status = write_contiguous(staged, host, when);
     if (status == QUERN_OK) {
-        status = qn_array_copy_to(array, staged, NULL);
+        status = qn_array_copy_to(array, staged, when.stream);
     }
     quern_array_release(staged);
     return status;
+}
+
+quern_status quern_array_write(quern_array *array, const void *host, size_t bytes)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
+    return write_array(array, host, bytes, at_once);
+}
+
+quern_status quern_array_write_on(quern_array *array, const void *host, size_t bytes,
+                                  quern_stream *stream)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
+    QN_TRY(check_stream(__func__, array, stream));
+    return write_array(array, host, bytes, (moment){stream, false});
 }
 
 quern_status quern_array_from(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
@@ -150,7 +201,7 @@ quern_status quern_array_from(quern_array **out, quern_engine *engine, quern_dty
     size_t bytes = bytes_of(array);
     quern_status status = check_transfer(array, host, bytes);
     if (status == QUERN_OK && bytes > 0) {
-        status = write_contiguous(array, host);
+        status = write_contiguous(array, host, at_once);
     }
     if (status != QUERN_OK) {
         quern_array_release(array);
@@ -162,28 +213,26 @@ quern_status quern_array_from(quern_array **out, quern_engine *engine, quern_dty
 
 /* ---- filling -------------------------------------------------------------------------------- */
 
-static quern_status fill_contiguous(quern_array *array, const void *value)
+static quern_status fill_contiguous(quern_array *array, const void *value, quern_stream *stream)
 {
     const qn_home *home = home_of(array);
     return home->methods->fill(home->device, array->data, value, array->item_size,
-                               (size_t)array->count, home->stream);
+                               (size_t)array->count, qn_stream_handle(home, stream));
 }
 
 /* Spread one element over all of `array`. */
-static quern_status spread(quern_array *array, quern_array *one)
+static quern_status spread(quern_array *array, quern_array *one, quern_stream *stream)
 {
     quern_array *repeated;
     QN_TRY(quern_array_broadcast(&repeated, one, array->ndim, array->shape));
-    quern_status status = qn_array_copy_to(array, repeated, NULL);
+    quern_status status = qn_array_copy_to(array, repeated, stream);
     quern_array_release(repeated);
     return status;
 }
 
-quern_status quern_array_fill(quern_array *array, const void *value, size_t bytes)
+static quern_status fill_array(quern_array *array, const void *value, size_t bytes,
+                               quern_stream *stream)
 {
-    qn_error_reset();
-    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
-    QN_CHECK_NOT_NULL(value);
     if (bytes != array->item_size) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "the value has %zu bytes, and an element of %s has %u", bytes,
@@ -194,14 +243,32 @@ quern_status quern_array_fill(quern_array *array, const void *value, size_t byte
         return QUERN_OK;
     }
     if (array->contiguous) {
-        return fill_contiguous(array, value);
+        return fill_contiguous(array, value, stream);
     }
     quern_array *one;
-    QN_TRY(qn_array_new_on(&one, home_of(array), array->dtype, 0, NULL, NULL));
-    quern_status status = write_contiguous(one, value);
+    QN_TRY(qn_array_new_on(&one, home_of(array), array->dtype, 0, NULL, stream));
+    quern_status status = fill_contiguous(one, value, stream);
     if (status == QUERN_OK) {
-        status = spread(array, one);
+        status = spread(array, one, stream);
     }
     quern_array_release(one);
     return status;
+}
+
+quern_status quern_array_fill(quern_array *array, const void *value, size_t bytes)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
+    QN_CHECK_NOT_NULL(value);
+    return fill_array(array, value, bytes, NULL);
+}
+
+quern_status quern_array_fill_on(quern_array *array, const void *value, size_t bytes,
+                                 quern_stream *stream)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
+    QN_CHECK_NOT_NULL(value);
+    QN_TRY(check_stream(__func__, array, stream));
+    return fill_array(array, value, bytes, stream);
 }

@@ -12,9 +12,14 @@
 #define KEPT     8          /* workspaces that wait for later launches; more are freed */
 #define LAUNCHES (1u << 30) /* launches that one serves: scans count them in 31 bits */
 
+/* CU_STREAM_PER_THREAD is another stream in each thread: nothing keeps launches of several threads
+ * apart, so none of its workspaces is kept. */
+#define PER_THREAD ((const void *)2)
+
 static bool serves(const qn_workspace *w, const void *stream, size_t zeroed, size_t scratch)
 {
-    return w->stream == stream && w->zeroed == zeroed && w->bytes - w->zeroed >= scratch;
+    return w->stream == stream && stream != PER_THREAD && w->zeroed == zeroed &&
+           w->bytes - w->zeroed >= scratch;
 }
 
 /* Take the first that fits out of the engine's list. */
@@ -78,6 +83,10 @@ quern_status qn_workspace_clear(qn_workspace *w)
 void qn_workspace_put(qn_workspace *w)
 {
     if (!w) {
+        return;
+    }
+    if (w->stream == PER_THREAD) {
+        qn_workspace_free(w);
         return;
     }
     quern_engine *engine = w->engine;
