@@ -209,4 +209,8 @@ const quern_device_methods qn_cuda_device = {
     .stream_new_with = qn_cuda_stream_new_with,
     .event_query = qn_cuda_event_query,
     .stream_call = qn_cuda_stream_call,
+    .capture_begin = qn_cuda_capture_begin,
+    .capture_end = qn_cuda_capture_end,
+    .graph_launch = qn_cuda_graph_launch,
+    .graph_free = qn_cuda_graph_free,
 };

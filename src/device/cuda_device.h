@@ -51,6 +51,7 @@ typedef struct cuda_device {
     pthread_mutex_t pool_lock;
     _Atomic(cuda_memory) memory;
     cu_pool pool;
+    atomic_uint captures; /**< of streams, that go on */
 } cuda_device;
 
 /** 90 for compute capability 9.0; 0 when unknown. */
@@ -176,5 +177,10 @@ quern_status qn_cuda_stream_wait_event(quern_device *device, void *stream, void 
 quern_status qn_cuda_event_elapsed(quern_device *device, double *milliseconds, void *begin,
                                    void *end);
 quern_status qn_cuda_synchronize(quern_device *device);
+/* cuda_graph.c */
+quern_status qn_cuda_capture_begin(quern_device *device, void *stream);
+quern_status qn_cuda_capture_end(quern_device *device, void *stream, void **graph);
+quern_status qn_cuda_graph_launch(quern_device *device, void *graph, void *stream);
+void qn_cuda_graph_free(quern_device *device, void *graph);
 
 #endif /* QN_CUDA_DEVICE_H */

@@ -32,6 +32,7 @@ static quern_status open_device(quern_device **out, const char *argument,
     }
     device->memory = memory;
     device->options = options;
+    pthread_mutex_init(&device->lock, NULL);
     if (allocator) {
         device->allocator = *allocator;
         device->foreign_memory = true;
@@ -44,6 +45,7 @@ static void close_device(quern_device *quern)
 {
     if (quern) {
         qn_memory_map_free(soft_of(quern)->memory);
+        pthread_mutex_destroy(&soft_of(quern)->lock);
         qn_free(quern);
     }
 }
@@ -132,4 +134,8 @@ const quern_device_methods qn_soft_device = {
     .stream_new_with = qn_soft_stream_new_with,
     .event_query = qn_soft_event_query,
     .stream_call = qn_soft_stream_call,
+    .capture_begin = qn_soft_capture_begin,
+    .capture_end = qn_soft_capture_end,
+    .graph_launch = qn_soft_graph_launch,
+    .graph_free = qn_soft_graph_free,
 };

@@ -29,16 +29,34 @@ typedef struct soft_device {
     bool foreign_memory;    /**< `allocator` is used */
     atomic_uint interrupts; /**< so far: each ends the launches that run at that moment */
     atomic_uint streams;    /**< made so far */
+    atomic_uint capturing;  /**< captures that go on */
+    pthread_mutex_t lock;   /**< of `captures` */
+    struct soft_graph *captures;
 } soft_device;
+
+typedef struct soft_graph soft_graph;
 
 /** What the handle of a stream points to. */
 typedef struct soft_stream {
     char name[64];
 } soft_stream;
 
+typedef struct soft_event {
+    _Atomic(double) at_ms;
+    atomic_bool recorded;
+    _Atomic(void *)
+        captured_on; /**< the stream of a capture in which it was recorded last, or NULL */
+} soft_event;
+
 static inline soft_device *soft_of(quern_device *device)
 {
     return (soft_device *)device;
+}
+
+/** Is the work of any stream recorded? Then that of each must be looked up. */
+static inline bool qn_soft_captures(quern_device *device)
+{
+    return atomic_load_explicit(&soft_of(device)->capturing, memory_order_relaxed) != 0;
 }
 
 /** Memory of this machine, in bytes. */
@@ -96,5 +114,24 @@ quern_status qn_soft_stream_wait_event(quern_device *device, void *stream, void 
 quern_status qn_soft_event_elapsed(quern_device *device, double *milliseconds, void *begin,
                                    void *end);
 quern_status qn_soft_synchronize(quern_device *device);
+/* soft_graph.c */
+/** Each: true when the stream is being captured; then the work is recorded, unless *status says
+ * what failed. */
+bool qn_soft_record_copy(quern_device *device, void *to, const void *from, size_t bytes,
+                         quern_copy_kind kind, void *stream, quern_status *status);
+bool qn_soft_record_fill(quern_device *device, void *to, const void *pattern, size_t pattern_bytes,
+                         size_t count, void *stream, quern_status *status);
+bool qn_soft_record_launch(quern_device *device, void *function, const quern_launch_config *config,
+                           void **parameters, quern_status *status);
+bool qn_soft_record_call(quern_device *device, void (*function)(void *), void *context,
+                         void *stream, quern_status *status);
+bool qn_soft_record_event(quern_device *device, soft_event *event, void *stream,
+                          quern_status *status);
+bool qn_soft_record_wait(quern_device *device, soft_event *event, void *stream,
+                         quern_status *status);
+quern_status qn_soft_capture_begin(quern_device *device, void *stream);
+quern_status qn_soft_capture_end(quern_device *device, void *stream, void **graph);
+quern_status qn_soft_graph_launch(quern_device *device, void *graph, void *stream);
+void qn_soft_graph_free(quern_device *device, void *graph);
 
 #endif /* QN_SOFT_DEVICE_H */

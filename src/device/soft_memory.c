@@ -143,8 +143,12 @@ void qn_soft_disown(quern_device *quern, void *base, size_t bytes)
 quern_status qn_soft_copy(quern_device *device, void *to, const void *from, size_t bytes,
                           quern_copy_kind kind, void *stream, int wait)
 {
-    (void)stream;
     (void)wait;
+    quern_status status;
+    if (qn_soft_captures(device) &&
+        qn_soft_record_copy(device, to, from, bytes, kind, stream, &status)) {
+        return status;
+    }
     if (bytes > 0) {
         memmove(to, from, bytes);
         note_written(device, to, bytes, kind == QUERN_COPY_ON_DEVICE ? from : NULL);
@@ -155,7 +159,11 @@ quern_status qn_soft_copy(quern_device *device, void *to, const void *from, size
 quern_status qn_soft_fill(quern_device *device, void *to, const void *pattern, size_t pattern_bytes,
                           size_t count, void *stream)
 {
-    (void)stream;
+    quern_status status;
+    if (qn_soft_captures(device) &&
+        qn_soft_record_fill(device, to, pattern, pattern_bytes, count, stream, &status)) {
+        return status;
+    }
     size_t total = pattern_bytes * count;
     if (total == 0) {
         return QUERN_OK;

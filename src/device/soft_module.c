@@ -256,6 +256,10 @@ quern_status qn_soft_launch(quern_device *quern, void *handle, const quern_launc
     if (status == QUERN_OK && device->options.aids.check_limits) {
         status = check_local(function);
     }
+    if (status == QUERN_OK && qn_soft_captures(quern) &&
+        qn_soft_record_launch(quern, handle, config, parameters, &status)) {
+        return status;
+    }
     if (status == QUERN_OK) {
         qn_ptx_launch launch = {
             .kernel = function,

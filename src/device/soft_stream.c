@@ -10,11 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct soft_event {
-    _Atomic(double) at_ms;
-    atomic_bool recorded;
-} soft_event;
-
 quern_status qn_soft_stream_new_with(quern_device *quern, void **out,
                                      const quern_stream_options *options)
 {
@@ -51,8 +46,11 @@ void qn_soft_stream_free(quern_device *device, void *stream)
 quern_status qn_soft_stream_call(quern_device *device, void *stream, void (*function)(void *),
                                  void *context)
 {
-    (void)device;
-    (void)stream;
+    quern_status status;
+    if (qn_soft_captures(device) &&
+        qn_soft_record_call(device, function, context, stream, &status)) {
+        return status;
+    }
     function(context);
     return QUERN_OK;
 }
@@ -79,9 +77,12 @@ void qn_soft_event_free(quern_device *device, void *event)
 
 quern_status qn_soft_event_record(quern_device *device, void *event, void *stream)
 {
-    (void)device;
-    (void)stream;
     soft_event *mark = event;
+    quern_status status;
+    if (qn_soft_captures(device) && qn_soft_record_event(device, mark, stream, &status)) {
+        return status;
+    }
+    atomic_store(&mark->captured_on, NULL);
     atomic_store(&mark->at_ms, qn_now_ms());
     atomic_store(&mark->recorded, true);
     return QUERN_OK;
@@ -104,10 +105,10 @@ quern_status qn_soft_event_query(quern_device *device, int *reached, void *event
 
 quern_status qn_soft_stream_wait_event(quern_device *device, void *stream, void *event)
 {
-    (void)device;
-    (void)stream;
-    (void)event;
-    return QUERN_OK;
+    quern_status status;
+    return qn_soft_captures(device) && qn_soft_record_wait(device, event, stream, &status)
+               ? status
+               : QUERN_OK;
 }
 
 quern_status qn_soft_event_elapsed(quern_device *device, double *milliseconds, void *begin,

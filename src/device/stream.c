@@ -6,13 +6,6 @@
  */
 #include "device/device_internal.h"
 
-struct quern_event {
-    uint32_t object; /* QN_OBJECT_EVENT */
-    atomic_uint references;
-    qn_home *home; /* retained */
-    void *handle;
-};
-
 /* ---- streams -------------------------------------------------------------------------------- */
 
 quern_status qn_stream_refuse(const char *where, const quern_stream *stream, const char *user)
@@ -132,6 +125,10 @@ quern_status quern_stream_wait(quern_stream *stream)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(stream, QN_OBJECT_STREAM);
+    if (qn_stream_captures(stream)) {
+        return qn_capture_refuse(__func__, ", and its work is not done; wait after a launch of the "
+                                           "graph");
+    }
     return stream->home->methods->stream_wait(stream->home->device, stream->handle);
 }
 
@@ -171,6 +168,9 @@ void quern_stream_release(quern_stream *stream)
         }
     } while (!atomic_compare_exchange_weak(&stream->holds, &holds, holds - 1));
     if (holds == 1) {
+        if (qn_stream_captures(stream)) {
+            qn_capture_abandon(stream);
+        }
         qn_stream_release(stream);
     }
 }
@@ -215,14 +215,18 @@ quern_status quern_event_record(quern_event *event, quern_stream *stream)
 {
     qn_error_reset();
     QN_TRY(check_pair("quern_event_record", event, stream));
-    return event->home->methods->event_record(event->home->device, event->handle,
-                                              qn_stream_handle(event->home, stream));
+    QN_TRY(event->home->methods->event_record(event->home->device, event->handle,
+                                              qn_stream_handle(event->home, stream)));
+    atomic_store_explicit(&event->recorded, true, memory_order_relaxed);
+    qn_capture_mark(event, stream);
+    return QUERN_OK;
 }
 
 quern_status quern_event_wait(quern_event *event)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(event, QN_OBJECT_EVENT);
+    QN_TRY(qn_capture_refuse_event(__func__, event));
     return event->home->methods->event_wait(event->home->device, event->handle);
 }
 
@@ -232,6 +236,7 @@ quern_status quern_event_query(int *reached, quern_event *event)
     QN_CHECK_NOT_NULL(reached);
     *reached = 0;
     QN_CHECK_OBJECT(event, QN_OBJECT_EVENT);
+    QN_TRY(qn_capture_refuse_event(__func__, event));
     const quern_device_methods *m = event->home->methods;
     return m->event_query ? m->event_query(event->home->device, reached, event->handle)
                           : fail_missing(event->home, "events that can be asked: wait for it");
@@ -241,6 +246,9 @@ quern_status quern_stream_wait_event(quern_stream *stream, quern_event *event)
 {
     qn_error_reset();
     QN_TRY(check_pair("quern_stream_wait_event", event, stream));
+    if (qn_stream_captures(stream) || atomic_load(&event->capture)) {
+        return qn_capture_wait(stream, event);
+    }
     return event->home->methods->stream_wait_event(
         event->home->device, qn_stream_handle(event->home, stream), event->handle);
 }
@@ -256,6 +264,8 @@ quern_status quern_event_elapsed(double *milliseconds, quern_event *begin, quern
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "quern_event_elapsed: the events belong to different engines");
     }
+    QN_TRY(qn_capture_refuse_event(__func__, begin));
+    QN_TRY(qn_capture_refuse_event(__func__, end));
     return begin->home->methods->event_elapsed(begin->home->device, milliseconds, begin->handle,
                                                end->handle);
 }
@@ -274,6 +284,7 @@ void quern_event_release(quern_event *event)
         atomic_fetch_sub_explicit(&event->references, 1, memory_order_acq_rel) == 1) {
         qn_object_end(&event->object);
         event->home->methods->event_free(event->home->device, event->handle);
+        qn_capture_release(atomic_load(&event->capture));
         qn_home_release(event->home);
         qn_free(event);
     }

@@ -25,6 +25,7 @@ extern quern_stream *stream, *others_stream;
 extern quern_event *event, *others_event;
 extern quern_array *others_array, *others_none;
 extern quern_explanation *explanation;
+extern quern_graph *graph;
 extern char path[];
 
 extern quern_engine *made_engine;
@@ -36,6 +37,7 @@ extern quern_function *made_function;
 extern quern_stream *made_stream;
 extern quern_event *made_event;
 extern quern_explanation *made_explanation;
+extern quern_graph *made_graph;
 
 extern const char ptx[];
 extern const int64_t shape[2];
@@ -47,6 +49,7 @@ extern struct every_dead {
 } dead;
 
 quern_engine *opened(void);
+quern_stream *fresh(int captured); /* a stream that nothing else uses */
 const quern_value *bad_values(int k);
 const quern_options *bad_options(int k);
 const quern_call_options *bad_call(int k);
@@ -104,6 +107,9 @@ void released(void *context);
 #define GOOD_quern_event_p            event
 #define BADS_quern_event_p            4
 #define BAD_quern_event_p(k)          BAD_OBJECT(quern_event, k, others_event, x)
+#define GOOD_quern_graph_p            graph
+#define BADS_quern_graph_p            3
+#define BAD_quern_graph_p(k)          BAD_OBJECT(quern_graph, k, NULL, x)
 #define GOOD_quern_explanation_p      explanation
 #define BADS_quern_explanation_p      1
 #define BAD_quern_explanation_p(k)    NULL
@@ -135,6 +141,9 @@ void released(void *context);
 #define GOOD_quern_event_pp      (quern_event_release(made_event), made_event = NULL, &made_event)
 #define BADS_quern_event_pp      1
 #define BAD_quern_event_pp(k)    NULL
+#define GOOD_quern_graph_pp      (quern_graph_release(made_graph), made_graph = NULL, &made_graph)
+#define BADS_quern_graph_pp      1
+#define BAD_quern_graph_pp(k)    NULL
 #define GOOD_quern_explanation_pp                                                                  \
     (quern_explanation_release(made_explanation), made_explanation = NULL, &made_explanation)
 #define BADS_quern_explanation_pp   1
@@ -355,6 +364,10 @@ void released(void *context);
 #define GOOD_quern_stream_wrap_handle              NULL
 #define ANY_quern_stream_wrap_handle               ALL
 #define ANY_quern_stream_call_context              ALL
+#define ANY_quern_graph_launch_stream              1
+#define GOOD_quern_stream_capture_stream           fresh(0)
+#define ANY_quern_stream_capture_stream            OTHERS
+#define GOOD_quern_stream_end_capture_stream       fresh(1)
 #define ANY_quern_function_occupancy_block_threads ALL
 #define ANY_quern_function_occupancy_shared_bytes  ALL
 
@@ -367,6 +380,7 @@ void released(void *context);
 #define GOOD_quern_function_release_function       quern_function_retain(function)
 #define GOOD_quern_stream_release_stream           quern_stream_retain(stream)
 #define GOOD_quern_event_release_event             quern_event_retain(event)
+#define GOOD_quern_graph_release_graph             quern_graph_retain(graph)
 #define GOOD_quern_explanation_release_explanation quern_explanation_retain(explanation)
 
 #endif /* EVERY_H */

@@ -315,8 +315,11 @@ static bool end_capture(cu_graph graph)
 
 cu_result cuStreamEndCapture(cu_stream stream, cu_graph *out)
 {
-    BOUND(cuStreamEndCapture);
+    cu_result told = fake_enter(AT_cuStreamEndCapture); /* the capture is over even so */
     *out = NULL;
+    if (told != CU_SUCCESS && fake_captures(stream)) {
+        stream->graph->invalid = true;
+    }
     if (!fake_captures(stream) || stream->graph->origin != stream) {
         return CU_STREAM_CAPTURE_UNMATCHED;
     }
@@ -325,7 +328,9 @@ cu_result cuStreamEndCapture(cu_stream stream, cu_graph *out)
     if (graph->invalid || unjoined) {
         bool invalid = graph->invalid;
         (void)cuGraphDestroy(graph);
-        return invalid ? CU_STREAM_CAPTURE_INVALIDATED : CU_STREAM_CAPTURE_UNJOINED;
+        return told != CU_SUCCESS ? told
+               : invalid          ? CU_STREAM_CAPTURE_INVALIDATED
+                                  : CU_STREAM_CAPTURE_UNJOINED;
     }
     *out = graph;
     return CU_SUCCESS;

@@ -51,6 +51,12 @@ static quern_status check_stream(const char *function, const quern_array *array,
                                                   : qn_stream_refuse(function, stream, "array");
 }
 
+/* Recorded work keeps its array. */
+static quern_status keep(quern_array *array, quern_stream *stream)
+{
+    return qn_stream_captures(stream) ? qn_buffer_keep(array->buffer, stream) : QUERN_OK;
+}
+
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* The checks that reading and writing share. */
@@ -71,6 +77,7 @@ static quern_status copy_array(quern_array **out, quern_array *array, quern_stre
 {
     *out = NULL;
     quern_array *copy;
+    QN_TRY(keep(array, stream));
     QN_TRY(new_like(&copy, array, stream));
     quern_status status = QUERN_OK;
     if (array->count > 0) {
@@ -107,6 +114,7 @@ static quern_status read_array(quern_array *array, void *host, size_t bytes, mom
     if (bytes == 0) {
         return QUERN_OK;
     }
+    QN_TRY(keep(array, when.stream));
     if (array->contiguous) {
         return copy_bytes(array, host, array->data, QUERN_COPY_TO_HOST, when);
     }
@@ -161,6 +169,7 @@ static quern_status write_array(quern_array *array, const void *host, size_t byt
         return QUERN_OK;
     }
     QN_TRY(check_writable(array));
+    QN_TRY(keep(array, when.stream));
     if (array->contiguous) {
         return write_contiguous(array, host, when);
     }
@@ -242,6 +251,7 @@ static quern_status fill_array(quern_array *array, const void *value, size_t byt
     if (array->count == 0) {
         return QUERN_OK;
     }
+    QN_TRY(keep(array, stream));
     if (array->contiguous) {
         return fill_contiguous(array, value, stream);
     }

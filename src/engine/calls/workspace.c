@@ -38,17 +38,42 @@ static qn_workspace *find(quern_engine *engine, const void *stream, size_t zeroe
     return found;
 }
 
-static quern_status make(qn_workspace *w, quern_engine *engine, void *stream, size_t zeroed,
+static void end(qn_deferred *deferred)
+{
+    qn_workspace *w = (qn_workspace *)(void *)deferred;
+    w->engine->home.methods->release(w->engine->home.device, w->pointer, w->bytes, w->stream);
+    qn_free(w);
+}
+
+/* One whose bytes are as they come. */
+static quern_status make(qn_workspace **out, quern_engine *engine, void *stream, size_t zeroed,
                          size_t scratch)
 {
-    *w = (qn_workspace){
-        .engine = engine, .stream = stream, .zeroed = zeroed, .bytes = zeroed + scratch};
-    QN_TRY(engine->home.methods->allocate(engine->home.device, &w->pointer, w->bytes, stream));
-    quern_status status = qn_workspace_clear(w);
-    if (status != QUERN_OK) {
-        engine->home.methods->release(engine->home.device, w->pointer, w->bytes, stream);
+    *out = NULL;
+    qn_workspace *w = qn_calloc(1, sizeof *w);
+    if (!w) {
+        return qn_fail_memory("preparing a launch");
     }
-    return status;
+    *w = (qn_workspace){.deferred.finish = end,
+                        .engine = engine,
+                        .stream = stream,
+                        .zeroed = zeroed,
+                        .bytes = zeroed + scratch};
+    quern_status status =
+        engine->home.methods->allocate(engine->home.device, &w->pointer, w->bytes, stream);
+    if (status != QUERN_OK) {
+        qn_free(w);
+        return status;
+    }
+    *out = w;
+    return QUERN_OK;
+}
+
+static quern_status clear_on(const qn_workspace *w, void *stream)
+{
+    static const uint64_t zero[2] = {0, 0};
+    return w->engine->home.methods->fill(w->engine->home.device, w->pointer, zero, sizeof zero,
+                                         w->zeroed / sizeof zero, stream);
 }
 
 quern_status qn_workspace_take(qn_workspace **out, quern_engine *engine, void *stream,
@@ -60,29 +85,47 @@ quern_status qn_workspace_take(qn_workspace **out, quern_engine *engine, void *s
     }
     qn_workspace_free(*out);
     *out = NULL;
-    qn_workspace *w = qn_calloc(1, sizeof *w);
-    if (!w) {
-        return qn_fail_memory("preparing a launch");
-    }
-    quern_status status = make(w, engine, stream, zeroed, scratch);
+    qn_workspace *w;
+    QN_TRY(make(&w, engine, stream, zeroed, scratch));
+    quern_status status = qn_workspace_clear(w);
     if (status != QUERN_OK) {
-        qn_free(w);
+        qn_workspace_free(w);
         return status;
     }
     *out = w;
     return QUERN_OK;
 }
 
+static void drop_kept(void *workspace)
+{
+    end(workspace);
+}
+
+quern_status qn_workspace_capture(qn_workspace **out, quern_engine *engine, quern_stream *stream,
+                                  size_t zeroed, size_t scratch)
+{
+    qn_workspace *w;
+    *out = NULL;
+    QN_TRY(make(&w, engine, engine->home.stream, zeroed, scratch));
+    quern_status status = qn_capture_keep(stream, w, drop_kept);
+    if (status != QUERN_OK) {
+        qn_workspace_free(w);
+        return status;
+    }
+    w->kept = true;
+    QN_TRY(clear_on(w, stream->handle));
+    *out = w;
+    return QUERN_OK;
+}
+
 quern_status qn_workspace_clear(qn_workspace *w)
 {
-    static const uint64_t zero[2] = {0, 0};
-    return w->engine->home.methods->fill(w->engine->home.device, w->pointer, zero, sizeof zero,
-                                         w->zeroed / sizeof zero, w->stream);
+    return clear_on(w, w->stream);
 }
 
 void qn_workspace_put(qn_workspace *w)
 {
-    if (!w) {
+    if (!w || w->kept) {
         return;
     }
     if (w->stream == PER_THREAD) {
@@ -105,9 +148,8 @@ void qn_workspace_put(qn_workspace *w)
 
 void qn_workspace_free(qn_workspace *w)
 {
-    if (w) {
-        w->engine->home.methods->release(w->engine->home.device, w->pointer, w->bytes, w->stream);
-        qn_free(w);
+    if (w && !w->kept && !qn_capture_defer(&w->engine->home, w->stream, &w->deferred)) {
+        end(&w->deferred);
     }
 }
 
