@@ -18,6 +18,16 @@ static int device_count(const char **why)
     return 1;
 }
 
+static void close_device(quern_device *quern)
+{
+    if (quern) {
+        qn_memory_map_free(soft_of(quern)->memory);
+        qn_stream_history_free(soft_of(quern)->history);
+        pthread_mutex_destroy(&soft_of(quern)->lock);
+        qn_free(quern);
+    }
+}
+
 static quern_status open_device(quern_device **out, const char *argument,
                                 const quern_allocator *allocator)
 {
@@ -33,21 +43,19 @@ static quern_status open_device(quern_device **out, const char *argument,
     device->memory = memory;
     device->options = options;
     pthread_mutex_init(&device->lock, NULL);
+    if (options.aids.check_streams) {
+        device->history = qn_stream_history_new();
+    }
+    if (options.aids.check_streams && !device->history) {
+        close_device((quern_device *)device);
+        return qn_fail_memory("opening the software device");
+    }
     if (allocator) {
         device->allocator = *allocator;
         device->foreign_memory = true;
     }
     *out = (quern_device *)device;
     return QUERN_OK;
-}
-
-static void close_device(quern_device *quern)
-{
-    if (quern) {
-        qn_memory_map_free(soft_of(quern)->memory);
-        pthread_mutex_destroy(&soft_of(quern)->lock);
-        qn_free(quern);
-    }
 }
 
 void qn_soft_host_memory(uint64_t *available, uint64_t *total)

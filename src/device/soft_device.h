@@ -32,6 +32,7 @@ typedef struct soft_device {
     atomic_uint capturing;  /**< captures that go on */
     pthread_mutex_t lock;   /**< of `captures` */
     struct soft_graph *captures;
+    qn_stream_history *history; /**< of check=streams, else NULL */
 } soft_device;
 
 typedef struct soft_graph soft_graph;
@@ -44,8 +45,8 @@ typedef struct soft_stream {
 typedef struct soft_event {
     _Atomic(double) at_ms;
     atomic_bool recorded;
-    _Atomic(void *)
-        captured_on; /**< the stream of a capture in which it was recorded last, or NULL */
+    qn_stream_mark *mark;        /**< of check=streams */
+    _Atomic(void *) captured_on; /**< the stream, where it was recorded in a capture, or NULL */
 } soft_event;
 
 static inline soft_device *soft_of(quern_device *device)

@@ -45,6 +45,7 @@ struct soft_graph {
     void *origin;
     QN_LIST(void *) streams; /* that take part */
     work *first, **last;
+    qn_stream_mark *mark; /* of check=streams: behind the last launch */
 };
 
 /* ---- which streams are captured ------------------------------------------------------------- */
@@ -218,6 +219,7 @@ void qn_soft_graph_free(quern_device *quern, void *handle)
         graph->first = next;
     }
     if (graph) {
+        qn_stream_mark_free(graph->mark);
         qn_free(graph->streams.items);
         qn_free(graph);
     }
@@ -293,9 +295,16 @@ static quern_status do_work(quern_device *quern, const work *w, void *stream)
 
 quern_status qn_soft_graph_launch(quern_device *quern, void *handle, void *stream)
 {
-    const soft_graph *graph = handle;
+    soft_graph *graph = handle;
+    qn_stream_history *history = soft_of(quern)->history;
+    if (history) {
+        qn_stream_waits(history, stream, &graph->mark);
+    }
     for (const work *w = graph->first; w; w = w->next) {
         QN_TRY(do_work(quern, w, stream));
+    }
+    if (history) {
+        qn_stream_mark_set(history, &graph->mark, stream);
     }
     return QUERN_OK;
 }

@@ -98,7 +98,6 @@ static void note_written(quern_device *quern, const void *to, size_t bytes, cons
 
 quern_status qn_soft_allocate(quern_device *quern, void **out, size_t bytes, void *stream)
 {
-    (void)stream;
     soft_device *device = soft_of(quern);
     *out = NULL;
     if (bytes == 0) {
@@ -113,8 +112,18 @@ quern_status qn_soft_allocate(quern_device *quern, void **out, size_t bytes, voi
         give_back_any(device, pointer, bytes);
         return qn_fail_memory("allocating an array");
     }
+    if (device->history) {
+        qn_stream_memory_add(device->history, pointer, bytes, stream, true);
+    }
     *out = pointer;
     return QUERN_OK;
+}
+
+static void forget_order(quern_device *quern, const void *pointer, size_t bytes)
+{
+    if (soft_of(quern)->history) {
+        qn_stream_memory_remove(soft_of(quern)->history, pointer, bytes);
+    }
 }
 
 void qn_soft_release(quern_device *quern, void *pointer, size_t bytes, void *stream)
@@ -122,38 +131,94 @@ void qn_soft_release(quern_device *quern, void *pointer, size_t bytes, void *str
     (void)stream;
     if (pointer) {
         qn_memory_map_remove(soft_of(quern)->memory, pointer, bytes);
+        forget_order(quern, pointer, bytes);
         give_back_any(soft_of(quern), pointer, bytes);
     }
 }
 
 quern_status qn_soft_adopt(quern_device *quern, void *base, size_t bytes)
 {
-    return map_add(soft_of(quern), base, bytes, "wrapped memory", false)
-               ? QUERN_OK
-               : qn_fail_memory("wrapping foreign memory");
+    if (!map_add(soft_of(quern), base, bytes, "wrapped memory", false)) {
+        return qn_fail_memory("wrapping foreign memory");
+    }
+    if (soft_of(quern)->history) {
+        qn_stream_memory_add(soft_of(quern)->history, base, bytes, NULL, false);
+    }
+    return QUERN_OK;
 }
 
 void qn_soft_disown(quern_device *quern, void *base, size_t bytes)
 {
     qn_memory_map_remove(soft_of(quern)->memory, base, bytes);
+    forget_order(quern, base, bytes);
 }
 
 /* ---- copies and fills: done when the call returns ------------------------------------------- */
 
+/* What one of them touches of the device's memory; NULL: nothing. */
+typedef struct touched {
+    const char *what;
+    const void *read, *written;
+    size_t bytes;
+} touched;
+
+static quern_status touch(qn_stream_work *work, const touched *t, const void *at, bool writes)
+{
+    char why[320];
+    if (!at || qn_stream_touch(work, (uint64_t)(uintptr_t)at, t->bytes, writes ? QN_WRITE : QN_READ,
+                               false, why, sizeof why)) {
+        return QUERN_OK;
+    }
+    return qn_fail(QUERN_ERROR_ACCESS, "%s, which %s the array at %p, %s", t->what,
+                   writes ? "writes to" : "reads", at, why);
+}
+
+/* Is it in order with what other streams do? */
+static quern_status check_order(quern_device *quern, void *stream, const touched *t)
+{
+    qn_stream_work work;
+    quern_status status = QUERN_OK;
+    qn_stream_work_begin(&work, soft_of(quern)->history, stream, t->what);
+    if (work.history) {
+        status = touch(&work, t, t->read, false);
+    }
+    if (work.history && status == QUERN_OK) {
+        status = touch(&work, t, t->written, true);
+    }
+    qn_stream_work_end(&work);
+    return status;
+}
+
+static quern_status check_copy(quern_device *quern, const void *to, const void *from, size_t bytes,
+                               quern_copy_kind kind, void *stream)
+{
+    const touched t = {
+        .what = kind == QUERN_COPY_TO_HOST     ? "a copy to the host"
+                : kind == QUERN_COPY_TO_DEVICE ? "a copy from the host"
+                                               : "a copy",
+        .read = kind == QUERN_COPY_TO_DEVICE ? NULL : from,
+        .written = kind == QUERN_COPY_TO_HOST ? NULL : to,
+        .bytes = bytes,
+    };
+    return check_order(quern, stream, &t);
+}
+
 quern_status qn_soft_copy(quern_device *device, void *to, const void *from, size_t bytes,
                           quern_copy_kind kind, void *stream, int wait)
 {
-    (void)wait;
     quern_status status;
     if (qn_soft_captures(device) &&
         qn_soft_record_copy(device, to, from, bytes, kind, stream, &status)) {
         return status;
     }
     if (bytes > 0) {
+        if (soft_of(device)->history) {
+            QN_TRY(check_copy(device, to, from, bytes, kind, stream));
+        }
         memmove(to, from, bytes);
         note_written(device, to, bytes, kind == QUERN_COPY_ON_DEVICE ? from : NULL);
     }
-    return QUERN_OK;
+    return wait ? qn_soft_stream_wait(device, stream) : QUERN_OK;
 }
 
 quern_status qn_soft_fill(quern_device *device, void *to, const void *pattern, size_t pattern_bytes,
@@ -167,6 +232,10 @@ quern_status qn_soft_fill(quern_device *device, void *to, const void *pattern, s
     size_t total = pattern_bytes * count;
     if (total == 0) {
         return QUERN_OK;
+    }
+    if (soft_of(device)->history) {
+        const touched t = {.what = "a fill", .written = to, .bytes = total};
+        QN_TRY(check_order(device, stream, &t));
     }
     note_written(device, to, total, NULL);
     unsigned char *bytes = to;

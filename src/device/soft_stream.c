@@ -27,6 +27,9 @@ quern_status qn_soft_stream_new_with(quern_device *quern, void **out,
     } else {
         snprintf(stream->name, sizeof stream->name, "stream %u", number);
     }
+    if (device->history) {
+        qn_stream_history_add(device->history, stream, stream->name, options->non_blocking != 0);
+    }
     *out = stream;
     return QUERN_OK;
 }
@@ -39,7 +42,9 @@ quern_status qn_soft_stream_new(quern_device *device, void **out)
 
 void qn_soft_stream_free(quern_device *device, void *stream)
 {
-    (void)device;
+    if (stream && soft_of(device)->history) {
+        qn_stream_history_remove(soft_of(device)->history, stream);
+    }
     qn_free(stream);
 }
 
@@ -52,13 +57,15 @@ quern_status qn_soft_stream_call(quern_device *device, void *stream, void (*func
         return status;
     }
     function(context);
-    return QUERN_OK;
+    /* it may tell the program that what is before it is done */
+    return qn_soft_stream_wait(device, stream);
 }
 
 quern_status qn_soft_stream_wait(quern_device *device, void *stream)
 {
-    (void)device;
-    (void)stream;
+    if (soft_of(device)->history) {
+        qn_stream_host_waits(soft_of(device)->history, stream);
+    }
     return QUERN_OK;
 }
 
@@ -72,6 +79,7 @@ quern_status qn_soft_event_new(quern_device *device, void **out)
 void qn_soft_event_free(quern_device *device, void *event)
 {
     (void)device;
+    qn_stream_mark_free(event ? ((soft_event *)event)->mark : NULL);
     qn_free(event);
 }
 
@@ -83,6 +91,9 @@ quern_status qn_soft_event_record(quern_device *device, void *event, void *strea
         return status;
     }
     atomic_store(&mark->captured_on, NULL);
+    if (soft_of(device)->history) {
+        qn_stream_mark_set(soft_of(device)->history, &mark->mark, stream);
+    }
     atomic_store(&mark->at_ms, qn_now_ms());
     atomic_store(&mark->recorded, true);
     return QUERN_OK;
@@ -90,31 +101,33 @@ quern_status qn_soft_event_record(quern_device *device, void *event, void *strea
 
 quern_status qn_soft_event_wait(quern_device *device, void *event)
 {
-    (void)device;
-    (void)event;
+    if (soft_of(device)->history) {
+        qn_stream_host_waits_mark(soft_of(device)->history, &((soft_event *)event)->mark);
+    }
     return QUERN_OK;
 }
 
 quern_status qn_soft_event_query(quern_device *device, int *reached, void *event)
 {
-    (void)device;
-    (void)event;
     *reached = 1;
-    return QUERN_OK;
+    return qn_soft_event_wait(device, event);
 }
 
 quern_status qn_soft_stream_wait_event(quern_device *device, void *stream, void *event)
 {
     quern_status status;
-    return qn_soft_captures(device) && qn_soft_record_wait(device, event, stream, &status)
-               ? status
-               : QUERN_OK;
+    if (qn_soft_captures(device) && qn_soft_record_wait(device, event, stream, &status)) {
+        return status;
+    }
+    if (soft_of(device)->history) {
+        qn_stream_waits(soft_of(device)->history, stream, &((soft_event *)event)->mark);
+    }
+    return QUERN_OK;
 }
 
 quern_status qn_soft_event_elapsed(quern_device *device, double *milliseconds, void *begin,
                                    void *end)
 {
-    (void)device;
     soft_event *from = begin, *to = end;
     *milliseconds = 0;
     if (!atomic_load(&from->recorded) || !atomic_load(&to->recorded)) {
@@ -122,11 +135,14 @@ quern_status qn_soft_event_elapsed(quern_device *device, double *milliseconds, v
                        "the time between two events is known once both have been recorded");
     }
     *milliseconds = atomic_load(&to->at_ms) - atomic_load(&from->at_ms);
-    return QUERN_OK;
+    (void)qn_soft_event_wait(device, begin); /* a time tells that both were reached */
+    return qn_soft_event_wait(device, end);
 }
 
 quern_status qn_soft_synchronize(quern_device *device)
 {
-    (void)device;
+    if (soft_of(device)->history) {
+        qn_stream_host_waits_all(soft_of(device)->history);
+    }
     return QUERN_OK;
 }
