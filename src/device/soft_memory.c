@@ -203,22 +203,39 @@ static quern_status check_copy(quern_device *quern, const void *to, const void *
     return check_order(quern, stream, &t);
 }
 
-quern_status qn_soft_copy(quern_device *device, void *to, const void *from, size_t bytes,
-                          quern_copy_kind kind, void *stream, int wait)
+static void move(quern_device *device, void *to, const void *from, size_t bytes,
+                 quern_copy_kind kind)
 {
-    quern_status status;
+    if (bytes > 0) {
+        memmove(to, from, bytes);
+        note_written(device, to, bytes, kind == QUERN_COPY_ON_DEVICE ? from : NULL);
+    }
+}
+
+/* A copy while something is recorded, or streams are checked. */
+static quern_status copy_watched(quern_device *device, void *to, const void *from, size_t bytes,
+                                 quern_copy_kind kind, void *stream, int wait)
+{
+    quern_status status = QUERN_OK;
     if (qn_soft_captures(device) &&
         qn_soft_record_copy(device, to, from, bytes, kind, stream, &status)) {
         return status;
     }
-    if (bytes > 0) {
-        if (soft_of(device)->history) {
-            QN_TRY(check_copy(device, to, from, bytes, kind, stream));
-        }
-        memmove(to, from, bytes);
-        note_written(device, to, bytes, kind == QUERN_COPY_ON_DEVICE ? from : NULL);
+    if (soft_of(device)->history && bytes > 0) {
+        QN_TRY(check_copy(device, to, from, bytes, kind, stream));
     }
+    move(device, to, from, bytes, kind);
     return wait ? qn_soft_stream_wait(device, stream) : QUERN_OK;
+}
+
+quern_status qn_soft_copy(quern_device *device, void *to, const void *from, size_t bytes,
+                          quern_copy_kind kind, void *stream, int wait)
+{
+    if (__builtin_expect(qn_soft_captures(device) || soft_of(device)->history, false)) {
+        return copy_watched(device, to, from, bytes, kind, stream, wait);
+    }
+    move(device, to, from, bytes, kind);
+    return QUERN_OK;
 }
 
 quern_status qn_soft_fill(quern_device *device, void *to, const void *pattern, size_t pattern_bytes,

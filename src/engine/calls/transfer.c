@@ -34,8 +34,8 @@ static quern_status new_like(quern_array **out, const quern_array *array, quern_
 }
 
 /* Copy all bytes of a contiguous array. */
-static quern_status copy_bytes(const quern_array *array, void *to, const void *from,
-                               quern_copy_kind kind, moment when)
+static inline quern_status copy_bytes(const quern_array *array, void *to, const void *from,
+                                      quern_copy_kind kind, moment when)
 {
     const qn_home *home = home_of(array);
     return home->methods->copy(home->device, to, from, bytes_of(array), kind,
@@ -60,7 +60,7 @@ static quern_status keep(quern_array *array, quern_stream *stream)
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* The checks that reading and writing share. */
-static quern_status check_transfer(const quern_array *array, const void *host, size_t bytes)
+static inline quern_status check_transfer(const quern_array *array, const void *host, size_t bytes)
 {
     if (bytes != bytes_of(array)) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
@@ -108,7 +108,7 @@ quern_status quern_array_copy_on(quern_array **out, quern_array *array, quern_st
     return copy_array(out, array, stream);
 }
 
-static quern_status read_array(quern_array *array, void *host, size_t bytes, moment when)
+static inline quern_status read_array(quern_array *array, void *host, size_t bytes, moment when)
 {
     QN_TRY(check_transfer(array, host, bytes));
     if (bytes == 0) {

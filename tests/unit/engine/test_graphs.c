@@ -136,6 +136,7 @@ Test(graphs, reductions_and_bound_calls_have_workspaces_of_their_own)
     OK(quern_reduction(&sum, engine, "T x", "T y", "x", "a + b", "y = a", "0", NULL));
     OK(quern_scan(&running, engine, "T x", "T y", "x", "a + b", "y = a", "0", NULL));
     OK(quern_bind(&bound, sum, (quern_value[]){QUERN_VALUES(x, &y)}, 2, &options));
+    OK(quern_synchronize(engine)); /* y was allocated in the order of the stream */
     OK(quern_stream_capture(stream));
     OK(quern_launch(bound));
     OK(quern_call_with(running, &options, x, &z));
@@ -267,6 +268,7 @@ Test(graphs, what_is_released_during_a_capture_waits_for_its_end)
     OK(quern_reduction(&add, engine, "T x", "T y", "x", "a + b", "y = a", "0", NULL));
     OK(quern_array_new(&large, engine, QUERN_INT32, SHAPE(LONG_COUNT)));
     OK(quern_array_fill(large, &(int32_t){1}, 4));
+    OK(quern_synchronize(engine));
     OK(quern_call_with(k, &options, x, &y)); /* in the order of the stream */
     OK(quern_call_with(add, &options, large, &sum));
     OK(quern_stream_wait(stream));

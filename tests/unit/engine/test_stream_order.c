@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * check=streams of the software device: work that does not wait for what another stream does is
- * reported, with both streams, both pieces of work and the array; and nothing else is. Most of it is
- * generated: random programs of calls, transfers, events and waits over a few streams and arrays,
- * beside a model that knows by itself which work waits for which.
+ * reported, with both streams, both pieces of work and the array; and nothing else is. Most of it
+ * is generated: random programs of calls, transfers, events and waits over a few streams and
+ * arrays, beside a model that knows by itself which work waits for which.
  */
 #include "whole.h"
 
@@ -242,8 +242,8 @@ typedef struct program {
 
 static int32_t host[6];
 
-/* Work on stream s: a call, a copy to or from the host, a fill. Only what the model allows is done, so
- * that a finding leaves no traces; what it does not allow must be found. */
+/* Work on stream s: a call, a copy to or from the host, a fill. Only what the model allows is done,
+ * so that a finding leaves no traces; what it does not allow must be found. */
 static void work(program *p, int s, bool may_fail)
 {
     const int from = (int)random_below(ARRAYS), to = (int)random_below(ARRAYS);
