@@ -150,7 +150,7 @@ static void measure_graph(void)
 
 int main(int argc, char **argv)
 {
-    const int64_t count = (argc > 1 ? atoll(argv[1]) : 256) * 1000000 / 4;
+    const int64_t count = (int64_t)((argc > 1 ? atof(argv[1]) : 256) * 1e6 / 4);
     quern_stream_options options = QUERN_STREAM_OPTIONS_INIT;
     options.non_blocking = 1;
     bytes = (size_t)count * 4;
