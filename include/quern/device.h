@@ -163,6 +163,22 @@ typedef struct quern_device_methods {
     /** Optional: fill as much of *info as its `size` allows, and leave `size`. */
     quern_status (*pointer_info)(quern_device *device, const void *pointer,
                                  quern_pointer_info *info);
+    /** Optional: as stream_new, with options, whose size is this library's. */
+    quern_status (*stream_new_with)(quern_device *device, void **out,
+                                    const quern_stream_options *options);
+    /** Optional: has the stream passed the mark? */
+    quern_status (*event_query)(quern_device *device, int *reached, void *event);
+    /** Optional: call a function on the host in the order of a stream. Where it is missing the
+     * engine waits for the stream and calls. */
+    quern_status (*stream_call)(quern_device *device, void *stream, void (*function)(void *),
+                                void *context);
+    /** Optional, these four together: record what is queued on a stream from now on. What else may
+     * not happen meanwhile is refused by the engine. */
+    quern_status (*capture_begin)(quern_device *device, void *stream);
+    /** *graph is what can be launched; `graph` NULL: forget what was recorded. */
+    quern_status (*capture_end)(quern_device *device, void *stream, void **graph);
+    quern_status (*graph_launch)(quern_device *device, void *graph, void *stream);
+    void (*graph_free)(quern_device *device, void *graph);
 } quern_device_methods;
 
 /** Nothing but size and version: every slot still to be set. */
@@ -171,7 +187,8 @@ typedef struct quern_device_methods {
         sizeof(quern_device_methods), QUERN_DEVICE_VERSION, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
-            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                       \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
+            NULL, NULL, NULL, NULL                                                                 \
     }
 
 /** Open an engine on a device of your own. `options->device` is given to `open` as its argument.

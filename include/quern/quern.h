@@ -37,6 +37,7 @@
  *     quern/call.h     calls                arguments packed by their C types (lists.h is its own)
  *     quern/stream.h   streams and events   order and time on the device
  *     quern/memory.h   memory               where arrays come from, how much there is
+ *     quern/graph.h    graphs               work recorded once, launched again and again
  *     quern/cache.h    the cache            what it holds
  *     quern/setup.h    devices and set-up   what was found on this machine
  *     quern/device.h   new devices          for those who write one; not included here
@@ -66,6 +67,7 @@
 #include <quern/cache.h>
 #include <quern/call.h>
 #include <quern/engine.h>
+#include <quern/graph.h>
 #include <quern/kernel.h>
 #include <quern/memory.h>
 #include <quern/module.h>

@@ -24,11 +24,14 @@ typedef struct quern_device_info {
     uint32_t warp_size;
     uint32_t driver_version; /**< 13000 for 13.0; 0 for the software device */
     char uuid[48];           /**< "GPU-8f3a...", as nvidia-smi prints it; "" for none */
+    /** Of streams, as CUDA's: the lower, the more urgent. Known of an engine's device; 0 in a list
+     * of devices that are not open, and where all streams are alike. */
+    int32_t priority_lowest, priority_highest;
 } quern_device_info;
 
 #define QUERN_DEVICE_INFO_INIT                                                                     \
     {                                                                                              \
-        sizeof(quern_device_info), 0, "", "", "", "", 0, 0, 0, 0, 0, ""                            \
+        sizeof(quern_device_info), 0, "", "", "", "", 0, 0, 0, 0, 0, "", 0, 0                      \
     }
 
 /** The engine's device. Thread-safe; waits for nothing.

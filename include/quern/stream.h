@@ -16,11 +16,48 @@ extern "C" {
  * quern_stream_release().
  * Errors: QUERN_ERROR_INVALID_ARGUMENT, _OUT_OF_MEMORY, _DRIVER. */
 QUERN_API quern_status quern_stream_new(quern_stream **out, quern_engine *engine);
+
+typedef struct quern_stream_options {
+    uint32_t size; /**< sizeof(quern_stream_options) */
+    uint32_t reserved;
+    /** 1: keeps no order with the legacy default stream, where the CUDA runtime and PyTorch work
+     * unless told otherwise; 0: does. The software device makes no difference. */
+    int32_t non_blocking;
+    /** As CUDA's: the lower, the more urgent. What lies outside of quern_device_info's
+     * priority_lowest and priority_highest counts as the nearer of them. */
+    int32_t priority;
+    /** What messages call the stream. NULL: "stream 1", "stream 2", as they were made. */
+    const char *name;
+} quern_stream_options;
+
+#define QUERN_STREAM_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(quern_stream_options), 0, 0, 0, NULL                                                \
+    }
+
+/** As quern_stream_new(), with options (NULL: none).
+ * Errors: those, and QUERN_ERROR_NOT_SUPPORTED of a device that has no such streams. */
+QUERN_API quern_status quern_stream_new_with(quern_stream **out, quern_engine *engine,
+                                             const quern_stream_options *options);
 /** Use a foreign stream; `handle` is a CUstream, and must outlive the result and what holds it:
- * bound calls on it, and the arrays that calls on it allocated. Otherwise as quern_stream_new(). */
+ * bound calls on it, and the arrays that calls on it allocated. Otherwise as quern_stream_new().
+ *
+ * NULL and 1 are the legacy default stream. 2 is the default stream of the thread that uses it,
+ * another one in each thread: what a thread queues on it is ordered by that thread alone, and
+ * arrays that calls on it allocated, and bound calls on it, are released by that thread, or after a
+ * wait. */
 QUERN_API quern_status quern_stream_wrap(quern_stream **out, quern_engine *engine, void *handle);
-/** The device's own handle, a CUstream; NULL on the software device. */
+/** The device's own handle, a CUstream. On the software device it names the stream and nothing
+ * else.
+ */
 QUERN_API void *quern_stream_handle(const quern_stream *stream);
+/** Call `function` on the host with `context`, in the order of the stream: when all work queued
+ * before is done, and before any that is queued later. On a GPU a thread of the driver calls it; it
+ * may then use nothing of CUDA nor of Quern, and is not called when work before it failed. On the
+ * software device this call does so itself. Waits for nothing else. Thread-safe.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT, _DRIVER. */
+QUERN_API quern_status quern_stream_call(quern_stream *stream, void (*function)(void *context),
+                                         void *context);
 /** Wait until all work queued on the stream is done. Thread-safe. Returns a failure of that work.
  */
 QUERN_API quern_status quern_stream_wait(quern_stream *stream);
@@ -42,6 +79,10 @@ QUERN_API quern_status quern_event_new(quern_event **out, quern_engine *engine);
 QUERN_API quern_status quern_event_record(quern_event *event, quern_stream *stream);
 /** Wait on the host until the mark is reached. Returns a failure of the work before it. */
 QUERN_API quern_status quern_event_wait(quern_event *event);
+/** *reached becomes 1 when the mark is reached, or the event was never recorded, else 0. Waits for
+ * nothing. Errors: QUERN_ERROR_INVALID_ARGUMENT, _NOT_SUPPORTED of a device that cannot tell, and a
+ * failure of the work before the mark. */
+QUERN_API quern_status quern_event_query(int *reached, quern_event *event);
 /** Let `stream` (NULL: the engine's own) wait for the mark, without waiting here.
  * Errors: QUERN_ERROR_INVALID_ARGUMENT (a stream of another engine), _DRIVER. */
 QUERN_API quern_status quern_stream_wait_event(quern_stream *stream, quern_event *event);

@@ -16,6 +16,7 @@
 
 /** Reference-counted. */
 typedef struct qn_buffer {
+    qn_deferred deferred; /**< first: its end, while its stream is being captured */
     atomic_uint references;
     qn_home *home; /**< retained */
     void *pointer;
@@ -34,6 +35,8 @@ quern_status qn_buffer_adopt(qn_buffer **out, qn_home *home, void *base, size_t 
                              void (*release)(void *context), void *context);
 void qn_buffer_retain(qn_buffer *buffer);
 void qn_buffer_release(qn_buffer *buffer);
+/** Work on `stream`, which is being captured, uses it: the graph keeps it. */
+quern_status qn_buffer_keep(qn_buffer *buffer, quern_stream *stream);
 
 /* ---- array.c, view.c ------------------------------------------------------------------------ */
 

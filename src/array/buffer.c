@@ -35,10 +35,30 @@ static quern_status finish(qn_buffer **out, qn_buffer *buffer, quern_status stat
     return QUERN_OK;
 }
 
+/* Of work that is recorded: memory that is there at once, in the order of the home's own stream,
+ * for as long as the graph. */
+static quern_status new_kept(qn_buffer **out, qn_home *home, size_t bytes, quern_memory memory,
+                             quern_stream *stream)
+{
+    qn_buffer *buffer;
+    *out = NULL;
+    QN_TRY(qn_buffer_new(&buffer, home, bytes, memory, NULL));
+    const quern_status status = qn_buffer_keep(buffer, stream);
+    if (status != QUERN_OK) {
+        qn_buffer_release(buffer);
+        return status;
+    }
+    *out = buffer;
+    return QUERN_OK;
+}
+
 quern_status qn_buffer_new(qn_buffer **out, qn_home *home, size_t bytes, quern_memory memory,
                            quern_stream *stream)
 {
     *out = NULL;
+    if (qn_stream_captures(stream)) {
+        return new_kept(out, home, bytes, memory, stream);
+    }
     qn_buffer *buffer;
     QN_TRY(new_buffer(&buffer, home, bytes));
     buffer->stream = stream;
@@ -89,11 +109,25 @@ static void let_go(const qn_buffer *buffer)
     }
 }
 
-void qn_buffer_release(qn_buffer *buffer)
+static void drop_kept(void *buffer)
 {
-    if (!buffer || atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel) != 1) {
-        return;
+    qn_buffer_release(buffer);
+}
+
+quern_status qn_buffer_keep(qn_buffer *buffer, quern_stream *stream)
+{
+    qn_buffer_retain(buffer);
+    const quern_status status = qn_capture_keep(stream, buffer, drop_kept);
+    if (status != QUERN_OK) {
+        qn_buffer_release(buffer);
     }
+    return status;
+}
+
+/* Nobody uses it any longer. */
+static void end(qn_deferred *deferred)
+{
+    qn_buffer *buffer = (qn_buffer *)(void *)deferred;
     qn_home *home = buffer->home;
     void (*const release)(void *context) = buffer->release;
     void *const context = buffer->context;
@@ -104,4 +138,16 @@ void qn_buffer_release(qn_buffer *buffer)
         release(context); /* while the device is open: it may be what the memory is freed with */
     }
     qn_home_release(home); /* last: it may close the device */
+}
+
+void qn_buffer_release(qn_buffer *buffer)
+{
+    if (!buffer || atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel) != 1) {
+        return;
+    }
+    buffer->deferred.finish = end;
+    if (!qn_stream_captures(buffer->stream) || buffer->foreign ||
+        !qn_capture_defer(buffer->home, buffer->stream->handle, &buffer->deferred)) {
+        end(&buffer->deferred);
+    }
 }

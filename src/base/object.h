@@ -20,7 +20,8 @@
     X(QN_OBJECT_EVENT, 0x514e4506, "quern_event")                                                  \
     X(QN_OBJECT_MODULE, 0x514e4507, "quern_module")                                                \
     X(QN_OBJECT_FUNCTION, 0x514e4508, "quern_function")                                            \
-    X(QN_OBJECT_TENSOR, 0x514e4509, "tensor")
+    X(QN_OBJECT_TENSOR, 0x514e4509, "tensor")                                                      \
+    X(QN_OBJECT_GRAPH, 0x514e450a, "quern_graph")
 
 typedef enum qn_object_type {
     QN_OBJECT_DEAD = 0x514e4500,

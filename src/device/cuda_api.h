@@ -23,6 +23,8 @@ typedef struct CUfunc_st *cu_function;
 typedef struct CUstream_st *cu_stream;
 typedef struct CUevent_st *cu_event;
 typedef struct CUmemPoolHandle_st *cu_pool;
+typedef struct CUgraph_st *cu_graph;
+typedef struct CUgraphExec_st *cu_graph_exec;
 
 /** The oldest driver that is served: that of CUDA 12.0. */
 #define CU_OLDEST_DRIVER 12000
@@ -64,6 +66,13 @@ enum { /* results that are told apart; cuda_error.c has a line for each that nee
        CU_NOT_SUPPORTED = 801,
        CU_SYSTEM_NOT_READY = 802,
        CU_SYSTEM_DRIVER_MISMATCH = 803,
+       CU_STREAM_CAPTURE_UNSUPPORTED = 900,
+       CU_STREAM_CAPTURE_INVALIDATED = 901,
+       CU_STREAM_CAPTURE_UNMATCHED = 903,
+       CU_STREAM_CAPTURE_UNJOINED = 904,
+       CU_STREAM_CAPTURE_ISOLATION = 905,
+       CU_STREAM_CAPTURE_IMPLICIT = 906,
+       CU_CAPTURED_EVENT = 907,
        CU_INVALID_CLUSTER_SIZE = 912,
        CU_UNKNOWN = 999,
 };
@@ -101,7 +110,9 @@ typedef enum cu_jit_option {
     CU_JIT_ERROR_LOG_BYTES = 6,
 } cu_jit_option;
 
-enum { CU_STREAM_DEFAULT = 0, CU_EVENT_DEFAULT = 0, CU_EVENT_NO_TIMING = 2 };
+enum { CU_STREAM_DEFAULT = 0, CU_STREAM_NON_BLOCKING = 1 };
+enum { CU_EVENT_DEFAULT = 0, CU_EVENT_NO_TIMING = 2 };
+enum { CU_CAPTURE_RELAXED = 2 }; /* mode of a capture */
 enum { CU_HOST_PORTABLE = 1, CU_HOST_MAPPED = 2, CU_ATTACH_GLOBAL = 1 };
 typedef enum cu_pointer_attribute {
     CU_POINTER_MEMORY_TYPE = 2,
@@ -255,6 +266,10 @@ typedef struct cu_launch_config {
       (const cu_launch_config *config, cu_function function, void **parameters, void **extra))     \
     /* streams and events */                                                                       \
     X(stream_new, cuStreamCreate, (cu_stream * stream, unsigned flags))                            \
+    X(stream_new_with, cuStreamCreateWithPriority,                                                 \
+      (cu_stream * stream, unsigned flags, int priority))                                          \
+    X(stream_priorities, cuCtxGetStreamPriorityRange, (int *lowest, int *highest))                 \
+    X(stream_call, cuLaunchHostFunc, (cu_stream stream, void (*function)(void *), void *context))  \
     X(stream_free, cuStreamDestroy_v2, (cu_stream stream))                                         \
     X(stream_synchronize, cuStreamSynchronize, (cu_stream stream))                                 \
     X(stream_wait_event, cuStreamWaitEvent, (cu_stream stream, cu_event event, unsigned flags))    \
@@ -263,7 +278,15 @@ typedef struct cu_launch_config {
     X(event_record, cuEventRecord, (cu_event event, cu_stream stream))                             \
     X(event_query, cuEventQuery, (cu_event event))                                                 \
     X(event_synchronize, cuEventSynchronize, (cu_event event))                                     \
-    X(event_elapsed, cuEventElapsedTime, (float *milliseconds, cu_event begin, cu_event end))
+    X(event_elapsed, cuEventElapsedTime, (float *milliseconds, cu_event begin, cu_event end))      \
+    /* graphs */                                                                                   \
+    X(capture_begin, cuStreamBeginCapture_v2, (cu_stream stream, unsigned mode))                   \
+    X(capture_end, cuStreamEndCapture, (cu_stream stream, cu_graph * graph))                       \
+    X(graph_instantiate, cuGraphInstantiateWithFlags,                                              \
+      (cu_graph_exec * exec, cu_graph graph, unsigned long long flags))                            \
+    X(graph_launch, cuGraphLaunch, (cu_graph_exec exec, cu_stream stream))                         \
+    X(graph_free, cuGraphDestroy, (cu_graph graph))                                                \
+    X(graph_exec_free, cuGraphExecDestroy, (cu_graph_exec exec))
 
 /* Those that came with CUDA 12.3 and 12.4: NULL in an older driver. */
 #define CU_NEWER_FUNCTIONS(X)                                                                      \

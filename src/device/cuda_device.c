@@ -142,6 +142,7 @@ static quern_status device_info(quern_device *device, quern_device_info *info)
 {
     QN_TO_GIVE(quern_device_info, facts, info);
     QN_TRY(qn_cuda_describe(cuda_of(device)->ordinal, &facts));
+    QN_TRY(qn_cuda_stream_priorities(device, &facts.priority_lowest, &facts.priority_highest));
     QN_GIVE(quern_device_info, facts, info);
     return QUERN_OK;
 }
@@ -196,4 +197,11 @@ const quern_device_methods qn_cuda_device = {
     .copy_from = qn_cuda_copy_from,
     .place = qn_cuda_place_of,
     .pointer_info = qn_cuda_pointer_info,
+    .stream_new_with = qn_cuda_stream_new_with,
+    .event_query = qn_cuda_event_query,
+    .stream_call = qn_cuda_stream_call,
+    .capture_begin = qn_cuda_capture_begin,
+    .capture_end = qn_cuda_capture_end,
+    .graph_launch = qn_cuda_graph_launch,
+    .graph_free = qn_cuda_graph_free,
 };

@@ -58,6 +58,7 @@ typedef struct cuda_device {
     cuda_kept *kept; /**< memory of the host that serves again: cuda_host_memory.c */
     size_t kept_bytes;
     atomic_uint_fast64_t peers; /**< that may use its memory, a bit for each number */
+    atomic_uint captures; /**< of streams, that go on */
 } cuda_device;
 
 /** 90 for compute capability 9.0; 0 when unknown. */
@@ -200,15 +201,27 @@ quern_status qn_cuda_launch(quern_device *device, void *function, const quern_la
                             void **parameters);
 /* cuda_stream.c */
 quern_status qn_cuda_stream_new(quern_device *device, void **out);
+quern_status qn_cuda_stream_new_with(quern_device *device, void **out,
+                                     const quern_stream_options *options);
+/** From the lowest to the highest, which is the lesser number. */
+quern_status qn_cuda_stream_priorities(quern_device *device, int32_t *lowest, int32_t *highest);
+quern_status qn_cuda_stream_call(quern_device *device, void *stream, void (*function)(void *),
+                                 void *context);
 void qn_cuda_stream_free(quern_device *device, void *stream);
 quern_status qn_cuda_stream_wait(quern_device *device, void *stream);
 quern_status qn_cuda_event_new(quern_device *device, void **out);
 void qn_cuda_event_free(quern_device *device, void *event);
 quern_status qn_cuda_event_record(quern_device *device, void *event, void *stream);
 quern_status qn_cuda_event_wait(quern_device *device, void *event);
+quern_status qn_cuda_event_query(quern_device *device, int *reached, void *event);
 quern_status qn_cuda_stream_wait_event(quern_device *device, void *stream, void *event);
 quern_status qn_cuda_event_elapsed(quern_device *device, double *milliseconds, void *begin,
                                    void *end);
 quern_status qn_cuda_synchronize(quern_device *device);
+/* cuda_graph.c */
+quern_status qn_cuda_capture_begin(quern_device *device, void *stream);
+quern_status qn_cuda_capture_end(quern_device *device, void *stream, void **graph);
+quern_status qn_cuda_graph_launch(quern_device *device, void *graph, void *stream);
+void qn_cuda_graph_free(quern_device *device, void *graph);
 
 #endif /* QN_CUDA_DEVICE_H */

@@ -48,6 +48,17 @@ static const struct {
      "; a block of this size needs more registers than there are: use smaller blocks"},
     {CU_COOPERATIVE_LAUNCH_TOO_LARGE, QUERN_ERROR_LAUNCH,
      "; the blocks of a cooperative launch must all fit the GPU at once: use fewer"},
+    {CU_STREAM_CAPTURE_UNSUPPORTED, QUERN_ERROR_DRIVER,
+     "; somebody in this process is capturing a stream, which does not allow it"},
+    {CU_STREAM_CAPTURE_IMPLICIT, QUERN_ERROR_DRIVER,
+     "; somebody in this process is capturing a stream that keeps order with the legacy default "
+     "stream: capture one that is non-blocking"},
+    {CU_STREAM_CAPTURE_INVALIDATED, QUERN_ERROR_DRIVER,
+     "; something in this process has waited for the whole GPU, or used the legacy default stream: "
+     "capture a stream that is non-blocking, and wait before the capture"},
+    {CU_STREAM_CAPTURE_UNJOINED, QUERN_ERROR_DRIVER,
+     "; another stream takes part in it, and the one that it began with does not wait for all that "
+     "the other does: record an event there, and let the first wait for it"},
     {CU_CONTEXT_IS_DESTROYED, QUERN_ERROR_DRIVER,
      "; somebody in this process has reset the device (cudaDeviceReset)"},
     {CU_INVALID_CONTEXT, QUERN_ERROR_DRIVER,

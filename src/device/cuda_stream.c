@@ -2,9 +2,9 @@
  *
  * Streams and events of the GPU: the driver's, one call each.
  *
- * Streams are made with the driver's default flag and not as "non-blocking": they keep the order
- * with the legacy default stream, where the CUDA runtime and PyTorch work unless told otherwise, so
- * memory that comes from there is ready without an event.
+ * Unless asked otherwise streams are made with the driver's default flag and not as "non-blocking":
+ * they keep the order with the legacy default stream, where the CUDA runtime and PyTorch work
+ * unless told otherwise, so memory that comes from there is ready without an event.
  */
 #include "device/cuda_device.h"
 
@@ -22,6 +22,34 @@ quern_status qn_cuda_stream_new(quern_device *device, void **out)
     cu_stream stream = NULL;
     DO(device, qn_cuda.stream_new(&stream, CU_STREAM_DEFAULT), "making a stream");
     *out = stream;
+    return QUERN_OK;
+}
+
+/* The driver takes a priority outside of the range as the nearer end. */
+quern_status qn_cuda_stream_new_with(quern_device *device, void **out,
+                                     const quern_stream_options *options)
+{
+    const unsigned flags = options->non_blocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT;
+    *out = NULL;
+    cu_stream stream = NULL;
+    DO(device, qn_cuda.stream_new_with(&stream, flags, options->priority), "making a stream");
+    *out = stream;
+    return QUERN_OK;
+}
+
+quern_status qn_cuda_stream_priorities(quern_device *device, int32_t *lowest, int32_t *highest)
+{
+    int low = 0, high = 0;
+    DO(device, qn_cuda.stream_priorities(&low, &high), "asking for the priorities of streams");
+    *lowest = low;
+    *highest = high;
+    return QUERN_OK;
+}
+
+quern_status qn_cuda_stream_call(quern_device *device, void *stream, void (*function)(void *),
+                                 void *context)
+{
+    DO(device, qn_cuda.stream_call(stream, function, context), "queueing a function of the host");
     return QUERN_OK;
 }
 
@@ -68,6 +96,16 @@ quern_status qn_cuda_event_wait(quern_device *device, void *event)
 {
     DO(device, qn_cuda.event_synchronize(event), "waiting for an event");
     return QUERN_OK;
+}
+
+quern_status qn_cuda_event_query(quern_device *device, int *reached, void *event)
+{
+    cu_result result;
+    CUDA_IN(cuda_of(device), result, qn_cuda.event_query(event));
+    *reached = result == CU_SUCCESS;
+    return result == CU_SUCCESS || result == CU_NOT_READY
+               ? QUERN_OK
+               : qn_cuda_fail(result, "asking whether an event is reached");
 }
 
 quern_status qn_cuda_stream_wait_event(quern_device *device, void *stream, void *event)

@@ -17,8 +17,8 @@
  * in the process does so at once: every later call then fails with QUERN_ERROR_DRIVER.
  *
  * A stream of the CUDA device is an ordinary one: it keeps the order with the legacy default
- * stream, so that arrays wrapped from libraries that work there need no events. The software device
- * has no stream handles (NULL): each piece of work is done before the call that queues it returns.
+ * stream, so that arrays wrapped from libraries that work there need no events. On the software
+ * device each piece of work is done before the call that queues it returns.
  */
 #ifndef QN_DEVICE_H
 #define QN_DEVICE_H
@@ -26,6 +26,7 @@
 #include "base/object.h"
 #include "base/prefix.h"
 #include <quern/device.h>
+#include <quern/graph.h>
 #include <quern/stream.h>
 
 /** What `place` of a device answers: numbers of DLPack's list. */
@@ -70,6 +71,7 @@ quern_status qn_launch_check(const quern_launch_config *config, const qn_launch_
 /* ---- home.c: what everything on a device holds on to ---------------------------------------- */
 
 struct qn_home_owner;
+typedef struct qn_capture qn_capture;
 
 /** An allocator that the program has set at some time: see home_memory.c. */
 typedef struct qn_source qn_source;
@@ -100,6 +102,8 @@ typedef struct qn_home {
     struct qn_home *next; /**< in the list of homes.c */
     char place[32];       /**< the device, as messages call it: "cuda:0", "soft" */
     qn_account account;
+    atomic_uint captures;  /**< that go on */
+    qn_capture *capturing; /**< the list of them: capture.c */
 } qn_home;
 
 /** What the owner of a home does when something on it ends. */
@@ -171,6 +175,16 @@ struct quern_stream {
     qn_home *home;     /**< retained */
     void *handle;
     bool foreign;
+    _Atomic(qn_capture *) capture; /**< that it takes part in, or NULL: capture.c */
+};
+
+struct quern_event {
+    uint32_t object; /**< QN_OBJECT_EVENT */
+    atomic_uint references;
+    qn_home *home; /**< retained */
+    void *handle;
+    atomic_bool recorded;
+    _Atomic(qn_capture *) capture; /**< in which it was recorded last, retained, or NULL */
 };
 
 /** The device's handle of a stream; NULL is the home's own, here and below. */
@@ -198,5 +212,49 @@ void qn_stream_release(quern_stream *stream);
 quern_status qn_stream_follow(qn_home *home, const quern_stream *stream, void *handle);
 /** Before the device is closed. */
 void qn_home_drop_event(qn_home *home);
+/* ---- capture.c: what must be known while the work of streams is recorded --------------------- */
+
+/** Something to be done once a capture is over; lies in what it is about. */
+typedef struct qn_deferred {
+    struct qn_deferred *next;
+    void (*finish)(struct qn_deferred *deferred);
+} qn_deferred;
+
+/** Is work on the stream recorded, and not done? */
+static inline bool qn_stream_captures(const quern_stream *stream)
+{
+    return stream && atomic_load_explicit(&stream->capture, memory_order_relaxed) != NULL;
+}
+
+/** Keep what recorded work of a stream uses as long as the graph, which calls `release`. Where it
+ * fails nothing is taken. */
+quern_status qn_capture_keep(quern_stream *stream, void *object, void (*release)(void *object));
+/** True: what is about a stream (NULL: any of the home) that is being captured will be finished
+ * when the capture is over. False: it is not; finish it now. */
+bool qn_capture_defer(qn_home *home, const void *stream, qn_deferred *deferred);
+/** Refuse what cannot be done to a stream that is being captured: `function` explains itself as
+ * `why`. */
+quern_status qn_capture_refuse(const char *function, const char *why);
+/** Refuse to look at an event that was recorded in a capture. */
+quern_status qn_capture_refuse_event(const char *function, const quern_event *event);
+/** The event was recorded on the stream. */
+void qn_capture_mark(quern_event *event, const quern_stream *stream);
+/** Let a stream wait for an event where one of them is of a capture. */
+quern_status qn_capture_wait(quern_stream *stream, quern_event *event);
+/** The program has given the stream back: a capture that began with it cannot be ended. */
+void qn_capture_abandon(quern_stream *stream);
+void qn_capture_release(qn_capture *capture);
+
+/** What a graph holds. */
+typedef struct qn_kept {
+    void *object;
+    void (*release)(void *object);
+} qn_kept;
+
+typedef QN_LIST(qn_kept) qn_kept_list;
+void qn_kept_release(qn_kept_list *kept);
+/** End the capture that began with the stream: the device's graph and what it holds. On failure
+ * nothing is left of it. */
+quern_status qn_capture_end(void **graph, qn_kept_list *kept, quern_stream *stream);
 
 #endif /* QN_DEVICE_H */

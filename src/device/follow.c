@@ -58,13 +58,22 @@ quern_status qn_stream_follow(qn_home *home, const quern_stream *stream, void *h
     return handle ? order(home, handle, qn_stream_handle(home, stream)) : refuse_null();
 }
 
+/* Can the engine order work between this stream of its own and foreign ones? */
+static quern_status check_own(const char *function, const quern_stream *stream, const qn_home *home)
+{
+    if (!qn_stream_fits(stream, home)) {
+        return qn_stream_refuse(function, stream, "engine", home);
+    }
+    return qn_stream_captures(stream)
+               ? qn_capture_refuse(function, ", and a graph waits for no stream outside of it")
+               : QUERN_OK;
+}
+
 quern_status quern_stream_follow(quern_engine *engine, quern_stream *stream, void *handle)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    if (!qn_stream_fits(stream, qn_home_of(engine))) {
-        return qn_stream_refuse(__func__, stream, "engine", qn_home_of(engine));
-    }
+    QN_TRY(check_own(__func__, stream, qn_home_of(engine)));
     return qn_stream_follow(qn_home_of(engine), stream, handle);
 }
 
@@ -73,8 +82,6 @@ quern_status quern_stream_lead(quern_engine *engine, quern_stream *stream, void 
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     qn_home *home = qn_home_of(engine);
-    if (!qn_stream_fits(stream, home)) {
-        return qn_stream_refuse(__func__, stream, "engine", home);
-    }
+    QN_TRY(check_own(__func__, stream, home));
     return handle ? order(home, qn_stream_handle(home, stream), handle) : refuse_null();
 }

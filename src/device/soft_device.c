@@ -18,6 +18,16 @@ static int device_count(const char **why)
     return 1;
 }
 
+static void close_device(quern_device *quern)
+{
+    if (quern) {
+        qn_memory_map_free(soft_of(quern)->memory);
+        qn_stream_history_free(soft_of(quern)->history);
+        pthread_mutex_destroy(&soft_of(quern)->lock);
+        qn_free(quern);
+    }
+}
+
 static quern_status open_device(quern_device **out, const char *argument,
                                 const quern_allocator *allocator)
 {
@@ -33,16 +43,16 @@ static quern_status open_device(quern_device **out, const char *argument,
     }
     device->memory = memory;
     device->options = options;
+    pthread_mutex_init(&device->lock, NULL);
+    if (options.aids.check_streams) {
+        device->history = qn_stream_history_new();
+    }
+    if (options.aids.check_streams && !device->history) {
+        close_device((quern_device *)device);
+        return qn_fail_memory("opening the software device");
+    }
     *out = (quern_device *)device;
     return QUERN_OK;
-}
-
-static void close_device(quern_device *quern)
-{
-    if (quern) {
-        qn_memory_map_free(soft_of(quern)->memory);
-        qn_free(quern);
-    }
 }
 
 void qn_soft_host_memory(uint64_t *available, uint64_t *total)
@@ -132,4 +142,11 @@ const quern_device_methods qn_soft_device = {
     .copy_from = qn_soft_copy_from,
     .place = qn_soft_place,
     .pointer_info = qn_soft_pointer_info,
+    .stream_new_with = qn_soft_stream_new_with,
+    .event_query = qn_soft_event_query,
+    .stream_call = qn_soft_stream_call,
+    .capture_begin = qn_soft_capture_begin,
+    .capture_end = qn_soft_capture_end,
+    .graph_launch = qn_soft_graph_launch,
+    .graph_free = qn_soft_graph_free,
 };

@@ -26,11 +26,36 @@ typedef struct soft_device {
     qn_memory_map *memory;
     soft_options options;
     atomic_uint interrupts; /**< so far: each ends the launches that run at that moment */
+    atomic_uint streams;    /**< made so far */
+    atomic_uint capturing;  /**< captures that go on */
+    pthread_mutex_t lock;   /**< of `captures` */
+    struct soft_graph *captures;
+    qn_stream_history *history; /**< of check=streams, else NULL */
 } soft_device;
+
+typedef struct soft_graph soft_graph;
+
+/** What the handle of a stream points to. */
+typedef struct soft_stream {
+    char name[64];
+} soft_stream;
+
+typedef struct soft_event {
+    _Atomic(double) at_ms;
+    atomic_bool recorded;
+    qn_stream_mark *mark;        /**< of check=streams */
+    _Atomic(void *) captured_on; /**< the stream, where it was recorded in a capture, or NULL */
+} soft_event;
 
 static inline soft_device *soft_of(quern_device *device)
 {
     return (soft_device *)device;
+}
+
+/** Is the work of any stream recorded? Then that of each must be looked up. */
+static inline bool qn_soft_captures(quern_device *device)
+{
+    return atomic_load_explicit(&soft_of(device)->capturing, memory_order_relaxed) != 0;
 }
 
 /** Memory of this machine, in bytes. */
@@ -83,15 +108,39 @@ quern_status qn_soft_launch(quern_device *device, void *function, const quern_la
 void qn_soft_interrupt(quern_device *device);
 /* soft_stream.c */
 quern_status qn_soft_stream_new(quern_device *device, void **out);
+quern_status qn_soft_stream_new_with(quern_device *device, void **out,
+                                     const quern_stream_options *options);
+quern_status qn_soft_stream_call(quern_device *device, void *stream, void (*function)(void *),
+                                 void *context);
 void qn_soft_stream_free(quern_device *device, void *stream);
 quern_status qn_soft_stream_wait(quern_device *device, void *stream);
 quern_status qn_soft_event_new(quern_device *device, void **out);
 void qn_soft_event_free(quern_device *device, void *event);
 quern_status qn_soft_event_record(quern_device *device, void *event, void *stream);
 quern_status qn_soft_event_wait(quern_device *device, void *event);
+quern_status qn_soft_event_query(quern_device *device, int *reached, void *event);
 quern_status qn_soft_stream_wait_event(quern_device *device, void *stream, void *event);
 quern_status qn_soft_event_elapsed(quern_device *device, double *milliseconds, void *begin,
                                    void *end);
 quern_status qn_soft_synchronize(quern_device *device);
+/* soft_graph.c */
+/** Each: true when the stream is being captured; then the work is recorded, unless *status says
+ * what failed. */
+bool qn_soft_record_copy(quern_device *device, void *to, const void *from, size_t bytes,
+                         quern_copy_kind kind, void *stream, quern_status *status);
+bool qn_soft_record_fill(quern_device *device, void *to, const void *pattern, size_t pattern_bytes,
+                         size_t count, void *stream, quern_status *status);
+bool qn_soft_record_launch(quern_device *device, void *function, const quern_launch_config *config,
+                           void **parameters, quern_status *status);
+bool qn_soft_record_call(quern_device *device, void (*function)(void *), void *context,
+                         void *stream, quern_status *status);
+bool qn_soft_record_event(quern_device *device, soft_event *event, void *stream,
+                          quern_status *status);
+bool qn_soft_record_wait(quern_device *device, soft_event *event, void *stream,
+                         quern_status *status);
+quern_status qn_soft_capture_begin(quern_device *device, void *stream);
+quern_status qn_soft_capture_end(quern_device *device, void *stream, void **graph);
+quern_status qn_soft_graph_launch(quern_device *device, void *graph, void *stream);
+void qn_soft_graph_free(quern_device *device, void *graph);
 
 #endif /* QN_SOFT_DEVICE_H */

@@ -75,7 +75,8 @@ static void note_written(quern_device *quern, const void *to, size_t bytes, cons
     }
 }
 
-static quern_status allocate(quern_device *quern, void **out, size_t bytes, const char *what)
+static quern_status allocate(quern_device *quern, void **out, size_t bytes, const char *what,
+                             void *stream)
 {
     soft_device *device = soft_of(quern);
     *out = NULL;
@@ -90,24 +91,33 @@ static quern_status allocate(quern_device *quern, void **out, size_t bytes, cons
         give_back(pointer, bytes);
         return qn_fail_memory("allocating an array");
     }
+    if (device->history) {
+        qn_stream_memory_add(device->history, pointer, bytes, stream, true);
+    }
     *out = pointer;
     return QUERN_OK;
 }
 
 quern_status qn_soft_allocate(quern_device *device, void **out, size_t bytes, void *stream)
 {
-    (void)stream;
-    return allocate(device, out, bytes, "array of");
+    return allocate(device, out, bytes, "array of", stream);
 }
 
 quern_status qn_soft_allocate_in(quern_device *device, void **out, size_t bytes,
                                  quern_memory memory, void *stream)
 {
-    (void)stream;
     return allocate(device, out, bytes,
                     memory == QUERN_MEMORY_PINNED   ? "pinned array of"
                     : memory == QUERN_MEMORY_MAPPED ? "mapped array of"
-                                                    : "managed array of");
+                                                    : "managed array of",
+                    stream);
+}
+
+static void forget_order(quern_device *quern, const void *pointer, size_t bytes)
+{
+    if (soft_of(quern)->history) {
+        qn_stream_memory_remove(soft_of(quern)->history, pointer, bytes);
+    }
 }
 
 void qn_soft_release(quern_device *quern, void *pointer, size_t bytes, void *stream)
@@ -115,6 +125,7 @@ void qn_soft_release(quern_device *quern, void *pointer, size_t bytes, void *str
     (void)stream;
     if (pointer) {
         qn_memory_map_remove(soft_of(quern)->memory, pointer, bytes);
+        forget_order(quern, pointer, bytes);
         give_back(pointer, bytes);
     }
 }
@@ -154,6 +165,9 @@ quern_status qn_soft_adopt(quern_device *quern, void *base, size_t bytes)
     switch (
         qn_memory_map_adopt(soft_of(quern)->memory, base, bytes, "wrapped memory of", crossed)) {
     case QN_ADOPTED:
+        if (soft_of(quern)->history) {
+            qn_stream_memory_add(soft_of(quern)->history, base, bytes, NULL, false);
+        }
         return QUERN_OK;
     case QN_ADOPTION_CROSSES:
         return fail_crossing((uint64_t)(uintptr_t)base, bytes, crossed);
@@ -165,6 +179,7 @@ quern_status qn_soft_adopt(quern_device *quern, void *base, size_t bytes)
 void qn_soft_disown(quern_device *quern, void *base, size_t bytes)
 {
     qn_memory_map_remove(soft_of(quern)->memory, base, bytes);
+    forget_order(quern, base, bytes);
 }
 
 /* Its memory is the host's, whatever it is called. */
@@ -189,22 +204,99 @@ quern_status qn_soft_pointer_info(quern_device *quern, const void *pointer,
 
 /* ---- copies and fills: done when the call returns ------------------------------------------- */
 
-quern_status qn_soft_copy(quern_device *device, void *to, const void *from, size_t bytes,
-                          quern_copy_kind kind, void *stream, int wait)
+/* What one of them touches of the device's memory; NULL: nothing. */
+typedef struct touched {
+    const char *what;
+    const void *read, *written;
+    size_t bytes;
+} touched;
+
+static quern_status touch(qn_stream_work *work, const touched *t, const void *at, bool writes)
 {
-    (void)stream;
-    (void)wait;
+    char why[320];
+    if (!at || qn_stream_touch(work, (uint64_t)(uintptr_t)at, t->bytes, writes ? QN_WRITE : QN_READ,
+                               false, why, sizeof why)) {
+        return QUERN_OK;
+    }
+    return qn_fail(QUERN_ERROR_ACCESS, "%s, which %s the array at %p, %s", t->what,
+                   writes ? "writes to" : "reads", at, why);
+}
+
+/* Is it in order with what other streams do? */
+static quern_status check_order(quern_device *quern, void *stream, const touched *t)
+{
+    qn_stream_work work;
+    quern_status status = QUERN_OK;
+    qn_stream_work_begin(&work, soft_of(quern)->history, stream, t->what);
+    if (work.history) {
+        status = touch(&work, t, t->read, false);
+    }
+    if (work.history && status == QUERN_OK) {
+        status = touch(&work, t, t->written, true);
+    }
+    qn_stream_work_end(&work);
+    return status;
+}
+
+static quern_status check_copy(quern_device *quern, const void *to, const void *from, size_t bytes,
+                               quern_copy_kind kind, void *stream)
+{
+    const touched t = {
+        .what = kind == QUERN_COPY_TO_HOST     ? "a copy to the host"
+                : kind == QUERN_COPY_TO_DEVICE ? "a copy from the host"
+                                               : "a copy",
+        .read = kind == QUERN_COPY_TO_DEVICE ? NULL : from,
+        .written = kind == QUERN_COPY_TO_HOST ? NULL : to,
+        .bytes = bytes,
+    };
+    return check_order(quern, stream, &t);
+}
+
+static void move(quern_device *device, void *to, const void *from, size_t bytes,
+                 quern_copy_kind kind)
+{
     if (bytes > 0) {
         memmove(to, from, bytes);
         note_written(device, to, bytes, kind == QUERN_COPY_ON_DEVICE ? from : NULL);
     }
+}
+
+/* A copy while something is recorded, or streams are checked. */
+static quern_status copy_watched(quern_device *device, void *to, const void *from, size_t bytes,
+                                 quern_copy_kind kind, void *stream, int wait)
+{
+    quern_status status = QUERN_OK;
+    if (qn_soft_captures(device) &&
+        qn_soft_record_copy(device, to, from, bytes, kind, stream, &status)) {
+        return status;
+    }
+    if (soft_of(device)->history && bytes > 0) {
+        QN_TRY(check_copy(device, to, from, bytes, kind, stream));
+    }
+    move(device, to, from, bytes, kind);
+    return wait ? qn_soft_stream_wait(device, stream) : QUERN_OK;
+}
+
+quern_status qn_soft_copy(quern_device *device, void *to, const void *from, size_t bytes,
+                          quern_copy_kind kind, void *stream, int wait)
+{
+    if (__builtin_expect(qn_soft_captures(device) || soft_of(device)->history, false)) {
+        return copy_watched(device, to, from, bytes, kind, stream, wait);
+    }
+    move(device, to, from, bytes, kind);
     return QUERN_OK;
 }
 
 quern_status qn_soft_copy_from(quern_device *device, void *to, quern_device *source,
                                const void *from, size_t bytes, void *stream, void *source_stream)
 {
-    (void)source, (void)stream, (void)source_stream;
+    static const char what[] = "a copy between devices";
+    if (soft_of(source)->history) {
+        QN_TRY(check_order(source, source_stream, &(touched){what, from, NULL, bytes}));
+    }
+    if (soft_of(device)->history) {
+        QN_TRY(check_order(device, stream, &(touched){what, NULL, to, bytes}));
+    }
     memcpy(to, from, bytes);
     note_written(device, to, bytes, NULL);
     return QUERN_OK;
@@ -213,10 +305,18 @@ quern_status qn_soft_copy_from(quern_device *device, void *to, quern_device *sou
 quern_status qn_soft_fill(quern_device *device, void *to, const void *pattern, size_t pattern_bytes,
                           size_t count, void *stream)
 {
-    (void)stream;
+    quern_status status;
+    if (qn_soft_captures(device) &&
+        qn_soft_record_fill(device, to, pattern, pattern_bytes, count, stream, &status)) {
+        return status;
+    }
     size_t total = pattern_bytes * count;
     if (total == 0) {
         return QUERN_OK;
+    }
+    if (soft_of(device)->history) {
+        const touched t = {.what = "a fill", .written = to, .bytes = total};
+        QN_TRY(check_order(device, stream, &t));
     }
     note_written(device, to, total, NULL);
     unsigned char *bytes = to;

@@ -7,6 +7,7 @@
 #include "device/image.h"
 #include "device/soft_device.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- modules -------------------------------------------------------------------------------- */
@@ -235,6 +236,22 @@ static void limit_as_gpu(qn_launch_limits *limits, const quern_launch_config *co
     limits->device = "an H100, whose limits check=limits applies";
 }
 
+/* Execute a launch; with check=streams it is work of its stream. */
+static quern_status run(soft_device *device, qn_ptx_launch *launch, const void *stream)
+{
+    if (!device->history) {
+        return qn_ptx_run(launch);
+    }
+    char what[64];
+    snprintf(what, sizeof what, "kernel '%s'", launch->kernel->name);
+    qn_stream_work work;
+    qn_stream_work_begin(&work, device->history, stream, what);
+    launch->work = work.history ? &work : NULL;
+    const quern_status status = qn_ptx_run(launch);
+    qn_stream_work_end(&work);
+    return status;
+}
+
 quern_status qn_soft_launch(quern_device *quern, void *handle, const quern_launch_config *config,
                             void **parameters)
 {
@@ -256,6 +273,10 @@ quern_status qn_soft_launch(quern_device *quern, void *handle, const quern_launc
     if (status == QUERN_OK && device->options.aids.check_limits) {
         status = check_local(function);
     }
+    if (status == QUERN_OK && qn_soft_captures(quern) &&
+        qn_soft_record_launch(quern, handle, config, parameters, &status)) {
+        return status;
+    }
     if (status == QUERN_OK) {
         qn_ptx_launch launch = {
             .kernel = function,
@@ -270,7 +291,7 @@ quern_status qn_soft_launch(quern_device *quern, void *handle, const quern_launc
             .interrupts = &device->interrupts,
             .aids = device->options.aids,
         };
-        status = qn_ptx_run(&launch);
+        status = run(device, &launch, config->stream);
     }
     if (status != QUERN_OK) {
         qn_error_stage("launch");

@@ -72,9 +72,10 @@ static bool read_check(soft_options *options, qn_str value)
     struct check {
         const char *name;
         bool *wanted;
-    } checks[] = {{"init", &aids->check_init},     {"races", &aids->check_races},
-                  {"sync", &aids->check_sync},     {"div", &aids->check_div},
-                  {"bounds", &aids->check_bounds}, {"limits", &aids->check_limits}};
+    } checks[] = {{"init", &aids->check_init},      {"races", &aids->check_races},
+                  {"sync", &aids->check_sync},      {"div", &aids->check_div},
+                  {"bounds", &aids->check_bounds},  {"limits", &aids->check_limits},
+                  {"streams", &aids->check_streams}};
     do {
         const char *plus = memchr(value.data, '+', value.length);
         const qn_str word = {value.data, plus ? (size_t)(plus - value.data) : value.length};
@@ -124,8 +125,9 @@ static quern_status fail_item(const char *argument, qn_str item)
         QUERN_ERROR_INVALID_ARGUMENT,
         "\"soft:%s\": what is '%.*s'? After the colon may come, separated by commas and each once: "
         "the number of threads to use (1 to %d, first; all cores without it), "
-        "limit=SECONDS, check=WHAT (init, races, sync, div, bounds, limits, several of them joined "
-        "by +, or all), and "
+        "limit=SECONDS, check=WHAT (init, races, sync, div, bounds, limits, streams, several of "
+        "them "
+        "joined by +, or all), and "
         "trace=BX[.BY[.BZ]]/TX[.TY[.TZ]], as in \"soft:4,limit=10\"",
         argument, (int)item.length, item.data, SOFT_MAX_HOST_THREADS);
 }

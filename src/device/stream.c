@@ -6,13 +6,6 @@
  */
 #include "device/device_internal.h"
 
-struct quern_event {
-    uint32_t object; /* QN_OBJECT_EVENT */
-    atomic_uint references;
-    qn_home *home; /* retained */
-    void *handle;
-};
-
 /* ---- streams -------------------------------------------------------------------------------- */
 
 quern_status qn_stream_refuse(const char *where, const quern_stream *stream, const char *user,
@@ -50,16 +43,36 @@ void qn_stream_release(quern_stream *stream)
     qn_home_release(home); /* last: it may close the device */
 }
 
-static quern_status stream_make(quern_stream **out, qn_home *home, void *handle, bool foreign)
+/* What cannot be had of a device that has no slot for it. */
+static quern_status fail_missing(const qn_home *home, const char *what)
+{
+    return qn_fail(QUERN_ERROR_NOT_SUPPORTED, "the device \"%s\" has no %s", home->methods->name,
+                   what);
+}
+
+/* The device's own stream. */
+static quern_status handle_make(void **out, qn_home *home, const quern_stream_options *o)
+{
+    const quern_device_methods *m = home->methods;
+    if (!o->non_blocking && !o->priority && (!o->name || !m->stream_new_with)) {
+        return m->stream_new(home->device, out);
+    }
+    return m->stream_new_with ? m->stream_new_with(home->device, out, o)
+                              : fail_missing(home, "non-blocking streams and none with a priority");
+}
+
+/* `options`: of a new one; NULL: around a foreign `handle`. */
+static quern_status stream_make(quern_stream **out, qn_home *home, void *handle,
+                                const quern_stream_options *options)
 {
     quern_stream *stream = qn_calloc(1, sizeof *stream);
     if (!stream) {
         return qn_fail_memory("making a stream");
     }
     stream->handle = handle;
-    stream->foreign = foreign;
-    if (!foreign) {
-        quern_status status = home->methods->stream_new(home->device, &stream->handle);
+    stream->foreign = !options;
+    if (options) {
+        quern_status status = handle_make(&stream->handle, home, options);
         if (status != QUERN_OK) {
             qn_free(stream);
             return status;
@@ -76,25 +89,34 @@ static quern_status stream_make(quern_stream **out, qn_home *home, void *handle,
 
 quern_status quern_stream_new(quern_stream **out, quern_engine *engine)
 {
+    static const quern_stream_options none = QUERN_STREAM_OPTIONS_INIT;
     qn_error_reset();
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    return stream_make(out, qn_home_of(engine), NULL, false);
+    return stream_make(out, qn_home_of(engine), NULL, &none);
 }
 
-#define CU_STREAM_PER_THREAD ((void *)2) /* cuda.h */
+quern_status quern_stream_new_with(quern_stream **out, quern_engine *engine,
+                                   const quern_stream_options *options)
+{
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    QN_TAKE_RESERVED(quern_stream_options, o, options);
+    o.size = sizeof o;
+    if (o.non_blocking != 0 && o.non_blocking != 1) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "quern_stream_options.non_blocking is 0 or 1, not %d", (int)o.non_blocking);
+    }
+    return stream_make(out, qn_home_of(engine), NULL, &o);
+}
 
 quern_status quern_stream_wrap(quern_stream **out, quern_engine *engine, void *handle)
 {
     qn_error_reset();
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    if (handle == CU_STREAM_PER_THREAD) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "CU_STREAM_PER_THREAD is a different stream in each thread and cannot be "
-                       "wrapped: make one with quern_stream_new()");
-    }
-    return stream_make(out, qn_home_of(engine), handle, true);
+    return stream_make(out, qn_home_of(engine), handle, NULL);
 }
 
 void *quern_stream_handle(const quern_stream *stream)
@@ -106,7 +128,25 @@ quern_status quern_stream_wait(quern_stream *stream)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(stream, QN_OBJECT_STREAM);
+    if (qn_stream_captures(stream)) {
+        return qn_capture_refuse(__func__, ", and its work is not done; wait after a launch of the "
+                                           "graph");
+    }
     return stream->home->methods->stream_wait(stream->home->device, stream->handle);
+}
+
+quern_status quern_stream_call(quern_stream *stream, void (*function)(void *context), void *context)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(stream, QN_OBJECT_STREAM);
+    QN_CHECK_NOT_NULL(function);
+    const quern_device_methods *m = stream->home->methods;
+    if (m->stream_call) {
+        return m->stream_call(stream->home->device, stream->handle, function, context);
+    }
+    QN_TRY(m->stream_wait(stream->home->device, stream->handle));
+    function(context);
+    return QUERN_OK;
 }
 
 quern_stream *quern_stream_retain(quern_stream *stream)
@@ -131,6 +171,9 @@ void quern_stream_release(quern_stream *stream)
         }
     } while (!atomic_compare_exchange_weak(&stream->holds, &holds, holds - 1));
     if (holds == 1) {
+        if (qn_stream_captures(stream)) {
+            qn_capture_abandon(stream);
+        }
         qn_stream_release(stream);
     }
 }
@@ -176,21 +219,40 @@ quern_status quern_event_record(quern_event *event, quern_stream *stream)
 {
     qn_error_reset();
     QN_TRY(check_pair("quern_event_record", event, stream));
-    return event->home->methods->event_record(event->home->device, event->handle,
-                                              qn_stream_handle(event->home, stream));
+    QN_TRY(event->home->methods->event_record(event->home->device, event->handle,
+                                              qn_stream_handle(event->home, stream)));
+    atomic_store_explicit(&event->recorded, true, memory_order_relaxed);
+    qn_capture_mark(event, stream);
+    return QUERN_OK;
 }
 
 quern_status quern_event_wait(quern_event *event)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(event, QN_OBJECT_EVENT);
+    QN_TRY(qn_capture_refuse_event(__func__, event));
     return event->home->methods->event_wait(event->home->device, event->handle);
+}
+
+quern_status quern_event_query(int *reached, quern_event *event)
+{
+    qn_error_reset();
+    QN_CHECK_NOT_NULL(reached);
+    *reached = 0;
+    QN_CHECK_OBJECT(event, QN_OBJECT_EVENT);
+    QN_TRY(qn_capture_refuse_event(__func__, event));
+    const quern_device_methods *m = event->home->methods;
+    return m->event_query ? m->event_query(event->home->device, reached, event->handle)
+                          : fail_missing(event->home, "events that can be asked: wait for it");
 }
 
 quern_status quern_stream_wait_event(quern_stream *stream, quern_event *event)
 {
     qn_error_reset();
     QN_TRY(check_pair("quern_stream_wait_event", event, stream));
+    if (qn_stream_captures(stream) || atomic_load(&event->capture)) {
+        return qn_capture_wait(stream, event);
+    }
     return event->home->methods->stream_wait_event(
         event->home->device, qn_stream_handle(event->home, stream), event->handle);
 }
@@ -208,6 +270,8 @@ quern_status quern_event_elapsed(double *milliseconds, quern_event *begin, quern
         qn_tell_places(end->home, begin->home, "other");
         return QUERN_ERROR_INVALID_ARGUMENT;
     }
+    QN_TRY(qn_capture_refuse_event(__func__, begin));
+    QN_TRY(qn_capture_refuse_event(__func__, end));
     return begin->home->methods->event_elapsed(begin->home->device, milliseconds, begin->handle,
                                                end->handle);
 }
@@ -226,6 +290,7 @@ void quern_event_release(quern_event *event)
         atomic_fetch_sub_explicit(&event->references, 1, memory_order_acq_rel) == 1) {
         qn_object_end(&event->object);
         event->home->methods->event_free(event->home->device, event->handle);
+        qn_capture_release(atomic_load(&event->capture));
         qn_home_release(event->home);
         qn_free(event);
     }

@@ -274,6 +274,11 @@ quern_status quern_synchronize(quern_engine *engine)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    if (atomic_load_explicit(&engine->home.captures, memory_order_relaxed) != 0) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "quern_synchronize: a stream of the engine is being captured, and a GPU "
+                       "cannot wait for all work meanwhile; end the capture first");
+    }
     return engine->home.methods->synchronize(engine->home.device);
 }
 

@@ -399,20 +399,26 @@ quern_status qn_put_raw_checked(qn_parameter_block *block, const qn_call *call,
 /** Device memory for one launch at a time. Its first `zeroed` bytes (a multiple of 16) begin as
  * zeros. Only kernels of one kind use that many, and each leaves them as the next expects them. */
 typedef struct qn_workspace {
+    qn_deferred deferred; /**< first: its end, while its stream is being captured */
     struct qn_workspace *next;
     quern_engine *engine; /**< not retained: it lives as long as the engine, or a bound call */
     void *pointer, *stream;
     const qn_source *source;
     size_t zeroed, bytes;
     uint32_t launches; /**< that it has served besides its first */
+    bool kept;         /**< by a capture, whose graph it belongs to */
 } qn_workspace;
 
 /** Take one for a launch on `stream`, or make it: `zeroed` bytes of zeros, then `scratch` bytes. */
 quern_status qn_workspace_take(qn_workspace **out, quern_engine *engine, void *stream,
                                size_t zeroed, size_t scratch);
+/** The same for one launch that is recorded: it belongs to the graph, which clears it each time. */
+quern_status qn_workspace_capture(qn_workspace **out, quern_engine *engine, quern_stream *stream,
+                                  size_t zeroed, size_t scratch);
 /** Make its first bytes zero again, in the order of its stream: after a launch that failed. */
 quern_status qn_workspace_clear(qn_workspace *workspace);
-/** Give it back for later launches on the same stream, once the launch is queued. Accepts NULL. */
+/** Give it back for later launches on the same stream, once the launch is queued. Accepts NULL.
+ * What a graph keeps is left alone, here and below. */
 void qn_workspace_put(qn_workspace *workspace);
 /** Free it, in the order of its stream. Accepts NULL. */
 void qn_workspace_free(qn_workspace *workspace);
@@ -426,6 +432,9 @@ bool qn_workspaces_forget(quern_engine *engine, const void *stream, bool all);
 quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config,
                           qn_workspace **workspace, const qn_call *call,
                           const qn_specialization *specialization);
+/** Arrays among these are used by work on `stream`, which is being captured: the graph keeps them.
+ */
+quern_status qn_values_keep(const quern_value *values, size_t count, quern_stream *stream);
 /** What quern_call_n() does, without resetting the error record. */
 quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,
                          const quern_call_options *options);

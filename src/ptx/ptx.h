@@ -243,16 +243,65 @@ qn_adoption qn_memory_map_adopt(qn_memory_map *map, void *base, uint64_t bytes, 
                                 uint64_t crossed[2]);
 /** True when `address` is in a range. */
 bool qn_memory_map_has(qn_memory_map *map, const void *address);
+typedef enum qn_access_kind { QN_READ, QN_WRITE, QN_ATOMIC } qn_access_kind;
+
+/* ---- watch/stream_*.c: check=streams, work on streams that do not wait for one another ------- */
+
+/** Of a device. Thread-safe. */
+typedef struct qn_stream_history qn_stream_history;
+/** What a stream knew at a moment: an event, a graph. Set under its history's lock. */
+typedef struct qn_stream_mark qn_stream_mark;
+
+/** NULL: out of memory. */
+qn_stream_history *qn_stream_history_new(void);
+void qn_stream_history_free(qn_stream_history *history);
+/** A stream is known by its handle. One that was not added is foreign; NULL and 1 are the legacy
+ * default stream, whose order all but non-blocking streams keep. */
+void qn_stream_history_add(qn_stream_history *history, const void *stream, const char *name,
+                           bool non_blocking);
+void qn_stream_history_remove(qn_stream_history *history, const void *stream);
+/** The mark, made where it is NULL, becomes what the stream knows now. */
+void qn_stream_mark_set(qn_stream_history *history, qn_stream_mark **mark, const void *stream);
+void qn_stream_mark_free(qn_stream_mark *mark);
+/** A stream waits for a mark; NULL is none. */
+void qn_stream_waits(qn_stream_history *history, const void *stream, qn_stream_mark *const *mark);
+/** The host has waited: for a stream, a mark, everything. */
+void qn_stream_host_waits(qn_stream_history *history, const void *stream);
+void qn_stream_host_waits_mark(qn_stream_history *history, qn_stream_mark *const *mark);
+void qn_stream_host_waits_all(qn_stream_history *history);
+/** Memory of arrays; `allocated` in the order of a stream, else foreign. */
+void qn_stream_memory_add(qn_stream_history *history, const void *base, uint64_t bytes,
+                          const void *stream, bool allocated);
+void qn_stream_memory_remove(qn_stream_history *history, const void *base, uint64_t bytes);
+
+/** One piece of work: a launch, a copy, a fill. */
+typedef struct qn_stream_work {
+    qn_stream_history *history; /**< NULL: nothing is looked at */
+    uint64_t serial;
+    uint32_t number, stream, written;
+    qn_stream_mark *clocks;
+    char stream_name[64];
+} qn_stream_work;
+
+/** Always succeeds. `history` may be NULL; `what` is "kernel 'k'", "a copy to the host". */
+void qn_stream_work_begin(qn_stream_work *work, qn_stream_history *history, const void *stream,
+                          const char *what);
+void qn_stream_work_end(qn_stream_work *work);
+/** The work touches bytes. False: it is not in order, and `why` says with what. `lenient`: it may
+ * be by this access that it is. */
+bool qn_stream_touch(qn_stream_work *work, uint64_t address, uint64_t bytes, qn_access_kind kind,
+                     bool lenient, char *why, size_t room);
 
 /** What a launch watches for its user; all zero: nothing, at no cost. */
 typedef struct qn_ptx_aids {
-    bool check_init;   /**< report reads of memory that nobody wrote */
-    bool check_races;  /**< report races in shared memory */
-    bool check_sync;   /**< report threads that meet in a way CUDA does not allow */
-    bool check_div;    /**< report integer divisions that have no result */
-    bool check_bounds; /**< report elements that a raw array does not have */
-    bool check_limits; /**< report launches that a GPU refuses; not used here */
-    bool trace;        /**< print what one thread executes, to standard error */
+    bool check_init;    /**< report reads of memory that nobody wrote */
+    bool check_races;   /**< report races in shared memory */
+    bool check_sync;    /**< report threads that meet in a way CUDA does not allow */
+    bool check_div;     /**< report integer divisions that have no result */
+    bool check_bounds;  /**< report elements that a raw array does not have */
+    bool check_limits;  /**< report launches that a GPU refuses; not used here */
+    bool check_streams; /**< report work that does not wait for what another stream does */
+    bool trace;         /**< print what one thread executes, to standard error */
     uint32_t trace_block[3], trace_thread[3];
 } qn_ptx_aids;
 
@@ -268,6 +317,7 @@ typedef struct qn_ptx_launch {
     const atomic_uint *interrupts; /**< counts requests to stop; when it changes, the running launch
                                       ends with QUERN_ERROR_INTERRUPTED. NULL: never */
     qn_ptx_aids aids;
+    qn_stream_work *work; /**< for check_streams, else NULL */
 } qn_ptx_launch;
 
 /** Execute a launch and wait for it. Errors: QUERN_ERROR_ACCESS, QUERN_ERROR_LAUNCH,

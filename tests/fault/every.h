@@ -26,6 +26,7 @@ extern quern_stream *stream, *others_stream;
 extern quern_event *event, *others_event;
 extern quern_array *others_array, *others_none;
 extern quern_explanation *explanation;
+extern quern_graph *graph;
 extern char path[];
 
 extern quern_engine *made_engine;
@@ -37,6 +38,7 @@ extern quern_function *made_function;
 extern quern_stream *made_stream;
 extern quern_event *made_event;
 extern quern_explanation *made_explanation;
+extern quern_graph *made_graph;
 
 extern const char ptx[];
 extern const int64_t shape[2];
@@ -48,6 +50,7 @@ extern struct every_dead {
 } dead;
 
 quern_engine *opened(void);
+quern_stream *fresh(int captured); /* a stream that nothing else uses */
 const quern_value *bad_values(int k);
 const quern_options *bad_options(int k);
 const quern_call_options *bad_call(int k);
@@ -66,6 +69,7 @@ quern_dl_managed *bad_legacy(int k);
 const quern_array_interface *bad_interface(int k);
 quern_dl_managed_versioned **made_tensor(void); /* deletes the one before */
 quern_dl_managed **made_legacy(void);
+const quern_stream_options *bad_stream(int k);
 int visit(void *context, const quern_cache_entry *entry);
 void released(void *context);
 void told(void *context, const char *kind, const char *message);
@@ -115,6 +119,9 @@ void told(void *context, const char *kind, const char *message);
 #define GOOD_quern_event_p            event
 #define BADS_quern_event_p            4
 #define BAD_quern_event_p(k)          BAD_OBJECT(quern_event, k, others_event, x)
+#define GOOD_quern_graph_p            graph
+#define BADS_quern_graph_p            3
+#define BAD_quern_graph_p(k)          BAD_OBJECT(quern_graph, k, NULL, x)
 #define GOOD_quern_explanation_p      explanation
 #define BADS_quern_explanation_p      1
 #define BAD_quern_explanation_p(k)    NULL
@@ -146,6 +153,9 @@ void told(void *context, const char *kind, const char *message);
 #define GOOD_quern_event_pp      (quern_event_release(made_event), made_event = NULL, &made_event)
 #define BADS_quern_event_pp      1
 #define BAD_quern_event_pp(k)    NULL
+#define GOOD_quern_graph_pp      (quern_graph_release(made_graph), made_graph = NULL, &made_graph)
+#define BADS_quern_graph_pp      1
+#define BAD_quern_graph_pp(k)    NULL
 #define GOOD_quern_explanation_pp                                                                  \
     (quern_explanation_release(made_explanation), made_explanation = NULL, &made_explanation)
 #define BADS_quern_explanation_pp   1
@@ -156,6 +166,9 @@ void told(void *context, const char *kind, const char *message);
 #define GOOD_double_p               (&(double){0})
 #define BADS_double_p               1
 #define BAD_double_p(k)             NULL
+#define GOOD_int_p                  (&(int){0})
+#define BADS_int_p                  1
+#define BAD_int_p(k)                NULL
 #define GOOD_size_t_p               (&(size_t){0})
 #define BADS_size_t_p               1
 #define BAD_size_t_p(k)             NULL
@@ -317,6 +330,9 @@ void told(void *context, const char *kind, const char *message);
 #define GOOD_const_quern_module_options_p      NULL
 #define BADS_const_quern_module_options_p      5
 #define BAD_const_quern_module_options_p(k)    bad_module(k)
+#define GOOD_const_quern_stream_options_p      NULL
+#define BADS_const_quern_stream_options_p      3
+#define BAD_const_quern_stream_options_p(k)    bad_stream(k)
 #define GOOD_const_quern_device_methods_p      ((const quern_device_methods *)&methods)
 #define BADS_const_quern_device_methods_p      3
 #define BAD_const_quern_device_methods_p(k)                                                        \
@@ -388,6 +404,13 @@ void told(void *context, const char *kind, const char *message);
 #define GOOD_quern_array_fill_bytes     4
 #define GOOD_quern_array_read_bytes     sizeof host
 #define GOOD_quern_array_write_bytes    sizeof host
+#define GOOD_quern_array_fill_on_bytes  4
+#define GOOD_quern_array_read_on_bytes  sizeof host
+#define GOOD_quern_array_write_on_bytes sizeof host
+#define ANY_quern_array_copy_on_stream  1
+#define ANY_quern_array_fill_on_stream  1
+#define ANY_quern_array_read_on_stream  1
+#define ANY_quern_array_write_on_stream 1
 #define GOOD_quern_module_global_ndim   1
 #define GOOD_quern_module_global_shape  (&(const int64_t){4})
 
@@ -411,10 +434,8 @@ void told(void *context, const char *kind, const char *message);
 #define GOOD_quern_allocator_from_library_release  "cos"
 #define ANY_quern_allocator_from_library_device    ALL
 #define GOOD_quern_memory_set_limit_bytes          0
+#define ANY_quern_memory_set_limit_bytes           ALL
 #define ANY_quern_memory_trim_keep                 ALL
-#define GOOD_uint64_t                              1
-#define BADS_uint64_t                              0
-#define BAD_uint64_t(k)                            1
 #define GOOD_quern_open_device_options             NULL
 
 /* calls */
@@ -446,6 +467,11 @@ void told(void *context, const char *kind, const char *message);
 #define ANY_quern_stream_wait_event_stream         1
 #define GOOD_quern_stream_wrap_handle              NULL
 #define ANY_quern_stream_wrap_handle               ALL
+#define ANY_quern_stream_call_context              ALL
+#define ANY_quern_graph_launch_stream              1
+#define GOOD_quern_stream_capture_stream           fresh(0)
+#define ANY_quern_stream_capture_stream            OTHERS
+#define GOOD_quern_stream_end_capture_stream       fresh(1)
 #define ANY_quern_function_occupancy_block_threads ALL
 #define ANY_quern_function_occupancy_shared_bytes  ALL
 
@@ -458,6 +484,7 @@ void told(void *context, const char *kind, const char *message);
 #define GOOD_quern_function_release_function       quern_function_retain(function)
 #define GOOD_quern_stream_release_stream           quern_stream_retain(stream)
 #define GOOD_quern_event_release_event             quern_event_retain(event)
+#define GOOD_quern_graph_release_graph             quern_graph_retain(graph)
 #define GOOD_quern_explanation_release_explanation quern_explanation_retain(explanation)
 
 #endif /* EVERY_H */

@@ -36,6 +36,7 @@ quern_function *made_function;
 quern_stream *made_stream;
 quern_event *made_event;
 quern_explanation *made_explanation;
+quern_graph *graph, *made_graph;
 
 const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
                    ".visible .global .align 4 .b8 g[16];\n"
@@ -84,6 +85,16 @@ const quern_options *bad_options(int k)
     o = (quern_options)QUERN_OPTIONS_INIT;
     o.size = k == 0 ? 0 : k == 1 ? UINT32_MAX : o.size;
     o.reserved = 1;
+    return &o;
+}
+
+const quern_stream_options *bad_stream(int k)
+{
+    static quern_stream_options o;
+    o = (quern_stream_options)QUERN_STREAM_OPTIONS_INIT;
+    o.size = k == 0 ? 0 : o.size;
+    o.reserved = k == 1;
+    o.non_blocking = k == 2 ? -1 : 0;
     return &o;
 }
 
@@ -249,6 +260,17 @@ quern_engine *opened(void)
     return out;
 }
 
+quern_stream *fresh(int captured)
+{
+    quern_stream_release(made_stream);
+    made_stream = NULL;
+    cr_assert_eq(quern_stream_new(&made_stream, engine), QUERN_OK, "%s", quern_last_error_text());
+    if (captured) {
+        cr_assert_eq(quern_stream_capture(made_stream), QUERN_OK, "%s", quern_last_error_text());
+    }
+    return made_stream;
+}
+
 /* ---- the list ------------------------------------------------------------------------------- */
 
 typedef struct every_function {
@@ -309,6 +331,8 @@ static void make_all(void)
     good_values[1] = quern_literal_int(1);
     good_arguments[0] = quern_value_pointer(NULL);
     OK(quern_bind(&bound, kernel, good_values, 3, NULL));
+    OK(quern_stream_capture(stream));
+    OK(quern_stream_end_capture(&graph, stream));
     OK(quern_explain(&explanation, kernel, good_values, 3, NULL));
 }
 
@@ -326,6 +350,7 @@ static void release_all(void)
     (void)made_tensor();
     (void)made_legacy();
     cr_expect_eq(quern_dlpack_use(NULL), QUERN_OK);
+    quern_graph_release(made_graph);
     for (int k = 0; k < 2; k++) { /* once for the _retain in the list */
         quern_array_release(x);
         quern_kernel_release(kernel);
@@ -335,6 +360,7 @@ static void release_all(void)
         quern_stream_release(stream);
         quern_event_release(event);
         quern_explanation_release(explanation);
+        quern_graph_release(graph);
     }
     quern_array_release(none);
     quern_array_release(another_none);

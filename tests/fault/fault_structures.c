@@ -176,6 +176,14 @@ static quern_status use_interface(const void *s)
     return status;
 }
 
+static quern_status use_stream(const void *s)
+{
+    quern_stream *stream;
+    quern_status status = quern_stream_new_with(&stream, engine, s);
+    quern_stream_release(stream);
+    return status;
+}
+
 #define NO_RESERVED 0
 #define TAKEN(type, use, init)                                                                     \
     {                                                                                              \
@@ -204,6 +212,7 @@ static const taken all_taken[] = {
     RESERVED(quern_call_options, use_bind, QUERN_CALL_OPTIONS_INIT),
     RESERVED(quern_call_options, use_explain, QUERN_CALL_OPTIONS_INIT),
     RESERVED(quern_call_options, use_infer, QUERN_CALL_OPTIONS_INIT),
+    RESERVED(quern_stream_options, use_stream, QUERN_STREAM_OPTIONS_INIT),
     RESERVED(quern_launch_options, use_launch, QUERN_LAUNCH_OPTIONS_INIT),
     RESERVED(quern_module_options, use_module, QUERN_MODULE_OPTIONS_INIT),
     RESERVED(quern_module_options, use_link, QUERN_MODULE_OPTIONS_INIT),

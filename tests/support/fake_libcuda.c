@@ -6,7 +6,8 @@
  * the right one, and a set of 4 bytes needs an address that is a multiple of 4.
  *
  * Here are the log of calls, devices, contexts, and memory of the device; fake_libcuda_memory.c has
- * where memory comes from, and fake_libcuda_code.c the rest.
+ * where memory comes from, fake_libcuda_code.c modules and launches, and fake_libcuda_stream.c
+ * streams, events and graphs.
  */
 #include "fake_libcuda_inside.h"
 
@@ -83,7 +84,9 @@ fake_cuda fake_control = {.calls = calls,
                           .primary = primary,
                           .retained = retained,
                           .allocations = allocations,
-                          .declare = fake_declare};
+                          .declare = fake_declare,
+                          .streams = fake_streams,
+                          .graphs = fake_graphs};
 
 fake_cuda *fake_cuda_get(void)
 {
@@ -237,7 +240,11 @@ cu_result cuCtxSetCurrent(cu_context context)
     return CU_SUCCESS;
 }
 
-DOES_NOTHING(cuCtxSynchronize, (void), 0)
+cu_result cuCtxSynchronize(void)
+{
+    BOUND(cuCtxSynchronize);
+    return fake_stop_captures() ? CU_STREAM_CAPTURE_UNSUPPORTED : CU_SUCCESS;
+}
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
@@ -270,9 +277,11 @@ cu_result cuMemFree_v2(cu_pointer pointer)
     cu_result symbol(to_type to, from_type from, size_t bytes, cu_stream stream)                   \
     {                                                                                              \
         BOUND(symbol);                                                                             \
-        (void)stream;                                                                              \
-        memcpy(to_pointer, from_pointer, bytes);                                                   \
-        return CU_SUCCESS;                                                                         \
+        return fake_queue(                                                                         \
+            stream,                                                                                \
+            &(fake_node){                                                                          \
+                .kind = FAKE_COPY, .to = to_pointer, .from = from_pointer, .bytes = bytes},        \
+            NULL);                                                                                 \
     }
 COPIER(cuMemcpyHtoDAsync_v2, cu_pointer, host(to), const void *, from)
 COPIER(cuMemcpyDtoHAsync_v2, void *, to, cu_pointer, host(from))
@@ -280,32 +289,32 @@ COPIER(cuMemcpyDtoDAsync_v2, cu_pointer, host(to), cu_pointer, host(from))
 
 /* Set `height` rows of `width` units; both the address and the pitch must fit the unit. */
 static cu_result set(cu_pointer to, size_t pitch, const void *value, size_t unit, size_t width,
-                     size_t height)
+                     size_t height, cu_stream stream)
 {
     if (to % unit || pitch % unit || width == 0 || height == 0) {
         return CU_INVALID_VALUE;
     }
-    for (size_t row = 0; row < height; row++) {
-        for (size_t k = 0; k < width; k++) {
-            memcpy((char *)host(to) + row * pitch + k * unit, value, unit);
-        }
-    }
-    return CU_SUCCESS;
+    fake_node node = {.kind = FAKE_SET,
+                      .to = host(to),
+                      .pitch = pitch,
+                      .bytes = unit,
+                      .width = width,
+                      .height = height};
+    memcpy(node.value, value, unit);
+    return fake_queue(stream, &node, NULL);
 }
 
 #define SETTER(bits, type)                                                                         \
     cu_result cuMemsetD##bits##Async(cu_pointer to, type value, size_t count, cu_stream stream)    \
     {                                                                                              \
         BOUND(cuMemsetD##bits##Async);                                                             \
-        (void)stream;                                                                              \
-        return set(to, 0, &value, sizeof value, count, 1);                                         \
+        return set(to, 0, &value, sizeof value, count, 1, stream);                                 \
     }                                                                                              \
     cu_result cuMemsetD2D##bits##Async(cu_pointer to, size_t pitch, type value, size_t width,      \
                                        size_t height, cu_stream stream)                            \
     {                                                                                              \
         BOUND(cuMemsetD2D##bits##Async);                                                           \
-        (void)stream;                                                                              \
-        return set(to, pitch, &value, sizeof value, width, height);                                \
+        return set(to, pitch, &value, sizeof value, width, height, stream);                        \
     }
 SETTER(8, unsigned char)
 SETTER(16, unsigned short)

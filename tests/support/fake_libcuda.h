@@ -25,6 +25,11 @@ typedef struct fake_cuda {
     /** From now on the driver knows [memory, memory + bytes) as this, beside what it allocated
      * itself: memory of device `ordinal`. `type` 0: it does not know it any more. */
     void (*declare)(void *memory, size_t bytes, int type, int ordinal, int managed, unsigned flags);
+    int (*streams)(void); /**< the same of streams, */
+    int (*graphs)(void);  /**< and of graphs, instantiated or not */
+    unsigned last_stream_flags;
+    int last_stream_priority;
+    bool not_ready; /**< what cuEventQuery answers */
     uint32_t last_grid[3], last_block[3], last_shared;
     uint32_t last_cluster[3], last_cooperative,
         last_overlap; /**< of the last launch that asked for them */

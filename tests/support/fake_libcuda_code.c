@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stand-in for libcuda, second part: modules, functions, launches, streams and events.
+ * The stand-in for libcuda, second part: modules, functions, launches.
  *
  * It knows one kernel, saxpy(float a, float *x, float *y, float *z, int n), and one variable, table
  * of four floats.
@@ -174,8 +174,19 @@ static void record(void **parameters)
     }
 }
 
+void fake_launch(cu_function function, void **parameters)
+{
+    ((void *)function == (void *)&fake_control ? record : saxpy)(parameters);
+}
+
+size_t fake_parameter_bytes(cu_function function, unsigned *count)
+{
+    *count = (void *)function == (void *)&fake_control ? fake_control.recorded : 5;
+    return 8;
+}
+
 static cu_result run(cu_function function, const unsigned grid[3], const unsigned block[3],
-                     unsigned shared, void **parameters)
+                     unsigned shared, cu_stream stream, void **parameters)
 {
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     if (threads == 0 || threads > 1024 || !grid[0] || !grid[1] || !grid[2] ||
@@ -186,8 +197,7 @@ static cu_result run(cu_function function, const unsigned grid[3], const unsigne
     memcpy(fake_control.last_block, block, sizeof fake_control.last_block);
     fake_control.last_shared = shared;
     fake_control.launch_context = fake_current;
-    ((void *)function == (void *)&fake_control ? record : saxpy)(parameters);
-    return CU_SUCCESS;
+    return fake_queue(stream, &(fake_node){.kind = FAKE_LAUNCH, .function = function}, parameters);
 }
 
 cu_result cuLaunchKernel(cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
@@ -195,9 +205,9 @@ cu_result cuLaunchKernel(cu_function function, unsigned grid_x, unsigned grid_y,
                          unsigned shared_bytes, cu_stream stream, void **parameters, void **extra)
 {
     BOUND(cuLaunchKernel);
-    (void)stream, (void)extra;
+    (void)extra;
     return run(function, (unsigned[]){grid_x, grid_y, grid_z},
-               (unsigned[]){block_x, block_y, block_z}, shared_bytes, parameters);
+               (unsigned[]){block_x, block_y, block_z}, shared_bytes, stream, parameters);
 }
 
 /* What the driver refuses of a launch with attributes. */
@@ -240,33 +250,6 @@ cu_result cuLaunchKernelEx(const cu_launch_config *config, cu_function function,
             return result;
         }
     }
-    return run(function, config->grid, config->block, config->shared_bytes, parameters);
-}
-
-/* ---- streams and events --------------------------------------------------------------------- */
-
-#define CREATOR(symbol, type, allowed)                                                             \
-    cu_result symbol(type *out, unsigned flags)                                                    \
-    {                                                                                              \
-        BOUND(symbol);                                                                             \
-        static char only;                                                                          \
-        *out = (type)(void *)&only;                                                                \
-        return flags & ~(unsigned)(allowed) ? CU_INVALID_VALUE : CU_SUCCESS;                       \
-    }
-CREATOR(cuStreamCreate, cu_stream, CU_STREAM_DEFAULT)
-CREATOR(cuEventCreate, cu_event, CU_EVENT_NO_TIMING)
-DOES_NOTHING(cuStreamDestroy_v2, (cu_stream stream), stream)
-DOES_NOTHING(cuStreamSynchronize, (cu_stream stream), stream)
-DOES_NOTHING(cuStreamWaitEvent, (cu_stream stream, cu_event event, unsigned flags),
-             ((void)stream, (void)flags, event))
-DOES_NOTHING(cuEventDestroy_v2, (cu_event event), event)
-DOES_NOTHING(cuEventRecord, (cu_event event, cu_stream stream), ((void)event, stream))
-DOES_NOTHING(cuEventSynchronize, (cu_event event), event)
-DOES_NOTHING(cuEventQuery, (cu_event event), event)
-
-cu_result cuEventElapsedTime(float *milliseconds, cu_event begin, cu_event end)
-{
-    BOUND(cuEventElapsedTime);
-    *milliseconds = 1.5f;
-    return begin && end ? CU_SUCCESS : CU_INVALID_VALUE;
+    return run(function, config->grid, config->block, config->shared_bytes, config->stream,
+               parameters);
 }

@@ -8,6 +8,8 @@
 
 #include "fake_libcuda.h"
 
+#include <stdlib.h>
+
 #ifdef FAKE_OLD_DRIVER
 #undef CU_NEWER_FUNCTIONS
 #define CU_NEWER_FUNCTIONS(X)
@@ -37,16 +39,43 @@ extern fake_cuda fake_control;
 int fake_device(cu_context context);
 
 /** What memory was allocated as, and so is freed by. */
-typedef enum fake_kind { FAKE_PLAIN, FAKE_POOL, FAKE_HOST, FAKE_MANAGED } fake_kind;
+typedef enum fake_memory { FAKE_PLAIN, FAKE_POOL, FAKE_HOST, FAKE_MANAGED } fake_memory;
 /** Memory of the current context's device. */
-cu_result fake_take(cu_pointer *pointer, size_t bytes, fake_kind kind);
+cu_result fake_take(cu_pointer *pointer, size_t bytes, fake_memory kind);
 /** Free it; it must be of one of `kinds`, a bit for each. */
 cu_result fake_give(cu_pointer pointer, unsigned kinds);
 /** How many pieces there are of `kinds`. */
 int fake_pieces(unsigned kinds);
-
 /** See fake_cuda.declare. */
 void fake_declare(void *memory, size_t bytes, int type, int ordinal, int managed, unsigned flags);
+/* ---- what is queued: done at once, or kept by the graph of a capture ------------------------- */
+
+typedef enum fake_kind { FAKE_COPY, FAKE_SET, FAKE_LAUNCH, FAKE_CALL } fake_kind;
+
+typedef struct fake_node {
+    fake_kind kind;
+    struct fake_node *next;
+    void *to;
+    const void *from;
+    size_t bytes, pitch, width, height; /* of a set: bytes of a unit */
+    unsigned char value[4];
+    cu_function function;
+    void (*call)(void *context);
+    void *context;
+    unsigned char parameters[8][8];
+} fake_node;
+
+/** How many there are. */
+int fake_streams(void);
+int fake_graphs(void);
+/** Is work on the stream recorded? */
+bool fake_captures(cu_stream stream);
+/** Make every capture invalid, as a wait for all of a context does; false: there is none. */
+bool fake_stop_captures(void);
+cu_result fake_queue(cu_stream stream, const fake_node *node, void **parameters);
+/** fake_libcuda_code.c: run a function; how large a parameter may be, and how many there are. */
+void fake_launch(cu_function function, void **parameters);
+size_t fake_parameter_bytes(cu_function function, unsigned *count);
 
 /** Count a call; returns what it must answer if a test has said so. */
 cu_result fake_enter(int function);

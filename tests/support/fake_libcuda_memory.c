@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,12 +19,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct piece {
     char *base;
     size_t bytes;
-    fake_kind kind;
+    fake_memory kind;
     int device;
     cu_pool pool;
 } pieces[PIECES];
 
-static cu_result take(cu_pointer *pointer, size_t bytes, fake_kind kind, cu_pool pool)
+static cu_result take(cu_pointer *pointer, size_t bytes, fake_memory kind, cu_pool pool)
 {
     void *memory = bytes < (size_t)1 << 30 ? aligned_alloc(256, (bytes + 255) / 256 * 256) : NULL;
     *pointer = (cu_pointer)(uintptr_t)memory;
@@ -40,7 +41,7 @@ static cu_result take(cu_pointer *pointer, size_t bytes, fake_kind kind, cu_pool
     return CU_SUCCESS;
 }
 
-cu_result fake_take(cu_pointer *pointer, size_t bytes, fake_kind kind)
+cu_result fake_take(cu_pointer *pointer, size_t bytes, fake_memory kind)
 {
     return take(pointer, bytes, kind, NULL);
 }
@@ -148,7 +149,9 @@ cu_result cuMemPoolTrimTo(cu_pool pool, size_t bytes)
 cu_result cuMemAllocFromPoolAsync(cu_pointer *pointer, size_t bytes, cu_pool pool, cu_stream stream)
 {
     BOUND(cuMemAllocFromPoolAsync);
-    (void)stream;
+    if (fake_captures(stream)) {
+        return CU_NOT_PERMITTED; /* it would be memory of the graph, which is none of arrays */
+    }
     if (!pool->device || pool->device - 1 != fake_device(fake_current)) {
         return CU_INVALID_VALUE;
     }
@@ -159,7 +162,10 @@ cu_result cuMemAllocFromPoolAsync(cu_pointer *pointer, size_t bytes, cu_pool poo
 cu_result cuMemFreeAsync(cu_pointer pointer, cu_stream stream)
 {
     BOUND(cuMemFreeAsync);
-    (void)stream;
+    if (fake_captures(stream)) {
+        fprintf(stderr, "fake_libcuda: memory is freed in the order of a stream being captured\n");
+        abort();
+    }
     const struct piece *p = find(pointer);
     if (p && p->pool) {
         p->pool->kept += p->bytes;

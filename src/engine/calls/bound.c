@@ -105,6 +105,15 @@ static void keep_options(quern_bound *bound, const quern_call_options *options)
     }
 }
 
+/* Memory of the call would belong to the graph. */
+static quern_status refuse_captured(const char *function, const quern_stream *stream)
+{
+    return qn_stream_captures(stream)
+               ? qn_capture_refuse(function, ": bind, and replace arrays, before its capture; "
+                                             "launches are recorded")
+               : QUERN_OK;
+}
+
 quern_status quern_bind(quern_bound **bound, quern_kernel *kernel, const quern_value *values,
                         size_t count, const quern_call_options *options)
 {
@@ -112,6 +121,9 @@ quern_status quern_bind(quern_bound **bound, quern_kernel *kernel, const quern_v
     QN_CHECK_OUT(bound);
     QN_CHECK_OBJECT(kernel, QN_OBJECT_KERNEL);
     QN_TAKE_IN_PLACE(quern_call_options, options);
+    if (options && qn_object_is(options->stream, QN_OBJECT_STREAM)) {
+        QN_TRY(refuse_captured(__func__, options->stream));
+    }
     quern_bound *made = qn_calloc(1, sizeof *made);
     if (!made) {
         return qn_fail_memory("binding a call");
@@ -151,12 +163,32 @@ static void argument(const void *context, uint32_t index, qn_str *name, const qu
     }
 }
 
+/* A launch that is recorded keeps its arrays, and has a workspace of its own: the graph may be
+ * launched beside this call. */
+static quern_status record(quern_bound *bound)
+{
+    qn_workspace *own = NULL;
+    void *pointers[QN_COUNT(bound->block.pointers)];
+    quern_stream *stream = bound->options.stream;
+    memcpy(pointers, bound->block.pointers, sizeof pointers);
+    QN_TRY(qn_values_keep(bound->values, bound->count, stream));
+    if (bound->workspace) {
+        QN_TRY(qn_workspace_capture(&own, bound->kernel->engine, stream, bound->workspace->zeroed,
+                                    bound->workspace->bytes - bound->workspace->zeroed));
+        pointers[bound->block.count - 1] = &own->pointer;
+    }
+    return bound->launch(bound->device, bound->function, &bound->config, pointers);
+}
+
 quern_status quern_launch(quern_bound *bound)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(bound, QN_OBJECT_BOUND);
     if (bound->empty) {
         return QUERN_OK;
+    }
+    if (qn_stream_captures(bound->options.stream)) {
+        return record(bound);
     }
     if (bound->failed && bound->workspace) {
         QN_TRY(qn_workspace_clear(bound->workspace));
@@ -232,6 +264,7 @@ quern_status quern_bound_set_array(quern_bound *bound, size_t index, quern_array
     QN_CHECK_OBJECT(bound, QN_OBJECT_BOUND);
     QN_TRY(check_index(bound, index, QUERN_VALUE_ARRAY));
     QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
+    QN_TRY(refuse_captured(__func__, bound->options.stream));
     quern_array *old = bound->values[index].as.array;
     QN_TRY(check_layout(index, old, array));
     bound->values[index].as.array = array;

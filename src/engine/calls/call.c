@@ -15,8 +15,11 @@ quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config
     QN_TRY(call->kernel->kind->geometry(config, call, z));
     config->stream = qn_stream_handle(&engine->home, call->stream);
     if (call->zeroed_bytes != 0) {
-        QN_TRY(qn_workspace_take(workspace, engine, config->stream, call->zeroed_bytes,
-                                 call->scratch_bytes));
+        QN_TRY(qn_stream_captures(call->stream)
+                   ? qn_workspace_capture(workspace, engine, call->stream, call->zeroed_bytes,
+                                          call->scratch_bytes)
+                   : qn_workspace_take(workspace, engine, config->stream, call->zeroed_bytes,
+                                       call->scratch_bytes));
     }
     quern_status status = qn_marshal(block, call, *workspace ? (*workspace)->pointer : NULL);
     if (status != QUERN_OK) {
@@ -57,6 +60,27 @@ static void argument(const void *context, uint32_t index, qn_str *name, const qu
     }
 }
 
+quern_status qn_values_keep(const quern_value *values, size_t count, quern_stream *stream)
+{
+    for (size_t k = 0; k < count; k++) {
+        if (values[k].kind == QUERN_VALUE_ARRAY) {
+            QN_TRY(qn_buffer_keep(values[k].as.array->buffer, stream));
+        }
+    }
+    return QUERN_OK;
+}
+
+/* Arrays of work that is recorded; those allocated here are kept already. */
+static quern_status keep_arrays(const qn_call *call)
+{
+    for (uint32_t p = 0; p < call->kernel->signature.count; p++) {
+        if (call->arrays[p]) {
+            QN_TRY(qn_buffer_keep(call->arrays[p]->buffer, call->stream));
+        }
+    }
+    return QUERN_OK;
+}
+
 static quern_status launch(qn_call *call)
 {
     if (call->empty) {
@@ -64,6 +88,9 @@ static quern_status launch(qn_call *call)
     }
     qn_specialization *z;
     QN_TRY(qn_specialize(&z, call));
+    if (qn_stream_captures(call->stream)) {
+        QN_TRY(keep_arrays(call));
+    }
     quern_status status = queue(call, z);
     if (status != QUERN_OK) {
         qn_explain_failure(&(qn_failure){call->kernel->texts, QN_TEXTS, argument, call});

@@ -19,25 +19,49 @@ static size_t bytes_of(const quern_array *array)
     return (size_t)array->count * array->item_size;
 }
 
-/* A new contiguous array of the same dtype and shape, on the engine's stream. */
-static quern_status new_like(quern_array **out, const quern_array *array)
+/* Where and how elements move: queued on `stream` (NULL: the engine's own). */
+typedef struct moment {
+    quern_stream *stream;
+    bool wait; /* for copies from and to the host */
+} moment;
+
+static const moment at_once = {NULL, true};
+
+/* A new contiguous array of the same dtype and shape. */
+static quern_status new_like(quern_array **out, const quern_array *array, quern_stream *stream)
 {
-    return qn_array_new_on(out, home_of(array), array->dtype, array->ndim, array->shape, NULL);
+    return qn_array_new_on(out, home_of(array), array->dtype, array->ndim, array->shape, stream);
 }
 
 /* Copy all bytes of a contiguous array. */
-static quern_status copy_bytes(const quern_array *array, void *to, const void *from,
-                               quern_copy_kind kind)
+static inline quern_status copy_bytes(const quern_array *array, void *to, const void *from,
+                                      quern_copy_kind kind, moment when)
 {
     const qn_home *home = home_of(array);
-    return home->methods->copy(home->device, to, from, bytes_of(array), kind, home->stream,
-                               kind != QUERN_COPY_ON_DEVICE);
+    return home->methods->copy(home->device, to, from, bytes_of(array), kind,
+                               qn_stream_handle(home, when.stream),
+                               when.wait && kind != QUERN_COPY_ON_DEVICE);
+}
+
+/* The stream that a function was given. */
+static quern_status check_stream(const char *function, const quern_array *array,
+                                 const quern_stream *stream)
+{
+    return qn_stream_fits(stream, home_of(array))
+               ? QUERN_OK
+               : qn_stream_refuse(function, stream, "array", home_of(array));
+}
+
+/* Recorded work keeps its array. */
+static quern_status keep(quern_array *array, quern_stream *stream)
+{
+    return qn_stream_captures(stream) ? qn_buffer_keep(array->buffer, stream) : QUERN_OK;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* The checks that reading and writing share. */
-static quern_status check_transfer(const quern_array *array, const void *host, size_t bytes)
+static inline quern_status check_transfer(const quern_array *array, const void *host, size_t bytes)
 {
     if (bytes != bytes_of(array)) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
@@ -50,16 +74,15 @@ static quern_status check_transfer(const quern_array *array, const void *host, s
     return QUERN_OK;
 }
 
-quern_status qn_array_copy(quern_array **out, quern_array *array)
+static quern_status copy_array(quern_array **out, quern_array *array, quern_stream *stream)
 {
     *out = NULL;
     quern_array *copy;
-    QN_TRY(new_like(&copy, array));
+    QN_TRY(keep(array, stream));
+    QN_TRY(new_like(&copy, array, stream));
     quern_status status = QUERN_OK;
     if (array->count > 0) {
-        status = array->contiguous
-                     ? copy_bytes(array, copy->data, array->data, QUERN_COPY_ON_DEVICE)
-                     : qn_array_copy_to(copy, array, NULL);
+        status = qn_array_copy_to(copy, array, stream);
     }
     if (status != QUERN_OK) {
         quern_array_release(copy);
@@ -69,30 +92,58 @@ quern_status qn_array_copy(quern_array **out, quern_array *array)
     return QUERN_OK;
 }
 
+quern_status qn_array_copy(quern_array **out, quern_array *array)
+{
+    return copy_array(out, array, NULL);
+}
+
 quern_status quern_array_copy(quern_array **out, quern_array *array)
 {
     qn_error_reset();
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
-    return qn_array_copy(out, array);
+    return copy_array(out, array, NULL);
+}
+
+quern_status quern_array_copy_on(quern_array **out, quern_array *array, quern_stream *stream)
+{
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
+    QN_TRY(check_stream(__func__, array, stream));
+    return copy_array(out, array, stream);
+}
+
+static inline quern_status read_array(quern_array *array, void *host, size_t bytes, moment when)
+{
+    QN_TRY(check_transfer(array, host, bytes));
+    if (bytes == 0) {
+        return QUERN_OK;
+    }
+    QN_TRY(keep(array, when.stream));
+    if (array->contiguous) {
+        return copy_bytes(array, host, array->data, QUERN_COPY_TO_HOST, when);
+    }
+    quern_array *gathered;
+    QN_TRY(copy_array(&gathered, array, when.stream));
+    quern_status status = copy_bytes(gathered, host, gathered->data, QUERN_COPY_TO_HOST, when);
+    quern_array_release(gathered);
+    return status;
 }
 
 quern_status quern_array_read(quern_array *array, void *host, size_t bytes)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
-    QN_TRY(check_transfer(array, host, bytes));
-    if (bytes == 0) {
-        return QUERN_OK;
-    }
-    if (array->contiguous) {
-        return copy_bytes(array, host, array->data, QUERN_COPY_TO_HOST);
-    }
-    quern_array *gathered;
-    QN_TRY(qn_array_copy(&gathered, array));
-    quern_status status = copy_bytes(gathered, host, gathered->data, QUERN_COPY_TO_HOST);
-    quern_array_release(gathered);
-    return status;
+    return read_array(array, host, bytes, at_once);
+}
+
+quern_status quern_array_read_on(quern_array *array, void *host, size_t bytes, quern_stream *stream)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
+    QN_TRY(check_stream(__func__, array, stream));
+    return read_array(array, host, bytes, (moment){stream, false});
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -112,9 +163,30 @@ static quern_status check_writable(const quern_array *array)
     return QUERN_OK;
 }
 
-static quern_status write_contiguous(quern_array *array, const void *host)
+static quern_status write_contiguous(quern_array *array, const void *host, moment when)
 {
-    return copy_bytes(array, array->data, host, QUERN_COPY_TO_DEVICE);
+    return copy_bytes(array, array->data, host, QUERN_COPY_TO_DEVICE, when);
+}
+
+static quern_status write_array(quern_array *array, const void *host, size_t bytes, moment when)
+{
+    QN_TRY(check_transfer(array, host, bytes));
+    if (bytes == 0) {
+        return QUERN_OK;
+    }
+    QN_TRY(check_writable(array));
+    QN_TRY(keep(array, when.stream));
+    if (array->contiguous) {
+        return write_contiguous(array, host, when);
+    }
+    quern_array *staged;
+    QN_TRY(new_like(&staged, array, when.stream));
+    quern_status status = write_contiguous(staged, host, when);
+    if (status == QUERN_OK) {
+        status = qn_array_copy_to(array, staged, when.stream);
+    }
+    quern_array_release(staged);
+    return status;
 }
 
 quern_status quern_array_write(quern_array *array, const void *host, size_t bytes)
@@ -122,22 +194,17 @@ quern_status quern_array_write(quern_array *array, const void *host, size_t byte
     qn_error_reset();
     QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
     QN_TRY(qn_array_check_writable(array, __func__));
-    QN_TRY(check_transfer(array, host, bytes));
-    if (bytes == 0) {
-        return QUERN_OK;
-    }
-    QN_TRY(check_writable(array));
-    if (array->contiguous) {
-        return write_contiguous(array, host);
-    }
-    quern_array *staged;
-    QN_TRY(new_like(&staged, array));
-    quern_status status = write_contiguous(staged, host);
-    if (status == QUERN_OK) {
-        status = qn_array_copy_to(array, staged, NULL);
-    }
-    quern_array_release(staged);
-    return status;
+    return write_array(array, host, bytes, at_once);
+}
+
+quern_status quern_array_write_on(quern_array *array, const void *host, size_t bytes,
+                                  quern_stream *stream)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
+    QN_TRY(qn_array_check_writable(array, __func__));
+    QN_TRY(check_stream(__func__, array, stream));
+    return write_array(array, host, bytes, (moment){stream, false});
 }
 
 quern_status quern_array_from(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
@@ -151,7 +218,7 @@ quern_status quern_array_from(quern_array **out, quern_engine *engine, quern_dty
     size_t bytes = bytes_of(array);
     quern_status status = check_transfer(array, host, bytes);
     if (status == QUERN_OK && bytes > 0) {
-        status = write_contiguous(array, host);
+        status = write_contiguous(array, host, at_once);
     }
     if (status != QUERN_OK) {
         quern_array_release(array);
@@ -163,20 +230,46 @@ quern_status quern_array_from(quern_array **out, quern_engine *engine, quern_dty
 
 /* ---- filling -------------------------------------------------------------------------------- */
 
-static quern_status fill_contiguous(quern_array *array, const void *value)
+static quern_status fill_contiguous(quern_array *array, const void *value, quern_stream *stream)
 {
     const qn_home *home = home_of(array);
     return home->methods->fill(home->device, array->data, value, array->item_size,
-                               (size_t)array->count, home->stream);
+                               (size_t)array->count, qn_stream_handle(home, stream));
 }
 
 /* Spread one element over all of `array`. */
-static quern_status spread(quern_array *array, quern_array *one)
+static quern_status spread(quern_array *array, quern_array *one, quern_stream *stream)
 {
     quern_array *repeated;
     QN_TRY(quern_array_broadcast(&repeated, one, array->ndim, array->shape));
-    quern_status status = qn_array_copy_to(array, repeated, NULL);
+    quern_status status = qn_array_copy_to(array, repeated, stream);
     quern_array_release(repeated);
+    return status;
+}
+
+static quern_status fill_array(quern_array *array, const void *value, size_t bytes,
+                               quern_stream *stream)
+{
+    if (bytes != array->item_size) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "the value has %zu bytes, and an element of %s has %u", bytes,
+                       quern_dtype_name(array->dtype), array->item_size);
+    }
+    QN_TRY(check_writable(array));
+    if (array->count == 0) {
+        return QUERN_OK;
+    }
+    QN_TRY(keep(array, stream));
+    if (array->contiguous) {
+        return fill_contiguous(array, value, stream);
+    }
+    quern_array *one;
+    QN_TRY(qn_array_new_on(&one, home_of(array), array->dtype, 0, NULL, stream));
+    quern_status status = fill_contiguous(one, value, stream);
+    if (status == QUERN_OK) {
+        status = spread(array, one, stream);
+    }
+    quern_array_release(one);
     return status;
 }
 
@@ -185,25 +278,17 @@ quern_status quern_array_fill(quern_array *array, const void *value, size_t byte
     qn_error_reset();
     QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
     QN_CHECK_NOT_NULL(value);
-    if (bytes != array->item_size) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "the value has %zu bytes, and an element of %s has %u", bytes,
-                       quern_dtype_name(array->dtype), array->item_size);
-    }
     QN_TRY(qn_array_check_writable(array, __func__));
-    QN_TRY(check_writable(array));
-    if (array->count == 0) {
-        return QUERN_OK;
-    }
-    if (array->contiguous) {
-        return fill_contiguous(array, value);
-    }
-    quern_array *one;
-    QN_TRY(qn_array_new_on(&one, home_of(array), array->dtype, 0, NULL, NULL));
-    quern_status status = write_contiguous(one, value);
-    if (status == QUERN_OK) {
-        status = spread(array, one);
-    }
-    quern_array_release(one);
-    return status;
+    return fill_array(array, value, bytes, NULL);
+}
+
+quern_status quern_array_fill_on(quern_array *array, const void *value, size_t bytes,
+                                 quern_stream *stream)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
+    QN_CHECK_NOT_NULL(value);
+    QN_TRY(qn_array_check_writable(array, __func__));
+    QN_TRY(check_stream(__func__, array, stream));
+    return fill_array(array, value, bytes, stream);
 }

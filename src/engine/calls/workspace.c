@@ -12,9 +12,14 @@
 #define KEPT     8          /* workspaces that wait for later launches; more are freed */
 #define LAUNCHES (1u << 30) /* launches that one serves: scans count them in 31 bits */
 
+/* CU_STREAM_PER_THREAD is another stream in each thread: nothing keeps launches of several threads
+ * apart, so none of its workspaces is kept. */
+#define PER_THREAD ((const void *)2)
+
 static bool serves(const qn_workspace *w, const void *stream, size_t zeroed, size_t scratch)
 {
-    return w->stream == stream && w->zeroed == zeroed && w->bytes - w->zeroed >= scratch;
+    return w->stream == stream && stream != PER_THREAD && w->zeroed == zeroed &&
+           w->bytes - w->zeroed >= scratch;
 }
 
 /* Take the first that fits out of the engine's list. */
@@ -33,18 +38,43 @@ static qn_workspace *find(quern_engine *engine, const void *stream, size_t zeroe
     return found;
 }
 
-static quern_status make(qn_workspace *w, quern_engine *engine, void *stream, size_t zeroed,
+static void end(qn_deferred *deferred)
+{
+    qn_workspace *w = (qn_workspace *)(void *)deferred;
+    qn_memory_free(w->pointer, w->source, &w->engine->home, w->bytes, QUERN_MEMORY_DEVICE,
+                   w->stream);
+    qn_free(w);
+}
+
+/* One whose bytes are as they come. */
+static quern_status make(qn_workspace **out, quern_engine *engine, void *stream, size_t zeroed,
                          size_t scratch)
 {
-    *w = (qn_workspace){
-        .engine = engine, .stream = stream, .zeroed = zeroed, .bytes = zeroed + scratch};
-    QN_TRY(qn_memory_new(&w->pointer, &w->source, &engine->home, w->bytes, QUERN_MEMORY_DEVICE,
-                         stream));
-    quern_status status = qn_workspace_clear(w);
-    if (status != QUERN_OK) {
-        qn_memory_free(w->pointer, w->source, &engine->home, w->bytes, QUERN_MEMORY_DEVICE, stream);
+    *out = NULL;
+    qn_workspace *w = qn_calloc(1, sizeof *w);
+    if (!w) {
+        return qn_fail_memory("preparing a launch");
     }
-    return status;
+    *w = (qn_workspace){.deferred.finish = end,
+                        .engine = engine,
+                        .stream = stream,
+                        .zeroed = zeroed,
+                        .bytes = zeroed + scratch};
+    quern_status status =
+        qn_memory_new(&w->pointer, &w->source, &engine->home, w->bytes, QUERN_MEMORY_DEVICE, stream);
+    if (status != QUERN_OK) {
+        qn_free(w);
+        return status;
+    }
+    *out = w;
+    return QUERN_OK;
+}
+
+static quern_status clear_on(const qn_workspace *w, void *stream)
+{
+    static const uint64_t zero[2] = {0, 0};
+    return w->engine->home.methods->fill(w->engine->home.device, w->pointer, zero, sizeof zero,
+                                         w->zeroed / sizeof zero, stream);
 }
 
 quern_status qn_workspace_take(qn_workspace **out, quern_engine *engine, void *stream,
@@ -56,29 +86,51 @@ quern_status qn_workspace_take(qn_workspace **out, quern_engine *engine, void *s
     }
     qn_workspace_free(*out);
     *out = NULL;
-    qn_workspace *w = qn_calloc(1, sizeof *w);
-    if (!w) {
-        return qn_fail_memory("preparing a launch");
-    }
-    quern_status status = make(w, engine, stream, zeroed, scratch);
+    qn_workspace *w;
+    QN_TRY(make(&w, engine, stream, zeroed, scratch));
+    quern_status status = qn_workspace_clear(w);
     if (status != QUERN_OK) {
-        qn_free(w);
+        qn_workspace_free(w);
         return status;
     }
     *out = w;
     return QUERN_OK;
 }
 
+static void drop_kept(void *workspace)
+{
+    end(workspace);
+}
+
+quern_status qn_workspace_capture(qn_workspace **out, quern_engine *engine, quern_stream *stream,
+                                  size_t zeroed, size_t scratch)
+{
+    qn_workspace *w;
+    *out = NULL;
+    QN_TRY(make(&w, engine, engine->home.stream, zeroed, scratch));
+    quern_status status = qn_capture_keep(stream, w, drop_kept);
+    if (status != QUERN_OK) {
+        qn_workspace_free(w);
+        return status;
+    }
+    w->kept = true;
+    QN_TRY(clear_on(w, stream->handle));
+    *out = w;
+    return QUERN_OK;
+}
+
 quern_status qn_workspace_clear(qn_workspace *w)
 {
-    static const uint64_t zero[2] = {0, 0};
-    return w->engine->home.methods->fill(w->engine->home.device, w->pointer, zero, sizeof zero,
-                                         w->zeroed / sizeof zero, w->stream);
+    return clear_on(w, w->stream);
 }
 
 void qn_workspace_put(qn_workspace *w)
 {
-    if (!w) {
+    if (!w || w->kept) {
+        return;
+    }
+    if (w->stream == PER_THREAD) {
+        qn_workspace_free(w);
         return;
     }
     quern_engine *engine = w->engine;
@@ -97,10 +149,8 @@ void qn_workspace_put(qn_workspace *w)
 
 void qn_workspace_free(qn_workspace *w)
 {
-    if (w) {
-        qn_memory_free(w->pointer, w->source, &w->engine->home, w->bytes, QUERN_MEMORY_DEVICE,
-                       w->stream);
-        qn_free(w);
+    if (w && !w->kept && !qn_capture_defer(&w->engine->home, w->stream, &w->deferred)) {
+        end(&w->deferred);
     }
 }
 

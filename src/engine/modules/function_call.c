@@ -351,6 +351,24 @@ static void describe_argument(const void *context, uint32_t index, qn_str *name,
     }
 }
 
+static void drop_module(void *module)
+{
+    quern_module_release(module);
+}
+
+/* A launch that is recorded needs its module and its arrays as long as the graph. */
+static quern_status keep(quern_function *function, const quern_value *values, size_t count,
+                         quern_stream *stream)
+{
+    quern_module *module = quern_module_retain(function->module);
+    const quern_status status = qn_capture_keep(stream, module, drop_module);
+    if (status != QUERN_OK) {
+        quern_module_release(module);
+        return status;
+    }
+    return qn_values_keep(values, count, stream);
+}
+
 static quern_status launch_packed(quern_function *function, const quern_launch_options *l,
                                   const quern_value *values, size_t count, void **pointers)
 {
@@ -368,6 +386,9 @@ static quern_status launch_packed(quern_function *function, const quern_launch_o
     for (int axis = 0; axis < 3; axis++) {
         config.grid[axis] = at_least_one(l->grid[axis]);
         config.block[axis] = at_least_one(l->block[axis]);
+    }
+    if (qn_stream_captures(l->stream)) {
+        QN_TRY(keep(function, values, count, l->stream));
     }
     if (engine->tells_launches) {
         qn_tell_launch(engine, function->name, &config);

@@ -124,6 +124,7 @@ bool qn_plain_name(qn_text *out, const char *own);
 struct quern_module {
     uint32_t object; /**< QN_OBJECT_MODULE */
     atomic_uint references;
+    qn_deferred deferred; /**< its end, while a stream is being captured */
     quern_engine *engine; /**< retained */
     qn_module *loaded;    /**< its own */
     qn_arena arena;       /**< all text below */

@@ -265,13 +265,10 @@ quern_module *quern_module_retain(quern_module *module)
     return module;
 }
 
-void quern_module_release(quern_module *module)
+static void end(qn_deferred *deferred)
 {
-    if (!qn_object_can_free(__func__, module, QN_OBJECT_MODULE) ||
-        atomic_fetch_sub_explicit(&module->references, 1, memory_order_acq_rel) != 1) {
-        return;
-    }
-    qn_object_end(&module->object);
+    quern_module *module =
+        (quern_module *)(void *)((char *)deferred - offsetof(quern_module, deferred));
     quern_engine *engine = module->engine;
     if (module->loaded) {
         /* its functions may be queued on any stream, even a foreign one; if one has failed, the
@@ -282,4 +279,17 @@ void quern_module_release(quern_module *module)
     qn_arena_free(&module->arena);
     qn_free(module);
     qn_home_release(&engine->home);
+}
+
+void quern_module_release(quern_module *module)
+{
+    if (!qn_object_can_free(__func__, module, QN_OBJECT_MODULE) ||
+        atomic_fetch_sub_explicit(&module->references, 1, memory_order_acq_rel) != 1) {
+        return;
+    }
+    qn_object_end(&module->object);
+    module->deferred.finish = end;
+    if (!qn_capture_defer(&module->engine->home, NULL, &module->deferred)) {
+        end(&module->deferred); /* else later: what it waits for would end the capture */
+    }
 }

@@ -150,7 +150,7 @@ static quern_status prepare(qn_run *run, const qn_ptx_launch *launch)
     run->interrupts_before = launch->interrupts ? atomic_load(launch->interrupts) : 0;
     pthread_mutex_init(&run->lock, NULL);
     QN_TRY(check_shape(launch, run));
-    run->watched = launch->aids.check_init || launch->aids.check_races;
+    run->watched = launch->aids.check_init || launch->aids.check_races || launch->work;
     QN_TRY(qn_code_get(&run->code, run->kernel,
                        (run->watched ? QN_CODE_WATCHED : 0) |
                            (launch->aids.check_init ? QN_CODE_SHADOWED : 0) |

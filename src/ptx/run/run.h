@@ -160,8 +160,6 @@ bool qn_memory_map_freed(qn_memory_map *map, uint64_t address, qn_range *out);
 
 /* ---- memory_check.c, memory_access.c, memory_atomic.c --------------------------------------- */
 
-typedef enum qn_access_kind { QN_READ, QN_WRITE, QN_ATOMIC } qn_access_kind;
-
 /** Addresses of an access of `bytes` per lane, checked; false after a report. */
 bool qn_access_prepare(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned bytes,
                        qn_access_kind kind, qn_addresses *out);

@@ -279,3 +279,17 @@ bool qn_fault_element(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t ad
     qn_text_free(&text);
     return false;
 }
+
+bool qn_fault_order(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t address, uint64_t bytes,
+                    qn_access_kind kind, const char *why)
+{
+    qn_text text = {0};
+    qn_text_printf(&text, "%s of %llu byte%s at 0x%llx", qn_access_name(kind),
+                   (unsigned long long)bytes, bytes == 1 ? "" : "s", (unsigned long long)address);
+    qn_print_owner(&text, warp, op, address);
+    explain_global(&text, warp, address, bytes);
+    qn_text_printf(&text, ", %s", why);
+    qn_fault(warp, op, lane, QUERN_ERROR_ACCESS, "%s", text.data ? text.data : "invalid access");
+    qn_text_free(&text);
+    return false;
+}

@@ -4,6 +4,7 @@
  * once. Out: touches, one per lane, in the space where each landed, handed to the checks that were
  * asked for. What is remembered of local memory is mapped, like that memory itself.
  */
+#include "ptx/run/heap.h"
 #include "ptx/watch/shadow.h"
 
 #include <string.h>
@@ -174,10 +175,36 @@ void qn_watch_locate(qn_touch *touch, uint64_t address)
     }
 }
 
+/* Does the instruction say that others change the memory? */
+static bool is_volatile(const qn_touch *touch)
+{
+    const qn_ptx_function *function = touch->warp->frame->code->function;
+    return strstr(function->instructions[touch->op->origin].opcode, ".volatile") != NULL;
+}
+
+/* Memory of arrays alone is shared by streams: not the heap, not variables of the module. */
+static bool look_at_streams(const qn_touch *touch)
+{
+    const qn_warp *warp = touch->warp;
+    qn_stream_work *work = warp->run->launch->work;
+    char why[320];
+    if (touch->space != QN_SPACE_GLOBAL || !work || !work->history) {
+        return true;
+    }
+    const qn_heap *heap = qn_memory_map_heap(warp->run->launch->memory);
+    qn_range piece;
+    const qn_access_kind kind = touch->strong ? QN_ATOMIC : touch->kind;
+    return (heap && qn_heap_find(heap, touch->address, &piece)) ||
+           qn_stream_touch(work, touch->address, touch->bytes, kind, is_volatile(touch), why,
+                           sizeof why) ||
+           qn_fault_order(touch->warp, touch->op, touch->lane, touch->address, touch->bytes,
+                          touch->kind, why);
+}
+
 static bool look(const qn_touch *touch)
 {
     const qn_watch *watch = touch->warp->block->watch;
-    return (!watch->shared_written || qn_shadow_touch(touch)) &&
+    return look_at_streams(touch) && (!watch->shared_written || qn_shadow_touch(touch)) &&
            (touch->space != QN_SPACE_SHARED || touch->bytes == 0 || !watch->history ||
             qn_watch_races(touch));
 }
@@ -221,7 +248,7 @@ bool qn_watch_access(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned byt
     if (touch.strong) {
         qn_order_atomic(watch->order, warp);
     }
-    if (op->space == QN_SPACE_GLOBAL && !watch->shared_written) {
+    if (op->space == QN_SPACE_GLOBAL && !watch->shared_written && !warp->run->launch->work) {
         mask = 0; /* nothing is remembered of device memory */
     }
     for (; mask; mask &= mask - 1) {

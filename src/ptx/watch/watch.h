@@ -81,6 +81,10 @@ bool qn_watch_access(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned byt
 /** The same for one address of the generic space. */
 bool qn_watch_address(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t address,
                       uint64_t bytes, qn_access_kind kind);
+/** run_report.c: report an access that is not in order with other streams' work; `why` says with
+ * which. Always false. */
+bool qn_fault_order(qn_warp *warp, const qn_op *op, unsigned lane, uint64_t address, uint64_t bytes,
+                    qn_access_kind kind, const char *why);
 /** Find where an address of the generic space is, and put that into the touch. */
 void qn_watch_locate(qn_touch *touch, uint64_t address);
 /** Where the watch keeps, for a byte of shared or local memory, the source of undefined bits that

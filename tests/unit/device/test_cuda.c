@@ -352,3 +352,58 @@ Test(cuda, streams_and_events)
     cr_assert_null(stream);
     cuda->close(device);
 }
+
+Test(cuda, streams_with_options)
+{
+    fake_cuda *fake = use_fake();
+    quern_device *device = open_fake(NULL);
+    quern_stream_options options = QUERN_STREAM_OPTIONS_INIT;
+    quern_device_info info = QUERN_DEVICE_INFO_INIT;
+    void *stream;
+    cr_assert_eq(cuda->info(device, &info), QUERN_OK);
+    cr_expect_eq(info.priority_lowest, 0);
+    cr_expect_eq(info.priority_highest, -5);
+    options.priority = -3;
+    options.non_blocking = 1;
+    cr_assert_eq(cuda->stream_new_with(device, &stream, &options), QUERN_OK);
+    cr_expect_eq(fake->last_stream_priority, -3);
+    cr_expect_eq(fake->last_stream_flags, 1);
+    cuda->stream_free(device, stream);
+    options.non_blocking = 0;
+    cr_assert_eq(cuda->stream_new_with(device, &stream, &options), QUERN_OK);
+    cr_expect_eq(fake->last_stream_flags, 0);
+    cuda->stream_free(device, stream);
+    cr_expect_eq(fake->streams(), 0);
+    fake->fail("cuStreamCreateWithPriority", CU_UNKNOWN, 1);
+    cr_assert_eq(cuda->stream_new_with(device, &stream, &options), QUERN_ERROR_DRIVER);
+    cr_assert_null(stream);
+    cuda->close(device);
+}
+
+static void count(void *context)
+{
+    ++*(int *)context;
+}
+
+Test(cuda, events_are_asked_and_functions_called)
+{
+    fake_cuda *fake = use_fake();
+    quern_device *device = open_fake(NULL);
+    void *event;
+    int reached, called = 0;
+    cr_assert_eq(cuda->event_new(device, &event), QUERN_OK);
+    cr_assert_eq(cuda->event_query(device, &reached, event), QUERN_OK);
+    cr_expect_eq(reached, 1);
+    fake->not_ready = true;
+    cr_assert_eq(cuda->event_query(device, &reached, event), QUERN_OK);
+    cr_expect_eq(reached, 0);
+    fake->fail("cuEventQuery", CU_ILLEGAL_ADDRESS, 1);
+    cr_assert_eq(cuda->event_query(device, &reached, event), QUERN_ERROR_ACCESS);
+    cr_expect_eq(reached, 0);
+    cr_assert_eq(cuda->stream_call(device, NULL, count, &called), QUERN_OK);
+    cr_expect_eq(called, 1);
+    fake->fail("cuLaunchHostFunc", CU_UNKNOWN, 1);
+    cr_assert_eq(cuda->stream_call(device, NULL, count, &called), QUERN_ERROR_DRIVER);
+    cuda->event_free(device, event);
+    cuda->close(device);
+}

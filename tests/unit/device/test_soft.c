@@ -279,13 +279,14 @@ Test(soft, refuses_launches_that_no_gpu_could_do)
 
 /* ---- streams and events --------------------------------------------------------------------- */
 
-Test(soft, streams_are_nothing_and_events_are_times)
+Test(soft, streams_are_names_and_events_are_times)
 {
     quern_device *device = open_soft(NULL);
     void *stream = device, *begin, *end;
     double ms = -1;
     cr_assert_eq(soft->stream_new(device, &stream), QUERN_OK);
-    cr_assert_null(stream);
+    cr_assert_not_null(stream);
+    cr_assert_neq(stream, device);
     cr_assert_eq(soft->event_new(device, &begin), QUERN_OK);
     cr_assert_eq(soft->event_new(device, &end), QUERN_OK);
     cr_assert_eq(soft->event_record(device, begin, stream), QUERN_OK);

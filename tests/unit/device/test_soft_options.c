@@ -61,7 +61,9 @@ Test(soft_options, check)
         cr_expect_eq(aids.check_sync, cases[k].sync, "%s", cases[k].text);
         cr_expect_eq(aids.check_limits, cases[k].limits, "%s", cases[k].text);
         cr_expect_eq(aids.check_bounds, cases[k].bounds, "%s", cases[k].text);
+        cr_expect_eq(aids.check_streams, cases[k].bounds && cases[k].races, "%s", cases[k].text);
     }
+    cr_expect(read("check=streams").aids.check_streams);
 }
 
 Test(soft_options, trace)

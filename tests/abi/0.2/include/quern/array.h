@@ -213,6 +213,27 @@ QUERN_API quern_status quern_array_read(quern_array *array, void *host, size_t b
  * memory may be reused when the call returns. Waits for the copy. */
 QUERN_API quern_status quern_array_write(quern_array *array, const void *host, size_t bytes);
 
+/* The same in the order of `stream` (NULL: the engine's own), without a wait. Errors: those of the
+ * functions above, and QUERN_ERROR_INVALID_ARGUMENT for a stream of another engine.
+ *
+ * Host memory must stay as it is until the stream has passed the copy: wait for the stream, or for
+ * an event behind the copy. Only a copy of pinned memory (cuMemHostAlloc, cuMemHostRegister) runs
+ * beside the host and other copies; one of pageable memory goes through buffers of the driver, and
+ * the call may return late, even as late as when the copy is done. */
+
+/** As quern_array_copy(); the new array's memory follows the order of `stream`. */
+QUERN_API quern_status quern_array_copy_on(quern_array **out, quern_array *array,
+                                           quern_stream *stream);
+/** As quern_array_fill(): `value` may be reused when the call returns. */
+QUERN_API quern_status quern_array_fill_on(quern_array *array, const void *value, size_t bytes,
+                                           quern_stream *stream);
+/** As quern_array_read(): `host` has the elements once the stream has passed the copy. */
+QUERN_API quern_status quern_array_read_on(quern_array *array, void *host, size_t bytes,
+                                           quern_stream *stream);
+/** As quern_array_write(): `host` may be reused once the stream has passed the copy. */
+QUERN_API quern_status quern_array_write_on(quern_array *array, const void *host, size_t bytes,
+                                            quern_stream *stream);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Captures and graphs of the GPU: the driver's. In: a stream. Out: an instantiated graph. The thing
+ * to know: captures are relaxed, so that this thread and others may allocate, load modules and wait
+ * for other streams meanwhile; no memory is allocated or freed in the order of a stream that is
+ * being captured, which would make it the graph's. What else ends a capture the engine refuses.
+ */
+#include "device/cuda_device.h"
+
+quern_status qn_cuda_capture_begin(quern_device *quern, void *stream)
+{
+    cuda_device *device = cuda_of(quern);
+    cu_result result;
+    CUDA_IN(device, result, qn_cuda.capture_begin(stream, CU_CAPTURE_RELAXED));
+    if (result != CU_SUCCESS) {
+        return qn_cuda_fail(result, "capturing a stream");
+    }
+    atomic_fetch_add(&device->captures, 1);
+    return QUERN_OK;
+}
+
+/* What was recorded as something that can be launched; NULL: forget it. */
+static cu_result end_capture(cu_stream stream, cu_graph_exec *exec)
+{
+    cu_graph graph = NULL;
+    cu_result result = qn_cuda.capture_end(stream, &graph);
+    if (result == CU_SUCCESS && exec) {
+        result = qn_cuda.graph_instantiate(exec, graph, 0);
+    }
+    if (graph) {
+        (void)qn_cuda.graph_free(graph);
+    }
+    return result;
+}
+
+quern_status qn_cuda_capture_end(quern_device *quern, void *stream, void **graph)
+{
+    cuda_device *device = cuda_of(quern);
+    cu_graph_exec exec = NULL;
+    cu_result result;
+    CUDA_IN(device, result, end_capture(stream, graph ? &exec : NULL));
+    atomic_fetch_sub(&device->captures, 1);
+    if (graph) {
+        *graph = result == CU_SUCCESS ? exec : NULL;
+    }
+    return result == CU_SUCCESS ? QUERN_OK : qn_cuda_fail(result, "making a graph of a capture");
+}
+
+quern_status qn_cuda_graph_launch(quern_device *quern, void *graph, void *stream)
+{
+    cu_result result;
+    CUDA_IN(cuda_of(quern), result, qn_cuda.graph_launch(graph, stream));
+    return result == CU_SUCCESS ? QUERN_OK : qn_cuda_fail(result, "launching a graph");
+}
+
+void qn_cuda_graph_free(quern_device *quern, void *graph)
+{
+    cu_result result;
+    if (graph) {
+        CUDA_IN(cuda_of(quern), result, qn_cuda.graph_exec_free(graph));
+        (void)result; /* an earlier kernel's failure, which the call that waited has reported */
+    }
+}
