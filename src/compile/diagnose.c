@@ -74,7 +74,7 @@ static bool fail_at_brackets(qn_str message, const qn_user_text *first, qn_user_
  * when a } of the user's has closed the code around the text. */
 static bool closes_nothing(const char *bracket, const char *place, qn_str message)
 {
-    return strchr(")]}", *bracket) && qn_begins(message, "expected ") && bracket <= place &&
+    return strchr(")]}", *bracket) && qn_str_begins(message, "expected ") && bracket <= place &&
            strspn(bracket + 1, " \t\r\n") + 1 >= (size_t)(place - bracket);
 }
 
@@ -92,14 +92,14 @@ static bool is_bracket_alone(const qn_user_text *text, const char *place, qn_str
     bool brace = *bracket == '{';
     bool further = bracket < place && (!brace || memchr(bracket, '\n', (size_t)(place - bracket)));
     if (brace) {
-        return qn_begins(message, "closing brace of ") ||
+        return qn_str_begins(message, "closing brace of ") ||
                (further &&
-                (qn_begins(message, "expected a") || qn_begins(message, "linkage spec") ||
+                (qn_str_begins(message, "expected a") || qn_str_begins(message, "linkage spec") ||
                  qn_find_in(message, "not allowed")));
     }
     return closes_nothing(bracket, place, message) ||
-           (further && ((*bracket == '(' && qn_begins(message, "expected a \")\"")) ||
-                        (*bracket == '[' && qn_begins(message, "expected a \"]\""))));
+           (further && ((*bracket == '(' && qn_str_begins(message, "expected a \")\"")) ||
+                        (*bracket == '[' && qn_str_begins(message, "expected a \"]\""))));
 }
 
 /* ---- in user texts -------------------------------------------------------------------------- */
@@ -133,13 +133,13 @@ quern_status qn_fail_past_end(qn_str message, const qn_user_text *text)
         fail_at_bracket(text, at, message);
         return QUERN_ERROR_COMPILE;
     }
-    if (qn_begins(message, no_return)) {
+    if (qn_str_begins(message, no_return)) {
         return qn_fail_at_span(text, last,
                                "no value is returned: leave out the \";\" of an expression, or "
                                "have statements \"return ...;\" on every path");
     }
     return qn_fail_at_span(text, last,
-                           qn_begins(message, "expected ")
+                           qn_str_begins(message, "expected ")
                                ? "%.*s after this"
                                : "more is expected after this (the compiler: %.*s)",
                            (int)message.length, message.data);
@@ -169,7 +169,7 @@ static bool fail_in_context(const qn_entry *found, qn_str message, qn_user_texts
         char *after;
         uint32_t number = (uint32_t)strtoul(p + strlen(at_line), &after, 10);
         qn_str rest = qn_from(found->context, after), name;
-        if (!qn_next_line(&rest, &name) || !qn_begins(name, " of ")) {
+        if (!qn_next_line(&rest, &name) || !qn_str_begins(name, " of ")) {
             continue;
         }
         const qn_user_text *text = qn_text_named(texts, qn_trim(qn_from(name, name.data + 4)));
@@ -203,11 +203,11 @@ static bool fail_at_macro(const qn_entry *found, qn_str message, qn_user_texts t
         qn_str rest = qn_str_of(text->file_name ? text->text : ""), line;
         while (qn_next_line(&rest, &line)) {
             qn_str word = qn_trim(line);
-            if (!qn_begins(word, "#")) {
+            if (!qn_str_begins(word, "#")) {
                 continue;
             }
             word = qn_trim(qn_from(word, word.data + 1));
-            if (!qn_begins(word, define)) {
+            if (!qn_str_begins(word, define)) {
                 continue;
             }
             word = qn_token_at(qn_trim(qn_from(word, word.data + strlen(define))));
@@ -298,12 +298,12 @@ static bool fail_at_expression(const qn_entry *found, const qn_compile_request *
 static bool fail_at_kernel_name(const qn_entry *found, qn_str message)
 {
     static const char before[] = "extern \"C\" __global__ void ", bounds[] = "__launch_bounds__(";
-    if (!qn_begins(found->printed, before)) {
+    if (!qn_str_begins(found->printed, before)) {
         return false;
     }
     qn_str name = qn_from(found->printed, found->printed.data + strlen(before));
     const char *close = qn_find_in(name, ") ");
-    name = qn_token_at(qn_begins(name, bounds) && close ? qn_from(name, close + 2) : name);
+    name = qn_token_at(qn_str_begins(name, bounds) && close ? qn_from(name, close + 2) : name);
     if (found->caret != (size_t)(name.data - found->printed.data) && !qn_word_in(message, name)) {
         return false;
     }

@@ -211,7 +211,6 @@ bool qn_next_line(qn_str *rest, qn_str *line); /**< cut the first line off *rest
 const char *qn_find_in(qn_str text, const char *what);
 qn_str qn_from(qn_str text, const char *begin); /**< from `begin` to its end */
 qn_str qn_trim(qn_str text);
-bool qn_begins(qn_str text, const char *with);
 
 /* ---- user_texts.c: places in the user's texts ----------------------------------------------- */
 

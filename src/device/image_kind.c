@@ -205,7 +205,7 @@ static bool add_name(qn_image_names *out, const char **names, size_t *count, con
 /* Whether a section holds variables: ".nv.global", ".nv.global.init", ".nv.constant3". */
 static bool holds_variables(const char *section)
 {
-    return strncmp(section, ".nv.global", 10) == 0 || strcmp(section, ".nv.constant3") == 0;
+    return qn_begins(section, ".nv.global") || strcmp(section, ".nv.constant3") == 0;
 }
 
 static bool add_symbol(qn_image_names *out, const unsigned char *image, const Elf64_Sym *symbol,
