@@ -331,7 +331,7 @@ struct qn_specialization {
 quern_status qn_specialize(qn_specialization **out, const qn_call *call);
 void qn_specializations_free(quern_kernel *kernel);
 
-/* ---- marshal.c: the parameter block --------------------------------------------------------- */
+/* ---- device_layout.c: the parameter block, and the structures in it ------------------------- */
 
 #define QN_PARAMETER_BYTES 4096 /**< of all parameters of a kernel: the limit of every driver */
 
@@ -343,17 +343,9 @@ typedef struct qn_parameter_block {
     _Alignas(16) unsigned char bytes[QN_PARAMETER_BYTES + 8 * QUERN_MAX_PARAMETERS];
 } qn_parameter_block;
 
-/** Pack arguments and the walk in the order of the generated kernel's parameters: those of the
- * signature, the walk, and the address of the workspace where there is one. */
-quern_status qn_marshal(qn_parameter_block *block, const qn_call *call, void *workspace);
-/** Pack one scalar again. */
-quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t parameter,
-                               quern_dtype dtype, const quern_value *value);
 /** Room for the next parameter. Errors: QUERN_ERROR_NOT_SUPPORTED when the block is full. */
 quern_status qn_block_reserve(unsigned char **out, qn_parameter_block *block, const qn_call *call,
                               uint32_t bytes, uint32_t alignment);
-
-/* ---- device_layout.c: what a kernel receives besides addresses and scalars ------------------- */
 
 /* The fields of templates/layout.h on the host: numbers, whatever their width on the device. */
 #define QN_NUMBER(name)      int64_t name;
@@ -381,13 +373,19 @@ quern_status qn_put_space(qn_parameter_block *block, const qn_call *call, const 
 /** Add quern::fold. */
 quern_status qn_put_fold(qn_parameter_block *block, const qn_call *call,
                          const qn_fold_fields *fields, bool wide, int dims);
-/** Add quern::raw_array. */
+/** Add quern::raw_array, or where `checked` that of raw_checked.cuh, whose extra fields do not
+ * count towards QN_PARAMETER_BYTES. */
 quern_status qn_put_raw_array(qn_parameter_block *block, const qn_call *call,
-                              const qn_raw_array *fields, int dims);
-/** Add the raw_array of raw_checked.cuh, whose extra fields do not count towards
- * QN_PARAMETER_BYTES. */
-quern_status qn_put_raw_checked(qn_parameter_block *block, const qn_call *call,
-                                const qn_raw_array *fields, int dims);
+                              const qn_raw_array *fields, bool checked, int dims);
+
+/* ---- marshal.c: the parameters of a call ---------------------------------------------------- */
+
+/** Pack arguments and the walk in the order of the generated kernel's parameters: those of the
+ * signature, the walk, and the address of the workspace where there is one. */
+quern_status qn_marshal(qn_parameter_block *block, const qn_call *call, void *workspace);
+/** Pack one scalar again. */
+quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t parameter,
+                               quern_dtype dtype, const quern_value *value);
 
 /* ---- workspace.c: memory in which the blocks of a launch meet ------------------------------- */
 
@@ -424,7 +422,7 @@ quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config
 quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,
                          const quern_call_options *options);
 
-/* ---- copy.c, transfer.c: elements between arrays, and from and to the host ------------------- */
+/* ---- copy.c, transfer.c: elements between arrays, and from and to the host ------------------ */
 
 /** Copy elements between two arrays of one engine, dtype and shape, any strides, in the order of
  * `stream` (NULL: the engine's own). */
