@@ -37,7 +37,7 @@ quern_status qn_cuda_fail(cu_result result, const char *doing);
         }                                                                                          \
     } while (0)
 
-/* ---- cuda_device.c: an opened device -------------------------------------------------------- */
+/* ---- cuda_context.c: an opened device, and its context in a thread -------------------------- */
 
 /** Where arrays come from; found out by the first allocation. */
 typedef enum cuda_memory { CUDA_MEMORY_UNKNOWN, CUDA_MEMORY_POOL, CUDA_MEMORY_PLAIN } cuda_memory;
@@ -119,6 +119,8 @@ static inline cu_pointer cuda_address(const void *pointer)
 {
     return (cu_pointer)(uintptr_t)pointer;
 }
+
+/* ---- cuda_device.c: opening, closing, the table --------------------------------------------- */
 
 /** Facts of device `ordinal`, without a context. */
 quern_status qn_cuda_describe(int ordinal, quern_device_info *info);

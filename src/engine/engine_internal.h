@@ -48,10 +48,6 @@ struct quern_engine {
 
 _Static_assert(offsetof(struct quern_engine, home) == 0, "an engine begins with its home");
 
-/** Facts of a function of the device. */
-quern_status qn_engine_function_info(quern_function_info *out, quern_engine *engine,
-                                     void *function);
-
 /* ---- device_headers.c: our device headers --------------------------------------------------- */
 
 /** All of them: what a source includes that is nowhere else is looked for here. */
@@ -177,25 +173,30 @@ struct quern_kernel {
     _Atomic(qn_specialization *) specializations;
 };
 
-/** source_names.c: kernel->names, of a kernel with all else. */
-void qn_names_study(quern_kernel *kernel);
 /** Refuse a list of more entries than any program has: a count that was never set. */
 quern_status qn_check_list(const char *what, size_t count);
 /** Check the two lists of parameters of a definition. */
 quern_status qn_check_signature(const char *function, const char *in, const char *out);
-/** Find an output that the kernel surely never assigns (outputs.c). */
-void qn_outputs_study(quern_kernel *kernel);
-/** Refuse the kernel for it, or warn. Called after the compiler, whose findings come first. */
-quern_status qn_outputs_judge(const quern_kernel *kernel);
 /** Make a kernel without resetting the error record. */
 quern_status qn_kernel_new(quern_kernel **out, quern_engine *engine,
                            const qn_definition *definition);
 /** Free a kernel without releasing its engine. Accepts NULL. */
 void qn_kernel_destroy(quern_kernel *kernel);
+
+/* ---- study.c, outputs.c, source_names.c: what a kernel's texts do --------------------------- */
+
 /** True when any of the kernel's texts uses an identifier. */
 bool qn_kernel_uses(const quern_kernel *kernel, const char *name);
 /** True when a text or an option may include a header. */
 bool qn_kernel_includes(const quern_kernel *kernel);
+/** Find kernel->names, before the rest. */
+void qn_names_study(quern_kernel *kernel);
+/** Find what is asked of the texts in every call. */
+void qn_kernel_study(quern_kernel *kernel);
+/** Find an output that the kernel surely never assigns. */
+void qn_outputs_study(quern_kernel *kernel);
+/** Refuse the kernel for it, or warn. Called after the compiler, whose findings come first. */
+quern_status qn_outputs_judge(const quern_kernel *kernel);
 
 /* ---- resolve.c: the arguments of one call, checked ------------------------------------------ */
 

@@ -62,6 +62,8 @@ const char *qn_source_index(bool wide);
 void qn_source_index_type(qn_text *out, bool wide);
 void qn_source_number(qn_text *out, const char *name, int value);
 void qn_source_flag(qn_text *out, const char *name, bool value);
+/** The C++ name of a parameter's type. */
+const char *qn_source_type(const qn_call *call, uint32_t parameter);
 /** The parameters of the signature as those of the kernel, each followed by a comma. */
 void qn_source_parameters(qn_text *out, const qn_call *call, bool restricted);
 /** Write what goes before, and after, operand `k`'s element in memory where its value is read: a
@@ -91,8 +93,6 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
 
 /* ---- source_walk.c -------------------------------------------------------------------------- */
 
-/** The C++ name of a parameter's type. */
-const char *qn_source_type(const qn_call *call, uint32_t parameter);
 /** Begin a line, indented as its block is. */
 void qn_source_indent(qn_text *out, int levels);
 /** The offsets `PREFIXk` of every operand k for the dimensions [0, dims), whose joint position is

@@ -169,7 +169,7 @@ static unsigned names_at(const quern_kernel *kernel, const place *p)
     if (is_constant(p->name)) {
         return QN_NAMES_CONSTANTS;
     }
-    if (qn_str_is(p->name, "_j") && kernel->kind == &qn_reduction_kind) {
+    if (qn_str_is(p->name, "_j") && kernel->kind->number == QUERN_KERNEL_REDUCTION) {
         return QN_NAMES_J;
     }
     if (!is_one_of(p->name, inds)) {
@@ -236,7 +236,7 @@ void qn_source_thrust(qn_text *out, const quern_kernel *kernel)
 void qn_source_indexer(qn_text *out, const qn_call *call, int ndim)
 {
     const bool more = call->kernel->names & QN_NAMES_INDEXER;
-    const bool moves = more && call->kernel->kind == &qn_elementwise_kind;
+    const bool moves = more && call->kernel->kind->number == QUERN_KERNEL_ELEMENTWISE;
     qn_text_printf(out, "%s<%d>",
                    moves  ? "CIndexer"
                    : more ? "quern::axes"
