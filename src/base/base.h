@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define QN_PRINTF(string, first) __attribute__((format(printf, string, first)))
 #define QN_COUNT(array)          (sizeof(array) / sizeof((array)[0]))
@@ -32,6 +33,12 @@ qn_str qn_str_of(const char *text);
 const char *qn_behind_mark(const char *text);
 bool qn_str_is(qn_str a, const char *text);
 bool qn_str_same(qn_str a, qn_str b);
+bool qn_str_begins(qn_str text, const char *start);
+/** As qn_str_begins, of text that is terminated. */
+static inline bool qn_begins(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
 
 /** Pass a failure upward. */
 #define QN_TRY(call)                                                                               \

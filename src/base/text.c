@@ -18,13 +18,19 @@ qn_str qn_str_of(const char *text)
 const char *qn_behind_mark(const char *text)
 {
     static const char mark[] = "\xef\xbb\xbf";
-    bool marked = text && strncmp(text, mark, sizeof mark - 1) == 0;
+    bool marked = text && qn_begins(text, mark);
     return marked ? text + sizeof mark - 1 : text;
 }
 
 bool qn_str_is(qn_str a, const char *text)
 {
     return qn_str_same(a, qn_str_of(text));
+}
+
+bool qn_str_begins(qn_str text, const char *start)
+{
+    size_t length = strlen(start);
+    return text.length >= length && memcmp(text.data, start, length) == 0;
 }
 
 bool qn_str_same(qn_str a, qn_str b)

@@ -118,8 +118,7 @@ bool qn_cuda_header_is(qn_str name)
     };
     bool is = false;
     for (size_t k = 0; !is && k < QN_COUNT(begins); k++) {
-        size_t length = strlen(begins[k]);
-        is = name.length >= length && memcmp(name.data, begins[k], length) == 0;
+        is = qn_str_begins(name, begins[k]);
     }
     return is;
 }

@@ -43,65 +43,6 @@ const char *qn_place_in_line(const qn_entry *found, qn_str line)
                                  : NULL; /* better no place than a wrong one */
 }
 
-/* ---- brackets ------------------------------------------------------------------------------- */
-
-static void fail_at_bracket(const qn_user_text *text, size_t at, qn_str message)
-{
-    qn_str span = {text->text + at, text->text[at] == '/' ? 2 : 1};
-    qn_fail_at_span(text, span, "this %.*s has no partner (the compiler: %.*s)", (int)span.length,
-                    span.data, (int)message.length, message.data);
-}
-
-/* Report a bracket or quote of the user's that has no partner and that the compiler stumbled over
- * later: in `first`, where it seems to be, or else in another text. */
-static bool fail_at_brackets(qn_str message, const qn_user_text *first, qn_user_texts texts)
-{
-    size_t at;
-    if (first && qn_bracket_unmatched(first->text, &at)) {
-        fail_at_bracket(first, at, message);
-        return true;
-    }
-    for (size_t k = 0; k < texts.count; k++) {
-        if (texts.list[k].file_name && qn_bracket_unmatched(texts.list[k].text, &at)) {
-            fail_at_bracket(&texts.list[k], at, message);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Does the compiler stumble at a bracket that closes nothing, or at the token after it? The latter
- * when a } of the user's has closed the code around the text. */
-static bool closes_nothing(const char *bracket, const char *place, qn_str message)
-{
-    return strchr(")]}", *bracket) && qn_begins(message, "expected ") && bracket <= place &&
-           strspn(bracket + 1, " \t\r\n") + 1 >= (size_t)(place - bracket);
-}
-
-/* Is there a bracket without a partner that explains an error at `place`? It closes nothing, or was
- * opened before `place` and never closed; after an open brace the compiler may read many lines
- * before it stumbles. Texts with #else or #elif are left alone: each branch may have a bracket of
- * its own. */
-static bool is_bracket_alone(const qn_user_text *text, const char *place, qn_str message,
-                             size_t *at)
-{
-    if (strstr(text->text, "#el") || !qn_bracket_unmatched(text->text, at)) {
-        return false;
-    }
-    const char *bracket = text->text + *at;
-    bool brace = *bracket == '{';
-    bool further = bracket < place && (!brace || memchr(bracket, '\n', (size_t)(place - bracket)));
-    if (brace) {
-        return qn_begins(message, "closing brace of ") ||
-               (further &&
-                (qn_begins(message, "expected a") || qn_begins(message, "linkage spec") ||
-                 qn_find_in(message, "not allowed")));
-    }
-    return closes_nothing(bracket, place, message) ||
-           (further && ((*bracket == '(' && qn_begins(message, "expected a \")\"")) ||
-                        (*bracket == '[' && qn_begins(message, "expected a \"]\""))));
-}
-
 /* ---- in user texts -------------------------------------------------------------------------- */
 
 static quern_status fail_in_text(const qn_entry *found, qn_str message, const qn_user_text *text)
@@ -110,8 +51,8 @@ static quern_status fail_in_text(const qn_entry *found, qn_str message, const qn
     const char *place = qn_place_in_line(found, line);
     size_t at;
     qn_str header = qn_missing_header(found, line);
-    if (is_bracket_alone(text, place ? place : line.data + line.length, message, &at)) {
-        fail_at_bracket(text, at, message);
+    if (qn_bracket_alone(text, place ? place : line.data + line.length, message, &at)) {
+        qn_fail_at_bracket(text, at, message);
     } else if (header.length > 0) {
         qn_fail_at_span(text, header, "%.*s", (int)message.length, message.data);
     } else if (place) {
@@ -121,28 +62,6 @@ static quern_status fail_in_text(const qn_entry *found, qn_str message, const qn
         qn_fail_at_line(text, found->line, "%.*s", (int)message.length, message.data);
     }
     return QUERN_ERROR_COMPILE;
-}
-
-/* Report that a text ends where more was expected, at its last token. */
-quern_status qn_fail_past_end(qn_str message, const qn_user_text *text)
-{
-    static const char no_return[] = "missing return statement";
-    qn_str last = qn_last_token(text->text);
-    size_t at;
-    if (qn_bracket_unmatched(text->text, &at)) {
-        fail_at_bracket(text, at, message);
-        return QUERN_ERROR_COMPILE;
-    }
-    if (qn_begins(message, no_return)) {
-        return qn_fail_at_span(text, last,
-                               "no value is returned: leave out the \";\" of an expression, or "
-                               "have statements \"return ...;\" on every path");
-    }
-    return qn_fail_at_span(text, last,
-                           qn_begins(message, "expected ")
-                               ? "%.*s after this"
-                               : "more is expected after this (the compiler: %.*s)",
-                           (int)message.length, message.data);
 }
 
 /* `... instantiation of "T f(T) [with T=float]" ...` -> f */
@@ -169,7 +88,7 @@ static bool fail_in_context(const qn_entry *found, qn_str message, qn_user_texts
         char *after;
         uint32_t number = (uint32_t)strtoul(p + strlen(at_line), &after, 10);
         qn_str rest = qn_from(found->context, after), name;
-        if (!qn_next_line(&rest, &name) || !qn_begins(name, " of ")) {
+        if (!qn_next_line(&rest, &name) || !qn_str_begins(name, " of ")) {
             continue;
         }
         const qn_user_text *text = qn_text_named(texts, qn_trim(qn_from(name, name.data + 4)));
@@ -203,11 +122,11 @@ static bool fail_at_macro(const qn_entry *found, qn_str message, qn_user_texts t
         qn_str rest = qn_str_of(text->file_name ? text->text : ""), line;
         while (qn_next_line(&rest, &line)) {
             qn_str word = qn_trim(line);
-            if (!qn_begins(word, "#")) {
+            if (!qn_str_begins(word, "#")) {
                 continue;
             }
             word = qn_trim(qn_from(word, word.data + 1));
-            if (!qn_begins(word, define)) {
+            if (!qn_str_begins(word, define)) {
                 continue;
             }
             word = qn_token_at(qn_trim(qn_from(word, word.data + strlen(define))));
@@ -230,7 +149,7 @@ static bool fail_at_option(const qn_entry *found, qn_str message, const qn_compi
     for (size_t k = 0; k < request->option_count; k++) {
         qn_str option = qn_str_of(request->options[k]), name = option;
         for (size_t f = 0; f < QN_COUNT(forms) && name.data == option.data; f++) {
-            if (qn_begins(option, forms[f])) {
+            if (qn_str_begins(option, forms[f])) {
                 name = qn_from(option, option.data + strlen(forms[f]));
             }
         }
@@ -298,12 +217,12 @@ static bool fail_at_expression(const qn_entry *found, const qn_compile_request *
 static bool fail_at_kernel_name(const qn_entry *found, qn_str message)
 {
     static const char before[] = "extern \"C\" __global__ void ", bounds[] = "__launch_bounds__(";
-    if (!qn_begins(found->printed, before)) {
+    if (!qn_str_begins(found->printed, before)) {
         return false;
     }
     qn_str name = qn_from(found->printed, found->printed.data + strlen(before));
     const char *close = qn_find_in(name, ") ");
-    name = qn_token_at(qn_begins(name, bounds) && close ? qn_from(name, close + 2) : name);
+    name = qn_token_at(qn_str_begins(name, bounds) && close ? qn_from(name, close + 2) : name);
     if (found->caret != (size_t)(name.data - found->printed.data) && !qn_word_in(message, name)) {
         return false;
     }
@@ -362,7 +281,7 @@ static quern_status fail_somewhere(const qn_entry *found, qn_str message, qn_use
     if ((!text && qn_fail_in_header(found, message, texts, request, false)) ||
         fail_in_context(found, message, texts) ||
         (!text && qn_fail_in_header(found, message, texts, request, true)) ||
-        fail_at_brackets(message, text ? text : before, texts) ||
+        qn_fail_at_brackets(message, text ? text : before, texts) ||
         (!text && (fail_at_macro(found, message, texts) ||
                    (!own && fail_at_option(found, message, request)) ||
                    fail_at_kernel_name(found, message)))) {

@@ -129,7 +129,7 @@ static bool is_cudas(qn_str file)
     size_t count = qn_cuda_folders(&all);
     bool is = false;
     for (size_t k = 0; k < count; k++) {
-        is |= qn_begins(file, all[k].path);
+        is |= qn_str_begins(file, all[k].path);
     }
     return is;
 }
@@ -146,7 +146,8 @@ static void fail_with_chain(const qn_entry *found, qn_str message, const qn_user
                 found->caret <= line.length;
     qn_str missing = qn_missing_header(found, line);
     size_t at;
-    bool bracket = qn_begins(message, "expected a") || qn_begins(message, "closing brace of ");
+    bool bracket =
+        qn_str_begins(message, "expected a") || qn_str_begins(message, "closing brace of ");
     if (bracket && qn_bracket_unmatched(header->text, &at)) {
         qn_fail_past_end((qn_str){said.data, said.length}, header);
     } else if (missing.length > 0) {
@@ -188,15 +189,15 @@ static bool include_before(const char *text, const char *place, qn_directive *d)
     const char *newline = before.length > 0 ? memrchr(before.data, '\n', before.length) : NULL;
     qn_str line = qn_trim(newline ? qn_from(before, newline) : before);
     const char *at = line.data;
-    return qn_begins(line, "#") && qn_next_include(line, &at, d) && d->name.length > 0;
+    return qn_str_begins(line, "#") && qn_next_include(line, &at, d) && d->name.length > 0;
 }
 
 bool qn_fail_in_ended_header(const qn_entry *found, qn_str message, qn_user_texts texts,
                              const qn_compile_request *request)
 {
-    bool misses = qn_begins(message, "expected a \"") ||
-                  qn_begins(message, "expected an expression") ||
-                  qn_begins(message, "linkage spec");
+    bool misses = qn_str_begins(message, "expected a \"") ||
+                  qn_str_begins(message, "expected an expression") ||
+                  qn_str_begins(message, "linkage spec");
     const qn_user_text *text = qn_text_named(texts, found->file);
     text = text ? text : qn_text_before(texts, found->file);
     if (!misses || !text) {

@@ -289,7 +289,7 @@ static qn_str full_name(const qn_text *kernels, const char *name)
             begin--;
         }
         bool whole = p == begin || (p - begin > 2 && p[-1] == ':');
-        if (whole && strncmp(p + length, dots, strlen(dots)) == 0) {
+        if (whole && qn_begins(p + length, dots)) {
             return (qn_str){begin, (size_t)(p - begin) + length};
         }
     }

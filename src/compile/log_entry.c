@@ -55,12 +55,6 @@ qn_str qn_trim(qn_str text)
     return text;
 }
 
-bool qn_begins(qn_str text, const char *with)
-{
-    size_t length = strlen(with);
-    return text.length >= length && memcmp(text.data, with, length) == 0;
-}
-
 /* ---- the first line of an entry ------------------------------------------------------------- */
 
 /* "error: text", "catastrophic error: text", "warning #20-D: text" -> text */
@@ -92,13 +86,13 @@ static bool read_severity(qn_str text, qn_entry *out)
 static bool read_first_line(qn_str line, qn_entry *out)
 {
     static const char end_of_source[] = "At end of source: ", options[] = "Command-line error: ";
-    if (qn_begins(line, options)) {
+    if (qn_str_begins(line, options)) {
         *out = (qn_entry){.severity = QN_SAID_ERROR,
                           .file = QN_STR("the options"),
                           .message = qn_from(line, line.data + strlen(options))};
         return true;
     }
-    if (qn_begins(line, end_of_source)) {
+    if (qn_str_begins(line, end_of_source)) {
         return read_severity(qn_from(line, line.data + strlen(end_of_source)), out);
     }
     const char *close = qn_find_in(line, "): ");
@@ -154,7 +148,7 @@ static void read_below(qn_str below, qn_entry *out)
             context = rest.data;
             break;
         }
-        if (qn_begins(qn_trim(line), during)) {
+        if (qn_str_begins(qn_trim(line), during)) {
             details = context = line.data;
             break;
         }

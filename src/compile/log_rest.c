@@ -19,7 +19,7 @@
 /* `function "sqrt(float)" (declared implicitly)` -> sqrt(float); empty: not a candidate */
 static qn_str candidate(qn_str line)
 {
-    if (!qn_begins(line, "function ") && !qn_begins(line, "built-in ")) {
+    if (!qn_str_begins(line, "function ") && !qn_str_begins(line, "built-in ")) {
         return (qn_str){"", 0};
     }
     const char *open = memchr(line.data, '"', line.length), *end = line.data + line.length;
@@ -81,8 +81,9 @@ static bool is_theirs(const qn_entry *entry, qn_user_texts texts, const qn_compi
 static bool is_chatter(const qn_entry *entry)
 {
     return entry->severity == QN_SAID_OTHER &&
-           (qn_begins(entry->whole, "Remark: ") || qn_find_in(entry->whole, " detected in the ") ||
-            qn_begins(entry->whole, "Compilation terminated"));
+           (qn_str_begins(entry->whole, "Remark: ") ||
+            qn_find_in(entry->whole, " detected in the ") ||
+            qn_str_begins(entry->whole, "Compilation terminated"));
 }
 
 static void tell_cut(qn_text *out, size_t notes)
@@ -99,7 +100,8 @@ void qn_log_rest(qn_text *out, qn_str log, bool told, qn_user_texts texts,
     bool first = true, kept = true;
     size_t notes = 0, cut = 0;
     while (qn_next_entry(&log, &entry)) {
-        if (qn_begins(entry.message, "to match this ") && entry.severity == QN_SAID_NOTE && told) {
+        if (qn_str_begins(entry.message, "to match this ") && entry.severity == QN_SAID_NOTE &&
+            told) {
             continue; /* the bracket itself has been reported */
         }
         if (entry.severity == QN_SAID_NOTE && kept) {

@@ -132,10 +132,6 @@ qn_release qn_release_of_compiler(const char *path);
  * one. */
 #define QN_WORST_MISFIT 4
 int qn_release_misfit(qn_release compiler, qn_release headers);
-/** Add to the recorded error of a failed compilation, whose log is `log`, which headers of another
- * release it used, if any. */
-void qn_explain_releases(const qn_compile_request *request, qn_release compiler, const char *log);
-
 /* ---- cuda_headers.c ------------------------------------------------------------------------- */
 
 /** A folder with headers of CUDA or CCCL. */
@@ -158,6 +154,12 @@ qn_release qn_cuda_release_of(const char *folder);
 /** Is what this name finds in such a folder CUDA's or CCCL's own header, known by that version?
  * All else there is the user's: /usr/include may be such a folder. */
 bool qn_cuda_header_is(qn_str name);
+
+/* ---- release_advice.c ----------------------------------------------------------------------- */
+
+/** Add to the recorded error of a failed compilation, whose log is `log`, which headers of another
+ * release it used, if any. */
+void qn_explain_releases(const qn_compile_request *request, qn_release compiler, const char *log);
 
 /* ---- missing.c ------------------------------------------------------------------------------ */
 
@@ -222,7 +224,6 @@ bool qn_next_line(qn_str *rest, qn_str *line); /**< cut the first line off *rest
 const char *qn_find_in(qn_str text, const char *what);
 qn_str qn_from(qn_str text, const char *begin); /**< from `begin` to its end */
 qn_str qn_trim(qn_str text);
-bool qn_begins(qn_str text, const char *with);
 
 /* ---- user_texts.c: places in the user's texts ----------------------------------------------- */
 
@@ -288,9 +289,6 @@ quern_status qn_diagnose(qn_str log, const qn_compile_request *request,
 quern_status qn_diagnose_option(qn_str log, const qn_compile_request *request,
                                 const qn_nvrtc *nvrtc);
 
-/** Record a finding at the end of a text, where more was expected. */
-quern_status qn_fail_past_end(qn_str message, const qn_user_text *text);
-
 /** The place of a finding in its line of the user's text; NULL when the compiler shows another line
  * than it names, as it does inside a macro of several lines. */
 const char *qn_place_in_line(const qn_entry *found, qn_str line);
@@ -301,5 +299,16 @@ const char *qn_place_in_line(const qn_entry *found, qn_str line);
  * Comments, strings and character constants are passed over; an unfinished comment or string counts
  * as one, at its beginning. */
 bool qn_bracket_unmatched(const char *text, size_t *at);
+/** Find one that explains an error at `place`: it closes nothing, or was opened before `place` and
+ * never closed; after an open brace the compiler may read many lines before it stumbles. Texts with
+ * #else or #elif are left alone: each branch may have a bracket of its own. */
+bool qn_bracket_alone(const qn_user_text *text, const char *place, qn_str message, size_t *at);
+/** Record QUERN_ERROR_COMPILE about the bracket or quote at `at`. */
+void qn_fail_at_bracket(const qn_user_text *text, size_t at, qn_str message);
+/** The same about one that has no partner and that the compiler stumbled over later: in `first`,
+ * where it seems to be, or else in another text. False: there is none. */
+bool qn_fail_at_brackets(qn_str message, const qn_user_text *first, qn_user_texts texts);
+/** The same about a text that ends where more was expected, at its last token. */
+quern_status qn_fail_past_end(qn_str message, const qn_user_text *text);
 
 #endif /* QN_COMPILE_NVRTC_H */

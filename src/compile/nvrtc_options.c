@@ -16,11 +16,6 @@
 
 #define OWN_OPTIONS 8 /* the most that are added to the user's, without folders */
 
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /* ---- the user's options --------------------------------------------------------------------- */
 
 /* Is this option -NAME or --NAME? *value is what follows "=", or NULL. */
@@ -79,7 +74,7 @@ qn_path_option qn_option_path(const char *const *options, size_t count, size_t *
                  {"pre-include", QN_INCLUDE_FILE},
                  {"include", QN_INCLUDE_FILE}};
     const char *option = options[*k], *value;
-    if (begins(option, "-I")) {
+    if (qn_begins(option, "-I")) {
         const char *joined = option + 2 + strspn(option + 2, " =");
         *path = value_of(options, count, k, *joined ? joined : NULL);
         return QN_INCLUDE_FOLDER;
@@ -114,8 +109,8 @@ static quern_status check_user_option(const char *option, qn_image_kind kind)
 
 static bool read_target(const char *text, qn_target *out)
 {
-    out->is_virtual = begins(text, "compute_");
-    if (!out->is_virtual && !begins(text, "sm_")) {
+    out->is_virtual = qn_begins(text, "compute_");
+    if (!out->is_virtual && !qn_begins(text, "sm_")) {
         return false;
     }
     char *end;

@@ -13,11 +13,6 @@
 #define EM_CUDA 190
 #endif
 
-static bool begins(qn_str bytes, const char *with, size_t length)
-{
-    return bytes.length >= length && memcmp(bytes.data, with, length) == 0;
-}
-
 /* An ELF file: device code, or an object file of the host, which may contain some. */
 static qn_image_kind kind_of_elf(qn_str bytes)
 {
@@ -42,9 +37,9 @@ static qn_str skip_comments(qn_str text)
         const char *end = NULL;
         if (text.length > 0 && isspace((unsigned char)text.data[0])) {
             end = text.data + 1;
-        } else if (begins(text, "//", 2)) {
+        } else if (qn_str_begins(text, "//")) {
             end = memchr(text.data, '\n', text.length);
-        } else if (begins(text, "/*", 2)) {
+        } else if (qn_str_begins(text, "/*")) {
             end = memmem(text.data + 2, text.length - 2, "*/", 2);
             end = end ? end + 2 : NULL;
         }
@@ -59,23 +54,22 @@ qn_image_kind qn_image_kind_of(const void *data, size_t size)
 {
     static const struct {
         const char *magic;
-        size_t length;
         qn_image_kind kind;
     } heads[] = {
-        {"\x50\xed\x55\xba", 4, QN_IMAGE_FATBIN},
-        {"\xed\x43\x4e\x7f", 4, QN_IMAGE_LTO_IR},
-        {"!<arch>\n", 8, QN_IMAGE_LIBRARY},
+        {"\x50\xed\x55\xba", QN_IMAGE_FATBIN},
+        {"\xed\x43\x4e\x7f", QN_IMAGE_LTO_IR},
+        {"!<arch>\n", QN_IMAGE_LIBRARY},
     };
     qn_str bytes = {data, data ? size : 0};
-    if (begins(bytes, ELFMAG, SELFMAG)) {
+    if (qn_str_begins(bytes, ELFMAG)) {
         return kind_of_elf(bytes);
     }
     for (size_t k = 0; k < QN_COUNT(heads); k++) {
-        if (begins(bytes, heads[k].magic, heads[k].length)) {
+        if (qn_str_begins(bytes, heads[k].magic)) {
             return heads[k].kind;
         }
     }
-    return begins(skip_comments(bytes), ".version", 8) ? QN_IMAGE_PTX : 0;
+    return qn_str_begins(skip_comments(bytes), ".version") ? QN_IMAGE_PTX : 0;
 }
 
 const char *qn_image_kind_name(qn_image_kind kind)

@@ -33,7 +33,7 @@ const qn_user_text *qn_text_kept(qn_user_texts texts, qn_str name)
 const qn_user_text *qn_text_before(qn_user_texts texts, qn_str name)
 {
     static const char after[] = QN_AFTER;
-    if (!qn_begins(name, after) || name.data[name.length - 1] != '>') {
+    if (!qn_str_begins(name, after) || name.data[name.length - 1] != '>') {
         return NULL;
     }
     name = qn_from(name, name.data + strlen(after));

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Thread_local cu_context qn_cuda_left;
-
 /* ---- without a context ---------------------------------------------------------------------- */
 
 static int device_count(const char **why)
@@ -27,20 +25,6 @@ static int device_count(const char **why)
         *why = count > 0 ? NULL : reason;
     }
     return count;
-}
-
-int qn_cuda_attribute(cu_device device, int attribute)
-{
-    int value = 0;
-    return qn_cuda.device_attribute(&value, (cu_device_attribute)attribute, device) == CU_SUCCESS
-               ? value
-               : 0;
-}
-
-int qn_cuda_arch(cu_device device)
-{
-    return qn_cuda_attribute(device, CU_COMPUTE_CAPABILITY_MAJOR) * 10 +
-           qn_cuda_attribute(device, CU_COMPUTE_CAPABILITY_MINOR);
 }
 
 quern_status qn_cuda_describe(int ordinal, quern_device_info *info)

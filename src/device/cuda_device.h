@@ -39,7 +39,7 @@ quern_status qn_cuda_fail(cu_result result, const char *doing);
         }                                                                                          \
     } while (0)
 
-/* ---- cuda_device.c: an opened device -------------------------------------------------------- */
+/* ---- cuda_context.c: an opened device, and its context in a thread -------------------------- */
 
 /** Where arrays come from; found out by the first allocation. */
 typedef enum cuda_memory { CUDA_MEMORY_UNKNOWN, CUDA_MEMORY_POOL, CUDA_MEMORY_PLAIN } cuda_memory;
@@ -139,6 +139,7 @@ void qn_cuda_uuid_print(char out[QN_UUID_TEXT], cu_device device, const char *na
 /** Which of `count` GPUs "1" or "GPU-8f3a" means; NULL: the first. Errors: QUERN_ERROR_NO_DEVICE,
  * QUERN_ERROR_INVALID_ARGUMENT. */
 quern_status qn_cuda_find(int *ordinal, const char *argument, int count);
+/* ---- cuda_device.c: opening, closing, the table --------------------------------------------- */
 
 /** Facts of device `ordinal`, without a context. */
 quern_status qn_cuda_describe(int ordinal, quern_device_info *info);

@@ -133,6 +133,8 @@ static inline void qn_home_retain(qn_home *home)
 }
 
 void qn_home_release(qn_home *home);
+/** The facts of a function of the device. */
+quern_status qn_home_function_info(quern_function_info *out, const qn_home *home, void *function);
 
 /* ---- home_memory.c: what is allocated on a home --------------------------------------------- */
 

@@ -96,6 +96,37 @@ bool qn_fatbin_next(qn_fatbin_entry *entry, const void *image, size_t bytes, siz
     return true;
 }
 
+bool qn_fatbin_is_whole(const void *image, size_t bytes)
+{
+    qn_fatbin_entry entry;
+    size_t at = 0;
+    bool damaged;
+    while (qn_fatbin_next(&entry, image, bytes, &at, &damaged)) {
+    }
+    return !damaged;
+}
+
+/* The target of an entry as nvcc's options name it: "sm_90", "compute_90", "lto_90". */
+static void print_entry(qn_text *out, const qn_fatbin_entry *entry)
+{
+    static const char *const kinds[] = {
+        [QN_FATBIN_PTX] = "compute", [QN_FATBIN_CUBIN] = "sm", [QN_FATBIN_LTO_IR] = "lto"};
+    const char *kind = (size_t)entry->kind < QN_COUNT(kinds) ? kinds[entry->kind] : NULL;
+    if (kind) {
+        qn_text_printf(out, "%s%s_%d", out->length > 0 ? ", " : "", kind, entry->arch);
+    }
+}
+
+void qn_fatbin_print_targets(qn_text *out, const void *image, size_t bytes)
+{
+    qn_fatbin_entry entry;
+    size_t at = 0;
+    bool damaged;
+    while (qn_fatbin_next(&entry, image, bytes, &at, &damaged)) {
+        print_entry(out, &entry);
+    }
+}
+
 static bool unpack(char *to, size_t room, const qn_fatbin_entry *entry)
 {
     switch (entry->packing) {
@@ -146,7 +177,7 @@ static bool can_unpack(const qn_fatbin_entry *entry)
 static quern_status fail_no_ptx(const void *image, size_t bytes)
 {
     qn_text targets = {0};
-    qn_image_print_targets(&targets, QUERN_IMAGE_FATBIN, image, bytes);
+    qn_fatbin_print_targets(&targets, image, bytes);
     quern_status status = qn_fail(
         QUERN_ERROR_IMAGE,
         "this device executes PTX, and the fatbin holds none (%.300s); make it with PTX in it, as "

@@ -61,6 +61,10 @@ typedef struct qn_fatbin_entry {
 /** Begin with `at` 0; false after the last entry. `damaged` is set when an entry is not whole. */
 bool qn_fatbin_next(qn_fatbin_entry *entry, const void *image, size_t bytes, size_t *at,
                     bool *damaged);
+/** Whether all entries are there. */
+bool qn_fatbin_is_whole(const void *image, size_t bytes);
+/** As qn_image_print_targets(), of a checked fatbin. */
+void qn_fatbin_print_targets(qn_text *out, const void *image, size_t bytes);
 /** The code of an entry, terminated by a zero byte that *length does not count; free it with
  * qn_free(). NULL: damaged, memory is short, or packed with zstd where there is no libzstd. */
 char *qn_fatbin_unpack(const qn_fatbin_entry *entry, size_t *length);

@@ -100,7 +100,7 @@ static int ptx_arch(const char *text, size_t bytes)
 {
     qn_str target = ptx_target(text, bytes);
     int arch = 0;
-    for (size_t k = 3; k < QN_MIN(target.length, (size_t)6) && memcmp(target.data, "sm_", 3) == 0 &&
+    for (size_t k = 3; k < QN_MIN(target.length, (size_t)6) && qn_str_begins(target, "sm_") &&
                        target.data[k] >= '0' && target.data[k] <= '9';
          k++) {
         arch = arch * 10 + (target.data[k] - '0');
@@ -109,16 +109,6 @@ static int ptx_arch(const char *text, size_t bytes)
 }
 
 /* ---- any image ------------------------------------------------------------------------------ */
-
-static bool fatbin_is_whole(const void *image, size_t bytes)
-{
-    qn_fatbin_entry entry;
-    size_t at = 0;
-    bool damaged;
-    while (qn_fatbin_next(&entry, image, bytes, &at, &damaged)) {
-    }
-    return !damaged;
-}
 
 quern_status qn_image_check(quern_image_kind kind, const void *image, size_t bytes)
 {
@@ -131,7 +121,7 @@ quern_status qn_image_check(quern_image_kind kind, const void *image, size_t byt
         whole = cubin_is_whole(image, bytes);
         break;
     case QUERN_IMAGE_FATBIN:
-        whole = fatbin_is_whole(image, bytes);
+        whole = qn_fatbin_is_whole(image, bytes);
         break;
     default:
         return qn_fail(QUERN_ERROR_IMAGE, "unknown kind of image: %d", (int)kind);
@@ -150,31 +140,15 @@ int qn_image_arch(quern_image_kind kind, const void *image, size_t bytes)
                                      : 0;
 }
 
-/* The target of an entry as nvcc's options name it: "sm_90", "compute_90", "lto_90". */
-static void print_entry(qn_text *out, const qn_fatbin_entry *entry)
-{
-    static const char *const kinds[] = {
-        [QN_FATBIN_PTX] = "compute", [QN_FATBIN_CUBIN] = "sm", [QN_FATBIN_LTO_IR] = "lto"};
-    const char *kind = (size_t)entry->kind < QN_COUNT(kinds) ? kinds[entry->kind] : NULL;
-    if (kind) {
-        qn_text_printf(out, "%s%s_%d", out->length > 0 ? ", " : "", kind, entry->arch);
-    }
-}
-
 void qn_image_print_targets(qn_text *out, quern_image_kind kind, const void *image, size_t bytes)
 {
-    qn_fatbin_entry entry;
-    size_t at = 0;
-    bool damaged;
     if (kind == QUERN_IMAGE_CUBIN) {
         qn_text_printf(out, "sm_%d", cubin_arch(image));
     } else if (kind == QUERN_IMAGE_PTX) {
         qn_str target = ptx_target(image, bytes);
         qn_text_add(out, target.data, target.length);
     } else {
-        while (qn_fatbin_next(&entry, image, bytes, &at, &damaged)) {
-            print_entry(out, &entry);
-        }
+        qn_fatbin_print_targets(out, image, bytes);
     }
 }
 
@@ -205,7 +179,7 @@ static bool add_name(qn_image_names *out, const char **names, size_t *count, con
 /* Whether a section holds variables: ".nv.global", ".nv.global.init", ".nv.constant3". */
 static bool holds_variables(const char *section)
 {
-    return strncmp(section, ".nv.global", 10) == 0 || strcmp(section, ".nv.constant3") == 0;
+    return qn_begins(section, ".nv.global") || strcmp(section, ".nv.constant3") == 0;
 }
 
 static bool add_symbol(qn_image_names *out, const unsigned char *image, const Elf64_Sym *symbol,

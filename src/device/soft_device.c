@@ -7,7 +7,6 @@
 #include "device/soft_device.h"
 
 #include <stdio.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
 static int device_count(const char **why)
@@ -53,14 +52,6 @@ static quern_status open_device(quern_device **out, const char *argument,
     }
     *out = (quern_device *)device;
     return QUERN_OK;
-}
-
-void qn_soft_host_memory(uint64_t *available, uint64_t *total)
-{
-    struct sysinfo facts = {0};
-    (void)sysinfo(&facts);
-    *available = (uint64_t)facts.freeram * facts.mem_unit;
-    *total = (uint64_t)facts.totalram * facts.mem_unit;
 }
 
 void qn_soft_describe(unsigned threads, quern_device_info *info)

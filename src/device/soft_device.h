@@ -58,8 +58,6 @@ static inline bool qn_soft_captures(quern_device *device)
     return atomic_load_explicit(&soft_of(device)->capturing, memory_order_relaxed) != 0;
 }
 
-/** Memory of this machine, in bytes. */
-void qn_soft_host_memory(uint64_t *available, uint64_t *total);
 /** Facts of the device with `threads` threads (0: all cores). */
 void qn_soft_describe(unsigned threads, quern_device_info *info);
 
@@ -67,6 +65,8 @@ void qn_soft_describe(unsigned threads, quern_device_info *info);
 /** `argument`: "4,limit=10", or NULL for none. Errors: QUERN_ERROR_INVALID_ARGUMENT. */
 quern_status qn_soft_options_read(soft_options *options, const char *argument);
 /* soft_memory.c */
+/** Memory of this machine, in bytes. */
+void qn_soft_host_memory(uint64_t *available, uint64_t *total);
 quern_status qn_soft_allocate(quern_device *device, void **out, size_t bytes, void *stream);
 void qn_soft_release(quern_device *device, void *pointer, size_t bytes, void *stream);
 quern_status qn_soft_allocate_in(quern_device *device, void **out, size_t bytes,

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 
 enum { GUARD = 256, LARGE = 1 << 20, LARGE_GUARD = 4096 };
 
@@ -38,6 +39,14 @@ static void give_back(unsigned char *pointer, size_t bytes)
     } else {
         (void)munmap(pointer - LARGE_GUARD, bytes + 2 * LARGE_GUARD);
     }
+}
+
+void qn_soft_host_memory(uint64_t *available, uint64_t *total)
+{
+    struct sysinfo facts = {0};
+    (void)sysinfo(&facts);
+    *available = (uint64_t)facts.freeram * facts.mem_unit;
+    *total = (uint64_t)facts.totalram * facts.mem_unit;
 }
 
 static quern_status fail_allocation(size_t bytes)

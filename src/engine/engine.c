@@ -288,9 +288,3 @@ void quern_interrupt(quern_engine *engine)
         engine->home.methods->interrupt(engine->home.device);
     }
 }
-
-quern_status qn_engine_function_info(quern_function_info *out, quern_engine *engine, void *function)
-{
-    *out = (quern_function_info)QUERN_FUNCTION_INFO_INIT;
-    return engine->home.methods->function_info(engine->home.device, function, out);
-}

@@ -48,10 +48,6 @@ struct quern_engine {
 
 _Static_assert(offsetof(struct quern_engine, home) == 0, "an engine begins with its home");
 
-/** Facts of a function of the device. */
-quern_status qn_engine_function_info(quern_function_info *out, quern_engine *engine,
-                                     void *function);
-
 /* ---- device_headers.c: our device headers --------------------------------------------------- */
 
 /** All of them: what a source includes that is nowhere else is looked for here. */
@@ -182,25 +178,30 @@ struct quern_kernel {
     _Atomic(qn_specialization *) specializations;
 };
 
-/** source_names.c: kernel->names, of a kernel with all else. */
-void qn_names_study(quern_kernel *kernel);
 /** Refuse a list of more entries than any program has: a count that was never set. */
 quern_status qn_check_list(const char *what, size_t count);
 /** Check the two lists of parameters of a definition. */
 quern_status qn_check_signature(const char *function, const char *in, const char *out);
-/** Find an output that the kernel surely never assigns (outputs.c). */
-void qn_outputs_study(quern_kernel *kernel);
-/** Refuse the kernel for it, or warn. Called after the compiler, whose findings come first. */
-quern_status qn_outputs_judge(const quern_kernel *kernel);
 /** Make a kernel without resetting the error record. */
 quern_status qn_kernel_new(quern_kernel **out, quern_engine *engine,
                            const qn_definition *definition);
 /** Free a kernel without releasing its engine. Accepts NULL. */
 void qn_kernel_destroy(quern_kernel *kernel);
+
+/* ---- study.c, outputs.c, source_names.c: what a kernel's texts do --------------------------- */
+
 /** True when any of the kernel's texts uses an identifier. */
 bool qn_kernel_uses(const quern_kernel *kernel, const char *name);
 /** True when a text or an option may include a header. */
 bool qn_kernel_includes(const quern_kernel *kernel);
+/** Find kernel->names, before the rest. */
+void qn_names_study(quern_kernel *kernel);
+/** Find what is asked of the texts in every call. */
+void qn_kernel_study(quern_kernel *kernel);
+/** Find an output that the kernel surely never assigns. */
+void qn_outputs_study(quern_kernel *kernel);
+/** Refuse the kernel for it, or warn. Called after the compiler, whose findings come first. */
+quern_status qn_outputs_judge(const quern_kernel *kernel);
 
 /* ---- resolve.c: the arguments of one call, checked ------------------------------------------ */
 
@@ -336,7 +337,7 @@ struct qn_specialization {
 quern_status qn_specialize(qn_specialization **out, const qn_call *call);
 void qn_specializations_free(quern_kernel *kernel);
 
-/* ---- marshal.c: the parameter block --------------------------------------------------------- */
+/* ---- device_layout.c: the parameter block, and the structures in it ------------------------- */
 
 #define QN_PARAMETER_BYTES 4096 /**< of all parameters of a kernel: the limit of every driver */
 
@@ -348,17 +349,9 @@ typedef struct qn_parameter_block {
     _Alignas(16) unsigned char bytes[QN_PARAMETER_BYTES + 8 * QUERN_MAX_PARAMETERS];
 } qn_parameter_block;
 
-/** Pack arguments and the walk in the order of the generated kernel's parameters: those of the
- * signature, the walk, and the address of the workspace where there is one. */
-quern_status qn_marshal(qn_parameter_block *block, const qn_call *call, void *workspace);
-/** Pack one scalar again. */
-quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t parameter,
-                               quern_dtype dtype, const quern_value *value);
 /** Room for the next parameter. Errors: QUERN_ERROR_NOT_SUPPORTED when the block is full. */
 quern_status qn_block_reserve(unsigned char **out, qn_parameter_block *block, const qn_call *call,
                               uint32_t bytes, uint32_t alignment);
-
-/* ---- device_layout.c: what a kernel receives besides addresses and scalars ------------------- */
 
 /* The fields of templates/layout.h on the host: numbers, whatever their width on the device. */
 #define QN_NUMBER(name)      int64_t name;
@@ -386,13 +379,19 @@ quern_status qn_put_space(qn_parameter_block *block, const qn_call *call, const 
 /** Add quern::fold. */
 quern_status qn_put_fold(qn_parameter_block *block, const qn_call *call,
                          const qn_fold_fields *fields, bool wide, int dims);
-/** Add quern::raw_array. */
+/** Add quern::raw_array, or where `checked` that of raw_checked.cuh, whose extra fields do not
+ * count towards QN_PARAMETER_BYTES. */
 quern_status qn_put_raw_array(qn_parameter_block *block, const qn_call *call,
-                              const qn_raw_array *fields, int dims);
-/** Add the raw_array of raw_checked.cuh, whose extra fields do not count towards
- * QN_PARAMETER_BYTES. */
-quern_status qn_put_raw_checked(qn_parameter_block *block, const qn_call *call,
-                                const qn_raw_array *fields, int dims);
+                              const qn_raw_array *fields, bool checked, int dims);
+
+/* ---- marshal.c: the parameters of a call ---------------------------------------------------- */
+
+/** Pack arguments and the walk in the order of the generated kernel's parameters: those of the
+ * signature, the walk, and the address of the workspace where there is one. */
+quern_status qn_marshal(qn_parameter_block *block, const qn_call *call, void *workspace);
+/** Pack one scalar again. */
+quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t parameter,
+                               quern_dtype dtype, const quern_value *value);
 
 /* ---- workspace.c: memory in which the blocks of a launch meet ------------------------------- */
 
@@ -439,7 +438,7 @@ quern_status qn_values_keep(const quern_value *values, size_t count, quern_strea
 quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,
                          const quern_call_options *options);
 
-/* ---- copy.c, transfer.c: elements between arrays, and from and to the host ------------------- */
+/* ---- copy.c, transfer.c: elements between arrays, and from and to the host ------------------ */
 
 /** What quern_array_copy() does, without resetting the error record. */
 quern_status qn_array_copy(quern_array **out, quern_array *array);

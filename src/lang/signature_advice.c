@@ -96,16 +96,11 @@ static const struct {
     {"\xe2\x80\x8b", "this is an invisible space; remove it"},
 };
 
-static bool starts_with(qn_str text, size_t at, const char *prefix)
-{
-    size_t length = strlen(prefix);
-    return text.length - at >= length && memcmp(text.data + at, prefix, length) == 0;
-}
-
 static quern_status advise_foreign_byte(const qn_list *list, size_t at)
 {
+    const qn_str rest = {list->text.data + at, list->text.length - at};
     for (size_t k = 0; k < QN_COUNT(unicode_marks); k++) {
-        if (starts_with(list->text, at, unicode_marks[k].text)) {
+        if (qn_str_begins(rest, unicode_marks[k].text)) {
             return ADVISE(list, at, at + strlen(unicode_marks[k].text), "%s",
                           unicode_marks[k].advice);
         }
@@ -120,12 +115,13 @@ static quern_status advise_foreign_byte(const qn_list *list, size_t at)
 
 quern_status qn_advise_character(const qn_list *list, size_t at)
 {
+    const qn_str rest = {list->text.data + at, list->text.length - at};
     unsigned char c = (unsigned char)list->text.data[at];
     if (c >= 0x80) {
         return advise_foreign_byte(list, at);
     }
     for (size_t k = 0; k < QN_COUNT(marks); k++) {
-        if (starts_with(list->text, at, marks[k].text)) {
+        if (qn_str_begins(rest, marks[k].text)) {
             return ADVISE(list, at, at + strlen(marks[k].text), "%s", marks[k].advice);
         }
     }

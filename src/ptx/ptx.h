@@ -98,6 +98,14 @@ typedef struct qn_ptx_instruction {
     uint32_t location; /**< index into the module's locations; 0: unknown */
 } qn_ptx_instruction;
 
+/** Whether an opcode is `family` or one of it: "bar.red.popc.u32" is of "bar.red" and of "bar". */
+static inline bool qn_opcode_of(const char *opcode, const char *family)
+{
+    const size_t length = strlen(family);
+    return strncmp(opcode, family, length) == 0 &&
+           (opcode[length] == '.' || opcode[length] == '\0');
+}
+
 /** A place in the user's source, from .loc; `inlined_at` chains to the call's own place. */
 typedef struct qn_ptx_location {
     const char *file;

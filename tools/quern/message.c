@@ -39,7 +39,7 @@ int cli_fail_library(const char *about)
 {
     const char *text = cli_text_name_files(quern_last_error_text());
     static const char lead[] = "error: ";
-    if (about && strncmp(text, lead, sizeof lead - 1) == 0) {
+    if (about && cli_begins_with(text, lead)) {
         fprintf(stderr, "quern: error: %s: %s", about, text + sizeof lead - 1);
     } else {
         fprintf(stderr, "quern: %s", text[0] ? text : "error: failed without a message\n");
@@ -52,8 +52,8 @@ void cli_warn(const char *warnings)
     static const char lead[] = "warning: ";
     for (const char *line = warnings ? cli_text_name_files(warnings) : ""; *line;) {
         size_t length = strcspn(line, "\n");
-        fprintf(stderr, "%s%.*s\n", strncmp(line, lead, sizeof lead - 1) == 0 ? "quern: " : "",
-                (int)length, line);
+        fprintf(stderr, "%s%.*s\n", cli_begins_with(line, lead) ? "quern: " : "", (int)length,
+                line);
         line += length + (line[length] != 0);
     }
 }

@@ -35,9 +35,8 @@ static const char *special_word(const char *p)
 {
     static const char *const words[] = {"infinity", "inf", "Infinity", "Inf", "nan", "NaN"};
     for (size_t k = 0; k < CLI_COUNT(words); k++) {
-        size_t length = strlen(words[k]);
-        if (strncmp(p, words[k], length) == 0) {
-            return p + length;
+        if (cli_begins_with(p, words[k])) {
+            return p + strlen(words[k]);
         }
     }
     return NULL;

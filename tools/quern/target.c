@@ -51,7 +51,7 @@ int cli_descriptor_of(const char *path, bool writing)
     for (size_t k = 0; k < CLI_COUNT(folders); k++) {
         size_t lead = strlen(folders[k]);
         const char *digits = path + lead;
-        if (strncmp(path, folders[k], lead) == 0 && *digits && strlen(digits) < 8 &&
+        if (cli_begins_with(path, folders[k]) && *digits && strlen(digits) < 8 &&
             digits[strspn(digits, "0123456789")] == 0) {
             return atoi(digits);
         }

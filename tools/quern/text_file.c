@@ -103,7 +103,7 @@ int cli_text_read(const char **text, const char *command, const char *name)
     while (length > 0 && isspace((unsigned char)read[length - 1])) { /* a last line's end */
         read[--length] = 0;
     }
-    *text = strncmp(read, "\xef\xbb\xbf", 3) == 0 ? read + 3 : read;
+    *text = cli_begins_with(read, "\xef\xbb\xbf") ? read + 3 : read;
     if (file_count < MOST) {
         files[file_count].name = name;
         files[file_count++].file = strcmp(path, "-") == 0 ? "<stdin>" : path;
@@ -117,11 +117,11 @@ int cli_text_read(const char **text, const char *command, const char *name)
 static bool is_place(const char *p, const char *name, bool line_begins)
 {
     size_t length = strlen(name);
-    if (strncmp(p, name, length) != 0) {
+    if (!cli_begins_with(p, name)) {
         return false;
     }
     p += length;
-    return (*p == ':' && isdigit((unsigned char)p[1])) || strncmp(p, ", line ", 7) == 0 ||
+    return (*p == ':' && isdigit((unsigned char)p[1])) || cli_begins_with(p, ", line ") ||
            (line_begins && *p == '(' && isdigit((unsigned char)p[1]));
 }
 
@@ -139,7 +139,7 @@ static const char *file_at(const char *p, bool line_begins, size_t *length)
 /* Lines of the user's code are indented more than messages and places. */
 static bool is_code(const char *line)
 {
-    return strncmp(line, "    ", 4) == 0;
+    return cli_begins_with(line, "    ");
 }
 
 /* Write the message with the files' names to `to`, or only count its bytes where that is NULL. */
@@ -150,7 +150,7 @@ static size_t rename_places(char *to, const char *message)
     for (const char *p = message; *p;) {
         size_t length = 1, added = 1;
         bool begins =
-            p == line + strspn(line, " ") || (p > message + 1 && strncmp(p - 2, ": ", 2) == 0);
+            p == line + strspn(line, " ") || (p > message + 1 && cli_begins_with(p - 2, ": "));
         bool word = p > message && (isalnum((unsigned char)p[-1]) || strchr("_./", p[-1]));
         const char *file = word || is_code(line) ? NULL : file_at(p, begins, &length);
         added = file ? strlen(file) : 1;

@@ -202,7 +202,7 @@ static bool dtype(cli_view_parser *p, const char **rest, const char *s, cli_meth
         s++;
         end--;
     } else {
-        s += strncmp(s, "np.", 3) == 0 ? 3 : strncmp(s, "numpy.", 6) == 0 ? 6 : 0;
+        s += cli_begins_with(s, "np.") ? 3 : cli_begins_with(s, "numpy.") ? 6 : 0;
     }
     if (end <= s) {
         return cli_view_wrong(p, open, close + 1, "%s needs a dtype: %s", methods[method].name,

@@ -65,7 +65,7 @@ static const char *bound(const char *s, int64_t *out)
     s = cli_skip_space(s);
     if (cli_view_integer(&rest, s, out)) {
         s = rest;
-    } else if (strncmp(s, "None", 4) == 0) {
+    } else if (cli_begins_with(s, "None")) {
         s += 4;
     }
     return cli_skip_space(s);
@@ -98,7 +98,7 @@ static bool item_at(cli_view_parser *p, const char **rest, const char *s, cli_vi
     if (*bound(s, &unused) == ':') {
         return slice(p, rest, s, item);
     }
-    if (strncmp(s, "...", 3) == 0) {
+    if (cli_begins_with(s, "...")) {
         item->kind = CLI_ITEM_ELLIPSIS;
         *rest = s + 3;
     } else if (is_word(s, "None") || is_word(s, "newaxis")) {

@@ -1,12 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * device_layout: the structures that a kernel receives, as bytes. In: their fields as 64-bit
+ * device_layout: the parameter block and the structures in it, as bytes. In: their fields as 64-bit
  * numbers. Out: the bytes of quern::space, quern::fold and quern::raw_array in a parameter block.
  * The thing to know: the fields and their order are listed once, in templates/layout.h, for both
  * sides; this file only says how large each kind of field is and how it is written.
  */
 #include "engine/engine_internal.h"
 #include <string.h>
+
+/* ---- room in the block ---------------------------------------------------------------------- */
+
+quern_status qn_block_reserve(unsigned char **out, qn_parameter_block *block, const qn_call *call,
+                              uint32_t bytes, uint32_t alignment)
+{
+    uint32_t at = (block->used + alignment - 1) / alignment * alignment;
+    const uint32_t limit = QN_PARAMETER_BYTES + block->extra;
+    if (bytes > limit || at > limit - bytes) {
+        return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
+                       "%s needs more than the %d bytes that a kernel's parameters may take: use "
+                       "fewer parameters, or arrays with fewer dimensions",
+                       call->kernel->name, QN_PARAMETER_BYTES);
+    }
+    block->offsets[block->count] = at;
+    block->pointers[block->count++] = block->bytes + at;
+    block->used = at + bytes;
+    *out = block->bytes + at;
+    return QUERN_OK;
+}
 
 /* ---- kinds of fields ------------------------------------------------------------------------ */
 
@@ -113,26 +133,19 @@ quern_status qn_put_fold(qn_parameter_block *block, const qn_call *call,
 }
 
 quern_status qn_put_raw_array(qn_parameter_block *block, const qn_call *call,
-                              const qn_raw_array *fields, int dims)
+                              const qn_raw_array *fields, bool checked, int dims)
 {
     const uint32_t width = 8;
     const bool wide = true;
-    uint32_t bytes = 0 QUERN_RAW_ARRAY(NUMBER_BYTES, NUMBERS_BYTES, POINTER_BYTES, dims);
+    const uint32_t plain = 0 QUERN_RAW_ARRAY(NUMBER_BYTES, NUMBERS_BYTES, POINTER_BYTES, dims);
+    const uint32_t whole = 0 QUERN_RAW_CHECKED(NUMBER_BYTES, NUMBERS_BYTES, POINTER_BYTES, dims);
     unsigned char *to;
-    QN_TRY(qn_block_reserve(&to, block, call, bytes, width));
-    QUERN_RAW_ARRAY(PUT_NUMBER, PUT_NUMBERS, PUT_POINTER, dims)
-    return QUERN_OK;
-}
-
-quern_status qn_put_raw_checked(qn_parameter_block *block, const qn_call *call,
-                                const qn_raw_array *fields, int dims)
-{
-    const uint32_t width = 8;
-    const bool wide = true;
-    uint32_t bytes = 0 QUERN_RAW_CHECKED(NUMBER_BYTES, NUMBERS_BYTES, POINTER_BYTES, dims);
-    unsigned char *to;
-    block->extra += 0 NUMBER_BYTES(parameter);
-    QN_TRY(qn_block_reserve(&to, block, call, bytes, width));
-    QUERN_RAW_CHECKED(PUT_NUMBER, PUT_NUMBERS, PUT_POINTER, dims)
+    block->extra += checked ? whole - plain : 0;
+    QN_TRY(qn_block_reserve(&to, block, call, checked ? whole : plain, width));
+    if (checked) {
+        QUERN_RAW_CHECKED(PUT_NUMBER, PUT_NUMBERS, PUT_POINTER, dims)
+    } else {
+        QUERN_RAW_ARRAY(PUT_NUMBER, PUT_NUMBERS, PUT_POINTER, dims)
+    }
     return QUERN_OK;
 }

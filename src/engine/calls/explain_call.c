@@ -91,7 +91,7 @@ static quern_status describe_function(explanation *e, qn_call *call, const qn_sp
     quern_launch_config config;
     QN_TRY(call->kernel->kind->geometry(&config, call, z));
     quern_function_info info;
-    QN_TRY(qn_engine_function_info(&info, engine, z->function));
+    QN_TRY(qn_home_function_info(&info, &engine->home, z->function));
     QN_TRY(engine->home.methods->occupancy(engine->home.device, z->function, config.block[0],
                                            config.shared_bytes, &x->blocks_per_processor));
     memcpy(x->grid, config.grid, sizeof x->grid);

@@ -1,30 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * marshal: the parameter block. In: a planned call. Out: the bytes of every parameter of the
+ * marshal: the parameters of a call. In: a planned call. Out: the block with every parameter of the
  * generated kernel, in its order: the signature's parameters, the walk, the workspace. The thing to
- * know: the kernel's kind packs the walk, and device_layout.c writes the structures.
+ * know: the kernel's kind packs the walk, and device_layout.c makes room and writes the structures.
  */
 #include "engine/engine_internal.h"
 #include <math.h>
 #include <string.h>
-
-quern_status qn_block_reserve(unsigned char **out, qn_parameter_block *block, const qn_call *call,
-                              uint32_t bytes, uint32_t alignment)
-{
-    uint32_t at = (block->used + alignment - 1) / alignment * alignment;
-    const uint32_t limit = QN_PARAMETER_BYTES + block->extra;
-    if (bytes > limit || at > limit - bytes) {
-        return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
-                       "%s needs more than the %d bytes that a kernel's parameters may take: use "
-                       "fewer parameters, or arrays with fewer dimensions",
-                       call->kernel->name, QN_PARAMETER_BYTES);
-    }
-    block->offsets[block->count] = at;
-    block->pointers[block->count++] = block->bytes + at;
-    block->used = at + bytes;
-    *out = block->bytes + at;
-    return QUERN_OK;
-}
 
 static quern_status put_raw(qn_parameter_block *block, const qn_call *call, uint32_t p)
 {
@@ -36,8 +18,7 @@ static quern_status put_raw(qn_parameter_block *block, const qn_call *call, uint
                                  .parameter = p};
     const bool checked =
         call->kernel->engine->checks_bounds && !(call->kernel->names & QN_NAMES_CARRAY);
-    return checked ? qn_put_raw_checked(block, call, &fields, a->ndim)
-                   : qn_put_raw_array(block, call, &fields, a->ndim);
+    return qn_put_raw_array(block, call, &fields, checked, a->ndim);
 }
 
 /* ---- scalars and the whole ------------------------------------------------------------------ */

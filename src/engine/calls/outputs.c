@@ -70,9 +70,9 @@ quern_status qn_outputs_judge(const quern_kernel *kernel)
     size_t begin = strspn(text->text, " \t\n"), end = whole.length;
     bool read = qn_text_finds(text->text, name, &begin, &end);
     const char *behind = text->text + end + strspn(text->text + end, " ");
-    const char *only = !read                           ? ""
-                       : strncmp(behind, "==", 2) == 0 ? ", it only compares it"
-                                                       : ", it only reads it";
+    const char *only = !read                     ? ""
+                       : qn_begins(behind, "==") ? ", it only compares it"
+                                                 : ", it only reads it";
     return qn_fail_at(QUERN_ERROR_INVALID_ARGUMENT, text->file_name, whole, begin, end,
                       "the %s never assigns the output \"%s\"%s: write %s = ...", text->file_name,
                       name, only, name);

@@ -79,7 +79,7 @@ static quern_status fill(qn_specialization *z, const qn_call *call)
     quern_function_info info;
     QN_TRY(engine->home.methods->function_get(engine->home.device, &z->function, z->module->handle,
                                               kernel->name));
-    QN_TRY(qn_engine_function_info(&info, engine, z->function));
+    QN_TRY(qn_home_function_info(&info, &engine->home, z->function));
     z->max_threads = info.max_threads;
     return QUERN_OK;
 }

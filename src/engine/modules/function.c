@@ -25,7 +25,7 @@ static quern_status function_new(quern_function **out, quern_module *module, voi
 {
     quern_engine *engine = module->engine;
     quern_function_info info;
-    QN_TRY(qn_engine_function_info(&info, engine, handle));
+    QN_TRY(qn_home_function_info(&info, &engine->home, handle));
     size_t known = info.parameter_count != SIZE_MAX ? info.parameter_count : 0;
     quern_function *function =
         qn_calloc(1, sizeof *function + known * sizeof function->parameters[0]);
@@ -127,7 +127,7 @@ quern_status quern_function_get_info(quern_function_info *info, quern_function *
     qn_error_reset();
     QN_CHECK_OBJECT(function, QN_OBJECT_FUNCTION);
     QN_TO_GIVE(quern_function_info, own, info);
-    QN_TRY(qn_engine_function_info(&own, function->module->engine, function->handle));
+    QN_TRY(qn_home_function_info(&own, &function->module->engine->home, function->handle));
     QN_GIVE(quern_function_info, own, info);
     return QUERN_OK;
 }

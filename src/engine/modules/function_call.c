@@ -324,8 +324,7 @@ static void name_failure(const quern_function *function)
     static const char own[] = "kernel '";
     const char *said = quern_last_error()->message;
     size_t length = strlen(function->name);
-    if (strncmp(said, own, strlen(own)) != 0 ||
-        strncmp(said + strlen(own), function->name, length) != 0 ||
+    if (!qn_begins(said, own) || !qn_begins(said + strlen(own), function->name) ||
         said[strlen(own) + length] != '\'') {
         qn_error_prefix("%s: ", function->name);
     }

@@ -39,8 +39,7 @@ static bool is_invented(qn_str name)
 {
     static const char *const prefixes[] = {"_GLOBAL__N_", "_INTERNAL_"};
     for (size_t k = 0; k < QN_COUNT(prefixes); k++) {
-        size_t length = strlen(prefixes[k]);
-        if (name.length >= length && memcmp(name.data, prefixes[k], length) == 0) {
+        if (qn_str_begins(name, prefixes[k])) {
             return true;
         }
     }
@@ -52,7 +51,7 @@ static bool is_invented(qn_str name)
 static const char *skip_file(const char *name)
 {
     static const char prefix[] = "__nv_static_";
-    if (strncmp(name, prefix, strlen(prefix)) != 0) {
+    if (!qn_begins(name, prefix)) {
         return name;
     }
     char *at;
@@ -66,7 +65,7 @@ static const char *skip_file(const char *name)
 bool qn_plain_name(qn_text *out, const char *own)
 {
     const char *mangled = skip_file(own);
-    if (strncmp(mangled, "_Z", 2) != 0) {
+    if (!qn_begins(mangled, "_Z")) {
         qn_text_puts(out, mangled != own ? mangled : "");
         return mangled != own;
     }

@@ -179,6 +179,11 @@ void qn_source_flag(qn_text *out, const char *name, bool value)
     qn_text_printf(out, "    constexpr bool _quern_%s = %s;\n", name, value ? "true" : "false");
 }
 
+const char *qn_source_type(const qn_call *call, uint32_t parameter)
+{
+    return qn_dtype_find(call->types.parameters[parameter])->c_name;
+}
+
 static void raw_type(qn_text *out, const qn_call *call, uint32_t p)
 {
     const quern_array *a = call->arrays[p];

@@ -38,6 +38,11 @@ typedef enum qn_header_id {
     QN_HEADER_COUNT
 } qn_header_id;
 
+/** A template's holes are one list of rows X(ID, name), of which these make their indices and their
+ * names. */
+#define QN_HOLE_ID(id, name)   id,
+#define QN_HOLE_NAME(id, name) #name,
+
 /** A template and what goes into its holes, but for the common ones: includes, types, preamble and
  * name. */
 typedef struct qn_source_template {
@@ -62,6 +67,8 @@ const char *qn_source_index(bool wide);
 void qn_source_index_type(qn_text *out, bool wide);
 void qn_source_number(qn_text *out, const char *name, int value);
 void qn_source_flag(qn_text *out, const char *name, bool value);
+/** The C++ name of a parameter's type. */
+const char *qn_source_type(const qn_call *call, uint32_t parameter);
 /** The parameters of the signature as those of the kernel, each followed by a comma. */
 void qn_source_parameters(qn_text *out, const qn_call *call, bool restricted);
 /** Write what goes before, and after, operand `k`'s element in memory where its value is read: a
@@ -91,8 +98,6 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
 
 /* ---- source_walk.c -------------------------------------------------------------------------- */
 
-/** The C++ name of a parameter's type. */
-const char *qn_source_type(const qn_call *call, uint32_t parameter);
 /** Begin a line, indented as its block is. */
 void qn_source_indent(qn_text *out, int levels);
 /** The offsets `PREFIXk` of every operand k for the dimensions [0, dims), whose joint position is
@@ -115,22 +120,24 @@ void qn_source_tile_body(qn_text *out, const qn_call *call);
 
 /* ---- source_fold.c: what reductions and scans share ----------------------------------------- */
 
-/** The parameters of the kernel: the signature's, and the walk. */
-void qn_source_fold_parameters(qn_text *out, const qn_call *call);
-/** `_in_ind` and `_out_ind`, where a text uses them. */
-void qn_source_positions(qn_text *out, const qn_call *call);
-/** Set them for dimension `d` of the fold. */
+/** The holes that both templates have, the first ones of both: the type `_type_reduce` of the
+ * values that are combined, the parameters of the kernel, `_in_ind` and `_out_ind`, the inputs of
+ * map, map, post, and the offsets `_quern_keptK` of output `_quern_output`. */
+#define QN_FOLD_HOLES(X)                                                                           \
+    X(VALUE_TYPE, value_type)                                                                      \
+    X(PARAMETERS, parameters)                                                                      \
+    X(POSITIONS, positions)                                                                        \
+    X(INPUTS, inputs)                                                                              \
+    X(MAP, map)                                                                                    \
+    X(POST, post)                                                                                  \
+    X(KEPT, kept)
+void qn_source_fold_holes(qn_text *holes, const qn_call *call);
+/** The headers that both need. */
+#define QN_FOLD_HEADERS (1u << QN_HEADER_INDEX | 1u << QN_HEADER_FOLD)
+/** Set `_in_ind` and `_out_ind` for dimension `d` of the fold. */
 void qn_source_position_of(qn_text *out, const qn_call *call, int levels, int d, const char *at);
-/** Declare `_type_reduce`, the type of the values that are combined: the user's, or that of the
- * first output. */
-void qn_source_value_type(qn_text *out, const qn_call *call);
-/** The statements that assign the outputs. */
-void qn_source_post(qn_text *out, const qn_call *call);
 /** A text that gives a value, as the body of a function: an expression, or statements. */
 void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id);
-/** Offsets `_quern_keptK` of output `_quern_output`, and `_quern_element` where lanes lie along it.
- */
-void qn_source_kept(qn_text *out, const qn_call *call, int levels);
 /** Offsets `_quern_reducedK` of unit `_quern_unit` for the operands [first, end), and
  * `_quern_element` where lanes lie along it. */
 void qn_source_reduced(qn_text *out, const qn_call *call, int levels, uint32_t first, uint32_t end);

@@ -70,34 +70,20 @@ static void operation_hole(qn_text *out, const qn_call *call)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-enum {
-    PARAMETERS,
-    LOOP_PREP,
-    OPERANDS,
-    OPERATION,
-    FORM,
-    SHARED,
-    SINGLE,
-    OFFSETS,
-    FETCH,
-    BODY,
-    AFTER_LOOP,
-    HOLES
-};
+#define HOLES(X)                                                                                   \
+    X(PARAMETERS, parameters)                                                                      \
+    X(LOOP_PREP, loop_prep)                                                                        \
+    X(OPERANDS, operands)                                                                          \
+    X(OPERATION, operation)                                                                        \
+    X(FORM, form)                                                                                  \
+    X(SHARED, shared)                                                                              \
+    X(SINGLE, single)                                                                              \
+    X(OFFSETS, offsets)                                                                            \
+    X(FETCH, fetch)                                                                                \
+    X(BODY, body)                                                                                  \
+    X(AFTER_LOOP, after_loop)
 
-static const char *const hole_names[HOLES] = {
-    [PARAMETERS] = "parameters",
-    [LOOP_PREP] = "loop_prep",
-    [OPERANDS] = "operands",
-    [OPERATION] = "operation",
-    [FORM] = "form",
-    [SHARED] = "shared",
-    [SINGLE] = "single",
-    [OFFSETS] = "offsets",
-    [FETCH] = "fetch",
-    [BODY] = "body",
-    [AFTER_LOOP] = "after_loop",
-};
+enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
 
 static void form_hole(qn_text *out, const qn_call *call)
 {
@@ -116,7 +102,7 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
                                    size_t *header_count)
 {
     const qn_plan_form *f = &call->plan.form;
-    qn_text texts[HOLES] = {{0}};
+    qn_text texts[HOLE_COUNT] = {{0}};
     parameters_hole(&texts[PARAMETERS], call);
     loop_prep_hole(&texts[LOOP_PREP], call);
     operands_hole(&texts[OPERANDS], call);
@@ -137,9 +123,9 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
     close_statements(&texts[AFTER_LOOP], call, QN_AFTER_LOOP);
     const qn_source_template template = {
         .text = f->tile != 0 ? qn_embedded_elementwise_tiled_cu : qn_embedded_elementwise_cu,
-        .hole_names = hole_names,
+        .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
         .holes = texts,
-        .hole_count = HOLES,
+        .hole_count = HOLE_COUNT,
         .headers = 1u << QN_HEADER_INDEX | (f->lanes > 1 ? 1u << QN_HEADER_PACK : 0),
     };
     return qn_source_expand(out, call, &template, headers, header_count);

@@ -9,33 +9,6 @@
  */
 #include "engine/source/source.h"
 
-void qn_source_value_type(qn_text *out, const qn_call *call)
-{
-    const qn_user_text *type = &call->kernel->texts[QN_REDUCE_TYPE];
-    if (type->text[0] == '\0') {
-        qn_text_printf(out, "typedef %s _type_reduce;",
-                       qn_source_type(call, call->kernel->signature.input_count));
-        return;
-    }
-    qn_text_puts(out, "typedef\n");
-    qn_source_closed(out, call, QN_REDUCE_TYPE, "_type_reduce;");
-    qn_text_printf(out,
-                   "#line 1 \"%s\"\n"
-                   "static_assert(__is_trivially_copyable(_type_reduce),"
-                   " \"%s must be trivially copyable\");\n"
-                   "#line 1 \"%s\"\n"
-                   "static_assert(sizeof(_type_reduce) <= %d,"
-                   " \"%s must have at most %d bytes\");\n"
-                   "#line 2 \"" QN_AFTER "%s>\"",
-                   type->file_name, type->file_name, type->file_name, QN_VALUE_BYTES,
-                   type->file_name, QN_VALUE_BYTES, type->file_name);
-}
-
-void qn_source_post(qn_text *out, const qn_call *call)
-{
-    qn_source_closed(out, call, QN_POST, ";");
-}
-
 /* `_j`: the position in the input if its reduced axes were moved to the front, as the body of a
  * lambda that the text's own body stands in. */
 static void flat_position(qn_text *out, const qn_call *call)
@@ -140,12 +113,6 @@ static void split_position(qn_text *out, const qn_call *call, int levels, int fi
     }
 }
 
-void qn_source_kept(qn_text *out, const qn_call *call, int levels)
-{
-    split_position(out, call, levels, 0, call->fold.form.kept, "_quern_output", "_quern_kept", 0,
-                   call->operand_count);
-}
-
 void qn_source_reduced(qn_text *out, const qn_call *call, int levels, uint32_t first, uint32_t end)
 {
     const qn_fold_form *f = &call->fold.form;
@@ -230,15 +197,44 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack)
     }
 }
 
-void qn_source_fold_parameters(qn_text *out, const qn_call *call)
+/* ---- the holes of both ---------------------------------------------------------------------- */
+
+/* `_type_reduce`, the type of the values that are combined: the user's, or that of the first
+ * output. */
+static void value_type_hole(qn_text *out, const qn_call *call)
+{
+    const qn_user_text *type = &call->kernel->texts[QN_REDUCE_TYPE];
+    if (type->text[0] == '\0') {
+        qn_text_printf(out, "typedef %s _type_reduce;",
+                       qn_source_type(call, call->kernel->signature.input_count));
+        return;
+    }
+    qn_text_puts(out, "typedef\n");
+    qn_source_closed(out, call, QN_REDUCE_TYPE, "_type_reduce;");
+    qn_text_printf(out,
+                   "#line 1 \"%s\"\n"
+                   "static_assert(__is_trivially_copyable(_type_reduce),"
+                   " \"%s must be trivially copyable\");\n"
+                   "#line 1 \"%s\"\n"
+                   "static_assert(sizeof(_type_reduce) <= %d,"
+                   " \"%s must have at most %d bytes\");\n"
+                   "#line 2 \"" QN_AFTER "%s>\"",
+                   type->file_name, type->file_name, type->file_name, QN_VALUE_BYTES,
+                   type->file_name, QN_VALUE_BYTES, type->file_name);
+}
+
+/* Those of the signature, the walk, and the workspace. */
+static void parameters_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     qn_source_parameters(out, call, !call->aliased);
     qn_text_printf(out, "const quern::fold<%s, %d, %u> _quern_walk", qn_source_index(f->wide),
                    f->kept + f->reduced, call->operand_count);
+    qn_text_puts(out, f->split ? ", char *_quern_workspace" : "");
 }
 
-void qn_source_positions(qn_text *out, const qn_call *call)
+/* `_in_ind` and `_out_ind`, where a text uses them. */
+static void positions_hole(qn_text *out, const qn_call *call)
 {
     if (call->kernel->uses_axes) {
         qn_text_puts(out, "    ");
@@ -250,4 +246,25 @@ void qn_source_positions(qn_text *out, const qn_call *call)
                           "    _in_ind.count = (ptrdiff_t)_quern_walk.results * "
                           "(_quern_walk.covered + _quern_walk.rest);\n");
     }
+}
+
+/* Offsets `_quern_keptK` of output `_quern_output`, and `_quern_element` where lanes lie along it.
+ */
+static void kept_hole(qn_text *out, const qn_call *call)
+{
+    split_position(out, call, 1, 0, call->fold.form.kept, "_quern_output", "_quern_kept", 0,
+                   call->operand_count);
+}
+
+enum { QN_FOLD_HOLES(QN_HOLE_ID) };
+
+void qn_source_fold_holes(qn_text *holes, const qn_call *call)
+{
+    value_type_hole(&holes[VALUE_TYPE], call);
+    parameters_hole(&holes[PARAMETERS], call);
+    positions_hole(&holes[POSITIONS], call);
+    qn_source_operands(&holes[INPUTS], call, 0, call->input_operands);
+    qn_source_function(&holes[MAP], call, QN_MAP);
+    qn_source_closed(&holes[POST], call, QN_POST, ";");
+    kept_hole(&holes[KEPT], call);
 }

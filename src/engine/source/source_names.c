@@ -24,12 +24,6 @@ static bool is_one_of(qn_str name, const char *const *names)
     return false;
 }
 
-static bool begins(qn_str text, const char *prefix)
-{
-    size_t length = strlen(prefix);
-    return text.length >= length && memcmp(text.data, prefix, length) == 0;
-}
-
 /* ---- headers that may define them ----------------------------------------------------------- */
 
 /* A folder among the options has such a file. */
@@ -53,11 +47,11 @@ static bool is_harmless(const quern_kernel *kernel, const qn_directive *d)
     static const char *const harmless[] = {"cuda_fp16.",         "cuda_bf16.", "cuda_fp8.",
                                            "cooperative_groups", "curand",     "mma.h"};
     for (size_t k = 0; k < QN_COUNT(harmless); k++) {
-        if (begins(d->name, harmless[k])) {
+        if (qn_str_begins(d->name, harmless[k])) {
             return true;
         }
     }
-    return begins(d->name, "cupy/") && !is_in_folder(kernel, d->name);
+    return qn_str_begins(d->name, "cupy/") && !is_in_folder(kernel, d->name);
 }
 
 static bool includes_others(const quern_kernel *kernel)
@@ -144,7 +138,7 @@ typedef struct place {
 static bool is_scope(qn_str rest)
 {
     rest = qn_cpp_skip_blank(rest);
-    return begins(rest, "::");
+    return qn_str_begins(rest, "::");
 }
 
 /* CUDART_PI, but not CUDART_VERSION. */
@@ -152,7 +146,7 @@ static bool is_constant(qn_str name)
 {
     char line[64];
     int length = snprintf(line, sizeof line, "#define %.*s ", (int)name.length, name.data);
-    return begins(name, "CUDART_") && length < (int)sizeof line &&
+    return qn_str_begins(name, "CUDART_") && length < (int)sizeof line &&
            strstr(qn_embedded_constants_cuh, line);
 }
 
@@ -175,7 +169,7 @@ static unsigned names_at(const quern_kernel *kernel, const place *p)
     if (is_constant(p->name)) {
         return QN_NAMES_CONSTANTS;
     }
-    if (qn_str_is(p->name, "_j") && kernel->kind == &qn_reduction_kind) {
+    if (qn_str_is(p->name, "_j") && kernel->kind->number == QUERN_KERNEL_REDUCTION) {
         return QN_NAMES_J;
     }
     if (!is_one_of(p->name, inds)) {
@@ -242,7 +236,7 @@ void qn_source_thrust(qn_text *out, const quern_kernel *kernel)
 void qn_source_indexer(qn_text *out, const qn_call *call, int ndim)
 {
     const bool more = call->kernel->names & QN_NAMES_INDEXER;
-    const bool moves = more && call->kernel->kind == &qn_elementwise_kind;
+    const bool moves = more && call->kernel->kind->number == QUERN_KERNEL_ELEMENTWISE;
     qn_text_printf(out, "%s<%d>",
                    moves  ? "CIndexer"
                    : more ? "quern::axes"

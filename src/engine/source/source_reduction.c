@@ -111,62 +111,30 @@ static void results_hole(qn_text *out, const qn_call *call)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-enum {
-    VALUE_TYPE,
-    PARAMETERS,
-    POSITIONS,
-    INPUTS,
-    MAP,
-    REDUCE,
-    OUTPUTS,
-    POST,
-    FORM,
-    KEPT,
-    TAKE_ELEMENT,
-    LOAD,
-    LANE,
-    ARGUMENTS,
-    FINISH,
-    RESULTS,
-    HOLES
-};
+#define HOLES(X)                                                                                   \
+    QN_FOLD_HOLES(X)                                                                               \
+    X(REDUCE, reduce)                                                                              \
+    X(OUTPUTS, outputs)                                                                            \
+    X(FORM, form)                                                                                  \
+    X(TAKE_ELEMENT, take_element)                                                                  \
+    X(LOAD, load)                                                                                  \
+    X(LANE, lane)                                                                                  \
+    X(ARGUMENTS, arguments)                                                                        \
+    X(FINISH, finish)                                                                              \
+    X(RESULTS, results)
 
-static const char *const hole_names[HOLES] = {
-    [VALUE_TYPE] = "value_type",
-    [PARAMETERS] = "parameters",
-    [POSITIONS] = "positions",
-    [INPUTS] = "inputs",
-    [MAP] = "map",
-    [REDUCE] = "reduce",
-    [OUTPUTS] = "outputs",
-    [POST] = "post",
-    [FORM] = "form",
-    [KEPT] = "kept",
-    [TAKE_ELEMENT] = "take_element",
-    [LOAD] = "load",
-    [LANE] = "lane",
-    [ARGUMENTS] = "arguments",
-    [FINISH] = "finish",
-    [RESULTS] = "results",
-};
+enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
 
 quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
                                  size_t *header_count)
 {
     const qn_fold_form *f = &call->fold.form;
-    qn_text t[HOLES] = {{0}};
-    qn_source_value_type(&t[VALUE_TYPE], call);
-    qn_source_fold_parameters(&t[PARAMETERS], call);
-    qn_text_puts(&t[PARAMETERS], f->split ? ", char *_quern_workspace" : "");
-    qn_source_positions(&t[POSITIONS], call);
-    qn_source_operands(&t[INPUTS], call, 0, call->input_operands);
-    qn_source_function(&t[MAP], call, QN_MAP);
+    qn_text t[HOLE_COUNT] = {{0}};
+    qn_source_fold_holes(t, call);
     qn_source_function(&t[REDUCE], call, QN_REDUCE);
     qn_source_operands(&t[OUTPUTS], call, call->input_operands,
                        call->operand_count - call->input_operands);
-    qn_source_post(&t[POST], call);
     form_hole(&t[FORM], call);
-    qn_source_kept(&t[KEPT], call, 1);
     take_element_hole(&t[TAKE_ELEMENT], call);
     load_hole(&t[LOAD], call);
     lane_hole(&t[LANE], call);
@@ -175,11 +143,10 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
     results_hole(&t[RESULTS], call);
     const qn_source_template template = {
         .text = qn_embedded_reduction_cu,
-        .hole_names = hole_names,
+        .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
         .holes = t,
-        .hole_count = HOLES,
-        .headers = 1u << QN_HEADER_INDEX | 1u << QN_HEADER_FOLD |
-                   (f->lanes > 1 ? 1u << QN_HEADER_PACK : 0),
+        .hole_count = HOLE_COUNT,
+        .headers = QN_FOLD_HEADERS | (f->lanes > 1 ? 1u << QN_HEADER_PACK : 0),
     };
     return qn_source_expand(out, call, &template, headers, header_count);
 }

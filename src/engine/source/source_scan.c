@@ -64,52 +64,23 @@ static void initial_hole(qn_text *out, const qn_call *call)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-enum {
-    VALUE_TYPE,
-    PARAMETERS,
-    POSITIONS,
-    INPUTS,
-    MAP,
-    SCAN,
-    OPERANDS,
-    POST,
-    BOUNDS,
-    FORM,
-    KEPT,
-    SKIP,
-    INITIAL,
-    REGISTERS,
-    LOAD,
-    UNIT,
-    LANE,
-    ARGUMENTS,
-    RESULT,
-    GIVE,
-    HOLES
-};
+#define HOLES(X)                                                                                   \
+    QN_FOLD_HOLES(X)                                                                               \
+    X(SCAN, scan)                                                                                  \
+    X(OPERANDS, operands)                                                                          \
+    X(BOUNDS, bounds)                                                                              \
+    X(FORM, form)                                                                                  \
+    X(SKIP, skip)                                                                                  \
+    X(INITIAL, initial)                                                                            \
+    X(REGISTERS, registers)                                                                        \
+    X(LOAD, load)                                                                                  \
+    X(UNIT, unit)                                                                                  \
+    X(LANE, lane)                                                                                  \
+    X(ARGUMENTS, arguments)                                                                        \
+    X(RESULT, result)                                                                              \
+    X(GIVE, give)
 
-static const char *const hole_names[HOLES] = {
-    [VALUE_TYPE] = "value_type",
-    [PARAMETERS] = "parameters",
-    [POSITIONS] = "positions",
-    [INPUTS] = "inputs",
-    [MAP] = "map",
-    [SCAN] = "scan",
-    [OPERANDS] = "operands",
-    [POST] = "post",
-    [BOUNDS] = "bounds",
-    [FORM] = "form",
-    [KEPT] = "kept",
-    [SKIP] = "skip",
-    [INITIAL] = "initial",
-    [REGISTERS] = "registers",
-    [LOAD] = "load",
-    [UNIT] = "unit",
-    [LANE] = "lane",
-    [ARGUMENTS] = "arguments",
-    [RESULT] = "result",
-    [GIVE] = "give",
-};
+enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
 
 /* Threads of a block, and how many blocks a processor should hold: a fifth block of tiles pays, a
  * sixth would leave too few registers. Nothing is asked where the size of a value is unknown. */
@@ -127,19 +98,12 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
                             size_t *header_count)
 {
     const qn_fold_form *f = &call->fold.form;
-    qn_text t[HOLES] = {{0}};
-    qn_source_value_type(&t[VALUE_TYPE], call);
-    qn_source_fold_parameters(&t[PARAMETERS], call);
-    qn_text_puts(&t[PARAMETERS], f->split ? ", char *_quern_workspace" : "");
-    qn_source_positions(&t[POSITIONS], call);
-    qn_source_operands(&t[INPUTS], call, 0, call->input_operands);
-    qn_source_function(&t[MAP], call, QN_MAP);
+    qn_text t[HOLE_COUNT] = {{0}};
+    qn_source_fold_holes(t, call);
     qn_source_function(&t[SCAN], call, QN_REDUCE);
     qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
-    qn_source_post(&t[POST], call);
     bounds_hole(&t[BOUNDS], call);
     form_hole(&t[FORM], call);
-    qn_source_kept(&t[KEPT], call, 1);
     skip_hole(&t[SKIP], call);
     initial_hole(&t[INITIAL], call);
     qn_source_scan_registers(&t[REGISTERS], call);
@@ -151,11 +115,11 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
     qn_source_scan_give(&t[GIVE], call);
     const qn_source_template template = {
         .text = qn_embedded_scan_cu,
-        .hole_names = hole_names,
+        .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
         .holes = t,
-        .hole_count = HOLES,
-        .headers = 1u << QN_HEADER_INDEX | 1u << QN_HEADER_FOLD | 1u << QN_HEADER_SCAN |
-                   (f->lanes > 1 ? 1u << QN_HEADER_PACK : 0),
+        .hole_count = HOLE_COUNT,
+        .headers =
+            QN_FOLD_HEADERS | 1u << QN_HEADER_SCAN | (f->lanes > 1 ? 1u << QN_HEADER_PACK : 0),
     };
     return qn_source_expand(out, call, &template, headers, header_count);
 }

@@ -9,11 +9,6 @@
 #include "engine/source/source.h"
 #include <string.h>
 
-const char *qn_source_type(const qn_call *call, uint32_t parameter)
-{
-    return qn_dtype_find(call->types.parameters[parameter])->c_name;
-}
-
 void qn_source_outer(qn_text *out, const qn_call *call, int dims, const char *prefix)
 {
     bool axes = call->kernel->uses_axes && call->ndim > 0;

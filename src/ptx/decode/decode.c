@@ -122,7 +122,7 @@ static const char *what_is_missing(const qn_ptx_instruction *instruction)
         {"suq.", "surfaces"},  {"istypep.", "textures and surfaces"},
     };
     for (size_t k = 0; k < QN_COUNT(parts); k++) {
-        if (strncmp(instruction->opcode, parts[k].begins, strlen(parts[k].begins)) == 0) {
+        if (qn_begins(instruction->opcode, parts[k].begins)) {
             return parts[k].missing;
         }
     }

@@ -4,8 +4,6 @@
  */
 #include "ptx/read/reader.h"
 
-#include <string.h>
-
 qn_flow_kind qn_flow_kind_of(const qn_ptx_instruction *instruction)
 {
     static const struct {
@@ -17,9 +15,7 @@ qn_flow_kind qn_flow_kind_of(const qn_ptx_instruction *instruction)
                  {"exit", QN_FLOW_END},
                  {"trap", QN_FLOW_END}};
     for (size_t i = 0; i < QN_COUNT(kinds); i++) {
-        size_t length = strlen(kinds[i].mnemonic);
-        if (strncmp(instruction->opcode, kinds[i].mnemonic, length) == 0 &&
-            (instruction->opcode[length] == '\0' || instruction->opcode[length] == '.')) {
+        if (qn_opcode_of(instruction->opcode, kinds[i].mnemonic)) {
             return kinds[i].kind;
         }
     }

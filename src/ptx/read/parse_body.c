@@ -9,8 +9,6 @@
  */
 #include "ptx/read/reader.h"
 
-#include <string.h>
-
 /* After .branchtargets: name { "," name } ";" */
 static quern_status branch_targets(qn_reader *reader, uint32_t index)
 {
@@ -165,7 +163,7 @@ static quern_status instruction(qn_reader *reader)
     QN_TRY(qn_ptx_opcode(reader, &opcode));
     value.opcode = opcode->text;
     reader->instruction_flow = (uint8_t)qn_flow_kind_of(&value);
-    reader->instruction_calls = strncmp(value.opcode, "call", 4) == 0;
+    reader->instruction_calls = qn_begins(value.opcode, "call");
     QN_TRY(qn_parse_operands(reader, &value));
     QN_TRY(check(reader, &value));
     value.definitions = QN_MIN(qn_ptx_definitions(opcode), value.operand_count);

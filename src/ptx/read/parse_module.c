@@ -151,7 +151,7 @@ static bool needs_stack(const qn_ptx_function *function)
 {
     bool needs = !function->is_kernel && function->local_bytes > 0;
     for (uint32_t i = 0; i < function->instruction_count; i++) {
-        needs |= strncmp(function->instructions[i].opcode, "alloca", 6) == 0;
+        needs |= qn_begins(function->instructions[i].opcode, "alloca");
     }
     return needs;
 }
@@ -287,7 +287,7 @@ static quern_status target(qn_reader *reader)
         if (reader->token.kind != QN_TOKEN_NAME) {
             return qn_ptx_expected(reader, "a target such as sm_75");
         }
-        if (strncmp(reader->token.name->text, "sm_", 3) == 0) {
+        if (qn_begins(reader->token.name->text, "sm_")) {
             reader->module->target = (int)strtol(reader->token.name->text + 3, NULL, 10);
         }
         QN_TRY(qn_ptx_next(reader));

@@ -225,22 +225,15 @@ static const char *const writes_nothing[] = {"st",
                                              "wgmma.wait_group",
                                              "tcgen05"};
 
-static bool begins(const qn_name *opcode, const char *head)
+static uint8_t definitions(const char *opcode)
 {
-    size_t length = strlen(head);
-    return opcode->length >= length && memcmp(opcode->text, head, length) == 0 &&
-           (opcode->length == length || opcode->text[length] == '.');
-}
-
-static uint8_t definitions(const qn_name *opcode)
-{
-    if (begins(opcode, "bar.red") || begins(opcode, "barrier.red") ||
-        begins(opcode, "bar.cta.red") || begins(opcode, "barrier.cta.red") ||
-        begins(opcode, "tcgen05.ld")) {
+    if (qn_opcode_of(opcode, "bar.red") || qn_opcode_of(opcode, "barrier.red") ||
+        qn_opcode_of(opcode, "bar.cta.red") || qn_opcode_of(opcode, "barrier.cta.red") ||
+        qn_opcode_of(opcode, "tcgen05.ld")) {
         return 1;
     }
     for (size_t i = 0; i < QN_COUNT(writes_nothing); i++) {
-        if (begins(opcode, writes_nothing[i])) {
+        if (qn_opcode_of(opcode, writes_nothing[i])) {
             return 0;
         }
     }
@@ -250,7 +243,7 @@ static uint8_t definitions(const qn_name *opcode)
 uint8_t qn_ptx_definitions(qn_name *opcode)
 {
     if (opcode->definitions < 0) {
-        opcode->definitions = (int8_t)definitions(opcode);
+        opcode->definitions = (int8_t)definitions(opcode->text);
     }
     return (uint8_t)opcode->definitions;
 }

@@ -7,8 +7,6 @@
  */
 #include "ptx/read/reader.h"
 
-#include <string.h>
-
 static uint64_t aligned(uint64_t at)
 {
     return (at + 15) & ~UINT64_C(15);
@@ -19,7 +17,7 @@ static bool calls(const qn_ptx_function *function)
 {
     for (uint32_t i = 0; i < function->instruction_count; i++) {
         const qn_ptx_instruction *instruction = &function->instructions[i];
-        const bool is_call = strncmp(instruction->opcode, "call", 4) == 0;
+        const bool is_call = qn_begins(instruction->opcode, "call");
         for (unsigned k = 0; is_call && k < instruction->operand_count; k++) {
             const qn_ptx_operand *operand = &instruction->operands[k];
             const qn_ptx_function *callee = operand->symbol ? operand->symbol->function : NULL;

@@ -23,11 +23,6 @@ typedef struct search {
     bool found;
 } search;
 
-static bool begins_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
 /* ---- parameters that point somewhere -------------------------------------------------------- */
 
 /* Memory that a parameter's value may point to: alive, or freed a moment ago. */
@@ -97,7 +92,7 @@ static void follow_argument(search *s, const qn_frame *frame, uint32_t index, ui
     uint8_t *seen = qn_calloc(caller->register_count + 1u, 1);
     for (uint32_t i = 0; seen && list && i < caller->instruction_count; i++) {
         const qn_ptx_instruction *store = &caller->instructions[i];
-        if (!begins_with(store->opcode, "st.param") || store->operand_count < 2 ||
+        if (!qn_begins(store->opcode, "st.param") || store->operand_count < 2 ||
             index >= list->element_count ||
             store->operands[0].symbol != list->elements[index].symbol) {
             continue;
@@ -142,7 +137,7 @@ unsigned qn_address_sources(const char *opcode)
     } forms[] = {{"mov.", 2}, {"cvta.", 2}, {"add.", 6}, {"sub.", 2},
                  {"mad.", 8}, {"selp.", 6}, {"or.", 6},  {"and.", 2}};
     for (size_t k = 0; k < QN_COUNT(forms); k++) {
-        if (begins_with(opcode, forms[k].start)) {
+        if (qn_begins(opcode, forms[k].start)) {
             return forms[k].operands;
         }
     }
@@ -180,7 +175,7 @@ static void follow_register(search *s, const qn_frame *frame, int32_t reg, uint8
         if (element < 0) {
             continue;
         }
-        if (begins_with(instruction->opcode, "ld.param") && instruction->operand_count == 2) {
+        if (qn_begins(instruction->opcode, "ld.param") && instruction->operand_count == 2) {
             follow_parameter(s, frame, &instruction->operands[1], (unsigned)element, depth);
         }
         const unsigned sources = qn_address_sources(instruction->opcode);

@@ -7,13 +7,11 @@
  */
 #include "ptx/run/run.h"
 
-#include <string.h>
-
 static bool is_known(const char *name)
 {
     static const char *const families[] = {"cuda", "cnp", "__cuda"};
     for (size_t k = 0; k < QN_COUNT(families); k++) {
-        if (strncmp(name, families[k], strlen(families[k])) == 0) {
+        if (qn_begins(name, families[k])) {
             return true;
         }
     }

@@ -183,7 +183,7 @@ static bool is_aligned(const qn_group *group)
 {
     const qn_ptx_function *function = group->frame->code->function;
     const char *opcode = function->instructions[(group->next - 1)->origin].opcode;
-    return strncmp(opcode, "bar.", 4) == 0 || strstr(opcode, ".aligned");
+    return qn_begins(opcode, "bar.") || strstr(opcode, ".aligned");
 }
 
 /* The same operation, called from the same places. */

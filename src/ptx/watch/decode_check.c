@@ -9,8 +9,6 @@
  */
 #include "ptx/decode/decode.h"
 
-#include <string.h>
-
 enum { SIGNED = 1, REMAINDER = 2 };
 
 static bool check_division(qn_warp *warp, const qn_op *op, uint32_t mask)
@@ -39,11 +37,6 @@ static bool check_division(qn_warp *warp, const qn_op *op, uint32_t mask)
 
 enum { STEPS = 1000 }; /* instructions that are followed */
 
-static bool begins_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
 static bool reads(const qn_ptx_operand *operand, const uint8_t *from)
 {
     if (operand->reg >= 0 &&
@@ -71,8 +64,7 @@ static void set(const qn_ptx_operand *operand, uint8_t *from, bool value)
 
 static bool is_sink(const char *opcode)
 {
-    return begins_with(opcode, "st.") || begins_with(opcode, "atom.") ||
-           begins_with(opcode, "red.");
+    return qn_begins(opcode, "st.") || qn_begins(opcode, "atom.") || qn_begins(opcode, "red.");
 }
 
 /* An instruction that chooses among values, or combines conditions, may ignore an operand. */
@@ -81,11 +73,11 @@ static bool may_ignore(const qn_ptx_instruction *instruction)
     const char *opcode = instruction->opcode;
     static const char *const choices[] = {"selp", "slct", "call", "and.", "or.", "lop3", "set."};
     for (size_t k = 0; k < QN_COUNT(choices); k++) {
-        if (begins_with(opcode, choices[k])) {
+        if (qn_begins(opcode, choices[k])) {
             return true;
         }
     }
-    return begins_with(opcode, "setp") && instruction->operand_count > 3; /* setp.lt.and */
+    return qn_begins(opcode, "setp") && instruction->operand_count > 3; /* setp.lt.and */
 }
 
 /* Is the result of instruction `at`, whose registers are marked in `from`, sure to be used? */
@@ -98,7 +90,7 @@ static bool is_used(const qn_ptx_function *function, uint32_t at, uint8_t *from)
         for (unsigned k = instruction->definitions; k < instruction->operand_count; k++) {
             read |= reads(&instruction->operands[k], from);
         }
-        if (begins_with(opcode, "bra")) {
+        if (qn_begins(opcode, "bra")) {
             if (instruction->guard >= 0) {
                 return from[instruction->guard];
             }
@@ -106,8 +98,8 @@ static bool is_used(const qn_ptx_function *function, uint32_t at, uint8_t *from)
                 return false;
             }
             at = instruction->operands[0].target - 1;
-        } else if (begins_with(opcode, "brx") || begins_with(opcode, "ret") ||
-                   begins_with(opcode, "exit") || begins_with(opcode, "trap")) {
+        } else if (qn_begins(opcode, "brx") || qn_begins(opcode, "ret") ||
+                   qn_begins(opcode, "exit") || qn_begins(opcode, "trap")) {
             return false;
         } else if (read && instruction->guard < 0 && is_sink(opcode)) {
             return true;

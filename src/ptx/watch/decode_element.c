@@ -28,11 +28,6 @@ struct qn_elements {
     uint32_t found_count;
 };
 
-static bool begins_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
 /* ---- calls ---------------------------------------------------------------------------------- */
 
 /* A call's list before its callee, of what it returns, or after it, of its arguments. */
@@ -52,7 +47,7 @@ static const qn_ptx_operand *list_of(const qn_ptx_instruction *call, bool return
 static bool is_element_call(const qn_ptx_instruction *instruction)
 {
     bool is = false;
-    for (unsigned k = 0; begins_with(instruction->opcode, "call") && k < instruction->operand_count;
+    for (unsigned k = 0; qn_begins(instruction->opcode, "call") && k < instruction->operand_count;
          k++) {
         const qn_ptx_operand *operand = &instruction->operands[k];
         is |= operand->kind == QN_OPERAND_SYMBOL && operand->symbol &&
@@ -145,7 +140,7 @@ static void wait_for(struct qn_elements *elements, uint32_t *waiting, int32_t re
 static void find_call(struct qn_elements *elements, const qn_ptx_function *function, uint32_t at)
 {
     const qn_ptx_symbol *result = function->instructions[at].operands[1].symbol;
-    while (at > 0 && !begins_with(function->instructions[at].opcode, "call")) {
+    while (at > 0 && !qn_begins(function->instructions[at].opcode, "call")) {
         at--;
     }
     qn_element_call *call = elements->call_of[at];
@@ -173,7 +168,7 @@ static void follow(struct qn_elements *elements, const qn_ptx_function *function
             const uint32_t at = elements->definitions[d].instruction;
             const qn_ptx_instruction *instruction = &function->instructions[at];
             const unsigned sources = qn_address_sources(instruction->opcode);
-            if (begins_with(instruction->opcode, "ld.param") && instruction->operand_count == 2) {
+            if (qn_begins(instruction->opcode, "ld.param") && instruction->operand_count == 2) {
                 find_call(elements, function, at);
             }
             for (unsigned k = 1; k < instruction->operand_count; k++) {

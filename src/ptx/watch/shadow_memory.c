@@ -130,7 +130,7 @@ static bool is_of_quern(const qn_ptx_module *module, const qn_ptx_instruction *i
 static bool is_beside(const qn_ptx_instruction *load, const qn_ptx_instruction *other)
 {
     const qn_ptx_operand *a = &load->operands[1], *b = &other->operands[1];
-    return strncmp(other->opcode, "ld.", 3) == 0 && other->location == load->location &&
+    return qn_begins(other->opcode, "ld.") && other->location == load->location &&
            load->operand_count > 1 && other->operand_count > 1 && a->kind == QN_OPERAND_ADDRESS &&
            b->kind == QN_OPERAND_ADDRESS && a->reg == b->reg && a->symbol == b->symbol &&
            a->offset != b->offset;

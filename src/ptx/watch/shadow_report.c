@@ -73,9 +73,8 @@ static void find_missing(qn_touch *read, uint64_t address)
 static void print_read(qn_text *out, qn_touch *read, uint64_t address,
                        const qn_ptx_instruction *load)
 {
-    read->kind = strncmp(load->opcode, "atom", 4) == 0 || strncmp(load->opcode, "red", 3) == 0
-                     ? QN_ATOMIC
-                     : QN_READ;
+    read->kind =
+        qn_begins(load->opcode, "atom") || qn_begins(load->opcode, "red") ? QN_ATOMIC : QN_READ;
     read->bytes = read->bytes ? read->bytes : qn_shadow_load_bytes(load);
     read->op = find_operation(read->warp, load);
     find_missing(read, address);

@@ -12,16 +12,10 @@
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-static bool begins(const char *name, const char *word)
-{
-    const size_t length = strlen(word);
-    return strncmp(name, word, length) == 0 && (name[length] == '.' || name[length] == '\0');
-}
-
-static bool begins_with_any(const char *name, const char *const *words, size_t count)
+static bool is_of_any(const char *name, const char *const *words, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
-        if (begins(name, words[k])) {
+        if (qn_opcode_of(name, words[k])) {
             return true;
         }
     }
@@ -44,13 +38,13 @@ static bool is_integer(const char *name)
 /* An integer becomes one of another width, with nothing done to it. */
 static bool is_resize(const char *name)
 {
-    return begins(name, "cvt") && !strpbrk(name + 4, "f") && !strstr(name, ".sat") &&
+    return qn_opcode_of(name, "cvt") && !strpbrk(name + 4, "f") && !strstr(name, ".sat") &&
            !strchr(name, 'e');
 }
 
 #define ANY_OF(name, ...)                                                                          \
-    begins_with_any(name, (const char *const[]){__VA_ARGS__},                                      \
-                    sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+    is_of_any(name, (const char *const[]){__VA_ARGS__},                                            \
+              sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
 qn_shade_rule qn_shade_rule_of(const qn_lane_form *form)
 {
@@ -65,13 +59,13 @@ qn_shade_rule qn_shade_rule_of(const qn_lane_form *form)
     if (ANY_OF(name, "bfi", "prmt", "shf")) {
         return QN_SHADE_MERGE;
     }
-    if (begins(name, "selp")) {
+    if (qn_opcode_of(name, "selp")) {
         return QN_SHADE_SELECT;
     }
-    if (begins(name, "setp")) {
+    if (qn_opcode_of(name, "setp")) {
         return QN_SHADE_COMPARE;
     }
-    if (begins(name, "cvt") && strstr(name, "16x2.f32")) {
+    if (qn_opcode_of(name, "cvt") && strstr(name, "16x2.f32")) {
         return QN_SHADE_TWO;
     }
     if (pairs && form->d_bits == 32 && form->a_bits == 32) {
@@ -107,16 +101,16 @@ static uint64_t lop3(const qn_shade in[4])
 static uint64_t logic(const char *name, const qn_shade in[4])
 {
     const qn_shade *a = &in[0], *b = &in[1];
-    if (begins(name, "and")) {
+    if (qn_opcode_of(name, "and")) {
         return (a->bits | b->bits) & (a->value | a->bits) & (b->value | b->bits);
     }
-    if (begins(name, "or")) {
+    if (qn_opcode_of(name, "or")) {
         return (a->bits | b->bits) & (~a->value | a->bits) & (~b->value | b->bits);
     }
-    if (begins(name, "lop3")) {
+    if (qn_opcode_of(name, "lop3")) {
         return in[3].bits ? ~UINT64_C(0) : lop3(in);
     }
-    return begins(name, "xor") ? a->bits | b->bits : a->bits;
+    return qn_opcode_of(name, "xor") ? a->bits | b->bits : a->bits;
 }
 
 static uint64_t from_lowest(uint64_t bits)
@@ -153,7 +147,7 @@ static bool comparison(const qn_shaded *shaded, const char *how, const qn_shade 
     if (!strchr("usb", type[0]) || type[1] < '0' || type[1] > '9') {
         return true;
     }
-    if (strncmp(how, "eq", 2) == 0 || strncmp(how, "ne", 2) == 0) {
+    if (qn_begins(how, "eq") || qn_begins(how, "ne")) {
         return ((in[0].value ^ in[1].value) & ~unknown & qn_ones(bits)) == 0;
     }
     const bool is_signed = type[0] == 's';
@@ -161,8 +155,8 @@ static bool comparison(const qn_shaded *shaded, const char *how, const qn_shade 
     const uint64_t a_most = extreme(&in[0], bits, is_signed, true);
     const uint64_t b_least = extreme(&in[1], bits, is_signed, false);
     const uint64_t b_most = extreme(&in[1], bits, is_signed, true);
-    const bool strict = strncmp(how, "lt", 2) == 0 || strncmp(how, "lo.", 3) == 0 ||
-                        strncmp(how, "ge", 2) == 0 || strncmp(how, "hs", 2) == 0;
+    const bool strict = qn_begins(how, "lt") || qn_begins(how, "lo.") || qn_begins(how, "ge") ||
+                        qn_begins(how, "hs");
     return strict ? !(a_most < b_least || a_least >= b_most)  /* a < b, or not */
                   : !(a_most <= b_least || a_least > b_most); /* a <= b, or not */
 }

@@ -15,7 +15,7 @@
 /* "_ZZ6kernelPfE4tile" is tile, a variable inside a function. */
 static qn_str readable(const char *name)
 {
-    if (strncmp(name, "_ZZ", 3) == 0) {
+    if (qn_begins(name, "_ZZ")) {
         for (const char *p = strchr(name, 'E'); p; p = strchr(p + 1, 'E')) {
             char *after;
             const unsigned long length =

@@ -17,6 +17,23 @@ Test(text, pieces)
     cr_expect(qn_str_same((qn_str){"abc", 2}, (qn_str){"abd", 2}));
 }
 
+Test(text, begins)
+{
+    static const struct {
+        const char *text, *start;
+        bool begins;
+    } cases[] = {
+        {"", "", true},       {"ab", "", true},   {"ab", "a", true}, {"ab", "ab", true},
+        {"ab", "abc", false}, {"ab", "b", false}, {"", "a", false},
+    };
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        cr_expect_eq(qn_begins(cases[k].text, cases[k].start), cases[k].begins, "case %zu", k);
+        cr_expect_eq(qn_str_begins(qn_str_of(cases[k].text), cases[k].start), cases[k].begins,
+                     "case %zu", k);
+    }
+    cr_expect_not(qn_str_begins((qn_str){"abc", 2}, "abc"), "what lies behind is not looked at");
+}
+
 Test(text, grows)
 {
     qn_text text = {0};

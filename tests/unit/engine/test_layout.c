@@ -47,7 +47,7 @@ static int64_t next(void)
 
 static void begin(int operands)
 {
-    block.count = block.used = 0;
+    block.count = block.used = block.extra = 0;
     call.operand_count = (uint32_t)operands;
     drawn = 0;
 }
@@ -88,24 +88,36 @@ Test(layout, walks)
     }
 }
 
+/* A checked one goes on with the number of its parameter, which does not count. */
+static void check_raw_array(bool checked, int dims)
+{
+    int64_t shape[DEVICE_DIMS], strides[DEVICE_DIMS], parameter = 0;
+    char data;
+    device_raw_array read;
+    begin(0);
+    for (int d = 0; d < dims; d++) {
+        shape[d] = next() << 32;
+        strides[d] = -next();
+    }
+    const qn_raw_array w = {
+        .data = &data, .size = next(), .shape = shape, .strides = strides, .parameter = next()};
+    cr_assert_eq(qn_put_raw_array(&block, &call, &w, checked, dims), QUERN_OK);
+    const size_t plain = device_read_raw_array(&read, block.pointers[0], dims);
+    cr_expect_eq(block.extra, checked ? sizeof parameter : 0);
+    cr_expect_eq(block.used, plain + block.extra);
+    cr_expect_eq(read.data, w.data);
+    cr_expect_eq(read.size, w.size);
+    cr_expect_arr_eq(read.shape, shape, (size_t)dims * sizeof *shape);
+    cr_expect_arr_eq(read.strides, strides, (size_t)dims * sizeof *strides);
+    memcpy(&parameter, (const char *)block.pointers[0] + plain, block.extra);
+    cr_expect_eq(parameter, checked ? w.parameter : 0);
+}
+
 Test(layout, raw_arrays)
 {
-    int64_t shape[DEVICE_DIMS], strides[DEVICE_DIMS];
-    char data;
     for (int dims = 0; dims <= DEVICE_DIMS; dims++) {
-        device_raw_array read;
-        begin(0);
-        for (int d = 0; d < dims; d++) {
-            shape[d] = next() << 32;
-            strides[d] = -next();
-        }
-        const qn_raw_array w = {.data = &data, .size = next(), .shape = shape, .strides = strides};
-        cr_assert_eq(qn_put_raw_array(&block, &call, &w, dims), QUERN_OK);
-        cr_expect_eq(device_read_raw_array(&read, block.pointers[0], dims), block.used);
-        cr_expect_eq(read.data, w.data);
-        cr_expect_eq(read.size, w.size);
-        cr_expect_arr_eq(read.shape, shape, (size_t)dims * sizeof *shape);
-        cr_expect_arr_eq(read.strides, strides, (size_t)dims * sizeof *strides);
+        check_raw_array(false, dims);
+        check_raw_array(true, dims);
     }
 }
 

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * study: what a kernel's texts do. In: a kernel with its texts. Out: which names they use, and the
+ * facts on which types, plans and sources depend. The thing to know: they are found once, when the
+ * kernel is defined, so that a call need not read texts.
+ */
+#include "engine/engine_internal.h"
+#include <string.h>
+
+bool qn_kernel_uses(const quern_kernel *kernel, const char *name)
+{
+    for (int t = 0; t < QN_TEXTS; t++) {
+        if (qn_text_uses(kernel->texts[t].text, name)) {
+            return true;
+        }
+    }
+    for (size_t o = 0; o < kernel->option_count; o++) { /* -DNAME=... */
+        if (qn_text_uses(kernel->options[o], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool qn_kernel_includes(const quern_kernel *kernel)
+{
+    bool includes = false;
+    for (size_t o = 0; o < kernel->option_count; o++) {
+        includes |= strstr(kernel->options[o], "include") != NULL;
+    }
+    for (int t = 0; t < QN_TEXTS; t++) {
+        includes |= qn_text_uses(kernel->texts[t].text, "include");
+    }
+    return includes;
+}
+
+/* ---- the facts ------------------------------------------------------------------------------ */
+
+static uint32_t count_used(const quern_kernel *kernel, const char *const *names)
+{
+    uint32_t count = 0;
+    for (; *names; names++) {
+        count += qn_kernel_uses(kernel, *names);
+    }
+    return count;
+}
+
+/* True when a text may need an element of a raw parameter itself and not only its value: it takes
+ * its address or, for an output, may bind a reference to it, as a function of a header could. */
+static bool refers_to(const quern_kernel *kernel, const char *name, bool output)
+{
+    bool refers = output && qn_kernel_includes(kernel);
+    for (int t = 0; t < QN_TEXTS && !refers; t++) {
+        const char *text = kernel->texts[t].text;
+        refers =
+            qn_text_takes_address(text, name) || (output && qn_text_declares_reference(text, true));
+    }
+    return refers;
+}
+
+void qn_kernel_study(quern_kernel *kernel)
+{
+    static const char *const loops[] = {"for", "while", "do", "goto", NULL};
+    /* Functions whose inlined code is long: a pack of many lanes would multiply it. */
+    static const char *const heavy[] = {
+        "sin",   "cos",    "tan",    "sincos", "sinpi", "cospi",     "asin",   "acos",    "atan",
+        "atan2", "sinh",   "cosh",   "tanh",   "asinh", "acosh",     "atanh",  "exp",     "exp2",
+        "exp10", "expm1",  "log",    "log2",   "log10", "log1p",     "pow",    "cbrt",    "erf",
+        "erfc",  "tgamma", "lgamma", "fmod",   "hypot", "remainder", "erfinv", "erfcinv", "normcdf",
+        "j0",    "j1",     "y0",     "y1",     NULL};
+    static const char *const axes[] = {"_ind", "_in_ind", "_out_ind", NULL};
+    const char *operation = kernel->texts[QN_OPERATION].text;
+    for (int t = 0; t < QN_TEXTS; t++) {
+        kernel->uses_atomics |= strstr(kernel->texts[t].text, "atomic") != NULL;
+    }
+    kernel->value_dtype = quern_dtype_from_name(kernel->texts[QN_REDUCE_TYPE].text);
+    kernel->uses_axes = count_used(kernel, axes) != 0 || (kernel->names & QN_NAMES_J);
+    kernel->uses_position = kernel->uses_axes || qn_kernel_uses(kernel, kernel->kind->position);
+    kernel->loops = count_used(kernel, loops) != 0;
+    kernel->heavy = count_used(kernel, heavy);
+    for (uint32_t p = 0; p < kernel->signature.count; p++) {
+        const qn_parameter *q = &kernel->signature.parameters[p];
+        const char *name = kernel->parameter_names[p];
+        kernel->uses_reference[p] = q->raw && refers_to(kernel, name, q->output);
+        kernel->uses_by_address[p] = q->output && !q->raw &&
+                                     (qn_text_takes_address(operation, name) ||
+                                      qn_text_takes_address(kernel->texts[QN_POST].text, name));
+    }
+}
