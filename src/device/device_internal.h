@@ -95,7 +95,7 @@ typedef struct qn_home {
     atomic_uint references;
     const quern_device_methods *methods;
     quern_device *device;
-    void *stream; /**< the device's handle of the stream that is meant where none is named */
+    void *stream; /**< the device's handle of the stream that is used where none is named */
     _Atomic(void *) spare_event; /**< for the next wait between streams; may be NULL */
     qn_logger logger;
     const struct qn_home_owner *owner;

@@ -373,7 +373,7 @@ def main():
             np.save(os.path.join(own, key + ".expect.npy"), np.asarray(value, order="C"))
         if source:
             with open(os.path.join(own, "kernel.cu"), "w") as file:
-                file.write(source)
+                file.write("// SPDX-License-Identifier: MIT\n" + source)
     print(len(cases), "cases")
 
 

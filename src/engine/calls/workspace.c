@@ -60,8 +60,8 @@ static quern_status make(qn_workspace **out, quern_engine *engine, void *stream,
                         .stream = stream,
                         .zeroed = zeroed,
                         .bytes = zeroed + scratch};
-    quern_status status =
-        qn_memory_new(&w->pointer, &w->source, &engine->home, w->bytes, QUERN_MEMORY_DEVICE, stream);
+    quern_status status = qn_memory_new(&w->pointer, &w->source, &engine->home, w->bytes,
+                                        QUERN_MEMORY_DEVICE, stream);
     if (status != QUERN_OK) {
         qn_free(w);
         return status;

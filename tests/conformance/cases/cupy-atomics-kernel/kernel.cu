@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <cupy/atomics.cuh>
 extern "C" __global__ void extremes(const float *x, float *most, double *least, int n)
 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <cupy/carray.cuh>
 extern "C" __global__ void add(const CArray<float, 2> x, CArray<float, 2, true, true> y, int n)
 {

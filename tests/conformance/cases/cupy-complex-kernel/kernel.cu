@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <cupy/complex.cuh>
 template <typename T> __global__ void turn(const complex<T> *x, complex<T> *y, int n)
 {

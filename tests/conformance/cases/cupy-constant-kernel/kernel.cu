@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <cupy/math_constants.h>
 extern "C" __global__ void fill(double *y, float *z)
 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <cuComplex.h>
 extern "C" __global__ void k(const cuDoubleComplex *x, const cuDoubleComplex *y, cuDoubleComplex s, cuDoubleComplex *z, double *m, int n)
 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <cuComplex.h>
 extern "C" __global__ void k(const cuComplex *x, cuDoubleComplex *z, int n)
 {

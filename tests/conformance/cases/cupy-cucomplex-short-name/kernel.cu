@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <cuComplex.h>
 extern "C" __global__ void k(const cuComplex *x, const cuComplex *y, cuComplex s, cuComplex *z, float *m, int n)
 {

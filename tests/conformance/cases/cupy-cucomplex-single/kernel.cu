@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <cuComplex.h>
 extern "C" __global__ void k(const cuFloatComplex *x, const cuFloatComplex *y, cuFloatComplex s, cuFloatComplex *z, float *m, int n)
 {

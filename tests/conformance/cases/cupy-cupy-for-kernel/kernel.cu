@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cupy/carray.cuh"
 extern "C" __global__ void scale(const double *x, double *y, long long n)
 {
