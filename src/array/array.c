@@ -73,7 +73,10 @@ quern_array *qn_array_header(qn_buffer *buffer, quern_dtype dtype, int ndim)
         array->data = buffer->pointer;
     }
     array->dtype = dtype;
-    array->item_size = (uint32_t)quern_dtype_size(dtype);
+    const qn_dtype_info *info = qn_dtype_find(dtype);
+    array->item_size = info->size;
+    array->alignment = (uint16_t)info->alignment;
+    array->packed = info->packed;
     array->ndim = ndim;
     array->strides = array->shape + ndim;
     return array;
@@ -99,20 +102,35 @@ void qn_array_set_c_strides(quern_array *array)
     }
 }
 
+/* The alignment that all elements have, where that is not the one that their dtype wants: the
+ * lowest bit of `off`, all that they lie off by. A record may have more, up to what a thread moves
+ * at once; a number's size limits it to its own. */
+static uint8_t reach_of(const quern_array *array, uint64_t off)
+{
+    const uint64_t widest = 16;
+    uint64_t bits = off | array->item_size | QN_MAX(widest, array->alignment);
+    uint64_t reach = bits & (0 - bits);
+    return (uint8_t)(reach == array->alignment && !array->packed ? 0 : QN_MIN(reach, widest));
+}
+
 void qn_array_finish(quern_array *array)
 {
     int64_t count = 1, stride = array->item_size;
+    uint64_t off = (uintptr_t)array->data; /* the bits of all that elements lie off by */
     bool contiguous = true;
     for (int k = array->ndim - 1; k >= 0; k--) {
         int64_t extent = array->shape[k];
         if (extent != 1) { /* the stride of an axis with one element is never used */
             contiguous &= array->strides[k] == stride;
             stride *= QN_MAX(extent, 1);
+            off |= (uint64_t)array->strides[k];
         }
         count *= extent;
     }
     array->count = count;
     array->contiguous = contiguous || count == 0;
+    array->reach = count == 0 ? 0 : reach_of(array, off);
+    array->loose = array->reach != 0 || array->alignment != array->item_size;
 }
 
 /* ---- new arrays ----------------------------------------------------------------------------- */
@@ -189,24 +207,6 @@ static bool byte_span(int ndim, const int64_t *shape, const int64_t *strides, ui
     return true;
 }
 
-static quern_status check_alignment(const quern_array *array, const void *pointer)
-{
-    if ((uintptr_t)pointer % array->item_size != 0) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "the memory at %p is not aligned to %u bytes, as %s needs", pointer,
-                       array->item_size, quern_dtype_name(array->dtype));
-    }
-    for (int k = 0; k < array->ndim; k++) {
-        if (array->shape[k] > 1 && array->strides[k] % (int64_t)array->item_size != 0) {
-            return qn_fail(
-                QUERN_ERROR_INVALID_ARGUMENT,
-                "the stride of axis %d, %lld bytes, is not a multiple of %u, as %s needs", k,
-                (long long)array->strides[k], array->item_size, quern_dtype_name(array->dtype));
-        }
-    }
-    return QUERN_OK;
-}
-
 /* Where the elements of a wrapped array lie: *base and *bytes, or nothing when it is empty. */
 static quern_status foreign_bytes(const quern_array *array, void *pointer, void **base,
                                   size_t *bytes)
@@ -227,7 +227,6 @@ static quern_status foreign_bytes(const quern_array *array, void *pointer, void 
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "shape and strides reach outside of the address space");
     }
-    QN_TRY(check_alignment(array, pointer));
     *base = (void *)first;
     *bytes = past - first;
     return QUERN_OK;
@@ -240,9 +239,7 @@ static quern_status adopt(quern_array *array, qn_home *home, void *pointer,
     void *base;
     size_t bytes;
     QN_TRY(foreign_bytes(array, pointer, &base, &bytes));
-    QN_TRY(qn_buffer_adopt(&array->buffer, home, base, bytes, release, context));
-    array->data = pointer;
-    return QUERN_OK;
+    return qn_buffer_adopt(&array->buffer, home, base, bytes, release, context);
 }
 
 quern_status quern_array_wrap(quern_array **out, quern_engine *engine, quern_dtype dtype, int ndim,
@@ -266,6 +263,7 @@ quern_status quern_array_wrap(quern_array **out, quern_engine *engine, quern_dty
     if (strides && count > 0 && ndim > 0) { /* an empty array has no use for others */
         memcpy(array->strides, strides, (size_t)ndim * sizeof *strides);
     }
+    array->data = pointer;
     qn_array_finish(array);
     quern_status status = adopt(array, qn_home_of(engine), pointer, release, context);
     if (status != QUERN_OK) {

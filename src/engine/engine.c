@@ -16,7 +16,9 @@ static void end(qn_home *home)
     quern_engine *engine = qn_home_engine(home);
     qn_object_end(&home->object);
     (void)home->methods->synchronize(home->device);
-    qn_kernel_destroy(engine->copy);
+    for (int how = 0; how < QN_COPIES; how++) {
+        qn_kernel_destroy(engine->copies[how]);
+    }
     qn_workspaces_forget(engine, NULL, true);
     qn_modules_free(engine);
     home->methods->stream_free(home->device, home->stream);

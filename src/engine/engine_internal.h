@@ -25,6 +25,15 @@
 
 /* ---- engine.c: one device with a compiler and a cache --------------------------------------- */
 
+/** How elements are copied: as they are, or to another dtype. */
+typedef enum qn_copy {
+    QN_COPY_SAME,
+    QN_COPY_CONVERT,
+    QN_COPY_REAL_PART, /**< of a complex number */
+    QN_COPY_TRUTH,     /**< whether a complex number is not zero */
+    QN_COPIES
+} qn_copy;
+
 struct quern_engine {
     qn_home home;               /**< first: see qn_home_of() */
     atomic_flag closed;         /**< quern_close() was called */
@@ -39,9 +48,9 @@ struct quern_engine {
     pthread_mutex_t modules_lock;
     struct qn_module *modules; /**< loaded images, by key; live as long as the engine */
     pthread_mutex_t copy_lock;
-    quern_kernel *copy;      /**< copies between layouts; made when first needed */
-    atomic_flag opaque_told; /**< the log says that sources are compiled each time */
-    bool tells_launches;     /**< QUERN_LOG is "debug" */
+    quern_kernel *copies[QN_COPIES]; /**< between layouts and dtypes; made when first needed */
+    atomic_flag opaque_told;         /**< the log says that sources are compiled each time */
+    bool tells_launches;             /**< QUERN_LOG is "debug" */
     atomic_uint_fast64_t compiled;
     atomic_uint_fast64_t compile_us;
 };
@@ -216,11 +225,13 @@ typedef struct qn_call {
     uint32_t axes;                                /**< bit k: axis k is reduced, or scanned */
     quern_array *owned[2 * QUERN_MAX_PARAMETERS]; /**< allocated here: outputs, copies of inputs */
     uint32_t owned_count;
-    bool keepdims; /**< asked for */
-    bool dry;      /**< allocate nothing: arrays without memory */
-    bool infers;   /**< dry, and values may be like arrays */
-    bool empty;    /**< nothing to do */
-    bool overlaps; /**< an input was copied because an output overlaps it */
+    bool keepdims;   /**< asked for */
+    bool dry;        /**< allocate nothing: arrays without memory */
+    bool infers;     /**< dry, and values may be like arrays */
+    bool empty;      /**< nothing to do */
+    bool structures; /**< values are structures */
+    uint8_t reaches; /**< not 0: an array that was passed has a reach */
+    bool overlaps;   /**< an input was copied because an output overlaps it */
     bool aliased;
     size_t zeroed_bytes, scratch_bytes; /**< of the workspace that the launch needs */
     union {
@@ -245,6 +256,19 @@ quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_valu
 void qn_call_publish(qn_call *call);
 void qn_call_end(qn_call *call);
 
+/** Fail with `what` is wrong with the argument of parameter `p`. */
+quern_status qn_call_fail_argument(quern_status status, const qn_call *call, uint32_t p,
+                                   const char *what);
+
+/* ---- call_records.c: records, and elements off their alignment ------------------------------- */
+
+/** Take a record by value. One that states its dtype counts as a scalar. */
+quern_status qn_call_take_record(qn_call *call, uint32_t p, qn_argument_type *type);
+/** Check structures against the parameters they are for, once those have types. */
+quern_status qn_call_check_records(const qn_call *call);
+/** Refuse texts that refer to elements which lie off their alignment. */
+quern_status qn_call_check_reach(const qn_call *call);
+
 /* ---- pack_bytes.c: for the plans of the kinds ----------------------------------------------- */
 
 /** Bytes that a pack may take: fewer for costly texts, none for those with loops. */
@@ -252,7 +276,7 @@ uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count);
 
 /* ---- kinds: what differs between elementwise kernels, reductions and scans ------------------ */
 
-#define QN_MAX_HEADERS 24
+#define QN_MAX_HEADERS 32
 #define QN_FORM_BYTES  (16 + QUERN_MAX_PARAMETERS)
 
 struct qn_parameter_block;
@@ -307,7 +331,10 @@ quern_status qn_fold_check_texts(const char *function, const qn_definition *defi
 /** Set call->axes from the options: all axes if they name none.
  * Errors: QUERN_ERROR_SHAPE for an axis that is out of range or given twice. */
 quern_status qn_call_axes(qn_call *call, const quern_call_options *options);
-/** Bytes of a combined value if the text makes that plain, else 0. */
+/** Refuse records as values to combine that are too large, or packed. */
+quern_status qn_fold_check_value(const qn_call *call);
+/** Bytes of the values that are combined, where it is plain from the text and they are numbers;
+ * else 0. */
 uint32_t qn_scan_value_size(const qn_call *call);
 /* For a kind: */
 size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call);
@@ -424,11 +451,16 @@ quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config
 quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,
                          const quern_call_options *options);
 
-/* ---- copy.c, transfer.c: elements between arrays, and from and to the host ------------------- */
+/* ---- copy.c, transfer.c, assign.c: elements between arrays, and from and to the host --------- */
 
 /** Copy elements between two arrays of one engine, dtype and shape, any strides, in the order of
  * `stream` (NULL: the engine's own). */
 quern_status qn_array_copy_to(quern_array *to, quern_array *from, quern_stream *stream);
+/** The same by a kernel, to the dtype of `to`. The two may overlap. */
+quern_status qn_array_convert_to(quern_array *to, quern_array *from, qn_copy how,
+                                 quern_stream *stream);
+/** Refuse a view whose elements share memory: which of them would count? */
+quern_status qn_array_check_writable(const quern_array *array);
 
 /* ---- tell.c: what an engine does, as messages ----------------------------------------------- */
 

@@ -97,9 +97,7 @@ quern_status quern_array_read(quern_array *array, void *host, size_t bytes)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* A broadcast view has several elements in one place, and nothing says which of them would
- * count. */
-static quern_status check_writable(const quern_array *array)
+quern_status qn_array_check_writable(const quern_array *array)
 {
     for (int k = 0; k < array->ndim; k++) {
         if (array->shape[k] > 1 && array->strides[k] == 0) {
@@ -125,7 +123,7 @@ quern_status quern_array_write(quern_array *array, const void *host, size_t byte
     if (bytes == 0) {
         return QUERN_OK;
     }
-    QN_TRY(check_writable(array));
+    QN_TRY(qn_array_check_writable(array));
     if (array->contiguous) {
         return write_contiguous(array, host);
     }
@@ -189,11 +187,12 @@ quern_status quern_array_fill(quern_array *array, const void *value, size_t byte
                        "the value has %zu bytes, and an element of %s has %u", bytes,
                        quern_dtype_name(array->dtype), array->item_size);
     }
-    QN_TRY(check_writable(array));
+    QN_TRY(qn_array_check_writable(array));
     if (array->count == 0) {
         return QUERN_OK;
     }
-    if (array->contiguous) {
+    const bool pattern = bytes <= 16 && (bytes & (bytes - 1)) == 0; /* that devices fill with */
+    if (array->contiguous && pattern) {
         return fill_contiguous(array, value);
     }
     quern_array *one;

@@ -5,6 +5,7 @@
  * `size` keep their own, too. It stays as it is, and so does what it prints.
  */
 #include <quern/device.h>
+#include <quern/record.h>
 #include <stdio.h>
 
 #define AT(type, field)                                                                            \
@@ -270,8 +271,26 @@ static void fifth_structures(void)
     AT(quern_device_methods, function_handle)
 }
 
+static void sixth_structures(void)
+{
+    AT(quern_field, name)
+    AT(quern_field, dtype)
+    AT(quern_field, ndim)
+    AT(quern_field, shape)
+    AT(quern_field, offset)
+    AT(quern_record, size)
+    AT(quern_record, reserved)
+    AT(quern_record, name)
+    AT(quern_record, definition)
+    AT(quern_record, bytes)
+    AT(quern_record, alignment)
+    AT(quern_record, field_count)
+    AT(quern_record, fields)
+}
+
 static void fixed_structures(void)
 {
+    SIZE(quern_field)
     SIZE(quern_value)
     SIZE(quern_slice)
     SIZE(quern_header)
@@ -281,6 +300,11 @@ static void fixed_structures(void)
 static void numbers(void)
 {
     NUMBER(QUERN_DTYPE_NONE)
+    NUMBER(QUERN_DTYPE_RECORD)
+    NUMBER(QUERN_ORDER_C)
+    NUMBER(QUERN_ORDER_F)
+    NUMBER(QUERN_ORDER_KEEP)
+    NUMBER(QUERN_MAX_RECORD_BYTES)
     NUMBER(QUERN_VALUE_NONE)
     NUMBER(QUERN_VALUE_ARRAY)
     NUMBER(QUERN_VALUE_OUTPUT)
@@ -311,6 +335,7 @@ int main(void)
     third_structures();
     fourth_structures();
     fifth_structures();
+    sixth_structures();
     fixed_structures();
     numbers();
     return 0;
