@@ -72,7 +72,10 @@ quern_array *qn_array_header(qn_buffer *buffer, quern_dtype dtype, int ndim)
         array->data = buffer->pointer;
     }
     array->dtype = dtype;
-    array->item_size = (uint32_t)quern_dtype_size(dtype);
+    const qn_dtype_info *info = qn_dtype_find(dtype);
+    array->item_size = info->size;
+    array->alignment = (uint16_t)info->alignment;
+    array->packed = info->packed;
     array->ndim = ndim;
     array->strides = array->shape + ndim;
     array->steps = array->strides + ndim;
@@ -99,12 +102,24 @@ void qn_array_set_c_strides(quern_array *array)
     }
 }
 
+/* The alignment that all elements have, where that is not the one that their dtype wants: the
+ * lowest bit of `off`, all that they lie off by. A record may have more, up to what a thread moves
+ * at once; a number's size limits it to its own. */
+static uint8_t reach_of(const quern_array *array, uint64_t off)
+{
+    const uint64_t widest = 16;
+    uint64_t bits = off | array->item_size | QN_MAX(widest, array->alignment);
+    uint64_t reach = bits & (0 - bits);
+    return (uint8_t)(reach == array->alignment && !array->packed ? 0 : QN_MIN(reach, widest));
+}
+
 void qn_array_finish(quern_array *array)
 {
     const uint32_t size = array->item_size;
     const bool shifts = (size & (size - 1)) == 0;
     const int shift = __builtin_ctz(size);
     int64_t count = 1, stride = array->item_size;
+    uint64_t off = (uintptr_t)array->data; /* the bits of all that elements lie off by */
     bool contiguous = true;
     for (int k = array->ndim - 1; k >= 0; k--) {
         int64_t extent = array->shape[k];
@@ -112,11 +127,14 @@ void qn_array_finish(quern_array *array)
         if (extent != 1) { /* the stride of an axis with one element is never used */
             contiguous &= array->strides[k] == stride;
             stride *= QN_MAX(extent, 1);
+            off |= (uint64_t)array->strides[k];
         }
         count *= extent;
     }
     array->count = count;
     array->contiguous = contiguous || count == 0;
+    array->reach = count == 0 ? 0 : reach_of(array, off);
+    array->loose = array->reach != 0 || array->alignment != array->item_size;
 }
 
 /* ---- new arrays ----------------------------------------------------------------------------- */

@@ -3,6 +3,10 @@
  * array: typed, strided views of device memory, and the planner that looks at their layouts.
  * Uses base, lang's dtype table, and homes and streams of src/device. Copies between layouts need a
  * kernel, and so reading and writing elements is the engine's: src/engine/calls/transfer.c.
+ *
+ * Address and strides of an array are any numbers of bytes. Where they keep elements off the
+ * alignment that their dtype wants, `reach` says how wide the accesses to one may be, and kernels
+ * are made with such accesses.
  */
 #ifndef QN_ARRAY_H
 #define QN_ARRAY_H
@@ -49,12 +53,24 @@ struct quern_array {
     int ndim;
     bool contiguous; /**< C order without gaps */
     bool read_only;
+    uint8_t reach;      /**< 0: elements are aligned as their dtype is; else the alignment that all
+                             have, 1 to 16: less than the dtype's, or of a record's also more. Never 0
+                             of a packed record: compilers copy one as if its fields were aligned */
+    bool packed;        /**< the dtype is */
+    bool loose;         /**< as qn_operand.loose */
+    uint16_t alignment; /**< of the dtype */
     int64_t count;
     void *data;       /**< element (0, ..., 0) */
     int64_t *strides; /**< bytes; points behind shape */
     int64_t *steps;   /**< the strides in elements, rounded down; points behind them */
     int64_t shape[];  /**< ndim extents, then ndim strides, then ndim steps */
 };
+
+/** True when elements can only be moved by words, which forbids references to them. */
+static inline bool qn_array_is_packed(const quern_array *array)
+{
+    return array->reach != 0 && (array->packed || array->reach < array->alignment);
+}
 
 /** Is it an array of `home`? */
 static inline bool qn_array_fits(const quern_array *array, const qn_home *home)

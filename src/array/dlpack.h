@@ -20,7 +20,8 @@
 /** As quern_dtype_from_dl(), without a reset of the error record. */
 quern_status qn_dtype_from_dl(quern_dtype *out, quern_dl_dtype from);
 /** Of a dtype that is one. */
-quern_dl_dtype qn_dtype_to_dl(quern_dtype dtype);
+/** Errors: QUERN_ERROR_NOT_SUPPORTED for a record. */
+quern_status qn_dtype_to_dl(quern_dl_dtype *out, quern_dtype dtype);
 
 /** A tensor of our own is taken by one consumer: true for the first, and for a tensor of somebody
  * else always. */

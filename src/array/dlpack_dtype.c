@@ -21,9 +21,11 @@
     X(QUERN_FLOAT32, QUERN_DL_FLOAT, 2)                                                            \
     X(QUERN_FLOAT64, QUERN_DL_FLOAT, 3)                                                            \
     X(QUERN_COMPLEX64, QUERN_DL_COMPLEX, 3)                                                        \
-    X(QUERN_COMPLEX128, QUERN_DL_COMPLEX, 4)
+    X(QUERN_COMPLEX128, QUERN_DL_COMPLEX, 4)                                                       \
+    X(QUERN_FLOAT8_E4M3, QUERN_DL_FLOAT8_E4M3FN, 0)                                                \
+    X(QUERN_FLOAT8_E5M2, QUERN_DL_FLOAT8_E5M2, 0)
 
-enum { CODES = QUERN_DL_BOOL + 1, SIZES = 5 };
+enum { CODES = QUERN_DL_FLOAT8_E5M2 + 1, SIZES = 5 };
 
 static const uint8_t dtypes[CODES][SIZES] = {
 #define DTYPE(dtype, code, size) [code][size] = dtype,
@@ -81,9 +83,16 @@ quern_status qn_dtype_from_dl(quern_dtype *out, quern_dl_dtype from)
     return *out != QUERN_DTYPE_NONE ? QUERN_OK : refuse(from);
 }
 
-quern_dl_dtype qn_dtype_to_dl(quern_dtype dtype)
+quern_status qn_dtype_to_dl(quern_dl_dtype *out, quern_dtype dtype)
 {
-    return exchanged[dtype];
+    *out = (quern_dl_dtype){0, 0, 0};
+    if ((size_t)dtype >= QN_COUNT(exchanged)) {
+        return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
+                       "DLPack has no records: give out the fields of %s (quern_array_field)",
+                       quern_dtype_name(dtype));
+    }
+    *out = exchanged[dtype];
+    return QUERN_OK;
 }
 
 quern_status quern_dtype_from_dl(quern_dtype *out, quern_dl_dtype from)
@@ -101,6 +110,5 @@ quern_status quern_dtype_to_dl(quern_dl_dtype *out, quern_dtype dtype)
     if (!qn_dtype_find(dtype)) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "%d is not a dtype", (int)dtype);
     }
-    *out = qn_dtype_to_dl(dtype);
-    return QUERN_OK;
+    return qn_dtype_to_dl(out, dtype);
 }

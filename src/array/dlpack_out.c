@@ -42,11 +42,11 @@ static quern_status describe(quern_dl_tensor *out, const quern_array *array)
     int32_t type, number;
     QN_TRY(qn_memory_place(&type, &number, array->buffer->home, array->buffer->memory));
     QN_TRY(check_steps(array));
+    QN_TRY(qn_dtype_to_dl(&out->dtype, array->dtype));
     out->data = array->count > 0 ? array->data : NULL;
     out->device.device_type = (quern_dl_device_type)type;
     out->device.device_id = number;
     out->ndim = array->ndim;
-    out->dtype = qn_dtype_to_dl(array->dtype);
     out->shape = (int64_t *)array->shape;
     out->strides = array->steps;
     out->byte_offset = 0;

@@ -38,7 +38,7 @@ static qn_access access_of(const qn_fold_making *m, size_t k)
     }
     uint64_t alignment = qn_pack_alignment(o, f->form.lanes);
     uintptr_t first = (uintptr_t)f->base[k] + (uintptr_t)(f->head * o->item_size);
-    bool aligned = first % alignment == 0 && others_aligned(f, k, alignment);
+    bool aligned = !o->loose && first % alignment == 0 && others_aligned(f, k, alignment);
     return f->form.lanes > 1 && aligned ? QN_ACCESS_VECTOR : QN_ACCESS_CONTIGUOUS;
 }
 

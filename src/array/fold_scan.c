@@ -22,6 +22,9 @@
 static int64_t off_by(const qn_fold_making *m, size_t k, int d)
 {
     const qn_fold *f = m->fold;
+    if (m->operands[k].loose) {
+        return -1;
+    }
     int64_t item = m->operands[k].item_size, lanes = f->form.lanes;
     int64_t bytes = d < 0 ? (int64_t)((uintptr_t)f->base[k] % (uintptr_t)(item * lanes))
                           : f->stride[k][d] % (item * lanes);

@@ -4,7 +4,8 @@
  * protocol. Out: an array that owns the memory from then on and gives it back when it ends.
  *
  * All that can be wrong with shape, strides and address is found here, so that what is built on
- * arrays can rely on it: every element has an address that its dtype can have.
+ * arrays can rely on it: every element has an address. It need not be one that its dtype is aligned
+ * to: qn_array_finish() finds that out.
  */
 #include "array/array_internal.h"
 
@@ -25,24 +26,6 @@ static bool byte_span(const quern_array *array, int64_t *low, int64_t *high)
         }
     }
     return true;
-}
-
-static quern_status check_alignment(const quern_array *array, const void *pointer)
-{
-    if ((uintptr_t)pointer % array->item_size != 0) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "the memory at %p is not aligned to %u bytes, as %s needs", pointer,
-                       array->item_size, quern_dtype_name(array->dtype));
-    }
-    for (int k = 0; k < array->ndim; k++) {
-        if (array->shape[k] > 1 && array->strides[k] % (int64_t)array->item_size != 0) {
-            return qn_fail(
-                QUERN_ERROR_INVALID_ARGUMENT,
-                "the stride of axis %d, %lld bytes, is not a multiple of %u, as %s needs", k,
-                (long long)array->strides[k], array->item_size, quern_dtype_name(array->dtype));
-        }
-    }
-    return QUERN_OK;
 }
 
 static quern_status refuse_reach(void)
@@ -71,7 +54,6 @@ static quern_status foreign_bytes(const quern_array *array, void *pointer, void 
         __builtin_add_overflow((uintptr_t)pointer, high, &past)) {
         return refuse_reach();
     }
-    QN_TRY(check_alignment(array, pointer));
     *base = (void *)first;
     *bytes = past - first;
     return QUERN_OK;
@@ -104,11 +86,11 @@ static quern_status adopt(quern_array *array, qn_home *home, const qn_foreign *f
     void *base;
     size_t bytes;
     QN_TRY(set_strides(array, f, count));
+    array->data = f->pointer;
     qn_array_finish(array);
     QN_TRY(foreign_bytes(array, f->pointer, &base, &bytes));
     QN_TRY(qn_buffer_adopt(&array->buffer, home, base, bytes, f->release, f->context));
     array->buffer->memory = f->memory;
-    array->data = f->pointer;
     return QUERN_OK;
 }
 

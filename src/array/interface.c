@@ -8,6 +8,7 @@
 #include "base/prefix.h"
 #include <quern/interop.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -46,13 +47,19 @@ static const char *why_not(const char *typestr)
     }
 }
 
+/* Is it one of NumPy's own? */
+static bool has_typestr(const qn_dtype_info *dtype)
+{
+    return dtype->kind != QN_KIND_RECORD && dtype->descr[1] != 'V';
+}
+
 static quern_status read_typestr(quern_dtype *out, const char typestr[8])
 {
     char text[9] = {0};
     memcpy(text, typestr, 8);
     for (int d = QUERN_BOOL; qn_dtype_find((quern_dtype)d); d++) {
         const qn_dtype_info *info = qn_dtype_find((quern_dtype)d);
-        if (!text[0] || !info->npy[0] || strcmp(text + 1, info->npy) != 0) {
+        if (!text[0] || !has_typestr(info) || strcmp(text + 1, info->descr + 1) != 0) {
             continue;
         }
         if (text[0] == OWN_ORDER || text[0] == '=' || (info->size == 1 && text[0] == '|')) {
@@ -168,17 +175,16 @@ quern_status quern_array_get_interface(quern_array_interface *out, quern_array *
         return qn_stream_refuse(__func__, stream, "array", home);
     }
     const qn_dtype_info *dtype = qn_dtype_find(array->dtype);
-    if (!dtype->npy[0]) {
-        return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
-                       "the array interface has no %s; DLPack has (quern_array_to_dlpack)",
-                       dtype->name);
+    if (!has_typestr(dtype)) {
+        return qn_fail(QUERN_ERROR_NOT_SUPPORTED, "the array interface has no %s%s", dtype->name,
+                       dtype->kind == QN_KIND_RECORD ? ": give out its fields (quern_array_field)"
+                                                     : "; DLPack has (quern_array_to_dlpack)");
     }
     own.version = NEWEST;
     own.ndim = array->ndim;
     own.shape = array->shape;
     own.strides = array->contiguous ? NULL : array->strides;
-    own.typestr[0] = dtype->size == 1 ? '|' : OWN_ORDER;
-    memcpy(own.typestr + 1, dtype->npy, sizeof dtype->npy);
+    snprintf(own.typestr, sizeof own.typestr, "%s", dtype->descr);
     own.data = array->count > 0 ? array->data : NULL;
     own.read_only = array->read_only;
     name_stream(&own, home, stream);

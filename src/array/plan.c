@@ -142,6 +142,9 @@ uint64_t qn_pack_alignment(const qn_operand *operand, uint32_t lanes)
 
 int64_t qn_pack_head(const char *base, const qn_operand *operand, uint32_t lanes)
 {
+    if (operand->loose) {
+        return -1;
+    }
     uint64_t off = (uintptr_t)base % qn_pack_alignment(operand, lanes);
     if (off % operand->item_size != 0) {
         return -1;
@@ -173,7 +176,8 @@ static qn_access access_of(const walk *w, const qn_operand *operands, size_t k, 
     }
     uint64_t alignment = qn_pack_alignment(&operands[k], lanes);
     uintptr_t first = (uintptr_t)p->base[k] + (uintptr_t)(head * operands[k].item_size);
-    if (lanes > 1 && first % alignment == 0 && rows_aligned(w, k, alignment)) {
+    if (lanes > 1 && !operands[k].loose && first % alignment == 0 &&
+        rows_aligned(w, k, alignment)) {
         return QN_ACCESS_VECTOR;
     }
     return QN_ACCESS_CONTIGUOUS;

@@ -24,6 +24,9 @@ typedef struct qn_operand {
     uint32_t item_size;
     bool output;
     qn_str name; /**< of the parameter: for messages */
+    bool loose;  /**< elements side by side cannot be moved in words that have several of them, nor
+                      as one word each: their size is no power of two, or they are not aligned to it
+                  */
 } qn_operand;
 
 /** How the elements of one pack are reached. The form holds these letters. */
@@ -97,7 +100,7 @@ void qn_plan_swap(qn_plan *plan, size_t operand_count, int a, int b);
 uint32_t qn_pack_lanes(const qn_operand *operands, size_t count, uint32_t pack_bytes);
 /** Alignment that a pack of this operand needs to be reached in one access or in 16-byte ones. */
 uint64_t qn_pack_alignment(const qn_operand *operand, uint32_t lanes);
-/** Elements to skip so that an operand's packs are aligned, or -1. */
+/** Elements to skip so that an operand's packs are aligned, or -1 where no number of them does. */
 int64_t qn_pack_head(const char *base, const qn_operand *operand, uint32_t lanes);
 
 static inline int64_t qn_magnitude(int64_t v)

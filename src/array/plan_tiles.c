@@ -16,7 +16,8 @@
 /* The dimension, other than the last, along which an input lies densely; -1: none, or the last. */
 static int dense_dimension(const qn_plan *plan, const qn_operand *operand, size_t k, int ndim)
 {
-    if (operand->output || qn_magnitude(plan->stride[k][ndim - 1]) <= operand->item_size) {
+    if (operand->output || operand->loose ||
+        qn_magnitude(plan->stride[k][ndim - 1]) <= operand->item_size) {
         return -1;
     }
     for (int d = ndim - 2; d >= 0; d--) {

@@ -136,14 +136,16 @@ quern_status quern_array_slice(quern_array **out, quern_array *array, size_t cou
     }
     quern_array *view;
     QN_TRY(new_view(&view, array, ndim));
+    bool empty = false;
     for (int k = 0; k < ndim; k++) {
         view->shape[k] = axes[k].extent;
         view->strides[k] = axes[k].stride;
+        empty |= axes[k].extent == 0;
     }
-    qn_array_finish(view);
-    if (view->count > 0) {
+    if (!empty) {
         view->data = (void *)((uintptr_t)array->data + (uintptr_t)offset);
     }
+    qn_array_finish(view);
     *out = view;
     return QUERN_OK;
 }

@@ -4,7 +4,7 @@
  * table of modules. The thing to know: everything made from an engine holds a reference to it, so
  * quern_close() only drops the caller's own.
  */
-#include "engine/engine_internal.h"
+#include "engine/workspace.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,9 @@ static void end(qn_home *home)
     qn_homes_leave(home);
     qn_object_end(&home->object);
     (void)home->methods->synchronize(home->device);
-    qn_kernel_destroy(engine->copy);
+    for (int how = 0; how < QN_COPIES; how++) {
+        qn_kernel_destroy(engine->copies[how]);
+    }
     (void)qn_workspaces_forget(engine, NULL, true);
     qn_modules_free(engine);
     qn_home_drop_event(home);

@@ -25,6 +25,15 @@
 
 /* ---- engine.c: one device with a compiler and a cache --------------------------------------- */
 
+/** How elements are copied: as they are, or to another dtype. */
+typedef enum qn_copy {
+    QN_COPY_SAME,
+    QN_COPY_CONVERT,
+    QN_COPY_REAL_PART, /**< of a complex number */
+    QN_COPY_TRUTH,     /**< whether a complex number is not zero */
+    QN_COPIES
+} qn_copy;
+
 struct quern_engine {
     qn_home home;               /**< first: see qn_home_of() */
     atomic_flag closed;         /**< quern_close() was called */
@@ -39,9 +48,9 @@ struct quern_engine {
     pthread_mutex_t modules_lock;
     struct qn_module *modules; /**< loaded images, by key; live as long as the engine */
     pthread_mutex_t copy_lock;
-    quern_kernel *copy;      /**< copies between layouts; made when first needed */
-    atomic_flag opaque_told; /**< the log says that sources are compiled each time */
-    bool tells_launches;     /**< QUERN_LOG is "debug" */
+    quern_kernel *copies[QN_COPIES]; /**< between layouts and dtypes; made when first needed */
+    atomic_flag opaque_told;         /**< the log says that sources are compiled each time */
+    bool tells_launches;             /**< QUERN_LOG is "debug" */
     atomic_uint_fast64_t compiled;
     atomic_uint_fast64_t compile_us;
 };
@@ -222,11 +231,13 @@ typedef struct qn_call {
     uint32_t axes;                                /**< bit k: axis k is reduced, or scanned */
     quern_array *owned[2 * QUERN_MAX_PARAMETERS]; /**< allocated here: outputs, copies of inputs */
     uint32_t owned_count;
-    bool keepdims; /**< asked for */
-    bool dry;      /**< allocate nothing: arrays without memory */
-    bool infers;   /**< dry, and values may be like arrays */
-    bool empty;    /**< nothing to do */
-    bool overlaps; /**< an input was copied because an output overlaps it */
+    bool keepdims;   /**< asked for */
+    bool dry;        /**< allocate nothing: arrays without memory */
+    bool infers;     /**< dry, and values may be like arrays */
+    bool empty;      /**< nothing to do */
+    bool structures; /**< values are structures */
+    uint8_t reaches; /**< not 0: an array that was passed has a reach */
+    bool overlaps;   /**< an input was copied because an output overlaps it */
     bool aliased;
     size_t zeroed_bytes, scratch_bytes; /**< of the workspace that the launch needs */
     union {
@@ -251,6 +262,19 @@ quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_valu
 void qn_call_publish(qn_call *call);
 void qn_call_end(qn_call *call);
 
+/** Fail with `what` is wrong with the argument of parameter `p`. */
+quern_status qn_call_fail_argument(quern_status status, const qn_call *call, uint32_t p,
+                                   const char *what);
+
+/* ---- call_records.c: records, and elements off their alignment ------------------------------- */
+
+/** Take a record by value. One that states its dtype counts as a scalar. */
+quern_status qn_call_take_record(qn_call *call, uint32_t p, qn_argument_type *type);
+/** Check structures against the parameters they are for, once those have types. */
+quern_status qn_call_check_records(const qn_call *call);
+/** Refuse texts that refer to elements which lie off their alignment. */
+quern_status qn_call_check_reach(const qn_call *call);
+
 /* ---- pack_bytes.c: for the plans of the kinds ----------------------------------------------- */
 
 /** Bytes that a pack may take: fewer for costly texts, none for those with loops. */
@@ -258,7 +282,7 @@ uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count);
 
 /* ---- kinds: what differs between elementwise kernels, reductions and scans ------------------ */
 
-#define QN_MAX_HEADERS 24
+#define QN_MAX_HEADERS 32
 #define QN_FORM_BYTES  (16 + QUERN_MAX_PARAMETERS)
 
 struct qn_parameter_block;
@@ -313,7 +337,10 @@ quern_status qn_fold_check_texts(const char *function, const qn_definition *defi
 /** Set call->axes from the options: all axes if they name none.
  * Errors: QUERN_ERROR_SHAPE for an axis that is out of range or given twice. */
 quern_status qn_call_axes(qn_call *call, const quern_call_options *options);
-/** Bytes of a combined value if the text makes that plain, else 0. */
+/** Refuse records as values to combine that are too large, or packed. */
+quern_status qn_fold_check_value(const qn_call *call);
+/** Bytes of the values that are combined, where it is plain from the text and they are numbers;
+ * else 0. */
 uint32_t qn_scan_value_size(const qn_call *call);
 /* For a kind: */
 size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call);
@@ -393,36 +420,9 @@ quern_status qn_marshal(qn_parameter_block *block, const qn_call *call, void *wo
 quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t parameter,
                                quern_dtype dtype, const quern_value *value);
 
-/* ---- workspace.c: memory in which the blocks of a launch meet ------------------------------- */
+/* ---- workspace.c: in workspace.h ------------------------------------------------------------- */
 
-/** Device memory for one launch at a time. Its first `zeroed` bytes (a multiple of 16) begin as
- * zeros. Only kernels of one kind use that many, and each leaves them as the next expects them. */
-typedef struct qn_workspace {
-    qn_deferred deferred; /**< first: its end, while its stream is being captured */
-    struct qn_workspace *next;
-    quern_engine *engine; /**< not retained: it lives as long as the engine, or a bound call */
-    void *pointer, *stream;
-    const qn_source *source;
-    size_t zeroed, bytes;
-    uint32_t launches; /**< that it has served besides its first */
-    bool kept;         /**< by a capture, whose graph it belongs to */
-} qn_workspace;
-
-/** Take one for a launch on `stream`, or make it: `zeroed` bytes of zeros, then `scratch` bytes. */
-quern_status qn_workspace_take(qn_workspace **out, quern_engine *engine, void *stream,
-                               size_t zeroed, size_t scratch);
-/** The same for one launch that is recorded: it belongs to the graph, which clears it each time. */
-quern_status qn_workspace_capture(qn_workspace **out, quern_engine *engine, quern_stream *stream,
-                                  size_t zeroed, size_t scratch);
-/** Make its first bytes zero again, in the order of its stream: after a launch that failed. */
-quern_status qn_workspace_clear(qn_workspace *workspace);
-/** Give it back for later launches on the same stream, once the launch is queued. Accepts NULL.
- * What a graph keeps is left alone, here and below. */
-void qn_workspace_put(qn_workspace *workspace);
-/** Free it, in the order of its stream. Accepts NULL. */
-void qn_workspace_free(qn_workspace *workspace);
-/** Free those that belong to a stream that ends, or (NULL) all. True: there was one. */
-bool qn_workspaces_forget(quern_engine *engine, const void *stream, bool all);
+typedef struct qn_workspace qn_workspace;
 
 /* ---- call.c, bound.c, explain_call.c -------------------------------------------------------- */
 
@@ -438,13 +438,18 @@ quern_status qn_values_keep(const quern_value *values, size_t count, quern_strea
 quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,
                          const quern_call_options *options);
 
-/* ---- copy.c, transfer.c: elements between arrays, and from and to the host ------------------ */
+/* ---- copy.c, transfer.c, assign.c: elements between arrays, and from and to the host --------- */
 
 /** What quern_array_copy() does, without resetting the error record. */
 quern_status qn_array_copy(quern_array **out, quern_array *array);
 /** Copy elements between two arrays of one engine, dtype and shape, any strides, in the order of
  * `stream` (NULL: the engine's own). */
 quern_status qn_array_copy_to(quern_array *to, quern_array *from, quern_stream *stream);
+/** The same by a kernel, to the dtype of `to`. The two may overlap. */
+quern_status qn_array_convert_to(quern_array *to, quern_array *from, qn_copy how,
+                                 quern_stream *stream);
+/** Refuse a view whose elements share memory: which of them would count? */
+quern_status qn_array_check_distinct(const quern_array *array);
 
 /* ---- tell.c: what an engine does, as messages ----------------------------------------------- */
 

@@ -3,7 +3,7 @@
  * engine_memory: what a program asks about an engine's memory: another allocator, what is used,
  * what is given back, how much there may be. The counting itself is src/device/home_memory.c.
  */
-#include "engine/engine_internal.h"
+#include "engine/workspace.h"
 
 quern_status qn_allocator_take(quern_allocator *out, const quern_allocator *given)
 {

@@ -4,7 +4,8 @@
  * letter and parameter.
  *
  * Arrays decide first, outputs before inputs, and are never converted. What no array decides is
- * decided by its scalars: one that states a dtype, else the widest literal.
+ * decided by its scalars: one that states a dtype, else the widest literal. Several records may
+ * have one name: which of them a parameter has that is declared so is decided in the same way.
  */
 #include "lang/lang.h"
 
@@ -24,6 +25,13 @@ typedef struct decision {
     quern_dtype dtype;
 } decision;
 
+static void nothing_decided(decision *decisions, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        decisions[k] = (decision){0};
+    }
+}
+
 /* The argument of `p` has `dtype`, which can only be its letter's. */
 static quern_status decide(decision *letter, const qn_signature *s, const qn_parameter *p,
                            quern_dtype dtype)
@@ -40,11 +48,43 @@ static quern_status decide(decision *letter, const qn_signature *s, const qn_par
     return QUERN_OK;
 }
 
-static quern_status bind_array(decision *letters, const qn_signature *s, const qn_parameter *p,
-                               quern_dtype dtype)
+/* What is decided of the record that `p` is declared as: by any parameter that is declared so. */
+static decision *record_of(decision *records, const qn_signature *s, const qn_parameter *p)
+{
+    const qn_parameter *first = s->parameters;
+    while (first->dtype != p->dtype) {
+        first++;
+    }
+    return &records[first - s->parameters];
+}
+
+static bool same_name(quern_dtype a, quern_dtype b)
+{
+    return a >= QUERN_DTYPE_RECORD && b >= QUERN_DTYPE_RECORD &&
+           strcmp(quern_dtype_name(a), quern_dtype_name(b)) == 0;
+}
+
+static quern_status decide_record(decision *record, const qn_signature *s, const qn_parameter *p,
+                                  quern_dtype dtype)
+{
+    if (record->by && record->dtype != dtype) {
+        return MISMATCH(s, p,
+                        "\"%.*s\" and \"%.*s\" are two different records, both called %s: pass "
+                        "arrays of one, or declare them with letters",
+                        SHOW(record->by->name), SHOW(p->name), quern_dtype_name(dtype));
+    }
+    *record = (decision){p, dtype};
+    return QUERN_OK;
+}
+
+static quern_status bind_array(decision *letters, decision *records, const qn_signature *s,
+                               const qn_parameter *p, quern_dtype dtype)
 {
     if (p->letter >= 0) {
         return decide(&letters[p->letter], s, p, dtype);
+    }
+    if (records && same_name(p->dtype, dtype)) {
+        return decide_record(record_of(records, s, p), s, p, dtype);
     }
     if (p->dtype != dtype) {
         return MISMATCH(s, p,
@@ -57,19 +97,19 @@ static quern_status bind_array(decision *letters, const qn_signature *s, const q
 }
 
 /* Arrays of parameters [first, last). */
-static quern_status bind_arrays(decision *letters, const qn_signature *s,
+static quern_status bind_arrays(decision *letters, decision *records, const qn_signature *s,
                                 const qn_argument_type *arguments, uint32_t first, uint32_t last)
 {
     for (uint32_t k = first; k < last; k++) {
         if (arguments[k].kind == QN_ARGUMENT_ARRAY) {
-            QN_TRY(bind_array(letters, s, &s->parameters[k], arguments[k].dtype));
+            QN_TRY(bind_array(letters, records, s, &s->parameters[k], arguments[k].dtype));
         }
     }
     return QUERN_OK;
 }
 
 /* Stated dtypes of the letters that no array has decided. */
-static quern_status bind_scalars(decision *letters, const qn_signature *s,
+static quern_status bind_scalars(decision *letters, decision *records, const qn_signature *s,
                                  const qn_argument_type *arguments)
 {
     bool by_array[QUERN_MAX_PARAMETERS];
@@ -81,6 +121,10 @@ static quern_status bind_scalars(decision *letters, const qn_signature *s,
         if (arguments[k].kind == QN_ARGUMENT_SCALAR && p->letter >= 0 && !by_array[p->letter]) {
             QN_TRY(decide(&letters[p->letter], s, p, arguments[k].dtype));
         }
+        if (records && arguments[k].kind == QN_ARGUMENT_SCALAR &&
+            same_name(p->dtype, arguments[k].dtype)) {
+            QN_TRY(decide_record(record_of(records, s, p), s, p, arguments[k].dtype));
+        }
     }
     return QUERN_OK;
 }
@@ -90,7 +134,8 @@ static quern_status bind_scalars(decision *letters, const qn_signature *s,
 static void bind_literals(decision *letters, const qn_signature *s,
                           const qn_argument_type *arguments)
 {
-    decision widest[QUERN_MAX_PARAMETERS] = {0};
+    decision widest[QUERN_MAX_PARAMETERS];
+    nothing_decided(widest, s->letter_count);
     for (uint32_t k = 0; k < s->count; k++) {
         const qn_parameter *p = &s->parameters[k];
         if (arguments[k].kind == QN_ARGUMENT_LITERAL && p->letter >= 0 &&
@@ -115,10 +160,16 @@ static quern_status refuse_undecided(const qn_signature *s, const qn_parameter *
 
 static quern_status bind(qn_types *types, const qn_signature *s, const qn_argument_type *arguments)
 {
-    decision letters[QUERN_MAX_PARAMETERS] = {0};
-    QN_TRY(bind_arrays(letters, s, arguments, s->input_count, s->count));
-    QN_TRY(bind_arrays(letters, s, arguments, 0, s->input_count));
-    QN_TRY(bind_scalars(letters, s, arguments));
+    decision letters[QUERN_MAX_PARAMETERS], by_parameter[QUERN_MAX_PARAMETERS];
+    decision *records = NULL; /* where types are the names of some */
+    nothing_decided(letters, s->letter_count);
+    if (s->names_records) {
+        nothing_decided(by_parameter, s->count);
+        records = by_parameter;
+    }
+    QN_TRY(bind_arrays(letters, records, s, arguments, s->input_count, s->count));
+    QN_TRY(bind_arrays(letters, records, s, arguments, 0, s->input_count));
+    QN_TRY(bind_scalars(letters, records, s, arguments));
     bind_literals(letters, s, arguments);
     for (uint32_t k = 0; k < s->count; k++) {
         const qn_parameter *p = &s->parameters[k];
@@ -126,6 +177,9 @@ static quern_status bind(qn_types *types, const qn_signature *s, const qn_argume
             return refuse_undecided(s, p);
         }
         types->parameters[k] = p->letter >= 0 ? letters[p->letter].dtype : p->dtype;
+        if (records && p->dtype >= QUERN_DTYPE_RECORD && record_of(records, s, p)->by) {
+            types->parameters[k] = record_of(records, s, p)->dtype;
+        }
     }
     for (uint32_t k = 0; k < s->letter_count; k++) {
         types->letters[k] = letters[k].dtype;

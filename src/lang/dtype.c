@@ -7,33 +7,36 @@
  * everywhere.
  */
 #include "lang/lang.h"
+#include <quern/record.h>
 
 #include <string.h>
 
 static const qn_dtype_info table[] = {
-    {QUERN_BOOL, "bool", "bool", 1, QN_KIND_BOOL, "b1"},
-    {QUERN_INT8, "int8", "signed char", 1, QN_KIND_INT, "i1"},
-    {QUERN_INT16, "int16", "short", 2, QN_KIND_INT, "i2"},
-    {QUERN_INT32, "int32", "int", 4, QN_KIND_INT, "i4"},
-    {QUERN_INT64, "int64", "long long", 8, QN_KIND_INT, "i8"},
-    {QUERN_UINT8, "uint8", "unsigned char", 1, QN_KIND_UINT, "u1"},
-    {QUERN_UINT16, "uint16", "unsigned short", 2, QN_KIND_UINT, "u2"},
-    {QUERN_UINT32, "uint32", "unsigned int", 4, QN_KIND_UINT, "u4"},
-    {QUERN_UINT64, "uint64", "unsigned long long", 8, QN_KIND_UINT, "u8"},
-    {QUERN_FLOAT16, "float16", "float16", 2, QN_KIND_FLOAT, "f2"},
-    {QUERN_BFLOAT16, "bfloat16", "bfloat16", 2, QN_KIND_FLOAT, ""},
-    {QUERN_FLOAT32, "float32", "float", 4, QN_KIND_FLOAT, "f4"},
-    {QUERN_FLOAT64, "float64", "double", 8, QN_KIND_FLOAT, "f8"},
-    {QUERN_COMPLEX64, "complex64", "complex<float>", 8, QN_KIND_COMPLEX, "c8"},
-    {QUERN_COMPLEX128, "complex128", "complex<double>", 16, QN_KIND_COMPLEX, "c16"},
+    {QUERN_BOOL, "bool", "bool", 1, 1, QN_KIND_BOOL, "|b1"},
+    {QUERN_INT8, "int8", "signed char", 1, 1, QN_KIND_INT, "|i1"},
+    {QUERN_INT16, "int16", "short", 2, 2, QN_KIND_INT, "<i2"},
+    {QUERN_INT32, "int32", "int", 4, 4, QN_KIND_INT, "<i4"},
+    {QUERN_INT64, "int64", "long long", 8, 8, QN_KIND_INT, "<i8"},
+    {QUERN_UINT8, "uint8", "unsigned char", 1, 1, QN_KIND_UINT, "|u1"},
+    {QUERN_UINT16, "uint16", "unsigned short", 2, 2, QN_KIND_UINT, "<u2"},
+    {QUERN_UINT32, "uint32", "unsigned int", 4, 4, QN_KIND_UINT, "<u4"},
+    {QUERN_UINT64, "uint64", "unsigned long long", 8, 8, QN_KIND_UINT, "<u8"},
+    {QUERN_FLOAT16, "float16", "float16", 2, 2, QN_KIND_FLOAT, "<f2"},
+    {QUERN_BFLOAT16, "bfloat16", "bfloat16", 2, 2, QN_KIND_FLOAT, "<V2"},
+    {QUERN_FLOAT32, "float32", "float", 4, 4, QN_KIND_FLOAT, "<f4"},
+    {QUERN_FLOAT64, "float64", "double", 8, 8, QN_KIND_FLOAT, "<f8"},
+    {QUERN_COMPLEX64, "complex64", "complex<float>", 8, 8, QN_KIND_COMPLEX, "<c8"},
+    {QUERN_COMPLEX128, "complex128", "complex<double>", 16, 16, QN_KIND_COMPLEX, "<c16"},
+    {QUERN_FLOAT8_E4M3, "float8_e4m3fn", "float8_e4m3fn", 1, 1, QN_KIND_FLOAT, "|V1"},
+    {QUERN_FLOAT8_E5M2, "float8_e5m2", "float8_e5m2", 1, 1, QN_KIND_FLOAT, "|f1"},
 };
 
 const qn_dtype_info *qn_dtype_find(quern_dtype dtype)
 {
-    if (dtype < QUERN_BOOL || dtype > QUERN_COMPLEX128) {
-        return NULL;
+    if (dtype >= QUERN_BOOL && dtype < QUERN_BOOL + QN_COUNT(table)) {
+        return &table[dtype - QUERN_BOOL]; /* the rows stand in the order of the numbers */
     }
-    return &table[dtype - QUERN_BOOL]; /* the rows are in the order of the numbers */
+    return dtype >= QUERN_DTYPE_RECORD ? qn_record_info(dtype) : NULL;
 }
 
 /* Other names of one word. */
@@ -41,12 +44,25 @@ static const struct {
     const char *name;
     quern_dtype dtype;
 } other_names[] = {
-    {"int8_t", QUERN_INT8},      {"int16_t", QUERN_INT16},          {"int32_t", QUERN_INT32},
-    {"int64_t", QUERN_INT64},    {"uint8_t", QUERN_UINT8},          {"uint16_t", QUERN_UINT16},
-    {"uint32_t", QUERN_UINT32},  {"uint64_t", QUERN_UINT64},        {"size_t", QUERN_UINT64},
-    {"ptrdiff_t", QUERN_INT64},  {"ssize_t", QUERN_INT64},          {"intptr_t", QUERN_INT64},
-    {"uintptr_t", QUERN_UINT64}, {"half", QUERN_FLOAT16},           {"__half", QUERN_FLOAT16},
-    {"_Float16", QUERN_FLOAT16}, {"__nv_bfloat16", QUERN_BFLOAT16},
+    {"int8_t", QUERN_INT8},
+    {"int16_t", QUERN_INT16},
+    {"int32_t", QUERN_INT32},
+    {"int64_t", QUERN_INT64},
+    {"uint8_t", QUERN_UINT8},
+    {"uint16_t", QUERN_UINT16},
+    {"uint32_t", QUERN_UINT32},
+    {"uint64_t", QUERN_UINT64},
+    {"size_t", QUERN_UINT64},
+    {"ptrdiff_t", QUERN_INT64},
+    {"ssize_t", QUERN_INT64},
+    {"intptr_t", QUERN_INT64},
+    {"uintptr_t", QUERN_UINT64},
+    {"half", QUERN_FLOAT16},
+    {"__half", QUERN_FLOAT16},
+    {"_Float16", QUERN_FLOAT16},
+    {"__nv_bfloat16", QUERN_BFLOAT16},
+    {"__nv_fp8_e4m3", QUERN_FLOAT8_E4M3},
+    {"__nv_fp8_e5m2", QUERN_FLOAT8_E5M2},
 };
 
 /* ---- C names of several words ---------------------------------------------------------------
@@ -192,6 +208,12 @@ size_t quern_dtype_size(quern_dtype dtype)
 {
     const qn_dtype_info *info = qn_dtype_find(dtype);
     return info ? info->size : 0;
+}
+
+const char *quern_dtype_descr(quern_dtype dtype)
+{
+    const qn_dtype_info *info = qn_dtype_find(dtype);
+    return info ? info->descr : "";
 }
 
 quern_dtype quern_dtype_from_name(const char *name)

@@ -21,15 +21,18 @@ typedef enum qn_dtype_kind {
     QN_KIND_UINT,
     QN_KIND_FLOAT,
     QN_KIND_COMPLEX,
+    QN_KIND_RECORD, /**< a structure: see records.h */
 } qn_dtype_kind;
 
 typedef struct qn_dtype_info {
     quern_dtype dtype;
     const char *name;   /**< NumPy's: "float32" */
     const char *c_name; /**< in generated CUDA source: "float", "signed char", "complex<float>" */
-    uint32_t size;      /**< bytes; also the alignment */
+    uint32_t size;      /**< bytes */
+    uint32_t alignment; /**< bytes; of a number its size */
     qn_dtype_kind kind;
-    char npy[4]; /**< type string of an NPY header without its byte order: "f4", "b1", "" */
+    const char *descr; /**< NumPy's: "<f4", "|b1", "<V2", of a record a list */
+    bool packed;       /**< a record with fields that lie off their alignment */
 } qn_dtype_info;
 
 /** NULL for what is not a dtype. */
@@ -37,6 +40,14 @@ const qn_dtype_info *qn_dtype_find(quern_dtype dtype);
 /** By NumPy name, C name (any legal order of words: "long unsigned int"), or fixed-width C name
  * ("int32_t", "size_t", "half"); with any white space between words. NULL if unknown. */
 const qn_dtype_info *qn_dtype_parse(qn_str name);
+
+/* ---- record.c: structures as dtypes; records.h has the rest ---------------------------------- */
+
+/** NULL for what is not a record. */
+const qn_dtype_info *qn_record_info(quern_dtype dtype);
+/** The first record that was made with that name; NULL: there is none. Others may have it too. */
+const qn_dtype_info *qn_record_named(qn_str name);
+
 /* ---- suggest.c: "did you mean" -------------------------------------------------------------- */
 
 /** A known name close to a misspelled one ("float31" -> "float32"), or NULL. */
@@ -56,12 +67,16 @@ quern_status qn_scalar_convert(void *bytes, quern_dtype to, const quern_value *v
 /** The reverse: the scalar of a dtype whose bytes these are. */
 quern_value qn_scalar_value(quern_dtype dtype, const void *bytes);
 
-/* ---- half.c: IEEE half and bfloat16 on the host, round to nearest even ---------------------- */
+/* ---- half.c: 16-bit and 8-bit floats on the host, round to nearest even --------------------- */
 
 uint16_t qn_double_to_half(double value); /**< rounds once */
 float qn_half_to_float(uint16_t bits);
 uint16_t qn_double_to_bfloat16(double value); /**< rounds once */
 float qn_bfloat16_to_float(uint16_t bits);
+/** One of the two 8-bit floats. Rounds once; what is too large, infinity too, becomes the largest
+ * finite number. */
+uint8_t qn_double_to_float8(double value, quern_dtype dtype);
+float qn_float8_to_float(uint8_t bits, quern_dtype dtype);
 
 /* ---- signature.c: the grammar --------------------------------------------------------------- */
 
@@ -82,6 +97,7 @@ typedef struct qn_signature {
     uint32_t input_count, count;
     char letters[QUERN_MAX_PARAMETERS]; /**< in order of first appearance */
     uint32_t letter_count;
+    bool names_records; /**< a type is the name of a record */
 } qn_signature;
 
 /** Parse both lists. Everything is allocated in `arena`. Errors: QUERN_ERROR_SIGNATURE with the

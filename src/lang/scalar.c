@@ -48,6 +48,8 @@ static number read_value(const quern_value *value, const qn_dtype_info *own)
         n.real = value->as.parts[0];
         n.imag = value->as.parts[1];
         break;
+    case QN_KIND_RECORD: /* no number: refused before */
+        break;
     }
     return n;
 }
@@ -160,9 +162,17 @@ static float to_float(const number *n)
 
 static quern_status fail_magnitude(double value, const qn_dtype_info *to, qn_str name)
 {
-    const char *most = to->dtype == QUERN_FLOAT16    ? "65504"
-                       : to->dtype == QUERN_BFLOAT16 ? "3.3895314e+38"
-                                                     : "3.4028235e+38";
+    const char *most = to->dtype == QUERN_FLOAT16       ? "65504"
+                       : to->dtype == QUERN_BFLOAT16    ? "3.3895314e+38"
+                       : to->dtype == QUERN_FLOAT8_E4M3 ? "448"
+                       : to->dtype == QUERN_FLOAT8_E5M2 ? "57344"
+                                                        : "3.4028235e+38";
+    if (to->dtype == QUERN_FLOAT8_E4M3) {
+        return qn_fail(QUERN_ERROR_VALUE,
+                       "%.15g does not fit parameter \"%.*s\": %s holds -%s to %s, NaN and no "
+                       "infinity",
+                       value, (int)name.length, name.data, to->name, most, most);
+    }
     return qn_fail(QUERN_ERROR_VALUE,
                    "%.15g does not fit parameter \"%.*s\": %s holds -%s to %s, and infinity where "
                    "that is passed",
@@ -175,6 +185,19 @@ static bool overflows(double before, double after)
     return isinf(after) && !isinf(before);
 }
 
+/* Of a number that is too large device code makes the largest; a scalar is refused, as of any
+ * dtype. What rounds to the largest still fits; infinity does where the dtype has it. */
+static quern_status write_float8(void *bytes, double wide, const qn_dtype_info *to, qn_str name)
+{
+    const bool e4m3 = to->dtype == QUERN_FLOAT8_E4M3, infinite = isinf(wide) && !e4m3;
+    if (!infinite && (e4m3 ? fabs(wide) > 464 : fabs(wide) >= 61440)) {
+        return fail_magnitude(wide, to, name);
+    }
+    *(uint8_t *)bytes =
+        !infinite ? qn_double_to_float8(wide, to->dtype) : (uint8_t)(wide < 0 ? 0xfc : 0x7c);
+    return QUERN_OK;
+}
+
 static quern_status write_float(void *bytes, const number *n, const qn_dtype_info *to, qn_str name)
 {
     if (to->dtype == QUERN_FLOAT64) {
@@ -182,6 +205,9 @@ static quern_status write_float(void *bytes, const number *n, const qn_dtype_inf
         return QUERN_OK;
     }
     double wide = to_double_for_narrowing(n), narrow;
+    if (to->size == 1) {
+        return write_float8(bytes, wide, to, name);
+    }
     if (to->dtype == QUERN_FLOAT32) {
         float single = to_float(n);
         narrow = (double)single;
@@ -252,6 +278,10 @@ static quern_status take_own_dtype(number *n, const qn_dtype_info *own, qn_str n
         memcpy(&bits, bytes, sizeof bits);
         n->real = (double)qn_bfloat16_to_float(bits);
         break;
+    case QUERN_FLOAT8_E4M3:
+    case QUERN_FLOAT8_E5M2:
+        n->real = (double)qn_float8_to_float(bytes[0], own->dtype);
+        break;
     case QUERN_FLOAT32:
         n->real = (double)(float)n->real;
         break;
@@ -271,13 +301,21 @@ quern_status qn_scalar_convert(void *bytes, quern_dtype to, const quern_value *v
 {
     const qn_dtype_info *own = qn_dtype_find((quern_dtype)value->dtype);
     const qn_dtype_info *target = qn_dtype_find(to);
-    if ((value->kind != QUERN_VALUE_LITERAL && value->kind != QUERN_VALUE_SCALAR) || !own) {
+    if ((value->kind != QUERN_VALUE_LITERAL && value->kind != QUERN_VALUE_SCALAR) || !own ||
+        own->kind == QN_KIND_RECORD) {
         return qn_fail(QUERN_ERROR_TYPE, "the argument of parameter \"%.*s\" is not a number",
                        (int)name.length, name.data);
     }
     if (!target) {
         return qn_fail(QUERN_ERROR_INTERNAL, "parameter \"%.*s\" has no dtype", (int)name.length,
                        name.data);
+    }
+    if (target->kind == QN_KIND_RECORD) {
+        return qn_fail(
+            QUERN_ERROR_TYPE,
+            "a number cannot be given to parameter \"%.*s\", which is the record %s: pass "
+            "quern_value_struct()",
+            (int)name.length, name.data, target->name);
     }
     number n = read_value(value, own);
     if (value->kind == QUERN_VALUE_SCALAR) {
@@ -298,6 +336,8 @@ static double load_real(uint32_t size, quern_dtype dtype, const void *bytes)
     float single;
     double real;
     switch (size) {
+    case 1:
+        return qn_float8_to_float(*(const uint8_t *)bytes, dtype);
     case 2:
         memcpy(&half, bytes, 2);
         return dtype == QUERN_FLOAT16 ? qn_half_to_float(half) : qn_bfloat16_to_float(half);

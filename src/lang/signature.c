@@ -6,7 +6,7 @@
  *     list      = [parameter ("," parameter)*]
  *     parameter = qualifier* type name
  *     qualifier = "raw" | "const"                     each at most once
- *     type      = letter | dtype                      a dtype may be several words
+ *     type      = letter | dtype | record             a dtype may be several words
  *
  * Each rule has a function of its name. What they refuse is explained by signature_advice.c and
  * reserved_names.c.
@@ -105,6 +105,7 @@ static quern_status type(qn_parameter *out, const qn_list *list, const qn_words 
         return QUERN_OK;
     }
     const qn_dtype_info *info = qn_dtype_parse(out->type);
+    info = info ? info : qn_record_named(out->type);
     if (!info) {
         return qn_advise_type(list, words, first);
     }
@@ -227,6 +228,7 @@ static quern_status parameters(qn_signature *s, const qn_list *list, bool output
         }
         QN_TRY(check_name(s, &p, list));
         take_letter(s, &p);
+        s->names_records |= p.dtype >= QUERN_DTYPE_RECORD;
         s->parameters[s->count++] = p;
         begin = end + 1;
     }
@@ -250,6 +252,22 @@ static quern_status check_letters(const qn_signature *s, const qn_list *in, cons
     return QUERN_OK;
 }
 
+/* So is the name of a record that the signature writes. */
+static quern_status check_record_names(const qn_signature *s, const qn_list *in, const qn_list *out)
+{
+    for (const qn_parameter *p = s->parameters; s->names_records && p < s->parameters + s->count;
+         p++) {
+        for (const qn_parameter *q = s->parameters; q < s->parameters + s->count; q++) {
+            if (q->dtype >= QUERN_DTYPE_RECORD && qn_str_same(p->name, q->type)) {
+                return REFUSE(p->output ? out : in, p->name_begin, p->name_end,
+                              "\"%.*s\" is both a parameter and a record: take another name",
+                              SHOW(p->name));
+            }
+        }
+    }
+    return QUERN_OK;
+}
+
 static quern_status parse_lists(qn_signature *s, const qn_list *in, const qn_list *out)
 {
     if (in->text.length > UINT32_MAX || out->text.length > UINT32_MAX) {
@@ -258,7 +276,8 @@ static quern_status parse_lists(qn_signature *s, const qn_list *in, const qn_lis
     QN_TRY(parameters(s, in, false));
     s->input_count = s->count;
     QN_TRY(parameters(s, out, true));
-    return check_letters(s, in, out);
+    QN_TRY(check_letters(s, in, out));
+    return check_record_names(s, in, out);
 }
 
 quern_status qn_signature_parse(qn_signature *out, qn_arena *arena, const char *in,

@@ -24,6 +24,15 @@ static const struct {
     {"fp64", "float64"},
     {"bf16", "bfloat16"},
     {"bfloat", "bfloat16"},
+    {"float8", "float8_e4m3fn"},
+    {"fp8", "float8_e4m3fn"},
+    {"f8", "float8_e4m3fn"},
+    {"fp8_e4m3", "float8_e4m3fn"},
+    {"fp8_e5m2", "float8_e5m2"},
+    {"f8e4m3fn", "float8_e4m3fn"},
+    {"f8e5m2", "float8_e5m2"},
+    {"e4m3", "float8_e4m3fn"},
+    {"e5m2", "float8_e5m2"},
     {"i8", "int8"},
     {"i16", "int16"},
     {"i32", "int32"},
@@ -173,7 +182,7 @@ const char *qn_dtype_suggest(qn_str name)
     }
     const char *best = NULL;
     size_t least = too_many_slips(written);
-    for (int d = QUERN_BOOL; d <= QUERN_COMPLEX128; d++) {
+    for (int d = QUERN_BOOL; qn_dtype_find((quern_dtype)d); d++) {
         consider(written, quern_dtype_name((quern_dtype)d), &best, &least);
     }
     for (size_t k = 0; k < QN_COUNT(c_names); k++) {

@@ -18,6 +18,7 @@
 
 extern quern_engine *engine;
 extern quern_array *x, *none, *another_none; /* int32: of 2 x 3 elements; of none */
+extern quern_array *records;                 /* of fields "a" */
 extern quern_kernel *kernel;                 /* "T x, int32 s" -> "T z" */
 extern quern_bound *bound;
 extern quern_module *module;
@@ -70,6 +71,8 @@ const quern_array_interface *bad_interface(int k);
 quern_dl_managed_versioned **made_tensor(void); /* deletes the one before */
 quern_dl_managed **made_legacy(void);
 const quern_stream_options *bad_stream(int k);
+const quern_record *good_record(void);
+const quern_record *bad_record(int k);
 int visit(void *context, const quern_cache_entry *entry);
 void released(void *context);
 void told(void *context, const char *kind, const char *message);
@@ -163,6 +166,9 @@ void told(void *context, const char *kind, const char *message);
 #define GOOD_const_char_pp          (&(const char *){NULL})
 #define BADS_const_char_pp          1
 #define BAD_const_char_pp(k)        NULL
+#define GOOD_quern_dtype_p          (&(quern_dtype){QUERN_DTYPE_NONE})
+#define BADS_quern_dtype_p          1
+#define BAD_quern_dtype_p(k)        NULL
 #define GOOD_double_p               (&(double){0})
 #define BADS_double_p               1
 #define BAD_double_p(k)             NULL
@@ -207,6 +213,9 @@ void told(void *context, const char *kind, const char *message);
 #define GOOD_quern_parameter_info_p   (&(quern_parameter_info)QUERN_PARAMETER_INFO_INIT)
 #define BADS_quern_parameter_info_p   3
 #define BAD_quern_parameter_info_p(k) FILLED(quern_parameter_info, k)
+#define GOOD_quern_record_p           (&(quern_record)QUERN_RECORD_INIT)
+#define BADS_quern_record_p           3
+#define BAD_quern_record_p(k)         FILLED(quern_record, k)
 
 #define GOOD_quern_pointer_info_p            (&(quern_pointer_info)QUERN_POINTER_INFO_INIT)
 #define BADS_quern_pointer_info_p            3
@@ -253,6 +262,9 @@ void told(void *context, const char *kind, const char *message);
 #define GOOD_quern_memory              QUERN_MEMORY_PINNED
 #define BADS_quern_memory              3
 #define BAD_quern_memory(k)            ((quern_memory)((k) == 0 ? 0 : (k) == 1 ? 99 : -1))
+#define GOOD_quern_order               QUERN_ORDER_F
+#define BADS_quern_order               2
+#define BAD_quern_order(k)             ((quern_order)((k) == 0 ? 3 : -1))
 #define GOOD_quern_status              QUERN_OK
 #define BADS_quern_status              1
 #define BAD_quern_status(k)            ((quern_status)12345)
@@ -308,6 +320,9 @@ void told(void *context, const char *kind, const char *message);
 #define GOOD_const_quern_link_input_p   (&(const quern_link_input){"a", "", NULL, 0})
 #define BADS_const_quern_link_input_p   2
 #define BAD_const_quern_link_input_p(k) ((k) == 0 ? NULL : &(const quern_link_input){0})
+#define GOOD_const_quern_record_p       good_record()
+#define BADS_const_quern_record_p       4
+#define BAD_const_quern_record_p(k)     bad_record(k)
 #define GOOD_const_quern_options_p                                                                 \
     (&(const quern_options){.size = sizeof(quern_options), .device = "soft"})
 #define BADS_const_quern_options_p             3
@@ -388,31 +403,52 @@ void told(void *context, const char *kind, const char *message);
 #define ANY_quern_cache_visit_key_prefix  ALL
 
 /* arrays */
-#define GOOD_quern_array_new_ndim       2
-#define GOOD_quern_array_new_in_ndim    2
-#define GOOD_quern_array_from_ndim      2
-#define GOOD_quern_array_wrap_ndim      2
-#define GOOD_quern_array_reshape_ndim   2
-#define GOOD_quern_array_broadcast_ndim 2
-#define GOOD_quern_array_wrap_strides   NULL
-#define ANY_quern_array_wrap_strides    1
-#define ANY_quern_array_wrap_release    ALL
-#define GOOD_quern_array_wrap_context   NULL
-#define ANY_quern_array_wrap_context    ALL
-#define ANY_quern_array_transpose_axes  1
-#define ANY_quern_array_copy_to_array   OTHERS
-#define GOOD_quern_array_fill_bytes     4
-#define GOOD_quern_array_read_bytes     sizeof host
-#define GOOD_quern_array_write_bytes    sizeof host
-#define GOOD_quern_array_fill_on_bytes  4
-#define GOOD_quern_array_read_on_bytes  sizeof host
-#define GOOD_quern_array_write_on_bytes sizeof host
-#define ANY_quern_array_copy_on_stream  1
-#define ANY_quern_array_fill_on_stream  1
-#define ANY_quern_array_read_on_stream  1
-#define ANY_quern_array_write_on_stream 1
-#define GOOD_quern_module_global_ndim   1
-#define GOOD_quern_module_global_shape  (&(const int64_t){4})
+#define GOOD_quern_array_new_ndim         2
+#define GOOD_quern_array_new_in_ndim      2
+#define GOOD_quern_array_from_ndim        2
+#define GOOD_quern_array_wrap_ndim        2
+#define GOOD_quern_array_reshape_ndim     2
+#define GOOD_quern_array_broadcast_ndim   2
+#define GOOD_quern_array_wrap_strides     NULL
+#define ANY_quern_array_wrap_strides      1
+#define ANY_quern_array_wrap_release      ALL
+#define GOOD_quern_array_wrap_context     NULL
+#define ANY_quern_array_wrap_context      ALL
+#define ANY_quern_array_transpose_axes    1
+#define ANY_quern_array_copy_to_array     OTHERS
+#define GOOD_quern_array_fill_bytes       4
+#define GOOD_quern_array_read_bytes       sizeof host
+#define GOOD_quern_array_write_bytes      sizeof host
+#define GOOD_quern_array_fill_on_bytes    4
+#define GOOD_quern_array_read_on_bytes    sizeof host
+#define GOOD_quern_array_write_on_bytes   sizeof host
+#define ANY_quern_array_copy_on_stream    1
+#define ANY_quern_array_fill_on_stream    1
+#define ANY_quern_array_read_on_stream    1
+#define ANY_quern_array_write_on_stream   1
+#define GOOD_quern_module_global_ndim     1
+#define GOOD_quern_module_global_shape    (&(const int64_t){4})
+#define GOOD_quern_array_new_ndim         2
+#define GOOD_quern_array_from_ndim        2
+#define GOOD_quern_array_wrap_ndim        2
+#define GOOD_quern_array_reshape_ndim     2
+#define GOOD_quern_array_broadcast_ndim   2
+#define GOOD_quern_array_wrap_strides     NULL
+#define ANY_quern_array_wrap_strides      1
+#define ANY_quern_array_wrap_release      ALL
+#define GOOD_quern_array_wrap_context     NULL
+#define ANY_quern_array_wrap_context      ALL
+#define ANY_quern_array_transpose_axes    1
+#define GOOD_quern_array_fill_bytes       4
+#define GOOD_quern_array_read_bytes       sizeof host
+#define GOOD_quern_array_write_bytes      sizeof host
+#define GOOD_quern_array_field_array      records
+#define GOOD_quern_array_field_name       "a"
+#define GOOD_quern_dtype_from_descr_descr "[('a', '<f4')]"
+#define GOOD_quern_dtype_from_descr_name  "Made"
+#define GOOD_quern_record_get_info_dtype  quern_array_dtype(records)
+#define GOOD_quern_module_global_ndim     1
+#define GOOD_quern_module_global_shape    (&(const int64_t){4})
 
 /* other libraries */
 #define GOOD_quern_dlpack_allocate_SetError     told

@@ -68,7 +68,7 @@ Test(arguments, new_arrays)
     REFUSE_OUT(a, quern_array_new(&a, NULL, QUERN_INT8, 0, NULL),
                "quern_array_new: engine is NULL");
     REFUSE_OUT(a, quern_array_new(&a, engine, QUERN_DTYPE_NONE, 0, NULL), "0 is not a dtype");
-    REFUSE_OUT(a, quern_array_new(&a, engine, (quern_dtype)16, 0, NULL), "16 is not a dtype");
+    REFUSE_OUT(a, quern_array_new(&a, engine, (quern_dtype)18, 0, NULL), "18 is not a dtype");
     REFUSE_OUT(a, quern_array_new(&a, engine, (quern_dtype)-1, 0, NULL), "-1 is not a dtype");
     REFUSE_OUT(a, quern_array_new(&a, engine, QUERN_INT8, -1, many), "dimensions, not -1");
     REFUSE_OUT(a, quern_array_new(&a, engine, QUERN_INT8, QUERN_MAX_NDIM + 1, many), "not 33");
@@ -225,7 +225,15 @@ Test(arguments, values)
         {0, {QUERN_VALUE_OUTPUT, 0, {0}}, QUERN_ERROR_INVALID_ARGUMENT, "an input cannot"},
         {0, {QUERN_VALUE_NONE, 0, {0}}, QUERN_ERROR_INVALID_ARGUMENT, "the input is missing"},
         {0, {QUERN_VALUE_POINTER, 0, {0}}, QUERN_ERROR_TYPE, "a pointer is for functions"},
-        {0, {QUERN_VALUE_STRUCT, 0, {0}}, QUERN_ERROR_TYPE, "a structure is for functions"},
+        {0,
+         {QUERN_VALUE_STRUCT, 0, {0}},
+         QUERN_ERROR_INVALID_ARGUMENT,
+         "structure's address is NULL"},
+        {0, {QUERN_VALUE_STRUCT, 0, {.block = {"1234", 4}}}, QUERN_ERROR_TYPE, "is for records"},
+        {0,
+         {QUERN_VALUE_STRUCT, 1023, {.block = {"1234", 4}}},
+         QUERN_ERROR_INVALID_ARGUMENT,
+         "the structure's dtype is not a record"},
         {0, {77, 0, {0}}, QUERN_ERROR_INVALID_ARGUMENT, "kind is unknown"},
         {0, {-1, 0, {0}}, QUERN_ERROR_INVALID_ARGUMENT, "kind is unknown"},
         {1, {QUERN_VALUE_LITERAL, 0, {0}}, QUERN_ERROR_INVALID_ARGUMENT, "a literal is"},

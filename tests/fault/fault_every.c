@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 quern_engine *engine;
-quern_array *x, *none, *another_none, *others_array, *others_none;
+quern_array *x, *none, *another_none, *others_array, *others_none, *records;
 quern_kernel *kernel;
 quern_bound *bound;
 quern_module *module;
@@ -233,6 +233,26 @@ const quern_array_interface *bad_interface(int k)
     return k == 0 ? NULL : &entries;
 }
 
+const quern_record *good_record(void)
+{
+    static const quern_field field = {"a", QUERN_FLOAT32, 0, NULL, 0};
+    static quern_record record;
+    record = (quern_record)QUERN_RECORD_INIT;
+    record.name = "Good";
+    record.fields = &field;
+    record.field_count = 1;
+    return &record;
+}
+
+const quern_record *bad_record(int k)
+{
+    static quern_record record;
+    record = *good_record();
+    record.size = k == 1 ? 0 : k == 2 ? UINT32_MAX : record.size;
+    record.field_count = k == 3 ? SIZE_MAX : record.field_count;
+    return k == 0 ? NULL : &record;
+}
+
 int visit(void *context, const quern_cache_entry *entry)
 {
     (void)context, (void)entry;
@@ -313,6 +333,9 @@ static void make_all(void)
     const int64_t zero = 0;
     OK(quern_array_from(&x, engine, QUERN_INT32, 2, shape, host));
     OK(quern_array_new(&none, engine, QUERN_INT32, 1, &zero));
+    quern_dtype record;
+    OK(quern_record_new(&record, good_record()));
+    OK(quern_array_new(&records, engine, record, 1, shape));
     OK(quern_array_new(&another_none, engine, QUERN_INT32, 1, &zero));
     OK(quern_array_new(&others_array, other, QUERN_INT32, 1, &zero));
     OK(quern_array_new(&others_none, other, QUERN_INT32, 1, &zero));
@@ -363,6 +386,7 @@ static void release_all(void)
         quern_graph_release(graph);
     }
     quern_array_release(none);
+    quern_array_release(records);
     quern_array_release(another_none);
     quern_array_release(others_array);
     quern_array_release(others_none);

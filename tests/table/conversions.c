@@ -42,6 +42,11 @@ static bool assigns(pair p)
 {
     return !complexes(p.s) || complexes(p.t);
 }
+/* An 8-bit float is assigned to a half, or a complex number, by saying so. */
+static bool assigns_plainly(pair p)
+{
+    return assigns(p) && !(eighths(p.s) && !eighths(p.t) && (halves(p.t) || complexes(p.t)));
+}
 static bool real(pair p)
 {
     return !complexes(p.s) && !complexes(p.t);
@@ -59,7 +64,9 @@ static bool chooses(pair p)
 {
     const bool same = p.s == p.t, both = complexes(p.s) && complexes(p.t);
     const bool one_half = halves(p.s) != halves(p.t) && real(p);
-    return same || (!both && !one_half);
+    const bool eighth_and_complex =
+        (eighths(p.s) && complexes(p.t)) || (eighths(p.t) && complexes(p.s));
+    return same || (!both && !one_half && !eighth_and_complex);
 }
 
 static number plus(number x, number w, bool in_whole)
@@ -121,7 +128,7 @@ static const struct operation {
     bool (*takes)(pair p);
     number (*host)(number x, number w, bool in_whole);
 } operations[] = {
-    {"u = x", true, assigns, first},
+    {"u = x", true, assigns_plainly, first},
     {"u = T(x)", true, assigns, first},
     {"u = w; u += x", true, assigns, plus},
     {"u = w; u *= x", true, assigns, times},
@@ -264,8 +271,8 @@ int main(int argc, char **argv)
 {
     table t = {.rows = rows_asked(argc, argv)};
     check(quern_open(&t.engine, NULL), "open");
-    for (quern_dtype s = QUERN_BOOL; s <= QUERN_COMPLEX128; s++) {
-        for (quern_dtype d = QUERN_BOOL; d <= QUERN_COMPLEX128; d++) {
+    for (quern_dtype s = QUERN_BOOL; s <= QUERN_FLOAT8_E5M2; s++) {
+        for (quern_dtype d = QUERN_BOOL; d <= QUERN_FLOAT8_E5M2; d++) {
             if (rows_next(&t.rows)) {
                 run_row(&t, (pair){s, d});
             }

@@ -238,16 +238,16 @@ static quern_array *interface_back(quern_array *view)
     return array;
 }
 
-static bool all_but_bfloat16(quern_dtype d)
+static bool has_typestr(quern_dtype d)
 {
-    return d != QUERN_BFLOAT16;
+    return d != QUERN_BFLOAT16 && d != QUERN_FLOAT8_E4M3 && d != QUERN_FLOAT8_E5M2;
 }
 
 static const protocol protocols[] = {
     {"DLPack, versioned", true, any_dtype, versioned_in, versioned_out, versioned_back},
     {"DLPack, unversioned", false, any_dtype, legacy_in, legacy_out, legacy_back},
     {"DLPack, borrowed", true, any_dtype, borrowed_in, borrowed_out, borrowed_back},
-    {"array interface", true, all_but_bfloat16, interface_in, interface_out, interface_back},
+    {"array interface", true, has_typestr, interface_in, interface_out, interface_back},
 };
 
 /* ---- rows -------------------------------------------------------------------------------------

@@ -37,7 +37,8 @@ bool any_number(quern_dtype d);  /**< whose sums are exact: neither bool nor a h
 bool integers(quern_dtype d);
 bool narrow_integers(quern_dtype d); /**< of 1 or 2 bytes, and bool */
 bool wide_floats(quern_dtype d);
-bool halves(quern_dtype d);
+bool halves(quern_dtype d);  /**< floats that compute as float32: of 16 and of 8 bits */
+bool eighths(quern_dtype d); /**< floats of 8 bits */
 bool only_float32(quern_dtype d);
 bool only_int32(quern_dtype d);
 bool complexes(quern_dtype d);

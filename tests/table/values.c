@@ -46,9 +46,14 @@ bool wide_floats(quern_dtype d)
     return d == QUERN_FLOAT32 || d == QUERN_FLOAT64;
 }
 
-bool halves(quern_dtype d)
+bool halves(quern_dtype d) /* and narrower floats */
 {
-    return d == QUERN_FLOAT16 || d == QUERN_BFLOAT16;
+    return d == QUERN_FLOAT16 || d == QUERN_BFLOAT16 || eighths(d);
+}
+
+bool eighths(quern_dtype d)
+{
+    return d == QUERN_FLOAT8_E4M3 || d == QUERN_FLOAT8_E5M2;
 }
 
 bool only_float32(quern_dtype d)
@@ -90,6 +95,10 @@ void number_store(void *bytes, quern_dtype dtype, number v)
     case QUERN_BOOL:
         *(unsigned char *)bytes = v.re != 0;
         break;
+    case QUERN_FLOAT8_E4M3:
+    case QUERN_FLOAT8_E5M2:
+        *(uint8_t *)bytes = qn_double_to_float8(v.re, dtype);
+        break;
     case QUERN_FLOAT16:
     case QUERN_BFLOAT16:
         half = dtype == QUERN_FLOAT16 ? qn_double_to_half(v.re) : qn_double_to_bfloat16(v.re);
@@ -124,6 +133,10 @@ number number_load(const void *bytes, quern_dtype dtype)
     uint16_t half;
     float f[2] = {0, 0};
     switch (dtype) {
+    case QUERN_FLOAT8_E4M3:
+    case QUERN_FLOAT8_E5M2:
+        v.re = qn_float8_to_float(*(const uint8_t *)bytes, dtype);
+        break;
     case QUERN_FLOAT16:
     case QUERN_BFLOAT16:
         memcpy(&half, bytes, 2);

@@ -200,16 +200,19 @@ bool cli_number_fits(double value, quern_dtype dtype);
 /* ---- element.c ------------------------------------------------------------------------------ */
 
 bool cli_is_complex(quern_dtype dtype);
+bool cli_is_whole(quern_dtype dtype); /* bool and the integers */
+bool cli_is_small(quern_dtype dtype); /* floats of 16 and of 8 bits */
+bool cli_is_record(quern_dtype dtype);
 /* Write an element of an array: a float or complex one from its parts, rounded; a bool or an
  * integer from the low bytes of `bits`. */
 void cli_element_store(void *to, quern_dtype dtype, double real, double imag, uint64_t bits);
-/* The dtype of NumPy's name without its byte order, such as "f4" (QUERN_DTYPE_NONE if there is
- * none), and the reverse. NumPy has no bfloat16: its name is "V2". */
+/* The dtype of NumPy's name of one without its byte order, "f4"; QUERN_DTYPE_NONE, also of "V2". */
 quern_dtype cli_dtype_of_code(const char *code);
-const char *cli_dtype_code(quern_dtype dtype);
-/* float16 and bfloat16 as their 16 bits. */
+/* Small floats as their 16 or 8 bits. */
 double cli_small_to_double(uint16_t bits, quern_dtype dtype);
-uint16_t cli_small_from_double(double value, quern_dtype dtype); /* to nearest, ties to even */
+/* To nearest, ties to even. A finite number that is too large for 8 bits becomes the largest. */
+uint16_t cli_small_from_double(double value, quern_dtype dtype);
+double cli_small_load(const void *from, quern_dtype dtype); /* an element of an array */
 
 /* ---- value.c -------------------------------------------------------------------------------- */
 
@@ -265,6 +268,24 @@ typedef struct cli_float_format {
 void cli_float_format_choose(cli_float_format *out, const double *values, size_t count,
                              size_t stride, quern_dtype dtype, bool plus);
 void cli_float_text(char *out, const cli_float_format *format, double value);
+
+/* ---- print_element.c ------------------------------------------------------------------------ */
+
+/* How the elements of an array are printed, so that all are as wide. */
+typedef struct cli_column {
+    quern_dtype dtype;
+    int width; /* of an integer */
+    cli_float_format real, imag;
+    struct cli_column *fields; /* of a record */
+} cli_column;
+/* Choose it for `count` elements; false: not enough memory. */
+bool cli_column_choose(cli_column *out, quern_dtype dtype, const char *const *elements,
+                       size_t count);
+/* The bytes that the text of an element may take. */
+size_t cli_column_room(quern_dtype dtype);
+void cli_column_text(char *out, const cli_column *column, const char *p);
+/* An element on its own, as NumPy prints a scalar. */
+void cli_element_text(char *out, quern_dtype dtype, const void *data);
 
 /* ---- print_array.c -------------------------------------------------------------------------- */
 

@@ -34,7 +34,6 @@ static element load(const void *from, quern_dtype dtype)
 {
     float single[2] = {0, 0};
     double parts[2] = {0, 0};
-    uint16_t bits;
     switch (dtype) {
     case QUERN_BOOL:
         return integer(*(const uint8_t *)from != 0, false);
@@ -56,8 +55,9 @@ static element load(const void *from, quern_dtype dtype)
         LOAD(uint64_t, false)
     case QUERN_FLOAT16:
     case QUERN_BFLOAT16:
-        memcpy(&bits, from, sizeof bits);
-        return (element){.re = cli_small_to_double(bits, dtype)};
+    case QUERN_FLOAT8_E4M3:
+    case QUERN_FLOAT8_E5M2:
+        return (element){.re = cli_small_load(from, dtype)};
     case QUERN_FLOAT32:
     case QUERN_COMPLEX64:
         memcpy(single, from, quern_dtype_size(dtype));
@@ -93,13 +93,12 @@ static void store(void *to, quern_dtype dtype, const element *e)
         *(uint8_t *)to = e->is_integer ? e->bits != 0 : e->re != 0 || e->im != 0;
         return;
     }
-    if (dtype < QUERN_FLOAT16) {
+    if (cli_is_whole(dtype)) {
         cli_element_store(to, dtype, 0, 0, e->is_integer ? e->bits : integer_of(e->re, dtype));
         return;
     }
     double re = e->re;
-    bool single = dtype == QUERN_FLOAT32 || dtype == QUERN_COMPLEX64 || dtype == QUERN_FLOAT16 ||
-                  dtype == QUERN_BFLOAT16;
+    bool single = dtype == QUERN_FLOAT32 || dtype == QUERN_COMPLEX64 || cli_is_small(dtype);
     if (e->is_integer && single) { /* round to float32 first: NumPy makes float16 from that */
         re = (double)(e->is_negative ? (float)(int64_t)e->bits : (float)e->bits);
     }

@@ -1,98 +1,120 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elements of arrays on the host. In: numbers. Out: bytes, as every GPU has them: little-endian;
- * and what NumPy calls their dtypes. The thing to know: float16 and bfloat16 are converted to and
- * from double by their fields (5 exponent and 10 fraction bits, or 8 and 7). Widening is exact;
- * narrowing rounds once, to nearest with ties to even.
+ * Elements of arrays on the host. In: numbers. Out: bytes, as every GPU has them: little-endian.
+ * The thing to know: small floats go to and from double by their fields; exact one way, and rounded
+ * once, to nearest with ties to even, the other.
  */
 #include "cli.h"
 
 #include <math.h>
 #include <string.h>
 
-static const struct {
-    const char *code;
-    quern_dtype dtype;
-} codes[] = {
-    {"b1", QUERN_BOOL},      {"i1", QUERN_INT8},        {"i2", QUERN_INT16},
-    {"i4", QUERN_INT32},     {"i8", QUERN_INT64},       {"u1", QUERN_UINT8},
-    {"u2", QUERN_UINT16},    {"u4", QUERN_UINT32},      {"u8", QUERN_UINT64},
-    {"f2", QUERN_FLOAT16},   {"f4", QUERN_FLOAT32},     {"f8", QUERN_FLOAT64},
-    {"c8", QUERN_COMPLEX64}, {"c16", QUERN_COMPLEX128},
-};
-
-quern_dtype cli_dtype_of_code(const char *code)
-{
-    for (size_t k = 0; k < CLI_COUNT(codes); k++) {
-        if (strcmp(code, codes[k].code) == 0) {
-            return codes[k].dtype;
-        }
-    }
-    return QUERN_DTYPE_NONE;
-}
-
-const char *cli_dtype_code(quern_dtype dtype)
-{
-    for (size_t k = 0; k < CLI_COUNT(codes); k++) {
-        if (codes[k].dtype == dtype) {
-            return codes[k].code;
-        }
-    }
-    return "V2";
-}
-
 bool cli_is_complex(quern_dtype dtype)
 {
     return dtype == QUERN_COMPLEX64 || dtype == QUERN_COMPLEX128;
 }
 
-static int fraction_bits(quern_dtype dtype)
+bool cli_is_whole(quern_dtype dtype)
 {
-    return dtype == QUERN_FLOAT16 ? 10 : 7;
+    return dtype >= QUERN_BOOL && dtype <= QUERN_UINT64;
+}
+
+bool cli_is_small(quern_dtype dtype)
+{
+    return dtype == QUERN_FLOAT16 || dtype == QUERN_BFLOAT16 || dtype == QUERN_FLOAT8_E4M3 ||
+           dtype == QUERN_FLOAT8_E5M2;
+}
+
+bool cli_is_record(quern_dtype dtype)
+{
+    return dtype >= QUERN_DTYPE_RECORD;
+}
+
+quern_dtype cli_dtype_of_code(const char *code)
+{
+    for (int d = QUERN_BOOL; quern_dtype_size((quern_dtype)d) > 0 && code[0] != 'V'; d++) {
+        if (strcmp(code, quern_dtype_descr((quern_dtype)d) + 1) == 0) {
+            return (quern_dtype)d;
+        }
+    }
+    return QUERN_DTYPE_NONE;
+}
+
+/* ---- small floats --------------------------------------------------------------------------- */
+
+typedef struct format {
+    int exponent, fraction; /* bits of them */
+    unsigned infinity;      /* the code of it; of e4m3, which has none, that of NaN */
+    bool saturates;         /* finite numbers that are too large become the largest */
+} format;
+
+static format format_of(quern_dtype dtype)
+{
+    switch (dtype) {
+    case QUERN_FLOAT16:
+        return (format){5, 10, 0x7c00, false};
+    case QUERN_BFLOAT16:
+        return (format){8, 7, 0x7f80, false};
+    case QUERN_FLOAT8_E4M3:
+        return (format){4, 3, 0x7f, true};
+    default:
+        return (format){5, 2, 0x7c, true};
+    }
 }
 
 double cli_small_to_double(uint16_t bits, quern_dtype dtype)
 {
-    int fraction = fraction_bits(dtype), bias = (1 << (14 - fraction)) - 1;
-    int exponent = (bits & 0x7fff) >> fraction, most = 2 * bias + 1;
-    int digits = bits & ((1 << fraction) - 1);
+    const format f = format_of(dtype);
+    const unsigned sign = 1u << (f.exponent + f.fraction), code = bits & (sign - 1);
+    const int bias = (1 << (f.exponent - 1)) - 1, exponent = (int)(code >> f.fraction);
+    const int digits = (int)(code & ((1u << f.fraction) - 1));
     double value;
-    if (exponent == most) {
-        value = digits ? NAN : INFINITY;
+    if (code >= f.infinity) {
+        value = code > f.infinity || dtype == QUERN_FLOAT8_E4M3 ? NAN : INFINITY;
     } else if (exponent == 0) {
-        value = ldexp(digits, 1 - bias - fraction);
+        value = ldexp(digits, 1 - bias - f.fraction);
     } else {
-        value = ldexp(digits | 1 << fraction, exponent - bias - fraction);
+        value = ldexp(digits | 1 << f.fraction, exponent - bias - f.fraction);
     }
-    return bits & 0x8000 ? -value : value;
+    return bits & sign ? -value : value;
 }
 
 uint16_t cli_small_from_double(double value, quern_dtype dtype)
 {
-    int fraction = fraction_bits(dtype), bias = (1 << (14 - fraction)) - 1;
-    uint16_t sign = signbit(value) ? 0x8000 : 0;
-    uint16_t infinity = (uint16_t)((2 * bias + 1) << fraction);
+    const format f = format_of(dtype);
+    const int bias = (1 << (f.exponent - 1)) - 1;
+    const unsigned sign = signbit(value) ? 1u << (f.exponent + f.fraction) : 0;
+    const unsigned quiet = dtype == QUERN_FLOAT8_E4M3 ? 0 : 1u << (f.fraction - 1);
+    const unsigned most = f.infinity - f.saturates; /* what is too large becomes that */
     if (isnan(value)) {
-        return sign | infinity | (uint16_t)(1 << (fraction - 1));
+        return (uint16_t)(sign | f.infinity | quiet);
     }
     if (isinf(value)) {
-        return sign | infinity;
+        return (uint16_t)(sign | (dtype == QUERN_FLOAT8_E4M3 ? most : f.infinity));
     }
     if (value == 0) {
-        return sign;
+        return (uint16_t)sign;
     }
     int exponent;
     frexp(value, &exponent); /* |value| < 2^exponent */
     exponent = exponent < 2 - bias ? 2 - bias : exponent;
-    if (exponent - 1 > bias) {
-        return sign | infinity;
+    if (exponent - 1 > bias + 1) {
+        return (uint16_t)(sign | most);
     }
     /* In units of the last place. A carry out of the fraction is right as it is: it raises the
      * exponent, even from a subnormal to the first normal number and from the largest to
      * infinity. */
-    double units = nearbyint(ldexp(fabs(value), fraction + 1 - exponent));
+    double units = nearbyint(ldexp(fabs(value), f.fraction + 1 - exponent));
     int field = exponent - 1 + bias;
-    return sign | (uint16_t)(units + (double)(field - 1) * (1 << fraction));
+    unsigned code = (unsigned)(units + (double)(field - 1) * (1 << f.fraction));
+    return (uint16_t)(sign | (code > most ? most : code));
+}
+
+double cli_small_load(const void *from, quern_dtype dtype)
+{
+    uint16_t bits = 0;
+    memcpy(&bits, from, quern_dtype_size(dtype));
+    return cli_small_to_double(bits, dtype);
 }
 
 void cli_element_store(void *to, quern_dtype dtype, double real, double imag, uint64_t bits)
@@ -100,7 +122,9 @@ void cli_element_store(void *to, quern_dtype dtype, double real, double imag, ui
     switch (dtype) {
     case QUERN_FLOAT16:
     case QUERN_BFLOAT16:
-        memcpy(to, &(uint16_t){cli_small_from_double(real, dtype)}, 2);
+    case QUERN_FLOAT8_E4M3:
+    case QUERN_FLOAT8_E5M2:
+        memcpy(to, &(uint16_t){cli_small_from_double(real, dtype)}, quern_dtype_size(dtype));
         break;
     case QUERN_FLOAT32:
         memcpy(to, &(float){(float)real}, 4);

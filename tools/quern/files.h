@@ -40,8 +40,10 @@ bool cli_npy_parse(cli_npy *out, const uint8_t *file, size_t size, quern_dtype w
                    cli_problem *problem);
 /* How long the header is, as far as its first `have` bytes (at least 8) say. */
 size_t cli_npy_header_bytes(const uint8_t *file, size_t have);
-/* The header of a file in C order; returns its length. `header` has room for CLI_NPY_HEADER. */
+/* The header of a file in C order; returns its length. `header` has room for as much as
+ * cli_npy_header_room() says: CLI_NPY_HEADER, and what the dtype needs. */
 #define CLI_NPY_HEADER 1024
+size_t cli_npy_header_room(quern_dtype dtype);
 size_t cli_npy_header(char *header, quern_dtype dtype, int ndim, const int64_t *shape);
 
 /* ---- input.c -------------------------------------------------------------------------------- */

@@ -38,6 +38,10 @@ static int fraction_bits(quern_dtype dtype)
         return 11;
     case QUERN_BFLOAT16:
         return 8;
+    case QUERN_FLOAT8_E4M3:
+        return 4;
+    case QUERN_FLOAT8_E5M2:
+        return 3;
     case QUERN_FLOAT32:
     case QUERN_COMPLEX64:
         return 24;
@@ -78,6 +82,8 @@ static void range_element(void *to, const cli_generator *g, uint64_t k)
     switch (g->dtype) {
     case QUERN_FLOAT16:
     case QUERN_BFLOAT16:
+    case QUERN_FLOAT8_E4M3:
+    case QUERN_FLOAT8_E5M2:
         first = cli_small_to_double(cli_small_from_double(first, g->dtype), g->dtype);
         second = cli_small_to_double(cli_small_from_double(second, g->dtype), g->dtype);
         value = (double)((float)first + (float)k * ((float)second - (float)first));

@@ -229,7 +229,7 @@ int cli_parameters_read(cli_parameters *parameters)
 /* An output as a file. */
 static cli_array_file file_of(const cli_parameter *p)
 {
-    char *header = cli_alloc(CLI_NPY_HEADER);
+    char *header = cli_alloc(cli_npy_header_room(quern_array_dtype(p->array)));
     size_t length = cli_npy_header(header, quern_array_dtype(p->array), quern_array_ndim(p->array),
                                    quern_array_shape(p->array));
     return (cli_array_file){p->value.save_member, {header, length}, {p->result, p->bytes}};

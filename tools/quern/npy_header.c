@@ -2,7 +2,8 @@
  *
  * The header of an NPY file, versions 1 to 3. In: the bytes of the file. Out: dtype, order, shape
  * and where the data lies. Everything the header says is checked against the size of the file
- * before anything is allocated for it. Writes headers too: version 1, C order.
+ * before anything is allocated for it. Writes headers too: version 1, of long ones 2, C order.
+ * Structured dtypes are records; the library reads and writes their lists.
  *
  *     file   := "\x93NUMPY" major minor length header data
  *     header := "{" (key ":" value ("," key ":" value)* ","?)? "}" space*
@@ -16,6 +17,10 @@
 #define MAGIC       "\x93NUMPY"
 #define MAGIC_BYTES 6
 #define ALIGNMENT   64 /* of the data in the files that are written */
+#define DESCR_ROOM  64 /* of a type string */
+
+/* Dtypes that files may name as Quern does, for NumPy has no string for them. */
+static const quern_dtype own_names[] = {QUERN_BFLOAT16, QUERN_FLOAT8_E4M3, QUERN_FLOAT8_E5M2};
 
 /* A place in the header, never past its end. */
 typedef struct cursor {
@@ -118,14 +123,45 @@ static bool refuse_dtype(const char *descr, cli_problem *problem)
                            descr);
 }
 
+/* What NumPy has no name for: elements of one or two bytes, which the parameter may tell. Of a raw
+ * kernel's it tells bfloat16, which is as good as any. */
+static bool find_untyped(cli_npy *out, const char *descr, quern_dtype wanted, cli_problem *problem)
+{
+    const bool two = strchr(descr, '2') != NULL, e5m2 = wanted == QUERN_FLOAT8_E5M2;
+    out->dtype = two ? QUERN_BFLOAT16 : e5m2 ? wanted : QUERN_FLOAT8_E4M3;
+    if (wanted == out->dtype || (!two && wanted == QUERN_BFLOAT16)) {
+        return true;
+    }
+    return cli_problem_set(problem, 0, 0,
+                           "the elements are %s of no stated type ('%s'); if they are %s, declare "
+                           "the parameter so: \"%s x\"",
+                           two ? "two bytes" : "bytes", descr, two ? "bfloat16" : "float8_e4m3fn",
+                           two ? "bfloat16" : "float8_e4m3fn");
+}
+
+/* A structured dtype, as the list that the file has. */
+static bool find_record(cli_npy *out, const char *descr, cli_problem *problem)
+{
+    return quern_dtype_from_descr(&out->dtype, "record", descr) == QUERN_OK ||
+           cli_problem_set(problem, 0, 0, "the elements are structured: %s",
+                           quern_last_error()->message);
+}
+
 static bool find_dtype(cli_npy *out, const char *descr, quern_dtype wanted, cli_problem *problem)
 {
     char order = descr[0];
     bool has_order = order && strchr("<>|=", order);
     const char *code = descr + has_order;
-    const bool untyped = strcmp(code, "V2") == 0;
-    out->dtype =
-        untyped || strcmp(descr, "bfloat16") == 0 ? QUERN_BFLOAT16 : cli_dtype_of_code(code);
+    if (order == '[') {
+        return find_record(out, descr, problem);
+    }
+    if (strcmp(code, "V2") == 0 || strcmp(code, "V1") == 0) {
+        return find_untyped(out, descr, wanted, problem);
+    }
+    out->dtype = cli_dtype_of_code(code);
+    for (size_t k = 0; k < CLI_COUNT(own_names) && !has_order; k++) {
+        out->dtype = strcmp(descr, quern_dtype_name(own_names[k])) == 0 ? own_names[k] : out->dtype;
+    }
     if (out->dtype == QUERN_DTYPE_NONE) {
         return refuse_dtype(descr, problem);
     }
@@ -135,28 +171,40 @@ static bool find_dtype(cli_npy *out, const char *descr, quern_dtype wanted, cli_
                                "x.astype(x.dtype.newbyteorder('<'))",
                                descr);
     }
-    if (untyped && wanted != QUERN_BFLOAT16) {
-        return cli_problem_set(problem, 0, 0,
-                               "the elements are two bytes of no stated type ('%s'); if they are "
-                               "bfloat16, declare the parameter so: \"bfloat16 x\"",
-                               descr);
-    }
     return true;
 }
 
-static bool parse_descr(char *descr, size_t room, cursor *c, cli_problem *problem)
+/* A list as it stands, up to the bracket that closes it. */
+static bool take_list(cursor *c, char **out)
+{
+    const char *from = c->p;
+    char quote = 0;
+    int depth = 0;
+    do {
+        if (c->p == c->end) {
+            return false;
+        }
+        char now = *c->p++;
+        quote = quote ? (now == quote ? 0 : quote) : now == '\'' || now == '"' ? now : 0;
+        depth += quote ? 0 : (now == '[') - (now == ']');
+    } while (depth > 0);
+    *out = cli_strndup(from, (size_t)(c->p - from));
+    return true;
+}
+
+static bool parse_descr(char **descr, cursor *c, cli_problem *problem)
 {
     if (peek(c) == '[') {
-        return cli_problem_set(problem, 0, 0,
-                               "the elements are structured; save one field: x[\"name\"].copy()");
+        return take_list(c, descr) || malformed(problem);
     }
-    return take_string(c, descr, room) || malformed(problem);
+    *descr = cli_alloc(DESCR_ROOM);
+    return take_string(c, *descr, DESCR_ROOM) || malformed(problem);
 }
 
 /* The dictionary. Each key has to be there once. */
 static bool parse_dictionary(cli_npy *out, cursor *c, quern_dtype wanted, cli_problem *problem)
 {
-    char key[32], descr[64];
+    char key[32], *descr = NULL;
     bool has_descr = false, has_order = false, has_shape = false;
     if (!take(c, '{')) {
         return malformed(problem);
@@ -165,7 +213,7 @@ static bool parse_dictionary(cli_npy *out, cursor *c, quern_dtype wanted, cli_pr
         bool good = take_string(c, key, sizeof key) && take(c, ':');
         if (good && strcmp(key, "descr") == 0 && !has_descr) {
             has_descr = true;
-            if (!parse_descr(descr, sizeof descr, c, problem)) {
+            if (!parse_descr(&descr, c, problem)) {
                 return false;
             }
         } else if (good && strcmp(key, "fortran_order") == 0 && !has_order) {
@@ -260,11 +308,17 @@ bool cli_npy_parse(cli_npy *out, const uint8_t *file, size_t size, quern_dtype w
     return parse_dictionary(out, &c, wanted, problem) && check_size(out, size, problem);
 }
 
+size_t cli_npy_header_room(quern_dtype dtype)
+{
+    return CLI_NPY_HEADER + strlen(quern_dtype_descr(dtype));
+}
+
 size_t cli_npy_header(char *header, quern_dtype dtype, int ndim, const int64_t *shape)
 {
-    char *text = header + MAGIC_BYTES + 4, *p = text;
-    p += sprintf(p, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
-                 quern_dtype_size(dtype) > 1 ? '<' : '|', cli_dtype_code(dtype));
+    const char *descr = quern_dtype_descr(dtype), *quote = descr[0] == '[' ? "" : "'";
+    const uint8_t version = strlen(descr) + CLI_NPY_HEADER > UINT16_MAX ? 2 : 1;
+    char *text = header + prefix_bytes(version), *p = text;
+    p += sprintf(p, "{'descr': %s%s%s, 'fortran_order': False, 'shape': (", quote, descr, quote);
     for (int k = 0; k < ndim; k++) {
         p += sprintf(p, "%s%" PRId64 "%s", k > 0 ? " " : "", shape[k],
                      k + 1 < ndim || ndim == 1 ? "," : "");
@@ -275,8 +329,11 @@ size_t cli_npy_header(char *header, quern_dtype dtype, int ndim, const int64_t *
     }
     *p++ = '\n';
     size_t length = (size_t)(p - text);
-    memcpy(header, MAGIC "\x01\x00", MAGIC_BYTES + 2);
-    header[MAGIC_BYTES + 2] = (char)(length & 0xff);
-    header[MAGIC_BYTES + 3] = (char)(length >> 8);
+    memcpy(header, MAGIC, MAGIC_BYTES);
+    header[MAGIC_BYTES] = (char)version;
+    header[MAGIC_BYTES + 1] = 0;
+    for (size_t k = 0; k < prefix_bytes(version) - MAGIC_BYTES - 2; k++) {
+        header[MAGIC_BYTES + 2 + k] = (char)(length >> (8 * k) & 0xff);
+    }
     return (size_t)(p - header);
 }

@@ -213,16 +213,23 @@ bool cli_number_fits(double value, quern_dtype dtype)
     if (dtype == QUERN_BOOL) {
         return true;
     }
-    if (dtype < QUERN_FLOAT16) {
+    if (cli_is_whole(dtype)) {
         bool is_signed = dtype <= QUERN_INT64;
         double beyond = ldexp(1, 8 * (int)quern_dtype_size(dtype) - is_signed);
         return floor(value) >= (is_signed ? -beyond : 0) && floor(value) < beyond;
     }
-    bool small = dtype == QUERN_FLOAT16 || dtype == QUERN_BFLOAT16;
+    bool small = cli_is_small(dtype);
     bool single = dtype == QUERN_FLOAT32 || dtype == QUERN_COMPLEX64;
     double rounded = small    ? cli_small_to_double(cli_small_from_double(value, dtype), dtype)
                      : single ? (double)(float)value
                               : value;
+    if (quern_dtype_size(dtype) ==
+        1) { /* a finite number too large is not rounded to the largest */
+        bool e4m3 = dtype == QUERN_FLOAT8_E4M3;
+        return isnan(value) || (isinf(value) ? !e4m3
+                                : e4m3       ? fabs(value) <= 464
+                                             : fabs(value) < 61440);
+    }
     return !isinf(rounded) || isinf(value);
 }
 
@@ -230,9 +237,9 @@ bool cli_number_fits(double value, quern_dtype dtype)
 static void truth_of(quern_value *out, bool truth, quern_dtype dtype)
 {
     *out = quern_literal_bool(truth);
-    if (dtype >= QUERN_COMPLEX64) {
+    if (cli_is_complex(dtype)) {
         *out = quern_scalar_complex(dtype, truth, 0);
-    } else if (dtype >= QUERN_FLOAT16) {
+    } else if (dtype != QUERN_DTYPE_NONE && !cli_is_whole(dtype)) {
         *out = quern_scalar_real(dtype, truth);
     } else if (dtype != QUERN_DTYPE_NONE) {
         *out = quern_scalar_int(dtype, truth);
@@ -259,7 +266,7 @@ bool cli_number_parse(quern_value *out, const char *text, quern_dtype dtype, cli
     if (real.beyond || imag.beyond) {
         return does_not_fit(problem, text, is_complex ? QUERN_COMPLEX128 : QUERN_FLOAT64);
     }
-    if (dtype >= QUERN_FLOAT16 &&
+    if (dtype != QUERN_DTYPE_NONE && !cli_is_whole(dtype) &&
         !(cli_number_fits(real.value, dtype) && cli_number_fits(imag.value, dtype))) {
         return does_not_fit(problem, text, dtype);
     }
@@ -269,7 +276,7 @@ bool cli_number_parse(quern_value *out, const char *text, quern_dtype dtype, cli
         *out = quern_literal_complex(real.value, imag.value);
     } else if (dtype == QUERN_DTYPE_NONE) {
         return literal(out, &real, text, problem);
-    } else if (dtype >= QUERN_FLOAT16) {
+    } else if (!cli_is_whole(dtype)) {
         *out = quern_scalar_real(dtype, real.value);
     } else if (dtype == QUERN_BOOL) {
         *out = quern_scalar_int(dtype, real.value != 0);

@@ -31,6 +31,10 @@ static float_kind kind_of(quern_dtype dtype)
         return (float_kind){3, 5, 0x1p-14, 1e3};
     case QUERN_BFLOAT16:
         return (float_kind){2, 4, 0x1p-126, 1e2};
+    case QUERN_FLOAT8_E4M3:
+        return (float_kind){1, 3, 0x1p-6, 1e3};
+    case QUERN_FLOAT8_E5M2:
+        return (float_kind){1, 2, 0x1p-14, 1e3};
     case QUERN_FLOAT32:
     case QUERN_COMPLEX64:
         return (float_kind){6, 9, 0x1p-126, 1e6};
@@ -42,7 +46,7 @@ static float_kind kind_of(quern_dtype dtype)
 /* True when `text` reads as `value` in this dtype. */
 static bool reads_as(const char *text, double value, quern_dtype dtype)
 {
-    if (dtype == QUERN_FLOAT16 || dtype == QUERN_BFLOAT16) {
+    if (cli_is_small(dtype)) {
         uint16_t bits = cli_small_from_double(strtod(text, NULL), dtype);
         return cli_small_to_double(bits, dtype) == value;
     }

@@ -5,7 +5,7 @@
  * bound call holds its arrays and its stream; replacing one goes through all checks again,
  * launching goes through none.
  */
-#include "engine/engine_internal.h"
+#include "engine/workspace.h"
 #include <string.h>
 
 struct quern_bound {
@@ -33,6 +33,8 @@ static void release_values(quern_bound *bound)
     for (size_t p = 0; p < bound->count; p++) {
         if (bound->values[p].kind == QUERN_VALUE_ARRAY) {
             quern_array_release(bound->values[p].as.array);
+        } else if (bound->values[p].kind == QUERN_VALUE_STRUCT) {
+            qn_free((void *)bound->values[p].as.block.data);
         }
     }
 }
@@ -76,10 +78,32 @@ static quern_status pack(quern_bound *bound, qn_call *call)
     return QUERN_OK;
 }
 
+/* Copies of the structures among the values, which are the caller's only during the call. */
+static quern_status keep_structures(quern_bound *bound, const qn_call *call, size_t count)
+{
+    for (size_t p = 0; p < count && call->structures; p++) {
+        if (call->values[p].kind == QUERN_VALUE_STRUCT) {
+            const size_t bytes = call->values[p].as.block.bytes;
+            void *copy = qn_alloc(bytes);
+            if (!copy) {
+                return qn_fail_memory("binding a call");
+            }
+            memcpy(copy, call->values[p].as.block.data, bytes);
+            bound->values[p] = call->values[p];
+            bound->values[p].as.block.data = copy;
+        }
+        bound->count = p + 1; /* for release_values(), should a later one fail */
+    }
+    return QUERN_OK;
+}
+
 /* Keep the values of a call: outputs become arrays. */
 static void keep_values(quern_bound *bound, const qn_call *call)
 {
     for (size_t p = 0; p < bound->count; p++) {
+        if (call->values[p].kind == QUERN_VALUE_STRUCT) {
+            continue;
+        }
         bound->values[p] = call->values[p];
         if (call->arrays[p]) {
             bound->values[p] = quern_value_array(quern_array_retain(call->arrays[p]));
@@ -131,10 +155,14 @@ quern_status quern_bind(quern_bound **bound, quern_kernel *kernel, const quern_v
     qn_call call;
     quern_status status = qn_call_begin(&call, kernel, values, count, options, QN_TO_LAUNCH);
     if (status == QUERN_OK) {
+        status = keep_structures(made, &call, count);
+    }
+    if (status == QUERN_OK) {
         status = pack(made, &call);
     }
     if (status != QUERN_OK) {
         qn_call_end(&call);
+        release_values(made);
         qn_free(made);
         return status;
     }
@@ -284,11 +312,35 @@ quern_status quern_bound_set_array(quern_bound *bound, size_t index, quern_array
     return QUERN_OK;
 }
 
+/* Another structure of the same size in the place of one. */
+static quern_status replace_structure(quern_bound *bound, size_t index, const quern_value *value)
+{
+    const quern_value *old = &bound->values[index];
+    if (value->kind != QUERN_VALUE_STRUCT || value->as.block.bytes != old->as.block.bytes ||
+        !value->as.block.data ||
+        (value->dtype != QUERN_DTYPE_NONE &&
+         value->dtype != (int32_t)bound->types.parameters[index])) {
+        return qn_fail(QUERN_ERROR_TYPE,
+                       "argument %zu was bound as a %s, and can only be replaced by another "
+                       "structure of %llu bytes",
+                       index, quern_dtype_name(bound->types.parameters[index]),
+                       (unsigned long long)old->as.block.bytes);
+    }
+    memcpy((void *)old->as.block.data, value->as.block.data, old->as.block.bytes);
+    if (!bound->empty) {
+        memcpy(bound->block.pointers[index], value->as.block.data, old->as.block.bytes);
+    }
+    return QUERN_OK;
+}
+
 quern_status quern_bound_set_scalar(quern_bound *bound, size_t index, quern_value value)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(bound, QN_OBJECT_BOUND);
     QN_TRY(check_index(bound, index, QUERN_VALUE_SCALAR));
+    if (bound->values[index].kind == QUERN_VALUE_STRUCT) {
+        return replace_structure(bound, index, &value);
+    }
     if (value.kind != QUERN_VALUE_LITERAL && value.kind != QUERN_VALUE_SCALAR) {
         return qn_fail(QUERN_ERROR_TYPE, "argument %zu can only be replaced by a number", index);
     }

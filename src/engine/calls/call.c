@@ -5,7 +5,7 @@
  * exists allocates nothing but its outputs, copies no text, and takes no lock except that of the
  * workspaces, if it needs one.
  */
-#include "engine/engine_internal.h"
+#include "engine/workspace.h"
 
 quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config,
                           qn_workspace **workspace, const qn_call *call, const qn_specialization *z)

@@ -1,32 +1,53 @@
 /* SPDX-License-Identifier: MIT
  *
- * copy: elements from one array to another of the same dtype and shape, whatever their strides. In:
- * two arrays and a stream. Out: queued work: the device's own copy if both are contiguous,
- * otherwise a kernel of the engine.
+ * copy: elements from one array to another of the same shape, whatever their strides and, where
+ * they are converted, dtypes. In: two arrays and a stream. Out: queued work: the device's own copy
+ * if both are contiguous, otherwise a kernel of the engine.
  */
 #include "engine/engine_internal.h"
 
-/* The kernel that copies any dtype and layout. Made once. It belongs to the engine, so it gives
+static const struct {
+    const char *in, *name, *operation;
+} copies[QN_COPIES] = {
+    [QN_COPY_SAME] = {"T x", "quern_copy", "y = x"},
+    [QN_COPY_CONVERT] = {"S x", "quern_convert", "y = T(x)"},
+    [QN_COPY_REAL_PART] = {"S x", "quern_real_part", "y = x.real()"},
+    [QN_COPY_TRUTH] = {"S x", "quern_truth", "y = x.real() != 0 || x.imag() != 0"},
+};
+
+/* A kernel that copies any dtype and layout. Made once. It belongs to the engine, so it gives
  * back the reference to the engine that every kernel holds; otherwise the engine would never be
  * freed. */
-static quern_status copy_kernel(quern_kernel **out, quern_engine *engine)
+static quern_status copy_kernel(quern_kernel **out, quern_engine *engine, qn_copy how)
 {
     pthread_mutex_lock(&engine->copy_lock);
     quern_status status = QUERN_OK;
-    if (!engine->copy) {
-        status = qn_kernel_new(&engine->copy, engine,
-                               &(qn_definition){.kind = &qn_elementwise_kind,
-                                                .in = "T x",
-                                                .out = "T y",
-                                                .name = "quern_copy",
-                                                .texts[QN_OPERATION] = {"operation", "y = x"}});
+    if (!engine->copies[how]) {
+        status = qn_kernel_new(
+            &engine->copies[how], engine,
+            &(qn_definition){.kind = &qn_elementwise_kind,
+                             .in = copies[how].in,
+                             .out = "T y",
+                             .name = copies[how].name,
+                             .texts[QN_OPERATION] = {"operation", copies[how].operation}});
         if (status == QUERN_OK) {
             qn_home_release(&engine->home);
         }
     }
-    *out = engine->copy;
+    *out = engine->copies[how];
     pthread_mutex_unlock(&engine->copy_lock);
     return status;
+}
+
+quern_status qn_array_convert_to(quern_array *to, quern_array *from, qn_copy how,
+                                 quern_stream *stream)
+{
+    quern_kernel *kernel;
+    QN_TRY(copy_kernel(&kernel, qn_home_engine(to->buffer->home), how));
+    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+    options.stream = stream;
+    return qn_call_run(kernel, (quern_value[]){quern_value_array(from), quern_value_array(to)}, 2,
+                       &options);
 }
 
 quern_status qn_array_copy_to(quern_array *to, quern_array *from, quern_stream *stream)
@@ -37,10 +58,5 @@ quern_status qn_array_copy_to(quern_array *to, quern_array *from, quern_stream *
                                    (size_t)to->count * to->item_size, QUERN_COPY_ON_DEVICE,
                                    qn_stream_handle(home, stream), 0);
     }
-    quern_kernel *kernel;
-    QN_TRY(copy_kernel(&kernel, qn_home_engine(to->buffer->home)));
-    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
-    options.stream = stream;
-    return qn_call_run(kernel, (quern_value[]){quern_value_array(from), quern_value_array(to)}, 2,
-                       &options);
+    return qn_array_convert_to(to, from, QN_COPY_SAME, stream);
 }

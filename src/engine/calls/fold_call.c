@@ -88,7 +88,32 @@ uint32_t qn_scan_value_size(const qn_call *call)
             dtype = call->types.letters[l];
         }
     }
-    return (uint32_t)quern_dtype_size(dtype);
+    const qn_dtype_info *info = qn_dtype_find(dtype);
+    return info && info->kind != QN_KIND_RECORD ? info->size : 0;
+}
+
+quern_status qn_fold_check_value(const qn_call *call)
+{
+    const quern_kernel *kernel = call->kernel;
+    const char *type = kernel->texts[QN_REDUCE_TYPE].text;
+    for (uint32_t p = 0; p < kernel->signature.count; p++) {
+        const qn_dtype_info *info = qn_dtype_find(call->types.parameters[p]);
+        const qn_parameter *q = &kernel->signature.parameters[p];
+        bool combined =
+            type[0] == '\0' ? p == kernel->signature.input_count : qn_str_is(q->type, type);
+        if (info->kind != QN_KIND_RECORD || !combined) {
+            continue;
+        }
+        if (info->size > QN_VALUE_BYTES || info->packed) {
+            return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
+                           "%s combines values of %s, which has %u bytes%s; they may have %d, and "
+                           "fields that are aligned: state another %s",
+                           kernel->name, info->name, info->size,
+                           info->packed ? " and fields off their alignment" : "", QN_VALUE_BYTES,
+                           kernel->texts[QN_REDUCE_TYPE].file_name);
+        }
+    }
+    return QUERN_OK;
 }
 
 size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call)

@@ -39,6 +39,10 @@ static void tell_fraction(quern_kernel *kernel, uint32_t parameter, quern_dtype 
 quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t parameter,
                                quern_dtype dtype, const quern_value *value)
 {
+    if (value->kind == QUERN_VALUE_STRUCT) { /* its size was checked when types were bound */
+        memcpy(bytes, value->as.block.data, quern_dtype_size(dtype));
+        return QUERN_OK;
+    }
     unsigned char converted[16];
     bool cut;
     QN_TRY(qn_scalar_convert(converted, dtype, value, kernel->signature.parameters[parameter].name,
@@ -54,9 +58,9 @@ static quern_status put_parameter(qn_parameter_block *block, const qn_call *call
                                   const void *base)
 {
     const quern_array *a = call->arrays[p];
-    uint32_t size = a ? 8 : qn_dtype_find(call->types.parameters[p])->size;
+    const qn_dtype_info *info = a ? NULL : qn_dtype_find(call->types.parameters[p]);
     unsigned char *to;
-    QN_TRY(qn_block_reserve(&to, block, call, size, size));
+    QN_TRY(qn_block_reserve(&to, block, call, a ? 8 : info->size, a ? 8 : info->alignment));
     if (a) {
         memcpy(to, &base, 8);
         return QUERN_OK;

@@ -8,8 +8,8 @@
 #include "engine/engine_internal.h"
 #include <string.h>
 
-static quern_status fail_argument(quern_status status, const qn_call *call, uint32_t p,
-                                  const char *what)
+quern_status qn_call_fail_argument(quern_status status, const qn_call *call, uint32_t p,
+                                   const char *what)
 {
     const qn_signature *s = &call->kernel->signature;
     const qn_parameter *q = &s->parameters[p];
@@ -35,7 +35,7 @@ static quern_status make_array(quern_array **out, qn_call *call, quern_dtype dty
 static quern_status blame(quern_status status, const qn_call *call, uint32_t p)
 {
     char *said = qn_strdup(quern_last_error()->message);
-    status = fail_argument(status, call, p, said ? said : "no such array");
+    status = qn_call_fail_argument(status, call, p, said ? said : "no such array");
     qn_free(said);
     return status;
 }
@@ -46,9 +46,10 @@ static quern_status take_array(qn_call *call, uint32_t p, quern_array *array)
         return blame(qn_array_refuse(array, "kernel", &call->kernel->engine->home), call, p);
     }
     if (array->read_only && call->kernel->signature.parameters[p].output) {
-        return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                             "the array is read-only, and cannot be an output; pass a copy of it "
-                             "(quern_array_copy)");
+        return qn_call_fail_argument(
+            QUERN_ERROR_INVALID_ARGUMENT, call, p,
+            "the array is read-only, and cannot be an output; pass a copy of it "
+            "(quern_array_copy)");
     }
     call->arrays[p] = array;
     return QUERN_OK;
@@ -59,15 +60,16 @@ static quern_status take_like(qn_call *call, uint32_t p)
 {
     const quern_value *v = &call->values[p];
     if (!call->infers) {
-        return fail_argument(QUERN_ERROR_TYPE, call, p,
-                             "a dtype and a shape without memory are for quern_kernel_infer(); a "
-                             "call takes arrays");
+        return qn_call_fail_argument(
+            QUERN_ERROR_TYPE, call, p,
+            "a dtype and a shape without memory are for quern_kernel_infer(); a "
+            "call takes arrays");
     }
     if (v->as.like.ndim < 0 || v->as.like.ndim > QUERN_MAX_NDIM ||
         (v->as.like.ndim > 0 && !v->as.like.shape)) {
-        return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                             !v->as.like.shape ? "the shape is NULL"
-                                               : "an array has 0 to 32 dimensions");
+        return qn_call_fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                                     !v->as.like.shape ? "the shape is NULL"
+                                                       : "an array has 0 to 32 dimensions");
     }
     quern_status status = make_array(&call->arrays[p], call, (quern_dtype)v->dtype,
                                      (int)v->as.like.ndim, v->as.like.shape);
@@ -81,14 +83,16 @@ static quern_status take_number(qn_call *call, uint32_t p, qn_argument_type *typ
     quern_dtype dtype = (quern_dtype)v->dtype;
     bool literal = v->kind == QUERN_VALUE_LITERAL;
     if (q->output) {
-        return fail_argument(QUERN_ERROR_TYPE, call, p, "an output must be an array, not a number");
+        return qn_call_fail_argument(QUERN_ERROR_TYPE, call, p,
+                                     "an output must be an array, not a number");
     }
     if (!qn_dtype_find(dtype) || (literal && dtype != QUERN_INT64 && dtype != QUERN_FLOAT64 &&
                                   dtype != QUERN_BOOL && dtype != QUERN_COMPLEX128)) {
-        return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                             literal ? "a literal is bool, int64, float64 or complex128; another "
-                                       "dtype makes it a scalar"
-                                     : "the scalar's dtype is unknown");
+        return qn_call_fail_argument(
+            QUERN_ERROR_INVALID_ARGUMENT, call, p,
+            literal ? "a literal is bool, int64, float64 or complex128; another "
+                      "dtype makes it a scalar"
+                    : "the scalar's dtype is unknown");
     }
     *type = (qn_argument_type){literal ? QN_ARGUMENT_LITERAL : QN_ARGUMENT_SCALAR, dtype};
     return QUERN_OK;
@@ -106,10 +110,11 @@ static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type
         break;
     case QUERN_VALUE_OUTPUT:
         if (!q->output || !v->as.output) {
-            return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                                 q->output ? "the place for the output is NULL"
-                                           : "an input cannot be given as a place for an output; "
-                                             "pass the array itself");
+            return qn_call_fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                                         q->output
+                                             ? "the place for the output is NULL"
+                                             : "an input cannot be given as a place for an output; "
+                                               "pass the array itself");
         }
         if (*v->as.output) {
             QN_TRY(take_array(call, p, *v->as.output));
@@ -117,7 +122,8 @@ static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type
         break;
     case QUERN_VALUE_NONE:
         if (!q->output) {
-            return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p, "the input is missing");
+            return qn_call_fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                                         "the input is missing");
         }
         break;
     case QUERN_VALUE_LITERAL:
@@ -127,19 +133,19 @@ static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type
         QN_TRY(take_like(call, p));
         break;
     case QUERN_VALUE_POINTER:
-        return fail_argument(QUERN_ERROR_TYPE, call, p,
-                             "a pointer is for functions of modules; wrap it as an array, which "
-                             "says how many elements there are (quern_array_wrap)");
+        return qn_call_fail_argument(
+            QUERN_ERROR_TYPE, call, p,
+            "a pointer is for functions of modules; wrap it as an array, which "
+            "says how many elements there are (quern_array_wrap)");
     case QUERN_VALUE_STRUCT:
-        return fail_argument(QUERN_ERROR_TYPE, call, p,
-                             "a structure is for functions of modules; a parameter takes an array "
-                             "or a number");
+        return qn_call_take_record(call, p, type);
     default:
-        return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                             "not a quern_value: its kind is unknown");
+        return qn_call_fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                                     "not a quern_value: its kind is unknown");
     }
     if (call->arrays[p]) {
         *type = (qn_argument_type){QN_ARGUMENT_ARRAY, call->arrays[p]->dtype};
+        call->reaches |= call->arrays[p]->reach;
     }
     return QUERN_OK;
 }
@@ -153,8 +159,8 @@ static quern_status check_places(const qn_call *call)
             if (call->values[p].kind == QUERN_VALUE_OUTPUT &&
                 call->values[q].kind == QUERN_VALUE_OUTPUT &&
                 call->values[p].as.output == call->values[q].as.output) {
-                return fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
-                                     "another output was given the same place");
+                return qn_call_fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
+                                             "another output was given the same place");
             }
         }
     }
@@ -189,7 +195,8 @@ static qn_operand operand_of(const qn_call *call, uint32_t p)
                         .ndim = a->ndim,
                         .item_size = a->item_size,
                         .output = q->output,
-                        .name = q->name};
+                        .name = q->name,
+                        .loose = a->loose};
 }
 
 static void add_operand(qn_call *call, uint32_t p)
@@ -264,7 +271,7 @@ static quern_status check_output(const qn_call *call, uint32_t k)
     const qn_operand *o = &call->operands[k];
     for (int d = 0; d < o->ndim; d++) {
         if (o->strides[d] == 0 && o->shape[d] > 1) {
-            return fail_argument(
+            return qn_call_fail_argument(
                 QUERN_ERROR_SHAPE, call, call->operand_parameter[k],
                 "an output cannot be a broadcast view, whose elements share memory; "
                 "pass a copy");
@@ -289,8 +296,7 @@ static quern_status copy_input(qn_call *call, uint32_t k)
 {
     uint32_t p = call->operand_parameter[k];
     QN_TRY(copy_array(call, p));
-    call->operands[k].data = call->arrays[p]->data;
-    call->operands[k].strides = call->arrays[p]->strides;
+    call->operands[k] = operand_of(call, p);
     return QUERN_OK;
 }
 
@@ -379,6 +385,7 @@ static quern_status plan(qn_call *call, const quern_call_options *options)
         loop(call, kind->outputs_broadcast ? call->operand_count : call->input_operands, options));
     if (kind->has_axes) {
         QN_TRY(qn_call_axes(call, options));
+        QN_TRY(qn_fold_check_value(call));
     }
     int ndim = call->ndim;
     int64_t own[QUERN_MAX_NDIM], count = call->count;
@@ -394,6 +401,9 @@ static quern_status plan(qn_call *call, const quern_call_options *options)
         return QUERN_OK;
     }
     QN_TRY(separate(call));
+    if (call->reaches != 0) {
+        QN_TRY(qn_call_check_reach(call));
+    }
     kind->plan(call);
     return QUERN_OK;
 }
@@ -403,7 +413,8 @@ quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_valu
 {
     call->kernel = kernel;
     call->owned_count = 0;
-    call->aliased = call->overlaps = call->empty = false;
+    call->aliased = call->overlaps = call->empty = call->structures = false;
+    call->reaches = 0;
     call->zeroed_bytes = call->scratch_bytes = 0;
     call->dry = use != QN_TO_LAUNCH;
     call->infers = use == QN_TO_INFER;
@@ -419,6 +430,9 @@ quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_valu
     }
     QN_TRY(check_places(call));
     QN_TRY(qn_bind_types(&call->types, &kernel->signature, types));
+    if (call->structures) {
+        QN_TRY(qn_call_check_records(call));
+    }
     collect_operands(call);
     return plan(call, options);
 }

@@ -5,13 +5,14 @@
  * read without a lock; the lock is taken to add one.
  */
 #include "engine/engine_internal.h"
+#include "engine/source/source.h"
 #include <string.h>
 
 /* ---- what a specialization is for ----------------------------------------------------------- */
 
 typedef struct signature_bytes {
     size_t size;
-    uint8_t bytes[QN_FORM_BYTES + 3 * QUERN_MAX_PARAMETERS];
+    uint8_t bytes[QN_FORM_BYTES + 5 * QUERN_MAX_PARAMETERS];
 } signature_bytes;
 
 /* Everything about a call that shapes its source, as bytes. */
@@ -19,14 +20,20 @@ static void signature_of(signature_bytes *s, const qn_call *call)
 {
     const qn_signature *signature = &call->kernel->signature;
     uint8_t *b = s->bytes + call->kernel->kind->form(s->bytes, call);
+    unsigned more = call->reaches;
     for (uint32_t p = 0; p < signature->count; p++) {
         const quern_array *a = call->arrays[p];
         *b++ = (uint8_t)call->types.parameters[p];
         *b++ = a != NULL;
+        more |= (unsigned)call->types.parameters[p] >> 8;
         if (a && signature->parameters[p].raw) {
             const bool narrow = (call->kernel->names & QN_NAMES_CARRAY) && qn_array_is_narrow(a);
             *b++ = (uint8_t)(narrow << 7 | a->ndim << 1 | a->contiguous);
         }
+    }
+    for (uint32_t p = 0; more != 0 && p < signature->count; p++) { /* records, or a reach */
+        *b++ = (uint8_t)(call->types.parameters[p] >> 8);          /* a dtype fits 16 bits */
+        *b++ = call->arrays[p] ? call->arrays[p]->reach : 0;
     }
     s->size = (size_t)(b - s->bytes);
 }
@@ -54,8 +61,13 @@ static quern_status fill(qn_specialization *z, const qn_call *call)
 {
     const quern_kernel *kernel = call->kernel;
     qn_header headers[QN_MAX_HEADERS];
-    size_t header_count = 0;
+    size_t header_count = 0, text_count = QN_TEXTS;
+    qn_user_text texts[QN_TEXTS + QUERN_MAX_PARAMETERS];
     qn_text source = {0};
+    memcpy(texts, kernel->texts, sizeof kernel->texts);
+    if (qn_source_has_records(call)) {
+        text_count = qn_source_record_texts(texts, text_count, QN_COUNT(texts), call);
+    }
     quern_status status = kernel->kind->source(&source, call, headers, &header_count);
     z->source = qn_text_take(&source);
     QN_TRY(status);
@@ -70,8 +82,8 @@ static quern_status fill(qn_specialization *z, const qn_call *call)
                     .headers = headers,
                     .header_count = header_count},
         .name = kernel->name,
-        .user_texts = kernel->texts,
-        .user_text_count = QN_TEXTS,
+        .user_texts = texts,
+        .user_text_count = text_count,
     };
     QN_TRY(qn_module_get(&z->module, kernel->engine, &request));
     QN_TRY(qn_outputs_judge(kernel));

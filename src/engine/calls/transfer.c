@@ -148,9 +148,7 @@ quern_status quern_array_read_on(quern_array *array, void *host, size_t bytes, q
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* A broadcast view has several elements in one place, and nothing says which of them would
- * count. */
-static quern_status check_writable(const quern_array *array)
+quern_status qn_array_check_distinct(const quern_array *array)
 {
     for (int k = 0; k < array->ndim; k++) {
         if (array->shape[k] > 1 && array->strides[k] == 0) {
@@ -174,7 +172,7 @@ static quern_status write_array(quern_array *array, const void *host, size_t byt
     if (bytes == 0) {
         return QUERN_OK;
     }
-    QN_TRY(check_writable(array));
+    QN_TRY(qn_array_check_distinct(array));
     QN_TRY(keep(array, when.stream));
     if (array->contiguous) {
         return write_contiguous(array, host, when);
@@ -255,17 +253,19 @@ static quern_status fill_array(quern_array *array, const void *value, size_t byt
                        "the value has %zu bytes, and an element of %s has %u", bytes,
                        quern_dtype_name(array->dtype), array->item_size);
     }
-    QN_TRY(check_writable(array));
+    QN_TRY(qn_array_check_distinct(array));
     if (array->count == 0) {
         return QUERN_OK;
     }
     QN_TRY(keep(array, stream));
-    if (array->contiguous) {
+    const bool pattern = bytes <= 16 && (bytes & (bytes - 1)) == 0; /* that devices fill with */
+    if (array->contiguous && pattern) {
         return fill_contiguous(array, value, stream);
     }
     quern_array *one;
     QN_TRY(qn_array_new_on(&one, home_of(array), array->dtype, 0, NULL, stream));
-    quern_status status = fill_contiguous(one, value, stream);
+    quern_status status = pattern ? fill_contiguous(one, value, stream)
+                                  : write_contiguous(one, value, (moment){stream, true});
     if (status == QUERN_OK) {
         status = spread(array, one, stream);
     }

@@ -7,7 +7,7 @@
  * apart in time. Reductions leave zeros; scans leave the number of launches, which tells them what
  * is their own.
  */
-#include "engine/engine_internal.h"
+#include "engine/workspace.h"
 
 #define KEPT     8          /* workspaces that wait for later launches; more are freed */
 #define LAUNCHES (1u << 30) /* launches that one serves: scans count them in 31 bits */

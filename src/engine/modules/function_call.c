@@ -97,6 +97,15 @@ static quern_status take_array(argument *a, bool any_strides)
             "parameter as a pointer to const; pass a copy (quern_array_copy), or the address "
             "as a pointer if the function only reads there");
     }
+    if (qn_array_is_packed(*array) && (*array)->reach < (*array)->alignment && !any_strides) {
+        return qn_fail(QUERN_ERROR_SHAPE,
+                       "%s, argument %zu: the array's elements lie at multiples of %u byte%s, and "
+                       "those of %s at multiples of %u; copy it (quern_array_copy), or set "
+                       "any_strides if the function knows",
+                       a->function->name, a->position, (*array)->reach,
+                       (*array)->reach == 1 ? "" : "s", quern_dtype_name((*array)->dtype),
+                       (*array)->alignment);
+    }
     if (a->wanted == 0 || a->wanted == carray_bytes((*array)->ndim)) {
         return take_carray(a, *array);
     }

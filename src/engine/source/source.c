@@ -7,6 +7,7 @@
  * ours; a snippet cannot have them.
  */
 #include "engine/source/source.h"
+#include "lang/records.h"
 
 /* ---- headers: only those that a kernel uses ------------------------------------------------- */
 
@@ -30,6 +31,11 @@ static bool is_half(const qn_dtype_info *info)
     return info->kind == QN_KIND_FLOAT && info->size == 2;
 }
 
+static bool is_float8(const qn_dtype_info *info)
+{
+    return info->kind == QN_KIND_FLOAT && info->size == 1;
+}
+
 static bool is_bool(const qn_dtype_info *info)
 {
     return info->kind == QN_KIND_BOOL;
@@ -50,6 +56,17 @@ static bool has_raw_array(const qn_call *call)
 {
     for (uint32_t p = 0; p < call->kernel->signature.count; p++) {
         if (call->kernel->signature.parameters[p].raw && call->arrays[p]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Arrays whose elements lie otherwise than their type does. */
+static bool has_reach(const qn_call *call)
+{
+    for (uint32_t p = 0; p < call->kernel->signature.count; p++) {
+        if (call->arrays[p] && call->arrays[p]->reach != 0) {
             return true;
         }
     }
@@ -89,9 +106,13 @@ static unsigned needed_headers(const qn_call *call)
 {
     static const char *const complex_names[] = {"complex", NULL};
     static const char *const half_names[] = {"float16", "bfloat16", NULL};
+    static const char *const float8_names[] = {"float8_e4m3fn", "float8_e5m2", NULL};
     static const char *const minmax_names[] = {"min", "max", NULL};
     const quern_kernel *k = call->kernel;
-    unsigned set = 1u << QN_HEADER_TYPES | 1u << QN_HEADER_LAYOUT;
+    const bool records = qn_source_has_records(call);
+    const unsigned needs = records ? qn_source_record_needs(call) : 0;
+    unsigned set =
+        1u << QN_HEADER_TYPES | 1u << QN_HEADER_LAYOUT | (unsigned)records << QN_HEADER_RECORD;
     if (has_raw_array(call)) {
         set |= 1u << (k->names & QN_NAMES_CARRAY ? QN_HEADER_CARRAY
                       : k->engine->checks_bounds ? QN_HEADER_RAW_CHECKED
@@ -103,14 +124,21 @@ static unsigned needed_headers(const qn_call *call)
     if (k->names & QN_NAMES_CONSTANTS) {
         set |= 1u << QN_HEADER_CONSTANTS;
     }
+    if (has_reach(call)) {
+        set |= 1u << QN_HEADER_REACH;
+    }
     if (uses_dtype_kind(call, is_bool)) {
         set |= 1u << QN_HEADER_BOOL;
     }
-    if (uses_dtype_kind(call, is_half) || uses_any(k, half_names)) {
+    if (needs & QN_RECORD_HALF || uses_dtype_kind(call, is_half) || uses_any(k, half_names)) {
         set |= 1u << QN_HEADER_HALF;
     }
+    if (needs & QN_RECORD_FLOAT8 || uses_dtype_kind(call, is_float8) || uses_any(k, float8_names)) {
+        set |= 1u << QN_HEADER_FLOAT8;
+    }
     bool thrust = (k->names & QN_NAMES_THRUST) != 0;
-    if (uses_dtype_kind(call, is_complex) || thrust || uses_any(k, complex_names)) {
+    if (needs & QN_RECORD_COMPLEX || uses_dtype_kind(call, is_complex) || thrust ||
+        uses_any(k, complex_names)) {
         set |= complex_headers(k) | (unsigned)thrust << QN_HEADER_THRUST;
     }
     if (uses_any(k, minmax_names)) {
@@ -138,6 +166,9 @@ static void includes_hole(qn_text *out, unsigned set)
 static void types_hole(qn_text *out, const qn_call *call)
 {
     const qn_signature *s = &call->kernel->signature;
+    if (qn_source_has_records(call)) {
+        qn_source_records(out, call);
+    }
     for (uint32_t l = 0; l < s->letter_count; l++) {
         qn_text_printf(out, "typedef %s %c;\n", qn_dtype_find(call->types.letters[l])->c_name,
                        s->letters[l]);
@@ -195,9 +226,14 @@ static void raw_type(qn_text *out, const qn_call *call, uint32_t p)
         return;
     }
     bool boolean = call->types.parameters[p] == QUERN_BOOL && !call->kernel->uses_reference[p];
-    qn_text_printf(out, "const quern::raw_array<%s%s, %d, %s>", parameter->output ? "" : "const ",
-                   boolean ? "quern::boolean" : qn_source_type(call, p), a->ndim,
-                   a->contiguous ? "true" : "false");
+    const char *type = boolean ? "quern::boolean" : qn_source_type(call, p);
+    qn_text_printf(out, "const quern::raw_array<%s", parameter->output ? "" : "const ");
+    if (qn_array_is_packed(a)) {
+        qn_text_printf(out, "quern::packed<%s, %s>", type, qn_source_word(a->reach));
+    } else {
+        qn_text_puts(out, type);
+    }
+    qn_text_printf(out, ", %d, %s>", a->ndim, a->contiguous ? "true" : "false");
 }
 
 void qn_source_parameters(qn_text *out, const qn_call *call, bool restricted)
@@ -216,6 +252,44 @@ void qn_source_parameters(qn_text *out, const qn_call *call, bool restricted)
                            qn_source_type(call, p), restricted ? "__restrict__ " : "", p);
         }
     }
+}
+
+const char *qn_source_word(uint32_t bytes)
+{
+    switch (bytes) {
+    case 1:
+        return "unsigned char";
+    case 2:
+        return "unsigned short";
+    case 4:
+        return "unsigned";
+    case 8:
+        return "uint2";
+    default:
+        return "uint4";
+    }
+}
+
+void qn_source_place_begin(qn_text *out, const qn_call *call, uint32_t k)
+{
+    const uint32_t p = call->operand_parameter[k];
+    const quern_array *a = call->arrays[p];
+    const char *constant = call->operands[k].output ? "" : "const ";
+    const char *type = qn_source_type(call, p);
+    if (a->reach == 0) {
+        qn_text_printf(out, "*(%s%s *)(", constant, type);
+    } else if (qn_array_is_packed(a)) {
+        qn_text_printf(out, "*(%squern::packed<%s, %s> *)(", constant, type,
+                       qn_source_word(a->reach));
+    } else {
+        qn_text_printf(out, "((%squern::aligned<%s, %u> *)(", constant, type, a->reach);
+    }
+}
+
+void qn_source_place_end(qn_text *out, const qn_call *call, uint32_t k)
+{
+    const quern_array *a = call->arrays[call->operand_parameter[k]];
+    qn_text_puts(out, a->reach == 0 || qn_array_is_packed(a) ? ")" : "))->value");
 }
 
 static bool is_bool_operand(const qn_call *call, uint32_t k)

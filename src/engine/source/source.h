@@ -21,8 +21,11 @@ typedef enum qn_header_id {
     QN_HEADER_RAW_CHECKED,
     QN_HEADER_CARRAY,
     QN_HEADER_CONSTANTS,
+    QN_HEADER_REACH,
     QN_HEADER_BOOL,
     QN_HEADER_HALF,
+    QN_HEADER_FLOAT8,
+    QN_HEADER_RECORD,
     QN_HEADER_COMPLEX,
     QN_HEADER_COMPLEX_MATH,
     QN_HEADER_COMPLEX_EXP,
@@ -71,6 +74,12 @@ void qn_source_flag(qn_text *out, const char *name, bool value);
 const char *qn_source_type(const qn_call *call, uint32_t parameter);
 /** The parameters of the signature as those of the kernel, each followed by a comma. */
 void qn_source_parameters(qn_text *out, const qn_call *call, bool restricted);
+/** The plain type of so many bytes: 1, 2, 4, 8 or 16. */
+const char *qn_source_word(uint32_t bytes);
+/** Write what stands before, and behind, the address of an element of operand `k`, to make it the
+ * element: an access that is as wide as the operand's alignment allows. */
+void qn_source_place_begin(qn_text *out, const qn_call *call, uint32_t k);
+void qn_source_place_end(qn_text *out, const qn_call *call, uint32_t k);
 /** Write what goes before, and after, operand `k`'s element in memory where its value is read: a
  * bool is true if its byte is anything but 0. */
 void qn_source_read_begin(qn_text *out, const qn_call *call, uint32_t k);
@@ -85,6 +94,20 @@ void qn_source_thrust(qn_text *out, const quern_kernel *kernel);
 /** `_in_ind` and `_out_ind` as objects that know as much as the texts ask: the type, of `ndim`
  * axes. */
 void qn_source_indexer(qn_text *out, const qn_call *call, int ndim);
+/* ---- source_records.c ----------------------------------------------------------------------- */
+
+/** True when a parameter of the call is a record. */
+bool qn_source_has_records(const qn_call *call);
+/** The definitions of the call's records, those of their fields first, each in its namespace, and
+ * the names that the signature uses. */
+void qn_source_records(qn_text *out, const qn_call *call);
+/** What the definitions need: a set of QN_RECORD_. */
+unsigned qn_source_record_needs(const qn_call *call);
+/** Add the definitions that users wrote to the texts of a kernel, for messages; at most `room` in
+ * all. Returns how many there are. */
+size_t qn_source_record_texts(qn_user_text *texts, size_t count, size_t room, const qn_call *call);
+/** The register that holds a pack of operand `k`: "quern::pack" or, of records, "quern::bundle". */
+const char *qn_source_pack(const qn_call *call, uint32_t k);
 
 /* ---- source_math.c -------------------------------------------------------------------------- */
 

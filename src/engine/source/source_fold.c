@@ -120,17 +120,15 @@ void qn_source_reduced(qn_text *out, const qn_call *call, int levels, uint32_t f
                    "_quern_reduced", first, end);
 }
 
-void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const char *at)
+/* The address of the element of operand `k` at place `at`. */
+static void address(qn_text *out, const qn_call *call, uint32_t k, const char *at)
 {
     const qn_operand *o = &call->operands[k];
-    const char *constant = o->output ? "" : "const ", *type;
     const qn_fold_form *f = &call->fold.form;
-    uint32_t p = call->operand_parameter[k];
     bool moves = k < qn_fold_moving(f, call->input_operands, call->operand_count);
     int lane = qn_fold_lane_dim(f);
-    type = qn_source_type(call, p);
-    qn_text_printf(out, "*(%s%s *)((%schar *)_quern_array%u + _quern_kept%u", constant, type,
-                   constant, p, k);
+    qn_text_printf(out, "(%schar *)_quern_array%u + _quern_kept%u", o->output ? "" : "const ",
+                   call->operand_parameter[k], k);
     if (moves) {
         qn_text_printf(out, " + _quern_reduced%u", k);
     }
@@ -142,7 +140,13 @@ void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const
             qn_text_printf(out, " + (long long)(%s) * %u", at, o->item_size);
         }
     }
-    qn_text_puts(out, ")");
+}
+
+void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const char *at)
+{
+    qn_source_place_begin(out, call, k);
+    address(out, call, k, at);
+    qn_source_place_end(out, call, k);
 }
 
 void qn_source_fold_value(qn_text *out, const qn_call *call, uint32_t k, const char *at)
@@ -157,6 +161,14 @@ void qn_source_fold_output(qn_text *out, const qn_call *call, uint32_t k, const 
 {
     uint32_t p = call->operand_parameter[k];
     bool copied = call->types.parameters[p] == QUERN_BOOL && !call->kernel->uses_by_address[p];
+    if (qn_array_is_packed(call->arrays[p])) {
+        const char *type = qn_source_type(call, p);
+        qn_text_printf(out, "quern::packed_output<%s, %s>(", type,
+                       qn_source_word(call->arrays[p]->reach));
+        address(out, call, k, at);
+        qn_text_puts(out, "), ");
+        return;
+    }
     qn_text_puts(out, copied ? "quern::bool_output(&" : "");
     qn_source_fold_element(out, call, k, at);
     qn_text_puts(out, copied ? "), " : ", ");
@@ -173,7 +185,8 @@ void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *a
             qn_source_fold_value(out, call, k, at);
             continue;
         }
-        qn_text_printf(out, "quern::pack<%s, %d> _quern_register%u;\n", type, f->lanes, k);
+        qn_text_printf(out, "%s<%s, %d> _quern_register%u;\n", qn_source_pack(call, k), type,
+                       f->lanes, k);
         qn_source_indent(out, levels);
         if (f->access[k] == QN_ACCESS_VECTOR) {
             qn_text_printf(out, "_quern_register%u.load(&", k);

@@ -21,8 +21,8 @@ static void declare_operand(qn_text *out, const qn_call *call, int levels, uint3
     const char *type = qn_source_type(call, call->operand_parameter[k]);
     qn_source_indent(out, levels);
     if (is_pack(call, k)) {
-        qn_text_printf(out, "quern::pack<%s, %d> _quern_register%u", type, call->fold.form.lanes,
-                       k);
+        qn_text_printf(out, "%s<%s, %d> _quern_register%u", qn_source_pack(call, k), type,
+                       call->fold.form.lanes, k);
     } else {
         qn_text_printf(out, "%s _quern_register%u", type, k);
     }

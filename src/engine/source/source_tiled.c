@@ -10,18 +10,7 @@
 
 static const char *word_of(const qn_call *call, uint32_t k)
 {
-    switch (call->operands[k].item_size) {
-    case 1:
-        return "unsigned char";
-    case 2:
-        return "unsigned short";
-    case 4:
-        return "unsigned";
-    case 8:
-        return "uint2";
-    default:
-        return "uint4";
-    }
+    return qn_source_word(call->operands[k].item_size);
 }
 
 /* The tiles; one column more than is used keeps threads off each other's banks. */

@@ -55,10 +55,9 @@ static void element(qn_text *out, const qn_call *call, uint32_t k, const char *a
 {
     const qn_plan_form *f = &call->plan.form;
     const qn_operand *o = &call->operands[k];
-    const char *constant = o->output ? "" : "const ";
-    uint32_t p = call->operand_parameter[k];
-    qn_text_printf(out, "*(%s%s *)((%schar *)_quern_array%u", constant, qn_source_type(call, p),
-                   constant, p);
+    qn_source_place_begin(out, call, k);
+    qn_text_printf(out, "(%schar *)_quern_array%u", o->output ? "" : "const ",
+                   call->operand_parameter[k]);
     if (f->ndim > 1) {
         qn_text_printf(out, " + _quern_offset%u", k);
     }
@@ -74,7 +73,7 @@ static void element(qn_text *out, const qn_call *call, uint32_t k, const char *a
     case QN_ACCESS_TILED:
         break;
     }
-    qn_text_puts(out, ")");
+    qn_source_place_end(out, call, k);
 }
 
 /* Begin a line, indented as its block is. */
@@ -167,7 +166,7 @@ static void move_pack(qn_text *out, const qn_call *call, int levels, uint32_t k,
     }
     if (!store) {
         qn_source_indent(out, levels);
-        qn_text_printf(out, "quern::pack<%s, %d> _quern_value%u;\n",
+        qn_text_printf(out, "%s<%s, %d> _quern_value%u;\n", qn_source_pack(call, k),
                        qn_source_type(call, call->operand_parameter[k]), call->plan.form.lanes, k);
     }
     if (access == QN_ACCESS_VECTOR) {

@@ -6,6 +6,7 @@
  */
 #include <quern/device.h>
 #include <quern/interop.h>
+#include <quern/record.h>
 #include <stdio.h>
 
 #define AT(type, field)                                                                            \
@@ -303,8 +304,26 @@ static void fifth_structures(void)
     AT(quern_memory_stats, host)
 }
 
+static void sixth_structures(void)
+{
+    AT(quern_field, name)
+    AT(quern_field, dtype)
+    AT(quern_field, ndim)
+    AT(quern_field, shape)
+    AT(quern_field, offset)
+    AT(quern_record, size)
+    AT(quern_record, reserved)
+    AT(quern_record, name)
+    AT(quern_record, definition)
+    AT(quern_record, bytes)
+    AT(quern_record, alignment)
+    AT(quern_record, field_count)
+    AT(quern_record, fields)
+}
+
 static void fixed_structures(void)
 {
+    SIZE(quern_field)
     SIZE(quern_value)
     SIZE(quern_slice)
     SIZE(quern_header)
@@ -319,6 +338,11 @@ static void numbers(void)
     NUMBER(QUERN_MEMORY_PINNED)
     NUMBER(QUERN_MEMORY_MAPPED)
     NUMBER(QUERN_MEMORY_MANAGED)
+    NUMBER(QUERN_DTYPE_RECORD)
+    NUMBER(QUERN_ORDER_C)
+    NUMBER(QUERN_ORDER_F)
+    NUMBER(QUERN_ORDER_KEEP)
+    NUMBER(QUERN_MAX_RECORD_BYTES)
     NUMBER(QUERN_VALUE_NONE)
     NUMBER(QUERN_VALUE_ARRAY)
     NUMBER(QUERN_VALUE_OUTPUT)
@@ -410,6 +434,7 @@ int main(void)
     third_structures();
     fourth_structures();
     fifth_structures();
+    sixth_structures();
     fixed_structures();
     interop_structures();
     numbers();

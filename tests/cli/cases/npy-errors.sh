@@ -21,7 +21,11 @@ bad "{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }" '\001\002\003\00
 bad "{'descr': '<U3', 'fortran_order': False, 'shape': (1,), }" '\001\002\003\004'
 bad "{'descr': '<f16', 'fortran_order': False, 'shape': (1,), }" '\001\002\003\004'
 bad "{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (1,), }" '\001\002\003\004'
-bad "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }" '\001\002\003\004'
+bad "{'descr': [('a', '<S4')], 'fortran_order': False, 'shape': (1,), }" '\001\002\003\004'
+bad "{'descr': [('a b', '<f4')], 'fortran_order': False, 'shape': (1,), }" '\001\002\003\004'
+bad "{'descr': [('a', '>f4')], 'fortran_order': False, 'shape': (1,), }" '\001\002\003\004'
+bad "{'descr': [('a', '<f4'), 'fortran_order': False, 'shape': (1,), }" '\001\002\003\004'
+bad "{'descr': '|V1', 'fortran_order': False, 'shape': (1,), }" '\001'
 bad "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }" '\001\002\003\004'
 bad "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000,), }"
 bad "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }"

@@ -450,7 +450,7 @@ Test(call, kinds_in_wrong_places)
         {{quern_value_pointer(host), quern_value_array(x), quern_value_output(&z)},
          "a pointer is for functions of modules"},
         {{quern_value_struct(host, 8), quern_value_array(x), quern_value_output(&z)},
-         "a structure is for functions of modules"},
+         "a structure is for records, and the parameter is float32"},
         {{quern_value_output(&x), quern_value_array(x), quern_value_output(&z)},
          "an input cannot be given as a place for an output"},
         {{{QUERN_VALUE_NONE, 0, {0}}, quern_value_array(x), quern_value_output(&z)},
@@ -464,7 +464,7 @@ Test(call, kinds_in_wrong_places)
         {{quern_value_array(x), quern_value_array(x), quern_value_pointer(host)},
          "a pointer is for functions of modules"},
         {{quern_value_array(x), quern_value_array(x), quern_value_struct(host, 8)},
-         "a structure is for functions of modules"},
+         "an output must be an array, not a structure"},
         {{{99, 0, {0}}, quern_value_array(x), quern_value_output(&z)}, "its kind is unknown"},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {

@@ -27,13 +27,17 @@ extern "C" {
     X(QUERN_FLOAT32, 12, "float32")                                                                \
     X(QUERN_FLOAT64, 13, "float64")                                                                \
     X(QUERN_COMPLEX64, 14, "complex64")                                                            \
-    X(QUERN_COMPLEX128, 15, "complex128")
+    X(QUERN_COMPLEX128, 15, "complex128")                                                          \
+    X(QUERN_FLOAT8_E4M3, 16, "float8_e4m3fn")                                                      \
+    X(QUERN_FLOAT8_E5M2, 17, "float8_e5m2")
 
 typedef enum quern_dtype {
     QUERN_DTYPE_NONE = 0,
 #define QUERN_DTYPE_ENUM(name, code, text) name = code,
     QUERN_DTYPE_MAP(QUERN_DTYPE_ENUM)
 #undef QUERN_DTYPE_ENUM
+        QUERN_DTYPE_RECORD = 1024, /**< dtypes from here on are records: quern/record.h */
+    QUERN_DTYPE_LAST = 0x7fffffff /**< none: any number in between may be stored in a quern_dtype */
 } quern_dtype;
 
 /** NumPy's name of a dtype ("float32"), or "none" for what is not one. */
@@ -86,11 +90,12 @@ QUERN_API quern_status quern_array_from(quern_array **out, quern_engine *engine,
 /** A view of foreign device memory: of cudaMalloc, PyTorch, CuPy, an RMM pool, ...
  *
  * `pointer` is the address of element (0, ..., 0); `strides` are in bytes, may be negative or zero,
- * and NULL means C-contiguous. Address and strides must be multiples of the dtype's size: 16 bytes
- * for complex128. On the software device `pointer` is host memory, and kernels may touch exactly
- * the bytes that shape and strides span. `release` (may be NULL) is called with `context` once the
- * array and all views of it are gone; work that uses the memory may then still be queued, in the
- * order of the stream it was queued on. When wrapping fails, `release` is not called.
+ * and NULL means C-contiguous. Where they are no multiples of the dtype's size, kernels reach the
+ * elements by narrower accesses. On the software device `pointer` is host memory, and kernels may
+ * touch exactly the bytes that shape and strides span. `release` (may be NULL) is called with
+ * `context` once the array and all views of it are gone; work that uses the memory may then still
+ * be queued, in the order of the stream it was queued on. When wrapping fails, `release` is not
+ * called.
  *
  * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_OUT_OF_MEMORY. */
 QUERN_API quern_status quern_array_wrap(quern_array **out, quern_engine *engine, quern_dtype dtype,
@@ -187,6 +192,12 @@ QUERN_API quern_status quern_array_broadcast(quern_array **out, quern_array *arr
  * output, by a fill or a write it is refused with QUERN_ERROR_INVALID_ARGUMENT and its parameter's
  * name. Other arrays over the same memory are not concerned. */
 QUERN_API quern_status quern_array_read_only(quern_array **out, quern_array *array);
+/** The same bytes as elements of another dtype, by NumPy's rules. Of the same size, any strides
+ * will do. Of another size, the elements of the last axis must lie side by side; it is cut finer,
+ * or its elements are put together where its bytes are a multiple of the new size. The view's
+ * elements may lie off the alignment of their dtype: kernels then reach them by narrower accesses.
+ * Errors: QUERN_ERROR_SHAPE with both dtypes and sizes. */
+QUERN_API quern_status quern_array_view(quern_array **out, quern_array *array, quern_dtype dtype);
 
 /* Copies between arrays and to and from the host are queued on the engine's own stream. Where an
  * array is not contiguous its elements are moved by a kernel, which, once for each kind of layout,
@@ -202,6 +213,25 @@ QUERN_API quern_status quern_array_copy(quern_array **out, quern_array *array);
  * Errors: QUERN_ERROR_DEVICE_MEMORY, QUERN_ERROR_OUT_OF_MEMORY, and those of a copy (above). */
 QUERN_API quern_status quern_array_copy_to(quern_array **out, quern_array *array,
                                            quern_engine *engine);
+/** How the elements of a copy lie in memory. */
+typedef enum quern_order {
+    QUERN_ORDER_C = 0,    /**< the last axis dense, as quern_array_copy() */
+    QUERN_ORDER_F = 1,    /**< the first axis dense, as Fortran has it */
+    QUERN_ORDER_KEEP = 2, /**< the axes in the order that they have in the array, without gaps */
+} quern_order;
+/** quern_array_copy() with an order. A KEEP of axes that are walked backwards walks them forwards;
+ * of axes whose strides are equal, the last is the denser. Errors: as quern_array_copy(). */
+QUERN_API quern_status quern_array_copy_order(quern_array **out, quern_array *array,
+                                              quern_order order);
+/** Assign: every element of `target`, an array or a view of one, becomes that of `source`, as
+ * NumPy's `target[...] = source`. The source broadcasts to the target's shape (leading extents of 1
+ * that it has too many are dropped), and its elements are converted as in a kernel's `y = x`; of a
+ * complex number for a real dtype the real part is taken, and a bool says whether it is not zero.
+ * Records are assigned to their own dtype alone. The two may overlap: the source counts as if it
+ * had been copied first. Returns when the work is queued. Errors: QUERN_ERROR_SHAPE with both
+ * shapes, or for a target whose elements share memory; QUERN_ERROR_TYPE for records; those of a
+ * copy. */
+QUERN_API quern_status quern_array_assign(quern_array *target, quern_array *source);
 /** Set all elements to one: `value` points to an element in host memory, and `bytes` is its size,
  * that of the dtype. Returns when the filling is queued; the host memory may be reused then.
  * Errors: QUERN_ERROR_INVALID_ARGUMENT with both sizes; QUERN_ERROR_SHAPE for a view whose elements

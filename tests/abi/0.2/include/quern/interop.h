@@ -31,12 +31,14 @@ extern "C" {
 #define QUERN_DL_CUDA_MANAGED 13 /**< memory that moves between host and GPU */
 
 /* What elements are: quern_dl_dtype.code. */
-#define QUERN_DL_INT     0
-#define QUERN_DL_UINT    1
-#define QUERN_DL_FLOAT   2
-#define QUERN_DL_BFLOAT  4
-#define QUERN_DL_COMPLEX 5
-#define QUERN_DL_BOOL    6 /**< of 8 bits */
+#define QUERN_DL_INT           0
+#define QUERN_DL_UINT          1
+#define QUERN_DL_FLOAT         2
+#define QUERN_DL_BFLOAT        4
+#define QUERN_DL_COMPLEX       5
+#define QUERN_DL_BOOL          6 /**< of 8 bits */
+#define QUERN_DL_FLOAT8_E4M3FN 10
+#define QUERN_DL_FLOAT8_E5M2   12
 
 /* Bits of quern_dl_managed_versioned.flags. */
 #define QUERN_DL_READ_ONLY UINT64_C(1) /**< nobody may write through this tensor */

@@ -30,6 +30,7 @@
  *     quern/status.h   status and errors    how everything reports failure
  *     quern/engine.h   engines              one device with a compiler and a cache
  *     quern/array.h    arrays               typed, strided views of device memory
+ *     quern/record.h   records              structures as elements
  *     quern/value.h    values               one argument of a call
  *     quern/kernel.h   kernels              elementwise, reductions, scans: defining and calling
  *     quern/ask.h      asking kernels       what a kernel is, what a call would give
@@ -71,6 +72,7 @@
 #include <quern/kernel.h>
 #include <quern/memory.h>
 #include <quern/module.h>
+#include <quern/record.h>
 #include <quern/setup.h>
 #include <quern/status.h>
 #include <quern/stream.h>

@@ -20,7 +20,7 @@ typedef enum quern_value_kind {
     QUERN_VALUE_OUTPUT = 2,  /**< where to put an output; allocated when *output is NULL */
     QUERN_VALUE_LITERAL = 3, /**< a plain number: takes the dtype that its parameter gets */
     QUERN_VALUE_SCALAR = 4,  /**< a number of a stated dtype */
-    QUERN_VALUE_STRUCT = 5,  /**< bytes by value, only for functions of modules */
+    QUERN_VALUE_STRUCT = 5,  /**< bytes by value: a record, or what a function of a module takes */
     QUERN_VALUE_POINTER = 6, /**< a device pointer, only for functions of modules */
     QUERN_VALUE_LIKE = 7,    /**< a dtype and a shape, only for quern_kernel_infer() */
 } quern_value_kind;
@@ -29,7 +29,7 @@ typedef enum quern_value_kind {
 typedef struct quern_value {
     int32_t kind; /**< a quern_value_kind */
     /** A quern_dtype: of a scalar and of QUERN_VALUE_LIKE its own; of a literal bool, int64,
-     * float64 or complex128. */
+     * float64 or complex128; of a structure its record, or 0 where that is not stated. */
     int32_t dtype;
     union {
         quern_array *array;
@@ -131,6 +131,15 @@ static inline quern_value quern_value_like(quern_dtype dtype, int ndim, const in
     quern_value v = {QUERN_VALUE_LIKE, (int32_t)dtype, {0}};
     v.as.like.shape = shape;
     v.as.like.ndim = ndim;
+    return v;
+}
+/** One element of a record, at `data`, which must live until the call that takes it has returned.
+ */
+static inline quern_value quern_scalar_record(quern_dtype dtype, const void *data)
+{
+    quern_value v = {QUERN_VALUE_STRUCT, (int32_t)dtype, {0}};
+    v.as.block.data = data;
+    v.as.block.bytes = quern_dtype_size(dtype);
     return v;
 }
 static inline quern_value quern_value_same(quern_value value)
