@@ -14,6 +14,7 @@ typedef void (*pluggable_release)(void *pointer, size_t bytes, int device, void 
 /* What the allocator's context is. */
 typedef struct pluggable {
     struct pluggable *next;
+    qn_library *library; /* stays open */
     pluggable_allocate allocate;
     pluggable_release release;
     int device;
@@ -67,8 +68,9 @@ static pluggable *remember(const pluggable *wanted, qn_library **library)
         if (p) {
             *p = *wanted;
             p->next = known;
+            p->library = *library;
             known = p;
-            *library = NULL; /* it stays open */
+            *library = NULL;
         }
     }
     pthread_mutex_unlock(&lock);
