@@ -5,6 +5,8 @@
  * are parameters, each of its parameter's size; every byte of them can be read; arrays, pointers
  * and structures arrive as they were passed. The device only looks, and runs nothing.
  */
+#include "reader.h"
+
 #include <quern/device.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -301,27 +303,6 @@ static void make_once(void)
     check(quern_array_slice(&arrays[1], arrays[0], 1, &(quern_slice){0, 8, 2}) == QUERN_OK);
     check(quern_array_new(&arrays[2], engine, QUERN_FLOAT64, 2, (int64_t[]){0, 3}) == QUERN_OK);
     check(quern_array_new(&arrays[3], other, QUERN_INT16, 1, (int64_t[]){8}) == QUERN_OK);
-}
-
-typedef struct reader {
-    const uint8_t *data;
-    size_t size;
-} reader;
-
-static void take(reader *r, void *to, size_t bytes)
-{
-    size_t there = bytes < r->size ? bytes : r->size;
-    memset(to, 0, bytes);
-    memcpy(to, r->data, there);
-    r->data += there;
-    r->size -= there;
-}
-
-static uint8_t take_byte(reader *r)
-{
-    uint8_t byte;
-    take(r, &byte, 1);
-    return byte;
 }
 
 static quern_value take_value(reader *r)

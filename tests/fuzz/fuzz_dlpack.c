@@ -6,6 +6,8 @@
  * are the numbers that came in; it goes out and comes in again unchanged. The device is the
  * software device; elements are read where they all lie in the buffer.
  */
+#include "reader.h"
+
 #include <quern/interop.h>
 #include <quern/quern.h>
 #include <stdbool.h>
@@ -26,27 +28,6 @@ static void check(bool condition)
     if (!condition) {
         abort();
     }
-}
-
-typedef struct reader {
-    const uint8_t *data;
-    size_t size;
-} reader;
-
-static void take(reader *r, void *to, size_t bytes)
-{
-    size_t there = bytes < r->size ? bytes : r->size;
-    memset(to, 0, bytes);
-    memcpy(to, r->data, there);
-    r->data += there;
-    r->size -= there;
-}
-
-static uint8_t take_byte(reader *r)
-{
-    uint8_t byte;
-    take(r, &byte, 1);
-    return byte;
 }
 
 /* Small, or near an end of its range, or anything. */
