@@ -79,7 +79,7 @@ typedef struct qn_source qn_source;
 /** What is allocated on a home, in bytes. */
 typedef struct qn_account {
     atomic_uint_fast64_t used;          /**< of the device, managed memory included */
-    atomic_uint_fast64_t elsewhere;     /**< of `used`, what is not of the device\'s allocate() */
+    atomic_uint_fast64_t elsewhere;     /**< of `used`, what is not of the device's allocate() */
     atomic_uint_fast64_t host;          /**< of the host: pinned and mapped */
     atomic_uint_fast64_t peak;          /**< the most that `used` was */
     atomic_uint_fast64_t pieces;        /**< of both, that are not freed */

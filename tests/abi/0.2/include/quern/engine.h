@@ -21,8 +21,8 @@ typedef struct quern_allocator {
     uint32_t size; /**< sizeof(quern_allocator) */
     uint32_t reserved;
     /** Returns device memory of `bytes` (> 0; on a GPU a multiple of 4), aligned to `alignment` (a
-     * power of two, at most 256), usable in the order of `stream` (the device's own handle, a
-     * CUstream; NULL on the software device), or NULL when there is none. */
+     * power of two, at most 256), usable in the order of `stream` (the device's own handle: on a
+     * GPU a CUstream), or NULL when there is none. */
     void *(*allocate)(void *context, size_t bytes, size_t alignment, void *stream);
     void (*release)(void *context, void *pointer, size_t bytes, void *stream);
     void *context;
