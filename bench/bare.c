@@ -9,7 +9,7 @@
  * what a short program does, so that its whole process can be timed from outside; with it, it
  * measures cuLaunchKernel. `bare CUBIN [--launch] [--kernel NAME]`
  */
-#include "device/cuda_api.h"
+#include "device/cuda/cuda_api.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

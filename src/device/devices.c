@@ -4,8 +4,8 @@
  * driver for facts that need no context.
  */
 #include "base/prefix.h"
-#include "device/cuda_device.h"
-#include "device/soft_device.h"
+#include "device/cuda/cuda_device.h"
+#include "device/soft/soft_device.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * engine_memory: what a program asks about an engine's memory: another allocator, what is used,
- * what is given back, how much there may be. The counting itself is src/device/home_memory.c.
+ * what is given back, how much there may be. The counting itself is src/device/home/home_memory.c.
  */
 #include "engine/workspace.h"
 

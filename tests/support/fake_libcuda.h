@@ -9,7 +9,7 @@
 #ifndef FAKE_LIBCUDA_H
 #define FAKE_LIBCUDA_H
 
-#include "device/cuda_api.h"
+#include "device/cuda/cuda_api.h"
 #include <stdbool.h>
 
 typedef struct fake_cuda {

@@ -5,7 +5,7 @@
 #ifndef IMAGE_DATA_H
 #define IMAGE_DATA_H
 
-#include "device/image.h"
+#include "device/image/image.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

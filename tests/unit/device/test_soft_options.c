@@ -2,7 +2,7 @@
  *
  * What may follow "soft:": each item, several of them, and what is refused.
  */
-#include "device/soft_device.h"
+#include "device/soft/soft_device.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  *
  * The functions are those of zstd.h, stable since 1.0 (2016); RFC 8878 is the format.
  */
-#include "device/image.h"
+#include "device/image/image.h"
 
 typedef size_t (*decompress_function)(void *to, size_t room, const void *from, size_t bytes);
 typedef unsigned (*is_error_function)(size_t result);

@@ -4,8 +4,8 @@
  * it. Out: a read module, and launches that are over when the call returns. Functions are never
  * changed once read, so any number of threads may launch them at once.
  */
-#include "device/image.h"
-#include "device/soft_device.h"
+#include "device/image/image.h"
+#include "device/soft/soft_device.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * Out: their entries, and the code of one. Entries are plain, packed as LZ4 (nvcc before 12.8, and
  * --compress-mode=speed since), or as zstd (its default since).
  */
-#include "device/image.h"
+#include "device/image/image.h"
 
 #include <string.h>
 

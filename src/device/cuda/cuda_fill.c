@@ -5,7 +5,7 @@
  * thousand copies, set unit by unit as the columns of a matrix whose rows are the pattern; what is
  * there is then appended to itself, twice as much each time.
  */
-#include "device/cuda_device.h"
+#include "device/cuda/cuda_device.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  *
  *     sequence = token literal-length* literal* ( offset match-length* )?     the last has no match
  */
-#include "device/image.h"
+#include "device/image/image.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * left current in this thread, and the GPU's attributes, for which none is needed. Every file of
  * the CUDA device may use it; cuda_device.c, whose table names them all, is above them.
  */
-#include "device/cuda_device.h"
+#include "device/cuda/cuda_device.h"
 
 _Thread_local cu_context qn_cuda_left;
 

@@ -5,7 +5,7 @@
  * calls get again at no cost. The library is never unloaded: the driver's threads outlive its
  * users.
  */
-#include "device/cuda_device.h"
+#include "device/cuda/cuda_device.h"
 
 #include <errno.h>
 #include <stdio.h>

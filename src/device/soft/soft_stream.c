@@ -5,7 +5,7 @@
  * it was recorded. The handle of a stream is the address of its name: what names it to programs,
  * and is never looked into where it comes from one.
  */
-#include "device/soft_device.h"
+#include "device/soft/soft_device.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * CUDA 12.4 list no names. So headers are checked against the size here, and names are read from
  * the table of symbols of a cubin, and from PTX by the reader of the software device.
  */
-#include "device/image.h"
+#include "device/image/image.h"
 #include "ptx/ptx.h"
 
 #include <elf.h>

@@ -4,7 +4,7 @@
  * nvidia-smi prints it. Out: the driver's number, or a sentence that says what there is. Both count
  * only what CUDA_VISIBLE_DEVICES leaves visible, because the driver tells of nothing else.
  */
-#include "device/cuda_device.h"
+#include "device/cuda/cuda_device.h"
 
 #include <errno.h>
 #include <stdio.h>

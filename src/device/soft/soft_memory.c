@@ -5,7 +5,7 @@
  * little outside of one never falls into its neighbour unseen. Large arrays come from the kernel as
  * pages that take memory when they are first touched.
  */
-#include "device/soft_device.h"
+#include "device/soft/soft_device.h"
 
 #include <stdio.h>
 #include <string.h>

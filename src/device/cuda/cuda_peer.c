@@ -8,7 +8,7 @@
  * the first copy between the two. Where it cannot be had, the driver takes the way through the
  * host.
  */
-#include "device/cuda_device.h"
+#include "device/cuda/cuda_device.h"
 
 /* ---- access --------------------------------------------------------------------------------- */
 

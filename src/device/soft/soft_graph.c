@@ -5,7 +5,7 @@
  * launch of the graph does from the first to the last. The thing to know: streams are looked up by
  * their handle, which may be any number, and only while something is being captured.
  */
-#include "device/soft_device.h"
+#include "device/soft/soft_device.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
  * Names are read at once, while the image is there. Reading them later would need a copy of the
  * image, and copying a cubin is about as much work.
  */
-#include "device/cuda_device.h"
+#include "device/cuda/cuda_device.h"
 
 #include <string.h>
 

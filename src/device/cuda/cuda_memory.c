@@ -8,7 +8,7 @@
  * without limit) changes nothing for other users of the device's default pool. It is made by the
  * first allocation.
  */
-#include "device/cuda_device.h"
+#include "device/cuda/cuda_device.h"
 
 /* ---- the pool ------------------------------------------------------------------------------- */
 

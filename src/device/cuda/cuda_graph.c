@@ -5,7 +5,7 @@
  * for other streams meanwhile; no memory is allocated or freed in the order of a stream that is
  * being captured, which would make it the graph's. What else ends a capture the engine refuses.
  */
-#include "device/cuda_device.h"
+#include "device/cuda/cuda_device.h"
 
 quern_status qn_cuda_capture_begin(quern_device *quern, void *stream)
 {

@@ -5,7 +5,7 @@
  * shares with the CUDA runtime and every other user in the process. Opening asks the driver only
  * for what it needs: start-up time is what short programs pay for.
  */
-#include "device/cuda_device.h"
+#include "device/cuda/cuda_device.h"
 
 #include <stdio.h>
 #include <stdlib.h>

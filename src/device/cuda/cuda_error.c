@@ -3,7 +3,7 @@
  * The driver's results as failures. In: a result and what was being done. Out: a status of Quern's
  * and a sentence with the driver's own name for the error and, where there is some, advice.
  */
-#include "device/cuda_device.h"
+#include "device/cuda/cuda_device.h"
 
 /* A kernel that touched what it may not takes the whole context with it. */
 #define SPOILED "; the GPU cannot be used by this process any more"

@@ -6,9 +6,9 @@
 #ifndef QN_CUDA_DEVICE_H
 #define QN_CUDA_DEVICE_H
 
-#include "device/cuda_api.h"
+#include "device/cuda/cuda_api.h"
 #include "device/device_internal.h"
-#include "device/image.h"
+#include "device/image/image.h"
 
 /* ---- cuda_load.c: the driver's library ------------------------------------------------------ */
 

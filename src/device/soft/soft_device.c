@@ -4,7 +4,7 @@
  * "soft:". Out: a device of compute capability 7.5 that executes PTX on the CPU, in host memory,
  * with every access of a kernel checked against the arrays that exist.
  */
-#include "device/soft_device.h"
+#include "device/soft/soft_device.h"
 
 #include <stdio.h>
 #include <unistd.h>

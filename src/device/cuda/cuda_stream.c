@@ -6,7 +6,7 @@
  * they keep the order with the legacy default stream, where the CUDA runtime and PyTorch work
  * unless told otherwise, so memory that comes from there is ready without an event.
  */
-#include "device/cuda_device.h"
+#include "device/cuda/cuda_device.h"
 
 /* Do one driver call in the device's context and return its failure. */
 #define DO(device, call, doing)                                                                    \

@@ -6,7 +6,7 @@
  * which lists them since CUDA 12.4; an older driver does not know the parameters of a function
  * either.
  */
-#include "device/cuda_device.h"
+#include "device/cuda/cuda_device.h"
 
 /* ---- by name -------------------------------------------------------------------------------- */
 

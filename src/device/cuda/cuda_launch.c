@@ -4,7 +4,7 @@
  * million times a second, so nothing is checked before the driver is asked; only a launch that it
  * refuses is examined, to say which size was wrong.
  */
-#include "device/cuda_device.h"
+#include "device/cuda/cuda_device.h"
 
 /* Let a function use more dynamic shared memory than the 48 KiB that every GPU gives unasked: all
  * that there is, so that launches from several threads never lower it for each other. */

@@ -4,7 +4,7 @@
  * that it belongs to, and where kernels reach it. The thing to know: the driver knows all memory of
  * CUDA in the process, whoever allocated it, and calls all else unknown, which is no failure.
  */
-#include "device/cuda_device.h"
+#include "device/cuda/cuda_device.h"
 
 void qn_cuda_place_of(quern_device *device, int32_t *type, int32_t *number)
 {

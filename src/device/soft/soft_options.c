@@ -4,7 +4,7 @@
  * such as "4,limit=2.5,check=all". Out: soft_options, or a sentence that names the wrong item and
  * all items that there are. Each may occur once, a bare number only as the first.
  */
-#include "device/soft_device.h"
+#include "device/soft/soft_device.h"
 
 #include <string.h>
 

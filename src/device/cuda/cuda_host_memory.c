@@ -8,7 +8,7 @@
  * So a piece that is released is kept with an event in the stream where it was used, and serves
  * again once the event is reached: releasing waits for nothing.
  */
-#include "device/cuda_device.h"
+#include "device/cuda/cuda_device.h"
 
 enum { GRANULE = 512 }; /* sizes are multiples, so that more pieces serve again */
 static const size_t keep_at_most = (size_t)256 << 20;
