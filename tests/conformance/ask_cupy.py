@@ -21,6 +21,9 @@ OTHERWISE = {
     "cupy-ind-set": "CuPy's `_ind` moves, but x and y stay where they were",
     "cupy-no-semicolon-comment": "CuPy puts its semicolon behind, into the comment",
     "cupy-loop-prep-comment": "the same",
+    "cupy-no-semicolon-directive": "CuPy puts its semicolon behind #endif",
+    "cupy-j-axis-0-1-2": "CuPy has no `_j` where it reduces by CUB",
+    "cupy-raw-scalar-reduction": "CuPy's reductions take no raw scalar",
 }
 DTYPES = "bool|u?int(8|16|32|64)|float(16|32|64)|complex(64|128)"
 
