@@ -14,17 +14,20 @@ TestSuite(interop_dtypes, .init = whole_open, .fini = whole_close);
 Test(interop_dtypes, tensors_off_their_alignment)
 {
     char bytes[1 + 2 * sizeof(float)];
+    quern_array *memory;
     memcpy(bytes + 1, (float[]){1, 2}, 2 * sizeof(float));
-    quern_dl_tensor t = {.data = bytes,
-                         .device = {QUERN_DL_CPU, 0},
-                         .ndim = 1,
-                         .dtype = {QUERN_DL_FLOAT, 32, 1},
-                         .shape = (int64_t[]){2},
-                         .byte_offset = 1};
+    OK(quern_array_from(&memory, engine, QUERN_UINT8, SHAPE(sizeof bytes), bytes));
+    quern_dl_tensor t;
+    OK(quern_array_to_dltensor(&t, memory));
+    t.dtype = (quern_dl_dtype){QUERN_DL_FLOAT, 32, 1};
+    t.shape = (int64_t[]){2};
+    t.strides = NULL;
+    t.byte_offset = 1;
     quern_array *a;
     OK(quern_array_from_dltensor(&a, engine, &t, 0, NULL, NULL));
     EXPECT(a, float, 1, 2);
     quern_array_release(a);
+    quern_array_release(memory);
 }
 
 /* What has no number in DLPack, or no typestr, is named. */
