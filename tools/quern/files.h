@@ -107,10 +107,15 @@ bool cli_target_same(const cli_target *a, const cli_target *b);
 /* Give the open new file the owner, access lists and attributes of the file that it replaces; false
  * if not all of them can be kept. The mode comes last, because writing takes bits of it away. */
 bool cli_target_keep_attributes(const cli_target *target, int temporary);
-/* The descriptor that "-", /dev/stdout, /dev/fd/3 and their like mean, or -1. */
-int cli_descriptor_of(const char *path, bool writing);
 /* "NAME: cannot DOING "PATH": what errno says"; `name` may be NULL. CLI_FAILURE. */
 int cli_fail_errno(const char *name, const char *doing, const char *path);
+
+/* ---- descriptors.c -------------------------------------------------------------------------- */
+
+/* First of all: remember which descriptors the command was started with. */
+void cli_descriptors_note(void);
+/* The descriptor that "-", /dev/stdout, /dev/fd/3 and their like mean, or -1. */
+int cli_descriptor_of(const char *path, bool writing);
 
 /* ---- save.c --------------------------------------------------------------------------------- */
 

@@ -46,6 +46,7 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    cli_descriptors_note();
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a failed write with a message */
     cli_interrupt_install();
     int status = run(argc, argv);

@@ -29,36 +29,6 @@ int cli_fail_errno(const char *name, const char *doing, const char *path)
                     strerror(code));
 }
 
-int cli_descriptor_of(const char *path, bool writing)
-{
-    static const struct {
-        const char *name;
-        int descriptor;
-    } streams[] = {
-        {"/dev/stdin", STDIN_FILENO},
-        {"/dev/stdout", STDOUT_FILENO},
-        {"/dev/stderr", STDERR_FILENO},
-    };
-    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-    if (strcmp(path, "-") == 0 || strcmp(path, "-.npy") == 0 || strcmp(path, "-.npz") == 0) {
-        return writing ? STDOUT_FILENO : STDIN_FILENO;
-    }
-    for (size_t k = 0; k < CLI_COUNT(streams); k++) {
-        if (strcmp(path, streams[k].name) == 0) {
-            return streams[k].descriptor;
-        }
-    }
-    for (size_t k = 0; k < CLI_COUNT(folders); k++) {
-        size_t lead = strlen(folders[k]);
-        const char *digits = path + lead;
-        if (cli_begins_with(path, folders[k]) && *digits && strlen(digits) < 8 &&
-            digits[strspn(digits, "0123456789")] == 0) {
-            return atoi(digits);
-        }
-    }
-    return -1;
-}
-
 /* Where a symbolic link leads; NULL if `path` is not one. */
 static char *link_target(const char *path)
 {

@@ -39,7 +39,11 @@ echo hello | try copy x=-
 head -c 100 a.npy | try copy x=-
 head -c 140 a.npy | try copy x=-
 try copy x=- <&-
-try copy x=/dev/fd/9
+for number in 0 3 4 5 6 7 8 9; do # none is open, and files of the command may have them by now
+    try copy x=/dev/fd/$number <&-
+done
+copy x=a.npy y=- 2>&1 >&-
+echo "-> $?"
 try copy x=a.npy y=/dev/stdin </dev/null
 try quern elementwise 'T x' 'T a, T b' 'a = b = x' x=a.npy a=-.npy
 quern elementwise 'T x' 'T a, T b' 'a = b = x' x=a.npy a=-.npy --quiet | cmp - a.npy
