@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: MIT
+#
+# ndarray: our arrays with NumPy's manners, and the functions that make them. In: shapes, numbers,
+# anyone's arrays. Out: arrays. The thing to know: this is no NumPy; operators and sums are kernels
+# like anyone's, cached like them, and there are only enough of them to be pleasant.
+"""Arrays on the device, with NumPy's manners."""
+
+from . import _core, _operators
+from ._foreign import numpy_dtype
+
+Array = _core.Array
+
+
+class ndarray(Array):
+    """An array on a device: ``ndarray(shape, dtype=float)`` is new, its elements undefined."""
+
+    __slots__ = ()
+    __array_priority__ = 100
+    __array_ufunc__ = None
+    __dlpack_c_exchange_api__ = _core.exchange_api
+
+    def __new__(cls, shape, dtype=float):
+        return empty(shape, dtype)
+
+    @property
+    def dtype(self):
+        """NumPy's dtype."""
+        return numpy_dtype(self.dtype_name)
+
+    @property
+    def nbytes(self):
+        return self.size * self.itemsize
+
+    @property
+    def T(self):
+        return self.transpose()
+
+    def ravel(self):
+        return self.reshape(-1)
+
+    def squeeze(self):
+        return self.reshape([n for n in self.shape if n != 1])
+
+    # ---- to the host and back
+
+    def get(self, out=None):
+        """The elements as an array of NumPy; waits for them."""
+        import numpy
+
+        if out is None:
+            out = numpy.empty(self.shape, self.dtype)
+        self._read(out.view(numpy.uint8) if self.ndim else out)
+        return out
+
+    def set(self, values):
+        """Take the elements of an array of NumPy of this shape and dtype."""
+        import numpy
+
+        values = numpy.ascontiguousarray(values, self.dtype)
+        if values.shape != self.shape:
+            raise ValueError(f"an array of shape {values.shape} for one of {self.shape}")
+        self._write(values.view(numpy.uint8) if self.ndim else values)
+
+    def item(self, *place):
+        return (self[place] if place else self).get().item()
+
+    def tolist(self):
+        return self.get().tolist()
+
+    def __array__(self, dtype=None, copy=None):
+        if self.device_id.startswith("cuda"):
+            raise TypeError("the array is on a GPU: copy it to the host by .get()")
+        return self.get().astype(dtype or self.dtype, copy=False)
+
+    # ---- copies
+
+    def copy(self, order="C"):
+        return self._copy({"C": 0, "F": 1, "K": 2, "A": 2}[order])
+
+    def astype(self, dtype, copy=True):
+        name = _core.dtype_name(dtype)
+        if name == self.dtype_name and not copy:
+            return self
+        new = empty(self.shape, name)
+        new._assign(self)
+        return new
+
+    def view(self, dtype=None):
+        return self._view(dtype if dtype is not None else self.dtype_name)
+
+    def to(self, device):
+        """A copy on another device: ``"cuda:1"``, ``"soft"``."""
+        return self._to_device(getattr(device, "id", device))
+
+    def fill(self, value):
+        import numpy
+
+        self._fill(numpy.asarray(value, self.dtype).tobytes())
+
+    def _set(self, value):
+        """What ``a[...] = value`` does."""
+        if isinstance(value, Array):
+            self._assign(value)
+        elif isinstance(value, (bool, int, float, complex)):
+            self.fill(value)
+        else:
+            self._assign(asarray(value))
+
+    # ---- numbers
+
+    def _number(self, kind):
+        if self.size != 1:
+            raise TypeError(f"an array of {self.size} elements is not one number")
+        return kind(self.item())
+
+    def __float__(self):
+        return self._number(float)
+
+    def __int__(self):
+        return self._number(int)
+
+    def __complex__(self):
+        return self._number(complex)
+
+    def __bool__(self):
+        return self._number(bool)
+
+    def __index__(self):
+        return self._number(int).__index__()
+
+    def __iter__(self):
+        return (self[k] for k in range(len(self)))
+
+    def __repr__(self):
+        return repr(self.get())
+
+    def __format__(self, how):
+        return format(self.item() if self.ndim == 0 else self.get(), how)
+
+
+_operators.install(ndarray)
+
+
+# ---- making ------------------------------------------------------------------------------------
+
+
+def empty(shape, dtype=float, memory="device"):
+    """A new array whose elements are undefined. `memory`: "device", "pinned", "mapped", "managed"."""
+    return _core.empty(shape, dtype, memory)
+
+
+def full(shape, value, dtype=None):
+    if dtype is None:
+        import numpy
+
+        dtype = numpy.asarray(value).dtype
+    new = empty(shape, dtype)
+    new.fill(value)
+    return new
+
+
+def zeros(shape, dtype=float):
+    return full(shape, 0, dtype)
+
+
+def ones(shape, dtype=float):
+    return full(shape, 1, dtype)
+
+
+def empty_like(like, dtype=None):
+    return empty(like.shape, dtype if dtype is not None else like.dtype)
+
+
+def zeros_like(like, dtype=None):
+    return zeros(like.shape, dtype if dtype is not None else like.dtype)
+
+
+def ones_like(like, dtype=None):
+    return ones(like.shape, dtype if dtype is not None else like.dtype)
+
+
+def arange(*range_, dtype=None):
+    import numpy
+
+    return asarray(numpy.arange(*range_, dtype=dtype))
+
+
+def asarray(values, dtype=None):
+    """An array of ours: over the memory of `values` where the device reaches it, else a copy."""
+    if not isinstance(values, Array):
+        if hasattr(values, "__dlpack__") or hasattr(values, "__cuda_array_interface__"):
+            try:
+                values = _core.take(values)
+            except TypeError:
+                values = _copied(values)
+        else:
+            values = _copied(values)
+    return values if dtype is None else values.astype(dtype, copy=False)
+
+
+def _copied(values):
+    import numpy
+
+    values = numpy.asarray(values)
+    new = empty(values.shape, values.dtype)
+    new.set(values)
+    return new
+
+
+def array(values, dtype=None):
+    """A copy of `values`: a list, or anyone's array."""
+    made = asarray(values)
+    return made.copy() if dtype is None else made.astype(dtype)
+
+
+def asnumpy(values):
+    return values.get() if isinstance(values, Array) else asarray(values).get()
+
+
+def from_dlpack(values):
+    """An array over the memory of `values`, through DLPack."""
+    if hasattr(values, "__dlpack__"):
+        return _core.take(values)
+    return _core.from_capsule(values)

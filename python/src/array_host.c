@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Elements to and from the host, between arrays, between devices. In: buffers of the host, arrays,
+ * numbers. Out: copies. The thing to know: memory that the host can touch is given out as a buffer
+ * without a copy, so that NumPy sees it as it is; work that is queued is waited for first.
+ */
+#include "pyquern.h"
+
+static quern_array *of(PyObject *self)
+{
+    return ((qp_array *)self)->array;
+}
+
+static PyObject *none_or_raise(PyObject *self, quern_status status)
+{
+    if (qp_check(((qp_array *)self)->state, status) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+/* _copy(order): 0 C, 1 Fortran, 2 kept */
+PyObject *qp_array_copy(PyObject *self, PyObject *args)
+{
+    int order = QUERN_ORDER_C;
+    if (!PyArg_ParseTuple(args, "|i:_copy", &order)) {
+        return NULL;
+    }
+    qp_array *a = (qp_array *)self;
+    quern_array *out;
+    quern_status status;
+    Py_BEGIN_ALLOW_THREADS status = quern_array_copy_order(&out, a->array, (quern_order)order);
+    Py_END_ALLOW_THREADS return qp_check(a->state, status) < 0
+        ? NULL
+        : qp_array_object(a->state, out, a->device);
+}
+
+PyObject *qp_array_assign(PyObject *self, PyObject *source)
+{
+    if (!qp_array_is(((qp_array *)self)->state, source)) {
+        return PyErr_Format(PyExc_TypeError, "%R is no array", Py_TYPE(source));
+    }
+    quern_status status;
+    Py_BEGIN_ALLOW_THREADS status = quern_array_assign(of(self), of(source));
+    Py_END_ALLOW_THREADS return none_or_raise(self, status);
+}
+
+/* _fill(bytes): all elements become this one */
+PyObject *qp_array_fill(PyObject *self, PyObject *value)
+{
+    char *bytes;
+    Py_ssize_t length;
+    if (PyBytes_AsStringAndSize(value, &bytes, &length) < 0) {
+        return NULL;
+    }
+    quern_status status;
+    Py_BEGIN_ALLOW_THREADS status = quern_array_fill(of(self), bytes, (size_t)length);
+    Py_END_ALLOW_THREADS return none_or_raise(self, status);
+}
+
+/* _read(buffer): elements in C order into writable memory of as many bytes */
+PyObject *qp_array_read(PyObject *self, PyObject *target)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(target, &view, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE) < 0) {
+        return NULL;
+    }
+    quern_status status;
+    Py_BEGIN_ALLOW_THREADS status = quern_array_read(of(self), view.buf, (size_t)view.len);
+    Py_END_ALLOW_THREADS PyObject *done = none_or_raise(self, status);
+    PyBuffer_Release(&view);
+    return done;
+}
+
+/* _write(buffer): the same the other way */
+PyObject *qp_array_write(PyObject *self, PyObject *source)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(source, &view, PyBUF_C_CONTIGUOUS) < 0) {
+        return NULL;
+    }
+    quern_status status;
+    Py_BEGIN_ALLOW_THREADS status = quern_array_write(of(self), view.buf, (size_t)view.len);
+    Py_END_ALLOW_THREADS PyObject *done = none_or_raise(self, status);
+    PyBuffer_Release(&view);
+    return done;
+}
+
+/* _to_device(id): a copy on another device */
+PyObject *qp_array_to_device(PyObject *self, PyObject *id)
+{
+    qp_array *a = (qp_array *)self;
+    const char *name = PyUnicode_AsUTF8AndSize(id, NULL);
+    int device = name ? qp_device_open(a->state, name) : -1;
+    if (device < 0) {
+        return NULL;
+    }
+    quern_array *out;
+    quern_status status;
+    Py_BEGIN_ALLOW_THREADS status =
+        quern_array_copy_to(&out, a->array, a->state->devices[device].engine);
+    Py_END_ALLOW_THREADS return qp_check(a->state, status) < 0
+        ? NULL
+        : qp_array_object(a->state, out, device);
+}
+
+/* ---- the buffer protocol -------------------------------------------------------------------- */
+
+/* Shape and strides as a buffer wants them, kept until the buffer is released. */
+typedef struct extents {
+    Py_ssize_t shape[QUERN_MAX_NDIM], strides[QUERN_MAX_NDIM];
+} extents;
+
+/* Py_ssize_t has the size of int64_t on all machines that Quern is for. */
+_Static_assert(sizeof(Py_ssize_t) == sizeof(int64_t), "a 64-bit machine");
+
+static int refuse(PyObject *self, const char *why)
+{
+    PyErr_Format(PyExc_BufferError, "an array of %s %s",
+                 quern_dtype_name(quern_array_dtype(of(self))), why);
+    return -1;
+}
+
+static bool lies_in_fortran_order(const quern_array *array)
+{
+    int64_t stride = (int64_t)quern_dtype_size(quern_array_dtype(array));
+    for (int k = 0; k < quern_array_ndim(array); k++) {
+        int64_t extent = quern_array_shape(array)[k];
+        if (extent > 1 && quern_array_strides(array)[k] != stride) {
+            return false;
+        }
+        stride *= extent;
+    }
+    return true;
+}
+
+int qp_array_get_buffer(PyObject *self, Py_buffer *view, int flags)
+{
+    qp_array *a = (qp_array *)self;
+    quern_array *array = a->array;
+    const char *format = qp_dtype_format(quern_array_dtype(array));
+    bool is_contiguous = quern_array_is_contiguous(array);
+    view->obj = NULL;
+    if (!format) {
+        return refuse(self, "has no format in the buffer protocol");
+    }
+    if (quern_array_count(array) > 0 && !quern_array_host_pointer(array)) {
+        return refuse(self,
+                      "is in memory of a GPU, which the host cannot touch: copy it by .get()");
+    }
+    if ((flags & PyBUF_WRITABLE) && quern_array_is_read_only(array)) {
+        return refuse(self, "is read-only");
+    }
+    bool needs_c = (flags & PyBUF_STRIDES) != PyBUF_STRIDES ||
+                   (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS;
+    bool needs_f = (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS;
+    if ((needs_c && !is_contiguous) || (needs_f && !lies_in_fortran_order(array))) {
+        return refuse(self, "is not contiguous in the order that is asked for");
+    }
+    quern_status status;
+    Py_BEGIN_ALLOW_THREADS status = quern_synchronize(a->state->devices[a->device].engine);
+    Py_END_ALLOW_THREADS if (qp_check(a->state, status) < 0)
+    {
+        return -1;
+    }
+    extents *e = PyMem_Malloc(sizeof *e);
+    if (!e) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    int ndim = quern_array_ndim(array);
+    memcpy(e->shape, quern_array_shape(array), (size_t)ndim * sizeof *e->shape);
+    memcpy(e->strides, quern_array_strides(array), (size_t)ndim * sizeof *e->strides);
+    view->obj = Py_NewRef(self);
+    view->buf = quern_array_host_pointer(array);
+    view->itemsize = (Py_ssize_t)quern_dtype_size(quern_array_dtype(array));
+    view->len = quern_array_count(array) * view->itemsize;
+    view->readonly = quern_array_is_read_only(array);
+    view->ndim = (flags & PyBUF_ND) ? ndim : 1;
+    view->format = (flags & PyBUF_FORMAT) ? (char *)(uintptr_t)format : NULL;
+    view->shape = (flags & PyBUF_ND) ? e->shape : NULL;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? e->strides : NULL;
+    view->suboffsets = NULL;
+    view->internal = e;
+    return 0;
+}
+
+void qp_array_release_buffer(PyObject *self, Py_buffer *view)
+{
+    (void)self;
+    PyMem_Free(view->internal);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The module pyquern._core: its state, its types and its functions put together. In: nothing. Out:
+ * the module. The thing to know: objects and types hold the module, and so its state, which goes
+ * with the last of them; engines are then closed.
+ */
+#include "pyquern.h"
+
+static struct PyModuleDef definition;
+
+static const char *const texts[QP_TEXTS] = {
+    [QP_DLPACK] = "__dlpack__",
+    [QP_DLPACK_DEVICE] = "__dlpack_device__",
+    [QP_EXCHANGE] = "__dlpack_c_exchange_api__",
+    [QP_CUDA_INTERFACE] = "__cuda_array_interface__",
+    [QP_MAX_VERSION] = "max_version",
+    [QP_STREAM] = "stream",
+    [QP_NAME] = "name",
+};
+
+qp_state *qp_state_of(PyTypeObject *type)
+{
+    for (PyTypeObject *t = type; t; t = PyType_GetSlot(t, Py_tp_base)) {
+        PyObject *module = PyType_GetModule(t);
+        if (module && PyModule_GetDef(module) == &definition) {
+            return PyModule_GetState(module);
+        }
+        PyErr_Clear();
+    }
+    PyErr_SetString(PyExc_SystemError, "not a type of pyquern");
+    return NULL;
+}
+
+PyTypeObject *qp_type_add(PyObject *module, PyType_Spec *spec)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+    if (type && PyModule_AddType(module, (PyTypeObject *)type) < 0) {
+        Py_CLEAR(type);
+    }
+    return (PyTypeObject *)type;
+}
+
+/* ---- functions ------------------------------------------------------------------------------ */
+
+/* _hooks(array_class, allocate): what is written in Python, and is called from here. */
+static PyObject *set_hooks(PyObject *module, PyObject *args)
+{
+    qp_state *state = PyModule_GetState(module);
+    PyObject *array_class, *allocate;
+    if (!PyArg_ParseTuple(args, "O!O:_hooks", &PyType_Type, &array_class, &allocate)) {
+        return NULL;
+    }
+    if (!PyType_IsSubtype((PyTypeObject *)array_class, state->array)) {
+        PyErr_SetString(PyExc_TypeError, "arrays must be made as a class of Array");
+        return NULL;
+    }
+    PyObject *old_class = (PyObject *)state->array_class, *old_function = state->allocate;
+    state->array_class = (PyTypeObject *)Py_NewRef(array_class);
+    state->allocate = Py_NewRef(allocate);
+    Py_XDECREF(old_class);
+    Py_XDECREF(old_function);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef module_methods[] = {
+    {"_hooks", set_hooks, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+/* ---- the module ----------------------------------------------------------------------------- */
+
+static int execute(PyObject *module)
+{
+    qp_state *state = PyModule_GetState(module);
+    for (int k = 0; k < QP_TEXTS; k++) {
+        state->texts[k] = PyUnicode_InternFromString(texts[k]);
+        if (!state->texts[k]) {
+            return -1;
+        }
+    }
+    state->dtypes = PyDict_New();
+    if (!state->dtypes || qp_errors_init(state, module) < 0 ||
+        PyModule_AddFunctions(module, module_methods) < 0 ||
+        PyModule_AddFunctions(module, qp_device_methods) < 0 ||
+        PyModule_AddFunctions(module, qp_array_functions) < 0) {
+        return -1;
+    }
+    const struct {
+        PyTypeObject **type;
+        PyType_Spec *spec;
+    } types[] = {
+        {&state->array, &qp_array_spec},
+        {&state->elementwise, &qp_elementwise_spec},
+        {&state->reduction, &qp_reduction_spec},
+        {&state->scan, &qp_scan_spec},
+    };
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+        *types[k].type = qp_type_add(module, types[k].spec);
+        if (!*types[k].type) {
+            return -1;
+        }
+    }
+    state->array_class = (PyTypeObject *)Py_NewRef((PyObject *)state->array);
+    PyObject *exchange = qp_dlpack_exchange(state);
+    int status = PyModule_AddObjectRef(module, "exchange_api", exchange);
+    Py_XDECREF(exchange);
+    return status;
+}
+
+static int traverse(PyObject *module, visitproc visit, void *arg)
+{
+    qp_state *state = PyModule_GetState(module);
+    Py_VISIT(state->array);
+    Py_VISIT(state->array_class);
+    Py_VISIT(state->elementwise);
+    Py_VISIT(state->reduction);
+    Py_VISIT(state->scan);
+    Py_VISIT(state->allocate);
+    for (int k = 0; k < QP_TYPES; k++) {
+        Py_VISIT(state->types[k].type);
+    }
+    return 0;
+}
+
+static int clear(PyObject *module)
+{
+    qp_state *state = PyModule_GetState(module);
+    Py_CLEAR(state->array);
+    Py_CLEAR(state->array_class);
+    Py_CLEAR(state->elementwise);
+    Py_CLEAR(state->reduction);
+    Py_CLEAR(state->scan);
+    Py_CLEAR(state->allocate);
+    Py_CLEAR(state->dtypes);
+    for (int k = 0; k < QP_TYPES; k++) {
+        Py_CLEAR(state->types[k].type);
+    }
+    for (int k = 0; k < QP_TEXTS; k++) {
+        Py_CLEAR(state->texts[k]);
+    }
+    for (size_t k = 0; k < sizeof state->errors / sizeof *state->errors; k++) {
+        Py_CLEAR(state->errors[k]);
+    }
+    return 0;
+}
+
+static void release(void *module)
+{
+    qp_state *state = PyModule_GetState(module);
+    clear(module);
+    for (int k = 0; k < state->device_count; k++) {
+        quern_close(state->devices[k].engine);
+    }
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, execute},
+#ifdef Py_mod_multiple_interpreters
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+#ifdef Py_mod_gil
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "pyquern._core",
+    .m_doc = "Quern's C library as Python types.",
+    .m_size = sizeof(qp_state),
+    .m_slots = slots,
+    .m_traverse = traverse,
+    .m_clear = clear,
+    .m_free = release,
+};
+
+PyMODINIT_FUNC PyInit__core(void);
+PyMODINIT_FUNC PyInit__core(void)
+{
+    return PyModuleDef_Init(&definition);
+}

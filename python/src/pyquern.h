@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The extension module pyquern._core: Python over Quern's public headers, and nothing else of it.
+ * This is its one internal header, with a banner for each .c file. The thing to know: it is built
+ * for the Limited API of 3.12, so that one file serves that version and all later ones; state is
+ * the module's, every object holds it, and the GIL is let go wherever Quern compiles, launches or
+ * waits.
+ */
+#ifndef PYQUERN_H
+#define PYQUERN_H
+
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030c0000
+#endif
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+
+#include <quern/interop.h>
+#include <quern/quern.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+    QP_MAX_DEVICES = 64, /* engines of one process */
+    QP_TYPES = 8,        /* foreign types whose ways in are remembered */
+};
+
+/* ---- module.c: state ------------------------------------------------------------------------ */
+
+/* An engine that was opened, one for each device. */
+typedef struct qp_device {
+    quern_engine *engine; /* NULL: not opened yet */
+    char id[32];          /* "cuda:0", "soft" */
+    bool is_gpu;
+    int32_t number; /* of the GPU */
+} qp_device;
+
+/* How arrays of a foreign type come in; foreign.c. */
+typedef struct qp_foreign_type {
+    PyTypeObject *type; /* owned */
+    int way;
+    const quern_dl_exchange *exchange; /* of a type that gives out the table */
+} qp_foreign_type;
+
+typedef struct qp_state {
+    PyTypeObject *array, *elementwise, *reduction, *scan;
+    PyTypeObject *array_class; /* the Python class that arrays are made as: array or one of it */
+    PyObject *errors[64];      /* classes by place in error.c's table; [0]: the base */
+    qp_device devices[QP_MAX_DEVICES];
+    int device_count;
+    qp_foreign_type types[QP_TYPES];
+    int next_type;       /* the entry that the next unknown type takes */
+    PyObject *dtypes;    /* dict: what names a dtype -> its number */
+    PyObject *allocate;  /* Python function: outputs of a foreign type */
+    PyObject *texts[16]; /* interned names; see below */
+} qp_state;
+
+enum qp_text {
+    QP_DLPACK,
+    QP_DLPACK_DEVICE,
+    QP_EXCHANGE,
+    QP_CUDA_INTERFACE,
+    QP_MAX_VERSION,
+    QP_STREAM,
+    QP_NAME,
+    QP_TEXTS
+};
+
+/* The state of the module that `type`, or a class that it derives from, belongs to. */
+qp_state *qp_state_of(PyTypeObject *type);
+/* A heap type of the module, put into it under its name; NULL with an exception. */
+PyTypeObject *qp_type_add(PyObject *module, PyType_Spec *spec);
+
+/* ---- error.c: failures as exceptions -------------------------------------------------------- */
+
+int qp_errors_init(qp_state *state, PyObject *module);
+/* Raise the calling thread's last failure of Quern; returns NULL. Holds the GIL. */
+PyObject *qp_raise(qp_state *state);
+/* 0, or -1 with an exception. */
+static inline int qp_check(qp_state *state, quern_status status)
+{
+    return status == QUERN_OK ? 0 : (qp_raise(state), -1);
+}
+
+/* ---- device.c: engines, one for each device ------------------------------------------------- */
+
+/* The place in state->devices of the thread's device, which is opened; -1 with an exception. */
+int qp_device_current(qp_state *state);
+/* The same of the device that `id` opens ("cuda:0", "soft"); NULL: the process's default. */
+int qp_device_open(qp_state *state, const char *id);
+/* Of GPU `number`. */
+int qp_device_gpu(qp_state *state, int32_t number);
+extern PyMethodDef qp_device_methods[];
+
+/* ---- dtype.c: dtypes by name, by NumPy's objects, by Python's types ------------------------- */
+
+/* The dtype that `object` names; QUERN_DTYPE_NONE with an exception. */
+quern_dtype qp_dtype(qp_state *state, PyObject *object);
+/* The dtype of one element in the buffer protocol ("f", "<i4", "Zd"); QUERN_DTYPE_NONE if none. */
+quern_dtype qp_dtype_of_format(const char *format, Py_ssize_t itemsize);
+/* The other way; NULL for a dtype that the buffer protocol does not have. */
+const char *qp_dtype_format(quern_dtype dtype);
+
+/* ---- array.c, array_view.c, array_host.c: our own arrays ------------------------------------ */
+
+typedef struct qp_array {
+    PyObject_HEAD qp_state *state;
+    quern_array *array;
+    int device; /* place in state->devices */
+} qp_array;
+
+extern PyType_Spec qp_array_spec;
+extern PyMethodDef qp_array_functions[]; /* of the module */
+/* Takes over `array`, also when it fails. */
+PyObject *qp_array_object(qp_state *state, quern_array *array, int device);
+static inline bool qp_array_is(const qp_state *state, PyObject *object)
+{
+    return Py_TYPE(object) == state->array_class || PyObject_TypeCheck(object, state->array);
+}
+/* A shape from an int or a sequence of ints; the number of extents, or -1 with an exception. */
+int qp_shape(int64_t shape[QUERN_MAX_NDIM], PyObject *object);
+PyObject *qp_tuple(const int64_t *values, int count);
+
+/* array_view.c: what slicing, reshaping and transposing give. */
+PyObject *qp_array_subscript(PyObject *self, PyObject *key);
+int qp_array_set_subscript(PyObject *self, PyObject *key, PyObject *value);
+PyObject *qp_array_reshape(PyObject *self, PyObject *args);
+PyObject *qp_array_transpose(PyObject *self, PyObject *args);
+PyObject *qp_array_broadcast(PyObject *self, PyObject *shape);
+PyObject *qp_array_read_only(PyObject *self, PyObject *unused);
+PyObject *qp_array_view(PyObject *self, PyObject *dtype);
+
+/* array_host.c: elements to and from the host, to other arrays and devices. */
+PyObject *qp_array_copy(PyObject *self, PyObject *args);
+PyObject *qp_array_assign(PyObject *self, PyObject *source);
+PyObject *qp_array_fill(PyObject *self, PyObject *value);
+PyObject *qp_array_read(PyObject *self, PyObject *target);
+PyObject *qp_array_write(PyObject *self, PyObject *source);
+PyObject *qp_array_to_device(PyObject *self, PyObject *id);
+int qp_array_get_buffer(PyObject *self, Py_buffer *view, int flags);
+void qp_array_release_buffer(PyObject *self, Py_buffer *view);
+
+/* ---- dlpack.c: our arrays go out ------------------------------------------------------------ */
+
+PyObject *qp_array_dlpack(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *qp_array_dlpack_device(PyObject *self, PyObject *unused);
+PyObject *qp_array_cuda_interface(PyObject *self, void *unused);
+/* The capsule that types give out as __dlpack_c_exchange_api__. */
+PyObject *qp_dlpack_exchange(qp_state *state);
+/* An array over what a capsule of DLPack holds, which is used up; NULL with an exception. */
+quern_array *qp_dlpack_take(qp_state *state, PyObject *capsule, int *device);
+
+/* ---- foreign.c: arrays of others come in ---------------------------------------------------- */
+
+/* What is needed besides a foreign array while a call uses it. */
+typedef struct qp_foreign {
+    quern_array *array; /* owned */
+    PyTypeObject *type; /* borrowed: of the object */
+    int device;
+    const quern_dl_exchange *exchange; /* NULL: none */
+} qp_foreign;
+
+/* 1: `out` is filled; 0: the object is no array; -1: an exception. */
+int qp_foreign_take(qp_foreign *out, qp_state *state, PyObject *object);
+
+/* ---- value.c: arguments --------------------------------------------------------------------- */
+
+/* Everything about the arguments of one call; on the stack. */
+typedef struct qp_arguments {
+    qp_state *state;
+    quern_value values[QUERN_MAX_PARAMETERS];
+    quern_array *wrapped[QUERN_MAX_PARAMETERS]; /* foreign arrays, to be released */
+    size_t count, wrapped_count, wrapped_scalars;
+    int device;            /* that all arrays are on; -1: none so far */
+    bool has_own;          /* one of our own arrays is among them */
+    PyTypeObject *foreign; /* the type of all foreign arrays; NULL: none, or of several */
+    const quern_dl_exchange *exchange;
+} qp_arguments;
+
+/* Add the value of an argument; -1 with an exception. */
+int qp_arguments_add(qp_arguments *arguments, PyObject *object);
+void qp_arguments_end(qp_arguments *arguments);
+
+/* ---- kernel.c, call.c: elementwise kernels, reductions, scans ------------------------------- */
+
+/* A definition; the library's kernels are made of it when a device first calls it. */
+typedef struct qp_kernel {
+    PyObject_HEAD vectorcallfunc vectorcall;
+    qp_state *state;
+    int kind; /* a quern_kernel_kind */
+    size_t in_count, out_count;
+    quern_kernel *made[QP_MAX_DEVICES]; /* by device; NULL: not yet */
+    PyObject *texts;                    /* dict of str, or None: what it was defined with */
+    PyObject *options;                  /* tuple of str: more options of NVRTC */
+
+    int flag; /* separate_axes, ordered or exclusive, as the kind has it */
+    bool returns_tuple, returns_nothing;
+} qp_kernel;
+
+extern PyType_Spec qp_elementwise_spec, qp_reduction_spec, qp_scan_spec;
+/* The kernel on a device; borrowed; NULL with an exception. */
+quern_kernel *qp_kernel_on(qp_kernel *kernel, int device);
+PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names);
+
+#endif /* PYQUERN_H */
