@@ -20,13 +20,41 @@ from ._array import (
     zeros,
     zeros_like,
 )
-from ._core import *  # noqa: F403 - the classes of errors
-from ._core import ElementwiseKernel, Error, ReductionKernel, ScanKernel, synchronize
+from ._core import (
+    AccessError,
+    ArgumentCountError,
+    CacheError,
+    CompileError,
+    DeviceMemoryError,
+    DriverError,
+    ElementwiseKernel,
+    Error,
+    ImageError,
+    InputOutputError,
+    InternalError,
+    InterruptedError,
+    InvalidArgumentError,
+    LaunchError,
+    LinkError,
+    NoDeviceError,
+    NoSuchNameError,
+    NotSupportedError,
+    NVRTCError,
+    NVRTCNotFoundError,
+    NvJitLinkNotFoundError,
+    OutOfMemoryError,
+    RangeError,
+    ReductionKernel,
+    ScanKernel,
+    ShapeError,
+    SignatureError,
+    TypeMismatchError,
+    synchronize,
+)
 from ._device import Device
 
 __version__ = "0.2.0"
 
-from . import _core as _core_module
-from ._foreign import allocate as _allocate
+from . import _compiler, _core, _foreign
 
-_core_module._hooks(ndarray, _allocate)
+_core._hooks(ndarray, _foreign.allocate, _compiler.choose)

@@ -61,6 +61,17 @@ static int find(const qp_state *state, const char *id)
     return -1;
 }
 
+/* Let Python say where NVRTC is, before the first device is used: it knows what pip installed. */
+static int choose_compiler(qp_state *state, uint32_t driver_version)
+{
+    PyObject *choose = state->choose_compiler;
+    PyObject *done = choose && state->device_count == 0
+                         ? PyObject_CallFunction(choose, "I", driver_version)
+                         : Py_NewRef(Py_None);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
 int qp_device_open(qp_state *state, const char *id)
 {
     int place = id ? find(state, id) : -1;
@@ -77,7 +88,8 @@ int qp_device_open(qp_state *state, const char *id)
     {
         return -1;
     }
-    if (qp_check(state, quern_device_get_info(&info, engine)) < 0) {
+    if (qp_check(state, quern_device_get_info(&info, engine)) < 0 ||
+        choose_compiler(state, info.driver_version) < 0) {
         quern_close(engine);
         return -1;
     }

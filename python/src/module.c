@@ -42,23 +42,27 @@ PyTypeObject *qp_type_add(PyObject *module, PyType_Spec *spec)
 
 /* ---- functions ------------------------------------------------------------------------------ */
 
-/* _hooks(array_class, allocate): what is written in Python, and is called from here. */
+/* _hooks(array_class, allocate, choose_compiler): what is written in Python, and is called from
+ * here. */
 static PyObject *set_hooks(PyObject *module, PyObject *args)
 {
     qp_state *state = PyModule_GetState(module);
-    PyObject *array_class, *allocate;
-    if (!PyArg_ParseTuple(args, "O!O:_hooks", &PyType_Type, &array_class, &allocate)) {
+    PyObject *array_class, *allocate, *choose;
+    if (!PyArg_ParseTuple(args, "O!OO:_hooks", &PyType_Type, &array_class, &allocate, &choose)) {
         return NULL;
     }
     if (!PyType_IsSubtype((PyTypeObject *)array_class, state->array)) {
         PyErr_SetString(PyExc_TypeError, "arrays must be made as a class of Array");
         return NULL;
     }
-    PyObject *old_class = (PyObject *)state->array_class, *old_function = state->allocate;
+    PyObject *old_class = (PyObject *)state->array_class, *old_allocate = state->allocate,
+             *old_choose = state->choose_compiler;
     state->array_class = (PyTypeObject *)Py_NewRef(array_class);
     state->allocate = Py_NewRef(allocate);
+    state->choose_compiler = Py_NewRef(choose);
     Py_XDECREF(old_class);
-    Py_XDECREF(old_function);
+    Py_XDECREF(old_allocate);
+    Py_XDECREF(old_choose);
     Py_RETURN_NONE;
 }
 
@@ -116,6 +120,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->reduction);
     Py_VISIT(state->scan);
     Py_VISIT(state->allocate);
+    Py_VISIT(state->choose_compiler);
     for (int k = 0; k < QP_TYPES; k++) {
         Py_VISIT(state->types[k].type);
     }
@@ -131,6 +136,7 @@ static int clear(PyObject *module)
     Py_CLEAR(state->reduction);
     Py_CLEAR(state->scan);
     Py_CLEAR(state->allocate);
+    Py_CLEAR(state->choose_compiler);
     Py_CLEAR(state->dtypes);
     for (int k = 0; k < QP_TYPES; k++) {
         Py_CLEAR(state->types[k].type);

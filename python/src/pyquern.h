@@ -50,10 +50,11 @@ typedef struct qp_state {
     qp_device devices[QP_MAX_DEVICES];
     int device_count;
     qp_foreign_type types[QP_TYPES];
-    int next_type;       /* the entry that the next unknown type takes */
-    PyObject *dtypes;    /* dict: what names a dtype -> its number */
-    PyObject *allocate;  /* Python function: outputs of a foreign type */
-    PyObject *texts[16]; /* interned names; see below */
+    int next_type;             /* the entry that the next unknown type takes */
+    PyObject *dtypes;          /* dict: what names a dtype -> its number */
+    PyObject *allocate;        /* Python function: outputs of a foreign type */
+    PyObject *choose_compiler; /* Python function: called once, with the driver's version */
+    PyObject *texts[16];       /* interned names; see below */
 } qp_state;
 
 enum qp_text {
