@@ -29,17 +29,45 @@ static void note_path(qn_library *library, const char *name)
 }
 
 /* Was the program linked with -static? Then it names no library that it needs, and a library that
- * it loads brings a second C library along, in which the first call crashes. */
-extern ElfW(Dyn) _DYNAMIC[] __attribute__((weak, visibility("hidden")));
+ * it loads brings a second C library along, in which the first call crashes. The file that this
+ * code is in is asked, by its program headers: tools that change a file's needs (patchelf) move its
+ * dynamic section away from where the linker's symbol _DYNAMIC says. */
+static bool names_a_library(const struct dl_phdr_info *file)
+{
+    for (int k = 0; k < file->dlpi_phnum; k++) {
+        if (file->dlpi_phdr[k].p_type != PT_DYNAMIC) {
+            continue;
+        }
+        const ElfW(Dyn) *entry = (const ElfW(Dyn) *)(file->dlpi_addr + file->dlpi_phdr[k].p_vaddr);
+        for (; entry->d_tag != DT_NULL; entry++) {
+            if (entry->d_tag == DT_NEEDED) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static int look_at_own_file(struct dl_phdr_info *file, size_t size, void *is_static)
+{
+    (void)size;
+    const uintptr_t here = (uintptr_t)names_a_library;
+    for (int k = 0; k < file->dlpi_phnum; k++) {
+        const ElfW(Phdr) *segment = &file->dlpi_phdr[k];
+        uintptr_t begin = file->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type == PT_LOAD && here - begin < segment->p_memsz) {
+            *(bool *)is_static = !names_a_library(file);
+            return 1;
+        }
+    }
+    return 0;
+}
 
 static bool is_wholly_static(void)
 {
-    for (const ElfW(Dyn) *entry = _DYNAMIC; entry && entry->d_tag != DT_NULL; entry++) {
-        if (entry->d_tag == DT_NEEDED) {
-            return false;
-        }
-    }
-    return true;
+    bool is_static = false;
+    dl_iterate_phdr(look_at_own_file, &is_static);
+    return is_static;
 }
 
 bool qn_library_open(qn_library **out, const char *const *names, char **why)

@@ -82,6 +82,7 @@ static void fork_once(void)
     pid_t child = fork();
     if (child == 0) {
         qn_once *once;
+        atomic_store(&making[0], 0); /* by a thread that the child does not have */
         if (!take(0) && qn_once_begin(&once, &keys[0], "abc")) {
             make(0);
             qn_once_done(once);
