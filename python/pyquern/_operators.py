@@ -106,9 +106,7 @@ def _sum(name, reduce, identity):
         axes = range(self.ndim) if axis is None else (axis if isinstance(axis, tuple) else (axis,))
         axes = {numpy.arange(self.ndim)[k] for k in axes}
         shape = [
-            1 if k in axes else n
-            for k, n in enumerate(self.shape)
-            if keepdims or k not in axes
+            1 if k in axes else n for k, n in enumerate(self.shape) if keepdims or k not in axes
         ]
         out = _core.empty(shape, dtype)
         return kernel(self, out=out, axis=axis, keepdims=keepdims)

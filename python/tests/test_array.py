@@ -75,7 +75,9 @@ def test_shapes(q):
     a = q.arange(12.0)
     assert a.reshape(3, 4).shape == (3, 4)
     assert a.reshape((2, -1)).shape == (2, 6)
-    assert a.reshape(3, 4).T.reshape(12).tolist() == np.arange(12.0).reshape(3, 4).T.ravel().tolist()
+    assert (
+        a.reshape(3, 4).T.reshape(12).tolist() == np.arange(12.0).reshape(3, 4).T.ravel().tolist()
+    )
     assert a.reshape(3, 4).transpose(1, 0).shape == (4, 3)
     with pytest.raises(ValueError, match="12"):
         a.reshape(5, 5)

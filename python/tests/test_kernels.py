@@ -75,7 +75,9 @@ def test_scan(q):
 
 
 def test_attributes(q):
-    k = q.ElementwiseKernel("T x, raw T w", "T y", "y = x", "named", preamble="// a", options=("-DN=1",))
+    k = q.ElementwiseKernel(
+        "T x, raw T w", "T y", "y = x", "named", preamble="// a", options=("-DN=1",)
+    )
     assert (k.name, k.nin, k.nout, k.nargs) == ("named", 2, 1, 3)
     assert k.operation == "y = x"
     assert k.options == ("-DN=1",)
