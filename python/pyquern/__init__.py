@@ -57,4 +57,4 @@ __version__ = "0.2.0"
 
 from . import _compiler, _core, _foreign
 
-_core._hooks(ndarray, _foreign.allocate, _compiler.choose)
+_core._hooks(ndarray, _foreign, _compiler.choose)

@@ -151,7 +151,54 @@ static PyObject *wrap(PyObject *module, PyObject *args)
     return qp_array_object(state, array, device);
 }
 
-/* take(object): an array over that of another library, which is kept; TypeError where it is none */
+/* What a buffer needs while there is an array over it. */
+static void release_view(void *context)
+{
+    if (!Py_IsInitialized()) {
+        return;
+    }
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyBuffer_Release(context);
+    PyMem_Free(context);
+    PyGILState_Release(gil);
+}
+
+/* The same array, with a hold on what it is lent from; NULL with an exception. */
+static quern_array *hold(qp_state *state, qp_foreign *f)
+{
+    void (*release)(void *) = let_go;
+    void *context = f->object;
+    if (f->has_view) {
+        context = PyMem_Malloc(sizeof f->view);
+        if (!context) {
+            PyErr_NoMemory();
+            return NULL;
+        }
+        memcpy(context, &f->view, sizeof f->view);
+        f->has_view = false;
+        release = release_view;
+    } else {
+        Py_INCREF(f->object);
+    }
+    quern_array *lent = f->array, *array, *fixed;
+    if (qp_check(state,
+                 quern_array_wrap(&array, state->devices[f->device].engine, quern_array_dtype(lent),
+                                  quern_array_ndim(lent), quern_array_shape(lent),
+                                  quern_array_strides(lent), quern_array_pointer(lent), release,
+                                  context)) < 0) {
+        release(context);
+        return NULL;
+    }
+    if (quern_array_is_read_only(lent)) {
+        quern_status status = quern_array_read_only(&fixed, array);
+        quern_array_release(array);
+        array = qp_check(state, status) < 0 ? NULL : fixed;
+    }
+    return array;
+}
+
+/* take(object): an array over that of another library, which is kept; TypeError where it is none,
+ * or in memory of the host, which the thread's GPU does not reach */
 static PyObject *take(PyObject *module, PyObject *object)
 {
     qp_state *state = PyModule_GetState(module);
@@ -159,35 +206,25 @@ static PyObject *take(PyObject *module, PyObject *object)
         return Py_NewRef(object);
     }
     qp_foreign foreign;
-    int taken = qp_foreign_take(&foreign, state, object);
-    if (taken == 0) {
-        PyErr_Format(PyExc_TypeError, "%R is no array, and gives none out", Py_TYPE(object));
-    }
-    if (taken <= 0) {
-        return NULL;
-    }
-    /* What was taken is only lent: wrap it once more, with a hold on the object. */
-    quern_array *array, *lent = foreign.array, *fixed;
-    Py_INCREF(object);
-    quern_status status =
-        quern_array_wrap(&array, state->devices[foreign.device].engine, quern_array_dtype(lent),
-                         quern_array_ndim(lent), quern_array_shape(lent), quern_array_strides(lent),
-                         quern_array_pointer(lent), let_go, object);
-    bool is_read_only = quern_array_is_read_only(lent);
-    quern_array_release(lent);
-    if (qp_check(state, status) < 0) {
-        Py_DECREF(object);
-        return NULL;
-    }
-    if (is_read_only) {
-        status = quern_array_read_only(&fixed, array);
-        quern_array_release(array);
-        if (qp_check(state, status) < 0) {
-            return NULL;
+    int taken = qp_foreign_take(&foreign, state, object, 0), current = qp_device_current(state);
+    if (taken != 1) {
+        if (taken >= 0) {
+            PyErr_Format(PyExc_TypeError, "%R is no array, and gives none out", Py_TYPE(object));
         }
-        array = fixed;
+        return NULL;
     }
-    return qp_array_object(state, array, foreign.device);
+    quern_array *array = NULL;
+    if (foreign.is_host && foreign.device != current) {
+        qp_foreign_refuse(&foreign, PyExc_TypeError,
+                          "is in memory of the host, which %s does not reach: copy it by "
+                          "pyquern.asarray()",
+                          state->devices[current].id);
+    } else {
+        array = foreign.is_lent ? hold(state, &foreign) : quern_array_retain(foreign.array);
+    }
+    int device = foreign.device;
+    qp_foreign_end(&foreign);
+    return array ? qp_array_object(state, array, device) : NULL;
 }
 
 /* from_capsule(capsule): an array over the tensor of a DLPack capsule, which is used up */

@@ -20,7 +20,9 @@ typedef struct call {
     quern_call_options options;
     int axes[QUERN_MAX_NDIM];
     int64_t size;
-    PyObject *results[QUERN_MAX_PARAMETERS]; /* owned; of the outputs */
+    bool is_given;                           /* the outputs are, and borrowed then */
+    PyObject *convert;                       /* borrowed: makes others' arrays of ours, or NULL */
+    PyObject *results[QUERN_MAX_PARAMETERS]; /* of the outputs; owned unless they are given */
     quern_array *made[QUERN_MAX_PARAMETERS]; /* outputs that the call allocates */
 } call;
 
@@ -88,77 +90,115 @@ static int put_words(call *c, const words *w)
 
 /* ---- outputs -------------------------------------------------------------------------------- */
 
+/* Our own array on the device of those before it, which needs nothing looked up; false: not one. */
+static inline bool add_own(qp_arguments *a, PyObject *object)
+{
+    if (Py_TYPE(object) != a->state->array_class || a->count == QUERN_MAX_PARAMETERS) {
+        return false;
+    }
+    const qp_array *array = (const qp_array *)object;
+    if (array->device != a->device) {
+        return false;
+    }
+    a->has_own = true;
+    a->values[a->count++] = quern_value_array(array->array);
+    return true;
+}
+
+/* Outputs by the keyword: one, or a tuple of all. */
+static int add_by_word(call *c, PyObject *out)
+{
+    const qp_kernel *k = c->kernel;
+    bool is_tuple = PyTuple_Check(out);
+    size_t given = is_tuple ? (size_t)PyTuple_Size(out) : 1;
+    if (given != k->out_count) {
+        PyErr_Format(PyExc_TypeError, "out has %zu arrays, and there are %zu outputs", given,
+                     k->out_count);
+        return -1;
+    }
+    for (size_t n = 0; n < given; n++) {
+        c->results[n] = is_tuple ? PyTuple_GetItem(out, (Py_ssize_t)n) : out;
+        if (qp_arguments_add(&c->arguments, c->results[n], true) < 0) {
+            return -1;
+        }
+    }
+    c->is_given = true;
+    return 0;
+}
+
 /* Outputs that are given: after the inputs, or by the keyword. */
 static int add_given(call *c, PyObject *const *args, size_t count, PyObject *out)
 {
-    const qp_kernel *k = c->kernel;
     if (out && out != Py_None) {
-        PyObject *list = PyTuple_Check(out) ? Py_NewRef(out) : PyTuple_Pack(1, out);
-        size_t given = list ? (size_t)PyTuple_Size(list) : 0;
-        int status = list ? 0 : -1;
-        if (list && given != k->out_count) {
-            PyErr_Format(PyExc_TypeError, "out has %zu arrays, and there are %zu outputs", given,
-                         k->out_count);
-            status = -1;
-        }
-        for (size_t n = 0; n < given && status == 0; n++) {
-            PyObject *item = PyTuple_GetItem(list, (Py_ssize_t)n);
-            c->results[n] = Py_NewRef(item);
-            status = qp_arguments_add(&c->arguments, item);
-        }
-        Py_XDECREF(list);
-        return status;
+        return add_by_word(c, out);
     }
-    for (size_t n = k->in_count; n < count; n++) {
-        c->results[n - k->in_count] = Py_NewRef(args[n]);
-        if (qp_arguments_add(&c->arguments, args[n]) < 0) {
+    const size_t from = c->kernel->in_count;
+    for (size_t n = from; n < count; n++) {
+        c->results[n - from] = args[n];
+        if (!add_own(&c->arguments, args[n]) && qp_arguments_add(&c->arguments, args[n], true) < 0) {
             return -1;
         }
+        c->is_given = true;
     }
     return 0;
 }
 
-/* Ask the library of the inputs for the outputs, through the function that is written in Python. */
-static int allocate_foreign(call *c, quern_kernel *kernel, PyObject *like)
+/* Ask the library of the inputs for the outputs. */
+static int add_new(call *c, quern_kernel *kernel)
 {
     qp_arguments *a = &c->arguments;
-    quern_array_info infos[QUERN_MAX_PARAMETERS] = {QUERN_ARRAY_INFO_INIT};
+    quern_array_info infos[QUERN_MAX_PARAMETERS];
     size_t count = c->kernel->out_count;
+    infos[0].size = sizeof *infos; /* the others are as large, and all are filled */
     if (qp_check(a->state,
                  quern_kernel_infer(infos, count, kernel, a->values, a->count, &c->options)) < 0) {
         return -1;
     }
     for (size_t n = 0; n < count; n++) {
-        PyObject *shape = qp_tuple(infos[n].shape, infos[n].ndim);
-        PyObject *made = shape
-                             ? PyObject_CallFunction(a->state->allocate, "OOs", like, shape,
-                                                     quern_dtype_name((quern_dtype)infos[n].dtype))
-                             : NULL;
-        Py_XDECREF(shape);
-        c->results[n] = made;
-        if (!made || qp_arguments_add(a, made) < 0) {
+        c->results[n] = qp_arguments_add_new(a, &infos[n]);
+        if (!c->results[n]) {
             return -1;
         }
     }
     return 0;
 }
 
-static void place_outputs(call *c)
+/* Make room for the outputs: of the inputs' library where all are of one, else of our own. */
+static int place_outputs(call *c, quern_kernel *kernel)
 {
-    for (size_t n = 0; n < c->kernel->out_count; n++) {
-        c->arguments.values[c->arguments.count++] = quern_value_output(&c->made[n]);
+    qp_arguments *a = &c->arguments;
+    bool is_foreign = a->like && !a->has_own && !a->is_mixed && c->kernel->out_count > 0;
+    int makes = is_foreign ? qp_foreign_makes(a->state, a->like->type) : 0;
+    if (makes != 0) {
+        return makes < 0 ? -1 : add_new(c, kernel);
     }
+    c->convert = is_foreign ? a->like->type->convert : NULL;
+    for (size_t n = 0; n < c->kernel->out_count; n++) {
+        a->values[a->count++] = quern_value_output(&c->made[n]);
+    }
+    return 0;
 }
 
-/* What the call returns; takes the results. */
+/* The object of an output that the call has allocated. */
+static PyObject *wrap_up(call *c, size_t n)
+{
+    PyObject *own = qp_array_object(c->arguments.state, c->made[n], c->arguments.device);
+    c->made[n] = NULL;
+    if (!own || !c->convert) {
+        return own;
+    }
+    PyObject *theirs = PyObject_CallFunctionObjArgs(c->convert, own, NULL);
+    Py_DECREF(own);
+    return theirs;
+}
+
+/* What the call returns. */
 static PyObject *give_back(call *c)
 {
     const qp_kernel *k = c->kernel;
-    qp_arguments *a = &c->arguments;
     for (size_t n = 0; n < k->out_count; n++) {
         if (!c->results[n]) {
-            c->results[n] = qp_array_object(a->state, c->made[n], a->device);
-            c->made[n] = NULL;
+            c->results[n] = wrap_up(c, n);
             if (!c->results[n]) {
                 return NULL;
             }
@@ -187,15 +227,19 @@ static int wrong_count(const qp_kernel *k, size_t count)
     return -1;
 }
 
-/* An input that has the foreign type, to show its library what outputs should be like. */
-static PyObject *example(const call *c, PyObject *const *args)
+static int launch(call *c, quern_kernel *kernel)
 {
-    for (size_t n = 0; n < c->kernel->in_count; n++) {
-        if (Py_TYPE(args[n]) == c->arguments.foreign) {
-            return args[n];
-        }
+    qp_arguments *a = &c->arguments;
+    if (qp_arguments_before(a, &c->options.stream) < 0) {
+        return -1;
     }
-    return NULL;
+    quern_status status;
+    Py_BEGIN_ALLOW_THREADS status = quern_call_n(kernel, a->values, a->count, &c->options);
+    Py_END_ALLOW_THREADS if (qp_check(a->state, status) < 0)
+    {
+        return -1;
+    }
+    return qp_arguments_after(a, c->options.stream);
 }
 
 static int run(call *c, PyObject *const *args, size_t count, const words *w)
@@ -207,38 +251,25 @@ static int run(call *c, PyObject *const *args, size_t count, const words *w)
         return wrong_count(k, count);
     }
     for (size_t n = 0; n < k->in_count; n++) {
-        if (qp_arguments_add(a, args[n]) < 0) {
+        if (!add_own(a, args[n]) && qp_arguments_add(a, args[n], false) < 0) {
             return -1;
         }
     }
-    PyTypeObject *foreign = a->has_own ? NULL : a->foreign;
-    if (put_words(c, w) < 0 || add_given(c, args, count, w->out) < 0) {
+    if (put_words(c, w) < 0 || add_given(c, args, count, w->out) < 0 ||
+        qp_arguments_settle(a) < 0) {
         return -1;
     }
-    int device = a->device >= 0 ? a->device : qp_device_current(a->state);
-    quern_kernel *kernel = device < 0 ? NULL : qp_kernel_on(k, device);
-    if (!kernel) {
+    quern_kernel *kernel = qp_kernel_on(k, a->device);
+    if (!kernel || (!c->is_given && place_outputs(c, kernel) < 0)) {
         return -1;
     }
-    a->device = device;
-    if (a->count == k->in_count) {
-        a->foreign = foreign;
-        PyObject *like = foreign ? example(c, args) : NULL;
-        if (!like) {
-            place_outputs(c);
-        } else if (allocate_foreign(c, kernel, like) < 0) {
-            return -1;
-        }
-    }
-    quern_status status;
-    Py_BEGIN_ALLOW_THREADS status = quern_call_n(kernel, a->values, a->count, &c->options);
-    Py_END_ALLOW_THREADS return qp_check(a->state, status);
+    return launch(c, kernel);
 }
 
 PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names)
 {
     qp_kernel *k = (qp_kernel *)self;
-    size_t count = (size_t)PyVectorcall_NARGS(flagged);
+    size_t count = flagged & ~PY_VECTORCALL_ARGUMENTS_OFFSET;
     Py_ssize_t named = names ? PyTuple_Size(names) : 0;
     words w = {.size = -1};
     for (Py_ssize_t n = 0; n < named; n++) {
@@ -249,16 +280,15 @@ PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, 
     call c;
     c.kernel = k;
     c.options = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
-    memset(c.results, 0, k->out_count * sizeof *c.results);
-    memset(c.made, 0, k->out_count * sizeof *c.made);
-    c.arguments.state = k->state;
-    c.arguments.count = c.arguments.wrapped_count = c.arguments.wrapped_scalars = 0;
-    c.arguments.device = -1;
-    c.arguments.has_own = false;
-    c.arguments.foreign = NULL;
-    c.arguments.exchange = NULL;
-    PyObject *result = run(&c, args, count, &w) < 0 ? NULL : give_back(&c);
+    c.is_given = false;
+    c.convert = NULL;
     for (size_t n = 0; n < k->out_count; n++) {
+        c.results[n] = NULL;
+        c.made[n] = NULL;
+    }
+    qp_arguments_begin(&c.arguments, k->state);
+    PyObject *result = run(&c, args, count, &w) < 0 ? NULL : give_back(&c);
+    for (size_t n = 0; n < k->out_count && !c.is_given; n++) {
         Py_XDECREF(c.results[n]);
         quern_array_release(c.made[n]);
     }

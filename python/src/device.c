@@ -108,9 +108,11 @@ int qp_device_open(qp_state *state, const char *id)
     PyOS_snprintf(device->id, sizeof device->id, "%s", name);
     device->is_gpu = is_gpu;
     device->number = is_gpu ? atoi(info.id + 5) : 0;
+    state->gpu_count += is_gpu;
     if (!is_gpu) {
         watch_interrupts(engine);
     }
+    quern_dlpack_use(engine); /* where others ask for memory and a stream of this device */
     return state->device_count++;
 }
 
@@ -120,6 +122,12 @@ int qp_device_current(qp_state *state)
         return current;
     }
     return state->device_count > 0 ? 0 : qp_device_open(state, NULL);
+}
+
+int qp_device_host(qp_state *state)
+{
+    int place = qp_device_current(state);
+    return place < 0 || !state->devices[place].is_gpu ? place : qp_device_open(state, "soft");
 }
 
 int qp_device_gpu(qp_state *state, int32_t number)

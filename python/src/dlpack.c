@@ -157,8 +157,9 @@ PyObject *qp_array_dlpack(PyObject *self, PyObject *args, PyObject *keywords)
 /* Which of our devices has the memory; -1 with an exception. */
 static int place_of(qp_state *state, quern_dl_device device)
 {
-    return device.device_type == QUERN_DL_CUDA ? qp_device_gpu(state, device.device_id)
-                                               : qp_device_current(state);
+    return device.device_type == QUERN_DL_CUDA  ? qp_device_gpu(state, device.device_id)
+           : device.device_type == QUERN_DL_CPU ? qp_device_host(state)
+                                                : qp_device_current(state);
 }
 
 quern_array *qp_dlpack_take(qp_state *state, PyObject *capsule, int *device)

@@ -28,9 +28,22 @@ static const char *without_order(const char *text)
     return *text == '<' || *text == '=' || *text == '@' || *text == '|' ? text + 1 : text;
 }
 
+/* Formats of one letter, which nearly all are. */
+static const uint8_t by_letter[128] = {
+    ['?'] = QUERN_BOOL,   ['b'] = QUERN_INT8,   ['h'] = QUERN_INT16,   ['i'] = QUERN_INT32,
+    ['l'] = QUERN_INT64,  ['q'] = QUERN_INT64,  ['B'] = QUERN_UINT8,   ['H'] = QUERN_UINT16,
+    ['I'] = QUERN_UINT32, ['L'] = QUERN_UINT64, ['Q'] = QUERN_UINT64,  ['e'] = QUERN_FLOAT16,
+    ['f'] = QUERN_FLOAT32, ['d'] = QUERN_FLOAT64,
+};
+
 quern_dtype qp_dtype_of_format(const char *format, Py_ssize_t itemsize)
 {
     const char *letters = format ? without_order(format) : "B";
+    quern_dtype found =
+        letters[0] > 0 && letters[1] == 0 ? by_letter[(int)letters[0]] : QUERN_DTYPE_NONE;
+    if (found && (Py_ssize_t)quern_dtype_size(found) == itemsize) {
+        return found;
+    }
     for (size_t k = 0; k < FORMATS; k++) {
         if (strcmp(letters, formats[k].format) == 0 &&
             (Py_ssize_t)quern_dtype_size(formats[k].dtype) == itemsize) {
@@ -122,10 +135,7 @@ quern_dtype qp_dtype(qp_state *state, PyObject *object)
     if (dtype == QUERN_DTYPE_NONE) {
         PyErr_Clear();
         PyErr_Format(PyExc_TypeError,
-                     "%R is no dtype that arrays can have: bool, int8 to int64, uint8 to uint64, "
-                     "float16, bfloat16, float32, float64, complex64, complex128, float8_e4m3fn, "
-                     "float8_e5m2",
-                     object);
+                     "%R is no dtype that arrays can have: " QP_DTYPE_NAMES, object);
         return dtype;
     }
     PyObject *number = PyLong_FromLong((long)dtype);

@@ -42,26 +42,26 @@ PyTypeObject *qp_type_add(PyObject *module, PyType_Spec *spec)
 
 /* ---- functions ------------------------------------------------------------------------------ */
 
-/* _hooks(array_class, allocate, choose_compiler): what is written in Python, and is called from
- * here. */
+/* _hooks(array_class, foreign, choose_compiler): what is written in Python, and is called from here: the class of
+ * arrays, the module _foreign.py, and what finds NVRTC. */
 static PyObject *set_hooks(PyObject *module, PyObject *args)
 {
     qp_state *state = PyModule_GetState(module);
-    PyObject *array_class, *allocate, *choose;
-    if (!PyArg_ParseTuple(args, "O!OO:_hooks", &PyType_Type, &array_class, &allocate, &choose)) {
+    PyObject *array_class, *foreign, *choose;
+    if (!PyArg_ParseTuple(args, "O!OO:_hooks", &PyType_Type, &array_class, &foreign, &choose)) {
         return NULL;
     }
     if (!PyType_IsSubtype((PyTypeObject *)array_class, state->array)) {
         PyErr_SetString(PyExc_TypeError, "arrays must be made as a class of Array");
         return NULL;
     }
-    PyObject *old_class = (PyObject *)state->array_class, *old_allocate = state->allocate,
+    PyObject *old_class = (PyObject *)state->array_class, *old_module = state->foreign,
              *old_choose = state->choose_compiler;
     state->array_class = (PyTypeObject *)Py_NewRef(array_class);
-    state->allocate = Py_NewRef(allocate);
+    state->foreign = Py_NewRef(foreign);
     state->choose_compiler = Py_NewRef(choose);
     Py_XDECREF(old_class);
-    Py_XDECREF(old_allocate);
+    Py_XDECREF(old_module);
     Py_XDECREF(old_choose);
     Py_RETURN_NONE;
 }
@@ -83,7 +83,12 @@ static int execute(PyObject *module)
         }
     }
     state->dtypes = PyDict_New();
-    if (!state->dtypes || qp_errors_init(state, module) < 0 ||
+    state->transfer_warning =
+        PyErr_NewExceptionWithDoc("pyquern.TransferWarning",
+                                  "Arrays of the host are copied to the device for each call.",
+                                  PyExc_UserWarning, NULL);
+    if (!state->dtypes || !state->transfer_warning ||
+        PyModule_AddObjectRef(module, "TransferWarning", state->transfer_warning) < 0 || qp_errors_init(state, module) < 0 ||
         PyModule_AddFunctions(module, module_methods) < 0 ||
         PyModule_AddFunctions(module, qp_device_methods) < 0 ||
         PyModule_AddFunctions(module, qp_array_functions) < 0) {
@@ -119,10 +124,12 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->elementwise);
     Py_VISIT(state->reduction);
     Py_VISIT(state->scan);
-    Py_VISIT(state->allocate);
     Py_VISIT(state->choose_compiler);
-    for (int k = 0; k < QP_TYPES; k++) {
-        Py_VISIT(state->types[k].type);
+    Py_VISIT(state->foreign);
+    for (int k = 0; k < state->type_count; k++) {
+        Py_VISIT(state->types[k]->type);
+        Py_VISIT(state->types[k]->allocate);
+        Py_VISIT(state->types[k]->convert);
     }
     return 0;
 }
@@ -135,11 +142,14 @@ static int clear(PyObject *module)
     Py_CLEAR(state->elementwise);
     Py_CLEAR(state->reduction);
     Py_CLEAR(state->scan);
-    Py_CLEAR(state->allocate);
     Py_CLEAR(state->choose_compiler);
+    Py_CLEAR(state->foreign);
     Py_CLEAR(state->dtypes);
-    for (int k = 0; k < QP_TYPES; k++) {
-        Py_CLEAR(state->types[k].type);
+    Py_CLEAR(state->transfer_warning);
+    Py_CLEAR(state->torch.requires_grad);
+    qp_foreign_forget(state);
+    for (int k = 0; k < QP_DTYPES; k++) {
+        Py_CLEAR(state->numpy.descr[k]);
     }
     for (int k = 0; k < QP_TEXTS; k++) {
         Py_CLEAR(state->texts[k]);
@@ -154,6 +164,10 @@ static void release(void *module)
 {
     qp_state *state = PyModule_GetState(module);
     clear(module);
+    for (int k = 0; k < state->stream_count; k++) {
+        quern_stream_release(state->streams[k].stream);
+    }
+    quern_dlpack_use(NULL);
     for (int k = 0; k < state->device_count; k++) {
         quern_close(state->devices[k].engine);
     }

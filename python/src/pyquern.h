@@ -23,7 +23,9 @@
 
 enum {
     QP_MAX_DEVICES = 64, /* engines of one process */
-    QP_TYPES = 8,        /* foreign types whose ways in are remembered */
+    QP_TYPES = 64,       /* foreign types whose ways in are remembered */
+    QP_STREAMS = 16,     /* streams of other libraries that are remembered */
+    QP_DTYPES = 64,      /* numbers of dtypes, from 1 on, that are not records */
 };
 
 /* ---- module.c: state ------------------------------------------------------------------------ */
@@ -36,12 +38,52 @@ typedef struct qp_device {
     int32_t number; /* of the GPU */
 } qp_device;
 
-/* How arrays of a foreign type come in; foreign.c. */
+/* How objects of a foreign type come in. */
+enum qp_way {
+    QP_NO_WAY,
+    QP_NUMBER,         /* one of NumPy's, by value */
+    QP_NUMPY,          /* ndarray, or a class of it: by its own fields */
+    QP_MASKED,         /* numpy.ma's arrays, which are refused */
+    QP_TABLE,          /* DLPack 1.3's table of functions */
+    QP_BUFFER,         /* the buffer protocol */
+    QP_CAPSULE,        /* a capsule of DLPack */
+    QP_CUDA_ATTRIBUTE, /* the interface of CUDA arrays */
+};
+
+/* What is known of a foreign type, found when it is first seen, and kept as long as the module. */
 typedef struct qp_foreign_type {
     PyTypeObject *type; /* owned */
     int way;
+    quern_dtype dtype;                 /* of a number */
     const quern_dl_exchange *exchange; /* of a type that gives out the table */
+    const void *library;               /* the same for types whose arrays are of one kind */
+    bool is_torch;
+    PyObject *allocate, *convert; /* owned; how outputs are made: _foreign.py. NULL: not asked */
 } qp_foreign_type;
+
+/* NumPy's C interface; numpy.c. */
+typedef struct qp_numpy {
+    bool is_known;
+    void **table;                /* NULL: of a version that is not known */
+    PyTypeObject *array;         /* borrowed from the table */
+    PyObject *descr[QP_DTYPES];  /* owned; dtypes by their numbers */
+} qp_numpy;
+
+/* How an ordinary tensor of torch is told at a glance; torch.c. */
+typedef struct qp_torch {
+    bool is_known;
+    int impl, keys, meta; /* places, in bytes; impl 0: it cannot be told */
+    uint64_t odd;         /* bits of the keys that no ordinary tensor has */
+    PyObject *requires_grad;
+    descrgetfunc get; /* of that attribute's descriptor */
+} qp_torch;
+
+/* A stream of another library. */
+typedef struct qp_stream {
+    void *handle;
+    int device; /* place in the state's table */
+    quern_stream *stream;
+} qp_stream;
 
 typedef struct qp_state {
     PyTypeObject *array, *elementwise, *reduction, *scan;
@@ -49,10 +91,17 @@ typedef struct qp_state {
     PyObject *errors[64];      /* classes by place in error.c's table; [0]: the base */
     qp_device devices[QP_MAX_DEVICES];
     int device_count;
-    qp_foreign_type types[QP_TYPES];
-    int next_type;             /* the entry that the next unknown type takes */
+    int gpu_count;                    /* devices that are GPUs */
+    qp_foreign_type *types[QP_TYPES]; /* added to, and never changed */
+    int type_count;
+    qp_numpy numpy;
+    qp_torch torch;
+    qp_stream streams[QP_STREAMS];
+    int stream_count, next_stream;
+    PyObject *transfer_warning;
+    bool has_told;             /* of a transfer */
     PyObject *dtypes;          /* dict: what names a dtype -> its number */
-    PyObject *allocate;        /* Python function: outputs of a foreign type */
+    PyObject *foreign;         /* the module _foreign.py */
     PyObject *choose_compiler; /* Python function: called once, with the driver's version */
     PyObject *texts[16];       /* interned names; see below */
 } qp_state;
@@ -90,11 +139,17 @@ static inline int qp_check(qp_state *state, quern_status status)
 int qp_device_current(qp_state *state);
 /* The same of the device that `id` opens ("cuda:0", "soft"); NULL: the process's default. */
 int qp_device_open(qp_state *state, const char *id);
+/* The software device: the thread's own where that is one. */
+int qp_device_host(qp_state *state);
 /* Of GPU `number`. */
 int qp_device_gpu(qp_state *state, int32_t number);
 extern PyMethodDef qp_device_methods[];
 
 /* ---- dtype.c: dtypes by name, by NumPy's objects, by Python's types ------------------------- */
+
+#define QP_DTYPE_NAMES                                                                             \
+    "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64, "       \
+    "complex128, float8_e4m3fn, float8_e5m2"
 
 /* The dtype that `object` names; QUERN_DTYPE_NONE with an exception. */
 quern_dtype qp_dtype(qp_state *state, PyObject *object);
@@ -154,34 +209,99 @@ quern_array *qp_dlpack_take(qp_state *state, PyObject *capsule, int *device);
 
 /* ---- foreign.c: arrays of others come in ---------------------------------------------------- */
 
-/* What is needed besides a foreign array while a call uses it. */
+/* A foreign array while a call uses it; on the stack. What is not needed is not set. */
 typedef struct qp_foreign {
-    quern_array *array; /* owned */
-    PyTypeObject *type; /* borrowed: of the object */
-    int device;
-    const quern_dl_exchange *exchange; /* NULL: none */
+    PyObject *object;            /* borrowed */
+    qp_foreign_type *type;       /* what is known of its type */
+    qp_foreign_type *made;       /* owned: the same where too many types are known; or NULL */
+    size_t argument;             /* for messages: counted from 1; 0: of no call */
+    size_t place;                /* in the call's values */
+    quern_array *array;          /* owned */
+    int device;                  /* place in state->devices */
+    bool is_host;                /* in memory of the host; the device is then a software device */
+    bool is_lent;                /* the array holds neither memory nor object */
+    bool is_output;
+    bool has_view, has_stream;
+    void *stream;         /* that the library's work goes to, as quern_stream_follow() wants it */
+    quern_array *staged;  /* owned: what `array` is a copy of, while the call uses a GPU */
+    quern_value value;    /* of a number, which is no array */
+    Py_buffer view;
 } qp_foreign;
 
-/* 1: `out` is filled; 0: the object is no array; -1: an exception. */
-int qp_foreign_take(qp_foreign *out, qp_state *state, PyObject *object);
+/* 1: `out` is an array; 2: it is a number; 0: the object is neither; -1: an exception. */
+int qp_foreign_take(qp_foreign *out, qp_state *state, PyObject *object, size_t argument);
+void qp_foreign_end(qp_foreign *foreign);
+/* With the module. */
+void qp_foreign_forget(qp_state *state);
+/* Raise what is wrong with an object: "argument 2 (numpy.ndarray) " and the rest. Returns -1. */
+int qp_foreign_refuse(const qp_foreign *f, PyObject *class, const char *format, ...);
+
+/* ---- foreign_new.c: outputs of the inputs' type --------------------------------------------- */
+
+/* Whether the type's library makes outputs: 1, then qp_foreign_new() asks it; 0: they are ours, and
+ * type->convert, where it is set, makes the library's own of them; -1: an exception. */
+int qp_foreign_makes(qp_state *state, qp_foreign_type *type);
+/* A new array of the library of `like`, and ours over it in *out; NULL with an exception. */
+PyObject *qp_foreign_new(qp_foreign *out, qp_state *state, const qp_foreign *like, size_t argument,
+                         const quern_array_info *info);
+
+/* ---- numpy.c, torch.c: what is special about them ------------------------------------------- */
+
+/* NumPy's class `name` ("ndarray"), new; NULL without an exception where NumPy is not loaded. */
+PyObject *qp_numpy_class(const char *module, const char *name);
+/* Whether arrays of the class can be read by their fields. */
+bool qp_numpy_reads(qp_state *state, PyTypeObject *type);
+int qp_numpy_take(qp_foreign *out, qp_state *state);
+/* A new array; NULL with an exception. */
+PyObject *qp_numpy_new(qp_state *state, quern_dtype dtype, int ndim, const int64_t *shape);
+/* A number's value and its dtype. */
+int qp_numpy_number(qp_foreign *out);
+/* -1 with an exception where a kernel would see other values than torch, or torch miss it. */
+int qp_torch_check(const qp_foreign *f, qp_state *state);
 
 /* ---- value.c: arguments --------------------------------------------------------------------- */
 
 /* Everything about the arguments of one call; on the stack. */
 typedef struct qp_arguments {
     qp_state *state;
+    size_t count, foreign_count;
+    int device;          /* that all arrays are on; -1: none so far */
+    size_t decided;      /* the argument that decided that */
+    bool has_own;        /* one of our own arrays is among them */
+    bool has_host, has_staged; /* memory of the host is among them, which decides nothing */
+    bool is_theirs;      /* it runs on the arrays' own stream */
+    bool is_mixed;       /* inputs of several libraries are */
+    qp_foreign *like; /* the first foreign input that is an array; NULL: none */
     quern_value values[QUERN_MAX_PARAMETERS];
-    quern_array *wrapped[QUERN_MAX_PARAMETERS]; /* foreign arrays, to be released */
-    size_t count, wrapped_count, wrapped_scalars;
-    int device;            /* that all arrays are on; -1: none so far */
-    bool has_own;          /* one of our own arrays is among them */
-    PyTypeObject *foreign; /* the type of all foreign arrays; NULL: none, or of several */
-    const quern_dl_exchange *exchange;
+    qp_foreign foreign[QUERN_MAX_PARAMETERS];
 } qp_arguments;
 
+static inline void qp_arguments_begin(qp_arguments *a, qp_state *state)
+{
+    a->state = state;
+    a->count = a->foreign_count = a->decided = 0;
+    a->device = -1;
+    a->has_own = a->has_host = a->has_staged = a->is_mixed = a->is_theirs = false;
+    a->like = NULL;
+}
 /* Add the value of an argument; -1 with an exception. */
-int qp_arguments_add(qp_arguments *arguments, PyObject *object);
+int qp_arguments_add(qp_arguments *arguments, PyObject *object, bool is_output);
+/* Add a new output of the inputs' library; returns it, new, or NULL with an exception. */
+PyObject *qp_arguments_add_new(qp_arguments *arguments, const quern_array_info *info);
 void qp_arguments_end(qp_arguments *arguments);
+
+/* ---- order.c: streams of other libraries, and arrays of the host on a GPU -------------------- */
+
+/* The stream of another library's handle on a device; borrowed, remembered. NULL: an exception. */
+quern_stream *qp_order_stream(qp_state *state, int device, void *handle);
+/* Put an array on the call's device in place of one of the host; `copies`: with its elements. */
+int qp_order_stage(qp_foreign *f, qp_arguments *arguments, bool copies);
+/* All arrays come to the device that the call runs on, which is decided here. */
+int qp_arguments_settle(qp_arguments *arguments);
+/* The stream to run on, with what it must wait for; *stream NULL: the engine's own. */
+int qp_arguments_before(qp_arguments *arguments, quern_stream **stream);
+/* Others wait for the call; what was copied to the device is copied back. */
+int qp_arguments_after(qp_arguments *arguments, quern_stream *stream);
 
 /* ---- kernel.c, call.c: elementwise kernels, reductions, scans ------------------------------- */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The arguments of a call. In: Python's objects. Out: Quern's values, the device that all arrays
- * are on, and the one foreign type that all of them have. The thing to know: a plain number takes
- * the dtype that its parameter gets; one of NumPy's has its own, and comes in as an array without
- * dimensions.
+ * are on, and the one library that all of them are of. The thing to know: a plain number takes the
+ * dtype that its parameter gets; one of NumPy's has its own. Memory of the host decides on no
+ * device, since it can be copied to any (order.c).
  */
 #include "pyquern.h"
 
@@ -52,72 +52,101 @@ static int meet(qp_arguments *arguments, int device)
     qp_device *devices = arguments->state->devices;
     if (arguments->device >= 0 && arguments->device != device) {
         PyErr_Format(PyExc_ValueError,
-                     "argument %zu is on %s, and those before it are on %s: bring them to one "
-                     "device by .to()",
-                     arguments->count + 1, devices[device].id, devices[arguments->device].id);
+                     "argument %zu is on %s, and argument %zu is on %s: bring them to one device, "
+                     "as by .to()",
+                     arguments->count + 1, devices[device].id, arguments->decided,
+                     devices[arguments->device].id);
         return -1;
     }
-    arguments->device = device;
+    if (arguments->device < 0) {
+        arguments->device = device;
+        arguments->decided = arguments->count + 1;
+    }
     return 0;
 }
 
-static int add_foreign(qp_arguments *arguments, PyObject *object)
+static int refuse(const qp_foreign *f)
 {
-    qp_foreign foreign;
-    int taken = qp_foreign_take(&foreign, arguments->state, object);
-    if (taken == 0) {
-        PyErr_Format(PyExc_TypeError, "argument %zu is %R: an array, or one number, was expected",
-                     arguments->count + 1, Py_TYPE(object));
+    PyObject *object = f->object;
+    bool is_list = PyList_Check(object) || PyTuple_Check(object);
+    return qp_foreign_refuse(f, PyExc_TypeError, "is neither an array nor one number%s",
+                             is_list ? ": make an array of it by pyquern.asarray()" : "");
+}
+
+static int add_foreign(qp_arguments *arguments, PyObject *object, bool is_output)
+{
+    qp_foreign *f = &arguments->foreign[arguments->foreign_count];
+    int taken = qp_foreign_take(f, arguments->state, object, arguments->count + 1);
+    if (taken == 2 && !is_output) {
+        arguments->values[arguments->count++] = f->value;
+        return 0;
     }
-    if (taken <= 0) {
+    if (taken != 1) {
+        return taken < 0 ? -1 : refuse(f);
+    }
+    arguments->foreign_count++;
+    f->place = arguments->count;
+    f->is_output = is_output;
+    if (f->is_host) {
+        arguments->has_host = true;
+    } else if (meet(arguments, f->device) < 0) {
         return -1;
     }
-    arguments->wrapped[arguments->wrapped_count++] = foreign.array;
-    if (meet(arguments, foreign.device) < 0) {
-        return -1;
+    if (!arguments->like) {
+        arguments->like = f;
+    } else if (arguments->like->type->library != f->type->library) {
+        arguments->is_mixed = true;
     }
-    bool is_first = !arguments->foreign && !arguments->has_own && arguments->wrapped_count == 1;
-    bool is_scalar = quern_array_ndim(foreign.array) == 0 && !foreign.exchange;
-    if (is_scalar) { /* NumPy's numbers are arrays of another type, and are welcome anywhere */
-        arguments->wrapped_scalars++;
-    } else if (is_first || arguments->wrapped_count == arguments->wrapped_scalars + 1) {
-        arguments->foreign = arguments->has_own ? NULL : foreign.type;
-        arguments->exchange = foreign.exchange;
-    } else if (arguments->foreign != foreign.type) {
-        arguments->foreign = NULL;
-    }
-    arguments->values[arguments->count++] = quern_value_array(foreign.array);
+    arguments->values[arguments->count++] = quern_value_array(f->array);
     return 0;
 }
 
-int qp_arguments_add(qp_arguments *arguments, PyObject *object)
+int qp_arguments_add(qp_arguments *arguments, PyObject *object, bool is_output)
 {
-    qp_state *state = arguments->state;
     if (arguments->count == QUERN_MAX_PARAMETERS) {
         PyErr_Format(PyExc_TypeError, "a call has at most %d arguments", QUERN_MAX_PARAMETERS);
         return -1;
     }
-    if (qp_array_is(state, object)) {
+    if (qp_array_is(arguments->state, object)) {
         qp_array *a = (qp_array *)object;
         arguments->has_own = true;
-        arguments->foreign = NULL;
-        if (meet(arguments, a->device) < 0) {
+        if (arguments->device != a->device && meet(arguments, a->device) < 0) {
             return -1;
         }
         arguments->values[arguments->count++] = quern_value_array(a->array);
         return 0;
     }
-    int number = add_number(&arguments->values[arguments->count], object);
+    int number = is_output ? 0 : add_number(&arguments->values[arguments->count], object);
     if (number == 0) {
-        return add_foreign(arguments, object);
+        return add_foreign(arguments, object, is_output);
     }
     arguments->count += number > 0;
     return number < 0 ? -1 : 0;
 }
 
+PyObject *qp_arguments_add_new(qp_arguments *arguments, const quern_array_info *info)
+{
+    qp_foreign *f = &arguments->foreign[arguments->foreign_count];
+    PyObject *made =
+        qp_foreign_new(f, arguments->state, arguments->like, arguments->count + 1, info);
+    if (!made) {
+        return NULL;
+    }
+    arguments->foreign_count++;
+    f->place = arguments->count;
+    f->is_output = true;
+    if (f->is_host && f->device != arguments->device &&
+        qp_order_stage(f, arguments, false) < 0) {
+        Py_DECREF(made);
+        return NULL;
+    }
+    arguments->values[arguments->count++] = quern_value_array(f->array);
+    return made;
+}
+
 void qp_arguments_end(qp_arguments *arguments)
 {
-    for (size_t k = 0; k < arguments->wrapped_count; k++) {
-        quern_array_release(arguments->wrapped[k]);
+    for (size_t k = 0; k < arguments->foreign_count; k++) {
+        qp_foreign_end(&arguments->foreign[k]);
     }
 }
