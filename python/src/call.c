@@ -101,7 +101,7 @@ static inline bool add_own(qp_arguments *a, PyObject *object)
         return false;
     }
     a->has_own = true;
-    a->values[a->count++] = quern_value_array(array->array);
+    qp_arguments_put(a, array->array);
     return true;
 }
 
@@ -174,7 +174,10 @@ static int place_outputs(call *c, quern_kernel *kernel)
     }
     c->convert = is_foreign ? a->like->type->convert : NULL;
     for (size_t n = 0; n < c->kernel->out_count; n++) {
-        a->values[a->count++] = quern_value_output(&c->made[n]);
+        quern_value *v = &a->values[a->count++];
+        v->kind = QUERN_VALUE_OUTPUT;
+        v->dtype = 0;
+        v->as.output = &c->made[n];
     }
     return 0;
 }

@@ -284,6 +284,14 @@ static inline void qp_arguments_begin(qp_arguments *a, qp_state *state)
     a->has_own = a->has_host = a->has_staged = a->is_mixed = a->is_theirs = false;
     a->like = NULL;
 }
+/* Add a value, field by field: a copy of a structure that was just written waits for the writes. */
+static inline void qp_arguments_put(qp_arguments *a, quern_array *array)
+{
+    quern_value *v = &a->values[a->count++];
+    v->kind = QUERN_VALUE_ARRAY;
+    v->dtype = 0;
+    v->as.array = array;
+}
 /* Add the value of an argument; -1 with an exception. */
 int qp_arguments_add(qp_arguments *arguments, PyObject *object, bool is_output);
 /* Add a new output of the inputs' library; returns it, new, or NULL with an exception. */

@@ -97,7 +97,7 @@ static int add_foreign(qp_arguments *arguments, PyObject *object, bool is_output
     } else if (arguments->like->type->library != f->type->library) {
         arguments->is_mixed = true;
     }
-    arguments->values[arguments->count++] = quern_value_array(f->array);
+    qp_arguments_put(arguments, f->array);
     return 0;
 }
 
@@ -113,7 +113,7 @@ int qp_arguments_add(qp_arguments *arguments, PyObject *object, bool is_output)
         if (arguments->device != a->device && meet(arguments, a->device) < 0) {
             return -1;
         }
-        arguments->values[arguments->count++] = quern_value_array(a->array);
+        qp_arguments_put(arguments, a->array);
         return 0;
     }
     int number = is_output ? 0 : add_number(&arguments->values[arguments->count], object);
@@ -140,7 +140,7 @@ PyObject *qp_arguments_add_new(qp_arguments *arguments, const quern_array_info *
         Py_DECREF(made);
         return NULL;
     }
-    arguments->values[arguments->count++] = quern_value_array(f->array);
+    qp_arguments_put(arguments, f->array);
     return made;
 }
 
