@@ -108,6 +108,7 @@ def collect(options):
         "C, output new": floor(1),
         "C, three tensors wrapped, output given": floor(2),
     }
+    cases["Python's loop alone"] = loop("pass")
     kernel = pyquern.ElementwiseKernel("T x, T y", "T z", OPERATION)
     peers = {
         "own": add_own,

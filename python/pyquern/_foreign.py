@@ -87,6 +87,9 @@ def outputs_of(type_):
 def torch_refusal(tensor):
     """What is wrong with a tensor, which its table of functions gives out all the same; or None."""
     torch = sys.modules["torch"]
+    fake = sys.modules.get("torch._subclasses.fake_tensor")
+    if fake and isinstance(tensor, fake.FakeTensor):
+        return "has no memory: in torch.compile, and wherever tensors are traced, use pyquern.torch"
     if tensor.is_conj():
         return "is a conjugated view, whose memory holds other values: pass x.resolve_conj()"
     if tensor.is_neg():
@@ -102,7 +105,7 @@ def torch_refusal(tensor):
 def torch_layout():
     """Where an ordinary tensor is told from others: (place of the pointer to its implementation in
     the object, place of the dispatch keys in that, place of the pointer to its data of autograd,
-    bits of the keys that mean a conjugated or negated view, the attribute requires_grad). The
+    bits of the keys that mean a conjugated or negated view or a class that traces, the attribute requires_grad). The
     first is 0 where that cannot be found out, and torch is asked for each tensor.
 
     The places are not torch's interface. They are found by tensors of each kind, whose keys torch
@@ -148,4 +151,7 @@ def _torch_places(torch):
         after = words(grown._cdata, 23)
         meta = only(k for k in range(1, 8) if inside[0][k] == inside[4][k] == 0 != after[k])
         odd = (keys(conjugated) ^ keys(number)) | (keys(negated) ^ keys(real))
+        odd |= torch._C.DispatchKeySet(torch._C.DispatchKey.Python).raw_repr()
+        if any(keys(t) & odd for t in (real, number, grown)):
+            raise ValueError("ordinary tensors have these bits")
     return impl, place, meta, odd

@@ -9,8 +9,10 @@
 PyObject *qp_array_object(qp_state *state, quern_array *array, int device)
 {
     PyTypeObject *type = state->array_class;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    qp_array *self = (qp_array *)allocate(type, 0);
+    if (!state->array_alloc) {
+        state->array_alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    }
+    qp_array *self = (qp_array *)state->array_alloc(type, 0);
     if (!self) {
         quern_array_release(array);
         return NULL;
@@ -206,7 +208,8 @@ static PyObject *take(PyObject *module, PyObject *object)
         return Py_NewRef(object);
     }
     qp_foreign foreign;
-    int taken = qp_foreign_take(&foreign, state, object, 0), current = qp_device_current(state);
+    int taken = qp_foreign_take(&foreign, state, object, 0, qp_device_host(state));
+    int current = qp_device_current(state);
     if (taken != 1) {
         if (taken >= 0) {
             PyErr_Format(PyExc_TypeError, "%R is no array, and gives none out", Py_TYPE(object));

@@ -178,9 +178,9 @@ static int take_tensor(qp_foreign *out, qp_state *state, const quern_dl_tensor *
     out->is_lent = !managed;
     if (!out->is_host) {
         out->device = qp_device_gpu(state, tensor->device.device_id);
-    }
-    if (out->device < 0 || (out->type->is_torch && qp_torch_check(out, state) < 0)) {
-        return -1;
+        if (out->device < 0) {
+            return -1;
+        }
     }
     if (!has_memory(tensor)) {
         return qp_foreign_refuse(out, PyExc_ValueError,
@@ -194,18 +194,40 @@ static int take_tensor(qp_foreign *out, qp_state *state, const quern_dl_tensor *
     return qp_check(state, status) < 0 ? -1 : 1;
 }
 
+/* A tensor that its library gives not out: what it says of that, without its stack. */
+static int refuse_tensor(const qp_foreign *f)
+{
+    PyObject *cause = PyErr_GetRaisedException();
+    PyObject *words = cause ? PyObject_Str(cause) : NULL;
+    PyObject *lines = words ? PyUnicode_Splitlines(words, 0) : NULL;
+    PyObject *first = lines && PyList_Size(lines) > 0 ? PyList_GetItem(lines, 0) : words;
+    if (first) {
+        qp_foreign_refuse(f, PyExc_TypeError, "gives no memory out: %U", first);
+        PyObject *raised = PyErr_GetRaisedException();
+        PyException_SetCause(raised, Py_NewRef(cause));
+        PyErr_SetRaisedException(raised);
+    }
+    Py_XDECREF(lines);
+    Py_XDECREF(words);
+    Py_XDECREF(cause);
+    return -1;
+}
+
 static int by_table(qp_foreign *out, qp_state *state)
 {
     const quern_dl_exchange *table = out->type->exchange;
     quern_dl_managed_versioned *managed;
     quern_dl_tensor lent;
+    if (out->type->is_torch && qp_torch_check(out, state) < 0) {
+        return -1;
+    }
     if (table->dltensor_from_py_object_no_sync) {
         return table->dltensor_from_py_object_no_sync(out->object, &lent) < 0
-                   ? -1
+                   ? refuse_tensor(out)
                    : take_tensor(out, state, &lent, NULL);
     }
     if (table->managed_tensor_from_py_object_no_sync(out->object, &managed) < 0) {
-        return -1;
+        return refuse_tensor(out);
     }
     int taken = take_tensor(out, state, &managed->dl_tensor, managed);
     if (taken < 0) {
@@ -435,7 +457,7 @@ static int take(qp_foreign *out, qp_state *state)
     }
 }
 
-int qp_foreign_take(qp_foreign *out, qp_state *state, PyObject *object, size_t argument)
+int qp_foreign_take(qp_foreign *out, qp_state *state, PyObject *object, size_t argument, int host)
 {
     out->object = object;
     out->argument = argument;
@@ -443,8 +465,8 @@ int qp_foreign_take(qp_foreign *out, qp_state *state, PyObject *object, size_t a
     out->is_host = out->is_lent = true;
     out->has_view = out->has_stream = false;
     out->type = type_of(out, state);
-    out->device = out->type ? qp_device_host(state) : -1;
-    int taken = out->device < 0 ? -1 : take(out, state);
+    out->device = host;
+    int taken = host >= 0 && out->type ? take(out, state) : -1;
     if (taken != 1) {
         qp_foreign_end(out);
     }

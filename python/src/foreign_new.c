@@ -89,7 +89,7 @@ int qp_foreign_makes(qp_state *state, qp_foreign_type *type)
 }
 
 PyObject *qp_foreign_new(qp_foreign *out, qp_state *state, const qp_foreign *like, size_t argument,
-                         const quern_array_info *info)
+                         const quern_array_info *info, int host)
 {
     PyObject *made = NULL;
     if (like->type->way == QP_TABLE) {
@@ -104,7 +104,7 @@ PyObject *qp_foreign_new(qp_foreign *out, qp_state *state, const qp_foreign *lik
                      : NULL;
         Py_XDECREF(shape);
     }
-    if (made && qp_foreign_take(out, state, made, argument) != 1) {
+    if (made && qp_foreign_take(out, state, made, argument, host) != 1) {
         if (!PyErr_Occurred()) {
             PyErr_Format(PyExc_TypeError, "%R, which was made for an output, is no array", made);
         }

@@ -58,6 +58,7 @@ static PyObject *set_hooks(PyObject *module, PyObject *args)
     PyObject *old_class = (PyObject *)state->array_class, *old_module = state->foreign,
              *old_choose = state->choose_compiler;
     state->array_class = (PyTypeObject *)Py_NewRef(array_class);
+    state->array_alloc = NULL;
     state->foreign = Py_NewRef(foreign);
     state->choose_compiler = Py_NewRef(choose);
     Py_XDECREF(old_class);

@@ -88,6 +88,7 @@ typedef struct qp_stream {
 typedef struct qp_state {
     PyTypeObject *array, *elementwise, *reduction, *scan;
     PyTypeObject *array_class; /* the Python class that arrays are made as: array or one of it */
+    allocfunc array_alloc;     /* its tp_alloc; NULL: not looked up */
     PyObject *errors[64];      /* classes by place in error.c's table; [0]: the base */
     qp_device devices[QP_MAX_DEVICES];
     int device_count;
@@ -228,8 +229,9 @@ typedef struct qp_foreign {
     Py_buffer view;
 } qp_foreign;
 
-/* 1: `out` is an array; 2: it is a number; 0: the object is neither; -1: an exception. */
-int qp_foreign_take(qp_foreign *out, qp_state *state, PyObject *object, size_t argument);
+/* 1: `out` is an array; 2: it is a number; 0: the object is neither; -1: an exception. `host`:
+ * qp_device_host(), which a call asks for once. */
+int qp_foreign_take(qp_foreign *out, qp_state *state, PyObject *object, size_t argument, int host);
 void qp_foreign_end(qp_foreign *foreign);
 /* With the module. */
 void qp_foreign_forget(qp_state *state);
@@ -243,7 +245,7 @@ int qp_foreign_refuse(const qp_foreign *f, PyObject *class, const char *format, 
 int qp_foreign_makes(qp_state *state, qp_foreign_type *type);
 /* A new array of the library of `like`, and ours over it in *out; NULL with an exception. */
 PyObject *qp_foreign_new(qp_foreign *out, qp_state *state, const qp_foreign *like, size_t argument,
-                         const quern_array_info *info);
+                         const quern_array_info *info, int host);
 
 /* ---- numpy.c, torch.c: what is special about them ------------------------------------------- */
 
@@ -266,6 +268,7 @@ typedef struct qp_arguments {
     qp_state *state;
     size_t count, foreign_count;
     int device;          /* that all arrays are on; -1: none so far */
+    int host;            /* the place for memory of the host; -1: not asked for yet */
     size_t decided;      /* the argument that decided that */
     bool has_own;        /* one of our own arrays is among them */
     bool has_host, has_staged; /* memory of the host is among them, which decides nothing */
@@ -280,7 +283,7 @@ static inline void qp_arguments_begin(qp_arguments *a, qp_state *state)
 {
     a->state = state;
     a->count = a->foreign_count = a->decided = 0;
-    a->device = -1;
+    a->device = a->host = -1;
     a->has_own = a->has_host = a->has_staged = a->is_mixed = a->is_theirs = false;
     a->like = NULL;
 }

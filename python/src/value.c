@@ -76,7 +76,11 @@ static int refuse(const qp_foreign *f)
 static int add_foreign(qp_arguments *arguments, PyObject *object, bool is_output)
 {
     qp_foreign *f = &arguments->foreign[arguments->foreign_count];
-    int taken = qp_foreign_take(f, arguments->state, object, arguments->count + 1);
+    if (arguments->host < 0) {
+        arguments->host = qp_device_host(arguments->state);
+    }
+    int taken =
+        qp_foreign_take(f, arguments->state, object, arguments->count + 1, arguments->host);
     if (taken == 2 && !is_output) {
         arguments->values[arguments->count++] = f->value;
         return 0;
@@ -128,7 +132,8 @@ PyObject *qp_arguments_add_new(qp_arguments *arguments, const quern_array_info *
 {
     qp_foreign *f = &arguments->foreign[arguments->foreign_count];
     PyObject *made =
-        qp_foreign_new(f, arguments->state, arguments->like, arguments->count + 1, info);
+        qp_foreign_new(f, arguments->state, arguments->like, arguments->count + 1, info,
+                       arguments->host);
     if (!made) {
         return NULL;
     }

@@ -60,11 +60,12 @@ quern_status qn_shape_check(int64_t *count, int ndim, const int64_t *shape, uint
 
 quern_array *qn_array_header(qn_buffer *buffer, quern_dtype dtype, int ndim)
 {
-    quern_array *array = qn_calloc(1, sizeof *array + 3 * (size_t)ndim * sizeof(int64_t));
+    /* Not qn_calloc(): glibc's calloc passes by its own cache of what this thread has freed. */
+    quern_array *array = qn_alloc(sizeof *array + 3 * (size_t)ndim * sizeof(int64_t));
     if (!array) {
         return NULL;
     }
-    array->object = QN_OBJECT_ARRAY;
+    *array = (quern_array){.object = QN_OBJECT_ARRAY};
     atomic_init(&array->references, 1);
     if (buffer) {
         qn_buffer_retain(buffer);
