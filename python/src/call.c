@@ -14,18 +14,6 @@ typedef struct words {
     bool keepdims;
 } words;
 
-typedef struct call {
-    qp_kernel *kernel;
-    qp_arguments arguments;
-    quern_call_options options;
-    int axes[QUERN_MAX_NDIM];
-    int64_t size;
-    bool is_given;                           /* the outputs are, and borrowed then */
-    PyObject *convert;                       /* borrowed: makes others' arrays of ours, or NULL */
-    PyObject *results[QUERN_MAX_PARAMETERS]; /* of the outputs; owned unless they are given */
-    quern_array *made[QUERN_MAX_PARAMETERS]; /* outputs that the call allocates */
-} call;
-
 /* ---- keywords ------------------------------------------------------------------------------- */
 
 static int unexpected(const qp_kernel *k, PyObject *name)
@@ -62,7 +50,7 @@ static int put_word(words *w, const qp_kernel *k, PyObject *name, PyObject *valu
 }
 
 /* Axes from None, an int or a tuple of them. */
-static int put_axes(call *c, PyObject *axis)
+static int put_axes(qp_call *c, PyObject *axis)
 {
     if (!axis || axis == Py_None) {
         return 0;
@@ -77,7 +65,7 @@ static int put_axes(call *c, PyObject *axis)
     return count < 0 ? -1 : 0;
 }
 
-static int put_words(call *c, const words *w)
+static int put_words(qp_call *c, const words *w)
 {
     c->options.block_size = w->block_size;
     c->options.keepdims = w->keepdims;
@@ -106,7 +94,7 @@ static inline bool add_own(qp_arguments *a, PyObject *object)
 }
 
 /* Outputs by the keyword: one, or a tuple of all. */
-static int add_by_word(call *c, PyObject *out)
+static int add_by_word(qp_call *c, PyObject *out)
 {
     const qp_kernel *k = c->kernel;
     bool is_tuple = PyTuple_Check(out);
@@ -116,42 +104,42 @@ static int add_by_word(call *c, PyObject *out)
                      k->out_count);
         return -1;
     }
+    c->is_given = true; /* first: what is borrowed is not let go, whatever fails */
     for (size_t n = 0; n < given; n++) {
         c->results[n] = is_tuple ? PyTuple_GetItem(out, (Py_ssize_t)n) : out;
-        if (qp_arguments_add(&c->arguments, c->results[n], true) < 0) {
+        if (qp_arguments_add_output(&c->arguments, c->results[n]) < 0) {
             return -1;
         }
     }
-    c->is_given = true;
     return 0;
 }
 
 /* Outputs that are given: after the inputs, or by the keyword. */
-static int add_given(call *c, PyObject *const *args, size_t count, PyObject *out)
+static int add_given(qp_call *c, PyObject *const *args, size_t count, PyObject *out)
 {
     if (out && out != Py_None) {
         return add_by_word(c, out);
     }
     const size_t from = c->kernel->in_count;
+    c->is_given = count > from;
     for (size_t n = from; n < count; n++) {
         c->results[n - from] = args[n];
-        if (!add_own(&c->arguments, args[n]) && qp_arguments_add(&c->arguments, args[n], true) < 0) {
+        if (!add_own(&c->arguments, args[n]) && qp_arguments_add_output(&c->arguments, args[n]) < 0) {
             return -1;
         }
-        c->is_given = true;
     }
     return 0;
 }
 
 /* Ask the library of the inputs for the outputs. */
-static int add_new(call *c, quern_kernel *kernel)
+static int add_new(qp_call *c)
 {
     qp_arguments *a = &c->arguments;
     quern_array_info infos[QUERN_MAX_PARAMETERS];
     size_t count = c->kernel->out_count;
     infos[0].size = sizeof *infos; /* the others are as large, and all are filled */
     if (qp_check(a->state,
-                 quern_kernel_infer(infos, count, kernel, a->values, a->count, &c->options)) < 0) {
+                 quern_kernel_infer(infos, count, c->made, a->values, a->count, &c->options)) < 0) {
         return -1;
     }
     for (size_t n = 0; n < count; n++) {
@@ -164,29 +152,30 @@ static int add_new(call *c, quern_kernel *kernel)
 }
 
 /* Make room for the outputs: of the inputs' library where all are of one, else of our own. */
-static int place_outputs(call *c, quern_kernel *kernel)
+static int place_outputs(qp_call *c)
 {
     qp_arguments *a = &c->arguments;
-    bool is_foreign = a->like && !a->has_own && !a->is_mixed && c->kernel->out_count > 0;
+    bool is_foreign =
+        a->like && !a->has_own && !a->is_mixed && c->kernel->out_count > 0 && !c->dry;
     int makes = is_foreign ? qp_foreign_makes(a->state, a->like->type) : 0;
     if (makes != 0) {
-        return makes < 0 ? -1 : add_new(c, kernel);
+        return makes < 0 ? -1 : add_new(c);
     }
     c->convert = is_foreign ? a->like->type->convert : NULL;
     for (size_t n = 0; n < c->kernel->out_count; n++) {
         quern_value *v = &a->values[a->count++];
         v->kind = QUERN_VALUE_OUTPUT;
         v->dtype = 0;
-        v->as.output = &c->made[n];
+        v->as.output = &c->allocated[n];
     }
     return 0;
 }
 
 /* The object of an output that the call has allocated. */
-static PyObject *wrap_up(call *c, size_t n)
+static PyObject *wrap_up(qp_call *c, size_t n)
 {
-    PyObject *own = qp_array_object(c->arguments.state, c->made[n], c->arguments.device);
-    c->made[n] = NULL;
+    PyObject *own = qp_array_object(c->arguments.state, c->allocated[n], c->arguments.device);
+    c->allocated[n] = NULL;
     if (!own || !c->convert) {
         return own;
     }
@@ -195,8 +184,7 @@ static PyObject *wrap_up(call *c, size_t n)
     return theirs;
 }
 
-/* What the call returns. */
-static PyObject *give_back(call *c)
+PyObject *qp_call_results(qp_call *c)
 {
     const qp_kernel *k = c->kernel;
     for (size_t n = 0; n < k->out_count; n++) {
@@ -230,22 +218,8 @@ static int wrong_count(const qp_kernel *k, size_t count)
     return -1;
 }
 
-static int launch(call *c, quern_kernel *kernel)
-{
-    qp_arguments *a = &c->arguments;
-    if (qp_arguments_before(a, &c->options.stream) < 0) {
-        return -1;
-    }
-    quern_status status;
-    Py_BEGIN_ALLOW_THREADS status = quern_call_n(kernel, a->values, a->count, &c->options);
-    Py_END_ALLOW_THREADS if (qp_check(a->state, status) < 0)
-    {
-        return -1;
-    }
-    return qp_arguments_after(a, c->options.stream);
-}
-
-static int run(call *c, PyObject *const *args, size_t count, const words *w)
+/* Everything but the launch. */
+static int ready(qp_call *c, PyObject *const *args, size_t count, const words *w)
 {
     qp_kernel *k = c->kernel;
     qp_arguments *a = &c->arguments;
@@ -254,7 +228,7 @@ static int run(call *c, PyObject *const *args, size_t count, const words *w)
         return wrong_count(k, count);
     }
     for (size_t n = 0; n < k->in_count; n++) {
-        if (!add_own(a, args[n]) && qp_arguments_add(a, args[n], false) < 0) {
+        if (!add_own(a, args[n]) && qp_arguments_add(a, args[n]) < 0) {
             return -1;
         }
     }
@@ -262,39 +236,60 @@ static int run(call *c, PyObject *const *args, size_t count, const words *w)
         qp_arguments_settle(a) < 0) {
         return -1;
     }
-    quern_kernel *kernel = qp_kernel_on(k, a->device);
-    if (!kernel || (!c->is_given && place_outputs(c, kernel) < 0)) {
+    c->made = qp_kernel_on(k, a->device);
+    if (!c->made || (!c->is_given && place_outputs(c) < 0)) {
         return -1;
     }
-    return launch(c, kernel);
+    return qp_arguments_before(a, &c->options.stream);
+}
+
+int qp_call_begin(qp_call *c, qp_kernel *k, PyObject *const *args, size_t flagged, PyObject *names,
+                  bool dry)
+{
+    size_t count = flagged & ~PY_VECTORCALL_ARGUMENTS_OFFSET;
+    Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+    words w = {.size = -1};
+    c->kernel = k;
+    c->dry = dry;
+    c->options = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
+    c->is_given = false;
+    c->convert = NULL;
+    for (size_t n = 0; n < k->out_count; n++) {
+        c->results[n] = NULL;
+        c->allocated[n] = NULL;
+    }
+    qp_arguments_begin(&c->arguments, k->state);
+    for (Py_ssize_t n = 0; n < named; n++) {
+        if (put_word(&w, k, PyTuple_GetItem(names, n), args[count + (size_t)n]) < 0) {
+            return -1;
+        }
+    }
+    return ready(c, args, count, &w);
+}
+
+void qp_call_end(qp_call *c)
+{
+    for (size_t n = 0; n < c->kernel->out_count && !c->is_given; n++) {
+        Py_XDECREF(c->results[n]);
+        quern_array_release(c->allocated[n]);
+    }
+    qp_arguments_end(&c->arguments);
 }
 
 PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names)
 {
-    qp_kernel *k = (qp_kernel *)self;
-    size_t count = flagged & ~PY_VECTORCALL_ARGUMENTS_OFFSET;
-    Py_ssize_t named = names ? PyTuple_Size(names) : 0;
-    words w = {.size = -1};
-    for (Py_ssize_t n = 0; n < named; n++) {
-        if (put_word(&w, k, PyTuple_GetItem(names, n), args[count + (size_t)n]) < 0) {
-            return NULL;
+    qp_call c;
+    PyObject *result = NULL;
+    if (qp_call_begin(&c, (qp_kernel *)self, args, flagged, names, false) == 0) {
+        quern_status status;
+        qp_arguments *a = &c.arguments;
+        Py_BEGIN_ALLOW_THREADS status = quern_call_n(c.made, a->values, a->count, &c.options);
+        Py_END_ALLOW_THREADS if (qp_check(a->state, status) == 0 &&
+                                 qp_arguments_after(a, c.options.stream) == 0)
+        {
+            result = qp_call_results(&c);
         }
     }
-    call c;
-    c.kernel = k;
-    c.options = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
-    c.is_given = false;
-    c.convert = NULL;
-    for (size_t n = 0; n < k->out_count; n++) {
-        c.results[n] = NULL;
-        c.made[n] = NULL;
-    }
-    qp_arguments_begin(&c.arguments, k->state);
-    PyObject *result = run(&c, args, count, &w) < 0 ? NULL : give_back(&c);
-    for (size_t n = 0; n < k->out_count && !c.is_given; n++) {
-        Py_XDECREF(c.results[n]);
-        quern_array_release(c.made[n]);
-    }
-    qp_arguments_end(&c.arguments);
+    qp_call_end(&c);
     return result;
 }

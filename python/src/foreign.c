@@ -221,7 +221,7 @@ static int by_table(qp_foreign *out, qp_state *state)
     if (out->type->is_torch && qp_torch_check(out, state) < 0) {
         return -1;
     }
-    if (table->dltensor_from_py_object_no_sync) {
+    if (out->argument > 0 && table->dltensor_from_py_object_no_sync) { /* enough for a call */
         return table->dltensor_from_py_object_no_sync(out->object, &lent) < 0
                    ? refuse_tensor(out)
                    : take_tensor(out, state, &lent, NULL);

@@ -165,8 +165,8 @@ static void release(void *module)
 {
     qp_state *state = PyModule_GetState(module);
     clear(module);
-    for (int k = 0; k < state->stream_count; k++) {
-        quern_stream_release(state->streams[k].stream);
+    for (int k = 0; k < QP_HANDLES; k++) {
+        quern_stream_release(state->handles[k].stream);
     }
     quern_dlpack_use(NULL);
     for (int k = 0; k < state->device_count; k++) {

@@ -120,25 +120,24 @@ int qp_arguments_settle(qp_arguments *a)
 
 /* ---- the order of work ---------------------------------------------------------------------- */
 
-quern_stream *qp_order_stream(qp_state *state, int device, void *handle)
+int qp_stream_of_handle(quern_stream **out, qp_state *state, int device, void *handle)
 {
-    for (int k = 0; k < state->stream_count; k++) {
-        const qp_stream *s = &state->streams[k];
-        if (s->handle == handle && s->device == device) {
-            return s->stream;
+    for (int k = 0; k < QP_HANDLES; k++) {
+        const qp_handle *h = &state->handles[k];
+        if (h->stream && h->handle == handle && h->device == device) {
+            *out = h->stream;
+            return 0;
         }
     }
-    quern_stream *stream;
-    if (qp_check(state, quern_stream_wrap(&stream, state->devices[device].engine, handle)) < 0) {
-        return NULL;
+    if (qp_check(state, quern_stream_wrap(out, state->devices[device].engine, handle)) < 0) {
+        return -1;
     }
-    qp_stream *place = &state->streams[state->next_stream];
-    state->next_stream = (state->next_stream + 1) % QP_STREAMS;
-    state->stream_count += state->stream_count < QP_STREAMS;
+    qp_handle *place = &state->handles[state->next_handle];
+    state->next_handle = (state->next_handle + 1) % QP_HANDLES;
     quern_stream *old = place->stream;
-    *place = (qp_stream){handle, device, stream};
+    *place = (qp_handle){handle, *out, device};
     quern_stream_release(old);
-    return stream;
+    return 0;
 }
 
 /* The stream that the array's library works on now: its table says so, or the array did. */
@@ -175,8 +174,7 @@ int qp_arguments_before(qp_arguments *a, quern_stream **stream)
     }
     a->is_theirs = is_one;
     if (is_one) {
-        *stream = qp_order_stream(state, a->device, a->foreign[0].stream);
-        return *stream ? 0 : -1;
+        return qp_stream_of_handle(stream, state, a->device, a->foreign[0].stream);
     }
     for (size_t k = 0; k < a->foreign_count; k++) {
         const qp_foreign *f = &a->foreign[k];

@@ -24,7 +24,7 @@
 enum {
     QP_MAX_DEVICES = 64, /* engines of one process */
     QP_TYPES = 64,       /* foreign types whose ways in are remembered */
-    QP_STREAMS = 16,     /* streams of other libraries that are remembered */
+    QP_HANDLES = 16,     /* foreign streams that are remembered */
     QP_DTYPES = 64,      /* numbers of dtypes, from 1 on, that are not records */
 };
 
@@ -78,12 +78,12 @@ typedef struct qp_torch {
     descrgetfunc get; /* of that attribute's descriptor */
 } qp_torch;
 
-/* A stream of another library. */
-typedef struct qp_stream {
+/* A stream of another library, wrapped; order.c. */
+typedef struct qp_handle {
     void *handle;
-    int device; /* place in the state's table */
-    quern_stream *stream;
-} qp_stream;
+    quern_stream *stream; /* owned; NULL: none here */
+    int device;
+} qp_handle;
 
 typedef struct qp_state {
     PyTypeObject *array, *elementwise, *reduction, *scan;
@@ -97,8 +97,8 @@ typedef struct qp_state {
     int type_count;
     qp_numpy numpy;
     qp_torch torch;
-    qp_stream streams[QP_STREAMS];
-    int stream_count, next_stream;
+    qp_handle handles[QP_HANDLES];
+    int next_handle;
     PyObject *transfer_warning;
     bool has_told;             /* of a transfer */
     PyObject *dtypes;          /* dict: what names a dtype -> its number */
@@ -295,16 +295,17 @@ static inline void qp_arguments_put(qp_arguments *a, quern_array *array)
     v->dtype = 0;
     v->as.array = array;
 }
-/* Add the value of an argument; -1 with an exception. */
-int qp_arguments_add(qp_arguments *arguments, PyObject *object, bool is_output);
+/* Add the value of an input, or of an output that is given; -1 with an exception. */
+int qp_arguments_add(qp_arguments *arguments, PyObject *object);
+int qp_arguments_add_output(qp_arguments *arguments, PyObject *object);
 /* Add a new output of the inputs' library; returns it, new, or NULL with an exception. */
 PyObject *qp_arguments_add_new(qp_arguments *arguments, const quern_array_info *info);
 void qp_arguments_end(qp_arguments *arguments);
 
 /* ---- order.c: streams of other libraries, and arrays of the host on a GPU -------------------- */
 
-/* The stream of another library's handle on a device; borrowed, remembered. NULL: an exception. */
-quern_stream *qp_order_stream(qp_state *state, int device, void *handle);
+/* A foreign stream by its handle, wrapped once and remembered; borrowed. */
+int qp_stream_of_handle(quern_stream **out, qp_state *state, int device, void *handle);
 /* Put an array on the call's device in place of one of the host; `copies`: with its elements. */
 int qp_order_stage(qp_foreign *f, qp_arguments *arguments, bool copies);
 /* All arrays come to the device that the call runs on, which is decided here. */
@@ -334,5 +335,28 @@ extern PyType_Spec qp_elementwise_spec, qp_reduction_spec, qp_scan_spec;
 /* The kernel on a device; borrowed; NULL with an exception. */
 quern_kernel *qp_kernel_on(qp_kernel *kernel, int device);
 PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names);
+
+/* One call on its way; on the stack. */
+typedef struct qp_call {
+    qp_kernel *kernel;
+    quern_kernel *made; /* the kernel on the call's device; borrowed */
+    quern_call_options options;
+    int axes[QUERN_MAX_NDIM];
+    int64_t size;
+    bool dry;                                     /* outputs are only spoken of */
+    bool is_given;                                /* outputs are given, and borrowed then */
+    PyObject *convert;                            /* borrowed: makes others' arrays of ours */
+    PyObject *results[QUERN_MAX_PARAMETERS];      /* of the outputs; owned unless given */
+    quern_array *allocated[QUERN_MAX_PARAMETERS]; /* outputs that the call allocates */
+    qp_arguments arguments;
+} qp_call;
+
+/* Take arguments and keywords, and have outputs ready; qp_call_end follows, also after a failure.
+ * 0, or -1 with an exception. */
+int qp_call_begin(qp_call *call, qp_kernel *kernel, PyObject *const *args, size_t flagged,
+                  PyObject *names, bool dry);
+/* What the call returns. */
+PyObject *qp_call_results(qp_call *call);
+void qp_call_end(qp_call *call);
 
 #endif /* PYQUERN_H */

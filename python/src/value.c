@@ -105,7 +105,7 @@ static int add_foreign(qp_arguments *arguments, PyObject *object, bool is_output
     return 0;
 }
 
-int qp_arguments_add(qp_arguments *arguments, PyObject *object, bool is_output)
+static int add(qp_arguments *arguments, PyObject *object, bool is_output)
 {
     if (arguments->count == QUERN_MAX_PARAMETERS) {
         PyErr_Format(PyExc_TypeError, "a call has at most %d arguments", QUERN_MAX_PARAMETERS);
@@ -126,6 +126,16 @@ int qp_arguments_add(qp_arguments *arguments, PyObject *object, bool is_output)
     }
     arguments->count += number > 0;
     return number < 0 ? -1 : 0;
+}
+
+int qp_arguments_add(qp_arguments *arguments, PyObject *object)
+{
+    return add(arguments, object, false);
+}
+
+int qp_arguments_add_output(qp_arguments *arguments, PyObject *object)
+{
+    return add(arguments, object, true);
 }
 
 PyObject *qp_arguments_add_new(qp_arguments *arguments, const quern_array_info *info)
