@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * What python/bench/call.py compares with: the same calls from C, in the same process. In: rounds.
- * Out: the least nanoseconds of one call over some batches. The thing to know: call.py compiles this
- * file when it runs and loads it by ctypes, so that it uses the library that the extension uses.
+ * Out: the least nanoseconds of one call over some batches. The thing to know: call.py compiles
+ * this file when it runs and loads it by ctypes, so that it uses the library that the extension
+ * uses.
  */
 #include <quern/interop.h>
 #include <quern/quern.h>

@@ -183,11 +183,10 @@ static quern_array *hold(qp_state *state, qp_foreign *f)
         Py_INCREF(f->object);
     }
     quern_array *lent = f->array, *array, *fixed;
-    if (qp_check(state,
-                 quern_array_wrap(&array, state->devices[f->device].engine, quern_array_dtype(lent),
-                                  quern_array_ndim(lent), quern_array_shape(lent),
-                                  quern_array_strides(lent), quern_array_pointer(lent), release,
-                                  context)) < 0) {
+    if (qp_check(state, quern_array_wrap(&array, state->devices[f->device].engine,
+                                         quern_array_dtype(lent), quern_array_ndim(lent),
+                                         quern_array_shape(lent), quern_array_strides(lent),
+                                         quern_array_pointer(lent), release, context)) < 0) {
         release(context);
         return NULL;
     }

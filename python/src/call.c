@@ -124,7 +124,8 @@ static int add_given(qp_call *c, PyObject *const *args, size_t count, PyObject *
     c->is_given = count > from;
     for (size_t n = from; n < count; n++) {
         c->results[n - from] = args[n];
-        if (!add_own(&c->arguments, args[n]) && qp_arguments_add_output(&c->arguments, args[n]) < 0) {
+        if (!add_own(&c->arguments, args[n]) &&
+            qp_arguments_add_output(&c->arguments, args[n]) < 0) {
             return -1;
         }
     }
@@ -155,8 +156,7 @@ static int add_new(qp_call *c)
 static int place_outputs(qp_call *c)
 {
     qp_arguments *a = &c->arguments;
-    bool is_foreign =
-        a->like && !a->has_own && !a->is_mixed && c->kernel->out_count > 0 && !c->dry;
+    bool is_foreign = a->like && !a->has_own && !a->is_mixed && c->kernel->out_count > 0 && !c->dry;
     int makes = is_foreign ? qp_foreign_makes(a->state, a->like->type) : 0;
     if (makes != 0) {
         return makes < 0 ? -1 : add_new(c);

@@ -30,9 +30,9 @@ static const char *without_order(const char *text)
 
 /* Formats of one letter, which nearly all are. */
 static const uint8_t by_letter[128] = {
-    ['?'] = QUERN_BOOL,   ['b'] = QUERN_INT8,   ['h'] = QUERN_INT16,   ['i'] = QUERN_INT32,
-    ['l'] = QUERN_INT64,  ['q'] = QUERN_INT64,  ['B'] = QUERN_UINT8,   ['H'] = QUERN_UINT16,
-    ['I'] = QUERN_UINT32, ['L'] = QUERN_UINT64, ['Q'] = QUERN_UINT64,  ['e'] = QUERN_FLOAT16,
+    ['?'] = QUERN_BOOL,    ['b'] = QUERN_INT8,    ['h'] = QUERN_INT16,  ['i'] = QUERN_INT32,
+    ['l'] = QUERN_INT64,   ['q'] = QUERN_INT64,   ['B'] = QUERN_UINT8,  ['H'] = QUERN_UINT16,
+    ['I'] = QUERN_UINT32,  ['L'] = QUERN_UINT64,  ['Q'] = QUERN_UINT64, ['e'] = QUERN_FLOAT16,
     ['f'] = QUERN_FLOAT32, ['d'] = QUERN_FLOAT64,
 };
 
@@ -134,8 +134,8 @@ quern_dtype qp_dtype(qp_state *state, PyObject *object)
     quern_dtype dtype = work_out(object);
     if (dtype == QUERN_DTYPE_NONE) {
         PyErr_Clear();
-        PyErr_Format(PyExc_TypeError,
-                     "%R is no dtype that arrays can have: " QP_DTYPE_NAMES, object);
+        PyErr_Format(PyExc_TypeError, "%R is no dtype that arrays can have: " QP_DTYPE_NAMES,
+                     object);
         return dtype;
     }
     PyObject *number = PyLong_FromLong((long)dtype);

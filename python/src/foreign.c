@@ -19,8 +19,8 @@ static PyObject *name_of(PyTypeObject *type)
     PyObject *module = PyObject_GetAttrString((PyObject *)type, "__module__");
     PyObject *name = PyType_GetQualName(type), *full = NULL;
     if (module && name) {
-        bool is_plain = !PyUnicode_Check(module) ||
-                        PyUnicode_CompareWithASCIIString(module, "builtins") == 0;
+        bool is_plain =
+            !PyUnicode_Check(module) || PyUnicode_CompareWithASCIIString(module, "builtins") == 0;
         full = is_plain ? Py_NewRef(name) : PyUnicode_FromFormat("%U.%U", module, name);
     }
     Py_XDECREF(module);
@@ -112,9 +112,9 @@ static qp_foreign_type *learn(qp_state *state, PyObject *object)
     made->exchange = exchange_of(state, made->type);
     made->way = made->exchange ? QP_TABLE : way_of(state, object);
     made->is_torch = made->exchange && is_of(made->type, "torch", "Tensor");
-    made->library = made->exchange               ? (const void *)made->exchange
-                    : made->way == QP_NUMPY      ? (const void *)state->numpy.array
-                                                 : (const void *)made->type;
+    made->library = made->exchange          ? (const void *)made->exchange
+                    : made->way == QP_NUMPY ? (const void *)state->numpy.array
+                                            : (const void *)made->type;
     if (made->way == QP_NUMBER) {
         made->dtype = qp_dtype(state, (PyObject *)made->type);
         PyErr_Clear(); /* it is refused when it is used */
@@ -404,8 +404,8 @@ static int by_cuda_interface(qp_foreign *out, qp_state *state)
     Py_XDECREF(interface);
     out->device = status < 0 ? -1 : place_of_pointer(state, i.data);
     if (out->device < 0 ||
-        qp_check(state, quern_array_from_interface(
-                            &out->array, state->devices[out->device].engine, &i, NULL, NULL)) < 0) {
+        qp_check(state, quern_array_from_interface(&out->array, state->devices[out->device].engine,
+                                                   &i, NULL, NULL)) < 0) {
         return -1;
     }
     out->is_host = false;

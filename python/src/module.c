@@ -42,8 +42,8 @@ PyTypeObject *qp_type_add(PyObject *module, PyType_Spec *spec)
 
 /* ---- functions ------------------------------------------------------------------------------ */
 
-/* _hooks(array_class, foreign, choose_compiler): what is written in Python, and is called from here: the class of
- * arrays, the module _foreign.py, and what finds NVRTC. */
+/* _hooks(array_class, foreign, choose_compiler): what is written in Python, and is called from
+ * here: the class of arrays, the module _foreign.py, and what finds NVRTC. */
 static PyObject *set_hooks(PyObject *module, PyObject *args)
 {
     qp_state *state = PyModule_GetState(module);
@@ -84,13 +84,12 @@ static int execute(PyObject *module)
         }
     }
     state->dtypes = PyDict_New();
-    state->transfer_warning =
-        PyErr_NewExceptionWithDoc("pyquern.TransferWarning",
-                                  "Arrays of the host are copied to the device for each call.",
-                                  PyExc_UserWarning, NULL);
+    state->transfer_warning = PyErr_NewExceptionWithDoc(
+        "pyquern.TransferWarning", "Arrays of the host are copied to the device for each call.",
+        PyExc_UserWarning, NULL);
     if (!state->dtypes || !state->transfer_warning ||
-        PyModule_AddObjectRef(module, "TransferWarning", state->transfer_warning) < 0 || qp_errors_init(state, module) < 0 ||
-        PyModule_AddFunctions(module, module_methods) < 0 ||
+        PyModule_AddObjectRef(module, "TransferWarning", state->transfer_warning) < 0 ||
+        qp_errors_init(state, module) < 0 || PyModule_AddFunctions(module, module_methods) < 0 ||
         PyModule_AddFunctions(module, qp_device_methods) < 0 ||
         PyModule_AddFunctions(module, qp_array_functions) < 0) {
         return -1;

@@ -35,10 +35,30 @@ typedef PyObject *new_from_descr(PyTypeObject *type, PyObject *descr, int ndim,
 
 /* Dtypes by type_num. LONG is of 64 bits on all machines that Quern is for. */
 static const uint8_t dtypes[] = {
-    QUERN_BOOL,    QUERN_INT8,    QUERN_UINT8,     QUERN_INT16,      QUERN_UINT16, QUERN_INT32,
-    QUERN_UINT32,  QUERN_INT64,   QUERN_UINT64,    QUERN_INT64,      QUERN_UINT64, QUERN_FLOAT32,
-    QUERN_FLOAT64, 0,             QUERN_COMPLEX64, QUERN_COMPLEX128, 0,            0,
-    0,             0,             0,               0,                0,            QUERN_FLOAT16,
+    QUERN_BOOL,
+    QUERN_INT8,
+    QUERN_UINT8,
+    QUERN_INT16,
+    QUERN_UINT16,
+    QUERN_INT32,
+    QUERN_UINT32,
+    QUERN_INT64,
+    QUERN_UINT64,
+    QUERN_INT64,
+    QUERN_UINT64,
+    QUERN_FLOAT32,
+    QUERN_FLOAT64,
+    0,
+    QUERN_COMPLEX64,
+    QUERN_COMPLEX128,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    QUERN_FLOAT16,
 };
 #define DTYPES ((int)(sizeof dtypes / sizeof *dtypes))
 
@@ -93,10 +113,11 @@ static int refuse_dtype(const qp_foreign *f, const descr *d)
                                                           : ": convert it by .astype()";
     PyErr_Clear();
     if (d->byteorder == '>') {
-        return qp_foreign_refuse(f, PyExc_TypeError,
-                                 "has elements of dtype %S, whose bytes are in the other order than "
-                                 "the machine's: convert it by .astype(x.dtype.newbyteorder('='))",
-                                 d);
+        return qp_foreign_refuse(
+            f, PyExc_TypeError,
+            "has elements of dtype %S, whose bytes are in the other order than "
+            "the machine's: convert it by .astype(x.dtype.newbyteorder('='))",
+            d);
     }
     return qp_foreign_refuse(f, PyExc_TypeError, "has elements of dtype %S%s; kernels take %s", d,
                              what, QP_DTYPE_NAMES);
@@ -125,10 +146,9 @@ int qp_numpy_take(qp_foreign *out, qp_state *state)
         return -1;
     }
     quern_array *array, *fixed;
-    if (qp_check(state,
-                 quern_array_wrap(&array, state->devices[out->device].engine, dtype, a->ndim,
-                                  (const int64_t *)a->shape, (const int64_t *)a->strides, a->data,
-                                  NULL, NULL)) < 0) {
+    if (qp_check(state, quern_array_wrap(&array, state->devices[out->device].engine, dtype, a->ndim,
+                                         (const int64_t *)a->shape, (const int64_t *)a->strides,
+                                         a->data, NULL, NULL)) < 0) {
         return -1;
     }
     if (!(a->flags & WRITEABLE)) {
@@ -172,8 +192,8 @@ static int number_of(quern_value *out, quern_dtype dtype, PyObject *object)
 int qp_numpy_number(qp_foreign *out)
 {
     if (out->type->dtype == QUERN_DTYPE_NONE) {
-        return qp_foreign_refuse(out, PyExc_TypeError, "is no number that kernels take: these are %s",
-                                 QP_DTYPE_NAMES);
+        return qp_foreign_refuse(out, PyExc_TypeError,
+                                 "is no number that kernels take: these are %s", QP_DTYPE_NAMES);
     }
     return number_of(&out->value, out->type->dtype, out->object) < 0 ? -1 : 2;
 }
@@ -189,8 +209,8 @@ static PyObject *descr_of(qp_state *state, quern_dtype dtype)
         return NULL;
     }
     if (!n->descr[dtype]) {
-        PyObject *made = PyObject_CallMethod(state->foreign, "numpy_dtype", "s",
-                                             quern_dtype_name(dtype));
+        PyObject *made =
+            PyObject_CallMethod(state->foreign, "numpy_dtype", "s", quern_dtype_name(dtype));
         PyObject *old = n->descr[dtype]; /* another thread may have been faster */
         n->descr[dtype] = made;
         Py_XDECREF(old);

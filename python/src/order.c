@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What else a call with foreign arrays needs: one device for all, memory of the host copied to a GPU
- * and back, and the order of work on a GPU's streams. In: the arguments. Out: arrays that the kernel
- * reaches, and a stream to run on. The thing to know: where all arrays are of libraries that tell
- * their current stream through DLPack's table, the call runs there, and nothing waits; else it runs
- * on the engine's own stream, which waits for theirs, and theirs for it.
+ * What else a call with foreign arrays needs: one device for all, memory of the host copied to a
+ * GPU and back, and the order of work on a GPU's streams. In: the arguments. Out: arrays that the
+ * kernel reaches, and a stream to run on. The thing to know: where all arrays are of libraries that
+ * tell their current stream through DLPack's table, the call runs there, and nothing waits; else it
+ * runs on the engine's own stream, which waits for theirs, and theirs for it.
  */
 #include "pyquern.h"
 
@@ -37,8 +37,7 @@ static quern_status reach(quern_array **out, const qp_foreign *f, quern_engine *
     uint64_t flags = quern_array_is_read_only(f->array) ? QUERN_DL_READ_ONLY : 0;
     if (is_gpu) {
         quern_status status = quern_array_to_dltensor(&tensor, f->array);
-        return status ? status
-                      : quern_array_from_dltensor(out, engine, &tensor, flags, NULL, NULL);
+        return status ? status : quern_array_from_dltensor(out, engine, &tensor, flags, NULL, NULL);
     }
     quern_array *array;
     quern_status status =
@@ -205,8 +204,7 @@ static quern_status wait(quern_engine *engine, quern_stream *stream)
 static quern_status copy_back(const qp_foreign *f, const qp_state *state)
 {
     quern_array *back;
-    quern_status status =
-        quern_array_copy_to(&back, f->array, state->devices[f->device].engine);
+    quern_status status = quern_array_copy_to(&back, f->array, state->devices[f->device].engine);
     if (status == QUERN_OK) {
         status = quern_array_assign(f->staged, back);
         quern_array_release(back);

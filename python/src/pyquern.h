@@ -64,9 +64,9 @@ typedef struct qp_foreign_type {
 /* NumPy's C interface; numpy.c. */
 typedef struct qp_numpy {
     bool is_known;
-    void **table;                /* NULL: of a version that is not known */
-    PyTypeObject *array;         /* borrowed from the table */
-    PyObject *descr[QP_DTYPES];  /* owned; dtypes by their numbers */
+    void **table;               /* NULL: of a version that is not known */
+    PyTypeObject *array;        /* borrowed from the table */
+    PyObject *descr[QP_DTYPES]; /* owned; dtypes by their numbers */
 } qp_numpy;
 
 /* How an ordinary tensor of torch is told at a glance; torch.c. */
@@ -212,20 +212,20 @@ quern_array *qp_dlpack_take(qp_state *state, PyObject *capsule, int *device);
 
 /* A foreign array while a call uses it; on the stack. What is not needed is not set. */
 typedef struct qp_foreign {
-    PyObject *object;            /* borrowed */
-    qp_foreign_type *type;       /* what is known of its type */
-    qp_foreign_type *made;       /* owned: the same where too many types are known; or NULL */
-    size_t argument;             /* for messages: counted from 1; 0: of no call */
-    size_t place;                /* in the call's values */
-    quern_array *array;          /* owned */
-    int device;                  /* place in state->devices */
-    bool is_host;                /* in memory of the host; the device is then a software device */
-    bool is_lent;                /* the array holds neither memory nor object */
+    PyObject *object;      /* borrowed */
+    qp_foreign_type *type; /* what is known of its type */
+    qp_foreign_type *made; /* owned: the same where too many types are known; or NULL */
+    size_t argument;       /* for messages: counted from 1; 0: of no call */
+    size_t place;          /* in the call's values */
+    quern_array *array;    /* owned */
+    int device;            /* place in state->devices */
+    bool is_host;          /* in memory of the host; the device is then a software device */
+    bool is_lent;          /* the array holds neither memory nor object */
     bool is_output;
     bool has_view, has_stream;
-    void *stream;         /* that the library's work goes to, as quern_stream_follow() wants it */
-    quern_array *staged;  /* owned: what `array` is a copy of, while the call uses a GPU */
-    quern_value value;    /* of a number, which is no array */
+    void *stream;        /* that the library's work goes to, as quern_stream_follow() wants it */
+    quern_array *staged; /* owned: what `array` is a copy of, while the call uses a GPU */
+    quern_value value;   /* of a number, which is no array */
     Py_buffer view;
 } qp_foreign;
 
@@ -267,14 +267,14 @@ int qp_torch_check(const qp_foreign *f, qp_state *state);
 typedef struct qp_arguments {
     qp_state *state;
     size_t count, foreign_count;
-    int device;          /* that all arrays are on; -1: none so far */
-    int host;            /* the place for memory of the host; -1: not asked for yet */
-    size_t decided;      /* the argument that decided that */
-    bool has_own;        /* one of our own arrays is among them */
+    int device;                /* that all arrays are on; -1: none so far */
+    int host;                  /* the place for memory of the host; -1: not asked for yet */
+    size_t decided;            /* the argument that decided that */
+    bool has_own;              /* one of our own arrays is among them */
     bool has_host, has_staged; /* memory of the host is among them, which decides nothing */
-    bool is_theirs;      /* it runs on the arrays' own stream */
-    bool is_mixed;       /* inputs of several libraries are */
-    qp_foreign *like; /* the first foreign input that is an array; NULL: none */
+    bool is_theirs;            /* it runs on the arrays' own stream */
+    bool is_mixed;             /* inputs of several libraries are */
+    qp_foreign *like;          /* the first foreign input that is an array; NULL: none */
     quern_value values[QUERN_MAX_PARAMETERS];
     qp_foreign foreign[QUERN_MAX_PARAMETERS];
 } qp_arguments;

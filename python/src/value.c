@@ -79,8 +79,7 @@ static int add_foreign(qp_arguments *arguments, PyObject *object, bool is_output
     if (arguments->host < 0) {
         arguments->host = qp_device_host(arguments->state);
     }
-    int taken =
-        qp_foreign_take(f, arguments->state, object, arguments->count + 1, arguments->host);
+    int taken = qp_foreign_take(f, arguments->state, object, arguments->count + 1, arguments->host);
     if (taken == 2 && !is_output) {
         arguments->values[arguments->count++] = f->value;
         return 0;
@@ -141,17 +140,15 @@ int qp_arguments_add_output(qp_arguments *arguments, PyObject *object)
 PyObject *qp_arguments_add_new(qp_arguments *arguments, const quern_array_info *info)
 {
     qp_foreign *f = &arguments->foreign[arguments->foreign_count];
-    PyObject *made =
-        qp_foreign_new(f, arguments->state, arguments->like, arguments->count + 1, info,
-                       arguments->host);
+    PyObject *made = qp_foreign_new(f, arguments->state, arguments->like, arguments->count + 1,
+                                    info, arguments->host);
     if (!made) {
         return NULL;
     }
     arguments->foreign_count++;
     f->place = arguments->count;
     f->is_output = true;
-    if (f->is_host && f->device != arguments->device &&
-        qp_order_stage(f, arguments, false) < 0) {
+    if (f->is_host && f->device != arguments->device && qp_order_stage(f, arguments, false) < 0) {
         Py_DECREF(made);
         return NULL;
     }
