@@ -89,7 +89,9 @@ def add_tvm(cases, kernel, size, device):
     import numpy
     import tvm_ffi
 
-    pair(cases, "tvm-ffi", kernel, *(tvm_ffi.from_dlpack(numpy.zeros(size, "f4")) for _ in range(3)))
+    pair(
+        cases, "tvm-ffi", kernel, *(tvm_ffi.from_dlpack(numpy.zeros(size, "f4")) for _ in range(3))
+    )
 
 
 def add_cupy(cases, kernel, size, device):

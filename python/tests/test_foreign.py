@@ -75,7 +75,11 @@ def test_wrong_capsules(double):
 def test_arrays_of_a_gpu_without_one(q, double):
     class Cuda:
         __cuda_array_interface__ = {
-            "shape": (3,), "typestr": "<f4", "data": (1 << 20, False), "version": 3, "stream": 1,
+            "shape": (3,),
+            "typestr": "<f4",
+            "data": (1 << 20, False),
+            "version": 3,
+            "stream": 1,
         }
 
     with pytest.raises(q.NoDeviceError):

@@ -141,8 +141,17 @@ def test_several_outputs(q):
 def test_numbers_of_numpy_keep_their_dtype(add):
     q_of = add.__class__("int32 like, T x", "T y", "y = x")
     like = np.zeros((), np.int32)
-    for number in (np.float16(1.5), np.float32(-2), np.int8(-3), np.uint64(2**64 - 1), np.bool_(1),
-                   np.complex64(1 + 2j), np.float64(0.1), np.int64(-(2**63)), np.longlong(5)):
+    for number in (
+        np.float16(1.5),
+        np.float32(-2),
+        np.int8(-3),
+        np.uint64(2**64 - 1),
+        np.bool_(1),
+        np.complex64(1 + 2j),
+        np.float64(0.1),
+        np.int64(-(2**63)),
+        np.longlong(5),
+    ):
         y = q_of(like, number)
         assert y.dtype == number.dtype and y == number and y.shape == ()
     assert np.array_equal(add(np.ones(2, np.float32), np.float32(2)), [3, 3])

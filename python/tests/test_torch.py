@@ -104,8 +104,6 @@ def test_with_others(q, add):
 # ---- refused -----------------------------------------------------------------------------------
 
 
-
-
 REFUSED = """
 import os, sys
 import torch
