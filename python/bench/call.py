@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 #
-# What a call costs on the host, by the type of its arrays: ours, NumPy's, torch's, JAX's, tvm-ffi's,
-# beside the same call from C in the same process (floor.c). In: nothing. Out: a line for each, the
-# least nanoseconds of one call. The thing to know: all take turns, round by round, so that a busy
-# moment of the machine hits all alike; the loop of Python around a call is part of its time.
+# What a call costs on the host, by the type of its arrays: ours, NumPy's, torch's, JAX's or those of
+# tvm-ffi, beside the same call from C in the same process (floor.c). In: names of libraries. Out: a
+# line for each, the least nanoseconds of one call. The thing to know: all take turns, round by
+# round, so that a busy moment of the machine hits all alike; the loop of Python around a call is
+# part of its time.
 #
-# usage: taskset -c 1 python python/bench/call.py [--device soft] [--size 0] [--json FILE] [NAME ...]
+# usage: taskset -c 1 python call.py [--device soft] [--size 0] [--json FILE] [NAME ...]
 """Cost of calls by the type of their arrays."""
 
 import argparse

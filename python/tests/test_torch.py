@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Tensors of torch in kernels, on the CPU: the same memory in, tensors out, and what torch's table of
+# Tensors of torch in kernels, on the CPU: the same memory in, tensors out, and what its table of
 # functions lets pass is refused.
 import threading
 
