@@ -78,14 +78,18 @@ static int put_words(qp_call *c, const words *w)
 
 /* ---- outputs -------------------------------------------------------------------------------- */
 
-/* Our own array on the device of those before it, which needs nothing looked up; false: not one. */
+/* Our own array, the first or on the device of those before it, which needs nothing looked up;
+ * false: it is none, or must be refused. */
 static inline bool add_own(qp_arguments *a, PyObject *object)
 {
     if (Py_TYPE(object) != a->state->array_class || a->count == QUERN_MAX_PARAMETERS) {
         return false;
     }
     const qp_array *array = (const qp_array *)object;
-    if (array->device != a->device) {
+    if (a->device < 0) {
+        a->device = array->device;
+        a->decided = a->count + 1;
+    } else if (array->device != a->device) {
         return false;
     }
     a->has_own = true;
@@ -233,14 +237,14 @@ static int ready(qp_call *c, PyObject *const *args, size_t count, const words *w
         }
     }
     if (put_words(c, w) < 0 || add_given(c, args, count, w->out) < 0 ||
-        qp_arguments_settle(a) < 0) {
+        ((a->foreign_count > 0 || a->device < 0) && qp_arguments_settle(a) < 0)) {
         return -1;
     }
     c->made = qp_kernel_on(k, a->device);
     if (!c->made || (!c->is_given && place_outputs(c) < 0)) {
         return -1;
     }
-    return qp_arguments_before(a, &c->options.stream);
+    return a->foreign_count > 0 ? qp_arguments_before(a, &c->options.stream) : 0;
 }
 
 int qp_call_begin(qp_call *c, qp_kernel *k, PyObject *const *args, size_t flagged, PyObject *names,
@@ -284,9 +288,9 @@ PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, 
         quern_status status;
         qp_arguments *a = &c.arguments;
         Py_BEGIN_ALLOW_THREADS status = quern_call_n(c.made, a->values, a->count, &c.options);
-        Py_END_ALLOW_THREADS if (qp_check(a->state, status) == 0 &&
-                                 qp_arguments_after(a, c.options.stream) == 0)
-        {
+        Py_END_ALLOW_THREADS;
+        bool is_done = qp_check(a->state, status) == 0;
+        if (is_done && (a->foreign_count == 0 || qp_arguments_after(a, c.options.stream) == 0)) {
             result = qp_call_results(&c);
         }
     }
