@@ -51,6 +51,8 @@
 #define GOOD_quern_array_read_on_bytes    sizeof host
 #define GOOD_quern_array_write_on_bytes   sizeof host
 #define ANY_quern_array_copy_on_stream    1
+#define ANY_quern_array_assign_on_stream     1
+#define ANY_quern_array_copy_order_on_stream 1
 #define ANY_quern_array_fill_on_stream    1
 #define ANY_quern_array_read_on_stream    1
 #define ANY_quern_array_write_on_stream   1
@@ -127,6 +129,8 @@
 #define ANY_quern_device_list_capacity             ALL
 #define GOOD_quern_module_function_names_names     ((const char *[4]){NULL})
 #define ANY_quern_module_function_names_capacity   ALL
+#define GOOD_quern_kernel_sources_sources          ((const char *[4]){NULL})
+#define ANY_quern_kernel_sources_capacity          ALL
 #define ANY_quern_event_record_stream              1
 #define ANY_quern_stream_wait_event_stream         1
 #define GOOD_quern_stream_wrap_handle              NULL
