@@ -271,6 +271,12 @@ static PyObject *get_device(PyObject *self, void *unused)
     return PyUnicode_FromString(a->state->devices[a->device].id);
 }
 
+static PyObject *get_place(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(((const qp_array *)self)->device);
+}
+
 static PyObject *get_memory(PyObject *self, void *unused)
 {
     (void)unused;
@@ -297,6 +303,7 @@ static PyGetSetDef facts[] = {
     {"size", get_size, NULL, "number of elements", NULL},
     {"itemsize", get_itemsize, NULL, "bytes of one element", NULL},
     {"dtype_name", get_dtype_name, NULL, "NumPy's name of the dtype", NULL},
+    {"_place", get_place, NULL, NULL, NULL},
     {"pointer", get_pointer, NULL, "device address of the first element", NULL},
     {"device_id", get_device, NULL, "\"cuda:0\", \"soft\"", NULL},
     {"memory", get_memory, NULL, "\"device\", \"pinned\", \"mapped\" or \"managed\"", NULL},
@@ -324,8 +331,8 @@ static PyMethodDef methods[] = {
     {"_copy", qp_array_copy, METH_VARARGS, NULL},
     {"_assign", qp_array_assign, METH_O, NULL},
     {"_fill", qp_array_fill, METH_O, NULL},
-    {"_read", qp_array_read, METH_O, NULL},
-    {"_write", qp_array_write, METH_O, NULL},
+    {"_read", qp_array_read, METH_VARARGS, NULL},
+    {"_write", qp_array_write, METH_VARARGS, NULL},
     {"_to_device", qp_array_to_device, METH_O, NULL},
     {"__dlpack__", (PyCFunction)(void (*)(void))qp_array_dlpack, METH_VARARGS | METH_KEYWORDS,
      "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)"},

@@ -14,16 +14,6 @@ typedef struct words {
     bool keepdims;
 } words;
 
-typedef struct call {
-    qp_kernel *kernel;
-    qp_arguments arguments;
-    quern_call_options options;
-    int axes[QUERN_MAX_NDIM];
-    int64_t size;
-    PyObject *results[QUERN_MAX_PARAMETERS]; /* owned; of the outputs */
-    quern_array *made[QUERN_MAX_PARAMETERS]; /* outputs that the call allocates */
-} call;
-
 /* ---- keywords ------------------------------------------------------------------------------- */
 
 static int unexpected(const qp_kernel *k, PyObject *name)
@@ -60,7 +50,7 @@ static int put_word(words *w, const qp_kernel *k, PyObject *name, PyObject *valu
 }
 
 /* Axes from None, an int or a tuple of them. */
-static int put_axes(call *c, PyObject *axis)
+static int put_axes(qp_call *c, PyObject *axis)
 {
     if (!axis || axis == Py_None) {
         return 0;
@@ -75,7 +65,8 @@ static int put_axes(call *c, PyObject *axis)
     return count < 0 ? -1 : 0;
 }
 
-static int put_words(call *c, const words *w)
+/* All but the stream, which waits for the device. */
+static int put_words(qp_call *c, const words *w)
 {
     c->options.block_size = w->block_size;
     c->options.keepdims = w->keepdims;
@@ -89,7 +80,7 @@ static int put_words(call *c, const words *w)
 /* ---- outputs -------------------------------------------------------------------------------- */
 
 /* Outputs that are given: after the inputs, or by the keyword. */
-static int add_given(call *c, PyObject *const *args, size_t count, PyObject *out)
+static int add_given(qp_call *c, PyObject *const *args, size_t count, PyObject *out)
 {
     const qp_kernel *k = c->kernel;
     if (out && out != Py_None) {
@@ -119,7 +110,7 @@ static int add_given(call *c, PyObject *const *args, size_t count, PyObject *out
 }
 
 /* Ask the library of the inputs for the outputs, through the function that is written in Python. */
-static int allocate_foreign(call *c, quern_kernel *kernel, PyObject *like)
+static int allocate_foreign(qp_call *c, quern_kernel *kernel, PyObject *like)
 {
     qp_arguments *a = &c->arguments;
     quern_array_info infos[QUERN_MAX_PARAMETERS] = {QUERN_ARRAY_INFO_INIT};
@@ -143,22 +134,21 @@ static int allocate_foreign(call *c, quern_kernel *kernel, PyObject *like)
     return 0;
 }
 
-static void place_outputs(call *c)
+static void place_outputs(qp_call *c)
 {
     for (size_t n = 0; n < c->kernel->out_count; n++) {
-        c->arguments.values[c->arguments.count++] = quern_value_output(&c->made[n]);
+        c->arguments.values[c->arguments.count++] = quern_value_output(&c->allocated[n]);
     }
 }
 
-/* What the call returns; takes the results. */
-static PyObject *give_back(call *c)
+PyObject *qp_call_results(qp_call *c)
 {
     const qp_kernel *k = c->kernel;
     qp_arguments *a = &c->arguments;
     for (size_t n = 0; n < k->out_count; n++) {
         if (!c->results[n]) {
-            c->results[n] = qp_array_object(a->state, c->made[n], a->device);
-            c->made[n] = NULL;
+            c->results[n] = qp_array_object(a->state, c->allocated[n], a->device);
+            c->allocated[n] = NULL;
             if (!c->results[n]) {
                 return NULL;
             }
@@ -188,7 +178,7 @@ static int wrong_count(const qp_kernel *k, size_t count)
 }
 
 /* An input that has the foreign type, to show its library what outputs should be like. */
-static PyObject *example(const call *c, PyObject *const *args)
+static PyObject *example(const qp_call *c, PyObject *const *args)
 {
     for (size_t n = 0; n < c->kernel->in_count; n++) {
         if (Py_TYPE(args[n]) == c->arguments.foreign) {
@@ -198,7 +188,8 @@ static PyObject *example(const call *c, PyObject *const *args)
     return NULL;
 }
 
-static int run(call *c, PyObject *const *args, size_t count, const words *w)
+/* Everything but the launch. */
+static int ready(qp_call *c, PyObject *const *args, size_t count, const words *w)
 {
     qp_kernel *k = c->kernel;
     qp_arguments *a = &c->arguments;
@@ -216,52 +207,71 @@ static int run(call *c, PyObject *const *args, size_t count, const words *w)
         return -1;
     }
     int device = a->device >= 0 ? a->device : qp_device_current(a->state);
-    quern_kernel *kernel = device < 0 ? NULL : qp_kernel_on(k, device);
-    if (!kernel) {
+    c->made = device < 0 ? NULL : qp_kernel_on(k, device);
+    if (!c->made) {
         return -1;
     }
     a->device = device;
+    c->options.stream = qp_stream_current(device);
+    if (w->stream && qp_stream_take(&c->options.stream, a->state, device, w->stream) < 0) {
+        return -1;
+    }
     if (a->count == k->in_count) {
         a->foreign = foreign;
-        PyObject *like = foreign ? example(c, args) : NULL;
+        PyObject *like = foreign && !c->dry ? example(c, args) : NULL;
         if (!like) {
             place_outputs(c);
-        } else if (allocate_foreign(c, kernel, like) < 0) {
+        } else if (allocate_foreign(c, c->made, like) < 0) {
             return -1;
         }
     }
-    quern_status status;
-    Py_BEGIN_ALLOW_THREADS status = quern_call_n(kernel, a->values, a->count, &c->options);
-    Py_END_ALLOW_THREADS return qp_check(a->state, status);
+    return 0;
+}
+
+int qp_call_begin(qp_call *c, qp_kernel *k, PyObject *const *args, size_t flagged, PyObject *names,
+                  bool dry)
+{
+    size_t count = (size_t)PyVectorcall_NARGS(flagged);
+    Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+    words w = {.size = -1};
+    c->kernel = k;
+    c->dry = dry;
+    c->options = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
+    memset(c->results, 0, k->out_count * sizeof *c->results);
+    memset(c->allocated, 0, k->out_count * sizeof *c->allocated);
+    c->arguments.state = k->state;
+    c->arguments.count = c->arguments.wrapped_count = c->arguments.wrapped_scalars = 0;
+    c->arguments.device = -1;
+    c->arguments.has_own = false;
+    c->arguments.foreign = NULL;
+    c->arguments.exchange = NULL;
+    for (Py_ssize_t n = 0; n < named; n++) {
+        if (put_word(&w, k, PyTuple_GetItem(names, n), args[count + (size_t)n]) < 0) {
+            return -1;
+        }
+    }
+    return ready(c, args, count, &w);
+}
+
+void qp_call_end(qp_call *c)
+{
+    for (size_t n = 0; n < c->kernel->out_count; n++) {
+        Py_XDECREF(c->results[n]);
+        quern_array_release(c->allocated[n]);
+    }
+    qp_arguments_end(&c->arguments);
 }
 
 PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names)
 {
-    qp_kernel *k = (qp_kernel *)self;
-    size_t count = (size_t)PyVectorcall_NARGS(flagged);
-    Py_ssize_t named = names ? PyTuple_Size(names) : 0;
-    words w = {.size = -1};
-    for (Py_ssize_t n = 0; n < named; n++) {
-        if (put_word(&w, k, PyTuple_GetItem(names, n), args[count + (size_t)n]) < 0) {
-            return NULL;
-        }
+    qp_call c;
+    PyObject *result = NULL;
+    if (qp_call_begin(&c, (qp_kernel *)self, args, flagged, names, false) == 0) {
+        quern_status status;
+        qp_arguments *a = &c.arguments;
+        Py_BEGIN_ALLOW_THREADS status = quern_call_n(c.made, a->values, a->count, &c.options);
+        Py_END_ALLOW_THREADS result = qp_check(a->state, status) < 0 ? NULL : qp_call_results(&c);
     }
-    call c;
-    c.kernel = k;
-    c.options = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
-    memset(c.results, 0, k->out_count * sizeof *c.results);
-    memset(c.made, 0, k->out_count * sizeof *c.made);
-    c.arguments.state = k->state;
-    c.arguments.count = c.arguments.wrapped_count = c.arguments.wrapped_scalars = 0;
-    c.arguments.device = -1;
-    c.arguments.has_own = false;
-    c.arguments.foreign = NULL;
-    c.arguments.exchange = NULL;
-    PyObject *result = run(&c, args, count, &w) < 0 ? NULL : give_back(&c);
-    for (size_t n = 0; n < k->out_count; n++) {
-        Py_XDECREF(c.results[n]);
-        quern_array_release(c.made[n]);
-    }
-    qp_arguments_end(&c.arguments);
+    qp_call_end(&c);
     return result;
 }

@@ -108,6 +108,7 @@ int qp_device_open(qp_state *state, const char *id)
     PyOS_snprintf(device->id, sizeof device->id, "%s", name);
     device->is_gpu = is_gpu;
     device->number = is_gpu ? atoi(info.id + 5) : 0;
+    quern_dlpack_use(engine); /* a device that has no place in DLPack does without */
     if (!is_gpu) {
         watch_interrupts(engine);
     }

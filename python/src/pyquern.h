@@ -24,6 +24,7 @@
 enum {
     QP_MAX_DEVICES = 64, /* engines of one process */
     QP_TYPES = 8,        /* foreign types whose ways in are remembered */
+    QP_HANDLES = 16,     /* foreign streams that are remembered */
 };
 
 /* ---- module.c: state ------------------------------------------------------------------------ */
@@ -43,14 +44,27 @@ typedef struct qp_foreign_type {
     const quern_dl_exchange *exchange; /* of a type that gives out the table */
 } qp_foreign_type;
 
+/* A stream of another library, wrapped; stream.c. */
+typedef struct qp_handle {
+    void *handle;
+    quern_stream *stream; /* owned; NULL: none here */
+    int device;
+} qp_handle;
+
 typedef struct qp_state {
     PyTypeObject *array, *elementwise, *reduction, *scan;
+    PyTypeObject *stream, *event, *graph, *bound, *explanation;
+    PyTypeObject *module, *function, *memory_pointer;
     PyTypeObject *array_class; /* the Python class that arrays are made as: array or one of it */
     PyObject *errors[64];      /* classes by place in error.c's table; [0]: the base */
     qp_device devices[QP_MAX_DEVICES];
     int device_count;
     qp_foreign_type types[QP_TYPES];
-    int next_type;             /* the entry that the next unknown type takes */
+    int next_type; /* the entry that the next unknown type takes */
+    qp_handle handles[QP_HANDLES];
+    int next_handle;
+    int captures;              /* captures that go on */
+    PyObject *recorded;        /* list of what they call, for their graphs; NULL: none goes on */
     PyObject *dtypes;          /* dict: what names a dtype -> its number */
     PyObject *allocate;        /* Python function: outputs of a foreign type */
     PyObject *choose_compiler; /* Python function: called once, with the driver's version */
@@ -65,6 +79,9 @@ enum qp_text {
     QP_MAX_VERSION,
     QP_STREAM,
     QP_NAME,
+    QP_CUDA_STREAM_METHOD,
+    QP_CUDA_STREAM,
+    QP_PTR,
     QP_TEXTS
 };
 
@@ -136,8 +153,8 @@ PyObject *qp_array_view(PyObject *self, PyObject *dtype);
 PyObject *qp_array_copy(PyObject *self, PyObject *args);
 PyObject *qp_array_assign(PyObject *self, PyObject *source);
 PyObject *qp_array_fill(PyObject *self, PyObject *value);
-PyObject *qp_array_read(PyObject *self, PyObject *target);
-PyObject *qp_array_write(PyObject *self, PyObject *source);
+PyObject *qp_array_read(PyObject *self, PyObject *args);
+PyObject *qp_array_write(PyObject *self, PyObject *args);
 PyObject *qp_array_to_device(PyObject *self, PyObject *id);
 int qp_array_get_buffer(PyObject *self, Py_buffer *view, int flags);
 void qp_array_release_buffer(PyObject *self, Py_buffer *view);
@@ -202,6 +219,108 @@ typedef struct qp_kernel {
 extern PyType_Spec qp_elementwise_spec, qp_reduction_spec, qp_scan_spec;
 /* The kernel on a device; borrowed; NULL with an exception. */
 quern_kernel *qp_kernel_on(qp_kernel *kernel, int device);
+extern PyMethodDef qp_kernel_methods[];     /* bind.c: bind(), explain(), prepare() */
 PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names);
+
+/* One call on its way; on the stack. */
+typedef struct qp_call {
+    qp_kernel *kernel;
+    quern_kernel *made; /* the kernel on the call's device; borrowed */
+    qp_arguments arguments;
+    quern_call_options options;
+    int axes[QUERN_MAX_NDIM];
+    int64_t size;
+    bool dry;                                /* outputs are only spoken of */
+    PyObject *results[QUERN_MAX_PARAMETERS]; /* owned; of the outputs */
+    quern_array *allocated[QUERN_MAX_PARAMETERS]; /* outputs that the call allocates */
+} qp_call;
+
+/* Take arguments and keywords, and have outputs ready; qp_call_end follows, also after a failure.
+ * 0, or -1 with an exception. */
+int qp_call_begin(qp_call *call, qp_kernel *kernel, PyObject *const *args, size_t flagged,
+                  PyObject *names, bool dry);
+/* What the call returns. */
+PyObject *qp_call_results(qp_call *call);
+void qp_call_end(qp_call *call);
+
+/* ---- stream.c, event.c: streams, events, graphs --------------------------------------------- */
+
+typedef struct qp_stream {
+    PyObject_HEAD qp_state *state;
+    quern_stream *stream; /* NULL: the engine's own */
+    int device;
+    bool captures;
+    PyObject *recorded; /* while it captures: state->recorded */
+    PyObject *owner;    /* what a foreign stream belongs to; or NULL */
+} qp_stream;
+
+/* By device: the streams that this thread works on, NULL: the engine's own; NULL altogether in a
+ * thread that never chose one. */
+extern _Thread_local quern_stream **qp_streams;
+static inline quern_stream *qp_stream_current(int device)
+{
+    return qp_streams ? qp_streams[device] : NULL;
+}
+/* The stream that `object` says for work on a device: None is the current one, then our own
+ * streams, handles, and whatever has __cuda_stream__. Borrowed. 0, or -1 with an exception. */
+int qp_stream_take(quern_stream **out, qp_state *state, int device, PyObject *object);
+/* A foreign stream by its handle, wrapped once and remembered; borrowed. */
+int qp_stream_of_handle(quern_stream **out, qp_state *state, int device, void *handle);
+/* The handle of a stream; of the engine's own where it is NULL. */
+void *qp_stream_handle(const qp_state *state, int device, const quern_stream *stream);
+/* Let go what the calling thread and the module hold. */
+void qp_streams_end(qp_state *state);
+extern PyType_Spec qp_stream_spec, qp_event_spec, qp_graph_spec;
+extern PyMethodDef qp_stream_functions[], qp_event_functions[];
+/* event.c: a graph of what a stream recorded; takes over both. */
+PyObject *qp_graph_object(qp_state *state, quern_graph *graph, int device, PyObject *recorded);
+
+/* ---- bind.c, explain.c: calls that are bound, and explained --------------------------------- */
+
+extern PyType_Spec qp_bound_spec, qp_explanation_spec;
+/* Takes over `explanation`. */
+PyObject *qp_explanation_object(qp_state *state, quern_explanation *explanation);
+
+/* ---- raw.c, raw_call.c: modules of CUDA source, and their functions ------------------------- */
+
+typedef struct qp_module {
+    PyObject_HEAD qp_state *state;
+    PyObject *code, *path;           /* str; one of them is NULL */
+    PyObject *options, *expressions; /* tuples of str */
+    bool translates;                 /* <cuComplex.h> */
+    quern_module *made[QP_MAX_DEVICES];
+} qp_module;
+
+typedef struct qp_function {
+    PyObject_HEAD vectorcallfunc vectorcall;
+    qp_state *state;
+    qp_module *module;
+    PyObject *name;
+    bool cooperative;
+    quern_function *made[QP_MAX_DEVICES];
+    size_t parameter_count; /* whose sizes are known */
+    uint64_t sizes[QUERN_MAX_PARAMETERS];
+} qp_function;
+
+extern PyType_Spec qp_module_spec, qp_function_spec;
+/* The function on a device, compiled if need be; borrowed; NULL with an exception. */
+quern_function *qp_function_on(qp_function *function, int device);
+PyObject *qp_function_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names);
+
+/* ---- memory.c, allocator.c: memory by its address ------------------------------------------- */
+
+typedef struct qp_memory_pointer {
+    PyObject_HEAD qp_state *state;
+    PyObject *memory; /* what has .ptr and .size, and keeps the memory */
+    uint8_t *pointer;
+    int64_t size, offset; /* of the memory, INT64_MAX where it is not known; and of the pointer */
+    int device;
+} qp_memory_pointer;
+
+extern PyType_Spec qp_memory_pointer_spec;
+extern PyMethodDef qp_memory_functions[], qp_allocator_functions[];
+/* Why an allocator written in Python failed, to be the cause of what is raised; or NULL. Owned by
+ * who takes it. */
+PyObject *qp_allocator_failure(void);
 
 #endif /* PYQUERN_H */
