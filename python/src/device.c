@@ -144,7 +144,8 @@ static PyObject *describe(qp_state *state, int place)
     if (qp_check(state, quern_device_get_info(&info, device->engine)) < 0) {
         return NULL;
     }
-    return Py_BuildValue("{s:i,s:s,s:s,s:s,s:s,s:K,s:I,s:O}", "place", place, "id", device->id,
+    return Py_BuildValue("{s:i,s:i,s:s,s:s,s:s,s:s,s:K,s:I,s:O}", "place", place, "number",
+                         device->is_gpu ? (int)device->number : -1, "id", device->id,
                          "name", info.name, "target", info.target, "uuid", info.uuid, "memory",
                          (unsigned long long)info.memory_bytes, "processors", info.processors,
                          "is_gpu", device->is_gpu ? Py_True : Py_False);
@@ -160,6 +161,21 @@ static PyObject *open_device(PyObject *module, PyObject *id)
     }
     int place = name ? qp_device_open(state, name) : qp_device_current(state);
     return place < 0 ? NULL : describe(state, place);
+}
+
+/* device_at(place) -> facts */
+static PyObject *device_at(PyObject *module, PyObject *number)
+{
+    qp_state *state = PyModule_GetState(module);
+    long place = PyLong_AsLong(number);
+    if (place == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    if (place < 0 || place >= state->device_count) {
+        PyErr_SetString(PyExc_ValueError, "no such device is open");
+        return NULL;
+    }
+    return describe(state, (int)place);
 }
 
 /* device_use(place) -> the place before; -1 is the process's default */
@@ -207,6 +223,7 @@ static PyObject *use_compiler(PyObject *module, PyObject *path)
 
 PyMethodDef qp_device_methods[] = {
     {"device_open", open_device, METH_O, NULL},
+    {"device_at", device_at, METH_O, NULL},
     {"device_use", use_device, METH_VARARGS, NULL},
     {"synchronize", synchronize, METH_NOARGS, NULL},
     {"compiler_use", use_compiler, METH_O, NULL},
