@@ -17,17 +17,17 @@ of memory; the limit, 0 for none; bytes of pinned and mapped arrays."""
 
 
 class _ArrayMemory:
-    """The memory of an array."""
+    """The memory that an array's elements span; its first one is at `offset`."""
 
-    __slots__ = ("array", "size")
+    __slots__ = ("array", "offset", "size")
 
     def __init__(self, array):
         self.array = array
-        strides = zip(array.shape, array.strides)
-        reach = sum((n - 1) * s for n, s in strides if s > 0)
-        self.size = reach + array.itemsize if array.size else 0
+        reach = [(n - 1) * s for n, s in zip(array.shape, array.strides)] if array.size else []
+        self.offset = -sum(r for r in reach if r < 0)
+        self.size = sum(map(abs, reach)) + array.itemsize if array.size else 0
 
-    ptr = property(lambda self: self.array.pointer)
+    ptr = property(lambda self: self.array.pointer - self.offset)
     _place = property(lambda self: self.array._place)
     device = property(lambda self: Device._at(self._place))
     device_id = property(lambda self: self.device.number)
@@ -147,8 +147,9 @@ def _host(mem, size):
 
 
 def pointer_to(array):
-    """The MemoryPointer of an array: what `array.data` is."""
-    return MemoryPointer(_ArrayMemory(array), 0)
+    """The MemoryPointer to the first element of an array: what `array.data` is."""
+    memory = _ArrayMemory(array)
+    return MemoryPointer(memory, memory.offset)
 
 
 # ---- allocating --------------------------------------------------------------------------------

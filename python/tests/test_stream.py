@@ -16,7 +16,6 @@ import pyquern as cp
 import pytest
 
 on_gpu = pytest.mark.skipif(not cp.Device().is_gpu, reason="a GPU's streams have handles")
-on_soft = pytest.mark.skipif(cp.Device().is_gpu, reason="the software device's handles mean nothing")
 
 
 @pytest.fixture(scope="module")
