@@ -94,7 +94,7 @@ def test_other_arguments(axpy):
         ("x", cp.ones((4, 2))[:, 0], cp.ShapeError, "strides"),
         ("x", cp.ones(4, "float32"), cp.ShapeError, "bound with dtype float64"),
         ("x", 3.0, cp.TypeMismatchError, "argument 1 was bound as an array"),
-        ("a", cp.ones(4), cp.TypeMismatchError, "argument 0 was bound as a scalar"),
+        ("a", cp.ones(4), cp.TypeMismatchError, "argument 0 was bound as a number"),
     ],
 )
 def test_refused_arguments(axpy, key, value, kind, message):
