@@ -41,9 +41,9 @@ from ._core import (
     NoDeviceError,
     NoSuchNameError,
     NotSupportedError,
+    NvJitLinkNotFoundError,
     NVRTCError,
     NVRTCNotFoundError,
-    NvJitLinkNotFoundError,
     OutOfMemoryError,
     RangeError,
     ReductionKernel,
@@ -97,4 +97,4 @@ __version__ = "0.2.0"
 
 from . import _compiler, _core, _foreign, cuda  # noqa: F401
 
-from . import _compiler, _core, _foreign, cuda  # noqa: F401
+_core._hooks(ndarray, _foreign.allocate, _compiler.choose)

@@ -40,9 +40,7 @@ def device_array_like(ary, stream=0):
     return _empty(ary.shape, ary.dtype, None, "F" if fortran else "C")
 
 
-def mapped_array(
-    shape, dtype=float, strides=None, order="C", stream=0, portable=False, wc=False
-):
+def mapped_array(shape, dtype=float, strides=None, order="C", stream=0, portable=False, wc=False):
     """A new array in page-locked memory of the host, which kernels use where it is."""
     return _empty(shape, dtype, strides, order, "mapped")
 

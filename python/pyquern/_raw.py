@@ -9,7 +9,6 @@ import pickle
 
 from . import _core
 from ._device import Device
-from ._memory import MemoryPointer
 
 _settable = ("max_dynamic_shared_size_bytes", "preferred_shared_memory_carveout")
 _version = 1  # of what is pickled
@@ -18,7 +17,7 @@ _version = 1  # of what is pickled
 class _Handle:
     """A driver's own object: `ptr` is 0 on the software device, which has none."""
 
-    __slots__ = ("ptr", "_keep")
+    __slots__ = ("_keep", "ptr")
 
     def __init__(self, ptr, keep):
         self.ptr = ptr
@@ -262,7 +261,7 @@ class RawModule:
             "jitify": self.jitify,
         }
         kernel = RawKernel._make(state, self._core)
-        kernel._handle  # that it is there
+        _ = kernel.kernel  # that it is there
         return kernel
 
     def get_global(self, name):

@@ -82,9 +82,7 @@ class Stream(_core.Stream):
     def from_external(cls, obj):
         """The stream of another library: an object with ``__cuda_stream__``, which is kept."""
         if not hasattr(obj, "__cuda_stream__"):
-            raise TypeError(
-                f"{type(obj)} has no __cuda_stream__: give ExternalStream() its handle"
-            )
+            raise TypeError(f"{type(obj)} has no __cuda_stream__: give ExternalStream() its handle")
         return Stream._wrap(obj)
 
     @property

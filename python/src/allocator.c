@@ -63,8 +63,7 @@ static void *address_of(allocator *a, PyObject *result)
 {
     PyObject *address = a->free ? Py_NewRef(result) : PyObject_GetAttrString(result, "ptr");
     void *pointer = address ? PyLong_AsVoidPtr(address) : NULL;
-    if (pointer && !PyErr_Occurred() && a->given &&
-        PyDict_SetItem(a->given, address, result) < 0) {
+    if (pointer && !PyErr_Occurred() && a->given && PyDict_SetItem(a->given, address, result) < 0) {
         pointer = NULL;
     }
     if (!pointer && !PyErr_Occurred()) {
@@ -80,7 +79,7 @@ static void *call_malloc(allocator *a, size_t bytes)
     PyObject *result =
         !a->malloc ? PyErr_Format(PyExc_MemoryError, "the allocator is no longer in use")
         : a->free  ? PyObject_CallFunction(a->malloc, "ni", (Py_ssize_t)bytes, a->device)
-                : PyObject_CallFunction(a->malloc, "n", (Py_ssize_t)bytes);
+                   : PyObject_CallFunction(a->malloc, "n", (Py_ssize_t)bytes);
     void *pointer = result ? address_of(a, result) : NULL;
     Py_XDECREF(result);
     if (!pointer) {
@@ -243,9 +242,9 @@ static PyObject *from_python(PyObject *module, PyObject *args)
         check_place(state, place) < 0) {
         return NULL;
     }
-    PyObject *wrong = !PyCallable_Check(to_malloc)                           ? to_malloc
+    PyObject *wrong = !PyCallable_Check(to_malloc)                       ? to_malloc
                       : to_free != Py_None && !PyCallable_Check(to_free) ? to_free
-                                                                             : NULL;
+                                                                         : NULL;
     if (wrong) {
         return PyErr_Format(PyExc_TypeError, "%R cannot be called", Py_TYPE(wrong));
     }

@@ -48,8 +48,7 @@ PyObject *qp_array_assign(PyObject *self, PyObject *source)
         return PyErr_Format(PyExc_TypeError, "%R is no array", Py_TYPE(source));
     }
     quern_status status;
-    Py_BEGIN_ALLOW_THREADS status =
-        quern_array_assign_on(of(self), of(source), current(self));
+    Py_BEGIN_ALLOW_THREADS status = quern_array_assign_on(of(self), of(source), current(self));
     Py_END_ALLOW_THREADS return none_or_raise(self, status);
 }
 
@@ -74,7 +73,8 @@ static quern_status move(PyObject *self, Py_buffer *view, bool reads, quern_stre
     quern_array *a = of(self);
     const size_t bytes = (size_t)view->len;
     if (!stream && waits) {
-        return reads ? quern_array_read(a, view->buf, bytes) : quern_array_write(a, view->buf, bytes);
+        return reads ? quern_array_read(a, view->buf, bytes)
+                     : quern_array_write(a, view->buf, bytes);
     }
     quern_status status = reads ? quern_array_read_on(a, view->buf, bytes, stream)
                                 : quern_array_write_on(a, view->buf, bytes, stream);

@@ -236,8 +236,8 @@ static PyObject *get_outputs(PyObject *self, void *unused)
 {
     (void)unused;
     const bound *b = (const bound *)self;
-    PyObject *list = PyList_GetSlice(b->arguments, (Py_ssize_t)b->kernel->in_count,
-                                     PyList_Size(b->arguments));
+    PyObject *list =
+        PyList_GetSlice(b->arguments, (Py_ssize_t)b->kernel->in_count, PyList_Size(b->arguments));
     PyObject *outputs = list ? PyList_AsTuple(list) : NULL;
     Py_XDECREF(list);
     return outputs;
@@ -285,8 +285,7 @@ static PyType_Slot slots[] = {
 PyType_Spec qp_bound_spec = {
     .name = "pyquern.Bound",
     .basicsize = sizeof(bound),
-    .flags =
-        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = slots,
 };
 
@@ -299,8 +298,8 @@ static quern_explanation *explain_call(PyObject *self, PyObject *const *args, Py
     quern_explanation *made = NULL;
     if (qp_call_begin(&c, (qp_kernel *)self, args, (size_t)count, names, true) == 0) {
         quern_status status;
-        Py_BEGIN_ALLOW_THREADS status = quern_explain(&made, c.made, c.arguments.values,
-                                                      c.arguments.count, &c.options);
+        Py_BEGIN_ALLOW_THREADS status =
+            quern_explain(&made, c.made, c.arguments.values, c.arguments.count, &c.options);
         Py_END_ALLOW_THREADS qp_check(c.arguments.state, status);
     }
     qp_call_end(&c);
@@ -325,7 +324,7 @@ static PyObject *prepare(PyObject *self, PyObject *const *args, Py_ssize_t count
 
 #define METHOD(name, text)                                                                         \
     {                                                                                              \
-        #name, (PyCFunction)(void (*)(void))name, METH_FASTCALL | METH_KEYWORDS, text              \
+#name, (PyCFunction)(void (*)(void))name, METH_FASTCALL | METH_KEYWORDS, text              \
     }
 PyMethodDef qp_kernel_methods[] = {
     METHOD(bind, "bind(*args, **words): check and pack a call once, to launch it many times"),

@@ -145,8 +145,8 @@ static PyObject *describe(qp_state *state, int place)
         return NULL;
     }
     return Py_BuildValue("{s:i,s:i,s:s,s:s,s:s,s:s,s:K,s:I,s:O}", "place", place, "number",
-                         device->is_gpu ? (int)device->number : -1, "id", device->id,
-                         "name", info.name, "target", info.target, "uuid", info.uuid, "memory",
+                         device->is_gpu ? (int)device->number : -1, "id", device->id, "name",
+                         info.name, "target", info.target, "uuid", info.uuid, "memory",
                          (unsigned long long)info.memory_bytes, "processors", info.processors,
                          "is_gpu", device->is_gpu ? Py_True : Py_False);
 }
@@ -222,10 +222,7 @@ static PyObject *use_compiler(PyObject *module, PyObject *path)
 }
 
 PyMethodDef qp_device_methods[] = {
-    {"device_open", open_device, METH_O, NULL},
-    {"device_at", device_at, METH_O, NULL},
-    {"device_use", use_device, METH_VARARGS, NULL},
-    {"synchronize", synchronize, METH_NOARGS, NULL},
-    {"compiler_use", use_compiler, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
+    {"device_open", open_device, METH_O, NULL},     {"device_at", device_at, METH_O, NULL},
+    {"device_use", use_device, METH_VARARGS, NULL}, {"synchronize", synchronize, METH_NOARGS, NULL},
+    {"compiler_use", use_compiler, METH_O, NULL},   {NULL, NULL, 0, NULL},
 };

@@ -90,7 +90,7 @@ static int let_wait(qp_array *a, PyObject *stream)
         return -1;
     }
     return qp_check(a->state, quern_stream_lead(device->engine, qp_stream_current(a->device),
-                                               (void *)(intptr_t)handle));
+                                                (void *)(intptr_t)handle));
 }
 
 static int device_of(qp_array *a, quern_dl_device *out)
@@ -209,7 +209,8 @@ PyObject *qp_array_cuda_interface(PyObject *self, void *unused)
         return NULL;
     }
     quern_array_interface i = QUERN_ARRAY_INTERFACE_INIT;
-    if (qp_check(a->state, quern_array_get_interface(&i, a->array, qp_stream_current(a->device))) < 0) {
+    if (qp_check(a->state, quern_array_get_interface(&i, a->array, qp_stream_current(a->device))) <
+        0) {
         return NULL;
     }
     PyObject *shape = qp_tuple(i.shape, i.ndim);

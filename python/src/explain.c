@@ -74,7 +74,7 @@ static PyObject *to_repr(PyObject *self)
 
 #define FIELD(name, get, text)                                                                     \
     {                                                                                              \
-        #name, get, NULL, text, (void *)offsetof(quern_explanation, name)                          \
+#name, get, NULL, text, (void *)offsetof(quern_explanation, name)                          \
     }
 static PyGetSetDef facts[] = {
     FIELD(types, get_text, "\"T=float32\""),

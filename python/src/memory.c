@@ -68,8 +68,8 @@ static PyObject *new_pointer(PyTypeObject *type, PyObject *args, PyObject *keywo
     PyObject *memory;
     long long offset;
     qp_state *state = qp_state_of(type);
-    if (!state || !PyArg_ParseTupleAndKeywords(args, keywords, "OL:MemoryPointer", names, &memory,
-                                               &offset)) {
+    if (!state ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "OL:MemoryPointer", names, &memory, &offset)) {
         return NULL;
     }
     qp_memory_pointer p = {.memory = NULL};
@@ -150,8 +150,12 @@ static PyGetSetDef facts[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_new, new_pointer}, {Py_tp_dealloc, dealloc}, {Py_tp_getset, facts},
-    {Py_nb_add, add},         {Py_nb_subtract, subtract}, {Py_nb_int, to_int},
+    {Py_tp_new, new_pointer},
+    {Py_tp_dealloc, dealloc},
+    {Py_tp_getset, facts},
+    {Py_nb_add, add},
+    {Py_nb_subtract, subtract},
+    {Py_nb_int, to_int},
     {0, NULL},
 };
 
@@ -221,15 +225,15 @@ static PyObject *wrap_memory(PyObject *module, PyObject *args)
         return NULL;
     }
     quern_dtype dtype = ndim < 0 ? QUERN_DTYPE_NONE : qp_dtype(state, dtype_object);
-    if (!dtype || check_reach(p, ndim, shape, has_strides ? strides : NULL,
-                              quern_dtype_size(dtype)) < 0) {
+    if (!dtype ||
+        check_reach(p, ndim, shape, has_strides ? strides : NULL, quern_dtype_size(dtype)) < 0) {
         return NULL;
     }
     quern_array *array;
     Py_INCREF(object);
-    if (qp_check(state, quern_array_wrap(&array, state->devices[p->device].engine, dtype, ndim,
-                                         shape, has_strides ? strides : NULL, p->pointer, let_go,
-                                         object)) < 0) {
+    if (qp_check(state,
+                 quern_array_wrap(&array, state->devices[p->device].engine, dtype, ndim, shape,
+                                  has_strides ? strides : NULL, p->pointer, let_go, object)) < 0) {
         Py_DECREF(object);
         return NULL;
     }
@@ -243,9 +247,8 @@ static PyObject *pointer_info(PyObject *module, PyObject *address)
     void *pointer = PyLong_AsVoidPtr(address);
     int device = PyErr_Occurred() ? -1 : qp_device_current(state);
     quern_pointer_info info = QUERN_POINTER_INFO_INIT;
-    if (device < 0 ||
-        qp_check(state, quern_pointer_get_info(&info, state->devices[device].engine, pointer)) <
-            0) {
+    if (device < 0 || qp_check(state, quern_pointer_get_info(&info, state->devices[device].engine,
+                                                             pointer)) < 0) {
         return NULL;
     }
     static const char *const names[] = {"host", "device", "pinned", "mapped", "managed"};

@@ -219,7 +219,7 @@ typedef struct qp_kernel {
 extern PyType_Spec qp_elementwise_spec, qp_reduction_spec, qp_scan_spec;
 /* The kernel on a device; borrowed; NULL with an exception. */
 quern_kernel *qp_kernel_on(qp_kernel *kernel, int device);
-extern PyMethodDef qp_kernel_methods[];     /* bind.c: bind(), explain(), prepare() */
+extern PyMethodDef qp_kernel_methods[]; /* bind.c: bind(), explain(), prepare() */
 PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names);
 
 /* One call on its way; on the stack. */
@@ -230,8 +230,8 @@ typedef struct qp_call {
     quern_call_options options;
     int axes[QUERN_MAX_NDIM];
     int64_t size;
-    bool dry;                                /* outputs are only spoken of */
-    PyObject *results[QUERN_MAX_PARAMETERS]; /* owned; of the outputs */
+    bool dry;                                     /* outputs are only spoken of */
+    PyObject *results[QUERN_MAX_PARAMETERS];      /* owned; of the outputs */
     quern_array *allocated[QUERN_MAX_PARAMETERS]; /* outputs that the call allocates */
 } qp_call;
 

@@ -174,8 +174,8 @@ static PyObject *find_global(PyObject *self, PyObject *name)
     int device;
     quern_module *made = text ? module_here(m, &device) : NULL;
     quern_array *array;
-    if (!made || qp_check(m->state, quern_module_global(&array, made, text, QUERN_UINT8, 0, NULL)) <
-                     0) {
+    if (!made ||
+        qp_check(m->state, quern_module_global(&array, made, text, QUERN_UINT8, 0, NULL)) < 0) {
         return NULL;
     }
     return qp_array_object(m->state, array, device);
@@ -217,8 +217,8 @@ static PyObject *new_function(PyTypeObject *type, PyObject *args, PyObject *keyw
     PyObject *module, *name;
     int cooperative;
     qp_state *state = qp_state_of(type);
-    if (!state || !PyArg_ParseTuple(args, "O!Up:Function", state->module, &module, &name,
-                                    &cooperative)) {
+    if (!state ||
+        !PyArg_ParseTuple(args, "O!Up:Function", state->module, &module, &name, &cooperative)) {
         return NULL;
     }
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
@@ -317,12 +317,12 @@ static PyObject *info(PyObject *self, PyObject *unused)
     if (!made || qp_check(((qp_function *)self)->state, quern_function_get_info(&i, made)) < 0) {
         return NULL;
     }
-    return Py_BuildValue(
-        "{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:i}", "max_threads_per_block", i.max_threads,
-        "shared_size_bytes", i.shared_bytes, "const_size_bytes", i.constant_bytes,
-        "local_size_bytes", i.local_bytes, "num_regs", i.registers, "ptx_version", i.ptx_version,
-        "binary_version", i.binary_version, "max_dynamic_shared_size_bytes", i.max_dynamic_shared,
-        "preferred_shared_memory_carveout", i.shared_carveout);
+    return Py_BuildValue("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:i}", "max_threads_per_block",
+                         i.max_threads, "shared_size_bytes", i.shared_bytes, "const_size_bytes",
+                         i.constant_bytes, "local_size_bytes", i.local_bytes, "num_regs",
+                         i.registers, "ptx_version", i.ptx_version, "binary_version",
+                         i.binary_version, "max_dynamic_shared_size_bytes", i.max_dynamic_shared,
+                         "preferred_shared_memory_carveout", i.shared_carveout);
 }
 
 /* _set_carveout(percentage) */

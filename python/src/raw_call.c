@@ -99,7 +99,8 @@ static int put_extents(uint32_t out[3], PyObject *object, const char *what)
 static int put_words(launch *l, const words *w)
 {
     if (!w->grid || !w->block || !w->args) {
-        PyErr_Format(PyExc_TypeError, "a raw kernel is called with grid, block and args: %U lacks %s",
+        PyErr_Format(PyExc_TypeError,
+                     "a raw kernel is called with grid, block and args: %U lacks %s",
                      l->function->name,
                      !w->grid    ? "grid"
                      : !w->block ? "block"
@@ -180,9 +181,9 @@ static int put_number(launch *l, size_t index, PyObject *object)
     if (bytes == 0) {
         *value = quern_scalar_int(QUERN_INT64, 0);
     } else if (is_complex && (bytes == 16 || bytes == 8)) {
-        *value = quern_scalar_complex(bytes == 16 ? QUERN_COMPLEX128 : QUERN_COMPLEX64,
-                                      PyComplex_RealAsDouble(object),
-                                      PyComplex_ImagAsDouble(object));
+        *value =
+            quern_scalar_complex(bytes == 16 ? QUERN_COMPLEX128 : QUERN_COMPLEX64,
+                                 PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object));
     } else if (is_float && (bytes == 8 || bytes == 4 || bytes == 2)) {
         *value = quern_scalar_real(bytes == 8   ? QUERN_FLOAT64
                                    : bytes == 4 ? QUERN_FLOAT32
@@ -217,8 +218,8 @@ static int put_bytes(launch *l, size_t index, PyObject *object)
         return 0;
     }
     const qp_state *state = l->arguments.state;
-    const int device = l->arguments.device >= 0 ? l->arguments.device
-                                                : qp_device_current(l->arguments.state);
+    const int device =
+        l->arguments.device >= 0 ? l->arguments.device : qp_device_current(l->arguments.state);
     bool one_on_gpu = view->len == view->itemsize && device >= 0 && state->devices[device].is_gpu;
     if (view->ndim != 0 && !PyBytes_Check(object) && !one_on_gpu) {
         PyBuffer_Release(view);
@@ -284,8 +285,8 @@ static int put_arguments(launch *l, PyObject *args)
         return -1;
     }
     for (size_t k = 0; k < l->count; k++) {
-        PyObject *item = is_tuple ? PyTuple_GetItem(args, (Py_ssize_t)k)
-                                  : PyList_GetItem(args, (Py_ssize_t)k);
+        PyObject *item =
+            is_tuple ? PyTuple_GetItem(args, (Py_ssize_t)k) : PyList_GetItem(args, (Py_ssize_t)k);
         if (!item || put_argument(l, k, item) < 0) {
             return -1;
         }

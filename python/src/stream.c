@@ -149,9 +149,8 @@ void *qp_stream_handle(const qp_state *state, int device, const quern_stream *st
     if (stream) {
         return quern_stream_handle(stream);
     }
-    return d->is_gpu && quern_dlpack_current_stream(QUERN_DL_CUDA, d->number, &handle) == 0
-               ? handle
-               : NULL;
+    return d->is_gpu && quern_dlpack_current_stream(QUERN_DL_CUDA, d->number, &handle) == 0 ? handle
+                                                                                            : NULL;
 }
 
 /* ---- Stream --------------------------------------------------------------------------------- */
@@ -452,8 +451,11 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_new, new_stream},  {Py_tp_dealloc, dealloc}, {Py_tp_getset, facts},
-    {Py_tp_methods, methods}, {0, NULL},
+    {Py_tp_new, new_stream},
+    {Py_tp_dealloc, dealloc},
+    {Py_tp_getset, facts},
+    {Py_tp_methods, methods},
+    {0, NULL},
 };
 
 PyType_Spec qp_stream_spec = {

@@ -10,8 +10,9 @@ import sys
 import threading
 
 import numpy as np
-import pyquern as cp
 import pytest
+
+import pyquern as cp
 
 
 @pytest.fixture(scope="module")
@@ -227,7 +228,7 @@ def test_sources_that_were_compiled():
     k = cp.ElementwiseKernel("T x", "T y", "y = x * 3")
     assert k.cached_codes == {}
     with pytest.raises(RuntimeError, match="nothing was compiled for this kernel yet"):
-        k.cached_code
+        _ = k.cached_code
     k.prepare(cp.ones(3, "float32"))
     assert "x * 3" in k.cached_code and list(k.cached_codes.values()) == [k.cached_code]
     first = k.cached_code

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# Memory by its address, allocators, pinned, mapped and managed memory, how much is in use, and
-# Numba's names for arrays; with every refusal. In: addresses, functions. Out: arrays. The thing to
-# know: on the software device all memory is the host's, so ctypes can be an allocator.
+# Memory by its address, pinned, mapped and managed memory, how much is in use, and Numba's names for
+# arrays; with every refusal. In: addresses. Out: arrays. The thing to know: on the software device
+# all memory is the host's, so that arrays of NumPy are memory of another owner.
 """Memory."""
 
 import ctypes
@@ -11,19 +11,11 @@ import inspect
 import sys
 
 import numpy as np
-import pyquern as cp
 import pytest
 
-libc = ctypes.CDLL(None)
-libc.aligned_alloc.restype = ctypes.c_void_p
-libc.aligned_alloc.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
-libc.free.argtypes = [ctypes.c_void_p]
+import pyquern as cp
 
 on_soft = pytest.mark.skipif(cp.Device().is_gpu, reason="the host's memory is not the device's")
-
-
-def allocate(bytes_):
-    return libc.aligned_alloc(256, (bytes_ + 255) & ~255)
 
 
 # ---- memory of others
@@ -92,8 +84,15 @@ def test_pointers_are_numbers_too():
 
 @pytest.mark.parametrize(
     "shape, dtype, offset, strides",
-    [(5, "int32", 0, None), (4, "int32", 4, None), (1, "int32", -4, None), (3, "int32", 0, (8,)),
-     (2, "int32", 0, (-4,)), ((2, 2**62), "int8", 0, None), ((2**40, 2**40), "int8", 0, None)],
+    [
+        (5, "int32", 0, None),
+        (4, "int32", 4, None),
+        (1, "int32", -4, None),
+        (3, "int32", 0, (8,)),
+        (2, "int32", 0, (-4,)),
+        ((2, 2**62), "int8", 0, None),
+        ((2**40, 2**40), "int8", 0, None),
+    ],
 )
 def test_beyond_the_memory(shape, dtype, offset, strides):
     p = cp.zeros(4, "int32").data + offset
@@ -211,191 +210,6 @@ def test_pinned_likes():
         cp.empty_pinned(3, "no dtype")
 
 
-# ---- allocators
-
-
-class Counted:
-    """Functions of Python that allocate, and what was asked of them."""
-
-    def __init__(self):
-        self.live, self.sizes = {}, []
-
-    def malloc(self, size, device_id):
-        assert device_id == 0
-        pointer = allocate(size)
-        self.live[pointer] = size
-        self.sizes.append(size)
-        return pointer
-
-    def free(self, pointer, device_id):
-        del self.live[pointer]
-        libc.free(pointer)
-
-
-@on_soft
-def test_an_allocator_in_python():
-    counted = Counted()
-    allocator = cp.PythonFunctionAllocator(counted.malloc, counted.free)
-    with cp.using_allocator(allocator.malloc):
-        assert cp.get_allocator() is allocator
-        a = cp.full(100, 3)
-        assert a.data.ptr in counted.live and counted.sizes[0] >= 800
-        b = a + a
-        assert b.data.ptr in counted.live
-    assert cp.get_allocator() is None
-    assert cp.zeros(10).data.ptr not in counted.live
-    assert b.sum().item() == 600
-    del a, b
-    gc.collect()
-    assert not counted.live
-
-
-@on_soft
-def test_an_allocator_in_c():
-    malloc_type = ctypes.CFUNCTYPE(
-        ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
-    )
-    free_type = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
-    seen = []
-
-    def malloc(param, size, device):
-        seen.append((param, device))
-        return allocate(size)
-
-    def free(param, pointer, device):
-        seen.append(("free", param))
-        libc.free(pointer)
-
-    owner = (malloc_type(malloc), free_type(free))
-    alive = sys.getrefcount(owner)
-    addresses = [ctypes.cast(f, ctypes.c_void_p).value for f in owner]
-    allocator = cp.CFunctionAllocator(42, *addresses, owner)
-    cp.set_allocator(allocator.malloc)
-    try:
-        a = cp.ones(10)
-    finally:
-        cp.set_allocator()
-    assert seen == [(42, 0)]
-    del a, allocator
-    gc.collect()
-    assert seen == [(42, 0), ("free", 42)]
-    cp.zeros(1)
-    assert sys.getrefcount(owner) == alive
-
-
-@on_soft
-def test_an_allocator_in_cupys_manner():
-    """A function from a size to an object with .ptr, which stays until the memory is given back."""
-    alive = []
-
-    class Memory:
-        def __init__(self, size):
-            self.ptr = allocate(size)
-            alive.append(self.ptr)
-
-        def __del__(self):
-            alive.remove(self.ptr)
-            libc.free(self.ptr)
-
-    with cp.using_allocator(lambda size: Memory(size)):
-        a = cp.ones(10)
-    assert alive == [a.data.ptr]
-    del a
-    gc.collect()
-    assert not alive
-
-
-@on_soft
-def test_direct_allocation():
-    counted = Counted()
-    p = cp.PythonFunctionAllocator(counted.malloc, counted.free).malloc(100)
-    assert p.ptr in counted.live
-    del p
-    gc.collect()
-    assert not counted.live
-
-
-def test_an_allocator_that_fails():
-    def malloc(size, device_id):
-        raise ZeroDivisionError("no memory today")
-
-    with cp.using_allocator(cp.PythonFunctionAllocator(malloc, print)):
-        with pytest.raises(cp.DeviceMemoryError) as failure:
-            cp.empty(10)
-    assert isinstance(failure.value.__cause__, ZeroDivisionError)
-    assert isinstance(failure.value, MemoryError)
-    for give, cause in ((None, "int"), (0, "gave no memory"), ("x", "int")):
-        with cp.using_allocator(cp.PythonFunctionAllocator(lambda s, d, g=give: g, print)):
-            with pytest.raises(cp.DeviceMemoryError) as failure:
-                cp.empty(10)
-        assert cause in str(failure.value.__cause__)
-    with cp.using_allocator(lambda size: 5):
-        with pytest.raises(cp.DeviceMemoryError) as failure:
-            cp.empty(10)
-    assert isinstance(failure.value.__cause__, AttributeError)
-    cp.empty(10)
-
-
-@on_soft
-def test_memory_that_is_not_aligned():
-    freed = []
-    allocator = cp.PythonFunctionAllocator(
-        lambda size, device: 0x1001, lambda pointer, device: freed.append(pointer)
-    )
-    with cp.using_allocator(allocator), pytest.raises(cp.DeviceMemoryError) as failure:
-        cp.empty(10)
-    assert "not aligned to" in str(failure.value.__cause__) and freed[0] == 0x1001
-
-
-@on_soft
-def test_a_free_that_fails(monkeypatch):
-    told = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda args: told.append(args.exc_type))
-
-    def free(pointer, device_id):
-        libc.free(pointer)
-        raise ZeroDivisionError
-
-    with cp.using_allocator(cp.PythonFunctionAllocator(lambda s, d: allocate(s), free)):
-        a = cp.ones(3)
-    del a
-    gc.collect()
-    assert told == [ZeroDivisionError]
-
-
-def test_using_allocators_in_one_another():
-    first = cp.PythonFunctionAllocator(lambda s, d: allocate(s), lambda p, d: libc.free(p))
-    second = cp.PythonFunctionAllocator(lambda s, d: allocate(s), lambda p, d: libc.free(p))
-    with pytest.raises(ZeroDivisionError), cp.using_allocator(first):
-        with cp.using_allocator(second):
-            assert cp.get_allocator() is second
-            with cp.using_allocator(None):
-                assert cp.get_allocator() is None
-        assert cp.get_allocator() is first
-        1 / 0
-    assert cp.get_allocator() is None
-
-
-@pytest.mark.parametrize(
-    "make, kind, message",
-    [
-        (lambda: cp.set_allocator(5), TypeError, "is no allocator, and cannot be called"),
-        (lambda: cp.PythonFunctionAllocator(5, print), TypeError, "cannot be called"),
-        (lambda: cp.PythonFunctionAllocator(print, 5), TypeError, "cannot be called"),
-        (lambda: cp.set_allocator(cp.CFunctionAllocator(0, 0, 0, None)), ValueError, "not 0"),
-        (lambda: cp.set_allocator(cp.CFunctionAllocator("x", 1, 1, None)), TypeError, "int"),
-        (lambda: cp.set_allocator(cp.LibraryAllocator("/none.so")), OSError, "none.so"),
-        (lambda: cp.set_allocator(cp.LibraryAllocator("libc.so.6", "malloc", "fere")),
-         cp.NoSuchNameError, "fere"),
-    ],
-)
-def test_refused_allocators(make, kind, message):
-    with pytest.raises(kind, match=message):
-        make()
-    assert cp.get_allocator() is None
-    assert cp.ones(3).tolist() == [1, 1, 1]
-
-
 # ---- how much
 
 
@@ -466,8 +280,10 @@ def test_to_device_and_back():
     assert f.strides == fortran.strides and f.tolist() == host.tolist()
 
 
-@pytest.mark.parametrize("make, memory", [(cp.device_array, "device"), (cp.mapped_array, "mapped"),
-                                          (cp.managed_array, "managed")])
+@pytest.mark.parametrize(
+    "make, memory",
+    [(cp.device_array, "device"), (cp.mapped_array, "mapped"), (cp.managed_array, "managed")],
+)
 def test_new_arrays(make, memory):
     a = make((2, 3), "int32")
     assert (a.shape, a.strides, a.memory) == ((2, 3), (12, 4), memory)

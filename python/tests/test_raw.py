@@ -11,8 +11,9 @@ import io
 import pickle
 
 import numpy as np
-import pyquern as cp
 import pytest
+
+import pyquern as cp
 
 ADD = """
 extern "C" __global__ void add(const float *x, const float *y, float *z, int n) {
@@ -54,8 +55,16 @@ def test_a_launch(add):
 
 @pytest.mark.parametrize(
     "grid, block",
-    [(1, 8), ((1,), (8,)), ((1, 1), (8, 1)), ((1, 1, 1), (8, 1, 1)), ([1], [8]), (0, 8),
-     ((1, 0), (8, 0, 0)), (np.int64(1), np.int32(8))],
+    [
+        (1, 8),
+        ((1,), (8,)),
+        ((1, 1), (8, 1)),
+        ((1, 1, 1), (8, 1, 1)),
+        ([1], [8]),
+        (0, 8),
+        ((1, 0), (8, 0, 0)),
+        (np.int64(1), np.int32(8)),
+    ],
 )
 def test_grid_and_block(add, grid, block):
     x, z = cp.ones(5, "float32"), cp.zeros(5, "float32")
@@ -151,7 +160,7 @@ def test_complex_numbers(dtype, c_type):
 
 
 def test_half():
-    source = '''extern "C" __global__ void store(short *out, short bits) { *out = bits; }'''
+    source = """extern "C" __global__ void store(short *out, short bits) { *out = bits; }"""
     kernel, out = cp.RawKernel(source, "store"), cp.zeros(1, "int16")
     kernel(1, 1, (out, 1.5))
     assert out.view("float16").item() == 1.5
@@ -216,7 +225,7 @@ def test_numbers_that_do_not_fit(value, kind, message):
 
 
 def test_an_int_for_a_large_structure():
-    source = "struct s { int a[5]; };" 'extern "C" __global__ void take(s v) {}'
+    source = 'struct s { int a[5]; };extern "C" __global__ void take(s v) {}'
     with pytest.raises(TypeError, match="its parameter has 20 bytes: pass a NumPy number or str"):
         cp.RawKernel(source, "take")(1, 1, (1,))
 
@@ -292,9 +301,18 @@ def test_facts_of_the_definition():
 
 
 def test_attributes(add):
-    names = ["max_threads_per_block", "shared_size_bytes", "const_size_bytes", "local_size_bytes",
-             "num_regs", "ptx_version", "binary_version", "cache_mode_ca",
-             "max_dynamic_shared_size_bytes", "preferred_shared_memory_carveout"]
+    names = [
+        "max_threads_per_block",
+        "shared_size_bytes",
+        "const_size_bytes",
+        "local_size_bytes",
+        "num_regs",
+        "ptx_version",
+        "binary_version",
+        "cache_mode_ca",
+        "max_dynamic_shared_size_bytes",
+        "preferred_shared_memory_carveout",
+    ]
     assert sorted(add.attributes) == sorted(names)
     for name in names:
         assert getattr(add, name) == add.attributes[name]

@@ -87,8 +87,8 @@ Test(async, assigning_is_recorded_and_keeps_its_arrays)
 {
     quern_stream *stream = new_stream();
     quern_graph *graph;
-    quern_array *x = table(), *y = table(), *z = array_of(QUERN_INT64, SHAPE(3),
-                                                          ((int64_t[]){7, 8, 9})), *copy;
+    quern_array *x = table(), *y = table(),
+                *z = array_of(QUERN_INT64, SHAPE(3), ((int64_t[]){7, 8, 9})), *copy;
     OK(quern_array_fill(y, &(int32_t){0}, 4));
     OK(quern_stream_capture(stream));
     OK(quern_array_assign_on(y, x, stream));
@@ -125,8 +125,7 @@ Test(async, a_stream_of_another_engine_is_refused_by_name)
     cr_expect_null(copy);
     FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_array_assign_on(x, x, stream));
     SAYS("quern_array_assign_on: the stream belongs to another engine than the array");
-    FAILS(QUERN_ERROR_INVALID_ARGUMENT,
-          quern_array_copy_order_on(&copy, x, QUERN_ORDER_F, stream));
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_array_copy_order_on(&copy, x, QUERN_ORDER_F, stream));
     cr_expect_null(copy);
     quern_array_release(x);
     quern_stream_release(stream);
