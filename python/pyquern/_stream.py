@@ -2,8 +2,9 @@
 #
 # Streams, with CuPy's names: our own and those of other libraries, the one that a thread works on,
 # and graphs of what a stream recorded. In: nothing, handles, objects with __cuda_stream__. Out:
-# streams. The thing to know: a thread has a current stream for each device; kernels, copies and
-# launches go there unless they are given another one.
+# streams. The thing to know: a thread has a current stream for each device, which is CUDA's legacy
+# default stream until it chooses one; kernels, copies and launches go there unless they are given
+# another one.
 """Streams, and the one that this thread works on."""
 
 import threading
@@ -75,8 +76,8 @@ class Stream(_core.Stream):
         return _core.Stream.__new__(cls, "wrap", foreign)
 
     @classmethod
-    def _own(cls):
-        return _core.Stream.__new__(cls, "own")
+    def _usual(cls):
+        return _core.Stream.__new__(cls, "usual")
 
     @classmethod
     def from_external(cls, obj):
@@ -158,9 +159,10 @@ class ExternalStream(Stream):
 
 
 def get_current_stream(device_id=-1):
-    """The stream that this thread works on: of its device, or of GPU `device_id`."""
+    """The stream that this thread works on: of its device, or of GPU `device_id`. Where none was
+    chosen it is CUDA's legacy default stream, `Stream.null`."""
     with Device(device_id if device_id >= 0 else None) as device:
-        return _here.current.get(device._place) or Stream._own()
+        return _here.current.get(device._place) or Stream._usual()
 
 
 class graph:

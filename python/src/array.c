@@ -100,7 +100,8 @@ static PyObject *empty(PyObject *module, PyObject *args)
     quern_engine *engine = state->devices[device].engine;
     quern_status status =
         memory == QUERN_MEMORY_DEVICE
-            ? quern_array_new(&array, engine, dtype, ndim, shape)
+            ? quern_array_new_on(&array, engine, dtype, ndim, shape,
+                                 qp_stream_current(state, device))
             : quern_array_new_in(&array, engine, (quern_memory)memory, dtype, ndim, shape);
     return qp_check(state, status) < 0 ? NULL : qp_array_object(state, array, device);
 }

@@ -22,7 +22,8 @@ static PyObject *none_or_raise(PyObject *self, quern_status status)
 /* The stream that this thread works on with the array. */
 static quern_stream *current(PyObject *self)
 {
-    return qp_stream_current(((qp_array *)self)->device);
+    const qp_array *a = (const qp_array *)self;
+    return qp_stream_current(a->state, a->device);
 }
 
 /* _copy(order): 0 C, 1 Fortran, 2 kept */
@@ -72,10 +73,6 @@ static quern_status move(PyObject *self, Py_buffer *view, bool reads, quern_stre
 {
     quern_array *a = of(self);
     const size_t bytes = (size_t)view->len;
-    if (!stream && waits) {
-        return reads ? quern_array_read(a, view->buf, bytes)
-                     : quern_array_write(a, view->buf, bytes);
-    }
     quern_status status = reads ? quern_array_read_on(a, view->buf, bytes, stream)
                                 : quern_array_write_on(a, view->buf, bytes, stream);
     return status == QUERN_OK && waits ? quern_stream_wait(stream) : status;
@@ -124,15 +121,21 @@ PyObject *qp_array_to_device(PyObject *self, PyObject *id)
     }
     quern_array *out;
     quern_status status;
-    quern_stream *stream = current(self); /* the copy is queued on the engine's own */
-    Py_BEGIN_ALLOW_THREADS status = stream ? quern_stream_wait(stream) : QUERN_OK;
-    out = NULL;
-    if (status == QUERN_OK) {
-        status = quern_array_copy_to(&out, a->array, a->state->devices[device].engine);
+    if (qp_stream_order(a->state, a->device, true) < 0) { /* the copy is on the engines' own */
+        return NULL;
     }
-    Py_END_ALLOW_THREADS return qp_check(a->state, status) < 0
-        ? NULL
-        : qp_array_object(a->state, out, device);
+    Py_BEGIN_ALLOW_THREADS status =
+        quern_array_copy_to(&out, a->array, a->state->devices[device].engine);
+    Py_END_ALLOW_THREADS if (qp_check(a->state, status) < 0)
+    {
+        return NULL;
+    }
+    if (qp_stream_order(a->state, a->device, false) < 0 ||
+        qp_stream_order(a->state, device, false) < 0) {
+        quern_array_release(out);
+        return NULL;
+    }
+    return qp_array_object(a->state, out, device);
 }
 
 /* ---- the buffer protocol -------------------------------------------------------------------- */

@@ -212,7 +212,7 @@ static int ready(qp_call *c, PyObject *const *args, size_t count, const words *w
         return -1;
     }
     a->device = device;
-    c->options.stream = qp_stream_current(device);
+    c->options.stream = qp_stream_current(a->state, device);
     if (w->stream && qp_stream_take(&c->options.stream, a->state, device, w->stream) < 0) {
         return -1;
     }

@@ -104,6 +104,10 @@ int qp_device_open(qp_state *state, const char *id)
         return place;
     }
     qp_device *device = &state->devices[state->device_count];
+    if (qp_check(state, quern_stream_wrap(&device->usual, engine, NULL)) < 0) {
+        quern_close(engine);
+        return -1;
+    }
     device->engine = engine;
     PyOS_snprintf(device->id, sizeof device->id, "%s", name);
     device->is_gpu = is_gpu;

@@ -234,9 +234,9 @@ static int by_cuda_interface(qp_foreign *out, qp_state *state, PyObject *object)
         return -1;
     }
     quern_engine *engine = state->devices[out->device].engine;
-    quern_stream *stream = qp_stream_current(out->device);
+    quern_stream *stream = qp_stream_current(state, out->device);
     int taken = took(state, quern_array_from_interface(&out->array, engine, &i, NULL, NULL));
-    if (taken > 0 && stream && i.has_stream && /* the engine's own waits already */
+    if (taken > 0 && i.has_stream && /* the engine's own waits already */
         qp_check(state, quern_stream_follow(engine, stream, (void *)(intptr_t)i.stream)) < 0) {
         quern_array_release(out->array);
         return -1;

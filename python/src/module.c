@@ -181,6 +181,7 @@ static void release(void *module)
     qp_streams_end(state);
     quern_dlpack_use(NULL);
     for (int k = 0; k < state->device_count; k++) {
+        quern_stream_release(state->devices[k].usual);
         quern_close(state->devices[k].engine);
     }
 }

@@ -32,7 +32,10 @@ enum {
 /* An engine that was opened, one for each device. */
 typedef struct qp_device {
     quern_engine *engine; /* NULL: not opened yet */
-    char id[32];          /* "cuda:0", "soft" */
+    quern_stream
+        *usual;  /* where work goes by default: CUDA's legacy default stream, with which
+                    CuPy's, PyTorch's and all streams that are not non-blocking keep order */
+    char id[32]; /* "cuda:0", "soft" */
     bool is_gpu;
     int32_t number; /* of the GPU */
 } qp_device;
@@ -247,27 +250,27 @@ void qp_call_end(qp_call *call);
 
 typedef struct qp_stream {
     PyObject_HEAD qp_state *state;
-    quern_stream *stream; /* NULL: the engine's own */
+    quern_stream *stream;
     int device;
     bool captures;
     PyObject *recorded; /* while it captures: state->recorded */
     PyObject *owner;    /* what a foreign stream belongs to; or NULL */
 } qp_stream;
 
-/* By device: the streams that this thread works on, NULL: the engine's own; NULL altogether in a
- * thread that never chose one. */
+/* By device: the streams that this thread chose, or NULL; NULL altogether in a thread that never
+ * chose one. */
 extern _Thread_local quern_stream **qp_streams;
-static inline quern_stream *qp_stream_current(int device)
+static inline quern_stream *qp_stream_current(const qp_state *state, int device)
 {
-    return qp_streams ? qp_streams[device] : NULL;
+    return qp_streams && qp_streams[device] ? qp_streams[device] : state->devices[device].usual;
 }
 /* The stream that `object` says for work on a device: None is the current one, then our own
  * streams, handles, and whatever has __cuda_stream__. Borrowed. 0, or -1 with an exception. */
 int qp_stream_take(quern_stream **out, qp_state *state, int device, PyObject *object);
 /* A foreign stream by its handle, wrapped once and remembered; borrowed. */
 int qp_stream_of_handle(quern_stream **out, qp_state *state, int device, void *handle);
-/* The handle of a stream; of the engine's own where it is NULL. */
-void *qp_stream_handle(const qp_state *state, int device, const quern_stream *stream);
+/* Let the engine's own stream wait for the current one, or the other way. */
+int qp_stream_order(qp_state *state, int device, bool own_waits);
 /* Let go what the calling thread and the module hold. */
 void qp_streams_end(qp_state *state);
 extern PyType_Spec qp_stream_spec, qp_event_spec, qp_graph_spec;

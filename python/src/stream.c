@@ -32,7 +32,7 @@ static void make_key(void)
     has_key = pthread_key_create(&key, end_thread) == 0;
 }
 
-/* Make `stream` (NULL: the engine's own) the thread's on a device. */
+/* Make `stream` (NULL: the usual one) the thread's on a device. */
 static int use(int device, quern_stream *stream)
 {
     if (!qp_streams && !stream) {
@@ -122,7 +122,7 @@ static int wrong_stream(PyObject *object)
 int qp_stream_take(quern_stream **out, qp_state *state, int device, PyObject *object)
 {
     if (!object || object == Py_None) {
-        *out = qp_stream_current(device);
+        *out = qp_stream_current(state, device);
         return 0;
     }
     if (PyObject_TypeCheck(object, state->stream)) {
@@ -142,36 +142,41 @@ int qp_stream_take(quern_stream **out, qp_state *state, int device, PyObject *ob
                        : qp_stream_of_handle(out, state, device, handle);
 }
 
-void *qp_stream_handle(const qp_state *state, int device, const quern_stream *stream)
+int qp_stream_order(qp_state *state, int device, bool own_waits)
 {
-    const qp_device *d = &state->devices[device];
-    void *handle = NULL;
-    if (stream) {
-        return quern_stream_handle(stream);
+    quern_stream *current = qp_stream_current(state, device);
+    quern_event *mark;
+    quern_status status = quern_event_new(&mark, state->devices[device].engine);
+    if (status == QUERN_OK) {
+        status = quern_event_record(mark, own_waits ? current : NULL);
     }
-    return d->is_gpu && quern_dlpack_current_stream(QUERN_DL_CUDA, d->number, &handle) == 0 ? handle
-                                                                                            : NULL;
+    if (status == QUERN_OK) {
+        status = quern_stream_wait_event(own_waits ? NULL : current, mark);
+    }
+    int ordered = qp_check(state, status);
+    quern_event_release(mark);
+    return ordered;
 }
 
 /* ---- Stream --------------------------------------------------------------------------------- */
 
-static quern_status make(quern_stream **out, quern_engine *engine, const char *how, void *handle,
+static quern_status make(quern_stream **out, const qp_device *device, const char *how, void *handle,
                          int non_blocking, int priority)
 {
-    *out = NULL;
-    if (strcmp(how, "own") == 0) {
+    if (strcmp(how, "usual") == 0) {
+        *out = quern_stream_retain(device->usual);
         return QUERN_OK;
     }
     if (strcmp(how, "wrap") == 0) {
-        return quern_stream_wrap(out, engine, handle);
+        return quern_stream_wrap(out, device->engine, handle);
     }
     quern_stream_options options = QUERN_STREAM_OPTIONS_INIT;
     options.non_blocking = non_blocking;
     options.priority = priority;
-    return quern_stream_new_with(out, engine, &options);
+    return quern_stream_new_with(out, device->engine, &options);
 }
 
-/* Stream(how, foreign, non_blocking, priority): "new"; "own", the engine's; "wrap", of `foreign`, a
+/* Stream(how, foreign, non_blocking, priority): "new"; "usual"; "wrap", of `foreign`, a
  * handle or an object that has one */
 static PyObject *new_stream(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
@@ -198,8 +203,8 @@ static PyObject *new_stream(PyTypeObject *type, PyObject *args, PyObject *keywor
     self->state = state;
     self->device = device;
     self->owner = Py_NewRef(foreign);
-    if (qp_check(state, make(&self->stream, state->devices[device].engine, how, handle,
-                             non_blocking, priority)) < 0) {
+    if (qp_check(state, make(&self->stream, &state->devices[device], how, handle, non_blocking,
+                             priority)) < 0) {
         Py_DECREF((PyObject *)self);
         return NULL;
     }
@@ -253,8 +258,7 @@ static PyObject *synchronize(PyObject *self, PyObject *unused)
     (void)unused;
     qp_stream *s = (qp_stream *)self;
     quern_status status;
-    Py_BEGIN_ALLOW_THREADS status =
-        s->stream ? quern_stream_wait(s->stream) : quern_synchronize(engine_of(s));
+    Py_BEGIN_ALLOW_THREADS status = quern_stream_wait(s->stream);
     Py_END_ALLOW_THREADS return none_or_raise(s->state, status);
 }
 
@@ -280,7 +284,7 @@ static PyObject *get_ptr(PyObject *self, void *unused)
 {
     (void)unused;
     const qp_stream *s = (const qp_stream *)self;
-    return PyLong_FromVoidPtr(qp_stream_handle(s->state, s->device, s->stream));
+    return PyLong_FromVoidPtr(quern_stream_handle(s->stream));
 }
 
 static PyObject *get_place(PyObject *self, void *unused)
@@ -361,10 +365,6 @@ static PyObject *launch_host_func(PyObject *self, PyObject *args)
     if (!PyCallable_Check(function)) {
         return PyErr_Format(PyExc_TypeError, "%R cannot be called", Py_TYPE(function));
     }
-    if (!s->stream) {
-        return PyErr_Format(PyExc_ValueError,
-                            "the device's own stream takes no functions: make a Stream()");
-    }
     PyObject *pair = PyTuple_Pack(2, function, argument);
     int stays = pair ? record_call(s, pair) : -1;
     if (stays < 0) {
@@ -388,11 +388,6 @@ static PyObject *begin_capture(PyObject *self, PyObject *args)
     qp_stream *s = (qp_stream *)self;
     PyObject *mode = Py_None; /* CuPy's: the library captures in the one way that it can */
     if (!PyArg_ParseTuple(args, "|O:begin_capture", &mode)) {
-        return NULL;
-    }
-    if (!s->stream) {
-        PyErr_SetString(PyExc_RuntimeError,
-                        "the device's own stream cannot be captured: capture a Stream()");
         return NULL;
     }
     if (qp_check(s->state, quern_stream_capture(s->stream)) < 0) {
@@ -465,7 +460,7 @@ PyType_Spec qp_stream_spec = {
     .slots = slots,
 };
 
-/* stream_default(place): from now on this thread works on the engine's own */
+/* stream_default(place): from now on this thread works on the usual one */
 static PyObject *use_default(PyObject *module, PyObject *args)
 {
     int place;

@@ -33,6 +33,8 @@
 /* arrays */
 #define GOOD_quern_array_new_ndim            2
 #define GOOD_quern_array_new_in_ndim         2
+#define GOOD_quern_array_new_on_ndim         2
+#define ANY_quern_array_new_on_stream        1
 #define GOOD_quern_array_from_ndim           2
 #define GOOD_quern_array_wrap_ndim           2
 #define GOOD_quern_array_reshape_ndim        2

@@ -83,6 +83,20 @@ Test(async, assigning_and_copies_with_an_order_go_on_a_stream)
     quern_stream_release(stream);
 }
 
+Test(async, arrays_are_new_on_a_stream)
+{
+    quern_stream *stream = new_stream(), *streams[] = {stream, NULL};
+    for (int k = 0; k < 2; k++) {
+        quern_array *x;
+        OK(quern_array_new_on(&x, engine, QUERN_INT32, 2, (const int64_t[]){2, 3}, streams[k]));
+        OK(quern_array_fill_on(x, &(int32_t){5}, 4, streams[k]));
+        OK(quern_synchronize(engine));
+        EXPECT(x, int32_t, 5, 5, 5, 5, 5, 5);
+        quern_array_release(x);
+    }
+    quern_stream_release(stream);
+}
+
 Test(async, assigning_is_recorded_and_keeps_its_arrays)
 {
     quern_stream *stream = new_stream();
@@ -123,6 +137,10 @@ Test(async, a_stream_of_another_engine_is_refused_by_name)
     FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_array_fill_on(x, six, 4, stream));
     FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_array_copy_on(&copy, x, stream));
     cr_expect_null(copy);
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT,
+          quern_array_new_on(&copy, engine, QUERN_INT8, 0, NULL, stream));
+    cr_expect_null(copy);
+    SAYS("quern_array_new_on: the stream belongs to another engine than the array");
     FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_array_assign_on(x, x, stream));
     SAYS("quern_array_assign_on: the stream belongs to another engine than the array");
     FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_array_copy_order_on(&copy, x, QUERN_ORDER_F, stream));
