@@ -102,11 +102,7 @@ class ndarray(Array):
     def copy_to_device(self, ary, stream=0):
         """Take the elements of `ary`, an array of the host or of the device."""
         if isinstance(ary, Array):
-            if stream:
-                with stream:
-                    self._assign(ary)
-            else:
-                self._assign(ary)
+            self._assign(ary, stream or None)
         else:
             self.set(ary, stream or None)
 

@@ -112,10 +112,7 @@ class MemoryPointer(_core.MemoryPointer):
 
     def copy_from_device_async(self, src, size, stream=None):
         """The same on a stream."""
-        if stream is None:
-            return self.copy_from_device(src, size)
-        with stream:
-            self.copy_from_device(src, size)
+        self._bytes(size)._assign(src._bytes(size), stream)
 
     def memset(self, value, size):
         """Set `size` bytes to `value`, on the current stream."""
@@ -123,10 +120,7 @@ class MemoryPointer(_core.MemoryPointer):
 
     def memset_async(self, value, size, stream=None):
         """The same on a stream."""
-        if stream is None:
-            return self.memset(value, size)
-        with stream:
-            self.memset(value, size)
+        self._bytes(size)._fill(bytes([value]), stream)
 
     def __repr__(self):
         return f"<MemoryPointer {self.ptr:#x} on {self.device.id}>"

@@ -43,27 +43,38 @@ PyObject *qp_array_copy(PyObject *self, PyObject *args)
         : qp_array_object(a->state, out, a->device);
 }
 
-PyObject *qp_array_assign(PyObject *self, PyObject *source)
+/* _assign(source, stream=None): broadcast, and converted */
+PyObject *qp_array_assign(PyObject *self, PyObject *args)
 {
-    if (!qp_array_is(((qp_array *)self)->state, source)) {
+    qp_array *a = (qp_array *)self;
+    PyObject *source, *stream_object = Py_None;
+    quern_stream *stream;
+    if (!PyArg_ParseTuple(args, "O|O:_assign", &source, &stream_object) ||
+        qp_stream_take(&stream, a->state, a->device, stream_object) < 0) {
+        return NULL;
+    }
+    if (!qp_array_is(a->state, source)) {
         return PyErr_Format(PyExc_TypeError, "%R is no array", Py_TYPE(source));
     }
     quern_status status;
-    Py_BEGIN_ALLOW_THREADS status = quern_array_assign_on(of(self), of(source), current(self));
+    Py_BEGIN_ALLOW_THREADS status = quern_array_assign_on(a->array, of(source), stream);
     Py_END_ALLOW_THREADS return none_or_raise(self, status);
 }
 
-/* _fill(bytes): all elements become this one */
-PyObject *qp_array_fill(PyObject *self, PyObject *value)
+/* _fill(bytes, stream=None): all elements become this one */
+PyObject *qp_array_fill(PyObject *self, PyObject *args)
 {
-    char *bytes;
+    qp_array *a = (qp_array *)self;
+    const char *bytes;
     Py_ssize_t length;
-    if (PyBytes_AsStringAndSize(value, &bytes, &length) < 0) {
+    PyObject *stream_object = Py_None;
+    quern_stream *stream;
+    if (!PyArg_ParseTuple(args, "y#|O:_fill", &bytes, &length, &stream_object) ||
+        qp_stream_take(&stream, a->state, a->device, stream_object) < 0) {
         return NULL;
     }
     quern_status status;
-    Py_BEGIN_ALLOW_THREADS status =
-        quern_array_fill_on(of(self), bytes, (size_t)length, current(self));
+    Py_BEGIN_ALLOW_THREADS status = quern_array_fill_on(a->array, bytes, (size_t)length, stream);
     Py_END_ALLOW_THREADS return none_or_raise(self, status);
 }
 

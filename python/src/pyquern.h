@@ -154,8 +154,8 @@ PyObject *qp_array_view(PyObject *self, PyObject *dtype);
 
 /* array_host.c: elements to and from the host, to other arrays and devices. */
 PyObject *qp_array_copy(PyObject *self, PyObject *args);
-PyObject *qp_array_assign(PyObject *self, PyObject *source);
-PyObject *qp_array_fill(PyObject *self, PyObject *value);
+PyObject *qp_array_assign(PyObject *self, PyObject *args);
+PyObject *qp_array_fill(PyObject *self, PyObject *args);
 PyObject *qp_array_read(PyObject *self, PyObject *args);
 PyObject *qp_array_write(PyObject *self, PyObject *args);
 PyObject *qp_array_to_device(PyObject *self, PyObject *id);

@@ -148,6 +148,9 @@ def test_copies_of_bytes():
     (a.data + 12).memset(255, 4)
     stream.synchronize()
     assert a.tolist() == [0, 1, 0, -1]
+    a.copy_to_device(b, stream=stream.ptr)  # a handle, as other libraries give it
+    stream.synchronize()
+    assert a.tolist() == [0, 1, 2, 3]
     b.data.memset_async(0, 4)
     assert b.tolist() == [0, 1, 2, 3]
 

@@ -51,7 +51,9 @@ def test_a_stream(double):
     assert stream == cp.Stream.from_external(stream) and hash(stream) == hash(stream)
     assert stream != cp.Stream() and stream != "stream"
     assert repr(stream).startswith("<Stream 0x")
-    y = double(cp.ones(3, "float32"), stream=stream)
+    x = cp.ones(3, "float32")
+    stream.wait_event(cp.get_current_stream().record())
+    y = double(x, stream=stream)
     stream.synchronize()
     assert stream.done is True
     assert y.tolist() == [2] * 3
@@ -284,6 +286,47 @@ def test_refused_objects():
         cp.ExternalStream("5")
     with pytest.raises(TypeError, match="wrong"):
         cp.Stream(wrong=1)
+
+
+# ---- order: the software device tells what does not wait
+
+
+@pytest.fixture
+def checked():
+    with cp.Device("soft:check=streams") as device:
+        yield device
+
+
+def test_streams_keep_order_with_the_default_one(checked, double):
+    """As CuPy's: what is made outside of `with stream:` is there within, and the other way."""
+    x = cp.ones(4, "float32")
+    with cp.Stream():
+        y = double(x)
+        made = cp.full(4, 3, "float32")
+        made[1:] = y[1:]
+        copy = made.copy("F")
+    assert y.tolist() == [2] * 4 and made.tolist() == copy.tolist() == [3, 2, 2, 2]
+    raw = cp.RawKernel('extern "C" __global__ void k(float *x) { x[threadIdx.x] += 1; }', "k")
+    raw(1, 4, (made,), stream=cp.Stream())
+    assert made.sum().item() == 13
+    with cp.Stream():
+        assert made.to("soft").tolist() == [4, 3, 3, 3]
+        made += 1
+    assert double.bind(made)().tolist() == [10, 8, 8, 8]
+
+
+def test_a_missing_wait_is_told(checked, double):
+    x, stream = cp.ones(4, "float32"), cp.Stream(non_blocking=True)
+    with pytest.raises(cp.AccessError, match="does not wait for the write by a fill"):
+        double(x, stream=stream)
+    stream.wait_event(cp.get_current_stream().record())
+    y = double(x, stream=stream)
+    with pytest.raises(cp.AccessError, match="does not wait"):
+        y.get()
+    assert y.get(stream).tolist() == [2] * 4
+    with stream:
+        z = double(cp.full(4, 3, "float32"))
+        assert z.tolist() == [6] * 4
 
 
 # ---- copies on streams
