@@ -77,8 +77,9 @@ def test_other_arguments(axpy):
     z = cp.zeros(4)
     bound[-1] = z
     assert bound() is z and bound.outputs == (z,)
-    bound["y"] = np.full(4, 7.0)
-    assert bound().tolist() == [22] * 4
+    if not cp.Device().is_gpu:  # whose kernels do not reach NumPy's arrays
+        bound["y"] = np.full(4, 7.0)
+        assert bound().tolist() == [22] * 4
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_a_bound_call_keeps_its_arrays(axpy):
 
 def test_the_stream_is_that_of_binding(axpy):
     x, z = cp.ones(4), cp.zeros(4)
-    stream = cp.Stream()
+    stream = cp.Stream(non_blocking=True)
     for bound in (axpy.bind(2.0, x, x, z, stream=stream), bind_within(stream, axpy, x, z)):
         z.fill(0)
         cp.synchronize()
@@ -169,6 +170,7 @@ def test_the_stream_is_that_of_binding(axpy):
         graph = stream.end_capture()
         assert z.tolist() == [0] * 4
         graph.launch()
+        cp.synchronize()
         assert z.tolist() == [3] * 4
 
 

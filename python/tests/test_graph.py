@@ -20,6 +20,7 @@ def double():
 def test_a_graph(double):
     x, y = cp.ones(3, "float32"), cp.zeros(3, "float32")
     double(x)
+    cp.synchronize()
     stream = cp.Stream(non_blocking=True)
     with stream:
         stream.begin_capture()
@@ -33,6 +34,7 @@ def test_a_graph(double):
     stream.synchronize()
     assert y.tolist() == [4] * 3
     x.fill(5)
+    cp.synchronize()
     with cp.Stream():
         graph.launch()
         assert y.tolist() == [20] * 3
@@ -50,11 +52,12 @@ def test_graph_as_a_block(double):
     assert cp.get_current_stream() == before
     g.launch()
     assert y.tolist() == [2] * 3
-    stream = cp.Stream()
+    stream = cp.Stream(non_blocking=True)
     with cp.graph(stream) as g:
         assert cp.get_current_stream() is stream
         double(x, y)
     x.fill(4)
+    cp.synchronize()
     g.launch(stream)
     stream.synchronize()
     assert y.tolist() == [8] * 3
@@ -80,8 +83,8 @@ def test_a_graph_keeps_what_it_uses(double):
     assert sys.getrefcount(argument) == before
 
 
-def test_refused_captures(double):
-    stream = cp.Stream()
+def test_refused_captures():
+    stream = cp.Stream(non_blocking=True)
     with pytest.raises(RuntimeError, match=r"begin_capture\(\)"):
         stream.end_capture()
     with pytest.raises(cp.InvalidArgumentError, match="default stream"):
@@ -98,8 +101,8 @@ def test_refused_captures(double):
         cp.Graph()
 
 
-def test_a_capture_that_nobody_ends(double):
-    stream = cp.Stream()
+def test_a_capture_that_nobody_ends():
+    stream = cp.Stream(non_blocking=True)
     stream.begin_capture()
     del stream
     gc.collect()

@@ -197,6 +197,8 @@ def test_pointers():
         assert out.tolist() == [x.pointer, 7]
     kernel(1, 1, (out, x[1:].data))
     assert out.tolist() == [x.pointer + 4, 7]
+    if cp.Device().is_gpu:
+        pytest.skip("kernels of a GPU do not reach NumPy's arrays")
     theirs = np.full(4, 3, "float32")
     kernel(1, 1, (out, theirs))
     assert out.tolist() == [theirs.ctypes.data, 3]
@@ -246,6 +248,8 @@ def test_views_with_gaps_are_refused(add):
     x, z = cp.ones(8, "float32"), cp.zeros(4, "float32")
     with pytest.raises(cp.ShapeError, match="contiguous"):
         add(1, 4, (x[::2], x, z, 4))
+    if cp.Device().is_gpu:
+        pytest.skip("kernels of a GPU do not reach NumPy's arrays")
     with pytest.raises(cp.ShapeError, match="contiguous"):
         add(1, 4, (np.ones(8, "float32")[::2], x, z, 4))
 

@@ -137,11 +137,13 @@ def test_each_device_has_its_own():
 def recorded(stream, work):
     """Whether `work` went to the stream: it is recorded by a capture of it."""
     y = cp.zeros(3, "float32")
+    cp.synchronize()
     stream.begin_capture()
     work(y)
     graph = stream.end_capture()
     done_at_once = y.tolist() != [0] * 3
     graph.launch()
+    cp.synchronize()
     return not done_at_once and y.tolist() == [2] * 3
 
 
@@ -166,10 +168,10 @@ def test_what_goes_to_the_current_stream(double):
         "memset": lambda y: y.data.copy_from_device(two.data, 12),
     }
     for name, work in works.items():
-        stream = cp.Stream()
+        stream = cp.Stream(non_blocking=True)
         with stream:
             assert recorded(stream, work), name
-        assert not recorded(cp.Stream(), work), name
+        assert not recorded(stream, work), name
 
 
 def test_streams_as_words(double):
@@ -178,10 +180,10 @@ def test_streams_as_words(double):
     source = 'extern "C" __global__ void two(float *y) { y[threadIdx.x] = 2; }'
     raw = cp.RawKernel(source, "two")
     raw.compile()
-    stream = cp.Stream()
+    stream = cp.Stream(non_blocking=True)
     assert recorded(stream, lambda y: double(x, y, stream=stream))
     assert recorded(stream, lambda y: raw(1, 3, (y,), stream=stream))
-    other = cp.Stream()
+    other = cp.Stream(non_blocking=True)
     with other:
         assert recorded(stream, lambda y: double(x, y, stream=stream))
         assert not recorded(stream, lambda y: double(x, y))
