@@ -10,6 +10,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+enum { RETIRED = 16 };
+
 typedef void *(*malloc_function)(void *param, size_t bytes, int device);
 typedef void (*free_function)(void *param, void *pointer, int device);
 
@@ -111,26 +113,38 @@ static void call_free(allocator *a, void *pointer)
     PyGILState_Release(gil);
 }
 
+static void give_back(allocator *a, void *pointer)
+{
+    if (a->malloc_c) {
+        a->free_c(a->param, pointer, a->device);
+    } else {
+        call_free(a, pointer);
+    }
+}
+
+static void refuse(allocator *a, void *pointer, size_t alignment)
+{
+    give_back(a, pointer);
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyErr_Format(PyExc_MemoryError, "the allocator gave memory at %p, not aligned to %zu bytes",
+                 pointer, alignment);
+    fail(PyErr_GetRaisedException());
+    PyGILState_Release(gil);
+}
+
+/* Functions of CuPy's manner are told no stream: they must not order by one. */
 static void *allocate(void *context, size_t bytes, size_t alignment, void *stream)
 {
-    (void)stream; /* functions of CuPy's manner are told none: they must not order by one */
+    (void)stream;
     allocator *a = context;
+    atomic_fetch_add(&a->holds, 1); /* from now on, as it may wait for the GIL */
     void *pointer = a->malloc_c ? a->malloc_c(a->param, bytes, a->device) : call_malloc(a, bytes);
     if (pointer && ((uintptr_t)pointer & (alignment - 1)) != 0) {
-        if (a->malloc_c) {
-            a->free_c(a->param, pointer, a->device);
-        } else {
-            call_free(a, pointer);
-        }
-        PyGILState_STATE gil = PyGILState_Ensure();
-        PyErr_Format(PyExc_MemoryError, "the allocator gave memory at %p, not aligned to %zu bytes",
-                     pointer, alignment);
-        fail(PyErr_GetRaisedException());
-        PyGILState_Release(gil);
-        return NULL;
+        refuse(a, pointer, alignment);
+        pointer = NULL;
     }
-    if (pointer) {
-        atomic_fetch_add(&a->holds, 1);
+    if (!pointer) {
+        let_go(a);
     }
     return pointer;
 }
@@ -140,15 +154,25 @@ static void release(void *context, void *pointer, size_t bytes, void *stream)
     (void)bytes;
     (void)stream;
     allocator *a = context;
-    if (a->malloc_c) {
-        a->free_c(a->param, pointer, a->device);
-    } else {
-        call_free(a, pointer);
-    }
+    give_back(a, pointer);
     let_go(a);
 }
 
 /* ---- putting one in ------------------------------------------------------------------------- */
+
+/* Let go of an allocator that is no longer asked, once enough others followed it: another thread
+ * may have chosen it a moment ago, and be on its way to ask it. */
+static void retire(allocator *a)
+{
+    static allocator *retired[RETIRED]; /* guarded by the GIL */
+    static size_t next;
+    allocator *oldest = retired[next];
+    retired[next] = a;
+    next = (next + 1) % RETIRED;
+    if (oldest) {
+        let_go(oldest);
+    }
+}
 
 static int put_in(qp_state *state, int place, const quern_allocator *table, allocator *a)
 {
@@ -159,7 +183,7 @@ static int put_in(qp_state *state, int place, const quern_allocator *table, allo
     allocator *before = in_use[place];
     in_use[place] = a;
     if (before) {
-        let_go(before);
+        retire(before);
     }
     return 0;
 }

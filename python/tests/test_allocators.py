@@ -8,6 +8,7 @@
 import ctypes
 import gc
 import sys
+import threading
 
 import pytest
 
@@ -89,6 +90,9 @@ def test_an_allocator_in_c():
     gc.collect()
     assert seen == [(42, 0), ("free", 42)]
     cp.zeros(1)
+    for _ in range(16):  # others follow before it is surely not asked any more
+        with cp.using_allocator(cp.PythonFunctionAllocator(print, print)):
+            pass
     assert sys.getrefcount(owner) == alive
 
 
@@ -205,3 +209,33 @@ def test_refused_allocators(make, kind, message):
         make()
     assert cp.get_allocator() is None
     assert cp.ones(3).tolist() == [1, 1, 1]
+
+
+@on_soft
+def test_threads_that_change_allocators():
+    counted, wrong = Counted(), []
+    allocator = cp.PythonFunctionAllocator(counted.malloc, counted.free)
+    interval = sys.getswitchinterval()
+
+    def work():
+        try:
+            for k in range(200):
+                with cp.using_allocator(allocator):
+                    if cp.full(4, k).tolist() != [k] * 4:
+                        wrong.append(k)
+        except cp.Error as failure:
+            wrong.append(failure)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    try:
+        sys.setswitchinterval(1e-5)
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+        cp.set_allocator()
+    assert not wrong
+    gc.collect()
+    assert not counted.live
