@@ -24,7 +24,11 @@ typedef struct allocator {
     PyObject *malloc, *free; /* free NULL: malloc gives objects that have .ptr */
     PyObject *given;         /* dict: address -> such an object */
     PyObject *owner;
+    struct allocator *next; /* of those that are free */
+    bool is_free;
 } allocator;
+
+static allocator *free_ones; /* guarded by the GIL, as is what follows */
 
 static _Thread_local PyObject *failure;
 
@@ -35,18 +39,24 @@ PyObject *qp_allocator_failure(void)
     return taken;
 }
 
-/* The allocator itself stays as long as the engine, which may be about to ask it in another
- * thread. */
+/* The structure itself is never freed, as another thread may be about to ask it; it is used again.
+ * What it gives then goes back to it, whatever it is by then. */
 static void let_go(allocator *a)
 {
     if (atomic_fetch_sub(&a->holds, 1) > 1 || !Py_IsInitialized()) {
         return;
     }
     PyGILState_STATE gil = PyGILState_Ensure();
-    Py_CLEAR(a->malloc);
-    Py_CLEAR(a->free);
-    Py_CLEAR(a->given);
-    Py_CLEAR(a->owner);
+    if (!a->is_free && atomic_load(&a->holds) == 0) { /* nobody asked it meanwhile */
+        Py_CLEAR(a->malloc);
+        Py_CLEAR(a->free);
+        Py_CLEAR(a->given);
+        Py_CLEAR(a->owner);
+        a->malloc_c = NULL;
+        a->is_free = true;
+        a->next = free_ones;
+        free_ones = a;
+    }
     PyGILState_Release(gil);
 }
 
@@ -190,12 +200,14 @@ static int put_in(qp_state *state, int place, const quern_allocator *table, allo
 
 static allocator *make(qp_state *state, int place, PyObject *owner)
 {
-    allocator *a = calloc(1, sizeof *a);
+    allocator *a = free_ones ? free_ones : calloc(1, sizeof *a);
     if (!a) {
         PyErr_NoMemory();
         return NULL;
     }
-    atomic_init(&a->holds, 1);
+    free_ones = a == free_ones ? a->next : free_ones;
+    a->is_free = false;
+    atomic_fetch_add(&a->holds, 1);
     a->device = state->devices[place].number;
     a->owner = Py_XNewRef(owner);
     return a;
