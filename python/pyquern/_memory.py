@@ -5,7 +5,6 @@
 # know: allocators, limits and numbers are those of one device, the thread's own unless told.
 """Memory by its address, and where arrays get theirs."""
 
-import ctypes
 from collections import namedtuple
 
 from . import _core
@@ -128,6 +127,8 @@ class MemoryPointer(_core.MemoryPointer):
 
 def _host(mem, size):
     """`size` bytes of the host as a buffer."""
+    import ctypes  # late: it would be a third of what importing the package costs
+
     if isinstance(mem, ctypes.c_void_p):
         mem = mem.value or 0
     if isinstance(mem, int):

@@ -5,8 +5,6 @@
 # is compiled before it is needed, and then for the device that the thread works on.
 """Kernels written as CUDA source."""
 
-import pickle
-
 from . import _core
 from ._device import Device
 
@@ -182,7 +180,9 @@ class RawKernel(_core.Function):
 
 def _unpickle(state):
     if state.pop("version", None) != _version:
-        raise pickle.UnpicklingError(
+        from pickle import UnpicklingError
+
+        raise UnpicklingError(
             "the RawKernel was pickled by another version of pyquern: make it again"
         )
     return RawKernel._make(state)

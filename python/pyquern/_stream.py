@@ -7,7 +7,7 @@
 # another one.
 """Streams, and the one that this thread works on."""
 
-import threading
+from _thread import _local  # threading.local, without the rest of it
 
 from . import _core
 from ._device import Device
@@ -17,7 +17,7 @@ Graph = _core.Graph
 get_elapsed_time = _core.get_elapsed_time
 
 
-class _Here(threading.local):
+class _Here(_local):
     """Of one thread: its current streams by device, and those that `with` will bring back."""
 
     def __init__(self):

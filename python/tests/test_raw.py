@@ -232,13 +232,10 @@ def test_an_int_for_a_large_structure():
         cp.RawKernel(source, "take")(1, 1, (1,))
 
 
-def test_a_float_that_is_too_large():
+def test_floats_that_do_not_fit():
     kernel, out = store("float", "float32")
     with pytest.raises(cp.RangeError, match="float32 holds"):
         kernel(1, 1, (out, 1e300))
-
-
-def test_a_float_for_a_byte():
     kernel, out = store("char", "int8")
     with pytest.raises(TypeError, match="<class 'float'>, and its parameter has 1 bytes"):
         kernel(1, 1, (out, 1.0))
