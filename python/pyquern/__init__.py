@@ -23,12 +23,14 @@ from ._array import (
 from ._core import (
     AccessError,
     ArgumentCountError,
+    Bound,
     CacheError,
     CompileError,
     DeviceMemoryError,
     DriverError,
     ElementwiseKernel,
     Error,
+    Explanation,
     ImageError,
     InputOutputError,
     InternalError,
@@ -39,9 +41,9 @@ from ._core import (
     NoDeviceError,
     NoSuchNameError,
     NotSupportedError,
+    NvJitLinkNotFoundError,
     NVRTCError,
     NVRTCNotFoundError,
-    NvJitLinkNotFoundError,
     OutOfMemoryError,
     RangeError,
     ReductionKernel,
@@ -52,9 +54,47 @@ from ._core import (
     synchronize,
 )
 from ._device import Device
+from ._memory import (
+    CFunctionAllocator,
+    LibraryAllocator,
+    MemoryPointer,
+    MemoryPool,
+    MemoryStats,
+    PythonFunctionAllocator,
+    UnownedMemory,
+    alloc_pinned_memory,
+    empty_like_pinned,
+    empty_pinned,
+    get_allocator,
+    get_default_memory_pool,
+    malloc_managed,
+    memory_stats,
+    set_allocator,
+    using_allocator,
+    zeros_like_pinned,
+    zeros_pinned,
+)
+from ._numba import (
+    device_array,
+    device_array_like,
+    managed_array,
+    mapped_array,
+    pinned_array,
+    to_device,
+)
+from ._raw import RawKernel, RawModule
+from ._stream import (
+    Event,
+    ExternalStream,
+    Graph,
+    Stream,
+    get_current_stream,
+    get_elapsed_time,
+    graph,
+)
 
 __version__ = "0.2.0"
 
-from . import _compiler, _core, _foreign
+from . import _compiler, _core, _foreign, cuda  # noqa: F401
 
 _core._hooks(ndarray, _foreign, _compiler.choose)

@@ -7,6 +7,7 @@
 
 from . import _core, _operators
 from ._foreign import numpy_dtype
+from ._memory import pointer_to
 
 Array = _core.Array
 
@@ -19,8 +20,23 @@ class ndarray(Array):
     __array_ufunc__ = None
     __dlpack_c_exchange_api__ = _core.exchange_api
 
-    def __new__(cls, shape, dtype=float):
-        return empty(shape, dtype)
+    def __new__(cls, shape, dtype=float, memptr=None, strides=None, order="C"):
+        if order not in ("C", "F", None):
+            raise TypeError(f"order is {order!r}: it must be 'C' or 'F'")
+        if memptr is None:
+            if strides is not None:
+                raise ValueError("strides need memptr: whose memory they walk")
+            if order == "F":
+                return empty(_shape(shape)[::-1], dtype).transpose()
+            return empty(shape, dtype)
+        if strides is None and order == "F":
+            return _core.wrap_memory(memptr, _shape(shape)[::-1], None, dtype).transpose()
+        return _core.wrap_memory(memptr, shape, strides, dtype)
+
+    @property
+    def data(self):
+        """A MemoryPointer to the first element."""
+        return pointer_to(self)
 
     @property
     def dtype(self):
@@ -43,23 +59,60 @@ class ndarray(Array):
 
     # ---- to the host and back
 
-    def get(self, out=None):
-        """The elements as an array of NumPy; waits for them."""
+    def get(self, stream=None, order="C", out=None, blocking=True):
+        """The elements as an array of NumPy, copied on `stream` or the current one. Waits for them,
+        unless `blocking` is False."""
         import numpy
 
         if out is None:
-            out = numpy.empty(self.shape, self.dtype)
-        self._read(out.view(numpy.uint8) if self.ndim else out)
+            fortran = order == "F" or (order in ("A", "K") and self._is_fortran())
+            out = numpy.empty(self.shape, self.dtype, "F" if fortran else "C")
+        elif out.shape != self.shape or out.dtype != self.dtype:
+            raise ValueError(
+                f"out is {out.dtype} of shape {out.shape}, the array {self.dtype} of {self.shape}"
+            )
+        source, target = (self, out) if out.flags.c_contiguous else (self.T, out.T)
+        if not target.flags.c_contiguous:
+            if not blocking:
+                raise ValueError("out must be contiguous where nothing is waited for")
+            out[...] = self.get(stream)
+        else:
+            source._read(target.view(numpy.uint8) if target.ndim else target, stream, blocking)
         return out
 
-    def set(self, values):
-        """Take the elements of an array of NumPy of this shape and dtype."""
+    def set(self, arr, stream=None):
+        """Take the elements of an array of NumPy of this shape and dtype, on `stream` or the
+        current one. Waits until they are copied."""
         import numpy
 
-        values = numpy.ascontiguousarray(values, self.dtype)
+        values = numpy.ascontiguousarray(arr, self.dtype).reshape(numpy.shape(arr))
         if values.shape != self.shape:
             raise ValueError(f"an array of shape {values.shape} for one of {self.shape}")
-        self._write(values.view(numpy.uint8) if self.ndim else values)
+        self._write(values.view(numpy.uint8) if self.ndim else values, stream)
+
+    def _is_fortran(self):
+        return self.ndim > 1 and not self.is_contiguous and self.T.is_contiguous
+
+    # ---- as programs for Numba do it
+
+    def copy_to_host(self, ary=None, stream=0):
+        """As get(): a new array of NumPy, or `ary`."""
+        return self.get(stream or None, out=ary)
+
+    def copy_to_device(self, ary, stream=0):
+        """Take the elements of `ary`, an array of the host or of the device."""
+        if isinstance(ary, Array):
+            self._assign(ary, stream or None)
+        else:
+            self.set(ary, stream or None)
+
+    def split(self, section, stream=0):
+        """Views of `section` elements each, the last one of what is left."""
+        if self.ndim != 1:
+            raise ValueError(f"split() is for one dimension; the array has {self.ndim}")
+        if section < 1:
+            raise ValueError(f"section is {section}: it must be 1 or more")
+        return (self[k : k + section] for k in range(0, self.size, section))
 
     def item(self, *place):
         return (self[place] if place else self).get().item()
@@ -141,6 +194,10 @@ class ndarray(Array):
 _operators.install(ndarray)
 
 
+def _shape(shape):
+    return (shape,) if hasattr(shape, "__index__") else tuple(shape)
+
+
 # ---- making ------------------------------------------------------------------------------------
 
 
@@ -213,8 +270,9 @@ def array(values, dtype=None):
     return made.copy() if dtype is None else made.astype(dtype)
 
 
-def asnumpy(values):
-    return values.get() if isinstance(values, Array) else asarray(values).get()
+def asnumpy(values, stream=None, order="C", out=None, *, blocking=True):
+    values = values if isinstance(values, Array) else asarray(values)
+    return values.get(stream, order, out, blocking)
 
 
 def from_dlpack(values):

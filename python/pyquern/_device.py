@@ -25,6 +25,23 @@ class Device:
         self._facts = _core.device_open(device)
         self._before = []
 
+    @classmethod
+    def _at(cls, place):
+        """The device at a place of the extension's table, which is open."""
+        self = cls.__new__(cls)
+        self._facts = _core.device_at(place)
+        self._before = []
+        return self
+
+    @property
+    def _place(self):
+        return self._facts["place"]
+
+    @property
+    def number(self):
+        """Of the GPU, as CUDA counts them; -1 of the software device."""
+        return self._facts["number"]
+
     @property
     def id(self):
         """What opens it: "cuda:0", "soft"."""

@@ -102,7 +102,8 @@ static PyObject *empty(PyObject *module, PyObject *args)
     quern_engine *engine = state->devices[device].engine;
     quern_status status =
         memory == QUERN_MEMORY_DEVICE
-            ? quern_array_new(&array, engine, dtype, ndim, shape)
+            ? quern_array_new_on(&array, engine, dtype, ndim, shape,
+                                 qp_stream_current(state, device))
             : quern_array_new_in(&array, engine, (quern_memory)memory, dtype, ndim, shape);
     return qp_check(state, status) < 0 ? NULL : qp_array_object(state, array, device);
 }
@@ -310,6 +311,12 @@ static PyObject *get_device(PyObject *self, void *unused)
     return PyUnicode_FromString(a->state->devices[a->device].id);
 }
 
+static PyObject *get_place(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(((const qp_array *)self)->device);
+}
+
 static PyObject *get_memory(PyObject *self, void *unused)
 {
     (void)unused;
@@ -336,6 +343,7 @@ static PyGetSetDef facts[] = {
     {"size", get_size, NULL, "number of elements", NULL},
     {"itemsize", get_itemsize, NULL, "bytes of one element", NULL},
     {"dtype_name", get_dtype_name, NULL, "NumPy's name of the dtype", NULL},
+    {"_place", get_place, NULL, NULL, NULL},
     {"pointer", get_pointer, NULL, "device address of the first element", NULL},
     {"device_id", get_device, NULL, "\"cuda:0\", \"soft\"", NULL},
     {"memory", get_memory, NULL, "\"device\", \"pinned\", \"mapped\" or \"managed\"", NULL},
@@ -361,10 +369,10 @@ static PyMethodDef methods[] = {
     {"as_read_only", qp_array_read_only, METH_NOARGS, "a view that nothing is written through"},
     {"_view", qp_array_view, METH_O, NULL},
     {"_copy", qp_array_copy, METH_VARARGS, NULL},
-    {"_assign", qp_array_assign, METH_O, NULL},
-    {"_fill", qp_array_fill, METH_O, NULL},
-    {"_read", qp_array_read, METH_O, NULL},
-    {"_write", qp_array_write, METH_O, NULL},
+    {"_assign", qp_array_assign, METH_VARARGS, NULL},
+    {"_fill", qp_array_fill, METH_VARARGS, NULL},
+    {"_read", qp_array_read, METH_VARARGS, NULL},
+    {"_write", qp_array_write, METH_VARARGS, NULL},
     {"_to_device", qp_array_to_device, METH_O, NULL},
     {"__dlpack__", (PyCFunction)(void (*)(void))qp_array_dlpack, METH_VARARGS | METH_KEYWORDS,
      "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)"},

@@ -19,6 +19,13 @@ static PyObject *none_or_raise(PyObject *self, quern_status status)
     Py_RETURN_NONE;
 }
 
+/* The stream that this thread works on with the array. */
+static quern_stream *current(PyObject *self)
+{
+    const qp_array *a = (const qp_array *)self;
+    return qp_stream_current(a->state, a->device);
+}
+
 /* _copy(order): 0 C, 1 Fortran, 2 kept */
 PyObject *qp_array_copy(PyObject *self, PyObject *args)
 {
@@ -29,61 +36,89 @@ PyObject *qp_array_copy(PyObject *self, PyObject *args)
     qp_array *a = (qp_array *)self;
     quern_array *out;
     quern_status status;
-    Py_BEGIN_ALLOW_THREADS status = quern_array_copy_order(&out, a->array, (quern_order)order);
+    Py_BEGIN_ALLOW_THREADS status =
+        quern_array_copy_order_on(&out, a->array, (quern_order)order, current(self));
     Py_END_ALLOW_THREADS return qp_check(a->state, status) < 0
         ? NULL
         : qp_array_object(a->state, out, a->device);
 }
 
-PyObject *qp_array_assign(PyObject *self, PyObject *source)
+/* _assign(source, stream=None): broadcast, and converted */
+PyObject *qp_array_assign(PyObject *self, PyObject *args)
 {
-    if (!qp_array_is(((qp_array *)self)->state, source)) {
+    qp_array *a = (qp_array *)self;
+    PyObject *source, *stream_object = Py_None;
+    quern_stream *stream;
+    if (!PyArg_ParseTuple(args, "O|O:_assign", &source, &stream_object) ||
+        qp_stream_take(&stream, a->state, a->device, stream_object) < 0) {
+        return NULL;
+    }
+    if (!qp_array_is(a->state, source)) {
         return PyErr_Format(PyExc_TypeError, "%R is no array", Py_TYPE(source));
     }
     quern_status status;
-    Py_BEGIN_ALLOW_THREADS status = quern_array_assign(of(self), of(source));
+    Py_BEGIN_ALLOW_THREADS status = quern_array_assign_on(a->array, of(source), stream);
     Py_END_ALLOW_THREADS return none_or_raise(self, status);
 }
 
-/* _fill(bytes): all elements become this one */
-PyObject *qp_array_fill(PyObject *self, PyObject *value)
+/* _fill(bytes, stream=None): all elements become this one */
+PyObject *qp_array_fill(PyObject *self, PyObject *args)
 {
-    char *bytes;
+    qp_array *a = (qp_array *)self;
+    const char *bytes;
     Py_ssize_t length;
-    if (PyBytes_AsStringAndSize(value, &bytes, &length) < 0) {
+    PyObject *stream_object = Py_None;
+    quern_stream *stream;
+    if (!PyArg_ParseTuple(args, "y#|O:_fill", &bytes, &length, &stream_object) ||
+        qp_stream_take(&stream, a->state, a->device, stream_object) < 0) {
         return NULL;
     }
     quern_status status;
-    Py_BEGIN_ALLOW_THREADS status = quern_array_fill(of(self), bytes, (size_t)length);
+    Py_BEGIN_ALLOW_THREADS status = quern_array_fill_on(a->array, bytes, (size_t)length, stream);
     Py_END_ALLOW_THREADS return none_or_raise(self, status);
 }
 
-/* _read(buffer): elements in C order into writable memory of as many bytes */
-PyObject *qp_array_read(PyObject *self, PyObject *target)
+/* Queue a copy of the host, and wait for it where that is asked for. */
+static quern_status move(PyObject *self, Py_buffer *view, bool reads, quern_stream *stream,
+                         bool waits)
 {
+    quern_array *a = of(self);
+    const size_t bytes = (size_t)view->len;
+    quern_status status = reads ? quern_array_read_on(a, view->buf, bytes, stream)
+                                : quern_array_write_on(a, view->buf, bytes, stream);
+    return status == QUERN_OK && waits ? quern_stream_wait(stream) : status;
+}
+
+static PyObject *transfer(PyObject *self, PyObject *args, bool reads)
+{
+    qp_array *a = (qp_array *)self;
+    PyObject *host, *stream_object = Py_None;
+    int waits = 1;
+    quern_stream *stream;
     Py_buffer view;
-    if (PyObject_GetBuffer(target, &view, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE) < 0) {
+    if (!PyArg_ParseTuple(args, "O|Op:transfer", &host, &stream_object, &waits) ||
+        qp_stream_take(&stream, a->state, a->device, stream_object) < 0 ||
+        PyObject_GetBuffer(host, &view, PyBUF_C_CONTIGUOUS | (reads ? PyBUF_WRITABLE : 0)) < 0) {
         return NULL;
     }
     quern_status status;
-    Py_BEGIN_ALLOW_THREADS status = quern_array_read(of(self), view.buf, (size_t)view.len);
+    Py_BEGIN_ALLOW_THREADS status = move(self, &view, reads, stream, waits);
     Py_END_ALLOW_THREADS PyObject *done = none_or_raise(self, status);
     PyBuffer_Release(&view);
     return done;
 }
 
-/* _write(buffer): the same the other way */
-PyObject *qp_array_write(PyObject *self, PyObject *source)
+/* _read(buffer, stream=None, blocking=True): elements in C order into writable memory of as many
+ * bytes, which must stay until the stream has passed the copy */
+PyObject *qp_array_read(PyObject *self, PyObject *args)
 {
-    Py_buffer view;
-    if (PyObject_GetBuffer(source, &view, PyBUF_C_CONTIGUOUS) < 0) {
-        return NULL;
-    }
-    quern_status status;
-    Py_BEGIN_ALLOW_THREADS status = quern_array_write(of(self), view.buf, (size_t)view.len);
-    Py_END_ALLOW_THREADS PyObject *done = none_or_raise(self, status);
-    PyBuffer_Release(&view);
-    return done;
+    return transfer(self, args, true);
+}
+
+/* _write(buffer, stream=None, blocking=True): the same the other way */
+PyObject *qp_array_write(PyObject *self, PyObject *args)
+{
+    return transfer(self, args, false);
 }
 
 /* _to_device(id): a copy on another device */
@@ -97,11 +132,21 @@ PyObject *qp_array_to_device(PyObject *self, PyObject *id)
     }
     quern_array *out;
     quern_status status;
+    if (qp_stream_order(a->state, a->device, true) < 0) { /* the copy is on the engines' own */
+        return NULL;
+    }
     Py_BEGIN_ALLOW_THREADS status =
         quern_array_copy_to(&out, a->array, a->state->devices[device].engine);
-    Py_END_ALLOW_THREADS return qp_check(a->state, status) < 0
-        ? NULL
-        : qp_array_object(a->state, out, device);
+    Py_END_ALLOW_THREADS if (qp_check(a->state, status) < 0)
+    {
+        return NULL;
+    }
+    if (qp_stream_order(a->state, a->device, false) < 0 ||
+        qp_stream_order(a->state, device, false) < 0) {
+        quern_array_release(out);
+        return NULL;
+    }
+    return qp_array_object(a->state, out, device);
 }
 
 /* ---- the buffer protocol -------------------------------------------------------------------- */

@@ -241,7 +241,14 @@ static int ready(qp_call *c, PyObject *const *args, size_t count, const words *w
         return -1;
     }
     c->made = qp_kernel_on(k, a->device);
-    if (!c->made || (!c->is_given && place_outputs(c) < 0)) {
+    if (!c->made) {
+        return -1;
+    }
+    c->options.stream = qp_stream_current(a->state, a->device);
+    if (w->stream && qp_stream_take(&c->options.stream, a->state, a->device, w->stream) < 0) {
+        return -1;
+    }
+    if (!c->is_given && place_outputs(c) < 0) {
         return -1;
     }
     return a->foreign_count > 0 ? qp_arguments_before(a, &c->options.stream) : 0;

@@ -104,15 +104,19 @@ int qp_device_open(qp_state *state, const char *id)
         return place;
     }
     qp_device *device = &state->devices[state->device_count];
+    if (qp_check(state, quern_stream_wrap(&device->usual, engine, NULL)) < 0) {
+        quern_close(engine);
+        return -1;
+    }
     device->engine = engine;
     PyOS_snprintf(device->id, sizeof device->id, "%s", name);
     device->is_gpu = is_gpu;
     device->number = is_gpu ? atoi(info.id + 5) : 0;
     state->gpu_count += is_gpu;
+    quern_dlpack_use(engine); /* a device that has no place in DLPack does without */
     if (!is_gpu) {
         watch_interrupts(engine);
     }
-    quern_dlpack_use(engine); /* where others ask for memory and a stream of this device */
     return state->device_count++;
 }
 
@@ -151,8 +155,9 @@ static PyObject *describe(qp_state *state, int place)
     if (qp_check(state, quern_device_get_info(&info, device->engine)) < 0) {
         return NULL;
     }
-    return Py_BuildValue("{s:i,s:s,s:s,s:s,s:s,s:K,s:I,s:O}", "place", place, "id", device->id,
-                         "name", info.name, "target", info.target, "uuid", info.uuid, "memory",
+    return Py_BuildValue("{s:i,s:i,s:s,s:s,s:s,s:s,s:K,s:I,s:O}", "place", place, "number",
+                         device->is_gpu ? (int)device->number : -1, "id", device->id, "name",
+                         info.name, "target", info.target, "uuid", info.uuid, "memory",
                          (unsigned long long)info.memory_bytes, "processors", info.processors,
                          "is_gpu", device->is_gpu ? Py_True : Py_False);
 }
@@ -167,6 +172,21 @@ static PyObject *open_device(PyObject *module, PyObject *id)
     }
     int place = name ? qp_device_open(state, name) : qp_device_current(state);
     return place < 0 ? NULL : describe(state, place);
+}
+
+/* device_at(place) -> facts */
+static PyObject *device_at(PyObject *module, PyObject *number)
+{
+    qp_state *state = PyModule_GetState(module);
+    long place = PyLong_AsLong(number);
+    if (place == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    if (place < 0 || place >= state->device_count) {
+        PyErr_SetString(PyExc_ValueError, "no such device is open");
+        return NULL;
+    }
+    return describe(state, (int)place);
 }
 
 /* device_use(place) -> the place before; -1 is the process's default */
@@ -213,9 +233,7 @@ static PyObject *use_compiler(PyObject *module, PyObject *path)
 }
 
 PyMethodDef qp_device_methods[] = {
-    {"device_open", open_device, METH_O, NULL},
-    {"device_use", use_device, METH_VARARGS, NULL},
-    {"synchronize", synchronize, METH_NOARGS, NULL},
-    {"compiler_use", use_compiler, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
+    {"device_open", open_device, METH_O, NULL},     {"device_at", device_at, METH_O, NULL},
+    {"device_use", use_device, METH_VARARGS, NULL}, {"synchronize", synchronize, METH_NOARGS, NULL},
+    {"compiler_use", use_compiler, METH_O, NULL},   {NULL, NULL, 0, NULL},
 };

@@ -89,7 +89,9 @@ static int let_wait(qp_array *a, PyObject *stream)
                         "stream 0 is ambiguous: 1 is the legacy default stream, 2 the thread's");
         return -1;
     }
-    return qp_check(a->state, quern_stream_lead(device->engine, NULL, (void *)(intptr_t)handle));
+    return qp_check(a->state,
+                    quern_stream_lead(device->engine, qp_stream_current(a->state, a->device),
+                                      (void *)(intptr_t)handle));
 }
 
 static int device_of(qp_array *a, quern_dl_device *out)
@@ -209,7 +211,8 @@ PyObject *qp_array_cuda_interface(PyObject *self, void *unused)
         return NULL;
     }
     quern_array_interface i = QUERN_ARRAY_INTERFACE_INIT;
-    if (qp_check(a->state, quern_array_get_interface(&i, a->array, NULL)) < 0) {
+    if (qp_check(a->state, quern_array_get_interface(&i, a->array,
+                                                     qp_stream_current(a->state, a->device))) < 0) {
         return NULL;
     }
     PyObject *shape = qp_tuple(i.shape, i.ndim);
@@ -254,6 +257,19 @@ static int lend(void *object, quern_dl_tensor *out)
     return qp_check(a->state, quern_array_to_dltensor(out, a->array));
 }
 
+/* The stream that this thread works on. */
+static int work_stream(quern_dl_device_type type, int32_t id, void **out)
+{
+    for (int k = 0; k < the_state->device_count; k++) {
+        const qp_device *d = &the_state->devices[k];
+        if (d->is_gpu && type == QUERN_DL_CUDA && d->number == id) {
+            *out = quern_stream_handle(qp_stream_current(the_state, k));
+            return 0;
+        }
+    }
+    return quern_dlpack_current_stream(type, id, out);
+}
+
 PyObject *qp_dlpack_exchange(qp_state *state)
 {
     static quern_dl_exchange table = {
@@ -261,7 +277,7 @@ PyObject *qp_dlpack_exchange(qp_state *state)
         .managed_tensor_from_py_object_no_sync = from_object,
         .managed_tensor_to_py_object_no_sync = to_object,
         .dltensor_from_py_object_no_sync = lend,
-        .current_work_stream = quern_dlpack_current_stream,
+        .current_work_stream = work_stream,
     };
     table.header.version = LATEST;
     the_state = state;

@@ -106,12 +106,18 @@ PyObject *qp_raise(qp_state *state)
     if (error->status == QUERN_ERROR_INTERRUPTED && PyErr_CheckSignals() < 0) {
         return NULL; /* KeyboardInterrupt, or what the program's own handler raised */
     }
-    PyObject *class = class_of(state, (quern_status)error->status);
+    PyObject *class = class_of(state, (quern_status)error->status), *cause = qp_allocator_failure();
     PyObject *message = whole_text();
     PyObject *exception = message ? PyObject_CallFunctionObjArgs(class, message, NULL) : NULL;
     Py_XDECREF(message);
+    if (!exception || error->status != QUERN_ERROR_DEVICE_MEMORY) {
+        Py_CLEAR(cause);
+    }
     if (!exception) {
         return NULL;
+    }
+    if (cause) {
+        PyException_SetCause(exception, cause);
     }
     put(exception, "status", PyLong_FromLong(error->status));
     put(exception, "message", text(error->message));

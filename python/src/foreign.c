@@ -299,7 +299,7 @@ static PyObject *capsule_of(qp_state *state, PyObject *object, int gpu)
     PyObject *method = words ? PyObject_GetAttr(object, state->texts[QP_DLPACK]) : NULL;
     PyObject *none = method ? PyTuple_New(0) : NULL, *capsule = NULL;
     if (none && gpu >= 0) {
-        quern_dlpack_current_stream(QUERN_DL_CUDA, state->devices[gpu].number, &handle);
+        handle = quern_stream_handle(qp_stream_current(state, gpu));
         stream = PyLong_FromVoidPtr(handle ? handle : (void *)1);
         if (!stream || PyDict_SetItem(words, state->texts[QP_STREAM], stream) < 0) {
             Py_CLEAR(none);

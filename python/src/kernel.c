@@ -252,6 +252,60 @@ static PyObject *get_options(PyObject *self, void *unused)
     return Py_NewRef(((qp_kernel *)self)->options);
 }
 
+/* The sources that were compiled for the kernel on all devices, the latest first. */
+static PyObject *sources(const qp_kernel *k)
+{
+    PyObject *list = PyList_New(0);
+    for (int n = 0; list && n < QP_MAX_DEVICES; n++) {
+        const char *some[256];
+        size_t count = 0;
+        if (!k->made[n]) {
+            continue;
+        }
+        if (qp_check(k->state, quern_kernel_sources(&count, some, 256, k->made[n])) < 0) {
+            Py_CLEAR(list);
+        }
+        for (size_t m = 0; list && m < count && m < 256; m++) {
+            PyObject *text = PyUnicode_FromString(some[m]);
+            if (!text || PyList_Append(list, text) < 0) {
+                Py_CLEAR(list);
+            }
+            Py_XDECREF(text);
+        }
+    }
+    return list;
+}
+
+/* CuPy's: a dictionary. Its keys are numbers, from the latest on. */
+static PyObject *get_cached_codes(PyObject *self, void *unused)
+{
+    (void)unused;
+    PyObject *list = sources((const qp_kernel *)self), *made = list ? PyDict_New() : NULL;
+    for (Py_ssize_t n = 0; made && n < PyList_Size(list); n++) {
+        PyObject *key = PyLong_FromSsize_t(n);
+        if (!key || PyDict_SetItem(made, key, PyList_GetItem(list, n)) < 0) {
+            Py_CLEAR(made);
+        }
+        Py_XDECREF(key);
+    }
+    Py_XDECREF(list);
+    return made;
+}
+
+static PyObject *get_cached_code(PyObject *self, void *unused)
+{
+    (void)unused;
+    PyObject *list = sources((const qp_kernel *)self), *first = NULL;
+    if (list && PyList_Size(list) > 0) {
+        first = Py_NewRef(PyList_GetItem(list, 0));
+    } else if (list) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "nothing was compiled for this kernel yet: call it, or prepare() a call");
+    }
+    Py_XDECREF(list);
+    return first;
+}
+
 #define TEXT(name, key)                                                                            \
     {                                                                                              \
         name, get_text, NULL, NULL, (void *)(uintptr_t)key                                         \
@@ -261,6 +315,8 @@ static PyObject *get_options(PyObject *self, void *unused)
         TEXT("_out", "out_params"), TEXT("preamble", "preamble"),                                  \
         {"nin", get_nin, NULL, NULL, NULL}, {"nout", get_nout, NULL, NULL, NULL},                  \
         {"nargs", get_nargs, NULL, NULL, NULL},                                                    \
+        {"cached_codes", get_cached_codes, NULL, NULL, NULL},                                      \
+        {"cached_code", get_cached_code, NULL, NULL, NULL},                                        \
     {                                                                                              \
         "options", get_options, NULL, NULL, NULL                                                   \
     }
@@ -289,7 +345,8 @@ static PyMemberDef members[] = {
 #define SLOTS(make_new, facts)                                                                     \
     {                                                                                              \
         {Py_tp_new, make_new}, {Py_tp_dealloc, dealloc}, {Py_tp_call, PyVectorcall_Call},          \
-            {Py_tp_members, members}, {Py_tp_getset, facts}, {0, NULL},                            \
+            {Py_tp_members, members}, {Py_tp_getset, facts}, {Py_tp_methods, qp_kernel_methods},   \
+            {0, NULL},                                                                             \
     }
 static PyType_Slot elementwise_slots[] = SLOTS(new_elementwise, elementwise_facts);
 static PyType_Slot reduction_slots[] = SLOTS(new_reduction, fold_facts);

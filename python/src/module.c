@@ -16,6 +16,9 @@ static const char *const texts[QP_TEXTS] = {
     [QP_MAX_VERSION] = "max_version",
     [QP_STREAM] = "stream",
     [QP_NAME] = "name",
+    [QP_CUDA_STREAM_METHOD] = "__cuda_stream__",
+    [QP_CUDA_STREAM] = "cuda_stream",
+    [QP_PTR] = "ptr",
 };
 
 qp_state *qp_state_of(PyTypeObject *type)
@@ -74,6 +77,34 @@ static PyMethodDef module_methods[] = {
 
 /* ---- the module ----------------------------------------------------------------------------- */
 
+/* The types of the module, and where the state has them. */
+#define TYPES(X)                                                                                   \
+    X(array, qp_array_spec)                                                                        \
+    X(elementwise, qp_elementwise_spec)                                                            \
+    X(reduction, qp_reduction_spec)                                                                \
+    X(scan, qp_scan_spec)                                                                          \
+    X(stream, qp_stream_spec)                                                                      \
+    X(event, qp_event_spec)                                                                        \
+    X(graph, qp_graph_spec)                                                                        \
+    X(bound, qp_bound_spec)                                                                        \
+    X(explanation, qp_explanation_spec)                                                            \
+    X(module, qp_module_spec)                                                                      \
+    X(function, qp_function_spec)                                                                  \
+    X(memory_pointer, qp_memory_pointer_spec)
+
+static int add_functions(PyObject *module)
+{
+    PyMethodDef *const tables[] = {module_methods,        qp_device_methods,  qp_array_functions,
+                                   qp_stream_functions,   qp_event_functions, qp_memory_functions,
+                                   qp_allocator_functions};
+    for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
+        if (PyModule_AddFunctions(module, tables[k]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int execute(PyObject *module)
 {
     qp_state *state = PyModule_GetState(module);
@@ -89,20 +120,15 @@ static int execute(PyObject *module)
         PyExc_UserWarning, NULL);
     if (!state->dtypes || !state->transfer_warning ||
         PyModule_AddObjectRef(module, "TransferWarning", state->transfer_warning) < 0 ||
-        qp_errors_init(state, module) < 0 || PyModule_AddFunctions(module, module_methods) < 0 ||
-        PyModule_AddFunctions(module, qp_device_methods) < 0 ||
-        PyModule_AddFunctions(module, qp_array_functions) < 0) {
+        qp_errors_init(state, module) < 0 || add_functions(module) < 0) {
         return -1;
     }
+#define TYPE_ENTRY(member, spec) {&state->member, &spec},
     const struct {
         PyTypeObject **type;
         PyType_Spec *spec;
-    } types[] = {
-        {&state->array, &qp_array_spec},
-        {&state->elementwise, &qp_elementwise_spec},
-        {&state->reduction, &qp_reduction_spec},
-        {&state->scan, &qp_scan_spec},
-    };
+    } types[] = {TYPES(TYPE_ENTRY)};
+#undef TYPE_ENTRY
     for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
         *types[k].type = qp_type_add(module, types[k].spec);
         if (!*types[k].type) {
@@ -119,11 +145,10 @@ static int execute(PyObject *module)
 static int traverse(PyObject *module, visitproc visit, void *arg)
 {
     qp_state *state = PyModule_GetState(module);
-    Py_VISIT(state->array);
+#define VISIT_TYPE(member, spec) Py_VISIT(state->member);
+    TYPES(VISIT_TYPE)
+#undef VISIT_TYPE
     Py_VISIT(state->array_class);
-    Py_VISIT(state->elementwise);
-    Py_VISIT(state->reduction);
-    Py_VISIT(state->scan);
     Py_VISIT(state->choose_compiler);
     Py_VISIT(state->foreign);
     for (int k = 0; k < state->type_count; k++) {
@@ -137,11 +162,11 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
 static int clear(PyObject *module)
 {
     qp_state *state = PyModule_GetState(module);
-    Py_CLEAR(state->array);
+#define CLEAR_TYPE(member, spec) Py_CLEAR(state->member);
+    TYPES(CLEAR_TYPE)
+#undef CLEAR_TYPE
     Py_CLEAR(state->array_class);
-    Py_CLEAR(state->elementwise);
-    Py_CLEAR(state->reduction);
-    Py_CLEAR(state->scan);
+    Py_CLEAR(state->recorded);
     Py_CLEAR(state->choose_compiler);
     Py_CLEAR(state->foreign);
     Py_CLEAR(state->dtypes);
@@ -164,11 +189,10 @@ static void release(void *module)
 {
     qp_state *state = PyModule_GetState(module);
     clear(module);
-    for (int k = 0; k < QP_HANDLES; k++) {
-        quern_stream_release(state->handles[k].stream);
-    }
+    qp_streams_end(state);
     quern_dlpack_use(NULL);
     for (int k = 0; k < state->device_count; k++) {
+        quern_stream_release(state->devices[k].usual);
         quern_close(state->devices[k].engine);
     }
 }

@@ -3,8 +3,9 @@
  * What else a call with foreign arrays needs: one device for all, memory of the host copied to a
  * GPU and back, and the order of work on a GPU's streams. In: the arguments. Out: arrays that the
  * kernel reaches, and a stream to run on. The thing to know: where all arrays are of libraries that
- * tell their current stream through DLPack's table, the call runs there, and nothing waits; else it
- * runs on the engine's own stream, which waits for theirs, and theirs for it.
+ * tell their current stream through DLPack's table, and no stream was chosen, the call runs there,
+ * and nothing waits; else it runs on the thread's current stream, which waits for theirs, and
+ * theirs for it.
  */
 #include "pyquern.h"
 
@@ -119,26 +120,6 @@ int qp_arguments_settle(qp_arguments *a)
 
 /* ---- the order of work ---------------------------------------------------------------------- */
 
-int qp_stream_of_handle(quern_stream **out, qp_state *state, int device, void *handle)
-{
-    for (int k = 0; k < QP_HANDLES; k++) {
-        const qp_handle *h = &state->handles[k];
-        if (h->stream && h->handle == handle && h->device == device) {
-            *out = h->stream;
-            return 0;
-        }
-    }
-    if (qp_check(state, quern_stream_wrap(out, state->devices[device].engine, handle)) < 0) {
-        return -1;
-    }
-    qp_handle *place = &state->handles[state->next_handle];
-    state->next_handle = (state->next_handle + 1) % QP_HANDLES;
-    quern_stream *old = place->stream;
-    *place = (qp_handle){handle, *out, device};
-    quern_stream_release(old);
-    return 0;
-}
-
 /* The stream that the array's library works on now: its table says so, or the array did. */
 static int find_stream(qp_foreign *f, const qp_state *state)
 {
@@ -163,7 +144,7 @@ int qp_arguments_before(qp_arguments *a, quern_stream **stream)
     if (a->foreign_count == 0 || !device->is_gpu) {
         return 0; /* work of the software device is done when a call returns */
     }
-    bool is_one = !a->has_own && !a->has_staged && !*stream;
+    bool is_one = !a->has_own && !a->has_staged && *stream == device->usual;
     for (size_t k = 0; k < a->foreign_count; k++) {
         qp_foreign *f = &a->foreign[k];
         if (find_stream(f, state) < 0) {

@@ -33,7 +33,10 @@ enum {
 /* An engine that was opened, one for each device. */
 typedef struct qp_device {
     quern_engine *engine; /* NULL: not opened yet */
-    char id[32];          /* "cuda:0", "soft" */
+    quern_stream
+        *usual;  /* where work goes by default: CUDA's legacy default stream, with which
+                    CuPy's, PyTorch's and all streams that are not non-blocking keep order */
+    char id[32]; /* "cuda:0", "soft" */
     bool is_gpu;
     int32_t number; /* of the GPU */
 } qp_device;
@@ -78,7 +81,7 @@ typedef struct qp_torch {
     descrgetfunc get; /* of that attribute's descriptor */
 } qp_torch;
 
-/* A stream of another library, wrapped; order.c. */
+/* A stream of another library, wrapped; stream.c. */
 typedef struct qp_handle {
     void *handle;
     quern_stream *stream; /* owned; NULL: none here */
@@ -87,6 +90,8 @@ typedef struct qp_handle {
 
 typedef struct qp_state {
     PyTypeObject *array, *elementwise, *reduction, *scan;
+    PyTypeObject *stream, *event, *graph, *bound, *explanation;
+    PyTypeObject *module, *function, *memory_pointer;
     PyTypeObject *array_class; /* the Python class that arrays are made as: array or one of it */
     allocfunc array_alloc;     /* its tp_alloc; NULL: not looked up */
     PyObject *errors[64];      /* classes by place in error.c's table; [0]: the base */
@@ -101,6 +106,8 @@ typedef struct qp_state {
     int next_handle;
     PyObject *transfer_warning;
     bool has_told;             /* of a transfer */
+    int captures;              /* captures that go on */
+    PyObject *recorded;        /* list of what they call, for their graphs; NULL: none goes on */
     PyObject *dtypes;          /* dict: what names a dtype -> its number */
     PyObject *foreign;         /* the module _foreign.py */
     PyObject *choose_compiler; /* Python function: called once, with the driver's version */
@@ -115,6 +122,9 @@ enum qp_text {
     QP_MAX_VERSION,
     QP_STREAM,
     QP_NAME,
+    QP_CUDA_STREAM_METHOD,
+    QP_CUDA_STREAM,
+    QP_PTR,
     QP_TEXTS
 };
 
@@ -190,10 +200,10 @@ PyObject *qp_array_view(PyObject *self, PyObject *dtype);
 
 /* array_host.c: elements to and from the host, to other arrays and devices. */
 PyObject *qp_array_copy(PyObject *self, PyObject *args);
-PyObject *qp_array_assign(PyObject *self, PyObject *source);
-PyObject *qp_array_fill(PyObject *self, PyObject *value);
-PyObject *qp_array_read(PyObject *self, PyObject *target);
-PyObject *qp_array_write(PyObject *self, PyObject *source);
+PyObject *qp_array_assign(PyObject *self, PyObject *args);
+PyObject *qp_array_fill(PyObject *self, PyObject *args);
+PyObject *qp_array_read(PyObject *self, PyObject *args);
+PyObject *qp_array_write(PyObject *self, PyObject *args);
 PyObject *qp_array_to_device(PyObject *self, PyObject *id);
 int qp_array_get_buffer(PyObject *self, Py_buffer *view, int flags);
 void qp_array_release_buffer(PyObject *self, Py_buffer *view);
@@ -304,13 +314,12 @@ void qp_arguments_end(qp_arguments *arguments);
 
 /* ---- order.c: streams of other libraries, and arrays of the host on a GPU -------------------- */
 
-/* A foreign stream by its handle, wrapped once and remembered; borrowed. */
-int qp_stream_of_handle(quern_stream **out, qp_state *state, int device, void *handle);
 /* Put an array on the call's device in place of one of the host; `copies`: with its elements. */
 int qp_order_stage(qp_foreign *f, qp_arguments *arguments, bool copies);
 /* All arrays come to the device that the call runs on, which is decided here. */
 int qp_arguments_settle(qp_arguments *arguments);
-/* The stream to run on, with what it must wait for; *stream NULL: the engine's own. */
+/* The stream to run on, *stream unless the arrays have one of their own, with what it must wait
+ * for. */
 int qp_arguments_before(qp_arguments *arguments, quern_stream **stream);
 /* Others wait for the call; what was copied to the device is copied back. */
 int qp_arguments_after(qp_arguments *arguments, quern_stream *stream);
@@ -334,6 +343,7 @@ typedef struct qp_kernel {
 extern PyType_Spec qp_elementwise_spec, qp_reduction_spec, qp_scan_spec;
 /* The kernel on a device; borrowed; NULL with an exception. */
 quern_kernel *qp_kernel_on(qp_kernel *kernel, int device);
+extern PyMethodDef qp_kernel_methods[]; /* bind.c: bind(), explain(), prepare() */
 PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names);
 
 /* One call on its way; on the stack. */
@@ -358,5 +368,85 @@ int qp_call_begin(qp_call *call, qp_kernel *kernel, PyObject *const *args, size_
 /* What the call returns. */
 PyObject *qp_call_results(qp_call *call);
 void qp_call_end(qp_call *call);
+
+/* ---- stream.c, event.c: streams, events, graphs --------------------------------------------- */
+
+typedef struct qp_stream {
+    PyObject_HEAD qp_state *state;
+    quern_stream *stream;
+    int device;
+    bool captures;
+    PyObject *recorded; /* while it captures: state->recorded */
+    PyObject *owner;    /* what a foreign stream belongs to; or NULL */
+} qp_stream;
+
+/* By device: the streams that this thread chose, or NULL; NULL altogether in a thread that never
+ * chose one. */
+extern _Thread_local quern_stream **qp_streams;
+static inline quern_stream *qp_stream_current(const qp_state *state, int device)
+{
+    return qp_streams && qp_streams[device] ? qp_streams[device] : state->devices[device].usual;
+}
+/* The stream that `object` says for work on a device: None is the current one, then our own
+ * streams, handles, and whatever has __cuda_stream__. Borrowed. 0, or -1 with an exception. */
+int qp_stream_take(quern_stream **out, qp_state *state, int device, PyObject *object);
+/* A foreign stream by its handle, wrapped once and remembered; borrowed. */
+int qp_stream_of_handle(quern_stream **out, qp_state *state, int device, void *handle);
+/* Let the engine's own stream wait for the current one, or the other way. */
+int qp_stream_order(qp_state *state, int device, bool own_waits);
+/* Let go what the calling thread and the module hold. */
+void qp_streams_end(qp_state *state);
+extern PyType_Spec qp_stream_spec, qp_event_spec, qp_graph_spec;
+extern PyMethodDef qp_stream_functions[], qp_event_functions[];
+/* event.c: a graph of what a stream recorded; takes over both. */
+PyObject *qp_graph_object(qp_state *state, quern_graph *graph, int device, PyObject *recorded);
+
+/* ---- bind.c, explain.c: calls that are bound, and explained --------------------------------- */
+
+extern PyType_Spec qp_bound_spec, qp_explanation_spec;
+/* Takes over `explanation`. */
+PyObject *qp_explanation_object(qp_state *state, quern_explanation *explanation);
+
+/* ---- raw.c, raw_call.c: modules of CUDA source, and their functions ------------------------- */
+
+typedef struct qp_module {
+    PyObject_HEAD qp_state *state;
+    PyObject *code, *path;           /* str; one of them is NULL */
+    PyObject *options, *expressions; /* tuples of str */
+    bool translates;                 /* <cuComplex.h> */
+    quern_module *made[QP_MAX_DEVICES];
+} qp_module;
+
+typedef struct qp_function {
+    PyObject_HEAD vectorcallfunc vectorcall;
+    qp_state *state;
+    qp_module *module;
+    PyObject *name;
+    bool cooperative;
+    quern_function *made[QP_MAX_DEVICES];
+    size_t parameter_count; /* whose sizes are known */
+    uint64_t sizes[QUERN_MAX_PARAMETERS];
+} qp_function;
+
+extern PyType_Spec qp_module_spec, qp_function_spec;
+/* The function on a device, compiled if need be; borrowed; NULL with an exception. */
+quern_function *qp_function_on(qp_function *function, int device);
+PyObject *qp_function_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names);
+
+/* ---- memory.c, allocator.c: memory by its address ------------------------------------------- */
+
+typedef struct qp_memory_pointer {
+    PyObject_HEAD qp_state *state;
+    PyObject *memory; /* what has .ptr and .size, and keeps the memory */
+    uint8_t *pointer;
+    int64_t size, offset; /* of the memory, INT64_MAX where it is not known; and of the pointer */
+    int device;
+} qp_memory_pointer;
+
+extern PyType_Spec qp_memory_pointer_spec;
+extern PyMethodDef qp_memory_functions[], qp_allocator_functions[];
+/* Why an allocator written in Python failed, to be the cause of what is raised; or NULL. Owned by
+ * who takes it. */
+PyObject *qp_allocator_failure(void);
 
 #endif /* PYQUERN_H */

@@ -194,6 +194,19 @@ quern_status quern_array_new(quern_array **out, quern_engine *engine, quern_dtyp
     return qn_array_new_on(out, qn_home_of(engine), dtype, ndim, shape, NULL);
 }
 
+quern_status quern_array_new_on(quern_array **out, quern_engine *engine, quern_dtype dtype,
+                                int ndim, const int64_t *shape, quern_stream *stream)
+{
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    qn_home *home = qn_home_of(engine);
+    if (!qn_stream_fits(stream, home)) {
+        return qn_stream_refuse(__func__, stream, "array", home);
+    }
+    return qn_array_new_on(out, home, dtype, ndim, shape, stream);
+}
+
 quern_status quern_array_new_in(quern_array **out, quern_engine *engine, quern_memory memory,
                                 quern_dtype dtype, int ndim, const int64_t *shape)
 {
