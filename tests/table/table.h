@@ -22,7 +22,8 @@ typedef struct number {
 
 /** A whole number in every dtype. */
 number whole(int64_t value);
-/** Write `value` as an element; integers wrap, 8-bit floats saturate. */
+/** Write `value` as an element; integers wrap, numbers too large for an 8-bit
+ * float become its largest. */
 void number_store(void *bytes, quern_dtype dtype, number value);
 number number_load(const void *bytes, quern_dtype dtype);
 /** Whether the element `got` is the number: bit for bit, or within `reach` relative where that is

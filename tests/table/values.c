@@ -92,7 +92,7 @@ number whole(int64_t value)
 static double saturated(double v, quern_dtype dtype)
 {
     const double largest = dtype == QUERN_FLOAT8_E4M3 ? 448 : 57344;
-    return fabs(v) > largest ? copysign(largest, v) : v;
+    return isfinite(v) && fabs(v) > largest ? copysign(largest, v) : v;
 }
 
 void number_store(void *bytes, quern_dtype dtype, number v)
