@@ -65,7 +65,17 @@ static bool inside(const quern_array *a)
     return low >= 0 && high <= BUFFER;
 }
 
-/* By DLPack, which has no records. */
+/* Is it nothing for DLPack: a record, or strides that are no multiples of the element's size? */
+static bool is_no_tensor(const quern_array *a)
+{
+    const quern_dtype dtype = quern_array_dtype(a);
+    bool odd = dtype >= QUERN_DTYPE_RECORD;
+    for (int k = 0; k < quern_array_ndim(a); k++) {
+        odd |= quern_array_strides(a)[k] % (int64_t)quern_dtype_size(dtype) != 0;
+    }
+    return odd;
+}
+
 static quern_array *by_tensor(quern_array *a)
 {
     quern_dl_tensor out;
@@ -80,7 +90,8 @@ static quern_array *by_entries(quern_array *a)
 {
     quern_array_interface out = QUERN_ARRAY_INTERFACE_INIT;
     quern_array *again;
-    check(quern_array_get_interface(&out, a, NULL) == QUERN_OK && out.descr);
+    check(quern_array_get_interface(&out, a, NULL) == QUERN_OK);
+    check((quern_array_dtype(a) >= QUERN_DTYPE_RECORD) == (out.descr != NULL));
     check(quern_array_from_interface(&again, engine, &out, NULL, NULL) == QUERN_OK);
     check(quern_array_pointer(again) == out.data);
     check(quern_array_dtype(again) == quern_array_dtype(a));
@@ -89,8 +100,7 @@ static quern_array *by_entries(quern_array *a)
 
 static void look(quern_array *a)
 {
-    const bool record = quern_array_dtype(a) >= QUERN_DTYPE_RECORD;
-    quern_array *again = record ? by_entries(a) : by_tensor(a);
+    quern_array *again = is_no_tensor(a) ? by_entries(a) : by_tensor(a);
     check(quern_array_count(again) == quern_array_count(a));
     for (int k = 0; k < quern_array_ndim(a); k++) {
         check(quern_array_shape(again)[k] == quern_array_shape(a)[k]);
