@@ -190,11 +190,10 @@ Test(cupy_names, arrays_in_any_layout)
 /* What lies off its alignment has no references, and a number has no array. */
 Test(cupy_names, arrays_of_odd_elements)
 {
-    _Alignas(4) const char bytes[12] = {0};
-    quern_array *x, *z = NULL;
+    quern_array *bytes = array_of(QUERN_UINT8, SHAPE(12), (const char[12]){0}), *x, *z = NULL;
     const int64_t stride = 4;
-    OK(quern_array_wrap(&x, engine, QUERN_FLOAT32, SHAPE(2), &stride, (void *)(bytes + 1), NULL,
-                        NULL));
+    OK(quern_array_wrap(&x, engine, QUERN_FLOAT32, SHAPE(2), &stride,
+                        (char *)quern_array_pointer(bytes) + 1, NULL, NULL));
     quern_kernel *k = kernel_of("T x", "T y", "y = _raw_x[0] + x");
     FAILS(QUERN_ERROR_SHAPE, quern_call(k, x, &z));
     SAYS("its elements lie at multiples of 1 byte, and to take their address needs multiples of 4");
@@ -203,6 +202,7 @@ Test(cupy_names, arrays_of_odd_elements)
     SAYS("\"_raw_x\" is undefined");
     quern_kernel_release(k);
     quern_array_release(x);
+    quern_array_release(bytes);
     quern_array_release(z);
 }
 

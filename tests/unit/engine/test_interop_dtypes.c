@@ -64,12 +64,20 @@ static const point points[3] = {{1, {10, 11}}, {2, {20, 21}}, {3, {30, 31}}};
 
 static const int64_t three[] = {3};
 
-static quern_array_interface points_as(const char *typestr, const char *descr)
+/* The points in memory that the device reaches. */
+static quern_array *points_there(void)
+{
+    quern_array *memory;
+    OK(quern_array_from(&memory, engine, QUERN_UINT8, SHAPE(sizeof points), points));
+    return memory;
+}
+
+static quern_array_interface points_as(const char *typestr, const char *descr, quern_array *memory)
 {
     quern_array_interface from = QUERN_ARRAY_INTERFACE_INIT;
     from.ndim = 1;
     from.shape = three;
-    from.data = (void *)points;
+    from.data = quern_array_pointer(memory);
     from.read_only = 1;
     snprintf(from.typestr, sizeof from.typestr, "%s", typestr);
     from.descr = descr;
@@ -80,8 +88,8 @@ static quern_array_interface points_as(const char *typestr, const char *descr)
 Test(interop_dtypes, records_by_the_array_interface)
 {
     const char *descr = "[('id', '<i4'), ('at', '<f4', (2,))]";
-    quern_array_interface from = points_as("|V12", descr), out = QUERN_ARRAY_INTERFACE_INIT;
-    quern_array *a, *b, *turned, *z = NULL;
+    quern_array *memory = points_there(), *a, *b, *turned, *z = NULL;
+    quern_array_interface from = points_as("|V12", descr, memory), out = QUERN_ARRAY_INTERFACE_INIT;
     float got[3];
     OK(quern_array_from_interface(&a, engine, &from, NULL, NULL));
     cr_expect_str_eq(quern_dtype_name(quern_array_dtype(a)), "record");
@@ -101,6 +109,7 @@ Test(interop_dtypes, records_by_the_array_interface)
     quern_array_release(b);
     quern_array_release(turned);
     quern_array_release(z);
+    quern_array_release(memory);
     quern_kernel_release(add);
 }
 
@@ -145,10 +154,12 @@ Test(interop_dtypes, descrs_that_are_no_record)
         {"|V-4", "[('id', '<i4')]", "\"|V-4\"", QUERN_ERROR_NOT_SUPPORTED},
         {"V4", "[('id', '<i4')]", "\"V4\"", QUERN_ERROR_NOT_SUPPORTED},
     };
+    quern_array *memory = points_there();
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
-        const quern_array_interface from = points_as(refused[k].typestr, refused[k].descr);
+        const quern_array_interface from = points_as(refused[k].typestr, refused[k].descr, memory);
         quern_array *a;
         FAILS(refused[k].status, quern_array_from_interface(&a, engine, &from, NULL, NULL));
         SAYS(refused[k].says);
     }
+    quern_array_release(memory);
 }
