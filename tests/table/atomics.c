@@ -271,8 +271,7 @@ static bool fits(const part *p, operation op, const values *v, const unsigned ch
     }
     part_store(p, found + count * p->size, part_load(p, end, e));
     part_store(p, last, loop);
-    const bool exact =
-        (p->dtype != QUERN_BFLOAT16 && !eighths(p->dtype)) || op == MIN || op == MAX;
+    const bool exact = (p->dtype != QUERN_BFLOAT16 && !eighths(p->dtype)) || op == MIN || op == MAX;
     if (table_atomics[op].any_order && exact &&
         memcmp(last, found + count * p->size, p->size) != 0) {
         return false;
