@@ -56,10 +56,13 @@ __device__ __forceinline__ float bfloat_value(unsigned short bits)
 
 struct float16;
 struct bfloat16;
+struct float8_e4m3fn;
+struct float8_e5m2;
 
 // One class for both; integers convert by way of double, which holds any that a half can. `OTHER`: the
 // other one. It is assigned, but does not convert to this one by itself: else `c ? x : y` of both would
-// be ambiguous; so it is a float, as every expression of both.
+// be ambiguous; so it is a float, as every expression of both. An 8-bit float converts, because none of
+// these converts to one by itself; float8.cuh, which comes behind, tells how.
 #define QUERN_HALF(NAME, OTHER, BITS, VALUE)                                                       \
     struct NAME {                                                                                  \
         unsigned short bits;                                                                       \
@@ -72,7 +75,11 @@ struct bfloat16;
         __device__ NAME(unsigned long v) : bits(quern::BITS((double)v)) {}                         \
         __device__ NAME(long long v) : bits(quern::BITS((double)v)) {}                             \
         __device__ NAME(unsigned long long v) : bits(quern::BITS((double)v)) {}                    \
+        __device__ NAME(const float8_e4m3fn &v);                                                   \
+        __device__ NAME(const float8_e5m2 &v);                                                     \
         __device__ NAME &operator=(const OTHER &v);                                                \
+        __device__ NAME &operator=(const float8_e4m3fn &v);                                        \
+        __device__ NAME &operator=(const float8_e5m2 &v);                                          \
         __device__ operator float() const { return quern::VALUE(bits); }                           \
         __device__ NAME &operator+=(float v) { return *this = (float)*this + v; }                  \
         __device__ NAME &operator-=(float v) { return *this = (float)*this - v; }                  \

@@ -6,9 +6,11 @@
  * status 1 if there was any.
  *
  * Of each record: a copy keeps all bytes, gaps too; every field is read and written in a kernel;
- * its view has the elements; its descr gives the same record again. The host knows fields by their
- * offsets.
+ * its view has the elements; its descr gives the same record again, also by the array interface,
+ * out and in. The host knows fields by their offsets.
  */
+#include <quern/interop.h>
+
 #include "table.h"
 #include <math.h>
 #include <stdio.h>
@@ -258,21 +260,63 @@ static void run_sum(table *t, subject *s)
     quern_array_release(sum);
 }
 
-/* NumPy's text gives the record again, where it has names for all dtypes. */
-static void run_descr(table *t, subject *s)
+/* NumPy has names for the dtypes of all fields. */
+static bool is_named(const subject *s)
 {
-    const char *descr = quern_dtype_descr(s->dtype);
-    quern_dtype again;
     bool named = true;
     for (size_t k = 0; k < s->record.field_count; k++) {
         named &= s->fields[k].dtype != QUERN_BFLOAT16 && s->fields[k].dtype != QUERN_FLOAT8_E4M3;
     }
+    return named;
+}
+
+/* NumPy's text gives the record again. */
+static void run_descr(table *t, subject *s)
+{
+    const char *descr = quern_dtype_descr(s->dtype);
+    quern_dtype again;
+    const bool named = is_named(s);
     quern_status status = quern_dtype_from_descr(&again, "Thing", descr);
     if (named ? status != QUERN_OK || strcmp(quern_dtype_descr(again), descr) != 0 ||
                     quern_dtype_size(again) != s->record.bytes
               : status != QUERN_ERROR_TYPE) {
         complain(t, "the descr", s);
     }
+}
+
+/* Is it the same records in the same memory? A view as the record itself has its name. */
+static bool is_same(quern_array *array, subject *s)
+{
+    static unsigned char got[ROOM];
+    quern_array *view = NULL;
+    bool same =
+        strcmp(quern_dtype_descr(quern_array_dtype(array)), quern_dtype_descr(s->dtype)) == 0 &&
+        quern_array_pointer(array) == quern_array_pointer(s->array) &&
+        quern_array_view(&view, array, s->dtype) == QUERN_OK &&
+        quern_array_read(view, got, COUNT * s->record.bytes) == QUERN_OK;
+    for (int64_t n = 0; n < COUNT && same; n++) {
+        same = memcmp(got + (size_t)n * s->record.bytes, s->host + s->at + n * s->stride,
+                      s->record.bytes) == 0;
+    }
+    quern_array_release(view);
+    return same;
+}
+
+/* Out by the array interface, and in again. */
+static void run_interface(table *t, subject *s)
+{
+    quern_array_interface entries = QUERN_ARRAY_INTERFACE_INIT;
+    quern_array *array = NULL;
+    const size_t bytes = s->record.bytes;
+    bool right = quern_array_get_interface(&entries, s->array, NULL) == QUERN_OK &&
+                 entries.typestr[1] == 'V' && strtoul(entries.typestr + 2, NULL, 10) == bytes &&
+                 strcmp(entries.descr, quern_dtype_descr(s->dtype)) == 0;
+    quern_status status = quern_array_from_interface(&array, t->engine, &entries, NULL, NULL);
+    right &= is_named(s) ? status == QUERN_OK && is_same(array, s) : status == QUERN_ERROR_TYPE;
+    if (!right) {
+        complain(t, "the array interface", s);
+    }
+    quern_array_release(array);
 }
 
 int main(int argc, char **argv)
@@ -292,6 +336,7 @@ int main(int argc, char **argv)
         run_fields(&t, &s);
         run_sum(&t, &s);
         run_descr(&t, &s);
+        run_interface(&t, &s);
         run_kernel(&t, &s);
         end(&s);
     }
