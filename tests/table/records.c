@@ -52,6 +52,20 @@ static void complain(table *t, const char *what, const subject *s)
     t->rows.failed++;
 }
 
+/* Whether all bytes are equal; tells the first that are not. */
+static bool same_bytes(const unsigned char *got, const unsigned char *expected, size_t count,
+                       int64_t record)
+{
+    for (size_t k = 0; k < count; k++) {
+        if (got[k] != expected[k]) {
+            printf("record %lld, byte %zu: %02x, expected %02x\n", (long long)record, k, got[k],
+                   expected[k]);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- subjects ------------------------------------------------------------------------------- */
 
 static size_t elements(const quern_field *field)
@@ -136,7 +150,7 @@ static void run_copy(table *t, subject *s)
     bool right = quern_array_copy(&copy, s->array) == QUERN_OK &&
                  quern_array_read(copy, got, COUNT * bytes) == QUERN_OK;
     for (int64_t n = 0; n < COUNT && right; n++) {
-        right = memcmp(got + (size_t)n * bytes, s->host + s->at + n * s->stride, bytes) == 0;
+        right = same_bytes(got + (size_t)n * bytes, s->host + s->at + n * s->stride, bytes, n);
     }
     if (!right) {
         complain(t, "a copy", s);
@@ -201,11 +215,15 @@ static void run_kernel(table *t, subject *s)
         for (size_t k = 0; k < s->record.field_count; k++) {
             const number sum = sum_of(s, n, &s->fields[k]);
             const double *is = got + 2 * (n * FIELDS + (int64_t)k);
-            right &= is[0] == sum.re && is[1] == sum.im;
+            if (is[0] != sum.re || is[1] != sum.im) {
+                printf("record %lld, field %zu: %g%+gi, expected %g%+gi\n", (long long)n, k, is[0],
+                       is[1], sum.re, sum.im);
+                right = false;
+            }
             number_store(record + s->fields[k].offset, (quern_dtype)s->fields[k].dtype,
                          whole(s->fields[k].dtype == 1));
         }
-        right &= memcmp(record, records + (size_t)n * s->record.bytes, s->record.bytes) == 0;
+        right &= same_bytes(records + (size_t)n * s->record.bytes, record, s->record.bytes, n);
     }
     if (!right) {
         complain(t, "reading and writing", s);
