@@ -30,7 +30,6 @@ typedef struct qn_buffer {
     void *context;
     bool foreign;
     quern_memory memory;
-    uint64_t graph;          /**< the capture of somebody else whose graph allocates it; 0: none */
     const qn_source *source; /**< where it came from and goes back: see qn_memory_new() */
 } qn_buffer;
 quern_status qn_buffer_new(qn_buffer **out, qn_home *home, size_t bytes, quern_memory memory,

@@ -65,7 +65,6 @@ quern_status qn_buffer_new(qn_buffer **out, qn_home *home, size_t bytes, quern_m
     buffer->memory = memory;
     quern_status status = QUERN_OK;
     if (bytes > 0) {
-        buffer->graph = qn_elsewhere(stream);
         status = qn_memory_new(&buffer->pointer, &buffer->source, home, bytes, memory,
                                qn_stream_handle(home, stream));
     }
@@ -141,27 +140,14 @@ static void end(qn_deferred *deferred)
     qn_home_release(home); /* last: it may close the device */
 }
 
-/* Memory of a graph is freed within its capture, or when that is over; all else not in a capture.
- */
-static void end_outside(qn_deferred *deferred)
-{
-    qn_buffer *buffer = (qn_buffer *)(void *)deferred;
-    const uint64_t now = buffer->bytes > 0 && !buffer->foreign ? qn_elsewhere(buffer->stream) : 0;
-    if (now && now != buffer->graph) {
-        qn_home_put_off(buffer->home, deferred);
-    } else {
-        end(deferred);
-    }
-}
-
 void qn_buffer_release(qn_buffer *buffer)
 {
     if (!buffer || atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel) != 1) {
         return;
     }
-    buffer->deferred.finish = end_outside;
+    buffer->deferred.finish = end;
     if (!qn_stream_captures(buffer->stream) || buffer->foreign ||
         !qn_capture_defer(buffer->home, buffer->stream->handle, &buffer->deferred)) {
-        end_outside(&buffer->deferred);
+        end(&buffer->deferred);
     }
 }

@@ -102,9 +102,8 @@ typedef struct qn_home {
     struct qn_home *next; /**< in the list of homes.c */
     char place[32];       /**< the device, as messages call it: "cuda:0", "soft" */
     qn_account account;
-    atomic_uint captures;                  /**< that go on */
-    qn_capture *capturing;                 /**< the list of them: capture.c */
-    _Atomic(struct qn_deferred *) put_off; /**< releases that wait: elsewhere.c */
+    atomic_uint captures;  /**< that go on */
+    qn_capture *capturing; /**< the list of them: capture.c */
 } qn_home;
 
 /** What the owner of a home does when something on it ends. */
@@ -259,26 +258,5 @@ void qn_kept_release(qn_kept_list *kept);
 /** End the capture that began with the stream: the device's graph and what it holds. On failure
  * nothing is left of it. */
 quern_status qn_capture_end(void **graph, qn_kept_list *kept, quern_stream *stream);
-
-/* ---- elsewhere.c: streams that somebody else captures ---------------------------------------- */
-
-/** The number of the capture that the stream with this handle takes part in, whose ever it is; 0:
- * none. */
-uint64_t qn_elsewhere_id(const qn_home *home, void *handle);
-/** The same of a stream that is wrapped, where it is not a capture of ours. All other streams are
- * nobody else's. */
-static inline uint64_t qn_elsewhere(const quern_stream *stream)
-{
-    return stream && stream->foreign && !qn_stream_captures(stream)
-               ? qn_elsewhere_id(stream->home, stream->handle)
-               : 0;
-}
-
-/** Refuse what cannot be done to such a stream: `function` explains itself as `why`. */
-quern_status qn_elsewhere_refuse(const char *function, const quern_stream *stream, const char *why);
-/** Finish it later: not while a stream is captured that is not ours. */
-void qn_home_put_off(qn_home *home, qn_deferred *deferred);
-/** Finish now what was put off, where that can be. */
-void qn_home_settle(qn_home *home);
 
 #endif /* QN_DEVICE_H */

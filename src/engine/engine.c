@@ -269,7 +269,6 @@ void quern_close(quern_engine *engine)
         qn_log(&engine->home.logger, QN_ERROR, "quern_close: this engine was closed before");
         return;
     }
-    qn_home_settle(&engine->home);
     qn_home_release(&engine->home);
 }
 

@@ -70,11 +70,6 @@ int fake_streams(void);
 int fake_graphs(void);
 /** Is work on the stream recorded? */
 bool fake_captures(cu_stream stream);
-/** The capture that the stream takes part in, if a test began it and not Quern; 0: none. */
-uint64_t fake_others_capture(cu_stream stream);
-/** Something that is not safe while a stream is captured: it ends the captures that forbid it to
- * this thread; true: there was one. */
-bool fake_unsafe(void);
 /** Make every capture invalid, as a wait for all of a context does; false: there is none. */
 bool fake_stop_captures(void);
 cu_result fake_queue(cu_stream stream, const fake_node *node, void **parameters);

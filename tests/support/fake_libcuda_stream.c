@@ -13,8 +13,6 @@ struct CUgraph_st {
     fake_node *first, **last;
     cu_stream origin;
     bool invalid;
-    unsigned mode;
-    uint64_t number;
     struct CUgraph_st *next; /* of those being captured */
 };
 
@@ -35,7 +33,6 @@ struct CUevent_st {
 
 static struct CUgraph_st *captures;
 static struct CUstream_st *all_streams;
-static _Thread_local unsigned thread_mode;
 static int streams, graphs;
 
 int fake_streams(void)
@@ -61,25 +58,6 @@ static struct CUstream_st *stream_of(cu_stream stream)
 bool fake_captures(cu_stream stream)
 {
     return stream_of(stream) && stream->graph;
-}
-
-/* Quern's own are relaxed; those of the tests are not. */
-uint64_t fake_others_capture(cu_stream stream)
-{
-    return fake_captures(stream) && stream->graph->mode != CU_CAPTURE_RELAXED
-               ? stream->graph->number
-               : 0;
-}
-
-bool fake_unsafe(void)
-{
-    bool found = false;
-    for (struct CUgraph_st *graph = captures; graph; graph = graph->next) {
-        const bool forbids = graph->mode == 0 && thread_mode != CU_CAPTURE_RELAXED;
-        graph->invalid |= forbids;
-        found |= forbids;
-    }
-    return found;
 }
 
 bool fake_stop_captures(void)
@@ -309,39 +287,16 @@ cu_result cuStreamBeginCapture_v2(cu_stream stream, unsigned mode)
 {
     BOUND(cuStreamBeginCapture_v2);
     static const struct CUgraph_st none;
-    static uint64_t number;
-    if (!stream_of(stream) || stream->graph || mode > CU_CAPTURE_RELAXED) {
+    if (!stream_of(stream) || stream->graph || mode != CU_CAPTURE_RELAXED) {
         return CU_INVALID_VALUE;
     }
     stream->graph = copy_of(&none, sizeof none);
     stream->graph->last = &stream->graph->first;
     stream->graph->origin = stream;
-    stream->graph->mode = mode;
-    stream->graph->number = ++number;
     stream->graph->next = captures;
     captures = stream->graph;
     graphs++;
     return CU_SUCCESS;
-}
-
-cu_result cuStreamGetCaptureInfo_v2(cu_stream stream, int *status, uint64_t *id, cu_graph *graph,
-                                    const void **nodes, size_t *count)
-{
-    BOUND(cuStreamGetCaptureInfo_v2);
-    *status = !fake_captures(stream) ? 0 : stream->graph->invalid ? 2 : 1;
-    if (*status == 1 && id) {
-        *id = stream->graph->number;
-    }
-    return graph || nodes || count ? CU_INVALID_VALUE : CU_SUCCESS;
-}
-
-cu_result cuThreadExchangeStreamCaptureMode(unsigned *mode)
-{
-    FREE(cuThreadExchangeStreamCaptureMode);
-    const unsigned before = thread_mode;
-    thread_mode = *mode;
-    *mode = before;
-    return thread_mode <= CU_CAPTURE_RELAXED ? CU_SUCCESS : CU_INVALID_VALUE;
 }
 
 /* Its streams are captured no longer; true: one of them was not waited for. */

@@ -113,7 +113,6 @@ typedef enum cu_jit_option {
 enum { CU_STREAM_DEFAULT = 0, CU_STREAM_NON_BLOCKING = 1 };
 enum { CU_EVENT_DEFAULT = 0, CU_EVENT_NO_TIMING = 2 };
 enum { CU_CAPTURE_RELAXED = 2 }; /* mode of a capture */
-enum { CU_STREAM_LEGACY = 1 };   /* a handle */
 enum { CU_HOST_PORTABLE = 1, CU_HOST_MAPPED = 2, CU_ATTACH_GLOBAL = 1 };
 typedef enum cu_pointer_attribute {
     CU_POINTER_MEMORY_TYPE = 2,
@@ -283,10 +282,6 @@ typedef struct cu_launch_config {
     /* graphs */                                                                                   \
     X(capture_begin, cuStreamBeginCapture_v2, (cu_stream stream, unsigned mode))                   \
     X(capture_end, cuStreamEndCapture, (cu_stream stream, cu_graph * graph))                       \
-    X(capture_info, cuStreamGetCaptureInfo_v2,                                                     \
-      (cu_stream stream, int *status, uint64_t *id, cu_graph *graph, const void **nodes,           \
-       size_t *count))                                                                             \
-    X(capture_mode, cuThreadExchangeStreamCaptureMode, (unsigned *mode))                           \
     X(graph_instantiate, cuGraphInstantiateWithFlags,                                              \
       (cu_graph_exec * exec, cu_graph graph, unsigned long long flags))                            \
     X(graph_launch, cuGraphLaunch, (cu_graph_exec exec, cu_stream stream))                         \

@@ -188,5 +188,4 @@ const quern_device_methods qn_cuda_device = {
     .capture_end = qn_cuda_capture_end,
     .graph_launch = qn_cuda_graph_launch,
     .graph_free = qn_cuda_graph_free,
-    .capture_of = qn_cuda_capture_of,
 };

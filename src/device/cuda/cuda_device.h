@@ -114,18 +114,6 @@ static inline void qn_cuda_leave(const cuda_scope *scope, const cuda_device *dev
         qn_cuda_leave(&cuda_scope_, (device));                                                     \
     } while (0)
 
-/** Within CUDA_IN: a call that the driver refuses while another library captures a stream, unless
- * this thread says that it knows what it does. */
-#define CUDA_RELAXED(result, call)                                                                 \
-    do {                                                                                           \
-        unsigned mode_ = CU_CAPTURE_RELAXED;                                                       \
-        (result) = qn_cuda.capture_mode(&mode_);                                                   \
-        if ((result) == CU_SUCCESS) {                                                              \
-            (result) = (call);                                                                     \
-            (void)qn_cuda.capture_mode(&mode_);                                                    \
-        }                                                                                          \
-    } while (0)
-
 /** What the slots of the table call a module. */
 typedef struct cuda_module {
     cu_module handle;
@@ -233,9 +221,6 @@ quern_status qn_cuda_event_elapsed(quern_device *device, double *milliseconds, v
 quern_status qn_cuda_synchronize(quern_device *device);
 /* cuda_graph.c */
 quern_status qn_cuda_capture_begin(quern_device *device, void *stream);
-/** In the device's context: the number of the capture that the stream takes part in, or 0. */
-uint64_t qn_cuda_captured(cu_stream stream);
-uint64_t qn_cuda_capture_of(quern_device *device, void *stream);
 quern_status qn_cuda_capture_end(quern_device *device, void *stream, void **graph);
 quern_status qn_cuda_graph_launch(quern_device *device, void *graph, void *stream);
 void qn_cuda_graph_free(quern_device *device, void *graph);

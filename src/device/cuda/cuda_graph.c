@@ -19,29 +19,6 @@ quern_status qn_cuda_capture_begin(quern_device *quern, void *stream)
     return QUERN_OK;
 }
 
-enum { NOT_CAPTURED, CAPTURED, INVALIDATED }; /* what the driver says of a stream */
-
-/* The legacy default stream takes part in none. A capture that something has made invalid goes on
- * until it is ended, and has no number any longer. */
-uint64_t qn_cuda_captured(cu_stream stream)
-{
-    int status = NOT_CAPTURED;
-    uint64_t id = 0;
-    if ((uintptr_t)stream <= CU_STREAM_LEGACY ||
-        qn_cuda.capture_info(stream, &status, &id, NULL, NULL, NULL) != CU_SUCCESS) {
-        return 0;
-    }
-    return status == NOT_CAPTURED ? 0 : status == CAPTURED ? id : UINT64_MAX;
-}
-
-uint64_t qn_cuda_capture_of(quern_device *quern, void *stream)
-{
-    uint64_t id = 0;
-    cu_result result;
-    CUDA_IN(cuda_of(quern), result, (id = qn_cuda_captured(stream), CU_SUCCESS));
-    return result == CU_SUCCESS ? id : 0;
-}
-
 /* What was recorded as something that can be launched; NULL: forget it. */
 static cu_result end_capture(cu_stream stream, cu_graph_exec *exec)
 {

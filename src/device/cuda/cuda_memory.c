@@ -54,11 +54,10 @@ static cu_result allocate_once(cuda_device *device, cu_pointer *pointer, size_t 
                : qn_cuda.memory_allocate(pointer, bytes);
 }
 
-/* Waiting for the whole context would end a capture, of ours or of the stream's owner. */
-static bool may_wait(cuda_device *device, cu_stream stream)
+/* Waiting for the whole context would end a capture. */
+static bool may_wait(cuda_device *device)
 {
-    return atomic_load(&device->captures) == 0 && qn_cuda_captured(stream) == 0 &&
-           qn_cuda.context_synchronize() == CU_SUCCESS;
+    return atomic_load(&device->captures) == 0 && qn_cuda.context_synchronize() == CU_SUCCESS;
 }
 
 /* Memory that the pool keeps for other streams, or in pieces, may be enough: give it back to the
@@ -66,8 +65,8 @@ static bool may_wait(cuda_device *device, cu_stream stream)
 static cu_result allocate(cuda_device *device, cu_pointer *pointer, size_t bytes, cu_stream stream)
 {
     cu_result result = allocate_once(device, pointer, bytes, stream);
-    if (result == CU_OUT_OF_MEMORY && memory_of(device) == CUDA_MEMORY_POOL &&
-        may_wait(device, stream) && qn_cuda.pool_trim(device->pool, 0) == CU_SUCCESS) {
+    if (result == CU_OUT_OF_MEMORY && memory_of(device) == CUDA_MEMORY_POOL && may_wait(device) &&
+        qn_cuda.pool_trim(device->pool, 0) == CU_SUCCESS) {
         result = allocate_once(device, pointer, bytes, stream);
     }
     return result;

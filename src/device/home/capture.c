@@ -194,7 +194,6 @@ static quern_status begin_locked(qn_capture *capture, quern_stream *stream)
     if (qn_stream_captures(stream)) {
         return qn_capture_refuse("quern_stream_capture", " already");
     }
-    QN_TRY(qn_elsewhere_refuse("quern_stream_capture", stream, ""));
     QN_TRY(home->methods->capture_begin(home->device, stream->handle));
     capture->origin = qn_stream_retain(stream);
     capture->next = home->capturing;

@@ -53,25 +53,9 @@ static quern_status order(qn_home *home, void *earlier, void *later)
     return status;
 }
 
-/* Two streams of one capture may wait for each other, and two of none. Otherwise the one would join
- * the capture of the other, with all that Quern does on it, or end it. */
-static quern_status check_captures(const qn_home *home, const quern_stream *stream, void *handle)
-{
-    if (!home->methods->capture_of || qn_elsewhere_id(home, handle) == qn_elsewhere(stream)) {
-        return QUERN_OK;
-    }
-    return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                   "one of the two streams is being captured, and the other takes no part: let "
-                   "Quern work on the captured one, wrapped (quern_stream_wrap)");
-}
-
 quern_status qn_stream_follow(qn_home *home, const quern_stream *stream, void *handle)
 {
-    if (!handle) {
-        return refuse_null();
-    }
-    QN_TRY(check_captures(home, stream, handle));
-    return order(home, handle, qn_stream_handle(home, stream));
+    return handle ? order(home, handle, qn_stream_handle(home, stream)) : refuse_null();
 }
 
 /* Can the engine order work between this stream of its own and foreign ones? */
@@ -99,9 +83,5 @@ quern_status quern_stream_lead(quern_engine *engine, quern_stream *stream, void 
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     qn_home *home = qn_home_of(engine);
     QN_TRY(check_own(__func__, stream, home));
-    if (!handle) {
-        return refuse_null();
-    }
-    QN_TRY(check_captures(home, stream, handle));
-    return order(home, qn_stream_handle(home, stream), handle);
+    return handle ? order(home, qn_stream_handle(home, stream), handle) : refuse_null();
 }

@@ -116,7 +116,6 @@ quern_status quern_graph_launch(quern_graph *graph, quern_stream *stream)
     if (qn_stream_captures(stream)) {
         return qn_capture_refuse(__func__, ", and a graph is no part of another");
     }
-    QN_TRY(qn_elsewhere_refuse(__func__, stream, "; a graph of Quern's is no part of another"));
     pthread_mutex_lock(&graph->lock);
     const quern_status status = launch(graph, qn_stream_handle(graph->home, stream));
     pthread_mutex_unlock(&graph->lock);

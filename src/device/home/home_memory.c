@@ -247,7 +247,6 @@ quern_status qn_memory_new(void **out, const qn_source **from, qn_home *home, si
                            quern_memory memory, void *stream)
 {
     *out = NULL;
-    qn_home_settle(home);
     *from = memory == QUERN_MEMORY_DEVICE
                 ? atomic_load_explicit(&home->account.source, memory_order_acquire)
                 : NULL;

@@ -132,7 +132,6 @@ quern_status quern_stream_wait(quern_stream *stream)
         return qn_capture_refuse(__func__, ", and its work is not done; wait after a launch of the "
                                            "graph");
     }
-    QN_TRY(qn_elsewhere_refuse(__func__, stream, "; wait after a launch of the graph"));
     return stream->home->methods->stream_wait(stream->home->device, stream->handle);
 }
 
@@ -220,7 +219,6 @@ quern_status quern_event_record(quern_event *event, quern_stream *stream)
 {
     qn_error_reset();
     QN_TRY(check_pair("quern_event_record", event, stream));
-    QN_TRY(qn_elsewhere_refuse(__func__, stream, "; record an event of who captures it"));
     QN_TRY(event->home->methods->event_record(event->home->device, event->handle,
                                               qn_stream_handle(event->home, stream)));
     atomic_store_explicit(&event->recorded, true, memory_order_relaxed);
@@ -252,7 +250,6 @@ quern_status quern_stream_wait_event(quern_stream *stream, quern_event *event)
 {
     qn_error_reset();
     QN_TRY(check_pair("quern_stream_wait_event", event, stream));
-    QN_TRY(qn_elsewhere_refuse(__func__, stream, "; a graph waits for no event from outside"));
     if (qn_stream_captures(stream) || atomic_load(&event->capture)) {
         return qn_capture_wait(stream, event);
     }

@@ -132,10 +132,10 @@ static void keep_options(quern_bound *bound, const quern_call_options *options)
 /* Memory of the call would belong to the graph. */
 static quern_status refuse_captured(const char *function, const quern_stream *stream)
 {
-    static const char why[] = ": bind, and replace arrays, before its capture; launches are "
-                              "recorded";
-    return qn_stream_captures(stream) ? qn_capture_refuse(function, why)
-                                      : qn_elsewhere_refuse(function, stream, why);
+    return qn_stream_captures(stream)
+               ? qn_capture_refuse(function, ": bind, and replace arrays, before its capture; "
+                                             "launches are recorded")
+               : QUERN_OK;
 }
 
 quern_status quern_bind(quern_bound **bound, quern_kernel *kernel, const quern_value *values,

@@ -4,8 +4,8 @@
  * do not need this header.
  *
  * A device allocates memory, loads images, launches functions, and keeps streams and events. The
- * engine does everything else. CUDA (src/device/cuda/) and the software device
- * (src/device/soft/) are the two models to follow.
+ * engine does everything else. CUDA (src/device/cuda_*.c) and the software device
+ * (src/device/soft_*.c) are the two models to follow.
  */
 #ifndef QUERN_DEVICE_H
 #define QUERN_DEVICE_H
@@ -179,9 +179,6 @@ typedef struct quern_device_methods {
     quern_status (*capture_end)(quern_device *device, void *stream, void **graph);
     quern_status (*graph_launch)(quern_device *device, void *graph, void *stream);
     void (*graph_free)(quern_device *device, void *graph);
-    /** Optional: the number of the capture that a stream takes part in, whoever began it; 0: none.
-     * Records no failure. */
-    uint64_t (*capture_of)(quern_device *device, void *stream);
 } quern_device_methods;
 
 /** Nothing but size and version: every slot still to be set. */
@@ -191,7 +188,7 @@ typedef struct quern_device_methods {
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
-            NULL, NULL, NULL, NULL, NULL                                                           \
+            NULL, NULL, NULL, NULL                                                                 \
     }
 
 /** Open an engine on a device of your own. `options->device` is given to `open` as its argument.
