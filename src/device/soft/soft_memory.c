@@ -67,6 +67,14 @@ static quern_status fail_allocation(size_t bytes)
 
 /* ---- arrays, and foreign memory that kernels may touch -------------------------------------- */
 
+/* What reports call each kind of memory, which is known by it. */
+static const char *const labels[] = {
+    [QUERN_MEMORY_DEVICE] = "array of",
+    [QUERN_MEMORY_PINNED] = "pinned array of",
+    [QUERN_MEMORY_MAPPED] = "mapped array of",
+    [QUERN_MEMORY_MANAGED] = "managed array of",
+};
+
 /* `what` of so many bytes is there: "array of". */
 static bool map_add(soft_device *device, void *base, size_t bytes, const char *what)
 {
@@ -109,17 +117,13 @@ static quern_status allocate(quern_device *quern, void **out, size_t bytes, cons
 
 quern_status qn_soft_allocate(quern_device *device, void **out, size_t bytes, void *stream)
 {
-    return allocate(device, out, bytes, "array of", stream);
+    return allocate(device, out, bytes, labels[QUERN_MEMORY_DEVICE], stream);
 }
 
 quern_status qn_soft_allocate_in(quern_device *device, void **out, size_t bytes,
                                  quern_memory memory, void *stream)
 {
-    return allocate(device, out, bytes,
-                    memory == QUERN_MEMORY_PINNED   ? "pinned array of"
-                    : memory == QUERN_MEMORY_MAPPED ? "mapped array of"
-                                                    : "managed array of",
-                    stream);
+    return allocate(device, out, bytes, labels[memory], stream);
 }
 
 static void forget_order(quern_device *quern, const void *pointer, size_t bytes)
@@ -199,13 +203,22 @@ void qn_soft_place(quern_device *device, int32_t *type, int32_t *number)
     *number = 0;
 }
 
+/* The kind of memory that a label is of; variables and what is wrapped are the device's. */
+static quern_memory kind_of(const char *label)
+{
+    quern_memory memory = label ? QUERN_MEMORY_DEVICE : QUERN_MEMORY_HOST;
+    for (size_t k = QUERN_MEMORY_PINNED; k < QN_COUNT(labels); k++) {
+        memory = label == labels[k] ? (quern_memory)k : memory;
+    }
+    return memory;
+}
+
 quern_status qn_soft_pointer_info(quern_device *quern, const void *pointer,
                                   quern_pointer_info *info)
 {
     QN_TO_GIVE(quern_pointer_info, facts, info);
-    const bool own = qn_memory_map_has(soft_of(quern)->memory, pointer);
-    facts.memory = own ? QUERN_MEMORY_DEVICE : QUERN_MEMORY_HOST;
-    facts.device = own ? 0 : -1;
+    facts.memory = kind_of(qn_memory_map_label(soft_of(quern)->memory, pointer));
+    facts.device = facts.memory != QUERN_MEMORY_HOST ? 0 : -1;
     facts.device_pointer = (void *)pointer;
     QN_GIVE(quern_pointer_info, facts, info);
     return QUERN_OK;
