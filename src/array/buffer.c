@@ -17,7 +17,7 @@ static quern_status new_buffer(qn_buffer **out, qn_home *home, size_t bytes)
     atomic_init(&buffer->references, 1);
     buffer->home = home;
     buffer->bytes = bytes;
-    buffer->memory = QUERN_MEMORY_DEVICE;
+    atomic_init(&buffer->memory, QUERN_MEMORY_DEVICE);
     *out = buffer;
     return QUERN_OK;
 }
@@ -62,7 +62,7 @@ quern_status qn_buffer_new(qn_buffer **out, qn_home *home, size_t bytes, quern_m
     qn_buffer *buffer;
     QN_TRY(new_buffer(&buffer, home, bytes));
     buffer->stream = stream;
-    buffer->memory = memory;
+    atomic_init(&buffer->memory, (int)memory);
     quern_status status = QUERN_OK;
     if (bytes > 0) {
         status = qn_memory_new(&buffer->pointer, &buffer->source, home, bytes, memory,
@@ -78,7 +78,6 @@ quern_status qn_buffer_adopt(qn_buffer **out, qn_home *home, void *base, size_t 
     qn_buffer *buffer;
     QN_TRY(new_buffer(&buffer, home, bytes));
     buffer->foreign = true;
-    buffer->memory = QUERN_MEMORY_DEVICE;
     buffer->pointer = base;
     buffer->release = release;
     buffer->context = context;
@@ -87,6 +86,29 @@ quern_status qn_buffer_adopt(qn_buffer **out, qn_home *home, void *base, size_t 
         status = home->methods->adopt(home->device, base, bytes);
     }
     return finish(out, buffer, status);
+}
+
+/* What the device knows of the address; where it cannot tell, its own: wrapped memory is given as
+ * such. */
+static quern_memory ask(const qn_buffer *buffer)
+{
+    const qn_home *home = buffer->home;
+    quern_pointer_info info = QUERN_POINTER_INFO_INIT;
+    const bool known =
+        buffer->bytes > 0 && home->methods->pointer_info &&
+        home->methods->pointer_info(home->device, buffer->pointer, &info) == QUERN_OK &&
+        info.memory != QUERN_MEMORY_HOST;
+    return known ? (quern_memory)info.memory : QUERN_MEMORY_DEVICE;
+}
+
+quern_memory qn_buffer_memory(qn_buffer *buffer)
+{
+    int memory = atomic_load_explicit(&buffer->memory, memory_order_relaxed);
+    if (memory == QUERN_MEMORY_HOST) {
+        memory = (int)ask(buffer);
+        atomic_store_explicit(&buffer->memory, memory, memory_order_relaxed);
+    }
+    return (quern_memory)memory;
 }
 
 void qn_buffer_retain(qn_buffer *buffer)
@@ -102,7 +124,8 @@ static void let_go(const qn_buffer *buffer)
         return;
     }
     if (!buffer->foreign) {
-        qn_memory_free(buffer->pointer, buffer->source, home, buffer->bytes, buffer->memory,
+        qn_memory_free(buffer->pointer, buffer->source, home, buffer->bytes,
+                       (quern_memory)atomic_load(&buffer->memory),
                        qn_stream_handle(home, buffer->stream));
     } else if (home->methods->disown) {
         home->methods->disown(home->device, buffer->pointer, buffer->bytes);
