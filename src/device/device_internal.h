@@ -73,6 +73,12 @@ quern_status qn_launch_check(const quern_launch_config *config, const qn_launch_
 struct qn_home_owner;
 typedef struct qn_capture qn_capture;
 
+/** Something to be done once a capture is over; lies in what it is about. */
+typedef struct qn_deferred {
+    struct qn_deferred *next;
+    void (*finish)(struct qn_deferred *deferred);
+} qn_deferred;
+
 /** An allocator that the program has set at some time: see home_memory.c. */
 typedef struct qn_source qn_source;
 
@@ -99,7 +105,8 @@ typedef struct qn_home {
     _Atomic(void *) spare_event; /**< for the next wait between streams; may be NULL */
     qn_logger logger;
     const struct qn_home_owner *owner;
-    struct qn_home *next; /**< in the list of homes.c */
+    struct qn_home *next; /**< in the list of homes.c, as is */
+    uint64_t round;       /**< the last in which it was asked for memory */
     char place[32];       /**< the device, as messages call it: "cuda:0", "soft" */
     qn_account account;
     atomic_uint captures;  /**< that go on */
@@ -159,8 +166,16 @@ void qn_homes_enter(qn_home *home);
 void qn_homes_leave(const qn_home *home);
 /** Bytes that the other homes on the same device have. */
 uint64_t qn_homes_hold(const qn_home *home);
-/** Give back what all homes on the same device only keep: true if there was some. Waits. */
+/** Give back what all homes on the same device only keep: true if there was some. Waits, unless a
+ * stream is being captured there. */
 bool qn_homes_reclaim(const qn_home *home);
+/** Is a stream of a home on the same device being captured? To wait for all that a GPU does would
+ * end the capture, whoever waits. */
+bool qn_homes_capture(const qn_home *home);
+/** True: such a capture goes on, and at its end this will be finished. */
+bool qn_homes_defer(const qn_home *home, qn_deferred *deferred);
+/** Refuse such a wait meanwhile: QUERN_ERROR_INVALID_ARGUMENT. */
+quern_status qn_homes_refuse_captured(const char *function, const qn_home *home);
 /** Add to an error about a thing on one home, which a `user` on another cannot take, where both
  * are. */
 void qn_tell_places(const qn_home *own, const qn_home *users, const char *user);
@@ -215,12 +230,6 @@ quern_status qn_stream_follow(qn_home *home, const quern_stream *stream, void *h
 /** Before the device is closed. */
 void qn_home_drop_event(qn_home *home);
 /* ---- capture.c: what must be known while the work of streams is recorded --------------------- */
-
-/** Something to be done once a capture is over; lies in what it is about. */
-typedef struct qn_deferred {
-    struct qn_deferred *next;
-    void (*finish)(struct qn_deferred *deferred);
-} qn_deferred;
 
 /** Is work on the stream recorded, and not done? */
 static inline bool qn_stream_captures(const quern_stream *stream)

@@ -70,7 +70,8 @@ int fake_streams(void);
 int fake_graphs(void);
 /** Is work on the stream recorded? */
 bool fake_captures(cu_stream stream);
-/** Make every capture invalid, as a wait for all of a context does; false: there is none. */
+/** Make every capture of the current context invalid, as a wait for all of it does; false: there is
+ * none. */
 bool fake_stop_captures(void);
 cu_result fake_queue(cu_stream stream, const fake_node *node, void **parameters);
 /** fake_libcuda_code.c: run a function; how large a parameter may be, and how many there are. */

@@ -13,6 +13,7 @@ struct CUgraph_st {
     fake_node *first, **last;
     cu_stream origin;
     bool invalid;
+    int device;
     struct CUgraph_st *next; /* of those being captured */
 };
 
@@ -62,10 +63,13 @@ bool fake_captures(cu_stream stream)
 
 bool fake_stop_captures(void)
 {
+    bool some = false;
     for (struct CUgraph_st *graph = captures; graph; graph = graph->next) {
-        graph->invalid = true;
+        const bool here = graph->device == fake_device(fake_current);
+        graph->invalid |= here;
+        some |= here;
     }
-    return captures != NULL;
+    return some;
 }
 
 /* ---- work ----------------------------------------------------------------------------------- */
@@ -293,6 +297,7 @@ cu_result cuStreamBeginCapture_v2(cu_stream stream, unsigned mode)
     stream->graph = copy_of(&none, sizeof none);
     stream->graph->last = &stream->graph->first;
     stream->graph->origin = stream;
+    stream->graph->device = fake_device(fake_current);
     stream->graph->next = captures;
     captures = stream->graph;
     graphs++;

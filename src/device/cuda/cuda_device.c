@@ -91,7 +91,6 @@ static void leave_driver(cuda_device *device)
 {
     cuda_scope scope;
     if (qn_cuda_enter(&scope, device) == CU_SUCCESS) {
-        (void)qn_cuda.context_synchronize();
         qn_cuda_host_trim(device, 0);
         if (device->pool) {
             (void)qn_cuda.pool_free(device->pool);

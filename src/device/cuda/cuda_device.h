@@ -58,7 +58,6 @@ typedef struct cuda_device {
     cuda_kept *kept; /**< memory of the host that serves again: cuda_host_memory.c */
     size_t kept_bytes;
     atomic_uint_fast64_t peers; /**< that may use its memory, a bit for each number */
-    atomic_uint captures;       /**< of streams, that go on */
 } cuda_device;
 
 /** 90 for compute capability 9.0; 0 when unknown. */

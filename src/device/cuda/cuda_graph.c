@@ -12,11 +12,7 @@ quern_status qn_cuda_capture_begin(quern_device *quern, void *stream)
     cuda_device *device = cuda_of(quern);
     cu_result result;
     CUDA_IN(device, result, qn_cuda.capture_begin(stream, CU_CAPTURE_RELAXED));
-    if (result != CU_SUCCESS) {
-        return qn_cuda_fail(result, "capturing a stream");
-    }
-    atomic_fetch_add(&device->captures, 1);
-    return QUERN_OK;
+    return result == CU_SUCCESS ? QUERN_OK : qn_cuda_fail(result, "capturing a stream");
 }
 
 /* What was recorded as something that can be launched; NULL: forget it. */
@@ -39,7 +35,6 @@ quern_status qn_cuda_capture_end(quern_device *quern, void *stream, void **graph
     cu_graph_exec exec = NULL;
     cu_result result;
     CUDA_IN(device, result, end_capture(stream, graph ? &exec : NULL));
-    atomic_fetch_sub(&device->captures, 1);
     if (graph) {
         *graph = result == CU_SUCCESS ? exec : NULL;
     }

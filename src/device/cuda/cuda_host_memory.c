@@ -138,12 +138,7 @@ static cu_result allocate(cuda_device *device, void **out, size_t bytes, quern_m
     if (*out) {
         return CU_SUCCESS;
     }
-    cu_result result = allocate_new(out, bytes, memory);
-    if (result == CU_OUT_OF_MEMORY && qn_cuda.context_synchronize() == CU_SUCCESS) {
-        qn_cuda_host_trim(device, 0);
-        result = allocate_new(out, bytes, memory);
-    }
-    return result;
+    return allocate_new(out, bytes, memory);
 }
 
 quern_status qn_cuda_allocate_in(quern_device *quern, void **out, size_t bytes, quern_memory memory,

@@ -46,30 +46,11 @@ static cuda_memory memory_of(cuda_device *device)
 /* ---- allocating ----------------------------------------------------------------------------- */
 
 /* From the driver, in the current context. */
-static cu_result allocate_once(cuda_device *device, cu_pointer *pointer, size_t bytes,
-                               cu_stream stream)
+static cu_result allocate(cuda_device *device, cu_pointer *pointer, size_t bytes, cu_stream stream)
 {
     return memory_of(device) == CUDA_MEMORY_POOL
                ? qn_cuda.pool_allocate(pointer, bytes, device->pool, stream)
                : qn_cuda.memory_allocate(pointer, bytes);
-}
-
-/* Waiting for the whole context would end a capture. */
-static bool may_wait(cuda_device *device)
-{
-    return atomic_load(&device->captures) == 0 && qn_cuda.context_synchronize() == CU_SUCCESS;
-}
-
-/* Memory that the pool keeps for other streams, or in pieces, may be enough: give it back to the
- * driver and try again. */
-static cu_result allocate(cuda_device *device, cu_pointer *pointer, size_t bytes, cu_stream stream)
-{
-    cu_result result = allocate_once(device, pointer, bytes, stream);
-    if (result == CU_OUT_OF_MEMORY && memory_of(device) == CUDA_MEMORY_POOL && may_wait(device) &&
-        qn_cuda.pool_trim(device->pool, 0) == CU_SUCCESS) {
-        result = allocate_once(device, pointer, bytes, stream);
-    }
-    return result;
 }
 
 static quern_status fail_allocation(cuda_device *device, cu_result result, size_t bytes)
@@ -166,7 +147,9 @@ void qn_cuda_within(quern_device *quern, void (*function)(void *context), void *
 {
     cu_result result;
     CUDA_IN(cuda_of(quern), result, (function(context), CU_SUCCESS));
-    (void)result; /* what the function would have done has not happened: its caller sees that */
+    if (result != CU_SUCCESS) { /* the function was not called */
+        (void)qn_cuda_fail(result, "calling the program's allocator");
+    }
 }
 
 /* ---- copying -------------------------------------------------------------------------------- */
