@@ -43,7 +43,10 @@ static quern_status new_kept(qn_buffer **out, qn_home *home, size_t bytes, quern
     qn_buffer *buffer;
     *out = NULL;
     QN_TRY(qn_buffer_new(&buffer, home, bytes, memory, NULL));
-    const quern_status status = qn_buffer_keep(buffer, stream);
+    quern_status status = qn_buffer_keep(buffer, stream);
+    if (status == QUERN_OK) {
+        status = qn_capture_settle(home, stream);
+    }
     if (status != QUERN_OK) {
         qn_buffer_release(buffer);
         return status;

@@ -110,6 +110,7 @@ typedef struct qn_home {
     char place[32];       /**< the device, as messages call it: "cuda:0", "soft" */
     qn_account account;
     atomic_uint captures;  /**< that go on */
+    atomic_uint wrapped;   /**< streams of other libraries, so far: those may capture them */
     qn_capture *capturing; /**< the list of them: capture.c */
 } qn_home;
 
@@ -192,6 +193,7 @@ struct quern_stream {
     qn_home *home;     /**< retained */
     void *handle;
     bool foreign;
+    atomic_bool watched;           /**< another library may capture it, so the driver is asked */
     _Atomic(qn_capture *) capture; /**< that it takes part in, or NULL: capture.c */
 };
 
@@ -231,10 +233,18 @@ quern_status qn_stream_follow(qn_home *home, const quern_stream *stream, void *h
 void qn_home_drop_event(qn_home *home);
 /* ---- capture.c: what must be known while the work of streams is recorded --------------------- */
 
+/** The same of a stream that another library may capture: the driver is asked. */
+bool qn_capture_look(const quern_stream *stream);
+
 /** Is work on the stream recorded, and not done? */
 static inline bool qn_stream_captures(const quern_stream *stream)
 {
-    return stream && atomic_load_explicit(&stream->capture, memory_order_relaxed) != NULL;
+    if (!stream) {
+        return false;
+    }
+    return __builtin_expect(atomic_load_explicit(&stream->watched, memory_order_relaxed), false)
+               ? qn_capture_look(stream)
+               : atomic_load_explicit(&stream->capture, memory_order_relaxed) != NULL;
 }
 
 /** Keep what recorded work of a stream uses as long as the graph, which calls `release`. Where it
@@ -242,7 +252,7 @@ static inline bool qn_stream_captures(const quern_stream *stream)
 quern_status qn_capture_keep(quern_stream *stream, void *object, void (*release)(void *object));
 /** True: what is about a stream (NULL: any of the home) that is being captured will be finished
  * when the capture is over. False: it is not; finish it now. */
-bool qn_capture_defer(qn_home *home, const void *stream, qn_deferred *deferred);
+bool qn_capture_defer(qn_home *home, void *stream, qn_deferred *deferred);
 /** Refuse what cannot be done to a stream that is being captured: `function` explains itself as
  * `why`. */
 quern_status qn_capture_refuse(const char *function, const char *why);
@@ -255,6 +265,24 @@ quern_status qn_capture_wait(quern_stream *stream, quern_event *event);
 /** The program has given the stream back: a capture that began with it cannot be ended. */
 void qn_capture_abandon(quern_stream *stream);
 void qn_capture_release(qn_capture *capture);
+
+/* ---- capture_other.c: captures that other libraries have begun ------------------------------- */
+
+/** Where another library is capturing the stream, be able to hold what its work uses. Errors:
+ * QUERN_ERROR_INVALID_ARGUMENT for one that cannot be used now, QUERN_ERROR_DRIVER. */
+quern_status qn_capture_ensure(quern_stream *stream);
+/** Has another library begun the capture that it takes part in? */
+bool qn_capture_is_other(const quern_stream *stream);
+/** What was allocated for work on the stream, in the order of the home's own, is to be there before
+ * a graph runs that does not wait for that order: another library's. */
+quern_status qn_capture_settle(qn_home *home, const quern_stream *stream);
+/** Does a capture go on? One of another library may be found to be over: then finish what it has
+ * left behind. */
+bool qn_capture_goes_on(qn_home *home);
+/** The stream ends. */
+void qn_capture_leave(quern_stream *stream);
+/** Finish what captures that are over have left behind. Without locks. */
+void qn_captures_finish(void);
 
 /** What a graph holds. */
 typedef struct qn_kept {

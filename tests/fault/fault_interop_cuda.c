@@ -189,6 +189,12 @@ Test(interop_cuda, the_interface_names_a_stream)
     cr_expect_gt(entries.stream, 2);
     const int records = fake->calls("cuEventRecord"), waits = fake->calls("cuStreamWaitEvent");
     OK(quern_array_from_interface(&a, engine, &entries, NULL, NULL));
+    quern_array_release(a);
+    cr_expect_eq(fake->calls("cuEventRecord"), records, "a stream need not wait for itself");
+    OK(quern_stream_new(&legacy, engine));
+    OK(quern_array_get_interface(&entries, x, legacy));
+    OK(quern_array_from_interface(&a, engine, &entries, NULL, NULL));
+    quern_stream_release(legacy);
     cr_expect_eq(fake->calls("cuEventRecord"), records + 1);
     cr_expect_eq(fake->calls("cuStreamWaitEvent"), waits + 1);
     quern_array_release(a);

@@ -96,6 +96,17 @@ cu_result fake_enter(int function);
     }                                                                                              \
     (void)0
 
+/** Begin one that may not be called during captures of a strict mode. */
+cu_result fake_unsafe(void);
+#define UNSAFE(symbol)                                                                             \
+    BOUND(symbol);                                                                                 \
+    do {                                                                                           \
+        cu_result unsafe_ = fake_unsafe();                                                         \
+        if (unsafe_ != CU_SUCCESS) {                                                               \
+            return unsafe_;                                                                        \
+        }                                                                                          \
+    } while (0)
+
 #define DOES_NOTHING(symbol, parameters, handle)                                                   \
     cu_result symbol parameters                                                                    \
     {                                                                                              \

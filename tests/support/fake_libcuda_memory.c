@@ -140,7 +140,7 @@ cu_result cuMemPoolGetAttribute(cu_pool pool, cu_pool_attribute attribute, void 
 
 cu_result cuMemPoolTrimTo(cu_pool pool, size_t bytes)
 {
-    BOUND(cuMemPoolTrimTo);
+    UNSAFE(cuMemPoolTrimTo);
     const uint64_t used = used_of(pool), keep = bytes > used ? bytes - used : 0;
     pool->kept = pool->kept < keep ? pool->kept : keep;
     return CU_SUCCESS;
@@ -148,7 +148,7 @@ cu_result cuMemPoolTrimTo(cu_pool pool, size_t bytes)
 
 cu_result cuMemAllocFromPoolAsync(cu_pointer *pointer, size_t bytes, cu_pool pool, cu_stream stream)
 {
-    BOUND(cuMemAllocFromPoolAsync);
+    UNSAFE(cuMemAllocFromPoolAsync);
     if (fake_captures(stream)) {
         return CU_NOT_PERMITTED; /* it would be memory of the graph, which is none of arrays */
     }
@@ -161,7 +161,7 @@ cu_result cuMemAllocFromPoolAsync(cu_pointer *pointer, size_t bytes, cu_pool poo
 
 cu_result cuMemFreeAsync(cu_pointer pointer, cu_stream stream)
 {
-    BOUND(cuMemFreeAsync);
+    UNSAFE(cuMemFreeAsync);
     if (fake_captures(stream)) {
         fprintf(stderr, "fake_libcuda: memory is freed in the order of a stream being captured\n");
         abort();
@@ -233,7 +233,7 @@ cu_result cuMemcpyPeerAsync(cu_pointer to, cu_context to_context, cu_pointer fro
 
 cu_result cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags)
 {
-    BOUND(cuMemHostAlloc);
+    UNSAFE(cuMemHostAlloc);
     if (bytes == 0 || (flags & ~(unsigned)(CU_HOST_PORTABLE | CU_HOST_MAPPED))) {
         return CU_INVALID_VALUE;
     }
@@ -245,13 +245,13 @@ cu_result cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags)
 
 cu_result cuMemFreeHost(void *pointer)
 {
-    BOUND(cuMemFreeHost);
+    UNSAFE(cuMemFreeHost);
     return fake_give((cu_pointer)(uintptr_t)pointer, 1u << FAKE_HOST);
 }
 
 cu_result cuMemAllocManaged(cu_pointer *pointer, size_t bytes, unsigned flags)
 {
-    BOUND(cuMemAllocManaged);
+    UNSAFE(cuMemAllocManaged);
     if (bytes == 0 || flags != CU_ATTACH_GLOBAL) {
         return CU_INVALID_VALUE;
     }

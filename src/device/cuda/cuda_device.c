@@ -187,4 +187,6 @@ const quern_device_methods qn_cuda_device = {
     .capture_end = qn_cuda_capture_end,
     .graph_launch = qn_cuda_graph_launch,
     .graph_free = qn_cuda_graph_free,
+    .capture_seen = qn_cuda_capture_seen,
+    .capture_tell = qn_cuda_capture_tell,
 };

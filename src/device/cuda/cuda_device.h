@@ -113,6 +113,31 @@ static inline void qn_cuda_leave(const cuda_scope *scope, const cuda_device *dev
         qn_cuda_leave(&cuda_scope_, (device));                                                     \
     } while (0)
 
+/** Has this process been seen to use captures that others begin? */
+extern atomic_bool qn_cuda_others;
+
+/** The same, with what CUDA calls unsafe during somebody's capture of whatever stream allowed for
+ * its length: it does not touch such a stream. `now` false: as CUDA_IN. */
+#define CUDA_IN_RELAXED(device, result, now, call)                                                 \
+    do {                                                                                           \
+        cuda_scope cuda_scope_;                                                                    \
+        const bool cuda_now_ = (now);                                                              \
+        unsigned cuda_mode_ = CU_CAPTURE_RELAXED;                                                  \
+        (result) = qn_cuda_enter(&cuda_scope_, (device));                                          \
+        if ((result) == CU_SUCCESS) {                                                              \
+            (void)(cuda_now_ ? qn_cuda.capture_mode(&cuda_mode_) : CU_SUCCESS);                    \
+            (result) = (call);                                                                     \
+            (void)(cuda_now_ ? qn_cuda.capture_mode(&cuda_mode_) : CU_SUCCESS);                    \
+        }                                                                                          \
+        qn_cuda_leave(&cuda_scope_, (device));                                                     \
+    } while (0)
+
+/** Where a call is too short for it to be done always. */
+static inline bool qn_cuda_sees_others(void)
+{
+    return atomic_load_explicit(&qn_cuda_others, memory_order_relaxed);
+}
+
 /** What the slots of the table call a module. */
 typedef struct cuda_module {
     cu_module handle;
@@ -223,5 +248,8 @@ quern_status qn_cuda_capture_begin(quern_device *device, void *stream);
 quern_status qn_cuda_capture_end(quern_device *device, void *stream, void **graph);
 quern_status qn_cuda_graph_launch(quern_device *device, void *graph, void *stream);
 void qn_cuda_graph_free(quern_device *device, void *graph);
+quern_status qn_cuda_capture_seen(quern_device *device, void *stream, uint64_t *capture);
+quern_status qn_cuda_capture_tell(quern_device *device, void *stream, void (*gone)(void *object),
+                                  void *object);
 
 #endif /* QN_CUDA_DEVICE_H */

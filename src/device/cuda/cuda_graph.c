@@ -4,6 +4,7 @@
  * to know: captures are relaxed, so that this thread and others may allocate, load modules and wait
  * for other streams meanwhile; no memory is allocated or freed in the order of a stream that is
  * being captured, which would make it the graph's. What else ends a capture the engine refuses.
+ * Captures that others have begun may be stricter: CUDA_IN_RELAXED.
  */
 #include "device/cuda/cuda_device.h"
 
@@ -40,6 +41,58 @@ quern_status qn_cuda_capture_end(quern_device *quern, void *stream, void **graph
     }
     return result == CU_SUCCESS ? QUERN_OK : qn_cuda_fail(result, "making a graph of a capture");
 }
+
+/* ---- captures of others --------------------------------------------------------------------- */
+
+atomic_bool qn_cuda_others;
+
+quern_status qn_cuda_capture_seen(quern_device *quern, void *stream, uint64_t *capture)
+{
+    unsigned state = CU_CAPTURE_NONE;
+    uint64_t number = 0;
+    cu_result result;
+    CUDA_IN(cuda_of(quern), result,
+            qn_cuda.capture_info(stream, &state, &number, NULL, NULL, NULL));
+    *capture = 0;
+    if (result == CU_STREAM_CAPTURE_IMPLICIT ||
+        (result == CU_SUCCESS && state == CU_CAPTURE_BROKEN)) {
+        *capture = UINT64_MAX;
+    } else if (result == CU_SUCCESS && state == CU_CAPTURE_ACTIVE) {
+        *capture = number;
+    }
+    if (*capture != 0) {
+        atomic_store_explicit(&qn_cuda_others, true, memory_order_relaxed);
+    }
+    return QUERN_OK; /* another failure is that of the next call, too */
+}
+
+/* The graph, and all that is instantiated from it, hold the object. */
+static cu_result hold(cu_stream stream, void (*gone)(void *object), void *object)
+{
+    unsigned state = CU_CAPTURE_NONE;
+    cu_graph graph = NULL;
+    cu_object held = NULL;
+    cu_result result = qn_cuda.capture_info(stream, &state, NULL, &graph, NULL, NULL);
+    if (result == CU_SUCCESS && state != CU_CAPTURE_ACTIVE) {
+        return CU_STREAM_CAPTURE_INVALIDATED;
+    }
+    if (result == CU_SUCCESS) {
+        result = qn_cuda.object_new(&held, object, gone, 1, CU_OBJECT_NO_SYNC);
+    }
+    /* one that the graph does not take stays: to release it would say that the graph is gone */
+    return result == CU_SUCCESS ? qn_cuda.graph_hold(graph, held, 1, CU_OBJECT_MOVE) : result;
+}
+
+quern_status qn_cuda_capture_tell(quern_device *quern, void *stream, void (*gone)(void *object),
+                                  void *object)
+{
+    cu_result result;
+    CUDA_IN(cuda_of(quern), result, hold(stream, gone, object));
+    return result == CU_SUCCESS ? QUERN_OK
+                                : qn_cuda_fail(result, "letting a graph hold what it uses");
+}
+
+/* ---- graphs --------------------------------------------------------------------------------- */
 
 quern_status qn_cuda_graph_launch(quern_device *quern, void *graph, void *stream)
 {

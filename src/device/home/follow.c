@@ -37,10 +37,34 @@ static quern_status refuse_null(void)
                    "stream, 2 for that of the thread, or a CUstream");
 }
 
+/* A stream that is being captured waits for none outside of the capture, nor one outside for it:
+ * the driver would end the capture, or capture ours along. */
+static quern_status check_captures(const qn_home *home, void *earlier, void *later)
+{
+    const quern_device_methods *m = home->methods;
+    uint64_t of_earlier = 0, of_later = 0;
+    if (!m->capture_seen) {
+        return QUERN_OK;
+    }
+    QN_TRY(m->capture_seen(home->device, earlier, &of_earlier));
+    QN_TRY(m->capture_seen(home->device, later, &of_later));
+    return of_earlier == of_later
+               ? QUERN_OK
+               : qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                         "the stream %p is being captured by another library, and waits for no "
+                         "stream outside of the capture, nor such a stream for it: wrap it "
+                         "(quern_stream_wrap), and pass it to the calls",
+                         of_earlier ? earlier : later);
+}
+
 /* Let `later` wait for what is queued on `earlier` by now. */
 static quern_status order(qn_home *home, void *earlier, void *later)
 {
     void *event;
+    if (earlier == later) {
+        return QUERN_OK;
+    }
+    QN_TRY(check_captures(home, earlier, later));
     QN_TRY(take_event(&event, home));
     quern_status status = home->methods->event_record(home->device, event, earlier);
     if (status == QUERN_OK) {
@@ -64,7 +88,7 @@ static quern_status check_own(const char *function, const quern_stream *stream, 
     if (!qn_stream_fits(stream, home)) {
         return qn_stream_refuse(function, stream, "engine", home);
     }
-    return qn_stream_captures(stream)
+    return qn_stream_captures(stream) && !qn_capture_is_other(stream)
                ? qn_capture_refuse(function, ", and a graph waits for no stream outside of it")
                : QUERN_OK;
 }

@@ -88,10 +88,13 @@ bool qn_homes_capture(const qn_home *home)
 {
     bool captures = false;
     pthread_mutex_lock(&lock);
-    for (const qn_home *other = first; other; other = other->next) {
-        captures |= is_beside(home, other) && atomic_load(&other->captures) != 0;
+    for (qn_home *other = first; other; other = other->next) {
+        if (is_beside(home, other) && atomic_load(&other->captures) != 0) {
+            captures |= qn_capture_goes_on(other);
+        }
     }
     pthread_mutex_unlock(&lock);
+    qn_captures_finish();
     return captures;
 }
 
@@ -103,6 +106,7 @@ bool qn_homes_defer(const qn_home *home, qn_deferred *deferred)
         deferring = is_beside(home, other) && qn_capture_defer(other, NULL, deferred);
     }
     pthread_mutex_unlock(&lock);
+    qn_captures_finish();
     return deferring;
 }
 

@@ -114,6 +114,7 @@ quern_status qn_workspace_capture(qn_workspace **out, quern_engine *engine, quer
         return status;
     }
     w->kept = true;
+    QN_TRY(qn_capture_settle(&engine->home, stream));
     QN_TRY(clear_on(w, stream->handle));
     *out = w;
     return QUERN_OK;
