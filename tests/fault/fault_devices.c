@@ -359,8 +359,10 @@ Test(gpus, survive_a_driver_that_fails_once)
 /* ---- fork() --------------------------------------------------------------------------------- */
 
 /* What a child does with what its parent had; the stand-in ends it when it is asked anything. */
-static void be_a_child(quern_array *a, quern_array *pinned, quern_stream *stream)
+static void be_a_child(quern_array *a, quern_array *pinned, quern_stream *stream,
+                       quern_stream *wrapped, quern_stream *captured)
 {
+    quern_graph *graph;
     quern_array *b;
     quern_engine *e;
     int32_t host[4];
@@ -372,8 +374,19 @@ static void be_a_child(quern_array *a, quern_array *pinned, quern_stream *stream
     FAILS(QUERN_ERROR_DRIVER, quern_array_copy(&b, a));
     FAILS(QUERN_ERROR_DRIVER, quern_array_copy_to(&b, a, second));
     FAILS(QUERN_ERROR_DRIVER, quern_stream_wait(stream));
-    FAILS(QUERN_ERROR_DRIVER, quern_synchronize(engine));
-    FAILS(QUERN_ERROR_DRIVER, quern_memory_trim(engine, 0));
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_synchronize(engine)); /* beside the capture */
+    FAILS(QUERN_ERROR_DRIVER, quern_synchronize(second));
+    FAILS(QUERN_ERROR_DRIVER, quern_memory_trim(second, 0));
+    const quern_allocator plain = {sizeof plain, 0, take_plain, open_and_free, NULL};
+    OK(quern_engine_set_allocator(engine, &plain));
+    FAILS(QUERN_ERROR_DRIVER, quern_array_new(&b, engine, QUERN_INT8, SHAPE(1)));
+    SAYS("forked after its parent had used the GPU");
+    FAILS(QUERN_ERROR_DRIVER, quern_array_copy_on(&b, a, wrapped));
+    SAYS("forked after its parent had used the GPU");
+    FAILS(QUERN_ERROR_DRIVER, quern_stream_wait(wrapped));
+    FAILS(QUERN_ERROR_DRIVER, quern_stream_end_capture(&graph, captured));
+    quern_stream_release(wrapped);
+    quern_stream_release(captured);
     quern_device_info info = QUERN_DEVICE_INFO_INIT, infos[3] = {QUERN_DEVICE_INFO_INIT};
     FAILS(QUERN_ERROR_DRIVER, quern_device_get_info(&info, engine));
     quern_memory_stats stats = QUERN_MEMORY_STATS_INIT;
@@ -405,11 +418,17 @@ Test(gpus, are_refused_in_the_child_of_fork)
     quern_array_release(numbers_on(engine, QUERN_MEMORY_PINNED)); /* kept for later */
     quern_stream *stream;
     OK(quern_stream_new(&stream, engine));
+    quern_stream *wrapped, *captured;
+    OK(quern_stream_wrap(&wrapped, engine, quern_stream_handle(stream)));
+    OK(quern_stream_new(&captured, beside));
+    OK(quern_stream_capture(captured));
     const pid_t child = fork();
     if (child == 0) {
-        be_a_child(a, pinned, stream);
+        be_a_child(a, pinned, stream, wrapped, captured);
         _exit(0);
     }
+    quern_stream_release(wrapped);
+    quern_stream_release(captured);
     int status;
     cr_assert_eq(waitpid(child, &status, 0), child);
     cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with %x", status);

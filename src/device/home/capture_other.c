@@ -152,6 +152,22 @@ static qn_capture *find(const qn_home *home, uint64_t number)
     return capture;
 }
 
+/* Let the driver say when the graph is gone. */
+static bool tell(qn_capture *capture, qn_home *home, void *handle)
+{
+    const quern_device_methods *m = home->methods;
+    atomic_fetch_add(&capture->references, 1);
+    qn_home_retain(home);
+    capture->told = m->capture_tell &&
+                    m->capture_tell(home->device, handle, graph_is_gone, capture) == QUERN_OK;
+    if (!capture->told) {
+        atomic_fetch_sub(&capture->references, 1);
+        atomic_fetch_sub(&home->references, 1); /* not the last: the caller uses it */
+    }
+    return capture->told;
+}
+
+/* NULL: out of memory, or its graph can hold nothing. */
 static qn_capture *make(qn_home *home, void *handle, uint64_t number)
 {
     qn_capture *capture = qn_calloc(1, sizeof *capture);
@@ -161,19 +177,12 @@ static qn_capture *make(qn_home *home, void *handle, uint64_t number)
     atomic_init(&capture->references, 1); /* until it is over */
     capture->home = home;
     capture->number = number;
-    if (number != UNKNOWN && home->methods->capture_tell) {
-        atomic_fetch_add(&capture->references, 1);
-        qn_home_retain(home);
-        capture->told =
-            home->methods->capture_tell(home->device, handle, graph_is_gone, capture) == QUERN_OK;
-        if (!capture->told) {
-            atomic_fetch_sub(&capture->references, 1);
-            atomic_fetch_sub(&home->references, 1); /* not the last: the caller uses it */
-        }
+    if (number != UNKNOWN && !tell(capture, home, handle)) {
+        qn_free(capture);
+        return NULL;
     }
     capture->next = home->capturing;
     home->capturing = capture;
-    count(capture, true);
     return capture;
 }
 
@@ -204,7 +213,7 @@ qn_capture *qn_capture_of_handle(qn_home *home, void *handle)
     }
     const uint64_t number = ask(home, handle);
     capture = number ? find(home, number) : NULL;
-    return number && !capture ? make(home, handle, number) : capture;
+    return number && number != UNKNOWN && !capture ? make(home, handle, number) : capture;
 }
 
 bool qn_capture_link(quern_stream *stream, qn_capture *capture)
@@ -231,7 +240,13 @@ static void look_again(quern_stream *stream, uint64_t number)
     if (known && !known->origin && known->number != number) {
         part(known);
     }
-    qn_capture *now = number && !atomic_load(&stream->capture) ? find(stream->home, number) : NULL;
+    if (number == 0 || atomic_load(&stream->capture)) {
+        return;
+    }
+    qn_capture *now = find(stream->home, number);
+    if (number == UNKNOWN && !now) {
+        now = make(stream->home, NULL, UNKNOWN); /* for what is released meanwhile */
+    }
     if (now) {
         (void)qn_capture_link(stream, now); /* else where it is needed */
     }
@@ -274,26 +289,24 @@ bool qn_capture_goes_on(qn_home *home)
     return atomic_load(&home->captures) != 0;
 }
 
-static quern_status ensure_locked(quern_stream *stream)
+static quern_status ensure_locked(quern_stream *stream, uint64_t number)
 {
     qn_capture *capture = atomic_load(&stream->capture);
-    if (!capture) {
-        capture = qn_capture_of_handle(stream->home, stream->handle);
-        if (capture && !qn_capture_link(stream, capture)) {
-            return qn_fail_memory("recording work of a stream");
-        }
+    if (number == 0 || (capture && number != UNKNOWN)) {
+        return QUERN_OK;
     }
-    if (!capture || capture->origin || capture->told) {
-        return QUERN_OK; /* NULL: it is over by now */
+    if (number == UNKNOWN) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "the stream cannot be used now: it is being captured by another library, "
+                       "whose capture has failed, or it is the legacy default stream while a "
+                       "stream that keeps its order is being captured; end that capture first");
     }
-    return capture->number == UNKNOWN
-               ? qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                         "the stream cannot be used now: it is being captured by another library, "
-                         "whose capture has failed, or it is the legacy default stream while a "
-                         "stream that keeps its order is being captured; end that capture first")
+    capture = qn_capture_of_handle(stream->home, stream->handle);
+    return capture && qn_capture_link(stream, capture)
+               ? QUERN_OK
                : qn_fail(QUERN_ERROR_DRIVER,
-                         "the stream is being captured by another library, and the driver does not "
-                         "let the graph hold what the work uses");
+                         "the stream is being captured by another library, and there is no memory "
+                         "for what its work uses, or the driver does not let the graph hold it");
 }
 
 quern_status qn_capture_ensure(quern_stream *stream)
@@ -302,8 +315,9 @@ quern_status qn_capture_ensure(quern_stream *stream)
         return QUERN_OK;
     }
     pthread_mutex_lock(&qn_captures_lock);
-    look_again(stream, ask(stream->home, stream->handle));
-    const quern_status status = ensure_locked(stream);
+    const uint64_t number = ask(stream->home, stream->handle);
+    look_again(stream, number);
+    const quern_status status = ensure_locked(stream, number);
     pthread_mutex_unlock(&qn_captures_lock);
     qn_captures_finish();
     return status;

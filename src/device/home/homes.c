@@ -5,7 +5,7 @@
  * before is of no use to the child. In: homes as they come and go. Out: sums, and memory given
  * back.
  */
-#include "device/device_internal.h"
+#include "device/home/capture_inside.h"
 
 #include <string.h>
 
@@ -20,10 +20,12 @@ static pthread_once_t watched = PTHREAD_ONCE_INIT;
 static void before_fork(void)
 {
     pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&qn_captures_lock);
 }
 
 static void after_fork(void)
 {
+    pthread_mutex_unlock(&qn_captures_lock);
     pthread_mutex_unlock(&lock);
 }
 

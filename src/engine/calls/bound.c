@@ -191,6 +191,21 @@ static void argument(const void *context, uint32_t index, qn_str *name, const qu
     }
 }
 
+static void tell(const quern_bound *bound)
+{
+    if (bound->kernel->engine->tells_launches) {
+        qn_tell_launch(bound->kernel->engine, bound->kernel->name, &bound->config);
+    }
+}
+
+static quern_status explained(const quern_bound *bound, quern_status status)
+{
+    if (status != QUERN_OK) {
+        qn_explain_failure(&(qn_failure){bound->kernel->texts, QN_TEXTS, argument, bound});
+    }
+    return status;
+}
+
 /* A launch that is recorded keeps its arrays, and has a workspace of its own: the graph may be
  * launched beside this call. */
 static quern_status record(quern_bound *bound)
@@ -205,7 +220,9 @@ static quern_status record(quern_bound *bound)
                                     bound->workspace->bytes - bound->workspace->zeroed));
         pointers[bound->block.count - 1] = &own->pointer;
     }
-    return bound->launch(bound->device, bound->function, &bound->config, pointers);
+    tell(bound);
+    return explained(bound,
+                     bound->launch(bound->device, bound->function, &bound->config, pointers));
 }
 
 quern_status quern_launch(quern_bound *bound)
@@ -221,14 +238,10 @@ quern_status quern_launch(quern_bound *bound)
     if (bound->failed && bound->workspace) {
         QN_TRY(qn_workspace_clear(bound->workspace));
     }
-    if (bound->kernel->engine->tells_launches) {
-        qn_tell_launch(bound->kernel->engine, bound->kernel->name, &bound->config);
-    }
-    quern_status status =
-        bound->launch(bound->device, bound->function, &bound->config, bound->block.pointers);
-    if (status != QUERN_OK) {
-        qn_explain_failure(&(qn_failure){bound->kernel->texts, QN_TEXTS, argument, bound});
-    }
+    tell(bound);
+    const quern_status status =
+        explained(bound, bound->launch(bound->device, bound->function, &bound->config,
+                                       bound->block.pointers));
     bound->failed = status != QUERN_OK;
     return status;
 }

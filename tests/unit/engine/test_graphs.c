@@ -122,6 +122,40 @@ Test(graphs, transfers_and_functions_of_the_host_are_recorded)
     quern_array_release(wide);
 }
 
+/* A branch that is waited for through another, and by a mark that is not its last. */
+Test(graphs, branches_may_be_joined_by_others)
+{
+    quern_array *x = array_of(QUERN_INT32, SHAPE(3), (int32_t[]){1, 2, 3});
+    quern_stream *b, *c;
+    quern_event *fork, *of_b, *of_c, *later;
+    OK(quern_stream_new(&b, engine));
+    OK(quern_stream_new(&c, engine));
+    quern_event **events[] = {&fork, &of_b, &of_c, &later};
+    for (size_t k = 0; k < 4; k++) {
+        OK(quern_event_new(events[k], engine));
+    }
+    OK(quern_synchronize(engine));
+    OK(quern_stream_capture(stream));
+    OK(quern_event_record(fork, stream));
+    OK(quern_stream_wait_event(b, fork));
+    OK(quern_array_fill_on(x, &(int32_t){5}, 4, b));
+    OK(quern_event_record(of_b, b));
+    OK(quern_event_record(later, b));
+    OK(quern_stream_wait_event(c, of_b));
+    OK(quern_event_record(of_c, c));
+    OK(quern_stream_wait_event(stream, of_c));
+    quern_graph *graph = end();
+    launch(graph, NULL);
+    EXPECT(x, int32_t, 5, 5, 5);
+    quern_graph_release(graph);
+    for (size_t k = 0; k < 4; k++) {
+        quern_event_release(*events[k]);
+    }
+    quern_stream_release(b);
+    quern_stream_release(c);
+    quern_array_release(x);
+}
+
 /* A value that devices do not fill with is there once, and not read again from where it was. */
 Test(graphs, fills_keep_values_of_any_size)
 {
