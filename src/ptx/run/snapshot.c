@@ -26,7 +26,8 @@ static uint32_t pages_upto(const qn_snapshot *snapshot, uint64_t address)
 
 const qn_range *qn_snapshot_before(const qn_snapshot *snapshot, uint64_t address)
 {
-    const uint32_t upto = pages_upto(snapshot, address);
+    /* most programs have few arrays */
+    const uint32_t upto = snapshot->count == 1 ? 1 : pages_upto(snapshot, address);
     const qn_range_page *page = upto ? snapshot->pages[upto - 1].page : NULL;
     return page ? qn_range_before(page->ranges, page->count, address) : NULL;
 }
