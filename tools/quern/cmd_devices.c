@@ -52,9 +52,10 @@ const cli_command cmd_devices = {
     .name = "devices",
     .summary = "List the devices that kernels can run on",
     .usage = "",
-    .text =
-        "The ID is what --device and QUERN_DEVICE take; below it is the same for a GPU by its UUID,\n"
-        "which stays as it is when GPUs come and go. PROCESSORS are the multiprocessors of a\n"
-        "GPU and the threads of the software device, which is always there.\n",
+    .text = "The ID is what --device and QUERN_DEVICE take. So is what stands below that of a GPU, "
+            "its\n"
+            "UUID, which stays as it is when GPUs come and go. PROCESSORS are the multiprocessors "
+            "of a\n"
+            "GPU and the threads of the software device, which is always there.\n",
     .run = run,
 };

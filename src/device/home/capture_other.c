@@ -10,7 +10,7 @@
  */
 #include "device/home/capture_inside.h"
 
-/** What a driver's number never is: something is captured that we cannot take part in. */
+/* What a driver's number never is: something is captured that we cannot take part in. */
 #define UNKNOWN UINT64_MAX
 
 pthread_mutex_t qn_captures_lock = PTHREAD_MUTEX_INITIALIZER;

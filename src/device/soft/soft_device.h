@@ -88,7 +88,18 @@ quern_status qn_soft_copy_from(quern_device *device, void *to, quern_device *sou
                                const void *from, size_t bytes, void *stream, void *source_stream);
 quern_status qn_soft_fill(quern_device *device, void *to, const void *pattern, size_t pattern_bytes,
                           size_t count, void *stream);
-/** Of check=streams: fail for an array that was released too early since the last time. */
+/* soft_order.c: with check=streams, where there is a history */
+/** What a copy or a fill touches of the device's memory; NULL: nothing. */
+typedef struct soft_touched {
+    const char *what;
+    const void *read, *written;
+    size_t bytes;
+} soft_touched;
+/** Is it in order with what other streams do? */
+quern_status qn_soft_check_order(quern_device *device, void *stream, const soft_touched *touched);
+/** The same of memory that goes back: qn_soft_tell_early() will say. */
+void qn_soft_check_release(quern_device *device, const void *pointer, size_t bytes, void *stream);
+/** Fail for an array that was released too early since the last time. */
 quern_status qn_soft_tell_early(quern_device *device);
 /* soft_module.c */
 quern_status qn_soft_module_load(quern_device *device, void **out, quern_image_kind kind,

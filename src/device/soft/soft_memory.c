@@ -126,76 +126,6 @@ quern_status qn_soft_allocate_in(quern_device *device, void **out, size_t bytes,
     return allocate(device, out, bytes, labels[memory], stream);
 }
 
-/* ---- order: check=streams ------------------------------------------------------------------- */
-
-/* What one of them touches of the device's memory; NULL: nothing. */
-typedef struct touched {
-    const char *what;
-    const void *read, *written;
-    size_t bytes;
-} touched;
-
-static quern_status touch(qn_stream_work *work, const touched *t, const void *at, bool writes)
-{
-    char why[320];
-    if (!at || qn_stream_touch(work, (uint64_t)(uintptr_t)at, t->bytes, writes ? QN_WRITE : QN_READ,
-                               false, why, sizeof why)) {
-        return QUERN_OK;
-    }
-    return qn_fail(QUERN_ERROR_ACCESS, "%s, which %s the array at %p, %s", t->what,
-                   writes ? "writes to" : "reads", at, why);
-}
-
-/* Is it in order with what other streams do? */
-static quern_status check_order(quern_device *quern, void *stream, const touched *t)
-{
-    qn_stream_work work;
-    QN_TRY(qn_soft_tell_early(quern));
-    quern_status status = QUERN_OK;
-    qn_stream_work_begin(&work, soft_of(quern)->history, stream, t->what);
-    if (work.history) {
-        status = touch(&work, t, t->read, false);
-    }
-    if (work.history && status == QUERN_OK) {
-        status = touch(&work, t, t->written, true);
-    }
-    qn_stream_work_end(&work);
-    return status;
-}
-
-/* Memory goes back in the order of a stream: the next array may then have it, although other
- * streams still use it. Nobody can be told here, so the next call that queues or waits is. */
-static void check_release(quern_device *quern, void *pointer, size_t bytes, void *stream)
-{
-    soft_device *device = soft_of(quern);
-    qn_stream_work work;
-    char why[320];
-    qn_stream_work_begin(&work, device->history, stream, "the release of the array");
-    if (work.history && !qn_stream_touch(&work, (uint64_t)(uintptr_t)pointer, bytes, QN_WRITE,
-                                         false, why, sizeof why)) {
-        pthread_mutex_lock(&device->lock);
-        if (!device->early[0]) {
-            snprintf(device->early, sizeof device->early,
-                     "an array of %zu bytes at %p was released too early: its memory goes back %s; "
-                     "let that stream wait for an event, or wait yourself, before the release",
-                     bytes, pointer, why);
-        }
-        pthread_mutex_unlock(&device->lock);
-    }
-    qn_stream_work_end(&work);
-}
-
-quern_status qn_soft_tell_early(quern_device *quern)
-{
-    soft_device *device = soft_of(quern);
-    char early[sizeof device->early];
-    pthread_mutex_lock(&device->lock);
-    memcpy(early, device->early, sizeof early);
-    device->early[0] = '\0';
-    pthread_mutex_unlock(&device->lock);
-    return early[0] ? qn_fail(QUERN_ERROR_ACCESS, "%s", early) : QUERN_OK;
-}
-
 static void forget_order(quern_device *quern, const void *pointer, size_t bytes)
 {
     if (soft_of(quern)->history) {
@@ -206,7 +136,7 @@ static void forget_order(quern_device *quern, const void *pointer, size_t bytes)
 void qn_soft_release(quern_device *quern, void *pointer, size_t bytes, void *stream)
 {
     if (pointer && soft_of(quern)->history) {
-        check_release(quern, pointer, bytes, stream);
+        qn_soft_check_release(quern, pointer, bytes, stream);
     }
     if (pointer) {
         qn_memory_map_remove(soft_of(quern)->memory, pointer, bytes);
@@ -301,7 +231,7 @@ quern_status qn_soft_pointer_info(quern_device *quern, const void *pointer,
 static quern_status check_copy(quern_device *quern, const void *to, const void *from, size_t bytes,
                                quern_copy_kind kind, void *stream)
 {
-    const touched t = {
+    const soft_touched t = {
         .what = kind == QUERN_COPY_TO_HOST     ? "a copy to the host"
                 : kind == QUERN_COPY_TO_DEVICE ? "a copy from the host"
                                                : "a copy",
@@ -309,7 +239,7 @@ static quern_status check_copy(quern_device *quern, const void *to, const void *
         .written = kind == QUERN_COPY_TO_HOST ? NULL : to,
         .bytes = bytes,
     };
-    return check_order(quern, stream, &t);
+    return qn_soft_check_order(quern, stream, &t);
 }
 
 static void move(quern_device *device, void *to, const void *from, size_t bytes,
@@ -352,10 +282,11 @@ quern_status qn_soft_copy_from(quern_device *device, void *to, quern_device *sou
 {
     static const char what[] = "a copy between devices";
     if (soft_of(source)->history) {
-        QN_TRY(check_order(source, source_stream, &(touched){what, from, NULL, bytes}));
+        QN_TRY(
+            qn_soft_check_order(source, source_stream, &(soft_touched){what, from, NULL, bytes}));
     }
     if (soft_of(device)->history) {
-        QN_TRY(check_order(device, stream, &(touched){what, NULL, to, bytes}));
+        QN_TRY(qn_soft_check_order(device, stream, &(soft_touched){what, NULL, to, bytes}));
     }
     memcpy(to, from, bytes);
     note_written(device, to, bytes, NULL);
@@ -375,8 +306,8 @@ quern_status qn_soft_fill(quern_device *device, void *to, const void *pattern, s
         return QUERN_OK;
     }
     if (soft_of(device)->history) {
-        const touched t = {.what = "a fill", .written = to, .bytes = total};
-        QN_TRY(check_order(device, stream, &t));
+        const soft_touched t = {.what = "a fill", .written = to, .bytes = total};
+        QN_TRY(qn_soft_check_order(device, stream, &t));
     }
     note_written(device, to, total, NULL);
     unsigned char *bytes = to;
