@@ -280,6 +280,7 @@ void quern_close(quern_engine *engine)
         qn_log(&engine->home.logger, QN_ERROR, "quern_close: this engine was closed before");
         return;
     }
+    (void)qn_homes_capture(&engine->home); /* one of another library may be over, unseen */
     qn_home_release(&engine->home);
 }
 

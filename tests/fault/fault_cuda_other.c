@@ -378,8 +378,9 @@ Test(cuda_other, a_graph_that_holds_nothing_is_given_no_work)
     quern_array *x = floats(1, 2), *z = floats(0, 0);
     for (size_t k = 0; k < sizeof fragile / sizeof *fragile; k++) {
         DRIVER(begin(theirs, CU_CAPTURE_GLOBAL));
-        fake->fail(fragile[k], CU_UNKNOWN, 1);
+        fake->fail(fragile[k], CU_UNKNOWN, -1);
         FAILS(QUERN_ERROR_DRIVER, call_on(stream, x, z));
+        fake->fail(fragile[k], CU_SUCCESS, 0);
         cu_graph_exec exec = end_capture();
         OK(call_on(stream, x, z));
         DRIVER(exec_free(exec));

@@ -8,6 +8,9 @@
 #include "device/device_internal.h"
 
 struct qn_capture {
+    qn_deferred leave_home; /**< first: another library's lets go of its home, once it holds nothing
+                                 there */
+    bool holds_home;
     atomic_uint references; /**< of events, and one until it is over; of another library's also of
                                  streams, and one until its graph is gone */
     struct qn_capture *next;

@@ -67,6 +67,20 @@ static void unlink_stream(qn_capture *capture, uint32_t place)
     qn_capture_release(capture);
 }
 
+static void finish_later(qn_deferred *deferred)
+{
+    deferred->next = left;
+    left = deferred;
+}
+
+static void leave_home(qn_deferred *deferred)
+{
+    qn_capture *capture = (qn_capture *)(void *)deferred;
+    qn_home *home = capture->home;
+    qn_capture_release(capture);
+    qn_home_release(home); /* last: it may close the device */
+}
+
 /* It is over: its streams do their work again, and what was released meanwhile may go. The graph
  * may still hold what it uses. */
 static void part(qn_capture *capture)
@@ -84,8 +98,13 @@ static void part(qn_capture *capture)
     while (capture->deferred) {
         qn_deferred *first = capture->deferred;
         capture->deferred = first->next;
-        first->next = left;
-        left = first;
+        finish_later(first);
+    }
+    if (capture->holds_home && capture->kept.count == 0) {
+        capture->holds_home = false;
+        capture->leave_home.finish = leave_home;
+        atomic_fetch_add(&capture->references, 1);
+        finish_later(&capture->leave_home);
     }
     while (capture->joined.count > 0) {
         unlink_stream(capture, 0);
@@ -103,16 +122,18 @@ static void *let_go(void *nothing)
     qn_capture *capture = atomic_exchange(&gone, NULL);
     while (capture) {
         qn_capture *next = capture->next_gone;
-        qn_home *home = capture->home;
         pthread_mutex_lock(&qn_captures_lock);
         part(capture);
         qn_kept_list kept = capture->kept;
         capture->kept = (qn_kept_list){0};
+        qn_home *home = capture->holds_home ? capture->home : NULL;
         pthread_mutex_unlock(&qn_captures_lock);
         qn_captures_finish();
         qn_kept_release(&kept);
         qn_capture_release(capture);
-        qn_home_release(home); /* last: it may close the device */
+        if (home) {
+            qn_home_release(home); /* last: it may close the device */
+        }
         capture = next;
     }
     return NULL;
@@ -158,6 +179,7 @@ static bool tell(qn_capture *capture, qn_home *home, void *handle)
     const quern_device_methods *m = home->methods;
     atomic_fetch_add(&capture->references, 1);
     qn_home_retain(home);
+    capture->holds_home = true;
     capture->told = m->capture_tell &&
                     m->capture_tell(home->device, handle, graph_is_gone, capture) == QUERN_OK;
     if (!capture->told) {
@@ -213,7 +235,7 @@ qn_capture *qn_capture_of_handle(qn_home *home, void *handle)
     }
     const uint64_t number = ask(home, handle);
     capture = number ? find(home, number) : NULL;
-    return number && number != UNKNOWN && !capture ? make(home, handle, number) : capture;
+    return number && !capture && number != UNKNOWN ? make(home, handle, number) : capture;
 }
 
 bool qn_capture_link(quern_stream *stream, qn_capture *capture)
@@ -243,12 +265,12 @@ static void look_again(quern_stream *stream, uint64_t number)
     if (number == 0 || atomic_load(&stream->capture)) {
         return;
     }
-    qn_capture *now = find(stream->home, number);
-    if (number == UNKNOWN && !now) {
+    qn_capture *now = qn_capture_of_handle(stream->home, stream->handle);
+    if (!now && number == UNKNOWN) {
         now = make(stream->home, NULL, UNKNOWN); /* for what is released meanwhile */
     }
     if (now) {
-        (void)qn_capture_link(stream, now); /* else where it is needed */
+        (void)qn_capture_link(stream, now); /* else qn_capture_ensure() says so */
     }
 }
 
@@ -289,10 +311,9 @@ bool qn_capture_goes_on(qn_home *home)
     return atomic_load(&home->captures) != 0;
 }
 
-static quern_status ensure_locked(quern_stream *stream, uint64_t number)
+static quern_status check_locked(const quern_stream *stream, uint64_t number)
 {
-    qn_capture *capture = atomic_load(&stream->capture);
-    if (number == 0 || (capture && number != UNKNOWN)) {
+    if (number == 0 || (number != UNKNOWN && atomic_load(&stream->capture))) {
         return QUERN_OK;
     }
     if (number == UNKNOWN) {
@@ -301,12 +322,9 @@ static quern_status ensure_locked(quern_stream *stream, uint64_t number)
                        "whose capture has failed, or it is the legacy default stream while a "
                        "stream that keeps its order is being captured; end that capture first");
     }
-    capture = qn_capture_of_handle(stream->home, stream->handle);
-    return capture && qn_capture_link(stream, capture)
-               ? QUERN_OK
-               : qn_fail(QUERN_ERROR_DRIVER,
-                         "the stream is being captured by another library, and there is no memory "
-                         "for what its work uses, or the driver does not let the graph hold it");
+    return qn_fail(QUERN_ERROR_DRIVER,
+                   "the stream is being captured by another library, and there is no memory for "
+                   "what its work uses, or the driver does not let the graph hold it");
 }
 
 quern_status qn_capture_ensure(quern_stream *stream)
@@ -317,7 +335,7 @@ quern_status qn_capture_ensure(quern_stream *stream)
     pthread_mutex_lock(&qn_captures_lock);
     const uint64_t number = ask(stream->home, stream->handle);
     look_again(stream, number);
-    const quern_status status = ensure_locked(stream, number);
+    const quern_status status = check_locked(stream, number);
     pthread_mutex_unlock(&qn_captures_lock);
     qn_captures_finish();
     return status;
