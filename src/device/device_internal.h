@@ -271,6 +271,8 @@ void qn_capture_release(qn_capture *capture);
 /** Where another library is capturing the stream, be able to hold what its work uses. Errors:
  * QUERN_ERROR_INVALID_ARGUMENT for one that cannot be used now, QUERN_ERROR_DRIVER. */
 quern_status qn_capture_ensure(quern_stream *stream);
+/** The same, and its graph launches code that lives as long as the home. */
+quern_status qn_capture_use(quern_stream *stream);
 /** Has another library begun the capture that it takes part in? */
 bool qn_capture_is_other(const quern_stream *stream);
 /** What was allocated for work on the stream, in the order of the home's own, is to be there before

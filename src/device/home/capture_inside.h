@@ -27,6 +27,7 @@ struct qn_capture {
     uint64_t number;              /**< the driver's */
     bool told;                    /**< the driver will say when its graph is gone */
     bool counted;                 /**< in home->captures */
+    bool used;                    /**< its graph launches code of the home's */
     struct qn_capture *next_gone; /**< of those whose graphs are gone */
 };
 

@@ -100,7 +100,7 @@ static void part(qn_capture *capture)
         capture->deferred = first->next;
         finish_later(first);
     }
-    if (capture->holds_home && capture->kept.count == 0) {
+    if (capture->holds_home && capture->kept.count == 0 && !capture->used) {
         capture->holds_home = false;
         capture->leave_home.finish = leave_home;
         atomic_fetch_add(&capture->references, 1);
@@ -339,6 +339,18 @@ quern_status qn_capture_ensure(quern_stream *stream)
     pthread_mutex_unlock(&qn_captures_lock);
     qn_captures_finish();
     return status;
+}
+
+quern_status qn_capture_use(quern_stream *stream)
+{
+    QN_TRY(qn_capture_ensure(stream));
+    pthread_mutex_lock(&qn_captures_lock);
+    qn_capture *capture = atomic_load(&stream->capture);
+    if (capture) {
+        capture->used = true;
+    }
+    pthread_mutex_unlock(&qn_captures_lock);
+    return QUERN_OK;
 }
 
 bool qn_capture_is_other(const quern_stream *stream)

@@ -214,6 +214,7 @@ static quern_status record(quern_bound *bound)
     void *pointers[QN_COUNT(bound->block.pointers)];
     quern_stream *stream = bound->options.stream;
     memcpy(pointers, bound->block.pointers, sizeof pointers);
+    QN_TRY(qn_capture_use(stream));
     QN_TRY(qn_values_keep(bound->values, bound->count, stream));
     if (bound->workspace) {
         QN_TRY(qn_workspace_capture(&own, bound->kernel->engine, stream, bound->workspace->zeroed,

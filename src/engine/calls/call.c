@@ -89,6 +89,7 @@ static quern_status launch(qn_call *call)
     qn_specialization *z;
     QN_TRY(qn_specialize(&z, call));
     if (qn_stream_captures(call->stream)) {
+        QN_TRY(qn_capture_use(call->stream));
         QN_TRY(keep_arrays(call));
     }
     quern_status status = queue(call, z);

@@ -4,9 +4,8 @@
  * do not need this header.
  *
  * A device allocates memory, loads images, launches functions, and keeps streams and events. The
- * engine does everything else. CUDA (src/device/cuda/) and the software device (src/device/soft/)
-are
- * the two models to follow.
+ * engine does everything else. CUDA (src/device/cuda/) and the software device
+ * (src/device/soft/) are the two models to follow.
  */
 #ifndef QUERN_DEVICE_H
 #define QUERN_DEVICE_H
