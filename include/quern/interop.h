@@ -247,10 +247,10 @@ QUERN_API quern_status quern_array_get_interface(quern_array_interface *out, que
 /* ---- streams that wait for streams ---------------------------------------------------------- */
 
 /* `handle` is a CUstream of the engine's device, 1 for the legacy default stream, or 2 for that of
- * the calling thread. NULL is refused: it may mean either; so are two streams of which one is being
- * captured, unless the other takes part in the same capture. On a software device, whose work is
- * done when a call returns, there is nothing to wait for. Thread-safe; nothing is waited for on the
- * host. Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_DRIVER. */
+ * the calling thread. NULL is refused: it may mean either. On a software device, whose work is done
+ * when a call returns, there is nothing to wait for. Thread-safe; nothing is waited for on the
+ * host. Errors: QUERN_ERROR_INVALID_ARGUMENT, also where one of the two is being captured and the
+ * other is not, QUERN_ERROR_DRIVER. */
 
 /** `stream` (NULL: the engine's own) waits for what is queued on the foreign `handle` by now:
  * before Quern uses what another library has made. */
