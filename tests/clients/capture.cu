@@ -208,7 +208,8 @@ static void arrays_come_and_go(void)
         if (after.allocations == before.allocations) {
             break;
         }
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        const struct timespec millisecond = {0, 1000000};
+        nanosleep(&millisecond, NULL);
     }
     check(after.allocations == before.allocations && after.used == before.used,
           "what the graph held, and what was released during the capture, is freed after it");
