@@ -10,6 +10,9 @@
  */
 #include "device/home/capture_inside.h"
 
+#include <stdlib.h>
+#include <time.h>
+
 /* What a driver's number never is: something is captured that we cannot take part in. */
 #define UNKNOWN UINT64_MAX
 
@@ -116,6 +119,50 @@ static void part(qn_capture *capture)
 
 static _Atomic(qn_capture *) gone; /* captures whose graphs can never run again */
 
+/* The threads that let go. A process that ends waits for them, because they use the driver, which
+ * ends with it; from then on nothing is let go any more. */
+static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t thread_ended = PTHREAD_COND_INITIALIZER;
+static pthread_once_t threads_once = PTHREAD_ONCE_INIT;
+static int threads;
+static bool ending;
+
+static void wait_for_threads(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 10; /* enough to free memory; a driver that hangs is no reason never to end */
+    pthread_mutex_lock(&threads_lock);
+    ending = true;
+    while (threads > 0 && pthread_cond_timedwait(&thread_ended, &threads_lock, &until) == 0) {
+    }
+    pthread_mutex_unlock(&threads_lock);
+}
+
+static void wait_at_exit(void)
+{
+    atexit(wait_for_threads);
+}
+
+/* Whether one more thread may begin. */
+static bool thread_begins(void)
+{
+    pthread_once(&threads_once, wait_at_exit);
+    pthread_mutex_lock(&threads_lock);
+    const bool may = !ending;
+    threads += may;
+    pthread_mutex_unlock(&threads_lock);
+    return may;
+}
+
+static void thread_ends(void)
+{
+    pthread_mutex_lock(&threads_lock);
+    threads--;
+    pthread_cond_signal(&thread_ended);
+    pthread_mutex_unlock(&threads_lock);
+}
+
 static void *let_go(void *nothing)
 {
     (void)nothing;
@@ -136,6 +183,7 @@ static void *let_go(void *nothing)
         }
         capture = next;
     }
+    thread_ends();
     return NULL;
 }
 
@@ -148,8 +196,13 @@ static void graph_is_gone(void *object)
     capture->next_gone = atomic_load(&gone);
     while (!atomic_compare_exchange_weak(&gone, &capture->next_gone, capture)) {
     }
+    if (!thread_begins()) {
+        return;
+    }
     if (pthread_create(&thread, NULL, let_go, NULL) == 0) {
         pthread_detach(thread);
+    } else {
+        thread_ends();
     }
 }
 
