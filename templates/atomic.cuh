@@ -86,6 +86,44 @@ template <typename T_> union atomic_bits {
     }
 };
 
+// One byte as an element: its value, its bits, and whether atomicCAS takes two for the same.
+template <typename T_> struct atomic_byte {
+    static __device__ __forceinline__ T_ value(unsigned byte)
+    {
+        return (T_)(unsigned char)byte;
+    }
+    static __device__ __forceinline__ unsigned bits(T_ v)
+    {
+        return (unsigned char)v;
+    }
+    static __device__ __forceinline__ bool same(T_ a, T_ b)
+    {
+        return a == b;
+    }
+};
+#ifdef QUERN_HAS_FLOAT8
+template <typename T_> struct atomic_float8 {
+    static __device__ __forceinline__ T_ value(unsigned byte)
+    {
+        T_ v;
+        v.bits = (unsigned char)byte;
+        return v;
+    }
+    static __device__ __forceinline__ unsigned bits(T_ v)
+    {
+        return v.bits;
+    }
+    static __device__ __forceinline__ bool same(T_ a, T_ b)
+    {
+        return a.bits == b.bits;
+    }
+};
+template <> struct atomic_byte<float8_e4m3fn> : atomic_float8<float8_e4m3fn> {
+};
+template <> struct atomic_byte<float8_e5m2> : atomic_float8<float8_e5m2> {
+};
+#endif
+
 // Replace *at by change(*at).
 template <int BYTES> struct atomic_loop {
     template <typename T_, typename F_>
@@ -112,11 +150,12 @@ template <> struct atomic_loop<1> {
         unsigned seen, now = 0;
         do {
             seen = now;
-            const unsigned next = (unsigned char)change((T_)(unsigned char)(seen >> shift));
+            const unsigned next =
+                atomic_byte<T_>::bits(change(atomic_byte<T_>::value(seen >> shift)));
             now = atomic_cas_word(both, (unsigned short)seen,
                                   (unsigned short)((seen & ~mask) | next << shift));
         } while (now != seen);
-        return (T_)(unsigned char)(seen >> shift);
+        return atomic_byte<T_>::value(seen >> shift);
     }
 };
 
@@ -138,7 +177,7 @@ __device__ __forceinline__ T_ atomic_change(T_ *at, const F_ &change)
 //
 // All are members of templates, so that a kernel pays for those alone that it calls.
 
-enum { ATOMIC_LOOP, ATOMIC_LONG, ATOMIC_FLOAT, ATOMIC_HALF, ATOMIC_COMPLEX };
+enum { ATOMIC_LOOP, ATOMIC_LONG, ATOMIC_FLOAT, ATOMIC_FLOAT8, ATOMIC_HALF, ATOMIC_COMPLEX };
 
 #define QUERN_ATOMIC_LOOP(NAME, NEXT)                                                              \
     static __device__ T_ NAME(T_ *at, T_ by)                                                       \
@@ -193,6 +232,20 @@ template <typename T_> struct atomics<T_, ATOMIC_FLOAT> : atomics<T_, ATOMIC_LOO
     QUERN_ATOMIC_LOOP(most, fmax(v, by))
 };
 #undef QUERN_ATOMIC_AS
+
+#ifdef QUERN_HAS_FLOAT8
+// As with floats; one of both is kept as it is, because an infinity would not be stored again.
+template <typename T_> struct atomics<T_, ATOMIC_FLOAT8> : atomics<T_, ATOMIC_LOOP> {
+    QUERN_ATOMIC_LOOP(least, is(fminf(v, by), v) ? v : by)
+    QUERN_ATOMIC_LOOP(most, is(fmaxf(v, by), v) ? v : by)
+
+  private:
+    static __device__ __forceinline__ bool is(float chosen, float v)
+    {
+        return __float_as_uint(chosen) == __float_as_uint(v);
+    }
+};
+#endif
 
 #ifdef QUERN_HAS_HALF
 // GPUs that add halves themselves do so here; a difference is the sum with the negative, which is
@@ -270,7 +323,7 @@ template <int BYTES> struct atomic_swap {
 template <> struct atomic_swap<1> {
     template <typename T_> static __device__ T_ run(T_ *at, T_ seen, T_ next)
     {
-        return atomic_change(at, [=](T_ v) { return v == seen ? next : v; });
+        return atomic_change(at, [=](T_ v) { return atomic_byte<T_>::same(v, seen) ? next : v; });
     }
 };
 
@@ -312,6 +365,10 @@ QUERN_ATOMIC_LACKS(long long, ATOMIC_LONG, ATOMIC_ALL & ~ATOMIC_MIN_MAX & ~ATOMI
 QUERN_ATOMIC_LACKS(unsigned long long, ATOMIC_LONG, ATOMIC_SUB | ATOMIC_INC_DEC)
 QUERN_ATOMIC_LACKS(float, ATOMIC_FLOAT, ATOMIC_SUB | ATOMIC_CAS | ATOMIC_MIN_MAX)
 QUERN_ATOMIC_LACKS(double, ATOMIC_FLOAT, ATOMIC_NUMBER & ~ATOMIC_ADD)
+#ifdef QUERN_HAS_FLOAT8
+QUERN_ATOMIC_LACKS(float8_e4m3fn, ATOMIC_FLOAT8, ATOMIC_NUMBER)
+QUERN_ATOMIC_LACKS(float8_e5m2, ATOMIC_FLOAT8, ATOMIC_NUMBER)
+#endif
 #ifdef QUERN_HAS_HALF
 QUERN_ATOMIC_LACKS(float16, ATOMIC_HALF, ATOMIC_NUMBER)
 QUERN_ATOMIC_LACKS(bfloat16, ATOMIC_HALF, ATOMIC_NUMBER)

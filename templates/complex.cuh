@@ -22,6 +22,14 @@ template <typename T_> struct alignas(2 * sizeof(T_)) complex {
     {
     }
 #endif
+#ifdef QUERN_HAS_FLOAT8
+    __device__ complex(float8_e4m3fn r) : re(r), im(0)
+    {
+    }
+    __device__ complex(float8_e5m2 r) : re(r), im(0)
+    {
+    }
+#endif
     __device__ complex(T_ r, T_ i) : re(r), im(i)
     {
     }

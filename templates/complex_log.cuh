@@ -21,7 +21,7 @@ __device__ inline double product(double a, double b)
 }
 
 // A number as the sum of two, of which the second is below half an ulp of the first.
-template <typename T_> struct pair {
+template <typename T_> struct alignas(2 * sizeof(T_)) pair {
     T_ hi, lo;
 };
 
@@ -39,8 +39,8 @@ template <typename T_> __device__ pair<T_> sum(T_ a, T_ b)
 }
 
 // The polynomials meet their functions at the Chebyshev nodes of the interval.
-template <typename T_> struct log_constants;
-template <> struct log_constants<float> {
+template <typename T_, int = 0> struct log_constants; // so that only what is used is emitted
+template <int K_> struct log_constants<float, K_> {
     /* 1/3 + q/5 + q^2/7 + ... for q <= 0.0295, and with alternating signs for q <= 1 */
     static constexpr float artanh[] = {0.3333334258f, 0.1999436592f, 0.1479107947f};
     static constexpr float arctan[] = {-0.3333333173f,  0.1999973933f,  -0.1427856875f,
@@ -51,7 +51,7 @@ template <> struct log_constants<float> {
     static constexpr int least = 0x21800000, most = 0x5d800000;       /* 2^-60, 2^60 */
     static constexpr float unit = 4.13147915e-8f, units = 8388608.0f; /* ln 2 / 2^24, 2^23 */
 };
-template <> struct log_constants<double> {
+template <int K_> struct log_constants<double, K_> {
     static constexpr double artanh[] = {
         0.33333333333333349,  0.19999999999949096,  0.14285714313285102, 0.11111105518908294,
         0.090914480917415433, 0.076657436179328666, 0.073096717267563076};
@@ -81,6 +81,10 @@ __device__ inline float inverse_of(float b)
     float r;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(b));
     return r;
+}
+__device__ inline float rough_inverse(float b)
+{
+    return inverse_of(b);
 }
 __device__ inline double rough_inverse(double b)
 {

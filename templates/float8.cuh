@@ -112,6 +112,18 @@ QUERN_FLOAT8(float8_e4m3fn, e4m3_bits, e4m3_value)
 QUERN_FLOAT8(float8_e5m2, e5m2_bits, e5m2_value)
 #undef QUERN_FLOAT8
 
+#ifdef QUERN_HAS_HALF
+// Any 8-bit float is a half exactly, of both kinds.
+#define QUERN_FLOAT8_HALF(NAME, FLOAT8)                                                            \
+    __device__ __forceinline__ NAME::NAME(const FLOAT8 &v) : NAME((float)v) {}                     \
+    __device__ __forceinline__ NAME &NAME::operator=(const FLOAT8 &v) { return *this = NAME(v); }
+QUERN_FLOAT8_HALF(float16, float8_e4m3fn)
+QUERN_FLOAT8_HALF(float16, float8_e5m2)
+QUERN_FLOAT8_HALF(bfloat16, float8_e4m3fn)
+QUERN_FLOAT8_HALF(bfloat16, float8_e5m2)
+#undef QUERN_FLOAT8_HALF
+#endif
+
 namespace quern
 {
 

@@ -7,16 +7,19 @@
 
 namespace quern {
 
+// The bits of a half go through a move: ptxas 13.0 stores the low byte of what a conversion to f16 or
+// bf16 has put into a register as the number converted to 8 bits ("st.u8" with F2I.U8.F16), as packed
+// records need it. It forgets the type at a move, and the move costs nothing.
 __device__ __forceinline__ unsigned short half_bits(float v)
 {
     unsigned short bits;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(v));
+    asm("{.reg .b16 h; cvt.rn.f16.f32 h, %1; mov.b16 %0, h;}" : "=h"(bits) : "f"(v));
     return bits;
 }
 __device__ __forceinline__ unsigned short half_bits(double v)
 {
     unsigned short bits;
-    asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(v));
+    asm("{.reg .b16 h; cvt.rn.f16.f64 h, %1; mov.b16 %0, h;}" : "=h"(bits) : "d"(v));
     return bits;
 }
 __device__ __forceinline__ float half_value(unsigned short bits)
@@ -30,7 +33,7 @@ __device__ __forceinline__ unsigned short bfloat_bits(float v)
 {
 #if __CUDA_ARCH__ >= 800
     unsigned short bits;
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(v));
+    asm("{.reg .b16 h; cvt.rn.bf16.f32 h, %1; mov.b16 %0, h;}" : "=h"(bits) : "f"(v));
     return bits;
 #else
     unsigned u = __float_as_uint(v);
@@ -56,10 +59,13 @@ __device__ __forceinline__ float bfloat_value(unsigned short bits)
 
 struct float16;
 struct bfloat16;
+struct float8_e4m3fn;
+struct float8_e5m2;
 
 // One class for both; integers convert by way of double, which holds any that a half can. `OTHER`: the
 // other one. It is assigned, but does not convert to this one by itself: else `c ? x : y` of both would
-// be ambiguous; so it is a float, as every expression of both.
+// be ambiguous; so it is a float, as every expression of both. An 8-bit float converts, because none of
+// these converts to one by itself; float8.cuh, which comes behind, tells how.
 #define QUERN_HALF(NAME, OTHER, BITS, VALUE)                                                       \
     struct NAME {                                                                                  \
         unsigned short bits;                                                                       \
@@ -72,7 +78,11 @@ struct bfloat16;
         __device__ NAME(unsigned long v) : bits(quern::BITS((double)v)) {}                         \
         __device__ NAME(long long v) : bits(quern::BITS((double)v)) {}                             \
         __device__ NAME(unsigned long long v) : bits(quern::BITS((double)v)) {}                    \
+        __device__ NAME(const float8_e4m3fn &v);                                                   \
+        __device__ NAME(const float8_e5m2 &v);                                                     \
         __device__ NAME &operator=(const OTHER &v);                                                \
+        __device__ NAME &operator=(const float8_e4m3fn &v);                                        \
+        __device__ NAME &operator=(const float8_e5m2 &v);                                          \
         __device__ operator float() const { return quern::VALUE(bits); }                           \
         __device__ NAME &operator+=(float v) { return *this = (float)*this + v; }                  \
         __device__ NAME &operator-=(float v) { return *this = (float)*this - v; }                  \

@@ -79,7 +79,8 @@ QUERN_API quern_status quern_open(quern_engine **out, const quern_options *optio
 QUERN_API void quern_close(quern_engine *engine);
 
 /** Wait until all work queued by this engine is done; on a GPU, until all work of the process in
- * the primary context is. Returns a failure of that work. */
+ * the primary context is. Returns a failure of that work. Refused while a stream of the device is
+ * being captured, by whichever engine: to wait would end that capture. */
 QUERN_API quern_status quern_synchronize(quern_engine *engine);
 
 /** Ask the launches that run on a software device at this moment to stop: each fails with

@@ -228,26 +228,29 @@ typedef struct quern_array_interface {
     }
 
 /** An array over the memory that `from` describes, which must stay until `release` (may be NULL) is
- * called with `context`. The engine's own stream waits for the one that `from` names. The caller
- * owns *out; when this fails, `release` is not called. Thread-safe; waits for nothing on the host.
- * Errors: as those of quern_array_from_dlpack(); QUERN_ERROR_DRIVER. */
+ * called with `context`. The engine's own stream waits for the one that `from` names. Elements of
+ * the typestr "|V..." are what `descr` says: a record called "record"; of any other typestr `descr`
+ * is not looked at. The caller owns *out; when this fails, `release` is not called. Thread-safe;
+ * waits for nothing on the host. Errors: as those of quern_array_from_dlpack(); QUERN_ERROR_TYPE
+ * for a descr that is no record, as quern_dtype_from_descr() gives it; QUERN_ERROR_DRIVER. */
 QUERN_API quern_status quern_array_from_interface(quern_array **out, quern_engine *engine,
                                                   const quern_array_interface *from,
                                                   void (*release)(void *context), void *context);
-/** Describe the array: shape and strides are borrowed from it. On a GPU the stream is `stream`
+/** Describe the array: shape and strides are borrowed from it, the descr of a record is valid for
+ * good. On a GPU the stream is `stream`
  * (NULL: the engine's own), on which what the reader must wait for is queued. Thread-safe. Errors:
- * QUERN_ERROR_INVALID_ARGUMENT; QUERN_ERROR_NOT_SUPPORTED for bfloat16, which the interface does
- * not know. */
+ * QUERN_ERROR_INVALID_ARGUMENT; QUERN_ERROR_NOT_SUPPORTED for bfloat16 and float8_e4m3fn, which the
+ * interface does not know. */
 QUERN_API quern_status quern_array_get_interface(quern_array_interface *out, quern_array *array,
                                                  quern_stream *stream);
 
 /* ---- streams that wait for streams ---------------------------------------------------------- */
 
 /* `handle` is a CUstream of the engine's device, 1 for the legacy default stream, or 2 for that of
- * the calling thread. NULL is refused: it may mean either; so are two streams of which one is being
- * captured, unless the other takes part in the same capture. On a software device, whose work is
- * done when a call returns, there is nothing to wait for. Thread-safe; nothing is waited for on the
- * host. Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_DRIVER. */
+ * the calling thread. NULL is refused: it may mean either. On a software device, whose work is done
+ * when a call returns, there is nothing to wait for. Thread-safe; nothing is waited for on the
+ * host. Errors: QUERN_ERROR_INVALID_ARGUMENT, also where one of the two is being captured and the
+ * other is not, QUERN_ERROR_DRIVER. */
 
 /** `stream` (NULL: the engine's own) waits for what is queued on the foreign `handle` by now:
  * before Quern uses what another library has made. */

@@ -42,13 +42,11 @@ QUERN_API quern_status quern_stream_new_with(quern_stream **out, quern_engine *e
 /** Use a foreign stream; `handle` is a CUstream, and must outlive the result and what holds it:
  * bound calls on it, and the arrays that calls on it allocated. Otherwise as quern_stream_new().
  *
- * Its owner may capture it (cudaStreamBeginCapture); docs/arrays-and-streams.md says what that asks
- * of arrays and kernels.
- *
  * NULL and 1 are the legacy default stream. 2 is the default stream of the thread that uses it,
  * another one in each thread: what a thread queues on it is ordered by that thread alone, and
  * arrays that calls on it allocated, and bound calls on it, are released by that thread, or after a
- * wait. */
+ * wait. Where its owner captures it (a CUDA graph of PyTorch), what is queued on it is recorded,
+ * and the graph holds what that uses; docs/arrays-and-streams.md says what is refused meanwhile. */
 QUERN_API quern_status quern_stream_wrap(quern_stream **out, quern_engine *engine, void *handle);
 /** The device's own handle, a CUstream. On the software device it names the stream and nothing
  * else.

@@ -301,7 +301,7 @@ void *quern_array_host_pointer(const quern_array *array)
         return NULL;
     }
     const qn_home *home = array->buffer->home;
-    if (array->buffer->memory != QUERN_MEMORY_DEVICE) {
+    if (qn_buffer_memory(array->buffer) != QUERN_MEMORY_DEVICE) {
         return array->data;
     }
     return home->methods->host_pointer ? home->methods->host_pointer(home->device, array->data)
@@ -310,7 +310,7 @@ void *quern_array_host_pointer(const quern_array *array)
 
 quern_memory quern_array_memory(const quern_array *array)
 {
-    return lives(array) ? array->buffer->memory : QUERN_MEMORY_HOST;
+    return lives(array) ? qn_buffer_memory(array->buffer) : QUERN_MEMORY_HOST;
 }
 
 int quern_array_is_contiguous(const quern_array *array)

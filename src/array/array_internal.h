@@ -29,8 +29,7 @@ typedef struct qn_buffer {
     void (*release)(void *context); /**< foreign memory: NULL for the device's own */
     void *context;
     bool foreign;
-    quern_memory memory;
-    uint64_t graph;          /**< the capture of somebody else whose graph allocates it; 0: none */
+    atomic_int memory;       /**< a quern_memory; QUERN_MEMORY_HOST: nobody has said or asked yet */
     const qn_source *source; /**< where it came from and goes back: see qn_memory_new() */
 } qn_buffer;
 quern_status qn_buffer_new(qn_buffer **out, qn_home *home, size_t bytes, quern_memory memory,
@@ -38,6 +37,8 @@ quern_status qn_buffer_new(qn_buffer **out, qn_home *home, size_t bytes, quern_m
 /** Foreign memory [base, base + bytes). `release` is not called when this fails. */
 quern_status qn_buffer_adopt(qn_buffer **out, qn_home *home, void *base, size_t bytes,
                              void (*release)(void *context), void *context);
+/** The kind of memory; of foreign memory the device is asked, the first time. */
+quern_memory qn_buffer_memory(qn_buffer *buffer);
 void qn_buffer_retain(qn_buffer *buffer);
 void qn_buffer_release(qn_buffer *buffer);
 /** Work on `stream`, which is being captured, uses it: the graph keeps it. */
@@ -114,8 +115,8 @@ typedef struct qn_foreign {
     const int64_t *strides; /**< NULL: C order without gaps */
     bool in_elements;       /**< so the strides are counted, else in bytes */
     bool read_only;
-    quern_memory memory;
-    void *pointer; /**< element (0, ..., 0), as kernels reach it */
+    quern_memory memory; /**< QUERN_MEMORY_HOST: not said */
+    void *pointer;       /**< element (0, ..., 0), as kernels reach it */
     void (*release)(void *context);
     void *context;
 } qn_foreign;

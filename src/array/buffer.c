@@ -14,8 +14,9 @@ static quern_status new_buffer(qn_buffer **out, qn_home *home, size_t bytes)
     if (!buffer) {
         return qn_fail_memory("making an array");
     }
-    *buffer = (qn_buffer){.home = home, .bytes = bytes, .memory = QUERN_MEMORY_DEVICE};
+    *buffer = (qn_buffer){.home = home, .bytes = bytes};
     atomic_init(&buffer->references, 1);
+    atomic_init(&buffer->memory, QUERN_MEMORY_DEVICE);
     *out = buffer;
     return QUERN_OK;
 }
@@ -41,7 +42,10 @@ static quern_status new_kept(qn_buffer **out, qn_home *home, size_t bytes, quern
     qn_buffer *buffer;
     *out = NULL;
     QN_TRY(qn_buffer_new(&buffer, home, bytes, memory, NULL));
-    const quern_status status = qn_buffer_keep(buffer, stream);
+    quern_status status = qn_buffer_keep(buffer, stream);
+    if (status == QUERN_OK) {
+        status = qn_capture_settle(home, stream);
+    }
     if (status != QUERN_OK) {
         qn_buffer_release(buffer);
         return status;
@@ -60,10 +64,9 @@ quern_status qn_buffer_new(qn_buffer **out, qn_home *home, size_t bytes, quern_m
     qn_buffer *buffer;
     QN_TRY(new_buffer(&buffer, home, bytes));
     buffer->stream = stream;
-    buffer->memory = memory;
+    atomic_init(&buffer->memory, (int)memory);
     quern_status status = QUERN_OK;
     if (bytes > 0) {
-        buffer->graph = qn_elsewhere(stream);
         status = qn_memory_new(&buffer->pointer, &buffer->source, home, bytes, memory,
                                qn_stream_handle(home, stream));
     }
@@ -77,7 +80,6 @@ quern_status qn_buffer_adopt(qn_buffer **out, qn_home *home, void *base, size_t 
     qn_buffer *buffer;
     QN_TRY(new_buffer(&buffer, home, bytes));
     buffer->foreign = true;
-    buffer->memory = QUERN_MEMORY_DEVICE;
     buffer->pointer = base;
     buffer->release = release;
     buffer->context = context;
@@ -86,6 +88,29 @@ quern_status qn_buffer_adopt(qn_buffer **out, qn_home *home, void *base, size_t 
         status = home->methods->adopt(home->device, base, bytes);
     }
     return finish(out, buffer, status);
+}
+
+/* What the device knows of the address; where it cannot tell, its own: wrapped memory is given as
+ * such. */
+static quern_memory ask(const qn_buffer *buffer)
+{
+    const qn_home *home = buffer->home;
+    quern_pointer_info info = QUERN_POINTER_INFO_INIT;
+    const bool known =
+        buffer->bytes > 0 && home->methods->pointer_info &&
+        home->methods->pointer_info(home->device, buffer->pointer, &info) == QUERN_OK &&
+        info.memory != QUERN_MEMORY_HOST;
+    return known ? (quern_memory)info.memory : QUERN_MEMORY_DEVICE;
+}
+
+quern_memory qn_buffer_memory(qn_buffer *buffer)
+{
+    int memory = atomic_load_explicit(&buffer->memory, memory_order_relaxed);
+    if (memory == QUERN_MEMORY_HOST) {
+        memory = (int)ask(buffer);
+        atomic_store_explicit(&buffer->memory, memory, memory_order_relaxed);
+    }
+    return (quern_memory)memory;
 }
 
 void qn_buffer_retain(qn_buffer *buffer)
@@ -101,7 +126,8 @@ static void let_go(const qn_buffer *buffer)
         return;
     }
     if (!buffer->foreign) {
-        qn_memory_free(buffer->pointer, buffer->source, home, buffer->bytes, buffer->memory,
+        qn_memory_free(buffer->pointer, buffer->source, home, buffer->bytes,
+                       (quern_memory)atomic_load(&buffer->memory),
                        qn_stream_handle(home, buffer->stream));
     } else if (home->methods->disown) {
         home->methods->disown(home->device, buffer->pointer, buffer->bytes);
@@ -139,27 +165,14 @@ static void end(qn_deferred *deferred)
     qn_home_release(home); /* last: it may close the device */
 }
 
-/* Memory of a graph is freed within its capture, or when that is over; all else not in a capture.
- */
-static void end_outside(qn_deferred *deferred)
-{
-    qn_buffer *buffer = (qn_buffer *)(void *)deferred;
-    const uint64_t now = buffer->bytes > 0 && !buffer->foreign ? qn_elsewhere(buffer->stream) : 0;
-    if (now && now != buffer->graph) {
-        qn_home_put_off(buffer->home, deferred);
-    } else {
-        end(deferred);
-    }
-}
-
 void qn_buffer_release(qn_buffer *buffer)
 {
     if (!buffer || atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel) != 1) {
         return;
     }
-    buffer->deferred.finish = end_outside;
+    buffer->deferred.finish = end;
     if (!qn_stream_captures(buffer->stream) || buffer->foreign ||
         !qn_capture_defer(buffer->home, buffer->stream->handle, &buffer->deferred)) {
-        end_outside(&buffer->deferred);
+        end(&buffer->deferred);
     }
 }

@@ -87,9 +87,11 @@ quern_status qn_dtype_to_dl(quern_dl_dtype *out, quern_dtype dtype)
 {
     *out = (quern_dl_dtype){0, 0, 0};
     if ((size_t)dtype >= QN_COUNT(exchanged)) {
-        return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
-                       "DLPack has no records: give out the fields of %s (quern_array_field)",
-                       quern_dtype_name(dtype));
+        return qn_fail(
+            QUERN_ERROR_NOT_SUPPORTED,
+            "DLPack has no records: give out the fields of %s (quern_array_field), or the "
+            "array interface (quern_array_get_interface)",
+            quern_dtype_name(dtype));
     }
     *out = exchanged[dtype];
     return QUERN_OK;

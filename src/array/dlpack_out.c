@@ -40,7 +40,7 @@ static quern_status check_steps(const quern_array *array)
 static quern_status describe(quern_dl_tensor *out, const quern_array *array)
 {
     int32_t type, number;
-    QN_TRY(qn_memory_place(&type, &number, array->buffer->home, array->buffer->memory));
+    QN_TRY(qn_memory_place(&type, &number, array->buffer->home, qn_buffer_memory(array->buffer)));
     QN_TRY(check_steps(array));
     QN_TRY(qn_dtype_to_dl(&out->dtype, array->dtype));
     out->data = array->count > 0 ? array->data : NULL;

@@ -90,7 +90,7 @@ static quern_status adopt(quern_array *array, qn_home *home, const qn_foreign *f
     qn_array_finish(array);
     QN_TRY(foreign_bytes(array, f->pointer, &base, &bytes));
     QN_TRY(qn_buffer_adopt(&array->buffer, home, base, bytes, f->release, f->context));
-    array->buffer->memory = f->memory;
+    atomic_init(&array->buffer->memory, (int)f->memory);
     return QUERN_OK;
 }
 
@@ -134,6 +134,5 @@ quern_status quern_array_wrap(quern_array **out, quern_engine *engine, quern_dty
                                         .strides = strides,
                                         .pointer = pointer,
                                         .release = release,
-                                        .context = context,
-                                        .memory = QUERN_MEMORY_DEVICE});
+                                        .context = context});
 }

@@ -6,9 +6,11 @@
  */
 #include "array/array_internal.h"
 #include "base/prefix.h"
+#include "lang/records.h"
 #include <quern/interop.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -40,8 +42,6 @@ static const char *why_not(const char *typestr)
     case 'm':
     case 'M':
         return ": the elements are times; view them as int64";
-    case 'V':
-        return ": the elements are records";
     default:
         return "";
     }
@@ -53,10 +53,35 @@ static bool has_typestr(const qn_dtype_info *dtype)
     return dtype->kind != QN_KIND_RECORD && dtype->descr[1] != 'V';
 }
 
-static quern_status read_typestr(quern_dtype *out, const char typestr[8])
+/* A record: its bytes by the typestr, "|V24", and what they are by the descr. */
+static quern_status read_record(quern_dtype *out, const char *typestr, const char *descr)
+{
+    char *end;
+    const char *digits = typestr + 2;
+    const unsigned long bytes = strtoul(digits, &end, 10);
+    if (digits[strspn(digits, "0123456789")] != '\0' || bytes == 0) {
+        return refuse_typestr(typestr, "");
+    }
+    if (!descr || descr[strspn(descr, " ")] != '[') {
+        return refuse_typestr(typestr, ": it is bytes without a type, and there is no descr, the "
+                                       "list of fields that says what they are");
+    }
+    QN_TRY(qn_dtype_from_descr(out, "record", descr));
+    if (quern_dtype_size(*out) != bytes) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "the typestr \"%s\" is of %lu bytes, and the fields of descr have %zu",
+                       typestr, bytes, quern_dtype_size(*out));
+    }
+    return QUERN_OK;
+}
+
+static quern_status read_typestr(quern_dtype *out, const quern_array_interface *from)
 {
     char text[9] = {0};
-    memcpy(text, typestr, 8);
+    memcpy(text, from->typestr, 8);
+    if (text[0] && text[1] == 'V' && strchr("|<>=", text[0])) {
+        return read_record(out, text, from->descr);
+    }
     for (int d = QUERN_BOOL; qn_dtype_find((quern_dtype)d); d++) {
         const qn_dtype_info *info = qn_dtype_find((quern_dtype)d);
         if (!text[0] || !has_typestr(info) || strcmp(text + 1, info->descr + 1) != 0) {
@@ -126,7 +151,7 @@ quern_status quern_array_from_interface(quern_array **out, quern_engine *engine,
                     .strides = own.strides,
                     .pointer = own.data,
                     .read_only = own.read_only != 0};
-    QN_TRY(read_typestr(&f.dtype, own.typestr));
+    QN_TRY(read_typestr(&f.dtype, &own));
     QN_TRY(qn_shape_check(&count, f.ndim, f.shape, qn_dtype_find(f.dtype)->size));
     const bool elements = has_elements(&own) && own.data;
     QN_TRY(
@@ -175,16 +200,22 @@ quern_status quern_array_get_interface(quern_array_interface *out, quern_array *
         return qn_stream_refuse(__func__, stream, "array", home);
     }
     const qn_dtype_info *dtype = qn_dtype_find(array->dtype);
-    if (!has_typestr(dtype)) {
-        return qn_fail(QUERN_ERROR_NOT_SUPPORTED, "the array interface has no %s%s", dtype->name,
-                       dtype->kind == QN_KIND_RECORD ? ": give out its fields (quern_array_field)"
-                                                     : "; DLPack has (quern_array_to_dlpack)");
+    const bool record = dtype->kind == QN_KIND_RECORD;
+    if (!record && !has_typestr(dtype)) {
+        return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
+                       "the array interface has no %s; DLPack has (quern_array_to_dlpack)",
+                       dtype->name);
     }
     own.version = NEWEST;
     own.ndim = array->ndim;
     own.shape = array->shape;
     own.strides = array->contiguous ? NULL : array->strides;
-    snprintf(own.typestr, sizeof own.typestr, "%s", dtype->descr);
+    if (record) {
+        snprintf(own.typestr, sizeof own.typestr, "|V%u", dtype->size);
+        own.descr = dtype->descr[0] == '[' ? dtype->descr : NULL; /* NULL: no field is known */
+    } else {
+        snprintf(own.typestr, sizeof own.typestr, "%s", dtype->descr);
+    }
     own.data = array->count > 0 ? array->data : NULL;
     own.read_only = array->read_only;
     name_stream(&own, home, stream);

@@ -73,6 +73,12 @@ quern_status qn_launch_check(const quern_launch_config *config, const qn_launch_
 struct qn_home_owner;
 typedef struct qn_capture qn_capture;
 
+/** Something to be done once a capture is over; lies in what it is about. */
+typedef struct qn_deferred {
+    struct qn_deferred *next;
+    void (*finish)(struct qn_deferred *deferred);
+} qn_deferred;
+
 /** An allocator that the program has set at some time: see home_memory.c. */
 typedef struct qn_source qn_source;
 
@@ -99,12 +105,13 @@ typedef struct qn_home {
     _Atomic(void *) spare_event; /**< for the next wait between streams; may be NULL */
     qn_logger logger;
     const struct qn_home_owner *owner;
-    struct qn_home *next; /**< in the list of homes.c */
+    struct qn_home *next; /**< in the list of homes.c, as is */
+    uint64_t round;       /**< the last in which it was asked for memory */
     char place[32];       /**< the device, as messages call it: "cuda:0", "soft" */
     qn_account account;
-    atomic_uint captures;                  /**< that go on */
-    qn_capture *capturing;                 /**< the list of them: capture.c */
-    _Atomic(struct qn_deferred *) put_off; /**< releases that wait: elsewhere.c */
+    atomic_uint captures;  /**< that go on */
+    atomic_uint wrapped;   /**< streams of other libraries, so far: those may capture them */
+    qn_capture *capturing; /**< the list of them: capture.c */
 } qn_home;
 
 /** What the owner of a home does when something on it ends. */
@@ -160,8 +167,16 @@ void qn_homes_enter(qn_home *home);
 void qn_homes_leave(const qn_home *home);
 /** Bytes that the other homes on the same device have. */
 uint64_t qn_homes_hold(const qn_home *home);
-/** Give back what all homes on the same device only keep: true if there was some. Waits. */
+/** Give back what all homes on the same device only keep: true if there was some. Waits, unless a
+ * stream is being captured there. */
 bool qn_homes_reclaim(const qn_home *home);
+/** Is a stream of a home on the same device being captured? To wait for all that a GPU does would
+ * end the capture, whoever waits. */
+bool qn_homes_capture(const qn_home *home);
+/** True: such a capture goes on, and at its end this will be finished. */
+bool qn_homes_defer(const qn_home *home, qn_deferred *deferred);
+/** Refuse such a wait meanwhile: QUERN_ERROR_INVALID_ARGUMENT. */
+quern_status qn_homes_refuse_captured(const char *function, const qn_home *home);
 /** Add to an error about a thing on one home, which a `user` on another cannot take, where both
  * are. */
 void qn_tell_places(const qn_home *own, const qn_home *users, const char *user);
@@ -178,6 +193,7 @@ struct quern_stream {
     qn_home *home;     /**< retained */
     void *handle;
     bool foreign;
+    atomic_bool watched;           /**< another library may capture it, so the driver is asked */
     _Atomic(qn_capture *) capture; /**< that it takes part in, or NULL: capture.c */
 };
 
@@ -217,16 +233,18 @@ quern_status qn_stream_follow(qn_home *home, const quern_stream *stream, void *h
 void qn_home_drop_event(qn_home *home);
 /* ---- capture.c: what must be known while the work of streams is recorded --------------------- */
 
-/** Something to be done once a capture is over; lies in what it is about. */
-typedef struct qn_deferred {
-    struct qn_deferred *next;
-    void (*finish)(struct qn_deferred *deferred);
-} qn_deferred;
+/** The same of a stream that another library may capture: the driver is asked. */
+bool qn_capture_look(const quern_stream *stream);
 
 /** Is work on the stream recorded, and not done? */
 static inline bool qn_stream_captures(const quern_stream *stream)
 {
-    return stream && atomic_load_explicit(&stream->capture, memory_order_relaxed) != NULL;
+    if (!stream) {
+        return false;
+    }
+    return __builtin_expect(atomic_load_explicit(&stream->watched, memory_order_relaxed), false)
+               ? qn_capture_look(stream)
+               : atomic_load_explicit(&stream->capture, memory_order_relaxed) != NULL;
 }
 
 /** Keep what recorded work of a stream uses as long as the graph, which calls `release`. Where it
@@ -234,7 +252,7 @@ static inline bool qn_stream_captures(const quern_stream *stream)
 quern_status qn_capture_keep(quern_stream *stream, void *object, void (*release)(void *object));
 /** True: what is about a stream (NULL: any of the home) that is being captured will be finished
  * when the capture is over. False: it is not; finish it now. */
-bool qn_capture_defer(qn_home *home, const void *stream, qn_deferred *deferred);
+bool qn_capture_defer(qn_home *home, void *stream, qn_deferred *deferred);
 /** Refuse what cannot be done to a stream that is being captured: `function` explains itself as
  * `why`. */
 quern_status qn_capture_refuse(const char *function, const char *why);
@@ -248,6 +266,26 @@ quern_status qn_capture_wait(quern_stream *stream, quern_event *event);
 void qn_capture_abandon(quern_stream *stream);
 void qn_capture_release(qn_capture *capture);
 
+/* ---- capture_other.c: captures that other libraries have begun ------------------------------- */
+
+/** Where another library is capturing the stream, be able to hold what its work uses. Errors:
+ * QUERN_ERROR_INVALID_ARGUMENT for one that cannot be used now, QUERN_ERROR_DRIVER. */
+quern_status qn_capture_ensure(quern_stream *stream);
+/** The same, and its graph launches code that lives as long as the home. */
+quern_status qn_capture_use(quern_stream *stream);
+/** Has another library begun the capture that it takes part in? */
+bool qn_capture_is_other(const quern_stream *stream);
+/** What was allocated for work on the stream, in the order of the home's own, is to be there before
+ * a graph runs that does not wait for that order: another library's. */
+quern_status qn_capture_settle(qn_home *home, const quern_stream *stream);
+/** Does a capture go on? One of another library may be found to be over: then finish what it has
+ * left behind. */
+bool qn_capture_goes_on(qn_home *home);
+/** The stream ends. */
+void qn_capture_leave(quern_stream *stream);
+/** Finish what captures that are over have left behind. Without locks. */
+void qn_captures_finish(void);
+
 /** What a graph holds. */
 typedef struct qn_kept {
     void *object;
@@ -259,26 +297,5 @@ void qn_kept_release(qn_kept_list *kept);
 /** End the capture that began with the stream: the device's graph and what it holds. On failure
  * nothing is left of it. */
 quern_status qn_capture_end(void **graph, qn_kept_list *kept, quern_stream *stream);
-
-/* ---- elsewhere.c: streams that somebody else captures ---------------------------------------- */
-
-/** The number of the capture that the stream with this handle takes part in, whose ever it is; 0:
- * none. */
-uint64_t qn_elsewhere_id(const qn_home *home, void *handle);
-/** The same of a stream that is wrapped, where it is not a capture of ours. All other streams are
- * nobody else's. */
-static inline uint64_t qn_elsewhere(const quern_stream *stream)
-{
-    return stream && stream->foreign && !qn_stream_captures(stream)
-               ? qn_elsewhere_id(stream->home, stream->handle)
-               : 0;
-}
-
-/** Refuse what cannot be done to such a stream: `function` explains itself as `why`. */
-quern_status qn_elsewhere_refuse(const char *function, const quern_stream *stream, const char *why);
-/** Finish it later: not while a stream is captured that is not ours. */
-void qn_home_put_off(qn_home *home, qn_deferred *deferred);
-/** Finish now what was put off, where that can be. */
-void qn_home_settle(qn_home *home);
 
 #endif /* QN_DEVICE_H */

@@ -11,13 +11,24 @@
 
 /* ---- what the home asks of its engine -------------------------------------------------------- */
 
+/* Wait for all work. A capture of another engine on the same GPU must not see that: nothing but
+ * streams of this one that have ended can then be busy. */
+static void settle(const qn_home *home)
+{
+    if (qn_homes_capture(home)) {
+        (void)home->methods->stream_wait(home->device, home->stream);
+    } else {
+        (void)home->methods->synchronize(home->device);
+    }
+}
+
 /* Nothing holds the engine any longer. */
 static void end(qn_home *home)
 {
     quern_engine *engine = qn_home_engine(home);
     qn_homes_leave(home);
     qn_object_end(&home->object);
-    (void)home->methods->synchronize(home->device);
+    settle(home);
     for (int how = 0; how < QN_COPIES; how++) {
         qn_kernel_destroy(engine->copies[how]);
     }
@@ -269,7 +280,7 @@ void quern_close(quern_engine *engine)
         qn_log(&engine->home.logger, QN_ERROR, "quern_close: this engine was closed before");
         return;
     }
-    qn_home_settle(&engine->home);
+    (void)qn_homes_capture(&engine->home); /* one of another library may be over, unseen */
     qn_home_release(&engine->home);
 }
 
@@ -277,11 +288,7 @@ quern_status quern_synchronize(quern_engine *engine)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    if (atomic_load_explicit(&engine->home.captures, memory_order_relaxed) != 0) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "quern_synchronize: a stream of the engine is being captured, and a GPU "
-                       "cannot wait for all work meanwhile; end the capture first");
-    }
+    QN_TRY(qn_homes_refuse_captured(__func__, &engine->home));
     return engine->home.methods->synchronize(engine->home.device);
 }
 

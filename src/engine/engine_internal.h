@@ -151,6 +151,8 @@ typedef enum qn_cupy_names {
     QN_NAMES_THRUST = 16,    /**< thrust:: */
     QN_NAMES_CONSTANTS = 32, /**< CUDART_PI and its like */
     QN_NAMES_J = 64,         /**< `_j`, the position in the input of a reduction */
+    QN_NAMES_ARRAYS = 128,   /**< `_raw_x`, the whole array of which x is an element */
+    QN_NAMES_DIVIDE = 256,   /**< _floor_divide, iszero */
 } qn_cupy_names;
 
 struct quern_kernel {
@@ -181,6 +183,7 @@ struct quern_kernel {
     uint32_t heavy;         /**< calls of functions that cost much code */
     bool uses_by_address[QUERN_MAX_PARAMETERS]; /**< outputs whose address the operation takes */
     bool uses_reference[QUERN_MAX_PARAMETERS];  /**< raw ones whose elements are referred to */
+    bool uses_array[QUERN_MAX_PARAMETERS];      /**< others whose array is named: `_raw_x` */
     _Atomic(uint64_t) fractions_told; /**< a bit per parameter: its scalar's loss was logged */
     const char *warnings;             /**< as reported last; "" for none */
     pthread_mutex_t lock;             /**< to add a specialization, and for `warnings` */
@@ -203,7 +206,7 @@ void qn_kernel_destroy(quern_kernel *kernel);
 bool qn_kernel_uses(const quern_kernel *kernel, const char *name);
 /** True when a text or an option may include a header. */
 bool qn_kernel_includes(const quern_kernel *kernel);
-/** Find kernel->names, before the rest. */
+/** Find kernel->names and uses_array, before the rest. */
 void qn_names_study(quern_kernel *kernel);
 /** Find what is asked of the texts in every call. */
 void qn_kernel_study(quern_kernel *kernel);
@@ -350,6 +353,11 @@ char *const *qn_fold_bases(const qn_call *call);
 quern_status qn_fold_walk(struct qn_parameter_block *block, const qn_call *call);
 
 /* ---- specialize.c: a kernel for particular dtypes and a plan's form ------------------------- */
+
+/** Of an operand as a CArray in the shape of the call: its elements lie in C order without gaps;
+ * its offsets fit 32 bits. */
+bool qn_call_array_is_contiguous(const qn_call *call, uint32_t parameter);
+bool qn_call_array_is_narrow(const qn_call *call, uint32_t parameter);
 
 struct qn_specialization {
     qn_specialization *next;

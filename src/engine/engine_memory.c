@@ -43,8 +43,8 @@ quern_status quern_memory_trim(quern_engine *engine, size_t keep)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
-    qn_home *home = qn_home_of(engine);
-    qn_home_settle(home);
+    const qn_home *home = qn_home_of(engine);
+    QN_TRY(qn_homes_refuse_captured(__func__, home));
     (void)qn_workspaces_forget(engine, NULL, true);
     return home->methods->trim ? home->methods->trim(home->device, keep) : QUERN_OK;
 }

@@ -20,7 +20,6 @@ struct qn_workspace {
     size_t zeroed, bytes;
     uint32_t launches; /**< that it has served besides its first */
     bool kept;         /**< by a capture, whose graph it belongs to */
-    bool once;         /**< for one launch in a capture of somebody else */
 };
 
 /** Take one for a launch on `stream`, or make it: `zeroed` bytes of zeros, then `scratch` bytes. */
@@ -29,10 +28,6 @@ quern_status qn_workspace_take(qn_workspace **out, quern_engine *engine, void *s
 /** The same for one launch that is recorded: it belongs to the graph, which clears it each time. */
 quern_status qn_workspace_capture(qn_workspace **out, quern_engine *engine, quern_stream *stream,
                                   size_t zeroed, size_t scratch);
-/** The same for one launch in a capture of somebody else, whose graph allocates, clears and frees
- * it each time. */
-quern_status qn_workspace_once(qn_workspace **out, quern_engine *engine, void *stream,
-                               size_t zeroed, size_t scratch);
 /** Make its first bytes zero again, in the order of its stream: after a launch that failed. */
 quern_status qn_workspace_clear(qn_workspace *workspace);
 /** Give it back for later launches on the same stream, once the launch is queued. Accepts NULL.

@@ -281,6 +281,11 @@ static quern_status take_list(quern_dtype *out, reader *r, const char *name)
             return want(r, ']', "behind the fields");
         }
     }
+    if (record.field_count == 0) {
+        return REFUSE(r, begin, r->at,
+                      "it needs fields that have a type; bytes without one are "
+                      "no dtype");
+    }
     r->depth--;
     record.name = name;
     record.fields = fields;
@@ -323,6 +328,16 @@ static quern_status read_all(quern_dtype *out, reader *r, const char *name)
                         "bytes without a type are no dtype: say which they are");
 }
 
+quern_status qn_dtype_from_descr(quern_dtype *out, const char *name, const char *descr)
+{
+    reader r = {.text = qn_str_of(descr)};
+    quern_dtype dtype;
+    quern_status status = read_all(&dtype, &r, name);
+    qn_arena_free(&r.arena);
+    *out = status == QUERN_OK ? dtype : QUERN_DTYPE_NONE;
+    return status;
+}
+
 quern_status quern_dtype_from_descr(quern_dtype *out, const char *name, const char *descr)
 {
     qn_error_reset();
@@ -330,14 +345,7 @@ quern_status quern_dtype_from_descr(quern_dtype *out, const char *name, const ch
     *out = QUERN_DTYPE_NONE;
     QN_CHECK_NOT_NULL(name);
     QN_CHECK_NOT_NULL(descr);
-    reader r = {.text = qn_str_of(descr)};
-    quern_dtype dtype;
-    quern_status status = read_all(&dtype, &r, name);
-    qn_arena_free(&r.arena);
-    if (status == QUERN_OK) {
-        *out = dtype;
-    }
-    return status;
+    return qn_dtype_from_descr(out, name, descr);
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */

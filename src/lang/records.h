@@ -48,6 +48,8 @@ quern_status qn_record_lay_out(qn_record *record, const quern_record *given);
 
 /* ---- record_descr.c ------------------------------------------------------------------------- */
 
+/** quern_dtype_from_descr(), without resetting the error record. */
+quern_status qn_dtype_from_descr(quern_dtype *out, const char *name, const char *descr);
 /** Write NumPy's descr of a record whose fields are known. */
 void qn_record_descr(qn_text *out, const qn_record *record);
 

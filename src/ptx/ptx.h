@@ -249,8 +249,9 @@ void qn_memory_map_remove(qn_memory_map *map, void *base, uint64_t bytes);
 typedef enum qn_adoption { QN_ADOPTED, QN_ADOPTION_NO_MEMORY, QN_ADOPTION_CROSSES } qn_adoption;
 qn_adoption qn_memory_map_adopt(qn_memory_map *map, void *base, uint64_t bytes, const char *label,
                                 uint64_t crossed[2]);
-/** True when `address` is in a range. */
-bool qn_memory_map_has(qn_memory_map *map, const void *address);
+/** The label of a range that holds `address`: of an allocation rather than of what was adopted.
+ * NULL: there is none. */
+const char *qn_memory_map_label(qn_memory_map *map, const void *address);
 typedef enum qn_access_kind { QN_READ, QN_WRITE, QN_ATOMIC } qn_access_kind;
 
 /* ---- watch/stream_*.c: check=streams, work on streams that do not wait for one another ------- */

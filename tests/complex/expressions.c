@@ -68,6 +68,12 @@ static const row rows[] = {
     {"pow(F(1e-45f, 0), 3.5f)", 0, 0},
     {"pow(D(-I, I), -2.5)", 0, 0},
     {"pow(D(1, -I), 0.5)", INFINITY, -INFINITY},
+    /* a part that overflows although it is far below the other one; a zero that is negative */
+    {"pow(F(1e30f, 1e5f), 2.5f)", INFINITY, INFINITY},
+    {"pow(D(1e300, 1e9), 2.5)", INFINITY, INFINITY},
+    {"pow(F(1, -0.0f), F(1e9f, -1)).imag()", -0.0, 0},
+    {"pow(D(1, -0.0), D(1e9, -1)).imag()", -0.0, 0},
+    {"pow(D(0, 1), D(-0.0, -1)).imag()", -0.0, 0},
     /* a turn so far that only its size is known */
     {"abs(abs(pow(F(3, 0), F(0, 1e30f))) - 1) < 1e-6", 1, 0},
     {"abs(abs(pow(D(3, 0), D(0, 1e300))) - 1) < 1e-14", 1, 0},

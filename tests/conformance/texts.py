@@ -357,6 +357,54 @@ extern "C" __global__ void k(const cuComplex *x, cuDoubleComplex *z, int n)
     {"x": p, "z-in": np.zeros(25, complex)},
     {"z": np.exp(p.astype(complex)) + (2 + 4j)}, ["--translate-cucomplex"], rtol=1e-13)
 
+# ---- arrays of parameters: _raw_x ------------------------------------------------------------------------------------
+
+x, w, v, n = f8(7), f8(4, 5), f8(5), np.arange(6)
+elementwise("raw-name-neighbour", ("T x", "T y"), "y = x - _raw_x[i > 0 ? i - 1 : 0]", {"x": x},
+            {"y": np.diff(x, prepend=x[0])})
+elementwise("raw-name-at-ind", ("T w, T v", "T y"), "y = _raw_v[_ind.get()] + _raw_w[_ind.get()] - w", {"w": w, "v": v},
+            {"y": (v + w) - w}, ["--reduce-dims", "False"])
+elementwise("raw-name-symmetric", ("T x", "T y"),
+            "ptrdiff_t at[] = {_ind.get()[1], _ind.get()[0]}; y = x - _raw_x[at]", {"x": w[:, :4]},
+            {"y": w[:, :4] - w[:, :4].T}, ["--reduce-dims", "False"])
+elementwise("raw-name-shape", ("raw T x, int32 k", "T y"), "y = x[i / ysize_1 * xsize_1 + i % ysize_1 + k]", {"x": w},
+            {"y": w[:, 1:4]}, ["--reduce-dims", "False", "--loop-prep",
+                               "ptrdiff_t xsize_1 = x.shape()[1], ysize_1 = _raw_y.shape()[1];"],
+            scalars={"k": 1}, start={"y": np.zeros((4, 3))})
+elementwise("raw-name-output", ("T x", "T y"), "_raw_y[_ind.size() - 1 - i] = x", {"x": x}, {"y": x[::-1]})
+elementwise("raw-name-own-element", ("T x", "T y"), "_raw_y[i] = 2 * x; y += 1", {"x": x}, {"y": 2 * x + 1})
+elementwise("raw-name-in-function", ("T x", "float64 y"), "y = around(_raw_x, i)", {"x": x},
+            {"y": np.array([x[max(k - 1, 0):k + 2].sum() for k in range(7)])}, ["--preamble", """
+template <typename A> __device__ double around(const A &x, ptrdiff_t i) {
+  double sum = 0;
+  for (ptrdiff_t k = i > 0 ? i - 1 : i; k <= i + 1 && k < x.size(); k++) sum += x[k];
+  return sum;
+}"""], rtol=1e-15)
+elementwise("raw-name-types", ("float16 h, bool b, complex64 z", "complex64 y"),
+            "ptrdiff_t k = _ind.size() - 1 - i; y = _raw_z[k] * float(_raw_h[k]) + float(_raw_b[k])",
+            {"h": n.astype(np.float16), "b": n % 2 == 0, "z": (n * (1 + 1j)).astype(np.complex64)},
+            {"y": (n * (1 + 1j) * n + (n % 2 == 0))[::-1].astype(np.complex64)})
+
+# ---- small functions -------------------------------------------------------------------------------------------------
+
+i, k = np.arange(-12, 12), np.tile([3, -4, 7, -1, 0, 5], 4)
+with np.errstate(divide="ignore"):
+    for dtype in ("int32", "int64", "float32", "float64"):
+        one, two = i.astype(dtype), k.astype(dtype)
+        two = np.where(two == 0, 2, two).astype(dtype) if dtype[0] == "f" else two
+        elementwise("floor-divide-" + dtype, ("T x, T w", "T y"), "y = _floor_divide(x, w)", {"x": one, "w": two},
+                    {"y": np.floor_divide(one, two)})
+    elementwise("floor-divide-uint64", ("T x, T w", "T y"), "y = _floor_divide(x, w)",
+                {"x": i.astype("uint64"), "w": np.abs(k).astype("uint64")},
+                {"y": np.floor_divide(i.astype("uint64"), np.abs(k).astype("uint64"))})
+reduce("floor-divide-in-map", ("int64 x", "int64 y"), ("_floor_divide(x, 5LL)", "a + b", "y = a", "0"), {"x": i},
+       {"y": np.floor_divide(i, 5).sum()})
+h = np.array([0, 1, -1, 0.1, 65504, -0.5, 6e-8], np.float16)
+elementwise("nextafter-float16", ("float16 x", "float16 u, float16 d"),
+            "u = nextafter(x, float16(60000.f)); d = nextafter(x, float16(-60000.f))", {"x": h},
+            {"u": np.nextafter(h, np.float16(60000)), "d": np.nextafter(h, np.float16(-60000))})
+elementwise("iszero-float16", ("float16 x", "int32 y"), "y = iszero(x)", {"x": h}, {"y": (h == 0).astype(np.int32)})
+
 
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "cases")

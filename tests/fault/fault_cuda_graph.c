@@ -124,6 +124,22 @@ Test(cuda_graph, launches_wait_for_memory_until_it_is_known_to_be_there)
     quern_array_release(z);
 }
 
+Test(cuda_graph, a_launch_that_nothing_marks_is_waited_for)
+{
+    quern_array *x = floats(1, 2), *z = floats(0, 0);
+    quern_graph *graph;
+    OK(quern_stream_capture(stream));
+    OK(call(x, z));
+    OK(quern_stream_end_capture(&graph, stream));
+    int waits = fake->calls("cuStreamSynchronize");
+    fake->fail("cuEventRecord", CU_UNKNOWN, 1);
+    FAILS(QUERN_ERROR_DRIVER, quern_graph_launch(graph, stream));
+    cr_expect_eq(fake->calls("cuStreamSynchronize"), waits + 1, "it uses what the graph holds");
+    quern_graph_release(graph);
+    quern_array_release(x);
+    quern_array_release(z);
+}
+
 /* The stand-in stops the program when memory is freed in the order of a stream that is captured,
  * and ends the capture when anybody waits for the whole context. */
 Test(cuda_graph, releases_during_a_capture_wait_for_its_end)

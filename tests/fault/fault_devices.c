@@ -39,6 +39,7 @@ static void open_all(void)
     scratch_make();
     setenv("QUERN_CUDA", FAKE_FOLDER, 1);
     setenv("QUERN_CACHE_DIR", "off", 1);
+    setenv("QUERN_NVRTC_CACHE", "0", 1); /* it asks the driver for what the stand-in lacks */
     void *library = dlopen(FAKE_FOLDER "/libcuda.so.1", RTLD_NOW);
     cr_assert_not_null(library, "%s", dlerror());
     fake_cuda_get_function get;
@@ -219,6 +220,91 @@ Test(gpus, tell_who_holds_their_memory)
     quern_array_release(b);
 }
 
+Test(gpus, get_what_their_pools_keep)
+{
+    static const char *const symbols[] = {"cuMemAllocFromPoolAsync", "cuMemHostAlloc",
+                                          "cuMemAllocManaged"};
+    static const quern_memory kinds[] = {QUERN_MEMORY_DEVICE, QUERN_MEMORY_PINNED,
+                                         QUERN_MEMORY_MANAGED};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const int trims = fake->calls("cuMemPoolTrimTo");
+        quern_array_release(numbers_on(engine, QUERN_MEMORY_DEVICE));
+        fake->fail(symbols[k], CU_OUT_OF_MEMORY, 1);
+        quern_array_release(numbers_on(engine, kinds[k]));
+        cr_expect_gt(fake->calls("cuMemPoolTrimTo"), trims, "%s", symbols[k]);
+    }
+}
+
+/* Memory goes back to an allocator that opens an engine meanwhile, as others may on any thread. */
+static void *take_plain(void *context, size_t bytes, size_t alignment, void *handle)
+{
+    (void)context, (void)handle;
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void open_and_free(void *context, void *pointer, size_t bytes, void *handle)
+{
+    (void)bytes, (void)handle;
+    quern_close(open_one("cuda:0"));
+    ++*(int *)context;
+    free(pointer);
+}
+
+Test(gpus, give_back_without_a_lock)
+{
+    int freed = 0;
+    const quern_allocator allocator = {sizeof allocator, 0, take_plain, open_and_free, &freed};
+    quern_array *x, *y = NULL, *huge;
+    quern_kernel *sum;
+    OK(quern_engine_set_allocator(soft, &allocator));
+    OK(quern_array_new(&x, soft, QUERN_INT64, SHAPE(200000)));
+    OK(quern_array_fill(x, &(int64_t){1}, 8));
+    OK(quern_reduction(&sum, soft, "T x", "T y", "x", "a + b", "y = a", "0", NULL));
+    OK(quern_call(sum, x, &y)); /* several blocks: their workspace is kept */
+    OK(quern_engine_set_allocator(soft, NULL));
+    FAILS(QUERN_ERROR_DEVICE_MEMORY,
+          quern_array_new(&huge, soft, QUERN_INT8, SHAPE((int64_t)1 << 47)));
+    cr_expect_eq(freed, 1);
+    quern_kernel_release(sum);
+    quern_array_release(x);
+    quern_array_release(y);
+}
+
+/* To wait for a whole context ends each capture in it, whoever has begun it: the stand-in says so
+ * when the capture ends. */
+Test(gpus, leave_the_captures_of_other_engines_alone)
+{
+    static const char source[] = "extern \"C\" __global__ void saxpy() {}";
+    quern_stream *captured;
+    quern_graph *graph;
+    quern_module *module;
+    quern_array *none;
+    quern_engine *third = open_one("cuda:0");
+    OK(quern_module_new(&module, engine, source, NULL));
+    OK(quern_stream_new(&captured, beside));
+    OK(quern_stream_capture(captured));
+    const int waits = fake->calls("cuCtxSynchronize"), unloads = fake->calls("cuModuleUnload");
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_synchronize(engine));
+    SAYS("quern_synchronize: a stream of cuda:0 is being captured");
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_memory_trim(engine, 0));
+    SAYS("quern_memory_trim: a stream of cuda:0 is being captured");
+    OK(quern_synchronize(second));
+    fake->fail("cuMemAllocFromPoolAsync", CU_OUT_OF_MEMORY, 1);
+    FAILS(QUERN_ERROR_DEVICE_MEMORY, quern_array_new(&none, engine, QUERN_INT8, SHAPE(8)));
+    fake->fail("cuMemHostAlloc", CU_OUT_OF_MEMORY, 1);
+    FAILS(QUERN_ERROR_DEVICE_MEMORY,
+          quern_array_new_in(&none, engine, QUERN_MEMORY_PINNED, QUERN_INT8, SHAPE(8)));
+    quern_module_release(module);
+    quern_close(third);
+    cr_expect_eq(fake->calls("cuCtxSynchronize"), waits + 1, "of the second GPU");
+    cr_expect_eq(fake->calls("cuModuleUnload"), unloads);
+    OK(quern_stream_end_capture(&graph, captured));
+    cr_expect_eq(fake->calls("cuModuleUnload"), unloads + 1);
+    OK(quern_synchronize(engine));
+    quern_graph_release(graph);
+    quern_stream_release(captured);
+}
+
 Test(gpus, count_what_the_pool_holds)
 {
     quern_array *a = numbers_on(engine, QUERN_MEMORY_DEVICE);
@@ -273,8 +359,10 @@ Test(gpus, survive_a_driver_that_fails_once)
 /* ---- fork() --------------------------------------------------------------------------------- */
 
 /* What a child does with what its parent had; the stand-in ends it when it is asked anything. */
-static void be_a_child(quern_array *a, quern_array *pinned, quern_stream *stream)
+static void be_a_child(quern_array *a, quern_array *pinned, quern_stream *stream,
+                       quern_stream *wrapped, quern_stream *captured)
 {
+    quern_graph *graph;
     quern_array *b;
     quern_engine *e;
     int32_t host[4];
@@ -286,8 +374,19 @@ static void be_a_child(quern_array *a, quern_array *pinned, quern_stream *stream
     FAILS(QUERN_ERROR_DRIVER, quern_array_copy(&b, a));
     FAILS(QUERN_ERROR_DRIVER, quern_array_copy_to(&b, a, second));
     FAILS(QUERN_ERROR_DRIVER, quern_stream_wait(stream));
-    FAILS(QUERN_ERROR_DRIVER, quern_synchronize(engine));
-    FAILS(QUERN_ERROR_DRIVER, quern_memory_trim(engine, 0));
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_synchronize(engine)); /* beside the capture */
+    FAILS(QUERN_ERROR_DRIVER, quern_synchronize(second));
+    FAILS(QUERN_ERROR_DRIVER, quern_memory_trim(second, 0));
+    const quern_allocator plain = {sizeof plain, 0, take_plain, open_and_free, NULL};
+    OK(quern_engine_set_allocator(engine, &plain));
+    FAILS(QUERN_ERROR_DRIVER, quern_array_new(&b, engine, QUERN_INT8, SHAPE(1)));
+    SAYS("forked after its parent had used the GPU");
+    FAILS(QUERN_ERROR_DRIVER, quern_array_copy_on(&b, a, wrapped));
+    SAYS("forked after its parent had used the GPU");
+    FAILS(QUERN_ERROR_DRIVER, quern_stream_wait(wrapped));
+    FAILS(QUERN_ERROR_DRIVER, quern_stream_end_capture(&graph, captured));
+    quern_stream_release(wrapped);
+    quern_stream_release(captured);
     quern_device_info info = QUERN_DEVICE_INFO_INIT, infos[3] = {QUERN_DEVICE_INFO_INIT};
     FAILS(QUERN_ERROR_DRIVER, quern_device_get_info(&info, engine));
     quern_memory_stats stats = QUERN_MEMORY_STATS_INIT;
@@ -319,11 +418,17 @@ Test(gpus, are_refused_in_the_child_of_fork)
     quern_array_release(numbers_on(engine, QUERN_MEMORY_PINNED)); /* kept for later */
     quern_stream *stream;
     OK(quern_stream_new(&stream, engine));
+    quern_stream *wrapped, *captured;
+    OK(quern_stream_wrap(&wrapped, engine, quern_stream_handle(stream)));
+    OK(quern_stream_new(&captured, beside));
+    OK(quern_stream_capture(captured));
     const pid_t child = fork();
     if (child == 0) {
-        be_a_child(a, pinned, stream);
+        be_a_child(a, pinned, stream, wrapped, captured);
         _exit(0);
     }
+    quern_stream_release(wrapped);
+    quern_stream_release(captured);
     int status;
     cr_assert_eq(waitpid(child, &status, 0), child);
     cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with %x", status);

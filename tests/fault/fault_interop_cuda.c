@@ -92,6 +92,40 @@ Test(interop_cuda, what_addresses_are)
     SAYS("asking what an address is failed");
 }
 
+/* Memory is wrapped without a word to the driver, which is asked once what it is. */
+Test(interop_cuda, wrapped_memory_tells_its_kind_when_asked)
+{
+    static const struct {
+        void *pointer;
+        quern_memory memory;
+        int type;
+        bool host;
+    } rows[] = {
+        {gpu, QUERN_MEMORY_DEVICE, QUERN_DL_CUDA, false},
+        {pinned, QUERN_MEMORY_PINNED, QUERN_DL_CUDA_HOST, true},
+        {mapped, QUERN_MEMORY_MAPPED, QUERN_DL_CUDA_HOST, true},
+        {managed, QUERN_MEMORY_MANAGED, QUERN_DL_CUDA_MANAGED, true},
+        {plain, QUERN_MEMORY_DEVICE, QUERN_DL_CUDA, false},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        quern_array *array, *view;
+        quern_dl_managed_versioned *out;
+        const int asked = fake->calls("cuPointerGetAttributes");
+        OK(quern_array_wrap(&array, engine, QUERN_FLOAT32, 1, six, NULL, rows[k].pointer, NULL,
+                            NULL));
+        OK(quern_array_reshape(&view, array, 1, six));
+        cr_expect_eq(fake->calls("cuPointerGetAttributes"), asked, "row %zu", k);
+        cr_expect_eq(quern_array_memory(view), rows[k].memory, "row %zu", k);
+        cr_expect_eq(quern_array_host_pointer(array), rows[k].host ? rows[k].pointer : NULL);
+        OK(quern_array_to_dlpack(&out, array, 0));
+        cr_expect_eq(out->dl_tensor.device.device_type, rows[k].type, "row %zu", k);
+        cr_expect_eq(fake->calls("cuPointerGetAttributes"), asked + 1, "row %zu", k);
+        out->deleter(out);
+        quern_array_release(view);
+        quern_array_release(array);
+    }
+}
+
 /* Each place against each kind of memory: "" is taken. */
 Test(interop_cuda, tensors_are_where_they_say)
 {
@@ -155,6 +189,12 @@ Test(interop_cuda, the_interface_names_a_stream)
     cr_expect_gt(entries.stream, 2);
     const int records = fake->calls("cuEventRecord"), waits = fake->calls("cuStreamWaitEvent");
     OK(quern_array_from_interface(&a, engine, &entries, NULL, NULL));
+    quern_array_release(a);
+    cr_expect_eq(fake->calls("cuEventRecord"), records, "a stream need not wait for itself");
+    OK(quern_stream_new(&legacy, engine));
+    OK(quern_array_get_interface(&entries, x, legacy));
+    OK(quern_array_from_interface(&a, engine, &entries, NULL, NULL));
+    quern_stream_release(legacy);
     cr_expect_eq(fake->calls("cuEventRecord"), records + 1);
     cr_expect_eq(fake->calls("cuStreamWaitEvent"), waits + 1);
     quern_array_release(a);

@@ -9,6 +9,7 @@
 #include "unit/engine/whole.h"
 
 #include <quern/interop.h>
+#include <stdio.h>
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
@@ -195,6 +196,74 @@ static void use_tensors(quern_engine *e, quern_array *x)
     quern_array_release(fixed);
 }
 
+/* Records hold for the process, so that each life makes some that no other has: with `serial` bytes
+ * of padding. Their kernels would be compiled, so those are of a record that all lives have. */
+static void make_records(quern_engine *e)
+{
+    static int serial;
+    char descr[128];
+    quern_dtype pair = QUERN_DTYPE_NONE, same, of_descr = QUERN_DTYPE_NONE;
+    const quern_field fields[] = {{"key", QUERN_INT32, 0, NULL, 0},
+                                  {"value", QUERN_FLOAT64, 1, (int64_t[]){2}, 8}};
+    quern_record record = QUERN_RECORD_INIT;
+    record.name = "pair";
+    record.bytes = 24 + 8 * (size_t)(++serial % 8000);
+    record.fields = fields;
+    record.field_count = 2;
+    STEP(quern_record_new(&pair, &record));
+    STEP(quern_record_new(&same, &record));
+    cr_assert_eq(pair, same);
+    quern_record info = QUERN_RECORD_INIT;
+    STEP(quern_record_get_info(&info, pair));
+    cr_assert(info.bytes == record.bytes && info.field_count == 2);
+    snprintf(descr, sizeof descr, "[('p', [('q', '<i4'), ('', '|V%d')], (2,)), ('r', '<f4')]",
+             serial % 8000 + 1);
+    STEP(quern_dtype_from_descr(&of_descr, "listed", descr));
+    cr_assert_str_eq(quern_dtype_descr(of_descr), descr);
+    (void)e;
+}
+
+/* Arrays of records, views of their fields, kernels that read and write them, a record by value. */
+static void use_records(quern_engine *e)
+{
+    typedef struct entry {
+        int32_t key, spare;
+        double value;
+    } entry;
+    static const entry entries[3] = {{0, 9, 0.5}, {1, 9, 1.5}, {2, 9, 2.5}};
+    entry got[3];
+    double sum;
+    quern_dtype dtype = QUERN_DTYPE_NONE;
+    quern_array *x = NULL, *y = NULL, *key = NULL, *total = NULL;
+    quern_kernel *k = NULL, *add = NULL;
+    make_records(e);
+    STEP(quern_dtype_from_descr(&dtype, "entry",
+                                "[('key', '<i4'), ('spare', '<i4'), ('value', '<f8')]"));
+    MAKE(x, quern_array_from(&x, e, dtype, SHAPE(3), entries));
+    MAKE(key, quern_array_field(&key, x, "key"));
+    STEP(quern_array_fill(key, &(int32_t){7}, sizeof(int32_t)));
+    MAKE(k, quern_elementwise(&k, e, "entry p, T q", "entry r",
+                              "r = p; r.value += q.value; r.spare = i", NULL));
+    quern_value values[3] = {quern_value_array(x), quern_scalar_record(dtype, &entries[1]),
+                             quern_value_output(&y)};
+    MAKE(y, quern_call_n(k, values, 3, NULL));
+    STEP(quern_array_read(y, got, sizeof got));
+    for (int n = 0; n < 3; n++) {
+        cr_assert(got[n].key == 7 && got[n].spare == n && got[n].value == n + 2.0,
+                  "allocation %d, record %d", (int)failing_at, n);
+    }
+    MAKE(add, quern_reduction(&add, e, "T p", "float64 s", "p.value", "a + b", "s = a", "0", NULL));
+    MAKE(total, quern_call(add, y, &total));
+    STEP(quern_array_read(total, &sum, sizeof sum));
+    cr_assert_float_eq(sum, 9.0, 0);
+    quern_array_release(x);
+    quern_array_release(y);
+    quern_array_release(key);
+    quern_array_release(total);
+    quern_kernel_release(k);
+    quern_kernel_release(add);
+}
+
 static void use_rest(quern_engine *e)
 {
     quern_stream *s = NULL;
@@ -231,6 +300,7 @@ static void live(void)
     use_module(e, x);
     use_views(e, x);
     use_tensors(e, x);
+    use_records(e);
     use_rest(e);
     STEP(quern_synchronize(e));
     quern_array_release(x);

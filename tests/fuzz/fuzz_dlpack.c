@@ -3,14 +3,15 @@
  * Fuzz target: tensors of DLPack and array interfaces that lie. In: all their numbers, the data's
  * address given as an offset from a buffer. Holds: what is taken is read only where its numbers
  * say, its memory is given back once, and after a refusal never; what an array then says of itself
- * are the numbers that came in; it goes out and comes in again unchanged. The device is the
- * software device; elements are read where they all lie in the buffer.
+ * are the numbers that came in; it goes out and comes in again unchanged, records with their descr.
+ * The device is the software device; elements are read where they all lie in the buffer.
  */
 #include "reader.h"
 
 #include <quern/interop.h>
 #include <quern/quern.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,15 +65,44 @@ static bool inside(const quern_array *a)
     return low >= 0 && high <= BUFFER;
 }
 
-static void look(quern_array *a)
+/* Is it nothing for DLPack: a record, or strides that are no multiples of the element's size? */
+static bool is_no_tensor(const quern_array *a)
+{
+    const quern_dtype dtype = quern_array_dtype(a);
+    bool odd = dtype >= QUERN_DTYPE_RECORD;
+    for (int k = 0; k < quern_array_ndim(a); k++) {
+        odd |= quern_array_strides(a)[k] % (int64_t)quern_dtype_size(dtype) != 0;
+    }
+    return odd;
+}
+
+static quern_array *by_tensor(quern_array *a)
 {
     quern_dl_tensor out;
     quern_array *again;
     check(quern_array_to_dltensor(&out, a) == QUERN_OK);
     check(quern_array_from_dltensor(&again, engine, &out, 0, NULL, NULL) == QUERN_OK);
-    check(quern_array_count(again) == quern_array_count(a));
     check(quern_array_pointer(again) == out.data && out.byte_offset == 0);
-    for (int k = 0; k < out.ndim; k++) {
+    return again;
+}
+
+static quern_array *by_entries(quern_array *a)
+{
+    quern_array_interface out = QUERN_ARRAY_INTERFACE_INIT;
+    quern_array *again;
+    check(quern_array_get_interface(&out, a, NULL) == QUERN_OK);
+    check((quern_array_dtype(a) >= QUERN_DTYPE_RECORD) == (out.descr != NULL));
+    check(quern_array_from_interface(&again, engine, &out, NULL, NULL) == QUERN_OK);
+    check(quern_array_pointer(again) == out.data);
+    check(quern_array_dtype(again) == quern_array_dtype(a));
+    return again;
+}
+
+static void look(quern_array *a)
+{
+    quern_array *again = is_no_tensor(a) ? by_entries(a) : by_tensor(a);
+    check(quern_array_count(again) == quern_array_count(a));
+    for (int k = 0; k < quern_array_ndim(a); k++) {
         check(quern_array_shape(again)[k] == quern_array_shape(a)[k]);
         check(quern_array_shape(a)[k] <= 1 || quern_array_count(a) == 0 ||
               quern_array_strides(again)[k] == quern_array_strides(a)[k]);
@@ -184,6 +214,44 @@ static void try_borrowed(reader *r)
     finish(status, a, true);
 }
 
+/* A list of fields from pieces, most of them in their places; or any text. */
+static const char *take_descr(reader *r)
+{
+    static const char *const pieces[] = {
+        "[",      "]",     "('a', ", "('b', ", "('', ",  "(('t', 'c'), ",
+        "'<f4'",  "'<i8'", "'|V3'",  "'|b1'",  "'>f8'",  "'|V99999'",
+        ")",      "), ",   ", 3",    ", (2,)", ", (0,)", ", (9999, 9999)",
+        "'<c16'", "'<U4'"};
+    static char text[256];
+    const uint8_t kind = take_byte(r);
+    size_t used = 0;
+    text[0] = '\0';
+    if (kind % 8 == 0) {
+        return NULL;
+    }
+    if (kind % 8 == 1) {
+        take(r, text, 64);
+        text[64] = '\0';
+        return text;
+    }
+    for (uint8_t left = kind / 8; left > 0 && used < sizeof text; left--) {
+        const size_t piece = take_byte(r) % (sizeof pieces / sizeof *pieces);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s", pieces[piece]);
+    }
+    return text;
+}
+
+/* A record: its typestr mostly tells the size of the fields. */
+static void take_record(reader *r, quern_array_interface *from)
+{
+    quern_dtype dtype;
+    from->descr = take_descr(r);
+    if (from->descr && quern_dtype_from_descr(&dtype, "record", from->descr) == QUERN_OK) {
+        const size_t wrong = take_byte(r) % 8 == 7;
+        snprintf(from->typestr, sizeof from->typestr, "|V%zu", quern_dtype_size(dtype) + wrong);
+    }
+}
+
 static void try_interface(reader *r)
 {
     quern_array_interface from = QUERN_ARRAY_INTERFACE_INIT;
@@ -194,6 +262,9 @@ static void try_interface(reader *r)
     from.strides = take_byte(r) % 2 ? NULL : strides;
     from.version = take_byte(r) % 8 ? 3 : (int8_t)take_byte(r);
     take(r, from.typestr, sizeof from.typestr);
+    if (from.typestr[1] == 'V') {
+        take_record(r, &from);
+    }
     from.read_only = take_byte(r);
     from.has_stream = take_byte(r) % 2;
     from.stream = take_number(r);

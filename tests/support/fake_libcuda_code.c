@@ -24,10 +24,7 @@ static int dynamic_shared = SHARED_DEFAULT, carveout = -1, cluster = CLUSTER;
 cu_result cuModuleLoadDataEx(cu_module *module, const void *image, unsigned option_count,
                              cu_jit_option *options, void **values)
 {
-    BOUND(cuModuleLoadDataEx);
-    if (fake_unsafe()) {
-        return CU_STREAM_CAPTURE_UNSUPPORTED;
-    }
+    UNSAFE(cuModuleLoadDataEx);
     static char only;
     if (memcmp(image, "\177ELF", 4) != 0 && strstr(image, "reject")) {
         for (unsigned k = 0; k < option_count; k++) {
@@ -46,10 +43,7 @@ DOES_NOTHING(cuModuleUnload, (cu_module module), module)
 
 cu_result cuModuleGetFunction(cu_function *function, cu_module module, const char *name)
 {
-    BOUND(cuModuleGetFunction);
-    if (fake_unsafe()) {
-        return CU_STREAM_CAPTURE_UNSUPPORTED;
-    }
+    UNSAFE(cuModuleGetFunction); /* it may be what loads it */
     bool also = fake_control.also && strcmp(name, fake_control.also) == 0;
     *function = also ? (cu_function)(void *)&fake_control : (cu_function)(void *)module;
     return also || strcmp(name, "saxpy") == 0 ? CU_SUCCESS : CU_NOT_FOUND;

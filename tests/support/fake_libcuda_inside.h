@@ -70,12 +70,8 @@ int fake_streams(void);
 int fake_graphs(void);
 /** Is work on the stream recorded? */
 bool fake_captures(cu_stream stream);
-/** The capture that the stream takes part in, if a test began it and not Quern; 0: none. */
-uint64_t fake_others_capture(cu_stream stream);
-/** Something that is not safe while a stream is captured: it ends the captures that forbid it to
- * this thread; true: there was one. */
-bool fake_unsafe(void);
-/** Make every capture invalid, as a wait for all of a context does; false: there is none. */
+/** Make every capture of the current context invalid, as a wait for all of it does; false: there is
+ * none. */
 bool fake_stop_captures(void);
 cu_result fake_queue(cu_stream stream, const fake_node *node, void **parameters);
 /** fake_libcuda_code.c: run a function; how large a parameter may be, and how many there are. */
@@ -99,6 +95,17 @@ cu_result fake_enter(int function);
         return CU_INVALID_CONTEXT;                                                                 \
     }                                                                                              \
     (void)0
+
+/** Begin one that may not be called during captures of a strict mode. */
+cu_result fake_unsafe(void);
+#define UNSAFE(symbol)                                                                             \
+    BOUND(symbol);                                                                                 \
+    do {                                                                                           \
+        cu_result unsafe_ = fake_unsafe();                                                         \
+        if (unsafe_ != CU_SUCCESS) {                                                               \
+            return unsafe_;                                                                        \
+        }                                                                                          \
+    } while (0)
 
 #define DOES_NOTHING(symbol, parameters, handle)                                                   \
     cu_result symbol parameters                                                                    \

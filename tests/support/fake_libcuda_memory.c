@@ -22,7 +22,6 @@ static struct piece {
     fake_memory kind;
     int device;
     cu_pool pool;
-    uint64_t graph; /* 0, or the capture whose graph allocates it */
 } pieces[PIECES];
 
 static cu_result take(cu_pointer *pointer, size_t bytes, fake_memory kind, cu_pool pool)
@@ -37,7 +36,7 @@ static cu_result take(cu_pointer *pointer, size_t bytes, fake_memory kind, cu_po
     while (pieces[k].base) {
         k++;
     }
-    pieces[k] = (struct piece){memory, bytes, kind, fake_device(fake_current), pool, 0};
+    pieces[k] = (struct piece){memory, bytes, kind, fake_device(fake_current), pool};
     pthread_mutex_unlock(&lock);
     return CU_SUCCESS;
 }
@@ -141,7 +140,7 @@ cu_result cuMemPoolGetAttribute(cu_pool pool, cu_pool_attribute attribute, void 
 
 cu_result cuMemPoolTrimTo(cu_pool pool, size_t bytes)
 {
-    BOUND(cuMemPoolTrimTo);
+    UNSAFE(cuMemPoolTrimTo);
     const uint64_t used = used_of(pool), keep = bytes > used ? bytes - used : 0;
     pool->kept = pool->kept < keep ? pool->kept : keep;
     return CU_SUCCESS;
@@ -149,44 +148,25 @@ cu_result cuMemPoolTrimTo(cu_pool pool, size_t bytes)
 
 cu_result cuMemAllocFromPoolAsync(cu_pointer *pointer, size_t bytes, cu_pool pool, cu_stream stream)
 {
-    BOUND(cuMemAllocFromPoolAsync);
-    const uint64_t graph = fake_others_capture(stream);
-    if (fake_captures(stream) && !graph) {
+    UNSAFE(cuMemAllocFromPoolAsync);
+    if (fake_captures(stream)) {
         return CU_NOT_PERMITTED; /* it would be memory of the graph, which is none of arrays */
     }
     if (!pool->device || pool->device - 1 != fake_device(fake_current)) {
         return CU_INVALID_VALUE;
     }
     pool->kept -= pool->kept < bytes ? pool->kept : bytes;
-    const cu_result result = take(pointer, bytes, FAKE_POOL, pool);
-    if (result == CU_SUCCESS) {
-        find(*pointer)->graph = graph;
-    }
-    return result;
-}
-
-/* Freed in its capture, it is there again at each launch: here it is there for ever. */
-static cu_result free_in_graph(struct piece *p)
-{
-    static void *kept[PIECES];
-    static int count;
-    kept[count++ % PIECES] = p->base;
-    p->base = NULL;
-    return kept[0] ? CU_SUCCESS : CU_INVALID_VALUE;
+    return take(pointer, bytes, FAKE_POOL, pool);
 }
 
 cu_result cuMemFreeAsync(cu_pointer pointer, cu_stream stream)
 {
-    BOUND(cuMemFreeAsync);
-    struct piece *p = find(pointer);
-    const uint64_t graph = fake_others_capture(stream);
-    if (p && graph && p->graph == graph) {
-        return free_in_graph(p);
-    }
+    UNSAFE(cuMemFreeAsync);
     if (fake_captures(stream)) {
         fprintf(stderr, "fake_libcuda: memory is freed in the order of a stream being captured\n");
         abort();
     }
+    const struct piece *p = find(pointer);
     if (p && p->pool) {
         p->pool->kept += p->bytes;
     }
@@ -253,7 +233,7 @@ cu_result cuMemcpyPeerAsync(cu_pointer to, cu_context to_context, cu_pointer fro
 
 cu_result cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags)
 {
-    BOUND(cuMemHostAlloc);
+    UNSAFE(cuMemHostAlloc);
     if (bytes == 0 || (flags & ~(unsigned)(CU_HOST_PORTABLE | CU_HOST_MAPPED))) {
         return CU_INVALID_VALUE;
     }
@@ -265,13 +245,13 @@ cu_result cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags)
 
 cu_result cuMemFreeHost(void *pointer)
 {
-    BOUND(cuMemFreeHost);
+    UNSAFE(cuMemFreeHost);
     return fake_give((cu_pointer)(uintptr_t)pointer, 1u << FAKE_HOST);
 }
 
 cu_result cuMemAllocManaged(cu_pointer *pointer, size_t bytes, unsigned flags)
 {
-    BOUND(cuMemAllocManaged);
+    UNSAFE(cuMemAllocManaged);
     if (bytes == 0 || flags != CU_ATTACH_GLOBAL) {
         return CU_INVALID_VALUE;
     }

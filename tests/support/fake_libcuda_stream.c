@@ -6,20 +6,34 @@
  */
 #include "fake_libcuda_inside.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
+/* What graphs hold for their users. */
+struct CUuserObject_st {
+    void *pointer;
+    void (*destroy)(void *pointer);
+    int references;
+};
+
+enum { HELD = 16 };
+
 struct CUgraph_st {
     fake_node *first, **last;
-    cu_stream origin;
-    bool invalid;
+    cu_object held[HELD];
     unsigned mode;
     uint64_t number;
+    pthread_t thread; /* that began it */
+    cu_stream origin;
+    bool invalid;
+    int device;
     struct CUgraph_st *next; /* of those being captured */
 };
 
 struct CUgraphExec_st {
     fake_node *first;
+    cu_object held[HELD];
 };
 
 struct CUstream_st {
@@ -35,7 +49,6 @@ struct CUevent_st {
 
 static struct CUgraph_st *captures;
 static struct CUstream_st *all_streams;
-static _Thread_local unsigned thread_mode;
 static int streams, graphs;
 
 int fake_streams(void)
@@ -63,31 +76,42 @@ bool fake_captures(cu_stream stream)
     return stream_of(stream) && stream->graph;
 }
 
-/* Quern's own are relaxed; those of the tests are not. */
-uint64_t fake_others_capture(cu_stream stream)
-{
-    return fake_captures(stream) && stream->graph->mode != CU_CAPTURE_RELAXED
-               ? stream->graph->number
-               : 0;
-}
-
-bool fake_unsafe(void)
-{
-    bool found = false;
-    for (struct CUgraph_st *graph = captures; graph; graph = graph->next) {
-        const bool forbids = graph->mode == 0 && thread_mode != CU_CAPTURE_RELAXED;
-        graph->invalid |= forbids;
-        found |= forbids;
-    }
-    return found;
-}
-
 bool fake_stop_captures(void)
 {
+    bool some = false;
     for (struct CUgraph_st *graph = captures; graph; graph = graph->next) {
-        graph->invalid = true;
+        const bool here = graph->device == fake_device(fake_current);
+        graph->invalid |= here;
+        some |= here;
     }
-    return captures != NULL;
+    return some;
+}
+
+static _Thread_local unsigned thread_mode = CU_CAPTURE_GLOBAL;
+
+cu_result cuThreadExchangeStreamCaptureMode(unsigned *mode)
+{
+    FREE(cuThreadExchangeStreamCaptureMode);
+    const unsigned old = thread_mode;
+    thread_mode = *mode;
+    *mode = old;
+    return thread_mode <= CU_CAPTURE_RELAXED ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+/* As cuda.h says of the modes. */
+cu_result fake_unsafe(void)
+{
+    cu_result result = CU_SUCCESS;
+    for (struct CUgraph_st *graph = captures; graph; graph = graph->next) {
+        const bool own = pthread_equal(graph->thread, pthread_self()) != 0;
+        if (thread_mode != CU_CAPTURE_RELAXED &&
+            ((own && graph->mode != CU_CAPTURE_RELAXED) ||
+             (graph->mode == CU_CAPTURE_GLOBAL && thread_mode == CU_CAPTURE_GLOBAL))) {
+            graph->invalid = true;
+            result = CU_STREAM_CAPTURE_UNSUPPORTED;
+        }
+    }
+    return result;
 }
 
 /* ---- work ----------------------------------------------------------------------------------- */
@@ -214,7 +238,8 @@ cu_result cuStreamDestroy_v2(cu_stream stream)
 cu_result cuStreamSynchronize(cu_stream stream)
 {
     BOUND(cuStreamSynchronize);
-    return refuse_captured(stream, CU_STREAM_CAPTURE_UNSUPPORTED);
+    return fake_captures(stream) ? refuse_captured(stream, CU_STREAM_CAPTURE_UNSUPPORTED)
+                                 : fake_unsafe();
 }
 
 cu_result cuLaunchHostFunc(cu_stream stream, void (*function)(void *), void *context)
@@ -285,7 +310,7 @@ static cu_result look_at_event(cu_event event)
 
 cu_result cuEventQuery(cu_event event)
 {
-    BOUND(cuEventQuery);
+    UNSAFE(cuEventQuery);
     cu_result result = look_at_event(event);
     return result == CU_SUCCESS && fake_control.not_ready ? CU_NOT_READY : result;
 }
@@ -309,39 +334,21 @@ cu_result cuStreamBeginCapture_v2(cu_stream stream, unsigned mode)
 {
     BOUND(cuStreamBeginCapture_v2);
     static const struct CUgraph_st none;
-    static uint64_t number;
+    static uint64_t numbers;
     if (!stream_of(stream) || stream->graph || mode > CU_CAPTURE_RELAXED) {
         return CU_INVALID_VALUE;
     }
     stream->graph = copy_of(&none, sizeof none);
     stream->graph->last = &stream->graph->first;
     stream->graph->origin = stream;
+    stream->graph->device = fake_device(fake_current);
     stream->graph->mode = mode;
-    stream->graph->number = ++number;
+    stream->graph->thread = pthread_self();
+    stream->graph->number = ++numbers;
     stream->graph->next = captures;
     captures = stream->graph;
     graphs++;
     return CU_SUCCESS;
-}
-
-cu_result cuStreamGetCaptureInfo_v2(cu_stream stream, int *status, uint64_t *id, cu_graph *graph,
-                                    const void **nodes, size_t *count)
-{
-    BOUND(cuStreamGetCaptureInfo_v2);
-    *status = !fake_captures(stream) ? 0 : stream->graph->invalid ? 2 : 1;
-    if (*status == 1 && id) {
-        *id = stream->graph->number;
-    }
-    return graph || nodes || count ? CU_INVALID_VALUE : CU_SUCCESS;
-}
-
-cu_result cuThreadExchangeStreamCaptureMode(unsigned *mode)
-{
-    FREE(cuThreadExchangeStreamCaptureMode);
-    const unsigned before = thread_mode;
-    thread_mode = *mode;
-    *mode = before;
-    return thread_mode <= CU_CAPTURE_RELAXED ? CU_SUCCESS : CU_INVALID_VALUE;
 }
 
 /* Its streams are captured no longer; true: one of them was not waited for. */
@@ -385,6 +392,53 @@ cu_result cuStreamEndCapture(cu_stream stream, cu_graph *out)
     return CU_SUCCESS;
 }
 
+cu_result cuStreamGetCaptureInfo_v2(cu_stream stream, unsigned *state, uint64_t *number,
+                                    cu_graph *graph, const void **nodes, size_t *node_count)
+{
+    BOUND(cuStreamGetCaptureInfo_v2);
+    if (nodes || node_count) {
+        return CU_NOT_SUPPORTED;
+    }
+    *state = CU_CAPTURE_NONE;
+    if (fake_captures(stream)) {
+        *state = stream->graph->invalid ? CU_CAPTURE_BROKEN : CU_CAPTURE_ACTIVE;
+        number ? *number = stream->graph->number : 0;
+        graph ? *graph = stream->graph : NULL;
+    }
+    return CU_SUCCESS;
+}
+
+cu_result cuUserObjectCreate(cu_object *out, void *pointer, void (*destroy)(void *pointer),
+                             unsigned references, unsigned flags)
+{
+    BOUND(cuUserObjectCreate);
+    *out = copy_of(&(struct CUuserObject_st){pointer, destroy, (int)references}, sizeof **out);
+    return flags == CU_OBJECT_NO_SYNC ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+/* The references are moved to the graph. */
+cu_result cuGraphRetainUserObject(cu_graph graph, cu_object object, unsigned references,
+                                  unsigned flags)
+{
+    BOUND(cuGraphRetainUserObject);
+    int k = 0;
+    while (graph->held[k]) {
+        k++;
+    }
+    graph->held[k] = object;
+    return references == 1 && flags == CU_OBJECT_MOVE ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+static void drop_held(cu_object held[HELD])
+{
+    for (int k = 0; k < HELD && held[k]; k++) {
+        if (--held[k]->references == 0) {
+            held[k]->destroy(held[k]->pointer);
+            free(held[k]);
+        }
+    }
+}
+
 static void free_nodes(fake_node *first)
 {
     while (first) {
@@ -398,6 +452,7 @@ cu_result cuGraphDestroy(cu_graph graph)
 {
     BOUND(cuGraphDestroy);
     free_nodes(graph->first);
+    drop_held(graph->held);
     free(graph);
     graphs--;
     return CU_SUCCESS;
@@ -413,6 +468,10 @@ cu_result cuGraphInstantiateWithFlags(cu_graph_exec *out, cu_graph graph, unsign
         *last = copy_of(node, sizeof *node);
         (*last)->next = NULL;
         last = &(*last)->next;
+    }
+    for (int k = 0; k < HELD && graph->held[k]; k++) {
+        (*out)->held[k] = graph->held[k];
+        graph->held[k]->references++;
     }
     graphs++;
     return flags == 0 ? CU_SUCCESS : CU_INVALID_VALUE;
@@ -434,6 +493,7 @@ cu_result cuGraphExecDestroy(cu_graph_exec exec)
 {
     BOUND(cuGraphExecDestroy);
     free_nodes(exec->first);
+    drop_held(exec->held);
     free(exec);
     graphs--;
     return CU_SUCCESS;

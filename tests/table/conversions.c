@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * conversions: every pair of dtypes: assignment, arithmetic, comparison, conditions and updates
- * compile and are right. In: `table_conversions [PART/PARTS]`, the device from QUERN_DEVICE. Out:
- * one line with how many rows were right, and one for each answer that was not; status 1 if there
- * was any. A row is a pair, with all operators in one kernel; three more rows convert every half to
- * the other kind, and to complex.
+ * conversions: every pair of dtypes: assignment, initialization, arithmetic, comparison, conditions
+ * and updates compile and are right. In: `table_conversions [PART/PARTS]`, the device from
+ * QUERN_DEVICE. Out: one line with how many rows were right, and one for each answer that was not;
+ * status 1 if there was any. A row is a pair, with all operators in one kernel; three more rows
+ * convert every half to the other kind, and to complex.
  */
 #include "lang/lang.h"
 #include "table.h"
@@ -42,10 +42,11 @@ static bool assigns(pair p)
 {
     return !complexes(p.s) || complexes(p.t);
 }
-/* An 8-bit float is assigned to a half, or a complex number, by saying so. */
-static bool assigns_plainly(pair p)
+/* A float that others narrow to is made by saying so, but of a narrower one. */
+static bool initializes(pair p)
 {
-    return assigns(p) && !(eighths(p.s) && !eighths(p.t) && (halves(p.t) || complexes(p.t)));
+    const bool narrows = halves(p.s) && halves(p.t) && p.s != p.t;
+    return assigns(p) && (!narrows || (eighths(p.s) && !eighths(p.t)));
 }
 static bool real(pair p)
 {
@@ -64,9 +65,7 @@ static bool chooses(pair p)
 {
     const bool same = p.s == p.t, both = complexes(p.s) && complexes(p.t);
     const bool one_half = halves(p.s) != halves(p.t) && real(p);
-    const bool eighth_and_complex =
-        (eighths(p.s) && complexes(p.t)) || (eighths(p.t) && complexes(p.s));
-    return same || (!both && !one_half && !eighth_and_complex);
+    return same || (!both && !one_half);
 }
 
 static number plus(number x, number w, bool in_whole)
@@ -128,7 +127,9 @@ static const struct operation {
     bool (*takes)(pair p);
     number (*host)(number x, number w, bool in_whole);
 } operations[] = {
-    {"u = x", true, assigns_plainly, first},
+    {"u = x", true, assigns, first},
+    {"T v = x; u = v", true, initializes, first},
+    {"u = same(x)", true, initializes, first},
     {"u = T(x)", true, assigns, first},
     {"u = w; u += x", true, assigns, plus},
     {"u = w; u *= x", true, assigns, times},
@@ -163,8 +164,10 @@ static quern_kernel *define(table *t, pair p)
         }
     }
     quern_kernel *kernel;
+    quern_kernel_options options = QUERN_KERNEL_OPTIONS_INIT;
+    options.preamble = "__device__ T same(T v) { return v; }";
     check(quern_elementwise(&kernel, t->engine, "S x, T w",
-                            complex ? "raw complex128 z" : "raw float64 z", text, NULL),
+                            complex ? "raw complex128 z" : "raw float64 z", text, &options),
           "kernel");
     return kernel;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * float8: all 256 codes of the 8-bit floats as float32, and all float16 numbers, and doubles next
- * to every tie, as 8-bit floats. In: the device from QUERN_DEVICE. Out: a line; status 1 if there
- * was a wrong answer.
+ * to every tie, as 8-bit floats; nextafter of them, and of halves. In: the device from
+ * QUERN_DEVICE. Out: a line; status 1 if there was a wrong answer.
  *
  * The reference knows a format by its definition alone: the value of a code by its fields, and the
  * code of a value by looking for the nearest among all, the even one of two that are as near.
@@ -209,6 +209,86 @@ static void run_scalars(const format *f)
     quern_array_release(y);
 }
 
+/* ---- neighbours ----------------------------------------------------------------------------- */
+
+/* The number next to x on the way to w, among all codes. */
+static double next_of(const format *f, double x, double w)
+{
+    double best = NAN;
+    if (isnan(x) || isnan(w) || x == w) {
+        return isnan(x) ? x : w;
+    }
+    for (unsigned code = 0; code < CODES; code++) {
+        const double v = value_of(f, code);
+        const bool beyond = x < w ? v > x && !(v >= best) : v < x && !(v <= best);
+        best = beyond ? v : best;
+    }
+    return best;
+}
+
+static void run_next(const format *f)
+{
+    uint8_t codes[CODES];
+    static uint8_t got[CODES * CODES];
+    const int64_t row[] = {CODES}, square[] = {CODES, CODES};
+    quern_array *w, *x, *z = NULL;
+    quern_kernel *kernel;
+    for (unsigned k = 0; k < CODES; k++) {
+        codes[k] = (uint8_t)k;
+    }
+    check(quern_array_from(&w, engine, f->dtype, 1, row, codes), "w");
+    check(quern_array_reshape(&x, w, 2, (const int64_t[]){CODES, 1}), "x");
+    check(quern_array_new(&z, engine, f->dtype, 2, square), "z");
+    check(quern_elementwise(&kernel, engine, "T x, T w", "T z", "z = nextafter(x, w)", NULL),
+          "nextafter");
+    const quern_value values[] = {quern_value_array(x), quern_value_array(w), quern_value_array(z)};
+    check(quern_call_n(kernel, values, 3, NULL), "nextafter");
+    check(quern_array_read(z, got, sizeof got), "read");
+    for (unsigned k = 0; k < CODES * CODES; k++) {
+        const double from = value_of(f, k / CODES), to = value_of(f, k % CODES);
+        const double is = value_of(f, got[k]), wanted = next_of(f, from, to);
+        if (isnan(wanted) ? !isnan(is) : is != wanted) {
+            say(f, "neighbour", from, is, wanted);
+        }
+    }
+    quern_kernel_release(kernel);
+    quern_array_release(w);
+    quern_array_release(x);
+    quern_array_release(z);
+}
+
+/* Of every half on the way to an infinity: they are as far from each other as their codes. */
+static void run_next_halves(quern_dtype dtype, int infinity)
+{
+    static uint16_t bits[HALVES], got[HALVES];
+    const int64_t count = HALVES;
+    quern_array *x, *z = NULL;
+    quern_kernel *kernel;
+    for (int k = 0; k < HALVES; k++) {
+        bits[k] = (uint16_t)k;
+    }
+    check(quern_array_from(&x, engine, dtype, 1, &count, bits), "x");
+    check(quern_array_new(&z, engine, dtype, 1, &count), "z");
+    check(quern_elementwise(&kernel, engine, "T x", "T z", "z = nextafter(x, T(-INFINITY))", NULL),
+          "nextafter");
+    check(quern_call(kernel, x, z), "nextafter");
+    check(quern_array_read(z, got, sizeof got), "read");
+    for (int k = 0; k < HALVES; k++) {
+        const int place = k & 0x8000 ? -(k & 0x7fff) : k;
+        const int is = got[k] & 0x8000 ? -(got[k] & 0x7fff) : got[k];
+        const int wanted = place > -infinity ? place - 1 : place;
+        const bool nan = (k & 0x7fff) > infinity;
+        if (nan ? (got[k] & 0x7fff) <= infinity : is != wanted) {
+            printf("FAILED: neighbour of the %s %04x: %04x\n", quern_dtype_name(dtype), (unsigned)k,
+                   got[k]);
+            wrong++;
+        }
+    }
+    quern_kernel_release(kernel);
+    quern_array_release(x);
+    quern_array_release(z);
+}
+
 int main(void)
 {
     check(quern_open(&engine, NULL), "open");
@@ -217,7 +297,10 @@ int main(void)
         run_halves(&formats[f]);
         run_nasty(&formats[f]);
         run_scalars(&formats[f]);
+        run_next(&formats[f]);
     }
+    run_next_halves(QUERN_FLOAT16, 0x7c00);
+    run_next_halves(QUERN_BFLOAT16, 0x7f80);
     quern_close(engine);
     printf("8-bit floats: %s\n", wrong == 0 ? "all right" : "FAILED");
     return wrong != 0;

@@ -240,7 +240,7 @@ static quern_array *interface_back(quern_array *view)
 
 static bool has_typestr(quern_dtype d)
 {
-    return d != QUERN_BFLOAT16 && d != QUERN_FLOAT8_E4M3 && d != QUERN_FLOAT8_E5M2;
+    return d != QUERN_BFLOAT16 && d != QUERN_FLOAT8_E4M3;
 }
 
 static const protocol protocols[] = {

@@ -32,7 +32,10 @@ static void look_for_extremes(state *s, const element *e)
         s->best = e->x.re;
         s->at = e->j;
     }
-    s->least = !s->some || e->x.re < s->least ? e->x.re : s->least;
+    if (!s->some || e->x.re < s->least) {
+        s->least = e->x.re;
+        s->least_at = e->j;
+    }
     s->some = true;
 }
 static void count_zeros(state *s, const element *e)
@@ -103,6 +106,10 @@ static number place_of(const state *s)
 {
     return whole(s->at);
 }
+static number least_place_of(const state *s)
+{
+    return whole(s->least_at);
+}
 static number any_of(const state *s)
 {
     return whole(s->count < s->at);
@@ -122,6 +129,10 @@ static number affine_of(const state *s)
     "struct pair { float v; long long at; };\n"                                                    \
     "__device__ pair better(pair a, pair b) { return a.v > b.v || (a.v == b.v && a.at < b.at) ? "  \
     "a : b; }"
+#define LEAST                                                                                      \
+    "struct least { T v; int at; };\n"                                                             \
+    "__device__ least smaller(least a, least b) { return b.v < a.v || (b.v == a.v && b.at < a.at)" \
+    " ? b : a; }"
 #define AFFINE                                                                                     \
     "struct affine { unsigned factor, term; };\n"                                                  \
     "__device__ affine then(affine a, affine b) { return affine{b.factor * a.factor, b.factor * "  \
@@ -152,6 +163,25 @@ const reduction table_reductions[] = {
      .finish = {least_of, best_of}},
     {"argmax", any_real, "int64 y", "pair{(float)x, _J}", "better(a, b)", "y = a.at",
      .reduce_type = "pair", .preamble = PAIR, .step = look_for_extremes, .finish = {place_of}},
+    {"argmin with its value", any_real, "T low, int16 y", "least{x, (int)_J}", "smaller(a, b)",
+     "low = a.v; y = a.at", .reduce_type = "least", .preamble = LEAST, .step = look_for_extremes,
+     .finish = {least_of, least_place_of}},
+    {"argmin as float8", any_real, "int64 y, float8_e4m3fn low", "least{x, (int)_J}",
+     "smaller(a, b)", "low = a.v; y = a.at", .reduce_type = "least", .preamble = LEAST,
+     .step = look_for_extremes, .finish = {least_place_of, least_of}},
+    {"sum of halves in double", halves, "float64 y", "x", "a + b", "y = a", .identity = "0",
+     .step = add, .finish = {sum_of}},
+    {"sum as float8", any_real, "float8_e4m3fn y", "x", "a + b", "y = a", .identity = "0",
+     .reduce_type = "float", .step = add, .finish = {sum_of}},
+    {"sum as the wider float8", any_real, "float8_e5m2 y", "x", "a + b", "y = a", .identity = "0",
+     .reduce_type = "double", .step = add, .finish = {sum_of}},
+    {"extremes of two widths", any_real, "float8_e5m2 low, float32 high",
+     "limits r; r.low = x; r.high = x; return r;",
+     "limits r = a; if (b.low < r.low) { r.low = b.low; } "
+     "if (b.high > r.high) { r.high = b.high; } return r;",
+     "low = a.low; high = a.high", .reduce_type = "limits",
+     .preamble = "struct limits { float8_e5m2 low; T high; };", .step = look_for_extremes,
+     .finish = {least_of, best_of}},
     {"any", any_dtype, "bool y", "x != T(0)", "a || b", "y = a", .identity = "false",
      .step = count_zeros, .finish = {any_of}},
     {"all", any_dtype, "bool y", "x != T(0)", "a && b", "y = a", .identity = "true",

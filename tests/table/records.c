@@ -6,9 +6,11 @@
  * status 1 if there was any.
  *
  * Of each record: a copy keeps all bytes, gaps too; every field is read and written in a kernel;
- * its view has the elements; its descr gives the same record again. The host knows fields by their
- * offsets.
+ * its view has the elements; its descr gives the same record again, also by the array interface,
+ * out and in. The host knows fields by their offsets.
  */
+#include <quern/interop.h>
+
 #include "table.h"
 #include <math.h>
 #include <stdio.h>
@@ -48,6 +50,20 @@ static void complain(table *t, const char *what, const subject *s)
     printf("FAILED: %s of %s, at %lld, stride %lld: %s\n", what, quern_dtype_descr(s->dtype),
            (long long)s->at, (long long)s->stride, quern_last_error_text());
     t->rows.failed++;
+}
+
+/* Whether all bytes are equal; tells the first that are not. */
+static bool same_bytes(const unsigned char *got, const unsigned char *expected, size_t count,
+                       int64_t record)
+{
+    for (size_t k = 0; k < count; k++) {
+        if (got[k] != expected[k]) {
+            printf("record %lld, byte %zu: %02x, expected %02x\n", (long long)record, k, got[k],
+                   expected[k]);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* ---- subjects ------------------------------------------------------------------------------- */
@@ -134,7 +150,7 @@ static void run_copy(table *t, subject *s)
     bool right = quern_array_copy(&copy, s->array) == QUERN_OK &&
                  quern_array_read(copy, got, COUNT * bytes) == QUERN_OK;
     for (int64_t n = 0; n < COUNT && right; n++) {
-        right = memcmp(got + (size_t)n * bytes, s->host + s->at + n * s->stride, bytes) == 0;
+        right = same_bytes(got + (size_t)n * bytes, s->host + s->at + n * s->stride, bytes, n);
     }
     if (!right) {
         complain(t, "a copy", s);
@@ -199,11 +215,15 @@ static void run_kernel(table *t, subject *s)
         for (size_t k = 0; k < s->record.field_count; k++) {
             const number sum = sum_of(s, n, &s->fields[k]);
             const double *is = got + 2 * (n * FIELDS + (int64_t)k);
-            right &= is[0] == sum.re && is[1] == sum.im;
+            if (is[0] != sum.re || is[1] != sum.im) {
+                printf("record %lld, field %zu: %g%+gi, expected %g%+gi\n", (long long)n, k, is[0],
+                       is[1], sum.re, sum.im);
+                right = false;
+            }
             number_store(record + s->fields[k].offset, (quern_dtype)s->fields[k].dtype,
                          whole(s->fields[k].dtype == 1));
         }
-        right &= memcmp(record, records + (size_t)n * s->record.bytes, s->record.bytes) == 0;
+        right &= same_bytes(records + (size_t)n * s->record.bytes, record, s->record.bytes, n);
     }
     if (!right) {
         complain(t, "reading and writing", s);
@@ -258,21 +278,63 @@ static void run_sum(table *t, subject *s)
     quern_array_release(sum);
 }
 
-/* NumPy's text gives the record again, where it has names for all dtypes. */
-static void run_descr(table *t, subject *s)
+/* NumPy has names for the dtypes of all fields. */
+static bool is_named(const subject *s)
 {
-    const char *descr = quern_dtype_descr(s->dtype);
-    quern_dtype again;
     bool named = true;
     for (size_t k = 0; k < s->record.field_count; k++) {
         named &= s->fields[k].dtype != QUERN_BFLOAT16 && s->fields[k].dtype != QUERN_FLOAT8_E4M3;
     }
+    return named;
+}
+
+/* NumPy's text gives the record again. */
+static void run_descr(table *t, subject *s)
+{
+    const char *descr = quern_dtype_descr(s->dtype);
+    quern_dtype again;
+    const bool named = is_named(s);
     quern_status status = quern_dtype_from_descr(&again, "Thing", descr);
     if (named ? status != QUERN_OK || strcmp(quern_dtype_descr(again), descr) != 0 ||
                     quern_dtype_size(again) != s->record.bytes
               : status != QUERN_ERROR_TYPE) {
         complain(t, "the descr", s);
     }
+}
+
+/* Is it the same records in the same memory? A view as the record itself has its name. */
+static bool is_same(quern_array *array, subject *s)
+{
+    static unsigned char got[ROOM];
+    quern_array *view = NULL;
+    bool same =
+        strcmp(quern_dtype_descr(quern_array_dtype(array)), quern_dtype_descr(s->dtype)) == 0 &&
+        quern_array_pointer(array) == quern_array_pointer(s->array) &&
+        quern_array_view(&view, array, s->dtype) == QUERN_OK &&
+        quern_array_read(view, got, COUNT * s->record.bytes) == QUERN_OK;
+    for (int64_t n = 0; n < COUNT && same; n++) {
+        same = memcmp(got + (size_t)n * s->record.bytes, s->host + s->at + n * s->stride,
+                      s->record.bytes) == 0;
+    }
+    quern_array_release(view);
+    return same;
+}
+
+/* Out by the array interface, and in again. */
+static void run_interface(table *t, subject *s)
+{
+    quern_array_interface entries = QUERN_ARRAY_INTERFACE_INIT;
+    quern_array *array = NULL;
+    const size_t bytes = s->record.bytes;
+    bool right = quern_array_get_interface(&entries, s->array, NULL) == QUERN_OK &&
+                 entries.typestr[1] == 'V' && strtoul(entries.typestr + 2, NULL, 10) == bytes &&
+                 strcmp(entries.descr, quern_dtype_descr(s->dtype)) == 0;
+    quern_status status = quern_array_from_interface(&array, t->engine, &entries, NULL, NULL);
+    right &= is_named(s) ? status == QUERN_OK && is_same(array, s) : status == QUERN_ERROR_TYPE;
+    if (!right) {
+        complain(t, "the array interface", s);
+    }
+    quern_array_release(array);
 }
 
 int main(int argc, char **argv)
@@ -292,6 +354,7 @@ int main(int argc, char **argv)
         run_fields(&t, &s);
         run_sum(&t, &s);
         run_descr(&t, &s);
+        run_interface(&t, &s);
         run_kernel(&t, &s);
         end(&s);
     }

@@ -27,6 +27,20 @@ bool rows_next(rows *r)
     return r->seen++ % r->parts == r->part;
 }
 
+static size_t common_divisor(size_t a, size_t b)
+{
+    return b == 0 ? a : common_divisor(b, a % b);
+}
+
+size_t rows_stride(size_t count)
+{
+    size_t stride = 7;
+    while (common_divisor(count, stride) != 1) {
+        stride++;
+    }
+    return stride;
+}
+
 void rows_complain(const char *what, const char *operator_name, quern_dtype dtype,
                    const layout_input *input, const shape *s, unsigned axes)
 {

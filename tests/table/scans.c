@@ -19,6 +19,7 @@ typedef struct front {
     bool some;
     number sum;
     double best;
+    int64_t best_at;
     uint64_t factor;
     uint32_t matrix[4];
     unsigned char map[16];
@@ -63,6 +64,12 @@ static void step_best(front *f, number x)
     f->some = true;
 }
 
+static void step_place(front *f, number x)
+{
+    f->best_at = f->some && x.re <= f->best ? f->best_at : f->at.j;
+    step_best(f, x);
+}
+
 static void step_factor(front *f, number x)
 {
     f->factor *= 2 * (uint64_t)x.whole + 1;
@@ -95,6 +102,11 @@ static number value_sum(const front *f)
 static number value_best(const front *f)
 {
     return whole((int64_t)f->best);
+}
+
+static number value_place(const front *f)
+{
+    return whole(f->best_at);
 }
 
 static number value_factor(const front *f)
@@ -136,6 +148,9 @@ static number value_places(const front *f)
     "__device__ points same() { points c; for (unsigned k = 0; k < 16; k++) c.to[k] = k; return "  \
     "c; }\n"
 
+#define BEST                                                                                       \
+    "struct best { T v; short at; };\n"                                                            \
+    "__device__ best better(best a, best b) { return a.v < b.v ? b : a; }\n"
 #define POINTS_MAP  "turned((unsigned)x)"
 #define POINTS_POST "y = a.to[3] * 256 + a.to[0] * 16 + a.to[11]"
 
@@ -150,6 +165,16 @@ static const scan_operator operators[] = {
      .step = step_third, .value = value_sum, .tolerance = 3e-6},
     {"maximum", any_ordered, "T y", "x", "max(a, b)", "y = a", .step = step_best,
      .value = value_best},
+    {"maximum as float8", any_ordered, "float8_e5m2 y", "x", "max(a, b)", "y = a", .scan_type = "T",
+     .step = step_best, .value = value_best},
+    {"sum as float8", any_real, "float8_e4m3fn y", "x", "a + b", "y = a", .scan_type = "float",
+     .step = step_sum, .value = value_sum},
+    {"sum as float16", any_real, "float16 y", "x", "a + b", "y = a", "0", .scan_type = "float",
+     .exclusive = true, .step = step_sum, .value = value_sum},
+    {"sum of halves in double", halves, "float64 y", "x", "a + b", "y = a", .step = step_sum,
+     .value = value_sum},
+    {"place of the maximum", any_ordered, "int16 y", "best{x, (short)_J}", "better(a, b)",
+     "y = a.at", .scan_type = "best", .preamble = BEST, .step = step_place, .value = value_place},
     {"product", integers, "T y", "x * 2 + 1", "a * b", "y = a", "1", .exclusive = true,
      .step = step_factor, .value = value_factor},
     {"product of matrices", integers, "uint32 y", MATRIX_MAP, "by(a, b)", MATRIX_POST,
@@ -311,9 +336,9 @@ static quern_kernel *define(quern_engine *engine, const scan_operator *op, int n
 static void list_pairs(table *t)
 {
     const size_t count = sizeof operators / sizeof *operators;
-    t->pairs = calloc(count * (QUERN_COMPLEX128 + 1), sizeof *t->pairs);
+    t->pairs = calloc(count * (QUERN_FLOAT8_E5M2 + 1), sizeof *t->pairs);
     for (size_t o = 0; o < count; o++) {
-        for (quern_dtype d = QUERN_BOOL; d <= QUERN_COMPLEX128; d++) {
+        for (quern_dtype d = QUERN_BOOL; d <= QUERN_FLOAT8_E5M2; d++) {
             if (operators[o].takes(d)) {
                 t->pairs[t->pair_count++] = (pair){&operators[o], d};
             }
@@ -329,7 +354,7 @@ static void try_row(table *t, const pair *p, const shape *s, int view, int axis)
              .axis = axis,
              .axes = axis < 0 ? ~0u : 1u << axis,
              .dtype = p->dtype,
-             .output = output_dtype(op->out, p->dtype),
+             .output = output_dtype(op->out, 0, p->dtype),
              .count = shape_count(s, ~0u)};
     bool no_axes = strstr(op->post, "_in_ind") && s->ndim == 0;
     layout_input input;
@@ -351,9 +376,10 @@ int main(int argc, char **argv)
     check(quern_open(&t.engine, NULL), "open");
     list_pairs(&t);
     size_t next = 0;
+    const size_t stride = rows_stride(t.pair_count);
     for (size_t s = 0; s < table_shape_count; s++) {
         for (int view = 0; view < TABLE_VIEWS; view++) {
-            for (int axis = -1; axis < table_shapes[s].ndim; axis++, next += 7) {
+            for (int axis = -1; axis < table_shapes[s].ndim; axis++, next += stride) {
                 try_row(&t, &t.pairs[next % t.pair_count], &table_shapes[s], view, axis);
             }
         }

@@ -22,7 +22,8 @@ typedef struct number {
 
 /** A whole number in every dtype. */
 number whole(int64_t value);
-/** Write `value` as an element; integers wrap. */
+/** Write `value` as an element; integers wrap, numbers too large for an 8-bit
+ * float become its largest. */
 void number_store(void *bytes, quern_dtype dtype, number value);
 number number_load(const void *bytes, quern_dtype dtype);
 /** Whether the element `got` is the number: bit for bit, or within `reach` relative where that is
@@ -43,8 +44,10 @@ bool only_float32(quern_dtype d);
 bool only_int32(quern_dtype d);
 bool complexes(quern_dtype d);
 
-/** The dtype of the output that is declared as "TYPE NAME"; that of the input for a letter. */
-quern_dtype output_dtype(const char *declaration, quern_dtype input);
+/** The dtype of an output, counted from 0, in a list of "TYPE NAME"; that of the input for a
+ * letter.
+ */
+quern_dtype output_dtype(const char *list, int output, quern_dtype input);
 /** End the program, with the library's explanation, when a call failed. */
 void check(quern_status status, const char *what);
 
@@ -99,6 +102,8 @@ typedef struct rows {
 rows rows_asked(int argc, char **argv);
 /** Whether the next row is one of them. */
 bool rows_next(rows *r);
+/** How far to go from one of `count` things to the next, so that all are met. */
+size_t rows_stride(size_t count);
 /** Report a row that went wrong. `axes` are those of the operator. */
 void rows_complain(const char *what, const char *operator_name, quern_dtype dtype,
                    const layout_input *input, const shape *s, unsigned axes);
@@ -111,7 +116,7 @@ int rows_report(const rows *r, const char *what);
 typedef struct state {
     bool some;
     number sum;
-    int64_t at, count;
+    int64_t at, least_at, count;
     int64_t kept; /**< the output's position along the first kept axis, 0 where there is none */
     double best, least;
     uint32_t factor, term;

@@ -71,10 +71,13 @@ bool complexes(quern_dtype d)
     return d == QUERN_COMPLEX64 || d == QUERN_COMPLEX128;
 }
 
-quern_dtype output_dtype(const char *declaration, quern_dtype input)
+quern_dtype output_dtype(const char *list, int output, quern_dtype input)
 {
     char type[16];
-    snprintf(type, sizeof type, "%.*s", (int)strcspn(declaration, " "), declaration);
+    for (; output > 0; output--) {
+        list = strchr(list, ',') + 2;
+    }
+    snprintf(type, sizeof type, "%.*s", (int)strcspn(list, " "), list);
     quern_dtype stated = quern_dtype_from_name(type);
     return stated != QUERN_DTYPE_NONE ? stated : input;
 }
@@ -84,6 +87,12 @@ quern_dtype output_dtype(const char *declaration, quern_dtype input)
 number whole(int64_t value)
 {
     return (number){(double)value, 0, value};
+}
+
+static double saturated(double v, quern_dtype dtype)
+{
+    const double largest = dtype == QUERN_FLOAT8_E4M3 ? 448 : 57344;
+    return isfinite(v) && fabs(v) > largest ? copysign(largest, v) : v;
 }
 
 void number_store(void *bytes, quern_dtype dtype, number v)
@@ -97,7 +106,7 @@ void number_store(void *bytes, quern_dtype dtype, number v)
         break;
     case QUERN_FLOAT8_E4M3:
     case QUERN_FLOAT8_E5M2:
-        *(uint8_t *)bytes = qn_double_to_float8(v.re, dtype);
+        *(uint8_t *)bytes = qn_double_to_float8(saturated(v.re, dtype), dtype);
         break;
     case QUERN_FLOAT16:
     case QUERN_BFLOAT16:

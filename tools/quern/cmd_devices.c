@@ -17,6 +17,9 @@ static void print_device(const quern_device_info *info)
     }
     printf("%-8s %-28s %-11s %10u %10s %7s\n", info->id, info->name, info->target, info->processors,
            cli_human_bytes(info->memory_bytes), driver);
+    if (info->uuid[0]) {
+        printf("%-8s cuda:%s\n", "", info->uuid);
+    }
     if (info->note[0]) {
         printf("%-8s %s\n", "", info->note);
     }
@@ -49,8 +52,10 @@ const cli_command cmd_devices = {
     .name = "devices",
     .summary = "List the devices that kernels can run on",
     .usage = "",
-    .text =
-        "The ID is what --device and QUERN_DEVICE take. PROCESSORS are the multiprocessors of a\n"
-        "GPU and the threads of the software device, which is always there.\n",
+    .text = "The ID is what --device and QUERN_DEVICE take. So is what stands below that of a GPU, "
+            "its\n"
+            "UUID, which stays as it is when GPUs come and go. PROCESSORS are the multiprocessors "
+            "of a\n"
+            "GPU and the threads of the software device, which is always there.\n",
     .run = run,
 };

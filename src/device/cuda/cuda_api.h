@@ -25,6 +25,7 @@ typedef struct CUevent_st *cu_event;
 typedef struct CUmemPoolHandle_st *cu_pool;
 typedef struct CUgraph_st *cu_graph;
 typedef struct CUgraphExec_st *cu_graph_exec;
+typedef struct CUuserObject_st *cu_object;
 
 /** The oldest driver that is served: that of CUDA 12.0. */
 #define CU_OLDEST_DRIVER 12000
@@ -112,8 +113,9 @@ typedef enum cu_jit_option {
 
 enum { CU_STREAM_DEFAULT = 0, CU_STREAM_NON_BLOCKING = 1 };
 enum { CU_EVENT_DEFAULT = 0, CU_EVENT_NO_TIMING = 2 };
-enum { CU_CAPTURE_RELAXED = 2 }; /* mode of a capture */
-enum { CU_STREAM_LEGACY = 1 };   /* a handle */
+enum { CU_CAPTURE_GLOBAL = 0, CU_CAPTURE_THREAD = 1, CU_CAPTURE_RELAXED = 2 }; /* modes */
+enum { CU_CAPTURE_NONE = 0, CU_CAPTURE_ACTIVE = 1, CU_CAPTURE_BROKEN = 2 };    /* of a stream */
+enum { CU_OBJECT_NO_SYNC = 1, CU_OBJECT_MOVE = 1 }; /* of objects that graphs hold */
 enum { CU_HOST_PORTABLE = 1, CU_HOST_MAPPED = 2, CU_ATTACH_GLOBAL = 1 };
 typedef enum cu_pointer_attribute {
     CU_POINTER_MEMORY_TYPE = 2,
@@ -283,15 +285,20 @@ typedef struct cu_launch_config {
     /* graphs */                                                                                   \
     X(capture_begin, cuStreamBeginCapture_v2, (cu_stream stream, unsigned mode))                   \
     X(capture_end, cuStreamEndCapture, (cu_stream stream, cu_graph * graph))                       \
-    X(capture_info, cuStreamGetCaptureInfo_v2,                                                     \
-      (cu_stream stream, int *status, uint64_t *id, cu_graph *graph, const void **nodes,           \
-       size_t *count))                                                                             \
-    X(capture_mode, cuThreadExchangeStreamCaptureMode, (unsigned *mode))                           \
     X(graph_instantiate, cuGraphInstantiateWithFlags,                                              \
       (cu_graph_exec * exec, cu_graph graph, unsigned long long flags))                            \
     X(graph_launch, cuGraphLaunch, (cu_graph_exec exec, cu_stream stream))                         \
     X(graph_free, cuGraphDestroy, (cu_graph graph))                                                \
-    X(graph_exec_free, cuGraphExecDestroy, (cu_graph_exec exec))
+    X(graph_exec_free, cuGraphExecDestroy, (cu_graph_exec exec))                                   \
+    X(capture_info, cuStreamGetCaptureInfo_v2,                                                     \
+      (cu_stream stream, unsigned *state, uint64_t *number, cu_graph *graph, const void **nodes,   \
+       size_t *node_count))                                                                        \
+    X(capture_mode, cuThreadExchangeStreamCaptureMode, (unsigned *mode))                           \
+    X(object_new, cuUserObjectCreate,                                                              \
+      (cu_object * object, void *pointer, void (*destroy)(void *pointer), unsigned references,     \
+       unsigned flags))                                                                            \
+    X(graph_hold, cuGraphRetainUserObject,                                                         \
+      (cu_graph graph, cu_object object, unsigned references, unsigned flags))
 
 /* Those that came with CUDA 12.3 and 12.4: NULL in an older driver. */
 #define CU_NEWER_FUNCTIONS(X)                                                                      \

@@ -91,7 +91,6 @@ static void leave_driver(cuda_device *device)
 {
     cuda_scope scope;
     if (qn_cuda_enter(&scope, device) == CU_SUCCESS) {
-        (void)qn_cuda.context_synchronize();
         qn_cuda_host_trim(device, 0);
         if (device->pool) {
             (void)qn_cuda.pool_free(device->pool);
@@ -188,5 +187,6 @@ const quern_device_methods qn_cuda_device = {
     .capture_end = qn_cuda_capture_end,
     .graph_launch = qn_cuda_graph_launch,
     .graph_free = qn_cuda_graph_free,
-    .capture_of = qn_cuda_capture_of,
+    .capture_seen = qn_cuda_capture_seen,
+    .capture_tell = qn_cuda_capture_tell,
 };

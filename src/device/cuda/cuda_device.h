@@ -58,7 +58,6 @@ typedef struct cuda_device {
     cuda_kept *kept; /**< memory of the host that serves again: cuda_host_memory.c */
     size_t kept_bytes;
     atomic_uint_fast64_t peers; /**< that may use its memory, a bit for each number */
-    atomic_uint captures;       /**< of streams, that go on */
 } cuda_device;
 
 /** 90 for compute capability 9.0; 0 when unknown. */
@@ -114,17 +113,30 @@ static inline void qn_cuda_leave(const cuda_scope *scope, const cuda_device *dev
         qn_cuda_leave(&cuda_scope_, (device));                                                     \
     } while (0)
 
-/** Within CUDA_IN: a call that the driver refuses while another library captures a stream, unless
- * this thread says that it knows what it does. */
-#define CUDA_RELAXED(result, call)                                                                 \
+/** Has this process been seen to use captures that others begin? */
+extern atomic_bool qn_cuda_others;
+
+/** The same, with what CUDA calls unsafe during somebody's capture of whatever stream allowed for
+ * its length: it does not touch such a stream. `now` false: as CUDA_IN. */
+#define CUDA_IN_RELAXED(device, result, now, call)                                                 \
     do {                                                                                           \
-        unsigned mode_ = CU_CAPTURE_RELAXED;                                                       \
-        (result) = qn_cuda.capture_mode(&mode_);                                                   \
+        cuda_scope cuda_scope_;                                                                    \
+        const bool cuda_now_ = (now);                                                              \
+        unsigned cuda_mode_ = CU_CAPTURE_RELAXED;                                                  \
+        (result) = qn_cuda_enter(&cuda_scope_, (device));                                          \
         if ((result) == CU_SUCCESS) {                                                              \
+            (void)(cuda_now_ ? qn_cuda.capture_mode(&cuda_mode_) : CU_SUCCESS);                    \
             (result) = (call);                                                                     \
-            (void)qn_cuda.capture_mode(&mode_);                                                    \
+            (void)(cuda_now_ ? qn_cuda.capture_mode(&cuda_mode_) : CU_SUCCESS);                    \
         }                                                                                          \
+        qn_cuda_leave(&cuda_scope_, (device));                                                     \
     } while (0)
+
+/** Where a call is too short for it to be done always. */
+static inline bool qn_cuda_sees_others(void)
+{
+    return atomic_load_explicit(&qn_cuda_others, memory_order_relaxed);
+}
 
 /** What the slots of the table call a module. */
 typedef struct cuda_module {
@@ -233,11 +245,11 @@ quern_status qn_cuda_event_elapsed(quern_device *device, double *milliseconds, v
 quern_status qn_cuda_synchronize(quern_device *device);
 /* cuda_graph.c */
 quern_status qn_cuda_capture_begin(quern_device *device, void *stream);
-/** In the device's context: the number of the capture that the stream takes part in, or 0. */
-uint64_t qn_cuda_captured(cu_stream stream);
-uint64_t qn_cuda_capture_of(quern_device *device, void *stream);
 quern_status qn_cuda_capture_end(quern_device *device, void *stream, void **graph);
 quern_status qn_cuda_graph_launch(quern_device *device, void *graph, void *stream);
 void qn_cuda_graph_free(quern_device *device, void *graph);
+quern_status qn_cuda_capture_seen(quern_device *device, void *stream, uint64_t *capture);
+quern_status qn_cuda_capture_tell(quern_device *device, void *stream, void (*gone)(void *object),
+                                  void *object);
 
 #endif /* QN_CUDA_DEVICE_H */

@@ -17,21 +17,14 @@ static bool is_unknown_name(cu_result result)
     return result == CU_NOT_FOUND || result == CU_INVALID_VALUE;
 }
 
-/* The driver may only now load the function itself. */
-static cu_result find_function(cu_function *function, cu_module module, const char *name)
-{
-    cu_result result;
-    CUDA_RELAXED(result, qn_cuda.module_function(function, module, name));
-    return result;
-}
-
 quern_status qn_cuda_function_get(quern_device *quern, void **out, void *handle, const char *name)
 {
     const cuda_module *module = handle;
     *out = NULL;
     cu_function function = NULL;
     cu_result result;
-    CUDA_IN(cuda_of(quern), result, find_function(&function, module->handle, name));
+    CUDA_IN_RELAXED(cuda_of(quern), result, true,
+                    qn_cuda.module_function(&function, module->handle, name));
     if (is_unknown_name(result)) {
         return qn_fail(QUERN_ERROR_NAME,
                        "the module has no kernel '%s'; a kernel that is not extern \"C\" is known "
@@ -54,7 +47,8 @@ quern_status qn_cuda_module_global(quern_device *quern, void **pointer, uint64_t
     cu_pointer address = 0;
     size_t size = 0;
     cu_result result;
-    CUDA_IN(cuda_of(quern), result, qn_cuda.module_global(&address, &size, module->handle, name));
+    CUDA_IN_RELAXED(cuda_of(quern), result, true,
+                    qn_cuda.module_global(&address, &size, module->handle, name));
     if (is_unknown_name(result)) {
         return qn_fail(QUERN_ERROR_NAME, "the module has no variable '%s'", name);
     }

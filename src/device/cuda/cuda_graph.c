@@ -4,6 +4,7 @@
  * to know: captures are relaxed, so that this thread and others may allocate, load modules and wait
  * for other streams meanwhile; no memory is allocated or freed in the order of a stream that is
  * being captured, which would make it the graph's. What else ends a capture the engine refuses.
+ * Captures that others have begun may be stricter: CUDA_IN_RELAXED.
  */
 #include "device/cuda/cuda_device.h"
 
@@ -12,34 +13,7 @@ quern_status qn_cuda_capture_begin(quern_device *quern, void *stream)
     cuda_device *device = cuda_of(quern);
     cu_result result;
     CUDA_IN(device, result, qn_cuda.capture_begin(stream, CU_CAPTURE_RELAXED));
-    if (result != CU_SUCCESS) {
-        return qn_cuda_fail(result, "capturing a stream");
-    }
-    atomic_fetch_add(&device->captures, 1);
-    return QUERN_OK;
-}
-
-enum { NOT_CAPTURED, CAPTURED, INVALIDATED }; /* what the driver says of a stream */
-
-/* The legacy default stream takes part in none. A capture that something has made invalid goes on
- * until it is ended, and has no number any longer. */
-uint64_t qn_cuda_captured(cu_stream stream)
-{
-    int status = NOT_CAPTURED;
-    uint64_t id = 0;
-    if ((uintptr_t)stream <= CU_STREAM_LEGACY ||
-        qn_cuda.capture_info(stream, &status, &id, NULL, NULL, NULL) != CU_SUCCESS) {
-        return 0;
-    }
-    return status == NOT_CAPTURED ? 0 : status == CAPTURED ? id : UINT64_MAX;
-}
-
-uint64_t qn_cuda_capture_of(quern_device *quern, void *stream)
-{
-    uint64_t id = 0;
-    cu_result result;
-    CUDA_IN(cuda_of(quern), result, (id = qn_cuda_captured(stream), CU_SUCCESS));
-    return result == CU_SUCCESS ? id : 0;
+    return result == CU_SUCCESS ? QUERN_OK : qn_cuda_fail(result, "capturing a stream");
 }
 
 /* What was recorded as something that can be launched; NULL: forget it. */
@@ -62,12 +36,63 @@ quern_status qn_cuda_capture_end(quern_device *quern, void *stream, void **graph
     cu_graph_exec exec = NULL;
     cu_result result;
     CUDA_IN(device, result, end_capture(stream, graph ? &exec : NULL));
-    atomic_fetch_sub(&device->captures, 1);
     if (graph) {
         *graph = result == CU_SUCCESS ? exec : NULL;
     }
     return result == CU_SUCCESS ? QUERN_OK : qn_cuda_fail(result, "making a graph of a capture");
 }
+
+/* ---- captures of others --------------------------------------------------------------------- */
+
+atomic_bool qn_cuda_others;
+
+quern_status qn_cuda_capture_seen(quern_device *quern, void *stream, uint64_t *capture)
+{
+    unsigned state = CU_CAPTURE_NONE;
+    uint64_t number = 0;
+    cu_result result;
+    CUDA_IN(cuda_of(quern), result,
+            qn_cuda.capture_info(stream, &state, &number, NULL, NULL, NULL));
+    *capture = 0;
+    if (result == CU_STREAM_CAPTURE_IMPLICIT ||
+        (result == CU_SUCCESS && state == CU_CAPTURE_BROKEN)) {
+        *capture = UINT64_MAX;
+    } else if (result == CU_SUCCESS && state == CU_CAPTURE_ACTIVE) {
+        *capture = number;
+    }
+    if (*capture != 0) {
+        atomic_store_explicit(&qn_cuda_others, true, memory_order_relaxed);
+    }
+    return QUERN_OK; /* another failure is that of the next call, too */
+}
+
+/* The graph, and all that is instantiated from it, hold the object. */
+static cu_result hold(cu_stream stream, void (*gone)(void *object), void *object)
+{
+    unsigned state = CU_CAPTURE_NONE;
+    cu_graph graph = NULL;
+    cu_object held = NULL;
+    cu_result result = qn_cuda.capture_info(stream, &state, NULL, &graph, NULL, NULL);
+    if (result == CU_SUCCESS && state != CU_CAPTURE_ACTIVE) {
+        return CU_STREAM_CAPTURE_INVALIDATED;
+    }
+    if (result == CU_SUCCESS) {
+        result = qn_cuda.object_new(&held, object, gone, 1, CU_OBJECT_NO_SYNC);
+    }
+    /* one that the graph does not take stays: to release it would say that the graph is gone */
+    return result == CU_SUCCESS ? qn_cuda.graph_hold(graph, held, 1, CU_OBJECT_MOVE) : result;
+}
+
+quern_status qn_cuda_capture_tell(quern_device *quern, void *stream, void (*gone)(void *object),
+                                  void *object)
+{
+    cu_result result;
+    CUDA_IN(cuda_of(quern), result, hold(stream, gone, object));
+    return result == CU_SUCCESS ? QUERN_OK
+                                : qn_cuda_fail(result, "letting a graph hold what it uses");
+}
+
+/* ---- graphs --------------------------------------------------------------------------------- */
 
 quern_status qn_cuda_graph_launch(quern_device *quern, void *graph, void *stream)
 {

@@ -138,12 +138,7 @@ static cu_result allocate(cuda_device *device, void **out, size_t bytes, quern_m
     if (*out) {
         return CU_SUCCESS;
     }
-    cu_result result = allocate_new(out, bytes, memory);
-    if (result == CU_OUT_OF_MEMORY && qn_cuda.context_synchronize() == CU_SUCCESS) {
-        qn_cuda_host_trim(device, 0);
-        result = allocate_new(out, bytes, memory);
-    }
-    return result;
+    return allocate_new(out, bytes, memory);
 }
 
 quern_status qn_cuda_allocate_in(quern_device *quern, void **out, size_t bytes, quern_memory memory,
@@ -156,7 +151,8 @@ quern_status qn_cuda_allocate_in(quern_device *quern, void **out, size_t bytes, 
     *out = NULL;
     void *pointer = NULL;
     cu_result result;
-    CUDA_IN(cuda_of(quern), result, allocate(cuda_of(quern), &pointer, rounded(bytes), memory));
+    CUDA_IN_RELAXED(cuda_of(quern), result, true,
+                    allocate(cuda_of(quern), &pointer, rounded(bytes), memory));
     if (result == CU_SUCCESS) {
         *out = pointer;
         return QUERN_OK;
@@ -206,9 +202,9 @@ void qn_cuda_release_in(quern_device *quern, void *pointer, size_t bytes, quern_
     cu_result result;
     if (piece) {
         *piece = (cuda_kept){.pointer = pointer, .bytes = rounded(bytes), .memory = memory};
-        CUDA_IN(cuda_of(quern), result, release(cuda_of(quern), piece, stream));
+        CUDA_IN_RELAXED(cuda_of(quern), result, true, release(cuda_of(quern), piece, stream));
     } else {
-        CUDA_IN(cuda_of(quern), result, release_waiting(pointer, memory, stream));
+        CUDA_IN_RELAXED(cuda_of(quern), result, true, release_waiting(pointer, memory, stream));
     }
     if (result != CU_SUCCESS) {
         qn_free(piece); /* the context is gone, and the memory with it */

@@ -46,31 +46,11 @@ static cuda_memory memory_of(cuda_device *device)
 /* ---- allocating ----------------------------------------------------------------------------- */
 
 /* From the driver, in the current context. */
-static cu_result allocate_once(cuda_device *device, cu_pointer *pointer, size_t bytes,
-                               cu_stream stream)
+static cu_result allocate(cuda_device *device, cu_pointer *pointer, size_t bytes, cu_stream stream)
 {
     return memory_of(device) == CUDA_MEMORY_POOL
                ? qn_cuda.pool_allocate(pointer, bytes, device->pool, stream)
                : qn_cuda.memory_allocate(pointer, bytes);
-}
-
-/* Waiting for the whole context would end a capture, of ours or of the stream's owner. */
-static bool may_wait(cuda_device *device, cu_stream stream)
-{
-    return atomic_load(&device->captures) == 0 && qn_cuda_captured(stream) == 0 &&
-           qn_cuda.context_synchronize() == CU_SUCCESS;
-}
-
-/* Memory that the pool keeps for other streams, or in pieces, may be enough: give it back to the
- * driver and try again. */
-static cu_result allocate(cuda_device *device, cu_pointer *pointer, size_t bytes, cu_stream stream)
-{
-    cu_result result = allocate_once(device, pointer, bytes, stream);
-    if (result == CU_OUT_OF_MEMORY && memory_of(device) == CUDA_MEMORY_POOL &&
-        may_wait(device, stream) && qn_cuda.pool_trim(device->pool, 0) == CU_SUCCESS) {
-        result = allocate_once(device, pointer, bytes, stream);
-    }
-    return result;
 }
 
 static quern_status fail_allocation(cuda_device *device, cu_result result, size_t bytes)
@@ -97,6 +77,17 @@ static size_t padded(size_t bytes)
     return bytes > SIZE_MAX - 3 ? bytes : (bytes + 3) / 4 * 4;
 }
 
+bool qn_cuda_has_pool(cuda_device *device)
+{
+    return atomic_load_explicit(&device->memory, memory_order_acquire) == CUDA_MEMORY_POOL;
+}
+
+/* May the driver call it unsafe during a capture of somebody? */
+static bool is_unsafe(cuda_device *device)
+{
+    return qn_cuda_sees_others() || !qn_cuda_has_pool(device);
+}
+
 quern_status qn_cuda_allocate(quern_device *quern, void **out, size_t bytes, void *stream)
 {
     cuda_device *device = cuda_of(quern);
@@ -107,7 +98,7 @@ quern_status qn_cuda_allocate(quern_device *quern, void **out, size_t bytes, voi
     bytes = padded(bytes);
     cu_pointer pointer = 0;
     cu_result result;
-    CUDA_IN(device, result, allocate(device, &pointer, bytes, stream));
+    CUDA_IN_RELAXED(device, result, is_unsafe(device), allocate(device, &pointer, bytes, stream));
     if (result != CU_SUCCESS) {
         return fail_allocation(device, result, bytes);
     }
@@ -123,16 +114,11 @@ void qn_cuda_release(quern_device *quern, void *pointer, size_t bytes, void *str
         return;
     }
     cu_result result;
-    CUDA_IN(device, result,
-            memory_of(device) == CUDA_MEMORY_POOL
-                ? qn_cuda.free_async(cuda_address(pointer), stream)
-                : qn_cuda.memory_free(cuda_address(pointer)));
+    CUDA_IN_RELAXED(device, result, is_unsafe(device),
+                    memory_of(device) == CUDA_MEMORY_POOL
+                        ? qn_cuda.free_async(cuda_address(pointer), stream)
+                        : qn_cuda.memory_free(cuda_address(pointer)));
     (void)result; /* after a kernel's failure everything fails, and the context frees it all */
-}
-
-bool qn_cuda_has_pool(cuda_device *device)
-{
-    return atomic_load_explicit(&device->memory, memory_order_acquire) == CUDA_MEMORY_POOL;
 }
 
 uint64_t qn_cuda_held(quern_device *quern)
@@ -159,7 +145,7 @@ static cu_result trim(cuda_device *device, size_t keep)
 quern_status qn_cuda_trim(quern_device *quern, size_t keep)
 {
     cu_result result;
-    CUDA_IN(cuda_of(quern), result, trim(cuda_of(quern), keep));
+    CUDA_IN_RELAXED(cuda_of(quern), result, true, trim(cuda_of(quern), keep));
     return result == CU_SUCCESS ? QUERN_OK : qn_cuda_fail(result, "giving back memory");
 }
 
@@ -167,7 +153,9 @@ void qn_cuda_within(quern_device *quern, void (*function)(void *context), void *
 {
     cu_result result;
     CUDA_IN(cuda_of(quern), result, (function(context), CU_SUCCESS));
-    (void)result; /* what the function would have done has not happened: its caller sees that */
+    if (result != CU_SUCCESS) { /* the function was not called */
+        (void)qn_cuda_fail(result, "calling the program's allocator");
+    }
 }
 
 /* ---- copying -------------------------------------------------------------------------------- */
@@ -207,6 +195,7 @@ quern_status qn_cuda_copy(quern_device *quern, void *to, const void *from, size_
         return wait ? qn_cuda_stream_wait(quern, stream) : QUERN_OK;
     }
     cu_result result;
-    CUDA_IN(cuda_of(quern), result, copy(to, from, bytes, kind, stream, wait));
+    CUDA_IN_RELAXED(cuda_of(quern), result, wait && qn_cuda_sees_others(),
+                    copy(to, from, bytes, kind, stream, wait));
     return result == CU_SUCCESS ? QUERN_OK : qn_cuda_fail(result, doing[kind]);
 }

@@ -18,22 +18,13 @@ enum { LOG_BYTES = 8192 };
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
-/* A load takes part in no capture. */
-static cu_result load_image(cu_module *module, const void *image, unsigned count,
-                            cu_jit_option *options, void **values)
-{
-    cu_result result;
-    CUDA_RELAXED(result, qn_cuda.module_load(module, image, count, options, values));
-    return result;
-}
-
 /* Load with the logs of the PTX compiler: machine code has none. */
 static cu_result load_logged(cu_module *module, const void *image, char log[LOG_BYTES])
 {
     cu_jit_option options[] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
     void *values[] = {log, (void *)(uintptr_t)LOG_BYTES};
     log[0] = '\0';
-    cu_result result = load_image(module, image, QN_COUNT(options), options, values);
+    cu_result result = qn_cuda.module_load(module, image, QN_COUNT(options), options, values);
     log[LOG_BYTES - 1] = '\0';
     return result;
 }
@@ -73,9 +64,9 @@ static quern_status load(cuda_device *device, cu_module *module, quern_image_kin
     char log[LOG_BYTES] = "";
     cu_result result;
     if (kind == QUERN_IMAGE_CUBIN) {
-        CUDA_IN(device, result, load_image(module, image, 0, NULL, NULL));
+        CUDA_IN_RELAXED(device, result, true, qn_cuda.module_load(module, image, 0, NULL, NULL));
     } else {
-        CUDA_IN(device, result, load_logged(module, image, log));
+        CUDA_IN_RELAXED(device, result, true, load_logged(module, image, log));
     }
     return result == CU_SUCCESS ? QUERN_OK : fail_image(device, result, kind, image, bytes, log);
 }
@@ -118,7 +109,7 @@ void qn_cuda_module_free(quern_device *quern, void *handle)
     cuda_module *module = handle;
     cu_result result;
     if (module) {
-        CUDA_IN(cuda_of(quern), result, qn_cuda.module_free(module->handle));
+        CUDA_IN_RELAXED(cuda_of(quern), result, true, qn_cuda.module_free(module->handle));
         (void)result; /* after a kernel's failure everything fails, and the context frees it all */
         qn_image_names_free(&module->names);
         qn_free(module);

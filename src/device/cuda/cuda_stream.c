@@ -64,8 +64,10 @@ void qn_cuda_stream_free(quern_device *device, void *stream)
 
 quern_status qn_cuda_stream_wait(quern_device *device, void *stream)
 {
-    DO(device, qn_cuda.stream_synchronize(stream), "waiting for a stream");
-    return QUERN_OK;
+    cu_result result;
+    CUDA_IN_RELAXED(cuda_of(device), result, qn_cuda_sees_others(),
+                    qn_cuda.stream_synchronize(stream));
+    return result == CU_SUCCESS ? QUERN_OK : qn_cuda_fail(result, "waiting for a stream");
 }
 
 quern_status qn_cuda_event_new(quern_device *device, void **out)
@@ -101,7 +103,7 @@ quern_status qn_cuda_event_wait(quern_device *device, void *event)
 quern_status qn_cuda_event_query(quern_device *device, int *reached, void *event)
 {
     cu_result result;
-    CUDA_IN(cuda_of(device), result, qn_cuda.event_query(event));
+    CUDA_IN_RELAXED(cuda_of(device), result, true, qn_cuda.event_query(event));
     *reached = result == CU_SUCCESS;
     return result == CU_SUCCESS || result == CU_NOT_READY
                ? QUERN_OK

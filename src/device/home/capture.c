@@ -4,22 +4,10 @@
  * events between them, what their work uses. Out: the device's graph and what it holds; refusals,
  * by name, of what a GPU cannot do meanwhile, before the driver ends the capture for it. The thing
  * to know: one lock guards all captures of the process, and is taken only while there are some;
- * what is released in the order of a stream that is being captured waits for the end.
+ * what is released in the order of a stream that is being captured waits for the end. What other
+ * libraries capture is found out by capture_other.c, and treated alike.
  */
-#include "device/device_internal.h"
-
-struct qn_capture {
-    atomic_uint references; /* of events, and one until it is over */
-    struct qn_capture *next;
-    qn_home *home;
-    quern_stream *origin;           /* retained until it is over, as are */
-    QN_LIST(quern_stream *) joined; /* those that wait for its events */
-    qn_kept_list kept;
-    qn_deferred *deferred;
-    bool over;
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+#include "device/home/capture_inside.h"
 
 /* Default streams, which take part in no capture: NULL, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD. */
 static bool is_default(const void *handle)
@@ -29,25 +17,16 @@ static bool is_default(const void *handle)
 
 /* ---- what is held --------------------------------------------------------------------------- */
 
-void qn_kept_release(qn_kept_list *kept)
-{
-    while (kept->count > 0) {
-        const qn_kept last = kept->items[--kept->count];
-        last.release(last.object);
-    }
-    qn_free(kept->items);
-    *kept = (qn_kept_list){0};
-}
-
 quern_status qn_capture_keep(quern_stream *stream, void *object, void (*release)(void *object))
 {
-    pthread_mutex_lock(&lock);
+    QN_TRY(qn_capture_ensure(stream));
+    pthread_mutex_lock(&qn_captures_lock);
     qn_capture *capture = atomic_load(&stream->capture);
     const bool room = capture && QN_ROOM(capture->kept);
     if (room) {
         capture->kept.items[capture->kept.count++] = (qn_kept){object, release};
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&qn_captures_lock);
     if (capture && !room) {
         return qn_fail_memory("recording work of a stream");
     }
@@ -59,38 +38,30 @@ quern_status qn_capture_keep(quern_stream *stream, void *object, void (*release)
 
 /* ---- what waits for the end ----------------------------------------------------------------- */
 
-static bool takes_part(const qn_capture *capture, const void *handle)
+/* What the handle's work is recorded in, or (NULL) any capture of the home. */
+static qn_capture *capture_of(qn_home *home, void *handle)
 {
-    bool takes = !handle || capture->origin->handle == handle;
-    for (uint32_t k = 0; k < capture->joined.count; k++) {
-        takes |= capture->joined.items[k]->handle == handle;
+    if (!handle) {
+        qn_captures_look(home);
+        return home->capturing;
     }
-    return takes;
+    return qn_capture_of_handle(home, handle);
 }
 
-bool qn_capture_defer(qn_home *home, const void *stream, qn_deferred *deferred)
+bool qn_capture_defer(qn_home *home, void *stream, qn_deferred *deferred)
 {
-    if (atomic_load_explicit(&home->captures, memory_order_acquire) == 0) {
+    const bool others = stream && stream != home->stream && atomic_load(&home->wrapped) != 0;
+    if (atomic_load_explicit(&home->captures, memory_order_acquire) == 0 && !others) {
         return false;
     }
-    pthread_mutex_lock(&lock);
-    qn_capture *capture = home->capturing;
-    while (capture && !takes_part(capture, stream)) {
-        capture = capture->next;
-    }
+    pthread_mutex_lock(&qn_captures_lock);
+    qn_capture *capture = capture_of(home, stream);
     if (capture) {
         deferred->next = capture->deferred;
         capture->deferred = deferred;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&qn_captures_lock);
     return capture != NULL;
-}
-
-void qn_capture_release(qn_capture *capture)
-{
-    if (capture && atomic_fetch_sub(&capture->references, 1) == 1) {
-        qn_free(capture);
-    }
 }
 
 /* ---- refusals ------------------------------------------------------------------------------- */
@@ -120,14 +91,14 @@ void qn_capture_mark(quern_event *event, const quern_stream *stream)
     if (!qn_stream_captures(stream) && !atomic_load(&event->capture)) {
         return;
     }
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&qn_captures_lock);
     qn_capture *old = atomic_load(&event->capture);
     qn_capture *now = stream ? atomic_load(&stream->capture) : NULL;
     if (now) {
         atomic_fetch_add(&now->references, 1);
     }
     atomic_store(&event->capture, now);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&qn_captures_lock);
     qn_capture_release(old);
 }
 
@@ -172,29 +143,28 @@ static quern_status wait_locked(quern_stream *stream, quern_event *event)
     QN_TRY(home->methods->stream_wait_event(home->device, qn_stream_handle(home, stream),
                                             event->handle));
     if (joins) {
-        of_event->joined.items[of_event->joined.count++] = qn_stream_retain(stream);
-        atomic_store(&stream->capture, of_event);
+        (void)qn_capture_link(stream, of_event); /* there is room */
     }
     return QUERN_OK;
 }
 
 quern_status qn_capture_wait(quern_stream *stream, quern_event *event)
 {
-    pthread_mutex_lock(&lock);
+    QN_TRY(qn_capture_ensure(stream));
+    pthread_mutex_lock(&qn_captures_lock);
     const quern_status status = wait_locked(stream, event);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&qn_captures_lock);
     return status;
 }
 
 /* ---- beginning ------------------------------------------------------------------------------ */
 
-static quern_status begin_locked(qn_capture *capture, quern_stream *stream)
+static quern_status begin_locked(qn_capture *capture, quern_stream *stream, const char *function)
 {
     qn_home *home = stream->home;
-    if (qn_stream_captures(stream)) {
-        return qn_capture_refuse("quern_stream_capture", " already");
+    if (atomic_load(&stream->capture)) {
+        return qn_capture_refuse(function, " already");
     }
-    QN_TRY(qn_elsewhere_refuse("quern_stream_capture", stream, ""));
     QN_TRY(home->methods->capture_begin(home->device, stream->handle));
     capture->origin = qn_stream_retain(stream);
     capture->next = home->capturing;
@@ -219,15 +189,18 @@ quern_status quern_stream_capture(quern_stream *stream)
                        "%s: a default stream cannot be captured; make one with quern_stream_new()",
                        __func__);
     }
+    if (qn_stream_captures(stream)) {
+        return qn_capture_refuse(__func__, " already");
+    }
     qn_capture *capture = qn_calloc(1, sizeof *capture);
     if (!capture) {
         return qn_fail_memory("capturing a stream");
     }
     atomic_init(&capture->references, 1);
     capture->home = home;
-    pthread_mutex_lock(&lock);
-    const quern_status status = begin_locked(capture, stream);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&qn_captures_lock);
+    const quern_status status = begin_locked(capture, stream, __func__);
+    pthread_mutex_unlock(&qn_captures_lock);
     if (status != QUERN_OK) {
         qn_free(capture);
     }
@@ -260,10 +233,9 @@ static void finish(qn_capture *capture)
         capture->deferred = first->next;
         first->finish(first);
     }
-    for (uint32_t k = 0; k < capture->joined.count; k++) {
-        qn_stream_release(capture->joined.items[k]);
+    while (capture->joined.count > 0) {
+        qn_stream_release(capture->joined.items[--capture->joined.count]);
     }
-    qn_free(capture->joined.items);
     qn_stream_release(capture->origin);
     qn_capture_release(capture);
 }
@@ -277,6 +249,11 @@ static quern_status end_locked(qn_capture **out, void **graph, quern_stream *str
     if (!capture) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "quern_stream_end_capture: the stream is not being captured");
+    }
+    if (!capture->origin) {
+        return qn_fail(
+            QUERN_ERROR_INVALID_ARGUMENT,
+            "quern_stream_end_capture: another library has begun the capture; it ends it");
     }
     if (capture->origin != stream) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
@@ -294,12 +271,13 @@ quern_status qn_capture_end(void **graph, qn_kept_list *kept, quern_stream *stre
     qn_capture *capture;
     qn_kept_list own = {0};
     *kept = own;
-    pthread_mutex_lock(&lock);
+    (void)qn_capture_ensure(stream); /* it may be another library's */
+    pthread_mutex_lock(&qn_captures_lock);
     const quern_status status = end_locked(&capture, graph, stream);
     if (capture) {
         own = capture->kept;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&qn_captures_lock);
     if (capture) {
         finish(capture);
     }
@@ -313,12 +291,12 @@ quern_status qn_capture_end(void **graph, qn_kept_list *kept, quern_stream *stre
 void qn_capture_abandon(quern_stream *stream)
 {
     qn_capture *capture = NULL;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&qn_captures_lock);
     qn_capture *own = atomic_load(&stream->capture);
     if (own && own->origin == stream) {
         (void)end_locked(&capture, NULL, stream);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&qn_captures_lock);
     if (capture) {
         qn_kept_list kept = capture->kept;
         finish(capture);

@@ -37,10 +37,34 @@ static quern_status refuse_null(void)
                    "stream, 2 for that of the thread, or a CUstream");
 }
 
+/* A stream that is being captured waits for none outside of the capture, nor one outside for it:
+ * the driver would end the capture, or capture ours along. */
+static quern_status check_captures(const qn_home *home, void *earlier, void *later)
+{
+    const quern_device_methods *m = home->methods;
+    uint64_t of_earlier = 0, of_later = 0;
+    if (!m->capture_seen) {
+        return QUERN_OK;
+    }
+    QN_TRY(m->capture_seen(home->device, earlier, &of_earlier));
+    QN_TRY(m->capture_seen(home->device, later, &of_later));
+    return of_earlier == of_later
+               ? QUERN_OK
+               : qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                         "the stream %p is being captured by another library, and waits for no "
+                         "stream outside of the capture, nor such a stream for it: wrap it "
+                         "(quern_stream_wrap), and pass it to the calls",
+                         of_earlier ? earlier : later);
+}
+
 /* Let `later` wait for what is queued on `earlier` by now. */
 static quern_status order(qn_home *home, void *earlier, void *later)
 {
     void *event;
+    if (earlier == later) {
+        return QUERN_OK;
+    }
+    QN_TRY(check_captures(home, earlier, later));
     QN_TRY(take_event(&event, home));
     quern_status status = home->methods->event_record(home->device, event, earlier);
     if (status == QUERN_OK) {
@@ -53,25 +77,9 @@ static quern_status order(qn_home *home, void *earlier, void *later)
     return status;
 }
 
-/* Two streams of one capture may wait for each other, and two of none. Otherwise the one would join
- * the capture of the other, with all that Quern does on it, or end it. */
-static quern_status check_captures(const qn_home *home, const quern_stream *stream, void *handle)
-{
-    if (!home->methods->capture_of || qn_elsewhere_id(home, handle) == qn_elsewhere(stream)) {
-        return QUERN_OK;
-    }
-    return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                   "one of the two streams is being captured, and the other takes no part: let "
-                   "Quern work on the captured one, wrapped (quern_stream_wrap)");
-}
-
 quern_status qn_stream_follow(qn_home *home, const quern_stream *stream, void *handle)
 {
-    if (!handle) {
-        return refuse_null();
-    }
-    QN_TRY(check_captures(home, stream, handle));
-    return order(home, handle, qn_stream_handle(home, stream));
+    return handle ? order(home, handle, qn_stream_handle(home, stream)) : refuse_null();
 }
 
 /* Can the engine order work between this stream of its own and foreign ones? */
@@ -80,7 +88,7 @@ static quern_status check_own(const char *function, const quern_stream *stream, 
     if (!qn_stream_fits(stream, home)) {
         return qn_stream_refuse(function, stream, "engine", home);
     }
-    return qn_stream_captures(stream)
+    return qn_stream_captures(stream) && !qn_capture_is_other(stream)
                ? qn_capture_refuse(function, ", and a graph waits for no stream outside of it")
                : QUERN_OK;
 }
@@ -99,9 +107,5 @@ quern_status quern_stream_lead(quern_engine *engine, quern_stream *stream, void 
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     qn_home *home = qn_home_of(engine);
     QN_TRY(check_own(__func__, stream, home));
-    if (!handle) {
-        return refuse_null();
-    }
-    QN_TRY(check_captures(home, stream, handle));
-    return order(home, qn_stream_handle(home, stream), handle);
+    return handle ? order(home, qn_stream_handle(home, stream), handle) : refuse_null();
 }

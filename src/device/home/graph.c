@@ -99,11 +99,15 @@ static quern_status launch(quern_graph *graph, void *stream)
         QN_TRY(wait_ready(graph, stream));
     }
     const quern_status status = home->methods->graph_launch(home->device, graph->handle, stream);
-    if (status == QUERN_OK) {
-        graph->launched = true;
-        return home->methods->event_record(home->device, graph->done, stream);
+    if (status != QUERN_OK) {
+        return status;
     }
-    return status;
+    graph->launched = true;
+    const quern_status marked = home->methods->event_record(home->device, graph->done, stream);
+    if (marked != QUERN_OK) { /* nothing else would keep what the graph holds until it is over */
+        (void)home->methods->stream_wait(home->device, stream);
+    }
+    return marked;
 }
 
 quern_status quern_graph_launch(quern_graph *graph, quern_stream *stream)
@@ -116,7 +120,6 @@ quern_status quern_graph_launch(quern_graph *graph, quern_stream *stream)
     if (qn_stream_captures(stream)) {
         return qn_capture_refuse(__func__, ", and a graph is no part of another");
     }
-    QN_TRY(qn_elsewhere_refuse(__func__, stream, "; a graph of Quern's is no part of another"));
     pthread_mutex_lock(&graph->lock);
     const quern_status status = launch(graph, qn_stream_handle(graph->home, stream));
     pthread_mutex_unlock(&graph->lock);

@@ -43,36 +43,43 @@ static bool is_of_host(quern_memory memory)
     return memory == QUERN_MEMORY_PINNED || memory == QUERN_MEMORY_MAPPED;
 }
 
-/* Is memory counted that the limit does not allow? What waits for later launches may be enough. */
-static bool is_beyond(qn_home *home, size_t bytes)
+/* Count bytes of the device, unless the limit does not allow them. */
+static bool count_used(qn_account *a, size_t bytes)
 {
-    const uint64_t limit = load(&home->account.limit);
-    if (limit == 0 || (bytes <= limit && load(&home->account.used) <= limit)) {
-        return false;
-    }
-    (void)home->owner->reclaim(home);
-    return bytes > limit || load(&home->account.used) > limit;
+    uint_fast64_t used = load(&a->used);
+    do {
+        const uint64_t limit = load(&a->limit);
+        if (limit != 0 && (bytes > limit || used > limit - bytes)) {
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&a->used, &used, used + bytes,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return true;
 }
 
-/* Count `bytes` that are about to be allocated. */
+/* The same; what waits for later launches may be enough. */
+static bool count_or_reclaim(qn_home *home, size_t bytes)
+{
+    qn_account *a = &home->account;
+    return count_used(a, bytes) ||
+           (bytes <= load(&a->limit) && home->owner->reclaim(home) && count_used(a, bytes));
+}
+
+/* Count `bytes` that are about to be allocated; where that fails nothing is counted. */
 static quern_status take(qn_home *home, const qn_source *from, size_t bytes, quern_memory memory)
 {
     qn_account *a = &home->account;
-    add(&a->pieces, 1);
     if (is_of_host(memory)) {
         add(&a->host, bytes);
-        return QUERN_OK;
-    }
-    add(&a->used, bytes);
-    if (from || memory != QUERN_MEMORY_DEVICE) {
-        add(&a->elsewhere, bytes);
-    }
-    if (is_beyond(home, bytes)) {
+    } else if (!count_or_reclaim(home, bytes)) {
         return qn_fail(QUERN_ERROR_DEVICE_MEMORY,
                        "%zu bytes of %s were asked for, and this engine may have %llu in all "
                        "(quern_memory_set_limit)",
                        bytes, home->place, (unsigned long long)load(&a->limit));
+    } else if (from || memory != QUERN_MEMORY_DEVICE) {
+        add(&a->elsewhere, bytes);
     }
+    add(&a->pieces, 1);
     return QUERN_OK;
 }
 
@@ -112,13 +119,14 @@ typedef struct question {
     const quern_allocator *allocator;
     void *pointer, *stream;
     size_t bytes;
-    bool release;
+    bool release, asked;
 } question;
 
 static void ask(void *context)
 {
     question *q = context;
     const quern_allocator *a = q->allocator;
+    q->asked = true;
     if (q->release) {
         a->release(a->context, q->pointer, q->bytes, q->stream);
     } else {
@@ -138,14 +146,17 @@ static void ask_within(const qn_home *home, question *q)
 static void return_to(const qn_source *source, const qn_home *home, void *pointer, size_t bytes,
                       void *stream)
 {
-    ask_within(home, &(question){&source->allocator, pointer, stream, padded(bytes), true});
+    ask_within(home, &(question){&source->allocator, pointer, stream, padded(bytes), true, false});
 }
 
 static quern_status ask_program(void **out, const qn_source *source, const qn_home *home,
                                 size_t bytes, void *stream)
 {
-    question q = {&source->allocator, NULL, stream, padded(bytes), false};
+    question q = {&source->allocator, NULL, stream, padded(bytes), false, false};
     ask_within(home, &q);
+    if (!q.asked) { /* the device has said why */
+        return quern_last_error()->status;
+    }
     if (!q.pointer) {
         return qn_fail(QUERN_ERROR_DEVICE_MEMORY, "the program's own allocator has no %zu bytes",
                        q.bytes);
@@ -247,17 +258,16 @@ quern_status qn_memory_new(void **out, const qn_source **from, qn_home *home, si
                            quern_memory memory, void *stream)
 {
     *out = NULL;
-    qn_home_settle(home);
     *from = memory == QUERN_MEMORY_DEVICE
                 ? atomic_load_explicit(&home->account.source, memory_order_acquire)
                 : NULL;
-    quern_status status = take(home, *from, bytes, memory);
-    if (status == QUERN_OK) {
+    if (take(home, *from, bytes, memory) != QUERN_OK) {
+        return tell_holders(home);
+    }
+    quern_status status = allocate(out, *from, home, bytes, memory, stream);
+    if (status == QUERN_ERROR_DEVICE_MEMORY && qn_homes_reclaim(home)) {
+        qn_error_reset();
         status = allocate(out, *from, home, bytes, memory, stream);
-        if (status == QUERN_ERROR_DEVICE_MEMORY && qn_homes_reclaim(home)) {
-            qn_error_reset();
-            status = allocate(out, *from, home, bytes, memory, stream);
-        }
     }
     if (status != QUERN_OK) {
         put_back(home, *from, bytes, memory);

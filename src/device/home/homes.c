@@ -5,7 +5,7 @@
  * before is of no use to the child. In: homes as they come and go. Out: sums, and memory given
  * back.
  */
-#include "device/device_internal.h"
+#include "device/home/capture_inside.h"
 
 #include <string.h>
 
@@ -20,10 +20,12 @@ static pthread_once_t watched = PTHREAD_ONCE_INIT;
 static void before_fork(void)
 {
     pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&qn_captures_lock);
 }
 
 static void after_fork(void)
 {
+    pthread_mutex_unlock(&qn_captures_lock);
     pthread_mutex_unlock(&lock);
 }
 
@@ -84,18 +86,87 @@ uint64_t qn_homes_hold(const qn_home *home)
     return held;
 }
 
-bool qn_homes_reclaim(const qn_home *home)
+bool qn_homes_capture(const qn_home *home)
 {
-    bool given = false;
+    bool captures = false;
     pthread_mutex_lock(&lock);
     for (qn_home *other = first; other; other = other->next) {
-        if (is_beside(home, other)) {
-            given |= other->owner->reclaim(other);
-            given |= other != home && other->methods->trim &&
-                     other->methods->trim(other->device, 0) == QUERN_OK;
+        if (is_beside(home, other) && atomic_load(&other->captures) != 0) {
+            captures |= qn_capture_goes_on(other);
         }
     }
     pthread_mutex_unlock(&lock);
+    qn_captures_finish();
+    return captures;
+}
+
+bool qn_homes_defer(const qn_home *home, qn_deferred *deferred)
+{
+    bool deferring = false;
+    pthread_mutex_lock(&lock);
+    for (qn_home *other = first; other && !deferring; other = other->next) {
+        deferring = is_beside(home, other) && qn_capture_defer(other, NULL, deferred);
+    }
+    pthread_mutex_unlock(&lock);
+    qn_captures_finish();
+    return deferring;
+}
+
+quern_status qn_homes_refuse_captured(const char *function, const qn_home *home)
+{
+    return qn_homes_capture(home)
+               ? qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                         "%s: a stream of %s is being captured, and a GPU cannot wait for all work "
+                         "meanwhile; end the capture first",
+                         function, home->place[0] ? home->place : "the engine")
+               : QUERN_OK;
+}
+
+/* ---- giving back ---------------------------------------------------------------------------- */
+
+/* A home that is on its way out is left alone. */
+static bool try_retain(qn_home *home)
+{
+    unsigned references = atomic_load(&home->references);
+    while (references > 0 &&
+           !atomic_compare_exchange_weak(&home->references, &references, references + 1)) {
+    }
+    return references > 0;
+}
+
+/* One beside `home` that this round has not come to, retained; NULL: that was all. */
+static qn_home *next_of(const qn_home *home, uint64_t round)
+{
+    pthread_mutex_lock(&lock);
+    qn_home *other = first;
+    while (other && (other->round >= round || !is_beside(home, other) || !try_retain(other))) {
+        other = other->next;
+    }
+    if (other) {
+        other->round = round;
+    }
+    pthread_mutex_unlock(&lock);
+    return other;
+}
+
+static bool give_back(qn_home *home, bool may_wait)
+{
+    const quern_device_methods *m = home->methods;
+    const bool given = home->owner->reclaim(home);
+    return (may_wait && m->trim && m->trim(home->device, 0) == QUERN_OK) || given;
+}
+
+/* Without the lock: memory goes back to allocators of the program, which may open engines. */
+bool qn_homes_reclaim(const qn_home *home)
+{
+    static atomic_uint_fast64_t rounds;
+    const uint64_t round = atomic_fetch_add(&rounds, 1) + 1;
+    const bool may_wait = !qn_homes_capture(home);
+    bool given = false;
+    for (qn_home *other = next_of(home, round); other; other = next_of(home, round)) {
+        given |= give_back(other, may_wait);
+        qn_home_release(other);
+    }
     return given;
 }
 

@@ -35,6 +35,9 @@ void qn_stream_release(quern_stream *stream)
     }
     qn_home *home = stream->home;
     qn_object_end(&stream->object);
+    if (atomic_load(&stream->capture)) {
+        qn_capture_leave(stream);
+    }
     home->owner->stream_ended(home, stream->handle);
     if (!stream->foreign) {
         home->methods->stream_free(home->device, stream->handle);
@@ -77,6 +80,10 @@ static quern_status stream_make(quern_stream **out, qn_home *home, void *handle,
             qn_free(stream);
             return status;
         }
+    }
+    if (!options && home->methods->capture_seen) {
+        atomic_init(&stream->watched, true);
+        atomic_fetch_add(&home->wrapped, 1);
     }
     qn_home_retain(home);
     stream->home = home;
@@ -132,7 +139,6 @@ quern_status quern_stream_wait(quern_stream *stream)
         return qn_capture_refuse(__func__, ", and its work is not done; wait after a launch of the "
                                            "graph");
     }
-    QN_TRY(qn_elsewhere_refuse(__func__, stream, "; wait after a launch of the graph"));
     return stream->home->methods->stream_wait(stream->home->device, stream->handle);
 }
 
@@ -220,7 +226,7 @@ quern_status quern_event_record(quern_event *event, quern_stream *stream)
 {
     qn_error_reset();
     QN_TRY(check_pair("quern_event_record", event, stream));
-    QN_TRY(qn_elsewhere_refuse(__func__, stream, "; record an event of who captures it"));
+    QN_TRY(qn_capture_ensure(stream));
     QN_TRY(event->home->methods->event_record(event->home->device, event->handle,
                                               qn_stream_handle(event->home, stream)));
     atomic_store_explicit(&event->recorded, true, memory_order_relaxed);
@@ -252,7 +258,6 @@ quern_status quern_stream_wait_event(quern_stream *stream, quern_event *event)
 {
     qn_error_reset();
     QN_TRY(check_pair("quern_stream_wait_event", event, stream));
-    QN_TRY(qn_elsewhere_refuse(__func__, stream, "; a graph waits for no event from outside"));
     if (qn_stream_captures(stream) || atomic_load(&event->capture)) {
         return qn_capture_wait(stream, event);
     }

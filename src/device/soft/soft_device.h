@@ -31,6 +31,7 @@ typedef struct soft_device {
     pthread_mutex_t lock;   /**< of `captures` */
     struct soft_graph *captures;
     qn_stream_history *history; /**< of check=streams, else NULL */
+    char early[640]; /**< what it has found of a release, with `lock`: nobody is told yet; or "" */
 } soft_device;
 
 typedef struct soft_graph soft_graph;
@@ -43,8 +44,10 @@ typedef struct soft_stream {
 typedef struct soft_event {
     _Atomic(double) at_ms;
     atomic_bool recorded;
-    qn_stream_mark *mark;        /**< of check=streams */
-    _Atomic(void *) captured_on; /**< the stream, where it was recorded in a capture, or NULL */
+    qn_stream_mark *mark; /**< of check=streams */
+    uint64_t graph; /**< in whose capture it was recorded; of others 0, or of no capture that goes
+                         on; with the device's lock, as is */
+    struct graph_mark *mark_in_graph;
 } soft_event;
 
 static inline soft_device *soft_of(quern_device *device)
@@ -85,6 +88,19 @@ quern_status qn_soft_copy_from(quern_device *device, void *to, quern_device *sou
                                const void *from, size_t bytes, void *stream, void *source_stream);
 quern_status qn_soft_fill(quern_device *device, void *to, const void *pattern, size_t pattern_bytes,
                           size_t count, void *stream);
+/* soft_order.c: with check=streams, where there is a history */
+/** What a copy or a fill touches of the device's memory; NULL: nothing. */
+typedef struct soft_touched {
+    const char *what;
+    const void *read, *written;
+    size_t bytes;
+} soft_touched;
+/** Is it in order with what other streams do? */
+quern_status qn_soft_check_order(quern_device *device, void *stream, const soft_touched *touched);
+/** The same of memory that goes back: qn_soft_tell_early() will say. */
+void qn_soft_check_release(quern_device *device, const void *pointer, size_t bytes, void *stream);
+/** Fail for an array that was released too early since the last time. */
+quern_status qn_soft_tell_early(quern_device *device);
 /* soft_module.c */
 quern_status qn_soft_module_load(quern_device *device, void **out, quern_image_kind kind,
                                  const void *image, size_t bytes);

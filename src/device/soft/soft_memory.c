@@ -67,6 +67,14 @@ static quern_status fail_allocation(size_t bytes)
 
 /* ---- arrays, and foreign memory that kernels may touch -------------------------------------- */
 
+/* What reports call each kind of memory, which is known by it. */
+static const char *const labels[] = {
+    [QUERN_MEMORY_DEVICE] = "array of",
+    [QUERN_MEMORY_PINNED] = "pinned array of",
+    [QUERN_MEMORY_MAPPED] = "mapped array of",
+    [QUERN_MEMORY_MANAGED] = "managed array of",
+};
+
 /* `what` of so many bytes is there: "array of". */
 static bool map_add(soft_device *device, void *base, size_t bytes, const char *what)
 {
@@ -109,17 +117,13 @@ static quern_status allocate(quern_device *quern, void **out, size_t bytes, cons
 
 quern_status qn_soft_allocate(quern_device *device, void **out, size_t bytes, void *stream)
 {
-    return allocate(device, out, bytes, "array of", stream);
+    return allocate(device, out, bytes, labels[QUERN_MEMORY_DEVICE], stream);
 }
 
 quern_status qn_soft_allocate_in(quern_device *device, void **out, size_t bytes,
                                  quern_memory memory, void *stream)
 {
-    return allocate(device, out, bytes,
-                    memory == QUERN_MEMORY_PINNED   ? "pinned array of"
-                    : memory == QUERN_MEMORY_MAPPED ? "mapped array of"
-                                                    : "managed array of",
-                    stream);
+    return allocate(device, out, bytes, labels[memory], stream);
 }
 
 static void forget_order(quern_device *quern, const void *pointer, size_t bytes)
@@ -131,7 +135,9 @@ static void forget_order(quern_device *quern, const void *pointer, size_t bytes)
 
 void qn_soft_release(quern_device *quern, void *pointer, size_t bytes, void *stream)
 {
-    (void)stream;
+    if (pointer && soft_of(quern)->history) {
+        qn_soft_check_release(quern, pointer, bytes, stream);
+    }
     if (pointer) {
         qn_memory_map_remove(soft_of(quern)->memory, pointer, bytes);
         forget_order(quern, pointer, bytes);
@@ -199,13 +205,22 @@ void qn_soft_place(quern_device *device, int32_t *type, int32_t *number)
     *number = 0;
 }
 
+/* The kind of memory that a label is of; variables and what is wrapped are the device's. */
+static quern_memory kind_of(const char *label)
+{
+    quern_memory memory = label ? QUERN_MEMORY_DEVICE : QUERN_MEMORY_HOST;
+    for (size_t k = QUERN_MEMORY_PINNED; k < QN_COUNT(labels); k++) {
+        memory = label == labels[k] ? (quern_memory)k : memory;
+    }
+    return memory;
+}
+
 quern_status qn_soft_pointer_info(quern_device *quern, const void *pointer,
                                   quern_pointer_info *info)
 {
     QN_TO_GIVE(quern_pointer_info, facts, info);
-    const bool own = qn_memory_map_has(soft_of(quern)->memory, pointer);
-    facts.memory = own ? QUERN_MEMORY_DEVICE : QUERN_MEMORY_HOST;
-    facts.device = own ? 0 : -1;
+    facts.memory = kind_of(qn_memory_map_label(soft_of(quern)->memory, pointer));
+    facts.device = facts.memory != QUERN_MEMORY_HOST ? 0 : -1;
     facts.device_pointer = (void *)pointer;
     QN_GIVE(quern_pointer_info, facts, info);
     return QUERN_OK;
@@ -213,44 +228,10 @@ quern_status qn_soft_pointer_info(quern_device *quern, const void *pointer,
 
 /* ---- copies and fills: done when the call returns ------------------------------------------- */
 
-/* What one of them touches of the device's memory; NULL: nothing. */
-typedef struct touched {
-    const char *what;
-    const void *read, *written;
-    size_t bytes;
-} touched;
-
-static quern_status touch(qn_stream_work *work, const touched *t, const void *at, bool writes)
-{
-    char why[320];
-    if (!at || qn_stream_touch(work, (uint64_t)(uintptr_t)at, t->bytes, writes ? QN_WRITE : QN_READ,
-                               false, why, sizeof why)) {
-        return QUERN_OK;
-    }
-    return qn_fail(QUERN_ERROR_ACCESS, "%s, which %s the array at %p, %s", t->what,
-                   writes ? "writes to" : "reads", at, why);
-}
-
-/* Is it in order with what other streams do? */
-static quern_status check_order(quern_device *quern, void *stream, const touched *t)
-{
-    qn_stream_work work;
-    quern_status status = QUERN_OK;
-    qn_stream_work_begin(&work, soft_of(quern)->history, stream, t->what);
-    if (work.history) {
-        status = touch(&work, t, t->read, false);
-    }
-    if (work.history && status == QUERN_OK) {
-        status = touch(&work, t, t->written, true);
-    }
-    qn_stream_work_end(&work);
-    return status;
-}
-
 static quern_status check_copy(quern_device *quern, const void *to, const void *from, size_t bytes,
                                quern_copy_kind kind, void *stream)
 {
-    const touched t = {
+    const soft_touched t = {
         .what = kind == QUERN_COPY_TO_HOST     ? "a copy to the host"
                 : kind == QUERN_COPY_TO_DEVICE ? "a copy from the host"
                                                : "a copy",
@@ -258,7 +239,7 @@ static quern_status check_copy(quern_device *quern, const void *to, const void *
         .written = kind == QUERN_COPY_TO_HOST ? NULL : to,
         .bytes = bytes,
     };
-    return check_order(quern, stream, &t);
+    return qn_soft_check_order(quern, stream, &t);
 }
 
 static void move(quern_device *device, void *to, const void *from, size_t bytes,
@@ -301,10 +282,11 @@ quern_status qn_soft_copy_from(quern_device *device, void *to, quern_device *sou
 {
     static const char what[] = "a copy between devices";
     if (soft_of(source)->history) {
-        QN_TRY(check_order(source, source_stream, &(touched){what, from, NULL, bytes}));
+        QN_TRY(
+            qn_soft_check_order(source, source_stream, &(soft_touched){what, from, NULL, bytes}));
     }
     if (soft_of(device)->history) {
-        QN_TRY(check_order(device, stream, &(touched){what, NULL, to, bytes}));
+        QN_TRY(qn_soft_check_order(device, stream, &(soft_touched){what, NULL, to, bytes}));
     }
     memcpy(to, from, bytes);
     note_written(device, to, bytes, NULL);
@@ -324,8 +306,8 @@ quern_status qn_soft_fill(quern_device *device, void *to, const void *pattern, s
         return QUERN_OK;
     }
     if (soft_of(device)->history) {
-        const touched t = {.what = "a fill", .written = to, .bytes = total};
-        QN_TRY(check_order(device, stream, &t));
+        const soft_touched t = {.what = "a fill", .written = to, .bytes = total};
+        QN_TRY(qn_soft_check_order(device, stream, &t));
     }
     note_written(device, to, total, NULL);
     unsigned char *bytes = to;

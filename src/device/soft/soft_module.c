@@ -242,6 +242,7 @@ static quern_status run(soft_device *device, qn_ptx_launch *launch, const void *
     if (!device->history) {
         return qn_ptx_run(launch);
     }
+    QN_TRY(qn_soft_tell_early((quern_device *)device));
     char what[64];
     snprintf(what, sizeof what, "kernel '%s'", launch->kernel->name);
     qn_stream_work work;

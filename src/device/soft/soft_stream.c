@@ -65,6 +65,7 @@ quern_status qn_soft_stream_wait(quern_device *device, void *stream)
 {
     if (soft_of(device)->history) {
         qn_stream_host_waits(soft_of(device)->history, stream);
+        return qn_soft_tell_early(device);
     }
     return QUERN_OK;
 }
@@ -90,7 +91,6 @@ quern_status qn_soft_event_record(quern_device *device, void *event, void *strea
     if (qn_soft_captures(device) && qn_soft_record_event(device, mark, stream, &status)) {
         return status;
     }
-    atomic_store(&mark->captured_on, NULL);
     if (soft_of(device)->history) {
         qn_stream_mark_set(soft_of(device)->history, &mark->mark, stream);
     }
@@ -143,6 +143,7 @@ quern_status qn_soft_synchronize(quern_device *device)
 {
     if (soft_of(device)->history) {
         qn_stream_host_waits_all(soft_of(device)->history);
+        return qn_soft_tell_early(device);
     }
     return QUERN_OK;
 }

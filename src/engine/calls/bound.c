@@ -132,10 +132,10 @@ static void keep_options(quern_bound *bound, const quern_call_options *options)
 /* Memory of the call would belong to the graph. */
 static quern_status refuse_captured(const char *function, const quern_stream *stream)
 {
-    static const char why[] = ": bind, and replace arrays, before its capture; launches are "
-                              "recorded";
-    return qn_stream_captures(stream) ? qn_capture_refuse(function, why)
-                                      : qn_elsewhere_refuse(function, stream, why);
+    return qn_stream_captures(stream)
+               ? qn_capture_refuse(function, ": bind, and replace arrays, before its capture; "
+                                             "launches are recorded")
+               : QUERN_OK;
 }
 
 quern_status quern_bind(quern_bound **bound, quern_kernel *kernel, const quern_value *values,
@@ -191,6 +191,21 @@ static void argument(const void *context, uint32_t index, qn_str *name, const qu
     }
 }
 
+static void tell(const quern_bound *bound)
+{
+    if (bound->kernel->engine->tells_launches) {
+        qn_tell_launch(bound->kernel->engine, bound->kernel->name, &bound->config);
+    }
+}
+
+static quern_status explained(const quern_bound *bound, quern_status status)
+{
+    if (status != QUERN_OK) {
+        qn_explain_failure(&(qn_failure){bound->kernel->texts, QN_TEXTS, argument, bound});
+    }
+    return status;
+}
+
 /* A launch that is recorded keeps its arrays, and has a workspace of its own: the graph may be
  * launched beside this call. */
 static quern_status record(quern_bound *bound)
@@ -199,13 +214,16 @@ static quern_status record(quern_bound *bound)
     void *pointers[QN_COUNT(bound->block.pointers)];
     quern_stream *stream = bound->options.stream;
     memcpy(pointers, bound->block.pointers, sizeof pointers);
+    QN_TRY(qn_capture_use(stream));
     QN_TRY(qn_values_keep(bound->values, bound->count, stream));
     if (bound->workspace) {
         QN_TRY(qn_workspace_capture(&own, bound->kernel->engine, stream, bound->workspace->zeroed,
                                     bound->workspace->bytes - bound->workspace->zeroed));
         pointers[bound->block.count - 1] = &own->pointer;
     }
-    return bound->launch(bound->device, bound->function, &bound->config, pointers);
+    tell(bound);
+    return explained(bound,
+                     bound->launch(bound->device, bound->function, &bound->config, pointers));
 }
 
 quern_status quern_launch(quern_bound *bound)
@@ -221,14 +239,10 @@ quern_status quern_launch(quern_bound *bound)
     if (bound->failed && bound->workspace) {
         QN_TRY(qn_workspace_clear(bound->workspace));
     }
-    if (bound->kernel->engine->tells_launches) {
-        qn_tell_launch(bound->kernel->engine, bound->kernel->name, &bound->config);
-    }
-    quern_status status =
-        bound->launch(bound->device, bound->function, &bound->config, bound->block.pointers);
-    if (status != QUERN_OK) {
-        qn_explain_failure(&(qn_failure){bound->kernel->texts, QN_TEXTS, argument, bound});
-    }
+    tell(bound);
+    const quern_status status =
+        explained(bound, bound->launch(bound->device, bound->function, &bound->config,
+                                       bound->block.pointers));
     bound->failed = status != QUERN_OK;
     return status;
 }

@@ -7,19 +7,6 @@
  */
 #include "engine/workspace.h"
 
-/* Memory for the blocks to meet in, whoever captures the stream, if anybody does. */
-static quern_status take_workspace(qn_workspace **out, const qn_call *call, void *stream)
-{
-    quern_engine *engine = call->kernel->engine;
-    if (qn_stream_captures(call->stream)) {
-        return qn_workspace_capture(out, engine, call->stream, call->zeroed_bytes,
-                                    call->scratch_bytes);
-    }
-    return qn_elsewhere(call->stream)
-               ? qn_workspace_once(out, engine, stream, call->zeroed_bytes, call->scratch_bytes)
-               : qn_workspace_take(out, engine, stream, call->zeroed_bytes, call->scratch_bytes);
-}
-
 quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config,
                           qn_workspace **workspace, const qn_call *call, const qn_specialization *z)
 {
@@ -28,7 +15,11 @@ quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config
     QN_TRY(call->kernel->kind->geometry(config, call, z));
     config->stream = qn_stream_handle(&engine->home, call->stream);
     if (call->zeroed_bytes != 0) {
-        QN_TRY(take_workspace(workspace, call, config->stream));
+        QN_TRY(qn_stream_captures(call->stream)
+                   ? qn_workspace_capture(workspace, engine, call->stream, call->zeroed_bytes,
+                                          call->scratch_bytes)
+                   : qn_workspace_take(workspace, engine, config->stream, call->zeroed_bytes,
+                                       call->scratch_bytes));
     }
     quern_status status = qn_marshal(block, call, *workspace ? (*workspace)->pointer : NULL);
     if (status != QUERN_OK) {
@@ -98,6 +89,7 @@ static quern_status launch(qn_call *call)
     qn_specialization *z;
     QN_TRY(qn_specialize(&z, call));
     if (qn_stream_captures(call->stream)) {
+        QN_TRY(qn_capture_use(call->stream));
         QN_TRY(keep_arrays(call));
     }
     quern_status status = queue(call, z);

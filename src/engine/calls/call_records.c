@@ -69,7 +69,8 @@ quern_status qn_call_check_reach(const qn_call *call)
         const quern_array *a = call->arrays[p];
         const qn_parameter *q = &kernel->signature.parameters[p];
         bool refers = (q->raw && (q->output || kernel->names & QN_NAMES_CARRAY)) ||
-                      kernel->uses_reference[p] || kernel->uses_by_address[p];
+                      kernel->uses_reference[p] || kernel->uses_by_address[p] ||
+                      kernel->uses_array[p];
         if (a && qn_array_is_packed(a) && refers) {
             const char *use =
                 q->raw && q->output ? "write to those of a raw output" : "take their address";

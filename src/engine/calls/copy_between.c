@@ -9,7 +9,7 @@
 
 static bool is_ours(const quern_array *array)
 {
-    return array->buffer->memory == QUERN_MEMORY_DEVICE;
+    return qn_buffer_memory(array->buffer) == QUERN_MEMORY_DEVICE;
 }
 
 static quern_status copy_directly(const quern_array *to, const quern_array *from, size_t bytes)

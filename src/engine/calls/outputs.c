@@ -85,8 +85,8 @@ void qn_outputs_study(quern_kernel *kernel)
         !qn_text_is_blank(kernel->texts[QN_PREAMBLE].text) || qn_kernel_includes(kernel);
     for (uint32_t p = kernel->signature.input_count; p < kernel->signature.count; p++) {
         const char *name = kernel->parameter_names[p];
-        if (kernel->signature.parameters[p].raw || qn_text_may_assign(text, name, functions) ||
-            macro_may_assign(kernel, text, name)) {
+        if (kernel->signature.parameters[p].raw || kernel->uses_array[p] ||
+            qn_text_may_assign(text, name, functions) || macro_may_assign(kernel, text, name)) {
             kernel->assigns_some = true;
         } else if (!kernel->unassigned) {
             kernel->unassigned = name;

@@ -329,7 +329,8 @@ static quern_status copy_raw_inputs(qn_call *call)
 }
 
 /* Refuse outputs that repeat elements, and copy inputs that an output overlaps. An input that is
- * exactly an output needs no copy (call->aliased) where the kind allows it. */
+ * exactly an output needs no copy (call->aliased) where the kind allows it and no text reads others
+ * of its elements. */
 static quern_status separate(qn_call *call)
 {
     for (uint32_t o = 0; o < call->operand_count; o++) {
@@ -342,7 +343,8 @@ static quern_status separate(qn_call *call)
                 continue;
             }
             qn_overlap overlap = qn_operands_overlap(&call->operands[o], &call->operands[k]);
-            if (overlap == QN_OVERLAP_SAME && call->kernel->kind->in_place) {
+            if (overlap == QN_OVERLAP_SAME && call->kernel->kind->in_place &&
+                !call->kernel->uses_array[call->operand_parameter[k]]) {
                 call->aliased = true;
             } else if (overlap != QN_OVERLAP_NONE) {
                 QN_TRY(copy_input(call, k));

@@ -10,6 +10,17 @@
 
 /* ---- what a specialization is for ----------------------------------------------------------- */
 
+bool qn_call_array_is_contiguous(const qn_call *call, uint32_t parameter)
+{
+    const quern_array *a = call->arrays[parameter];
+    return a->contiguous && a->count == call->count; /* more where it is repeated */
+}
+
+bool qn_call_array_is_narrow(const qn_call *call, uint32_t parameter)
+{
+    return !call->plan.form.wide && qn_array_is_narrow(call->arrays[parameter]);
+}
+
 typedef struct signature_bytes {
     size_t size;
     uint8_t bytes[QN_FORM_BYTES + 5 * QUERN_MAX_PARAMETERS];
@@ -26,7 +37,10 @@ static void signature_of(signature_bytes *s, const qn_call *call)
         *b++ = (uint8_t)call->types.parameters[p];
         *b++ = a != NULL;
         more |= (unsigned)call->types.parameters[p] >> 8;
-        if (a && signature->parameters[p].raw) {
+        if (a && call->kernel->uses_array[p]) {
+            *b++ = (uint8_t)(qn_call_array_is_narrow(call, p) << 1 |
+                             qn_call_array_is_contiguous(call, p));
+        } else if (a && signature->parameters[p].raw) {
             const bool narrow = (call->kernel->names & QN_NAMES_CARRAY) && qn_array_is_narrow(a);
             *b++ = (uint8_t)(narrow << 7 | a->ndim << 1 | a->contiguous);
         }

@@ -74,7 +74,8 @@ void qn_kernel_study(quern_kernel *kernel)
         kernel->uses_atomics |= strstr(kernel->texts[t].text, "atomic") != NULL;
     }
     kernel->value_dtype = quern_dtype_from_name(kernel->texts[QN_REDUCE_TYPE].text);
-    kernel->uses_axes = count_used(kernel, axes) != 0 || (kernel->names & QN_NAMES_J);
+    kernel->uses_axes =
+        count_used(kernel, axes) != 0 || (kernel->names & (QN_NAMES_J | QN_NAMES_ARRAYS));
     kernel->uses_position = kernel->uses_axes || qn_kernel_uses(kernel, kernel->kind->position);
     kernel->loops = count_used(kernel, loops) != 0;
     kernel->heavy = count_used(kernel, heavy);
@@ -83,7 +84,8 @@ void qn_kernel_study(quern_kernel *kernel)
         const char *name = kernel->parameter_names[p];
         kernel->uses_reference[p] = q->raw && refers_to(kernel, name, q->output);
         kernel->uses_by_address[p] = q->output && !q->raw &&
-                                     (qn_text_takes_address(operation, name) ||
+                                     (kernel->uses_array[p] || /* y is an element of _raw_y */
+                                      qn_text_takes_address(operation, name) ||
                                       qn_text_takes_address(kernel->texts[QN_POST].text, name));
     }
 }

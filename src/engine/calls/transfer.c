@@ -264,8 +264,10 @@ static quern_status fill_array(quern_array *array, const void *value, size_t byt
     }
     quern_array *one;
     QN_TRY(qn_array_new_on(&one, home_of(array), array->dtype, 0, NULL, stream));
-    quern_status status = pattern ? fill_contiguous(one, value, stream)
-                                  : write_contiguous(one, value, (moment){stream, true});
+    /* a recorded copy would read the value at each launch, and nobody may wait for it */
+    const moment when = qn_stream_captures(stream) ? at_once : (moment){stream, true};
+    quern_status status =
+        pattern ? fill_contiguous(one, value, stream) : write_contiguous(one, value, when);
     if (status == QUERN_OK) {
         status = spread(array, one, stream);
     }

@@ -114,24 +114,8 @@ quern_status qn_workspace_capture(qn_workspace **out, quern_engine *engine, quer
         return status;
     }
     w->kept = true;
+    QN_TRY(qn_capture_settle(&engine->home, stream));
     QN_TRY(clear_on(w, stream->handle));
-    *out = w;
-    return QUERN_OK;
-}
-
-/* Allocated in the order of the stream, and so by the graph. */
-quern_status qn_workspace_once(qn_workspace **out, quern_engine *engine, void *stream,
-                               size_t zeroed, size_t scratch)
-{
-    qn_workspace *w;
-    *out = NULL;
-    QN_TRY(make(&w, engine, stream, zeroed, scratch));
-    w->once = true;
-    quern_status status = qn_workspace_clear(w);
-    if (status != QUERN_OK) {
-        qn_workspace_free(w);
-        return status;
-    }
     *out = w;
     return QUERN_OK;
 }
@@ -146,7 +130,7 @@ void qn_workspace_put(qn_workspace *w)
     if (!w || w->kept) {
         return;
     }
-    if (w->stream == PER_THREAD || w->once) {
+    if (w->stream == PER_THREAD) {
         qn_workspace_free(w);
         return;
     }
@@ -164,23 +148,10 @@ void qn_workspace_put(qn_workspace *w)
     qn_workspace_free(oldest);
 }
 
-/* Its stream may be in a capture of somebody else, who does not want it for the graph. */
-static void end_outside(qn_deferred *deferred)
-{
-    qn_workspace *w = (qn_workspace *)(void *)deferred;
-    qn_home *home = &w->engine->home;
-    if (!w->once && qn_elsewhere_id(home, w->stream)) {
-        qn_home_put_off(home, deferred);
-    } else {
-        end(deferred);
-    }
-}
-
 void qn_workspace_free(qn_workspace *w)
 {
     if (w && !w->kept && !qn_capture_defer(&w->engine->home, w->stream, &w->deferred)) {
-        w->deferred.finish = end_outside;
-        end_outside(&w->deferred);
+        end(&w->deferred);
     }
 }
 

@@ -289,7 +289,7 @@ void quern_module_release(quern_module *module)
     }
     qn_object_end(&module->object);
     module->deferred.finish = end;
-    if (!qn_capture_defer(&module->engine->home, NULL, &module->deferred)) {
+    if (!qn_homes_defer(&module->engine->home, &module->deferred)) {
         end(&module->deferred); /* else later: what it waits for would end the capture */
     }
 }

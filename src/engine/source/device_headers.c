@@ -8,6 +8,7 @@
 #include "engine/source/source.h"
 
 #define FORWARD(name) "#pragma once\n#include <quern/" name ">\n"
+#define CARRAY        FORWARD("carray.cuh") "#include <quern/floor_divide.cuh>\n"
 
 /* Those of qn_header_id, and then those that only a user's text includes. */
 static const qn_header headers[] = {
@@ -34,16 +35,20 @@ static const qn_header headers[] = {
     [QN_HEADER_MINMAX] = {"quern/minmax.cuh", qn_embedded_minmax_cuh},
     [QN_HEADER_ATOMIC] = {"quern/atomic.cuh", qn_embedded_atomic_cuh},
     [QN_HEADER_MATH] = {"quern/math.cuh", qn_embedded_math_cuh},
+    [QN_HEADER_FLOOR_DIVIDE] = {"quern/floor_divide.cuh", qn_embedded_floor_divide_cuh},
+    [QN_HEADER_NEXTAFTER] = {"quern/nextafter.cuh", qn_embedded_nextafter_cuh},
     [QN_HEADER_FOLD] = {"quern/fold.cuh", qn_embedded_fold_cuh},
     [QN_HEADER_SCAN] = {"quern/scan.cuh", qn_embedded_scan_cuh},
     {"quern/complex_all.cuh", qn_embedded_complex_all_cuh},
+    {"quern/complex_pow_wide.cuh", qn_embedded_complex_pow_wide_cuh},
     {"quern/cucomplex.cuh", qn_embedded_cucomplex_cuh},
-    {"cupy/atomics.cuh", FORWARD("carray.cuh") "#include <quern/atomic.cuh>\n"},
-    {"cupy/bfloat16.cuh", FORWARD("carray.cuh") "#include <quern/half.cuh>\n"},
-    {"cupy/carray.cuh", FORWARD("carray.cuh")},
+    {"cupy/atomics.cuh", CARRAY "#include <quern/atomic.cuh>\n"},
+    {"cupy/bfloat16.cuh", CARRAY "#include <quern/half.cuh>\n"},
+    {"cupy/carray.cuh", CARRAY},
     {"cupy/complex.cuh", FORWARD("complex_all.cuh")},
     {"cupy/cuComplex_bridge.h", FORWARD("cucomplex.cuh")},
-    {"cupy/float16.cuh", FORWARD("carray.cuh") "#include <quern/half.cuh>\n"},
+    {"cupy/float16.cuh", CARRAY "#include <quern/half.cuh>\n"},
+    {"cupy/hip_workaround.cuh", "#pragma once\n"}, /* there it is for other GPUs */
     {"cupy/math_constants.h", FORWARD("constants.cuh")},
     {"math_constants.h", FORWARD("constants.cuh")},
 };

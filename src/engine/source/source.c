@@ -118,11 +118,14 @@ static unsigned needed_headers(const qn_call *call)
                       : k->engine->checks_bounds ? QN_HEADER_RAW_CHECKED
                                                  : QN_HEADER_RAW);
     }
-    if (k->names & (QN_NAMES_CARRAY | QN_NAMES_CUPY | QN_NAMES_INDEXER)) {
+    if (k->names & (QN_NAMES_CARRAY | QN_NAMES_CUPY | QN_NAMES_INDEXER | QN_NAMES_ARRAYS)) {
         set |= 1u << QN_HEADER_CARRAY;
     }
     if (k->names & QN_NAMES_CONSTANTS) {
         set |= 1u << QN_HEADER_CONSTANTS;
+    }
+    if (k->names & QN_NAMES_DIVIDE) {
+        set |= 1u << QN_HEADER_FLOOR_DIVIDE;
     }
     if (has_reach(call)) {
         set |= 1u << QN_HEADER_REACH;
@@ -135,6 +138,9 @@ static unsigned needed_headers(const qn_call *call)
     }
     if (needs & QN_RECORD_FLOAT8 || uses_dtype_kind(call, is_float8) || uses_any(k, float8_names)) {
         set |= 1u << QN_HEADER_FLOAT8;
+    }
+    if ((set & (1u << QN_HEADER_HALF | 1u << QN_HEADER_FLOAT8)) && qn_kernel_uses(k, "nextafter")) {
+        set |= 1u << QN_HEADER_NEXTAFTER;
     }
     bool thrust = (k->names & QN_NAMES_THRUST) != 0;
     if (needs & QN_RECORD_COMPLEX || uses_dtype_kind(call, is_complex) || thrust ||

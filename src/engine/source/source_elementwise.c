@@ -45,6 +45,30 @@ static void indexer_shape(qn_text *out, const qn_call *call)
     }
 }
 
+/* `_raw_x`: the arrays that the texts name so, in the shape of the walk, which has all its
+ * dimensions where positions along axes are used. */
+static void array_objects(qn_text *out, const qn_call *call)
+{
+    const quern_kernel *kernel = call->kernel;
+    qn_text_puts(out, "    [[maybe_unused]] const ptrdiff_t _quern_shape[] = {");
+    for (int d = 0; d + 1 < call->ndim; d++) {
+        qn_text_printf(out, "_quern_walk.outer[%d].value, ", d);
+    }
+    qn_text_puts(out, "_quern_walk.inner};\n");
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        const uint32_t p = call->operand_parameter[k];
+        const char *type = qn_source_type(call, p), *name = kernel->parameter_names[p];
+        if (kernel->uses_array[p]) {
+            qn_text_printf(out,
+                           "    %sCArray<%s, %d, %s, %s> _raw_%s((%s *)_quern_array%u, "
+                           "_quern_shape, _quern_walk.stride[%u]);\n",
+                           call->operands[k].output ? "" : "const ", type, call->ndim,
+                           qn_call_array_is_contiguous(call, p) ? "true" : "false",
+                           qn_call_array_is_narrow(call, p) ? "true" : "false", name, type, p, k);
+        }
+    }
+}
+
 static void loop_prep_hole(qn_text *out, const qn_call *call)
 {
     if (call->kernel->uses_axes) {
@@ -54,6 +78,9 @@ static void loop_prep_hole(qn_text *out, const qn_call *call)
     }
     if (call->kernel->names & QN_NAMES_SET) {
         indexer_shape(out, call);
+    }
+    if (call->kernel->names & QN_NAMES_ARRAYS) {
+        array_objects(out, call);
     }
     close_statements(out, call, QN_LOOP_PREP);
 }

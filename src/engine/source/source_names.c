@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * source_names: names of CuPy's that a kernel's texts use: CArray, CIndexer, CUPY_FOR, thrust::,
- * CUDART_PI and their like. In: a kernel. Out: which of them it needs, and the lines that give
- * them. The thing to know: a name that a text or an option defines itself is the text's own, and so
- * is any that a header may define; then nothing is given, and the source is what it is without this
- * file.
+ * CUDART_PI, _raw_x and their like. In: a kernel. Out: which of them it needs, and the lines that
+ * give them. The thing to know: a name that a text or an option defines itself is the text's own,
+ * and so is any that a header may define; then nothing is given, and the source is what it is
+ * without this file.
  */
 #include "base/cpp_text.h"
 #include "embedded/templates.h"
@@ -156,6 +156,7 @@ static unsigned names_at(const quern_kernel *kernel, const place *p)
     static const char *const carray[] = {"CArray", NULL};
     static const char *const members[] = {"index_t", "c_contiguous", NULL};
     static const char *const cupy[] = {"CIndexer", "CUPY_FOR", NULL};
+    static const char *const divide[] = {"_floor_divide", "iszero", NULL};
     static const char *const inds[] = {"_ind", "_in_ind", "_out_ind", NULL};
     if (is_one_of(p->name, carray) || (p->member && is_one_of(p->name, members))) {
         return QN_NAMES_CARRAY;
@@ -165,6 +166,9 @@ static unsigned names_at(const quern_kernel *kernel, const place *p)
     }
     if (qn_str_is(p->name, "thrust") && (p->scopes || p->opened)) {
         return QN_NAMES_THRUST;
+    }
+    if (is_one_of(p->name, divide)) {
+        return QN_NAMES_DIVIDE;
     }
     if (is_constant(p->name)) {
         return QN_NAMES_CONSTANTS;
@@ -206,13 +210,37 @@ static unsigned names_in(const quern_kernel *kernel, const char *text)
     return names;
 }
 
+/* `_raw_x` in an elementwise kernel, where x is not raw. */
+static unsigned arrays_in(quern_kernel *kernel, const char *text)
+{
+    static const qn_str prefix = QN_STR("_raw_");
+    unsigned names = 0;
+    qn_str rest = qn_str_of(text), word;
+    while (kernel->kind->number == QUERN_KERNEL_ELEMENTWISE && qn_text_next_name(&rest, &word)) {
+        if (!qn_str_begins(word, prefix.data)) {
+            continue;
+        }
+        const qn_str name = {word.data + prefix.length, word.length - prefix.length};
+        for (uint32_t p = 0; p < kernel->signature.count; p++) {
+            const qn_parameter *q = &kernel->signature.parameters[p];
+            if (!q->raw && qn_str_same(name, q->name) && !is_declared(kernel, word)) {
+                kernel->uses_array[p] = true;
+                names = QN_NAMES_ARRAYS;
+            }
+        }
+    }
+    return names;
+}
+
 void qn_names_study(quern_kernel *kernel)
 {
     kernel->names = 0;
     for (int t = 0; t < QN_TEXTS; t++) {
         kernel->names |= names_in(kernel, kernel->texts[t].text);
+        kernel->names |= arrays_in(kernel, kernel->texts[t].text);
     }
-    const unsigned always = QN_NAMES_INDEXER | QN_NAMES_SET | QN_NAMES_J; /* no header has these */
+    const unsigned always =
+        QN_NAMES_INDEXER | QN_NAMES_SET | QN_NAMES_J | QN_NAMES_ARRAYS; /* no header has these */
     if ((kernel->names & ~always) != 0 && includes_others(kernel)) {
         kernel->names &= always;
     }

@@ -54,7 +54,7 @@ const qn_range *qn_access_range(const qn_warp *warp, uint64_t address, qn_range 
     if (heap && qn_heap_find(heap, address, piece)) {
         return piece;
     }
-    const qn_range *range = qn_range_before(snapshot->ranges, snapshot->count, address);
+    const qn_range *range = qn_snapshot_before(snapshot, address);
     if (!inside(range, address, 1)) {
         range = qn_range_before(run->code->variables, run->code->variable_count, address);
     }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * The live allocations of a device. Arrays are added and removed under a lock; a launch takes a
- * snapshot, which is a sorted array that nobody changes, and shares it with the launches after it
- * until the map changes. What kernels allocate themselves is not here but in the heap, which is
+ * snapshot, which nobody changes, and shares it with the launches after it until the map changes
+ * (ranges.h). What kernels allocate themselves is not here but in the heap, which is
  * made at the first such allocation.
  */
 #include "ptx/run/heap.h"
+#include "ptx/run/ranges.h"
 
 #include <string.h>
 
@@ -13,7 +14,7 @@ enum { TOMBSTONES = 64 };
 
 struct qn_memory_map {
     pthread_mutex_t lock;
-    QN_LIST(qn_range) ranges; /* sorted by begin */
+    qn_ranges ranges;
     atomic_uint_fast64_t version;
     qn_snapshot *snapshot; /* of `version`, or older; may be NULL */
     qn_range freed[TOMBSTONES];
@@ -30,61 +31,25 @@ qn_memory_map *qn_memory_map_new(void)
     return map;
 }
 
-/* How many ranges begin at or before `address`. */
-static size_t ranges_upto(const qn_range *ranges, size_t count, uint64_t address)
+/* Remove a range. Its marks, if it has any, go to the caller. */
+static unsigned char *remove_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ranges[middle].begin <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    qn_range range;
+    if (!qn_ranges_take(&range, &map->ranges, begin, begin + bytes)) {
+        return NULL;
     }
-    return low;
-}
-
-const qn_range *qn_range_before(const qn_range *ranges, size_t count, uint64_t address)
-{
-    size_t upto = ranges_upto(ranges, count, address);
-    return upto ? &ranges[upto - 1] : NULL;
-}
-
-/* Put `range` where it belongs: `at` is how many begin at or before it. */
-static bool add_locked(qn_memory_map *map, size_t at, qn_range range)
-{
-    if (!QN_ROOM(map->ranges)) {
-        return false;
-    }
-    memmove(map->ranges.items + at + 1, map->ranges.items + at,
-            (map->ranges.count - at) * sizeof *map->ranges.items);
-    map->ranges.items[at] = range;
-    map->ranges.count++;
+    unsigned char *written = range.written;
+    range.written = NULL;
+    map->freed[map->freed_count++ % TOMBSTONES] = range;
     atomic_fetch_add(&map->version, 1);
-    return true;
+    return written;
 }
 
-/* Remove a range. Its marks, if it has any, go to the caller through `written`. */
-static bool remove_locked(qn_memory_map *map, uint64_t begin, uint64_t bytes,
-                          unsigned char **written)
+static bool add_locked(qn_memory_map *map, const qn_range *range)
 {
-    size_t upto = ranges_upto(map->ranges.items, map->ranges.count, begin);
-    while (upto > 0 && map->ranges.items[upto - 1].begin == begin &&
-           map->ranges.items[upto - 1].end != begin + bytes) {
-        upto--; /* another range that begins there: foreign memory may be wrapped several times */
-    }
-    if (upto == 0 || map->ranges.items[upto - 1].begin != begin) {
+    if (!qn_ranges_add(&map->ranges, range)) {
         return false;
     }
-    if (written) {
-        *written = map->ranges.items[upto - 1].written;
-    }
-    map->ranges.items[upto - 1].written = NULL;
-    map->freed[map->freed_count++ % TOMBSTONES] = map->ranges.items[upto - 1];
-    memmove(map->ranges.items + upto - 1, map->ranges.items + upto,
-            (map->ranges.count - upto) * sizeof *map->ranges.items);
-    map->ranges.count--;
     atomic_fetch_add(&map->version, 1);
     return true;
 }
@@ -95,12 +60,9 @@ void qn_memory_map_free(qn_memory_map *map)
         return;
     }
     qn_heap_free(qn_memory_map_heap(map));
-    for (size_t k = 0; k < map->ranges.count; k++) {
-        qn_free(map->ranges.items[k].written);
-    }
+    qn_ranges_free(&map->ranges);
     qn_snapshot_release(map->snapshot);
     pthread_mutex_destroy(&map->lock);
-    qn_free(map->ranges.items);
     qn_free(map);
 }
 
@@ -111,34 +73,31 @@ static bool add(qn_memory_map *map, void *base, uint64_t bytes, unsigned char *w
     const qn_range range = {
         .begin = begin, .end = begin + bytes, .written = written, .label = label, .whole = true};
     pthread_mutex_lock(&map->lock);
-    const size_t at = ranges_upto(map->ranges.items, map->ranges.count, begin);
-    const bool added = add_locked(map, at, range);
+    const bool added = add_locked(map, &range);
     pthread_mutex_unlock(&map->lock);
     return added;
 }
 
-/* An allocation of which `range` has a part, and more than it; NULL: none. `at` is how many ranges
- * begin at or before it. Where very many tensors lie in one allocation it may go unseen. */
-static const qn_range *crossed_by(const qn_memory_map *map, const qn_range *range, size_t at)
+/* An allocation of which `range` has a part, and more than it; NULL: none. Where very many tensors
+ * lie in one allocation it may go unseen. */
+static const qn_range *crossed_by(const qn_ranges *ranges, const qn_range *range)
 {
     enum { SEEN = 16 }; /* on either side */
-    const qn_range *items = map->ranges.items;
-    for (size_t k = at; k > 0 && k + SEEN > at; k--) {
-        if (items[k - 1].whole) {
-            const bool meets = range->begin < items[k - 1].end;
-            if (meets && range->end > items[k - 1].end) {
-                return &items[k - 1];
-            }
-            break; /* allocations do not overlap */
-        }
+    const qn_range_cursor middle = qn_ranges_upto(ranges, range->begin);
+    qn_range_cursor cursor = middle;
+    const qn_range *other = qn_ranges_back(ranges, &cursor);
+    for (int k = 1; k < SEEN && other && !other->whole; k++) {
+        other = qn_ranges_back(ranges, &cursor);
     }
-    for (size_t k = at; k < map->ranges.count && k < at + SEEN && items[k].begin < range->end;
-         k++) {
-        if (items[k].whole) {
-            return &items[k];
-        }
+    if (other && other->whole && range->begin < other->end && range->end > other->end) {
+        return other; /* allocations do not overlap: no other meets its begin */
     }
-    return NULL;
+    cursor = middle;
+    other = qn_ranges_next(ranges, &cursor);
+    for (int k = 1; k < SEEN && other && !other->whole; k++) {
+        other = qn_ranges_next(ranges, &cursor);
+    }
+    return other && other->whole && other->begin < range->end ? other : NULL;
 }
 
 qn_adoption qn_memory_map_adopt(qn_memory_map *map, void *base, uint64_t bytes, const char *label,
@@ -147,14 +106,13 @@ qn_adoption qn_memory_map_adopt(qn_memory_map *map, void *base, uint64_t bytes, 
     const uint64_t begin = (uint64_t)(uintptr_t)base;
     const qn_range range = {.begin = begin, .end = begin + bytes, .label = label};
     pthread_mutex_lock(&map->lock);
-    const size_t at = ranges_upto(map->ranges.items, map->ranges.count, begin);
-    const qn_range *allocation = crossed ? crossed_by(map, &range, at) : NULL;
+    const qn_range *allocation = crossed ? crossed_by(&map->ranges, &range) : NULL;
     qn_adoption result = QN_ADOPTION_CROSSES;
     if (allocation) {
         crossed[0] = allocation->begin;
         crossed[1] = allocation->end;
     } else {
-        result = add_locked(map, at, range) ? QN_ADOPTED : QN_ADOPTION_NO_MEMORY;
+        result = add_locked(map, &range) ? QN_ADOPTED : QN_ADOPTION_NO_MEMORY;
     }
     pthread_mutex_unlock(&map->lock);
     return result;
@@ -177,24 +135,19 @@ bool qn_memory_map_add_unwritten(qn_memory_map *map, void *base, uint64_t bytes,
 
 void qn_memory_map_remove(qn_memory_map *map, void *base, uint64_t bytes)
 {
-    unsigned char *written = NULL;
     pthread_mutex_lock(&map->lock);
-    remove_locked(map, (uint64_t)(uintptr_t)base, bytes, &written);
+    unsigned char *written = remove_locked(map, (uint64_t)(uintptr_t)base, bytes);
     pthread_mutex_unlock(&map->lock);
     qn_free(written);
 }
 
-bool qn_memory_map_has(qn_memory_map *map, const void *address)
+const char *qn_memory_map_label(qn_memory_map *map, const void *address)
 {
-    const uint64_t at = (uint64_t)(uintptr_t)address;
-    bool has = false;
-    pthread_mutex_lock(&map->lock); /* ranges overlap: one that began earlier may reach further */
-    const size_t upto = ranges_upto(map->ranges.items, map->ranges.count, at);
-    for (size_t k = 0; k < upto && !has; k++) {
-        has = at < map->ranges.items[k].end;
-    }
+    pthread_mutex_lock(&map->lock);
+    const qn_range *range = qn_ranges_holding(&map->ranges, (uint64_t)(uintptr_t)address);
+    const char *label = range ? range->label : NULL;
     pthread_mutex_unlock(&map->lock);
-    return has;
+    return label;
 }
 
 /* The marks of `bytes` from `address` on, if they lie in a range that has marks. */
@@ -202,9 +155,10 @@ static unsigned char *marks_of(const qn_memory_map *map, uint64_t address, uint6
 {
     const qn_heap *heap = qn_memory_map_heap(map);
     qn_range piece;
+    qn_range_cursor cursor = qn_ranges_upto(&map->ranges, address);
     const qn_range *range = heap && qn_heap_find(heap, address, &piece)
                                 ? &piece
-                                : qn_range_before(map->ranges.items, map->ranges.count, address);
+                                : qn_ranges_back(&map->ranges, &cursor);
     return range && range->written && address < range->end && range->end - address >= bytes
                ? range->written + (address - range->begin)
                : NULL;
@@ -228,34 +182,14 @@ uint64_t qn_memory_map_version(const qn_memory_map *map)
     return atomic_load_explicit(&((qn_memory_map *)map)->version, memory_order_acquire);
 }
 
-/* Copy sorted ranges; those that overlap, as wrapped memory may, become one, so that the last range
- * that begins at or before an address is the only one that can hold it. Returns how many. */
-static size_t join(qn_range *to, const qn_range *from, size_t count)
-{
-    size_t joined = 0;
-    for (size_t k = 0; k < count; k++) {
-        qn_range *last = joined ? &to[joined - 1] : NULL;
-        if (last && from[k].begin < last->end) {
-            last->end = QN_MAX(last->end, from[k].end);
-            last->written = NULL;
-        } else {
-            to[joined++] = from[k];
-        }
-    }
-    return joined;
-}
-
 static qn_snapshot *snapshot_locked(qn_memory_map *map)
 {
     uint64_t version = atomic_load(&map->version);
     if (!map->snapshot || map->snapshot->version != version) {
-        qn_snapshot *fresh = qn_alloc(sizeof *fresh + map->ranges.count * sizeof(qn_range));
+        qn_snapshot *fresh = qn_ranges_snapshot(&map->ranges, version);
         if (!fresh) {
             return NULL;
         }
-        atomic_init(&fresh->references, 1);
-        fresh->version = version;
-        fresh->count = join(fresh->ranges, map->ranges.items, map->ranges.count);
         qn_snapshot_release(map->snapshot);
         map->snapshot = fresh;
     }
@@ -269,13 +203,6 @@ qn_snapshot *qn_memory_map_snapshot(qn_memory_map *map)
     qn_snapshot *snapshot = snapshot_locked(map);
     pthread_mutex_unlock(&map->lock);
     return snapshot;
-}
-
-void qn_snapshot_release(qn_snapshot *snapshot)
-{
-    if (snapshot && atomic_fetch_sub(&snapshot->references, 1) == 1) {
-        qn_free(snapshot);
-    }
 }
 
 bool qn_memory_map_freed(qn_memory_map *map, uint64_t address, qn_range *out)

@@ -140,12 +140,22 @@ void qn_broadcast(void *place, unsigned register_bits, uint64_t low, uint64_t hi
 
 /* ---- memory_map.c: which host memory a kernel may touch ------------------------------------- */
 
-/** The ranges at one moment, sorted. */
+/** Some ranges that follow one another; snapshots share it. */
+typedef struct qn_range_page {
+    atomic_uint references;
+    uint32_t count; /**< of a snapshot's: never 0 */
+    qn_range ranges[];
+} qn_range_page;
+
+/** The ranges at one moment, sorted; none overlaps another. */
 typedef struct qn_snapshot {
     atomic_uint references;
+    uint32_t count; /**< of pages */
     uint64_t version;
-    size_t count;
-    qn_range ranges[];
+    struct {
+        uint64_t begin; /**< of its first range */
+        qn_range_page *page;
+    } pages[];
 } qn_snapshot;
 
 /** NULL when out of memory. */
@@ -153,8 +163,11 @@ qn_snapshot *qn_memory_map_snapshot(qn_memory_map *map);
 void qn_snapshot_release(qn_snapshot *snapshot);
 /** Changes whenever the map does. */
 uint64_t qn_memory_map_version(const qn_memory_map *map);
-/** The range with the greatest begin that is not after `address`; NULL: none. */
+/** The range with the greatest begin that is not after `address`; NULL: none. The other: the first
+ * that begins after it. */
 const qn_range *qn_range_before(const qn_range *ranges, size_t count, uint64_t address);
+const qn_range *qn_snapshot_before(const qn_snapshot *snapshot, uint64_t address);
+const qn_range *qn_snapshot_after(const qn_snapshot *snapshot, uint64_t address);
 /** A recently removed range that contained `address`. */
 bool qn_memory_map_freed(qn_memory_map *map, uint64_t address, qn_range *out);
 

@@ -149,17 +149,19 @@ static uint64_t distance(const qn_range *range, uint64_t address)
     return address < range->end ? 0 : address - range->end + 1;
 }
 
+static void take_nearer(const qn_range **best, const qn_range *range, uint64_t address)
+{
+    if (range && (!*best || distance(range, address) < distance(*best, address))) {
+        *best = range;
+    }
+}
+
 static void nearer(const qn_range **best, const qn_range *ranges, size_t count, uint64_t address)
 {
     const qn_range *before = qn_range_before(ranges, count, address);
     const qn_range *after = before ? before + 1 : ranges;
-    const qn_range *const candidates[] = {before, after < ranges + count ? after : NULL};
-    for (size_t k = 0; k < 2; k++) {
-        if (candidates[k] &&
-            (!*best || distance(candidates[k], address) < distance(*best, address))) {
-            *best = candidates[k];
-        }
-    }
+    take_nearer(best, before, address);
+    take_nearer(best, after < ranges + count ? after : NULL, address);
 }
 
 void qn_print_range(qn_text *out, const qn_range *range)
@@ -207,7 +209,8 @@ static void explain_global(qn_text *out, qn_warp *warp, uint64_t address, uint64
         qn_text_puts(out, address == 0 ? ", which is a null pointer" : ", next to a null pointer");
         return;
     }
-    nearer(&best, snapshot->ranges, snapshot->count, address);
+    take_nearer(&best, qn_snapshot_before(snapshot, address), address);
+    take_nearer(&best, qn_snapshot_after(snapshot, address), address);
     nearer(&best, warp->run->code->variables, warp->run->code->variable_count, address);
     nearer(&best, pieces, heap ? qn_heap_around(heap, address, pieces) : 0, address);
     if (qn_memory_map_freed(warp->run->launch->memory, address, &freed) &&

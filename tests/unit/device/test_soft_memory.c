@@ -64,6 +64,29 @@ Test(soft_memory, is_aligned_whole_and_apart)
     soft->close(device);
 }
 
+Test(soft_memory, tells_what_an_address_is)
+{
+    quern_device *device = open_one();
+    for (int memory = QUERN_MEMORY_DEVICE; memory <= QUERN_MEMORY_MANAGED; memory++) {
+        void *pointer;
+        cr_assert_eq(allocate(device, &pointer, 100, (quern_memory)memory), QUERN_OK);
+        quern_pointer_info info = QUERN_POINTER_INFO_INIT;
+        /* a view of it that is wrapped is what it lies in */
+        cr_assert_eq(soft->adopt(device, (char *)pointer + 8, 64), QUERN_OK);
+        for (size_t k = 0; k < 100; k += 33) {
+            cr_assert_eq(soft->pointer_info(device, (char *)pointer + k, &info), QUERN_OK);
+            cr_expect_eq(info.memory, memory, "byte %zu of kind %d: %d", k, memory, info.memory);
+            cr_expect_eq(info.device, 0);
+        }
+        soft->disown(device, (char *)pointer + 8, 64);
+        release(device, pointer, 100, (quern_memory)memory);
+        cr_assert_eq(soft->pointer_info(device, pointer, &info), QUERN_OK);
+        cr_expect_eq(info.memory, QUERN_MEMORY_HOST);
+        cr_expect_eq(info.device, -1);
+    }
+    soft->close(device);
+}
+
 Test(soft_memory, exhaustion_tells_the_sizes)
 {
     quern_device *device = open_one();

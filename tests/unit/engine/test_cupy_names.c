@@ -19,6 +19,8 @@ static quern_array *six(void)
 #define RAW       "<quern/raw.cuh>"
 #define THRUST    "<quern/thrust.cuh>"
 #define CONSTANTS "<quern/constants.cuh>"
+#define DIVIDE    "<quern/floor_divide.cuh>"
+#define NEXT      "<quern/nextafter.cuh>"
 
 static const struct who {
     const char *operation, *preamble, *option;
@@ -49,6 +51,17 @@ static const struct who {
     {"y = CUDART_PI * x[0]", "#define CUDART_PI 3", NULL, RAW, CONSTANTS},
     {"const float CUDART_PI = 3; y = CUDART_PI * x[0]", "", NULL, RAW, CONSTANTS},
     {"y = x[0] // CUDART_PI, thrust::abs, CArray", "", NULL, RAW, CARRAY},
+    {"y = x[0] + _raw_y.size()", "", NULL, CARRAY, NULL},
+    {"y = x[0] + THIS.size()", "#define THIS _raw_y", NULL, CARRAY, NULL},
+    {"y = x[0] + sizeof(AS(_raw_, y))", "#define AS(a, b) 'a'", NULL, RAW, CARRAY},
+    {"float _raw_y = 2; y = x[0] * _raw_y", "", NULL, RAW, CARRAY},
+    {"y = x[0] // _raw_y, _raw_x", "", NULL, RAW, CARRAY},
+    {"y = _floor_divide(x[0], 2)", "", NULL, DIVIDE, CARRAY},
+    {"y = _floor_divide(x[0], 2)", "__device__ int _floor_divide(float a, int b) { return a + b; }",
+     NULL, DIVIDE, CARRAY},
+    {"float iszero = 2; y = iszero * x[0]", "", NULL, RAW, DIVIDE},
+    {"y = nextafter(x[0], 2)", "", NULL, RAW, NEXT},
+    {"float16 h(1.f); y = nextafter(h, h) + x[0]", "", NULL, NEXT, NULL},
 };
 
 /* What a text defines itself stays its own, and no other source changes. */
@@ -122,6 +135,75 @@ Test(cupy_names, raw_numbers)
     quern_kernel_release(k);
     quern_array_release(z);
     quern_array_release(x);
+}
+
+/* ---- arrays of elements: _raw_x ------------------------------------------------------------- */
+
+/* Elements are read at any time, so an input that is an output is copied first, as for a raw one.
+ */
+Test(cupy_names, arrays_in_place)
+{
+    quern_array *x = six(), *all, *row, *shifted;
+    quern_kernel *k = kernel_of("T x", "T y", "y = _raw_x[_ind.size() - 1 - i] + 10 * x");
+    OK(quern_call(k, x, x));
+    EXPECT(x, float, 5, 14, 23, 32, 41, 50);
+    OK(quern_array_reshape(&all, x, SHAPE(6)));
+    OK(quern_array_slice(&shifted, all, 1, &(quern_slice){1, 5, 1}));
+    OK(quern_array_slice(&row, all, 1, &(quern_slice){0, 4, 1}));
+    OK(quern_call(k, row, shifted));
+    EXPECT(x, float, 5, 82, 163, 244, 325, 50);
+    quern_kernel_release(k);
+    quern_array_release(all);
+    quern_array_release(row);
+    quern_array_release(shifted);
+    quern_array_release(x);
+}
+
+/* One kernel meets arrays in all layouts: each has the shape of the call. */
+Test(cupy_names, arrays_in_any_layout)
+{
+    quern_array *x = six(), *turned, *column,
+                *zero = array_of(QUERN_FLOAT32, 0, NULL, (float[]){7}), *z = NULL;
+    quern_kernel *k =
+        kernel_of("T x, T w", "T y",
+                  "const ptrdiff_t *at = _ind.get(); y = (_raw_x[at] == x) + (_raw_x[i] == x) + "
+                  "(_raw_w[at] == w) + (_raw_w[i] == w) + 10 * (_raw_w.size() == _ind.size()) + "
+                  "100 * _raw_w.ndim");
+    OK(quern_array_transpose(&turned, x, NULL));
+    OK(quern_array_slice(&column, x, 2, (quern_slice[]){{2, -3, -1}, {0, 1, 1}}));
+    OK(quern_call(k, x, x, &z));
+    EXPECT(z, float, 214, 214, 214, 214, 214, 214);
+    OK(quern_call(k, x, column, z));
+    EXPECT(z, float, 214, 214, 214, 214, 214, 214);
+    quern_array_release(z);
+    z = NULL;
+    OK(quern_call(k, turned, zero, &z));
+    EXPECT(z, float, 214, 214, 214, 214, 214, 214);
+    quern_kernel_release(k);
+    quern_array_release(x);
+    quern_array_release(z);
+    quern_array_release(turned);
+    quern_array_release(column);
+    quern_array_release(zero);
+}
+
+/* What lies off its alignment has no references, and a number has no array. */
+Test(cupy_names, arrays_of_odd_elements)
+{
+    quern_array *bytes = array_of(QUERN_UINT8, SHAPE(12), (const char[12]){0}), *x, *z = NULL;
+    const int64_t stride = 4;
+    OK(quern_array_wrap(&x, engine, QUERN_FLOAT32, SHAPE(2), &stride,
+                        (char *)quern_array_pointer(bytes) + 1, NULL, NULL));
+    quern_kernel *k = kernel_of("T x", "T y", "y = _raw_x[0] + x");
+    FAILS(QUERN_ERROR_SHAPE, quern_call(k, x, &z));
+    SAYS("its elements lie at multiples of 1 byte, and to take their address needs multiples of 4");
+    z = six();
+    FAILS(QUERN_ERROR_COMPILE, quern_call(k, 3, z));
+    SAYS("\"_raw_x\" is undefined");
+    quern_kernel_release(k);
+    quern_array_release(x);
+    quern_array_release(bytes);
+    quern_array_release(z);
 }
 
 /* ---- arrays as CArrays ---------------------------------------------------------------------- */

@@ -122,6 +122,70 @@ Test(graphs, transfers_and_functions_of_the_host_are_recorded)
     quern_array_release(wide);
 }
 
+/* A branch that is waited for through another, and by a mark that is not its last. */
+Test(graphs, branches_may_be_joined_by_others)
+{
+    quern_array *x = array_of(QUERN_INT32, SHAPE(3), (int32_t[]){1, 2, 3});
+    quern_stream *b, *c;
+    quern_event *fork, *of_b, *of_c, *later;
+    OK(quern_stream_new(&b, engine));
+    OK(quern_stream_new(&c, engine));
+    quern_event **events[] = {&fork, &of_b, &of_c, &later};
+    for (size_t k = 0; k < 4; k++) {
+        OK(quern_event_new(events[k], engine));
+    }
+    OK(quern_synchronize(engine));
+    OK(quern_stream_capture(stream));
+    OK(quern_event_record(fork, stream));
+    OK(quern_stream_wait_event(b, fork));
+    OK(quern_array_fill_on(x, &(int32_t){5}, 4, b));
+    OK(quern_event_record(of_b, b));
+    OK(quern_event_record(later, b));
+    OK(quern_stream_wait_event(c, of_b));
+    OK(quern_event_record(of_c, c));
+    OK(quern_stream_wait_event(stream, of_c));
+    quern_graph *graph = end();
+    launch(graph, NULL);
+    EXPECT(x, int32_t, 5, 5, 5);
+    quern_graph_release(graph);
+    for (size_t k = 0; k < 4; k++) {
+        quern_event_release(*events[k]);
+    }
+    quern_stream_release(b);
+    quern_stream_release(c);
+    quern_array_release(x);
+}
+
+/* A value that devices do not fill with is there once, and not read again from where it was. */
+Test(graphs, fills_keep_values_of_any_size)
+{
+    quern_record rgb = QUERN_RECORD_INIT;
+    quern_dtype dtype;
+    quern_array *x;
+    int32_t value[3] = {1, 2, 3}, to[6] = {0};
+    rgb.name = "rgb";
+    rgb.bytes = sizeof value;
+    rgb.alignment = 4;
+    rgb.definition = "struct rgb { int r, g, b; };";
+    OK(quern_record_new(&dtype, &rgb));
+    OK(quern_array_new(&x, engine, dtype, SHAPE(2)));
+    OK(quern_array_fill(x, value, sizeof value));
+    value[0] = 7;
+    OK(quern_stream_capture(stream));
+    OK(quern_array_fill_on(x, value, sizeof value, stream));
+    quern_graph *graph = end();
+    value[0] = 8;
+    launch(graph, NULL);
+    launch(graph, NULL);
+    OK(quern_array_read(x, to, sizeof to));
+    for (int k = 0; k < 2; k++) {
+        cr_expect_eq(to[3 * k], 7, "%d", to[3 * k]);
+        cr_expect_eq(to[3 * k + 2], 3);
+    }
+    quern_graph_release(graph);
+    quern_array_release(x);
+}
+
 #define LONG_COUNT 200000 /* so many that several blocks reduce them, in a workspace */
 
 Test(graphs, reductions_and_bound_calls_have_workspaces_of_their_own)

@@ -230,7 +230,7 @@ Test(interop, entries_that_are_refused)
         {"|O8", "Python objects"},
         {"<U12", "texts"},
         {"<M8", "times; view them as int64"},
-        {"|V16", "records"},
+        {"|V16", "bytes without a type"},
         {"<f16", "\"<f16\""},
         {"<i9", "\"<i9\""},
         {"f4", "\"f4\""},

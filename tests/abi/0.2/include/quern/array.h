@@ -148,7 +148,8 @@ QUERN_API void *quern_array_pointer(const quern_array *array);
 /** The address of element (0, ..., 0) for the host, NULL where the host cannot touch the memory, as
  * that of a GPU. Queued work may still use the elements: wait for it first. */
 QUERN_API void *quern_array_host_pointer(const quern_array *array);
-/** The kind of memory; QUERN_MEMORY_DEVICE for wrapped memory, which is given as such. */
+/** The kind of memory. Of wrapped memory the driver is asked, at the first call; what it does not
+ * know counts as QUERN_MEMORY_DEVICE, as it was given. */
 QUERN_API quern_memory quern_array_memory(const quern_array *array);
 /** 1 when the elements lie in C order without gaps, else 0. */
 QUERN_API int quern_array_is_contiguous(const quern_array *array);

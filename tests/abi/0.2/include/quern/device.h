@@ -179,9 +179,14 @@ typedef struct quern_device_methods {
     quern_status (*capture_end)(quern_device *device, void *stream, void **graph);
     quern_status (*graph_launch)(quern_device *device, void *graph, void *stream);
     void (*graph_free)(quern_device *device, void *graph);
-    /** Optional: the number of the capture that a stream takes part in, whoever began it; 0: none.
-     * Records no failure. */
-    uint64_t (*capture_of)(quern_device *device, void *stream);
+    /** Optional, these two together: has anybody begun to capture a stream? *capture is a number of
+     * that capture alone; UINT64_MAX: one that this stream can take no part in; 0: none. Asking
+     * changes nothing. */
+    quern_status (*capture_seen)(quern_device *device, void *stream, uint64_t *capture);
+    /** Call `gone` with `object`, on any thread, once nothing that the stream's capture records can
+     * run again. `gone` does not call the device. */
+    quern_status (*capture_tell)(quern_device *device, void *stream, void (*gone)(void *object),
+                                 void *object);
 } quern_device_methods;
 
 /** Nothing but size and version: every slot still to be set. */
@@ -191,7 +196,7 @@ typedef struct quern_device_methods {
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
-            NULL, NULL, NULL, NULL, NULL                                                           \
+            NULL, NULL, NULL, NULL, NULL, NULL                                                     \
     }
 
 /** Open an engine on a device of your own. `options->device` is given to `open` as its argument.

@@ -57,7 +57,8 @@ QUERN_API quern_status quern_memory_get_stats(quern_memory_stats *out, quern_eng
 
 /** Give memory that nobody uses back to the device until at most `keep` bytes are held, and all
  * that is kept of the host. What is in use stays. Waits for the device. Thread-safe.
- * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_DRIVER. */
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT while a stream of the device is being captured,
+ * QUERN_ERROR_DRIVER. */
 QUERN_API quern_status quern_memory_trim(quern_engine *engine, size_t keep);
 
 /** How many bytes may be used at one time; more are refused with QUERN_ERROR_DEVICE_MEMORY. 0: as
