@@ -60,11 +60,12 @@ quern_status qn_shape_check(int64_t *count, int ndim, const int64_t *shape, uint
 
 quern_array *qn_array_header(qn_buffer *buffer, quern_dtype dtype, int ndim)
 {
-    quern_array *array = qn_calloc(1, sizeof *array + 3 * (size_t)ndim * sizeof(int64_t));
+    /* Not qn_calloc(): glibc's calloc passes by its own cache of what this thread has freed. */
+    quern_array *array = qn_alloc(sizeof *array + 3 * (size_t)ndim * sizeof(int64_t));
     if (!array) {
         return NULL;
     }
-    array->object = QN_OBJECT_ARRAY;
+    *array = (quern_array){.object = QN_OBJECT_ARRAY};
     atomic_init(&array->references, 1);
     if (buffer) {
         qn_buffer_retain(buffer);
@@ -191,6 +192,19 @@ quern_status quern_array_new(quern_array **out, quern_engine *engine, quern_dtyp
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     return qn_array_new_on(out, qn_home_of(engine), dtype, ndim, shape, NULL);
+}
+
+quern_status quern_array_new_on(quern_array **out, quern_engine *engine, quern_dtype dtype,
+                                int ndim, const int64_t *shape, quern_stream *stream)
+{
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    qn_home *home = qn_home_of(engine);
+    if (!qn_stream_fits(stream, home)) {
+        return qn_stream_refuse(__func__, stream, "array", home);
+    }
+    return qn_array_new_on(out, home, dtype, ndim, shape, stream);
 }
 
 quern_status quern_array_new_in(quern_array **out, quern_engine *engine, quern_memory memory,

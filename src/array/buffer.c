@@ -10,13 +10,12 @@
 static quern_status new_buffer(qn_buffer **out, qn_home *home, size_t bytes)
 {
     *out = NULL;
-    qn_buffer *buffer = qn_calloc(1, sizeof *buffer);
+    qn_buffer *buffer = qn_alloc(sizeof *buffer); /* see qn_array_header() */
     if (!buffer) {
         return qn_fail_memory("making an array");
     }
+    *buffer = (qn_buffer){.home = home, .bytes = bytes};
     atomic_init(&buffer->references, 1);
-    buffer->home = home;
-    buffer->bytes = bytes;
     atomic_init(&buffer->memory, QUERN_MEMORY_DEVICE);
     *out = buffer;
     return QUERN_OK;

@@ -345,9 +345,8 @@ quern_status quern_array_read_only(quern_array **out, quern_array *array)
     QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
     quern_array *view;
     QN_TRY(new_view(&view, array, array->ndim));
-    memcpy(view->shape, array->shape, 3 * (size_t)array->ndim * sizeof *array->shape);
-    view->count = array->count;
-    view->contiguous = array->contiguous;
+    memcpy(view->shape, array->shape, 2 * (size_t)array->ndim * sizeof *array->shape);
+    qn_array_finish(view);
     view->read_only = true;
     *out = view;
     return QUERN_OK;

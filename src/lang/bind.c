@@ -190,13 +190,10 @@ static quern_status bind(qn_types *types, const qn_signature *s, const qn_argume
 quern_status qn_bind_types(qn_types *out, const qn_signature *signature,
                            const qn_argument_type *arguments)
 {
-    memset(out, 0, sizeof *out);
-    qn_types types = {0};
-    quern_status status = bind(&types, signature, arguments);
+    quern_status status = bind(out, signature, arguments); /* fills what the signature has */
     if (status != QUERN_OK) {
+        memset(out, 0, sizeof *out);
         qn_error_stage("bind");
-        return status;
     }
-    *out = types;
-    return QUERN_OK;
+    return status;
 }

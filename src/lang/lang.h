@@ -185,7 +185,8 @@ typedef struct qn_types {
     quern_dtype parameters[QUERN_MAX_PARAMETERS]; /**< by parameter index */
 } qn_types;
 
-/** Bind. `arguments` has one entry per parameter. Arrays decide their letters (outputs first, then
+/** Bind. `arguments` has one entry per parameter; of *out only the letters and parameters that the
+ * signature has are written, and when this fails all is zero. Arrays decide their letters (outputs first, then
  * inputs, as in CuPy) and must match exactly; a letter without an array is decided by its scalars:
  * a stated dtype before a literal's, the widest literal kind (bool < int64 < float64 < complex128)
  * otherwise; two stated dtypes that differ clash. Errors: QUERN_ERROR_TYPE with the span of the

@@ -31,52 +31,56 @@
 #define ANY_quern_cache_visit_key_prefix  ALL
 
 /* arrays */
-#define GOOD_quern_array_new_ndim         2
-#define GOOD_quern_array_new_in_ndim      2
-#define GOOD_quern_array_from_ndim        2
-#define GOOD_quern_array_wrap_ndim        2
-#define GOOD_quern_array_reshape_ndim     2
-#define GOOD_quern_array_broadcast_ndim   2
-#define GOOD_quern_array_wrap_strides     NULL
-#define ANY_quern_array_wrap_strides      1
-#define ANY_quern_array_wrap_release      ALL
-#define GOOD_quern_array_wrap_context     NULL
-#define ANY_quern_array_wrap_context      ALL
-#define ANY_quern_array_transpose_axes    1
-#define ANY_quern_array_copy_to_array     OTHERS
-#define GOOD_quern_array_fill_bytes       4
-#define GOOD_quern_array_read_bytes       sizeof host
-#define GOOD_quern_array_write_bytes      sizeof host
-#define GOOD_quern_array_fill_on_bytes    4
-#define GOOD_quern_array_read_on_bytes    sizeof host
-#define GOOD_quern_array_write_on_bytes   sizeof host
-#define ANY_quern_array_copy_on_stream    1
-#define ANY_quern_array_fill_on_stream    1
-#define ANY_quern_array_read_on_stream    1
-#define ANY_quern_array_write_on_stream   1
-#define GOOD_quern_module_global_ndim     1
-#define GOOD_quern_module_global_shape    (&(const int64_t){4})
-#define GOOD_quern_array_new_ndim         2
-#define GOOD_quern_array_from_ndim        2
-#define GOOD_quern_array_wrap_ndim        2
-#define GOOD_quern_array_reshape_ndim     2
-#define GOOD_quern_array_broadcast_ndim   2
-#define GOOD_quern_array_wrap_strides     NULL
-#define ANY_quern_array_wrap_strides      1
-#define ANY_quern_array_wrap_release      ALL
-#define GOOD_quern_array_wrap_context     NULL
-#define ANY_quern_array_wrap_context      ALL
-#define ANY_quern_array_transpose_axes    1
-#define GOOD_quern_array_fill_bytes       4
-#define GOOD_quern_array_read_bytes       sizeof host
-#define GOOD_quern_array_write_bytes      sizeof host
-#define GOOD_quern_array_field_array      records
-#define GOOD_quern_array_field_name       "a"
-#define GOOD_quern_dtype_from_descr_descr "[('a', '<f4')]"
-#define GOOD_quern_dtype_from_descr_name  "Made"
-#define GOOD_quern_record_get_info_dtype  quern_array_dtype(records)
-#define GOOD_quern_module_global_ndim     1
-#define GOOD_quern_module_global_shape    (&(const int64_t){4})
+#define GOOD_quern_array_new_ndim            2
+#define GOOD_quern_array_new_in_ndim         2
+#define GOOD_quern_array_new_on_ndim         2
+#define ANY_quern_array_new_on_stream        1
+#define GOOD_quern_array_from_ndim           2
+#define GOOD_quern_array_wrap_ndim           2
+#define GOOD_quern_array_reshape_ndim        2
+#define GOOD_quern_array_broadcast_ndim      2
+#define GOOD_quern_array_wrap_strides        NULL
+#define ANY_quern_array_wrap_strides         1
+#define ANY_quern_array_wrap_release         ALL
+#define GOOD_quern_array_wrap_context        NULL
+#define ANY_quern_array_wrap_context         ALL
+#define ANY_quern_array_transpose_axes       1
+#define ANY_quern_array_copy_to_array        OTHERS
+#define GOOD_quern_array_fill_bytes          4
+#define GOOD_quern_array_read_bytes          sizeof host
+#define GOOD_quern_array_write_bytes         sizeof host
+#define GOOD_quern_array_fill_on_bytes       4
+#define GOOD_quern_array_read_on_bytes       sizeof host
+#define GOOD_quern_array_write_on_bytes      sizeof host
+#define ANY_quern_array_copy_on_stream       1
+#define ANY_quern_array_assign_on_stream     1
+#define ANY_quern_array_copy_order_on_stream 1
+#define ANY_quern_array_fill_on_stream       1
+#define ANY_quern_array_read_on_stream       1
+#define ANY_quern_array_write_on_stream      1
+#define GOOD_quern_module_global_ndim        1
+#define GOOD_quern_module_global_shape       (&(const int64_t){4})
+#define GOOD_quern_array_new_ndim            2
+#define GOOD_quern_array_from_ndim           2
+#define GOOD_quern_array_wrap_ndim           2
+#define GOOD_quern_array_reshape_ndim        2
+#define GOOD_quern_array_broadcast_ndim      2
+#define GOOD_quern_array_wrap_strides        NULL
+#define ANY_quern_array_wrap_strides         1
+#define ANY_quern_array_wrap_release         ALL
+#define GOOD_quern_array_wrap_context        NULL
+#define ANY_quern_array_wrap_context         ALL
+#define ANY_quern_array_transpose_axes       1
+#define GOOD_quern_array_fill_bytes          4
+#define GOOD_quern_array_read_bytes          sizeof host
+#define GOOD_quern_array_write_bytes         sizeof host
+#define GOOD_quern_array_field_array         records
+#define GOOD_quern_array_field_name          "a"
+#define GOOD_quern_dtype_from_descr_descr    "[('a', '<f4')]"
+#define GOOD_quern_dtype_from_descr_name     "Made"
+#define GOOD_quern_record_get_info_dtype     quern_array_dtype(records)
+#define GOOD_quern_module_global_ndim        1
+#define GOOD_quern_module_global_shape       (&(const int64_t){4})
 
 /* other libraries */
 #define GOOD_quern_dlpack_allocate_SetError     told
@@ -127,6 +131,8 @@
 #define ANY_quern_device_list_capacity             ALL
 #define GOOD_quern_module_function_names_names     ((const char *[4]){NULL})
 #define ANY_quern_module_function_names_capacity   ALL
+#define GOOD_quern_kernel_sources_sources          ((const char *[4]){NULL})
+#define ANY_quern_kernel_sources_capacity          ALL
 #define ANY_quern_event_record_stream              1
 #define ANY_quern_stream_wait_event_stream         1
 #define GOOD_quern_stream_wrap_handle              NULL

@@ -45,6 +45,27 @@ quern_status quern_kernel_get_info(quern_kernel_info *info, quern_kernel *kernel
     return QUERN_OK;
 }
 
+quern_status quern_kernel_sources(size_t *count, const char **sources, size_t capacity,
+                                  quern_kernel *kernel)
+{
+    qn_error_reset();
+    QN_CHECK_NOT_NULL(count);
+    *count = 0;
+    QN_CHECK_OBJECT(kernel, QN_OBJECT_KERNEL);
+    if (capacity > 0) {
+        QN_CHECK_NOT_NULL(sources);
+    }
+    const qn_specialization *z =
+        atomic_load_explicit(&kernel->specializations, memory_order_acquire);
+    for (; z; z = z->next) {
+        if (*count < capacity) {
+            sources[*count] = z->source;
+        }
+        ++*count;
+    }
+    return QUERN_OK;
+}
+
 quern_status quern_kernel_get_parameter(quern_parameter_info *info, quern_kernel *kernel,
                                         size_t index)
 {

@@ -7,6 +7,15 @@
 #include "engine/engine_internal.h"
 #include <string.h>
 
+/* The stream that a function was given; recorded work keeps its array. */
+static quern_status prepare(const char *function, quern_array *array, quern_stream *stream)
+{
+    if (!qn_stream_fits(stream, array->buffer->home)) {
+        return qn_stream_refuse(function, stream, "array", array->buffer->home);
+    }
+    return qn_stream_captures(stream) ? qn_buffer_keep(array->buffer, stream) : QUERN_OK;
+}
+
 /* ---- copies with an order ------------------------------------------------------------------- */
 
 static int64_t distance(const quern_array *array, int axis)
@@ -37,15 +46,16 @@ static void order_axes(int *axes, const quern_array *array, quern_order order)
 
 /* The copy of `from`, whose axes are those of `array` as they shall lie, seen as the array is. */
 static quern_status copy_turned(quern_array **out, quern_array *array, quern_array *from,
-                                const int *axes)
+                                const int *axes, quern_stream *stream)
 {
     int back[QUERN_MAX_NDIM];
     for (int k = 0; k < array->ndim; k++) {
         back[axes[k]] = k;
     }
     quern_array *copy;
-    QN_TRY(qn_array_new_on(&copy, from->buffer->home, from->dtype, from->ndim, from->shape, NULL));
-    quern_status status = from->count == 0 ? QUERN_OK : qn_array_copy_to(copy, from, NULL);
+    QN_TRY(
+        qn_array_new_on(&copy, from->buffer->home, from->dtype, from->ndim, from->shape, stream));
+    quern_status status = from->count == 0 ? QUERN_OK : qn_array_copy_to(copy, from, stream);
     if (status == QUERN_OK) {
         status = quern_array_transpose(out, copy, back);
     }
@@ -53,11 +63,9 @@ static quern_status copy_turned(quern_array **out, quern_array *array, quern_arr
     return status;
 }
 
-quern_status quern_array_copy_order(quern_array **out, quern_array *array, quern_order order)
+static quern_status copy_order(quern_array **out, quern_array *array, quern_order order,
+                               quern_stream *stream)
 {
-    qn_error_reset();
-    QN_CHECK_OUT(out);
-    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
     if ((int)order < QUERN_ORDER_C || order > QUERN_ORDER_KEEP) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "%d is not an order: use QUERN_ORDER_C, QUERN_ORDER_F or QUERN_ORDER_KEEP",
@@ -67,9 +75,27 @@ quern_status quern_array_copy_order(quern_array **out, quern_array *array, quern
     order_axes(axes, array, order);
     quern_array *turned;
     QN_TRY(quern_array_transpose(&turned, array, axes));
-    quern_status status = copy_turned(out, array, turned, axes);
+    quern_status status = copy_turned(out, array, turned, axes, stream);
     quern_array_release(turned);
     return status;
+}
+
+quern_status quern_array_copy_order(quern_array **out, quern_array *array, quern_order order)
+{
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
+    return copy_order(out, array, order, NULL);
+}
+
+quern_status quern_array_copy_order_on(quern_array **out, quern_array *array, quern_order order,
+                                       quern_stream *stream)
+{
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(array, QN_OBJECT_ARRAY);
+    QN_TRY(prepare(__func__, array, stream));
+    return copy_order(out, array, order, stream);
 }
 
 /* ---- assigning ------------------------------------------------------------------------------ */
@@ -118,7 +144,8 @@ static qn_operand operand_of(const quern_array *a)
                         .item_size = a->item_size};
 }
 
-static quern_status assign(quern_array *target, quern_array *source, qn_copy how)
+static quern_status assign(quern_array *target, quern_array *source, qn_copy how,
+                           quern_stream *stream)
 {
     const qn_operand to = operand_of(target), from = operand_of(source);
     qn_overlap overlap = qn_operands_overlap(&to, &from);
@@ -126,14 +153,15 @@ static quern_status assign(quern_array *target, quern_array *source, qn_copy how
         return QUERN_OK;
     }
     if (how == QN_COPY_SAME && overlap == QN_OVERLAP_NONE) {
-        return qn_array_copy_to(target, source, NULL);
+        return qn_array_copy_to(target, source, stream);
     }
-    return qn_array_convert_to(target, source, how, NULL);
+    return qn_array_convert_to(target, source, how, stream);
 }
 
-quern_status quern_array_assign(quern_array *target, quern_array *source)
+/* `function`: what messages call it. */
+static quern_status check_and_assign(const char *function, quern_array *target, quern_array *source,
+                                     quern_stream *stream)
 {
-    qn_error_reset();
     QN_CHECK_OBJECT(target, QN_OBJECT_ARRAY);
     QN_CHECK_OBJECT(source, QN_OBJECT_ARRAY);
     if (!qn_array_fits(source, target->buffer->home)) {
@@ -142,11 +170,25 @@ quern_status quern_array_assign(quern_array *target, quern_array *source)
     }
     qn_copy how;
     QN_TRY(choose(&how, target, source));
-    QN_TRY(qn_array_check_writable(target, "quern_array_assign"));
+    QN_TRY(qn_array_check_writable(target, function));
     QN_TRY(qn_array_check_distinct(target));
+    QN_TRY(prepare(function, target, stream));
+    QN_TRY(prepare(function, source, stream));
     quern_array *spreaded;
     QN_TRY(spread(&spreaded, target, source));
-    quern_status status = target->count == 0 ? QUERN_OK : assign(target, spreaded, how);
+    quern_status status = target->count == 0 ? QUERN_OK : assign(target, spreaded, how, stream);
     quern_array_release(spreaded);
     return status;
+}
+
+quern_status quern_array_assign(quern_array *target, quern_array *source)
+{
+    qn_error_reset();
+    return check_and_assign(__func__, target, source, NULL);
+}
+
+quern_status quern_array_assign_on(quern_array *target, quern_array *source, quern_stream *stream)
+{
+    qn_error_reset();
+    return check_and_assign(__func__, target, source, stream);
 }

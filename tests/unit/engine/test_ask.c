@@ -288,6 +288,36 @@ Test(ask_and_call, agree)
 
 /* ---- modules -------------------------------------------------------------------------------- */
 
+Test(ask_and_call, sources_of_a_kernel)
+{
+    const char *sources[3] = {NULL, NULL, "kept"};
+    size_t count = 9;
+    quern_kernel *k;
+    OK(quern_elementwise(&k, engine, "T x", "T y", "y = x + x", NULL));
+    OK(quern_kernel_sources(&count, NULL, 0, k));
+    cr_expect_eq(count, 0);
+    quern_array *x = array_of(QUERN_FLOAT32, SHAPE(2), ((float[]){1, 2})), *y = NULL;
+    quern_array *n = array_of(QUERN_INT32, SHAPE(2), ((int32_t[]){1, 2})), *m = NULL;
+    OK(quern_call(k, x, &y));
+    OK(quern_call(k, n, &m));
+    OK(quern_kernel_sources(&count, sources, 1, k));
+    cr_expect_eq(count, 2);
+    cr_expect_null(sources[1]);
+    OK(quern_kernel_sources(&count, sources, 3, k));
+    cr_expect_not_null(strstr(sources[0], "int"), "the latest is the first");
+    cr_expect_not_null(strstr(sources[1], "float"));
+    cr_expect_str_eq(sources[2], "kept");
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_kernel_sources(NULL, sources, 3, k));
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_kernel_sources(&count, NULL, 3, k));
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_kernel_sources(&count, sources, 3, NULL));
+    cr_expect_eq(count, 0);
+    quern_array_release(x);
+    quern_array_release(y);
+    quern_array_release(n);
+    quern_array_release(m);
+    quern_kernel_release(k);
+}
+
 Test(ask, functions_of_a_module)
 {
     static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"

@@ -65,6 +65,64 @@ Test(async, arrays_with_gaps_go_on_a_stream_too)
     quern_stream_release(stream);
 }
 
+Test(async, assigning_and_copies_with_an_order_go_on_a_stream)
+{
+    quern_stream *stream = new_stream(), *streams[] = {stream, NULL};
+    for (int k = 0; k < 2; k++) {
+        quern_array *x = table(), *one = array_of(QUERN_INT64, SHAPE(3), ((int64_t[]){7, 8, 9}));
+        quern_array *copy;
+        OK(quern_array_assign_on(x, one, streams[k]));
+        OK(quern_array_copy_order_on(&copy, x, QUERN_ORDER_F, streams[k]));
+        OK(quern_synchronize(engine));
+        EXPECT(copy, int32_t, 7, 8, 9, 7, 8, 9);
+        cr_expect_eq(quern_array_strides(copy)[0], 4);
+        quern_array_release(x);
+        quern_array_release(one);
+        quern_array_release(copy);
+    }
+    quern_stream_release(stream);
+}
+
+Test(async, arrays_are_new_on_a_stream)
+{
+    quern_stream *stream = new_stream(), *streams[] = {stream, NULL};
+    for (int k = 0; k < 2; k++) {
+        quern_array *x;
+        OK(quern_array_new_on(&x, engine, QUERN_INT32, 2, (const int64_t[]){2, 3}, streams[k]));
+        OK(quern_array_fill_on(x, &(int32_t){5}, 4, streams[k]));
+        OK(quern_synchronize(engine));
+        EXPECT(x, int32_t, 5, 5, 5, 5, 5, 5);
+        quern_array_release(x);
+    }
+    quern_stream_release(stream);
+}
+
+Test(async, assigning_is_recorded_and_keeps_its_arrays)
+{
+    quern_stream *stream = new_stream();
+    quern_graph *graph;
+    quern_array *x = table(), *y = table(),
+                *z = array_of(QUERN_INT64, SHAPE(3), ((int64_t[]){7, 8, 9})), *copy;
+    OK(quern_array_fill(y, &(int32_t){0}, 4));
+    OK(quern_stream_capture(stream));
+    OK(quern_array_assign_on(y, x, stream));
+    OK(quern_array_assign_on(x, z, stream));
+    OK(quern_array_copy_order_on(&copy, y, QUERN_ORDER_F, stream));
+    OK(quern_stream_end_capture(&graph, stream));
+    EXPECT(y, int32_t, 0, 0, 0, 0, 0, 0);
+    quern_array_release(z);
+    OK(quern_graph_launch(graph, stream));
+    OK(quern_stream_wait(stream));
+    EXPECT(y, int32_t, 1, 2, 3, 4, 5, 6);
+    EXPECT(x, int32_t, 7, 8, 9, 7, 8, 9);
+    EXPECT(copy, int32_t, 1, 2, 3, 4, 5, 6);
+    quern_graph_release(graph);
+    quern_array_release(x);
+    quern_array_release(y);
+    quern_array_release(copy);
+    quern_stream_release(stream);
+}
+
 Test(async, a_stream_of_another_engine_is_refused_by_name)
 {
     quern_engine *other;
@@ -78,6 +136,14 @@ Test(async, a_stream_of_another_engine_is_refused_by_name)
     FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_array_write_on(x, six, sizeof six, stream));
     FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_array_fill_on(x, six, 4, stream));
     FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_array_copy_on(&copy, x, stream));
+    cr_expect_null(copy);
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT,
+          quern_array_new_on(&copy, engine, QUERN_INT8, 0, NULL, stream));
+    cr_expect_null(copy);
+    SAYS("quern_array_new_on: the stream belongs to another engine than the array");
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_array_assign_on(x, x, stream));
+    SAYS("quern_array_assign_on: the stream belongs to another engine than the array");
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_array_copy_order_on(&copy, x, QUERN_ORDER_F, stream));
     cr_expect_null(copy);
     quern_array_release(x);
     quern_stream_release(stream);

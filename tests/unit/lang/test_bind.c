@@ -76,7 +76,7 @@ static quern_status bind(qn_types *types, const char *in, const char *out,
 Test(bind, bound)
 {
     for (size_t k = 0; k < QN_COUNT(bound); k++) {
-        qn_types types;
+        qn_types types = {0}; /* what the signature has not is not written */
         cr_assert_eq(bind(&types, bound[k].in, bound[k].out, bound[k].arguments), QUERN_OK,
                      "case %zu: %s", k, quern_last_error_text());
         for (size_t j = 0; j < QN_COUNT(bound[k].letters); j++) {

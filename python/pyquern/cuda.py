@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+#
+# What CuPy's programs find in `cupy.cuda`: the same objects as in pyquern itself. In: nothing. Out:
+# names. The thing to know: `stream` and `memory` are modules there, and are here.
+"""Streams, events, devices and memory under the names of `cupy.cuda`."""
+
+from . import _memory as memory
+from . import _stream as stream
+from ._device import Device
+from ._memory import (
+    CFunctionAllocator,
+    MemoryPointer,
+    MemoryPool,
+    PinnedMemoryPointer,
+    PythonFunctionAllocator,
+    UnownedMemory,
+    alloc,
+    alloc_pinned_memory,
+    get_allocator,
+    malloc_managed,
+    set_allocator,
+    using_allocator,
+)
+from ._stream import (
+    Event,
+    ExternalStream,
+    Graph,
+    Stream,
+    get_current_stream,
+    get_elapsed_time,
+)
+
+__all__ = [
+    "CFunctionAllocator",
+    "Device",
+    "Event",
+    "ExternalStream",
+    "Graph",
+    "MemoryPointer",
+    "MemoryPool",
+    "PinnedMemoryPointer",
+    "PythonFunctionAllocator",
+    "Stream",
+    "UnownedMemory",
+    "alloc",
+    "alloc_pinned_memory",
+    "get_allocator",
+    "get_current_stream",
+    "get_elapsed_time",
+    "malloc_managed",
+    "memory",
+    "set_allocator",
+    "stream",
+    "using_allocator",
+]

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Calling kernels. In: arguments and keywords, as CuPy has them. Out: the outputs, of our own type,
+ * or of the inputs' own where these are all of one foreign type. The thing to know: outputs of a
+ * foreign type are allocated by its library, so their dtypes and shapes are asked for first.
+ */
+#include "pyquern.h"
+
+/* Keywords of a call. Which of them a kernel takes depends on its kind. */
+typedef struct words {
+    PyObject *out, *axis, *stream;
+    int64_t size;
+    uint32_t block_size;
+    bool keepdims;
+} words;
+
+/* ---- keywords ------------------------------------------------------------------------------- */
+
+static int unexpected(const qp_kernel *k, PyObject *name)
+{
+    PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'; it takes %s",
+                 PyDict_GetItemString(k->texts, "name"), name,
+                 k->kind == QUERN_KERNEL_ELEMENTWISE ? "size, block_size, stream"
+                 : k->kind == QUERN_KERNEL_REDUCTION ? "out, axis, keepdims, stream"
+                                                     : "out, axis, stream");
+    return -1;
+}
+
+static int put_word(words *w, const qp_kernel *k, PyObject *name, PyObject *value)
+{
+    bool is_elementwise = k->kind == QUERN_KERNEL_ELEMENTWISE;
+    if (PyUnicode_CompareWithASCIIString(name, "stream") == 0) {
+        w->stream = value;
+    } else if (is_elementwise && PyUnicode_CompareWithASCIIString(name, "size") == 0) {
+        w->size = PyLong_AsLongLong(value);
+    } else if (is_elementwise && PyUnicode_CompareWithASCIIString(name, "block_size") == 0) {
+        w->block_size = (uint32_t)PyLong_AsUnsignedLong(value);
+    } else if (!is_elementwise && PyUnicode_CompareWithASCIIString(name, "out") == 0) {
+        w->out = value;
+    } else if (!is_elementwise && PyUnicode_CompareWithASCIIString(name, "axis") == 0) {
+        w->axis = value;
+    } else if (k->kind == QUERN_KERNEL_REDUCTION &&
+               PyUnicode_CompareWithASCIIString(name, "keepdims") == 0) {
+        int truth = PyObject_IsTrue(value);
+        w->keepdims = truth > 0;
+    } else {
+        return unexpected(k, name);
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* Axes from None, an int or a tuple of them. */
+static int put_axes(qp_call *c, PyObject *axis)
+{
+    if (!axis || axis == Py_None) {
+        return 0;
+    }
+    int64_t given[QUERN_MAX_NDIM];
+    int count = qp_shape(given, axis);
+    for (int k = 0; k < count; k++) {
+        c->axes[k] = (int)given[k];
+    }
+    c->options.axes = c->axes;
+    c->options.axis_count = (size_t)count;
+    return count < 0 ? -1 : 0;
+}
+
+static int put_words(qp_call *c, const words *w)
+{
+    c->options.block_size = w->block_size;
+    c->options.keepdims = w->keepdims;
+    if (w->size >= 0) {
+        c->size = w->size;
+        c->options.loop_size = &c->size;
+    }
+    return put_axes(c, w->axis);
+}
+
+/* ---- outputs -------------------------------------------------------------------------------- */
+
+/* Our own array, the first or on the device of those before it, which needs nothing looked up;
+ * false: it is none, or must be refused. */
+static inline bool add_own(qp_arguments *a, PyObject *object)
+{
+    if (Py_TYPE(object) != a->state->array_class || a->count == QUERN_MAX_PARAMETERS) {
+        return false;
+    }
+    const qp_array *array = (const qp_array *)object;
+    if (a->device < 0) {
+        a->device = array->device;
+        a->decided = a->count + 1;
+    } else if (array->device != a->device) {
+        return false;
+    }
+    a->has_own = true;
+    qp_arguments_put(a, array->array);
+    return true;
+}
+
+/* Outputs by the keyword: one, or a tuple of all. */
+static int add_by_word(qp_call *c, PyObject *out)
+{
+    const qp_kernel *k = c->kernel;
+    bool is_tuple = PyTuple_Check(out);
+    size_t given = is_tuple ? (size_t)PyTuple_Size(out) : 1;
+    if (given != k->out_count) {
+        PyErr_Format(PyExc_TypeError, "out has %zu arrays, and there are %zu outputs", given,
+                     k->out_count);
+        return -1;
+    }
+    c->is_given = true; /* first: what is borrowed is not let go, whatever fails */
+    for (size_t n = 0; n < given; n++) {
+        c->results[n] = is_tuple ? PyTuple_GetItem(out, (Py_ssize_t)n) : out;
+        if (qp_arguments_add_output(&c->arguments, c->results[n]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Outputs that are given: after the inputs, or by the keyword. */
+static int add_given(qp_call *c, PyObject *const *args, size_t count, PyObject *out)
+{
+    if (out && out != Py_None) {
+        return add_by_word(c, out);
+    }
+    const size_t from = c->kernel->in_count;
+    c->is_given = count > from;
+    for (size_t n = from; n < count; n++) {
+        c->results[n - from] = args[n];
+        if (!add_own(&c->arguments, args[n]) &&
+            qp_arguments_add_output(&c->arguments, args[n]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Ask the library of the inputs for the outputs. */
+static int add_new(qp_call *c)
+{
+    qp_arguments *a = &c->arguments;
+    quern_array_info infos[QUERN_MAX_PARAMETERS];
+    size_t count = c->kernel->out_count;
+    infos[0].size = sizeof *infos; /* the others are as large, and all are filled */
+    if (qp_check(a->state,
+                 quern_kernel_infer(infos, count, c->made, a->values, a->count, &c->options)) < 0) {
+        return -1;
+    }
+    for (size_t n = 0; n < count; n++) {
+        c->results[n] = qp_arguments_add_new(a, &infos[n]);
+        if (!c->results[n]) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Make room for the outputs: of the inputs' library where all are of one, else of our own. */
+static int place_outputs(qp_call *c)
+{
+    qp_arguments *a = &c->arguments;
+    bool is_foreign = a->like && !a->has_own && !a->is_mixed && c->kernel->out_count > 0 && !c->dry;
+    int makes = is_foreign ? qp_foreign_makes(a->state, a->like->type) : 0;
+    if (makes != 0) {
+        return makes < 0 ? -1 : add_new(c);
+    }
+    c->convert = is_foreign ? a->like->type->convert : NULL;
+    for (size_t n = 0; n < c->kernel->out_count; n++) {
+        quern_value *v = &a->values[a->count++];
+        v->kind = QUERN_VALUE_OUTPUT;
+        v->dtype = 0;
+        v->as.output = &c->allocated[n];
+    }
+    return 0;
+}
+
+/* The object of an output that the call has allocated. */
+static PyObject *wrap_up(qp_call *c, size_t n)
+{
+    PyObject *own = qp_array_object(c->arguments.state, c->allocated[n], c->arguments.device);
+    c->allocated[n] = NULL;
+    if (!own || !c->convert) {
+        return own;
+    }
+    PyObject *theirs = PyObject_CallFunctionObjArgs(c->convert, own, NULL);
+    Py_DECREF(own);
+    return theirs;
+}
+
+PyObject *qp_call_results(qp_call *c)
+{
+    const qp_kernel *k = c->kernel;
+    for (size_t n = 0; n < k->out_count; n++) {
+        if (!c->results[n]) {
+            c->results[n] = wrap_up(c, n);
+            if (!c->results[n]) {
+                return NULL;
+            }
+        }
+    }
+    if (k->returns_nothing) {
+        Py_RETURN_NONE;
+    }
+    if (k->out_count == 1 && !k->returns_tuple) {
+        return Py_NewRef(c->results[0]);
+    }
+    PyObject *tuple = PyTuple_New((Py_ssize_t)k->out_count);
+    for (size_t n = 0; tuple && n < k->out_count; n++) {
+        PyTuple_SetItem(tuple, (Py_ssize_t)n, Py_NewRef(c->results[n]));
+    }
+    return tuple;
+}
+
+/* ---- the call ------------------------------------------------------------------------------- */
+
+static int wrong_count(const qp_kernel *k, size_t count)
+{
+    PyErr_Format(PyExc_TypeError,
+                 "%U() takes %zu inputs, or those and %zu outputs; %zu arguments were given",
+                 PyDict_GetItemString(k->texts, "name"), k->in_count, k->out_count, count);
+    return -1;
+}
+
+/* Everything but the launch. */
+static int ready(qp_call *c, PyObject *const *args, size_t count, const words *w)
+{
+    qp_kernel *k = c->kernel;
+    qp_arguments *a = &c->arguments;
+    bool outputs_follow = count == k->in_count + k->out_count;
+    if (count != k->in_count && !(outputs_follow && !w->out)) {
+        return wrong_count(k, count);
+    }
+    for (size_t n = 0; n < k->in_count; n++) {
+        if (!add_own(a, args[n]) && qp_arguments_add(a, args[n]) < 0) {
+            return -1;
+        }
+    }
+    if (put_words(c, w) < 0 || add_given(c, args, count, w->out) < 0 ||
+        ((a->foreign_count > 0 || a->device < 0) && qp_arguments_settle(a) < 0)) {
+        return -1;
+    }
+    c->made = qp_kernel_on(k, a->device);
+    if (!c->made) {
+        return -1;
+    }
+    c->options.stream = qp_stream_current(a->state, a->device);
+    if (w->stream && qp_stream_take(&c->options.stream, a->state, a->device, w->stream) < 0) {
+        return -1;
+    }
+    if (!c->is_given && place_outputs(c) < 0) {
+        return -1;
+    }
+    return a->foreign_count > 0 ? qp_arguments_before(a, &c->options.stream) : 0;
+}
+
+int qp_call_begin(qp_call *c, qp_kernel *k, PyObject *const *args, size_t flagged, PyObject *names,
+                  bool dry)
+{
+    size_t count = flagged & ~PY_VECTORCALL_ARGUMENTS_OFFSET;
+    Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+    words w = {.size = -1};
+    c->kernel = k;
+    c->dry = dry;
+    c->options = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
+    c->is_given = false;
+    c->convert = NULL;
+    for (size_t n = 0; n < k->out_count; n++) {
+        c->results[n] = NULL;
+        c->allocated[n] = NULL;
+    }
+    qp_arguments_begin(&c->arguments, k->state);
+    for (Py_ssize_t n = 0; n < named; n++) {
+        if (put_word(&w, k, PyTuple_GetItem(names, n), args[count + (size_t)n]) < 0) {
+            return -1;
+        }
+    }
+    return ready(c, args, count, &w);
+}
+
+void qp_call_end(qp_call *c)
+{
+    for (size_t n = 0; n < c->kernel->out_count && !c->is_given; n++) {
+        Py_XDECREF(c->results[n]);
+        quern_array_release(c->allocated[n]);
+    }
+    qp_arguments_end(&c->arguments);
+}
+
+PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names)
+{
+    qp_call c;
+    PyObject *result = NULL;
+    if (qp_call_begin(&c, (qp_kernel *)self, args, flagged, names, false) == 0) {
+        quern_status status;
+        qp_arguments *a = &c.arguments;
+        Py_BEGIN_ALLOW_THREADS status = quern_call_n(c.made, a->values, a->count, &c.options);
+        Py_END_ALLOW_THREADS;
+        bool is_done = qp_check(a->state, status) == 0;
+        if (is_done && (a->foreign_count == 0 || qp_arguments_after(a, c.options.stream) == 0)) {
+            result = qp_call_results(&c);
+        }
+    }
+    qp_call_end(&c);
+    return result;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Devices: an engine for each, opened when it is first asked for, and the one that a thread works
+ * on. In: names such as "cuda:0" or "soft". Out: places in the state's table. The thing to know: an
+ * engine stays open as long as the module, so that a place names it for good; Ctrl-C stops a
+ * launch of the software device, because its handler asks all engines to.
+ */
+#include "pyquern.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+/* The thread's device; -1: the process's default. */
+static _Thread_local int current = -1;
+
+/* ---- Ctrl-C --------------------------------------------------------------------------------- */
+
+/* Read by the signal's handler: filled before the count is raised, and never taken away while the
+ * handler is installed. */
+static quern_engine *soft_engines[QP_MAX_DEVICES];
+static volatile sig_atomic_t soft_count;
+static struct sigaction before;
+
+static void on_interrupt(int number, siginfo_t *info, void *context)
+{
+    for (int k = 0; k < soft_count; k++) {
+        quern_interrupt(soft_engines[k]);
+    }
+    if (before.sa_flags & SA_SIGINFO) {
+        before.sa_sigaction(number, info, context);
+    } else if (before.sa_handler != SIG_IGN && before.sa_handler != SIG_DFL) {
+        before.sa_handler(number);
+    }
+}
+
+/* Stand in front of Python's own handler, which only makes a note until the interpreter is back. */
+static void watch_interrupts(quern_engine *engine)
+{
+    soft_engines[soft_count] = engine;
+    soft_count = soft_count + 1;
+    struct sigaction now,
+        ours = {.sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO | SA_RESTART};
+    bool is_python = sigaction(SIGINT, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
+                     now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN;
+    if (is_python) {
+        ours.sa_flags = SA_SIGINFO | (now.sa_flags & (SA_RESTART | SA_ONSTACK));
+        before = now;
+        sigaction(SIGINT, &ours, NULL);
+    }
+}
+
+/* ---- engines -------------------------------------------------------------------------------- */
+
+static int find(const qp_state *state, const char *id)
+{
+    for (int k = 0; k < state->device_count; k++) {
+        if (strcmp(state->devices[k].id, id) == 0) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+/* Let Python say where NVRTC is, before the first device is used: it knows what pip installed. */
+static int choose_compiler(qp_state *state, uint32_t driver_version)
+{
+    PyObject *choose = state->choose_compiler;
+    PyObject *done = choose && state->device_count == 0
+                         ? PyObject_CallFunction(choose, "I", driver_version)
+                         : Py_NewRef(Py_None);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
+int qp_device_open(qp_state *state, const char *id)
+{
+    int place = id ? find(state, id) : -1;
+    if (place >= 0) {
+        return place;
+    }
+    quern_options options = QUERN_OPTIONS_INIT;
+    quern_device_info info = QUERN_DEVICE_INFO_INIT;
+    quern_engine *engine;
+    quern_status status;
+    options.device = id;
+    Py_BEGIN_ALLOW_THREADS status = quern_open(&engine, &options);
+    Py_END_ALLOW_THREADS if (qp_check(state, status) < 0)
+    {
+        return -1;
+    }
+    if (qp_check(state, quern_device_get_info(&info, engine)) < 0 ||
+        choose_compiler(state, info.driver_version) < 0) {
+        quern_close(engine);
+        return -1;
+    }
+    bool is_gpu = strncmp(info.id, "cuda:", 5) == 0;
+    const char *name = is_gpu || !id ? info.id : id;
+    place = find(state, name); /* it may be there under its plain name, or by now */
+    if (place >= 0 || state->device_count == QP_MAX_DEVICES) {
+        quern_close(engine);
+        if (place < 0) {
+            PyErr_SetString(PyExc_RuntimeError, "too many devices are open");
+        }
+        return place;
+    }
+    qp_device *device = &state->devices[state->device_count];
+    if (qp_check(state, quern_stream_wrap(&device->usual, engine, NULL)) < 0) {
+        quern_close(engine);
+        return -1;
+    }
+    device->engine = engine;
+    PyOS_snprintf(device->id, sizeof device->id, "%s", name);
+    device->is_gpu = is_gpu;
+    device->number = is_gpu ? atoi(info.id + 5) : 0;
+    state->gpu_count += is_gpu;
+    quern_dlpack_use(engine); /* a device that has no place in DLPack does without */
+    if (!is_gpu) {
+        watch_interrupts(engine);
+    }
+    return state->device_count++;
+}
+
+int qp_device_current(qp_state *state)
+{
+    if (current >= 0 && current < state->device_count) {
+        return current;
+    }
+    return state->device_count > 0 ? 0 : qp_device_open(state, NULL);
+}
+
+int qp_device_host(qp_state *state)
+{
+    int place = qp_device_current(state);
+    return place < 0 || !state->devices[place].is_gpu ? place : qp_device_open(state, "soft");
+}
+
+int qp_device_gpu(qp_state *state, int32_t number)
+{
+    for (int k = 0; k < state->device_count; k++) {
+        if (state->devices[k].is_gpu && state->devices[k].number == number) {
+            return k;
+        }
+    }
+    char id[32];
+    PyOS_snprintf(id, sizeof id, "cuda:%d", (int)number);
+    return qp_device_open(state, id);
+}
+
+/* ---- functions ------------------------------------------------------------------------------ */
+
+static PyObject *describe(qp_state *state, int place)
+{
+    const qp_device *device = &state->devices[place];
+    quern_device_info info = QUERN_DEVICE_INFO_INIT;
+    if (qp_check(state, quern_device_get_info(&info, device->engine)) < 0) {
+        return NULL;
+    }
+    return Py_BuildValue("{s:i,s:i,s:s,s:s,s:s,s:s,s:K,s:I,s:O}", "place", place, "number",
+                         device->is_gpu ? (int)device->number : -1, "id", device->id, "name",
+                         info.name, "target", info.target, "uuid", info.uuid, "memory",
+                         (unsigned long long)info.memory_bytes, "processors", info.processors,
+                         "is_gpu", device->is_gpu ? Py_True : Py_False);
+}
+
+/* device_open(id or None) -> facts */
+static PyObject *open_device(PyObject *module, PyObject *id)
+{
+    qp_state *state = PyModule_GetState(module);
+    const char *name = id == Py_None ? NULL : PyUnicode_AsUTF8AndSize(id, NULL);
+    if (id != Py_None && !name) {
+        return NULL;
+    }
+    int place = name ? qp_device_open(state, name) : qp_device_current(state);
+    return place < 0 ? NULL : describe(state, place);
+}
+
+/* device_at(place) -> facts */
+static PyObject *device_at(PyObject *module, PyObject *number)
+{
+    qp_state *state = PyModule_GetState(module);
+    long place = PyLong_AsLong(number);
+    if (place == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    if (place < 0 || place >= state->device_count) {
+        PyErr_SetString(PyExc_ValueError, "no such device is open");
+        return NULL;
+    }
+    return describe(state, (int)place);
+}
+
+/* device_use(place) -> the place before; -1 is the process's default */
+static PyObject *use_device(PyObject *module, PyObject *args)
+{
+    qp_state *state = PyModule_GetState(module);
+    int place, was = current;
+    if (!PyArg_ParseTuple(args, "i:device_use", &place)) {
+        return NULL;
+    }
+    if (place < -1 || place >= state->device_count) {
+        PyErr_SetString(PyExc_ValueError, "no such device is open");
+        return NULL;
+    }
+    current = place;
+    return PyLong_FromLong(was);
+}
+
+/* synchronize(): wait for all work of the thread's device */
+static PyObject *synchronize(PyObject *module, PyObject *unused)
+{
+    (void)unused;
+    qp_state *state = PyModule_GetState(module);
+    int place = qp_device_current(state);
+    if (place < 0) {
+        return NULL;
+    }
+    quern_status status;
+    Py_BEGIN_ALLOW_THREADS status = quern_synchronize(state->devices[place].engine);
+    Py_END_ALLOW_THREADS if (qp_check(state, status) < 0)
+    {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *use_compiler(PyObject *module, PyObject *path)
+{
+    const char *text = PyUnicode_AsUTF8AndSize(path, NULL);
+    if (!text || qp_check(PyModule_GetState(module), quern_compiler_use(text)) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+PyMethodDef qp_device_methods[] = {
+    {"device_open", open_device, METH_O, NULL},     {"device_at", device_at, METH_O, NULL},
+    {"device_use", use_device, METH_VARARGS, NULL}, {"synchronize", synchronize, METH_NOARGS, NULL},
+    {"compiler_use", use_compiler, METH_O, NULL},   {NULL, NULL, 0, NULL},
+};

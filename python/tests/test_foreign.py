@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+#
+# Arrays of any library, by protocol rather than by name: classes written here give out what the
+# libraries do, also in ways that those at hand do not, and a million calls leave memory as it was.
+import gc
+import os
+import subprocess
+import sys
+
+import pytest
+
+np = pytest.importorskip("numpy")
+
+
+@pytest.fixture
+def double(q):
+    return q.ElementwiseKernel("T x", "T y", "y = x + x")
+
+
+class Versioned:
+    """What has __dlpack__ and nothing else."""
+
+    def __init__(self, array):
+        self.array, self.asked = array, []
+
+    def __dlpack__(self, **words):
+        self.asked.append(words)
+        return self.array.__dlpack__(**words)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class Old(Versioned):
+    """The same from before DLPack 1.0."""
+
+    def __dlpack__(self, stream=None):
+        return self.array.__dlpack__()
+
+
+def test_capsules(q, double):
+    x = np.arange(3.0)
+    for kind in (Versioned, Old):
+        y = double(kind(x))
+        assert isinstance(y, q.ndarray) and y.tolist() == [0, 2, 4]
+        assert q.from_dlpack(kind(x)).pointer == x.ctypes.data
+    asker = Versioned(x)
+    double(asker)
+    assert asker.asked == [{"max_version": (1, 3)}]
+
+
+def test_read_only_capsules(double):
+    x = np.ones(3)
+    x.flags.writeable = False
+    assert double(Versioned(x)).tolist() == [2, 2, 2]
+    with pytest.raises(ValueError, match="read-only"):
+        double(np.ones(3), Versioned(x))
+
+
+def test_wrong_capsules(double):
+    class Wrong:
+        def __dlpack__(self, **words):
+            return 3
+
+    class Failing:
+        def __dlpack__(self, **words):
+            raise BufferError("not now")
+
+    with pytest.raises(TypeError, match='a capsule of DLPack is named "dltensor"'):
+        double(Wrong())
+    with pytest.raises(BufferError, match="not now"):
+        double(Failing())
+
+
+def test_arrays_of_a_gpu_without_one(q, double):
+    class Cuda:
+        __cuda_array_interface__ = {
+            "shape": (3,),
+            "typestr": "<f4",
+            "data": (1 << 20, False),
+            "version": 3,
+            "stream": 1,
+        }
+
+    with pytest.raises(q.NoDeviceError):
+        double(Cuda())
+
+
+def test_our_own_are_mixed_with_any(q, double):
+    add = q.ElementwiseKernel("T x, T y", "T z", "z = x + y")
+    assert isinstance(add(Versioned(np.ones(2)), np.ones(2)), q.ndarray)
+    assert isinstance(add(np.ones(2), np.ones(2), q.zeros(2)), q.ndarray)
+    out = np.zeros(2)
+    assert add(q.ones(2), q.ones(2), out) is out and out.tolist() == [2, 2]
+
+
+def test_software_devices_meet(q, double):
+    """Memory of the host goes to whichever device the others are on."""
+    add = q.ElementwiseKernel("T x, T y", "T z", "z = x + y")
+    with q.Device("soft:8"):
+        there = q.ones(2)
+    if there.device_id == q.ones(1).device_id:
+        pytest.skip("one software device here")
+    assert add(np.ones(2), there).tolist() == [2, 2]
+    fixed = np.ones(2)
+    fixed.flags.writeable = False
+    assert add(fixed, there).tolist() == [2, 2]
+    out = np.zeros(2)
+    assert add(there, fixed, out) is out and out.tolist() == [2, 2]
+    with pytest.raises(ValueError, match="argument 2 is on soft.*, and argument 1 is on soft"):
+        add(there, q.ones(2))
+
+
+# ---- leaks -------------------------------------------------------------------------------------
+
+LEAKS = """
+import gc, sys
+import numpy as np
+import pyquern as q
+
+add = q.ElementwiseKernel("T x, T y", "T z", "z = x + y")
+strict = q.ElementwiseKernel("float32 x", "float32 y", "y = x")
+
+def arrays(kind):
+    x = np.ones(0, np.float32)
+    if kind == "numpy":
+        return x
+    if kind == "own":
+        return q.asarray(x)
+    if kind == "buffer":
+        return memoryview(x)
+    if kind == "torch":
+        import torch
+        return torch.ones(0)
+    if kind == "jax":
+        import jax.numpy
+        return jax.numpy.ones(0, "float32")
+    if kind == "tvm_ffi":
+        import tvm_ffi
+        return tvm_ffi.from_dlpack(x)
+    class Capsule:
+        def __dlpack__(self, **words):
+            return x.__dlpack__(**words)
+    return Capsule()
+
+def resident():
+    gc.collect()
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * 4096
+
+kind, calls = sys.argv[1], int(sys.argv[2])
+x = arrays(kind)
+fixed = np.ones(0, np.float32)
+fixed.flags.writeable = False
+wrong = np.ones(3, np.int8)
+
+def some(n):
+    for _ in range(n):
+        add(x, x)
+        add(x, 1.5)
+        if kind == "numpy":
+            add(fixed, np.float32(2), x)
+            try:
+                strict(wrong)
+            except TypeError:
+                pass
+
+some(calls // 50)
+before = resident()
+some(calls // 2)
+grown = resident() - before
+print(kind, "grew by", grown, "bytes")
+assert grown < 300_000, grown
+"""
+
+CALLS = {"numpy": 200_000, "own": 1_000_000, "buffer": 200_000, "capsule": 100_000,
+         "torch": 200_000, "jax": 4_000, "tvm_ffi": 100_000}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", list(CALLS))
+def test_calls_leave_memory_as_it_was(kind):
+    """PYQUERN_TEST_CALLS says how many; 1000000 of each take some minutes."""
+    if kind in ("torch", "jax", "tvm_ffi"):
+        pytest.importorskip(kind)
+    calls = int(os.environ.get("PYQUERN_TEST_CALLS", CALLS[kind]))
+    done = subprocess.run(
+        [sys.executable, "-c", LEAKS, kind, str(calls)], capture_output=True, text=True, timeout=500
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_is_given_out_goes(q, double):
+    x = np.ones(3)
+    count = sys.getrefcount(x)
+    for _ in range(10):
+        double(x)
+        double(x, x)
+        q._core.take(x)
+        with pytest.raises(TypeError):
+            double(x, x, x)
+    gc.collect()
+    assert sys.getrefcount(x) == count

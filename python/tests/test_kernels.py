@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+#
+# ElementwiseKernel, ReductionKernel and ScanKernel: results beside NumPy's, keywords, attributes,
+# and what is refused.
+import numpy as np
+import pytest
+
+
+def test_elementwise(q):
+    k = q.ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x - y)", "squared_diff")
+    x = np.arange(10, dtype=np.float32).reshape(2, 5)
+    y = np.arange(5, dtype=np.float32)
+    np.testing.assert_array_equal(k(x, y), (x - y) ** 2)
+    own = k(q.asarray(x), q.asarray(y))
+    assert isinstance(own, q.ndarray)
+    assert own.shape == (2, 5)
+    assert own.dtype == np.float32
+    np.testing.assert_array_equal(own.get(), (x - y) ** 2)
+
+
+def test_outputs_that_are_given_come_back(q):
+    k = q.ElementwiseKernel("T x", "T y, T z", "y = x; z = -x")
+    x = q.arange(4)
+    y, z = q.empty(4, int), q.empty(4, int)
+    got = k(x, y, z)
+    assert got[0] is y
+    assert got[1] is z
+    assert z.tolist() == [0, -1, -2, -3]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "expected"),
+    [({"no_return": True}, type(None)), ({"return_tuple": True}, tuple)],
+)
+def test_what_is_returned(q, keywords, expected):
+    k = q.ElementwiseKernel("T x", "T y", "y = x", **keywords)
+    assert type(k(q.arange(3))) is expected
+
+
+def test_raw_and_size(q):
+    k = q.ElementwiseKernel("raw T x", "T y", "y = x[_ind.size() - i - 1]", "reverse")
+    y = q.empty(4, np.int32)
+    k(q.asarray(np.arange(4, dtype=np.int32)), y)
+    assert y.tolist() == [3, 2, 1, 0]
+    n = q.ElementwiseKernel("raw T x", "raw T y", "y[i] = x[i] + 1")
+    z = q.zeros(5, np.int32)
+    n(q.arange(5, dtype=np.int32), z, size=3)
+    assert z.tolist() == [1, 2, 3, 0, 0]
+
+
+def test_reduction(q):
+    k = q.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm")
+    x = np.arange(12, dtype=np.float64).reshape(3, 4)
+    np.testing.assert_allclose(k(x), np.linalg.norm(x))
+    np.testing.assert_allclose(k(x, axis=1), np.linalg.norm(x, axis=1))
+    np.testing.assert_allclose(k(x, axis=(0, 1), keepdims=True), np.linalg.norm(x, keepdims=True))
+    out = np.empty(4)
+    assert k(x, out=out, axis=0) is out
+    np.testing.assert_allclose(out, np.linalg.norm(x, axis=0))
+
+
+def test_identity_may_be_a_number_or_none(q):
+    top = q.ReductionKernel("T x", "T y", "x", "max(a, b)", "y = a", None)
+    assert top(q.arange(5)).item() == 4
+    total = q.ReductionKernel("T x", "T y", "x", "a + b", "y = a", 100)
+    assert total(q.arange(5)).item() == 110
+
+
+def test_scan(q):
+    k = q.ScanKernel("T x", "T y", "x", "a + b", "y = a", "0")
+    x = np.arange(12.0).reshape(3, 4)
+    np.testing.assert_array_equal(k(x, axis=1), np.cumsum(x, axis=1))
+    before = q.ScanKernel("T x", "T y", "x", "a + b", "y = a", "0", exclusive=True)
+    assert before(q.arange(4)).tolist() == [0, 0, 1, 3]
+
+
+def test_attributes(q):
+    k = q.ElementwiseKernel(
+        "T x, raw T w", "T y", "y = x", "named", preamble="// a", options=("-DN=1",)
+    )
+    assert (k.name, k.nin, k.nout, k.nargs) == ("named", 2, 1, 3)
+    assert k.operation == "y = x"
+    assert k.options == ("-DN=1",)
+    r = q.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0")
+    assert (r.map_expr, r.reduce_expr, r.post_map_expr, r.identity) == ("x", "a + b", "y = a", "0")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda q, k: k(q.arange(3)), TypeError, "takes 2 inputs"),
+        (lambda q, k: k(q.arange(3), q.arange(4)), ValueError, "broadcast"),
+        (lambda q, k: k(q.arange(3), "text"), TypeError, r"argument 2 \(str\) is neither an array nor"),
+        (lambda q, k: k(q.arange(3), 1, axis=0), TypeError, "unexpected keyword argument 'axis'"),
+        (lambda q, k: k(q.arange(3, dtype=np.int8), 1000), OverflowError, "1000"),
+        (lambda q, k: k(q.arange(3.0), q.arange(3)), TypeError, "T"),
+    ],
+)
+def test_refusals(q, call, error, says):
+    k = q.ElementwiseKernel("T x, T y", "T z", "z = x + y", "add")
+    with pytest.raises(error, match=says):
+        call(q, k)
+
+
+def test_an_error_shows_its_place(q):
+    with pytest.raises(q.SignatureError, match="in, line 1") as info:
+        q.ElementwiseKernel("T x, int33 y", "T z", "z = x")
+    assert info.value.text_name == "in"
+    assert isinstance(info.value, ValueError)
+    with pytest.raises(q.CompileError) as info:
+        q.ElementwiseKernel("T x", "T z", "z = sqroot(x)")(q.arange(3.0))
+    begin, end = info.value.span
+    assert info.value.text[begin:end] == "sqroot"
+    assert "sqroot" in info.value.source
+
+
+def test_an_access_error_is_named(q):
+    if q.Device().is_gpu:
+        pytest.skip("a GPU does not say")
+    k = q.ElementwiseKernel("raw T x", "T y", "y = x[i + 100]")
+    with pytest.raises(q.AccessError, match="x"):
+        k(q.arange(4), q.empty(4, int))
