@@ -311,9 +311,11 @@ def test_streams_keep_order_with_the_default_one(checked, double):
     raw = cp.RawKernel('extern "C" __global__ void k(float *x) { x[threadIdx.x] += 1; }', "k")
     raw(1, 4, (made,), stream=cp.Stream())
     assert made.sum().item() == 13
-    with cp.Stream():
+    with cp.Stream() as last:
         assert made.to("soft").tolist() == [4, 3, 3, 3]
-        made += 1
+        more = made + 1
+    last.synchronize()  # `made` goes back to the first stream, which does not wait for this one
+    made = more
     assert double.bind(made)().tolist() == [10, 8, 8, 8]
 
 
