@@ -154,7 +154,7 @@ int qp_arguments_before(qp_arguments *a, quern_stream **stream)
     }
     a->is_theirs = is_one;
     if (is_one) {
-        return qp_stream_of_handle(stream, state, a->device, a->foreign[0].stream);
+        return qp_stream_of_handle(stream, state, a->device, a->foreign[0].stream, NULL);
     }
     for (size_t k = 0; k < a->foreign_count; k++) {
         const qp_foreign *f = &a->foreign[k];

@@ -390,8 +390,6 @@ static inline quern_stream *qp_stream_current(const qp_state *state, int device)
 /* The stream that `object` says for work on a device: None is the current one, then our own
  * streams, handles, and whatever has __cuda_stream__. Borrowed. 0, or -1 with an exception. */
 int qp_stream_take(quern_stream **out, qp_state *state, int device, PyObject *object);
-/* A foreign stream by its handle, wrapped once and remembered; borrowed. */
-int qp_stream_of_handle(quern_stream **out, qp_state *state, int device, void *handle);
 /* Let the engine's own stream wait for the current one, or the other way. */
 int qp_stream_order(qp_state *state, int device, bool own_waits);
 /* Let go what the calling thread and the module hold. */
@@ -400,6 +398,16 @@ extern PyType_Spec qp_stream_spec, qp_event_spec, qp_graph_spec;
 extern PyMethodDef qp_stream_functions[], qp_event_functions[];
 /* event.c: a graph of what a stream recorded; takes over both. */
 PyObject *qp_graph_object(qp_state *state, quern_graph *graph, int device, PyObject *recorded);
+
+/* ---- handle.c: streams of others ------------------------------------------------------------ */
+
+/* A foreign stream by its handle, wrapped once and remembered; borrowed. */
+/* `owner`: what keeps the stream, and is kept for as long as it is used; or NULL. */
+int qp_stream_of_handle(quern_stream **out, qp_state *state, int device, void *handle,
+                        PyObject *owner);
+/* As quern_stream_wrap(); the stream holds `owner`, which may be NULL. */
+quern_status qp_stream_wrap(quern_stream **out, quern_engine *engine, void *handle,
+                            PyObject *owner);
 
 /* ---- bind.c, explain.c: calls that are bound, and explained --------------------------------- */
 

@@ -68,25 +68,6 @@ void qp_streams_end(qp_state *state)
 
 /* ---- streams of others ---------------------------------------------------------------------- */
 
-int qp_stream_of_handle(quern_stream **out, qp_state *state, int device, void *handle)
-{
-    for (int k = 0; k < QP_HANDLES; k++) {
-        const qp_handle *h = &state->handles[k];
-        if (h->stream && h->handle == handle && h->device == device) {
-            *out = h->stream;
-            return 0;
-        }
-    }
-    if (qp_check(state, quern_stream_wrap(out, state->devices[device].engine, handle)) < 0) {
-        return -1;
-    }
-    qp_handle *h = &state->handles[state->next_handle];
-    state->next_handle = (state->next_handle + 1) % QP_HANDLES;
-    quern_stream_release(h->stream); /* what is queued on it holds it */
-    *h = (qp_handle){handle, *out, device};
-    return 0;
-}
-
 /* The handle that an object names: 1, and *handle is filled; 0: it names none; -1: an exception. */
 static int handle_of(void **handle, qp_state *state, PyObject *object)
 {
@@ -139,7 +120,7 @@ int qp_stream_take(quern_stream **out, qp_state *state, int device, PyObject *ob
     int found = handle_of(&handle, state, object);
     return found == 0  ? wrong_stream(object)
            : found < 0 ? -1
-                       : qp_stream_of_handle(out, state, device, handle);
+                       : qp_stream_of_handle(out, state, device, handle, object);
 }
 
 int qp_stream_order(qp_state *state, int device, bool own_waits)
@@ -161,14 +142,14 @@ int qp_stream_order(qp_state *state, int device, bool own_waits)
 /* ---- Stream --------------------------------------------------------------------------------- */
 
 static quern_status make(quern_stream **out, const qp_device *device, const char *how, void *handle,
-                         int non_blocking, int priority)
+                         PyObject *owner, int non_blocking, int priority)
 {
     if (strcmp(how, "usual") == 0) {
         *out = quern_stream_retain(device->usual);
         return QUERN_OK;
     }
     if (strcmp(how, "wrap") == 0) {
-        return quern_stream_wrap(out, device->engine, handle);
+        return qp_stream_wrap(out, device->engine, handle, owner);
     }
     quern_stream_options options = QUERN_STREAM_OPTIONS_INIT;
     options.non_blocking = non_blocking;
@@ -203,8 +184,8 @@ static PyObject *new_stream(PyTypeObject *type, PyObject *args, PyObject *keywor
     self->state = state;
     self->device = device;
     self->owner = Py_NewRef(foreign);
-    if (qp_check(state, make(&self->stream, &state->devices[device], how, handle, non_blocking,
-                             priority)) < 0) {
+    if (qp_check(state, make(&self->stream, &state->devices[device], how, handle, foreign,
+                             non_blocking, priority)) < 0) {
         Py_DECREF((PyObject *)self);
         return NULL;
     }

@@ -193,6 +193,8 @@ struct quern_stream {
     qn_home *home;     /**< retained */
     void *handle;
     bool foreign;
+    void (*release)(void *context); /**< tells the owner of a foreign one; or NULL */
+    void *context;
     atomic_bool watched;           /**< another library may capture it, so the driver is asked */
     _Atomic(qn_capture *) capture; /**< that it takes part in, or NULL: capture.c */
 };

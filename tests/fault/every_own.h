@@ -137,6 +137,10 @@
 #define ANY_quern_stream_wait_event_stream         1
 #define GOOD_quern_stream_wrap_handle              NULL
 #define ANY_quern_stream_wrap_handle               ALL
+#define GOOD_quern_stream_wrap_owned_handle        NULL
+#define ANY_quern_stream_wrap_owned_handle         ALL
+#define GOOD_quern_stream_wrap_owned_context       NULL
+#define ANY_quern_stream_wrap_owned_context        ALL
 #define ANY_quern_stream_call_context              ALL
 #define ANY_quern_graph_launch_stream              1
 #define GOOD_quern_stream_capture_stream           fresh(0)

@@ -42,6 +42,9 @@ void qn_stream_release(quern_stream *stream)
     if (!stream->foreign) {
         home->methods->stream_free(home->device, stream->handle);
     }
+    if (stream->release) {
+        stream->release(stream->context);
+    }
     qn_free(stream);
     qn_home_release(home); /* last: it may close the device */
 }
@@ -124,6 +127,19 @@ quern_status quern_stream_wrap(quern_stream **out, quern_engine *engine, void *h
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     return stream_make(out, qn_home_of(engine), handle, NULL);
+}
+
+quern_status quern_stream_wrap_owned(quern_stream **out, quern_engine *engine, void *handle,
+                                     void (*release)(void *context), void *context)
+{
+    qn_error_reset();
+    QN_CHECK_OUT(out);
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    QN_CHECK_NOT_NULL(release);
+    QN_TRY(stream_make(out, qn_home_of(engine), handle, NULL));
+    (*out)->release = release;
+    (*out)->context = context;
+    return QUERN_OK;
 }
 
 void *quern_stream_handle(const quern_stream *stream)

@@ -126,6 +126,35 @@ Test(streams, an_output_keeps_its_stream)
     quern_kernel_release(k);
 }
 
+static void foreign_ends(void *stream)
+{
+    lives[(char *)stream - handles] = false;
+}
+
+/* Its owner hears of it when nothing uses a stream any more, and not before: an array's memory goes
+ * back in its order, and where a reduction worked it is cleaned up. */
+Test(streams, of_others_stay_as_long_as_they_are_used)
+{
+    quern_array *x = array_of(QUERN_FLOAT32, SHAPE(3), (float[]){1, 2, 3}), *y = NULL, *sum = NULL;
+    quern_kernel *k = kernel_of("T x", "T y", "y = x + 1"), *total;
+    quern_stream *stream;
+    void *theirs;
+    OK(count_new(NULL, &theirs));
+    OK(quern_reduction(&total, engine, "T x", "T y", "x", "a + b", "y = a", "0", NULL));
+    OK(quern_stream_wrap_owned(&stream, engine, theirs, foreign_ends, theirs));
+    quern_call_options options = on(stream);
+    OK(quern_call_n(k, (quern_value[]){QUERN_VALUES(x, &y)}, 2, &options));
+    OK(quern_call_n(total, (quern_value[]){QUERN_VALUES(y, &sum)}, 2, &options));
+    quern_stream_release(stream);
+    quern_array_release(y);
+    cr_expect_eq(living(), 2);
+    quern_array_release(sum);
+    cr_expect_eq(living(), 1);
+    quern_array_release(x);
+    quern_kernel_release(k);
+    quern_kernel_release(total);
+}
+
 Test(streams, are_freed_once)
 {
     quern_stream *stream;

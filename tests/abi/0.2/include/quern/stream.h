@@ -48,6 +48,12 @@ QUERN_API quern_status quern_stream_new_with(quern_stream **out, quern_engine *e
  * wait. Where its owner captures it (a CUDA graph of PyTorch), what is queued on it is recorded,
  * and the graph holds what that uses; docs/arrays-and-streams.md says what is refused meanwhile. */
 QUERN_API quern_status quern_stream_wrap(quern_stream **out, quern_engine *engine, void *handle);
+/** As quern_stream_wrap(), of a stream that its owner keeps until `release` (not NULL) is called
+ * with `context`: once the result and all that holds it are gone, in the thread that drops the last
+ * of them, with none of the library's locks held. After a failure it is not called. */
+QUERN_API quern_status quern_stream_wrap_owned(quern_stream **out, quern_engine *engine,
+                                               void *handle, void (*release)(void *context),
+                                               void *context);
 /** The device's own handle, a CUstream. On the software device it names the stream and nothing
  * else.
  */

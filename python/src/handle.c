@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Streams of other libraries, wrapped. In: a handle, and what keeps it. Out: Quern's stream, made
+ * once and remembered. The thing to know: what uses a wrapped stream (an array's memory, a bound
+ * call) holds it, and with it the object that keeps the handle, so that no work goes to a stream
+ * that is gone.
+ */
+#include "pyquern.h"
+
+static void drop_owner(void *owner)
+{
+    if (Py_IsInitialized()) {
+        PyGILState_STATE gil = PyGILState_Ensure();
+        Py_DECREF((PyObject *)owner);
+        PyGILState_Release(gil);
+    }
+}
+
+quern_status qp_stream_wrap(quern_stream **out, quern_engine *engine, void *handle, PyObject *owner)
+{
+    if (!owner) {
+        return quern_stream_wrap(out, engine, handle);
+    }
+    quern_status status =
+        quern_stream_wrap_owned(out, engine, handle, drop_owner, Py_NewRef(owner));
+    if (status != QUERN_OK) {
+        Py_DECREF(owner);
+    }
+    return status;
+}
+
+int qp_stream_of_handle(quern_stream **out, qp_state *state, int device, void *handle,
+                        PyObject *owner)
+{
+    for (int k = 0; k < QP_HANDLES; k++) {
+        const qp_handle *h = &state->handles[k];
+        if (h->stream && h->handle == handle && h->device == device) {
+            *out = h->stream;
+            return 0;
+        }
+    }
+    quern_engine *engine = state->devices[device].engine;
+    if (qp_check(state, qp_stream_wrap(out, engine, handle, owner)) < 0) {
+        return -1;
+    }
+    qp_handle *h = &state->handles[state->next_handle];
+    state->next_handle = (state->next_handle + 1) % QP_HANDLES;
+    quern_stream_release(h->stream); /* what is queued on it holds it */
+    *h = (qp_handle){handle, *out, device};
+    return 0;
+}
