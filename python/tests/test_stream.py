@@ -206,7 +206,7 @@ def test_reductions_and_scans_take_streams():
 def test_streams_of_others(double):
     mine = cp.Stream()  # its handle is one that the device takes
     x = cp.ones(3, "float32")
-    theirs = Foreign(mine.ptr)
+    theirs = Foreign(mine.ptr, mine)
     wrapped = cp.Stream.from_external(theirs)
     assert wrapped.ptr == mine.ptr and wrapped == mine
     alive = sys.getrefcount(theirs)

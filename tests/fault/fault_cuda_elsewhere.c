@@ -115,6 +115,17 @@ static void expect_allocations(int wanted)
     cr_expect_eq(fake->allocations(), wanted, "%d", fake->allocations());
 }
 
+/* Its owner may have ended a stream by the time that the last hold on it goes: a driver that is asked
+ * about it then may crash. */
+Test(cuda_elsewhere, a_stream_that_is_let_go_is_not_asked_about)
+{
+    quern_stream *again;
+    OK(quern_stream_wrap(&again, engine, theirs));
+    const int asked = fake->calls("cuStreamGetCaptureInfo_v2");
+    quern_stream_release(again);
+    cr_expect_eq(fake->calls("cuStreamGetCaptureInfo_v2"), asked);
+}
+
 Test(cuda_elsewhere, a_workspace_belongs_to_one_graph_or_to_none)
 {
     quern_stream *second;
