@@ -3,9 +3,9 @@
  * What else a call with foreign arrays needs: one device for all, memory of the host copied to a
  * GPU and back, and the order of work on a GPU's streams. In: the arguments. Out: arrays that the
  * kernel reaches, and a stream to run on. The thing to know: where all arrays are of libraries that
- * tell their current stream through DLPack's table, and no stream was chosen, the call runs there,
- * and nothing waits; else it runs on the thread's current stream, which waits for theirs, and
- * theirs for it.
+ * tell their stream (by DLPack's table, or in the interface of CUDA arrays), that is one stream, and
+ * none was chosen, the call runs there, and nothing waits; else it runs on the thread's current
+ * stream, which waits for theirs, and theirs for it.
  */
 #include "pyquern.h"
 
@@ -150,7 +150,7 @@ int qp_arguments_before(qp_arguments *a, quern_stream **stream)
         if (find_stream(f, state) < 0) {
             return -1;
         }
-        is_one &= f->type->way == QP_TABLE && f->stream == a->foreign[0].stream;
+        is_one &= f->has_stream && f->stream == a->foreign[0].stream;
     }
     a->is_theirs = is_one;
     if (is_one) {
