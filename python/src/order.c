@@ -3,8 +3,8 @@
  * What else a call with foreign arrays needs: one device for all, memory of the host copied to a
  * GPU and back, and the order of work on a GPU's streams. In: the arguments. Out: arrays that the
  * kernel reaches, and a stream to run on. The thing to know: where all arrays are of libraries that
- * tell their stream (by DLPack's table, or in the interface of CUDA arrays), that is one stream, and
- * none was chosen, the call runs there, and nothing waits; else it runs on the thread's current
+ * tell their stream (by DLPack's table, or in the interface of CUDA arrays), that is one stream,
+ * and none was chosen, the call runs there, and nothing waits; else it runs on the thread's current
  * stream, which waits for theirs, and theirs for it.
  */
 #include "pyquern.h"
