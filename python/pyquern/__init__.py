@@ -54,6 +54,7 @@ from ._core import (
     synchronize,
 )
 from ._device import Device
+from ._evaluate import evaluate
 from ._memory import (
     CFunctionAllocator,
     LibraryAllocator,
@@ -95,6 +96,7 @@ from ._stream import (
 
 __version__ = "0.2.0"
 
-from . import _compiler, _core, _foreign, cuda  # noqa: F401
+from . import _compiler, _core, _foreign, _notebook, cuda  # noqa: F401
 
 _core._hooks(ndarray, _foreign, _compiler.choose)
+_notebook.install(RawKernel, RawModule)
