@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Heat that spreads through a plate: each step is one kernel, in which every point looks at its four
-# neighbours. Shows `raw` parameters and the kernel's own index, and bind(), which checks and packs a
-# call once for many launches. python examples/heat.py FOLDER writes heat.png, which is animated.
+# neighbours. Shows `raw` parameters and the kernel's own index, and bind(), which checks and packs
+# a call once for many launches. python examples/heat.py FOLDER writes heat.png, which is animated.
 
 import numpy as np
 import picture
@@ -39,10 +39,10 @@ glow = q.ElementwiseKernel(
 
 def hot_places(height, width):
     """A cold plate with a ring and three bars of heat."""
-    y, x = np.mgrid[-1 : 1 : height * 1j, -1 : 1 : width * 1j]
+    y, x = np.mgrid[-0.75 : 0.75 : height * 1j, -1 : 1 : width * 1j]
     distance = np.hypot(x + 0.3, y)
     ring = (distance > 0.35) & (distance < 0.5)
-    bars = (x > 0.4) & (x < 0.8) & (np.abs(y) < 0.6) & (np.floor(y * 5) % 2 == 0)
+    bars = (x > 0.4) & (x < 0.8) & (np.abs(y) < 0.5) & (np.floor(y * 6 + 0.5) % 2 == 0)
     return q.asarray((ring | bars).astype("float32"))
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# The Mandelbrot set in colours: one kernel says how fast each point escapes, another paints it. Shows
-# broadcasting (a row of x, a column of y), several outputs, and outputs that are views of one array.
-# python examples/mandelbrot.py FOLDER writes mandelbrot.png.
+# The Mandelbrot set in colours: one kernel says how fast each point escapes, another paints it.
+# Shows broadcasting (a row of x, a column of y), several outputs, and outputs that are views of one
+# array. python examples/mandelbrot.py FOLDER writes mandelbrot.png.
 
 import numpy as np
 import picture

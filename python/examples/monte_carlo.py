@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# Two numbers by chance: pi, from points in a square, and the price of a call option, beside the formula
-# of Black and Scholes. Each is one reduction, which makes its random numbers from the index alone, so
-# that nothing is stored and the answer is the same on every device. Shows a preamble and reductions
-# with several outputs. python examples/monte_carlo.py FOLDER writes monte_carlo.txt.
+# Two numbers by chance: pi, from points in a square, and the price of a call option, beside the
+# formula of Black and Scholes. Each is one reduction, which makes its random numbers from the index
+# alone, so that nothing is stored and the answer is the same on every device. Shows a preamble and
+# reductions with several outputs. python examples/monte_carlo.py FOLDER writes monte_carlo.txt.
 
 import math
 
@@ -26,7 +26,8 @@ __device__ bool is_inside(unsigned long long k)
     double x = chance(2 * k), y = chance(2 * k + 1);
     return x * x + y * y < 1;
 }
-__device__ double payoff(unsigned long long k, double price, double strike, double rate, double sigma)
+__device__ double payoff(unsigned long long k, double price, double strike, double rate,
+                         double sigma)
 {
     double normal = sqrt(-2 * log(chance(2 * k))) * cos(2 * M_PI * chance(2 * k + 1));
     double then = price * exp(rate - sigma * sigma / 2 + sigma * normal);

@@ -23,7 +23,7 @@ def softmax(x):
 
 def main(folder, words=64, features=16):
     random = np.random.default_rng(3)
-    words_ = np.cumsum(random.normal(0, 0.7, (words, features)), axis=0).astype("float32")
+    words_ = np.cumsum(random.normal(0, 0.4, (words, features)), axis=0).astype("float32")
     scores = words_ @ words_.T / np.sqrt(features, dtype="float32")
     scores += np.triu(np.full_like(scores, -np.inf), 1)  # a word does not look at later ones
     got = softmax(scores)

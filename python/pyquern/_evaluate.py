@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: MIT
 #
-# evaluate(): an expression as one kernel, without a signature. In: the text, and values by name. Out:
-# an array of the values' library. The thing to know: what is found out about a text is kept by the
-# values' dtypes, so that a second call goes to its kernel.
+# evaluate(): an expression as one kernel, without a signature. In: the text, and values by name.
+# Out: an array of the values' library. The thing to know: what is found out about a text is kept by
+# the values' dtypes, so that a second call goes to its kernel.
 """Expressions without a signature."""
 
 from functools import lru_cache
 
 from . import _core
 
+TYPE_CHECKING = False  # as typing has it, which takes milliseconds to import
+if TYPE_CHECKING:
+    from typing import Any
 
-def evaluate(expression, /, *, out=None, **values):
+
+_PLAIN: "dict[str | type, str]" = {int: "int64", float: "float64", complex: "complex128"}
+
+
+def evaluate(expression: str, /, *, out: "Any" = None, **values: "Any") -> "Any":
     """Compute an expression, element by element, by one kernel.
 
     Names are the values that are given, arrays of any library or numbers; they are broadcast. The
@@ -18,9 +25,10 @@ def evaluate(expression, /, *, out=None, **values):
 
     The text is C's: ``+ - * / % << >> & | ^ ~``, comparisons, ``&& || !`` and ``c ? a : b``, and
     ``**`` and ``//`` of Python. Functions are ``sqrt cbrt exp exp2 expm1 log log2 log10 log1p``,
-    ``sin cos tan sinh cosh tanh`` and their inverses (``asin`` or ``arcsin``, ``atan2``), ``hypot pow
-    copysign fmod abs fabs sign floor ceil trunc rint round``, ``min max clip fmin fmax``, ``where``,
-    ``isnan isinf isfinite signbit``, ``real imag conj``; ``float32(x)`` and other dtypes convert.
+    ``sin cos tan sinh cosh tanh`` and their inverses (``asin`` or ``arcsin``, ``atan2``),
+    ``hypot pow copysign fmod abs fabs sign floor ceil trunc rint round``, ``min max clip fmin
+    fmax``, ``where``, ``isnan isinf isfinite signbit``, ``real imag conj``; ``float32(x)`` and
+    other dtypes convert.
 
     **Every operation has the dtype and the meaning that NumPy gives it.** So ``/`` of integers is
     floating-point, ``%`` has the sign of the divisor, comparisons are bool, and a plain number of
@@ -37,22 +45,25 @@ def evaluate(expression, /, *, out=None, **values):
     if not isinstance(expression, str):
         raise TypeError(f"the expression is {type(expression)}: a str was expected")
     kinds = tuple((name, _kind(name, value)) for name, value in values.items())
-    kernel, names, limits, first = _planned(expression, kinds)
+    kernel, names, limits, first, numbers = _planned(expression, kinds)
     for name, low, high, narrow in limits:
         if not low <= values[name] <= high:
             raise OverflowError(f"{name} is {values[name]}, which does not fit {narrow}")
     arguments = [values[name] for name in names]
-    if all(isinstance(v, _numbers()) for v in arguments):
+    if all(isinstance(v, numbers) for v in arguments):
         from numpy import asarray
 
         arguments[0] = asarray(arguments[0], first)  # a loop is over an array
     if out is None:
         return kernel(*arguments)
-    kernel, *_ = _planned(expression, kinds, _kind("out", out))
+    wanted = _kind("out", out)
+    if wanted in _PLAIN:
+        raise TypeError(f"out is {type(out)}: an array was expected")
+    kernel, *_ = _planned(expression, kinds, wanted)
     return kernel(*arguments, out)
 
 
-def _kind(name, value):
+def _kind(name: str, value: "Any") -> "str | type":
     """The dtype's name; int, float or complex for a plain number."""
     kind = type(value)
     if kind is float or kind is int or kind is complex:
@@ -72,18 +83,12 @@ def _kind(name, value):
     )
 
 
-@lru_cache(maxsize=None)
-def _numbers():
-    from numpy import generic
-
-    return (int, float, complex, generic)
-
-
-@lru_cache(maxsize=512)
-def _planned(text, kinds, out=None):
+def _plan(
+    text: str, kinds: "tuple[tuple[str, str | type], ...]", out: "str | type | None" = None
+) -> "tuple[_core.ElementwiseKernel, tuple[str, ...], tuple[Any, ...], Any, tuple[type, ...]]":
     """(kernel, names of its arguments, (name, least, most, dtype) of plain ints, the first one's
-    dtype)."""
-    from numpy import iinfo
+    dtype, classes of numbers)."""
+    from numpy import generic, iinfo
 
     from ._expression import Expression
     from ._foreign import numpy_dtype
@@ -95,8 +100,8 @@ def _planned(text, kinds, out=None):
             raise TypeError(f"the expression has no '{name}', for which a value is given")
     if not made.used:
         raise ValueError("the expression has no names: nothing is to be computed")
-    plain = {int: "int64", float: "float64", complex: "complex128"}
-    dtypes = [plain.get(types[n]) or types[n].name for n in made.used]
+    given = dict(kinds)
+    dtypes = [_PLAIN.get(given[n], given[n]) for n in made.used]
     inputs = ", ".join(f"{d} in_{n}" for d, n in zip(dtypes, made.used, strict=True))
     kernel = _core.ElementwiseKernel(
         inputs,
@@ -109,4 +114,7 @@ def _planned(text, kinds, out=None):
     for name, dtype in dict.fromkeys(made.limits):
         facts = iinfo(dtype)
         limits.append((name, int(facts.min), int(facts.max), dtype.name))
-    return kernel, tuple(made.used), tuple(limits), dtypes[0]
+    return kernel, tuple(made.used), tuple(limits), dtypes[0], (int, float, complex, generic)
+
+
+_planned = lru_cache(maxsize=512)(_plan)

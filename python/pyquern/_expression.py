@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# Expressions for evaluate(): from text to C++ with a type for each part. In: the text, and what each
-# name is: a dtype of NumPy, or int, float or complex for a plain number. Out: C++, the helpers that
-# it needs, the dtype of the result. The thing to know: NumPy is asked for the type of every
+# Expressions for evaluate(): from text to C++ with a type for each part. In: the text, and what
+# each name is: a dtype of NumPy, or int, float or complex for a plain number. Out: C++, the helpers
+# that it needs, the dtype of the result. The thing to know: NumPy is asked for the type of every
 # operation (ufunc.resolve_dtypes), so results have NumPy's dtypes, and operators NumPy's meaning.
 """Expressions with NumPy's types."""
 
@@ -245,7 +245,9 @@ class Expression:
         if all(plain):
             type_ = _weak(numpy.result_type(_strong(yes.type), _strong(no.type)))
         else:
-            type_ = numpy.result_type(*(n.type(0) if p else n.type for n, p in zip((yes, no), plain)))
+            type_ = numpy.result_type(
+                *(n.type(0) if p else n.type for n, p in zip((yes, no), plain, strict=True))
+            )
         texts = [self._cast(n, _strong(type_)) for n in (yes, no)]
         bool_ = self._cast(condition, numpy.dtype(bool))
         return Node(f"({bool_} ? {texts[0]} : {texts[1]})", type_, begin, no.end)
@@ -262,7 +264,7 @@ class Expression:
             names = " and ".join(_name(t) for t in types)
             message = f"{function.name} is not defined for {names}, as in NumPy"
             raise self.error(TypeError, message, begin, end) from None
-        parts = [self._cast(n, d) for n, d in zip(nodes, loop)]
+        parts = [self._cast(n, d) for n, d in zip(nodes, loop, strict=True)]
         try:
             text = function.text(self.helpers, parts, loop, [n.value for n in nodes])
         except (TypeError, ValueError) as wrong:

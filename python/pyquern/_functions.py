@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 # What expressions of evaluate() are made of: operators and functions. In: nothing. Out: for each
-# name NumPy's ufunc, which knows the types, and C++ that does the same. The thing to know: where C++
-# does something else than NumPy (% of negative numbers, min of NaN), a helper does what NumPy does.
+# name NumPy's ufunc, which knows the types, and C++ that does the same. The thing to know: where
+# C++ does something else than NumPy (% of negative numbers, min of NaN), a helper does what NumPy
+# does.
 """Operators and functions with NumPy's meaning."""
 
 import numpy
@@ -115,18 +116,23 @@ def _call(helpers, name, parts):
 class Function:
     """An operator or a function: `ufunc` knows its types, `text()` writes it."""
 
-    name = property(lambda self: f"'{self.shown}'")
-
     def __init__(self, shown, ufunc, write):
         self.shown = shown
         self.ufunc = getattr(numpy, ufunc)
         self.count = self.ufunc.nin
         self.write = write
 
+    @property
+    def name(self):
+        return f"'{self.shown}'"
+
     def text(self, helpers, parts, loop, values):
-        """C++ of it: `loop` are the parts' dtypes, `values` their numbers where the text has them."""
+        """C++ of it: `loop` are the parts' dtypes, `values` their numbers that the text has."""
         loop = [numpy.dtype("float32") if _is_half(d) else d for d in loop]
-        parts = [f"static_cast<float>({p})" if d.name == "float32" else p for p, d in zip(parts, loop)]
+        parts = [
+            f"static_cast<float>({p})" if d.name == "float32" else p
+            for p, d in zip(parts, loop, strict=True)
+        ]
         return self.write(helpers, parts, loop, values)
 
 
@@ -150,7 +156,9 @@ def _prefix(operator):
 
 def _logical(operator):
     def write(helpers, parts, loop, values):
-        parts = [f"({p} != static_cast<{C_TYPES[d.name]}>(0))" for p, d in zip(parts, loop)]
+        parts = [
+            f"({p} != static_cast<{C_TYPES[d.name]}>(0))" for p, d in zip(parts, loop, strict=True)
+        ]
         return f" {operator} ".join(parts) if len(parts) == 2 else f"!{parts[0]}"
 
     return write
@@ -169,7 +177,9 @@ def _comparison(operator):
     def write(helpers, parts, loop, values):
         kinds = [d.kind for d in loop]
         if "c" in kinds and operator not in ("==", "!="):
-            raise TypeError(f"'{operator}' of complex numbers has no order: compare abs() or real()")
+            raise TypeError(
+                f"'{operator}' of complex numbers has no order: compare abs() or real()"
+            )
         if sorted(kinds) == ["i", "u"]:  # C++ would take both as unsigned
             return _call(helpers, "order_of", parts) + f" {operator} 0"
         return f"{parts[0]} {operator} {parts[1]}"

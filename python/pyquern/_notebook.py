@@ -5,11 +5,11 @@
 # know: the colours are chosen to be readable on white and on black.
 """HTML of kernels, explanations and errors, for notebooks."""
 
-import re
-
 from . import _core
 
-_PRE = "margin:0.2em 0;padding:0.4em 0.6em;border-left:3px solid #8888;line-height:1.35;overflow:auto"
+_PRE = (
+    "margin:0.2em 0;padding:0.4em 0.6em;border-left:3px solid #8888;line-height:1.35;overflow:auto"
+)
 _COLOURS = {
     "comment": "#7d8590",
     "text": "#2f8f4e",
@@ -18,7 +18,7 @@ _COLOURS = {
     "type": "#2477c9",
     "number": "#b0662a",
 }
-_words = re.compile(
+_WORDS = (
     r"(?P<comment>//[^\n]*|/\*.*?\*/)"
     r"|(?P<text>\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')"
     r"|(?P<directive>^[ \t]*\#(?:[^\n\\]|\\.)*)"
@@ -29,8 +29,7 @@ _words = re.compile(
     r"|__syncthreads)\b"
     r"|\b(?P<type>void|bool|char|short|int|long|unsigned|signed|float|double|auto|size_t|complex"
     r"|u?int(?:8|16|32|64)(?:_t)?|b?float(?:16|32|64)|threadIdx|blockIdx|blockDim|gridDim)\b"
-    r"|\b(?P<number>(?:0[xX][0-9a-fA-F]+|\d[\d.]*(?:[eE][+-]?\d+)?)[uUlLfF]*)\b",
-    re.DOTALL | re.MULTILINE,
+    r"|\b(?P<number>(?:0[xX][0-9a-fA-F]+|\d[\d.]*(?:[eE][+-]?\d+)?)[uUlLfF]*)\b"
 )
 
 
@@ -41,6 +40,12 @@ def _plain(text):
     return text
 
 
+def _words():
+    import re  # late, as everything that importing the package does not need
+
+    return re.compile(_WORDS, re.DOTALL | re.MULTILINE)
+
+
 def highlighted(source):
     """C++ in colours.
 
@@ -49,7 +54,7 @@ def highlighted(source):
 &lt; <span style="color:#b0662a">1</span>;
     """
     parts, at = [], 0
-    for match in _words.finditer(source):
+    for match in _words().finditer(source):
         parts.append(_plain(source[at : match.start()]))
         text = _plain(match[0])
         parts.append(f'<span style="color:{_COLOURS[match.lastgroup]}">{text}</span>')
@@ -159,14 +164,13 @@ def explanation(self):
     return _box("call", "Explanation", *parts)
 
 
-_caret = re.compile(r"^\s*\^~*\s*$")
-
-
 def error(self):
     """An error: what was wrong, and where, the place in red."""
     first, *rest = str(self).split("\n")
     shown = "\n".join(
-        f'<span style="color:#d1242f">{_plain(line)}</span>' if _caret.match(line) else _plain(line)
+        f'<span style="color:#d1242f">{_plain(line)}</span>'
+        if set(line.strip()) in ({"^"}, {"^", "~"})
+        else _plain(line)
         for line in rest
     )
     parts = [f" {_plain(first)}"] + ([_pre(shown)] if shown else [])

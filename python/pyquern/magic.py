@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# %%quern: a cell of a notebook that is a kernel. In: the cell's first line and its text. Out: kernels,
-# put into the notebook under their names. The thing to know: IPython calls load_ipython_extension(),
-# and nothing here needs IPython itself.
+# %%quern: a cell of a notebook that is a kernel. In: the cell's first line and its text. Out:
+# kernels, put into the notebook under their names. The thing to know: IPython calls
+# load_ipython_extension(), and nothing here needs IPython itself.
 """The cell magic ``%%quern`` of IPython and Jupyter: ``%load_ext pyquern.magic``.
 
 A cell is one of three things. With a signature it is the operation of an elementwise kernel::
@@ -30,13 +30,19 @@ Elementwise kernels, reductions and scans are compiled when they are called, CUD
 import re
 
 from . import _core
-from ._raw import RawModule
+from ._raw import RawKernel, RawModule
+
+TYPE_CHECKING = False  # as typing has it, which takes milliseconds to import
+if TYPE_CHECKING:
+    from typing import Any
+
+    type Kernel = _core.ElementwiseKernel | _core.ReductionKernel | _core.ScanKernel | RawKernel
 
 _signature = re.compile(r"\s*(\w+)\s*:\s*(.*?)\s*->\s*(.*?)\s*$")
 _labelled = re.compile(r"\s*(map|reduce|scan|post|identity)\s*:(?!:)\s*(.*?)\s*$")
 
 
-def define(line, cell):
+def define(line: str, cell: str) -> "dict[str, Kernel]":
     """The kernels of a cell, by name.
 
     >>> made = define("twice: T x -> T y", "y = 2 * x")
@@ -55,31 +61,31 @@ def define(line, cell):
                 f"the line of the cell is {line!r}: write NAME: INPUTS -> OUTPUTS, as in "
                 "'%%quern twice: T x -> T y', or options of the compiler before CUDA source"
             )
-        return {signature[1]: _kernel(*signature.groups(), cell)}
+        return {signature[1]: _kernel(signature[1], signature[2], signature[3], cell)}
     module = RawModule(code=cell, options=tuple(line.split()))
     module.compile()
     names = module.function_names()
     if not names:
         raise ValueError(
-            'the source has no kernel: write extern "C" __global__ void name(...), or give the cell '
-            "a signature, as in '%%quern twice: T x -> T y'"
+            'the source has no kernel: write extern "C" __global__ void name(...), or give the '
+            "cell a signature, as in '%%quern twice: T x -> T y'"
         )
-    made = {}
+    made: dict[str, Kernel] = {}
     for name in names:
         made.setdefault(_plain(name), module.get_function(name))
     return made
 
 
-def _plain(name):
+def _plain(name: str) -> str:
     """The name in the source: without extern "C" the compiler's has the types in it."""
     mangled = re.match(r"_Z(\d+)", name)
     return name[mangled.end() :][: int(mangled[1])] if mangled else name
 
 
-def _kernel(name, inputs, outputs, cell):
+def _kernel(name: str, inputs: str, outputs: str, cell: str) -> "Kernel":
     lines = [text for text in cell.splitlines() if text.strip()]
-    parts = [_labelled.match(text) for text in lines]
-    if not lines or not all(parts):
+    parts = [part for text in lines if (part := _labelled.match(text))]
+    if not lines or len(parts) < len(lines):
         return _core.ElementwiseKernel(inputs, outputs, cell.strip("\n"), name)
     texts = {}
     for part in parts:
@@ -91,14 +97,14 @@ def _kernel(name, inputs, outputs, cell):
     texts.setdefault("map", inputs.split()[-1])
     texts.setdefault("post", f"{outputs.split()[-1]} = a")
     kind = _core.ReductionKernel if "reduce" in texts else _core.ScanKernel
-    step = texts.get("reduce") or texts.get("scan")
+    step = texts["reduce" if "reduce" in texts else "scan"]
     return kind(inputs, outputs, texts["map"], step, texts["post"], texts.get("identity"), name)
 
 
-def load_ipython_extension(ipython):
+def load_ipython_extension(ipython: "Any") -> None:
     """What ``%load_ext pyquern.magic`` calls."""
 
-    def quern(line, cell):
+    def quern(line: str, cell: str) -> "Kernel | None":
         made = define(line, cell)
         ipython.push(made)
         return next(iter(made.values())) if len(made) == 1 else None

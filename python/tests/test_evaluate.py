@@ -180,7 +180,9 @@ def test_values(q):
 def test_names_of_c(q):
     """Names that mean something in C++ or to the kernel are names like others."""
     one = np.ones(2)
-    names = {n: one for n in ("i", "n", "_ind", "int_", "double", "result", "_", "new", "out_", "T")}
+    names = {
+        n: one for n in ("i", "n", "_ind", "int_", "double", "result", "_", "new", "out_", "T")
+    }
     assert q.evaluate(" + ".join(names), **names).tolist() == [10, 10]
 
 
@@ -190,9 +192,13 @@ def test_broadcast_out_and_numbers(q):
     out = np.empty((2, 3), "float32")
     assert q.evaluate("x - y", x=x, y=y, out=out) is out
     assert (out == x - y).all()
+    with pytest.raises(TypeError, match="out is <class 'int'>: an array was expected"):
+        q.evaluate("x + 1", x=x, out=3)
     ours = q.evaluate("x + 1", x=q.asarray(x))
     assert isinstance(ours, q.ndarray) and ours.tolist() == [1, 2, 3]
     assert float(q.evaluate("a / b", a=1, b=2)) == 0.5
+    assert float(q.evaluate("x / y", y=np.float32(2), x=1)) == 0.5
+    assert (q.evaluate("y << x", x=np.arange(3, dtype="uint8"), y=np.int32(1)) == [1, 2, 4]).all()
     assert q.evaluate("x + 1", x=np.empty((0, 3))).shape == (0, 3)
 
 

@@ -73,7 +73,9 @@ def test_cells(q):
 
     (name, kernel), *_ = define("twice: T x -> T y", "y = 2 * x\n").items()
     assert name == "twice" and kernel(np.arange(3)).tolist() == [0, 2, 4]
-    made = define("length: T x -> T y", "map: x * x\n\nreduce: a + b\npost: y = sqrt(a)\nidentity: 0")
+    made = define(
+        "length: T x -> T y", "map: x * x\n\nreduce: a + b\npost: y = sqrt(a)\nidentity: 0"
+    )
     assert made["length"](np.array([3.0, 4.0])) == 5
     made = define("running: T x -> T y", "scan: max(a, b)")
     assert made["running"](np.array([1, 3, 2])).tolist() == [1, 3, 3]
@@ -135,6 +137,7 @@ def test_errors_in_ipython(q, shell, capsys):
 
 
 def test_import_needs_neither_numpy_nor_ipython():
-    code = "import sys, pyquern, pyquern.magic; print([n for n in ('numpy', 'IPython', 'ctypes') if n in sys.modules])"
+    heavy = ("numpy", "IPython", "ctypes", "typing", "difflib", "textwrap")
+    code = f"import sys, pyquern, pyquern.magic; print([n for n in {heavy} if n in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
