@@ -36,13 +36,13 @@ TYPE_CHECKING = False  # as typing has it, which takes milliseconds to import
 if TYPE_CHECKING:
     from typing import Any
 
-    type Kernel = _core.ElementwiseKernel | _core.ReductionKernel | _core.ScanKernel | RawKernel
+    type _Kernel = _core.ElementwiseKernel | _core.ReductionKernel | _core.ScanKernel | RawKernel
 
 _signature = re.compile(r"\s*(\w+)\s*:\s*(.*?)\s*->\s*(.*?)\s*$")
 _labelled = re.compile(r"\s*(map|reduce|scan|post|identity)\s*:(?!:)\s*(.*?)\s*$")
 
 
-def define(line: str, cell: str) -> "dict[str, Kernel]":
+def define(line: str, cell: str) -> "dict[str, _Kernel]":
     """The kernels of a cell, by name.
 
     >>> made = define("twice: T x -> T y", "y = 2 * x")
@@ -70,7 +70,7 @@ def define(line: str, cell: str) -> "dict[str, Kernel]":
             'the source has no kernel: write extern "C" __global__ void name(...), or give the '
             "cell a signature, as in '%%quern twice: T x -> T y'"
         )
-    made: dict[str, Kernel] = {}
+    made: dict[str, _Kernel] = {}
     for name in names:
         made.setdefault(_plain(name), module.get_function(name))
     return made
@@ -82,7 +82,7 @@ def _plain(name: str) -> str:
     return name[mangled.end() :][: int(mangled[1])] if mangled else name
 
 
-def _kernel(name: str, inputs: str, outputs: str, cell: str) -> "Kernel":
+def _kernel(name: str, inputs: str, outputs: str, cell: str) -> "_Kernel":
     lines = [text for text in cell.splitlines() if text.strip()]
     parts = [part for text in lines if (part := _labelled.match(text))]
     if not lines or len(parts) < len(lines):
@@ -104,7 +104,7 @@ def _kernel(name: str, inputs: str, outputs: str, cell: str) -> "Kernel":
 def load_ipython_extension(ipython: "Any") -> None:
     """What ``%load_ext pyquern.magic`` calls."""
 
-    def quern(line: str, cell: str) -> "Kernel | None":
+    def quern(line: str, cell: str) -> "_Kernel | None":
         made = define(line, cell)
         ipython.push(made)
         return next(iter(made.values())) if len(made) == 1 else None
