@@ -102,7 +102,7 @@ def _plan(
         raise ValueError("the expression has no names: nothing is to be computed")
     given = dict(kinds)
     dtypes = [_PLAIN.get(given[n], given[n]) for n in made.used]
-    inputs = ", ".join(f"{d} in_{n}" for d, n in zip(dtypes, made.used, strict=True))
+    inputs = ", ".join(f"{d} {made.parameter(n)}" for d, n in zip(dtypes, made.used, strict=True))
     kernel = _core.ElementwiseKernel(
         inputs,
         f"{out or made.dtype.name} result",

@@ -60,7 +60,10 @@ class Expression:
         self.limits = []  # (name of a plain int, dtype that it must fit)
         self.tokens = list(self._scan())
         self.at = 0
-        root = self._ternary()
+        try:
+            root = self._ternary()
+        except RecursionError:
+            raise ValueError("the expression is nested too deeply: compute it in parts") from None
         if self.token[0] != "end":
             self._unexpected()
         self.dtype = _strong(root.type)
@@ -92,6 +95,10 @@ class Expression:
         raise self.error(
             NameError, f"'{name}' is not known{hint}", begin, begin + len(name)
         ) from None
+
+    def parameter(self, name):
+        """What a value is called in C++, where its name may mean something else, or be none."""
+        return f"in_{name}" if name.isascii() else f"un_{self.used.index(name)}"
 
     # ---- tokens
 
@@ -174,10 +181,7 @@ class Expression:
         kind, text, begin = self.token
         if kind == "number":
             self.at += 1
-            value = complex(text) if text[-1] in "jJ" else None
-            if value is None:
-                value = float(text) if re.search(r"^[^xX]*[.eE]", text) else int(text, 0)
-            return self._number(value, begin, begin + len(text))
+            return self._number(self._value(text, begin), begin, begin + len(text))
         if kind == "name" and text not in _words:
             self.at += 1
             if self._take("("):
@@ -189,6 +193,17 @@ class Expression:
             return inner
         return self._unexpected()
 
+    def _value(self, text, begin):
+        if text[-1] in "jJ":
+            return complex(text)
+        if re.search(r"^[^xX]*[.eE]", text):
+            return float(text)
+        try:
+            return int(text, 0)
+        except ValueError:
+            message = f"{text} begins with a 0, which is octal in C and an error in Python"
+            raise self.error(ValueError, message, begin, begin + len(text)) from None
+
     def _named(self, name, begin, end):
         if name not in self.types:
             if name in _constants:
@@ -197,20 +212,18 @@ class Expression:
             self._unknown(name, begin, [*self.types, *_constants], what)
         if name not in self.used:
             self.used.append(name)
-        return Node("in_" + name, self.types[name], begin, end, name=name)
+        return Node(self.parameter(name), self.types[name], begin, end, name=name)
 
     def _number(self, value, begin, end):
         if isinstance(value, bool):
             return Node(str(value).lower(), numpy.dtype(bool), begin, end, value)
-        text = repr(value)
+        text = _real(value)
         if isinstance(value, complex):
-            text = f"complex<double>({value.real!r}, {value.imag!r})"
+            text = f"complex<double>({_real(value.real)}, {_real(value.imag)})"
         elif isinstance(value, int) and not -(2**63) < value < 2**64:
             raise self.error(OverflowError, "the number fits no integer dtype", begin, end)
         elif isinstance(value, int):
             text += "ull" if value >= 2**63 else "ll"
-        elif value in (numpy.inf, -numpy.inf):
-            text = "INFINITY" if value > 0 else "(-INFINITY)"
         return Node(f"({text})" if text[0] == "-" else text, type(value), begin, end, value)
 
     def _called(self, name, begin):
@@ -290,6 +303,10 @@ class Expression:
         if source.kind == "c" and dtype.kind != "c":
             return f"static_cast<{C_TYPES[dtype.name]}>(({node.text}).real())"
         return f"static_cast<{C_TYPES[dtype.name]}>({node.text})"
+
+
+def _real(value):
+    return repr(value).replace("inf", "INFINITY")
 
 
 def _strong(type_):

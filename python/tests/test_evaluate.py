@@ -140,6 +140,8 @@ def test_as_numpy(q, text):
         ("x ** -1", 1, ValueError, "write x ** -1.0"),
         ("min(x)", 1, TypeError, "min() takes 2 values, and is given 1"),
         ("x + 99999999999999999999", 1, OverflowError, "fits no integer dtype"),
+        ("(" * 9999 + "x" + ")" * 9999, 1, ValueError, "nested too deeply"),
+        ("x + 010", 1, ValueError, "010 begins with a 0"),
         ("1 + 1", 1, TypeError, "has no 'x'"),
         ("", 1, ValueError, "ends too early"),
     ],
@@ -184,6 +186,7 @@ def test_names_of_c(q):
         n: one for n in ("i", "n", "_ind", "int_", "double", "result", "_", "new", "out_", "T")
     }
     assert q.evaluate(" + ".join(names), **names).tolist() == [10, 10]
+    assert q.evaluate("é + 2 * ö", é=one, ö=one).tolist() == [3, 3]
 
 
 def test_broadcast_out_and_numbers(q):
@@ -218,6 +221,32 @@ def test_large_integers(q):
     for text in ("x << y", "x >> y"):
         assert (q.evaluate(text, x=low, y=shift) == eval(text, {"x": low, "y": shift})).all()
     assert (q.evaluate("x ** y", x=np.array([3, -2]), y=np.array([39, 5])) == [3**39, -32]).all()
+
+
+def test_infinite_numbers(q):
+    got = q.evaluate("where(x > 0, 1e999, -1e999)", x=np.array([1, -1]))
+    assert got.tolist() == [np.inf, -np.inf]
+    assert np.isinf(q.evaluate("imag(x * 1e999j)", x=np.ones(1)))
+
+
+def test_any_text_is_an_expression_or_refused():
+    """Words thrown together: each is parsed, or refused by an exception that says why."""
+    import random
+
+    from pyquern._expression import Expression
+
+    words = "x y + - * / ** // % & | ~ ! ( ) ( ) , ? : < == && >> 1 2.5 0x1f 1e999 2j 08 sqrt min"
+    words = (words + " where clip int8 float16 pi true $ # ' \n and é [ .").split(" ")
+    types = {"x": np.dtype("float32"), "y": np.dtype("int32")}
+    chance, made = random.Random(1), 0
+    for _ in range(5000):
+        text = " ".join(chance.choice(words) for _ in range(chance.randint(1, 12)))
+        try:
+            Expression(text, types)
+            made += 1
+        except (ValueError, TypeError, NameError, OverflowError) as refused:
+            assert "^" in str(refused), text
+    assert made > 50
 
 
 def test_nan_is_kept(q):
