@@ -89,13 +89,14 @@ def by_numpy(text, x, y):
         return eval(text, {**names, "abs": np.abs, "x": x, "y": y})
 
 
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 @pytest.mark.parametrize("text", EXPRESSIONS)
 def test_as_numpy(q, text):
     other = EXPRESSIONS[text] or text
     compared = 0
     uses_y = "y" in text.replace("copysign(", "")
-    for a in EVERY:
-        for b in EVERY[:: 3 if uses_y else len(EVERY)]:
+    for k, a in enumerate(EVERY):
+        for b in EVERY[k % 4 :: 4] if uses_y else ["int8"]:
             x, y = numbers(a), numbers(b)[::-1].copy()
             if any(o in text for o in ORDERED) and "c" in x.dtype.kind + y.dtype.kind:
                 continue
