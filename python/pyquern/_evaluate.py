@@ -30,7 +30,7 @@ def evaluate(expression: str, /, *, out: "Any" = None, **values: "Any") -> "Any"
     fmax``, ``where``, ``isnan isinf isfinite signbit``, ``real imag conj``; ``float32(x)`` and
     other dtypes convert.
 
-    **Every operation has the dtype and the meaning that NumPy gives it.** So ``/`` of integers is
+    **Every operation has the dtype and the meaning that NumPy 2 gives it.** So ``/`` of integers is
     floating-point, ``%`` has the sign of the divisor, comparisons are bool, and a plain number of
     Python, in the text or as a value, widens no array.
 

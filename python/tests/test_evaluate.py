@@ -108,7 +108,11 @@ def test_as_numpy(q, text):
                         q.evaluate(text, **{"x": x, "y": y} if uses_y else {"x": x})
                         print(text, a, b, refused)
                 continue
-            got = q.evaluate(text, **{"x": x, "y": y} if uses_y else {"x": x})
+            try:
+                got = q.evaluate(text, **{"x": x, "y": y} if uses_y else {"x": x})
+            except OverflowError:
+                assert np.__version__ < "2"  # which widens for a number that does not fit
+                continue
             told = f"{text}: {a}, {b}: {got!r}, {expected!r}"
             assert got.dtype == expected.dtype, told
             kind = expected.dtype.kind
