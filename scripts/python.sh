@@ -15,13 +15,14 @@ find_python() {
     return 1
 }
 
-# The virtual environment build/venv with NumPy and pytest, and the extension for it.
+# The virtual environment build/venv with NumPy, pytest and what checks the Python files, and the extension for it.
 python_ready() {
     python=$(find_python) || fail "no Python of 3.12 or later with venv was found; QUERN_PYTHON names one"
     say python "$("$python" --version), $python"
-    [ -x build/venv/bin/pytest ] || {
+    [ -x build/venv/bin/ipython ] || {
         step venv "build/venv" "$python" -m venv build/venv
-        step venv-packages "numpy, pytest" build/venv/bin/pip install --quiet numpy pytest
+        step venv-packages "numpy, pytest, ruff, mypy, IPython" build/venv/bin/pip install --quiet \
+            numpy pytest ruff mypy ipython
     }
 }
 
@@ -32,6 +33,8 @@ job_python() {
     step python-configure "release" cmake --preset release -DQUERN_PYTHON=ON "-DPython_ROOT_DIR=$root"
     step python-build "pyquern, $jobs at a time" ninja -C build -j"$jobs" pyquern_core
     ln -sf "$PWD/build/python/pyquern/_core.abi3.so" python/pyquern/
+    step python-lint "ruff" build/venv/bin/ruff check --quiet python
+    step python-form "ruff format" build/venv/bin/ruff format --quiet --check python
     say python "tests and the examples of the README"
     (cd python && QUERN_DEVICE=${QUERN_DEVICE:-soft} PYTHONPATH=. ../build/venv/bin/python -m pytest -q "$@") || return
     [ $# -gt 0 ] || (cd python && QUERN_DEVICE=${QUERN_DEVICE:-soft} PYTHONPATH=. ../build/venv/bin/python -m doctest README.md)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# What a call costs on the host, by the type of its arrays: ours, NumPy's, torch's, JAX's or those of
-# tvm-ffi, beside the same call from C in the same process (floor.c). In: names of libraries. Out: a
-# line for each, the least nanoseconds of one call. The thing to know: all take turns, round by
-# round, so that a busy moment of the machine hits all alike; the loop of Python around a call is
+# What a call costs on the host, by the type of its arrays: ours, NumPy's, torch's, JAX's or those
+# of tvm-ffi, beside the same call from C in the same process (floor.c). In: names of libraries.
+# Out: a line for each, the least nanoseconds of one call. The thing to know: all take turns, round
+# by round, so that a busy moment of the machine hits all alike; the loop of Python around a call is
 # part of its time.
 #
 # usage: taskset -c 1 python call.py [--device soft] [--size 0] [--json FILE] [NAME ...]

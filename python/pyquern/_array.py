@@ -202,7 +202,8 @@ def _shape(shape):
 
 
 def empty(shape, dtype=float, memory="device"):
-    """A new array whose elements are undefined. `memory`: "device", "pinned", "mapped", "managed"."""
+    """A new array whose elements are undefined. `memory`: "device", "pinned", "mapped" or
+    "managed"."""
     return _core.empty(shape, dtype, memory)
 
 

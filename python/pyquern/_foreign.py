@@ -145,7 +145,9 @@ def _torch_places(torch):
             if all(words(id(t), k + 1)[k] == t._cdata for t in (*kinds, grown))
         )
         inside = [words(t._cdata, 23) for t in kinds]  # its size is 24 words, and at most 26
-        place = only(k for k in range(23) if all(w[k] == keys(t) for w, t in zip(inside, kinds)))
+        place = only(
+            k for k in range(23) if all(w[k] == keys(t) for w, t in zip(inside, kinds, strict=True))
+        )
         after = words(grown._cdata, 23)
         meta = only(k for k in range(1, 8) if inside[0][k] == inside[4][k] == 0 != after[k])
         odd = (keys(conjugated) ^ keys(number)) | (keys(negated) ^ keys(real))

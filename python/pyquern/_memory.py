@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# Memory, with CuPy's names: pointers, memory of other owners, allocators, pinned and managed memory,
-# and how much is in use. In: addresses, functions. Out: pointers, arrays, numbers. The thing to
-# know: allocators, limits and numbers are those of one device, the thread's own unless told.
+# Memory, with CuPy's names: pointers, memory of other owners, allocators, pinned and managed
+# memory, and how much is in use. In: addresses, functions. Out: pointers, arrays, numbers. The
+# thing to know: allocators, limits and numbers are those of one device, the thread's own unless
+# told.
 """Memory by its address, and where arrays get theirs."""
 
 from collections import namedtuple
@@ -11,8 +12,8 @@ from . import _core
 from ._device import Device
 
 MemoryStats = namedtuple("MemoryStats", "used held peak allocations limit host")
-MemoryStats.__doc__ = """Bytes of arrays; those and what the pool keeps; the most that was used; pieces
-of memory; the limit, 0 for none; bytes of pinned and mapped arrays."""
+MemoryStats.__doc__ = """Bytes of arrays; those and what the pool keeps; the most that was used;
+pieces of memory; the limit, 0 for none; bytes of pinned and mapped arrays."""
 
 
 class _ArrayMemory:
@@ -22,7 +23,11 @@ class _ArrayMemory:
 
     def __init__(self, array):
         self.array = array
-        reach = [(n - 1) * s for n, s in zip(array.shape, array.strides)] if array.size else []
+        reach = (
+            [(n - 1) * s for n, s in zip(array.shape, array.strides, strict=True)]
+            if array.size
+            else []
+        )
         self.offset = -sum(r for r in reach if r < 0)
         self.size = sum(map(abs, reach)) + array.itemsize if array.size else 0
 

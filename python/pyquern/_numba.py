@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 # Arrays as programs for Numba make them: to_device(), device_array(), pinned_array() and so on. In:
-# shapes, dtypes, arrays of the host. Out: our arrays, or NumPy's in page-locked memory. The thing to
-# know: these are other names of what the rest of the package has, and stream=0 is the current one.
+# shapes, dtypes, arrays of the host. Out: our arrays, or NumPy's in page-locked memory. The thing
+# to know: these are other names of what the rest of the package has, and stream=0 is the current
+# one.
 """Numba's names for arrays."""
 
 from . import _core
@@ -24,7 +25,7 @@ def _empty(shape, dtype, strides, order, memory="device"):
     if len(strides) != len(shape) or any(s < 0 for s in strides):
         raise ValueError("there must be a stride for each dimension, and none below 0")
     item = empty((), dtype).itemsize
-    reach = sum((n - 1) * s for n, s in zip(shape, strides)) + item
+    reach = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + item
     bytes_ = empty(reach if all(shape) else 0, "uint8", memory)
     return ndarray(shape, dtype, bytes_.data, strides)
 

@@ -90,7 +90,11 @@ def test_attributes(q):
     [
         (lambda q, k: k(q.arange(3)), TypeError, "takes 2 inputs"),
         (lambda q, k: k(q.arange(3), q.arange(4)), ValueError, "broadcast"),
-        (lambda q, k: k(q.arange(3), "text"), TypeError, r"argument 2 \(str\) is neither an array nor"),
+        (
+            lambda q, k: k(q.arange(3), "text"),
+            TypeError,
+            r"argument 2 \(str\) is neither an array nor",
+        ),
         (lambda q, k: k(q.arange(3), 1, axis=0), TypeError, "unexpected keyword argument 'axis'"),
         (lambda q, k: k(q.arange(3, dtype=np.int8), 1000), OverflowError, "1000"),
         (lambda q, k: k(q.arange(3.0), q.arange(3)), TypeError, "T"),

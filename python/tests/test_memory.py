@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# Memory by its address, pinned, mapped and managed memory, how much is in use, and Numba's names for
-# arrays; with every refusal. In: addresses. Out: arrays. The thing to know: on the software device
-# all memory is the host's, so that arrays of NumPy are memory of another owner.
+# Memory by its address, pinned, mapped and managed memory, how much is in use, and Numba's names
+# for arrays; with every refusal. In: addresses. Out: arrays. The thing to know: on the software
+# device all memory is the host's, so that arrays of NumPy are memory of another owner.
 """Memory."""
 
 import ctypes
