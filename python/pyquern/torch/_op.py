@@ -43,6 +43,25 @@ class _Recorded(torch.autograd.Function):
         return None, None, *ctx.op._gradient.of(ctx, grads, needs)
 
 
+class _Transformed(torch.autograd.Function):
+    """The same under the transforms of torch.func, which want it in this form."""
+
+    @staticmethod
+    def forward(op, words, *args):
+        return op(*args, **words)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        op, words, *args = inputs
+        op._gradient.save(ctx, args, words, output)
+
+    backward = staticmethod(_Recorded.backward)
+
+    @staticmethod
+    def vmap(info, in_dims, op, words, *args):
+        return op._batched(info.batch_size, in_dims[2:], args, words)
+
+
 class Op:
     """A function of tensors that autograd and torch.compile know. Make it by elementwise(),
     reduction(), scan(), raw() or function()."""
@@ -81,7 +100,19 @@ class Op:
             torch.library.register_autograd(
                 name, self._backward, setup_context=self._setup, lib=_library
             )
+            torch.library.register_vmap(name, self._vmap, lib=_library)
         return getattr(torch.ops.pyquern, self._name).default
+
+    def _batched(self, size, in_dims, args, words):
+        """A call with one more axis, in the arguments that have one: one call for each index. What
+        does better derives from it. Returns the result and where its axis is."""
+        made = []
+        for k in range(size):
+            one = [a if d is None else a.select(d, k) for a, d in zip(args, in_dims)]
+            made.append(self(*one, **words))
+        if self._returns == 1:
+            return torch.stack(made), 0
+        return tuple(map(torch.stack, zip(*made))), (0,) * self._returns
 
     # ---- what torch's dispatcher calls
 
@@ -105,6 +136,11 @@ class Op:
         found = self._gradient.of(ctx, grads, needs)
         return (*found, *[None] * (len(self._overload._schema.arguments) - count))
 
+    def _vmap(self, info, in_dims, *flat):
+        args, words = self._unflat(flat)
+        dims = (*in_dims, *[None] * len(args))[: len(args)]
+        return self._batched(info.batch_size, dims, args, words)
+
     # ---- calls
 
     def __call__(self, *args, **words):
@@ -112,7 +148,9 @@ class Op:
             return self._dispatch(args, words)
         if len(args) != len(self.inputs) or (words and not words.keys() <= self._words):
             self._refuse(args, words)
-        if not _modes() and _transforms() is None and _tracing() is None:
+        if _transforms() is not None and not self._mutates:
+            return _Transformed.apply(self, words, *args)
+        if not _modes() and _tracing() is None:
             seen = _look(args, _TENSORS)
             if seen == 0 or (seen == 1 and not _grad_enabled()):
                 return self._run(args, words)
