@@ -153,6 +153,7 @@ static int add_new(qp_call *c)
             return -1;
         }
     }
+    c->options.loop_size = NULL; /* the outputs say it now */
     return 0;
 }
 

@@ -85,39 +85,64 @@ int qp_torch_check(const qp_foreign *f, qp_state *state)
     return requires > 0 ? ask(f, state) : requires;
 }
 
-/* torch_look(args, tensor types): 0: there is a tensor, all are numbers or ordinary tensors of these
- * very types, and none requires grad; 1: one of them does; 2: something else. */
+/* Whether one of the functions, of no arguments, returns something true; -1 with an exception. */
+static int any_true(PyObject *functions)
+{
+    int found = 0;
+    for (Py_ssize_t k = 0; k < PyTuple_Size(functions) && found == 0; k++) {
+        PyObject *said = PyObject_CallNoArgs(PyTuple_GetItem(functions, k));
+        found = said ? PyObject_IsTrue(said) : -1;
+        Py_XDECREF(said);
+    }
+    return found;
+}
+
+static bool is_number(PyObject *object)
+{
+    return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object) ||
+           PyComplex_CheckExact(object);
+}
+
+/* 0: there is a tensor, all are numbers or ordinary tensors of these very types, and none requires
+ * grad; 1: one of them does; 2: something else; -1: an exception. */
+static int look_at_all(const qp_torch *t, PyObject *args, PyObject *types)
+{
+    int result = 0;
+    bool has_tensor = false;
+    for (Py_ssize_t k = 0; k < PyTuple_Size(args); k++) {
+        PyObject *item = PyTuple_GetItem(args, k);
+        bool is_tensor = false;
+        for (Py_ssize_t n = 0; n < PyTuple_Size(types) && !is_tensor; n++) {
+            is_tensor = (PyObject *)Py_TYPE(item) == PyTuple_GetItem(types, n);
+        }
+        has_tensor |= is_tensor;
+        int seen = is_tensor ? look(t, item) : is_number(item) ? PLAIN : ODD;
+        int requires = seen == DIFFERENTIATED ? requires_grad(t, item) : 0;
+        if (seen == ODD || requires < 0) {
+            return seen == ODD ? 2 : -1;
+        }
+        result |= requires;
+    }
+    return has_tensor ? result : 2;
+}
+
+/* torch_look(args, types of tensors, functions): what look_at_all() says; 2 also where one of the
+ * functions, which say whether a mode is on, returns something true. */
 static PyObject *torch_look(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     qp_state *state = PyModule_GetState(module);
     qp_torch *t = &state->torch;
-    if (count != 2 || !PyTuple_Check(args[0]) || !PyTuple_Check(args[1])) {
-        PyErr_SetString(PyExc_TypeError, "torch_look() takes a tuple and a tuple of types");
+    if (count != 3 || !PyTuple_Check(args[0]) || !PyTuple_Check(args[1]) ||
+        !PyTuple_Check(args[2])) {
+        PyErr_SetString(PyExc_TypeError, "torch_look() takes three tuples");
         return NULL;
     }
     if (!t->is_known && learn(state) < 0) {
         return NULL;
     }
-    const Py_ssize_t given = PyTuple_Size(args[0]), types = PyTuple_Size(args[1]);
-    int result = 0;
-    bool has_tensor = false;
-    for (Py_ssize_t k = 0; k < given && result < 2; k++) {
-        PyObject *item = PyTuple_GetItem(args[0], k);
-        bool is_tensor = false;
-        for (Py_ssize_t n = 0; n < types && !is_tensor; n++) {
-            is_tensor = (PyObject *)Py_TYPE(item) == PyTuple_GetItem(args[1], n);
-        }
-        has_tensor |= is_tensor;
-        int seen = is_tensor ? look(t, item) : PLAIN;
-        int requires = seen == DIFFERENTIATED ? requires_grad(t, item) : 0;
-        if (requires < 0) {
-            return NULL;
-        }
-        bool is_number = PyFloat_CheckExact(item) || PyLong_CheckExact(item) ||
-                         PyBool_Check(item) || PyComplex_CheckExact(item);
-        result = seen == ODD || !(is_tensor || is_number) ? 2 : result | requires;
-    }
-    return PyLong_FromLong(has_tensor ? result : 2);
+    int seen = any_true(args[2]);
+    seen = seen == 0 ? look_at_all(t, args[0], args[1]) : seen > 0 ? 2 : -1;
+    return seen < 0 ? NULL : PyLong_FromLong(seen);
 }
 
 PyMethodDef qp_torch_functions[] = {

@@ -27,6 +27,7 @@ class Gradient:
             names, self.definition = _parameters(backward), [None]  # its code may change: no hash
             self.outputs = None
         self.sources = [(n, *self._source(n)) for n in names]
+        self.kept = [s for s in self.sources if s[1] != "gradient"]
 
     def _source(self, name):
         """Where the backward's parameter comes from: (kind, place)."""
@@ -66,21 +67,24 @@ class Gradient:
         ctx.op = self.op
         if self.backward is None:
             return
-        results = result if isinstance(result, tuple) else (result,)
-        tensors, ctx.plain = [], {}
-        for name, kind, place in self.sources:
-            if kind == "gradient":
-                continue
-            value = words.get(place) if kind == "word" else (args, results)[kind == "output"][place]
+        tensors, plain = [], {}
+        for name, kind, place in self.kept:
+            if kind == "input":
+                value = args[place]
+            elif kind == "output":
+                value = result[place] if isinstance(result, tuple) else result
+            else:
+                value = words.get(place)
             if isinstance(value, torch.Tensor):
                 tensors.append(value)
             else:
-                ctx.plain[name] = value
+                plain[name] = value
         ctx.save_for_backward(*tensors)
+        ctx.plain = plain
+        ctx.words = words
         ctx.likes = [
             (a.shape, a.dtype) if isinstance(a, torch.Tensor) else (None, None) for a in args
         ]
-        ctx.words = words
 
     # ---- backward
 

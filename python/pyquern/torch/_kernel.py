@@ -24,7 +24,7 @@ class KernelOp(Op):
     _tags = (torch.Tag.pt2_compliant_tag, torch.Tag.flexible_layout)
 
     def __init__(self, kernel, kind, definition, backward, made):
-        self._kernel = kernel
+        self._kernel = self._direct = kernel
         self._kind = kind
         self._made = made
         self.name = kernel.name
@@ -74,10 +74,7 @@ class KernelOp(Op):
             words["axis"] = tuple(words["axis"])
         return args, {w: v for w, v in words.items() if v is not None}
 
-    # ---- doing it, and what it would give
-
-    def _run(self, args, words):
-        return self._kernel(*args, **words)
+    # ---- what it would give
 
     def _infer(self, args, words):
         tensors = [a for a in args if isinstance(a, torch.Tensor)]

@@ -22,9 +22,9 @@ _registered = {}  # by name: the operator, and the Op that it was registered for
 _lock = threading.Lock()
 
 _look = _core.torch_look
-_modes = torch._C._len_torch_dispatch_stack
 _transforms = torch._C._functorch.peek_interpreter_stack
-_tracing = torch._C._get_tracing_state
+# They say whether somebody must see the call: a mode, a transform of torch.func, torch.jit.trace.
+_LOOKERS_ON = (torch._C._len_torch_dispatch_stack, _transforms, torch._C._get_tracing_state)
 _grad_enabled = torch.is_grad_enabled
 
 
@@ -33,7 +33,7 @@ class _Recorded(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, op, words, *args):
-        result = op._run(args, words)
+        result = op._direct(*args, **words)
         op._gradient.save(ctx, args, words, result)
         return result
 
@@ -68,8 +68,8 @@ class Op:
 
     # Set by those that derive from it: name, inputs, outputs (tuples of names), _words (names of
     # keywords), _returns (how many tensors a call returns), and these methods:
-    #   _run(args, words): do it, on ordinary tensors
-    #   _infer(args, words): new tensors as _run would return, without data
+    #   _direct(*args, **words): do it, on ordinary tensors
+    #   _infer(args, words): new tensors as _direct would return, without data
     #   _schema(): the arguments of the schema, as text
     #   _flat(args, words), _unflat(flat): to those arguments, and back
     _mutates = ()
@@ -119,9 +119,9 @@ class Op:
     def _implement(self, *flat):
         args, words = self._unflat(flat)
         if not _grad_enabled():
-            return self._run(args, words)
+            return self._direct(*args, **words)
         with torch.no_grad():
-            return self._run(args, words)
+            return self._direct(*args, **words)
 
     def _fake(self, *flat):
         args, words = self._unflat(flat)
@@ -148,14 +148,14 @@ class Op:
             return self._dispatch(args, words)
         if len(args) != len(self.inputs) or (words and not words.keys() <= self._words):
             self._refuse(args, words)
-        if _transforms() is not None and not self._mutates:
-            return _Transformed.apply(self, words, *args)
-        if not _modes() and _tracing() is None:
-            seen = _look(args, _TENSORS)
-            if seen == 0 or (seen == 1 and not _grad_enabled()):
-                return self._run(args, words)
-            if seen == 1 and not self._mutates:
+        seen = _look(args, _TENSORS, _LOOKERS_ON)
+        if seen == 0 or (seen == 1 and not _grad_enabled()):
+            return self._direct(*args, **words) if words else self._direct(*args)
+        if not self._mutates:
+            if seen == 1:
                 return _Recorded.apply(self, words, *args)
+            if _transforms() is not None:
+                return _Transformed.apply(self, words, *args)
         return self._dispatch(args, words)
 
     def _dispatch(self, args, words):

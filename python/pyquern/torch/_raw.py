@@ -96,7 +96,19 @@ class RawOp(Op):
     _words = frozenset()
 
     def __init__(
-        self, source, name, backward, made, *, grid, block, outputs, values, mutates, shared_mem, options
+        self,
+        source,
+        name,
+        backward,
+        made,
+        *,
+        grid,
+        block,
+        outputs,
+        values,
+        mutates,
+        shared_mem,
+        options,
     ):
         self._kernel = RawKernel(source, name, tuple(options))
         self._made = made
@@ -205,7 +217,7 @@ class RawOp(Op):
         made = tuple(values[n] for n in self.outputs)
         return made[0] if len(made) == 1 else made or None
 
-    def _run(self, args, words):
+    def _direct(self, *args):
         values = self._prepared(args)
         with torch.no_grad():
             grid, block = self._grid(values), self._block(values)
