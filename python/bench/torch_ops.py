@@ -42,6 +42,7 @@ def nanoseconds(call, rounds=41, calls=2000):
 
 def main():
     x = torch.empty(0)
+    one = torch.empty(0)
     grown = torch.empty(0, requires_grad=True)
     functions = [("torch.log", torch.log), ("kernel", kernel), ("pyquern.torch", log)]
     functions += [("its operator", lambda t: log._overload(t)), ("custom_op", custom)]
@@ -51,7 +52,6 @@ def main():
             row = [nanoseconds(lambda f=function: f(x))]
         if name != "kernel":
             row.append(nanoseconds(lambda f=function: f(grown)))
-            one = torch.empty(0)
             row.append(nanoseconds(lambda f=function: f(grown).backward(one), calls=300))
         print(f"{name:15}" + "".join(f"{n:{w}.0f}" for n, w in zip(row, (10, 10, 15))))
 

@@ -19,7 +19,7 @@ which returns one gradient for each input and may also name keywords such as `ax
 tensor([1.0000, 0.5000, 0.2500])
 """
 
-import torch
+import torch  # noqa: F401 - for the examples
 
 from .. import _core
 from ._kernel import KernelOp

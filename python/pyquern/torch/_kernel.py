@@ -130,9 +130,9 @@ class KernelOp(Op):
         axes = (axis,) if isinstance(axis, int) else axis
         return sorted(a % ndim for a in axes)
 
-    def _batched(self, size, in_dims, args, words):
+    def _batched(self, call, size, in_dims, args, words):
         if self._kind != "elementwise" or "size" in words or any(self._raw):
-            return super()._batched(size, in_dims, args, words)
+            return super()._batched(call, size, in_dims, args, words)
         # The new axis comes first, and axes of extent 1 follow, so that the others meet as before.
         tensors = [(a, d) for a, d in zip(args, in_dims) if isinstance(a, torch.Tensor)]
         ndim = max(a.ndim - (d is not None) for a, d in tensors)
@@ -142,7 +142,7 @@ class KernelOp(Op):
                 args[k] = args[k].movedim(d, 0)
                 for _ in range(ndim + 1 - args[k].ndim):
                     args[k] = args[k].unsqueeze(1)
-        return self(*args, **words), 0 if self._returns == 1 else (0,) * self._returns
+        return call(*args, **words), 0 if self._returns == 1 else (0,) * self._returns
 
     # ---- gradients
 

@@ -11,6 +11,7 @@ import threading
 import uuid
 
 import torch
+from torch.autograd import forward_ad as _forward_ad
 from torch.compiler import is_dynamo_compiling
 
 from .. import _core
@@ -38,6 +39,12 @@ class _Recorded(torch.autograd.Function):
         return result
 
     @staticmethod
+    def jvp(ctx, *tangents):
+        raise NotImplementedError(
+            f"{ctx.op.name} has no forward-mode derivative: take gradients by backward()"
+        )
+
+    @staticmethod
     def backward(ctx, *grads):
         needs = ctx.needs_input_grad[2:]
         return None, None, *ctx.op._gradient.of(ctx, grads, needs)
@@ -59,7 +66,7 @@ class _Transformed(torch.autograd.Function):
 
     @staticmethod
     def vmap(info, in_dims, op, words, *args):
-        return op._batched(info.batch_size, in_dims[2:], args, words)
+        return op._batched(op, info.batch_size, in_dims[2:], args, words)
 
 
 class Op:
@@ -103,13 +110,13 @@ class Op:
             torch.library.register_vmap(name, self._vmap, lib=_library)
         return getattr(torch.ops.pyquern, self._name).default
 
-    def _batched(self, size, in_dims, args, words):
+    def _batched(self, call, size, in_dims, args, words):
         """A call with one more axis, in the arguments that have one: one call for each index. What
         does better derives from it. Returns the result and where its axis is."""
         made = []
         for k in range(size):
             one = [a if d is None else a.select(d, k) for a, d in zip(args, in_dims)]
-            made.append(self(*one, **words))
+            made.append(call(*one, **words))
         if self._returns == 1:
             return torch.stack(made), 0
         return tuple(map(torch.stack, zip(*made))), (0,) * self._returns
@@ -139,7 +146,10 @@ class Op:
     def _vmap(self, info, in_dims, *flat):
         args, words = self._unflat(flat)
         dims = (*in_dims, *[None] * len(args))[: len(args)]
-        return self._batched(info.batch_size, dims, args, words)
+        return self._batched(self._by_dispatcher, info.batch_size, dims, args, words)
+
+    def _by_dispatcher(self, *args, **words):
+        return self._dispatch(args, words)
 
     # ---- calls
 
@@ -149,10 +159,11 @@ class Op:
         if len(args) != len(self.inputs) or (words and not words.keys() <= self._words):
             self._refuse(args, words)
         seen = _look(args, _TENSORS, _LOOKERS_ON)
-        if seen == 0 or (seen == 1 and not _grad_enabled()):
+        forward_mode = _forward_ad._current_level >= 0
+        if not forward_mode and (seen == 0 or (seen == 1 and not _grad_enabled())):
             return self._direct(*args, **words) if words else self._direct(*args)
         if not self._mutates:
-            if seen == 1:
+            if seen < 2:
                 return _Recorded.apply(self, words, *args)
             if _transforms() is not None:
                 return _Transformed.apply(self, words, *args)
@@ -177,7 +188,7 @@ class Op:
                 f"{self.name}() takes {len(self.inputs)} inputs ({names}), and returns new "
                 f"tensors; {len(args)} arguments were given"
             )
-        wrong = sorted(words.keys() - self._words)[0]
+        wrong = min(words.keys() - self._words)
         known = ", ".join(sorted(self._words)) or "none"
         raise TypeError(
             f"{self.name}() got an unexpected keyword argument '{wrong}'; it takes {known}"

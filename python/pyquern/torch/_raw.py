@@ -41,7 +41,7 @@ _DTYPES = {  # of what a pointer points to; others are not checked
 class _Parameter:
     def __init__(self, text):
         words = re.sub(r"\b(const|volatile|__restrict__|__restrict|struct)\b", " ", text)
-        found = re.fullmatch(r"\s*(.*?)\s*(\**)\s*(\w+)\s*", words.replace("* ", "*"), re.S)
+        found = re.fullmatch(r"\s*(.*?)\s*(\**)\s*(\w+)\s*", words.replace("* ", "*"), re.DOTALL)
         if not found or not found[1]:
             raise ValueError(f"the kernel's parameter '{text.strip()}' has no type and name")
         self.name = found[3]
@@ -63,8 +63,10 @@ class _Parameter:
 
 def _declared(source, name):
     """The parameters that the source declares for the kernel."""
-    text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", source, flags=re.S)
-    found = re.search(rf"\b__global__\b[^;{{}}]*?\b{re.escape(name)}\s*\(([^)]*)\)", text, re.S)
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", source, flags=re.DOTALL)
+    found = re.search(
+        rf"\b__global__\b[^;{{}}]*?\b{re.escape(name)}\s*\(([^)]*)\)", text, re.DOTALL
+    )
     if not found:
         raise ValueError(f"the source declares no kernel: __global__ void {name}(...)")
     inside = found[1].strip()
