@@ -255,8 +255,8 @@ static int ready(qp_call *c, PyObject *const *args, size_t count, const words *w
     return a->foreign_count > 0 ? qp_arguments_before(a, &c->options.stream) : 0;
 }
 
-int qp_call_begin(qp_call *c, qp_kernel *k, PyObject *const *args, size_t flagged, PyObject *names,
-                  bool dry, int64_t (*likes)[QUERN_MAX_NDIM])
+static inline int begin(qp_call *c, qp_kernel *k, PyObject *const *args, size_t flagged,
+                        PyObject *names, bool dry, int64_t (*likes)[QUERN_MAX_NDIM])
 {
     size_t count = flagged & ~PY_VECTORCALL_ARGUMENTS_OFFSET;
     Py_ssize_t named = names ? PyTuple_Size(names) : 0;
@@ -280,6 +280,18 @@ int qp_call_begin(qp_call *c, qp_kernel *k, PyObject *const *args, size_t flagge
     return ready(c, args, count, &w);
 }
 
+int qp_call_begin(qp_call *c, qp_kernel *k, PyObject *const *args, size_t flagged, PyObject *names,
+                  bool dry)
+{
+    return begin(c, k, args, flagged, names, dry, NULL);
+}
+
+int qp_call_begin_like(qp_call *c, qp_kernel *k, PyObject *const *args, size_t flagged,
+                       PyObject *names, int64_t (*likes)[QUERN_MAX_NDIM])
+{
+    return begin(c, k, args, flagged, names, true, likes);
+}
+
 void qp_call_end(qp_call *c)
 {
     for (size_t n = 0; n < c->kernel->out_count && !c->is_given; n++) {
@@ -293,7 +305,7 @@ PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, 
 {
     qp_call c;
     PyObject *result = NULL;
-    if (qp_call_begin(&c, (qp_kernel *)self, args, flagged, names, false, NULL) == 0) {
+    if (qp_call_begin(&c, (qp_kernel *)self, args, flagged, names, false) == 0) {
         quern_status status;
         qp_arguments *a = &c.arguments;
         Py_BEGIN_ALLOW_THREADS status = quern_call_n(c.made, a->values, a->count, &c.options);

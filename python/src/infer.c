@@ -48,7 +48,7 @@ PyObject *qp_kernel_infer(PyObject *self, PyObject *const *args, Py_ssize_t coun
     quern_array_info infos[QUERN_MAX_PARAMETERS];
     int64_t likes[QUERN_MAX_PARAMETERS][QUERN_MAX_NDIM];
     PyObject *result = NULL;
-    if (qp_call_begin(&c, (qp_kernel *)self, args, (size_t)count, names, true, likes) == 0) {
+    if (qp_call_begin_like(&c, (qp_kernel *)self, args, (size_t)count, names, likes) == 0) {
         qp_arguments *a = &c.arguments;
         size_t outputs = c.kernel->out_count;
         size_t values = c.is_given ? a->count : c.kernel->in_count;

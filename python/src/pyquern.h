@@ -367,9 +367,12 @@ typedef struct qp_call {
 } qp_call;
 
 /* Take arguments and keywords, and have outputs ready; qp_call_end follows, also after a failure.
- * `likes`: room for the shapes of inputs that are pairs, or NULL. 0, or -1 with an exception. */
+ * 0, or -1 with an exception. */
 int qp_call_begin(qp_call *call, qp_kernel *kernel, PyObject *const *args, size_t flagged,
-                  PyObject *names, bool dry, int64_t (*likes)[QUERN_MAX_NDIM]);
+                  PyObject *names, bool dry);
+/* The same, dry, for arguments of which some may be pairs; `likes`: room for their shapes. */
+int qp_call_begin_like(qp_call *call, qp_kernel *kernel, PyObject *const *args, size_t flagged,
+                       PyObject *names, int64_t (*likes)[QUERN_MAX_NDIM]);
 /* What the call returns. */
 PyObject *qp_call_results(qp_call *call);
 void qp_call_end(qp_call *call);
