@@ -47,8 +47,9 @@ PyObject *qp_kernel_infer(PyObject *self, PyObject *const *args, Py_ssize_t coun
     qp_call c;
     quern_array_info infos[QUERN_MAX_PARAMETERS];
     int64_t likes[QUERN_MAX_PARAMETERS][QUERN_MAX_NDIM];
+    const qp_dry dry = {.likes = likes};
     PyObject *result = NULL;
-    if (qp_call_begin_like(&c, (qp_kernel *)self, args, (size_t)count, names, likes) == 0) {
+    if (qp_call_begin(&c, (qp_kernel *)self, args, (size_t)count, names, &dry) == 0) {
         qp_arguments *a = &c.arguments;
         size_t outputs = c.kernel->out_count;
         size_t values = c.is_given ? a->count : c.kernel->in_count;

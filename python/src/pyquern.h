@@ -366,13 +366,16 @@ typedef struct qp_call {
     qp_arguments arguments;
 } qp_call;
 
+/* What is only spoken of: some arguments may then be pairs, where there is room for their shapes.
+ */
+typedef struct qp_dry {
+    int64_t (*likes)[QUERN_MAX_NDIM]; /* NULL: no pairs */
+} qp_dry;
+
 /* Take arguments and keywords, and have outputs ready; qp_call_end follows, also after a failure.
- * 0, or -1 with an exception. */
+ * `dry`: NULL for a call that is made. 0, or -1 with an exception. */
 int qp_call_begin(qp_call *call, qp_kernel *kernel, PyObject *const *args, size_t flagged,
-                  PyObject *names, bool dry);
-/* The same, dry, for arguments of which some may be pairs; `likes`: room for their shapes. */
-int qp_call_begin_like(qp_call *call, qp_kernel *kernel, PyObject *const *args, size_t flagged,
-                       PyObject *names, int64_t (*likes)[QUERN_MAX_NDIM]);
+                  PyObject *names, const qp_dry *dry);
 /* What the call returns. */
 PyObject *qp_call_results(qp_call *call);
 void qp_call_end(qp_call *call);
