@@ -105,8 +105,8 @@ def torch_refusal(tensor):
 def torch_layout():
     """Where an ordinary tensor is told from others: (place of the pointer to its implementation in
     the object, place of the dispatch keys in that, place of the pointer to its data of autograd,
-    bits of the keys that mean a conjugated or negated view or a class that traces, the attribute
-    requires_grad). The first is 0 where that cannot be found out, and torch is asked for each.
+    bits of the keys that mean a conjugated or negated view, a class that traces or no memory, the
+    attribute requires_grad). The first is 0 where that cannot be found out, and torch is asked for each.
 
     The places are not torch's interface. They are found by tensors of each kind, whose keys torch
     tells, and taken only if all agree."""
@@ -152,6 +152,7 @@ def _torch_places(torch):
         meta = only(k for k in range(1, 8) if inside[0][k] == inside[4][k] == 0 != after[k])
         odd = (keys(conjugated) ^ keys(number)) | (keys(negated) ^ keys(real))
         odd |= torch._C.DispatchKeySet(torch._C.DispatchKey.Python).raw_repr()
+        odd |= keys(torch.zeros(2, device="meta")) & ~keys(real)
         if any(keys(t) & odd for t in (real, number, grown)):
             raise ValueError("ordinary tensors have these bits")
     return impl, place, meta, odd

@@ -96,7 +96,7 @@ static PyObject *bind(PyObject *self, PyObject *const *args, Py_ssize_t count, P
 {
     qp_call c;
     PyObject *made = NULL;
-    if (qp_call_begin(&c, (qp_kernel *)self, args, (size_t)count, names, false) == 0) {
+    if (qp_call_begin(&c, (qp_kernel *)self, args, (size_t)count, names, NULL) == 0) {
         made = make(&c, args);
     }
     qp_call_end(&c);
@@ -323,7 +323,8 @@ static quern_explanation *explain_call(PyObject *self, PyObject *const *args, Py
 {
     qp_call c;
     quern_explanation *made = NULL;
-    if (qp_call_begin(&c, (qp_kernel *)self, args, (size_t)count, names, true) == 0) {
+    const qp_dry dry = {.likes = NULL};
+    if (qp_call_begin(&c, (qp_kernel *)self, args, (size_t)count, names, &dry) == 0) {
         quern_status status;
         Py_BEGIN_ALLOW_THREADS status =
             quern_explain(&made, c.made, c.arguments.values, c.arguments.count, &c.options);
@@ -354,6 +355,9 @@ static PyObject *prepare(PyObject *self, PyObject *const *args, Py_ssize_t count
 #name, (PyCFunction)(void (*)(void))name, METH_FASTCALL | METH_KEYWORDS, text              \
     }
 PyMethodDef qp_kernel_methods[] = {
+    {"infer", (PyCFunction)(void (*)(void))qp_kernel_infer, METH_FASTCALL | METH_KEYWORDS,
+     "infer(*args, **words): ((dtype, shape), ...) of the outputs of a call; an argument may be "
+     "such a pair itself"},
     METHOD(bind, "bind(*args, **words): check and pack a call once, to launch it many times"),
     METHOD(explain, "explain(*args, **words): what the call would run; nothing is launched"),
     METHOD(prepare, "prepare(*args, **words): compile what the call needs, launch nothing; "

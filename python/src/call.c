@@ -153,6 +153,7 @@ static int add_new(qp_call *c)
             return -1;
         }
     }
+    c->options.loop_size = NULL; /* the outputs say it now */
     return 0;
 }
 
@@ -255,13 +256,13 @@ static int ready(qp_call *c, PyObject *const *args, size_t count, const words *w
 }
 
 int qp_call_begin(qp_call *c, qp_kernel *k, PyObject *const *args, size_t flagged, PyObject *names,
-                  bool dry)
+                  const qp_dry *dry)
 {
     size_t count = flagged & ~PY_VECTORCALL_ARGUMENTS_OFFSET;
     Py_ssize_t named = names ? PyTuple_Size(names) : 0;
     words w = {.size = -1};
     c->kernel = k;
-    c->dry = dry;
+    c->dry = dry != NULL;
     c->options = (quern_call_options)QUERN_CALL_OPTIONS_INIT;
     c->is_given = false;
     c->convert = NULL;
@@ -270,6 +271,9 @@ int qp_call_begin(qp_call *c, qp_kernel *k, PyObject *const *args, size_t flagge
         c->allocated[n] = NULL;
     }
     qp_arguments_begin(&c->arguments, k->state);
+    if (dry) {
+        c->arguments.likes = dry->likes;
+    }
     for (Py_ssize_t n = 0; n < named; n++) {
         if (put_word(&w, k, PyTuple_GetItem(names, n), args[count + (size_t)n]) < 0) {
             return -1;
@@ -291,7 +295,7 @@ PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, 
 {
     qp_call c;
     PyObject *result = NULL;
-    if (qp_call_begin(&c, (qp_kernel *)self, args, flagged, names, false) == 0) {
+    if (qp_call_begin(&c, (qp_kernel *)self, args, flagged, names, NULL) == 0) {
         quern_status status;
         qp_arguments *a = &c.arguments;
         Py_BEGIN_ALLOW_THREADS status = quern_call_n(c.made, a->values, a->count, &c.options);

@@ -313,6 +313,8 @@ static PyObject *get_cached_code(PyObject *self, void *unused)
 #define COMMON                                                                                     \
     TEXT("name", "name"), TEXT("__name__", "name"), TEXT("_in", "in_params"),                      \
         TEXT("_out", "out_params"), TEXT("preamble", "preamble"),                                  \
+        {"parameters", qp_kernel_parameters, NULL, "(name, type, is_output, is_raw) of each",      \
+         NULL},                                                                                    \
         {"nin", get_nin, NULL, NULL, NULL}, {"nout", get_nout, NULL, NULL, NULL},                  \
         {"nargs", get_nargs, NULL, NULL, NULL},                                                    \
         {"cached_codes", get_cached_codes, NULL, NULL, NULL},                                      \

@@ -270,6 +270,7 @@ PyObject *qp_numpy_new(qp_state *state, quern_dtype dtype, int ndim, const int64
 int qp_numpy_number(qp_foreign *out);
 /* -1 with an exception where a kernel would see other values than torch, or torch miss it. */
 int qp_torch_check(const qp_foreign *f, qp_state *state);
+extern PyMethodDef qp_torch_functions[]; /* of the module */
 
 /* ---- value.c: arguments --------------------------------------------------------------------- */
 
@@ -277,14 +278,15 @@ int qp_torch_check(const qp_foreign *f, qp_state *state);
 typedef struct qp_arguments {
     qp_state *state;
     size_t count, foreign_count;
-    int device;                /* that all arrays are on; -1: none so far */
-    int host;                  /* the place for memory of the host; -1: not asked for yet */
-    size_t decided;            /* the argument that decided that */
-    bool has_own;              /* one of our own arrays is among them */
-    bool has_host, has_staged; /* memory of the host is among them, which decides nothing */
-    bool is_theirs;            /* it runs on the arrays' own stream */
-    bool is_mixed;             /* inputs of several libraries are */
-    qp_foreign *like;          /* the first foreign input that is an array; NULL: none */
+    int device;                       /* that all arrays are on; -1: none so far */
+    int host;                         /* the place for memory of the host; -1: not asked for yet */
+    size_t decided;                   /* the argument that decided that */
+    bool has_own;                     /* one of our own arrays is among them */
+    bool has_host, has_staged;        /* memory of the host is among them, which decides nothing */
+    bool is_theirs;                   /* it runs on the arrays' own stream */
+    bool is_mixed;                    /* inputs of several libraries are */
+    qp_foreign *like;                 /* the first foreign input that is an array; NULL: none */
+    int64_t (*likes)[QUERN_MAX_NDIM]; /* shapes of inputs that are told by pairs; NULL: no pairs */
     quern_value values[QUERN_MAX_PARAMETERS];
     qp_foreign foreign[QUERN_MAX_PARAMETERS];
 } qp_arguments;
@@ -296,6 +298,7 @@ static inline void qp_arguments_begin(qp_arguments *a, qp_state *state)
     a->device = a->host = -1;
     a->has_own = a->has_host = a->has_staged = a->is_mixed = a->is_theirs = false;
     a->like = NULL;
+    a->likes = NULL;
 }
 /* Add a value, field by field: a copy of a structure that was just written waits for the writes. */
 static inline void qp_arguments_put(qp_arguments *a, quern_array *array)
@@ -308,6 +311,8 @@ static inline void qp_arguments_put(qp_arguments *a, quern_array *array)
 /* Add the value of an input, or of an output that is given; -1 with an exception. */
 int qp_arguments_add(qp_arguments *arguments, PyObject *object);
 int qp_arguments_add_output(qp_arguments *arguments, PyObject *object);
+/* infer.c: add an array that a pair (dtype, shape) tells; -1 with an exception. */
+int qp_arguments_add_like(qp_arguments *arguments, PyObject *pair);
 /* Add a new output of the inputs' library; returns it, new, or NULL with an exception. */
 PyObject *qp_arguments_add_new(qp_arguments *arguments, const quern_array_info *info);
 void qp_arguments_end(qp_arguments *arguments);
@@ -361,13 +366,23 @@ typedef struct qp_call {
     qp_arguments arguments;
 } qp_call;
 
+/* What is only spoken of: some arguments may then be pairs, where there is room for their shapes.
+ */
+typedef struct qp_dry {
+    int64_t (*likes)[QUERN_MAX_NDIM]; /* NULL: no pairs */
+} qp_dry;
+
 /* Take arguments and keywords, and have outputs ready; qp_call_end follows, also after a failure.
- * 0, or -1 with an exception. */
+ * `dry`: NULL for a call that is made. 0, or -1 with an exception. */
 int qp_call_begin(qp_call *call, qp_kernel *kernel, PyObject *const *args, size_t flagged,
-                  PyObject *names, bool dry);
+                  PyObject *names, const qp_dry *dry);
 /* What the call returns. */
 PyObject *qp_call_results(qp_call *call);
 void qp_call_end(qp_call *call);
+
+/* infer.c: the methods infer() and `parameters`. */
+PyObject *qp_kernel_infer(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *qp_kernel_parameters(PyObject *self, void *unused);
 
 /* ---- stream.c, event.c: streams, events, graphs --------------------------------------------- */
 

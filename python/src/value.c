@@ -119,6 +119,9 @@ static int add(qp_arguments *arguments, PyObject *object, bool is_output)
         qp_arguments_put(arguments, a->array);
         return 0;
     }
+    if (arguments->likes && PyTuple_Check(object)) {
+        return qp_arguments_add_like(arguments, object);
+    }
     int number = is_output ? 0 : add_number(&arguments->values[arguments->count], object);
     if (number == 0) {
         return add_foreign(arguments, object, is_output);

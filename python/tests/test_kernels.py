@@ -18,6 +18,37 @@ def test_elementwise(q):
     np.testing.assert_array_equal(own.get(), (x - y) ** 2)
 
 
+def test_infer(q):
+    k = q.ElementwiseKernel("T x, raw U y", "T z, bool b", "z = x; b = y[i] > 0")
+    assert k.infer(("float32", (3, 1)), (np.int8, 5)) == (("float32", (3, 1)), ("bool", (3, 1)))
+    assert k.infer(np.zeros((2, 0)), ("int8", ())) == (("float64", (2, 0)), ("bool", (2, 0)))
+    assert k.parameters == (
+        ("x", "T", False, False),
+        ("y", "U", False, True),
+        ("z", "T", True, False),
+        ("b", "bool", True, False),
+    )
+    total = q.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0")
+    assert total.infer(("int64", (3, 4)), axis=1, keepdims=True) == (("int64", (3, 1)),)
+    assert total.infer(("int64", (3, 4)), axis=(0, 1)) == (("int64", ()),)
+    with pytest.raises(TypeError, match="an array is told by a pair: its dtype and its shape"):
+        total.infer(("int64",))
+    with pytest.raises(TypeError, match="'no' is no dtype"):
+        total.infer(("no", ()))
+    with pytest.raises(q.ShapeError, match="broadcast"):
+        q.ElementwiseKernel("T x, T y", "T z", "z = x").infer(("int8", 2), ("int8", 3))
+    with pytest.raises(TypeError, match="neither an array nor one number"):
+        total(("int64", (3, 4)))
+
+
+def test_size_says_the_shape_of_new_outputs(q):
+    k = q.ElementwiseKernel("raw T x", "T y", "y = x[i]")
+    for x in (q.arange(5), np.arange(5)):
+        y = k(x, size=3)
+        assert type(y) is type(x)
+        assert y.tolist() == [0, 1, 2]
+
+
 def test_outputs_that_are_given_come_back(q):
     k = q.ElementwiseKernel("T x", "T y, T z", "y = x; z = -x")
     x = q.arange(4)
