@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# What a call of a function of pyquern.torch costs beside torch's own. In: nothing. Out: nanoseconds a
-# call on empty tensors, the least of many rounds. The thing to know: the tensors are empty, so that
-# nothing but calling is measured.
+# What a call of a function of pyquern.torch costs beside torch's own. In: nothing. Out: nanoseconds
+# a call on empty tensors, the least of many rounds. The thing to know: the tensors are empty, so
+# that nothing but calling is measured.
 """python bench/torch_ops.py"""
 
 import time
@@ -53,7 +53,9 @@ def main():
         if name != "kernel":
             row.append(nanoseconds(lambda f=function: f(grown)))
             row.append(nanoseconds(lambda f=function: f(grown).backward(one), calls=300))
-        print(f"{name:15}" + "".join(f"{n:{w}.0f}" for n, w in zip(row, (10, 10, 15))))
+        print(
+            f"{name:15}" + "".join(f"{n:{w}.0f}" for n, w in zip(row, (10, 10, 15), strict=False))
+        )
 
 
 if __name__ == "__main__":

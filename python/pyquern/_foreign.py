@@ -106,7 +106,8 @@ def torch_layout():
     """Where an ordinary tensor is told from others: (place of the pointer to its implementation in
     the object, place of the dispatch keys in that, place of the pointer to its data of autograd,
     bits of the keys that mean a conjugated or negated view, a class that traces or no memory, the
-    attribute requires_grad). The first is 0 where that cannot be found out, and torch is asked for each.
+    attribute requires_grad). The first is 0 where that cannot be found out, and torch is asked for
+    each.
 
     The places are not torch's interface. They are found by tensors of each kind, whose keys torch
     tells, and taken only if all agree."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# pyquern.torch in torch's machinery. In: functions, tensors. Out: what eager calls give, when compiled,
-# exported, traced, batched, transformed, copied. The thing to know: what compiles C++ is skipped where
-# there is no compiler.
+# pyquern.torch in torch's machinery. In: functions, tensors. Out: what eager calls give, when
+# compiled, exported, traced, batched, transformed, copied. The thing to know: what compiles C++ is
+# skipped where there is no compiler.
 """Kernels in torch.compile, torch.export, torch.func."""
 
 import copy

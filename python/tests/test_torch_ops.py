@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# pyquern.torch: kernels as functions of torch. In: definitions, tensors. Out: values and gradients as
-# torch's own functions have them; and every refusal.
+# pyquern.torch: kernels as functions of torch. In: definitions, tensors. Out: values and gradients
+# as torch's own functions have them; and every refusal.
 """Kernels with autograd."""
 
 import pathlib

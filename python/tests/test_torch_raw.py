@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# pyquern.torch.raw, and raw kernels in a torch.autograd.Function. In: CUDA source. Out: what torch's own
-# functions give, eager and compiled; and every refusal.
+# pyquern.torch.raw, and raw kernels in a torch.autograd.Function. In: CUDA source. Out: what
+# torch's own functions give, eager and compiled; and every refusal.
 """Raw kernels with autograd and torch.compile."""
 
 import pytest

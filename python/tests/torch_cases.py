@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# What the tests of pyquern.torch share. In: nothing. Out: functions of torch, each with the function of
-# torch's own that it must be like, and tensors for both.
+# What the tests of pyquern.torch share. In: nothing. Out: functions of torch, each with the
+# function of torch's own that it must be like, and tensors for both.
 """Functions for tests, and what they must be like."""
 
 import shutil
@@ -126,5 +126,5 @@ def grads(function, tensors):
 
 
 def same(function, reference, tensors):
-    for got, wanted in zip(grads(function, tensors), grads(reference, tensors)):
+    for got, wanted in zip(grads(function, tensors), grads(reference, tensors), strict=False):
         torch.testing.assert_close(list(got), list(wanted))

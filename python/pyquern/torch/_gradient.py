@@ -131,7 +131,7 @@ class Gradient:
         made = self.backward(*values.values())
         made = made if isinstance(made, tuple) else (made,)
         found = [None] * count
-        for place, gradient in zip(self.outputs, made):
+        for place, gradient in zip(self.outputs, made, strict=False):
             found[place] = gradient
         return found
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# Elementwise kernels, reductions and scans as functions of torch. In: a definition, tensors, numbers.
-# Out: tensors. The thing to know: dtypes and shapes of outputs come from the library, which needs no
-# data for them; only where a compiler has extents that are not numbers yet is the shape worked out
-# here, by the same rules.
+# Elementwise kernels, reductions and scans as functions of torch. In: a definition, tensors,
+# numbers. Out: tensors. The thing to know: dtypes and shapes of outputs come from the library,
+# which needs no data for them; only where a compiler has extents that are not numbers yet is the
+# shape worked out here, by the same rules.
 """Kernels of snippets as functions of torch."""
 
 import torch
@@ -68,8 +68,8 @@ class KernelOp(Op):
     def _unflat(self, flat):
         count = len(self.inputs)
         numbers = (*flat[count : 2 * count], *[None] * count)
-        args = tuple(n if t is None else t for t, n in zip(flat[:count], numbers))
-        words = dict(zip(self._defaults, flat[2 * count :]))
+        args = tuple(n if t is None else t for t, n in zip(flat[:count], numbers, strict=False))
+        words = dict(zip(self._defaults, flat[2 * count :], strict=False))
         if words.get("axis") is not None:
             words["axis"] = tuple(words["axis"])
         return args, {w: v for w, v in words.items() if v is not None}
@@ -110,7 +110,7 @@ class KernelOp(Op):
 
     def _loop(self, likes):
         """The shape of the loop, of the shapes of all inputs; None of numbers."""
-        shapes = [s for s, raw in zip(likes, self._raw) if s is not None and not raw]
+        shapes = [s for s, raw in zip(likes, self._raw, strict=False) if s is not None and not raw]
         return torch.broadcast_shapes(*shapes) if shapes else ()
 
     def _shape(self, args, words):
@@ -134,7 +134,9 @@ class KernelOp(Op):
         if self._kind != "elementwise" or "size" in words or any(self._raw):
             return super()._batched(call, size, in_dims, args, words)
         # The new axis comes first, and axes of extent 1 follow, so that the others meet as before.
-        tensors = [(a, d) for a, d in zip(args, in_dims) if isinstance(a, torch.Tensor)]
+        tensors = [
+            (a, d) for a, d in zip(args, in_dims, strict=False) if isinstance(a, torch.Tensor)
+        ]
         ndim = max(a.ndim - (d is not None) for a, d in tensors)
         args = list(args)
         for k, d in enumerate(in_dims):

@@ -19,7 +19,7 @@ from ._gradient import Gradient
 
 _TENSORS = (torch.Tensor, torch.nn.Parameter)
 _library = torch.library.Library("pyquern", "FRAGMENT")
-_registered = {}  # by name: the operator, and the Op that it was registered for
+_registered: dict = {}  # by name: the operator, and the Op that it was registered for
 _lock = threading.Lock()
 
 _look = _core.torch_look
@@ -80,7 +80,7 @@ class Op:
     #   _schema(): the arguments of the schema, as text
     #   _flat(args, words), _unflat(flat): to those arguments, and back
     _mutates = ()
-    _tags = (torch.Tag.pt2_compliant_tag,)
+    _tags: tuple = (torch.Tag.pt2_compliant_tag,)
 
     def _define(self, definition, backward):
         """Register the function; `definition`: texts that tell it from all others."""
@@ -115,11 +115,11 @@ class Op:
         does better derives from it. Returns the result and where its axis is."""
         made = []
         for k in range(size):
-            one = [a if d is None else a.select(d, k) for a, d in zip(args, in_dims)]
+            one = [a if d is None else a.select(d, k) for a, d in zip(args, in_dims, strict=False)]
             made.append(call(*one, **words))
         if self._returns == 1:
             return torch.stack(made), 0
-        return tuple(map(torch.stack, zip(*made))), (0,) * self._returns
+        return tuple(map(torch.stack, zip(*made, strict=False))), (0,) * self._returns
 
     # ---- what torch's dispatcher calls
 

@@ -2,8 +2,8 @@
 #
 # Kernels of CUDA source as functions of torch. In: the source, whose declaration of the kernel is
 # read, and which of its parameters are outputs, worked out, or written. Out: a function. The thing
-# to know: outputs are made by functions of the inputs, which a compiler calls too, with tensors that
-# have no data.
+# to know: outputs are made by functions of the inputs, which a compiler calls too, with tensors
+# that have no data.
 """Raw kernels as functions of torch."""
 
 import inspect
@@ -95,7 +95,7 @@ class _Rule:
 class RawOp(Op):
     """A kernel of CUDA source."""
 
-    _words = frozenset()
+    _words: frozenset = frozenset()
 
     def __init__(
         self,
@@ -190,7 +190,7 @@ class RawOp(Op):
     def _prepared(self, args):
         """All values by the parameters' names, with new outputs."""
         values = {}
-        for p, value in zip(self._given, args):
+        for p, value in zip(self._given, args, strict=False):
             values[p.name] = self._checked(p, value)
         for name, rule in self._values.items():
             values[name] = rule(values)
