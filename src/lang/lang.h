@@ -186,12 +186,12 @@ typedef struct qn_types {
 } qn_types;
 
 /** Bind. `arguments` has one entry per parameter; of *out only the letters and parameters that the
- * signature has are written, and when this fails all is zero. Arrays decide their letters (outputs first, then
- * inputs, as in CuPy) and must match exactly; a letter without an array is decided by its scalars:
- * a stated dtype before a literal's, the widest literal kind (bool < int64 < float64 < complex128)
- * otherwise; two stated dtypes that differ clash. Errors: QUERN_ERROR_TYPE with the span of the
- * parameter in the signature, naming both dtypes and the letter; a letter that nothing decides says
- * which argument to pass or which dtype to write. */
+ * signature has are written, and when this fails all is zero. Arrays decide their letters (outputs
+ * first, then inputs, as in CuPy) and must match exactly; a letter without an array is decided by
+ * its scalars: a stated dtype before a literal's, the widest literal kind (bool < int64 < float64 <
+ * complex128) otherwise; two stated dtypes that differ clash. Errors: QUERN_ERROR_TYPE with the
+ * span of the parameter in the signature, naming both dtypes and the letter; a letter that nothing
+ * decides says which argument to pass or which dtype to write. */
 quern_status qn_bind_types(qn_types *out, const qn_signature *signature,
                            const qn_argument_type *arguments);
 

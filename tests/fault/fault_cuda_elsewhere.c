@@ -115,8 +115,8 @@ static void expect_allocations(int wanted)
     cr_expect_eq(fake->allocations(), wanted, "%d", fake->allocations());
 }
 
-/* Its owner may have ended a stream by the time that the last hold on it goes: a driver that is asked
- * about it then may crash. */
+/* Its owner may have ended a stream by the time that the last hold on it goes: a driver that is
+ * asked about it then may crash. */
 Test(cuda_elsewhere, a_stream_that_is_let_go_is_not_asked_about)
 {
     quern_stream *again;

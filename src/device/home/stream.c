@@ -194,7 +194,8 @@ void quern_stream_release(quern_stream *stream)
         }
     } while (!atomic_compare_exchange_weak(&stream->holds, &holds, holds - 1));
     if (holds == 1) {
-        if (atomic_load(&stream->capture)) { /* the driver is not asked: a foreign one may be gone */
+        if (atomic_load(
+                &stream->capture)) { /* the driver is not asked: a foreign one may be gone */
             qn_capture_abandon(stream);
         }
         qn_stream_release(stream);

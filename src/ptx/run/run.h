@@ -14,6 +14,7 @@
 #include "ptx/lanes/lanes.h"
 #include "ptx/lanes/memory_lanes.h"
 #include "ptx/ptx.h"
+#include "ptx/run/snapshot.h"
 
 #include <time.h>
 
@@ -32,14 +33,6 @@ typedef struct qn_run qn_run;
 typedef struct qn_watch qn_watch;   /* watch.h */
 typedef struct qn_shadow qn_shadow; /* shadow.h */
 typedef struct qn_source qn_source;
-
-/** Host memory that a kernel may touch, and what to call it. */
-typedef struct qn_range {
-    uint64_t begin, end;
-    unsigned char *written; /**< marks, as watch.h says; NULL: all count as written */
-    const char *label;      /**< borrowed, as ptx.h says; NULL: a piece of the heap */
-    bool whole;             /**< an allocation: what is adopted lies in it or outside of it */
-} qn_range;
 
 /* ---- decode.c, decode_*.c: functions become operations -------------------------------------- */
 
@@ -139,24 +132,6 @@ quern_status qn_code_get(const qn_code **out, const qn_ptx_function *function, u
 void qn_broadcast(void *place, unsigned register_bits, uint64_t low, uint64_t high);
 
 /* ---- memory_map.c: which host memory a kernel may touch ------------------------------------- */
-
-/** Some ranges that follow one another; snapshots share it. */
-typedef struct qn_range_page {
-    atomic_uint references;
-    uint32_t count; /**< of a snapshot's: never 0 */
-    qn_range ranges[];
-} qn_range_page;
-
-/** The ranges at one moment, sorted; none overlaps another. */
-typedef struct qn_snapshot {
-    atomic_uint references;
-    uint32_t count; /**< of pages */
-    uint64_t version;
-    struct {
-        uint64_t begin; /**< of its first range */
-        qn_range_page *page;
-    } pages[];
-} qn_snapshot;
 
 /** NULL when out of memory. */
 qn_snapshot *qn_memory_map_snapshot(qn_memory_map *map);
