@@ -15,6 +15,7 @@ install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING
 # What these link to, at the same places beside them.
 install(FILES CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES bench/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
+install(FILES python/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/python)
 install(DIRECTORY samples templates DESTINATION ${CMAKE_INSTALL_DOCDIR}
         PATTERN CMakeLists.txt EXCLUDE)
 if(EXISTS ${PROJECT_SOURCE_DIR}/docs/quern.1)
