@@ -108,17 +108,6 @@ static PyObject *empty(PyObject *module, PyObject *args)
     return qp_check(state, status) < 0 ? NULL : qp_array_object(state, array, device);
 }
 
-/* What is kept while foreign memory is wrapped. */
-static void let_go(void *context)
-{
-    if (!Py_IsInitialized()) {
-        return; /* the interpreter is gone, and the object with it */
-    }
-    PyGILState_STATE gil = PyGILState_Ensure();
-    Py_DECREF((PyObject *)context);
-    PyGILState_Release(gil);
-}
-
 /* wrap(pointer, shape, strides or None, dtype, owner): memory of the thread's device */
 static PyObject *wrap(PyObject *module, PyObject *args)
 {
@@ -146,7 +135,7 @@ static PyObject *wrap(PyObject *module, PyObject *args)
     quern_array *array;
     Py_INCREF(owner);
     if (qp_check(state, quern_array_wrap(&array, state->devices[device].engine, dtype, ndim, shape,
-                                         has_strides ? strides : NULL, pointer, let_go, owner)) <
+                                         has_strides ? strides : NULL, pointer, qp_let_go, owner)) <
         0) {
         Py_DECREF(owner);
         return NULL;
@@ -169,7 +158,7 @@ static void release_view(void *context)
 /* The same array, with a hold on what it is lent from; NULL with an exception. */
 static quern_array *hold(qp_state *state, qp_foreign *f)
 {
-    void (*release)(void *) = let_go;
+    void (*release)(void *) = qp_let_go;
     void *context = f->object;
     if (f->has_view) {
         context = PyMem_Malloc(sizeof f->view);

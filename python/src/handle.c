@@ -7,22 +7,12 @@
  */
 #include "pyquern.h"
 
-static void drop_owner(void *owner)
-{
-    if (Py_IsInitialized()) {
-        PyGILState_STATE gil = PyGILState_Ensure();
-        Py_DECREF((PyObject *)owner);
-        PyGILState_Release(gil);
-    }
-}
-
 quern_status qp_stream_wrap(quern_stream **out, quern_engine *engine, void *handle, PyObject *owner)
 {
     if (!owner) {
         return quern_stream_wrap(out, engine, handle);
     }
-    quern_status status =
-        quern_stream_wrap_owned(out, engine, handle, drop_owner, Py_NewRef(owner));
+    quern_status status = quern_stream_wrap_owned(out, engine, handle, qp_let_go, Py_NewRef(owner));
     if (status != QUERN_OK) {
         Py_DECREF(owner);
     }

@@ -168,16 +168,6 @@ PyType_Spec qp_memory_pointer_spec = {
 
 /* ---- arrays over it ------------------------------------------------------------------------- */
 
-static void let_go(void *context)
-{
-    if (!Py_IsInitialized()) {
-        return;
-    }
-    PyGILState_STATE gil = PyGILState_Ensure();
-    Py_DECREF((PyObject *)context);
-    PyGILState_Release(gil);
-}
-
 /* All that shape and strides (NULL: C order) reach must be in the memory. */
 static int check_reach(const qp_memory_pointer *p, int ndim, const int64_t *shape,
                        const int64_t *strides, size_t item)
@@ -231,9 +221,9 @@ static PyObject *wrap_memory(PyObject *module, PyObject *args)
     }
     quern_array *array;
     Py_INCREF(object);
-    if (qp_check(state,
-                 quern_array_wrap(&array, state->devices[p->device].engine, dtype, ndim, shape,
-                                  has_strides ? strides : NULL, p->pointer, let_go, object)) < 0) {
+    if (qp_check(state, quern_array_wrap(&array, state->devices[p->device].engine, dtype, ndim,
+                                         shape, has_strides ? strides : NULL, p->pointer, qp_let_go,
+                                         object)) < 0) {
         Py_DECREF(object);
         return NULL;
     }

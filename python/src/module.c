@@ -34,6 +34,16 @@ qp_state *qp_state_of(PyTypeObject *type)
     return NULL;
 }
 
+void qp_let_go(void *context)
+{
+    if (!Py_IsInitialized()) {
+        return; /* the interpreter is gone, and the object with it */
+    }
+    PyGILState_STATE gil = PyGILState_Ensure();
+    Py_DECREF((PyObject *)context);
+    PyGILState_Release(gil);
+}
+
 PyTypeObject *qp_type_add(PyObject *module, PyType_Spec *spec)
 {
     PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);

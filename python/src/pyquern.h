@@ -130,6 +130,8 @@ enum qp_text {
 
 /* The state of the module that `type`, or a class that it derives from, belongs to. */
 qp_state *qp_state_of(PyTypeObject *type);
+/* Let go of an object that the library has held: a release callback, in any thread. */
+void qp_let_go(void *context);
 /* A heap type of the module, put into it under its name; NULL with an exception. */
 PyTypeObject *qp_type_add(PyObject *module, PyType_Spec *spec);
 
@@ -392,7 +394,6 @@ typedef struct qp_stream {
     int device;
     bool captures;
     PyObject *recorded; /* while it captures: state->recorded */
-    PyObject *owner;    /* what a foreign stream belongs to; or NULL */
 } qp_stream;
 
 /* By device: the streams that this thread chose, or NULL; NULL altogether in a thread that never

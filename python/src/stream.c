@@ -183,7 +183,6 @@ static PyObject *new_stream(PyTypeObject *type, PyObject *args, PyObject *keywor
     }
     self->state = state;
     self->device = device;
-    self->owner = Py_NewRef(foreign);
     if (qp_check(state, make(&self->stream, &state->devices[device], how, handle, foreign,
                              non_blocking, priority)) < 0) {
         Py_DECREF((PyObject *)self);
@@ -215,7 +214,6 @@ static void dealloc(PyObject *self)
     }
     quern_stream_release(s->stream);
     Py_XDECREF(s->recorded);
-    Py_XDECREF(s->owner);
     freefunc free_object = (freefunc)PyType_GetSlot(type, Py_tp_free);
     free_object(self);
     Py_DECREF(type);

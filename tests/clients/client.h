@@ -70,6 +70,8 @@ static inline void tell(const char *what, int yes)
     printf("seen: %s: %s\n", what, yes ? "yes" : "no");
 }
 
+/* End, and say why. A client is skipped where there is no GPU, or the software device was asked
+ * for: it runs kernels of its own by the CUDA runtime, which works on nothing else. */
 static inline void client_skip(const char *why)
 {
     printf("skipped: %s\n", why);
