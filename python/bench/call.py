@@ -24,8 +24,8 @@ OPERATION = "z = (x - y) * (x - y)"
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def load_floor(device):
-    """floor.c, compiled against the library that the extension has loaded."""
+def load_floor(device, size):
+    """floor.c, compiled against the library that the extension has loaded: its cases."""
     with open("/proc/self/maps") as maps:
         library = next(line.split()[-1] for line in maps if "libquern.so" in line)
     folder = tempfile.mkdtemp()
@@ -38,8 +38,18 @@ def load_floor(device):
     )
     floor = ctypes.CDLL(path)
     floor.floor_call.restype = ctypes.c_double
-    floor.floor_open(device.encode(), OPERATION.encode())
-    return lambda what: lambda rounds: floor.floor_call(what, rounds)
+    driver = floor.floor_open(device.encode(), OPERATION.encode(), ctypes.c_int64(size))
+    names = [
+        "C, output given",
+        "C, output new",
+        "C, three tensors wrapped, output given",
+        "cuLaunchKernel, by hand",
+    ]
+
+    def case(what):
+        return lambda rounds: floor.floor_call(what, rounds)
+
+    return {name: case(what) for what, name in enumerate(names) if what < 3 or driver}
 
 
 def loop(statement, **names):
@@ -105,12 +115,7 @@ def add_cupy(cases, kernel, size, device):
 
 
 def collect(options):
-    floor = load_floor(options.device)
-    cases = {
-        "C, output given": floor(0),
-        "C, output new": floor(1),
-        "C, three tensors wrapped, output given": floor(2),
-    }
+    cases = load_floor(options.device, options.size)
     cases["Python's loop alone"] = loop("pass")
     kernel = pyquern.ElementwiseKernel("T x, T y", "T z", OPERATION)
     peers = {
