@@ -187,6 +187,8 @@ typedef struct quern_device_methods {
      * run again. `gone` does not call the device. */
     quern_status (*capture_tell)(quern_device *device, void *stream, void (*gone)(void *object),
                                  void *object);
+    /** Optional: is all that was queued on the stream done? */
+    quern_status (*stream_query)(quern_device *device, int *done, void *stream);
 } quern_device_methods;
 
 /** Nothing but size and version: every slot still to be set. */
@@ -196,7 +198,7 @@ typedef struct quern_device_methods {
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
-            NULL, NULL, NULL, NULL, NULL, NULL                                                     \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL                                               \
     }
 
 /** Open an engine on a device of your own. `options->device` is given to `open` as its argument.

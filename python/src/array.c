@@ -172,7 +172,7 @@ static quern_array *hold(qp_state *state, qp_foreign *f)
     } else {
         Py_INCREF(f->object);
     }
-    quern_array *lent = f->array, *array, *fixed;
+    quern_array *lent = f->array, *array;
     if (qp_check(state, quern_array_wrap(&array, state->devices[f->device].engine,
                                          quern_array_dtype(lent), quern_array_ndim(lent),
                                          quern_array_shape(lent), quern_array_strides(lent),
@@ -180,10 +180,8 @@ static quern_array *hold(qp_state *state, qp_foreign *f)
         release(context);
         return NULL;
     }
-    if (quern_array_is_read_only(lent)) {
-        quern_status status = quern_array_read_only(&fixed, array);
-        quern_array_release(array);
-        array = qp_check(state, status) < 0 ? NULL : fixed;
+    if (quern_array_is_read_only(lent) && qp_check(state, qp_array_fix(&array)) < 0) {
+        return NULL;
     }
     return array;
 }

@@ -258,6 +258,15 @@ PyObject *qp_array_broadcast(PyObject *self, PyObject *object)
     return beside(self, status, out);
 }
 
+quern_status qp_array_fix(quern_array **array)
+{
+    quern_array *fixed;
+    quern_status status = quern_array_read_only(&fixed, *array);
+    quern_array_release(*array);
+    *array = fixed;
+    return status;
+}
+
 PyObject *qp_array_read_only(PyObject *self, PyObject *unused)
 {
     (void)unused;

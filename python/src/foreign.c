@@ -112,6 +112,7 @@ static qp_foreign_type *learn(qp_state *state, PyObject *object)
     made->exchange = exchange_of(state, made->type);
     made->way = made->exchange ? QP_TABLE : way_of(state, object);
     made->is_torch = made->exchange && is_of(made->type, "torch", "Tensor");
+    made->is_fixed = is_of(made->type, "jax", "Array");
     made->library = made->exchange          ? (const void *)made->exchange
                     : made->way == QP_NUMPY ? (const void *)state->numpy.array
                                             : (const void *)made->type;
@@ -261,29 +262,28 @@ static int by_buffer(qp_foreign *out, qp_state *state)
     if (dtype == QUERN_DTYPE_NONE) {
         return refuse_format(out);
     }
-    quern_array *array, *fixed;
+    quern_array *array;
     if (qp_check(state, quern_array_wrap(&array, state->devices[out->device].engine, dtype,
                                          view->ndim, (const int64_t *)view->shape,
                                          (const int64_t *)view->strides, view->buf, NULL, NULL)) <
         0) {
         return -1;
     }
-    if (view->readonly) {
-        quern_status status = quern_array_read_only(&fixed, array);
-        quern_array_release(array);
-        array = fixed;
-        if (qp_check(state, status) < 0) {
-            return -1;
-        }
+    if (view->readonly && qp_check(state, qp_array_fix(&array)) < 0) {
+        return -1;
     }
     out->array = array;
     return 1;
 }
 
-/* Where the object's memory is: the place of a GPU; -2 for another kind; -1 with an exception. */
+/* Where the object's memory is: the place of a GPU; -2 for another kind, or where it does not tell;
+ * -1 with an exception. */
 static int gpu_of(qp_state *state, PyObject *object)
 {
     int type, number;
+    if (!has(state, Py_TYPE(object), QP_DLPACK_DEVICE)) {
+        return -2; /* its capsule tells */
+    }
     PyObject *device = PyObject_CallMethodObjArgs(object, state->texts[QP_DLPACK_DEVICE], NULL);
     bool is_told = device && PyArg_ParseTuple(device, "ii;__dlpack_device__", &type, &number);
     Py_XDECREF(device);
@@ -318,10 +318,9 @@ static PyObject *capsule_of(qp_state *state, PyObject *object, int gpu)
     return capsule;
 }
 
-static int by_capsule(qp_foreign *out, qp_state *state)
+static int take_capsule(qp_foreign *out, qp_state *state, int gpu)
 {
-    int gpu = state->gpu_count > 0 ? gpu_of(state, out->object) : -2;
-    PyObject *capsule = gpu == -1 ? NULL : capsule_of(state, out->object, gpu);
+    PyObject *capsule = capsule_of(state, out->object, gpu);
     out->array = capsule ? qp_dlpack_take(state, capsule, &out->device) : NULL;
     Py_XDECREF(capsule);
     if (!out->array) {
@@ -329,12 +328,19 @@ static int by_capsule(qp_foreign *out, qp_state *state)
     }
     out->is_lent = false;
     out->is_host = !state->devices[out->device].is_gpu;
-    if (gpu == -2 && !out->is_host) { /* the first GPU of the process: once more, with a stream */
-        quern_array_release(out->array);
-        out->array = NULL;
-        return by_capsule(out, state);
-    }
     return 1;
+}
+
+static int by_capsule(qp_foreign *out, qp_state *state)
+{
+    int gpu = state->gpu_count > 0 ? gpu_of(state, out->object) : -2;
+    int taken = gpu == -1 ? -1 : take_capsule(out, state, gpu);
+    if (taken == 1 && gpu < 0 &&
+        !out->is_host) { /* it was not known to be a GPU's: with a stream */
+        quern_array_release(out->array);
+        taken = take_capsule(out, state, out->device);
+    }
+    return taken;
 }
 
 /* An entry of the interface's dictionary, borrowed; NULL where it is not there, or None. */
@@ -467,6 +473,9 @@ int qp_foreign_take(qp_foreign *out, qp_state *state, PyObject *object, size_t a
     out->type = type_of(out, state);
     out->device = host;
     int taken = host >= 0 && out->type ? take(out, state) : -1;
+    if (taken == 1 && out->type->is_fixed && qp_check(state, qp_array_fix(&out->array)) < 0) {
+        taken = -1;
+    }
     if (taken != 1) {
         qp_foreign_end(out);
     }

@@ -145,19 +145,14 @@ int qp_numpy_take(qp_foreign *out, qp_state *state)
     if (dtype == QUERN_DTYPE_NONE) {
         return -1;
     }
-    quern_array *array, *fixed;
+    quern_array *array;
     if (qp_check(state, quern_array_wrap(&array, state->devices[out->device].engine, dtype, a->ndim,
                                          (const int64_t *)a->shape, (const int64_t *)a->strides,
                                          a->data, NULL, NULL)) < 0) {
         return -1;
     }
-    if (!(a->flags & WRITEABLE)) {
-        quern_status status = quern_array_read_only(&fixed, array);
-        quern_array_release(array);
-        array = fixed;
-        if (qp_check(state, status) < 0) {
-            return -1;
-        }
+    if (!(a->flags & WRITEABLE) && qp_check(state, qp_array_fix(&array)) < 0) {
+        return -1;
     }
     out->array = array;
     return 1;

@@ -40,34 +40,21 @@ static quern_status reach(quern_array **out, const qp_foreign *f, quern_engine *
         quern_status status = quern_array_to_dltensor(&tensor, f->array);
         return status ? status : quern_array_from_dltensor(out, engine, &tensor, flags, NULL, NULL);
     }
-    quern_array *array;
     quern_status status =
-        quern_array_wrap(&array, engine, quern_array_dtype(f->array), quern_array_ndim(f->array),
+        quern_array_wrap(out, engine, quern_array_dtype(f->array), quern_array_ndim(f->array),
                          quern_array_shape(f->array), quern_array_strides(f->array),
                          quern_array_pointer(f->array), NULL, NULL);
-    if (status == QUERN_OK && flags) {
-        status = quern_array_read_only(out, array);
-        quern_array_release(array);
-    } else {
-        *out = array;
-    }
-    return status;
+    return status == QUERN_OK && flags ? qp_array_fix(out) : status;
 }
 
 static quern_status copy_in(quern_array **out, const qp_foreign *f, quern_engine *engine,
                             bool copies)
 {
-    quern_array *host = f->array, *array;
-    quern_status status = copies ? quern_array_copy_to(&array, host, engine)
-                                 : quern_array_new(&array, engine, quern_array_dtype(host),
+    quern_array *host = f->array;
+    quern_status status = copies ? quern_array_copy_to(out, host, engine)
+                                 : quern_array_new(out, engine, quern_array_dtype(host),
                                                    quern_array_ndim(host), quern_array_shape(host));
-    if (status == QUERN_OK && quern_array_is_read_only(host)) {
-        status = quern_array_read_only(out, array);
-        quern_array_release(array);
-    } else {
-        *out = array;
-    }
-    return status;
+    return status == QUERN_OK && quern_array_is_read_only(host) ? qp_array_fix(out) : status;
 }
 
 int qp_order_stage(qp_foreign *f, qp_arguments *a, bool copies)

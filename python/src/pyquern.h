@@ -60,7 +60,7 @@ typedef struct qp_foreign_type {
     quern_dtype dtype;                 /* of a number */
     const quern_dl_exchange *exchange; /* of a type that gives out the table */
     const void *library;               /* the same for types whose arrays are of one kind */
-    bool is_torch;
+    bool is_torch, is_fixed;           /* JAX: nothing of this type is written to */
     PyObject *allocate, *convert; /* owned; how outputs are made: _foreign.py. NULL: not asked */
 } qp_foreign_type;
 
@@ -198,6 +198,8 @@ PyObject *qp_array_reshape(PyObject *self, PyObject *args);
 PyObject *qp_array_transpose(PyObject *self, PyObject *args);
 PyObject *qp_array_broadcast(PyObject *self, PyObject *shape);
 PyObject *qp_array_read_only(PyObject *self, PyObject *unused);
+/* In its place a view that nothing is written through; NULL after a failure. */
+quern_status qp_array_fix(quern_array **array);
 PyObject *qp_array_view(PyObject *self, PyObject *dtype);
 
 /* array_host.c: elements to and from the host, to other arrays and devices. */

@@ -227,11 +227,6 @@ static PyObject *none_or_raise(qp_state *state, quern_status status)
     Py_RETURN_NONE;
 }
 
-static quern_engine *engine_of(const qp_stream *s)
-{
-    return s->state->devices[s->device].engine;
-}
-
 static PyObject *synchronize(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -245,18 +240,9 @@ static PyObject *get_done(PyObject *self, void *unused)
 {
     (void)unused;
     const qp_stream *s = (const qp_stream *)self;
-    quern_event *mark;
-    int reached = 0;
-    quern_status status = quern_event_new(&mark, engine_of(s));
-    if (status == QUERN_OK) {
-        status = quern_event_record(mark, s->stream);
-    }
-    if (status == QUERN_OK) {
-        status = quern_event_query(&reached, mark);
-    }
-    PyObject *answer = qp_check(s->state, status) < 0 ? NULL : PyBool_FromLong(reached);
-    quern_event_release(mark);
-    return answer;
+    int done;
+    return qp_check(s->state, quern_stream_query(&done, s->stream)) < 0 ? NULL
+                                                                        : PyBool_FromLong(done);
 }
 
 static PyObject *get_ptr(PyObject *self, void *unused)

@@ -1,12 +1,26 @@
 # SPDX-License-Identifier: MIT
 #
 # What tests share. In: QUERN_DEVICE; the software device where it is not set. Out: `q`, the
-# package, and a cache of its own for each run.
+# package, and a cache of its own for each run. Tests marked on_soft need the software device, which
+# works on memory of the host; those marked on_gpu a GPU.
 import os
 
 import pytest
 
 os.environ.setdefault("QUERN_DEVICE", "soft")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "on_soft: memory of the host is the device's")
+    config.addinivalue_line("markers", "on_gpu: the device is a GPU")
+
+
+def pytest_runtest_setup(item):
+    import pyquern
+
+    is_gpu = pyquern.Device().is_gpu
+    if item.get_closest_marker("on_soft" if is_gpu else "on_gpu"):
+        pytest.skip("not for a GPU" if is_gpu else "for a GPU")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -19,8 +19,6 @@ libc.aligned_alloc.restype = ctypes.c_void_p
 libc.aligned_alloc.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
 libc.free.argtypes = [ctypes.c_void_p]
 
-on_soft = pytest.mark.skipif(cp.Device().is_gpu, reason="the host's memory is not the device's")
-
 
 def allocate(bytes_):
     return libc.aligned_alloc(256, (bytes_ + 255) & ~255)
@@ -44,7 +42,7 @@ class Counted:
         libc.free(pointer)
 
 
-@on_soft
+@pytest.mark.on_soft
 def test_an_allocator_in_python():
     counted = Counted()
     allocator = cp.PythonFunctionAllocator(counted.malloc, counted.free)
@@ -62,7 +60,7 @@ def test_an_allocator_in_python():
     assert not counted.live
 
 
-@on_soft
+@pytest.mark.on_soft
 def test_an_allocator_in_c():
     malloc_type = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     free_type = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
@@ -96,7 +94,7 @@ def test_an_allocator_in_c():
     assert sys.getrefcount(owner) == alive
 
 
-@on_soft
+@pytest.mark.on_soft
 def test_an_allocator_in_cupys_manner():
     """A function from a size to an object with .ptr, which stays until the memory is given back."""
     alive = []
@@ -118,7 +116,7 @@ def test_an_allocator_in_cupys_manner():
     assert not alive
 
 
-@on_soft
+@pytest.mark.on_soft
 def test_direct_allocation():
     counted = Counted()
     p = cp.PythonFunctionAllocator(counted.malloc, counted.free).malloc(100)
@@ -148,7 +146,7 @@ def test_an_allocator_that_fails():
     cp.empty(10)
 
 
-@on_soft
+@pytest.mark.on_soft
 def test_memory_that_is_not_aligned():
     freed = []
     allocator = cp.PythonFunctionAllocator(
@@ -159,7 +157,7 @@ def test_memory_that_is_not_aligned():
     assert "not aligned to" in str(failure.value.__cause__) and freed[0] == 0x1001
 
 
-@on_soft
+@pytest.mark.on_soft
 def test_a_free_that_fails(monkeypatch):
     told = []
     monkeypatch.setattr(sys, "unraisablehook", lambda args: told.append(args.exc_type))
@@ -211,7 +209,7 @@ def test_refused_allocators(make, kind, message):
     assert cp.ones(3).tolist() == [1, 1, 1]
 
 
-@on_soft
+@pytest.mark.on_soft
 def test_threads_that_change_allocators():
     counted, wrong = Counted(), []
     allocator = cp.PythonFunctionAllocator(counted.malloc, counted.free)

@@ -15,9 +15,6 @@ import pytest
 
 import pyquern as cp
 
-on_soft = pytest.mark.skipif(cp.Device().is_gpu, reason="the host's memory is not the device's")
-
-
 # ---- memory of others
 
 
@@ -29,7 +26,7 @@ def test_signatures_are_cupys():
     assert cp.cuda.memory.UnownedMemory is cp.UnownedMemory
 
 
-@on_soft
+@pytest.mark.on_soft
 def test_unowned_memory():
     theirs = np.arange(12, dtype="float32")
     alive = sys.getrefcount(theirs)

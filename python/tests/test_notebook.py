@@ -138,6 +138,9 @@ def test_errors_in_ipython(q, shell, capsys):
 
 def test_import_needs_neither_numpy_nor_ipython():
     heavy = ("numpy", "IPython", "ctypes", "typing", "difflib", "textwrap")
-    code = f"import sys, pyquern, pyquern.magic; print([n for n in {heavy} if n in sys.modules])"
+    code = (
+        "import sys; before = set(sys.modules); import pyquern, pyquern.magic; "
+        f"print([n for n in {heavy} if n in set(sys.modules) - before])"
+    )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

@@ -53,6 +53,7 @@ def test_dtypes_of_ml_dtypes(q, name):
     assert np.array_equal(y.view(np.uint8), x.view(np.uint8))
 
 
+@pytest.mark.on_soft
 def test_nothing_is_copied(q, address):
     x = np.arange(10.0)
     at = address(x, np.zeros(1, np.int8))
@@ -178,6 +179,7 @@ def test_buffers(q, double):
     z.append(1.0)  # the buffer was given back, or this raises
 
 
+@pytest.mark.on_soft
 def test_what_is_kept_cannot_be_resized(q):
     values = array.array("d", [1, 2])
     kept = q._core.take(values)
@@ -188,6 +190,7 @@ def test_what_is_kept_cannot_be_resized(q):
     values.append(3.0)
 
 
+@pytest.mark.on_soft
 def test_arrays_over_numpy_keep_it(q):
     x = np.arange(5.0)
     a = q.asarray(x)
@@ -312,7 +315,10 @@ def child(queue):
     import pyquern
 
     k = pyquern.ElementwiseKernel("T x, T y", "T z", "z = x + y")
-    queue.put(k(np.ones(3), 1).tolist())
+    try:
+        queue.put(k(np.ones(3), 1).tolist())
+    except pyquern.DriverError as error:
+        queue.put(str(error))
 
 
 @pytest.mark.parametrize("way", ["spawn", "fork"])
@@ -323,7 +329,11 @@ def test_processes(q, add, way):
     process = context.Process(target=child, args=(queue,))
     process.start()
     try:
-        assert queue.get(timeout=60) == [2, 2, 2]
+        got = queue.get(timeout=60)
+        if way == "fork" and q.Device().is_gpu:  # CUDA's own limit
+            assert "forked after its parent had used the GPU" in got
+        else:
+            assert got == [2, 2, 2]
     finally:
         process.join(10)
         process.kill()

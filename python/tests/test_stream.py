@@ -17,8 +17,6 @@ import pytest
 
 import pyquern as cp
 
-on_gpu = pytest.mark.skipif(not cp.Device().is_gpu, reason="a GPU's streams have handles")
-
 
 @pytest.fixture(scope="module")
 def double():
@@ -459,7 +457,7 @@ def test_refused_functions():
 # ---- on a GPU
 
 
-@on_gpu
+@pytest.mark.on_gpu
 def test_a_race_that_would_show(double):
     """Work of another stream is waited for by an event, and a copy to the host by its stream."""
     slow = cp.RawKernel(
@@ -479,7 +477,7 @@ def test_a_race_that_would_show(double):
     assert a.done
 
 
-@on_gpu
+@pytest.mark.on_gpu
 def test_handles_on_a_gpu():
     stream = cp.Stream()
     assert stream.ptr > 2

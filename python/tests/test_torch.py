@@ -36,6 +36,7 @@ def test_every_dtype(q, name):
     assert y.view(torch.uint8).tolist() == x.view(torch.uint8).tolist()
 
 
+@pytest.mark.on_soft
 def test_nothing_is_copied(q):
     address = q.ElementwiseKernel("raw T x, int8 like", "int64 at", "at = (long long)&x[0]")
     x, like = torch.arange(10.0), torch.zeros(1, dtype=torch.int8)
@@ -83,6 +84,7 @@ def test_reductions(q):
     assert torch.equal(total(x, axis=0), x.sum(0))
 
 
+@pytest.mark.on_soft
 def test_both_ways(q):
     x = torch.arange(5.0)
     a = q.from_dlpack(x)

@@ -340,6 +340,7 @@ Test(arguments, streams_and_events)
     quern_stream *s;
     quern_event *e;
     double ms;
+    int done;
     REFUSE(quern_stream_new(NULL, engine), "quern_stream_new: out is NULL");
     REFUSE_OUT(s, quern_stream_new(&s, NULL), "quern_stream_new: engine is NULL");
     REFUSE(quern_stream_wrap(NULL, engine, NULL), "quern_stream_wrap: out is NULL");
@@ -347,6 +348,7 @@ Test(arguments, streams_and_events)
     REFUSE_OUT(s, quern_stream_wrap_owned(&s, engine, NULL, NULL, NULL),
                "quern_stream_wrap_owned: release is NULL");
     REFUSE(quern_stream_wait(NULL), "quern_stream_wait: stream is NULL");
+    REFUSE(quern_stream_query(&done, NULL), "quern_stream_query: stream is NULL");
     REFUSE(quern_event_new(NULL, engine), "quern_event_new: out is NULL");
     REFUSE_OUT(e, quern_event_new(&e, NULL), "quern_event_new: engine is NULL");
     OK(quern_event_new(&e, engine));

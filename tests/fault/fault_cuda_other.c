@@ -287,6 +287,7 @@ Test(cuda_other, what_would_end_the_capture_is_refused)
     OK(quern_stream_end_capture(&graph, own));
     DRIVER(begin(theirs, CU_CAPTURE_GLOBAL));
     FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_stream_wait(stream));
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_stream_query(&reached, stream));
     FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_graph_launch(graph, stream));
     FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_stream_capture(stream));
     SAYS("being captured already");

@@ -95,6 +95,11 @@ fake_cuda *fake_cuda_get(void)
 
 static pid_t initialised_by;
 
+cu_result fake_readiness(cu_result result)
+{
+    return result == CU_SUCCESS && fake_control.not_ready ? CU_NOT_READY : result;
+}
+
 cu_result fake_enter(int function)
 {
     if (initialised_by && initialised_by != getpid()) {
@@ -238,6 +243,21 @@ cu_result cuCtxSetCurrent(cu_context context)
     FREE(cuCtxSetCurrent);
     fake_current = context;
     return CU_SUCCESS;
+}
+
+cu_result cuCtxGetStreamPriorityRange(int *lowest, int *highest)
+{
+    BOUND(cuCtxGetStreamPriorityRange);
+    *lowest = 0;
+    *highest = -5;
+    return CU_SUCCESS;
+}
+
+cu_result cuEventElapsedTime(float *milliseconds, cu_event begin, cu_event end)
+{
+    BOUND(cuEventElapsedTime);
+    *milliseconds = 1.5f;
+    return begin && end ? CU_SUCCESS : CU_INVALID_VALUE;
 }
 
 cu_result cuCtxSynchronize(void)

@@ -29,7 +29,7 @@ typedef struct fake_cuda {
     int (*graphs)(void);  /**< and of graphs, instantiated or not */
     unsigned last_stream_flags;
     int last_stream_priority;
-    bool not_ready; /**< what cuEventQuery answers */
+    bool not_ready; /**< what cuEventQuery and cuStreamQuery answer */
     uint32_t last_grid[3], last_block[3], last_shared;
     uint32_t last_cluster[3], last_cooperative,
         last_overlap; /**< of the last launch that asked for them */

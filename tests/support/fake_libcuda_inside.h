@@ -78,6 +78,9 @@ cu_result fake_queue(cu_stream stream, const fake_node *node, void **parameters)
 void fake_launch(cu_function function, void **parameters);
 size_t fake_parameter_bytes(cu_function function, unsigned *count);
 
+/** What asking about work answers: not ready where a test has said so. */
+cu_result fake_readiness(cu_result result);
+
 /** Count a call; returns what it must answer if a test has said so. */
 cu_result fake_enter(int function);
 

@@ -210,14 +210,6 @@ cu_result cuStreamCreateWithPriority(cu_stream *out, unsigned flags, int priorit
     return make_stream(out, flags, priority);
 }
 
-cu_result cuCtxGetStreamPriorityRange(int *lowest, int *highest)
-{
-    BOUND(cuCtxGetStreamPriorityRange);
-    *lowest = 0;
-    *highest = -5;
-    return CU_SUCCESS;
-}
-
 cu_result cuStreamDestroy_v2(cu_stream stream)
 {
     BOUND(cuStreamDestroy_v2);
@@ -235,11 +227,22 @@ cu_result cuStreamDestroy_v2(cu_stream stream)
     return CU_SUCCESS;
 }
 
+static cu_result look_at_stream(cu_stream stream)
+{
+    return fake_captures(stream) ? refuse_captured(stream, CU_STREAM_CAPTURE_UNSUPPORTED)
+                                 : fake_unsafe();
+}
+
 cu_result cuStreamSynchronize(cu_stream stream)
 {
     BOUND(cuStreamSynchronize);
-    return fake_captures(stream) ? refuse_captured(stream, CU_STREAM_CAPTURE_UNSUPPORTED)
-                                 : fake_unsafe();
+    return look_at_stream(stream);
+}
+
+cu_result cuStreamQuery(cu_stream stream)
+{
+    BOUND(cuStreamQuery);
+    return fake_readiness(look_at_stream(stream));
 }
 
 cu_result cuLaunchHostFunc(cu_stream stream, void (*function)(void *), void *context)
@@ -311,21 +314,13 @@ static cu_result look_at_event(cu_event event)
 cu_result cuEventQuery(cu_event event)
 {
     UNSAFE(cuEventQuery);
-    cu_result result = look_at_event(event);
-    return result == CU_SUCCESS && fake_control.not_ready ? CU_NOT_READY : result;
+    return fake_readiness(look_at_event(event));
 }
 
 cu_result cuEventSynchronize(cu_event event)
 {
     BOUND(cuEventSynchronize);
     return look_at_event(event);
-}
-
-cu_result cuEventElapsedTime(float *milliseconds, cu_event begin, cu_event end)
-{
-    BOUND(cuEventElapsedTime);
-    *milliseconds = 1.5f;
-    return begin && end ? CU_SUCCESS : CU_INVALID_VALUE;
 }
 
 /* ---- graphs --------------------------------------------------------------------------------- */

@@ -280,6 +280,7 @@ typedef struct cu_launch_config {
     X(event_free, cuEventDestroy_v2, (cu_event event))                                             \
     X(event_record, cuEventRecord, (cu_event event, cu_stream stream))                             \
     X(event_query, cuEventQuery, (cu_event event))                                                 \
+    X(stream_query, cuStreamQuery, (cu_stream stream))                                             \
     X(event_synchronize, cuEventSynchronize, (cu_event event))                                     \
     X(event_elapsed, cuEventElapsedTime, (float *milliseconds, cu_event begin, cu_event end))      \
     /* graphs */                                                                                   \

@@ -182,6 +182,7 @@ const quern_device_methods qn_cuda_device = {
     .pointer_info = qn_cuda_pointer_info,
     .stream_new_with = qn_cuda_stream_new_with,
     .event_query = qn_cuda_event_query,
+    .stream_query = qn_cuda_stream_query,
     .stream_call = qn_cuda_stream_call,
     .capture_begin = qn_cuda_capture_begin,
     .capture_end = qn_cuda_capture_end,

@@ -238,6 +238,7 @@ quern_status qn_cuda_event_new(quern_device *device, void **out);
 void qn_cuda_event_free(quern_device *device, void *event);
 quern_status qn_cuda_event_record(quern_device *device, void *event, void *stream);
 quern_status qn_cuda_event_wait(quern_device *device, void *event);
+quern_status qn_cuda_stream_query(quern_device *device, int *done, void *stream);
 quern_status qn_cuda_event_query(quern_device *device, int *reached, void *event);
 quern_status qn_cuda_stream_wait_event(quern_device *device, void *stream, void *event);
 quern_status qn_cuda_event_elapsed(quern_device *device, double *milliseconds, void *begin,

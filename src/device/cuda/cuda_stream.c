@@ -100,14 +100,25 @@ quern_status qn_cuda_event_wait(quern_device *device, void *event)
     return QUERN_OK;
 }
 
+/* What the driver answers when it is asked whether something is done. */
+static quern_status answer(int *yes, cu_result result, const char *doing)
+{
+    *yes = result == CU_SUCCESS;
+    return result == CU_SUCCESS || result == CU_NOT_READY ? QUERN_OK : qn_cuda_fail(result, doing);
+}
+
 quern_status qn_cuda_event_query(quern_device *device, int *reached, void *event)
 {
     cu_result result;
     CUDA_IN_RELAXED(cuda_of(device), result, true, qn_cuda.event_query(event));
-    *reached = result == CU_SUCCESS;
-    return result == CU_SUCCESS || result == CU_NOT_READY
-               ? QUERN_OK
-               : qn_cuda_fail(result, "asking whether an event is reached");
+    return answer(reached, result, "asking whether an event is reached");
+}
+
+quern_status qn_cuda_stream_query(quern_device *device, int *done, void *stream)
+{
+    cu_result result;
+    CUDA_IN_RELAXED(cuda_of(device), result, true, qn_cuda.stream_query(stream));
+    return answer(done, result, "asking whether a stream is done");
 }
 
 quern_status qn_cuda_stream_wait_event(quern_device *device, void *stream, void *event)

@@ -158,6 +158,21 @@ quern_status quern_stream_wait(quern_stream *stream)
     return stream->home->methods->stream_wait(stream->home->device, stream->handle);
 }
 
+quern_status quern_stream_query(int *done, quern_stream *stream)
+{
+    qn_error_reset();
+    QN_CHECK_NOT_NULL(done);
+    *done = 0;
+    QN_CHECK_OBJECT(stream, QN_OBJECT_STREAM);
+    if (qn_stream_captures(stream)) {
+        return qn_capture_refuse(__func__, ", and its work is not done; ask after a launch of the "
+                                           "graph");
+    }
+    const quern_device_methods *m = stream->home->methods;
+    return m->stream_query ? m->stream_query(stream->home->device, done, stream->handle)
+                           : fail_missing(stream->home, "streams that can be asked: wait for it");
+}
+
 quern_status quern_stream_call(quern_stream *stream, void (*function)(void *context), void *context)
 {
     qn_error_reset();
@@ -294,6 +309,10 @@ quern_status quern_event_elapsed(double *milliseconds, quern_event *begin, quern
                 "quern_event_elapsed: `end` belongs to another engine than `begin`");
         qn_tell_places(end->home, begin->home, "other");
         return QUERN_ERROR_INVALID_ARGUMENT;
+    }
+    if (!atomic_load(&begin->recorded) || !atomic_load(&end->recorded)) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_event_elapsed: `%s` was never recorded",
+                       atomic_load(&begin->recorded) ? "end" : "begin");
     }
     QN_TRY(qn_capture_refuse_event(__func__, begin));
     QN_TRY(qn_capture_refuse_event(__func__, end));

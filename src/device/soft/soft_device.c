@@ -135,6 +135,7 @@ const quern_device_methods qn_soft_device = {
     .pointer_info = qn_soft_pointer_info,
     .stream_new_with = qn_soft_stream_new_with,
     .event_query = qn_soft_event_query,
+    .stream_query = qn_soft_stream_query,
     .stream_call = qn_soft_stream_call,
     .capture_begin = qn_soft_capture_begin,
     .capture_end = qn_soft_capture_end,

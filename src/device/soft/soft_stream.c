@@ -113,6 +113,12 @@ quern_status qn_soft_event_query(quern_device *device, int *reached, void *event
     return qn_soft_event_wait(device, event);
 }
 
+quern_status qn_soft_stream_query(quern_device *device, int *done, void *stream)
+{
+    *done = 1;
+    return qn_soft_stream_wait(device, stream);
+}
+
 quern_status qn_soft_stream_wait_event(quern_device *device, void *stream, void *event)
 {
     quern_status status;
@@ -130,10 +136,6 @@ quern_status qn_soft_event_elapsed(quern_device *device, double *milliseconds, v
 {
     soft_event *from = begin, *to = end;
     *milliseconds = 0;
-    if (!atomic_load(&from->recorded) || !atomic_load(&to->recorded)) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "the time between two events is known once both have been recorded");
-    }
     *milliseconds = atomic_load(&to->at_ms) - atomic_load(&from->at_ms);
     (void)qn_soft_event_wait(device, begin); /* a time tells that both were reached */
     return qn_soft_event_wait(device, end);

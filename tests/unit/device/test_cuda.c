@@ -400,6 +400,13 @@ Test(cuda, events_are_asked_and_functions_called)
     fake->fail("cuEventQuery", CU_ILLEGAL_ADDRESS, 1);
     cr_assert_eq(cuda->event_query(device, &reached, event), QUERN_ERROR_ACCESS);
     cr_expect_eq(reached, 0);
+    cr_assert_eq(cuda->stream_query(device, &reached, NULL), QUERN_OK);
+    cr_expect_eq(reached, 0);
+    fake->not_ready = false;
+    cr_assert_eq(cuda->stream_query(device, &reached, NULL), QUERN_OK);
+    cr_expect_eq(reached, 1);
+    fake->fail("cuStreamQuery", CU_ILLEGAL_ADDRESS, 1);
+    cr_assert_eq(cuda->stream_query(device, &reached, NULL), QUERN_ERROR_ACCESS);
     cr_assert_eq(cuda->stream_call(device, NULL, count, &called), QUERN_OK);
     cr_expect_eq(called, 1);
     fake->fail("cuLaunchHostFunc", CU_UNKNOWN, 1);

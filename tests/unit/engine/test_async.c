@@ -197,6 +197,37 @@ Test(async, events_can_be_asked)
     quern_event_release(event);
 }
 
+Test(async, streams_are_asked)
+{
+    quern_stream *stream = new_stream();
+    quern_array *x = table();
+    int done = 7;
+    OK(quern_stream_query(&done, stream));
+    cr_expect_eq(done, 1, "nothing was queued");
+    OK(quern_array_fill_on(x, &(int32_t){8}, 4, stream));
+    OK(quern_stream_wait(stream));
+    OK(quern_stream_query(&done, stream));
+    cr_expect_eq(done, 1, "its work was waited for");
+    quern_array_release(x);
+    quern_stream_release(stream);
+}
+
+Test(async, the_time_between_marks_needs_marks)
+{
+    quern_event *never, *once;
+    double milliseconds = 7;
+    OK(quern_event_new(&never, engine));
+    OK(quern_event_new(&once, engine));
+    OK(quern_event_record(once, NULL));
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_event_elapsed(&milliseconds, once, never));
+    SAYS("quern_event_elapsed: `end` was never recorded");
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_event_elapsed(&milliseconds, never, once));
+    SAYS("quern_event_elapsed: `begin` was never recorded");
+    cr_expect_eq(milliseconds, 0);
+    quern_event_release(never);
+    quern_event_release(once);
+}
+
 Test(async, streams_have_options)
 {
     quern_device_info info = QUERN_DEVICE_INFO_INIT;
