@@ -189,9 +189,9 @@ static int take_tensor(qp_foreign *out, qp_state *state, const quern_dl_tensor *
                                  out->type->is_torch ? ": in torch.compile use pyquern.torch" : "");
     }
     quern_engine *engine = state->devices[out->device].engine;
-    quern_status status =
-        managed ? quern_array_from_dlpack(&out->array, engine, managed)
-                : quern_array_from_dltensor(&out->array, engine, tensor, 0, NULL, NULL);
+    quern_status status = managed ? quern_array_from_dlpack(&out->array, engine, managed)
+                                  : quern_array_from_dltensor(&out->array, engine, tensor,
+                                                              QUERN_DL_TRUSTED, NULL, NULL);
     return qp_check(state, status) < 0 ? -1 : 1;
 }
 

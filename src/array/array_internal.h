@@ -133,11 +133,11 @@ typedef struct qn_place_said {
     int32_t number; /**< of the GPU */
 } qn_place_said;
 /** Compare with the home's device and with what its driver knows. Out: the address as kernels reach
- * it, and the kind of memory. `elements` false: there is nothing at the address. Errors:
- * QUERN_ERROR_NOT_SUPPORTED for a device that the home's kernels do not reach,
+ * it, and the kind of memory. `asks` false: there is nothing at the address, or it is known to be
+ * there. Errors: QUERN_ERROR_NOT_SUPPORTED for a device that the home's kernels do not reach,
  * QUERN_ERROR_INVALID_ARGUMENT for memory that is not what was said. */
 quern_status qn_memory_find(void **pointer, quern_memory *memory, const qn_home *home,
-                            const qn_place_said *said, bool elements);
+                            const qn_place_said *said, bool asks);
 /** Where the array's memory is, for others. Errors: QUERN_ERROR_NOT_SUPPORTED. */
 quern_status qn_memory_place(int32_t *type, int32_t *number, const qn_home *home,
                              quern_memory memory);

@@ -72,9 +72,10 @@ static quern_status import(quern_array **out, quern_engine *engine, const quern_
                     .context = context};
     QN_TRY(qn_dtype_from_dl(&f.dtype, t->dtype));
     QN_TRY(first_element(&f.pointer, t, elements));
+    const bool asks = elements && !(flags & QUERN_DL_TRUSTED);
     QN_TRY(qn_memory_find(
         &f.pointer, &f.memory, home,
-        &(qn_place_said){false, (int32_t)t->device.device_type, t->device.device_id}, elements));
+        &(qn_place_said){false, (int32_t)t->device.device_type, t->device.device_id}, asks));
     return qn_array_adopt(out, home, &f);
 }
 
@@ -111,8 +112,8 @@ quern_status quern_array_from_dlpack(quern_array **out, quern_engine *engine,
     if (!qn_export_take(tensor)) {
         return refuse_twice(__func__);
     }
-    quern_status status =
-        import(out, engine, &tensor->dl_tensor, tensor->flags, delete_versioned, tensor);
+    quern_status status = import(out, engine, &tensor->dl_tensor,
+                                 tensor->flags & QUERN_DL_READ_ONLY, delete_versioned, tensor);
     if (status != QUERN_OK) {
         qn_export_untake(tensor);
     }
@@ -158,10 +159,10 @@ quern_status quern_array_from_dltensor(quern_array **out, quern_engine *engine,
     QN_CHECK_OUT(out);
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_CHECK_NOT_NULL(tensor);
-    if (flags & ~QUERN_DL_READ_ONLY) {
+    if (flags & ~(QUERN_DL_READ_ONLY | QUERN_DL_TRUSTED)) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "quern_array_from_dltensor: flags is 0x%llx; of a tensor that is lent only "
-                       "QUERN_DL_READ_ONLY can be said",
+                       "QUERN_DL_READ_ONLY and QUERN_DL_TRUSTED can be said",
                        (unsigned long long)flags);
     }
     return import(out, engine, tensor, flags, release, context);

@@ -169,13 +169,13 @@ static quern_memory kind_said(const qn_place_said *said)
 
 /* On a GPU: `number`. */
 static quern_status check_gpu(void **pointer, quern_memory *memory, const qn_home *home,
-                              const qn_place_said *said, int32_t number, bool elements)
+                              const qn_place_said *said, int32_t number, bool asks)
 {
     if (!gpu_reaches(said, number)) {
         return refuse_place(said, QUERN_DL_CUDA, number);
     }
     *memory = kind_said(said);
-    if (!elements || !home->methods->pointer_info) {
+    if (!asks || !home->methods->pointer_info) {
         return QUERN_OK;
     }
     quern_pointer_info info = QUERN_POINTER_INFO_INIT;
@@ -189,12 +189,12 @@ static quern_status check_gpu(void **pointer, quern_memory *memory, const qn_hom
 }
 
 quern_status qn_memory_find(void **pointer, quern_memory *memory, const qn_home *home,
-                            const qn_place_said *said, bool elements)
+                            const qn_place_said *said, bool asks)
 {
     int32_t type, number;
     QN_TRY(place_of_home(&type, &number, home));
     if (type == QN_PLACE_GPU) {
-        return check_gpu(pointer, memory, home, said, number, elements);
+        return check_gpu(pointer, memory, home, said, number, asks);
     }
     if (type == QN_PLACE_HOST) {
         return check_host(memory, said);

@@ -175,6 +175,28 @@ Test(interop_cuda, tensors_are_where_they_say)
     cr_expect_eq(deleted, taken);
 }
 
+/* Who vouches for the memory spares the question, and no other check. */
+Test(interop_cuda, the_driver_is_not_asked_of_trusted_memory)
+{
+    quern_dl_managed_versioned here = tensor_of(gpu, QUERN_DL_CUDA, 1);
+    quern_dl_managed_versioned there = tensor_of(other_gpu, QUERN_DL_CUDA, 0);
+    quern_array *a;
+    const int asked = fake->calls("cuPointerGetAttributes");
+    OK(quern_array_from_dltensor(&a, engine, &here.dl_tensor, QUERN_DL_TRUSTED, NULL, NULL));
+    cr_expect_eq(fake->calls("cuPointerGetAttributes"), asked);
+    cr_expect_eq(quern_array_pointer(a), gpu);
+    quern_array_release(a);
+    OK(quern_array_from_dltensor(&a, engine, &here.dl_tensor, 0, NULL, NULL));
+    cr_expect_eq(fake->calls("cuPointerGetAttributes"), asked + 1);
+    quern_array_release(a);
+    FAILS(QUERN_ERROR_NOT_SUPPORTED,
+          quern_array_from_dltensor(&a, engine, &there.dl_tensor, QUERN_DL_TRUSTED, NULL, NULL));
+    here.flags = QUERN_DL_TRUSTED; /* which no other library may say */
+    OK(quern_array_from_dlpack(&a, engine, &here));
+    cr_expect_eq(fake->calls("cuPointerGetAttributes"), asked + 2);
+    quern_array_release(a);
+}
+
 /* ---- the interface, and its stream ------------------------------------------------------------
  */
 
