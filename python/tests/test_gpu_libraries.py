@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: MIT
+#
+# Arrays of other libraries on a GPU, in and out: PyTorch, CuPy, JAX, numba-cuda. In: a GPU, and
+# whichever of them are installed. Out: that nothing is copied, shown by addresses; that work is in
+# order, shown by slow work on a stream that does not keep order by itself, and that results are of
+# the inputs' kind. The thing to know: nothing here synchronizes between a library's work and ours.
+"""Other libraries on a GPU."""
+
+import importlib
+
+import pytest
+
+import pyquern as q
+
+pytestmark = pytest.mark.on_gpu
+
+SLOW = 1 << 27  # cycles: some 70 ms
+
+
+class Torch:
+    needs = "torch"
+    writes = True
+
+    def __init__(self):
+        self.torch = importlib.import_module("torch")
+        self.type = self.torch.Tensor
+
+    def arange(self, n):
+        return self.torch.arange(n, dtype=self.torch.float32, device="cuda")
+
+    def address(self, x):
+        return x.data_ptr()
+
+    def take(self, own):
+        return self.torch.from_dlpack(own)
+
+    def values(self, x):
+        return x.tolist()
+
+    def stream(self):
+        return self.torch.cuda.stream(self.torch.cuda.Stream())
+
+    def late(self, x, value):
+        """Put `value` into it after some time, on the current stream."""
+        self.torch.cuda._sleep(SLOW)
+        x.fill_(value)
+
+    def double(self, x):
+        return x * 2
+
+
+class CuPy:
+    needs = "cupy"
+    writes = True
+
+    def __init__(self):
+        self.cupy = importlib.import_module("cupy")
+        self.type = self.cupy.ndarray
+        self.spin = self.cupy.RawKernel(
+            """extern "C" __global__ void spin(long long cycles) {
+            long long from = clock64(); while (clock64() - from < cycles) {} }""",
+            "spin",
+        )
+
+    def arange(self, n):
+        return self.cupy.arange(n, dtype="float32")
+
+    def address(self, x):
+        return x.data.ptr
+
+    def take(self, own):
+        return self.cupy.from_dlpack(own)
+
+    def values(self, x):
+        return x.tolist()
+
+    def stream(self):
+        return self.cupy.cuda.Stream(non_blocking=True)
+
+    def late(self, x, value):
+        self.spin((1,), (1,), (self.cupy.int64(SLOW),))
+        x.fill(value)
+
+    def double(self, x):
+        return x * 2
+
+
+class Numba:
+    needs = "numba"
+    writes = True
+
+    def __init__(self):
+        self.cuda = importlib.import_module("numba.cuda")
+        self.type = self.cuda.devicearray.DeviceNDArray
+
+    def arange(self, n):
+        numpy = importlib.import_module("numpy")
+        return self.cuda.to_device(numpy.arange(n, dtype="float32"))
+
+    def address(self, x):
+        return x.device_ctypes_pointer.value
+
+    def take(self, own):
+        return self.cuda.as_cuda_array(own)
+
+    def values(self, x):
+        return x.copy_to_host().tolist()
+
+
+class Jax:
+    needs = "jax"
+    writes = False
+
+    def __init__(self):
+        self.jax = importlib.import_module("jax")
+        if self.jax.default_backend() != "gpu":
+            pytest.skip("JAX without a GPU")
+        self.type = self.jax.Array
+
+    def arange(self, n):
+        return self.jax.numpy.arange(n, dtype="float32")
+
+    def address(self, x):
+        return x.unsafe_buffer_pointer()
+
+    def take(self, own):
+        return self.jax.dlpack.from_dlpack(own)
+
+    def values(self, x):
+        return x.tolist()
+
+
+@pytest.fixture(params=[Torch, CuPy, Numba, Jax], ids=lambda library: library.needs)
+def library(request):
+    pytest.importorskip(request.param.needs)
+    try:
+        return request.param()
+    except ImportError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(params=[Torch, CuPy], ids=lambda library: library.needs)
+def streams(request):
+    pytest.importorskip(request.param.needs)
+    return request.param()
+
+
+twice = q.ElementwiseKernel("T x", "T y", "y = x + x")
+address = q.ElementwiseKernel("raw T x, T like", "int64 at", "at = (long long)&x[0]")
+total = q.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0")
+late = q.ElementwiseKernel(
+    "T x, int64 cycles",
+    "T y",
+    "long long from = clock64(); while (clock64() - from < cycles) {} y = x + x",
+)
+
+
+def test_nothing_is_copied_in(library):
+    x = library.arange(10)
+    assert library.values(address(x, x))[0] == library.address(x)
+    assert q.from_dlpack(x).pointer == library.address(x)
+    assert q.asarray(x).pointer == library.address(x)
+
+
+def test_results_are_of_the_inputs_kind(library):
+    y = twice(library.arange(5))
+    assert isinstance(y, library.type) and library.values(y) == [0, 2, 4, 6, 8]
+    y = total(library.arange(5))
+    assert isinstance(y, library.type) and library.values(y) == 10
+
+
+def test_nothing_is_copied_out(library):
+    a = q.arange(6, dtype="float32")
+    q.synchronize()
+    x = library.take(a)
+    assert library.address(x) == a.pointer
+    del a
+    assert library.values(x) == [0, 1, 2, 3, 4, 5]
+
+
+def test_outputs_are_written_in_place(library):
+    x, y = library.arange(4), library.arange(4)
+    if library.writes:
+        assert twice(x, y) is y and library.values(y) == [0, 2, 4, 6]
+    else:
+        with pytest.raises(ValueError, match="read-only, and cannot be an output"):
+            twice(x, y)
+
+
+def test_views_keep_their_strides(library):
+    x = library.arange(12).reshape(3, 4)
+    for view in (x[1:, ::2], x.T, x[2]):
+        expected = library.values(view)
+        got = library.values(twice(view))
+        flat = [v for row in expected for v in (row if isinstance(row, list) else [row])]
+        assert [v for row in got for v in (row if isinstance(row, list) else [row])] == [
+            2 * v for v in flat
+        ]
+
+
+def test_libraries_mix(library):
+    add = q.ElementwiseKernel("T x, T y", "T z", "z = x + y")
+    mixed = add(library.arange(3), q.ones(3, "float32"))
+    assert isinstance(mixed, q.ndarray) and mixed.tolist() == [1, 2, 3]
+
+
+# ---- the order of work: a race that would show -------------------------------------------------
+
+
+def test_our_work_waits_for_theirs(streams):
+    with streams.stream():
+        x = streams.arange(1000)
+        for value in (1, 2, 3):
+            streams.late(x, value)
+            y = twice(x)
+            assert set(streams.values(y)) == {2 * value}
+
+
+def test_their_work_waits_for_ours(streams):
+    with streams.stream():
+        x = streams.arange(1000)
+        expected = [4 * k for k in range(1000)]
+        for _ in range(3):
+            y = late(x, SLOW)
+            assert streams.values(streams.double(y)) == expected
+
+
+def test_our_stream_waits_for_theirs_and_theirs_for_it(streams):
+    """Arrays made on the library's stream, a call on a stream of our own."""
+    ours = q.Stream(non_blocking=True)
+    with streams.stream():
+        x = streams.arange(1000)
+        for value in (1, 2, 3):
+            streams.late(x, value)
+            y = late(x, SLOW, stream=ours)
+            assert set(streams.values(streams.double(y))) == {4 * value}
+
+
+def test_libraries_wait_for_each_other():
+    """A tensor of PyTorch and an array of CuPy, each late on a stream of its own library."""
+    pytest.importorskip("torch"), pytest.importorskip("cupy")
+    torch, cupy = Torch(), CuPy()
+    add = q.ElementwiseKernel("T x, T y", "T z", "z = x + y")
+    with torch.stream(), cupy.stream():
+        x, y = torch.arange(1000), cupy.arange(1000)
+        for value in (1, 2, 3):
+            torch.late(x, value)
+            cupy.late(y, 10 * value)
+            assert set(add(x, y).tolist()) == {11 * value}
+
+
+def test_memory_that_is_freed_early_is_not_taken_early(streams):
+    """An input that is dropped right after the call: its memory must not be given to who fills it
+    before our kernel has read it."""
+    with streams.stream():
+        for _ in range(5):
+            x = streams.arange(1 << 20)
+            y = late(x, SLOW // 8)
+            del x
+            filled = [streams.arange(1 << 20) for _ in range(4)]
+            for one in filled:
+                one *= 0
+            assert streams.values(y[-1:]) == [2 * ((1 << 20) - 1)]
