@@ -94,6 +94,7 @@ static int way_of(qp_state *state, PyObject *object)
     return is_of(type, "numpy.ma", "MaskedArray")                      ? QP_MASKED
            : qp_numpy_reads(state, type)                               ? QP_NUMPY
            : is_of(type, "numpy", "generic")                           ? QP_NUMBER
+           : qp_cupy_reads(state, type)                                ? QP_CUPY
            : names_stream(state, object)                               ? QP_CUDA_ATTRIBUTE
            : has(state, type, QP_DLPACK)                               ? QP_CAPSULE
            : PyObject_CheckBuffer(object) && !is_text                  ? QP_BUFFER
@@ -452,6 +453,8 @@ static int take(qp_foreign *out, qp_state *state)
         return by_buffer(out, state);
     case QP_CAPSULE:
         return by_capsule(out, state);
+    case QP_CUPY:
+        return qp_cupy_take(out, state);
     case QP_CUDA_ATTRIBUTE:
         return by_cuda_interface(out, state);
     case QP_MASKED:

@@ -49,7 +49,7 @@ static PyObject *by_table(qp_foreign *out, qp_state *state, const qp_foreign *li
         return NULL;
     }
     if (qp_check(state, quern_array_from_dltensor(&out->array, device->engine, &tensor->dl_tensor,
-                                                  0, NULL, NULL)) < 0) {
+                                                  QUERN_DL_TRUSTED, NULL, NULL)) < 0) {
         tensor->deleter(tensor);
         return NULL;
     }

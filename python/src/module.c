@@ -19,6 +19,12 @@ static const char *const texts[QP_TEXTS] = {
     [QP_CUDA_STREAM_METHOD] = "__cuda_stream__",
     [QP_CUDA_STREAM] = "cuda_stream",
     [QP_PTR] = "ptr",
+    [QP_DATA] = "data",
+    [QP_DEVICE_ID] = "device_id",
+    [QP_SHAPE] = "shape",
+    [QP_STRIDES] = "strides",
+    [QP_DTYPE] = "dtype",
+    [QP_C_CONTIGUOUS] = "_c_contiguous",
 };
 
 qp_state *qp_state_of(PyTypeObject *type)
@@ -161,6 +167,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->array_class);
     Py_VISIT(state->choose_compiler);
     Py_VISIT(state->foreign);
+    Py_VISIT(state->cupy_stream);
     for (int k = 0; k < state->type_count; k++) {
         Py_VISIT(state->types[k]->type);
         Py_VISIT(state->types[k]->allocate);
@@ -179,6 +186,7 @@ static int clear(PyObject *module)
     Py_CLEAR(state->recorded);
     Py_CLEAR(state->choose_compiler);
     Py_CLEAR(state->foreign);
+    Py_CLEAR(state->cupy_stream);
     Py_CLEAR(state->dtypes);
     Py_CLEAR(state->transfer_warning);
     Py_CLEAR(state->torch.requires_grad);

@@ -84,7 +84,7 @@ static void **table_of(const char *module)
     return table;
 }
 
-bool qp_numpy_reads(qp_state *state, PyTypeObject *type)
+bool qp_numpy_knows_dtypes(qp_state *state)
 {
     qp_numpy *n = &state->numpy;
     if (!n->is_known) {
@@ -98,7 +98,12 @@ bool qp_numpy_reads(qp_state *state, PyTypeObject *type)
         }
         n->is_known = table != NULL;
     }
-    return n->table && PyType_IsSubtype(type, n->array);
+    return n->table != NULL;
+}
+
+bool qp_numpy_reads(qp_state *state, PyTypeObject *type)
+{
+    return qp_numpy_knows_dtypes(state) && PyType_IsSubtype(type, state->numpy.array);
 }
 
 /* ---- in ------------------------------------------------------------------------------------- */
@@ -123,8 +128,9 @@ static int refuse_dtype(const qp_foreign *f, const descr *d)
                              what, QP_DTYPE_NAMES);
 }
 
-static quern_dtype dtype_of(const qp_foreign *f, qp_state *state, const descr *d)
+quern_dtype qp_numpy_dtype(const qp_foreign *f, qp_state *state, const void *descr_object)
 {
+    const descr *d = descr_object;
     quern_dtype dtype = QUERN_DTYPE_NONE;
     if (d->type_num >= 0 && d->type_num < DTYPES) {
         dtype = dtypes[d->type_num];
@@ -141,7 +147,7 @@ static quern_dtype dtype_of(const qp_foreign *f, qp_state *state, const descr *d
 int qp_numpy_take(qp_foreign *out, qp_state *state)
 {
     const ndarray *a = (const ndarray *)out->object;
-    quern_dtype dtype = dtype_of(out, state, a->descr);
+    quern_dtype dtype = qp_numpy_dtype(out, state, a->descr);
     if (dtype == QUERN_DTYPE_NONE) {
         return -1;
     }

@@ -107,13 +107,21 @@ int qp_arguments_settle(qp_arguments *a)
 
 /* ---- the order of work ---------------------------------------------------------------------- */
 
-/* The stream that the array's library works on now: its table says so, or the array did. */
-static int find_stream(qp_foreign *f, const qp_state *state)
+/* The stream that the array's library works on now: it says so, or the array did. `before`: an
+ * array of the same call, whose stream is known; or NULL. */
+static int find_stream(qp_foreign *f, const qp_foreign *before, qp_state *state)
 {
-    if (f->type->way != QP_TABLE || f->is_host) {
+    if ((f->type->way != QP_TABLE && f->type->way != QP_CUPY) || f->is_host) {
         return 0;
     }
     f->has_stream = true;
+    if (before && before->type == f->type && before->device == f->device && before->has_stream) {
+        f->stream = before->stream;
+        return 0;
+    }
+    if (f->type->way == QP_CUPY) {
+        return qp_cupy_stream(f, state);
+    }
     return f->type->exchange->current_work_stream(QUERN_DL_CUDA, state->devices[f->device].number,
                                                   &f->stream);
 }
@@ -134,7 +142,7 @@ int qp_arguments_before(qp_arguments *a, quern_stream **stream)
     bool is_one = !a->has_own && !a->has_staged && *stream == device->usual;
     for (size_t k = 0; k < a->foreign_count; k++) {
         qp_foreign *f = &a->foreign[k];
-        if (find_stream(f, state) < 0) {
+        if (find_stream(f, k > 0 ? f - 1 : NULL, state) < 0) {
             return -1;
         }
         is_one &= f->has_stream && f->stream == a->foreign[0].stream;

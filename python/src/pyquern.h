@@ -47,6 +47,7 @@ enum qp_way {
     QP_NUMBER,         /* one of NumPy's, by value */
     QP_NUMPY,          /* ndarray, or a class of it: by its own fields */
     QP_MASKED,         /* numpy.ma's arrays, which are refused */
+    QP_CUPY,           /* CuPy's, by their attributes */
     QP_TABLE,          /* DLPack 1.3's table of functions */
     QP_BUFFER,         /* the buffer protocol */
     QP_CAPSULE,        /* a capsule of DLPack */
@@ -111,6 +112,7 @@ typedef struct qp_state {
     PyObject *dtypes;          /* dict: what names a dtype -> its number */
     PyObject *foreign;         /* the module _foreign.py */
     PyObject *choose_compiler; /* Python function: called once, with the driver's version */
+    PyObject *cupy_stream;     /* its function that says which stream is current, or NULL */
     PyObject *texts[16];       /* interned names; see below */
 } qp_state;
 
@@ -125,6 +127,12 @@ enum qp_text {
     QP_CUDA_STREAM_METHOD,
     QP_CUDA_STREAM,
     QP_PTR,
+    QP_DATA,
+    QP_DEVICE_ID,
+    QP_SHAPE,
+    QP_STRIDES,
+    QP_DTYPE,
+    QP_C_CONTIGUOUS,
     QP_TEXTS
 };
 
@@ -261,7 +269,7 @@ int qp_foreign_makes(qp_state *state, qp_foreign_type *type);
 PyObject *qp_foreign_new(qp_foreign *out, qp_state *state, const qp_foreign *like, size_t argument,
                          const quern_array_info *info, int host);
 
-/* ---- numpy.c, torch.c: what is special about them ------------------------------------------- */
+/* ---- numpy.c, cupy.c, torch.c: what is special about them ----------------------------------- */
 
 /* NumPy's class `name` ("ndarray"), new; NULL without an exception where NumPy is not loaded. */
 PyObject *qp_numpy_class(const char *module, const char *name);
@@ -272,6 +280,14 @@ int qp_numpy_take(qp_foreign *out, qp_state *state);
 PyObject *qp_numpy_new(qp_state *state, quern_dtype dtype, int ndim, const int64_t *shape);
 /* A number's value and its dtype. */
 int qp_numpy_number(qp_foreign *out);
+/* Whether its dtypes can be read by their fields; and the one of `descr`, or NONE with an exception
+ * that refuses the array. */
+bool qp_numpy_knows_dtypes(qp_state *state);
+quern_dtype qp_numpy_dtype(const qp_foreign *f, qp_state *state, const void *descr);
+/* The same of CuPy's; and the stream that its work on the array's GPU goes to. */
+bool qp_cupy_reads(qp_state *state, PyTypeObject *type);
+int qp_cupy_take(qp_foreign *out, qp_state *state);
+int qp_cupy_stream(qp_foreign *f, qp_state *state);
 /* -1 with an exception where a kernel would see other values than torch, or torch miss it. */
 int qp_torch_check(const qp_foreign *f, qp_state *state);
 extern PyMethodDef qp_torch_functions[]; /* of the module */
