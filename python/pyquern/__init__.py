@@ -62,6 +62,7 @@ from ._memory import (
     MemoryPointer,
     MemoryPool,
     MemoryStats,
+    PooledAllocator,
     PythonFunctionAllocator,
     UnownedMemory,
     alloc_pinned_memory,
@@ -84,6 +85,7 @@ from ._numba import (
     pinned_array,
     to_device,
 )
+from ._pools import use_cupy_pool, use_rmm, use_torch_pool
 from ._raw import RawKernel, RawModule
 from ._stream import (
     Event,
@@ -132,6 +134,7 @@ __all__ = [
     "NotSupportedError",
     "NvJitLinkNotFoundError",
     "OutOfMemoryError",
+    "PooledAllocator",
     "PythonFunctionAllocator",
     "RangeError",
     "RawKernel",
@@ -175,6 +178,9 @@ __all__ = [
     "set_allocator",
     "synchronize",
     "to_device",
+    "use_cupy_pool",
+    "use_rmm",
+    "use_torch_pool",
     "using_allocator",
     "zeros",
     "zeros_like",

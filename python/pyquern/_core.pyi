@@ -436,7 +436,11 @@ def allocator_c(
     place: int, param: int, malloc_func: int, free_func: int, owner: object, /
 ) -> None: ...
 def allocator_python(
-    place: int, malloc_func: Callable[..., Any], free_func: Callable[..., Any] | None, /
+    place: int,
+    malloc_func: Callable[..., Any],
+    free_func: Callable[..., Any] | None,
+    tells_stream: bool,
+    /,
 ) -> None: ...
 def allocator_library(place: int, path: str, allocate: str, release: str, /) -> None: ...
 

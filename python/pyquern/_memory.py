@@ -267,12 +267,25 @@ class PythonFunctionAllocator:
         self._parts = (malloc_func, free_func)
 
     def _install(self, place):
-        _core.allocator_python(place, *self._parts)
+        _core.allocator_python(place, *self._parts, False)
 
     def malloc(self, size):
         """What set_allocator() takes: `size` bytes, as a MemoryPointer."""
         with using_allocator(self):
             return alloc(size)
+
+
+class PooledAllocator:
+    """Device memory from a pool that keeps the order of streams: ``malloc_func(size, device_id,
+    stream_ptr)`` returns an address, and ``free_func(address, device_id)`` takes it back in that
+    stream's order; or it is None, and `malloc_func` returns an object that has `.ptr` and frees the
+    memory at its end."""
+
+    def __init__(self, malloc_func, free_func=None):
+        self._parts = (malloc_func, free_func)
+
+    def _install(self, place):
+        _core.allocator_python(place, *self._parts, True)
 
 
 class LibraryAllocator:
@@ -294,7 +307,7 @@ class _Function:
         self.function = function
 
     def _install(self, place):
-        _core.allocator_python(place, self.function, None)
+        _core.allocator_python(place, self.function, None, False)
 
 
 _allocators = {}  # by device: what was set
@@ -311,9 +324,9 @@ def _install(place, allocator):
 def set_allocator(allocator=None):
     """Let new arrays of the thread's device have their memory from `allocator`.
 
-    It is a CFunctionAllocator, a PythonFunctionAllocator or a LibraryAllocator, the `malloc` of
-    one, or a function from a size to an object that has `.ptr`; None is the device's own pool.
-    Memory goes back to where it came from.
+    It is a CFunctionAllocator, a PythonFunctionAllocator, a PooledAllocator or a LibraryAllocator,
+    the `malloc` of one, or a function from a size to an object that has `.ptr`; None is the
+    device's own pool. Memory goes back to where it came from.
     """
     allocator = getattr(allocator, "__self__", None) or allocator
     if allocator is not None and not hasattr(allocator, "_install"):

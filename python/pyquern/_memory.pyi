@@ -13,7 +13,12 @@ from ._device import Device
 
 type _Order = Literal["C", "F", "A", "K"]
 type _Allocator = (
-    CFunctionAllocator | PythonFunctionAllocator | LibraryAllocator | Callable[[int], Any] | None
+    CFunctionAllocator
+    | PythonFunctionAllocator
+    | PooledAllocator
+    | LibraryAllocator
+    | Callable[[int], Any]
+    | None
 )
 
 class MemoryStats(NamedTuple):
@@ -63,6 +68,11 @@ class PythonFunctionAllocator:
         self, malloc_func: Callable[[int, int], int], free_func: Callable[[int, int], object]
     ) -> None: ...
     def malloc(self, size: int) -> MemoryPointer: ...
+
+class PooledAllocator:
+    def __init__(
+        self, malloc_func: Callable[..., Any], free_func: Callable[..., Any] | None = None
+    ) -> None: ...
 
 class LibraryAllocator:
     def __init__(

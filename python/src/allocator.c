@@ -22,6 +22,7 @@ typedef struct allocator {
     malloc_function malloc_c; /* NULL: the two below */
     free_function free_c;
     PyObject *malloc, *free; /* free NULL: malloc gives objects that have .ptr */
+    bool tells_stream;       /* malloc gets the device and the stream's handle, too */
     PyObject *given;         /* dict: address -> such an object */
     PyObject *owner;
     struct allocator *next; /* of those that are free */
@@ -85,13 +86,21 @@ static void *address_of(allocator *a, PyObject *result)
     return PyErr_Occurred() ? NULL : pointer;
 }
 
-static void *call_malloc(allocator *a, size_t bytes)
+static PyObject *call_python(const allocator *a, size_t bytes, void *stream)
+{
+    if (!a->malloc) {
+        return PyErr_Format(PyExc_MemoryError, "the allocator is no longer in use");
+    }
+    return a->tells_stream ? PyObject_CallFunction(a->malloc, "niK", (Py_ssize_t)bytes, a->device,
+                                                   (unsigned long long)(uintptr_t)stream)
+           : a->free       ? PyObject_CallFunction(a->malloc, "ni", (Py_ssize_t)bytes, a->device)
+                           : PyObject_CallFunction(a->malloc, "n", (Py_ssize_t)bytes);
+}
+
+static void *call_malloc(allocator *a, size_t bytes, void *stream)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *result =
-        !a->malloc ? PyErr_Format(PyExc_MemoryError, "the allocator is no longer in use")
-        : a->free  ? PyObject_CallFunction(a->malloc, "ni", (Py_ssize_t)bytes, a->device)
-                   : PyObject_CallFunction(a->malloc, "n", (Py_ssize_t)bytes);
+    PyObject *result = call_python(a, bytes, stream);
     void *pointer = result ? address_of(a, result) : NULL;
     Py_XDECREF(result);
     if (!pointer) {
@@ -142,13 +151,14 @@ static void refuse(allocator *a, void *pointer, size_t alignment)
     PyGILState_Release(gil);
 }
 
-/* Functions of CuPy's manner are told no stream: they must not order by one. */
+/* Functions of CuPy's manner are told no stream: they must not order by one. What is freed goes
+ * back in the order of the stream that it was allocated on. */
 static void *allocate(void *context, size_t bytes, size_t alignment, void *stream)
 {
-    (void)stream;
     allocator *a = context;
     atomic_fetch_add(&a->holds, 1); /* from now on, as it may wait for the GIL */
-    void *pointer = a->malloc_c ? a->malloc_c(a->param, bytes, a->device) : call_malloc(a, bytes);
+    void *pointer =
+        a->malloc_c ? a->malloc_c(a->param, bytes, a->device) : call_malloc(a, bytes, stream);
     if (pointer && ((uintptr_t)pointer & (alignment - 1)) != 0) {
         refuse(a, pointer, alignment);
         pointer = NULL;
@@ -267,14 +277,17 @@ static PyObject *from_c(PyObject *module, PyObject *args)
     return install(state, place, a);
 }
 
-/* allocator_python(place, malloc, free or None): malloc(bytes, device) gives an address, and
- * free(address, device) takes it back; or malloc(bytes) gives an object that has .ptr */
+/* allocator_python(place, malloc, free or None, tells_stream): malloc(bytes, device) gives an
+ * address, and free(address, device) takes it back; or malloc(bytes) gives an object that has .ptr.
+ * tells_stream: either is malloc(bytes, device, handle of the stream) */
 static PyObject *from_python(PyObject *module, PyObject *args)
 {
     qp_state *state = PyModule_GetState(module);
     int place;
+    int tells_stream;
     PyObject *to_malloc, *to_free;
-    if (!PyArg_ParseTuple(args, "iOO:allocator_python", &place, &to_malloc, &to_free) ||
+    if (!PyArg_ParseTuple(args, "iOOp:allocator_python", &place, &to_malloc, &to_free,
+                          &tells_stream) ||
         check_place(state, place) < 0) {
         return NULL;
     }
@@ -291,6 +304,7 @@ static PyObject *from_python(PyObject *module, PyObject *args)
     a->malloc = Py_NewRef(to_malloc);
     a->free = to_free == Py_None ? NULL : Py_NewRef(to_free);
     a->given = a->free ? NULL : PyDict_New();
+    a->tells_stream = tells_stream;
     return install(state, place, a);
 }
 

@@ -126,6 +126,35 @@ def test_direct_allocation():
     assert not counted.live
 
 
+@pytest.mark.on_soft
+def test_a_pool_is_told_the_stream():
+    told = []
+    counted = Counted()
+
+    def malloc(size, device_id, stream):
+        told.append((device_id, stream))
+        return counted.malloc(size, device_id)
+
+    stream = cp.Stream()
+    double = cp.ElementwiseKernel("T x", "T y", "y = 2 * x")
+    with cp.using_allocator(cp.PooledAllocator(malloc, counted.free)):
+        x = cp.ones(3)
+        with stream:
+            y = double(x)
+    assert told == [(0, told[0][1]), (0, stream.ptr)] and told[0][1] != stream.ptr
+    assert y.data.ptr in counted.live
+    del x, y
+    gc.collect()
+    assert not counted.live
+
+
+@pytest.mark.on_soft
+@pytest.mark.parametrize("use", [cp.use_torch_pool, cp.use_cupy_pool, cp.use_rmm])
+def test_pools_of_others_are_of_gpus(use):
+    with pytest.raises(ValueError, match="holds memory of GPUs, and the thread's device is soft"):
+        use()
+
+
 def test_an_allocator_that_fails():
     def malloc(size, device_id):
         raise ZeroDivisionError("no memory today")

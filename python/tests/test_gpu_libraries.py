@@ -281,3 +281,58 @@ def test_memory_that_is_freed_early_is_not_taken_early(streams):
             for one in filled:
                 one *= 0
             assert streams.values(y[-1:]) == [2 * ((1 << 20) - 1)]
+
+
+# ---- memory from others' pools -----------------------------------------------------------------
+
+
+@pytest.fixture
+def own_pool():
+    yield
+    q.set_allocator(None)
+
+
+def check_pool(used):
+    """Arrays count there while they live, and hold what was computed. `used`: bytes in use."""
+    before = used()
+    a = q.ones(1 << 20, "float32")
+    assert used() - before >= 4 << 20
+    with q.Stream(non_blocking=True) as stream:
+        stream.wait_event(q.Stream.null.record())
+        b = twice(a)
+        assert b.get().tolist()[:3] == [2, 2, 2]
+    assert used() - before >= 8 << 20
+    del a, b
+    assert used() == before
+
+
+def test_the_pool_of_torch(own_pool):
+    torch = pytest.importorskip("torch")
+    q.use_torch_pool()
+    check_pool(torch.cuda.memory_allocated)
+    big = torch.zeros(1 << 26, device="cuda")
+    address = big.data_ptr()
+    del big
+    assert q.empty(1 << 26, "float32").pointer == address
+
+
+def test_the_pool_of_cupy(own_pool):
+    cupy = pytest.importorskip("cupy")
+    q.use_cupy_pool()
+    check_pool(cupy.get_default_memory_pool().used_bytes)
+    pool = cupy.cuda.MemoryPool()
+    q.use_cupy_pool(pool)
+    check_pool(pool.used_bytes)
+
+
+def test_the_resource_of_rmm(own_pool):
+    rmm = pytest.importorskip("rmm")
+    before = rmm.mr.get_current_device_resource()
+    counting = rmm.mr.StatisticsResourceAdaptor(rmm.mr.CudaAsyncMemoryResource())
+    rmm.mr.set_current_device_resource(counting)
+    try:
+        q.use_rmm()
+        check_pool(lambda: counting.allocation_counts.current_bytes)
+    finally:
+        q.set_allocator(None)
+        rmm.mr.set_current_device_resource(before)
