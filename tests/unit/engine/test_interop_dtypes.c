@@ -166,13 +166,14 @@ Test(interop_dtypes, descrs_that_are_no_record)
 
 Test(interop_dtypes, a_read_only_array_lies_where_it_lay)
 {
-    static unsigned char bytes[1 + 3 * sizeof(double)]; /* its elements are off their alignment */
+    unsigned char bytes[1 + 3 * sizeof(double)]; /* its elements are off their alignment */
     const double numbers[] = {1, 2, 3};
     double sums[3];
     quern_kernel *kernel;
-    quern_array *loose, *fixed, *out = NULL;
-    unsigned char *place = bytes + ((uintptr_t)bytes % 2 == 0);
-    memcpy(place, numbers, sizeof numbers);
+    quern_array *memory, *loose, *fixed, *out = NULL;
+    memcpy(bytes + 1, numbers, sizeof numbers);
+    OK(quern_array_from(&memory, engine, QUERN_UINT8, SHAPE(sizeof bytes), bytes));
+    void *place = (unsigned char *)quern_array_pointer(memory) + 1;
     OK(quern_array_wrap(&loose, engine, QUERN_FLOAT64, 1, three, NULL, place, NULL, NULL));
     OK(quern_array_read_only(&fixed, loose));
     OK(quern_elementwise(&kernel, engine, "T x", "T y", "y = x + x", NULL));
@@ -182,5 +183,6 @@ Test(interop_dtypes, a_read_only_array_lies_where_it_lay)
     quern_array_release(out);
     quern_array_release(fixed);
     quern_array_release(loose);
+    quern_array_release(memory);
     quern_kernel_release(kernel);
 }
