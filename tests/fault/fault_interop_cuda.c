@@ -82,7 +82,7 @@ Test(interop_cuda, what_addresses_are)
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         quern_pointer_info info = QUERN_POINTER_INFO_INIT;
         OK(quern_pointer_get_info(&info, engine, rows[k].pointer));
-        cr_expect_eq(info.memory, rows[k].memory, "row %zu", k);
+        cr_expect_eq(info.memory, (int32_t)rows[k].memory, "row %zu", k);
         cr_expect_eq(info.device, rows[k].device, "row %zu", k);
         cr_expect_eq(info.device_pointer, info.memory ? rows[k].pointer : NULL, "row %zu", k);
     }

@@ -219,7 +219,7 @@ Test(kinds, of_nothing_and_of_no_kind)
     quern_array *a;
     for (int m = QUERN_MEMORY_DEVICE; m <= QUERN_MEMORY_MANAGED; m++) {
         OK(quern_array_new_in(&a, engine, (quern_memory)m, QUERN_FLOAT64, SHAPE(0, 3)));
-        cr_expect_eq(quern_array_memory(a), m);
+        cr_expect_eq((int)quern_array_memory(a), m);
         cr_expect_null(quern_array_host_pointer(a));
         quern_array_release(a);
     }
