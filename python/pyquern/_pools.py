@@ -12,8 +12,6 @@ import os
 from ._device import Device
 from ._memory import LibraryAllocator, PooledAllocator, set_allocator
 
-__all__ = ["use_cupy_pool", "use_rmm", "use_torch_pool"]
-
 
 def _check(whose):
     device = Device()
