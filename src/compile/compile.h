@@ -172,6 +172,17 @@ qn_str qn_source_parameter(const char *source, const char *function, uint32_t in
  * reads there. False as well where it is not found, or a typedef or a macro says it. */
 bool qn_source_parameter_reads(const char *source, const char *function, uint32_t index);
 
+/** What a parameter is, apart from its bytes. */
+typedef enum qn_parameter_handle {
+    QN_NO_HANDLE,
+    QN_TEXTURE_HANDLE, /**< a cudaTextureObject_t */
+    QN_SURFACE_HANDLE  /**< a cudaSurfaceObject_t */
+} qn_parameter_handle;
+/** Whether that parameter is a texture or surface object; neither where functions of that name are
+ * declared with different ones, or a typedef or a macro says it. */
+qn_parameter_handle qn_source_parameter_handle(const char *source, const char *function,
+                                               uint32_t index);
+
 /** Append an example of a name expression for the template of a `__global__` function `name`, which
  * may have its namespaces in front: "ns::scale<float, 1>". False: the source has no such template.
  */

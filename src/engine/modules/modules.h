@@ -175,8 +175,16 @@ struct quern_function {
     char *name;                   /**< as the user asked for it */
     _Atomic(uint64_t) only_reads; /**< bit k: parameter k is a pointer to what is const, as was
                                        found when a read-only array came there */
+    uint64_t textures, surfaces;  /**< bit k: that is what parameter k is declared as */
     size_t parameter_count;       /**< SIZE_MAX: the driver does not tell */
     qn_function_parameter parameters[]; /**< as many, where it does */
 };
+/* ---- handle_argument.c: parameters that are textures and surfaces --------------------------- */
+
+/** Find which of its parameters are, as far as the source tells. */
+void qn_function_find_handles(quern_function *function);
+/** Refuse what is passed for parameter `index` where that is one, and the value is not. */
+quern_status qn_function_check_handle(const quern_function *function, size_t index,
+                                      const quern_value *value);
 
 #endif /* QN_MODULES_H */
