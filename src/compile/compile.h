@@ -183,6 +183,12 @@ typedef enum qn_parameter_handle {
 qn_parameter_handle qn_source_parameter_handle(const char *source, const char *function,
                                                uint32_t index);
 
+/** Whether it may have kernels that launch kernels: it has "<<<" somewhere. */
+bool qn_source_may_launch(const char *source);
+/** Whether a compilation failed, with this log, because kernels launch kernels, which only
+ * relocatable code may. *said (may be NULL) is the compiler's sentence. */
+bool qn_log_wants_relocatable(const char *log, const char **said);
+
 /** Append an example of a name expression for the template of a `__global__` function `name`, which
  * may have its namespaces in front: "ns::scale<float, 1>". False: the source has no such template.
  */
@@ -291,7 +297,8 @@ typedef struct qn_link_request {
 
 /** Link. CUDA source is compiled first: as LTO-IR, or as relocatable cubin. For the software device
  * only LTO-IR can be linked. Several threads may link at once. The log of the image has the
- * linker's warnings. Errors: QUERN_ERROR_LINK with the linker's log;
+ * linker's warnings. The device's runtime is added where what is linked uses it. Errors:
+ * QUERN_ERROR_LINK with the linker's log, or with the places where that runtime was looked for;
  * QUERN_ERROR_NVJITLINK_NOT_FOUND with the places searched; QUERN_ERROR_INVALID_ARGUMENT (no
  * inputs; PTX asked for and an input that is not LTO-IR, which is named). */
 quern_status qn_link(qn_image *out, const qn_link_request *request);
@@ -300,6 +307,10 @@ quern_status qn_link(qn_image *out, const qn_link_request *request);
  * of the NVRTC in use, then the places of qn_compiler_find(). Its build id belongs in the key of
  * what is linked. */
 bool qn_linker_find(qn_compiler_identity *out, char **looked);
+/** Find libcudadevrt.a, which kernels that launch kernels are linked with: QUERN_CUDADEVRT (the
+ * file, or its folder), the folder of the NVRTC in use, the places of qn_compiler_find(), those of
+ * CUDA's runtime. */
+bool qn_device_runtime_find(qn_compiler_identity *out, char **looked);
 /** nvJitLink's version once loaded; 0.0 before. */
 void qn_linker_version(int *major, int *minor);
 

@@ -294,6 +294,29 @@ qn_parameter_handle qn_source_parameter_handle(const char *source, const char *f
     return handle;
 }
 
+/* ---- kernels that launch kernels ------------------------------------------------------------ */
+
+bool qn_source_may_launch(const char *source)
+{
+    return strstr(source, "<<<") != NULL;
+}
+
+bool qn_log_wants_relocatable(const char *log, const char **said)
+{
+    static const char *const sentences[] = {
+        "device-side kernel launch could not be processed", /* since CUDA 12 */
+        "kernel launch from __device__ or __global__ functions requires separate compilation",
+    };
+    const char *found = NULL;
+    for (size_t k = 0; log && !found && k < QN_COUNT(sentences); k++) {
+        found = strstr(log, sentences[k]);
+    }
+    if (said) {
+        *said = found;
+    }
+    return found != NULL;
+}
+
 /* ---- an instance of a template -------------------------------------------------------------- */
 
 /* The arguments of an example: a type for a type, a number for a number. */

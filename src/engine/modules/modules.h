@@ -95,6 +95,8 @@ quern_status qn_linking_produce(const qn_linking *linking, qn_image *out);
 quern_status qn_module_make(qn_module **out, quern_engine *engine, qn_module_request *request);
 /** The same of what is linked. */
 quern_status qn_module_link(qn_module **out, quern_engine *engine, const qn_link_job *job);
+/** Only if that image was made before. Records no failure that matters. */
+bool qn_module_link_known(qn_module **out, quern_engine *engine, const qn_link_job *job);
 /** Load an image that the caller has. Free it with qn_module_free(). */
 quern_status qn_module_load(qn_module **out, quern_engine *engine, const qn_image *image);
 /** Unload. Accepts NULL. */
@@ -160,6 +162,13 @@ quern_status qn_user_module_end(quern_module **out, quern_module *module, quern_
  * memory, for messages. */
 quern_status qn_user_module_keep(quern_module *module, const qn_user_text *texts, size_t count,
                                  const quern_module_options *options);
+
+/* ---- launching.c: kernels that launch kernels ------------------------------------------------ */
+
+/** As qn_module_make(), for a source that may launch kernels, or whose options make relocatable
+ * code: then it is linked. */
+quern_status qn_module_make_linked(qn_module **out, quern_engine *engine,
+                                   qn_module_request *request, const quern_module_options *options);
 
 /* ---- function.c: functions of a module ------------------------------------------------------ */
 
