@@ -111,7 +111,10 @@ typedef struct quern_texture_options {
 
 #define QUERN_TEXTURE_OPTIONS_INIT                                                                 \
     {                                                                                              \
-        sizeof(quern_texture_options), 0, {0, 0, 0}, 0, 0, 0, 0, 0, {0, 0, 0, 0}                   \
+        sizeof(quern_texture_options), 0, {0, 0, 0}, 0, 0, 0, 0, 0,                                \
+        {                                                                                          \
+            0, 0, 0, 0                                                                             \
+        }                                                                                          \
     }
 
 /** A texture that reads a CUDA array: tex1D(), tex2D(), tex3D(), tex1DLayered(), ... The caller

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where NVRTC, nvJitLink and the archive of the device's runtime are. In: the program's choice, the environment, the usual places and
- * the driver's version. Out: one file and its build id for each; nothing is loaded.
+ * Where NVRTC, nvJitLink and the archive of the device's runtime are. In: the program's choice, the
+ * environment, the usual places and the driver's version. Out: one file and its build id for each;
+ * nothing is loaded.
  *
  * The places are tried in the order of compile.h, and the first folder that has a usable version
  * wins; of the system's own folders, the newest version. A newer major release than the driver's is
@@ -72,9 +73,9 @@ typedef struct search {
 static bool name_file(const search *s, qn_compiler_identity *out, const char *folder,
                       const char *suffix)
 {
-    int length = s->archive ? snprintf(out->path, sizeof out->path, "%s/%s.a", folder, s->name)
-                            : snprintf(out->path, sizeof out->path, "%s/%s.so%s", folder, s->name,
-                                       suffix);
+    int length = s->archive
+                     ? snprintf(out->path, sizeof out->path, "%s/%s.a", folder, s->name)
+                     : snprintf(out->path, sizeof out->path, "%s/%s.so%s", folder, s->name, suffix);
     return length > 0 && (size_t)length < sizeof out->path && qn_file_exists(out->path);
 }
 
@@ -210,8 +211,8 @@ static void find(search *s)
     } else {
         found = (s->beside_compiler && try_beside_compiler(s)) ||
                 qn_places_visit(places, QN_COUNT(places), try_folder, s) ||
-                (s->archive && qn_places_visit(archive_places, QN_COUNT(archive_places), try_folder,
-                                               s)) ||
+                (s->archive &&
+                 qn_places_visit(archive_places, QN_COUNT(archive_places), try_folder, s)) ||
                 try_all(s, system_places, QN_COUNT(system_places));
     }
     if (!found && s->too_new.path[0]) { /* it says itself what the driver does not take */

@@ -37,10 +37,9 @@ static void close_fake(void)
 
 TestSuite(launching, .init = open_fake, .fini = close_fake);
 
-static const char source[] =
-    "extern \"C\" __global__ void child(int *x) { x[threadIdx.x] += 1; }\n"
-    "extern \"C\" __global__ void parent(int *x)\n"
-    "{ child<<<1, 13>>>(x + 13 * threadIdx.x); }\n";
+static const char source[] = "extern \"C\" __global__ void child(int *x) { x[threadIdx.x] += 1; }\n"
+                             "extern \"C\" __global__ void parent(int *x)\n"
+                             "{ child<<<1, 13>>>(x + 13 * threadIdx.x); }\n";
 
 /* Make it; skips where there is no linker, or no runtime to link with. */
 static quern_module *made(const char *text, const char *option)
@@ -110,6 +109,22 @@ Test(launching, in_a_header)
                            "{ LAUNCH(child)(x + 13 * threadIdx.x); }\n",
                            option);
     expect_two(m);
+    quern_module_release(m);
+}
+
+/* Functions and names of the device's runtime are there only where code is relocatable. */
+Test(launching, with_the_devices_runtime)
+{
+    quern_module *m =
+        made("extern \"C\" __global__ void child(int *x, int depth)\n"
+             "{\n"
+             "    x[depth] = cudaGetLastError() == cudaSuccess ? depth : -1;\n"
+             "    if (depth > 0) child<<<1, 1, 0, cudaStreamTailLaunch>>>(x, depth - 1);\n"
+             "}\n"
+             "template <typename T> __global__ void inner(T *x) { *x = 7; }\n"
+             "extern \"C\" __global__ void parent(int *x) { inner<int><<<1, 1>>>(x); }\n",
+             NULL);
+    cr_expect(fake->cubin);
     quern_module_release(m);
 }
 

@@ -64,9 +64,9 @@ Test(textures, extents_and_flags)
         size_t width, height, depth;
         unsigned flags;
     } cases[] = {
-        {1, {7}, 0, 0, 0, 7, 0, 0, 0},         {2, {5, 7}, 0, 1, 0, 7, 5, 0, 2},
-        {3, {3, 5, 7}, 0, 0, 0, 7, 5, 3, 0},   {2, {5, 7}, 1, 0, 0, 7, 0, 5, 1},
-        {3, {3, 5, 7}, 1, 1, 0, 7, 5, 3, 3},   {2, {5, 7}, 0, 0, 1, 7, 5, 0, 8},
+        {1, {7}, 0, 0, 0, 7, 0, 0, 0},       {2, {5, 7}, 0, 1, 0, 7, 5, 0, 2},
+        {3, {3, 5, 7}, 0, 0, 0, 7, 5, 3, 0}, {2, {5, 7}, 1, 0, 0, 7, 0, 5, 1},
+        {3, {3, 5, 7}, 1, 1, 0, 7, 5, 3, 3}, {2, {5, 7}, 0, 0, 1, 7, 5, 0, 8},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         quern_cuda_array_options o = QUERN_CUDA_ARRAY_OPTIONS_INIT;
@@ -145,8 +145,7 @@ Test(textures, of_memory)
 {
     quern_array *rows, *x;
     OK(quern_array_new(&rows, engine, QUERN_FLOAT32, SHAPE(3, 16)));
-    OK(quern_array_slice(&x, rows, 2,
-                         (const quern_slice[]){QUERN_SLICE_ALL, {0, 10, 1}}));
+    OK(quern_array_slice(&x, rows, 2, (const quern_slice[]){QUERN_SLICE_ALL, {0, 10, 1}}));
     quern_texture *t;
     OK(quern_texture_new_linear(&t, rows, 4, NULL));
     cr_expect_eq(fake->last_resource.type, CU_RESOURCE_LINEAR);
@@ -253,9 +252,9 @@ Test(textures, as_arguments)
 Test(textures, overloads_are_not_told_apart)
 {
     quern_module *module;
-    quern_function *f = function_of(&module,
-                                    "__global__ void k(cudaTextureObject_t t, float *x) { }\n"
-                                    "__global__ void k(float *t, float *x) { }\n");
+    quern_function *f =
+        function_of(&module, "__global__ void k(cudaTextureObject_t t, float *x) { }\n"
+                             "__global__ void k(float *t, float *x) { }\n");
     quern_array *x = array_of(QUERN_FLOAT32, SHAPE(2), (float[]){1, 2});
     OK(quern_function_call(f, &QUERN_GRID(1, 1), x, x));
     quern_array_release(x);
@@ -266,9 +265,9 @@ Test(textures, overloads_are_not_told_apart)
 Test(textures, graphs_keep_them)
 {
     quern_module *module;
-    quern_function *f = function_of(
-        &module, "extern \"C\" __global__ void k(cudaTextureObject_t tex, float *out)\n"
-                 "{ *out = tex1D<float>(tex, 0); }\n");
+    quern_function *f =
+        function_of(&module, "extern \"C\" __global__ void k(cudaTextureObject_t tex, float *out)\n"
+                             "{ *out = tex1D<float>(tex, 0); }\n");
     quern_cuda_array *c = cuda_array_of(QUERN_FLOAT32, SHAPE(2), 1, 0);
     quern_array *x = array_of(QUERN_FLOAT32, SHAPE(2), (float[]){1, 2});
     quern_stream *stream;

@@ -79,8 +79,8 @@ cu_result cuArray3DCreate_v2(cu_array *array, const cu_array_descriptor *descrip
     while (arrays[k].descriptor.width > 0) {
         k++;
     }
-    const size_t bytes = row_bytes(descriptor) * at_least_one(descriptor->height) *
-                         at_least_one(descriptor->depth);
+    const size_t bytes =
+        row_bytes(descriptor) * at_least_one(descriptor->height) * at_least_one(descriptor->depth);
     const cu_result result = fake_take(&arrays[k].memory, bytes, FAKE_PLAIN);
     if (result == CU_SUCCESS) {
         arrays[k].descriptor = *descriptor;
@@ -157,9 +157,8 @@ static bool can_be_read(const cu_resource *r)
         return is_format(r->of.linear.format, r->of.linear.channels) && r->of.linear.bytes > 0 &&
                r->of.linear.device % TEXTURE_ALIGNMENT == 0;
     case CU_RESOURCE_PITCHED:
-        return is_format(r->of.pitched.format, r->of.pitched.channels) &&
-               r->of.pitched.width > 0 && r->of.pitched.height > 0 &&
-               r->of.pitched.pitch % PITCH_ALIGNMENT == 0;
+        return is_format(r->of.pitched.format, r->of.pitched.channels) && r->of.pitched.width > 0 &&
+               r->of.pitched.height > 0 && r->of.pitched.pitch % PITCH_ALIGNMENT == 0;
     default:
         return false;
     }

@@ -198,7 +198,7 @@ typedef struct cu_array_descriptor {
 } cu_array_descriptor;
 
 enum { CU_ARRAY_LAYERED = 1, CU_ARRAY_SURFACE = 2, CU_ARRAY_GATHER = 8 }; /* its flags */
-enum { /* formats of a channel */
+enum {                                                                    /* formats of a channel */
        CU_UINT8 = 0x01,
        CU_UINT16 = 0x02,
        CU_UINT32 = 0x03,

@@ -9,31 +9,33 @@
 
 /* ---- elements ------------------------------------------------------------------------------- */
 
+static const struct format {
+    int32_t dtype;
+    int number;
+    size_t bytes;
+} formats[] = {
+    {QUERN_UINT8, CU_UINT8, 1},     {QUERN_UINT16, CU_UINT16, 2},   {QUERN_UINT32, CU_UINT32, 4},
+    {QUERN_INT8, CU_INT8, 1},       {QUERN_INT16, CU_INT16, 2},     {QUERN_INT32, CU_INT32, 4},
+    {QUERN_FLOAT16, CU_FLOAT16, 2}, {QUERN_FLOAT32, CU_FLOAT32, 4},
+};
+
+static const struct format *find_format(const quern_texels *t)
+{
+    size_t k = 0;
+    while (k < QN_COUNT(formats) - 1 && formats[k].dtype != t->dtype) {
+        k++;
+    }
+    return &formats[k];
+}
+
 static int format_of(const quern_texels *t)
 {
-    switch (t->dtype) {
-    case QUERN_UINT8:
-        return CU_UINT8;
-    case QUERN_UINT16:
-        return CU_UINT16;
-    case QUERN_UINT32:
-        return CU_UINT32;
-    case QUERN_INT8:
-        return CU_INT8;
-    case QUERN_INT16:
-        return CU_INT16;
-    case QUERN_INT32:
-        return CU_INT32;
-    case QUERN_FLOAT16:
-        return CU_FLOAT16;
-    default:
-        return CU_FLOAT32;
-    }
+    return find_format(t)->number;
 }
 
 static size_t element_bytes(const quern_texels *t)
 {
-    return quern_dtype_size((quern_dtype)t->dtype) * t->channels;
+    return find_format(t)->bytes * t->channels;
 }
 
 static size_t extent(const quern_texels *t, int axis)

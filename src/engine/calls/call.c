@@ -5,7 +5,6 @@
  * exists allocates nothing but its outputs, copies no text, and takes no lock except that of the
  * workspaces, if it needs one.
  */
-#include "engine/textures/textures.h"
 #include "engine/workspace.h"
 
 quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config,
@@ -59,19 +58,6 @@ static void argument(const void *context, uint32_t index, qn_str *name, const qu
         *name = s->parameters[index].name;
         *array = call->arrays[index];
     }
-}
-
-quern_status qn_values_keep(const quern_value *values, size_t count, quern_stream *stream)
-{
-    for (size_t k = 0; k < count; k++) {
-        if (values[k].kind == QUERN_VALUE_ARRAY) {
-            QN_TRY(qn_buffer_keep(values[k].as.array->buffer, stream));
-        }
-        if (values[k].kind == QUERN_VALUE_TEXTURE || values[k].kind == QUERN_VALUE_SURFACE) {
-            QN_TRY(qn_texture_keep(&values[k], stream));
-        }
-    }
-    return QUERN_OK;
 }
 
 /* Arrays of work that is recorded; those allocated here are kept already. */

@@ -4,7 +4,9 @@
  * compiled as all others where that does, else compiled as relocatable code and linked with the
  * device's runtime. The thing to know: only the compiler knows whether a source launches kernels,
  * because headers and macros may; so it is asked, and what was linked before is looked up first, so
- * that a program that starts again needs no compiler.
+ * that a program that starts again needs no compiler. Where a source that seems to launch kernels
+ * does not compile, it may be because the functions of the device's runtime are only declared for
+ * relocatable code, so that is tried as well.
  */
 #include "engine/modules/modules.h"
 #include <string.h>
@@ -66,16 +68,19 @@ quern_status qn_module_make_linked(qn_module **out, quern_engine *engine,
     if (engine->native && is_relocatable(o)) {
         return qn_module_link(out, engine, &job);
     }
-    if (engine->native && may_launch(source, o) && qn_module_link_known(out, engine, &job)) {
+    const bool seems = may_launch(source, o);
+    if (engine->native && seems && qn_module_link_known(out, engine, &job)) {
         return QUERN_OK;
     }
     const quern_status status = qn_module_make(out, engine, request);
-    if (status != QUERN_ERROR_COMPILE ||
-        !qn_log_wants_relocatable(quern_last_error()->log, NULL)) {
+    if (status != QUERN_ERROR_COMPILE) {
         return status;
     }
     if (!engine->native) {
         explain(engine);
+        return status;
+    }
+    if (!seems && !qn_log_wants_relocatable(quern_last_error()->log, NULL)) {
         return status;
     }
     qn_error_reset();

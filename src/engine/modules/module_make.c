@@ -249,8 +249,7 @@ bool qn_module_link_known(qn_module **out, quern_engine *engine, const qn_link_j
 {
     qn_linking l;
     *out = NULL;
-    const bool known =
-        qn_linking_begin(&l, engine, job) == QUERN_OK && load_known(out, &l.wanted);
+    const bool known = qn_linking_begin(&l, engine, job) == QUERN_OK && load_known(out, &l.wanted);
     qn_linking_end(&l);
     return known;
 }

@@ -42,8 +42,7 @@ quern_status qn_texels_check(quern_dtype dtype, uint32_t channels)
     return QUERN_OK;
 }
 
-static quern_status check_shape(int ndim, const int64_t *shape,
-                                const quern_cuda_array_options *o)
+static quern_status check_shape(int ndim, const int64_t *shape, const quern_cuda_array_options *o)
 {
     const int least = o->layered ? 2 : 1;
     if (ndim < least || ndim > 3) {
@@ -187,10 +186,9 @@ static quern_status check_pair(const char *function, const quern_cuda_array *c,
         return qn_stream_refuse(function, stream, "CUDA array", c->home);
     }
     if ((int32_t)array->dtype != c->texels.dtype) {
-        return qn_fail(QUERN_ERROR_TYPE,
-                       "the array is of %s, and the channels of the CUDA array are %s",
-                       quern_dtype_name(array->dtype),
-                       quern_dtype_name((quern_dtype)c->texels.dtype));
+        return qn_fail(
+            QUERN_ERROR_TYPE, "the array is of %s, and the channels of the CUDA array are %s",
+            quern_dtype_name(array->dtype), quern_dtype_name((quern_dtype)c->texels.dtype));
     }
     return shape_fits(c, array) ? QUERN_OK : refuse_shape(c, array);
 }

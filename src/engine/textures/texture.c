@@ -10,10 +10,10 @@
 
 static quern_status check_number(const char *name, uint32_t value, uint32_t most)
 {
-    return value <= most ? QUERN_OK
-                         : qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                                   "quern_texture_options.%s is %u, allowed are 0 to %u", name,
-                                   value, most);
+    return value <= most
+               ? QUERN_OK
+               : qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                         "quern_texture_options.%s is %u, allowed are 0 to %u", name, value, most);
 }
 
 static quern_status check_numbers(const quern_texture_options *o)
@@ -104,11 +104,10 @@ quern_status quern_texture_new(quern_texture **out, quern_cuda_array *cuda_array
     QN_CHECK_OBJECT(cuda_array, QN_OBJECT_CUDA_ARRAY);
     quern_texture_options o;
     QN_TRY(take_options(&o, options, cuda_array->texels.dtype));
-    return make(out,
-                &(source){.home = cuda_array->home,
-                          .cuda_array = cuda_array,
-                          .texels = cuda_array->texels},
-                &o);
+    return make(
+        out,
+        &(source){.home = cuda_array->home, .cuda_array = cuda_array, .texels = cuda_array->texels},
+        &o);
 }
 
 /* ---- textures of memory --------------------------------------------------------------------- */
@@ -123,11 +122,10 @@ static quern_status take_array(source *s, quern_texture_options *o, quern_array 
     if (array->count == 0) {
         return qn_fail(QUERN_ERROR_SHAPE, "the array has no elements that a texture could read");
     }
-    *s = (source){.home = array->buffer->home,
-                  .array = array,
-                  .texels = {.size = sizeof s->texels,
-                             .dtype = (int32_t)array->dtype,
-                             .channels = channels}};
+    *s = (source){
+        .home = array->buffer->home,
+        .array = array,
+        .texels = {.size = sizeof s->texels, .dtype = (int32_t)array->dtype, .channels = channels}};
     return QUERN_OK;
 }
 
@@ -135,9 +133,10 @@ static quern_status refuse_channels(const quern_array *array, uint32_t channels,
 {
     qn_text shape = {0};
     qn_shape_print(&shape, array->ndim, array->shape);
-    const quern_status status = qn_fail(
-        QUERN_ERROR_SHAPE, "the array of shape %s has %lld numbers, which %u channels do not divide",
-        shape.data ? shape.data : "(...)", (long long)count, channels);
+    const quern_status status =
+        qn_fail(QUERN_ERROR_SHAPE,
+                "the array of shape %s has %lld numbers, which %u channels do not divide",
+                shape.data ? shape.data : "(...)", (long long)count, channels);
     qn_text_free(&shape);
     return status;
 }

@@ -21,7 +21,8 @@ static bool is_known(const char *name)
 /* What kernels call to launch others. */
 static bool launches(const char *name)
 {
-    return strstr(name, "cuda") && (strstr(name, "LaunchDevice") || strstr(name, "ParameterBuffer"));
+    return strstr(name, "cuda") &&
+           (strstr(name, "LaunchDevice") || strstr(name, "ParameterBuffer"));
 }
 
 /* A variable or function that an operand names and nobody defines; NULL: none. */
@@ -63,10 +64,9 @@ static quern_status fail(const qn_ptx_symbol *symbol, const qn_ptx_function *fun
                          "launches from kernels (%s)%s",
                          symbol->name, place.data ? place.data : "");
     } else {
-        status = qn_fail(QUERN_ERROR_LINK,
-                         "the %s '%s' is declared and used%s, but nothing defines it",
-                         symbol->function ? "function" : "variable", symbol->name,
-                         place.data ? place.data : "");
+        status = qn_fail(
+            QUERN_ERROR_LINK, "the %s '%s' is declared and used%s, but nothing defines it",
+            symbol->function ? "function" : "variable", symbol->name, place.data ? place.data : "");
     }
     if (location && location->file) {
         qn_error_place(location->file, location->line, location->column);

@@ -12,12 +12,11 @@ TestSuite(launching, .init = whole_open, .fini = whole_close);
 
 enum { INNER = 13, ALL = 169 };
 
-static const char source[] =
-    "extern \"C\" __global__ void child(int *x) { x[threadIdx.x] += 1; }\n"
-    "extern \"C\" __global__ void parent(int *x)\n"
-    "{\n"
-    "    child<<<1, 13>>>(x + 13 * threadIdx.x);\n"
-    "}\n";
+static const char source[] = "extern \"C\" __global__ void child(int *x) { x[threadIdx.x] += 1; }\n"
+                             "extern \"C\" __global__ void parent(int *x)\n"
+                             "{\n"
+                             "    child<<<1, 13>>>(x + 13 * threadIdx.x);\n"
+                             "}\n";
 
 static bool on_gpu(void)
 {
@@ -159,7 +158,8 @@ Test(launching, refused_with_the_place)
     SAYS("kernel.cu:4:5: kernels that launch kernels need a GPU: the device \"soft\"");
     cr_expect_null(m);
     FAILS(QUERN_ERROR_NOT_SUPPORTED, make(&m, source, options, 1));
-    SAYS("kernels that launch kernels need a GPU: the software device has no launches from kernels");
+    SAYS(
+        "kernels that launch kernels need a GPU: the software device has no launches from kernels");
     SAYS("line 4, column 5");
     const quern_link_input input = {"one.cu", source, NULL, 0};
     quern_status status = quern_module_link(&m, engine, &input, 1, NULL);

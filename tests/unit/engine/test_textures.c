@@ -13,8 +13,7 @@
 static bool has_textures(void)
 {
     quern_cuda_array *c;
-    const quern_status status =
-        quern_cuda_array_new(&c, engine, QUERN_FLOAT32, SHAPE(2), NULL);
+    const quern_status status = quern_cuda_array_new(&c, engine, QUERN_FLOAT32, SHAPE(2), NULL);
     quern_cuda_array_release(c);
     return status == QUERN_OK;
 }
@@ -270,8 +269,8 @@ Test(textures, formats)
             }
         }
         quern_array *x = array_of(kind->dtype, SHAPE(HEIGHT, WIDTH, kind->channels), data), *out;
-        quern_cuda_array *c = filled(x, SHAPE(HEIGHT, WIDTH),
-                                     (quern_cuda_array_options){.channels = kind->channels});
+        quern_cuda_array *c =
+            filled(x, SHAPE(HEIGHT, WIDTH), (quern_cuda_array_options){.channels = kind->channels});
         quern_texture *t;
         OK(quern_texture_new(&t, c, NULL));
         OK(quern_array_new(&out, engine, kind->dtype, SHAPE(HEIGHT, WIDTH * kind->channels)));
