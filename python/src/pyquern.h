@@ -93,6 +93,7 @@ typedef struct qp_state {
     PyTypeObject *array, *elementwise, *reduction, *scan;
     PyTypeObject *stream, *event, *graph, *bound, *explanation;
     PyTypeObject *module, *function, *memory_pointer;
+    PyTypeObject *cuda_array, *texture, *surface;
     PyTypeObject *array_class; /* the Python class that arrays are made as: array or one of it */
     allocfunc array_alloc;     /* its tp_alloc; NULL: not looked up */
     PyObject *errors[64];      /* classes by place in error.c's table; [0]: the base */
@@ -474,6 +475,18 @@ extern PyType_Spec qp_module_spec, qp_function_spec;
 /* The function on a device, compiled if need be; borrowed; NULL with an exception. */
 quern_function *qp_function_on(qp_function *function, int device);
 PyObject *qp_function_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names);
+
+/* ---- texture.c: CUDA arrays, textures and surfaces ------------------------------------------- */
+
+/* A texture or a surface. */
+typedef struct qp_handle_object {
+    PyObject_HEAD qp_state *state;
+    quern_texture *texture; /* one of them is NULL */
+    quern_surface *surface;
+    int device;
+} qp_handle_object;
+
+extern PyType_Spec qp_cuda_array_spec, qp_texture_spec, qp_surface_spec;
 
 /* ---- memory.c, allocator.c: memory by its address ------------------------------------------- */
 
