@@ -31,8 +31,7 @@ static bool may_have_handles(const quern_module *module)
 
 void qn_function_find_handles(quern_function *f)
 {
-    const size_t count =
-        f->parameter_count != SIZE_MAX ? QN_MIN(f->parameter_count, (size_t)64) : 0;
+    const size_t count = QN_MIN(f->parameter_count, (size_t)64); /* 64 where it is not known */
     if (!may_have_handles(f->module)) {
         return;
     }
