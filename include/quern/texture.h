@@ -18,6 +18,7 @@
 #ifndef QUERN_TEXTURE_H
 #define QUERN_TEXTURE_H
 
+#include <quern/array.h>
 #include <quern/stream.h>
 
 #ifdef __cplusplus

@@ -176,12 +176,14 @@ static cu_resource resource_of(void *array, const void *memory, const quern_texe
     return resource;
 }
 
-static cu_texture_descriptor descriptor_of(const quern_texture_options *o)
+/* The flag is for integers: floats are read as they are. */
+static cu_texture_descriptor descriptor_of(const quern_texture_options *o, const quern_texels *t)
 {
+    const bool integer = t->dtype != QUERN_FLOAT16 && t->dtype != QUERN_FLOAT32;
     return (cu_texture_descriptor){
         .address = {(int)o->address[0], (int)o->address[1], (int)o->address[2]},
         .filter = (int)o->filter,
-        .flags = (o->read == QUERN_READ_ELEMENT ? CU_READ_AS_INTEGER : 0u) |
+        .flags = (integer && o->read == QUERN_READ_ELEMENT ? CU_READ_AS_INTEGER : 0u) |
                  (o->normalized ? CU_NORMALIZED_COORDINATES : 0u) | (o->srgb ? CU_SRGB : 0u),
         .max_anisotropy = o->max_anisotropy,
         .border = {o->border[0], o->border[1], o->border[2], o->border[3]},
@@ -198,7 +200,7 @@ quern_status qn_cuda_texture_new(quern_device *quern, uint64_t *out, void *array
         QN_TRY(check_memory(device, memory, texels));
     }
     const cu_resource resource = resource_of(array, memory, texels);
-    const cu_texture_descriptor descriptor = descriptor_of(options);
+    const cu_texture_descriptor descriptor = descriptor_of(options, texels);
     cu_texels texture = 0;
     cu_result result;
     CUDA_IN_RELAXED(device, result, true,
