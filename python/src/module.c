@@ -4,7 +4,7 @@
  * the module. The thing to know: objects and types hold the module, and so its state, which goes
  * with the last of them; engines are then closed.
  */
-#include "pyquern.h"
+#include "texture.h"
 
 static struct PyModuleDef definition;
 

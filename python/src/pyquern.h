@@ -476,18 +476,6 @@ extern PyType_Spec qp_module_spec, qp_function_spec;
 quern_function *qp_function_on(qp_function *function, int device);
 PyObject *qp_function_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names);
 
-/* ---- texture.c: CUDA arrays, textures and surfaces ------------------------------------------- */
-
-/* A texture or a surface. */
-typedef struct qp_handle_object {
-    PyObject_HEAD qp_state *state;
-    quern_texture *texture; /* one of them is NULL */
-    quern_surface *surface;
-    int device;
-} qp_handle_object;
-
-extern PyType_Spec qp_cuda_array_spec, qp_texture_spec, qp_surface_spec;
-
 /* ---- memory.c, allocator.c: memory by its address ------------------------------------------- */
 
 typedef struct qp_memory_pointer {

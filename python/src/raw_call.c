@@ -5,7 +5,7 @@
  * gets those bytes: an int as an integer, a float as a floating-point number. Numbers of NumPy and
  * ctypes, and structures, are passed as the bytes that they have.
  */
-#include "pyquern.h"
+#include "texture.h"
 
 /* One launch on its way. */
 typedef struct launch {

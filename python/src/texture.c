@@ -5,7 +5,7 @@
  * _texture.py, whose classes derive from these; the last reference waits for the device, so the GIL
  * is let go then.
  */
-#include "pyquern.h"
+#include "texture.h"
 
 static void free_object(PyObject *self)
 {
@@ -160,11 +160,10 @@ static PyObject *new_texture(PyTypeObject *type, PyObject *args, PyObject *keywo
     unsigned channels;
     quern_texture_options o = QUERN_TEXTURE_OPTIONS_INIT;
     qp_state *state = qp_state_of(type);
-    if (!state ||
-        !PyArg_ParseTuple(args, "OpI(III)IIIII(ffff):Texture", &source, &is_rows, &channels,
-                          &o.address[0], &o.address[1], &o.address[2], &o.filter, &o.read,
-                          &o.normalized, &o.srgb, &o.max_anisotropy, &o.border[0], &o.border[1],
-                          &o.border[2], &o.border[3])) {
+    if (!state || !PyArg_ParseTuple(args, "OpI(III)IIIII(ffff):Texture", &source, &is_rows,
+                                    &channels, &o.address[0], &o.address[1], &o.address[2],
+                                    &o.filter, &o.read, &o.normalized, &o.srgb, &o.max_anisotropy,
+                                    &o.border[0], &o.border[1], &o.border[2], &o.border[3])) {
         return NULL;
     }
     const bool of_cuda_array = PyObject_TypeCheck(source, state->cuda_array);

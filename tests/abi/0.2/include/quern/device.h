@@ -200,6 +200,8 @@ typedef struct quern_device_methods {
      * run again. `gone` does not call the device. */
     quern_status (*capture_tell)(quern_device *device, void *stream, void (*gone)(void *object),
                                  void *object);
+    /** Optional: is all that was queued on the stream done? */
+    quern_status (*stream_query)(quern_device *device, int *done, void *stream);
 
     /** Optional, these seven together: textures and surfaces, which are numbers that kernels take.
      * A CUDA array is the device's own. */
@@ -224,7 +226,7 @@ typedef struct quern_device_methods {
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
-            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL           \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL     \
     }
 
 /** Open an engine on a device of your own. `options->device` is given to `open` as its argument.
