@@ -15,7 +15,8 @@
  *
  * quern_function_call(function, launch, argument, ...) does the same for a function of a module,
  * where each argument has the bytes of its C type: int is int32, double is float64, and so on. A
- * pointer of any type (float *, const void *, ...) is a device address.
+ * pointer of any type (float *, const void *, ...) is a device address; quern_texture * and
+ * quern_surface * are what they are.
  *
  * quern_kernel_infer_with(outputs, capacity, kernel, options, argument, ...) asks with the same
  * arguments what a call would give. These are macros in C: options that are written in the call, as
@@ -35,6 +36,7 @@
 #include <quern/kernel.h>
 #include <quern/lists.h>
 #include <quern/module.h>
+#include <quern/texture.h>
 #include <string.h>
 
 /** The arguments (1 to 64) as a list of quern_value for an array initialiser: of a kernel, and of a
@@ -61,6 +63,8 @@ static inline quern_value quern_value_of(double v) { return quern_literal_double
 static inline quern_value quern_value_of(quern_value v) { return v; }
 
 static inline quern_value quern_argument_of(quern_array *v) { return quern_value_array(v); }
+static inline quern_value quern_argument_of(quern_texture *v) { return quern_value_texture(v); }
+static inline quern_value quern_argument_of(quern_surface *v) { return quern_value_surface(v); }
 /** A device address. */
 template <typename T> quern_value quern_argument_of(T *v) { return quern_argument_pointer(v); }
 /** Quern's own objects are not in device memory. */
@@ -72,6 +76,7 @@ quern_value quern_argument_of(quern_kernel *v) = delete;
 quern_value quern_argument_of(quern_module *v) = delete;
 quern_value quern_argument_of(quern_stream *v) = delete;
 quern_value quern_argument_of(quern_bound *v) = delete;
+quern_value quern_argument_of(quern_cuda_array *v) = delete;
 static inline quern_value quern_argument_of(bool v) { return quern_argument_bool(v); }
 static inline quern_value quern_argument_of(char v) { return quern_argument_char((signed char)v); }
 static inline quern_value quern_argument_of(signed char v) { return quern_argument_char(v); }
@@ -160,7 +165,10 @@ static inline quern_status quern_function_call(quern_function *function,
 #define quern_argument_of(v)                                                                       \
     _Generic((v),                                                                                  \
         quern_array *: quern_value_array,                                                          \
+        quern_texture *: quern_value_texture,                                                      \
+        quern_surface *: quern_value_surface,                                                      \
         const quern_array *: quern_not_an_argument,                                                \
+        quern_cuda_array *: quern_not_an_argument,                                                 \
         quern_array **: quern_not_an_argument,                                                     \
         quern_engine *: quern_not_an_argument,                                                     \
         quern_function *: quern_not_an_argument,                                                   \

@@ -39,6 +39,7 @@
  *     quern/stream.h   streams and events   order and time on the device
  *     quern/memory.h   memory               where arrays come from, how much there is
  *     quern/graph.h    graphs               work recorded once, launched again and again
+ *     quern/texture.h  textures, surfaces   what the texture units of a GPU read
  *     quern/cache.h    the cache            what it holds
  *     quern/setup.h    devices and set-up   what was found on this machine
  *     quern/device.h   new devices          for those who write one; not included here
@@ -76,6 +77,7 @@
 #include <quern/setup.h>
 #include <quern/status.h>
 #include <quern/stream.h>
+#include <quern/texture.h>
 #include <quern/value.h>
 
 #ifdef __cplusplus

@@ -13,6 +13,9 @@
 extern "C" {
 #endif
 
+struct quern_texture;
+struct quern_surface;
+
 /** What a quern_value holds. */
 typedef enum quern_value_kind {
     QUERN_VALUE_NONE = 0,    /**< an output that the call allocates and drops */
@@ -23,6 +26,8 @@ typedef enum quern_value_kind {
     QUERN_VALUE_STRUCT = 5,  /**< bytes by value: a record, or what a function of a module takes */
     QUERN_VALUE_POINTER = 6, /**< a device pointer, only for functions of modules */
     QUERN_VALUE_LIKE = 7,    /**< a dtype and a shape, only for quern_kernel_infer() */
+    QUERN_VALUE_TEXTURE = 8, /**< a texture, only for functions of modules */
+    QUERN_VALUE_SURFACE = 9, /**< a surface, only for functions of modules */
 } quern_value_kind;
 
 /** One argument of a call. Borrowed only for the call. */
@@ -47,6 +52,8 @@ typedef struct quern_value {
             const int64_t *shape; /**< host memory, read by the call */
             int64_t ndim;
         } like; /**< an array without memory */
+        struct quern_texture *texture;
+        struct quern_surface *surface;
     } as;
 } quern_value;
 
@@ -207,6 +214,21 @@ static inline quern_value quern_value_struct(const void *data, size_t bytes)
     quern_value v = {QUERN_VALUE_STRUCT, 0, {0}};
     v.as.block.data = data;
     v.as.block.bytes = bytes;
+    return v;
+}
+
+/** For a parameter that is a cudaTextureObject_t; see quern/texture.h. */
+static inline quern_value quern_value_texture(struct quern_texture *texture)
+{
+    quern_value v = {QUERN_VALUE_TEXTURE, 0, {0}};
+    v.as.texture = texture;
+    return v;
+}
+/** For a parameter that is a cudaSurfaceObject_t. */
+static inline quern_value quern_value_surface(struct quern_surface *surface)
+{
+    quern_value v = {QUERN_VALUE_SURFACE, 0, {0}};
+    v.as.surface = surface;
     return v;
 }
 

@@ -461,6 +461,48 @@ class Stream:
     def end_capture(self) -> Graph: ...
 
 @disjoint_base
+class CudaArray:
+    def __new__(
+        cls,
+        shape: Any,
+        dtype: Any,
+        channels: int,
+        layered: int,
+        surface: int,
+        gather: int,
+        /,
+    ) -> Self: ...
+    @property
+    def ptr(self) -> int: ...
+    def _write(self, array: Array, stream: _Stream = None, /) -> None: ...
+    def _read(self, array: Array, stream: _Stream = None, /) -> None: ...
+
+@disjoint_base
+class Texture:
+    def __new__(
+        cls,
+        source: CudaArray | Array,
+        is_rows: bool,
+        channels: int,
+        address: tuple[int, int, int],
+        filter: int,
+        read: int,
+        normalized: int,
+        srgb: int,
+        anisotropy: int,
+        border: tuple[float, float, float, float],
+        /,
+    ) -> Self: ...
+    @property
+    def ptr(self) -> int: ...
+
+@disjoint_base
+class Surface:
+    def __new__(cls, cuda_array: CudaArray, /) -> Self: ...
+    @property
+    def ptr(self) -> int: ...
+
+@disjoint_base
 class Event:
     def __new__(
         cls, block: bool = False, disable_timing: bool = False, interprocess: bool = False

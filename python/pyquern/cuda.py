@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 #
 # What CuPy's programs find in `cupy.cuda`: the same objects as in pyquern itself. In: nothing. Out:
-# names. The thing to know: `stream` and `memory` are modules there, and are here.
+# names. The thing to know: `stream`, `memory`, `texture` and `runtime` (of which only what textures
+# take is here) are modules there, and are here.
 """Streams, events, devices and memory under the names of `cupy.cuda`."""
 
 from . import _memory as memory
+from . import _runtime as runtime
 from . import _stream as stream
+from . import _texture as texture
 from ._device import Device
 from ._memory import (
     CFunctionAllocator,
@@ -49,7 +52,9 @@ __all__ = [
     "get_elapsed_time",
     "malloc_managed",
     "memory",
+    "runtime",
     "set_allocator",
     "stream",
+    "texture",
     "using_allocator",
 ]

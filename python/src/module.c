@@ -4,7 +4,7 @@
  * the module. The thing to know: objects and types hold the module, and so its state, which goes
  * with the last of them; engines are then closed.
  */
-#include "pyquern.h"
+#include "texture.h"
 
 static struct PyModuleDef definition;
 
@@ -106,7 +106,10 @@ static PyMethodDef module_methods[] = {
     X(explanation, qp_explanation_spec)                                                            \
     X(module, qp_module_spec)                                                                      \
     X(function, qp_function_spec)                                                                  \
-    X(memory_pointer, qp_memory_pointer_spec)
+    X(memory_pointer, qp_memory_pointer_spec)                                                      \
+    X(cuda_array, qp_cuda_array_spec)                                                              \
+    X(texture, qp_texture_spec)                                                                    \
+    X(surface, qp_surface_spec)
 
 static int add_functions(PyObject *module)
 {

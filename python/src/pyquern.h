@@ -93,6 +93,7 @@ typedef struct qp_state {
     PyTypeObject *array, *elementwise, *reduction, *scan;
     PyTypeObject *stream, *event, *graph, *bound, *explanation;
     PyTypeObject *module, *function, *memory_pointer;
+    PyTypeObject *cuda_array, *texture, *surface;
     PyTypeObject *array_class; /* the Python class that arrays are made as: array or one of it */
     allocfunc array_alloc;     /* its tp_alloc; NULL: not looked up */
     PyObject *errors[64];      /* classes by place in error.c's table; [0]: the base */

@@ -5,7 +5,7 @@
  * gets those bytes: an int as an integer, a float as a floating-point number. Numbers of NumPy and
  * ctypes, and structures, are passed as the bytes that they have.
  */
-#include "pyquern.h"
+#include "texture.h"
 
 /* One launch on its way. */
 typedef struct launch {
@@ -231,19 +231,32 @@ static int put_bytes(launch *l, size_t index, PyObject *object)
     return 1;
 }
 
-static int put_pointer(launch *l, PyObject *object)
+/* Something that is on one device, and is no array. */
+static int put_placed(launch *l, const char *what, int device, quern_value value)
 {
     qp_arguments *a = &l->arguments;
-    const qp_memory_pointer *p = (const qp_memory_pointer *)object;
-    if (a->device >= 0 && a->device != p->device) {
-        PyErr_Format(PyExc_ValueError,
-                     "argument %zu is memory of %s, and those before it are on %s", a->count + 1,
-                     a->state->devices[p->device].id, a->state->devices[a->device].id);
+    if (a->device >= 0 && a->device != device) {
+        PyErr_Format(PyExc_ValueError, "argument %zu is %s of %s, and those before it are on %s",
+                     a->count + 1, what, a->state->devices[device].id,
+                     a->state->devices[a->device].id);
         return -1;
     }
-    a->device = p->device;
-    a->values[a->count++] = quern_value_pointer(p->pointer);
+    a->device = device;
+    a->values[a->count++] = value;
     return 0;
+}
+
+static int put_pointer(launch *l, PyObject *object)
+{
+    const qp_memory_pointer *p = (const qp_memory_pointer *)object;
+    return put_placed(l, "memory", p->device, quern_value_pointer(p->pointer));
+}
+
+static int put_handle(launch *l, PyObject *object)
+{
+    const qp_handle_object *h = (const qp_handle_object *)object;
+    return h->texture ? put_placed(l, "a texture", h->device, quern_value_texture(h->texture))
+                      : put_placed(l, "a surface", h->device, quern_value_surface(h->surface));
 }
 
 /* All but plain numbers, which are left for later. */
@@ -265,6 +278,10 @@ static int put_argument(launch *l, size_t index, PyObject *object)
     }
     if (PyObject_TypeCheck(object, a->state->memory_pointer)) {
         return put_pointer(l, object);
+    }
+    if (PyObject_TypeCheck(object, a->state->texture) ||
+        PyObject_TypeCheck(object, a->state->surface)) {
+        return put_handle(l, object);
     }
     int put = put_bytes(l, index, object);
     return put < 0 ? -1 : put > 0 ? 0 : qp_arguments_add(a, object);

@@ -21,7 +21,10 @@
     X(QN_OBJECT_MODULE, 0x514e4507, "quern_module")                                                \
     X(QN_OBJECT_FUNCTION, 0x514e4508, "quern_function")                                            \
     X(QN_OBJECT_TENSOR, 0x514e4509, "tensor")                                                      \
-    X(QN_OBJECT_GRAPH, 0x514e450a, "quern_graph")
+    X(QN_OBJECT_GRAPH, 0x514e450a, "quern_graph")                                                  \
+    X(QN_OBJECT_CUDA_ARRAY, 0x514e450b, "quern_cuda_array")                                        \
+    X(QN_OBJECT_TEXTURE, 0x514e450c, "quern_texture")                                              \
+    X(QN_OBJECT_SURFACE, 0x514e450d, "quern_surface")
 
 typedef enum qn_object_type {
     QN_OBJECT_DEAD = 0x514e4500,

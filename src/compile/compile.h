@@ -172,6 +172,23 @@ qn_str qn_source_parameter(const char *source, const char *function, uint32_t in
  * reads there. False as well where it is not found, or a typedef or a macro says it. */
 bool qn_source_parameter_reads(const char *source, const char *function, uint32_t index);
 
+/** What a parameter is, apart from its bytes. */
+typedef enum qn_parameter_handle {
+    QN_NO_HANDLE,
+    QN_TEXTURE_HANDLE, /**< a cudaTextureObject_t */
+    QN_SURFACE_HANDLE  /**< a cudaSurfaceObject_t */
+} qn_parameter_handle;
+/** Whether that parameter is a texture or surface object; neither where functions of that name are
+ * declared with different ones, or a typedef or a macro says it. */
+qn_parameter_handle qn_source_parameter_handle(const char *source, const char *function,
+                                               uint32_t index);
+
+/** Whether it may have kernels that launch kernels: it has "<<<" somewhere. */
+bool qn_source_may_launch(const char *source);
+/** Whether a compilation failed, with this log, because kernels launch kernels, which only
+ * relocatable code may. *said (may be NULL) is the compiler's sentence. */
+bool qn_log_wants_relocatable(const char *log, const char **said);
+
 /** Append an example of a name expression for the template of a `__global__` function `name`, which
  * may have its namespaces in front: "ns::scale<float, 1>". False: the source has no such template.
  */
@@ -280,7 +297,8 @@ typedef struct qn_link_request {
 
 /** Link. CUDA source is compiled first: as LTO-IR, or as relocatable cubin. For the software device
  * only LTO-IR can be linked. Several threads may link at once. The log of the image has the
- * linker's warnings. Errors: QUERN_ERROR_LINK with the linker's log;
+ * linker's warnings. The device's runtime is added where what is linked uses it. Errors:
+ * QUERN_ERROR_LINK with the linker's log, or with the places where that runtime was looked for;
  * QUERN_ERROR_NVJITLINK_NOT_FOUND with the places searched; QUERN_ERROR_INVALID_ARGUMENT (no
  * inputs; PTX asked for and an input that is not LTO-IR, which is named). */
 quern_status qn_link(qn_image *out, const qn_link_request *request);
@@ -289,6 +307,10 @@ quern_status qn_link(qn_image *out, const qn_link_request *request);
  * of the NVRTC in use, then the places of qn_compiler_find(). Its build id belongs in the key of
  * what is linked. */
 bool qn_linker_find(qn_compiler_identity *out, char **looked);
+/** Find libcudadevrt.a, which kernels that launch kernels are linked with: QUERN_CUDADEVRT (the
+ * file, or its folder), the folder of the NVRTC in use, the places of qn_compiler_find(), those of
+ * CUDA's runtime. */
+bool qn_device_runtime_find(qn_compiler_identity *out, char **looked);
 /** nvJitLink's version once loaded; 0.0 before. */
 void qn_linker_version(int *major, int *minor);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where NVRTC and nvJitLink are. In: the program's choice, the environment, the usual places and
- * the driver's version. Out: one file and its build id for each; nothing is loaded.
+ * Where NVRTC, nvJitLink and the archive of the device's runtime are. In: the program's choice, the
+ * environment, the usual places and the driver's version. Out: one file and its build id for each;
+ * nothing is loaded.
  *
  * The places are tried in the order of compile.h, and the first folder that has a usable version
  * wins; of the system's own folders, the newest version. A newer major release than the driver's is
@@ -35,6 +36,16 @@ static const qn_cuda_place places[] = {
     {QN_FETCHED, "/lib"},
 };
 
+/* Of the archive alone, which is in the package of CUDA's runtime. */
+static const qn_cuda_place archive_places[] = {
+    {"CUDA_HOME", "/targets/*-linux/lib"},
+    {"CUDA_PATH", "/targets/*-linux/lib"},
+    {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/cuda_runtime/lib"},
+    {"CONDA_PREFIX", "/targets/*-linux/lib"},
+    {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/cuda_runtime/lib"},
+    {NULL, "/usr/local/cuda/targets/*-linux/lib"},
+};
+
 /* Where systems have it: not the order counts, but the version. */
 static const qn_cuda_place system_places[] = {
     {NULL, "/usr/local/cuda/lib64"},
@@ -50,6 +61,7 @@ typedef struct search {
     const char *variable; /* of the environment, that says where it is */
     char *asked;          /* by the program: before the environment's, and before all places */
     bool beside_compiler; /* look there first */
+    bool archive;         /* a static library: it has no versions */
     bool done;
     int newest; /* major version that the driver runs; 0: any */
     qn_compiler_identity found;
@@ -61,7 +73,9 @@ typedef struct search {
 static bool name_file(const search *s, qn_compiler_identity *out, const char *folder,
                       const char *suffix)
 {
-    int length = snprintf(out->path, sizeof out->path, "%s/%s.so%s", folder, s->name, suffix);
+    int length = s->archive
+                     ? snprintf(out->path, sizeof out->path, "%s/%s.a", folder, s->name)
+                     : snprintf(out->path, sizeof out->path, "%s/%s.so%s", folder, s->name, suffix);
     return length > 0 && (size_t)length < sizeof out->path && qn_file_exists(out->path);
 }
 
@@ -92,7 +106,7 @@ static bool try_file(search *s, const char *folder, const char *suffix)
  * development link, whose version may be an old one with another naming. */
 static bool try_versions(search *s, const char *folder)
 {
-    for (int major = NEWEST_MAJOR; major >= QN_OLDEST_MAJOR; major--) {
+    for (int major = NEWEST_MAJOR; major >= QN_OLDEST_MAJOR && !s->archive; major--) {
         char suffix[16];
         snprintf(suffix, sizeof suffix, ".%d", major);
         if (try_file(s, folder, suffix)) {
@@ -180,7 +194,12 @@ static bool try_beside_compiler(search *s)
         return false;
     }
     *slash = '\0';
-    return try_folder(s, compiler.path, true);
+    if (try_folder(s, compiler.path, true)) {
+        return true;
+    }
+    char package[sizeof compiler.path + 32]; /* of one release with the compiler's */
+    snprintf(package, sizeof package, "%s/../../cuda_runtime/lib", compiler.path);
+    return s->archive && qn_is_folder(package) && try_folder(s, package, true);
 }
 
 static void find(search *s)
@@ -192,6 +211,8 @@ static void find(search *s)
     } else {
         found = (s->beside_compiler && try_beside_compiler(s)) ||
                 qn_places_visit(places, QN_COUNT(places), try_folder, s) ||
+                (s->archive &&
+                 qn_places_visit(archive_places, QN_COUNT(archive_places), try_folder, s)) ||
                 try_all(s, system_places, QN_COUNT(system_places));
     }
     if (!found && s->too_new.path[0]) { /* it says itself what the driver does not take */
@@ -211,15 +232,21 @@ static void find(search *s)
 static search compiler = {.name = "libnvrtc", .variable = "QUERN_NVRTC"};
 static search linker = {
     .name = "libnvJitLink", .variable = "QUERN_NVJITLINK", .beside_compiler = true};
-/* the linker's is taken first */
+static search runtime = {.name = "libcudadevrt",
+                         .variable = "QUERN_CUDADEVRT",
+                         .beside_compiler = true,
+                         .archive = true};
+/* the compiler's is taken last */
 static pthread_mutex_t compiler_lock = PTHREAD_MUTEX_INITIALIZER,
-                       linker_lock = PTHREAD_MUTEX_INITIALIZER;
+                       linker_lock = PTHREAD_MUTEX_INITIALIZER,
+                       runtime_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint choice;
 
 __attribute__((destructor)) static void forget(void)
 {
     qn_text_free(&compiler.looked);
     qn_text_free(&linker.looked);
+    qn_text_free(&runtime.looked);
     qn_free(compiler.asked);
     compiler.asked = NULL;
 }
@@ -248,6 +275,11 @@ bool qn_linker_find(qn_compiler_identity *out, char **looked)
     return give(&linker, &linker_lock, out, looked);
 }
 
+bool qn_device_runtime_find(qn_compiler_identity *out, char **looked)
+{
+    return give(&runtime, &runtime_lock, out, looked);
+}
+
 /* Look anew when next asked. */
 static void begin_anew(search *s)
 {
@@ -256,6 +288,7 @@ static void begin_anew(search *s)
                   .variable = s->variable,
                   .asked = s->asked,
                   .beside_compiler = s->beside_compiler,
+                  .archive = s->archive,
                   .newest = s->newest};
 }
 
@@ -263,19 +296,22 @@ static void begin_all_anew(void)
 {
     begin_anew(&compiler);
     begin_anew(&linker);
+    begin_anew(&runtime);
     atomic_fetch_add(&choice, 1);
 }
 
-static void lock_both(void)
+static void lock_all(void)
 {
+    pthread_mutex_lock(&runtime_lock);
     pthread_mutex_lock(&linker_lock);
     pthread_mutex_lock(&compiler_lock);
 }
 
-static void unlock_both(void)
+static void unlock_all(void)
 {
     pthread_mutex_unlock(&compiler_lock);
     pthread_mutex_unlock(&linker_lock);
+    pthread_mutex_unlock(&runtime_lock);
 }
 
 unsigned qn_compiler_choice(void)
@@ -304,20 +340,20 @@ quern_status qn_compiler_choose(const char *path)
     if (path && !copy) {
         return qn_fail_memory("choosing a compiler");
     }
-    lock_both();
+    lock_all();
     qn_free(compiler.asked);
     compiler.asked = copy;
     begin_all_anew();
-    unlock_both();
+    unlock_all();
     return QUERN_OK;
 }
 
 void qn_compiler_suit(int driver)
 {
-    lock_both();
+    lock_all();
     if (compiler.newest != driver / 1000) {
         compiler.newest = linker.newest = driver / 1000;
         begin_all_anew();
     }
-    unlock_both();
+    unlock_all();
 }

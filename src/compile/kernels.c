@@ -193,6 +193,7 @@ static qn_str plain_name(const char *function)
 /* A parameter as it is declared. */
 typedef struct declared {
     qn_str name;  /* its last word, in front of what gives it extents or a default */
+    qn_str type;  /* the word before that */
     int pointers; /* marks that make it one */
     bool reads;   /* const stands in front of the first of them */
 } declared;
@@ -220,6 +221,7 @@ static declared read_parameter(reader *r, uint32_t index)
             d.pointers++;
         } else if (depth == 1 && !named && qn_is_word(r->token.data[0])) {
             d.reads |= d.pointers == 0 && at(r, "const");
+            d.type = d.name;
             d.name = r->token;
         }
     } while (depth > 0 && next(r));
@@ -249,6 +251,70 @@ bool qn_source_parameter_reads(const char *source, const char *function, uint32_
 {
     const declared d = find_parameter(source, function, index);
     return d.reads && d.pointers == 1;
+}
+
+static qn_parameter_handle handle_of(const declared *d)
+{
+    static const struct {
+        const char *type;
+        qn_parameter_handle handle;
+    } types[] = {
+        {"cudaTextureObject_t", QN_TEXTURE_HANDLE},
+        {"CUtexObject", QN_TEXTURE_HANDLE},
+        {"cudaSurfaceObject_t", QN_SURFACE_HANDLE},
+        {"CUsurfObject", QN_SURFACE_HANDLE},
+    };
+    for (size_t k = 0; k < QN_COUNT(types) && d->pointers == 0; k++) {
+        if (qn_str_is(d->type, types[k].type) || qn_str_is(d->name, types[k].type)) {
+            return types[k].handle;
+        }
+    }
+    return QN_NO_HANDLE;
+}
+
+qn_parameter_handle qn_source_parameter_handle(const char *source, const char *function,
+                                               uint32_t index)
+{
+    const qn_str wanted = plain_name(function);
+    reader r = {.rest = qn_str_of(source)};
+    qn_parameter_handle handle = QN_NO_HANDLE;
+    bool found = false;
+    while (next(&r)) {
+        if (at(&r, "#")) {
+            r.rest = qn_cpp_skip_line(r.rest);
+        } else if (at(&r, "__global__") && qn_str_same(read_name(&r), wanted) && at(&r, "(")) {
+            const declared d = read_parameter(&r, index);
+            if (found && handle_of(&d) != handle) {
+                return QN_NO_HANDLE;
+            }
+            handle = handle_of(&d);
+            found = true;
+        }
+    }
+    return handle;
+}
+
+/* ---- kernels that launch kernels ------------------------------------------------------------ */
+
+bool qn_source_may_launch(const char *source)
+{
+    return strstr(source, "<<<") != NULL;
+}
+
+bool qn_log_wants_relocatable(const char *log, const char **said)
+{
+    static const char *const sentences[] = {
+        "device-side kernel launch could not be processed", /* since CUDA 12 */
+        "kernel launch from __device__ or __global__ functions requires separate compilation",
+    };
+    const char *found = NULL;
+    for (size_t k = 0; log && !found && k < QN_COUNT(sentences); k++) {
+        found = strstr(log, sentences[k]);
+    }
+    if (said) {
+        *said = found;
+    }
+    return found != NULL;
 }
 
 /* ---- an instance of a template -------------------------------------------------------------- */

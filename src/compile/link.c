@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * One linking. In: images of any kind. Out: one cubin, or PTX from LTO-IR, or an error record with
- * the linker's whole log.
+ * the linker's whole log. The thing to know: only the linker can tell whether code launches kernels
+ * and so needs the device's runtime; then it is linked again, with that.
  */
 #include "compile/nvjitlink.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_OPTIONS 10 /* -arch, -lto, -ptx, and those of add_shaping() */
@@ -16,6 +18,9 @@ typedef struct job {
     const qn_link_request *request;
     nvjitlink_handle handle;
     const char *options[MOST_OPTIONS];
+    const char *runtime; /* the file of the device's runtime, where that is linked too */
+    char *runtime_data;
+    size_t runtime_size;
     uint32_t option_count;
     bool lto; /* some of the inputs are LTO-IR */
     char target[24], registers[40];
@@ -179,8 +184,70 @@ static quern_status add_inputs(job *j)
             return fail_link(j, result, "reading", input->name);
         }
     }
+    if (!j->runtime) {
+        return QUERN_OK;
+    }
+    int result = j->linker->AddData(j->handle, type_of(QN_IMAGE_LIBRARY), j->runtime_data,
+                                    j->runtime_size, j->runtime);
+    return result == NVJITLINK_OK ? QUERN_OK : fail_link(j, result, "reading", j->runtime);
+}
+
+/* ---- the device's runtime ------------------------------------------------------------------- */
+
+/* Does the linker miss what kernels that launch kernels call? */
+static bool misses_runtime(void)
+{
+    static const char *const names[] = {"__cudaCDP2", "cudaGetParameterBuffer", "cudaLaunchDevice"};
+    const char *log = quern_last_error()->log;
+    for (size_t k = 0; log && k < QN_COUNT(names); k++) {
+        if (strstr(log, names[k])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static quern_status fail_runtime(const char *looked)
+{
+    const char *asked = getenv("QUERN_CUDADEVRT");
+    if (asked && asked[0]) {
+        return qn_fail(QUERN_ERROR_LINK,
+                       "kernels that launch kernels are linked with libcudadevrt.a; "
+                       "QUERN_CUDADEVRT is \"%s\", but it is not there; name the file, or the "
+                       "folder that it is in, or unset the variable",
+                       asked);
+    }
+    qn_fail(QUERN_ERROR_LINK,
+            "kernels that launch kernels are linked with libcudadevrt.a, which was not found: "
+            "install the CUDA Toolkit 12 or 13, or the Python package nvidia-cuda-runtime, and if "
+            "it is in an unusual place, set QUERN_CUDADEVRT to its folder");
+    qn_text log = {0};
+    qn_text_printf(&log, "looked in:\n%s", looked);
+    qn_error_log((qn_str){log.data, log.length});
+    qn_text_free(&log);
+    return QUERN_ERROR_LINK;
+}
+
+static quern_status find_runtime(job *j, qn_compiler_identity *found)
+{
+    char *looked = NULL;
+    quern_status status = QUERN_OK;
+    if (!qn_device_runtime_find(found, &looked)) {
+        status = fail_runtime(looked ? looked : "");
+    }
+    qn_free(looked);
+    if (status != QUERN_OK) {
+        return status;
+    }
+    QN_TRY(qn_file_read(found->path, &j->runtime_data, &j->runtime_size));
+    if (qn_image_kind_of(j->runtime_data, j->runtime_size) != QN_IMAGE_LIBRARY) {
+        return qn_fail(QUERN_ERROR_LINK, "%s is not a static library", found->path);
+    }
+    j->runtime = found->path;
     return QUERN_OK;
 }
+
+/* ---- linking, and its result ---------------------------------------------------------------- */
 
 static quern_status read_code(job *j, qn_image *image)
 {
@@ -205,21 +272,40 @@ static quern_status read_code(job *j, qn_image *image)
     return QUERN_OK;
 }
 
-static quern_status run(job *j, qn_image *image)
+static void end(job *j)
 {
-    QN_TRY(check_inputs(j));
-    QN_TRY(make_options(j));
-    QN_TRY(qn_nvjitlink_get(&j->linker));
-    double began = qn_now_ms();
+    if (j->handle) {
+        j->linker->Destroy(&j->handle);
+    }
+    j->handle = NULL;
+}
+
+static quern_status complete(job *j)
+{
     int result = j->linker->Create(&j->handle, j->option_count, j->options);
     if (result != NVJITLINK_OK) {
         return fail_link(j, result, "taking its options", NULL);
     }
     QN_TRY(add_inputs(j));
     result = j->linker->Complete(j->handle);
-    if (result != NVJITLINK_OK) {
-        return fail_link(j, result, "linking", NULL);
+    return result == NVJITLINK_OK ? QUERN_OK : fail_link(j, result, "linking", NULL);
+}
+
+static quern_status run(job *j, qn_image *image)
+{
+    QN_TRY(check_inputs(j));
+    QN_TRY(make_options(j));
+    QN_TRY(qn_nvjitlink_get(&j->linker));
+    double began = qn_now_ms();
+    qn_compiler_identity runtime;
+    quern_status status = complete(j);
+    if (status == QUERN_ERROR_LINK && misses_runtime()) {
+        QN_TRY(find_runtime(j, &runtime));
+        end(j);
+        qn_error_reset();
+        status = complete(j);
     }
+    QN_TRY(status);
     QN_TRY(read_code(j, image));
     image->log = read_log(j, j->linker->GetInfoLogSize, j->linker->GetInfoLog);
     image->compile_ms = qn_now_ms() - began;
@@ -236,9 +322,8 @@ quern_status qn_link(qn_image *out, const qn_link_request *request)
     job j = {.request = request};
     qn_image image = {0};
     quern_status status = run(&j, &image);
-    if (j.handle) {
-        j.linker->Destroy(&j.handle);
-    }
+    end(&j);
+    qn_free(j.runtime_data);
     if (status != QUERN_OK) {
         qn_image_free(&image);
         qn_error_stage("link");

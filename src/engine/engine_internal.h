@@ -439,8 +439,9 @@ typedef struct qn_workspace qn_workspace;
 quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config,
                           qn_workspace **workspace, const qn_call *call,
                           const qn_specialization *specialization);
-/** Arrays among these are used by work on `stream`, which is being captured: the graph keeps them.
- */
+/* values_keep.c */
+/** Arrays, textures and surfaces among these are used by work on `stream`, which is being captured:
+ * the graph keeps them. */
 quern_status qn_values_keep(const quern_value *values, size_t count, quern_stream *stream);
 /** What quern_call_n() does, without resetting the error record. */
 quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,

@@ -168,7 +168,7 @@ quern_status qn_ptx_read(qn_ptx_module **out, const char *text, size_t length);
 void qn_ptx_free(qn_ptx_module *module);
 qn_ptx_function *qn_ptx_kernel(qn_ptx_module *module, const char *name);
 /** Check that everything the module uses is defined in it. Errors: QUERN_ERROR_LINK with the name
- * and the place of its use. */
+ * and the place of its use; QUERN_ERROR_NOT_SUPPORTED for kernels that launch kernels. */
 quern_status qn_ptx_check_defined(const qn_ptx_module *module);
 /** The address of a .global or .const variable. */
 bool qn_ptx_global(qn_ptx_module *module, const char *name, void **pointer, uint64_t *bytes);

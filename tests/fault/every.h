@@ -28,6 +28,10 @@ extern quern_event *event, *others_event;
 extern quern_array *others_array, *others_none;
 extern quern_explanation *explanation;
 extern quern_graph *graph;
+extern quern_array *texels;          /* of an engine whose device has textures: 8 x 8 elements */
+extern quern_cuda_array *cuda_array; /* of the same engine and shape, for surfaces too */
+extern quern_texture *texture;
+extern quern_surface *surface;
 extern char path[];
 
 extern quern_engine *made_engine;
@@ -40,6 +44,9 @@ extern quern_stream *made_stream;
 extern quern_event *made_event;
 extern quern_explanation *made_explanation;
 extern quern_graph *made_graph;
+extern quern_cuda_array *made_cuda_array;
+extern quern_texture *made_texture;
+extern quern_surface *made_surface;
 
 extern const char ptx[];
 extern const int64_t shape[2];
@@ -71,6 +78,10 @@ const quern_array_interface *bad_interface(int k);
 quern_dl_managed_versioned **made_tensor(void); /* deletes the one before */
 quern_dl_managed **made_legacy(void);
 const quern_stream_options *bad_stream(int k);
+void make_textures(void);
+void release_textures(void);
+const quern_cuda_array_options *bad_cuda_array(int k);
+const quern_texture_options *bad_texture(int k);
 const quern_record *good_record(void);
 const quern_record *bad_record(int k);
 int visit(void *context, const quern_cache_entry *entry);
@@ -86,48 +97,66 @@ void told(void *context, const char *kind, const char *message);
      : (k) == 2 ? (type *)(void *)&dead                                                            \
                 : (other))
 
-#define GOOD_quern_engine_p           engine
-#define BADS_quern_engine_p           3
-#define BAD_quern_engine_p(k)         BAD_OBJECT(quern_engine, k, NULL, x)
-#define GOOD_quern_array_p            x
-#define BADS_quern_array_p            4
-#define BAD_quern_array_p(k)          BAD_OBJECT(quern_array, k, others_array, engine)
-#define GOOD_const_quern_array_p      x
-#define BADS_const_quern_array_p      4
-#define BAD_const_quern_array_p(k)    BAD_quern_array_p(k)
-#define GOOD_quern_kernel_p           kernel
-#define BADS_quern_kernel_p           3
-#define BAD_quern_kernel_p(k)         BAD_OBJECT(quern_kernel, k, NULL, x)
-#define GOOD_quern_bound_p            bound
-#define BADS_quern_bound_p            3
-#define BAD_quern_bound_p(k)          BAD_OBJECT(quern_bound, k, NULL, x)
-#define GOOD_quern_module_p           module
-#define BADS_quern_module_p           3
-#define BAD_quern_module_p(k)         BAD_OBJECT(quern_module, k, NULL, x)
-#define GOOD_const_quern_module_p     module
-#define BADS_const_quern_module_p     3
-#define BAD_const_quern_module_p(k)   BAD_quern_module_p(k)
-#define GOOD_quern_function_p         function
-#define BADS_quern_function_p         3
-#define BAD_quern_function_p(k)       BAD_OBJECT(quern_function, k, NULL, x)
-#define GOOD_const_quern_function_p   function
-#define BADS_const_quern_function_p   3
-#define BAD_const_quern_function_p(k) BAD_quern_function_p(k)
-#define GOOD_quern_stream_p           stream
-#define BADS_quern_stream_p           4
-#define BAD_quern_stream_p(k)         BAD_OBJECT(quern_stream, k, others_stream, x)
-#define GOOD_const_quern_stream_p     stream
-#define BADS_const_quern_stream_p     4
-#define BAD_const_quern_stream_p(k)   BAD_quern_stream_p(k)
-#define GOOD_quern_event_p            event
-#define BADS_quern_event_p            4
-#define BAD_quern_event_p(k)          BAD_OBJECT(quern_event, k, others_event, x)
-#define GOOD_quern_graph_p            graph
-#define BADS_quern_graph_p            3
-#define BAD_quern_graph_p(k)          BAD_OBJECT(quern_graph, k, NULL, x)
-#define GOOD_quern_explanation_p      explanation
-#define BADS_quern_explanation_p      1
-#define BAD_quern_explanation_p(k)    NULL
+#define GOOD_quern_engine_p             engine
+#define BADS_quern_engine_p             3
+#define BAD_quern_engine_p(k)           BAD_OBJECT(quern_engine, k, NULL, x)
+#define GOOD_quern_array_p              x
+#define BADS_quern_array_p              4
+#define BAD_quern_array_p(k)            BAD_OBJECT(quern_array, k, others_array, engine)
+#define GOOD_const_quern_array_p        x
+#define BADS_const_quern_array_p        4
+#define BAD_const_quern_array_p(k)      BAD_quern_array_p(k)
+#define GOOD_quern_kernel_p             kernel
+#define BADS_quern_kernel_p             3
+#define BAD_quern_kernel_p(k)           BAD_OBJECT(quern_kernel, k, NULL, x)
+#define GOOD_quern_bound_p              bound
+#define BADS_quern_bound_p              3
+#define BAD_quern_bound_p(k)            BAD_OBJECT(quern_bound, k, NULL, x)
+#define GOOD_quern_module_p             module
+#define BADS_quern_module_p             3
+#define BAD_quern_module_p(k)           BAD_OBJECT(quern_module, k, NULL, x)
+#define GOOD_const_quern_module_p       module
+#define BADS_const_quern_module_p       3
+#define BAD_const_quern_module_p(k)     BAD_quern_module_p(k)
+#define GOOD_quern_function_p           function
+#define BADS_quern_function_p           3
+#define BAD_quern_function_p(k)         BAD_OBJECT(quern_function, k, NULL, x)
+#define GOOD_const_quern_function_p     function
+#define BADS_const_quern_function_p     3
+#define BAD_const_quern_function_p(k)   BAD_quern_function_p(k)
+#define GOOD_quern_stream_p             stream
+#define BADS_quern_stream_p             4
+#define BAD_quern_stream_p(k)           BAD_OBJECT(quern_stream, k, others_stream, x)
+#define GOOD_const_quern_stream_p       stream
+#define BADS_const_quern_stream_p       4
+#define BAD_const_quern_stream_p(k)     BAD_quern_stream_p(k)
+#define GOOD_quern_event_p              event
+#define BADS_quern_event_p              4
+#define BAD_quern_event_p(k)            BAD_OBJECT(quern_event, k, others_event, x)
+#define GOOD_quern_graph_p              graph
+#define BADS_quern_graph_p              3
+#define BAD_quern_graph_p(k)            BAD_OBJECT(quern_graph, k, NULL, x)
+#define GOOD_quern_cuda_array_p         cuda_array
+#define BADS_quern_cuda_array_p         3
+#define BAD_quern_cuda_array_p(k)       BAD_OBJECT(quern_cuda_array, k, NULL, x)
+#define GOOD_const_quern_cuda_array_p   cuda_array
+#define BADS_const_quern_cuda_array_p   3
+#define BAD_const_quern_cuda_array_p(k) BAD_quern_cuda_array_p(k)
+#define GOOD_quern_texture_p            texture
+#define BADS_quern_texture_p            3
+#define BAD_quern_texture_p(k)          BAD_OBJECT(quern_texture, k, NULL, x)
+#define GOOD_const_quern_texture_p      texture
+#define BADS_const_quern_texture_p      3
+#define BAD_const_quern_texture_p(k)    BAD_quern_texture_p(k)
+#define GOOD_quern_surface_p            surface
+#define BADS_quern_surface_p            3
+#define BAD_quern_surface_p(k)          BAD_OBJECT(quern_surface, k, NULL, x)
+#define GOOD_const_quern_surface_p      surface
+#define BADS_const_quern_surface_p      3
+#define BAD_const_quern_surface_p(k)    BAD_quern_surface_p(k)
+#define GOOD_quern_explanation_p        explanation
+#define BADS_quern_explanation_p        1
+#define BAD_quern_explanation_p(k)      NULL
 
 /* ---- outputs: NULL -------------------------------------------------------------------------- */
 
@@ -159,6 +188,18 @@ void told(void *context, const char *kind, const char *message);
 #define GOOD_quern_graph_pp      (quern_graph_release(made_graph), made_graph = NULL, &made_graph)
 #define BADS_quern_graph_pp      1
 #define BAD_quern_graph_pp(k)    NULL
+#define GOOD_quern_cuda_array_pp                                                                   \
+    (quern_cuda_array_release(made_cuda_array), made_cuda_array = NULL, &made_cuda_array)
+#define BADS_quern_cuda_array_pp   1
+#define BAD_quern_cuda_array_pp(k) NULL
+#define GOOD_quern_texture_pp                                                                      \
+    (quern_texture_release(made_texture), made_texture = NULL, &made_texture)
+#define BADS_quern_texture_pp   1
+#define BAD_quern_texture_pp(k) NULL
+#define GOOD_quern_surface_pp                                                                      \
+    (quern_surface_release(made_surface), made_surface = NULL, &made_surface)
+#define BADS_quern_surface_pp   1
+#define BAD_quern_surface_pp(k) NULL
 #define GOOD_quern_explanation_pp                                                                  \
     (quern_explanation_release(made_explanation), made_explanation = NULL, &made_explanation)
 #define BADS_quern_explanation_pp   1
@@ -325,31 +366,37 @@ void told(void *context, const char *kind, const char *message);
 #define BAD_const_quern_record_p(k)     bad_record(k)
 #define GOOD_const_quern_options_p                                                                 \
     (&(const quern_options){.size = sizeof(quern_options), .device = "soft"})
-#define BADS_const_quern_options_p             3
-#define BAD_const_quern_options_p(k)           bad_options(k)
-#define GOOD_const_quern_call_options_p        NULL
-#define BADS_const_quern_call_options_p        4
-#define BAD_const_quern_call_options_p(k)      bad_call(k)
-#define GOOD_const_quern_launch_options_p      NULL
-#define BADS_const_quern_launch_options_p      3
-#define BAD_const_quern_launch_options_p(k)    bad_launch(k)
-#define GOOD_const_quern_kernel_options_p      NULL
-#define BADS_const_quern_kernel_options_p      3
-#define BAD_const_quern_kernel_options_p(k)    bad_kernel(k)
-#define GOOD_const_quern_reduction_options_p   NULL
-#define BADS_const_quern_reduction_options_p   3
-#define BAD_const_quern_reduction_options_p(k) bad_reduction(k)
-#define GOOD_const_quern_scan_options_p        NULL
-#define BADS_const_quern_scan_options_p        3
-#define BAD_const_quern_scan_options_p(k)      bad_scan(k)
-#define GOOD_const_quern_module_options_p      NULL
-#define BADS_const_quern_module_options_p      5
-#define BAD_const_quern_module_options_p(k)    bad_module(k)
-#define GOOD_const_quern_stream_options_p      NULL
-#define BADS_const_quern_stream_options_p      3
-#define BAD_const_quern_stream_options_p(k)    bad_stream(k)
-#define GOOD_const_quern_device_methods_p      ((const quern_device_methods *)&methods)
-#define BADS_const_quern_device_methods_p      3
+#define BADS_const_quern_options_p              3
+#define BAD_const_quern_options_p(k)            bad_options(k)
+#define GOOD_const_quern_call_options_p         NULL
+#define BADS_const_quern_call_options_p         4
+#define BAD_const_quern_call_options_p(k)       bad_call(k)
+#define GOOD_const_quern_launch_options_p       NULL
+#define BADS_const_quern_launch_options_p       3
+#define BAD_const_quern_launch_options_p(k)     bad_launch(k)
+#define GOOD_const_quern_kernel_options_p       NULL
+#define BADS_const_quern_kernel_options_p       3
+#define BAD_const_quern_kernel_options_p(k)     bad_kernel(k)
+#define GOOD_const_quern_reduction_options_p    NULL
+#define BADS_const_quern_reduction_options_p    3
+#define BAD_const_quern_reduction_options_p(k)  bad_reduction(k)
+#define GOOD_const_quern_scan_options_p         NULL
+#define BADS_const_quern_scan_options_p         3
+#define BAD_const_quern_scan_options_p(k)       bad_scan(k)
+#define GOOD_const_quern_module_options_p       NULL
+#define BADS_const_quern_module_options_p       5
+#define BAD_const_quern_module_options_p(k)     bad_module(k)
+#define GOOD_const_quern_stream_options_p       NULL
+#define BADS_const_quern_stream_options_p       3
+#define BAD_const_quern_stream_options_p(k)     bad_stream(k)
+#define GOOD_const_quern_cuda_array_options_p   NULL
+#define BADS_const_quern_cuda_array_options_p   4
+#define BAD_const_quern_cuda_array_options_p(k) bad_cuda_array(k)
+#define GOOD_const_quern_texture_options_p      NULL
+#define BADS_const_quern_texture_options_p      4
+#define BAD_const_quern_texture_options_p(k)    bad_texture(k)
+#define GOOD_const_quern_device_methods_p       ((const quern_device_methods *)&methods)
+#define BADS_const_quern_device_methods_p       3
 #define BAD_const_quern_device_methods_p(k)                                                        \
     ((k) == 0                                                                                      \
          ? NULL                                                                                    \

@@ -149,6 +149,20 @@
 #define ANY_quern_function_occupancy_block_threads ALL
 #define ANY_quern_function_occupancy_shared_bytes  ALL
 
+/* textures: of an engine whose device has them */
+#define GOOD_quern_cuda_array_new_engine        quern_array_engine(texels)
+#define GOOD_quern_cuda_array_new_ndim          2
+#define GOOD_quern_cuda_array_write_on_array    texels
+#define GOOD_quern_cuda_array_write_on_stream   NULL
+#define ANY_quern_cuda_array_write_on_stream    1
+#define GOOD_quern_cuda_array_read_on_array     texels
+#define GOOD_quern_cuda_array_read_on_stream    NULL
+#define ANY_quern_cuda_array_read_on_stream     1
+#define GOOD_quern_texture_new_linear_array     texels
+#define GOOD_quern_texture_new_linear_channels  1
+#define GOOD_quern_texture_new_pitched_array    texels
+#define GOOD_quern_texture_new_pitched_channels 1
+
 /* references: one more for those that take one */
 #define GOOD_quern_close_engine                    opened()
 #define GOOD_quern_array_release_array             quern_array_retain(x)
@@ -159,6 +173,9 @@
 #define GOOD_quern_stream_release_stream           quern_stream_retain(stream)
 #define GOOD_quern_event_release_event             quern_event_retain(event)
 #define GOOD_quern_graph_release_graph             quern_graph_retain(graph)
+#define GOOD_quern_cuda_array_release_cuda_array   quern_cuda_array_retain(cuda_array)
+#define GOOD_quern_texture_release_texture         quern_texture_retain(texture)
+#define GOOD_quern_surface_release_surface         quern_surface_retain(surface)
 #define GOOD_quern_explanation_release_explanation quern_explanation_retain(explanation)
 
 #endif /* EVERY_OWN_H */

@@ -357,10 +357,12 @@ static void make_all(void)
     OK(quern_stream_capture(stream));
     OK(quern_stream_end_capture(&graph, stream));
     OK(quern_explain(&explanation, kernel, good_values, 3, NULL));
+    make_textures();
 }
 
 static void release_all(void)
 {
+    release_textures();
     quern_close(made_engine);
     quern_array_release(made_array);
     quern_kernel_release(made_kernel);

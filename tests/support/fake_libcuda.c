@@ -86,7 +86,8 @@ fake_cuda fake_control = {.calls = calls,
                           .allocations = allocations,
                           .declare = fake_declare,
                           .streams = fake_streams,
-                          .graphs = fake_graphs};
+                          .graphs = fake_graphs,
+                          .texels = fake_texels};
 
 fake_cuda *fake_cuda_get(void)
 {
@@ -188,6 +189,14 @@ cu_result cuDeviceGetAttribute(int *value, cu_device_attribute attribute, cu_dev
         {CU_MULTIPROCESSOR_COUNT, FAKE_PROCESSORS},
         {CU_COMPUTE_CAPABILITY_MAJOR, setting("FAKE_CUDA_ARCH", 9)},
         {CU_MAX_SHARED_PER_BLOCK_OPTIN, FAKE_SHARED_OPTIN},
+        {CU_TEXTURE_ALIGNMENT, 256},
+        {CU_TEXTURE_PITCH_ALIGNMENT, 32},
+        {CU_MAX_TEXTURE_1D, 131072},
+        {CU_MAX_TEXTURE_2D, 131072},
+        {CU_MAX_TEXTURE_2D + 1, 65536},
+        {CU_MAX_TEXTURE_2D_LAYERED, 32768},
+        {CU_MAX_TEXTURE_2D_LAYERED + 1, 32768},
+        {CU_MAX_TEXTURE_2D_LAYERED + 2, 2048},
     };
     *value = attribute == CU_MEMORY_POOLS_SUPPORTED ? setting("FAKE_CUDA_POOLS", 1) : 0;
     for (size_t k = 0; k < sizeof values / sizeof *values; k++) {

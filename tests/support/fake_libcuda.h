@@ -26,7 +26,12 @@ typedef struct fake_cuda {
      * itself: memory of device `ordinal`. `type` 0: it does not know it any more. */
     void (*declare)(void *memory, size_t bytes, int type, int ordinal, int managed, unsigned flags);
     int (*streams)(void); /**< the same of streams, */
-    int (*graphs)(void);  /**< and of graphs, instantiated or not */
+    int (*graphs)(void);  /**< and of graphs, instantiated or not, */
+    int (*texels)(void);  /**< and of CUDA arrays, textures and surfaces together */
+    /** What a CUDA array and a texture were made of last. */
+    cu_array_descriptor last_array;
+    cu_resource last_resource;
+    cu_texture_descriptor last_texture;
     unsigned last_stream_flags;
     int last_stream_priority;
     bool not_ready; /**< what cuEventQuery and cuStreamQuery answer */

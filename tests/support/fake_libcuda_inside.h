@@ -68,6 +68,7 @@ typedef struct fake_node {
 /** How many there are. */
 int fake_streams(void);
 int fake_graphs(void);
+int fake_texels(void);
 /** Is work on the stream recorded? */
 bool fake_captures(cu_stream stream);
 /** Make every capture of the current context invalid, as a wait for all of it does; false: there is

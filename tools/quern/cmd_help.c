@@ -26,6 +26,7 @@ static void general_help(void)
          "  QUERN_CACHE_LIMIT    bytes that they may take, such as 2G\n"
          "  QUERN_NVRTC          path of the NVRTC library\n"
          "  QUERN_NVJITLINK      path of nvJitLink, which links modules\n"
+         "  QUERN_CUDADEVRT      path of libcudadevrt.a, for kernels that launch kernels\n"
          "  QUERN_CUDA           path of the CUDA driver library\n"
          "  QUERN_LOG            error, warn, info or debug\n"
          "\n"

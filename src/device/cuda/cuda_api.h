@@ -26,6 +26,8 @@ typedef struct CUmemPoolHandle_st *cu_pool;
 typedef struct CUgraph_st *cu_graph;
 typedef struct CUgraphExec_st *cu_graph_exec;
 typedef struct CUuserObject_st *cu_object;
+typedef struct CUarray_st *cu_array;
+typedef unsigned long long cu_texels; /* a CUtexObject or CUsurfObject */
 
 /** The oldest driver that is served: that of CUDA 12.0. */
 #define CU_OLDEST_DRIVER 12000
@@ -86,6 +88,14 @@ typedef enum cu_device_attribute {
     CU_MULTIPROCESSOR_COUNT = 16,
     CU_COMPUTE_CAPABILITY_MAJOR = 75,
     CU_COMPUTE_CAPABILITY_MINOR = 76,
+    CU_TEXTURE_ALIGNMENT = 14,
+    CU_MAX_TEXTURE_1D = 21,         /* width */
+    CU_MAX_TEXTURE_2D = 22,         /* width, 23: height */
+    CU_MAX_TEXTURE_3D = 24,         /* width, 25: height, 26: depth */
+    CU_MAX_TEXTURE_2D_LAYERED = 27, /* width, 28: height, 29: layers */
+    CU_MAX_TEXTURE_1D_LAYERED = 42, /* width, 43: layers */
+    CU_TEXTURE_PITCH_ALIGNMENT = 51,
+    CU_MAX_TEXTURE_PITCHED = 70, /* width, 71: height, 72: bytes from row to row */
     CU_MAX_SHARED_PER_BLOCK_OPTIN = 97,
     CU_MEMORY_POOLS_SUPPORTED = 115,
 } cu_device_attribute;
@@ -180,6 +190,77 @@ typedef struct cu_launch_config {
     uint32_t attribute_count;
 } cu_launch_config;
 
+/** What a CUDA array is made of. */
+typedef struct cu_array_descriptor {
+    size_t width, height, depth;
+    int format;
+    unsigned channels, flags;
+} cu_array_descriptor;
+
+enum { CU_ARRAY_LAYERED = 1, CU_ARRAY_SURFACE = 2, CU_ARRAY_GATHER = 8 }; /* its flags */
+enum {                                                                    /* formats of a channel */
+       CU_UINT8 = 0x01,
+       CU_UINT16 = 0x02,
+       CU_UINT32 = 0x03,
+       CU_INT8 = 0x08,
+       CU_INT16 = 0x09,
+       CU_INT32 = 0x0a,
+       CU_FLOAT16 = 0x10,
+       CU_FLOAT32 = 0x20,
+};
+
+/** One side of a copy in three dimensions; the driver finds out itself what kind of memory an
+ * address of CU_MEMORY_UNIFIED is. */
+typedef struct cu_copy_side {
+    size_t x, y, z, level; /**< x in bytes */
+    int memory;
+    const void *host;
+    cu_pointer device;
+    cu_array array;
+    void *reserved;
+    size_t pitch, height;
+} cu_copy_side;
+enum { CU_MEMORY_ARRAY = 3, CU_MEMORY_UNIFIED = 4 };
+
+typedef struct cu_copy_3d {
+    cu_copy_side from, to;
+    size_t width, height, depth; /**< the width in bytes */
+} cu_copy_3d;
+
+/** What a texture or a surface reads. */
+typedef struct cu_resource {
+    int type;
+    union {
+        cu_array array;
+        struct {
+            cu_pointer device;
+            int format;
+            unsigned channels;
+            size_t bytes;
+        } linear;
+        struct {
+            cu_pointer device;
+            int format;
+            unsigned channels;
+            size_t width, height, pitch;
+        } pitched;
+        int room[32];
+    } of;
+    unsigned flags;
+} cu_resource;
+enum { CU_RESOURCE_ARRAY = 0, CU_RESOURCE_LINEAR = 2, CU_RESOURCE_PITCHED = 3 };
+
+/** How a texture reads. */
+typedef struct cu_texture_descriptor {
+    int address[3], filter;
+    unsigned flags, max_anisotropy;
+    int mipmap_filter;
+    float mipmap_bias, mipmap_least, mipmap_most;
+    float border[4];
+    int reserved[12];
+} cu_texture_descriptor;
+enum { CU_READ_AS_INTEGER = 1, CU_NORMALIZED_COORDINATES = 2, CU_SRGB = 0x10 }; /* its flags */
+
 /* X(field, symbol, parameters). Every function returns a cu_result. */
 #define CU_FUNCTIONS(X)                                                                            \
     X(driver_version, cuDriverGetVersion, (int *version))                                          \
@@ -244,6 +325,16 @@ typedef struct cu_launch_config {
     X(set_rows_32, cuMemsetD2D32Async,                                                             \
       (cu_pointer to, size_t pitch, unsigned int value, size_t width, size_t height,               \
        cu_stream stream))                                                                          \
+    /* textures and surfaces */                                                                    \
+    X(array_new, cuArray3DCreate_v2, (cu_array * array, const cu_array_descriptor *descriptor))    \
+    X(array_free, cuArrayDestroy, (cu_array array))                                                \
+    X(copy_3d, cuMemcpy3DAsync_v2, (const cu_copy_3d *copy, cu_stream stream))                     \
+    X(texture_new, cuTexObjectCreate,                                                              \
+      (cu_texels * texture, const cu_resource *resource, const cu_texture_descriptor *descriptor,  \
+       const void *view))                                                                          \
+    X(texture_free, cuTexObjectDestroy, (cu_texels texture))                                       \
+    X(surface_new, cuSurfObjectCreate, (cu_texels * surface, const cu_resource *resource))         \
+    X(surface_free, cuSurfObjectDestroy, (cu_texels surface))                                      \
     /* code */                                                                                     \
     X(module_load, cuModuleLoadDataEx,                                                             \
       (cu_module * module, const void *image, unsigned option_count, cu_jit_option *options,       \

@@ -190,4 +190,11 @@ const quern_device_methods qn_cuda_device = {
     .graph_free = qn_cuda_graph_free,
     .capture_seen = qn_cuda_capture_seen,
     .capture_tell = qn_cuda_capture_tell,
+    .cuda_array_new = qn_cuda_array_new,
+    .cuda_array_free = qn_cuda_array_free,
+    .cuda_array_copy = qn_cuda_array_copy,
+    .texture_new = qn_cuda_texture_new,
+    .texture_free = qn_cuda_texture_free,
+    .surface_new = qn_cuda_surface_new,
+    .surface_free = qn_cuda_surface_free,
 };

@@ -252,5 +252,16 @@ void qn_cuda_graph_free(quern_device *device, void *graph);
 quern_status qn_cuda_capture_seen(quern_device *device, void *stream, uint64_t *capture);
 quern_status qn_cuda_capture_tell(quern_device *device, void *stream, void (*gone)(void *object),
                                   void *object);
+/* cuda_texture.c */
+quern_status qn_cuda_array_new(quern_device *device, void **out, const quern_texels *texels);
+void qn_cuda_array_free(quern_device *device, void *array);
+quern_status qn_cuda_array_copy(quern_device *device, void *array, void *memory,
+                                const quern_texels *texels, int to_array, void *stream);
+quern_status qn_cuda_texture_new(quern_device *device, uint64_t *out, void *array,
+                                 const void *memory, const quern_texels *texels,
+                                 const quern_texture_options *options);
+void qn_cuda_texture_free(quern_device *device, uint64_t texture);
+quern_status qn_cuda_surface_new(quern_device *device, uint64_t *out, void *array);
+void qn_cuda_surface_free(quern_device *device, uint64_t surface);
 
 #endif /* QN_CUDA_DEVICE_H */

@@ -161,10 +161,12 @@ static bool names_begin(qn_image_names *out, size_t most)
     return out->functions && out->globals;
 }
 
-/* A compiler's own name, as that of a string literal: "$str". */
+/* A compiler's own name, as that of a string literal: "$str"; or one of the device's runtime, which
+ * is linked with kernels that launch kernels and has some itself. */
 static bool is_made_up(const char *name)
 {
-    return name[0] == '$' || name[0] == '.' || name[0] == '\0';
+    return name[0] == '$' || name[0] == '.' || name[0] == '\0' ||
+           (qn_begins(name, "__nv_static_") && strstr(name, "_cuda_device_runtime_cu_"));
 }
 
 static bool add_name(qn_image_names *out, const char **names, size_t *count, const char *name)

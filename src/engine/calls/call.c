@@ -60,16 +60,6 @@ static void argument(const void *context, uint32_t index, qn_str *name, const qu
     }
 }
 
-quern_status qn_values_keep(const quern_value *values, size_t count, quern_stream *stream)
-{
-    for (size_t k = 0; k < count; k++) {
-        if (values[k].kind == QUERN_VALUE_ARRAY) {
-            QN_TRY(qn_buffer_keep(values[k].as.array->buffer, stream));
-        }
-    }
-    return QUERN_OK;
-}
-
 /* Arrays of work that is recorded; those allocated here are kept already. */
 static quern_status keep_arrays(const qn_call *call)
 {

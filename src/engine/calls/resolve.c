@@ -139,6 +139,10 @@ static quern_status take_value(qn_call *call, uint32_t p, qn_argument_type *type
             "says how many elements there are (quern_array_wrap)");
     case QUERN_VALUE_STRUCT:
         return qn_call_take_record(call, p, type);
+    case QUERN_VALUE_TEXTURE:
+    case QUERN_VALUE_SURFACE:
+        return qn_call_fail_argument(QUERN_ERROR_TYPE, call, p,
+                                     "textures and surfaces are for functions of modules");
     default:
         return qn_call_fail_argument(QUERN_ERROR_INVALID_ARGUMENT, call, p,
                                      "not a quern_value: its kind is unknown");

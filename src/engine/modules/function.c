@@ -46,6 +46,7 @@ static quern_status function_new(quern_function **out, quern_module *module, voi
         quern_function_release(function);
         return status;
     }
+    qn_function_find_handles(function);
     *out = function;
     return QUERN_OK;
 }

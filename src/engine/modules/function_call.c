@@ -6,6 +6,7 @@
  * only scalars are copied: the device reads addresses and structures where the caller has them.
  */
 #include "engine/modules/modules.h"
+#include "engine/textures/textures.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -174,6 +175,17 @@ static quern_status take_struct(argument *a)
     return QUERN_OK;
 }
 
+static quern_status take_texture(argument *a)
+{
+    const quern_status status =
+        qn_texture_take(&a->data, a->value, &a->function->module->engine->home);
+    if (status != QUERN_OK) {
+        qn_error_prefix("%s, argument %zu: ", a->function->name, a->position);
+    }
+    a->bytes = sizeof(uint64_t);
+    return status;
+}
+
 static quern_status refuse_literal(const argument *a)
 {
     static const struct {
@@ -208,6 +220,9 @@ static quern_status take(argument *a, bool any_strides)
         return QUERN_OK;
     case QUERN_VALUE_STRUCT:
         return take_struct(a);
+    case QUERN_VALUE_TEXTURE:
+    case QUERN_VALUE_SURFACE:
+        return take_texture(a);
     case QUERN_VALUE_LITERAL:
         return refuse_literal(a);
     case QUERN_VALUE_LIKE:
@@ -233,6 +248,10 @@ static void print_passed(qn_text *out, const argument *a)
         return;
     case QUERN_VALUE_POINTER:
         qn_text_printf(out, "a pointer (8 bytes)");
+        return;
+    case QUERN_VALUE_TEXTURE:
+    case QUERN_VALUE_SURFACE:
+        qn_text_printf(out, "a texture or surface object (8 bytes)");
         return;
     case QUERN_VALUE_STRUCT:
         qn_text_printf(out, "a structure of %llu byte%s", (unsigned long long)a->bytes,
@@ -310,7 +329,11 @@ static quern_status pack(const quern_function *function, const quern_value *valu
                          qn_arena *arena)
 {
     const bool known = function->parameter_count != SIZE_MAX;
+    const bool handles = (function->textures | function->surfaces) != 0;
     for (size_t k = 0; k < count; k++) {
+        if (handles) {
+            QN_TRY(qn_function_check_handle(function, k, &values[k]));
+        }
         argument a = {.function = function,
                       .value = &values[k],
                       .position = k + 1,

@@ -5,6 +5,8 @@
  * contents of the images, so that a program that is linked again neither compiles nor links.
  */
 #include "engine/modules/modules.h"
+#include <stdio.h>
+#include <stdlib.h>
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 
@@ -60,12 +62,22 @@ static quern_status key_piece(qn_key_piece *out, bool *opaque, quern_engine *eng
     return status;
 }
 
+/* The device's runtime is of the linker's release, unless somebody has named another. */
+static void identify_linker(char *out, size_t size)
+{
+    const char *named = getenv("QUERN_CUDADEVRT");
+    qn_compiler_identity linker, runtime;
+    (void)qn_linker_find(&linker, NULL);
+    const bool other = named && named[0] && qn_device_runtime_find(&runtime, NULL);
+    snprintf(out, size, "%s%s%s", linker.build_id, other ? "+" : "", other ? runtime.build_id : "");
+}
+
 static quern_status make_key(qn_linking *l)
 {
     const qn_link_job *job = l->job;
     qn_arena arena = {0};
-    qn_compiler_identity linker;
-    (void)qn_linker_find(&linker, NULL);
+    char linker[160];
+    identify_linker(linker, sizeof linker);
     qn_key_piece *pieces = qn_arena_alloc(&arena, job->count * sizeof *pieces);
     quern_status status = pieces ? QUERN_OK : qn_fail_memory("preparing to link");
     for (size_t k = 0; status == QUERN_OK && k < job->count; k++) {
@@ -82,7 +94,7 @@ static quern_status make_key(qn_linking *l)
                                                          .line_info = l->line_info,
                                                          .pieces = pieces,
                                                          .piece_count = job->count,
-                                                         .linker = linker.build_id});
+                                                         .linker = linker});
     }
     qn_arena_free(&arena);
     return status;

@@ -216,7 +216,7 @@ static quern_status make_by(quern_status (*make)(qn_module **, qn_making *), qn_
     if (status == QUERN_OK) {
         status = make(out, &m);
     }
-    if (status == QUERN_ERROR_LINK) {
+    if (status == QUERN_ERROR_LINK || status == QUERN_ERROR_NOT_SUPPORTED) {
         qn_explain_undefined(request->user_texts, request->user_text_count);
     }
     qn_making_end(&m);
@@ -245,6 +245,15 @@ static quern_status known_or_linked(qn_module **out, const qn_linking *l)
     return load_new(out, &l->wanted, &image);
 }
 
+bool qn_module_link_known(qn_module **out, quern_engine *engine, const qn_link_job *job)
+{
+    qn_linking l;
+    *out = NULL;
+    const bool known = qn_linking_begin(&l, engine, job) == QUERN_OK && load_known(out, &l.wanted);
+    qn_linking_end(&l);
+    return known;
+}
+
 quern_status qn_module_link(qn_module **out, quern_engine *engine, const qn_link_job *job)
 {
     qn_linking l;
@@ -255,7 +264,7 @@ quern_status qn_module_link(qn_module **out, quern_engine *engine, const qn_link
         status = known_or_linked(out, &l);
         qn_once_done(once);
     }
-    if (status == QUERN_ERROR_LINK) {
+    if (status == QUERN_ERROR_LINK || status == QUERN_ERROR_NOT_SUPPORTED) {
         qn_explain_undefined(job->user_texts, job->user_text_count);
     }
     qn_linking_end(&l);

@@ -95,6 +95,8 @@ quern_status qn_linking_produce(const qn_linking *linking, qn_image *out);
 quern_status qn_module_make(qn_module **out, quern_engine *engine, qn_module_request *request);
 /** The same of what is linked. */
 quern_status qn_module_link(qn_module **out, quern_engine *engine, const qn_link_job *job);
+/** Only if that image was made before. Records no failure that matters. */
+bool qn_module_link_known(qn_module **out, quern_engine *engine, const qn_link_job *job);
 /** Load an image that the caller has. Free it with qn_module_free(). */
 quern_status qn_module_load(qn_module **out, quern_engine *engine, const qn_image *image);
 /** Unload. Accepts NULL. */
@@ -161,6 +163,13 @@ quern_status qn_user_module_end(quern_module **out, quern_module *module, quern_
 quern_status qn_user_module_keep(quern_module *module, const qn_user_text *texts, size_t count,
                                  const quern_module_options *options);
 
+/* ---- launching.c: kernels that launch kernels ------------------------------------------------ */
+
+/** As qn_module_make(), for a source that may launch kernels, or whose options make relocatable
+ * code: then it is linked. */
+quern_status qn_module_make_linked(qn_module **out, quern_engine *engine,
+                                   qn_module_request *request, const quern_module_options *options);
+
 /* ---- function.c: functions of a module ------------------------------------------------------ */
 
 typedef struct qn_function_parameter {
@@ -175,8 +184,16 @@ struct quern_function {
     char *name;                   /**< as the user asked for it */
     _Atomic(uint64_t) only_reads; /**< bit k: parameter k is a pointer to what is const, as was
                                        found when a read-only array came there */
+    uint64_t textures, surfaces;  /**< bit k: that is what parameter k is declared as */
     size_t parameter_count;       /**< SIZE_MAX: the driver does not tell */
     qn_function_parameter parameters[]; /**< as many, where it does */
 };
+/* ---- handle_argument.c: parameters that are textures and surfaces --------------------------- */
+
+/** Find which of its parameters are, as far as the source tells. */
+void qn_function_find_handles(quern_function *function);
+/** Refuse what is passed for parameter `index` where that is one, and the value is not. */
+quern_status qn_function_check_handle(const quern_function *function, size_t index,
+                                      const quern_value *value);
 
 #endif /* QN_MODULES_H */

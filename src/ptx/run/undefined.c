@@ -2,10 +2,10 @@
  *
  * Finds what a module uses and does not define. In: a module that has been read. Out: QUERN_OK, or
  * the first function or variable without a definition, with the place that uses it. The functions
- * that the device provides count as defined. Those for launches from kernels are let pass: a kernel
- * that reaches one fails.
+ * that the device provides count as defined. Those that launch kernels need a GPU, and say so.
  */
 #include "ptx/run/run.h"
+#include <string.h>
 
 static bool is_known(const char *name)
 {
@@ -18,11 +18,19 @@ static bool is_known(const char *name)
     return qn_builtin_is(name);
 }
 
+/* What kernels call to launch others. */
+static bool launches(const char *name)
+{
+    return strstr(name, "cuda") &&
+           (strstr(name, "LaunchDevice") || strstr(name, "ParameterBuffer"));
+}
+
 /* A variable or function that an operand names and nobody defines; NULL: none. */
 static const qn_ptx_symbol *undefined_in(const qn_ptx_operand *operand)
 {
     const qn_ptx_symbol *symbol = operand->symbol;
-    if (symbol && symbol->function && !symbol->function->has_body && !is_known(symbol->name)) {
+    if (symbol && symbol->function && !symbol->function->has_body &&
+        (!is_known(symbol->name) || launches(symbol->name))) {
         return symbol;
     }
     if (symbol && symbol->external && symbol->outside &&
@@ -49,13 +57,22 @@ static quern_status fail(const qn_ptx_symbol *symbol, const qn_ptx_function *fun
         const uint32_t user = qn_user_location(function->module, instruction->location);
         location = &function->module->locations[user ? user : instruction->location];
     }
-    qn_fail(QUERN_ERROR_LINK, "the %s '%s' is declared and used%s, but nothing defines it",
+    quern_status status;
+    if (symbol->function && launches(symbol->name)) {
+        status = qn_fail(QUERN_ERROR_NOT_SUPPORTED,
+                         "kernels that launch kernels need a GPU: the software device has no "
+                         "launches from kernels (%s)%s",
+                         symbol->name, place.data ? place.data : "");
+    } else {
+        status = qn_fail(
+            QUERN_ERROR_LINK, "the %s '%s' is declared and used%s, but nothing defines it",
             symbol->function ? "function" : "variable", symbol->name, place.data ? place.data : "");
+    }
     if (location && location->file) {
         qn_error_place(location->file, location->line, location->column);
     }
     qn_text_free(&place);
-    return QUERN_ERROR_LINK;
+    return status;
 }
 
 quern_status qn_ptx_check_defined(const qn_ptx_module *module)

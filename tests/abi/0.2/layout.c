@@ -323,6 +323,40 @@ static void sixth_structures(void)
     AT(quern_record, fields)
 }
 
+static void seventh_structures(void)
+{
+    AT(quern_device_methods, cuda_array_new)
+    AT(quern_device_methods, cuda_array_free)
+    AT(quern_device_methods, cuda_array_copy)
+    AT(quern_device_methods, texture_new)
+    AT(quern_device_methods, texture_free)
+    AT(quern_device_methods, surface_new)
+    AT(quern_device_methods, surface_free)
+    AT(quern_cuda_array_options, size)
+    AT(quern_cuda_array_options, reserved)
+    AT(quern_cuda_array_options, channels)
+    AT(quern_cuda_array_options, layered)
+    AT(quern_cuda_array_options, surface)
+    AT(quern_cuda_array_options, gather)
+    AT(quern_texture_options, size)
+    AT(quern_texture_options, reserved)
+    AT(quern_texture_options, address)
+    AT(quern_texture_options, filter)
+    AT(quern_texture_options, read)
+    AT(quern_texture_options, normalized)
+    AT(quern_texture_options, srgb)
+    AT(quern_texture_options, max_anisotropy)
+    AT(quern_texture_options, border)
+    AT(quern_texels, size)
+    AT(quern_texels, dtype)
+    AT(quern_texels, channels)
+    AT(quern_texels, layered)
+    AT(quern_texels, surface)
+    AT(quern_texels, gather)
+    AT(quern_texels, extent)
+    AT(quern_texels, pitch)
+}
+
 static void fixed_structures(void)
 {
     SIZE(quern_field)
@@ -353,6 +387,16 @@ static void numbers(void)
     NUMBER(QUERN_VALUE_STRUCT)
     NUMBER(QUERN_VALUE_POINTER)
     NUMBER(QUERN_VALUE_LIKE)
+    NUMBER(QUERN_VALUE_TEXTURE)
+    NUMBER(QUERN_VALUE_SURFACE)
+    NUMBER(QUERN_ADDRESS_WRAP)
+    NUMBER(QUERN_ADDRESS_CLAMP)
+    NUMBER(QUERN_ADDRESS_MIRROR)
+    NUMBER(QUERN_ADDRESS_BORDER)
+    NUMBER(QUERN_FILTER_POINT)
+    NUMBER(QUERN_FILTER_LINEAR)
+    NUMBER(QUERN_READ_ELEMENT)
+    NUMBER(QUERN_READ_NORMALIZED)
     NUMBER(QUERN_KERNEL_ELEMENTWISE)
     NUMBER(QUERN_KERNEL_REDUCTION)
     NUMBER(QUERN_KERNEL_SCAN)
@@ -437,6 +481,7 @@ int main(void)
     fourth_structures();
     fifth_structures();
     sixth_structures();
+    seventh_structures();
     fixed_structures();
     interop_structures();
     numbers();

@@ -164,3 +164,66 @@ Test(kernels, an_instance_of_a_template)
         qn_text_free(&example);
     }
 }
+
+/* ---- parameters that are textures and surfaces ----------------------------------------------- */
+
+static const struct {
+    const char *source, *function;
+    uint32_t index;
+    qn_parameter_handle handle;
+} handles[] = {
+    {"__global__ void k(cudaTextureObject_t t) {}", "k", 0, QN_TEXTURE_HANDLE},
+    {"__global__ void k(int n, const cudaSurfaceObject_t s) {}", "k", 1, QN_SURFACE_HANDLE},
+    {"__global__ void k(int n, const cudaSurfaceObject_t s) {}", "k", 0, QN_NO_HANDLE},
+    {"__global__ void k(int n, const cudaSurfaceObject_t s) {}", "k", 2, QN_NO_HANDLE},
+    {"__global__ void k(const __grid_constant__ cudaTextureObject_t t) {}", "k", 0,
+     QN_TEXTURE_HANDLE},
+    {"__global__ void k(CUtexObject t, CUsurfObject s) {}", "k", 0, QN_TEXTURE_HANDLE},
+    {"__global__ void k(CUtexObject t, CUsurfObject s) {}", "k", 1, QN_SURFACE_HANDLE},
+    {"__global__ void k(cudaTextureObject_t *ts) {}", "k", 0, QN_NO_HANDLE},
+    {"__global__ void k(cudaTextureObject_t ts[4]) {}", "k", 0, QN_NO_HANDLE},
+    {"__global__ void k(unsigned long long t) {}", "k", 0, QN_NO_HANDLE},
+    {"__global__ void k(cudaTextureObject_t);", "k", 0, QN_TEXTURE_HANDLE},
+    {"template <class T> __global__ void k(cudaTextureObject_t t, T *x) {}", "k<float>", 0,
+     QN_TEXTURE_HANDLE},
+    {"namespace a { __global__ void k(cudaTextureObject_t t) {} }", "a::k", 0, QN_TEXTURE_HANDLE},
+    {"__global__ void j(float *t) {} __global__ void k(cudaTextureObject_t t) {}", "j", 0,
+     QN_NO_HANDLE},
+    {"__global__ void k(cudaTextureObject_t t); __global__ void k(cudaTextureObject_t u) {}", "k",
+     0, QN_TEXTURE_HANDLE},
+    {"__global__ void k(cudaTextureObject_t t) {} __global__ void k(float *t) {}", "k", 0,
+     QN_NO_HANDLE},
+    {"__global__ void k(float *t) {} __global__ void k(cudaTextureObject_t t) {}", "k", 0,
+     QN_NO_HANDLE},
+    {"// __global__ void k(cudaTextureObject_t t)\n__global__ void k(float *t) {}", "k", 0,
+     QN_NO_HANDLE},
+    {"__global__ void k(cudaTextureObject_t", "k", 0, QN_TEXTURE_HANDLE},
+    {"__global__ void k(", "k", 0, QN_NO_HANDLE},
+    {"", "k", 0, QN_NO_HANDLE},
+};
+
+Test(kernels, a_parameter_that_is_a_handle)
+{
+    for (size_t k = 0; k < QN_COUNT(handles); k++) {
+        cr_expect_eq(
+            qn_source_parameter_handle(handles[k].source, handles[k].function, handles[k].index),
+            handles[k].handle, "case %zu: %s", k, handles[k].source);
+    }
+}
+
+Test(kernels, that_launch_kernels)
+{
+    const char *said;
+    cr_expect(qn_source_may_launch("f<<<1, 1>>>();"));
+    cr_expect(!qn_source_may_launch("x << y"));
+    cr_expect(qn_log_wants_relocatable("k.cu(2): error: device-side kernel launch could not be "
+                                       "processed as the required runtime APIs are not declared",
+                                       &said));
+    cr_expect(said && said[0] == 'd');
+    cr_expect(qn_log_wants_relocatable("k.cu(2): error: kernel launch from __device__ or "
+                                       "__global__ functions requires separate compilation mode",
+                                       NULL));
+    cr_expect(!qn_log_wants_relocatable("k.cu(2): error: something else", &said));
+    cr_expect_null(said);
+    cr_expect(!qn_log_wants_relocatable(NULL, NULL));
+}

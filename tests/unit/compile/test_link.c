@@ -73,6 +73,30 @@ Test(link, every_pair_of_kinds_to_cubin, .init = need_linker)
     cr_expect_geq(major, 12);
 }
 
+/* Code that launches kernels is linked with the device's runtime, whatever it comes as. */
+Test(link, kernels_that_launch_kernels, .init = need_linker)
+{
+    static const char source[] = "__global__ void inner(int *x) { *x = 1; }\n"
+                                 "__global__ void outer(int *x) { inner<<<1, 1>>>(x); }\n";
+    static const qn_image_kind kinds[] = {QN_IMAGE_CUBIN, QN_IMAGE_PTX, QN_IMAGE_LTO_IR};
+    qn_compiler_identity runtime;
+    if (!qn_device_runtime_find(&runtime, NULL)) {
+        /* it comes with the CUDA Toolkit, or with the package of CUDA's runtime */
+        cr_skip_test("libcudadevrt.a is not on this machine");
+    }
+    for (size_t k = 0; k < QN_COUNT(kinds); k++) {
+        qn_image piece = compiled(source, kinds[k]), image;
+        const qn_link_input input = {kinds[k], "source", piece.data, piece.size};
+        const qn_link_request request = {
+            .inputs = &input, .input_count = 1, .arch = ARCH, .kind = QN_IMAGE_CUBIN};
+        cr_expect_eq(qn_link(&image, &request), QUERN_OK, "%zu: %s", k, quern_last_error_text());
+        cr_expect_eq(quern_last_error()->status, QUERN_OK);
+        cr_expect_gt(image.size, 10 * piece.size, "the runtime is in it");
+        qn_image_free(&piece);
+        qn_image_free(&image);
+    }
+}
+
 Test(link, lto_ir_to_ptx, .init = need_linker)
 {
     qn_image image;

@@ -252,9 +252,19 @@ QUERN_API quern_status quern_array_write(quern_array *array, const void *host, s
  * beside the host and other copies; one of pageable memory goes through buffers of the driver, and
  * the call may return late, even as late as when the copy is done. */
 
+/** As quern_array_new(): the memory is there, and goes back, in the order of `stream`. */
+QUERN_API quern_status quern_array_new_on(quern_array **out, quern_engine *engine,
+                                          quern_dtype dtype, int ndim, const int64_t *shape,
+                                          quern_stream *stream);
 /** As quern_array_copy(); the new array's memory follows the order of `stream`. */
 QUERN_API quern_status quern_array_copy_on(quern_array **out, quern_array *array,
                                            quern_stream *stream);
+/** As quern_array_copy_order(); the new array's memory follows the order of `stream`. */
+QUERN_API quern_status quern_array_copy_order_on(quern_array **out, quern_array *array,
+                                                 quern_order order, quern_stream *stream);
+/** As quern_array_assign(). */
+QUERN_API quern_status quern_array_assign_on(quern_array *target, quern_array *source,
+                                             quern_stream *stream);
 /** As quern_array_fill(): `value` may be reused when the call returns. */
 QUERN_API quern_status quern_array_fill_on(quern_array *array, const void *value, size_t bytes,
                                            quern_stream *stream);

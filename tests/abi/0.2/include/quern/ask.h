@@ -50,6 +50,13 @@ typedef struct quern_kernel_info {
 /** Fill *info. Errors: QUERN_ERROR_INVALID_ARGUMENT. */
 QUERN_API quern_status quern_kernel_get_info(quern_kernel_info *info, quern_kernel *kernel);
 
+/** The CUDA sources of what was compiled for a kernel so far, or found in the cache: *count says
+ * how many there are, and up to `capacity` of them are put into `sources` (NULL where `capacity` is
+ * 0), the latest first. They are borrowed for the kernel's life. quern_explain() has the source of
+ * one call. Errors: QUERN_ERROR_INVALID_ARGUMENT. */
+QUERN_API quern_status quern_kernel_sources(size_t *count, const char **sources, size_t capacity,
+                                            quern_kernel *kernel);
+
 /** A parameter as the signature has it. The texts are borrowed for the kernel's life. */
 typedef struct quern_parameter_info {
     uint32_t size;      /**< sizeof(quern_parameter_info), set by the caller */

@@ -41,6 +41,19 @@ typedef struct quern_launch_config {
     void *stream;          /**< the device's handle; NULL: the device's default stream */
 } quern_launch_config;
 
+/** Elements as texture units see them, made by the engine: a device reads what its own version
+ * knows of it. */
+typedef struct quern_texels {
+    uint32_t size;      /**< sizeof(quern_texels) of the engine */
+    int32_t dtype;      /**< of a channel: a quern_dtype that texture units know */
+    uint32_t channels;  /**< of an element: 1, 2 or 4 */
+    uint32_t layered;   /**< 1: the last extent that is not 0 counts layers */
+    uint32_t surface;   /**< 1: surfaces of it may be made */
+    uint32_t gather;    /**< 1: tex2Dgather() may read it */
+    uint64_t extent[3]; /**< width, height, depth; 0: there is no such dimension */
+    uint64_t pitch;     /**< bytes from row to row, of memory; 0: elements of one dimension */
+} quern_texels;
+
 /** One opened device; each device declares its own structure and casts. */
 typedef struct quern_device quern_device;
 
@@ -187,6 +200,23 @@ typedef struct quern_device_methods {
      * run again. `gone` does not call the device. */
     quern_status (*capture_tell)(quern_device *device, void *stream, void (*gone)(void *object),
                                  void *object);
+    /** Optional: is all that was queued on the stream done? */
+    quern_status (*stream_query)(quern_device *device, int *done, void *stream);
+
+    /** Optional, these seven together: textures and surfaces, which are numbers that kernels take.
+     * A CUDA array is the device's own. */
+    quern_status (*cuda_array_new)(quern_device *device, void **out, const quern_texels *texels);
+    void (*cuda_array_free)(quern_device *device, void *cuda_array);
+    /** Queue a copy of all of it from (`to_array` 1) or to memory without gaps. */
+    quern_status (*cuda_array_copy)(quern_device *device, void *cuda_array, void *memory,
+                                    const quern_texels *texels, int to_array, void *stream);
+    /** Of a CUDA array, or where that is NULL, of memory. The options' size is this library's. */
+    quern_status (*texture_new)(quern_device *device, uint64_t *out, void *cuda_array,
+                                const void *memory, const quern_texels *texels,
+                                const quern_texture_options *options);
+    void (*texture_free)(quern_device *device, uint64_t texture);
+    quern_status (*surface_new)(quern_device *device, uint64_t *out, void *cuda_array);
+    void (*surface_free)(quern_device *device, uint64_t surface);
 } quern_device_methods;
 
 /** Nothing but size and version: every slot still to be set. */
@@ -196,7 +226,7 @@ typedef struct quern_device_methods {
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
-            NULL, NULL, NULL, NULL, NULL, NULL                                                     \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL     \
     }
 
 /** Open an engine on a device of your own. `options->device` is given to `open` as its argument.

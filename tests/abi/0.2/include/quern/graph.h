@@ -20,11 +20,12 @@ typedef struct quern_graph quern_graph;
  * is none of the default streams.
  *
  * Recorded are calls and launches on the stream, quern_array_read_on(), _write_on(), _copy_on(),
- * _fill_on(), and quern_stream_call(). Another stream takes part in the capture once it waits for
- * an event that was recorded in it, and until the end, before which the first stream must have
- * waited for all that the other does. What is not queued on one of these streams is done as always:
- * reads, writes and fills without a stream, compilation, the allocation of outputs. An array that a
- * recorded call allocates is there at once, and has elements once the graph was launched.
+ * _copy_order_on(), _fill_on(), _assign_on(), and quern_stream_call(). Another stream takes part in
+ * the capture once it waits for an event that was recorded in it, and until the end, before which
+ * the first stream must have waited for all that the other does. What is not queued on one of these
+ * streams is done as always: reads, writes and fills without a stream, compilation, the allocation
+ * of outputs. An array that a recorded call allocates is there at once, and has elements once the
+ * graph was launched.
  *
  * Refused meanwhile, and nothing is changed by it: waiting for one of these streams, or for the
  * engine; asking or waiting for an event that was recorded in the capture; letting one of these

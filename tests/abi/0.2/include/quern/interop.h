@@ -43,6 +43,9 @@ extern "C" {
 /* Bits of quern_dl_managed_versioned.flags. */
 #define QUERN_DL_READ_ONLY UINT64_C(1) /**< nobody may write through this tensor */
 #define QUERN_DL_IS_COPIED UINT64_C(2) /**< a copy, made for who gets it and shared with nobody */
+/** Not of DLPack, and of quern_array_from_dltensor() alone: the memory is where the tensor says,
+ * and the driver need not be asked, which costs more than all else. */
+#define QUERN_DL_TRUSTED (UINT64_C(1) << 63)
 
 #if defined(DLPACK_DLPACK_H_) && defined(DLPACK_MAJOR_VERSION) && DLPACK_MAJOR_VERSION == 1
 
@@ -153,7 +156,8 @@ QUERN_API quern_status quern_array_from_dlpack(quern_array **out, quern_engine *
 QUERN_API quern_status quern_array_from_dlpack_legacy(quern_array **out, quern_engine *engine,
                                                       quern_dl_managed *tensor);
 /** The same of a tensor that is only lent: `tensor` itself is copied, and its memory must stay
- * until `release` (may be NULL) is called with `context`. `flags`: QUERN_DL_READ_ONLY or 0. */
+ * until `release` (may be NULL) is called with `context`. `flags`: QUERN_DL_READ_ONLY and
+ * QUERN_DL_TRUSTED, or 0. */
 QUERN_API quern_status quern_array_from_dltensor(quern_array **out, quern_engine *engine,
                                                  const quern_dl_tensor *tensor, uint64_t flags,
                                                  void (*release)(void *context), void *context);

@@ -68,6 +68,10 @@ QUERN_API quern_status quern_stream_call(quern_stream *stream, void (*function)(
 /** Wait until all work queued on the stream is done. Thread-safe. Returns a failure of that work.
  */
 QUERN_API quern_status quern_stream_wait(quern_stream *stream);
+/** *done becomes 1 when all work queued on the stream is done, else 0. Waits for nothing.
+ * Thread-safe. Errors: QUERN_ERROR_INVALID_ARGUMENT (a stream that is captured), _NOT_SUPPORTED of
+ * a device that cannot tell, and a failure of that work. */
+QUERN_API quern_status quern_stream_query(int *done, quern_stream *stream);
 /** One more reference; returns `stream`. Thread-safe. */
 QUERN_API quern_stream *quern_stream_retain(quern_stream *stream);
 /** One reference less; queued work still completes. Bound calls, and arrays that calls on this
