@@ -176,12 +176,20 @@ static cu_resource resource_of(void *array, const void *memory, const quern_texe
     return resource;
 }
 
+/* The mode along an axis. A texture of one dimension has a second one for the driver, of one
+ * element that lies half beside the coordinate: its mode must not be the border. */
+static int address_of(const quern_texture_options *o, const quern_texels *t, int axis)
+{
+    const bool is_there = t->extent[axis] > 0 && !(t->layered && axis == 2);
+    return is_there ? (int)o->address[axis] : QUERN_ADDRESS_CLAMP;
+}
+
 /* The flag is for integers: floats are read as they are. */
 static cu_texture_descriptor descriptor_of(const quern_texture_options *o, const quern_texels *t)
 {
     const bool integer = t->dtype != QUERN_FLOAT16 && t->dtype != QUERN_FLOAT32;
     return (cu_texture_descriptor){
-        .address = {(int)o->address[0], (int)o->address[1], (int)o->address[2]},
+        .address = {address_of(o, t, 0), address_of(o, t, 1), address_of(o, t, 2)},
         .filter = (int)o->filter,
         .flags = (integer && o->read == QUERN_READ_ELEMENT ? CU_READ_AS_INTEGER : 0u) |
                  (o->normalized ? CU_NORMALIZED_COORDINATES : 0u) | (o->srgb ? CU_SRGB : 0u),
