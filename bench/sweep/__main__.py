@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# The sweep's command. In: a seed and how many cases. Out: figures as JSON lines, a chart, the worst
-# cases with their plans, a summary on standard output. It ends with 1 where a result was wrong or a
-# case failed.
+# The sweep's command. In: a seed and how many cases. Out: figures as JSON lines, a chart, the
+# worst cases with their plans, a summary on standard output. It ends with 1 where a result was
+# wrong or a case failed.
 #
 # usage: python bench/sweep --seed 1 --cases 500 --json OUT.json --svg OUT.svg --worst OUT.txt
 """Benchmark over cases that are drawn from a seed; bench/README.md has a section about it."""
@@ -45,7 +45,9 @@ def arguments(given=None):
     p.add_argument("--json", metavar="FILE")
     p.add_argument("--svg", metavar="FILE")
     p.add_argument("--worst", metavar="FILE", help="the twenty slowest and why")
-    p.add_argument("--batches", type=int, default=5, help="a time is their median")
+    p.add_argument("--batches", type=int, default=7, help="a time is their median")
+    p.add_argument("--seconds", type=float, default=480, metavar="N",
+                   help="no case begins later than this; 480")  # fmt: skip
     p.add_argument("--compile-only", help=argparse.SUPPRESS)  # K/N: a helper of --compiled
     args = p.parse_args(given)
     args.min_bytes = min(args.min_bytes, args.max_bytes)
@@ -71,6 +73,7 @@ def main():
         print(*found, sep="\n")
         return 0
     import pyquern as q
+
     from sweep import run
 
     peer = None
@@ -86,7 +89,7 @@ def main():
         way = "torch" if device.is_gpu else "numpy"
     rows, floor, prepared = run.run(
         found, check_way=None if way == "no" else way, peer=peer, batches=args.batches,
-        batch_ms=2.0 if device.is_gpu else 0,
+        batch_ms=3.0 if device.is_gpu else 0, seconds=args.seconds,
     )  # fmt: skip
     head = {"sweep": 1, "seed": args.seed, "cases": len(rows), "device": device.name,
             "target": device.target, "pyquern": q.__version__, "min_bytes": args.min_bytes,

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
-# Draws cases. In: a seed, an index, the range of sizes. Out: a Case, which says everything: what is
-# computed, on which dtypes, shapes, strides and offsets. The thing to know: a case depends on its
-# seed and index alone, not on how many are drawn, and only random.Random.random() of a string's seed
-# is used, which Python promises to keep; integers are made of it without the host's libm.
+# Draws cases. In: a seed, an index, the range of sizes. Out: a Case, which says everything: what
+# is computed, on which dtypes, shapes, strides and offsets. The thing to know: a case depends on
+# its seed and index alone, not on how many are drawn, and only random.Random.random() of a
+# string's seed is used, which Python promises to keep; integers are made of it without the host's
+# libm.
 """Cases drawn from a seed."""
 
 import math
@@ -264,9 +265,7 @@ def draw(seed, index, least=64 * MIB, most=512 * MIB):
             kept = [shape[k] for k in left]
             kept_order = [left.index(k) for k in order if k in left]
     operands.append(_operand(d, "y", dtypes[-1], kept, views, kept_order, values))
-    return Case(
-        str(seed), index, kind, op, style, shape, compute, operands, axes, keepdims
-    )
+    return Case(str(seed), index, kind, op, style, shape, compute, operands, axes, keepdims)
 
 
 def _axes(draw, kind, rank):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# Whether a result is right. In: a case, the memory of its operands before and after. Out: None, or a
-# sentence that says what is wrong. The thing to know: NumPy or PyTorch computes in 64-bit integers,
-# float64 or complex128 from the same memory, and what the output's memory holds between its elements
-# must not have changed. `Numpy` and `Torch` are the few functions that formulas use.
+# Whether a result is right. In: a case, the memory of its operands before and after. Out: None,
+# or a sentence that says what is wrong. The thing to know: NumPy or PyTorch computes in 64-bit
+# integers, float64 or complex128 from the same memory, and what the output's memory holds between
+# its elements must not have changed. `Numpy` and `Torch` are the few functions that formulas use.
 """Results beside NumPy's or PyTorch's."""
 
 import functools
@@ -87,7 +87,8 @@ class Torch:
         if len(at.axes) == 1:
             return function(x, at.axes[0], keepdim=at.keepdims)
         kept = at.rank - len(at.axes)
-        place = function(self.torch.movedim(x, at.axes, tuple(range(kept, at.rank))).flatten(kept), -1)
+        last = self.torch.movedim(x, at.axes, tuple(range(kept, at.rank)))
+        place = function(last.flatten(kept), -1)
         if at.keepdims:
             for k in at.axes:
                 place = place.unsqueeze(k)
@@ -134,13 +135,17 @@ def numpy_check(case, before, after):
     bad = ~np.isclose(got, want, *_tolerance(case), equal_nan=True)
     if bad.any():
         place = tuple(int(k[0]) for k in np.nonzero(bad)) if bad.ndim else ()
-        return f"{int(bad.sum())} of {bad.size} are wrong: at {place} {got[place]} for {want[place]}"
+        return _wrong(int(bad.sum()), bad.size, place, got[place], want[place])
     before, after = before[-1].copy(), after.copy()
     for memory in (before, after):
         _numpy_view(case.output, memory, wide=False)[...] = 0
     if (before != after).any():
         return f"byte {int((before != after).argmax())} of the output is none of its elements'"
     return None
+
+
+def _wrong(count, of, place, got, want):
+    return f"{count} of {of} elements are wrong: at {place} {got} for {want}"
 
 
 def _tolerance(case):
@@ -182,7 +187,7 @@ def torch_check(case, before, after):
     bad = ~torch.isclose(got, want, *_tolerance(case), equal_nan=True)
     if bad.any():
         place = tuple(int(k) for k in bad.nonzero()[0])
-        return f"{int(bad.sum())} of {bad.numel()} are wrong: at {place} {got[place]} for {want[place]}"
+        return _wrong(int(bad.sum()), bad.numel(), place, got[place], want[place])
     before, after = before[-1].clone(), after.clone()
     for memory in (before, after):
         torch_view(case.output, memory, flips=False).zero_()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# What each operation is: which dtypes it takes, its texts as a kernel, and the same as a formula that
-# NumPy and PyTorch compute. In: a case. Out: a kernel of pyquern; values. The thing to know: inputs
-# are small integers, so that sums are exact in any order and results can be compared closely; `m` in
-# a formula is NumPy or PyTorch behind the few names of check.py.
+# What each operation is: which dtypes it takes, its texts as a kernel, and the same as a formula
+# that NumPy and PyTorch compute. In: a case. Out: a kernel of pyquern; values. The thing to know:
+# inputs are small integers, so that sums are exact in any order and results can be compared
+# closely; `m` in a formula is NumPy or PyTorch behind the few names of check.py.
 """The operations that cases are made of."""
 
 import math

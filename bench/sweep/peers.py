@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
 #
-# The same cases in PyTorch, on the same memory: eagerly, and by torch.compile. In: a case, the memory
-# of all cases. Out: milliseconds, and whether the result was ours. The thing to know: tensors come by
-# DLPack, outputs are given; views with negative strides are left out, since PyTorch has none. Eager
-# code is what a person would write: the one function that does it, where there is one. torch.compile
-# takes seconds for each case, so processes compile ahead into Inductor's cache on disk.
+# The same cases in PyTorch, on the same memory: eagerly, and by torch.compile. In: a case, the
+# memory of all cases. Out: milliseconds, and whether the result was ours. The thing to know:
+# tensors come by DLPack, outputs are given; views with negative strides are left out, since
+# PyTorch has none. Eager code is what a person would write: the one function that does it, where
+# there is one. torch.compile takes seconds for each case, so processes compile ahead into
+# Inductor's cache on disk.
 """PyTorch as a peer."""
 
 import os
 import subprocess
 import sys
+import time
 
 import pyquern as q
 import torch
@@ -50,8 +52,8 @@ def _one_function(case):
     if case.kind == "elementwise":
         if op == "where" and case.inputs[0].dtype == "bool":
             dtypes = {o.dtype for o in case.operands[1:]}
-        table = {"add2": torch.add, "clip": torch.clamp, "hypot": torch.hypot, "where": torch.where,
-                 **{name: getattr(torch, name) for name in "exp sin log sqrt tanh".split()}}  # fmt: skip
+        table = {name: getattr(torch, name) for name in "exp sin log sqrt tanh hypot where".split()}
+        table |= {"add2": torch.add, "clip": torch.clamp}
         if len(dtypes) > 1 or (op == "where" and case.inputs[0].dtype != "bool"):
             return None
         if op == "fma" and dtypes != {"bool"}:
@@ -119,9 +121,10 @@ class Peers:
             return
         command = [sys.executable, *sys.argv, "--compile-only"]
         shares = [subprocess.Popen([*command, f"{k}/{count}"]) for k in range(count)]
+        end = time.time() + PREPARE_SECONDS
         for share in shares:
             try:
-                share.wait(PREPARE_SECONDS)
+                share.wait(max(0, end - time.time()))
             except subprocess.TimeoutExpired:
                 share.kill()
 
@@ -129,6 +132,12 @@ class Peers:
         """Name of a peer to its figures; `ours` computes our result."""
         if not is_possible(case):
             return {}
+        try:
+            return self._measured(case, arena, clock, ours)
+        except RuntimeError as error:  # no memory left for what we computed, or worse
+            return {"torch": {"error": str(error).splitlines()[0]}}
+
+    def _measured(self, case, arena, clock, ours):
         out, inputs = tensors(case, arena)
         ours()
         q.synchronize()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# What a run says. In: its rows. Out: a summary, a list of the worst cases with their plans, a chart.
-# The thing to know: a fraction is the time of a copy of as many bytes by the time of the case, so
-# that 1 is the copy's speed; against peers, it is the best peer's time by ours.
+# What a run says. In: its rows. Out: a summary, a list of the worst cases with their plans, a
+# chart. The thing to know: a fraction is the time of a copy of as many bytes by the time of the
+# case, so that 1 is the copy's speed; against peers, it is the best peer's time by ours.
 """Summary, worst cases, chart."""
 
 KINDS = ["elementwise", "reduction", "scan"]
@@ -63,9 +63,9 @@ def _line(name, values):
 
 
 def summary(rows):
-    """Lines for a person: medians and the low end, by kind, then against peers, then what failed."""
+    """Lines for a person: medians and the low end by kind, against peers, and what failed."""
     heads = "  ".join(f"{h:>6s}" for h in ("median", "5 %", "1 %", "worst"))
-    lines = [f"{'of the copys speed':24s} {'cases':>6s}  {heads}".replace("copys", "copy's")]
+    lines = [f"{'part of copy speed':24s} {'cases':>6s}  {heads}"]
     lines.append(_line("all", fractions(rows)))
     for kind in KINDS:
         lines.append(_line(kind, fractions([r for r in rows if r["kind"] == kind])))
@@ -79,7 +79,8 @@ def summary(rows):
             found = [ratio(r) for r in rows if r["kind"] == kind]
             lines.append(_line(kind, [x for x in found if x]))
     low = sum(f < 0.6 for f in fractions(rows))
-    lines += ["", f"{low} under 0.6; {sum((ratio(r) or 1) < 0.9 for r in rows)} under 0.9 of a peer"]
+    behind = sum((ratio(r) or 1) < 0.9 for r in rows)
+    lines += ["", f"{low} under 0.6 of the copy; {behind} under 0.9 of the best peer"]
     checks = [r["check"] for r in rows if "check" in r]
     if checks:
         lines.append(f"{len(checks)} results were compared, {checks.count('right')} are right")
@@ -92,7 +93,7 @@ def summary(rows):
 
 
 def worst(rows, prepared, count=20):
-    """The cases furthest from the copy's speed, then those furthest behind a peer; each explained."""
+    """The cases furthest from the copy's speed, then those furthest behind a peer, explained."""
     timed = [r for r in rows if "fraction" in r]
     parts = []
     for title, key in (("furthest from the copy's speed", lambda r: r["fraction"]),
@@ -107,9 +108,8 @@ def worst(rows, prepared, count=20):
             )  # fmt: skip
             each = ", ".join(f"{b / 1e6:.1f}" for b in row["bytes_of_operands"])
             parts.append(
-                f"{row['line']}\n"
-                f"  {row['fraction']:.3f} of the copy, {row['gbps']:.0f} GB/s, {row['ms']:.4f} ms{peers}\n"
-                f"  MB that must move: {each}\n"
+                f"{row['line']}\n  {row['fraction']:.3f} of the copy, {row['gbps']:.0f} GB/s, "
+                f"{row['ms']:.4f} ms{peers}\n  MB that must move: {each}\n"
             )
             for o in row["case"]["operands"]:
                 parts.append(f"  {o['name']}: {o['dtype']} {tuple(o['shape'])}, strides "

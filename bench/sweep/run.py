@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 #
-# Runs cases: arrays, compilation, time, check. In: cases, options. Out: a dictionary for each case
-# and the table of the copy's times. The thing to know: all cases live in one piece of memory, which
-# is as large as the largest needs, so that their kernels can be compiled ahead for exactly the
-# arrays that they will have, and nothing is allocated between cases.
+# Runs cases: arrays, compilation, time, check. In: cases, options. Out: a dictionary for each
+# case and the table of the copy's times. The thing to know: all cases live in one piece of
+# memory, which is as large as the largest needs, so that their kernels can be compiled ahead for
+# exactly the arrays that they will have, and nothing is allocated between cases.
 """Cases, measured."""
 
+import functools
 import os
 import statistics
 import sys
@@ -16,21 +17,21 @@ import pyquern as q
 
 from . import check, operations, traffic
 
+BEGIN = time.time()
 ALIGNMENT = 512
 _HASH = """unsigned h = (unsigned)i * 2654435761u + seed * 40503u;
 h ^= h >> 16; h *= 0x85ebca6bu; h ^= h >> 13;
 """
-# Bytes of the whole memory of an operand, filled with integers from `low` on.
-FILL = {
-    False: q.ElementwiseKernel(
-        "uint32 seed, int32 low, uint32 span", "T x", _HASH + "x = (T)((int)(h % span) + low)",
-        "sweep_numbers",
-    ),
-    True: q.ElementwiseKernel(
-        "uint32 seed, int32 low, uint32 span", "T x",
-        _HASH + "x = T((int)(h % span) + low, (int)((h >> 16) % span) + low)", "sweep_complex",
-    ),
-}  # fmt: skip
+
+
+@functools.cache
+def fill_kernel(is_complex):
+    """Fills memory with integers from `low` on, which follow from their place and a seed."""
+    value = "(int)(h % span) + low"
+    if is_complex:
+        value += ", (int)((h >> 16) % span) + low"
+    inputs = "uint32 seed, int32 low, uint32 span"
+    return q.ElementwiseKernel(inputs, "T x", f"{_HASH}x = T({value})", "sweep_fill")
 
 
 class Arena:
@@ -65,7 +66,7 @@ class Arena:
     def fill(self, case):
         places = self.places(case)[0]
         for k, (place, o) in enumerate(zip(places, case.operands, strict=True)):
-            fill = FILL[o.dtype in operations.COMPLEX]
+            fill = fill_kernel(o.dtype in operations.COMPLEX)
             fill(case.index * 8 + k, o.low, o.span, self.storage(place, o))
 
     def bytes(self, case):
@@ -134,7 +135,8 @@ class Clock:
         self._batch(launch, 1)
         once = self._batch(launch, 2)
         count = max(1, min(200, int(self.batch_ms / max(once, 1e-4))))
-        return statistics.median(self._batch(launch, count) for _ in range(self.batches))
+        batches = self.batches if once < 20 else 2  # a peer may take a hundred times as long
+        return statistics.median(self._batch(launch, count) for _ in range(batches))
 
 
 class Floor:
@@ -173,8 +175,8 @@ class Floor:
 # ---- a run -------------------------------------------------------------------------------------
 
 
-def say(text, begin=[time.time()]):  # noqa: B006 -- one clock for the process
-    print(f"[{time.time() - begin[0]:6.1f} s] {text}", file=sys.stderr, flush=True)
+def say(text):
+    print(f"[{time.time() - BEGIN:6.1f} s] {text}", file=sys.stderr, flush=True)
 
 
 def checked(case, arena, launch, way):
@@ -193,12 +195,13 @@ def checked(case, arena, launch, way):
     return check.torch_check(case, before, storages[-1])
 
 
-def run(cases, *, check_way=None, peer=None, batches=5, batch_ms=2.0, workers=None):
-    """The rows of all cases, the floor's table, and what was prepared, by index."""
+def run(cases, *, check_way=None, peer=None, batches=7, batch_ms=3.0, seconds=1e9):
+    """The rows of all cases that `seconds` from the start are enough for, the floor's table, and
+    what was prepared, by index."""
     arena = Arena(cases)
     say(f"{len(cases)} cases, {arena.size >> 20} MiB")
     begin = time.time()
-    prepared = compile_all(cases, arena, workers or os.cpu_count())
+    prepared = compile_all(cases, arena, os.cpu_count())
     say(f"compiled in {time.time() - begin:.1f} s")
     if peer:
         peer.prepare(cases)
@@ -210,6 +213,9 @@ def run(cases, *, check_way=None, peer=None, batches=5, batch_ms=2.0, workers=No
     floor.measure()
     rows = []
     for k, case in enumerate(cases):
+        if time.time() - BEGIN > seconds:
+            say(f"{seconds} s are over: {len(cases) - k} cases are left out")
+            break
         if k and k % 100 == 0:
             say(f"{k} cases were measured")
             floor.measure()

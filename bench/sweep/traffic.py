@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
 # The bytes that a case must move: for each operand the distinct 32-byte sectors that its elements
-# lie in, since a GPU's memory gives and takes no less. In: shapes, strides, offsets. Out: bytes. The
-# thing to know: what is counted is the least that any program could move, with a cache that forgets
-# nothing, so a broadcast operand counts once; a sector of an output that is written in part counts
-# once too, although the memory may have to read it first.
+# lie in, since a GPU's memory gives and takes no less. In: shapes, strides, offsets. Out: bytes.
+# The thing to know: what is counted is the least that any program could move, with a cache that
+# forgets nothing, so a broadcast operand counts once; a sector of an output that is written in
+# part counts once too, although the memory may have to read it first.
 """Bytes that must be moved."""
 
 from collections import Counter
