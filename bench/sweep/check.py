@@ -14,6 +14,7 @@ from . import operations
 
 # How much a result may differ, in parts of its size, by the dtype of values or output.
 TOLERANCE = {"float16": 2e-3, "bfloat16": 1.6e-2, "float32": 2e-5, "float64": 1e-10}
+NO_MEMORY = "not compared: PyTorch had too little memory"
 
 
 class Numpy:

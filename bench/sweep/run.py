@@ -189,10 +189,15 @@ def checked(case, arena, launch, way):
     from . import peers
 
     storages = peers.storages(case, arena)
-    before = [*storages[:-1], storages[-1].clone()]
-    launch()
-    q.synchronize()
-    return check.torch_check(case, before, storages[-1])
+    try:
+        before = [*storages[:-1], storages[-1].clone()]
+        launch()
+        q.synchronize()
+        return check.torch_check(case, before, storages[-1])
+    except peers.OutOfMemoryError:
+        return check.NO_MEMORY
+    finally:
+        peers.let_go()
 
 
 def run(cases, *, check_way=None, peer=None, batches=7, batch_ms=3.0, seconds=1e9):
@@ -233,7 +238,9 @@ def run(cases, *, check_way=None, peer=None, batches=7, batch_ms=3.0, seconds=1e
 
 def _row(case, arena, prepared, moved, clock, check_way, peer):
     row = {"index": case.index, "line": str(case), "kind": case.kind, "op": case.op,
-           "bytes": sum(moved), "bytes_of_operands": moved, "case": case.to_json()}  # fmt: skip
+           "bytes": sum(moved), "bytes_of_operands": moved,
+           "bytes_of_elements": traffic.bytes_of_elements(case),
+           "case": case.to_json()}  # fmt: skip
     if isinstance(prepared, str):
         return row | {"error": prepared}
     arena.fill(case)

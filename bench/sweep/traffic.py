@@ -7,6 +7,7 @@
 # part counts once too, although the memory may have to read it first.
 """Bytes that must be moved."""
 
+import math
 from collections import Counter
 
 SECTOR = 32
@@ -65,3 +66,12 @@ def _moved(begins, stride, extent):
 def bytes_of(case):
     """The bytes that each operand of a case moves, in their order."""
     return [SECTOR * sectors(o.shape, o.strides, o.offset, o.itemsize) for o in case.operands]
+
+
+def bytes_of_elements(case):
+    """Those of them that are elements'. Where an output has much fewer, sectors are written in
+    part."""
+    return [
+        o.itemsize * math.prod(n for n, s in zip(o.shape, o.strides, strict=True) if s)
+        for o in case.operands
+    ]

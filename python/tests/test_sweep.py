@@ -9,7 +9,6 @@ import doctest
 import hashlib
 import itertools
 import json
-import math
 import random
 import sys
 from pathlib import Path
@@ -56,16 +55,12 @@ def test_everything_is_drawn():
 
 
 def test_sizes():
-    largest = [max(_distinct(o) * o.itemsize for o in c.operands) for c in draw(1000)]
+    largest = [max(traffic.bytes_of_elements(c)) for c in draw(1000)]
     assert max(largest) <= cases.MIB * 512
     assert min(largest) >= cases.MIB * 48
     assert sum(b >= cases.MIB * 64 for b in largest) >= 990
     octaves = [sum(64 * 2**k <= b / cases.MIB < 128 * 2**k for b in largest) for k in range(3)]
     assert min(octaves) > 200
-
-
-def _distinct(o):
-    return math.prod(n for n, stride in zip(o.shape, o.strides, strict=True) if stride)
 
 
 def test_elements_lie_in_their_memory():
