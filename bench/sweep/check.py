@@ -158,6 +158,12 @@ def _tolerance(case):
 # ---- PyTorch -----------------------------------------------------------------------------------
 
 
+def turned_axes(operand):
+    """Those that are walked backwards."""
+    pairs = zip(operand.shape, operand.strides, strict=True)
+    return [k for k, (n, stride) in enumerate(pairs) if stride < 0 and n > 1]
+
+
 def torch_view(operand, storage, flips=True):
     """The elements of an operand in its memory, a tensor of bytes. PyTorch knows no negative
     strides: such axes are turned by a copy, or where `flips` is False left in memory's order."""
@@ -169,7 +175,7 @@ def torch_view(operand, storage, flips=True):
     flat = storage.view(getattr(torch, operand.dtype))
     x = flat.as_strided(operand.shape, [abs(s) for s in operand.strides],
                         flat.storage_offset() + lowest)  # fmt: skip
-    turned = [k for k, s in enumerate(operand.strides) if s < 0]
+    turned = turned_axes(operand)
     return x.flip(turned) if turned and flips else x
 
 

@@ -5,6 +5,8 @@
 # case, so that 1 is the copy's speed; against peers, it is the best peer's time by ours.
 """Summary, worst cases, chart."""
 
+from collections import Counter
+
 from . import check
 
 KINDS = ["elementwise", "reduction", "scan"]
@@ -90,9 +92,20 @@ def summary(rows):
     other = [r for r in rows for p in (r.get("peers") or {}).values() if not p.get("same", True)]
     if other:
         lines.append(f"{len(other)} results of peers differ from ours; their times are left out")
+    lines += _failed_peers(rows)
     for row in failures(rows):
         lines += ["", row["line"], "    " + row.get("error", row.get("check", ""))]
     return "\n".join(lines)
+
+
+def _failed_peers(rows):
+    """A line for each way in which a peer failed, with how often it did."""
+    found = Counter()
+    for row in rows:
+        for name, figures in (row.get("peers") or {}).items():
+            if "error" in figures:
+                found[f"{name} failed: {figures['error']}"] += 1
+    return [f"{count} times {text}" for text, count in found.most_common(5)]
 
 
 def worst(rows, prepared, count=20):
