@@ -35,6 +35,11 @@ job_python() {
     ln -sf "$PWD/build/python/pyquern/_core.abi3.so" python/pyquern/
     step python-lint "ruff" build/venv/bin/ruff check --quiet python
     step python-form "ruff format" build/venv/bin/ruff format --quiet --check python
+    for job in check "format --check"; do
+        # shellcheck disable=SC2086 # a command with its option
+        step python-sweep "ruff $job, bench/sweep" build/venv/bin/ruff $job --quiet \
+            --config python/pyproject.toml bench/sweep
+    done
     say python "tests and the examples of the README"
     (cd python && QUERN_DEVICE=${QUERN_DEVICE:-soft} PYTHONPATH=. ../build/venv/bin/python -m pytest -q "$@") || return
     [ $# -gt 0 ] || (cd python && QUERN_DEVICE=${QUERN_DEVICE:-soft} PYTHONPATH=. ../build/venv/bin/python -m doctest README.md)
