@@ -67,8 +67,12 @@ static quern_status unexpected(const qn_parser *p)
 {
     const qn_expression_token *t = &p->token;
     const qn_str word = token_text(p);
-    if (t->class == QN_CLASS_END) {
-        return QN_REFUSE(QUERN_ERROR_SIGNATURE, p->text, t->begin, t->end + 1,
+    if (t->class == QN_CLASS_END) { /* shown at what is there last */
+        size_t end = t->end;
+        while (end > 0 && (unsigned char)p->text.data[end - 1] <= ' ') {
+            end--;
+        }
+        return QN_REFUSE(QUERN_ERROR_SIGNATURE, p->text, end - (end > 0), end,
                          "the expression ends too early");
     }
     const char *meant = meant_by(word);

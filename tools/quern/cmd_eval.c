@@ -95,8 +95,11 @@ static int add_parameters(cli_job *job, const cli_list *words)
     cli_parameters *parameters = &job->parameters;
     for (size_t k = 1; k < words->count; k++) {
         const char *word = words->items[k], *equals = strchr(word, '=');
-        const char *name = equals ? cli_strndup(word, (size_t)(equals - word)) : RESULT;
-        if (equals == word || strcmp(name, RESULT) == 0 || is_known(parameters, name)) {
+        if (!equals || equals == word) {
+            return cli_usage(job->command->name, "\"%s\" is not of the form NAME=VALUE", word);
+        }
+        const char *name = cli_strndup(word, (size_t)(equals - word));
+        if (strcmp(name, RESULT) == 0 || is_known(parameters, name)) {
             continue; /* what is wrong with it is found when it is given its value */
         }
         if (parameters->count == QUERN_MAX_PARAMETERS - 1) {

@@ -79,8 +79,8 @@ static const struct {
     const char *message;
 } refused[] = {
     {"", QUERN_ERROR_SIGNATURE, 0, 0, "ends too early"},
-    {"x +", QUERN_ERROR_SIGNATURE, 3, 3, "ends too early"},
-    {"(x", QUERN_ERROR_SIGNATURE, 2, 2, "ends too early"},
+    {"x + ", QUERN_ERROR_SIGNATURE, 2, 3, "ends too early"},
+    {"(x", QUERN_ERROR_SIGNATURE, 1, 2, "ends too early"},
     {"x )", QUERN_ERROR_SIGNATURE, 2, 3, "\")\" was not expected here"},
     {"x $ 1", QUERN_ERROR_SIGNATURE, 2, 3, "\"$\" has no meaning here"},
     {"x \001", QUERN_ERROR_SIGNATURE, 2, 3, "the character 0x01"},
