@@ -5,7 +5,7 @@
  * negative numbers, min of NaN), the row names a function of templates/expression.cuh, by its
  * namespace.
  */
-#include "lang/expression.h"
+#include "lang/expressions.h"
 
 #define OWN "quern::expression::"
 

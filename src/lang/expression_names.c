@@ -4,7 +4,7 @@
  * are called in C++, and their dtypes. The thing to know: a plain integer has the narrowest of the
  * dtypes that it becomes, so that a call refuses a number that does not fit, as NumPy does.
  */
-#include "lang/expression.h"
+#include "lang/expressions.h"
 #include <stdio.h>
 
 /* ---- names of C++ --------------------------------------------------------------------------- */

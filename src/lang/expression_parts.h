@@ -6,7 +6,7 @@
 #ifndef QN_EXPRESSION_PARTS_H
 #define QN_EXPRESSION_PARTS_H
 
-#include "lang/expression.h"
+#include "lang/expressions.h"
 
 /** A part of the expression. */
 typedef struct qn_part {

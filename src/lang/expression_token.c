@@ -9,7 +9,7 @@
  * White space separates tokens. Not the scanner of C++ (base/cpp_text.h), because ** and // are
  * operators here, and 1j a number.
  */
-#include "lang/expression.h"
+#include "lang/expressions.h"
 
 static bool is_digit(char c)
 {

@@ -4,7 +4,7 @@
  * converted to, and the result's dtype. The thing to know: tests/unit/lang/numpy_types.txt has
  * NumPy's own answers for every rule and every pair of types. bfloat16 is as ml_dtypes has it.
  */
-#include "lang/expression.h"
+#include "lang/expressions.h"
 
 /* ---- what two types become together --------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  * computes with. Out: C++ of its result. The thing to know: halves are computed as float, as NumPy
  * does, and come back when the result is converted.
  */
-#include "lang/expression.h"
+#include "lang/expressions.h"
 
 #define OWN "quern::expression::"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * define_expression: kernels that are defined by an expression. In: a text, names and their values.
- * Out: an elementwise kernel, whose texts lang/expression.h has made.
+ * Out: an elementwise kernel, whose texts lang/expressions.h has made.
  */
 #include "engine/engine_internal.h"
-#include "lang/expression.h"
+#include "lang/expressions.h"
 #include <quern/expression.h>
 
 /* What the type of a value is; of its number or its memory nothing is needed. */

@@ -3,7 +3,7 @@
  * Expressions: their types beside NumPy's own answers, for every operation and every pair of types,
  * and what is refused, with its place.
  */
-#include "lang/expression.h"
+#include "lang/expressions.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
