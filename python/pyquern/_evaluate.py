@@ -44,14 +44,14 @@ def evaluate(expression: str, /, *, out: "Any" = None, **values: "Any") -> "Any"
     kinds = tuple([(name, _kind(name, value)) for name, value in values.items()])
     arguments = [*values.values()]
     if out is None:
-        kernel, first = _planned(expression, kinds)
+        kernel, first, numbers = _planned(expression, kinds)
     else:
         wanted = _kind("out", out)
         if not isinstance(wanted, str):
             raise TypeError(f"out is {type(out)}: an array was expected")
-        kernel, first = _planned(expression, kinds, wanted)
+        kernel, first, numbers = _planned(expression, kinds, wanted)
         arguments.append(out)
-    if all([isinstance(v, _numbers()) for v in values.values()]):
+    if all([isinstance(v, numbers) for v in values.values()]):
         from numpy import asarray
 
         arguments[0] = asarray(arguments[0], first)  # a loop is over an array
@@ -80,18 +80,13 @@ def _kind(name: str, value: "Any") -> "str | type":
 
 def _plan(
     text: str, kinds: "tuple[tuple[str, str | type], ...]", out: "str | None" = None
-) -> "tuple[_core.ElementwiseKernel, str]":
-    """(kernel, the first value's dtype). The kernel's parameters are in the order of the names."""
-    kernel = _core.expression(text, dict(kinds), out)
-    return kernel, kernel.parameters[0][1]
-
-
-@lru_cache(maxsize=1)
-def _numbers() -> "tuple[type, ...]":
-    """The classes of numbers, as far as they can have been met."""
+) -> "tuple[_core.ElementwiseKernel, str, tuple[type, ...]]":
+    """(kernel, the first value's dtype, classes of numbers). The kernel's parameters are in the
+    order of the names."""
     from numpy import generic
 
-    return int, float, complex, generic
+    kernel = _core.expression(text, dict(kinds), out)
+    return kernel, kernel.parameters[0][1], (int, float, complex, generic)
 
 
 _planned = lru_cache(maxsize=512)(_plan)
