@@ -116,9 +116,10 @@ static int add_parameters(cli_job *job, const cli_list *words)
 static int define(cli_job *job, const void *context, const cli_list *words)
 {
     const cli_number no_size = {0};
-    eval_options options = *(const eval_options *)context;
-    options.expression = words->items[0];
-    job->context = &options;
+    eval_options *options = cli_alloc(sizeof *options);
+    *options = *(const eval_options *)context;
+    options->expression = words->items[0];
+    job->context = options;
     job->define_loaded = define_loaded;
     CLI_TRY(add_parameters(job, words));
     if (job->parameters.count == 1) { /* no value: the expression says what is missing */
