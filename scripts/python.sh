@@ -2,7 +2,8 @@
 # shellcheck shell=sh disable=SC2154 # jobs is set in dev
 #
 # A part of ./dev: the Python package. In: a Python of 3.12 or later (QUERN_PYTHON names one). Out: its tests, run in
-# build/venv against the build tree; wheels in build/wheels, run in an empty environment.
+# build/venv against the build tree; wheels in build/wheels, run in empty
+# environments; pages in build/docs.
 
 # Prints the newest Python that is new enough and can make a virtual environment; fails where there is none.
 find_python() {
@@ -26,13 +27,18 @@ python_ready() {
     }
 }
 
-job_python() {
-    everything
-    python_ready
+# The extension, built and put beside the Python files.
+extension() {
     root=$("$python" -c 'import sys; print(sys.base_prefix)')
     step python-configure "release" cmake --preset release -DQUERN_PYTHON=ON "-DPython_ROOT_DIR=$root"
     step python-build "pyquern, $jobs at a time" ninja -C build -j"$jobs" pyquern_core
     ln -sf "$PWD/build/python/pyquern/_core.abi3.so" python/pyquern/
+}
+
+job_python() {
+    everything
+    python_ready
+    extension
     step python-lint "ruff" build/venv/bin/ruff check --quiet python
     step python-form "ruff format" build/venv/bin/ruff format --quiet --check python
     for job in check "format --check"; do
@@ -64,8 +70,51 @@ job_wheel() {
     bytes=$(cat build/wheels/*.whl | wc -c)
     [ "$bytes" -le 5000000 ] || fail "the wheel has $bytes bytes, more than 5 MB"
     say wheel "$(ls build/wheels/*.whl), $bytes bytes"
-    rm -rf build/venv-empty
-    step wheel-install "in an empty environment" sh -c "\"$python\" -m venv build/venv-empty &&
-        build/venv-empty/bin/pip install --quiet build/wheels/*.whl"
-    env -i HOME="$PWD/build/venv-empty" build/venv-empty/bin/python -m pyquern.demo
+    rm -rf build/wheel-tried
+    mkdir -p build/wheel-tried # tests that find the package in no folder beside them
+    cp -r python/tests python/examples python/README.md python/pyproject.toml build/wheel-tried
+    for each in $(every_python); do
+        wheel_in "$each"
+    done
+    step wheel-stubs "stubtest" sh -c "build/wheel-tried/venv/bin/pip install --quiet mypy && cd build/wheel-tried &&
+        venv/bin/python -m mypy.stubtest --mypy-config-file pyproject.toml --allowlist tests/stubtest-allow.txt pyquern"
+}
+
+# One Python of each version that is new enough: those of pyenv, or the one that find_python() prints.
+every_python() {
+    found=
+    for one in "$HOME"/.pyenv/versions/3.1[2-9]*/bin/python3; do
+        [ ! -x "$one" ] || found="$found $one"
+    done
+    echo "${found:-$python}"
+}
+
+# wheel_in PYTHON: install the wheel where there is nothing else, run the demo there, then the tests.
+wheel_in() {
+    version=$("$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    place=build/wheel-tried/venv
+    rm -rf $place
+    step "wheel-install-$version" "Python $version, an empty environment" sh -c "\"$1\" -m venv $place &&
+        $place/bin/pip install --quiet build/wheels/*.whl"
+    step "wheel-demo-$version" "python -m pyquern.demo, $(du -sm $place | cut -f1) MB installed" \
+        env -i HOME="$PWD/$place" $place/bin/python -m pyquern.demo
+    step "wheel-tests-$version" "the tests" sh -c "$place/bin/pip install --quiet numpy pytest &&
+        cd build/wheel-tried && QUERN_DEVICE=soft venv/bin/python -m pytest -q -p no:cacheprovider tests --ignore tests/test_types.py"
+    tail -n 1 "build/log/wheel-tests-$version.txt"
+}
+
+# The documents, the headers and the docstrings as HTML, by Sphinx; a warning is a failure.
+job_docs() {
+    need_to_build
+    install_missing
+    python=$(find_python) || fail "no Python of 3.12 or later with venv was found; QUERN_PYTHON names one"
+    [ -x build/venv-docs/bin/sphinx-build ] || {
+        step docs-venv "build/venv-docs" "$python" -m venv build/venv-docs
+        step docs-tools "Sphinx, MyST, Hawkmoth" build/venv-docs/bin/pip install --quiet \
+            sphinx myst-parser hawkmoth libclang numpy
+    }
+    extension
+    step docs "build/docs" env PYTHONPATH=python QUERN_DEVICE=soft build/venv-docs/bin/sphinx-build -q -E -W \
+        --keep-going -b html -c docs/sphinx . build/docs
+    say docs "build/docs/docs/sphinx/index.html"
 }

@@ -52,6 +52,7 @@ from ._core import (
     SignatureError,
     TransferWarning,
     TypeMismatchError,
+    UndefinedNameError,
     synchronize,
 )
 from ._device import Device
@@ -146,6 +147,7 @@ __all__ = [
     "Stream",
     "TransferWarning",
     "TypeMismatchError",
+    "UndefinedNameError",
     "UnownedMemory",
     "alloc_pinned_memory",
     "arange",

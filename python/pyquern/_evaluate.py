@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-_PLAIN: "dict[str | type, str]" = {int: "int64", float: "float64", complex: "complex128"}
-
-
 def evaluate(expression: str, /, *, out: "Any" = None, **values: "Any") -> "Any":
     """Compute an expression, element by element, by one kernel.
 
@@ -44,23 +41,21 @@ def evaluate(expression: str, /, *, out: "Any" = None, **values: "Any") -> "Any"
     """
     if not isinstance(expression, str):
         raise TypeError(f"the expression is {type(expression)}: a str was expected")
-    kinds = tuple((name, _kind(name, value)) for name, value in values.items())
-    kernel, names, limits, first, numbers = _planned(expression, kinds)
-    for name, low, high, narrow in limits:
-        if not low <= values[name] <= high:
-            raise OverflowError(f"{name} is {values[name]}, which does not fit {narrow}")
-    arguments = [values[name] for name in names]
-    if all(isinstance(v, numbers) for v in arguments):
+    kinds = tuple([(name, _kind(name, value)) for name, value in values.items()])
+    arguments = [*values.values()]
+    if out is None:
+        kernel, first, numbers = _planned(expression, kinds)
+    else:
+        wanted = _kind("out", out)
+        if not isinstance(wanted, str):
+            raise TypeError(f"out is {type(out)}: an array was expected")
+        kernel, first, numbers = _planned(expression, kinds, wanted)
+        arguments.append(out)
+    if all([isinstance(v, numbers) for v in values.values()]):
         from numpy import asarray
 
         arguments[0] = asarray(arguments[0], first)  # a loop is over an array
-    if out is None:
-        return kernel(*arguments)
-    wanted = _kind("out", out)
-    if wanted in _PLAIN:
-        raise TypeError(f"out is {type(out)}: an array was expected")
-    kernel, *_ = _planned(expression, kinds, wanted)
-    return kernel(*arguments, out)
+    return kernel(*arguments)
 
 
 def _kind(name: str, value: "Any") -> "str | type":
@@ -84,37 +79,14 @@ def _kind(name: str, value: "Any") -> "str | type":
 
 
 def _plan(
-    text: str, kinds: "tuple[tuple[str, str | type], ...]", out: "str | type | None" = None
-) -> "tuple[_core.ElementwiseKernel, tuple[str, ...], tuple[Any, ...], Any, tuple[type, ...]]":
-    """(kernel, names of its arguments, (name, least, most, dtype) of plain ints, the first one's
-    dtype, classes of numbers)."""
-    from numpy import generic, iinfo
+    text: str, kinds: "tuple[tuple[str, str | type], ...]", out: "str | None" = None
+) -> "tuple[_core.ElementwiseKernel, str, tuple[type, ...]]":
+    """(kernel, the first value's dtype, classes of numbers). The kernel's parameters are in the
+    order of the names."""
+    from numpy import generic
 
-    from ._expression import Expression
-    from ._foreign import numpy_dtype
-
-    types = {n: k if isinstance(k, type) else numpy_dtype(k) for n, k in kinds}
-    made = Expression(text, types)
-    for name in types:
-        if name not in made.used:
-            raise TypeError(f"the expression has no '{name}', for which a value is given")
-    if not made.used:
-        raise ValueError("the expression has no names: nothing is to be computed")
-    given = dict(kinds)
-    dtypes = [_PLAIN.get(given[n], given[n]) for n in made.used]
-    inputs = ", ".join(f"{d} {made.parameter(n)}" for d, n in zip(dtypes, made.used, strict=True))
-    kernel = _core.ElementwiseKernel(
-        inputs,
-        f"{out or made.dtype.name} result",
-        f"result = {made.text}",
-        "evaluate",
-        preamble="".join(made.helpers.values()),
-    )
-    limits = []
-    for name, dtype in dict.fromkeys(made.limits):
-        facts = iinfo(dtype)
-        limits.append((name, int(facts.min), int(facts.max), dtype.name))
-    return kernel, tuple(made.used), tuple(limits), dtypes[0], (int, float, complex, generic)
+    kernel = _core.expression(text, dict(kinds), out)
+    return kernel, kernel.parameters[0][1], (int, float, complex, generic)
 
 
 _planned = lru_cache(maxsize=512)(_plan)

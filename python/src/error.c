@@ -6,7 +6,8 @@
  */
 #include "pyquern.h"
 
-/* One class for each status. It derives from Error and from what Python has for the like. */
+/* One class for each status, and one more for names of expressions. It derives from Error and from
+ * what Python has for the like. */
 static const struct {
     quern_status status;
     const char *name;
@@ -60,11 +61,19 @@ int qp_errors_init(qp_state *state, PyObject *module)
             return -1;
         }
     }
-    return 0;
+    PyObject *bases = PyTuple_Pack(2, state->errors[0], PyExc_NameError);
+    int added = bases ? add(state, module, CLASSES + 1, "UndefinedNameError", bases) : -1;
+    Py_XDECREF(bases);
+    return added;
 }
 
-static PyObject *class_of(const qp_state *state, quern_status status)
+/* A name of an expression is one as Python's are; other names are those of attributes. */
+static PyObject *class_of(const qp_state *state, const quern_error *error)
 {
+    const quern_status status = (quern_status)error->status;
+    if (status == QUERN_ERROR_NAME && strcmp(error->stage, "expression") == 0) {
+        return state->errors[CLASSES + 1];
+    }
     for (size_t k = 0; k < CLASSES; k++) {
         if (classes[k].status == status) {
             return state->errors[k + 1];
@@ -106,7 +115,7 @@ PyObject *qp_raise(qp_state *state)
     if (error->status == QUERN_ERROR_INTERRUPTED && PyErr_CheckSignals() < 0) {
         return NULL; /* KeyboardInterrupt, or what the program's own handler raised */
     }
-    PyObject *class = class_of(state, (quern_status)error->status), *cause = qp_allocator_failure();
+    PyObject *class = class_of(state, error), *cause = qp_allocator_failure();
     PyObject *message = whole_text();
     PyObject *exception = message ? PyObject_CallFunctionObjArgs(class, message, NULL) : NULL;
     Py_XDECREF(message);

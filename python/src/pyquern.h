@@ -401,6 +401,10 @@ int qp_call_begin(qp_call *call, qp_kernel *kernel, PyObject *const *args, size_
 PyObject *qp_call_results(qp_call *call);
 void qp_call_end(qp_call *call);
 
+extern PyMethodDef qp_expression_functions[]; /* expression.c: kernels of evaluate() */
+
+extern PyMethodDef qp_jax_functions[]; /* jax.c: kernels in programs of XLA */
+
 /* infer.c: the methods infer() and `parameters`. */
 PyObject *qp_kernel_infer(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *qp_kernel_parameters(PyObject *self, void *unused);

@@ -66,6 +66,7 @@ const quern_launch_options *bad_launch(int k);
 const quern_kernel_options *bad_kernel(int k);
 const quern_reduction_options *bad_reduction(int k);
 const quern_scan_options *bad_scan(int k);
+const quern_expression_options *bad_expression(int k);
 const quern_module_options *bad_module(int k);
 quern_dl_managed_versioned *good_tensor(void); /* a new one each */
 quern_dl_managed *good_legacy(void);
@@ -328,6 +329,8 @@ void told(void *context, const char *kind, const char *message);
 /* ---- what is read: NULL, and what cannot be ---------------------------------------------------
  */
 
+#define BADS_const_char_const_p      1
+#define BAD_const_char_const_p(k)    NULL
 #define GOOD_const_char_p            "T x"
 #define BADS_const_char_p            1
 #define BAD_const_char_p(k)          NULL
@@ -383,6 +386,9 @@ void told(void *context, const char *kind, const char *message);
 #define GOOD_const_quern_scan_options_p         NULL
 #define BADS_const_quern_scan_options_p         3
 #define BAD_const_quern_scan_options_p(k)       bad_scan(k)
+#define GOOD_const_quern_expression_options_p   NULL
+#define BADS_const_quern_expression_options_p   3
+#define BAD_const_quern_expression_options_p(k) bad_expression(k)
 #define GOOD_const_quern_module_options_p       NULL
 #define BADS_const_quern_module_options_p       5
 #define BAD_const_quern_module_options_p(k)     bad_module(k)

@@ -11,6 +11,8 @@
 #define GOOD_quern_elementwise_in         "T x, int32 s"
 #define GOOD_quern_elementwise_out        "T z"
 #define GOOD_quern_elementwise_operation  "z = x + s"
+#define GOOD_quern_expression_expression  "x + y + z"
+#define GOOD_quern_expression_names       ((const char *const[]){"x", "y", "z"})
 #define GOOD_quern_reduction_out          "T y"
 #define GOOD_quern_reduction_map          "x"
 #define GOOD_quern_reduction_reduce       "a + b"
@@ -111,6 +113,8 @@
 #define GOOD_quern_bind_count                   3
 #define GOOD_quern_explain_count                3
 #define GOOD_quern_kernel_infer_count           3
+#define GOOD_quern_expression_count             3
+#define ANY_quern_expression_values             2 /* an array of any engine has a dtype */
 #define ANY_quern_kernel_infer_capacity         ALL
 #define GOOD_quern_bound_set_array_index        0
 #define GOOD_quern_bound_set_array_array        another_none

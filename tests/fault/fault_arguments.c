@@ -191,6 +191,46 @@ Test(arguments, kernels)
     REFUSED_OUT(QUERN_ERROR_SIGNATURE, k, quern_elementwise(&k, engine, many, "", "", NULL), "64");
 }
 
+Test(arguments, expressions)
+{
+    quern_kernel *k;
+    quern_array *x = numbers();
+    const char *names[] = {"x", "y"};
+    quern_value v[] = {quern_value_array(x), quern_literal_int(2)};
+    quern_expression_options o = QUERN_EXPRESSION_OPTIONS_INIT;
+    o.dtype = QUERN_FLOAT8_E5M2;
+    REFUSED_OUT(QUERN_ERROR_TYPE, k, quern_expression(&k, engine, "x+y", names, v, 2, &o),
+                "the output of an expression cannot be of dtype 17 (float8_e5m2)");
+    o.dtype = -1;
+    REFUSED_OUT(QUERN_ERROR_TYPE, k, quern_expression(&k, engine, "x+y", names, v, 2, &o), "-1");
+    static const char *const bad[] = {"", "2x", "x y", "x ", "x+y", "#"};
+    for (size_t n = 0; n < sizeof bad / sizeof *bad; n++) {
+        names[0] = bad[n];
+        REFUSED_OUT(QUERN_ERROR_NAME, k, quern_expression(&k, engine, "x+y", names, v, 2, NULL),
+                    "cannot be a name");
+    }
+    names[0] = "y";
+    REFUSED_OUT(QUERN_ERROR_NAME, k, quern_expression(&k, engine, "x+y", names, v, 2, NULL),
+                "\"y\" is given two values");
+    names[0] = NULL;
+    REFUSE_OUT(k, quern_expression(&k, engine, "x+y", names, v, 2, NULL), "name 0 is NULL");
+    names[0] = "x";
+    REFUSED_OUT(QUERN_ERROR_ARGUMENT_COUNT, k,
+                quern_expression(&k, engine, "x+y", names, v, QUERN_MAX_PARAMETERS, NULL), "63");
+    v[1].dtype = QUERN_INT8;
+    REFUSED_OUT(QUERN_ERROR_TYPE, k, quern_expression(&k, engine, "x+y", names, v, 2, NULL),
+                "int8");
+    v[1] = quern_value_like(QUERN_FLOAT8_E4M3, 0, NULL);
+    REFUSED_OUT(QUERN_ERROR_TYPE, k, quern_expression(&k, engine, "x+y", names, v, 2, NULL),
+                "\"y\" is float8_e4m3fn, which expressions do not know");
+    v[1] = quern_value_output(&x);
+    REFUSED_OUT(QUERN_ERROR_TYPE, k, quern_expression(&k, engine, "x+y", names, v, 2, NULL),
+                "neither an array nor a number");
+    REFUSED_OUT(QUERN_ERROR_SIGNATURE, k, quern_expression(&k, engine, "1", NULL, NULL, 0, NULL),
+                "no names");
+    quern_array_release(x);
+}
+
 Test(arguments, values)
 {
     quern_array *x = numbers(), *y = NULL;

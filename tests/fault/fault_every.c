@@ -62,6 +62,7 @@ struct every_dead dead = {0x514e4500}; /* as a freed object begins */
 OPTIONS_OF(bad_kernel, quern_kernel_options, QUERN_KERNEL_OPTIONS_INIT)
 OPTIONS_OF(bad_reduction, quern_reduction_options, QUERN_REDUCTION_OPTIONS_INIT)
 OPTIONS_OF(bad_scan, quern_scan_options, QUERN_SCAN_OPTIONS_INIT)
+OPTIONS_OF(bad_expression, quern_expression_options, QUERN_EXPRESSION_OPTIONS_INIT)
 
 const quern_module_options *bad_module(int k)
 {

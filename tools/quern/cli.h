@@ -136,6 +136,7 @@ struct cli_command {
     const char *const *words; /* the words that it needs, by their names in the help */
     size_t word_count;
     const char *text;           /* paragraphs of its own help; NULL for none */
+    const char *signature;      /* what its IN and OUT are, as cli_signature_help; NULL for none */
     const char *values;         /* what its arguments may be, as cli_value_help; NULL for none */
     const char *examples;       /* whole command lines; NULL for none */
     const char *const *choices; /* what its first word may be; NULL if not one of a list */
@@ -171,8 +172,8 @@ const char *cli_text_name_files(const char *message);
 void cli_command_help(const cli_command *command);
 /* " IN OUT OPERATION": the words that a command needs. */
 const char *cli_command_words(const cli_command *command);
-/* What NAME=VALUE may be. */
-extern const char cli_value_help[];
+/* What IN and OUT are, and what NAME=VALUE may be. */
+extern const char cli_signature_help[], cli_value_help[];
 
 /* ---- commands.c ----------------------------------------------------------------------------- */
 
@@ -183,7 +184,7 @@ const cli_command *cli_command_find(const char *name);
 /* The message about a word that is not a command; CLI_FAILURE. */
 int cli_unknown_command(const char *name);
 
-extern const cli_command cmd_elementwise, cmd_reduce, cmd_scan, cmd_raw;
+extern const cli_command cmd_elementwise, cmd_reduce, cmd_scan, cmd_eval, cmd_raw;
 extern const cli_command cmd_cache, cmd_devices, cmd_doctor, cmd_help, cmd_version, cmd_completion;
 
 /* ---- number.c ------------------------------------------------------------------------------- */
@@ -316,6 +317,8 @@ typedef struct cli_parameters {
     size_t count;
 } cli_parameters;
 
+/* Add one, of any dtype. */
+cli_parameter *cli_parameters_add(cli_parameters *parameters, const char *name);
 /* Add the parameters of a kernel. False when the library failed. */
 bool cli_parameters_ask(cli_parameters *parameters, quern_kernel *kernel);
 /* Whether `word` reads INPUT=VALUE, which no code does. */
@@ -399,7 +402,10 @@ struct cli_job {
     quern_engine *engine;
     cli_parameters parameters;
     quern_kernel *kernel; /* NULL where there is a function */
-    bool single;          /* all arguments are numbers: outputs have no dimensions */
+    /* Defines the kernel once the arguments are loaded; NULL where that was done before. */
+    int (*define_loaded)(cli_job *job, const quern_value *values);
+    const void *context; /* of that function */
+    bool single;         /* all arguments are numbers: outputs have no dimensions */
     quern_call_options call;
     int64_t loop_size; /**< that `call` points to */
     quern_function *function;

@@ -64,6 +64,7 @@ const cli_command cmd_elementwise = {
     .usage = " [NAME=VALUE...] [OPTION...]",
     .words = words_needed,
     .word_count = CLI_COUNT(words_needed),
+    .signature = cli_signature_help,
     .values = cli_value_help,
     .examples = examples,
     .options = table,

@@ -77,6 +77,7 @@ const cli_command cmd_reduce = {
     .words = words_needed,
     .word_count = CLI_COUNT(words_needed),
     .text = text,
+    .signature = cli_signature_help,
     .values = cli_value_help,
     .examples = examples,
     .options = table,

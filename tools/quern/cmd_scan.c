@@ -75,6 +75,7 @@ const cli_command cmd_scan = {
     .words = words_needed,
     .word_count = CLI_COUNT(words_needed),
     .text = text,
+    .signature = cli_signature_help,
     .values = cli_value_help,
     .examples = examples,
     .options = table,

@@ -145,7 +145,7 @@ static const char *library_name(const char *name)
 /* The texts of a snippet may lie in files. */
 static int read_texts(const cli_command *command, cli_list *words)
 {
-    bool is_snippet = command->word_count >= 3; /* IN, OUT and code */
+    bool is_snippet = command->word_count >= 3 || command == &cmd_eval; /* IN, OUT and code */
     for (size_t k = 0; k < command->word_count && is_snippet; k++) {
         CLI_TRY(cli_text_read(&words->items[k], command->name, library_name(command->words[k])));
     }

@@ -7,11 +7,12 @@
 
 #include <stdio.h>
 
-const char cli_value_help[] =
+const char cli_signature_help[] =
     "IN and OUT declare parameters as \"TYPE NAME, ...\": a NumPy or C type (float32, int), or a\n"
     "letter that stands for any one type; \"raw\" before it gives indexing instead of "
-    "broadcasting.\n"
-    "\n"
+    "broadcasting.\n";
+
+const char cli_value_help[] =
     "VALUE of an input:\n"
     "  x.npy                a file; with a view in NumPy's syntax: x.npy[::2, 1:], x.npy.T,\n"
     "                       x.npy.reshape(2, -1).astype(float32), x.npy.real\n"
@@ -54,7 +55,8 @@ const char *cli_command_words(const cli_command *command)
 
 void cli_command_help(const cli_command *command)
 {
-    const char *const parts[] = {command->text, command->values, command->examples};
+    const char *const parts[] = {command->text, command->signature, command->values,
+                                 command->examples};
     printf("usage: quern %s%s%s\n", command->name, cli_command_words(command), command->usage);
     printf("\n%s\n", command->summary);
     for (size_t k = 0; k < CLI_COUNT(parts); k++) {

@@ -141,9 +141,10 @@ quern_status cli_job_call(const cli_job *job, const quern_value *values)
 /* --time: the same call again. The results are safe: it may change arrays that it also reads. */
 static int repeat(cli_job *job, quern_value *values)
 {
+    const bool is_elementwise = job->command == &cmd_elementwise || job->command == &cmd_eval;
     for (size_t k = 0; k < job->parameters.count; k++) {
         cli_parameter *p = &job->parameters.items[k];
-        bool decides = p->allocate && !p->raw && job->command == &cmd_elementwise;
+        bool decides = p->allocate && !p->raw && is_elementwise;
         if (decides) { /* the first call has made the output, which now says how many */
             job->call.loop_size = NULL;
         }
@@ -223,6 +224,9 @@ int cli_job_run(cli_job *job)
     }
     quern_value values[QUERN_MAX_PARAMETERS];
     pack(job, values);
+    if (job->define_loaded) {
+        CLI_TRY(job->define_loaded(job, values));
+    }
     bool shows = job->options.show_source || job->options.show_ptx || job->options.explain;
     if (job->kernel && shows) {
         CLI_TRY(explain(job, values));

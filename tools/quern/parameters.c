@@ -9,6 +9,14 @@
 
 #include <string.h>
 
+cli_parameter *cli_parameters_add(cli_parameters *parameters, const char *name)
+{
+    cli_parameter *parameter = &parameters->items[parameters->count++];
+    parameter->name = name;
+    parameter->lead = cli_sprintf("%s=", name);
+    return parameter;
+}
+
 bool cli_parameters_ask(cli_parameters *parameters, quern_kernel *kernel)
 {
     quern_parameter_info info = QUERN_PARAMETER_INFO_INIT;
@@ -20,9 +28,7 @@ bool cli_parameters_ask(cli_parameters *parameters, quern_kernel *kernel)
         if (quern_kernel_get_parameter(&info, kernel, k) != QUERN_OK) {
             return false;
         }
-        cli_parameter *parameter = &parameters->items[parameters->count++];
-        parameter->name = info.name;
-        parameter->lead = cli_sprintf("%s=", info.name);
+        cli_parameter *parameter = cli_parameters_add(parameters, info.name);
         parameter->dtype = (quern_dtype)info.dtype;
         parameter->raw = info.is_raw;
         parameter->output = info.is_output;

@@ -4,6 +4,7 @@ try quern help
 try quern help elementwise
 try quern help reduce
 try quern help scan
+try quern help eval
 try quern help raw
 try quern help cache
 try quern --help >first
