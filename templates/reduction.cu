@@ -97,20 +97,38 @@ HOLE_take_element
             }
         }
     }
+    // All reads of a batch come before the first value is combined, so that they are under way at
+    // once.
 #pragma unroll _quern_flight
-    for (_quern_index _quern_unit = _quern_first; _quern_unit < _quern_last;
-         _quern_unit += _quern_step) {
-HOLE_load
+    for (_quern_index _quern_start = _quern_first; _quern_start < _quern_last;
+         _quern_start += _quern_step * _quern_batch) {
+HOLE_registers
 #pragma unroll
-        for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
-            [[maybe_unused]] const ptrdiff_t _quern_position =
-                _quern_columns || _quern_lanes == 1
-                    ? _quern_unit
-                    : (ptrdiff_t)_quern_unit * _quern_lanes + _quern_walk.head + _quern_lane;
+        for (int _quern_turn = 0; _quern_turn < _quern_batch; _quern_turn++) {
+            const _quern_index _quern_unit = _quern_start + _quern_turn * _quern_step;
+            if (_quern_batch == 1 || _quern_unit < _quern_last) {
+HOLE_load
+            }
+        }
+#pragma unroll
+        for (int _quern_turn = 0; _quern_turn < _quern_batch; _quern_turn++) {
+            const _quern_index _quern_unit = _quern_start + _quern_turn * _quern_step;
+            // Not a condition around it: the compiler would mix the reads with the combining.
+            if (_quern_batch > 1 && _quern_unit >= _quern_last) {
+                break;
+            }
+HOLE_recall
+#pragma unroll
+            for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
+                [[maybe_unused]] const ptrdiff_t _quern_position =
+                    _quern_columns || _quern_lanes == 1
+                        ? _quern_unit
+                        : (ptrdiff_t)_quern_unit * _quern_lanes + _quern_walk.head + _quern_lane;
 HOLE_lane
-            _quern_take(_quern_values[_quern_columns ? _quern_lane : 0],
-                        _quern_has || (!_quern_columns && _quern_lane > 0),
-                        _quern_map(HOLE_arguments));
+                _quern_take(_quern_values[_quern_columns ? _quern_lane : 0],
+                            _quern_has || _quern_turn > 0 || (!_quern_columns && _quern_lane > 0),
+                            _quern_map(HOLE_arguments));
+            }
         }
         _quern_has = true;
     }

@@ -24,6 +24,7 @@ typedef struct qn_fold_form {
     uint8_t lanes;   /**< elements of a unit */
     uint8_t columns; /**< 1: the lanes of a unit lie along the kept dimensions */
     uint8_t split;   /**< 1: several blocks work on one output */
+    uint8_t turns;   /**< reduction, rows of few units a thread: so many are read at once; else 0 */
     uint8_t wide;    /**< 1: 64-bit index arithmetic */
     uint8_t scan;    /**< 1: outputs have the reduced axes too */
     uint8_t steps;   /**< scan: units that a thread takes at once */
@@ -56,6 +57,7 @@ typedef struct qn_fold_rules {
     bool c_order;        /**< the reduced axes are walked in C order: the texts use positions */
     bool ordered;        /**< values are combined in that order as well */
     bool positions;      /**< merge nothing: the texts use positions along axes */
+    bool in_turns;       /**< the texts are cheap enough to have the units of a thread read at once */
     uint32_t pack_bytes; /**< as qn_plan_rules.pack_bytes */
     uint32_t processors; /**< of the device */
 } qn_fold_rules;

@@ -45,6 +45,8 @@ typedef struct qn_plan_form {
     uint8_t wide;                         /**< 1: 64-bit index arithmetic */
     uint8_t aliased;                      /**< 1: an input is an output as well */
     uint8_t tile;                         /**< side of a tile; 0: walked by packs */
+    uint8_t turns;                        /**< elements that a thread takes, a block apart, where a
+                                               pack is one element; 1: as many as packs */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand */
 } qn_plan_form;
 

@@ -2,7 +2,7 @@
 //
 // Sums of the rows, or columns, of a matrix of floats: templates/reduction.cu by hand. The form is
 // given by -DCOLUMNS=1 (sums of columns), -DSPLIT=1 (several blocks an output), -DORDERED=1 (from left
-// to right).
+// to right), -DBATCH=8 (units that are read at once; 1).
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DSPLIT=1 tests/template/drive_reduction.cu
 #include "layout.h"
@@ -12,6 +12,9 @@
 // in this order
 #include "fold.cuh"
 
+#ifndef BATCH
+#define BATCH 1
+#endif
 #define HOLE_includes
 #define HOLE_types
 #define HOLE_preamble
@@ -35,17 +38,18 @@
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_lanes = 4, _quern_outputs = COLUMNS ? 4 : 1, _quern_flight = 2;           \
-    constexpr int _quern_counters = 32768;                                                         \
+    constexpr int _quern_counters = 32768, _quern_batch = BATCH;                                   \
     constexpr bool _quern_columns = COLUMNS, _quern_split = SPLIT, _quern_single = false;          \
     constexpr bool _quern_ordered = ORDERED, _quern_ragged = !COLUMNS && !ORDERED;
+#define HOLE_registers quern::pack<float, 4> _quern_registers0[_quern_batch];
+#define HOLE_recall    const auto &_quern_register0 = _quern_registers0[_quern_turn];
 #define HOLE_arguments _quern_register0.v[_quern_lane], 0
 #if COLUMNS
 #define HOLE_kept _quern_element = _quern_output * 4;
 #define HOLE_take_element
 #define HOLE_load                                                                                  \
-    quern::pack<float, 4> _quern_register0;                                                        \
-    _quern_register0.load((const char *)(_quern_array0 + _quern_element) +                         \
-                          (long long)_quern_unit * _quern_walk.stride[0][1]);
+    _quern_registers0[_quern_turn].load((const char *)(_quern_array0 + _quern_element) +           \
+                                        (long long)_quern_unit * _quern_walk.stride[0][1]);
 #define HOLE_results _quern_array1[_quern_element + _quern_lane],
 #else
 #define HOLE_kept                                                                                  \
@@ -56,8 +60,7 @@
     _quern_take(_quern_values[0], _quern_has, _quern_map(row[_quern_element], _quern_element));
 #define HOLE_load                                                                                  \
     _quern_element = _quern_unit * 4 + _quern_walk.head;                                           \
-    quern::pack<float, 4> _quern_register0;                                                        \
-    _quern_register0.load(row + _quern_element);
+    _quern_registers0[_quern_turn].load(row + _quern_element);
 #define HOLE_results _quern_array1[_quern_output],
 #endif
 #define HOLE_lane

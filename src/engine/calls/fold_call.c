@@ -125,6 +125,7 @@ size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call)
                             f->lanes,
                             f->columns,
                             f->split,
+                            f->turns,
                             f->wide,
                             (uint8_t)axes,
                             (uint8_t)(axes >> 8),

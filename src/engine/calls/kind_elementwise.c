@@ -63,7 +63,8 @@ static void plan(qn_call *call)
 static size_t form(uint8_t *bytes, const qn_call *call)
 {
     const qn_plan_form *f = &call->plan.form;
-    const uint8_t head[] = {f->ndim, f->lanes, f->wide, f->aliased, f->tile, (uint8_t)call->ndim};
+    const uint8_t head[] = {f->ndim,  f->lanes,           f->wide, f->aliased, f->tile,
+                            f->turns, (uint8_t)call->ndim};
     memcpy(bytes, head, sizeof head);
     memcpy(bytes + sizeof head, f->access, call->operand_count);
     return sizeof head + call->operand_count;
@@ -81,6 +82,18 @@ static void print(qn_text *out, const qn_call *call)
 #define DEFAULT_BLOCK 256
 #define WARP          32
 
+/* With few elements, blocks that take as many of them as others do with one turn a thread: else the
+ * processors would have less to do at once. */
+static uint32_t default_block(const qn_plan *p, int64_t threads)
+{
+    const int64_t few = 1 << 20;
+    if (p->form.tile != 0 || (threads >= DEFAULT_BLOCK && threads >= few)) {
+        return DEFAULT_BLOCK;
+    }
+    uint32_t most = DEFAULT_BLOCK / QN_MAX(p->form.turns, 1);
+    return threads < most ? (uint32_t)(threads + WARP - 1) / WARP * WARP : most;
+}
+
 static quern_status geometry(quern_launch_config *config, const qn_call *call,
                              const qn_specialization *z)
 {
@@ -94,10 +107,10 @@ static quern_status geometry(quern_launch_config *config, const qn_call *call,
                        block, call->kernel->name, z->max_threads);
     }
     if (block == 0) {
-        bool few = threads < DEFAULT_BLOCK && p->form.tile == 0;
-        block = few ? (uint32_t)(threads + WARP - 1) / WARP * WARP : DEFAULT_BLOCK;
+        block = default_block(p, threads);
     }
-    int64_t blocks = p->form.tile != 0 ? p->packs : (threads - 1) / block + 1;
+    const int64_t taken = (int64_t)block * QN_MAX(p->form.turns, 1);
+    int64_t blocks = p->form.tile != 0 ? p->packs : (threads - 1) / taken + 1;
     *config = (quern_launch_config){
         .size = sizeof *config,
         .grid = {(uint32_t)QN_MIN(blocks, (int64_t)INT32_MAX), 1, 1},

@@ -94,6 +94,7 @@ static void plan(qn_call *call)
                            .c_order = kernel->uses_position,
                            .ordered = kernel->ordered,
                            .positions = kernel->uses_axes,
+                           .in_turns = !kernel->loops && kernel->heavy == 0,
                            .pack_bytes = qn_call_pack_bytes(call, call->input_operands),
                            .processors = kernel->engine->processors};
     qn_fold_make(&call->fold, call->operands, call->operand_count, call->ndim, call->shape, &rules);

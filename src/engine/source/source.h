@@ -135,6 +135,11 @@ void qn_source_offsets(qn_text *out, const qn_call *call);
 /** There are elements before the first pack, or after the last. */
 bool qn_source_is_ragged(const qn_call *call);
 void qn_source_body(qn_text *out, const qn_call *call);
+/** For elements in turns: room for their values, where one lies, its operands read, the rest. */
+void qn_source_turn_values(qn_text *out, const qn_call *call);
+void qn_source_turn_place(qn_text *out, const qn_call *call);
+void qn_source_turn_fetch(qn_text *out, const qn_call *call);
+void qn_source_turn_body(qn_text *out, const qn_call *call);
 
 /* ---- source_tiled.c ------------------------------------------------------------------------- */
 
@@ -172,6 +177,8 @@ void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const
 void qn_source_fold_value(qn_text *out, const qn_call *call, uint32_t k, const char *at);
 /** An output's element there as an argument of post, followed by a comma. */
 void qn_source_fold_output(qn_text *out, const qn_call *call, uint32_t k, const char *at);
+/** The type of `_quern_registerK`. */
+void qn_source_register_type(qn_text *out, const qn_call *call, uint32_t k, bool pack);
 /** Load `_quern_registerK` of all inputs: packs, or (unless `pack`) single elements. */
 void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *at, bool pack);
 /** These registers or (if `pack`) their lane `_quern_lane` as arguments, each followed by a

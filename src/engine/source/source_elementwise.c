@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * source_elementwise: the CUDA source of an elementwise kernel. In: a call whose types are bound
- * and whose walk is planned. Out: the text of templates/elementwise.cu, or of elementwise_tiled.cu,
+ * and whose walk is planned. Out: the text of templates/elementwise.cu, _tiled.cu or _turns.cu,
  * with its holes filled. The thing to know: only the form of the plan shapes the text; extents,
  * strides and addresses are parameters.
  */
@@ -105,6 +105,8 @@ static void operation_hole(qn_text *out, const qn_call *call)
     X(FORM, form)                                                                                  \
     X(SHARED, shared)                                                                              \
     X(SINGLE, single)                                                                              \
+    X(VALUES, values)                                                                              \
+    X(PLACE, place)                                                                                \
     X(OFFSETS, offsets)                                                                            \
     X(FETCH, fetch)                                                                                \
     X(BODY, body)                                                                                  \
@@ -118,6 +120,10 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_index_type(out, f->wide);
     if (f->tile != 0) {
         qn_source_number(out, "tile", f->tile);
+        return;
+    }
+    if (f->turns > 1) {
+        qn_source_number(out, "turns", f->turns);
         return;
     }
     qn_source_number(out, "lanes", f->lanes);
@@ -140,6 +146,12 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
         qn_source_tile_offsets(&texts[OFFSETS], call);
         qn_source_tile_fetch(&texts[FETCH], call);
         qn_source_tile_body(&texts[BODY], call);
+    } else if (f->turns > 1) {
+        qn_source_turn_values(&texts[VALUES], call);
+        qn_source_turn_place(&texts[PLACE], call);
+        qn_source_offsets(&texts[OFFSETS], call);
+        qn_source_turn_fetch(&texts[FETCH], call);
+        qn_source_turn_body(&texts[BODY], call);
     } else {
         if (qn_source_is_ragged(call)) {
             qn_source_element(&texts[SINGLE], call, 3, "_quern_element");
@@ -149,7 +161,9 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
     }
     close_statements(&texts[AFTER_LOOP], call, QN_AFTER_LOOP);
     const qn_source_template template = {
-        .text = f->tile != 0 ? qn_embedded_elementwise_tiled_cu : qn_embedded_elementwise_cu,
+        .text = f->tile != 0   ? qn_embedded_elementwise_tiled_cu
+                : f->turns > 1 ? qn_embedded_elementwise_turns_cu
+                               : qn_embedded_elementwise_cu,
         .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
         .holes = texts,
         .hole_count = HOLE_COUNT,

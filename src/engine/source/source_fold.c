@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * source_fold: the walk of reductions and scans, in CUDA C++. In: the form of a fold. Out: where an
- * output and a unit lie, and how elements come into registers. The thing to know: `_quern_keptK` is
- * what the kept dimensions add to the address of operand K, `_quern_reducedK` what the reduced ones
+ * output and a unit lie, and how elements come into registers. The thing to know: `_quern_placeK`
+ * is where operand K's elements of the output begin, `_quern_reducedK` what the reduced dimensions
  * add; the dimension along which lanes lie is left out of them, and `_quern_element` is the place
  * of a unit's first element in it. The code for the operands stays text in C: passed to a function
  * of a header as lambdas, it makes NVRTC take a fifth longer over a sum.
@@ -100,7 +100,7 @@ static void split_position(qn_text *out, const qn_call *call, int levels, int fi
         if (d == qn_fold_lane_dim(f)) {
             qn_source_indent(out, levels);
             qn_text_printf(out, "_quern_element = _quern_coordinate * %d%s;\n", f->lanes,
-                           f->columns ? "" : " + _quern_walk.head");
+                           f->columns || f->lanes == 1 ? "" : " + _quern_walk.head");
             continue;
         }
         for (uint32_t k = operand; k < end; k++) {
@@ -127,8 +127,7 @@ static void address(qn_text *out, const qn_call *call, uint32_t k, const char *a
     const qn_fold_form *f = &call->fold.form;
     bool moves = k < qn_fold_moving(f, call->input_operands, call->operand_count);
     int lane = qn_fold_lane_dim(f);
-    qn_text_printf(out, "(%schar *)_quern_array%u + _quern_kept%u", o->output ? "" : "const ",
-                   call->operand_parameter[k], k);
+    qn_text_printf(out, "_quern_place%u", k);
     if (moves) {
         qn_text_printf(out, " + _quern_reduced%u", k);
     }
@@ -174,6 +173,16 @@ void qn_source_fold_output(qn_text *out, const qn_call *call, uint32_t k, const 
     qn_text_puts(out, copied ? "), " : ", ");
 }
 
+void qn_source_register_type(qn_text *out, const qn_call *call, uint32_t k, bool pack)
+{
+    const char *type = qn_source_type(call, call->operand_parameter[k]);
+    if (pack && call->fold.form.access[k] != QN_ACCESS_BROADCAST) {
+        qn_text_printf(out, "%s<%s, %d>", qn_source_pack(call, k), type, call->fold.form.lanes);
+    } else {
+        qn_text_puts(out, type);
+    }
+}
+
 void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *at, bool pack)
 {
     const qn_fold_form *f = &call->fold.form;
@@ -185,8 +194,8 @@ void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *a
             qn_source_fold_value(out, call, k, at);
             continue;
         }
-        qn_text_printf(out, "%s<%s, %d> _quern_register%u;\n", qn_source_pack(call, k), type,
-                       f->lanes, k);
+        qn_source_register_type(out, call, k, true);
+        qn_text_printf(out, " _quern_register%u;\n", k);
         qn_source_indent(out, levels);
         if (f->access[k] == QN_ACCESS_VECTOR) {
             qn_text_printf(out, "_quern_register%u.load(&", k);
@@ -267,6 +276,12 @@ static void kept_hole(qn_text *out, const qn_call *call)
 {
     split_position(out, call, 1, 0, call->fold.form.kept, "_quern_output", "_quern_kept", 0,
                    call->operand_count);
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        const char *constant = call->operands[k].output ? "" : "const ";
+        qn_text_printf(
+            out, "    %schar *const _quern_place%u = (%schar *)_quern_array%u + _quern_kept%u;\n",
+            constant, k, constant, call->operand_parameter[k], k);
+    }
 }
 
 enum { QN_FOLD_HOLES(QN_HOLE_ID) };

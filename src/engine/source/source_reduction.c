@@ -23,7 +23,7 @@ static int units_in_flight(const qn_call *call)
 {
     static const int by_lanes[] = {[1] = 4, [2] = 2, [4] = 1, [8] = 2, [16] = 2};
     const qn_fold_form *f = &call->fold.form;
-    if (call->kernel->loops || call->kernel->heavy > 0) {
+    if (call->kernel->loops || call->kernel->heavy > 0 || f->turns > 0) {
         return 1;
     }
     return f->split || f->lanes > 4 ? by_lanes[f->lanes] : 4;
@@ -36,6 +36,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_number(out, "lanes", f->lanes);
     qn_source_number(out, "outputs", f->columns ? f->lanes : 1);
     qn_source_number(out, "flight", units_in_flight(call));
+    qn_source_number(out, "batch", QN_MAX(f->turns, 1));
     qn_source_number(out, "counters", QN_FOLD_COUNTER_BYTES);
     qn_source_flag(out, "columns", f->columns);
     qn_source_flag(out, "split", f->split);
@@ -70,11 +71,38 @@ static void take_element_hole(qn_text *out, const qn_call *call)
     qn_text_puts(out, "));");
 }
 
+/* Room for a batch of units. */
+static void registers_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_puts(out, "        ");
+        qn_source_register_type(out, call, k, call->fold.form.lanes > 1);
+        qn_text_printf(out, " _quern_registers%u[_quern_batch];\n", k);
+    }
+}
+
 /* One unit: a pack, or a single element. */
 static void load_hole(qn_text *out, const qn_call *call)
 {
-    qn_source_reduced(out, call, 2, 0, call->input_operands);
-    qn_source_load(out, call, 2, "_quern_element", call->fold.form.lanes > 1);
+    qn_source_reduced(out, call, 4, 0, call->input_operands);
+    qn_source_load(out, call, 4, "_quern_element", call->fold.form.lanes > 1);
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_printf(
+            out, "                _quern_registers%u[_quern_turn] = _quern_register%u;\n", k, k);
+    }
+}
+
+/* The unit that was read, and where it lay. */
+static void recall_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_printf(
+            out, "            const auto &_quern_register%u = _quern_registers%u[_quern_turn];\n",
+            k, k);
+    }
+    if (call->kernel->uses_axes) {
+        qn_source_reduced(out, call, 3, 0, 0);
+    }
 }
 
 static void lane_hole(qn_text *out, const qn_call *call)
@@ -117,7 +145,9 @@ static void results_hole(qn_text *out, const qn_call *call)
     X(OUTPUTS, outputs)                                                                            \
     X(FORM, form)                                                                                  \
     X(TAKE_ELEMENT, take_element)                                                                  \
+    X(REGISTERS, registers)                                                                        \
     X(LOAD, load)                                                                                  \
+    X(RECALL, recall)                                                                              \
     X(LANE, lane)                                                                                  \
     X(ARGUMENTS, arguments)                                                                        \
     X(FINISH, finish)                                                                              \
@@ -136,7 +166,9 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
                        call->operand_count - call->input_operands);
     form_hole(&t[FORM], call);
     take_element_hole(&t[TAKE_ELEMENT], call);
+    registers_hole(&t[REGISTERS], call);
     load_hole(&t[LOAD], call);
+    recall_hole(&t[RECALL], call);
     lane_hole(&t[LANE], call);
     arguments(&t[ARGUMENTS], call, f->lanes > 1, "_quern_position");
     finish_hole(&t[FINISH], call);

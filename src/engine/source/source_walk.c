@@ -128,15 +128,10 @@ static void load_one(qn_text *out, const qn_call *call, int levels, uint32_t k, 
     qn_text_puts(out, ";\n");
 }
 
-/* One element: copies in, the operation, copies of the outputs back. */
-void qn_source_element(qn_text *out, const qn_call *call, int levels, const char *at)
+/* The operation on one element that is in registers, and copies of the outputs back. */
+static void operate(qn_text *out, const qn_call *call, int levels, const char *at)
 {
     const bool *by_address = call->kernel->uses_by_address;
-    for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (!by_address[call->operand_parameter[k]]) {
-            load_one(out, call, levels, k, at);
-        }
-    }
     invoke(out, call, levels, at, NULL);
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (call->operands[k].output && !by_address[call->operand_parameter[k]]) {
@@ -146,6 +141,70 @@ void qn_source_element(qn_text *out, const qn_call *call, int levels, const char
         }
     }
 }
+
+/* One element: copies in, the operation, copies of the outputs back. */
+void qn_source_element(qn_text *out, const qn_call *call, int levels, const char *at)
+{
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (!call->kernel->uses_by_address[call->operand_parameter[k]]) {
+            load_one(out, call, levels, k, at);
+        }
+    }
+    operate(out, call, levels, at);
+}
+
+/* ---- elements in turns ------------------------------------------------------------------------
+ */
+
+/* Room in registers for each operand's elements. */
+void qn_source_turn_values(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (!call->kernel->uses_by_address[call->operand_parameter[k]]) {
+            qn_text_printf(out, "        %s _quern_values%u[_quern_turns];\n",
+                           qn_source_type(call, call->operand_parameter[k]), k);
+        }
+    }
+}
+
+/* The element that a turn takes: its row, and its place in it. */
+void qn_source_turn_place(qn_text *out, const qn_call *call)
+{
+    if (call->plan.form.ndim == 1) {
+        qn_text_puts(out, "        const _quern_index _quern_element = _quern_pack;\n");
+    } else {
+        qn_text_puts(
+            out, "        const _quern_index _quern_row = _quern_walk.row.divide(_quern_pack);\n"
+                 "        const _quern_index _quern_element =\n"
+                 "            _quern_pack - _quern_row * _quern_walk.row.value;\n");
+    }
+}
+
+void qn_source_turn_fetch(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (!call->kernel->uses_by_address[call->operand_parameter[k]]) {
+            load_one(out, call, 4, k, "_quern_element");
+            qn_text_printf(out, "                _quern_values%u[_quern_turn] = _quern_value%u;\n",
+                           k, k);
+        }
+    }
+}
+
+void qn_source_turn_body(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (!call->kernel->uses_by_address[call->operand_parameter[k]]) {
+            qn_text_printf(out,
+                           "                %s &_quern_value%u = _quern_values%u[_quern_turn];\n",
+                           qn_source_type(call, call->operand_parameter[k]), k, k);
+        }
+    }
+    operate(out, call, 4, "_quern_element");
+}
+
+/* ---- packs ------------------------------------------------------------------------------------
+ */
 
 /* The head of a loop over the lanes of a pack. */
 static void each_lane(qn_text *out, const qn_call *call, int levels)

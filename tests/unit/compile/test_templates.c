@@ -17,8 +17,10 @@ static const struct {
 } cases[] = {
     {"drive_elementwise.cu", {NULL}},
     {"drive_tiled.cu", {NULL}},
+    {"drive_turns.cu", {NULL}},
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=0", "-DORDERED=0"}},
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=0", "-DORDERED=1"}},
+    {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=0", "-DORDERED=0", "-DBATCH=8"}},
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=1", "-DORDERED=0"}},
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=1", "-DORDERED=1"}},
     {"drive_reduction.cu", {"-DCOLUMNS=1", "-DSPLIT=0", "-DORDERED=0"}},

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// z = 2 x + y over rows of floats that no packs fit, four elements a thread: by hand
+// templates/elementwise_turns.cu.
+//
+//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - tests/template/drive_turns.cu
+#include "layout.h"
+// in this order
+#include "index.cuh"
+
+#define HOLE_includes
+#define HOLE_types
+#define HOLE_preamble
+#define HOLE_name axpy
+#define HOLE_parameters                                                                            \
+    const float *__restrict__ _quern_array0, const float *__restrict__ _quern_array1,              \
+        float *__restrict__ _quern_array2, const quern::space<int, 1, 3> _quern_walk
+#define HOLE_loop_prep
+#define HOLE_operands  const float &x, const float &y, float &z, const ptrdiff_t i
+#define HOLE_operation z = 2 * x + y;
+#define HOLE_form                                                                                  \
+    typedef int _quern_index;                                                                      \
+    constexpr int _quern_turns = 4;
+#define HOLE_values float x[_quern_turns], y[_quern_turns];
+#define HOLE_place                                                                                 \
+    const int row = _quern_walk.row.divide(_quern_pack);                                           \
+    const int element = _quern_pack - row * _quern_walk.row.value;
+#define HOLE_offsets                                                                               \
+    const float *const from0 =                                                                     \
+        (const float *)((const char *)_quern_array0 + (long long)row * _quern_walk.stride[0][0]);  \
+    const float *const from1 =                                                                     \
+        (const float *)((const char *)_quern_array1 + (long long)row * _quern_walk.stride[1][0]);  \
+    float *const to =                                                                              \
+        (float *)((char *)_quern_array2 + (long long)row * _quern_walk.stride[2][0]);
+#define HOLE_fetch                                                                                 \
+    x[_quern_turn] = from0[element];                                                               \
+    y[_quern_turn] = from1[element];
+#define HOLE_body _quern_operation(x[_quern_turn], y[_quern_turn], to[element], _quern_pack);
+#define HOLE_after_loop
+
+#include "elementwise_turns.cu"
