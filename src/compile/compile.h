@@ -227,6 +227,10 @@ struct qn_compile_request {
  * something missing there can be reported for the text that ends too early. */
 #define QN_AFTER "<after "
 
+/** What the error record has as the text, when a kernel of ours cannot have its name because CUDA,
+ * a header or a macro has it. */
+#define QN_KERNEL_NAME "name"
+
 /** A piece of the source that is the user's own text: messages about file `file_name` (as given by
  * #line) are turned into spans of `text`. */
 typedef struct qn_user_text {
