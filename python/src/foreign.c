@@ -142,22 +142,31 @@ void qp_foreign_forget(qp_state *state)
     state->type_count = 0;
 }
 
+static qp_foreign_type *find(const qp_state *state, const PyTypeObject *type)
+{
+    qp_foreign_type *found = NULL;
+    for (int k = 0, count = state->type_count; k < count && !found; k++) {
+        found = state->types[k]->type == type ? state->types[k] : NULL;
+    }
+    return found;
+}
+
 /* What is known of the object's type. An entry, once there, stays: others may be using it. */
 static qp_foreign_type *type_of(qp_foreign *f, qp_state *state)
 {
-    PyTypeObject *type = Py_TYPE(f->object);
+    qp_foreign_type *found = find(state, Py_TYPE(f->object)), *made;
     f->made = NULL;
-    for (int k = 0; k < state->type_count; k++) {
-        if (state->types[k]->type == type) {
-            return state->types[k];
-        }
+    if (found || !(made = learn(state, f->object))) {
+        return found;
     }
-    qp_foreign_type *made = learn(state, f->object);
-    if (made && state->type_count < QP_TYPES) {
-        state->types[state->type_count++] = made;
-    } else {
-        f->made = made;
+    qp_lock();
+    found = find(state, made->type); /* another thread may have been quicker */
+    if (!found && state->type_count < QP_TYPES) {
+        state->types[state->type_count] = found = made;
+        state->type_count++; /* last: it says that the entry is there */
     }
+    qp_unlock();
+    f->made = found == made ? NULL : made;
     return made;
 }
 

@@ -62,8 +62,9 @@ static quern_status make(quern_kernel **out, const qp_kernel *k, quern_engine *e
 
 quern_kernel *qp_kernel_on(qp_kernel *k, int device)
 {
-    if (k->made[device]) {
-        return k->made[device];
+    quern_kernel *first = k->made[device];
+    if (first) {
+        return first;
     }
     const char *options[64];
     Py_ssize_t count = PyTuple_Size(k->options);
@@ -82,7 +83,10 @@ quern_kernel *qp_kernel_on(qp_kernel *k, int device)
                  make(&made, k, k->state->devices[device].engine, options, (size_t)count)) < 0) {
         return NULL;
     }
-    k->made[device] = made;
+    if (!atomic_compare_exchange_strong(&k->made[device], &first, made)) {
+        quern_kernel_release(made); /* another thread was quicker */
+        return first;
+    }
     return made;
 }
 

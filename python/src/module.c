@@ -8,6 +8,10 @@
 
 static struct PyModuleDef definition;
 
+#ifdef Py_GIL_DISABLED
+PyMutex qp_mutex;
+#endif
+
 static const char *const texts[QP_TEXTS] = {
     [QP_DLPACK] = "__dlpack__",
     [QP_DLPACK_DEVICE] = "__dlpack_device__",

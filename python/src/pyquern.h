@@ -9,7 +9,8 @@
 #ifndef PYQUERN_H
 #define PYQUERN_H
 
-#ifndef Py_LIMITED_API
+#include <pyconfig.h>
+#if !defined Py_LIMITED_API && !defined Py_GIL_DISABLED /* a Python without the GIL has none */
 #define Py_LIMITED_API 0x030c0000
 #endif
 #define PY_SSIZE_T_CLEAN
@@ -18,6 +19,7 @@
 
 #include <quern/interop.h>
 #include <quern/quern.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -29,6 +31,17 @@ enum {
 };
 
 /* ---- module.c: state ------------------------------------------------------------------------ */
+
+/* What threads share is atomic, or guarded: by the GIL, and in a Python without one by this.
+ * Nothing between the two runs Python. */
+#ifdef Py_GIL_DISABLED
+extern PyMutex qp_mutex;
+#define qp_lock()   PyMutex_Lock(&qp_mutex)
+#define qp_unlock() PyMutex_Unlock(&qp_mutex)
+#else
+#define qp_lock()   ((void)0)
+#define qp_unlock() ((void)0)
+#endif
 
 /* An engine that was opened, one for each device. */
 typedef struct qp_device {
@@ -62,20 +75,21 @@ typedef struct qp_foreign_type {
     const quern_dl_exchange *exchange; /* of a type that gives out the table */
     const void *library;               /* the same for types whose arrays are of one kind */
     bool is_torch, is_fixed;           /* JAX: nothing of this type is written to */
-    PyObject *allocate, *convert; /* owned; how outputs are made: _foreign.py. NULL: not asked */
+    PyObject *convert;            /* owned; how outputs are made: _foreign.py */
+    _Atomic(PyObject *) allocate; /* the same; NULL: not asked */
 } qp_foreign_type;
 
 /* NumPy's C interface; numpy.c. */
 typedef struct qp_numpy {
-    bool is_known;
-    void **table;               /* NULL: of a version that is not known */
-    PyTypeObject *array;        /* borrowed from the table */
-    PyObject *descr[QP_DTYPES]; /* owned; dtypes by their numbers */
+    atomic_bool is_known;
+    void **table;                         /* NULL: of a version that is not known */
+    PyTypeObject *array;                  /* borrowed from the table */
+    _Atomic(PyObject *) descr[QP_DTYPES]; /* owned; dtypes by their numbers */
 } qp_numpy;
 
 /* How an ordinary tensor of torch is told at a glance; torch.c. */
 typedef struct qp_torch {
-    bool is_known;
+    atomic_bool is_known;
     int impl, keys, meta; /* places, in bytes; impl 0: it cannot be told */
     uint64_t odd;         /* bits of the keys that no ordinary tensor has */
     PyObject *requires_grad;
@@ -95,20 +109,20 @@ typedef struct qp_state {
     PyTypeObject *module, *function, *memory_pointer;
     PyTypeObject *cuda_array, *texture, *surface;
     PyTypeObject *array_class; /* the Python class that arrays are made as: array or one of it */
-    allocfunc array_alloc;     /* its tp_alloc; NULL: not looked up */
-    PyObject *errors[64];      /* classes by place in error.c's table; [0]: the base */
+    _Atomic(allocfunc) array_alloc; /* its tp_alloc; NULL: not looked up */
+    PyObject *errors[64];           /* classes by place in error.c's table; [0]: the base */
     qp_device devices[QP_MAX_DEVICES];
-    int device_count;
-    int gpu_count;                    /* devices that are GPUs */
+    atomic_int device_count;          /* added to, and never changed */
+    atomic_int gpu_count;             /* devices that are GPUs */
     qp_foreign_type *types[QP_TYPES]; /* added to, and never changed */
-    int type_count;
+    atomic_int type_count;
     qp_numpy numpy;
     qp_torch torch;
     qp_handle handles[QP_HANDLES];
     int next_handle;
     PyObject *transfer_warning;
-    bool has_told;             /* of a transfer */
-    int captures;              /* captures that go on */
+    atomic_bool has_told;      /* of a transfer */
+    atomic_int captures;       /* captures that go on */
     PyObject *recorded;        /* list of what they call, for their graphs; NULL: none goes on */
     PyObject *dtypes;          /* dict: what names a dtype -> its number */
     PyObject *foreign;         /* the module _foreign.py */
@@ -358,9 +372,9 @@ typedef struct qp_kernel {
     qp_state *state;
     int kind; /* a quern_kernel_kind */
     size_t in_count, out_count;
-    quern_kernel *made[QP_MAX_DEVICES]; /* by device; NULL: not yet */
-    PyObject *texts;                    /* dict of str, or None: what it was defined with */
-    PyObject *options;                  /* tuple of str: more options of NVRTC */
+    _Atomic(quern_kernel *) made[QP_MAX_DEVICES]; /* by device; NULL: not yet */
+    PyObject *texts;   /* dict of str, or None: what it was defined with */
+    PyObject *options; /* tuple of str: more options of NVRTC */
 
     int flag; /* separate_axes, ordered or exclusive, as the kind has it */
     bool returns_tuple, returns_nothing;
@@ -461,7 +475,7 @@ typedef struct qp_module {
     PyObject *code, *path;           /* str; one of them is NULL */
     PyObject *options, *expressions; /* tuples of str */
     bool translates;                 /* <cuComplex.h> */
-    quern_module *made[QP_MAX_DEVICES];
+    _Atomic(quern_module *) made[QP_MAX_DEVICES];
 } qp_module;
 
 typedef struct qp_function {
@@ -470,7 +484,7 @@ typedef struct qp_function {
     qp_module *module;
     PyObject *name;
     bool cooperative;
-    quern_function *made[QP_MAX_DEVICES];
+    _Atomic(quern_function *) made[QP_MAX_DEVICES];
     size_t parameter_count; /* whose sizes are known */
     uint64_t sizes[QUERN_MAX_PARAMETERS];
 } qp_function;
