@@ -246,12 +246,14 @@ quern_status qn_compile(qn_image *out, const qn_compile_request *request,
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "NVRTC makes cubin, PTX and LTO-IR, not %s",
                        qn_image_kind_name(request->kind));
     }
+    QN_TRY(qn_compiling_begin("Quern compiles"));
     job j = {.request = request};
     qn_image image = {0};
     quern_status status = run(&j, &image, user_texts, user_text_count);
     if (j.program) {
         j.nvrtc->DestroyProgram(&j.program);
     }
+    qn_compiling_end();
     qn_arena_free(&j.arena);
     qn_free(j.log);
     qn_free(j.said);
