@@ -68,6 +68,8 @@ bool qn_compiler_find(qn_compiler_identity *out, char **looked);
 /** Take the one at `path`, a file or its folder; NULL: search again. Errors:
  * QUERN_ERROR_NVRTC_NOT_FOUND; QUERN_ERROR_NVRTC when another is loaded. */
 quern_status qn_compiler_use(const char *path);
+/** Until no thread compiles or links, but not forever. */
+void qn_compiling_wait(void);
 /** A driver of this version (13000) has to run what is compiled. Ignored once one is loaded. */
 void qn_compiler_suit_driver(int version);
 

@@ -18,21 +18,32 @@ static pthread_cond_t compiled = PTHREAD_COND_INITIALIZER;
 static unsigned running, ended;
 static bool ending;
 
-static void wait_for_all(void)
+/* `last`: from now on none begins. */
+static void wait_for_all(bool last)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += MOST_SECONDS;
     pthread_mutex_lock(&lock);
-    ending = true;
+    ending |= last;
     while (running > 0 && pthread_cond_timedwait(&compiled, &lock, &until) == 0) {
     }
     pthread_mutex_unlock(&lock);
 }
 
+void qn_compiling_wait(void)
+{
+    wait_for_all(false);
+}
+
+static void at_exit(void)
+{
+    wait_for_all(true);
+}
+
 void qn_compiling_wait_at_exit(void)
 {
-    atexit(wait_for_all);
+    atexit(at_exit);
 }
 
 quern_status qn_compiling_begin(const char *what)
@@ -51,7 +62,7 @@ void qn_compiling_end(void)
     running--;
     ended++;
     const bool again = !ending && (ended & (ended - 1)) == 0; /* 1, 2, 4, 8, ... */
-    pthread_cond_signal(&compiled);
+    pthread_cond_broadcast(&compiled);
     pthread_mutex_unlock(&lock);
     if (again) {
         qn_compiling_wait_at_exit();
