@@ -119,6 +119,19 @@ def torch_layout():
         return (0, 0, 0, 0, attribute)
 
 
+def wrong_word(function, word, words):
+    """What to say of a keyword that `function` does not take: `words` are those that it takes."""
+    import difflib
+
+    known = {k.replace("_", ""): k for k in words.split(", ")}
+    near = difflib.get_close_matches(word.replace("_", "").lower(), known, 1)
+    said = f"{function}() got an unexpected keyword argument '{word}'"
+    said += f": did you mean '{known[near[0]]}'? It takes " if near else "; it takes "
+    if word == "out" and "out" not in words:
+        return said + words + ", and outputs after the inputs"
+    return said + words
+
+
 def _torch_places(torch):
     import ctypes
 

@@ -140,3 +140,43 @@ PyObject *qp_raise(qp_state *state)
     Py_DECREF(exception);
     return NULL;
 }
+
+/* ---- keywords ------------------------------------------------------------------------------- */
+
+int qp_refuse_word(qp_state *state, const char *function, PyObject *word, const char *words)
+{
+    PyObject *said =
+        PyObject_CallMethod(state->foreign, "wrong_word", "sOs", function, word, words);
+    if (said) {
+        PyErr_SetObject(PyExc_TypeError, said);
+        Py_DECREF(said);
+    }
+    return -1;
+}
+
+static bool is_among(PyObject *word, char **names)
+{
+    bool found = !PyUnicode_Check(word);
+    for (char **name = names; *name && !found; name++) {
+        found = PyUnicode_CompareWithASCIIString(word, *name) == 0;
+    }
+    return found;
+}
+
+int qp_check_words(qp_state *state, const char *function, PyObject *keywords, char **names)
+{
+    PyObject *word, *value;
+    Py_ssize_t place = 0;
+    char words[256] = "";
+    while (keywords && PyDict_Next(keywords, &place, &word, &value)) {
+        if (is_among(word, names)) {
+            continue;
+        }
+        for (char **name = names; *name; name++) {
+            size_t length = strlen(words);
+            PyOS_snprintf(words + length, sizeof words - length, "%s%s", length ? ", " : "", *name);
+        }
+        return qp_refuse_word(state, function, word, words);
+    }
+    return 0;
+}

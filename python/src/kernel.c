@@ -130,7 +130,9 @@ static PyObject *new_elementwise(PyTypeObject *type, PyObject *args, PyObject *k
     const char *in, *out, *operation, *name = "kernel", *preamble = "", *prep = "", *after = "";
     int reduce_dims = 1, no_return = 0, return_tuple = 0;
     PyObject *options = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sss|spsppOss:ElementwiseKernel", names, &in,
+    qp_state *state = qp_state_of(type);
+    if (!state || qp_check_words(state, "ElementwiseKernel", keywords, names) < 0 ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "sss|spsppOss:ElementwiseKernel", names, &in,
                                      &out, &operation, &name, &reduce_dims, &preamble, &no_return,
                                      &return_tuple, &options, &prep, &after)) {
         return NULL;
@@ -185,7 +187,9 @@ static PyObject *new_reduction(PyTypeObject *type, PyObject *args, PyObject *key
     const char *words[8] = {[5] = "reduce_kernel", [7] = ""};
     PyObject *identity = NULL, *options = NULL;
     int reduce_dims = 1, ordered = 0; /* the first never changes a result, and is CuPy's */
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sssssO|szpsO$p:ReductionKernel", names,
+    qp_state *state = qp_state_of(type);
+    if (!state || qp_check_words(state, "ReductionKernel", keywords, names) < 0 ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "sssssO|szpsO$p:ReductionKernel", names,
                                      &words[0], &words[1], &words[2], &words[3], &words[4],
                                      &identity, &words[5], &words[6], &reduce_dims, &words[7],
                                      &options, &ordered)) {
@@ -202,7 +206,9 @@ static PyObject *new_scan(PyTypeObject *type, PyObject *args, PyObject *keywords
     const char *words[8] = {[5] = "scan_kernel", [7] = ""};
     PyObject *identity = NULL, *options = NULL;
     int exclusive = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sssss|OszsO$p:ScanKernel", names, &words[0],
+    qp_state *state = qp_state_of(type);
+    if (!state || qp_check_words(state, "ScanKernel", keywords, names) < 0 ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "sssss|OszsO$p:ScanKernel", names, &words[0],
                                      &words[1], &words[2], &words[3], &words[4], &identity,
                                      &words[5], &words[6], &words[7], &options, &exclusive)) {
         return NULL;
