@@ -316,6 +316,7 @@ PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, 
     if (qp_call_begin(&c, (qp_kernel *)self, args, flagged, names, NULL) == 0) {
         quern_status status;
         qp_arguments *a = &c.arguments;
+        qp_before_launch(a->state, a->device);
         Py_BEGIN_ALLOW_THREADS status = quern_call_n(c.made, a->values, a->count, &c.options);
         Py_END_ALLOW_THREADS;
         bool is_done = qp_check(a->state, status) == 0;

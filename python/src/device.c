@@ -7,8 +7,10 @@
  */
 #include "pyquern.h"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* The thread's device; -1: the process's default. */
 static _Thread_local int current = -1;
@@ -33,20 +35,49 @@ static void on_interrupt(int number, siginfo_t *info, void *context)
     }
 }
 
+/* Whether a function is the interpreter's. Compilers, too, put handlers of theirs in front, which
+ * raise the signal again for the one that they found: in front of those nobody may stand. */
+static bool is_pythons(void (*function)(int))
+{
+    Dl_info its, pythons;
+    return dladdr((void *)(uintptr_t)function, &its) != 0 &&
+           dladdr((void *)(uintptr_t)PyErr_CheckSignals, &pythons) != 0 &&
+           its.dli_fbase == pythons.dli_fbase;
+}
+
 /* Stand in front of Python's own handler, which only makes a note until the interpreter is back. */
+static void stand_in_front(void)
+{
+    struct sigaction now, ours = {.sa_sigaction = on_interrupt};
+    if (sigaction(SIGINT, NULL, &now) != 0 || (now.sa_flags & SA_SIGINFO) ||
+        now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN || !is_pythons(now.sa_handler)) {
+        return;
+    }
+    ours.sa_flags = SA_SIGINFO | (now.sa_flags & (SA_RESTART | SA_ONSTACK));
+    before = now;
+    sigaction(SIGINT, &ours, NULL);
+}
+
 static void watch_interrupts(quern_engine *engine)
 {
     soft_engines[soft_count] = engine;
     soft_count = soft_count + 1;
-    struct sigaction now,
-        ours = {.sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO | SA_RESTART};
-    bool is_python = sigaction(SIGINT, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
-                     now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN;
-    if (is_python) {
-        ours.sa_flags = SA_SIGINFO | (now.sa_flags & (SA_RESTART | SA_ONSTACK));
-        before = now;
-        sigaction(SIGINT, &ours, NULL);
+    stand_in_front();
+}
+
+void qp_watch_interrupts(void)
+{
+    static atomic_llong last; /* in milliseconds */
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    const long long milliseconds = now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+    if (milliseconds - atomic_load_explicit(&last, memory_order_relaxed) < 10) {
+        return;
     }
+    atomic_store_explicit(&last, milliseconds, memory_order_relaxed);
+    qp_lock();
+    stand_in_front();
+    qp_unlock();
 }
 
 /* ---- engines -------------------------------------------------------------------------------- */

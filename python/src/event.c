@@ -205,6 +205,7 @@ static PyObject *launch(PyObject *self, PyObject *args, PyObject *keywords)
         qp_stream_take(&stream, g->state, g->device, object) < 0) {
         return NULL;
     }
+    qp_before_launch(g->state, g->device);
     Py_BEGIN_ALLOW_THREADS status = quern_graph_launch(g->graph, stream);
     Py_END_ALLOW_THREADS return none_or_raise(g->state, status);
 }

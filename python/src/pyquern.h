@@ -184,6 +184,15 @@ int qp_device_open(qp_state *state, const char *id);
 int qp_device_host(qp_state *state);
 /* Of GPU `number`. */
 int qp_device_gpu(qp_state *state, int32_t number);
+/* Before a call of the software device: be the one that Ctrl-C is told first. signal.signal() takes
+ * that place, as notebooks and asyncio do, so it is looked at again, every few milliseconds. */
+void qp_watch_interrupts(void);
+static inline void qp_before_launch(const qp_state *state, int device)
+{
+    if (!state->devices[device].is_gpu) {
+        qp_watch_interrupts();
+    }
+}
 extern PyMethodDef qp_device_methods[];
 
 /* ---- dtype.c: dtypes by name, by NumPy's objects, by Python's types ------------------------- */

@@ -63,7 +63,7 @@ static int compile(qp_module *m, int device)
     }
     const bool is_first = atomic_compare_exchange_strong(&m->made[device], &before, made);
     quern_module_release(is_first ? before : made); /* another thread may have been quicker */
-    return 0;
+    return PyErr_CheckSignals();                    /* Ctrl-C meanwhile: nothing is launched */
 }
 
 static quern_module *module_on(qp_module *m, int device)

@@ -330,6 +330,7 @@ static int run(launch *l, const words *w)
         }
     }
     quern_status status;
+    qp_before_launch(a->state, a->device);
     Py_BEGIN_ALLOW_THREADS status = quern_function_call_n(made, a->values, a->count, &l->options);
     Py_END_ALLOW_THREADS;
     return qp_check(a->state, status) < 0 ? -1 : qp_arguments_after(a, l->options.stream);

@@ -124,7 +124,12 @@ static quern_status compile_by_name(qn_specialization *z, qn_call *call)
 static quern_status fill(qn_specialization *z, qn_call *call)
 {
     quern_kernel *kernel = call->kernel;
+    const unsigned before = atomic_load(&kernel->engine->interrupts);
     QN_TRY(compile_by_name(z, call));
+    if (atomic_load(&kernel->engine->interrupts) != before) { /* what was made is kept */
+        return qn_fail(QUERN_ERROR_INTERRUPTED, "the call of %s was interrupted while it compiled",
+                       kernel->name);
+    }
     QN_TRY(qn_outputs_judge(kernel));
     quern_engine *engine = kernel->engine;
     quern_function_info info;
