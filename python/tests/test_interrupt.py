@@ -138,7 +138,7 @@ COMPILE = """
 import os, signal, threading, time
 import pyquern as q
 
-body = "".join(f"y += sin(x * {k}) * cos(y + {k});" for k in range(400))
+body = "".join(f"y += sin(x * {k}) * cos(y + {k});" for k in range(40))
 k = q.ElementwiseKernel("T x", "T y", f"y = {time.time()}; " + body, "large")
 x = q.ones(3)
 threading.Timer(0.15, os.kill, (os.getpid(), signal.SIGINT)).start()

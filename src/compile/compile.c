@@ -127,7 +127,10 @@ static quern_status compile(job *j, const qn_user_text *user_texts, size_t user_
     qn_options options;
     QN_TRY(qn_options_make(&options, &j->arena, j->request, j->nvrtc));
     j->kind = options.kind;
+    qn_signal_guard guard;
+    qn_signals_guard(&guard, j->nvrtc);
     int result = j->nvrtc->CompileProgram(j->program, options.count, options.list);
+    qn_signals_unguard(&guard);
     QN_TRY(read_log(j));
     if (result == NVRTC_OK) {
         return keep_warnings(j, (qn_user_texts){user_texts, user_text_count});

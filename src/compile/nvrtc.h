@@ -10,6 +10,9 @@
 #include "base/cpp_text.h"
 #include "compile/compile.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 #define QN_OLDEST_MAJOR 12 /**< the oldest NVRTC that can be used */
 
 typedef struct nvrtc_program *nvrtc_program;
@@ -98,6 +101,20 @@ void qn_compiling_end(void);
 
 /** The loaded library; loads it. Never unloaded, so *out stays valid. */
 quern_status qn_nvrtc_get(const qn_nvrtc **out);
+
+/* ---- signals.c: the program's signals while NVRTC compiles ---------------------------------- */
+
+enum { QN_WATCHED_SIGNALS = 3 };
+typedef struct qn_signal_guard {
+    const qn_nvrtc *nvrtc;
+    struct sigaction before[QN_WATCHED_SIGNALS];
+    pthread_t thread;
+    bool runs; /**< the thread */
+    atomic_bool ended;
+} qn_signal_guard;
+/** Around a compilation: keep the program's handlers in place. */
+void qn_signals_guard(qn_signal_guard *guard, const qn_nvrtc *nvrtc);
+void qn_signals_unguard(qn_signal_guard *guard);
 
 /* ---- places.c, trust.c ---------------------------------------------------------------------- */
 
