@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# What a start costs. In: nothing. Out: milliseconds of whole processes, median and least of 20: Python
-# itself, `import pyquern`, the demo from a warm cache, and NumPy for comparison.
+# What a start costs. In: nothing. Out: milliseconds of whole processes, median and least of 20:
+# Python itself, `import pyquern`, the demo from a warm cache, and NumPy for comparison.
 """``python python/bench/start.py``"""
 
 import statistics

@@ -140,7 +140,9 @@ def wrong_dtype(value, dtypes):
     said = repr(value if name is None else name)
     near = difflib.get_close_matches(name or "", _dtypes, 1, 0.75)
     if near:
-        return f"{said} is no dtype that arrays can have: did you mean '{near[0]}'? They are {dtypes}"
+        return (
+            f"{said} is no dtype that arrays can have: did you mean '{near[0]}'? They are {dtypes}"
+        )
     return f"{said} is no dtype that arrays can have: {dtypes}"
 
 

@@ -57,7 +57,9 @@ def test_keywords_name_the_nearest(call):
                 call(X, **{word: None}) if call in (ONE, TOTAL, SUMS) else call(**{word: None})
             said = str(error.value)
             assert f"got an unexpected keyword argument '{word}'" in said
-            assert f"did you mean '{right}'? It takes " in said and ", ".join(TAKES[call][:1]) in said
+            assert (
+                f"did you mean '{right}'? It takes " in said and ", ".join(TAKES[call][:1]) in said
+            )
 
 
 @pytest.mark.parametrize("word", ["dtype", "zzz", "\N{GREEK SMALL LETTER ALPHA}", "casting"])
@@ -80,7 +82,11 @@ def test_outputs_of_elementwise_kernels_have_no_keyword():
         ({"size": -7}, ValueError, "size is -7: it is at least -1"),
         ({"block_size": None}, TypeError, "block_size is an int, not None"),
         ({"block_size": -1}, ValueError, "block_size is -1: it is at least 0"),
-        ({"block_size": 2**32 + 128}, ValueError, "block_size is 4294967424: .* at most 4294967295"),
+        (
+            {"block_size": 2**32 + 128},
+            ValueError,
+            "block_size is 4294967424: .* at most 4294967295",
+        ),
         ({"block_size": 2**70}, ValueError, "block_size is 1180591620717411303424"),
         ({"block_size": 4096}, ValueError, "4096"),
         ({"stream": "a"}, TypeError, "stream is <class 'str'>"),
@@ -121,7 +127,9 @@ def name(value):
 
 @pytest.mark.parametrize("value", LISTS + OTHERS, ids=name)
 def test_where_an_array_should_be(value):
-    remedy = ": make an array of it by pyquern.asarray()" if isinstance(value, (list, tuple)) else ""
+    remedy = (
+        ": make an array of it by pyquern.asarray()" if isinstance(value, (list, tuple)) else ""
+    )
     said = f"({name(value)}) is neither an array nor one number{remedy}"
     for call, argument in (
         (lambda: ONE(value), 1),
@@ -184,7 +192,9 @@ def test_dtypes_of_arrays_are_named(dtype):
         assert f"(numpy.ndarray) has elements of dtype {dtype}" in str(error.value)
 
 
-@pytest.mark.parametrize("dtype", ["object", "datetime64[s]", "str", "timedelta64[D]", "longdouble"])
+@pytest.mark.parametrize(
+    "dtype", ["object", "datetime64[s]", "str", "timedelta64[D]", "longdouble"]
+)
 def test_dtypes_of_new_arrays_are_named(dtype):
     as_numpy = np.dtype(dtype)
     for call in (

@@ -42,7 +42,7 @@ ENDS = {
     "calls": "daemons(lambda: short(x))",
     "arrays": "daemons(lambda: q.ones(100).sum().get())",
     "first calls": "daemons(compile_new, 3)",
-    "a first compilation": "threading.Thread(target=compile_new, daemon=True).start(); time.sleep(.03)",
+    "a first compilation": "threading.Thread(target=compile_new, daemon=True).start()",
     "endless kernels": "daemons(lambda: endless(1, 1, ()), 2)" if not q.Device().is_gpu else "",
     "wrong calls": "\ndef wrong():\n  try: short([])\n  except TypeError: pass\ndaemons(wrong)",
     "callbacks": "s = q.Stream(); daemons(lambda: s.launch_host_func(lambda a: None, None), 4)",
@@ -62,7 +62,7 @@ def malloc(size, device=0, *more):
     return -(-ctypes.addressof(b) // 512) * 512
 q.set_allocator(q.PythonFunctionAllocator(malloc, lambda *_: None).malloc)
 sys.kept = q.ones(10)""",
-    "views of others": "sys.kept = np.asarray(q.ones(5)), np.from_dlpack(q.ones(5)), q.ones(3).__dlpack__()",
+    "views of others": "a = q.ones(5); sys.kept = np.asarray(a), np.from_dlpack(a), a.__dlpack__()",
     "a bound call": "sys.kept = short.bind(q.ones(3)); sys.kept.launch()",
 }  # fmt: skip
 

@@ -22,7 +22,7 @@ import pyquern as q
 ENDLESS = q.RawKernel('extern "C" __global__ void f() { while (1); }', "f")
 SLOW = "y = x; for (long long k = 0; k < (1LL << 40); k++) y += k & 1;"
 slow = q.ElementwiseKernel("T x", "T y", SLOW, "slow")
-total = q.ReductionKernel("T x", "T y", "x", "a + b", "y = a; while (y == y) y += 1;", "0", "slow_sum")
+total = q.ReductionKernel("T x", "T y", "x", "a + b", "y = a; while (y == y) y += 1;", "0")
 sums = q.ScanKernel("T x", "T y", "x", "a + b", "y = a; while (y == y) y += 1;", "0", "slow_scan")
 add = q.ElementwiseKernel("T x", "T y", "y = x + 1")
 x, own, stream = np.ones(4), q.ones(4), q.Stream()
@@ -112,8 +112,8 @@ def test_a_call_ends_by_keyboard_interrupt(reports, what):
 
 
 def test_the_programs_own_handler():
-    """Set after the package took its place, as notebooks do for each cell: what it raises comes out,
-    and where it raises nothing, the call says that it was stopped."""
+    """Set after the package took its place, as notebooks do for each cell: what it raises
+    comes out, and where it raises nothing, the call says that it was stopped."""
     lines = run("""
 ended(lambda: slow(own))
 time.sleep(0.05)

@@ -67,7 +67,8 @@ x = arrays(kind)
 fixed = np.ones(SIZE, np.float32)
 fixed.flags.writeable = False
 integers = np.ones(3, np.int8)
-out = np.ones(SIZE, np.float32) if kind in ("number", "jax", "tensorflow", "capsule") else arrays(kind)
+writable = kind not in ("number", "jax", "tensorflow", "capsule")
+out = arrays(kind) if writable else np.ones(SIZE, np.float32)
 many = kind != "number"
 
 def new(n):

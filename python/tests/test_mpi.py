@@ -79,7 +79,10 @@ print("rank", rank, "of", size, "is done")
 
 def test_allreduce():
     command = [launcher, "-n", "3", sys.executable, "-c", PROGRAM]
-    if "open" in subprocess.run([launcher, "--version"], capture_output=True, text=True).stdout.lower():
+    if (
+        "open"
+        in subprocess.run([launcher, "--version"], capture_output=True, text=True).stdout.lower()
+    ):
         command[1:1] = ["--allow-run-as-root", "--oversubscribe", "--mca", "btl", "self,sm"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -129,7 +129,9 @@ class Mpi(Row):
 
     def make(self):
         mpi = importlib.import_module("mpi4py.MPI")
-        memory = mpi.memory.allocate(BYTES) if hasattr(mpi, "memory") else mpi.buffer.allocate(BYTES)
+        memory = (
+            mpi.memory.allocate(BYTES) if hasattr(mpi, "memory") else mpi.buffer.allocate(BYTES)
+        )
         made = memoryview(memory).cast("B").cast("d", SHAPE)
         made_flat = np.frombuffer(memory)
         made_flat[:] = VALUES.ravel()
