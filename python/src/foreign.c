@@ -9,42 +9,6 @@
  */
 #include "pyquern.h"
 
-#include <stdarg.h>
-
-/* ---- refusing ------------------------------------------------------------------------------- */
-
-/* "numpy.ndarray", "list"; new */
-static PyObject *name_of(PyTypeObject *type)
-{
-    PyObject *module = PyObject_GetAttrString((PyObject *)type, "__module__");
-    PyObject *name = PyType_GetQualName(type), *full = NULL;
-    if (module && name) {
-        bool is_plain =
-            !PyUnicode_Check(module) || PyUnicode_CompareWithASCIIString(module, "builtins") == 0;
-        full = is_plain ? Py_NewRef(name) : PyUnicode_FromFormat("%U.%U", module, name);
-    }
-    Py_XDECREF(module);
-    Py_XDECREF(name);
-    return full;
-}
-
-int qp_foreign_refuse(const qp_foreign *f, PyObject *class, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    PyObject *rest = PyUnicode_FromFormatV(format, list);
-    va_end(list);
-    PyObject *name = rest ? name_of(Py_TYPE(f->object)) : NULL;
-    if (name && f->argument > 0) {
-        PyErr_Format(class, "argument %zu (%U) %U", f->argument, name, rest);
-    } else if (name) {
-        PyErr_Format(class, "the %U %U", name, rest);
-    }
-    Py_XDECREF(name);
-    Py_XDECREF(rest);
-    return -1;
-}
-
 /* ---- which way ------------------------------------------------------------------------------ */
 
 static const quern_dl_exchange *exchange_of(qp_state *state, PyTypeObject *type)

@@ -124,7 +124,7 @@ static quern_status compile_by_name(qn_specialization *z, qn_call *call)
 static quern_status fill(qn_specialization *z, qn_call *call)
 {
     quern_kernel *kernel = call->kernel;
-    const unsigned before = atomic_load(&kernel->engine->interrupts);
+    const uint_fast64_t before = atomic_load(&kernel->engine->interrupts);
     QN_TRY(compile_by_name(z, call));
     if (atomic_load(&kernel->engine->interrupts) != before) { /* what was made is kept */
         return qn_fail(QUERN_ERROR_INTERRUPTED, "the call of %s was interrupted while it compiled",
