@@ -73,9 +73,9 @@ many = kind != "number"
 
 def new(n):
     for _ in range(n):
-        add(x, x)
-        add(x, 1.5)
-        add(x, np.float32(2))
+        add(x, x if many else fixed)
+        add(x if many else fixed, 1.5)
+        add(fixed, x)
 
 def given(n):
     for _ in range(n):
@@ -91,7 +91,7 @@ def others(n):
             total(x, axis=0, keepdims=True)
             raw(1, 1, (x, 3))
             q._core.take(x)
-        add.explain(x, 2.0) if _ % 50 == 0 else None
+        add.explain(fixed, x) if _ % 50 == 0 else None
 
 def wrong(n):
     for k in range(n // 4):
