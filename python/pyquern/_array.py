@@ -280,4 +280,9 @@ def from_dlpack(values):
     """An array over the memory of `values`, through DLPack."""
     if hasattr(values, "__dlpack__"):
         return _core.take(values)
+    if type(values).__name__ != "PyCapsule":
+        raise TypeError(
+            f"{type(values)} has no __dlpack__: from_dlpack() takes an array of another library, "
+            "and asarray() makes one of a list or a number"
+        )
     return _core.from_capsule(values)

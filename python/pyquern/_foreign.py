@@ -119,6 +119,39 @@ def torch_layout():
         return (0, 0, 0, 0, attribute)
 
 
+def wrong_word(function, word, words):
+    """What to say of a keyword that `function` does not take: `words` are those that it takes."""
+    import difflib
+
+    known = {k.replace("_", ""): k for k in words.split(", ")}
+    near = difflib.get_close_matches(word.replace("_", "").lower(), known, 1)
+    said = f"{function}() got an unexpected keyword argument '{word}'"
+    said += f": did you mean '{known[near[0]]}'? It takes " if near else "; it takes "
+    if word == "out" and "out" not in words:
+        return said + words + ", and outputs after the inputs"
+    return said + words
+
+
+def wrong_dtype(value, dtypes):
+    """What to say of a dtype that no array has, with NumPy's name of it."""
+    import difflib
+
+    name = value if isinstance(value, str) else getattr(value, "name", None)
+    said = repr(value if name is None else name)
+    near = difflib.get_close_matches(name or "", _dtypes, 1, 0.75)
+    if near:
+        return (
+            f"{said} is no dtype that arrays can have: did you mean '{near[0]}'? They are {dtypes}"
+        )
+    return f"{said} is no dtype that arrays can have: {dtypes}"
+
+
+_dtypes = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
+    "complex64 complex128 float8_e4m3fn float8_e5m2"
+).split()
+
+
 def _torch_places(torch):
     import ctypes
 

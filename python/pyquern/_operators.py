@@ -112,6 +112,7 @@ def _sum(name, reduce, identity):
         return kernel(self, out=out, axis=axis, keepdims=keepdims)
 
     method.__name__ = name
+    method.__qualname__ = f"ndarray.{name}"
     return method
 
 

@@ -6,7 +6,6 @@
 # array is made on.
 """The pools of PyTorch, CuPy and RMM."""
 
-import glob
 import os
 
 from ._device import Device
@@ -55,6 +54,8 @@ def use_cupy_pool(pool=None):
 def use_rmm():
     """New arrays of the thread's GPU have their memory from RMM's current resource of that GPU, by
     the functions that RMM exports for PyTorch. Undone by set_allocator(None)."""
+    import glob  # it loads re
+
     _check("RMM")
     import rmm
 

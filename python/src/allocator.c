@@ -29,7 +29,7 @@ typedef struct allocator {
     bool is_free;
 } allocator;
 
-static allocator *free_ones; /* guarded by the GIL, as is what follows */
+static allocator *free_ones; /* guarded, as what follows */
 
 static _Thread_local PyObject *failure;
 
@@ -48,15 +48,20 @@ static void let_go(allocator *a)
         return;
     }
     PyGILState_STATE gil = PyGILState_Ensure();
-    if (!a->is_free && atomic_load(&a->holds) == 0) { /* nobody asked it meanwhile */
+    qp_lock();
+    const bool is_mine = !a->is_free && atomic_load(&a->holds) == 0; /* nobody asked it meanwhile */
+    a->is_free |= is_mine;
+    qp_unlock();
+    if (is_mine) {
         Py_CLEAR(a->malloc);
         Py_CLEAR(a->free);
         Py_CLEAR(a->given);
         Py_CLEAR(a->owner);
         a->malloc_c = NULL;
-        a->is_free = true;
+        qp_lock();
         a->next = free_ones;
         free_ones = a;
+        qp_unlock();
     }
     PyGILState_Release(gil);
 }
@@ -184,11 +189,13 @@ static void release(void *context, void *pointer, size_t bytes, void *stream)
  * may have chosen it a moment ago, and be on its way to ask it. */
 static void retire(allocator *a)
 {
-    static allocator *retired[RETIRED]; /* guarded by the GIL */
+    static allocator *retired[RETIRED];
     static size_t next;
+    qp_lock();
     allocator *oldest = retired[next];
     retired[next] = a;
     next = (next + 1) % RETIRED;
+    qp_unlock();
     if (oldest) {
         let_go(oldest);
     }
@@ -196,12 +203,15 @@ static void retire(allocator *a)
 
 static int put_in(qp_state *state, int place, const quern_allocator *table, allocator *a)
 {
-    static allocator *in_use[QP_MAX_DEVICES]; /* by place; guarded by the GIL */
-    if (qp_check(state, quern_engine_set_allocator(state->devices[place].engine, table)) < 0) {
+    static allocator *in_use[QP_MAX_DEVICES]; /* by place */
+    qp_lock(); /* so that both say the same; the engine only takes note of it */
+    quern_status status = quern_engine_set_allocator(state->devices[place].engine, table);
+    allocator *before = status == QUERN_OK ? in_use[place] : NULL;
+    in_use[place] = status == QUERN_OK ? a : in_use[place];
+    qp_unlock();
+    if (qp_check(state, status) < 0) {
         return -1;
     }
-    allocator *before = in_use[place];
-    in_use[place] = a;
     if (before) {
         retire(before);
     }
@@ -210,12 +220,15 @@ static int put_in(qp_state *state, int place, const quern_allocator *table, allo
 
 static allocator *make(qp_state *state, int place, PyObject *owner)
 {
-    allocator *a = free_ones ? free_ones : calloc(1, sizeof *a);
+    qp_lock();
+    allocator *a = free_ones;
+    free_ones = a ? a->next : NULL;
+    qp_unlock();
+    a = a ? a : calloc(1, sizeof *a);
     if (!a) {
         PyErr_NoMemory();
         return NULL;
     }
-    free_ones = a == free_ones ? a->next : free_ones;
     a->is_free = false;
     atomic_fetch_add(&a->holds, 1);
     a->device = state->devices[place].number;

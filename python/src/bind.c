@@ -126,6 +126,7 @@ static void dealloc(PyObject *self)
 static int launch_it(bound *b)
 {
     quern_status status;
+    qp_before_launch(b->state, b->device);
     Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&b->lock);
     status = quern_launch(b->bound);
     pthread_mutex_unlock(&b->lock);

@@ -18,12 +18,27 @@ typedef struct words {
 
 static int unexpected(const qp_kernel *k, PyObject *name)
 {
-    PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'; it takes %s",
-                 PyDict_GetItemString(k->texts, "name"), name,
-                 k->kind == QUERN_KERNEL_ELEMENTWISE ? "size, block_size, stream"
-                 : k->kind == QUERN_KERNEL_REDUCTION ? "out, axis, keepdims, stream"
-                                                     : "out, axis, stream");
-    return -1;
+    const char *own = PyUnicode_AsUTF8AndSize(PyDict_GetItemString(k->texts, "name"), NULL);
+    return !own ? -1
+                : qp_refuse_word(k->state, own, name,
+                                 k->kind == QUERN_KERNEL_ELEMENTWISE ? "size, block_size, stream"
+                                 : k->kind == QUERN_KERNEL_REDUCTION ? "out, axis, keepdims, stream"
+                                                                     : "out, axis, stream");
+}
+
+/* A keyword that is an int of at least `low`; -1 with an exception. */
+static int64_t int_word(PyObject *name, PyObject *value, int64_t low, int64_t high)
+{
+    if (!PyIndex_Check(value)) {
+        PyErr_Format(PyExc_TypeError, "%U is an int, not %R", name, value);
+        return -1;
+    }
+    Py_ssize_t number = PyNumber_AsSsize_t(value, NULL); /* what is beyond is the nearest */
+    if ((number < low || number > high) && !PyErr_Occurred()) {
+        PyErr_Format(PyExc_ValueError, "%U is %R: it is at least %lld and at most %lld", name,
+                     value, (long long)low, (long long)high);
+    }
+    return number;
 }
 
 static int put_word(words *w, const qp_kernel *k, PyObject *name, PyObject *value)
@@ -32,9 +47,9 @@ static int put_word(words *w, const qp_kernel *k, PyObject *name, PyObject *valu
     if (PyUnicode_CompareWithASCIIString(name, "stream") == 0) {
         w->stream = value;
     } else if (is_elementwise && PyUnicode_CompareWithASCIIString(name, "size") == 0) {
-        w->size = PyLong_AsLongLong(value);
+        w->size = int_word(name, value, -1, INT64_MAX);
     } else if (is_elementwise && PyUnicode_CompareWithASCIIString(name, "block_size") == 0) {
-        w->block_size = (uint32_t)PyLong_AsUnsignedLong(value);
+        w->block_size = (uint32_t)int_word(name, value, 0, UINT32_MAX);
     } else if (!is_elementwise && PyUnicode_CompareWithASCIIString(name, "out") == 0) {
         w->out = value;
     } else if (!is_elementwise && PyUnicode_CompareWithASCIIString(name, "axis") == 0) {
@@ -57,6 +72,9 @@ static int put_axes(qp_call *c, PyObject *axis)
     }
     int64_t given[QUERN_MAX_NDIM];
     int count = qp_shape(given, axis);
+    if (count < 0 && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Format(PyExc_TypeError, "axis is None, an int or a tuple of ints, not %R", axis);
+    }
     for (int k = 0; k < count; k++) {
         c->axes[k] = (int)given[k];
     }
@@ -298,6 +316,7 @@ PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, 
     if (qp_call_begin(&c, (qp_kernel *)self, args, flagged, names, NULL) == 0) {
         quern_status status;
         qp_arguments *a = &c.arguments;
+        qp_before_launch(a->state, a->device);
         Py_BEGIN_ALLOW_THREADS status = quern_call_n(c.made, a->values, a->count, &c.options);
         Py_END_ALLOW_THREADS;
         bool is_done = qp_check(a->state, status) == 0;

@@ -7,8 +7,10 @@
  */
 #include "pyquern.h"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* The thread's device; -1: the process's default. */
 static _Thread_local int current = -1;
@@ -33,20 +35,49 @@ static void on_interrupt(int number, siginfo_t *info, void *context)
     }
 }
 
+/* Whether a function is the interpreter's. Compilers, too, put handlers of theirs in front, which
+ * raise the signal again for the one that they found: in front of those nobody may stand. */
+static bool is_pythons(void (*function)(int))
+{
+    Dl_info its, pythons;
+    return dladdr((void *)(uintptr_t)function, &its) != 0 &&
+           dladdr((void *)(uintptr_t)PyErr_CheckSignals, &pythons) != 0 &&
+           its.dli_fbase == pythons.dli_fbase;
+}
+
 /* Stand in front of Python's own handler, which only makes a note until the interpreter is back. */
+static void stand_in_front(void)
+{
+    struct sigaction now, ours = {.sa_sigaction = on_interrupt};
+    if (sigaction(SIGINT, NULL, &now) != 0 || (now.sa_flags & SA_SIGINFO) ||
+        now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN || !is_pythons(now.sa_handler)) {
+        return;
+    }
+    ours.sa_flags = SA_SIGINFO | (now.sa_flags & (SA_RESTART | SA_ONSTACK));
+    before = now;
+    sigaction(SIGINT, &ours, NULL);
+}
+
 static void watch_interrupts(quern_engine *engine)
 {
     soft_engines[soft_count] = engine;
     soft_count = soft_count + 1;
-    struct sigaction now,
-        ours = {.sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO | SA_RESTART};
-    bool is_python = sigaction(SIGINT, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
-                     now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN;
-    if (is_python) {
-        ours.sa_flags = SA_SIGINFO | (now.sa_flags & (SA_RESTART | SA_ONSTACK));
-        before = now;
-        sigaction(SIGINT, &ours, NULL);
+    stand_in_front();
+}
+
+void qp_watch_interrupts(void)
+{
+    static atomic_llong last; /* in milliseconds */
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    const long long milliseconds = now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+    if (milliseconds - atomic_load_explicit(&last, memory_order_relaxed) < 10) {
+        return;
     }
+    atomic_store_explicit(&last, milliseconds, memory_order_relaxed);
+    qp_lock();
+    stand_in_front();
+    qp_unlock();
 }
 
 /* ---- engines -------------------------------------------------------------------------------- */
@@ -72,6 +103,31 @@ static int choose_compiler(qp_state *state, uint32_t driver_version)
     return done ? 0 : -1;
 }
 
+/* Takes the device over: its place in the table, -1 where that is full. It may be there already,
+ * under its plain name, or because another thread was quicker. */
+static int add(qp_state *state, const qp_device *device)
+{
+    qp_lock();
+    int place = find(state, device->id);
+    const bool is_new = place < 0 && state->device_count < QP_MAX_DEVICES;
+    if (is_new) {
+        place = state->device_count;
+        state->devices[place] = *device;
+        state->gpu_count += device->is_gpu;
+        quern_dlpack_use(device->engine); /* what has no place in DLPack does without */
+        if (!device->is_gpu) {
+            watch_interrupts(device->engine);
+        }
+        state->device_count++; /* last: it says that the device is there */
+    }
+    qp_unlock();
+    if (!is_new) {
+        quern_stream_release(device->usual);
+        quern_close(device->engine);
+    }
+    return place;
+}
+
 int qp_device_open(qp_state *state, const char *id)
 {
     int place = id ? find(state, id) : -1;
@@ -95,29 +151,18 @@ int qp_device_open(qp_state *state, const char *id)
     }
     bool is_gpu = strncmp(info.id, "cuda:", 5) == 0;
     const char *name = is_gpu || !id ? info.id : id;
-    place = find(state, name); /* it may be there under its plain name, or by now */
-    if (place >= 0 || state->device_count == QP_MAX_DEVICES) {
-        quern_close(engine);
-        if (place < 0) {
-            PyErr_SetString(PyExc_RuntimeError, "too many devices are open");
-        }
-        return place;
-    }
-    qp_device *device = &state->devices[state->device_count];
-    if (qp_check(state, quern_stream_wrap(&device->usual, engine, NULL)) < 0) {
+    qp_device device = {.engine = engine, .is_gpu = is_gpu};
+    if (qp_check(state, quern_stream_wrap(&device.usual, engine, NULL)) < 0) {
         quern_close(engine);
         return -1;
     }
-    device->engine = engine;
-    PyOS_snprintf(device->id, sizeof device->id, "%s", name);
-    device->is_gpu = is_gpu;
-    device->number = is_gpu ? atoi(info.id + 5) : 0;
-    state->gpu_count += is_gpu;
-    quern_dlpack_use(engine); /* a device that has no place in DLPack does without */
-    if (!is_gpu) {
-        watch_interrupts(engine);
+    PyOS_snprintf(device.id, sizeof device.id, "%s", name);
+    device.number = is_gpu ? atoi(info.id + 5) : 0;
+    place = add(state, &device);
+    if (place < 0) {
+        PyErr_SetString(PyExc_RuntimeError, "too many devices are open");
     }
-    return state->device_count++;
+    return place;
 }
 
 int qp_device_current(qp_state *state)

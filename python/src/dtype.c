@@ -134,8 +134,12 @@ quern_dtype qp_dtype(qp_state *state, PyObject *object)
     quern_dtype dtype = work_out(object);
     if (dtype == QUERN_DTYPE_NONE) {
         PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "%R is no dtype that arrays can have: " QP_DTYPE_NAMES,
-                     object);
+        PyObject *said =
+            PyObject_CallMethod(state->foreign, "wrong_dtype", "Os", object, QP_DTYPE_NAMES);
+        if (said) {
+            PyErr_SetObject(PyExc_TypeError, said);
+            Py_DECREF(said);
+        }
         return dtype;
     }
     PyObject *number = PyLong_FromLong((long)dtype);

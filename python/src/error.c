@@ -6,6 +6,8 @@
  */
 #include "pyquern.h"
 
+#include <stdarg.h>
+
 /* One class for each status, and one more for names of expressions. It derives from Error and from
  * what Python has for the like. */
 static const struct {
@@ -139,4 +141,78 @@ PyObject *qp_raise(qp_state *state)
     PyErr_SetObject(class, exception);
     Py_DECREF(exception);
     return NULL;
+}
+
+/* ---- arguments ------------------------------------------------------------------------------ */
+
+/* "numpy.ndarray", "list"; new */
+static PyObject *name_of(PyTypeObject *type)
+{
+    PyObject *module = PyObject_GetAttrString((PyObject *)type, "__module__");
+    PyObject *name = PyType_GetQualName(type), *full = NULL;
+    if (module && name) {
+        bool is_plain =
+            !PyUnicode_Check(module) || PyUnicode_CompareWithASCIIString(module, "builtins") == 0;
+        full = is_plain ? Py_NewRef(name) : PyUnicode_FromFormat("%U.%U", module, name);
+    }
+    Py_XDECREF(module);
+    Py_XDECREF(name);
+    return full;
+}
+
+int qp_foreign_refuse(const qp_foreign *f, PyObject *class, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    PyObject *rest = PyUnicode_FromFormatV(format, list);
+    va_end(list);
+    PyObject *name = rest ? name_of(Py_TYPE(f->object)) : NULL;
+    if (name && f->argument > 0) {
+        PyErr_Format(class, "argument %zu (%U) %U", f->argument, name, rest);
+    } else if (name) {
+        PyErr_Format(class, "the %U %U", name, rest);
+    }
+    Py_XDECREF(name);
+    Py_XDECREF(rest);
+    return -1;
+}
+
+/* ---- keywords ------------------------------------------------------------------------------- */
+
+int qp_refuse_word(qp_state *state, const char *function, PyObject *word, const char *words)
+{
+    PyObject *said =
+        PyObject_CallMethod(state->foreign, "wrong_word", "sOs", function, word, words);
+    if (said) {
+        PyErr_SetObject(PyExc_TypeError, said);
+        Py_DECREF(said);
+    }
+    return -1;
+}
+
+static bool is_among(PyObject *word, char **names)
+{
+    bool found = !PyUnicode_Check(word);
+    for (char **name = names; *name && !found; name++) {
+        found = PyUnicode_CompareWithASCIIString(word, *name) == 0;
+    }
+    return found;
+}
+
+int qp_check_words(qp_state *state, const char *function, PyObject *keywords, char **names)
+{
+    PyObject *word, *value;
+    Py_ssize_t place = 0;
+    char words[256] = "";
+    while (keywords && PyDict_Next(keywords, &place, &word, &value)) {
+        if (is_among(word, names)) {
+            continue;
+        }
+        for (char **name = names; *name; name++) {
+            size_t length = strlen(words);
+            PyOS_snprintf(words + length, sizeof words - length, "%s%s", length ? ", " : "", *name);
+        }
+        return qp_refuse_word(state, function, word, words);
+    }
+    return 0;
 }

@@ -42,8 +42,9 @@ static PyObject *new_event(PyTypeObject *type, PyObject *args, PyObject *keyword
     static char *names[] = {"block", "disable_timing", "interprocess", NULL};
     int block = 0, disable_timing = 0, interprocess = 0; /* the first two change no result */
     qp_state *state = qp_state_of(type);
-    if (!state || !PyArg_ParseTupleAndKeywords(args, keywords, "|ppp:Event", names, &block,
-                                               &disable_timing, &interprocess)) {
+    if (!state || qp_check_words(state, "Event", keywords, names) < 0 ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "|ppp:Event", names, &block, &disable_timing,
+                                     &interprocess)) {
         return NULL;
     }
     if (interprocess) {
@@ -199,10 +200,12 @@ static PyObject *launch(PyObject *self, PyObject *args, PyObject *keywords)
     PyObject *object = Py_None;
     quern_stream *stream;
     quern_status status;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:launch", names, &object) ||
+    if (qp_check_words(g->state, "launch", keywords, names) < 0 ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "|O:launch", names, &object) ||
         qp_stream_take(&stream, g->state, g->device, object) < 0) {
         return NULL;
     }
+    qp_before_launch(g->state, g->device);
     Py_BEGIN_ALLOW_THREADS status = quern_graph_launch(g->graph, stream);
     Py_END_ALLOW_THREADS return none_or_raise(g->state, status);
 }

@@ -9,42 +9,6 @@
  */
 #include "pyquern.h"
 
-#include <stdarg.h>
-
-/* ---- refusing ------------------------------------------------------------------------------- */
-
-/* "numpy.ndarray", "list"; new */
-static PyObject *name_of(PyTypeObject *type)
-{
-    PyObject *module = PyObject_GetAttrString((PyObject *)type, "__module__");
-    PyObject *name = PyType_GetQualName(type), *full = NULL;
-    if (module && name) {
-        bool is_plain =
-            !PyUnicode_Check(module) || PyUnicode_CompareWithASCIIString(module, "builtins") == 0;
-        full = is_plain ? Py_NewRef(name) : PyUnicode_FromFormat("%U.%U", module, name);
-    }
-    Py_XDECREF(module);
-    Py_XDECREF(name);
-    return full;
-}
-
-int qp_foreign_refuse(const qp_foreign *f, PyObject *class, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    PyObject *rest = PyUnicode_FromFormatV(format, list);
-    va_end(list);
-    PyObject *name = rest ? name_of(Py_TYPE(f->object)) : NULL;
-    if (name && f->argument > 0) {
-        PyErr_Format(class, "argument %zu (%U) %U", f->argument, name, rest);
-    } else if (name) {
-        PyErr_Format(class, "the %U %U", name, rest);
-    }
-    Py_XDECREF(name);
-    Py_XDECREF(rest);
-    return -1;
-}
-
 /* ---- which way ------------------------------------------------------------------------------ */
 
 static const quern_dl_exchange *exchange_of(qp_state *state, PyTypeObject *type)
@@ -142,22 +106,31 @@ void qp_foreign_forget(qp_state *state)
     state->type_count = 0;
 }
 
+static qp_foreign_type *find(const qp_state *state, const PyTypeObject *type)
+{
+    qp_foreign_type *found = NULL;
+    for (int k = 0, count = state->type_count; k < count && !found; k++) {
+        found = state->types[k]->type == type ? state->types[k] : NULL;
+    }
+    return found;
+}
+
 /* What is known of the object's type. An entry, once there, stays: others may be using it. */
 static qp_foreign_type *type_of(qp_foreign *f, qp_state *state)
 {
-    PyTypeObject *type = Py_TYPE(f->object);
+    qp_foreign_type *found = find(state, Py_TYPE(f->object)), *made;
     f->made = NULL;
-    for (int k = 0; k < state->type_count; k++) {
-        if (state->types[k]->type == type) {
-            return state->types[k];
-        }
+    if (found || !(made = learn(state, f->object))) {
+        return found;
     }
-    qp_foreign_type *made = learn(state, f->object);
-    if (made && state->type_count < QP_TYPES) {
-        state->types[state->type_count++] = made;
-    } else {
-        f->made = made;
+    qp_lock();
+    found = find(state, made->type); /* another thread may have been quicker */
+    if (!found && state->type_count < QP_TYPES) {
+        state->types[state->type_count] = found = made;
+        state->type_count++; /* last: it says that the entry is there */
     }
+    qp_unlock();
+    f->made = found == made ? NULL : made;
     return made;
 }
 

@@ -81,8 +81,12 @@ int qp_foreign_makes(qp_state *state, qp_foreign_type *type)
             Py_XDECREF(pair);
             return -1;
         }
-        type->convert = convert == Py_None ? NULL : Py_NewRef(convert);
-        type->allocate = Py_NewRef(allocate); /* last: it says that both are there */
+        qp_lock();
+        if (!type->allocate) {
+            type->convert = convert == Py_None ? NULL : Py_NewRef(convert);
+            type->allocate = Py_NewRef(allocate); /* last: it says that both are there */
+        }
+        qp_unlock();
         Py_DECREF(pair);
     }
     return type->allocate != Py_None;

@@ -19,23 +19,36 @@ quern_status qp_stream_wrap(quern_stream **out, quern_engine *engine, void *hand
     return status;
 }
 
-int qp_stream_of_handle(quern_stream **out, qp_state *state, int device, void *handle,
-                        PyObject *owner)
+static quern_stream *find(const qp_state *state, int device, const void *handle)
 {
     for (int k = 0; k < QP_HANDLES; k++) {
         const qp_handle *h = &state->handles[k];
         if (h->stream && h->handle == handle && h->device == device) {
-            *out = h->stream;
-            return 0;
+            return h->stream;
         }
+    }
+    return NULL;
+}
+
+int qp_stream_of_handle(quern_stream **out, qp_state *state, int device, void *handle,
+                        PyObject *owner)
+{
+    qp_lock();
+    *out = find(state, device, handle);
+    qp_unlock();
+    if (*out) {
+        return 0;
     }
     quern_engine *engine = state->devices[device].engine;
     if (qp_check(state, qp_stream_wrap(out, engine, handle, owner)) < 0) {
         return -1;
     }
+    qp_lock();
     qp_handle *h = &state->handles[state->next_handle];
     state->next_handle = (state->next_handle + 1) % QP_HANDLES;
-    quern_stream_release(h->stream); /* what is queued on it holds it */
+    quern_stream *before = h->stream;
     *h = (qp_handle){handle, *out, device};
+    qp_unlock();
+    quern_stream_release(before); /* what is queued on it holds it */
     return 0;
 }

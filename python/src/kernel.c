@@ -62,8 +62,9 @@ static quern_status make(quern_kernel **out, const qp_kernel *k, quern_engine *e
 
 quern_kernel *qp_kernel_on(qp_kernel *k, int device)
 {
-    if (k->made[device]) {
-        return k->made[device];
+    quern_kernel *first = k->made[device];
+    if (first) {
+        return first;
     }
     const char *options[64];
     Py_ssize_t count = PyTuple_Size(k->options);
@@ -82,7 +83,10 @@ quern_kernel *qp_kernel_on(qp_kernel *k, int device)
                  make(&made, k, k->state->devices[device].engine, options, (size_t)count)) < 0) {
         return NULL;
     }
-    k->made[device] = made;
+    if (!atomic_compare_exchange_strong(&k->made[device], &first, made)) {
+        quern_kernel_release(made); /* another thread was quicker */
+        return first;
+    }
     return made;
 }
 
@@ -126,7 +130,9 @@ static PyObject *new_elementwise(PyTypeObject *type, PyObject *args, PyObject *k
     const char *in, *out, *operation, *name = "kernel", *preamble = "", *prep = "", *after = "";
     int reduce_dims = 1, no_return = 0, return_tuple = 0;
     PyObject *options = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sss|spsppOss:ElementwiseKernel", names, &in,
+    qp_state *state = qp_state_of(type);
+    if (!state || qp_check_words(state, "ElementwiseKernel", keywords, names) < 0 ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "sss|spsppOss:ElementwiseKernel", names, &in,
                                      &out, &operation, &name, &reduce_dims, &preamble, &no_return,
                                      &return_tuple, &options, &prep, &after)) {
         return NULL;
@@ -181,7 +187,9 @@ static PyObject *new_reduction(PyTypeObject *type, PyObject *args, PyObject *key
     const char *words[8] = {[5] = "reduce_kernel", [7] = ""};
     PyObject *identity = NULL, *options = NULL;
     int reduce_dims = 1, ordered = 0; /* the first never changes a result, and is CuPy's */
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sssssO|szpsO$p:ReductionKernel", names,
+    qp_state *state = qp_state_of(type);
+    if (!state || qp_check_words(state, "ReductionKernel", keywords, names) < 0 ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "sssssO|szpsO$p:ReductionKernel", names,
                                      &words[0], &words[1], &words[2], &words[3], &words[4],
                                      &identity, &words[5], &words[6], &reduce_dims, &words[7],
                                      &options, &ordered)) {
@@ -198,7 +206,9 @@ static PyObject *new_scan(PyTypeObject *type, PyObject *args, PyObject *keywords
     const char *words[8] = {[5] = "scan_kernel", [7] = ""};
     PyObject *identity = NULL, *options = NULL;
     int exclusive = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sssss|OszsO$p:ScanKernel", names, &words[0],
+    qp_state *state = qp_state_of(type);
+    if (!state || qp_check_words(state, "ScanKernel", keywords, names) < 0 ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "sssss|OszsO$p:ScanKernel", names, &words[0],
                                      &words[1], &words[2], &words[3], &words[4], &identity,
                                      &words[5], &words[6], &words[7], &options, &exclusive)) {
         return NULL;

@@ -68,7 +68,7 @@ static PyObject *new_pointer(PyTypeObject *type, PyObject *args, PyObject *keywo
     PyObject *memory;
     long long offset;
     qp_state *state = qp_state_of(type);
-    if (!state ||
+    if (!state || qp_check_words(state, "MemoryPointer", keywords, names) < 0 ||
         !PyArg_ParseTupleAndKeywords(args, keywords, "OL:MemoryPointer", names, &memory, &offset)) {
         return NULL;
     }

@@ -8,6 +8,10 @@
 
 static struct PyModuleDef definition;
 
+#ifdef Py_GIL_DISABLED
+PyMutex qp_mutex;
+#endif
+
 static const char *const texts[QP_TEXTS] = {
     [QP_DLPACK] = "__dlpack__",
     [QP_DLPACK_DEVICE] = "__dlpack_device__",
@@ -156,6 +160,7 @@ static int execute(PyObject *module)
         }
     }
     state->array_class = (PyTypeObject *)Py_NewRef((PyObject *)state->array);
+    Py_AtExit(quern_compiler_wait); /* daemon threads may be compiling; full: exit() waits, too */
     PyObject *exchange = qp_dlpack_exchange(state);
     int status = PyModule_AddObjectRef(module, "exchange_api", exchange);
     Py_XDECREF(exchange);

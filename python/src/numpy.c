@@ -209,14 +209,17 @@ static PyObject *descr_of(qp_state *state, quern_dtype dtype)
         PyErr_Format(PyExc_TypeError, "%s is no dtype of NumPy", quern_dtype_name(dtype));
         return NULL;
     }
-    if (!n->descr[dtype]) {
-        PyObject *made =
-            PyObject_CallMethod(state->foreign, "numpy_dtype", "s", quern_dtype_name(dtype));
-        PyObject *old = n->descr[dtype]; /* another thread may have been faster */
-        n->descr[dtype] = made;
-        Py_XDECREF(old);
+    PyObject *first = n->descr[dtype];
+    if (first) {
+        return first;
     }
-    return n->descr[dtype];
+    PyObject *made =
+        PyObject_CallMethod(state->foreign, "numpy_dtype", "s", quern_dtype_name(dtype));
+    if (made && !atomic_compare_exchange_strong(&n->descr[dtype], &first, made)) {
+        Py_DECREF(made); /* another thread was quicker */
+        return first;
+    }
+    return made;
 }
 
 PyObject *qp_numpy_new(qp_state *state, quern_dtype dtype, int ndim, const int64_t *shape)

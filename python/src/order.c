@@ -15,10 +15,9 @@
 static int tell(const qp_foreign *f, qp_arguments *a)
 {
     qp_state *state = a->state;
-    if (state->has_told) {
+    if (atomic_exchange(&state->has_told, true)) {
         return 0;
     }
-    state->has_told = true;
     PyObject *name = PyType_GetName(Py_TYPE(f->object));
     const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     int status = text ? PyErr_WarnFormat(state->transfer_warning, 1,

@@ -9,7 +9,8 @@
 #ifndef PYQUERN_H
 #define PYQUERN_H
 
-#ifndef Py_LIMITED_API
+#include <pyconfig.h>
+#if !defined Py_LIMITED_API && !defined Py_GIL_DISABLED /* a Python without the GIL has none */
 #define Py_LIMITED_API 0x030c0000
 #endif
 #define PY_SSIZE_T_CLEAN
@@ -18,124 +19,13 @@
 
 #include <quern/interop.h>
 #include <quern/quern.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
-enum {
-    QP_MAX_DEVICES = 64, /* engines of one process */
-    QP_TYPES = 64,       /* foreign types whose ways in are remembered */
-    QP_HANDLES = 16,     /* foreign streams that are remembered */
-    QP_DTYPES = 64,      /* numbers of dtypes, from 1 on, that are not records */
-};
+#include "state.h"
 
 /* ---- module.c: state ------------------------------------------------------------------------ */
-
-/* An engine that was opened, one for each device. */
-typedef struct qp_device {
-    quern_engine *engine; /* NULL: not opened yet */
-    quern_stream
-        *usual;  /* where work goes by default: CUDA's legacy default stream, with which
-                    CuPy's, PyTorch's and all streams that are not non-blocking keep order */
-    char id[32]; /* "cuda:0", "soft" */
-    bool is_gpu;
-    int32_t number; /* of the GPU */
-} qp_device;
-
-/* How objects of a foreign type come in. */
-enum qp_way {
-    QP_NO_WAY,
-    QP_NUMBER,         /* one of NumPy's, by value */
-    QP_NUMPY,          /* ndarray, or a class of it: by its own fields */
-    QP_MASKED,         /* numpy.ma's arrays, which are refused */
-    QP_CUPY,           /* CuPy's, by their attributes */
-    QP_TABLE,          /* DLPack 1.3's table of functions */
-    QP_BUFFER,         /* the buffer protocol */
-    QP_CAPSULE,        /* a capsule of DLPack */
-    QP_CUDA_ATTRIBUTE, /* the interface of CUDA arrays */
-};
-
-/* What is known of a foreign type, found when it is first seen, and kept as long as the module. */
-typedef struct qp_foreign_type {
-    PyTypeObject *type; /* owned */
-    int way;
-    quern_dtype dtype;                 /* of a number */
-    const quern_dl_exchange *exchange; /* of a type that gives out the table */
-    const void *library;               /* the same for types whose arrays are of one kind */
-    bool is_torch, is_fixed;           /* JAX: nothing of this type is written to */
-    PyObject *allocate, *convert; /* owned; how outputs are made: _foreign.py. NULL: not asked */
-} qp_foreign_type;
-
-/* NumPy's C interface; numpy.c. */
-typedef struct qp_numpy {
-    bool is_known;
-    void **table;               /* NULL: of a version that is not known */
-    PyTypeObject *array;        /* borrowed from the table */
-    PyObject *descr[QP_DTYPES]; /* owned; dtypes by their numbers */
-} qp_numpy;
-
-/* How an ordinary tensor of torch is told at a glance; torch.c. */
-typedef struct qp_torch {
-    bool is_known;
-    int impl, keys, meta; /* places, in bytes; impl 0: it cannot be told */
-    uint64_t odd;         /* bits of the keys that no ordinary tensor has */
-    PyObject *requires_grad;
-    descrgetfunc get; /* of that attribute's descriptor */
-} qp_torch;
-
-/* A stream of another library, wrapped; stream.c. */
-typedef struct qp_handle {
-    void *handle;
-    quern_stream *stream; /* owned; NULL: none here */
-    int device;
-} qp_handle;
-
-typedef struct qp_state {
-    PyTypeObject *array, *elementwise, *reduction, *scan;
-    PyTypeObject *stream, *event, *graph, *bound, *explanation;
-    PyTypeObject *module, *function, *memory_pointer;
-    PyTypeObject *cuda_array, *texture, *surface;
-    PyTypeObject *array_class; /* the Python class that arrays are made as: array or one of it */
-    allocfunc array_alloc;     /* its tp_alloc; NULL: not looked up */
-    PyObject *errors[64];      /* classes by place in error.c's table; [0]: the base */
-    qp_device devices[QP_MAX_DEVICES];
-    int device_count;
-    int gpu_count;                    /* devices that are GPUs */
-    qp_foreign_type *types[QP_TYPES]; /* added to, and never changed */
-    int type_count;
-    qp_numpy numpy;
-    qp_torch torch;
-    qp_handle handles[QP_HANDLES];
-    int next_handle;
-    PyObject *transfer_warning;
-    bool has_told;             /* of a transfer */
-    int captures;              /* captures that go on */
-    PyObject *recorded;        /* list of what they call, for their graphs; NULL: none goes on */
-    PyObject *dtypes;          /* dict: what names a dtype -> its number */
-    PyObject *foreign;         /* the module _foreign.py */
-    PyObject *choose_compiler; /* Python function: called once, with the driver's version */
-    PyObject *cupy_stream;     /* its function that says which stream is current, or NULL */
-    PyObject *texts[16];       /* interned names; see below */
-} qp_state;
-
-enum qp_text {
-    QP_DLPACK,
-    QP_DLPACK_DEVICE,
-    QP_EXCHANGE,
-    QP_CUDA_INTERFACE,
-    QP_MAX_VERSION,
-    QP_STREAM,
-    QP_NAME,
-    QP_CUDA_STREAM_METHOD,
-    QP_CUDA_STREAM,
-    QP_PTR,
-    QP_DATA,
-    QP_DEVICE_ID,
-    QP_SHAPE,
-    QP_STRIDES,
-    QP_DTYPE,
-    QP_C_CONTIGUOUS,
-    QP_TEXTS
-};
 
 /* The state of the module that `type`, or a class that it derives from, belongs to. */
 qp_state *qp_state_of(PyTypeObject *type);
@@ -149,6 +39,11 @@ PyTypeObject *qp_type_add(PyObject *module, PyType_Spec *spec);
 int qp_errors_init(qp_state *state, PyObject *module);
 /* Raise the calling thread's last failure of Quern; returns NULL. Holds the GIL. */
 PyObject *qp_raise(qp_state *state);
+/* Raise that `function` takes no keyword `word`, and which of `words` ("a, b") is near. Returns -1.
+ */
+int qp_refuse_word(qp_state *state, const char *function, PyObject *word, const char *words);
+/* -1 and that exception where a dict of keywords, or NULL, has one that is not among `names`. */
+int qp_check_words(qp_state *state, const char *function, PyObject *keywords, char **names);
 /* 0, or -1 with an exception. */
 static inline int qp_check(qp_state *state, quern_status status)
 {
@@ -165,6 +60,15 @@ int qp_device_open(qp_state *state, const char *id);
 int qp_device_host(qp_state *state);
 /* Of GPU `number`. */
 int qp_device_gpu(qp_state *state, int32_t number);
+/* Before a call of the software device: be the one that Ctrl-C is told first. signal.signal() takes
+ * that place, as notebooks and asyncio do, so it is looked at again, every few milliseconds. */
+void qp_watch_interrupts(void);
+static inline void qp_before_launch(const qp_state *state, int device)
+{
+    if (!state->devices[device].is_gpu) {
+        qp_watch_interrupts();
+    }
+}
 extern PyMethodDef qp_device_methods[];
 
 /* ---- dtype.c: dtypes by name, by NumPy's objects, by Python's types ------------------------- */
@@ -358,9 +262,9 @@ typedef struct qp_kernel {
     qp_state *state;
     int kind; /* a quern_kernel_kind */
     size_t in_count, out_count;
-    quern_kernel *made[QP_MAX_DEVICES]; /* by device; NULL: not yet */
-    PyObject *texts;                    /* dict of str, or None: what it was defined with */
-    PyObject *options;                  /* tuple of str: more options of NVRTC */
+    _Atomic(quern_kernel *) made[QP_MAX_DEVICES]; /* by device; NULL: not yet */
+    PyObject *texts;   /* dict of str, or None: what it was defined with */
+    PyObject *options; /* tuple of str: more options of NVRTC */
 
     int flag; /* separate_axes, ordered or exclusive, as the kind has it */
     bool returns_tuple, returns_nothing;
@@ -461,7 +365,7 @@ typedef struct qp_module {
     PyObject *code, *path;           /* str; one of them is NULL */
     PyObject *options, *expressions; /* tuples of str */
     bool translates;                 /* <cuComplex.h> */
-    quern_module *made[QP_MAX_DEVICES];
+    _Atomic(quern_module *) made[QP_MAX_DEVICES];
 } qp_module;
 
 typedef struct qp_function {
@@ -470,7 +374,7 @@ typedef struct qp_function {
     qp_module *module;
     PyObject *name;
     bool cooperative;
-    quern_function *made[QP_MAX_DEVICES];
+    _Atomic(quern_function *) made[QP_MAX_DEVICES];
     size_t parameter_count; /* whose sizes are known */
     uint64_t sizes[QUERN_MAX_PARAMETERS];
 } qp_function;

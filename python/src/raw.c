@@ -37,6 +37,7 @@ static Py_ssize_t texts_of(const char *out[MAX_TEXTS], PyObject *tuple, const ch
 
 static int compile(qp_module *m, int device)
 {
+    quern_module *made, *before = m->made[device];
     const char *options[MAX_TEXTS], *expressions[MAX_TEXTS];
     Py_ssize_t count = texts_of(options, m->options, "options");
     Py_ssize_t expression_count =
@@ -53,7 +54,6 @@ static int compile(qp_module *m, int device)
     o.expression_count = (size_t)expression_count;
     o.translate_cucomplex = m->translates;
     quern_engine *engine = m->state->devices[device].engine;
-    quern_module *made;
     quern_status status;
     Py_BEGIN_ALLOW_THREADS status = m->code ? quern_module_new(&made, engine, text, &o)
                                             : quern_module_open(&made, engine, text, &o);
@@ -61,10 +61,9 @@ static int compile(qp_module *m, int device)
     {
         return -1;
     }
-    quern_module *before = m->made[device]; /* another thread may have been quicker */
-    m->made[device] = made;
-    quern_module_release(before);
-    return 0;
+    const bool is_first = atomic_compare_exchange_strong(&m->made[device], &before, made);
+    quern_module_release(is_first ? before : made); /* another thread may have been quicker */
+    return PyErr_CheckSignals();                    /* Ctrl-C meanwhile: nothing is launched */
 }
 
 static quern_module *module_on(qp_module *m, int device)
@@ -266,17 +265,20 @@ static void read_sizes(qp_function *f, quern_function *made)
 
 quern_function *qp_function_on(qp_function *f, int device)
 {
-    if (f->made[device]) {
-        return f->made[device];
+    quern_function *made, *first = f->made[device];
+    if (first) {
+        return first;
     }
     const char *name = PyUnicode_AsUTF8AndSize(f->name, NULL);
     quern_module *module = name ? module_on(f->module, device) : NULL;
-    quern_function *made;
     if (!module || qp_check(f->state, quern_module_function(&made, module, name)) < 0) {
         return NULL;
     }
     read_sizes(f, made);
-    f->made[device] = made;
+    if (!atomic_compare_exchange_strong(&f->made[device], &first, made)) {
+        quern_function_release(made); /* another thread was quicker */
+        return first;
+    }
     return made;
 }
 

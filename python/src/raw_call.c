@@ -24,7 +24,7 @@ typedef struct words {
     PyObject *grid, *block, *args, *shared, *stream;
 } words;
 
-static int put_word(words *w, PyObject *name, PyObject *value)
+static int put_word(words *w, qp_state *state, PyObject *name, PyObject *value)
 {
     const struct {
         const char *name;
@@ -45,11 +45,7 @@ static int put_word(words *w, PyObject *name, PyObject *value)
         *known[k].to = value;
         return 0;
     }
-    PyErr_Format(PyExc_TypeError,
-                 "got an unexpected keyword argument '%U'; a raw kernel takes grid, block, args, "
-                 "shared_mem, stream",
-                 name);
-    return -1;
+    return qp_refuse_word(state, "kernel", name, "grid, block, args, shared_mem, stream");
 }
 
 /* One extent of a grid or a block: at least 1, as CuPy has it. */
@@ -334,6 +330,7 @@ static int run(launch *l, const words *w)
         }
     }
     quern_status status;
+    qp_before_launch(a->state, a->device);
     Py_BEGIN_ALLOW_THREADS status = quern_function_call_n(made, a->values, a->count, &l->options);
     Py_END_ALLOW_THREADS;
     return qp_check(a->state, status) < 0 ? -1 : qp_arguments_after(a, l->options.stream);
@@ -355,7 +352,8 @@ PyObject *qp_function_call(PyObject *self, PyObject *const *args, size_t flagged
         *places[k] = args[k];
     }
     for (Py_ssize_t k = 0; k < named; k++) {
-        if (put_word(&w, PyTuple_GetItem(names, k), args[count + (size_t)k]) < 0) {
+        if (put_word(&w, ((qp_function *)self)->state, PyTuple_GetItem(names, k),
+                     args[count + (size_t)k]) < 0) {
             return NULL;
         }
     }

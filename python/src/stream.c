@@ -195,10 +195,15 @@ static quern_status end_capture(qp_stream *s, quern_graph **graph)
 {
     quern_status status = quern_stream_end_capture(graph, s->stream);
     if (status != QUERN_ERROR_INVALID_ARGUMENT) {
+        PyObject *recorded = NULL;
         s->captures = false;
+        qp_lock();
         if (--s->state->captures == 0) {
-            Py_CLEAR(s->state->recorded);
+            recorded = s->state->recorded;
+            s->state->recorded = NULL;
         }
+        qp_unlock();
+        Py_XDECREF(recorded);
     }
     return status;
 }
@@ -358,13 +363,17 @@ static PyObject *begin_capture(PyObject *self, PyObject *args)
     if (qp_check(s->state, quern_stream_capture(s->stream)) < 0) {
         return NULL;
     }
-    if (!s->state->recorded) {
-        s->state->recorded = PyList_New(0);
-    }
+    PyObject *list = PyList_New(0), *before = s->recorded;
     s->captures = true;
+    qp_lock();
     s->state->captures++;
-    Py_XDECREF(s->recorded);
+    if (!s->state->recorded) {
+        s->state->recorded = Py_XNewRef(list);
+    }
     s->recorded = Py_XNewRef(s->state->recorded);
+    qp_unlock();
+    Py_XDECREF(before);
+    Py_XDECREF(list);
     if (!s->recorded) {
         return NULL;
     }

@@ -20,13 +20,18 @@ static int learn(qp_state *state)
         Py_XDECREF(found);
         return -1;
     }
-    t->get = (descrgetfunc)PyType_GetSlot(Py_TYPE(attribute), Py_tp_descr_get);
-    t->requires_grad = Py_NewRef(attribute); /* as long as the module, like torch itself */
-    t->keys = keys;
-    t->meta = meta;
-    t->odd = odd;
-    t->impl = t->get ? impl : 0;
-    t->is_known = true;
+    descrgetfunc get = (descrgetfunc)PyType_GetSlot(Py_TYPE(attribute), Py_tp_descr_get);
+    qp_lock();
+    if (!t->is_known) {
+        t->get = get;
+        t->requires_grad = Py_NewRef(attribute); /* as long as the module, like torch itself */
+        t->keys = keys;
+        t->meta = meta;
+        t->odd = odd;
+        t->impl = get ? impl : 0;
+        t->is_known = true;
+    }
+    qp_unlock();
     Py_DECREF(found);
     return 0;
 }

@@ -127,7 +127,10 @@ static quern_status compile(job *j, const qn_user_text *user_texts, size_t user_
     qn_options options;
     QN_TRY(qn_options_make(&options, &j->arena, j->request, j->nvrtc));
     j->kind = options.kind;
+    qn_signal_guard guard;
+    qn_signals_guard(&guard, j->nvrtc);
     int result = j->nvrtc->CompileProgram(j->program, options.count, options.list);
+    qn_signals_unguard(&guard);
     QN_TRY(read_log(j));
     if (result == NVRTC_OK) {
         return keep_warnings(j, (qn_user_texts){user_texts, user_text_count});
@@ -246,12 +249,14 @@ quern_status qn_compile(qn_image *out, const qn_compile_request *request,
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "NVRTC makes cubin, PTX and LTO-IR, not %s",
                        qn_image_kind_name(request->kind));
     }
+    QN_TRY(qn_compiling_begin("Quern compiles"));
     job j = {.request = request};
     qn_image image = {0};
     quern_status status = run(&j, &image, user_texts, user_text_count);
     if (j.program) {
         j.nvrtc->DestroyProgram(&j.program);
     }
+    qn_compiling_end();
     qn_arena_free(&j.arena);
     qn_free(j.log);
     qn_free(j.said);

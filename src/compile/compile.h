@@ -68,6 +68,8 @@ bool qn_compiler_find(qn_compiler_identity *out, char **looked);
 /** Take the one at `path`, a file or its folder; NULL: search again. Errors:
  * QUERN_ERROR_NVRTC_NOT_FOUND; QUERN_ERROR_NVRTC when another is loaded. */
 quern_status qn_compiler_use(const char *path);
+/** Until no thread compiles or links, but not forever. */
+void qn_compiling_wait(void);
 /** A driver of this version (13000) has to run what is compiled. Ignored once one is loaded. */
 void qn_compiler_suit_driver(int version);
 
@@ -226,6 +228,10 @@ struct qn_compile_request {
 /** #line names the generated code after the text NAME "<after NAME>", so that an error about
  * something missing there can be reported for the text that ends too early. */
 #define QN_AFTER "<after "
+
+/** What the error record has as the text, when a kernel of ours cannot have its name because CUDA,
+ * a header or a macro has it. */
+#define QN_KERNEL_NAME "name"
 
 /** A piece of the source that is the user's own text: messages about file `file_name` (as given by
  * #line) are turned into spans of `text`. */

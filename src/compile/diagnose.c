@@ -226,7 +226,7 @@ static bool fail_at_kernel_name(const qn_entry *found, qn_str message)
     if (found->caret != (size_t)(name.data - found->printed.data) && !qn_word_in(message, name)) {
         return false;
     }
-    qn_fail_at(QUERN_ERROR_COMPILE, "name", name, 0, name.length,
+    qn_fail_at(QUERN_ERROR_COMPILE, QN_KERNEL_NAME, name, 0, name.length,
                "'%.*s' cannot be the name of the kernel: %.*s", (int)name.length, name.data,
                (int)message.length, message.data);
     return true;
@@ -282,9 +282,8 @@ static quern_status fail_somewhere(const qn_entry *found, qn_str message, qn_use
         fail_in_context(found, message, texts) ||
         (!text && qn_fail_in_header(found, message, texts, request, true)) ||
         qn_fail_at_brackets(message, text ? text : before, texts) ||
-        (!text && (fail_at_macro(found, message, texts) ||
-                   (!own && fail_at_option(found, message, request)) ||
-                   fail_at_kernel_name(found, message)))) {
+        (!text && (fail_at_kernel_name(found, message) || fail_at_macro(found, message, texts) ||
+                   (!own && fail_at_option(found, message, request))))) {
         return QUERN_ERROR_COMPILE;
     }
     if (text || (before && found->line <= NEAR)) {

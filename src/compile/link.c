@@ -319,11 +319,13 @@ quern_status qn_link(qn_image *out, const qn_link_request *request)
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "nvJitLink makes cubin and PTX, not %s",
                        qn_image_kind_name(request->kind));
     }
+    QN_TRY(qn_compiling_begin("Quern links"));
     job j = {.request = request};
     qn_image image = {0};
     quern_status status = run(&j, &image);
     end(&j);
     qn_free(j.runtime_data);
+    qn_compiling_end();
     if (status != QUERN_OK) {
         qn_image_free(&image);
         qn_error_stage("link");

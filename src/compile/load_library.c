@@ -77,6 +77,7 @@ static quern_status load(qn_loadable *l)
         return status;
     }
     l->library = library;
+    qn_compiling_wait_at_exit();
     return QUERN_OK;
 }
 

@@ -10,6 +10,9 @@
 #include "base/cpp_text.h"
 #include "compile/compile.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 #define QN_OLDEST_MAJOR 12 /**< the oldest NVRTC that can be used */
 
 typedef struct nvrtc_program *nvrtc_program;
@@ -85,10 +88,33 @@ typedef struct qn_loadable {
 quern_status qn_load(qn_loadable *loadable);
 bool qn_is_loaded(const qn_loadable *loadable);
 
+/* ---- ending.c: the end of a process while other threads compile ----------------------------- */
+
+/** Called when a library of a compiler was loaded: exit() then waits for compilations that run,
+ * before the library takes down what is its. */
+void qn_compiling_wait_at_exit(void);
+/** Fails when the process is ending. After success, qn_compiling_end() follows. */
+quern_status qn_compiling_begin(const char *what);
+void qn_compiling_end(void);
+
 /* ---- nvrtc.c -------------------------------------------------------------------------------- */
 
 /** The loaded library; loads it. Never unloaded, so *out stays valid. */
 quern_status qn_nvrtc_get(const qn_nvrtc **out);
+
+/* ---- signals.c: the program's signals while NVRTC compiles ---------------------------------- */
+
+enum { QN_WATCHED_SIGNALS = 3 };
+typedef struct qn_signal_guard {
+    const qn_nvrtc *nvrtc;
+    struct sigaction before[QN_WATCHED_SIGNALS];
+    pthread_t thread;
+    bool runs; /**< the thread */
+    atomic_bool ended;
+} qn_signal_guard;
+/** Around a compilation: keep the program's handlers in place. */
+void qn_signals_guard(qn_signal_guard *guard, const qn_nvrtc *nvrtc);
+void qn_signals_unguard(qn_signal_guard *guard);
 
 /* ---- places.c, trust.c ---------------------------------------------------------------------- */
 

@@ -294,7 +294,11 @@ quern_status quern_synchronize(quern_engine *engine)
 
 void quern_interrupt(quern_engine *engine)
 {
-    if (qn_object_is(engine, QN_OBJECT_ENGINE) && engine->home.methods->interrupt) {
+    if (!qn_object_is(engine, QN_OBJECT_ENGINE)) {
+        return;
+    }
+    atomic_fetch_add(&engine->interrupts, 1);
+    if (engine->home.methods->interrupt) {
         engine->home.methods->interrupt(engine->home.device);
     }
 }

@@ -51,8 +51,7 @@ struct quern_engine {
     quern_kernel *copies[QN_COPIES]; /**< between layouts and dtypes; made when first needed */
     atomic_flag opaque_told;         /**< the log says that sources are compiled each time */
     bool tells_launches;             /**< QUERN_LOG is "debug" */
-    atomic_uint_fast64_t compiled;
-    atomic_uint_fast64_t compile_us;
+    atomic_uint_fast64_t compiled, compile_us, interrupts; /**< so far */
 };
 
 _Static_assert(offsetof(struct quern_engine, home) == 0, "an engine begins with its home");
@@ -162,7 +161,8 @@ struct quern_kernel {
     quern_engine *engine; /**< retained */
     qn_arena arena;       /**< all text below and the signature */
     qn_signature signature;
-    const char *name;
+    const char *name, *other_name; /**< as given; for the source where that cannot be used there */
+    _Atomic(const char *) entry;   /**< which of them the source has */
     const char *parameter_names[QUERN_MAX_PARAMETERS]; /**< those of the signature, terminated */
     const char *parameter_types[QUERN_MAX_PARAMETERS]; /**< as written, terminated */
     qn_user_text texts[QN_TEXTS];                      /**< by qn_text_id; "" for none */
@@ -220,6 +220,7 @@ quern_status qn_outputs_judge(const quern_kernel *kernel);
 /** One call on its way. Large, and on the stack: arrays are valid only up to their counts. */
 typedef struct qn_call {
     quern_kernel *kernel;
+    const char *entry;    /**< the kernel's, while its source is written */
     quern_stream *stream; /**< NULL: the engine's own */
     uint32_t block_size;  /**< asked for, or 0 */
     qn_types types;
@@ -369,7 +370,7 @@ struct qn_specialization {
     uint8_t signature[]; /**< what it is for: see specialize.c */
 };
 
-quern_status qn_specialize(qn_specialization **out, const qn_call *call);
+quern_status qn_specialize(qn_specialization **out, qn_call *call);
 void qn_specializations_free(quern_kernel *kernel);
 
 /* ---- device_layout.c: the parameter block, and the structures in it ------------------------- */

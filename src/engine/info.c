@@ -99,3 +99,8 @@ quern_status quern_compiler_use(const char *path)
     qn_error_reset();
     return qn_compiler_use(path);
 }
+
+void quern_compiler_wait(void)
+{
+    qn_compiling_wait();
+}

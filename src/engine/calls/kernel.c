@@ -4,6 +4,7 @@
  * its texts that does not depend on arguments. Nothing is compiled here.
  */
 #include "engine/engine_internal.h"
+#include "engine/source/source.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -23,11 +24,6 @@ static quern_status check_name(const char *name)
                        "and no digit first",
                        name);
     }
-    const char *reason = qn_word_refusal(qn_str_of(name));
-    if (reason) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "'%s' cannot be the name of a kernel: it %s",
-                       name, reason);
-    }
     return QUERN_OK;
 }
 
@@ -35,6 +31,35 @@ static quern_status keep(const char **out, quern_kernel *kernel, qn_str text)
 {
     *out = qn_arena_strndup(&kernel->arena, text.data, text.length);
     return *out ? QUERN_OK : qn_fail_memory("defining a kernel");
+}
+
+/* True when the kernel cannot have its name in its source: C++ or CUDA has given it to something
+ * else, or the signature to a type. Of other such names the compiler tells: see specialize.c. */
+static bool is_taken(const quern_kernel *kernel)
+{
+    const qn_str name = qn_str_of(kernel->name);
+    bool taken = qn_word_refusal(name) || qn_is_math(kernel->name) || qn_str_is(name, "main");
+    for (uint32_t p = 0; p < kernel->signature.count; p++) {
+        taken |= qn_str_is(kernel->signature.parameters[p].type, kernel->name);
+    }
+    return taken;
+}
+
+/* The name, and the one that takes its place in the source where it is taken. */
+static quern_status keep_name(quern_kernel *kernel, const char *name)
+{
+    static const char end[] = "_kernel";
+    const size_t length = strlen(name);
+    char *other = qn_arena_alloc(&kernel->arena, length + sizeof end);
+    if (!other) {
+        return qn_fail_memory("defining a kernel");
+    }
+    memcpy(other, name, length);
+    memcpy(other + length, end, sizeof end);
+    kernel->other_name = other;
+    QN_TRY(keep(&kernel->name, kernel, qn_str_of(name)));
+    atomic_init(&kernel->entry, is_taken(kernel) ? kernel->other_name : kernel->name);
+    return QUERN_OK;
 }
 
 quern_status qn_check_list(const char *what, size_t count)
@@ -67,7 +92,7 @@ static quern_status define(quern_kernel *kernel, const qn_definition *d)
 {
     QN_TRY(check_name(d->name));
     QN_TRY(qn_signature_parse(&kernel->signature, &kernel->arena, d->in, d->out));
-    QN_TRY(keep(&kernel->name, kernel, qn_str_of(d->name)));
+    QN_TRY(keep_name(kernel, d->name));
     for (uint32_t p = 0; p < kernel->signature.count; p++) {
         QN_TRY(keep(&kernel->parameter_names[p], kernel, kernel->signature.parameters[p].name));
         QN_TRY(keep(&kernel->parameter_types[p], kernel, kernel->signature.parameters[p].type));

@@ -71,7 +71,8 @@ static void specialization_free(qn_specialization *z)
     }
 }
 
-static quern_status fill(qn_specialization *z, const qn_call *call)
+/* The module, of a source that calls the kernel call->entry. */
+static quern_status compile(qn_specialization *z, const qn_call *call)
 {
     const quern_kernel *kernel = call->kernel;
     qn_header headers[QN_MAX_HEADERS];
@@ -83,6 +84,7 @@ static quern_status fill(qn_specialization *z, const qn_call *call)
         text_count = qn_source_record_texts(texts, text_count, QN_COUNT(texts), call);
     }
     quern_status status = kernel->kind->source(&source, call, headers, &header_count);
+    qn_free(z->source);
     z->source = qn_text_take(&source);
     QN_TRY(status);
     if (!z->source) {
@@ -99,18 +101,46 @@ static quern_status fill(qn_specialization *z, const qn_call *call)
         .user_texts = texts,
         .user_text_count = text_count,
     };
-    QN_TRY(qn_module_get(&z->module, kernel->engine, &request));
+    return qn_module_get(&z->module, kernel->engine, &request);
+}
+
+/* The compiler knows better than a list which names are taken: by CUDA, a header, a macro. Where it
+ * says so, the kernel has its other name in all its sources from now on. */
+static quern_status compile_by_name(qn_specialization *z, qn_call *call)
+{
+    quern_kernel *kernel = call->kernel;
+    call->entry = atomic_load(&kernel->entry);
+    quern_status status = compile(z, call);
+    if (status != QUERN_ERROR_COMPILE || call->entry == kernel->other_name ||
+        strcmp(quern_last_error()->text_name, QN_KERNEL_NAME) != 0) {
+        return status;
+    }
+    qn_error_reset();
+    call->entry = kernel->other_name;
+    atomic_store(&kernel->entry, call->entry);
+    return compile(z, call);
+}
+
+static quern_status fill(qn_specialization *z, qn_call *call)
+{
+    quern_kernel *kernel = call->kernel;
+    const uint_fast64_t before = atomic_load(&kernel->engine->interrupts);
+    QN_TRY(compile_by_name(z, call));
+    if (atomic_load(&kernel->engine->interrupts) != before) { /* what was made is kept */
+        return qn_fail(QUERN_ERROR_INTERRUPTED, "the call of %s was interrupted while it compiled",
+                       kernel->name);
+    }
     QN_TRY(qn_outputs_judge(kernel));
     quern_engine *engine = kernel->engine;
     quern_function_info info;
     QN_TRY(engine->home.methods->function_get(engine->home.device, &z->function, z->module->handle,
-                                              kernel->name));
+                                              call->entry));
     QN_TRY(qn_home_function_info(&info, &engine->home, z->function));
     z->max_threads = info.max_threads;
     return QUERN_OK;
 }
 
-quern_status qn_specialize(qn_specialization **out, const qn_call *call)
+quern_status qn_specialize(qn_specialization **out, qn_call *call)
 {
     signature_bytes s;
     signature_of(&s, call);

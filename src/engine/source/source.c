@@ -338,7 +338,7 @@ static quern_status expand(qn_text *out, const qn_call *call, const qn_source_te
     qn_hole holes[MAX_HOLES] = {{"includes", common[0].data},
                                 {"types", common[1].data},
                                 {"preamble", common[2].data},
-                                {"name", call->kernel->name}};
+                                {"name", call->entry}};
     bool failed = common[0].failed || common[1].failed || common[2].failed;
     for (size_t h = 0; h < template->hole_count; h++) {
         holes[COMMON_HOLES + h] = (qn_hole){template->hole_names[h], template->holes[h].data};

@@ -115,6 +115,8 @@ const char *qn_source_pack(const qn_call *call, uint32_t k);
 
 /** The lines that overload the mathematical functions which the texts name; false: none. */
 bool qn_source_math(qn_text *out, const quern_kernel *kernel);
+/** True for the name of such a function. */
+bool qn_is_math(const char *name);
 
 /* ---- source_elementwise.c ------------------------------------------------------------------- */
 

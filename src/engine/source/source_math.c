@@ -114,12 +114,21 @@ static int compare(const void *key, const void *member)
     return order != 0 ? order : -(other[name->length] != '\0');
 }
 
+static const struct function *find(qn_str name)
+{
+    return bsearch(&name, functions, QN_COUNT(functions), sizeof *functions, compare);
+}
+
+bool qn_is_math(const char *name)
+{
+    return find(qn_str_of(name)) != NULL;
+}
+
 static void look(used *u, const char *text)
 {
     qn_str rest = qn_str_of(text), name;
     while (qn_text_next_name(&rest, &name)) {
-        const struct function *f =
-            bsearch(&name, functions, QN_COUNT(functions), sizeof *functions, compare);
+        const struct function *f = find(name);
         if (f) {
             u->any = u->function[f - functions] = true;
         }

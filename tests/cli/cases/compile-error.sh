@@ -59,7 +59,7 @@ try quern raw k.cu --kernel k --grid 1 --block 1
 echo '-- a macro that breaks the code around the texts'
 e 'y = x' --preamble '#define x 3'
 
-echo '-- names of kernels that are taken'
-for name in int sin main T threadIdx; do
+echo '-- names of kernels that C++, CUDA or the signature has taken'
+for name in int sin main T threadIdx int8-t; do
     try quern elementwise 'T x' 'T y' 'y = x' x=ones:float32:2 --name=$name
 done

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The end of a process while other threads compile. In: where a compilation begins and ends. Out:
+ * whether it may begin. The thing to know: NVRTC and nvJitLink take down what is theirs when the
+ * process exits, and a compilation that still runs then crashes. So exit() waits for those that
+ * run, and none begins any more. exit() calls first what was registered last, and compilers
+ * register more as they work: so the wait is registered again, ever more rarely.
+ */
+#include "compile/nvrtc.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum { MOST_SECONDS = 10 }; /* a compiler that hangs is no reason never to end */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t compiled = PTHREAD_COND_INITIALIZER;
+static unsigned running, ended;
+static bool ending;
+
+/* `last`: from now on none begins. */
+static void wait_for_all(bool last)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += MOST_SECONDS;
+    pthread_mutex_lock(&lock);
+    ending |= last;
+    while (running > 0 && pthread_cond_timedwait(&compiled, &lock, &until) == 0) {
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void qn_compiling_wait(void)
+{
+    wait_for_all(false);
+}
+
+static void at_exit(void)
+{
+    wait_for_all(true);
+}
+
+void qn_compiling_wait_at_exit(void)
+{
+    atexit(at_exit);
+}
+
+quern_status qn_compiling_begin(const char *what)
+{
+    pthread_mutex_lock(&lock);
+    const bool may = !ending;
+    running += may;
+    pthread_mutex_unlock(&lock);
+    return may ? QUERN_OK
+               : qn_fail(QUERN_ERROR_NOT_SUPPORTED, "%s no more: the process is ending", what);
+}
+
+void qn_compiling_end(void)
+{
+    pthread_mutex_lock(&lock);
+    running--;
+    ended++;
+    const bool again = !ending && (ended & (ended - 1)) == 0; /* 1, 2, 4, 8, ... */
+    pthread_cond_broadcast(&compiled);
+    pthread_mutex_unlock(&lock);
+    if (again) {
+        qn_compiling_wait_at_exit();
+    }
+}
