@@ -40,9 +40,9 @@ class _ArrayMemory:
 class UnownedMemory:
     """`size` bytes at address `ptr` that somebody else allocated: `owner`, which is kept.
 
-    >>> import numpy, pyquern
-    >>> theirs = numpy.arange(4.0)
-    >>> memory = UnownedMemory(theirs.ctypes.data, theirs.nbytes, theirs)
+    >>> import pyquern
+    >>> theirs = pyquern.arange(4.0)
+    >>> memory = UnownedMemory(theirs.pointer, theirs.nbytes, theirs)
     >>> pyquern.ndarray(2, float, MemoryPointer(memory, 16)).get()
     array([2., 3.])
     """

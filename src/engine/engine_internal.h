@@ -173,7 +173,7 @@ struct quern_kernel {
     bool ordered;       /**< values are combined in the order of the axes */
     bool exclusive;     /**< a scan that leaves out the element itself */
     bool uses_position; /**< the texts use the position, or those along axes */
-    bool uses_axes;     /**< the texts use `_ind`, `_in_ind` or `_out_ind` */
+    bool uses_axes, counts; /**< the texts use `_ind`, `_in_ind` or `_out_ind`; their size() */
     bool separate_axes;
     unsigned names;         /**< qn_cupy_names */
     bool loops;             /**< the texts have loops */

@@ -50,6 +50,22 @@ bool qn_text_uses(const char *text, const char *name)
     return qn_text_finds(text, name, &begin, &end);
 }
 
+bool qn_text_uses_beyond(const char *text, const char *name, const char *member)
+{
+    qn_str rest = qn_str_of(text);
+    for (;;) {
+        qn_cpp_token t = qn_cpp_next(&rest);
+        if (t.kind == QN_CPP_END) {
+            return false;
+        }
+        if (t.kind == QN_CPP_WORD && qn_str_is(t.text, name) &&
+            !(qn_str_is(qn_cpp_next(&rest).text, ".") &&
+              qn_str_is(qn_cpp_next(&rest).text, member))) {
+            return true;
+        }
+    }
+}
+
 /* ---- addresses ------------------------------------------------------------------------------ */
 
 /* True when an & after `before` may be unary. After a parenthesis it may be either. */

@@ -151,6 +151,8 @@ const char *qn_word_refusal(qn_str name);
 /** True when identifier `name` occurs in C-like `text` outside comments, strings and character
  * constants. */
 bool qn_text_uses(const char *text, const char *name);
+/** True when it occurs otherwise than as "name.member". */
+bool qn_text_uses_beyond(const char *text, const char *name, const char *member);
 /** Cut the next identifier off *rest, with what is in front of it; false where there is none. */
 bool qn_text_next_name(qn_str *rest, qn_str *name);
 /** True when `text` takes the address of identifier `name`, or passes it to an atomic function:

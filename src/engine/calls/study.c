@@ -58,6 +58,27 @@ static bool refers_to(const quern_kernel *kernel, const char *name, bool output)
     return refers;
 }
 
+static const char *const axes[] = {"_ind", "_in_ind", "_out_ind", NULL};
+
+/* True when the texts ask for more of the positions along axes than how many there are: a mean asks
+ * for that alone, and its axes may be merged. */
+static bool asks_for_positions(const quern_kernel *kernel)
+{
+    for (const char *const *name = axes; *name; name++) {
+        for (int t = 0; t < QN_TEXTS; t++) {
+            if (qn_text_uses_beyond(kernel->texts[t].text, *name, "size")) {
+                return true;
+            }
+        }
+        for (size_t o = 0; o < kernel->option_count; o++) {
+            if (qn_text_uses(kernel->options[o], *name)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 void qn_kernel_study(quern_kernel *kernel)
 {
     static const char *const loops[] = {"for", "while", "do", "goto", NULL};
@@ -68,14 +89,14 @@ void qn_kernel_study(quern_kernel *kernel)
         "exp10", "expm1",  "log",    "log2",   "log10", "log1p",     "pow",    "cbrt",    "erf",
         "erfc",  "tgamma", "lgamma", "fmod",   "hypot", "remainder", "erfinv", "erfcinv", "normcdf",
         "j0",    "j1",     "y0",     "y1",     NULL};
-    static const char *const axes[] = {"_ind", "_in_ind", "_out_ind", NULL};
     const char *operation = kernel->texts[QN_OPERATION].text;
     for (int t = 0; t < QN_TEXTS; t++) {
         kernel->uses_atomics |= strstr(kernel->texts[t].text, "atomic") != NULL;
     }
     kernel->value_dtype = quern_dtype_from_name(kernel->texts[QN_REDUCE_TYPE].text);
+    kernel->counts = count_used(kernel, axes) != 0;
     kernel->uses_axes =
-        count_used(kernel, axes) != 0 || (kernel->names & (QN_NAMES_J | QN_NAMES_ARRAYS));
+        asks_for_positions(kernel) || (kernel->names & (QN_NAMES_J | QN_NAMES_ARRAYS));
     kernel->uses_position = kernel->uses_axes || qn_kernel_uses(kernel, kernel->kind->position);
     kernel->loops = count_used(kernel, loops) != 0;
     kernel->heavy = count_used(kernel, heavy);

@@ -71,7 +71,7 @@ static void array_objects(qn_text *out, const qn_call *call)
 
 static void loop_prep_hole(qn_text *out, const qn_call *call)
 {
-    if (call->kernel->uses_axes) {
+    if (call->kernel->uses_axes || call->kernel->counts) {
         qn_text_puts(out, "    ");
         qn_source_indexer(out, call, call->ndim);
         qn_text_puts(out, " _ind;\n    _ind.count = _quern_walk.count;\n");

@@ -258,7 +258,7 @@ static void parameters_hole(qn_text *out, const qn_call *call)
 /* `_in_ind` and `_out_ind`, where a text uses them. */
 static void positions_hole(qn_text *out, const qn_call *call)
 {
-    if (call->kernel->uses_axes) {
+    if (call->kernel->uses_axes || call->kernel->counts) {
         qn_text_puts(out, "    ");
         qn_source_indexer(out, call, call->ndim);
         qn_text_puts(out, " _in_ind;\n    ");

@@ -6,6 +6,30 @@
 
 #include <criterion/criterion.h>
 
+Test(scan, uses_beyond)
+{
+    static const struct {
+        const char *text;
+        bool beyond;
+    } rows[] = {
+        {"y = a / (_in_ind.size() / _out_ind.size())", false},
+        {"_in_ind . size ( )", false},
+        {"_in_ind.get()[0]", true},
+        {"_in_ind.size() + _in_ind.get()[0]", true},
+        {"f(_in_ind)", true},
+        {"_in_ind", true},
+        {"_in_ind.", true},
+        {"_in_ind->size()", true},
+        {"x_in_ind", false},
+        {"// _in_ind", false},
+        {"", false},
+    };
+    for (size_t k = 0; k < QN_COUNT(rows); k++) {
+        cr_expect_eq(qn_text_uses_beyond(rows[k].text, "_in_ind", "size"), rows[k].beyond, "%s",
+                     rows[k].text);
+    }
+}
+
 static const struct {
     const char *text;
     bool uses; /* x */
