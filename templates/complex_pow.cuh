@@ -208,33 +208,43 @@ template <typename T_> __device__ T_ scaled(T_ v, int k)
     return v * by * by * with_high_bits((k - k / 3 * 2 + one) << bit, T_(0));
 }
 
-// Where e^x overflows, the part of the power that is small beside the other one may
-// be large, and its angle counts, however small it is. So the angle of a is taken from the nearest
-// axis. If a turn by b takes that axis to another one, *turns are the quarters to this, and what
-// remains is *y; of a real b also, in radians, *tiny times *by 2^*lift: their product may
-// underflow.
+// Where e^x overflows, the part of the power that is small beside the other one may be large, and
+// its angle counts, however small it is. So the angle of a is taken from the nearest axis or
+// diagonal. If b turns that to an axis, *turns are the quarters to this, and what remains is *y. If
+// it is small it is also, in radians, *tiny times *by 2^*lift: their product may underflow.
 template <typename T_, typename N_>
 __device__ void from_axis(complex<T_> a, complex<T_> b, N_ l, N_ *y, N_ *y_lo, int *turns, T_ *tiny,
                           T_ *by, int *lift)
 {
     constexpr int bit = sizeof(T_) == 4 ? 23 : 20, one = sizeof(T_) == 4 ? 127 : 1023;
     constexpr T_ small = T_(sizeof(T_) == 4 ? 0x1p-13 : 0x1p-27);
-    constexpr T_ most = T_(sizeof(T_) == 4 ? 0x1p127 : 0x1p1023);
-    bool steep = is_above(size_of(a.im), size_of(a.re));
-    T_ p = steep ? -a.re : a.im, q = steep ? a.im : a.re, size = size_of(q);
-    int k = steep ? 1 : high_bits(a.re) < 0 ? 2 : 0;
-    T_ scale = inverse_power(size < most ? size : most);
-    T_ inverse = inverse_of((size < most ? q : turned(most, high_bits(q))) * scale) * b.re;
-    T_ turn = b.re * T_(high_bits(a.im) < 0 ? -k : k) * T_(0.25), slope = p * scale;
+    constexpr T_ most = T_(sizeof(T_) == 4 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023);
+    T_ u = size_of(a.re), v = size_of(a.im), size = u < v ? v : u;
+    bool steep = u < v, left = high_bits(a.re) < 0, real = b.im == T_(0);
+    T_ p = steep ? -a.re : a.im, q = steep ? a.im : a.re;
+    T_ scale = inverse_power(size <= most ? size : most);
+    int k = steep ? 2 : left ? 4 : 0; /* eighths of a turn */
+    q = (size <= most ? q : turned(most, high_bits(q))) * scale;
+    if (size_of(p) > T_(0.5) * size) {
+        u *= scale;
+        v *= scale;
+        p = turned(v - u, high_bits(a.re) ^ high_bits(a.im));
+        q = u + v;
+        k = left ? 3 : 1;
+        scale = T_(1);
+    }
+    T_ inverse = inverse_of(q) * b.re, slope = p * scale;
+    T_ turn = b.re * T_(high_bits(a.im) < 0 ? -k : k) * T_(0.125);
     turn = (turn - nearest(turn)) * T_(4);
-    N_ v = N_(slope * inverse) * power_parts<T_>::unit + b.im * l;
-    if (T_((int)turn) == turn && size_of(slope) < small && size_of(v) < N_(0.5)) {
-        *tiny = b.im == T_(0) && size_of(v) < N_(small) ? p : T_(0);
-        *by = inverse * T_(4);
-        *lift = (high_bits(scale) >> bit) - one - 2;
+    N_ angle = N_(slope * inverse) * power_parts<T_>::unit + b.im * l;
+    if (T_((int)turn) == turn && size_of(slope) < small && size_of(angle) < N_(0.5)) {
+        T_ rest = real ? p : T_(angle * (1 / power_parts<T_>::unit));
+        *tiny = size_of(angle) < N_(small) ? rest : T_(0);
+        *by = (real ? inverse : T_(1)) * T_(4);
+        *lift = (real ? (high_bits(scale) >> bit) - one : 0) - 2;
         *turns = (int)turn;
-        *y = v;
-        *y_lo = v * N_(0); /* a zero has its sign in both parts */
+        *y = angle;
+        *y_lo = angle * N_(0); /* a zero has its sign in both parts */
     }
 }
 

@@ -131,6 +131,9 @@ static bool same(double got, double expected)
     if (isnan(expected)) {
         return isnan(got);
     }
+    if (isinf(expected)) {
+        return got == expected;
+    }
     return fabs(got - expected) <= 8 * 0x1p-52 * fabs(expected) || got == expected;
 }
 
