@@ -137,8 +137,10 @@ __device__ inline float with_high_bits(int bits, float)
 }
 __device__ inline double with_high_bits(int bits, double v)
 {
+    int low;
     double r;
-    asm("{.reg .b32 t, u; mov.b64 {t, u}, %2; mov.b64 %0, {t, %1};}" : "=d"(r) : "r"(bits), "d"(v));
+    asm("{.reg .b32 t; mov.b64 {%0, t}, %1;}" : "=r"(low) : "d"(v));
+    asm("mov.b64 %0, {%1, %2};" : "=d"(r) : "r"(low), "r"(bits));
     return r;
 }
 

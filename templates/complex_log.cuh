@@ -193,9 +193,10 @@ __device__ inline double arc_tangent(double m, double n)
 // The larger part of x + i y and, in *n, the smaller one, without signs.
 template <typename T_> __device__ T_ ordered(T_ x, T_ y, T_ *n, bool *steep)
 {
-    x = size_of(x);
-    y = size_of(y);
-    *steep = is_above(y, x);
+    int p = high_bits(x) & 0x7fffffff, q = high_bits(y) & 0x7fffffff;
+    x = with_high_bits(p, x);
+    y = with_high_bits(q, y);
+    *steep = q > p;
     *n = *steep ? x : y;
     return *steep ? y : x;
 }
