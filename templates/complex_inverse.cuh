@@ -12,6 +12,14 @@
 namespace quern
 {
 
+// atan2(y, x), where the larger of the two is ordinary.
+template <typename T_> __device__ T_ angle_of(T_ x, T_ y)
+{
+    bool steep;
+    T_ n, m = ordered(x, y, &n, &steep);
+    return angle_of(x, y, m, n, steep);
+}
+
 // Of z in the first quadrant: asin z = atan2(x, w) + i l, acos z = atan2(w, x) - i l.
 template <typename T_> struct arc {
     T_ x, w, l;

@@ -20,7 +20,7 @@ typedef struct worst {
 static bool is_far(const function *f, const double *x, const double *z)
 {
     return !f->libm && f->arity == 2 &&
-           !(hypot(z[0], z[1]) * hypot(log(hypot(x[0], x[1])), atan2(x[1], x[0])) < 1000);
+           !(hypot(z[0], z[1]) * hypot(log(hypot(x[0], x[1])), atan2(x[1], x[0])) < 12000);
 }
 
 static void measure(const function *f, precision p, size_t k, const double *a, const double *b,

@@ -115,6 +115,23 @@ static void exponent(const format *t, const double *base, unsigned kind, double 
     }
 }
 
+/* For powers: a base next to overflow or underflow, or on or beside an axis, and an exponent that
+ * is whole, half of a whole number, or whole beside a large imaginary part, so that the larger part
+ * of the power overflows and the smaller one may be anything. */
+static void extremes(const format *t, double *a, double *b)
+{
+    double most = ldexp(1, t->most - 1), tiny = ldexp(1, t->least);
+    double least = ldexp(1, t->least - t->bits + 1);
+    const double sizes[] = {most * 1.9, most / 3, sqrt(most), 330000, 1,  1,
+                            sqrt(tiny), tiny,     tiny / 5,   least,  0., 3 * least};
+    for (int part = 0; part < 2; part++) {
+        double v = sizes[next_bits() % 12];
+        a[part] = v == 0 || next_bits() & 1 ? v : -v; /* MPC takes -0 for 0 there */
+    }
+    b[0] = (double)(int)(next_bits() % 33 - 16) * (next_bits() % 4 ? 1 : 0.5);
+    b[1] = next_bits() % 3 || fabs(a[0]) + fabs(a[1]) != 1 ? 0 : spread(5, 11);
+}
+
 void make_arguments(precision p, const function *f, size_t count, double *x, double *z)
 {
     const format *t = &formats[p];
@@ -122,7 +139,10 @@ void make_arguments(precision p, const function *f, size_t count, double *x, dou
     for (size_t k = 0; k < count; k++) {
         argument(t, (unsigned)k, &x[2 * k]);
         x[2 * k] = rounded(p, x[2 * k]), x[2 * k + 1] = rounded(p, x[2 * k + 1]);
-        if (f->arity == 2 && !f->libm) {
+        if (f->arity == 2 && !f->libm && k % 8 == 7) {
+            extremes(t, &x[2 * k], &z[2 * k]);
+            x[2 * k] = rounded(p, x[2 * k]), x[2 * k + 1] = rounded(p, x[2 * k + 1]);
+        } else if (f->arity == 2 && !f->libm) {
             exponent(t, &x[2 * k], (unsigned)k, &z[2 * k]);
         } else {
             argument(t, (unsigned)(k + k / 12), &z[2 * k]);

@@ -91,8 +91,7 @@ static unsigned complex_headers(const quern_kernel *k)
         {exp, 1u << QN_HEADER_COMPLEX_EXP},
         {log, 1u << QN_HEADER_COMPLEX_LOG},
         {inverse, 1u << QN_HEADER_COMPLEX_LOG | 1u << QN_HEADER_COMPLEX_INVERSE},
-        {pow,
-         1u << QN_HEADER_COMPLEX_EXP | 1u << QN_HEADER_COMPLEX_LOG | 1u << QN_HEADER_COMPLEX_POW},
+        {pow, 1u << QN_HEADER_COMPLEX_LOG | 1u << QN_HEADER_COMPLEX_POW},
     };
     unsigned set = 1u << QN_HEADER_COMPLEX;
     for (size_t g = 0; g < QN_COUNT(groups); g++) {
