@@ -51,13 +51,13 @@ typedef struct qn_fold {
 
 /** What the kernel's texts, the call and the device ask of the walk. */
 typedef struct qn_fold_rules {
-    uint32_t axes;       /**< bit k: axis k is reduced */
-    bool scan;           /**< outputs have the shape of the inputs */
-    bool keepdims;       /**< outputs have the reduced axes, with extent 1 */
-    bool c_order;        /**< the reduced axes are walked in C order: the texts use positions */
-    bool ordered;        /**< values are combined in that order as well */
-    bool positions;      /**< merge nothing: the texts use positions along axes */
-    bool in_turns;       /**< the texts are cheap enough to have the units of a thread read at once */
+    uint32_t axes;  /**< bit k: axis k is reduced */
+    bool scan;      /**< outputs have the shape of the inputs */
+    bool keepdims;  /**< outputs have the reduced axes, with extent 1 */
+    bool c_order;   /**< the reduced axes are walked in C order: the texts use positions */
+    bool ordered;   /**< values are combined in that order as well */
+    bool positions; /**< merge nothing: the texts use positions along axes */
+    bool in_turns;  /**< the texts are cheap enough to have the units of a thread read at once */
     uint32_t pack_bytes; /**< as qn_plan_rules.pack_bytes */
     uint32_t processors; /**< of the device */
 } qn_fold_rules;

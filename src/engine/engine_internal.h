@@ -170,9 +170,9 @@ struct quern_kernel {
     size_t option_count;
     quern_dtype value_dtype; /**< that reduce_type or scan_type names; NONE: it names none */
     bool has_identity;
-    bool ordered;       /**< values are combined in the order of the axes */
-    bool exclusive;     /**< a scan that leaves out the element itself */
-    bool uses_position; /**< the texts use the position, or those along axes */
+    bool ordered;           /**< values are combined in the order of the axes */
+    bool exclusive;         /**< a scan that leaves out the element itself */
+    bool uses_position;     /**< the texts use the position, or those along axes */
     bool uses_axes, counts; /**< the texts use `_ind`, `_in_ind` or `_out_ind`; their size() */
     bool separate_axes;
     unsigned names;         /**< qn_cupy_names */
