@@ -8,7 +8,6 @@
 from . import _memory as memory
 from . import _runtime as runtime
 from . import _stream as stream
-from . import _texture as texture
 from ._device import Device
 from ._memory import (
     CFunctionAllocator,
@@ -55,6 +54,14 @@ __all__ = [
     "runtime",
     "set_allocator",
     "stream",
-    "texture",
+    "texture",  # noqa: F822
     "using_allocator",
 ]
+
+
+def __getattr__(name):
+    if name == "texture":  # late: few programs use it
+        from . import _texture
+
+        return _texture
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
