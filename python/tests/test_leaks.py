@@ -89,8 +89,10 @@ def others(n):
         if many:
             total(x)
             total(x, axis=0, keepdims=True)
-            raw(1, 1, (x, 3))
-            q._core.take(x)
+            if writable:
+                raw(1, 1, (x, 3))
+            if kind == "own" or not q.Device().is_gpu:
+                q._core.take(x)
         add.explain(fixed, x) if _ % 50 == 0 else None
 
 def wrong(n):

@@ -193,6 +193,8 @@ struct quern_stream {
     qn_home *home;     /**< retained */
     void *handle;
     bool foreign;
+    quern_stream *next, **link;     /**< in the list of our own; stream.c */
+    quern_stream *wraps;            /**< one of those, retained; or NULL */
     void (*release)(void *context); /**< tells the owner of a foreign one; or NULL */
     void *context;
     atomic_bool watched;           /**< another library may capture it, so the driver is asked */

@@ -260,6 +260,22 @@ Test(interop_cuda, a_stream_of_another_device)
     cr_expect_eq(deleted, 1);
 }
 
+/* An array that was made through its handle is freed on it, after the program has let go of it. */
+Test(interop_cuda, a_stream_of_our_own_is_held_by_its_handle)
+{
+    quern_stream *own, *again;
+    OK(quern_stream_new(&own, engine));
+    OK(quern_stream_wrap(&again, engine, quern_stream_handle(own)));
+    const int streams = fake->streams();
+    quern_array *x;
+    OK(quern_array_new_on(&x, engine, QUERN_FLOAT32, 1, six, again));
+    quern_stream_release(own);
+    quern_stream_release(again);
+    cr_expect_eq(fake->streams(), streams);
+    quern_array_release(x);
+    cr_expect_eq(fake->streams(), streams - 1);
+}
+
 Test(interop_cuda, waits_are_not_on_the_host)
 {
     const int events = fake->calls("cuEventCreate");

@@ -6,6 +6,9 @@
  */
 #include "device/device_internal.h"
 
+#include <pthread.h>
+#include <string.h>
+
 /* ---- streams -------------------------------------------------------------------------------- */
 
 quern_status qn_stream_refuse(const char *where, const quern_stream *stream, const char *user,
@@ -18,6 +21,48 @@ quern_status qn_stream_refuse(const char *where, const quern_stream *stream, con
             where, user);
     qn_tell_places(stream->home, home, user);
     return QUERN_ERROR_INVALID_ARGUMENT;
+}
+
+/* Our own streams, all engines'. A program may wrap one by its handle, as it does those of others:
+ * what is queued through that one holds it too. */
+static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER;
+static quern_stream *own_streams;
+
+static void own_add(quern_stream *stream)
+{
+    pthread_mutex_lock(&own_lock);
+    stream->next = own_streams;
+    stream->link = &own_streams;
+    if (own_streams) {
+        own_streams->link = &stream->next;
+    }
+    own_streams = stream;
+    pthread_mutex_unlock(&own_lock);
+}
+
+static void own_remove(quern_stream *stream)
+{
+    pthread_mutex_lock(&own_lock);
+    *stream->link = stream->next;
+    if (stream->next) {
+        stream->next->link = stream->link;
+    }
+    pthread_mutex_unlock(&own_lock);
+}
+
+/* The one of this device with this handle, retained; NULL: it is none of ours, or about to go. */
+static quern_stream *own_find(const qn_home *home, void *handle)
+{
+    pthread_mutex_lock(&own_lock);
+    quern_stream *s = own_streams;
+    while (s && (s->handle != handle || strcmp(s->home->place, home->place) != 0)) {
+        s = s->next;
+    }
+    unsigned held = s ? atomic_load(&s->references) : 0;
+    while (held > 0 && !atomic_compare_exchange_weak(&s->references, &held, held + 1)) {
+    }
+    pthread_mutex_unlock(&own_lock);
+    return held > 0 ? s : NULL;
 }
 
 quern_stream *qn_stream_retain(quern_stream *stream)
@@ -40,8 +85,10 @@ void qn_stream_release(quern_stream *stream)
     }
     home->owner->stream_ended(home, stream->handle);
     if (!stream->foreign) {
+        own_remove(stream);
         home->methods->stream_free(home->device, stream->handle);
     }
+    qn_stream_release(stream->wraps);
     if (stream->release) {
         stream->release(stream->context);
     }
@@ -93,6 +140,11 @@ static quern_status stream_make(quern_stream **out, qn_home *home, void *handle,
     atomic_init(&stream->references, 1);
     atomic_init(&stream->holds, 1);
     stream->object = QN_OBJECT_STREAM;
+    if (options) {
+        own_add(stream);
+    } else {
+        stream->wraps = own_find(home, handle);
+    }
     *out = stream;
     return QUERN_OK;
 }
