@@ -202,6 +202,14 @@ static bool is_number(PyObject *object)
            Py_IS_TYPE(object, &PyComplex_Type);
 }
 
+/* Objects of Python and strings of NumPy, by the end of their format: their bytes mean nothing to a
+ * kernel. */
+static bool is_meaningless(const Py_buffer *view)
+{
+    const size_t length = view->format ? strlen(view->format) : 0;
+    return length > 0 && strchr("Osw", view->format[length - 1]) != NULL;
+}
+
 /* Something with a buffer that is one element: its bytes. 1, 0: it is not, -1: an exception. */
 static int put_bytes(launch *l, size_t index, PyObject *object)
 {
@@ -209,7 +217,7 @@ static int put_bytes(launch *l, size_t index, PyObject *object)
         return 0;
     }
     Py_buffer *view = &l->views[l->view_count];
-    if (PyObject_GetBuffer(object, view, PyBUF_ND) < 0) {
+    if (PyObject_GetBuffer(object, view, PyBUF_ND | PyBUF_FORMAT) < 0) {
         PyErr_Clear(); /* an array with strides; or of memory that the host cannot touch */
         return 0;
     }
@@ -217,7 +225,7 @@ static int put_bytes(launch *l, size_t index, PyObject *object)
     const int device =
         l->arguments.device >= 0 ? l->arguments.device : qp_device_current(l->arguments.state);
     bool one_on_gpu = view->len == view->itemsize && device >= 0 && state->devices[device].is_gpu;
-    if (view->ndim != 0 && !PyBytes_Check(object) && !one_on_gpu) {
+    if ((view->ndim != 0 && !PyBytes_Check(object) && !one_on_gpu) || is_meaningless(view)) {
         PyBuffer_Release(view);
         return 0;
     }

@@ -192,6 +192,13 @@ def test_dtypes_of_arrays_are_named(dtype):
         assert f"(numpy.ndarray) has elements of dtype {dtype}" in str(error.value)
 
 
+@pytest.mark.parametrize("value", [None, "a", b"a"])
+def test_values_that_mean_nothing_to_a_kernel(value):
+    """Arrays of one element may go by value; of objects and strings they would be addresses."""
+    with pytest.raises(TypeError, match="numpy.ndarray. has elements of dtype"):
+        RAW(1, 1, (np.array(value),))
+
+
 @pytest.mark.parametrize(
     "dtype", ["object", "datetime64[s]", "str", "timedelta64[D]", "longdouble"]
 )
