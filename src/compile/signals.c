@@ -37,7 +37,7 @@ static void *put_back(void *context)
         for (int k = 0; k < QN_WATCHED_SIGNALS; k++) {
             struct sigaction now;
             if (is_handled(&g->before[k]) && sigaction(watched[k], NULL, &now) == 0 &&
-                is_nvrtcs(g, &now)) {
+                now.sa_handler != g->before[k].sa_handler && is_nvrtcs(g, &now)) {
                 sigaction(watched[k], &g->before[k], NULL);
             }
         }
