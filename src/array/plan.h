@@ -43,6 +43,8 @@ typedef struct qn_plan_form {
     uint8_t ndim;                         /**< dimensions walked, at least 1 */
     uint8_t lanes;                        /**< elements of a pack */
     uint8_t wide;                         /**< 1: 64-bit index arithmetic */
+    uint8_t near;                         /**< 1: in every operand all elements lie within 2^31
+                                               bytes of the first; 0 in one dimension */
     uint8_t aliased;                      /**< 1: an input is an output as well */
     uint8_t tile;                         /**< side of a tile; 0: walked by packs */
     uint8_t turns;                        /**< elements that a thread takes, a block apart, where a

@@ -63,8 +63,8 @@ static void plan(qn_call *call)
 static size_t form(uint8_t *bytes, const qn_call *call)
 {
     const qn_plan_form *f = &call->plan.form;
-    const uint8_t head[] = {f->ndim,  f->lanes,           f->wide, f->aliased, f->tile,
-                            f->turns, (uint8_t)call->ndim};
+    const uint8_t head[] = {f->ndim,    f->lanes, f->wide,  f->near,
+                            f->aliased, f->tile,  f->turns, (uint8_t)call->ndim};
     memcpy(bytes, head, sizeof head);
     memcpy(bytes + sizeof head, f->access, call->operand_count);
     return sizeof head + call->operand_count;

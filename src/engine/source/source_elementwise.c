@@ -107,6 +107,7 @@ static void operation_hole(qn_text *out, const qn_call *call)
     X(SINGLE, single)                                                                              \
     X(VALUES, values)                                                                              \
     X(PLACE, place)                                                                                \
+    X(AGAIN, again)                                                                                \
     X(OFFSETS, offsets)                                                                            \
     X(FETCH, fetch)                                                                                \
     X(BODY, body)                                                                                  \
@@ -149,7 +150,7 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
     } else if (f->turns > 1) {
         qn_source_turn_values(&texts[VALUES], call);
         qn_source_turn_place(&texts[PLACE], call);
-        qn_source_offsets(&texts[OFFSETS], call);
+        qn_source_turn_again(&texts[AGAIN], call);
         qn_source_turn_fetch(&texts[FETCH], call);
         qn_source_turn_body(&texts[BODY], call);
     } else {
