@@ -17,6 +17,7 @@ typedef enum qn_header_id {
     QN_HEADER_LAYOUT,
     QN_HEADER_INDEX,
     QN_HEADER_PACK,
+    QN_HEADER_WORDS,
     QN_HEADER_RAW,
     QN_HEADER_RAW_CHECKED,
     QN_HEADER_CARRAY,
@@ -146,6 +147,14 @@ void qn_source_turn_place(qn_text *out, const qn_call *call);
 void qn_source_turn_again(qn_text *out, const qn_call *call);
 void qn_source_turn_fetch(qn_text *out, const qn_call *call);
 void qn_source_turn_body(qn_text *out, const qn_call *call);
+
+/** By rows: where they begin, and the values that rows share; the head of one; room for packs;
+ * these read; the operation on them, and its results written. */
+void qn_source_row_lines(qn_text *out, const qn_call *call);
+void qn_source_row_aligned(qn_text *out, const qn_call *call);
+void qn_source_row_values(qn_text *out, const qn_call *call);
+void qn_source_row_fetch(qn_text *out, const qn_call *call);
+void qn_source_row_body(qn_text *out, const qn_call *call);
 
 /* ---- source_tiled.c ------------------------------------------------------------------------- */
 

@@ -76,6 +76,7 @@ static void offset(qn_text *out, const qn_call *call, uint32_t k, const char *at
         break;
     case QN_ACCESS_BROADCAST:
     case QN_ACCESS_TILED:
+    case QN_ACCESS_WORDS:
         qn_text_puts(out, f->ndim > 1 ? "" : "0");
         break;
     }
@@ -97,11 +98,11 @@ static void lane_offset(qn_text *out, const qn_call *call, uint32_t k)
  * or where a turn has kept its offset. */
 typedef enum reach { REACH_PLAIN, REACH_LANE, REACH_KEPT } reach;
 
-/* The address of operand `k`'s element, as a dereferenced pointer. Offsets in 32 bits are added up
- * unsigned, whose wrapping is defined: else the compiler extends each part of the sum by itself. */
-static void element(qn_text *out, const qn_call *call, uint32_t k, const char *at, reach how)
+/* Offsets in 32 bits are added up unsigned, whose wrapping is defined: else the compiler extends
+ * each part of the sum by itself. */
+static void element_of_array(qn_text *out, const qn_call *call, uint32_t k, const char *at,
+                             reach how)
 {
-    qn_source_place_begin(out, call, k);
     qn_text_printf(out, "(%schar *)_quern_array%u + ", call->operands[k].output ? "" : "const ",
                    call->operand_parameter[k]);
     qn_text_puts(out, call->plan.form.near ? "(int)(" : "(");
@@ -111,6 +112,29 @@ static void element(qn_text *out, const qn_call *call, uint32_t k, const char *a
         offset(out, call, k, at);
     }
     qn_text_puts(out, ")");
+}
+
+/* By rows: from where the row begins. */
+static void element_of_line(qn_text *out, const qn_call *call, uint32_t k, const char *at)
+{
+    const qn_plan_form *f = &call->plan.form;
+    qn_text_printf(out, "_quern_line%u", k);
+    if (f->access[k] == QN_ACCESS_STRIDED) {
+        qn_text_printf(out, " + (long long)(%s) * _quern_walk.stride[%u][%d]", at, k, f->ndim - 1);
+    } else if (f->access[k] != QN_ACCESS_BROADCAST) {
+        qn_text_printf(out, " + (long long)(%s) * %u", at, call->operands[k].item_size);
+    }
+}
+
+/* The address of operand `k`'s element, as a dereferenced pointer. */
+static void element(qn_text *out, const qn_call *call, uint32_t k, const char *at, reach how)
+{
+    qn_source_place_begin(out, call, k);
+    if (call->plan.form.rows) {
+        element_of_line(out, call, k, at);
+    } else {
+        element_of_array(out, call, k, at, how);
+    }
     if (how == REACH_LANE) {
         lane_offset(out, call, k);
     }
@@ -146,7 +170,7 @@ static void invoke(qn_text *out, const qn_call *call, int levels, const char *at
         qn_text_puts(out, "0");
     } else if (call->plan.form.ndim == 1) {
         qn_text_puts(out, at);
-    } else if (call->plan.form.turns > 1) {
+    } else if (call->plan.form.turns > 1 && !call->plan.form.rows) {
         qn_text_puts(out, "_quern_pack");
     } else {
         qn_text_printf(out, "(ptrdiff_t)_quern_row * _quern_walk.inner + %s", at);
@@ -185,11 +209,17 @@ static void operate(qn_text *out, const qn_call *call, int levels, const char *a
     }
 }
 
+/* By rows: the operand's value is that of its row, and loaded. */
+static bool is_loaded(const qn_call *call, uint32_t k)
+{
+    return call->plan.form.rows && call->plan.form.access[k] == QN_ACCESS_BROADCAST;
+}
+
 /* One element: copies in, the operation, copies of the outputs back. */
 void qn_source_element(qn_text *out, const qn_call *call, int levels, const char *at)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (!call->kernel->uses_by_address[call->operand_parameter[k]]) {
+        if (!call->kernel->uses_by_address[call->operand_parameter[k]] && !is_loaded(call, k)) {
             load_one(out, call, levels, k, at);
         }
     }
@@ -202,7 +232,7 @@ void qn_source_element(qn_text *out, const qn_call *call, int levels, const char
 /* With rows a turn keeps where its outputs lie, so that rows are divided once. */
 static bool keeps(const qn_call *call, uint32_t k)
 {
-    return call->plan.form.ndim > 1 && call->operands[k].output;
+    return call->plan.form.ndim > 1 && !call->plan.form.rows && call->operands[k].output;
 }
 
 /* Room in registers for each operand's elements. */
@@ -311,6 +341,20 @@ static void move_pack(qn_text *out, const qn_call *call, int levels, uint32_t k,
     qn_text_puts(out, "}\n");
 }
 
+/* The operation on each lane of a pack that is in registers, and the outputs back. */
+static void operate_pack(qn_text *out, const qn_call *call, int levels)
+{
+    each_lane(out, call, levels);
+    invoke(out, call, levels + 1, "_quern_element + _quern_lane", "_quern_lane");
+    qn_source_indent(out, levels);
+    qn_text_puts(out, "}\n");
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (call->operands[k].output) {
+            move_pack(out, call, levels, k, true);
+        }
+    }
+}
+
 /* Packs of one dimension may leave elements over at both ends. */
 bool qn_source_is_ragged(const qn_call *call)
 {
@@ -327,12 +371,121 @@ void qn_source_body(qn_text *out, const qn_call *call)
     for (uint32_t k = 0; k < call->operand_count; k++) {
         move_pack(out, call, 2, k, false);
     }
-    each_lane(out, call, 2);
-    invoke(out, call, 3, "_quern_element + _quern_lane", "_quern_lane");
-    qn_text_puts(out, "        }\n");
+    operate_pack(out, call, 2);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------
+ */
+
+/* Where the row of each operand begins, `_quern_lineK`, and the values that whole rows share. */
+void qn_source_row_lines(qn_text *out, const qn_call *call)
+{
+    const qn_plan_form *f = &call->plan.form;
+    qn_source_offsets(out, call);
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (call->operands[k].output) {
-            move_pack(out, call, 2, k, true);
+        const char *constant = call->operands[k].output ? "" : "const ";
+        qn_text_printf(out, "        %schar *const _quern_line%u = (%schar *)_quern_array%u",
+                       constant, k, constant, call->operand_parameter[k]);
+        if (f->ndim > 1) {
+            qn_text_printf(out, " + %s_quern_offset%u", f->near ? "(int)" : "", k);
         }
+        qn_text_puts(out, ";\n");
+        if (is_loaded(call, k)) {
+            load_one(out, call, 2, k, "0");
+        }
+    }
+}
+
+/* Elements up to the first at which the anchor is aligned. */
+void qn_source_row_aligned(qn_text *out, const qn_call *call)
+{
+    const qn_plan_form *f = &call->plan.form;
+    const qn_operand *o = &call->operands[f->anchor];
+    if (f->lanes == 1) {
+        qn_text_puts(out, "0");
+        return;
+    }
+    qn_text_printf(out, "(_quern_index)(-(size_t)_quern_line%u & %u) / %u", f->anchor,
+                   (unsigned)qn_pack_alignment(o, f->lanes) - 1, o->item_size);
+}
+
+/* How packs of the operand wait in registers: as the words that were read, or NULL for elements. */
+static const char *held_as(const qn_call *call, uint32_t k)
+{
+    const qn_plan_form *f = &call->plan.form;
+    return f->lanes == 1                      ? NULL
+           : f->access[k] == QN_ACCESS_WORDS  ? "quern::shifted"
+           : f->access[k] == QN_ACCESS_VECTOR ? "quern::held"
+                                              : NULL;
+}
+
+/* The type of an operand's pack, or element. */
+static void unit_type(qn_text *out, const qn_call *call, uint32_t k)
+{
+    const char *type = qn_source_type(call, call->operand_parameter[k]);
+    if (call->plan.form.lanes == 1) {
+        qn_text_puts(out, type);
+    } else {
+        qn_text_printf(out, "%s<%s, %d>", qn_source_pack(call, k), type, call->plan.form.lanes);
+    }
+}
+
+/* Room in registers for each operand's packs, or elements. */
+void qn_source_row_values(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (!is_loaded(call, k)) {
+            const char *held = held_as(call, k);
+            qn_source_indent(out, 2);
+            qn_text_printf(out, "%s%s", held ? held : "", held ? "<" : "");
+            unit_type(out, call, k);
+            qn_text_printf(out, "%s _quern_values%u[_quern_turns];\n", held ? ">" : "", k);
+        }
+    }
+}
+
+void qn_source_row_fetch(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (is_loaded(call, k)) {
+            continue;
+        }
+        if (held_as(call, k)) {
+            qn_source_indent(out, 4);
+            qn_text_printf(out, "_quern_values%u[_quern_turn].load(&", k);
+            element(out, call, k, "_quern_element", REACH_PLAIN);
+            qn_text_puts(out, ");\n");
+            continue;
+        }
+        if (call->plan.form.lanes == 1) {
+            load_one(out, call, 4, k, "_quern_element");
+        } else {
+            move_pack(out, call, 4, k, false);
+        }
+        qn_source_indent(out, 4);
+        qn_text_printf(out, "_quern_values%u[_quern_turn] = _quern_value%u;\n", k, k);
+    }
+}
+
+void qn_source_row_body(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (is_loaded(call, k)) {
+            continue;
+        }
+        qn_source_indent(out, 4);
+        if (held_as(call, k)) {
+            unit_type(out, call, k);
+            qn_text_printf(out, " _quern_value%u;\n", k);
+            qn_source_indent(out, 4);
+            qn_text_printf(out, "_quern_values%u[_quern_turn].give(_quern_value%u);\n", k, k);
+        } else {
+            qn_text_printf(out, "auto &_quern_value%u = _quern_values%u[_quern_turn];\n", k, k);
+        }
+    }
+    if (call->plan.form.lanes == 1) {
+        operate(out, call, 4, "_quern_element", REACH_PLAIN);
+    } else {
+        operate_pack(out, call, 4);
     }
 }
