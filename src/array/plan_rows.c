@@ -21,8 +21,8 @@
 #define FEWEST      24 /* packs of a row: with fewer, its ends are too large a part */
 #define THREAD_COST 12 /* where a row's packs begin and end, and which of them is the thread's */
 #define ENOUGH      80 /* percent of the cost by packs from which on rows are walked */
-#define WIDEST      32 /* bytes of the widest operand that a thread has under way, */
-#define MOST        8  /* and elements: more make long texts */
+#define UNDER_WAY   32 /* bytes of inputs that a thread reads at once */
+#define ELEMENTS    16 /* that a thread takes of all inputs, unless a pack has more */
 
 /* ---- costs ---------------------------------------------------------------------------------- */
 
@@ -168,6 +168,25 @@ static qn_access access_of(const qn_plan *p, const qn_operand *operands, size_t 
 
 /* ---- threads -------------------------------------------------------------------------------- */
 
+/* Packs that a thread takes: enough bytes of inputs for reads to be under way, and not so many
+ * elements that the text grows long, which the operation has for each. */
+static uint8_t choose_turns(const qn_plan *p, const qn_operand *operands, size_t operand_count)
+{
+    const uint32_t lanes = p->form.lanes;
+    uint32_t bytes = 0, inputs = 0, turns = 4;
+    for (size_t k = 0; k < operand_count; k++) {
+        bytes += p->form.access[k] == QN_ACCESS_BROADCAST || operands[k].output
+                     ? 0
+                     : lanes * operands[k].item_size;
+        inputs += !operands[k].output;
+    }
+    while (turns > 1 && lanes > 1 &&
+           (turns * bytes > UNDER_WAY || turns * lanes * QN_MAX(inputs, 1u) > ELEMENTS)) {
+        turns /= 2;
+    }
+    return (uint8_t)turns;
+}
+
 /* How a row is shared out: among `across` threads of a block side by side, in `parts` blocks. */
 static void share_out(qn_plan *p)
 {
@@ -196,21 +215,18 @@ static bool with_lanes(qn_plan *p, const qn_operand *operands, size_t operand_co
     if (p->extent[ndim - 1] < (int64_t)FEWEST * lanes || (lanes > 1) != (anchor >= 0)) {
         return false;
     }
-    uint32_t wide = 1;
     p->form.rows = 1;
     p->form.lanes = (uint8_t)lanes;
     p->form.anchor = (uint8_t)QN_MAX(anchor, 0);
     p->form.margin = 0;
     for (size_t k = 0; k < operand_count; k++) {
         p->form.access[k] = (uint8_t)access_of(p, operands, k);
-        wide = QN_MAX(wide, operands[k].item_size);
         if (p->form.access[k] == QN_ACCESS_WORDS) {
             const uint8_t beside = (uint8_t)(WORD / operands[k].item_size - 1);
             p->form.margin = QN_MAX(p->form.margin, beside);
         }
     }
-    p->form.turns =
-        (uint8_t)(lanes == 1 ? 4 : QN_MAX(1u, QN_MIN(WIDEST / (lanes * wide), MOST / lanes)));
+    p->form.turns = choose_turns(p, operands, operand_count);
     share_out(p);
     p->head = p->count / p->extent[ndim - 1];
     p->packs = ((p->head - 1) / p->down + 1) * p->parts;

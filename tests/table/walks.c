@@ -101,9 +101,9 @@ static void lay_out(table *t, place *p)
         p->at += back ? step * (p->shape[d] - 1) : 0;
         step = step * p->shape[d] + (odd ? draw(t, 6) * size : 0);
     }
-    p->room = p->at + OFFSETS * size;
+    p->room = p->at + size; /* nothing lies behind the last element */
     for (int d = 0; d < p->ndim; d++) {
-        p->room += llabs(p->strides[d]) * (p->shape[d] - 1);
+        p->room += p->strides[d] > 0 ? p->strides[d] * (p->shape[d] - 1) : 0;
     }
 }
 
