@@ -28,8 +28,6 @@ HOLE_offsets
 #pragma unroll 8
             for (int _quern_across = _quern_first; _quern_across < _quern_tile;
                  _quern_across += 256 / _quern_tile) {
-                const _quern_index _quern_line = _quern_tile_line + _quern_along;
-                const _quern_index _quern_element = _quern_tile_element + _quern_across;
 HOLE_fetch
             }
             __syncthreads();

@@ -22,7 +22,6 @@ HOLE_values
             const _quern_index _quern_pack = _quern_begin + _quern_turn * _quern_block;
             if (_quern_pack < _quern_walk.packs) {
 HOLE_place
-HOLE_offsets
 HOLE_fetch
             }
         }
@@ -30,8 +29,7 @@ HOLE_fetch
         for (int _quern_turn = 0; _quern_turn < _quern_turns; _quern_turn++) {
             const _quern_index _quern_pack = _quern_begin + _quern_turn * _quern_block;
             if (_quern_pack < _quern_walk.packs) {
-HOLE_place
-HOLE_offsets
+HOLE_again
 HOLE_body
             }
         }

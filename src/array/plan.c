@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan: broadcasting, and the walk over the operands' elements. In: shapes, strides, addresses.
- * Out: a qn_plan. The thing to know: packs are chosen last, for the innermost dimension that
- * plan_dims.c has left.
+ * plan: broadcasting, and the walk over the operands' elements. In: shapes,
+ * strides, addresses. Out: a qn_plan. The thing to know: packs are chosen last,
+ * for the innermost dimension that plan_dims.c has left.
  */
 #include "array/plan.h"
 #include "array/array_internal.h"
 #include <string.h>
 
-#define PACK_BYTES_MAX 32 /* of the widest operand: two 16-byte accesses */
+#define PACK_BYTES_MAX 32 /* of the widest input: two 16-byte accesses */
 #define ACCESS_BYTES   16 /* the widest access of a thread */
 
-/* ---- broadcasting --------------------------------------------------------------------------- */
+/* ---- broadcasting
+ * ---------------------------------------------------------------------------
+ */
 
 static quern_status shapes_clash(const qn_operand *a, const qn_operand *b, const char *what)
 {
@@ -70,12 +72,12 @@ static quern_status output_fails(const qn_operand *output, int ndim, const int64
     qn_text has = {0}, needs = {0};
     qn_shape_print(&has, output->ndim, output->shape);
     qn_shape_print(&needs, ndim, shape);
-    quern_status status = qn_fail(
-        QUERN_ERROR_SHAPE,
-        "output '%.*s' has shape %s, but the call gives %s; an output must have exactly that "
-        "shape",
-        (int)output->name.length, output->name.data, has.data ? has.data : "?",
-        needs.data ? needs.data : "?");
+    quern_status status = qn_fail(QUERN_ERROR_SHAPE,
+                                  "output '%.*s' has shape %s, but the call gives %s; an output "
+                                  "must have exactly that "
+                                  "shape",
+                                  (int)output->name.length, output->name.data,
+                                  has.data ? has.data : "?", needs.data ? needs.data : "?");
     qn_text_free(&has);
     qn_text_free(&needs);
     return status;
@@ -113,7 +115,9 @@ quern_status qn_plan_outputs(const qn_operand *operands, size_t operand_count, i
     return QUERN_OK;
 }
 
-/* ---- packs ---------------------------------------------------------------------------------- */
+/* ---- packs
+ * ----------------------------------------------------------------------------------
+ */
 
 typedef struct walk {
     qn_plan *plan;
@@ -183,8 +187,24 @@ static qn_access access_of(const walk *w, const qn_operand *operands, size_t k, 
     return QN_ACCESS_CONTIGUOUS;
 }
 
-/* How many elements come before the first aligned pack: what the outputs need, else the inputs.
- * With rows, a pack starts where a row does. */
+/* A pack of an output is one access: threads of a warp that each write two of
+ * 16 bytes give the memory halves of sectors, twice. int8 to float32 runs
+ * at 3.9 TB/s on an H200, where it ran at 3.0 with 8 lanes; uint8 to float64
+ * at 3.9 and 2.6. Reads of two accesses cost nothing: the second finds its line
+ * in the cache. */
+static uint32_t most_lanes(const qn_operand *operands, size_t count, uint32_t pack_bytes)
+{
+    uint32_t lanes = qn_pack_lanes(operands, count, pack_bytes);
+    for (size_t k = 0; k < count; k++) {
+        while (operands[k].output && lanes > 1 && lanes * operands[k].item_size > ACCESS_BYTES) {
+            lanes /= 2;
+        }
+    }
+    return lanes;
+}
+
+/* How many elements come before the first aligned pack: what the outputs need,
+ * else the inputs. With rows, a pack starts where a row does. */
 static int64_t choose_head(const walk *w, const qn_operand *operands)
 {
     const qn_plan *p = w->plan;
@@ -205,9 +225,9 @@ static int64_t choose_head(const walk *w, const qn_operand *operands)
     return 0;
 }
 
-/* A pack must pay: at least one operand is reached by vector, and rows are not mostly tails.
- * Strided operands beside it do no harm: x[:, ::2] + y[:, ::2] of float32 runs at 2.6 TB/s on an
- * H200 with packs, 2.4 without. */
+/* A pack must pay: at least one operand is reached by vector, and rows are not
+ * mostly tails. Strided operands beside it do no harm: x[:, ::2] + y[:, ::2] of
+ * float32 runs at 2.6 TB/s on an H200 with packs, 2.4 without. */
 static bool packs_pay(const walk *w)
 {
     const qn_plan *p = w->plan;
@@ -219,15 +239,16 @@ static bool packs_pay(const walk *w)
     return false;
 }
 
-/* Elements read one by one: with four of a thread under way x[1:, 3:-5] + y of float32 runs at 4.4
- * TB/s on an H200, where it runs at 2.9 with one; eight are no better. */
+/* Elements read one by one: with four of a thread under way x[1:, 3:-5] + y of
+ * float32 runs at 4.4 TB/s on an H200, where it runs at 2.9 with one; eight are
+ * no better. */
 #define MOST_TURNS 4
 
 static void choose_packs(walk *w, const qn_operand *operands, const qn_plan_rules *rules)
 {
     qn_plan *p = w->plan;
-    const uint32_t most = qn_pack_lanes(operands, w->operands, rules->pack_bytes);
-    uint32_t lanes = most;
+    const uint32_t turns = qn_pack_lanes(operands, w->operands, rules->pack_bytes);
+    uint32_t lanes = most_lanes(operands, w->operands, rules->pack_bytes);
     for (;; lanes /= 2) {
         p->form.lanes = (uint8_t)lanes;
         int64_t head = choose_head(w, operands);
@@ -239,13 +260,13 @@ static void choose_packs(walk *w, const qn_operand *operands, const qn_plan_rule
             break;
         }
     }
-    p->form.turns = lanes == 1 ? (uint8_t)QN_MIN(most, MOST_TURNS) : 1;
+    p->form.turns = lanes == 1 ? (uint8_t)QN_MIN(turns, MOST_TURNS) : 1;
     p->packs = (p->count - p->head) / lanes;
     p->rest = p->count - p->packs * lanes;
 }
 
-/* 32-bit index arithmetic is safe when positions, packs (twice, for the loop's last step) and
- * strides fit; offsets themselves are always 64 bits wide. */
+/* 32-bit index arithmetic is safe when positions, packs (twice, for the loop's
+ * last step) and strides fit; offsets are 64 bits wide unless all_near(). */
 static bool needs_wide(const walk *w)
 {
     const qn_plan *p = w->plan;
@@ -262,13 +283,41 @@ static bool needs_wide(const walk *w)
     return false;
 }
 
-/* ---- the plan ------------------------------------------------------------------------------- */
+/* Offsets of rows fit 32 bits: an element of x[1:, 3:-5] + y takes 10 to 20
+ * instructions of a GPU less than with 64. In one dimension there is nothing to
+ * add up. */
+static bool all_near(const walk *w)
+{
+    const qn_plan *p = w->plan;
+    for (size_t k = 0; k < w->operands; k++) {
+        int64_t reach = 0;
+        for (int d = 0; d < w->ndim; d++) {
+            /* neither factor is more than 2^31, as needs_wide() has found */
+            reach += qn_magnitude(p->stride[k][d]) * QN_MIN(p->extent[d] - 1, INT32_MAX);
+            if (reach > INT32_MAX - UINT16_MAX) {
+                return false;
+            }
+        }
+    }
+    return w->ndim > 1;
+}
+
+/* ---- the plan
+ * -------------------------------------------------------------------------------
+ */
+
+/* The walk may have blocks of a shape of its own. */
+static bool tiles_or_rows(const qn_plan_rules *rules)
+{
+    return !rules->keep_dims && !rules->no_tiles && rules->pack_bytes != 0;
+}
 
 void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                   const int64_t *shape, int64_t count, const qn_plan_rules *rules)
 {
     walk w = {plan, operand_count, ndim};
     memset(&plan->form, 0, sizeof plan->form);
+    plan->cost = plan->other_cost = 0;
     plan->count = count;
     memcpy(plan->extent, shape, (size_t)ndim * sizeof *shape);
     qn_plan_spread(plan, operands, operand_count, ndim);
@@ -288,16 +337,24 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
         }
     }
     plan->form.ndim = (uint8_t)w.ndim;
-    bool tiles = !rules->ordered && !rules->keep_dims && !rules->no_tiles && rules->pack_bytes != 0;
-    if (!tiles || !qn_plan_tiles(plan, operands, operand_count, w.ndim)) {
+    if (rules->ordered || !tiles_or_rows(rules) ||
+        !qn_plan_tiles(plan, operands, operand_count, w.ndim)) {
         choose_packs(&w, operands, rules);
     }
+    if (plan->form.tile == 0 && tiles_or_rows(rules)) {
+        qn_plan_rows(plan, operands, operand_count,
+                     most_lanes(operands, operand_count, rules->pack_bytes));
+    }
     plan->form.wide = needs_wide(&w);
+    plan->form.near = !plan->form.wide && all_near(&w);
 }
 
-/* ---- overlap -------------------------------------------------------------------------------- */
+/* ---- overlap
+ * --------------------------------------------------------------------------------
+ */
 
-/* The addresses of an operand's elements. False when it has no elements, or no memory. */
+/* The addresses of an operand's elements. False when it has no elements, or no
+ * memory. */
 static bool range_of(const qn_operand *o, uintptr_t *low, uintptr_t *high)
 {
     bool empty = !o->data;
@@ -332,6 +389,9 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
     for (size_t k = 0; k < operand_count; k++) {
         strided |= f->access[k] == QN_ACCESS_STRIDED;
     }
+    if (f->rows) {
+        qn_text_puts(out, "by rows: ");
+    }
     if (f->ndim == 1) {
         qn_text_puts(out, strided ? "one dimension, strided" : "contiguous");
     } else {
@@ -343,7 +403,7 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
     } else {
         const int elements = f->lanes * f->turns;
         qn_text_printf(out, ", %d element%s a thread%s", elements, elements == 1 ? "" : "s",
-                       f->turns > 1 ? " in turns" : "");
+                       f->turns > 1 && f->lanes == 1 ? " in turns" : "");
     }
     qn_text_printf(out, ", %d-bit index", f->wide ? 64 : 32);
     if (operand_count != 0) {
@@ -352,5 +412,9 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
     }
     if (f->aliased) {
         qn_text_puts(out, ", in place");
+    }
+    if (plan->other_cost != 0) {
+        qn_text_printf(out, ", cost %.1f (by %s %.1f)", (double)plan->cost / 100,
+                       f->rows ? "packs" : "rows", (double)plan->other_cost / 100);
     }
 }

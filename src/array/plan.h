@@ -36,27 +36,39 @@ typedef enum qn_access {
     QN_ACCESS_BROADCAST = 'b',  /**< the same element for all lanes */
     QN_ACCESS_STRIDED = 's',    /**< a run-time stride between lanes */
     QN_ACCESS_TILED = 't',      /**< through shared memory, along the last dimension but one */
+    QN_ACCESS_WORDS = 'w',      /**< side by side, not aligned: by aligned words that are shifted */
 } qn_access;
 
 /** What decides the generated code. Compare with memcmp: padding is zero. */
 typedef struct qn_plan_form {
-    uint8_t ndim;                         /**< dimensions walked, at least 1 */
-    uint8_t lanes;                        /**< elements of a pack */
-    uint8_t wide;                         /**< 1: 64-bit index arithmetic */
-    uint8_t aliased;                      /**< 1: an input is an output as well */
-    uint8_t tile;                         /**< side of a tile; 0: walked by packs */
-    uint8_t turns;                        /**< elements that a thread takes, a block apart, where a
-                                               pack is one element; 1: as many as packs */
+    uint8_t ndim;    /**< dimensions walked, at least 1 */
+    uint8_t lanes;   /**< elements of a pack */
+    uint8_t wide;    /**< 1: 64-bit index arithmetic */
+    uint8_t near;    /**< 1: in every operand all elements lie within 2^31
+                          bytes of the first; 0 in one dimension */
+    uint8_t aliased; /**< 1: an input is an output as well */
+    uint8_t tile;    /**< side of a tile; 0: walked by packs */
+    uint8_t turns;   /**< elements that a thread takes, a block apart, where a
+                          pack is one element; 1: as many as packs */
+    uint8_t rows;    /**< 1: a block goes along rows; packs begin where a row of
+                          operand `anchor` is aligned */
+    uint8_t anchor;
+    uint8_t margin; /**< rows: elements at both ends of a row that no pack may hold, since the words
+                         that hold neighbours of the row's may not be read */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand */
 } qn_plan_form;
 
 typedef struct qn_plan {
     qn_plan_form form;
     int64_t count; /**< elements of the loop */
-    int64_t packs; /**< whole packs of the loop, or its tiles */
+    int64_t packs; /**< whole packs of the loop, its tiles, or its blocks by rows */
     int64_t head;  /**< elements before the first pack; with `rest` only in one dimension. With
-                        tiles: the extent of the last dimension but one */
+                        tiles: the extent of the last dimension but one; by rows: how many */
     int64_t rest;  /**< elements that no pack covers: the head, and a tail */
+    int64_t parts; /**< rows: blocks for one row */
+    int32_t across, down;     /**< rows: threads of a block along a row, and rows of a block */
+    int64_t cost, other_cost; /**< what an element takes, in hundredths of plan_rows.c's unit, and
+                                   walked by packs instead of rows, or the reverse; 0: no choice */
     int64_t extent[QUERN_MAX_NDIM];                       /**< outermost first */
     int64_t stride[QUERN_MAX_PARAMETERS][QUERN_MAX_NDIM]; /**< bytes; [operand][dimension] */
     char *base[QUERN_MAX_PARAMETERS];                     /**< where the walk starts */
@@ -87,6 +99,11 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
  * Moves that dimension to the last but one and fills the plan; false, with the plan as it was, when
  * it does not pay. For qn_plan_make(); dimensions are sorted and merged. */
 bool qn_plan_tiles(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim);
+
+/** Walk by rows where that costs less, if there is a choice. `most`: lanes
+ * of the largest packs. For qn_plan_make(); the plan is by packs. */
+void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most);
+
 /* ---- plan_dims.c ---------------------------------------------------------------------------- */
 
 /** Set bases and strides over the loop's dimensions: zero where an operand is repeated. */

@@ -20,14 +20,21 @@
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_tile = 64;
-#define HOLE_shared    __shared__ float tile[64][65];
-#define HOLE_offsets const int _quern_tile_line = _quern_row * 64;
+#define HOLE_shared __shared__ float tile[64][65];
+#define HOLE_offsets                                                                               \
+    const int _quern_tile_line = _quern_row * 64;                                                  \
+    const char *const from =                                                                       \
+        (const char *)_quern_array0 +                                                              \
+        (long long)(_quern_tile_line + _quern_along) * _quern_walk.stride[0][0] +                  \
+        (long long)_quern_tile_element * _quern_walk.stride[0][1];
 // element (line, element) of operand k
 #define AT(k)                                                                                      \
     *(float *)((char *)_quern_array##k + (long long)_quern_line * _quern_walk.stride[k][0] +       \
                (long long)_quern_element * _quern_walk.stride[k][1])
-#define HOLE_fetch      tile[_quern_across][_quern_along] = AT(0);
-#define HOLE_body       _quern_operation(tile[_quern_along][_quern_across], AT(1), AT(2), 0);
+#define HOLE_fetch                                                                                 \
+    tile[_quern_across][_quern_along] =                                                            \
+        *(const float *)(from + (long long)_quern_across * _quern_walk.stride[0][1]);
+#define HOLE_body _quern_operation(tile[_quern_along][_quern_across], AT(1), AT(2), 0);
 #define HOLE_after_loop
 
 #include "elementwise_tiled.cu"

@@ -21,21 +21,24 @@
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_turns = 4;
-#define HOLE_values float x[_quern_turns], y[_quern_turns];
+#define HOLE_values                                                                                \
+    float x[_quern_turns], y[_quern_turns];                                                        \
+    unsigned kept[_quern_turns];
 #define HOLE_place                                                                                 \
     const int row = _quern_walk.row.divide(_quern_pack);                                           \
-    const int element = _quern_pack - row * _quern_walk.row.value;
-#define HOLE_offsets                                                                               \
+    const int element = _quern_pack - row * _quern_walk.row.value;                                 \
     const float *const from0 =                                                                     \
         (const float *)((const char *)_quern_array0 + (long long)row * _quern_walk.stride[0][0]);  \
     const float *const from1 =                                                                     \
-        (const float *)((const char *)_quern_array1 + (long long)row * _quern_walk.stride[1][0]);  \
-    float *const to =                                                                              \
-        (float *)((char *)_quern_array2 + (long long)row * _quern_walk.stride[2][0]);
+        (const float *)((const char *)_quern_array1 + (long long)row * _quern_walk.stride[1][0]);
+#define HOLE_again
 #define HOLE_fetch                                                                                 \
     x[_quern_turn] = from0[element];                                                               \
-    y[_quern_turn] = from1[element];
-#define HOLE_body _quern_operation(x[_quern_turn], y[_quern_turn], to[element], _quern_pack);
+    y[_quern_turn] = from1[element];                                                               \
+    kept[_quern_turn] = (unsigned)row * _quern_walk.stride[2][0] + element * 4u;
+#define HOLE_body                                                                                  \
+    _quern_operation(x[_quern_turn], y[_quern_turn],                                               \
+                     *(float *)((char *)_quern_array2 + (int)kept[_quern_turn]), _quern_pack);
 #define HOLE_after_loop
 
 #include "elementwise_turns.cu"

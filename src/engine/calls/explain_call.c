@@ -70,7 +70,7 @@ static const char *summary(explanation *e, const qn_call *call)
                        "launch:    %u block%s of %u threads\n",
                        x->target, x->key,
                        strcmp(x->origin, origins[QN_COMPILED]) == 0 ? "" : "from ", x->origin,
-                       x->grid[0], x->grid[0] == 1 ? "" : "s", x->block[0]);
+                       x->grid[0], x->grid[0] == 1 ? "" : "s", x->block[0] * x->block[1]);
         if (x->registers != 0) {
             qn_text_printf(&text, "registers: %u a thread\n", x->registers);
         }
@@ -92,8 +92,9 @@ static quern_status describe_function(explanation *e, qn_call *call, const qn_sp
     QN_TRY(call->kernel->kind->geometry(&config, call, z));
     quern_function_info info;
     QN_TRY(qn_home_function_info(&info, &engine->home, z->function));
-    QN_TRY(engine->home.methods->occupancy(engine->home.device, z->function, config.block[0],
-                                           config.shared_bytes, &x->blocks_per_processor));
+    QN_TRY(engine->home.methods->occupancy(engine->home.device, z->function,
+                                           config.block[0] * config.block[1], config.shared_bytes,
+                                           &x->blocks_per_processor));
     memcpy(x->grid, config.grid, sizeof x->grid);
     memcpy(x->block, config.block, sizeof x->block);
     x->registers = info.registers;

@@ -63,8 +63,8 @@ static void plan(qn_call *call)
 static size_t form(uint8_t *bytes, const qn_call *call)
 {
     const qn_plan_form *f = &call->plan.form;
-    const uint8_t head[] = {f->ndim,  f->lanes,           f->wide, f->aliased, f->tile,
-                            f->turns, (uint8_t)call->ndim};
+    const uint8_t head[] = {f->ndim,  f->lanes, f->wide,   f->near,   f->aliased,         f->tile,
+                            f->turns, f->rows,  f->anchor, f->margin, (uint8_t)call->ndim};
     memcpy(bytes, head, sizeof head);
     memcpy(bytes + sizeof head, f->access, call->operand_count);
     return sizeof head + call->operand_count;
@@ -106,6 +106,14 @@ static quern_status geometry(quern_launch_config *config, const qn_call *call,
                        "device",
                        block, call->kernel->name, z->max_threads);
     }
+    if (p->form.rows) {
+        *config = (quern_launch_config){
+            .size = sizeof *config,
+            .grid = {(uint32_t)QN_MIN(p->packs, (int64_t)INT32_MAX), 1, 1},
+            .block = {(uint32_t)p->across, (uint32_t)p->down, 1},
+        };
+        return QUERN_OK;
+    }
     if (block == 0) {
         block = default_block(p, threads);
     }
@@ -134,7 +142,7 @@ static quern_status walk(qn_parameter_block *block, const qn_call *call)
     s.inner = inner;
     s.head = p->head;
     s.count = p->count;
-    s.row = (inner - 1) / step + 1; /* in packs, or tiles */
+    s.row = p->form.rows ? p->parts : (inner - 1) / step + 1; /* in parts, packs, or tiles */
     for (int d = 0; d < outer; d++) {
         bool tiles = p->form.tile != 0 && d + 1 == outer;
         s.outer[d] = tiles ? (p->extent[d] - 1) / step + 1 : p->extent[d];

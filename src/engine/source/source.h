@@ -17,6 +17,7 @@ typedef enum qn_header_id {
     QN_HEADER_LAYOUT,
     QN_HEADER_INDEX,
     QN_HEADER_PACK,
+    QN_HEADER_WORDS,
     QN_HEADER_RAW,
     QN_HEADER_RAW_CHECKED,
     QN_HEADER_CARRAY,
@@ -127,6 +128,8 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
 
 /** Begin a line, indented as its block is. */
 void qn_source_indent(qn_text *out, int levels);
+/** The type of offsets of rows. */
+const char *qn_source_offset(const qn_call *call);
 /** The offsets `PREFIXk` of every operand k for the dimensions [0, dims), whose joint position is
  * in `_quern_outer`. */
 void qn_source_outer(qn_text *out, const qn_call *call, int dims, const char *prefix);
@@ -137,11 +140,21 @@ void qn_source_offsets(qn_text *out, const qn_call *call);
 /** There are elements before the first pack, or after the last. */
 bool qn_source_is_ragged(const qn_call *call);
 void qn_source_body(qn_text *out, const qn_call *call);
-/** For elements in turns: room for their values, where one lies, its operands read, the rest. */
+/** For elements in turns: room for their values, where one lies, its operands read; what of where it
+ * lies the operation needs again; the rest. */
 void qn_source_turn_values(qn_text *out, const qn_call *call);
 void qn_source_turn_place(qn_text *out, const qn_call *call);
+void qn_source_turn_again(qn_text *out, const qn_call *call);
 void qn_source_turn_fetch(qn_text *out, const qn_call *call);
 void qn_source_turn_body(qn_text *out, const qn_call *call);
+
+/** By rows: where they begin, and the values that rows share; the head of one; room for packs;
+ * these read; the operation on them, and its results written. */
+void qn_source_row_lines(qn_text *out, const qn_call *call);
+void qn_source_row_aligned(qn_text *out, const qn_call *call);
+void qn_source_row_values(qn_text *out, const qn_call *call);
+void qn_source_row_fetch(qn_text *out, const qn_call *call);
+void qn_source_row_body(qn_text *out, const qn_call *call);
 
 /* ---- source_tiled.c ------------------------------------------------------------------------- */
 

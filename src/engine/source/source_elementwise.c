@@ -104,9 +104,11 @@ static void operation_hole(qn_text *out, const qn_call *call)
     X(OPERATION, operation)                                                                        \
     X(FORM, form)                                                                                  \
     X(SHARED, shared)                                                                              \
+    X(ALIGNED, aligned)                                                                            \
     X(SINGLE, single)                                                                              \
     X(VALUES, values)                                                                              \
     X(PLACE, place)                                                                                \
+    X(AGAIN, again)                                                                                \
     X(OFFSETS, offsets)                                                                            \
     X(FETCH, fetch)                                                                                \
     X(BODY, body)                                                                                  \
@@ -122,11 +124,17 @@ static void form_hole(qn_text *out, const qn_call *call)
         qn_source_number(out, "tile", f->tile);
         return;
     }
-    if (f->turns > 1) {
+    if (f->turns > 1 || f->rows) {
         qn_source_number(out, "turns", f->turns);
+    }
+    if (f->turns > 1 && !f->rows) {
         return;
     }
     qn_source_number(out, "lanes", f->lanes);
+    if (f->rows) {
+        qn_source_number(out, "margin", f->margin);
+        return;
+    }
     qn_source_flag(out, "rows", f->ndim > 1);
     qn_source_flag(out, "ragged", qn_source_is_ragged(call));
 }
@@ -146,10 +154,19 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
         qn_source_tile_offsets(&texts[OFFSETS], call);
         qn_source_tile_fetch(&texts[FETCH], call);
         qn_source_tile_body(&texts[BODY], call);
+    } else if (f->rows) {
+        if (f->lanes > 1) {
+            qn_source_element(&texts[SINGLE], call, 5, "_quern_element");
+        }
+        qn_source_row_aligned(&texts[ALIGNED], call);
+        qn_source_row_lines(&texts[OFFSETS], call);
+        qn_source_row_values(&texts[VALUES], call);
+        qn_source_row_fetch(&texts[FETCH], call);
+        qn_source_row_body(&texts[BODY], call);
     } else if (f->turns > 1) {
         qn_source_turn_values(&texts[VALUES], call);
         qn_source_turn_place(&texts[PLACE], call);
-        qn_source_offsets(&texts[OFFSETS], call);
+        qn_source_turn_again(&texts[AGAIN], call);
         qn_source_turn_fetch(&texts[FETCH], call);
         qn_source_turn_body(&texts[BODY], call);
     } else {
@@ -162,12 +179,14 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
     close_statements(&texts[AFTER_LOOP], call, QN_AFTER_LOOP);
     const qn_source_template template = {
         .text = f->tile != 0   ? qn_embedded_elementwise_tiled_cu
+                : f->rows      ? qn_embedded_elementwise_rows_cu
                 : f->turns > 1 ? qn_embedded_elementwise_turns_cu
                                : qn_embedded_elementwise_cu,
         .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
         .holes = texts,
         .hole_count = HOLE_COUNT,
-        .headers = 1u << QN_HEADER_INDEX | (f->lanes > 1 ? 1u << QN_HEADER_PACK : 0),
+        .headers = 1u << QN_HEADER_INDEX | (f->lanes > 1 ? 1u << QN_HEADER_PACK : 0) |
+                   (f->rows && f->lanes > 1 ? 1u << QN_HEADER_WORDS : 0),
     };
     return qn_source_expand(out, call, &template, headers, header_count);
 }

@@ -24,6 +24,26 @@ void qn_source_tile_shared(qn_text *out, const qn_call *call)
     }
 }
 
+/* Where a thread begins to fetch each tiled operand, `_quern_fromK`: its line of the tile's first
+ * column. */
+static void starts(qn_text *out, const qn_call *call)
+{
+    int ndim = call->plan.form.ndim;
+    const char *type = qn_source_offset(call);
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (call->plan.form.access[k] == QN_ACCESS_TILED) {
+            qn_text_printf(
+                out,
+                "        const char *const _quern_from%u = (const char *)_quern_array%u +\n"
+                "            %s(_quern_base%u + (%s)(_quern_tile_line + _quern_along) * "
+                "(%s)_quern_walk.stride[%u][%d] +\n"
+                "            (%s)_quern_tile_element * (%s)_quern_walk.stride[%u][%d]);\n",
+                k, call->operand_parameter[k], call->plan.form.near ? "(int)" : "", k, type, type,
+                k, ndim - 2, type, type, k, ndim - 1);
+        }
+    }
+}
+
 /* The tile's first element along the last dimension but one, and the offsets of the outer ones. */
 void qn_source_tile_offsets(qn_text *out, const qn_call *call)
 {
@@ -40,6 +60,7 @@ void qn_source_tile_offsets(qn_text *out, const qn_call *call)
             ndim - 2, ndim - 2);
     }
     qn_source_outer(out, call, ndim - 2, "_quern_base");
+    starts(out, call);
 }
 
 void qn_source_tile_fetch(qn_text *out, const qn_call *call)
@@ -48,17 +69,11 @@ void qn_source_tile_fetch(qn_text *out, const qn_call *call)
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (call->plan.form.access[k] == QN_ACCESS_TILED) {
             qn_source_indent(out, 4);
-            qn_text_printf(out,
-                           "_quern_tile%u[_quern_across][_quern_along] = *(const %s *)((const char "
-                           "*)_quern_array%u "
-                           "+ _quern_base%u\n",
-                           k, word_of(call, k), call->operand_parameter[k], k);
-            qn_source_indent(out, 5);
-            qn_text_printf(out,
-                           "+ (long long)_quern_line * _quern_walk.stride[%u][%d] + (long "
-                           "long)_quern_element * "
-                           "_quern_walk.stride[%u][%d]);\n",
-                           k, ndim - 2, k, ndim - 1);
+            qn_text_printf(
+                out,
+                "_quern_tile%u[_quern_across][_quern_along] = *(const %s *)(_quern_from%u "
+                "+ _quern_across * (long long)_quern_walk.stride[%u][%d]);\n",
+                k, word_of(call, k), k, k, ndim - 1);
         }
     }
 }
@@ -66,14 +81,14 @@ void qn_source_tile_fetch(qn_text *out, const qn_call *call)
 void qn_source_tile_body(qn_text *out, const qn_call *call)
 {
     int ndim = call->plan.form.ndim;
+    const char *type = qn_source_offset(call);
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (call->plan.form.access[k] != QN_ACCESS_TILED) {
             qn_source_indent(out, 4);
-            qn_text_printf(
-                out,
-                "const long long _quern_offset%u = _quern_base%u + (long long)_quern_line * "
-                "_quern_walk.stride[%u][%d];\n",
-                k, k, k, ndim - 2);
+            qn_text_printf(out,
+                           "const %s _quern_offset%u = _quern_base%u + (%s)_quern_line * "
+                           "(%s)_quern_walk.stride[%u][%d];\n",
+                           type, k, k, type, type, k, ndim - 2);
         }
     }
     qn_source_element(out, call, 4, "_quern_element");

@@ -9,11 +9,17 @@
 #include "engine/source/source.h"
 #include <string.h>
 
+const char *qn_source_offset(const qn_call *call)
+{
+    return call->plan.form.near ? "unsigned" : "long long";
+}
+
 void qn_source_outer(qn_text *out, const qn_call *call, int dims, const char *prefix)
 {
     bool axes = call->kernel->uses_axes && call->ndim > 0;
+    const char *type = qn_source_offset(call);
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        qn_text_printf(out, "        long long %s%u = 0;\n", prefix, k);
+        qn_text_printf(out, "        %s %s%u = 0;\n", type, prefix, k);
     }
     if (dims > 0) {
         qn_text_puts(out, "        _quern_index _quern_coordinate;\n");
@@ -30,9 +36,10 @@ void qn_source_outer(qn_text *out, const qn_call *call, int dims, const char *pr
             qn_text_puts(out, "        _quern_coordinate = _quern_outer;\n");
         }
         for (uint32_t k = 0; k < call->operand_count; k++) {
-            qn_text_printf(
-                out, "        %s%u += (long long)_quern_coordinate * _quern_walk.stride[%u][%d];\n",
-                prefix, k, k, d);
+            qn_text_printf(out,
+                           "        %s%u += (%s)_quern_coordinate * "
+                           "(%s)_quern_walk.stride[%u][%d];\n",
+                           prefix, k, type, type, k, d);
         }
         if (axes) {
             qn_text_printf(out, "        _ind.at[%d] = _quern_coordinate;\n", d);
@@ -50,28 +57,86 @@ void qn_source_offsets(qn_text *out, const qn_call *call)
     }
 }
 
-/* The address of operand `k` at element `at` of the row, as a dereferenced pointer. */
-static void element(qn_text *out, const qn_call *call, uint32_t k, const char *at)
+/* Where element `at` of the row lies from the operand's first, in bytes, in the type of offsets. */
+static void offset(qn_text *out, const qn_call *call, uint32_t k, const char *at)
 {
     const qn_plan_form *f = &call->plan.form;
-    const qn_operand *o = &call->operands[k];
-    qn_source_place_begin(out, call, k);
-    qn_text_printf(out, "(%schar *)_quern_array%u", o->output ? "" : "const ",
-                   call->operand_parameter[k]);
+    const char *type = qn_source_offset(call), *plus = f->ndim > 1 ? " + " : "";
     if (f->ndim > 1) {
-        qn_text_printf(out, " + _quern_offset%u", k);
+        qn_text_printf(out, "_quern_offset%u", k);
     }
-    switch (f->access[k]) {
+    switch ((qn_access)f->access[k]) {
     case QN_ACCESS_VECTOR:
     case QN_ACCESS_CONTIGUOUS:
-        qn_text_printf(out, " + (long long)(%s) * %u", at, o->item_size);
+        qn_text_printf(out, "%s(%s)(%s) * %u", plus, type, at, call->operands[k].item_size);
         break;
     case QN_ACCESS_STRIDED:
-        qn_text_printf(out, " + (long long)(%s) * _quern_walk.stride[%u][%d]", at, k, f->ndim - 1);
+        qn_text_printf(out, "%s(%s)(%s) * (%s)_quern_walk.stride[%u][%d]", plus, type, at, type, k,
+                       f->ndim - 1);
         break;
     case QN_ACCESS_BROADCAST:
     case QN_ACCESS_TILED:
+    case QN_ACCESS_WORDS:
+        qn_text_puts(out, f->ndim > 1 ? "" : "0");
         break;
+    }
+}
+
+/* What a lane adds to that. It stays out of the sum in 32 bits, so that the compiler may make it
+ * part of the access. */
+static void lane_offset(qn_text *out, const qn_call *call, uint32_t k)
+{
+    if (call->plan.form.access[k] == QN_ACCESS_STRIDED) {
+        qn_text_printf(out, " + _quern_lane * (long long)_quern_walk.stride[%u][%d]", k,
+                       call->plan.form.ndim - 1);
+    } else {
+        qn_text_printf(out, " + _quern_lane * %u", call->operands[k].item_size);
+    }
+}
+
+/* How an element is reached: at `at` of the row, or on `_quern_lane` of the pack that begins there,
+ * or where a turn has kept its offset. */
+typedef enum reach { REACH_PLAIN, REACH_LANE, REACH_KEPT } reach;
+
+/* Offsets in 32 bits are added up unsigned, whose wrapping is defined: else the compiler extends
+ * each part of the sum by itself. */
+static void element_of_array(qn_text *out, const qn_call *call, uint32_t k, const char *at,
+                             reach how)
+{
+    qn_text_printf(out, "(%schar *)_quern_array%u + ", call->operands[k].output ? "" : "const ",
+                   call->operand_parameter[k]);
+    qn_text_puts(out, call->plan.form.near ? "(int)(" : "(");
+    if (how == REACH_KEPT) {
+        qn_text_printf(out, "_quern_kept%u[_quern_turn]", k);
+    } else {
+        offset(out, call, k, at);
+    }
+    qn_text_puts(out, ")");
+}
+
+/* By rows: from where the row begins. */
+static void element_of_line(qn_text *out, const qn_call *call, uint32_t k, const char *at)
+{
+    const qn_plan_form *f = &call->plan.form;
+    qn_text_printf(out, "_quern_line%u", k);
+    if (f->access[k] == QN_ACCESS_STRIDED) {
+        qn_text_printf(out, " + (long long)(%s) * _quern_walk.stride[%u][%d]", at, k, f->ndim - 1);
+    } else if (f->access[k] != QN_ACCESS_BROADCAST) {
+        qn_text_printf(out, " + (long long)(%s) * %u", at, call->operands[k].item_size);
+    }
+}
+
+/* The address of operand `k`'s element, as a dereferenced pointer. */
+static void element(qn_text *out, const qn_call *call, uint32_t k, const char *at, reach how)
+{
+    qn_source_place_begin(out, call, k);
+    if (call->plan.form.rows) {
+        element_of_line(out, call, k, at);
+    } else {
+        element_of_array(out, call, k, at, how);
+    }
+    if (how == REACH_LANE) {
+        lane_offset(out, call, k);
     }
     qn_source_place_end(out, call, k);
 }
@@ -95,7 +160,7 @@ static void invoke(qn_text *out, const qn_call *call, int levels, const char *at
     for (uint32_t k = 0; k < call->operand_count; k++) {
         bool pack = lane && call->plan.form.access[k] != QN_ACCESS_BROADCAST;
         if (kernel->uses_by_address[call->operand_parameter[k]]) {
-            element(out, call, k, at);
+            element(out, call, k, at, REACH_PLAIN);
         } else {
             qn_text_printf(out, pack ? "_quern_value%u.v[%s]" : "_quern_value%u", k, lane);
         }
@@ -105,6 +170,8 @@ static void invoke(qn_text *out, const qn_call *call, int levels, const char *at
         qn_text_puts(out, "0");
     } else if (call->plan.form.ndim == 1) {
         qn_text_puts(out, at);
+    } else if (call->plan.form.turns > 1 && !call->plan.form.rows) {
+        qn_text_puts(out, "_quern_pack");
     } else {
         qn_text_printf(out, "(ptrdiff_t)_quern_row * _quern_walk.inner + %s", at);
     }
@@ -122,47 +189,61 @@ static void load_one(qn_text *out, const qn_call *call, int levels, uint32_t k, 
     if (call->plan.form.access[k] == QN_ACCESS_TILED) {
         qn_text_printf(out, "*(const %s *)&_quern_tile%u[_quern_along][_quern_across]", type, k);
     } else {
-        element(out, call, k, at);
+        element(out, call, k, at, REACH_PLAIN);
     }
     qn_source_read_end(out, call, k);
     qn_text_puts(out, ";\n");
 }
 
 /* The operation on one element that is in registers, and copies of the outputs back. */
-static void operate(qn_text *out, const qn_call *call, int levels, const char *at)
+static void operate(qn_text *out, const qn_call *call, int levels, const char *at, reach how)
 {
     const bool *by_address = call->kernel->uses_by_address;
     invoke(out, call, levels, at, NULL);
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (call->operands[k].output && !by_address[call->operand_parameter[k]]) {
             qn_source_indent(out, levels);
-            element(out, call, k, at);
+            element(out, call, k, at, how);
             qn_text_printf(out, " = _quern_value%u;\n", k);
         }
     }
+}
+
+/* By rows: the operand's value is that of its row, and loaded. */
+static bool is_loaded(const qn_call *call, uint32_t k)
+{
+    return call->plan.form.rows && call->plan.form.access[k] == QN_ACCESS_BROADCAST;
 }
 
 /* One element: copies in, the operation, copies of the outputs back. */
 void qn_source_element(qn_text *out, const qn_call *call, int levels, const char *at)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (!call->kernel->uses_by_address[call->operand_parameter[k]]) {
+        if (!call->kernel->uses_by_address[call->operand_parameter[k]] && !is_loaded(call, k)) {
             load_one(out, call, levels, k, at);
         }
     }
-    operate(out, call, levels, at);
+    operate(out, call, levels, at, REACH_PLAIN);
 }
 
 /* ---- elements in turns ------------------------------------------------------------------------
  */
 
+/* With rows a turn keeps where its outputs lie, so that rows are divided once. */
+static bool keeps(const qn_call *call, uint32_t k)
+{
+    return call->plan.form.ndim > 1 && !call->plan.form.rows && call->operands[k].output;
+}
+
 /* Room in registers for each operand's elements. */
 void qn_source_turn_values(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (!call->kernel->uses_by_address[call->operand_parameter[k]]) {
-            qn_text_printf(out, "        %s _quern_values%u[_quern_turns];\n",
-                           qn_source_type(call, call->operand_parameter[k]), k);
+        qn_text_printf(out, "        %s _quern_values%u[_quern_turns];\n",
+                       qn_source_type(call, call->operand_parameter[k]), k);
+        if (keeps(call, k)) {
+            qn_text_printf(out, "        %s _quern_kept%u[_quern_turns];\n", qn_source_offset(call),
+                           k);
         }
     }
 }
@@ -172,21 +253,33 @@ void qn_source_turn_place(qn_text *out, const qn_call *call)
 {
     if (call->plan.form.ndim == 1) {
         qn_text_puts(out, "        const _quern_index _quern_element = _quern_pack;\n");
-    } else {
-        qn_text_puts(
-            out, "        const _quern_index _quern_row = _quern_walk.row.divide(_quern_pack);\n"
+        return;
+    }
+    qn_text_puts(out,
+                 "        const _quern_index _quern_row = _quern_walk.row.divide(_quern_pack);\n"
                  "        const _quern_index _quern_element =\n"
                  "            _quern_pack - _quern_row * _quern_walk.row.value;\n");
+    qn_source_offsets(out, call);
+}
+
+/* The same before the operation, where that needs more than the outputs' offsets. */
+void qn_source_turn_again(qn_text *out, const qn_call *call)
+{
+    if (call->plan.form.ndim == 1 || call->kernel->uses_axes) {
+        qn_source_turn_place(out, call);
     }
 }
 
 void qn_source_turn_fetch(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (!call->kernel->uses_by_address[call->operand_parameter[k]]) {
-            load_one(out, call, 4, k, "_quern_element");
-            qn_text_printf(out, "                _quern_values%u[_quern_turn] = _quern_value%u;\n",
-                           k, k);
+        load_one(out, call, 4, k, "_quern_element");
+        qn_text_printf(out, "                _quern_values%u[_quern_turn] = _quern_value%u;\n", k,
+                       k);
+        if (keeps(call, k)) {
+            qn_text_printf(out, "                _quern_kept%u[_quern_turn] = ", k);
+            offset(out, call, k, "_quern_element");
+            qn_text_puts(out, ";\n");
         }
     }
 }
@@ -194,13 +287,10 @@ void qn_source_turn_fetch(qn_text *out, const qn_call *call)
 void qn_source_turn_body(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (!call->kernel->uses_by_address[call->operand_parameter[k]]) {
-            qn_text_printf(out,
-                           "                %s &_quern_value%u = _quern_values%u[_quern_turn];\n",
-                           qn_source_type(call, call->operand_parameter[k]), k, k);
-        }
+        qn_text_printf(out, "                %s &_quern_value%u = _quern_values%u[_quern_turn];\n",
+                       qn_source_type(call, call->operand_parameter[k]), k, k);
     }
-    operate(out, call, 4, "_quern_element");
+    operate(out, call, 4, "_quern_element", call->plan.form.ndim > 1 ? REACH_KEPT : REACH_PLAIN);
 }
 
 /* ---- packs ------------------------------------------------------------------------------------
@@ -231,24 +321,38 @@ static void move_pack(qn_text *out, const qn_call *call, int levels, uint32_t k,
     if (access == QN_ACCESS_VECTOR) {
         qn_source_indent(out, levels);
         qn_text_printf(out, "_quern_value%u.%s(&", k, store ? "store" : "load");
-        element(out, call, k, "_quern_element");
+        element(out, call, k, "_quern_element", REACH_PLAIN);
         qn_text_puts(out, ");\n");
         return;
     }
     each_lane(out, call, levels);
     qn_source_indent(out, levels + 1);
     if (store) {
-        element(out, call, k, "_quern_element + _quern_lane");
+        element(out, call, k, "_quern_element", REACH_LANE);
         qn_text_printf(out, " = _quern_value%u.v[_quern_lane];\n", k);
     } else {
         qn_text_printf(out, "_quern_value%u.v[_quern_lane] = ", k);
         qn_source_read_begin(out, call, k);
-        element(out, call, k, "_quern_element + _quern_lane");
+        element(out, call, k, "_quern_element", REACH_LANE);
         qn_source_read_end(out, call, k);
         qn_text_puts(out, ";\n");
     }
     qn_source_indent(out, levels);
     qn_text_puts(out, "}\n");
+}
+
+/* The operation on each lane of a pack that is in registers, and the outputs back. */
+static void operate_pack(qn_text *out, const qn_call *call, int levels)
+{
+    each_lane(out, call, levels);
+    invoke(out, call, levels + 1, "_quern_element + _quern_lane", "_quern_lane");
+    qn_source_indent(out, levels);
+    qn_text_puts(out, "}\n");
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (call->operands[k].output) {
+            move_pack(out, call, levels, k, true);
+        }
+    }
 }
 
 /* Packs of one dimension may leave elements over at both ends. */
@@ -267,12 +371,121 @@ void qn_source_body(qn_text *out, const qn_call *call)
     for (uint32_t k = 0; k < call->operand_count; k++) {
         move_pack(out, call, 2, k, false);
     }
-    each_lane(out, call, 2);
-    invoke(out, call, 3, "_quern_element + _quern_lane", "_quern_lane");
-    qn_text_puts(out, "        }\n");
+    operate_pack(out, call, 2);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------
+ */
+
+/* Where the row of each operand begins, `_quern_lineK`, and the values that whole rows share. */
+void qn_source_row_lines(qn_text *out, const qn_call *call)
+{
+    const qn_plan_form *f = &call->plan.form;
+    qn_source_offsets(out, call);
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (call->operands[k].output) {
-            move_pack(out, call, 2, k, true);
+        const char *constant = call->operands[k].output ? "" : "const ";
+        qn_text_printf(out, "        %schar *const _quern_line%u = (%schar *)_quern_array%u",
+                       constant, k, constant, call->operand_parameter[k]);
+        if (f->ndim > 1) {
+            qn_text_printf(out, " + %s_quern_offset%u", f->near ? "(int)" : "", k);
         }
+        qn_text_puts(out, ";\n");
+        if (is_loaded(call, k)) {
+            load_one(out, call, 2, k, "0");
+        }
+    }
+}
+
+/* Elements up to the first at which the anchor is aligned. */
+void qn_source_row_aligned(qn_text *out, const qn_call *call)
+{
+    const qn_plan_form *f = &call->plan.form;
+    const qn_operand *o = &call->operands[f->anchor];
+    if (f->lanes == 1) {
+        qn_text_puts(out, "0");
+        return;
+    }
+    qn_text_printf(out, "(_quern_index)(-(size_t)_quern_line%u & %u) / %u", f->anchor,
+                   (unsigned)qn_pack_alignment(o, f->lanes) - 1, o->item_size);
+}
+
+/* How packs of the operand wait in registers: as the words that were read, or NULL for elements. */
+static const char *held_as(const qn_call *call, uint32_t k)
+{
+    const qn_plan_form *f = &call->plan.form;
+    return f->lanes == 1                      ? NULL
+           : f->access[k] == QN_ACCESS_WORDS  ? "quern::shifted"
+           : f->access[k] == QN_ACCESS_VECTOR ? "quern::held"
+                                              : NULL;
+}
+
+/* The type of an operand's pack, or element. */
+static void unit_type(qn_text *out, const qn_call *call, uint32_t k)
+{
+    const char *type = qn_source_type(call, call->operand_parameter[k]);
+    if (call->plan.form.lanes == 1) {
+        qn_text_puts(out, type);
+    } else {
+        qn_text_printf(out, "%s<%s, %d>", qn_source_pack(call, k), type, call->plan.form.lanes);
+    }
+}
+
+/* Room in registers for each operand's packs, or elements. */
+void qn_source_row_values(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (!is_loaded(call, k)) {
+            const char *held = held_as(call, k);
+            qn_source_indent(out, 2);
+            qn_text_printf(out, "%s%s", held ? held : "", held ? "<" : "");
+            unit_type(out, call, k);
+            qn_text_printf(out, "%s _quern_values%u[_quern_turns];\n", held ? ">" : "", k);
+        }
+    }
+}
+
+void qn_source_row_fetch(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (is_loaded(call, k)) {
+            continue;
+        }
+        if (held_as(call, k)) {
+            qn_source_indent(out, 4);
+            qn_text_printf(out, "_quern_values%u[_quern_turn].load(&", k);
+            element(out, call, k, "_quern_element", REACH_PLAIN);
+            qn_text_puts(out, ");\n");
+            continue;
+        }
+        if (call->plan.form.lanes == 1) {
+            load_one(out, call, 4, k, "_quern_element");
+        } else {
+            move_pack(out, call, 4, k, false);
+        }
+        qn_source_indent(out, 4);
+        qn_text_printf(out, "_quern_values%u[_quern_turn] = _quern_value%u;\n", k, k);
+    }
+}
+
+void qn_source_row_body(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (is_loaded(call, k)) {
+            continue;
+        }
+        qn_source_indent(out, 4);
+        if (held_as(call, k)) {
+            unit_type(out, call, k);
+            qn_text_printf(out, " _quern_value%u;\n", k);
+            qn_source_indent(out, 4);
+            qn_text_printf(out, "_quern_values%u[_quern_turn].give(_quern_value%u);\n", k, k);
+        } else {
+            qn_text_printf(out, "auto &_quern_value%u = _quern_values%u[_quern_turn];\n", k, k);
+        }
+    }
+    if (call->plan.form.lanes == 1) {
+        operate(out, call, 4, "_quern_element", REACH_PLAIN);
+    } else {
+        operate_pack(out, call, 4);
     }
 }

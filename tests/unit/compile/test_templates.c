@@ -16,6 +16,8 @@ static const struct {
     const char *form[4]; /* as options */
 } cases[] = {
     {"drive_elementwise.cu", {NULL}},
+    {"drive_rows.cu", {"-DLANES=1"}},
+    {"drive_rows.cu", {"-DLANES=8"}},
     {"drive_tiled.cu", {NULL}},
     {"drive_turns.cu", {NULL}},
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=0", "-DORDERED=0"}},

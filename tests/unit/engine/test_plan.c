@@ -54,6 +54,85 @@ static void check_alignment(const qn_call *call, const qn_parameter_block *block
     }
 }
 
+/* What the outer dimensions add to each operand's address at row `row`. */
+static void row_offsets(int64_t *offset, const qn_call *call, const device_space *s, int64_t row)
+{
+    memset(offset, 0, 8 * sizeof *offset);
+    for (int d = call->plan.form.ndim - 2; d >= 0; d--) {
+        int64_t c = row;
+        if (d > 0) {
+            row = device_divide(&s->outer[d], c);
+            c -= row * s->outer[d].value;
+        }
+        for (uint32_t k = 0; k < call->operand_count; k++) {
+            offset[k] += c * s->stride[k][d];
+        }
+    }
+}
+
+/* The words that hold a pack belong to the row, and so do all bytes of theirs. */
+static void check_words(const qn_call *call, const int64_t *offset, const device_space *s,
+                        int64_t at)
+{
+    const qn_plan *p = &call->plan;
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (p->form.access[k] == QN_ACCESS_WORDS) {
+            uintptr_t row = (uintptr_t)p->base[k] + (uintptr_t)offset[k];
+            uintptr_t size = call->operands[k].item_size, from = row + (uintptr_t)at * size;
+            uintptr_t last = from + p->form.lanes * size - 1;
+            cr_assert_geq(from / 4 * 4, row, "words begin before the row");
+            cr_assert_leq(last / 4 * 4 + 4, row + (uintptr_t)s->inner * size,
+                          "words end behind the row");
+            cr_assert_eq(size * p->form.lanes % 4, 0);
+        }
+    }
+}
+
+/* Part `part` of a row, as the threads of a block do it: templates/elementwise_rows.cu. */
+static void walk_row(const qn_call *call, const qn_parameter_block *block, const device_space *s,
+                     int64_t row, int64_t part, visitor visit, void *context)
+{
+    const qn_plan *p = &call->plan;
+    const int64_t lanes = p->form.lanes, turns = p->form.turns;
+    int64_t offset[8], begin = 0, packs = s->inner;
+    row_offsets(offset, call, s, row);
+    if (lanes > 1) {
+        const qn_operand *o = &call->operands[p->form.anchor];
+        uintptr_t at = (uintptr_t)(base_of(block, p->form.anchor) + offset[p->form.anchor]);
+        begin = (int64_t)((-at & (qn_pack_alignment(o, (uint32_t)lanes) - 1)) / o->item_size);
+        begin += begin < p->form.margin ? lanes : 0;
+        packs -= begin + p->form.margin;
+        packs = packs > 0 ? packs / lanes : 0;
+        for (int64_t e = 0; part == 0 && e < s->inner - packs * lanes; e++) {
+            int64_t element = e < begin ? e : e + packs * lanes;
+            visit_one(call, block, offset, s, element, row * s->inner + element, visit, context);
+        }
+    }
+    for (int64_t thread = 0; thread < p->across * turns; thread++) {
+        int64_t pack = part * p->across * turns + thread, at = begin + pack * lanes;
+        if (pack >= packs) {
+            break;
+        }
+        check_alignment(call, block, offset, at);
+        check_words(call, offset, s, at);
+        for (int64_t e = at; e < at + lanes; e++) {
+            visit_one(call, block, offset, s, e, row * s->inner + e, visit, context);
+        }
+    }
+}
+
+static void walk_rows(const qn_call *call, const qn_parameter_block *block, const device_space *s,
+                      visitor visit, void *context)
+{
+    cr_assert_leq(call->plan.across * call->plan.down, 256);
+    for (int64_t group = 0; group < s->packs; group++) {
+        int64_t strip = device_divide(&s->row, group), part = group - strip * s->row.value;
+        for (int y = 0; y < call->plan.down && strip * call->plan.down + y < s->head; y++) {
+            walk_row(call, block, s, strip * call->plan.down + y, part, visit, context);
+        }
+    }
+}
+
 static void walk(const qn_call *call, const qn_parameter_block *block, visitor visit, void *context)
 {
     const qn_plan_form *f = &call->plan.form;
@@ -62,6 +141,10 @@ static void walk(const qn_call *call, const qn_parameter_block *block, visitor v
                                     (int)call->operand_count);
     cr_assert_eq(size, block->used - block->offsets[block->count - 1]);
     cr_assert_eq(s.count, call->count);
+    if (f->rows) {
+        walk_rows(call, block, &s, visit, context);
+        return;
+    }
     bool has_rest = f->lanes > 1 && f->ndim == 1;
     for (int64_t t = 0; has_rest && t < s.inner - s.packs * f->lanes; t++) {
         int64_t at = t < s.head ? t : t + s.packs * f->lanes;
@@ -70,17 +153,8 @@ static void walk(const qn_call *call, const qn_parameter_block *block, visitor v
     for (int64_t p = 0; p < s.packs; p++) {
         int64_t r = f->ndim > 1 ? device_divide(&s.row, p) : 0;
         int64_t e = f->ndim > 1 ? (p - r * s.row.value) * f->lanes : p * f->lanes + s.head;
-        int64_t offset[8] = {0}, q = r;
-        for (int d = f->ndim - 2; d >= 0; d--) {
-            int64_t c = q;
-            if (d > 0) {
-                q = device_divide(&s.outer[d], c);
-                c -= q * s.outer[d].value;
-            }
-            for (uint32_t k = 0; k < call->operand_count; k++) {
-                offset[k] += c * s.stride[k][d];
-            }
-        }
+        int64_t offset[8];
+        row_offsets(offset, call, &s, r);
         cr_assert(e >= 0 && e + f->lanes <= s.inner, "a pack leaves its row");
         check_alignment(call, block, offset, e);
         for (int64_t at = e; at < e + f->lanes; at++) {
@@ -165,7 +239,8 @@ static void expect(void *context, int64_t position, char *const *addresses)
                          operands * sizeof *addresses) == 0,
                   "not the elements of that position");
     }
-    for (int64_t at = 0; at < x->call->count; at++) {
+    for (int64_t k = 0; k < x->call->count; k++) {
+        const int64_t at = (position + k) % x->call->count; /* most often it is the first */
         if (!x->seen[at] &&
             memcmp(&x->addresses[at * operands], addresses, operands * sizeof *addresses) == 0) {
             x->seen[at] = 1;
@@ -255,6 +330,48 @@ Test(plan, every_element_once)
     free(array);
 }
 
+/* Rows whose packs begin anywhere: every offset of the input and the output, several pitches. */
+Test(plan, rows_of_every_offset)
+{
+    static const uint32_t sizes[][2] = {{1, 1}, {1, 2}, {1, 4}, {2, 2}, {2, 4}, {4, 2}, {8, 1}};
+    static const int64_t inner[] = {31, 64, 131, 517, 9001};
+    static qn_call call;
+    quern_kernel kernel;
+    quern_array *array = calloc(1, sizeof *array);
+    long rows = 0, words = 0, parts = 0;
+    for (int round = 0; round < 16 * 16 * 8; round++) {
+        const uint32_t *size = sizes[draw(QN_COUNT(sizes))];
+        const int64_t offset[] = {round % 16, round / 16 % 16}, gap[] = {draw(16), draw(16)};
+        call.ndim = draw(5) == 0 ? 1 : 2;
+        call.shape[0] = 3;
+        call.shape[call.ndim - 1] = inner[draw(QN_COUNT(inner))] + draw(16);
+        call.count = call.ndim == 1 ? call.shape[0] : 3 * call.shape[1];
+        call.operand_count = 2;
+        int64_t strides[2][2];
+        for (int k = 0; k < 2; k++) {
+            strides[k][0] = (call.shape[call.ndim - 1] + gap[k]) * size[k];
+            strides[k][call.ndim - 1] = size[k];
+            call.operands[k] =
+                (qn_operand){.shape = call.shape,
+                             .strides = strides[k],
+                             .data = (char *)(uintptr_t)(UINT64_C(1) << 32) + offset[k] * size[k],
+                             .ndim = call.ndim,
+                             .item_size = size[k],
+                             .output = k == 1,
+                             .name = QN_STR("x")};
+        }
+        fake_kernel(&kernel, array, &call);
+        qn_plan_rules rules = {.ordered = draw(2) == 0, .pack_bytes = 16};
+        check_walk(&call, &rules, draw(2) == 0);
+        rows += call.plan.form.rows;
+        words += call.plan.form.margin > 0;
+        parts += call.plan.form.rows && call.plan.parts > 1;
+    }
+    cr_expect(rows > 500 && words > 200 && parts > 100,
+              "%ld by rows, %ld of them with words, %ld in parts", rows, words, parts);
+    free(array);
+}
+
 /* ---- layouts that must get the good plan ---------------------------------------------------- */
 
 typedef struct layout_case {
@@ -280,6 +397,7 @@ static const layout_case layouts[] = {
     {"scalar array", 2, {30, 40}, {{0, 0}, {40, 1}}, {0, 0}, 1, 4, "bv"},
     {"padded rows", 2, {30, 40}, {{48, 1}, {40, 1}}, {0, 0}, 2, 4, "vv"},
     {"rows of odd length", 2, {30, 41}, {{48, 1}, {41, 1}}, {0, 0}, 2, 1, "cc"},
+    {"long rows of odd length", 2, {30, 401}, {{405, 1}, {401, 1}}, {0, 0}, 2, 4, "vv"},
     {"one transposed", 2, {30, 40}, {{1, 30}, {40, 1}}, {0, 0}, 2, 4, "sv"},
     {"one transposed, large", 2, {300, 400}, {{1, 300}, {400, 1}}, {0, 0}, 2, 1, "tc"},
     {"short rows", 2, {300, 3}, {{4, 1}, {3, 1}}, {0, 0}, 2, 1, "cc"},

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan_rows: the walk by rows, in which a block goes along one row, or a few, and each row has
+ * packs that begin where its output is aligned. In: a plan by packs. Out: the plan by rows where it
+ * costs less. The thing to know: nothing is divided but a block's number, and rows of any length
+ * and pitch are moved in wide accesses: operands that are not aligned where the output is come by
+ * aligned words that are shifted (QN_ACCESS_WORDS), if their elements are narrow, or else element
+ * by element.
+ *
+ * Costs are in instructions of a GPU for an element, in hundredths. An access counts as one, and as
+ * four more for each line of memory that a warp meets in it: a processor begins four instructions
+ * of warps at a time, but looks up one line. Measured on an H200, where it explains what copies of
+ * int8 by 16 single bytes a thread take (0.69 of the speed of a copy by words).
+ */
+#include "array/plan.h"
+
+#define BLOCK       256 /* threads of a block, at most */
+#define LINE        128 /* bytes that one look-up brings */
+#define WARP        32
+#define WORD        4
+#define FEWEST      24 /* packs of a row: with fewer, its ends are too large a part */
+#define THREAD_COST 12 /* where a row's packs begin and end, and which of them is the thread's */
+#define ENOUGH      80 /* percent of the cost by packs from which on rows are walked */
+#define UNDER_WAY   32 /* bytes of inputs that a thread reads at once */
+#define ELEMENTS    16 /* that a thread takes of all inputs, unless a pack has more */
+
+/* ---- costs ---------------------------------------------------------------------------------- */
+
+/* Lines that a warp meets when each thread makes an access, `pitch` bytes apart. */
+static int64_t lines(int64_t pitch)
+{
+    return QN_MAX((int64_t)1, QN_MIN(pitch * WARP / LINE, (int64_t)WARP));
+}
+
+/* What a pack of an operand takes, in instructions. */
+static int64_t moving(const qn_operand *o, qn_access access, int64_t stride, int64_t lanes)
+{
+    const int64_t bytes = lanes * o->item_size, met = lines(lanes * qn_magnitude(stride));
+    switch (access) {
+    case QN_ACCESS_VECTOR:
+        return 2 + (bytes - 1) / 16 + 1 + 4 * met;
+    case QN_ACCESS_WORDS: /* each word is read, shifted, and used twice */
+        return 3 + 2 * bytes / WORD + 4 * (bytes / WORD + 1) * met;
+    case QN_ACCESS_BROADCAST:
+        return 3 + 4;
+    default: { /* narrow elements are put together, or taken apart */
+        const int64_t each =
+            (access == QN_ACCESS_STRIDED ? 3 : 1) + (lanes > 1 && o->item_size < WORD ? 2 : 0);
+        return 2 + lanes * each + 4 * lanes * met;
+    }
+    }
+}
+
+/* What it takes to find a row: a division for each dimension but the first, and the sums. */
+static int64_t finding(size_t operand_count, int ndim)
+{
+    return ndim == 1 ? 0 : 2 + 4 * (ndim - 1) + (int64_t)operand_count * (ndim - 1);
+}
+
+static int64_t moving_all(const qn_plan *p, const qn_operand *operands, size_t operand_count)
+{
+    int64_t sum = 0;
+    for (size_t k = 0; k < operand_count; k++) {
+        sum += moving(&operands[k], (qn_access)p->form.access[k], p->stride[k][p->form.ndim - 1],
+                      p->form.lanes);
+    }
+    return sum;
+}
+
+static int64_t packs_cost(const qn_plan *plan, const qn_operand *operands, size_t operand_count)
+{
+    return 100 *
+           (3 + finding(operand_count, plan->form.ndim) +
+            moving_all(plan, operands, operand_count)) /
+           plan->form.lanes;
+}
+
+/* Elements at the ends of a row are taken by single threads, while the others of a warp wait. */
+static int64_t ends_cost(const qn_plan *p, size_t operand_count)
+{
+    const int64_t left = p->form.lanes == 1 ? 0 : p->form.lanes - 1 + 2 * p->form.margin;
+    const int64_t side_by_side = QN_MIN(p->across, WARP);
+    const int64_t times = (left + side_by_side - 1) / side_by_side;
+    return times * side_by_side * (6 + 9 * (int64_t)operand_count);
+}
+
+static int64_t rows_cost(const qn_plan *p, const qn_operand *operands, size_t operand_count)
+{
+    const int64_t inner = p->extent[p->form.ndim - 1], threads = p->parts * p->across;
+    const int64_t thread =
+        THREAD_COST + 2 * (int64_t)operand_count + finding(operand_count, p->form.ndim);
+    return 100 * (threads * thread + ends_cost(p, operand_count)) / inner +
+           100 * moving_all(p, operands, operand_count) / p->form.lanes;
+}
+
+/* ---- packs that begin where the output is aligned -------------------------------------------- */
+
+static bool contiguous(const qn_plan *p, const qn_operand *operands, size_t k)
+{
+    return !operands[k].loose && p->stride[k][p->form.ndim - 1] == operands[k].item_size;
+}
+
+/* Elements from one aligned access of an operand to the next. */
+static int64_t aligned_lanes(const qn_operand *o, uint32_t lanes)
+{
+    return (int64_t)qn_pack_alignment(o, lanes) / o->item_size;
+}
+
+/* In every row two operands are aligned to `every` elements at the same ones. */
+static bool agree(const qn_plan *p, const qn_operand *operands, size_t a, size_t b, int64_t every)
+{
+    const int64_t size_a = operands[a].item_size, size_b = operands[b].item_size;
+    if (((int64_t)((uintptr_t)p->base[a] / (uintptr_t)size_a) -
+         (int64_t)((uintptr_t)p->base[b] / (uintptr_t)size_b)) %
+            every !=
+        0) {
+        return false;
+    }
+    for (int d = 0; d < p->form.ndim - 1; d++) {
+        if ((p->stride[a][d] / size_a - p->stride[b][d] / size_b) % every != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The operand at whose alignment packs begin: an output, or an input that is aligned more seldom
+ * and where the output is. -1: no output lies side by side. */
+static int choose_anchor(const qn_plan *p, const qn_operand *operands, size_t operand_count,
+                         uint32_t lanes)
+{
+    int anchor = -1;
+    for (size_t k = 0; k < operand_count && anchor < 0; k++) {
+        anchor = operands[k].output && contiguous(p, operands, k) ? (int)k : -1;
+    }
+    for (size_t k = 0; k < operand_count && anchor >= 0; k++) {
+        int64_t every = aligned_lanes(&operands[anchor], lanes);
+        if (contiguous(p, operands, k) && aligned_lanes(&operands[k], lanes) > every &&
+            agree(p, operands, (size_t)anchor, k, every)) {
+            anchor = (int)k;
+        }
+    }
+    return anchor;
+}
+
+static qn_access access_of(const qn_plan *p, const qn_operand *operands, size_t k)
+{
+    const qn_operand *o = &operands[k];
+    const int64_t stride = p->stride[k][p->form.ndim - 1];
+    const uint32_t lanes = p->form.lanes;
+    if (stride == 0 && !o->output) {
+        return QN_ACCESS_BROADCAST;
+    }
+    if (stride != o->item_size) {
+        return QN_ACCESS_STRIDED;
+    }
+    if (lanes == 1 || o->loose) {
+        return QN_ACCESS_CONTIGUOUS;
+    }
+    const int64_t every = aligned_lanes(o, lanes);
+    if (every <= aligned_lanes(&operands[p->form.anchor], lanes) &&
+        agree(p, operands, p->form.anchor, k, every)) {
+        return QN_ACCESS_VECTOR;
+    }
+    bool words = !o->output && o->item_size < WORD && lanes * o->item_size >= WORD;
+    return words ? QN_ACCESS_WORDS : QN_ACCESS_CONTIGUOUS;
+}
+
+/* ---- threads -------------------------------------------------------------------------------- */
+
+/* Packs that a thread takes: enough bytes of inputs for reads to be under way, and not so many
+ * elements that the text grows long, which the operation has for each. */
+static uint8_t choose_turns(const qn_plan *p, const qn_operand *operands, size_t operand_count)
+{
+    const uint32_t lanes = p->form.lanes;
+    uint32_t bytes = 0, inputs = 0, turns = 4;
+    for (size_t k = 0; k < operand_count; k++) {
+        bytes += p->form.access[k] == QN_ACCESS_BROADCAST || operands[k].output
+                     ? 0
+                     : lanes * operands[k].item_size;
+        inputs += !operands[k].output;
+    }
+    while (turns > 1 && lanes > 1 &&
+           (turns * bytes > UNDER_WAY || turns * lanes * QN_MAX(inputs, 1u) > ELEMENTS)) {
+        turns /= 2;
+    }
+    return (uint8_t)turns;
+}
+
+/* How a row is shared out: among `across` threads of a block side by side, in `parts` blocks. */
+static void share_out(qn_plan *p)
+{
+    const int64_t packs = p->extent[p->form.ndim - 1] / p->form.lanes;
+    const int64_t threads = (packs - 1) / p->form.turns + 1;
+    p->parts = (threads - 1) / BLOCK + 1;
+    int64_t across = (threads - 1) / p->parts + 1;
+    if (across > WARP) {
+        across = (across + WARP - 1) / WARP * WARP;
+    } else {
+        int64_t power = 1;
+        while (power < across) {
+            power *= 2;
+        }
+        across = power;
+    }
+    p->across = (int32_t)across;
+    p->down = (int32_t)(BLOCK / across);
+}
+
+/* The plan by rows with so many lanes; false: there is none. */
+static bool with_lanes(qn_plan *p, const qn_operand *operands, size_t operand_count, uint32_t lanes)
+{
+    const int ndim = p->form.ndim;
+    const int anchor = choose_anchor(p, operands, operand_count, lanes);
+    if (p->extent[ndim - 1] < (int64_t)FEWEST * lanes || (lanes > 1) != (anchor >= 0)) {
+        return false;
+    }
+    p->form.rows = 1;
+    p->form.lanes = (uint8_t)lanes;
+    p->form.anchor = (uint8_t)QN_MAX(anchor, 0);
+    p->form.margin = 0;
+    for (size_t k = 0; k < operand_count; k++) {
+        p->form.access[k] = (uint8_t)access_of(p, operands, k);
+        if (p->form.access[k] == QN_ACCESS_WORDS) {
+            const uint8_t beside = (uint8_t)(WORD / operands[k].item_size - 1);
+            p->form.margin = QN_MAX(p->form.margin, beside);
+        }
+    }
+    p->form.turns = choose_turns(p, operands, operand_count);
+    share_out(p);
+    p->head = p->count / p->extent[ndim - 1];
+    p->packs = ((p->head - 1) / p->down + 1) * p->parts;
+    p->rest = 0;
+    return true;
+}
+
+/* Rows have something to mend: an operand that packs reach element by element. In one dimension,
+ * where packs divide nothing, only words can be better. */
+static bool worth_a_look(const qn_plan *plan, const qn_operand *operands, size_t operand_count)
+{
+    bool single = false, narrow = false;
+    for (size_t k = 0; k < operand_count; k++) {
+        const uint8_t access = plan->form.access[k];
+        single |= access == QN_ACCESS_CONTIGUOUS || access == QN_ACCESS_STRIDED;
+        narrow |= access == QN_ACCESS_CONTIGUOUS && operands[k].item_size < WORD;
+    }
+    return plan->form.ndim == 1 ? narrow : single;
+}
+
+void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most)
+{
+    if (!worth_a_look(plan, operands, operand_count)) {
+        return;
+    }
+    const qn_plan packs = *plan;
+    qn_plan best = packs;
+    plan->cost = packs_cost(plan, operands, operand_count);
+    for (uint32_t lanes = most; lanes > 0; lanes /= 2) {
+        qn_plan p = packs;
+        if (with_lanes(&p, operands, operand_count, lanes) &&
+            (p.form.ndim > 1 || p.form.margin > 0)) {
+            p.cost = rows_cost(&p, operands, operand_count);
+            best = best.cost == 0 || p.cost < best.cost ? p : best;
+        }
+    }
+    if (best.form.rows && best.cost * 100 < plan->cost * ENOUGH) {
+        best.other_cost = plan->cost;
+        *plan = best;
+    } else {
+        plan->other_cost = best.cost;
+    }
+}

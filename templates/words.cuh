@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+//
+// words: packs on their way from memory, as the words that were read. In: an address. Out: the pack.
+// They are read in one step and become elements in another, so that the reads of several packs are
+// under way at once, and take no more registers than words.
+#pragma once
+
+namespace quern
+{
+
+// A pack that is aligned.
+template <typename P_> struct held {
+    typedef typename P_::word_type word_type;
+    word_type word[sizeof(P_) / sizeof(word_type)];
+
+    __device__ __forceinline__ void load(const void *from)
+    {
+#pragma unroll
+        for (int k = 0; k < (int)(sizeof(P_) / sizeof(word_type)); k++) {
+            word[k] = ((const word_type *)from)[k];
+        }
+    }
+    __device__ __forceinline__ void give(P_ &to) const
+    {
+        to.load(word);
+    }
+};
+
+// A pack of narrow elements that lies at any multiple of theirs, in aligned words of 4 bytes; of the
+// first and the last of them a part may belong to what lies beside.
+template <typename P_> struct shifted {
+    static constexpr int count = sizeof(P_) / 4;
+    unsigned word[count + 1], shift;
+
+    __device__ __forceinline__ void load(const void *from)
+    {
+        const unsigned past = (unsigned)(size_t)from & 3;
+        const unsigned *const first = (const unsigned *)((const char *)from - past);
+#pragma unroll
+        for (int k = 0; k < count; k++) {
+            word[k] = first[k];
+        }
+        // An aligned pack has no word beyond its last, and needs none.
+        word[count] = first[past != 0 ? count : count - 1];
+        shift = past * 8;
+    }
+    __device__ __forceinline__ void give(P_ &to) const
+    {
+        alignas(16) unsigned part[count];
+#pragma unroll
+        for (int k = 0; k < count; k++) {
+            part[k] = __funnelshift_r(word[k], word[k + 1], shift);
+        }
+        to.load(part);
+    }
+};
+
+} // namespace quern
