@@ -133,9 +133,10 @@ bool qn_fold_dense_columns(const qn_fold_making *m);
 /** False when positions, with room for a step past the end, and strides fit 32 bits. */
 bool qn_fold_needs_wide(const qn_fold_making *m);
 
-/* ---- fold_scan.c, fold_staged.c: for scans -----------------------------------------------------
- */
+/* ---- fold_access.c, fold_staged.c: for scans ------------------------------------------------ */
 
+/** True when all packs of operand `k` are aligned without skipping elements. */
+bool qn_fold_is_aligned(const qn_fold_making *m, size_t k);
 /** Choose how each operand is reached. Returns the first that is reached by vector, or -1. */
 int qn_fold_choose_access(const qn_fold_making *m);
 /** Have the tiles of a planned scan wait in shared memory, where that costs less. */

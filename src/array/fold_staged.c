@@ -21,7 +21,7 @@
 #define TRACK_COST     120 /* an output of a unit of columns, where several lanes share it */
 #define ELEMENT_COST   6   /* an element of a unit */
 #define PIECE_COST     24  /* a unit that hangs over the end of a row, and each of its elements: */
-#define PIECE_ELEMENTS 16
+#define PIECE_ELEMENTS 20
 #define SPREAD_COST    6   /* an element that goes through shared memory to its output */
 #define SECTOR_COST    128 /* an access of a sector that one lane alone needs */
 
