@@ -72,6 +72,10 @@ HOLE_skip
                       : _quern_walk.units;
     const _quern_index _quern_units = _quern_live ? _quern_length : 0;
 
+    // Where outputs are not reached by vector, the values of a warp's units in a round.
+    constexpr int _quern_spread_count = _quern_spread ? quern::spread_place(32 * _quern_lanes) : 0;
+    constexpr int _quern_spread_bytes = 8 * _quern_spread_count * (int)sizeof(_type_reduce);
+
     // The values of a block's warps, then what lies in front of it, of each track. Tiles park the
     // values of threads where there is room.
     constexpr int _quern_slots = _quern_block ? 9 * _quern_abreast * _quern_tracks : 1;
@@ -79,8 +83,14 @@ HOLE_skip
     _quern_slot *const _quern_parts = (_quern_slot *)_quern_shared;
     _quern_slot *const _quern_fronts = _quern_parts + 8 * _quern_block_values;
     constexpr bool _quern_park =
-        _quern_tiles && quern::can_park(_quern_steps * _quern_lanes * (int)sizeof(_type_reduce),
-                                        (int)sizeof _quern_shared);
+        _quern_tiles && !_quern_again &&
+        quern::can_park(_quern_steps * _quern_lanes * (int)sizeof(_type_reduce),
+                        (int)sizeof _quern_shared + _quern_spread_bytes);
+
+    __shared__ alignas(_type_reduce) char
+        _quern_spread_shared[_quern_spread ? _quern_spread_bytes : 1];
+    [[maybe_unused]] _quern_slot *const _quern_spread_values =
+        (_quern_slot *)_quern_spread_shared + _quern_spread_count * _quern_warp;
 
     // What lies in front of an output's first element, and of each track.
     quern::front<_type_reduce> _quern_initial, _quern_front[_quern_tracks];
@@ -93,7 +103,8 @@ HOLE_initial
     }
     for (_quern_index _quern_base = _quern_tiles ? _quern_tile * _quern_walk.chunk : 0;
          _quern_tiles || _quern_base < _quern_walk.units; _quern_base += _quern_walk.chunk) {
-        quern::shelf<_type_reduce, _quern_steps, _quern_lanes, _quern_park> _quern_shelf;
+        quern::shelf<_type_reduce, _quern_again ? 1 : _quern_steps, _quern_lanes, _quern_park>
+            _quern_shelf;
         _quern_slot _quern_before[_quern_rounds][_quern_tracks], _quern_total[_quern_tracks];
         // How many units the output's lanes have in all rounds; of columns, how many lanes have
         // any. In a tile all count: units past the end repeat the last one, and their results are
@@ -108,12 +119,27 @@ HOLE_initial
                                      : (int)min(max(_quern_there, (_quern_index)0),
                                                 (_quern_index)(_quern_width * _quern_rounds));
 HOLE_registers
+        // Of a ragged row, most warps have only whole units, whose loads need no condition either.
+        const _quern_index _quern_leading = _quern_base + _quern_from - _quern_at;
+        const bool _quern_all_whole =
+            _quern_ragged && _quern_leading * _quern_lanes >= _quern_skip &&
+            (_quern_leading + _quern_steps * _quern_pace) * _quern_lanes - _quern_skip <=
+                _quern_walk.covered;
+        if (_quern_all_whole) {
 #pragma unroll
-        for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++) {
-            // Without a condition, so that all loads are under way together.
-            const _quern_index _quern_unit =
-                min(_quern_base + _quern_from + _quern_step * _quern_pace, _quern_length - 1);
+            for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++) {
+                [[maybe_unused]] const _quern_index _quern_unit =
+                    _quern_base + _quern_from + _quern_step * _quern_pace;
+HOLE_load_whole
+            }
+        } else {
+#pragma unroll
+            for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++) {
+                // Without a condition, so that all loads are under way together.
+                const _quern_index _quern_unit =
+                    min(_quern_base + _quern_from + _quern_step * _quern_pace, _quern_length - 1);
 HOLE_load
+            }
         }
 #pragma unroll
         for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++) {
@@ -150,7 +176,9 @@ HOLE_lane
                         quern::scan_unit(_quern_values, 0, _quern_lanes, _quern_scan);
                     }
                     _quern_before[_quern_step][0] = _quern_values[_quern_lanes - 1];
-                    _quern_shelf.put(_quern_step, _quern_values);
+                    if constexpr (!_quern_again) {
+                        _quern_shelf.put(_quern_step, _quern_values);
+                    }
                 }
             }
         }
@@ -209,10 +237,10 @@ HOLE_lane
                 }
             }
         }
-        const _quern_index _quern_again = quern::anew(_quern_base + _quern_from);
+        const _quern_index _quern_first = quern::anew(_quern_base + _quern_from);
 #pragma unroll
         for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++) {
-            const _quern_index _quern_unit = _quern_again + _quern_step * _quern_pace;
+            const _quern_index _quern_unit = _quern_first + _quern_step * _quern_pace;
             if (_quern_unit < _quern_units) {
                 _quern_slot _quern_values[_quern_lanes];
 HOLE_result
@@ -231,7 +259,19 @@ HOLE_result
                         _quern_values[_quern_lane] = _quern_unit_front.value;
                     }
                 } else {
-                    _quern_shelf.get(_quern_step, _quern_values);
+                    if constexpr (_quern_again) {
+HOLE_renew
+#pragma unroll
+                        for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
+HOLE_lane
+                            _quern_values[_quern_lane].value = _quern_map(HOLE_arguments);
+                        }
+                        quern::scan_unit(_quern_values, _quern_ragged ? _quern_position : 0,
+                                         _quern_ragged ? _quern_walk.covered : _quern_lanes,
+                                         _quern_scan);
+                    } else {
+                        _quern_shelf.get(_quern_step, _quern_values);
+                    }
                     quern::front<_type_reduce> _quern_unit_front = _quern_front[0];
                     if (_quern_step > 0 || _quern_at > 0) {
                         _quern_unit_front.append(_quern_before[_quern_step][0], _quern_scan);
@@ -241,7 +281,7 @@ HOLE_result
 #pragma unroll
                         for (int _quern_lane = _quern_lanes - 1; _quern_lane >= 0; _quern_lane--) {
                             _quern_slot &_quern_own = _quern_values[_quern_lane];
-                            if (_quern_ragged &&
+                            if (_quern_ragged && !_quern_whole &&
                                 (_quern_position + _quern_lane < 0 ||
                                  _quern_position + _quern_lane >= _quern_walk.covered)) {
                                 continue;
@@ -261,7 +301,35 @@ HOLE_result
                         }
                     }
                 }
+                if constexpr (_quern_spread) {
+                    quern::spread_out(_quern_spread_values, _quern_values);
+                } else {
 HOLE_give
+                }
+            }
+            if constexpr (_quern_spread) {
+                // The warp's elements side by side, each written by another lane than has it.
+                __syncwarp();
+#pragma unroll
+                for (int _quern_turn_lane = 0; _quern_turn_lane < _quern_lanes;
+                     _quern_turn_lane++) {
+                    const int _quern_place = _quern_turn_lane * 32 + _quern_warp_lane;
+                    const int _quern_lane = _quern_place % _quern_lanes;
+                    const _quern_index _quern_unit = _quern_first - _quern_at +
+                                                     _quern_step * _quern_pace +
+                                                     _quern_place / _quern_lanes;
+                    if (_quern_unit < _quern_units) {
+HOLE_result
+                        if (!_quern_ragged || (_quern_position + _quern_lane >= 0 &&
+                                               _quern_position + _quern_lane <
+                                                   _quern_walk.covered)) {
+                            const _quern_slot _quern_value =
+                                _quern_spread_values[quern::spread_place(_quern_place)];
+HOLE_spread
+                        }
+                    }
+                }
+                __syncwarp();
             }
         }
         if constexpr (!_quern_block) {

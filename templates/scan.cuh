@@ -61,6 +61,19 @@ __device__ __forceinline__ long long anew(long long n)
     return n;
 }
 
+// The same for what a register holds, so that what was made of it is made again and not kept.
+template <typename T_> __device__ __forceinline__ void renew(T_ &v)
+{
+    constexpr int words = sizeof(T_) / 4;
+    unsigned word[words > 0 ? words : 1];
+    memcpy(word, &v, words * 4);
+#pragma unroll
+    for (int k = 0; k < words; k++) {
+        asm volatile("" : "+r"(word[k]));
+    }
+    memcpy(&v, word, words * 4);
+}
+
 // Scan the units of a warp. An output has `width` lanes, `at` = 0 ... width - 1, which are `apart`
 // places from each other; of its units, `width` in each round, the first `count` are there. `v`:
 // in, the values of the units; out, what lies in front of each within the warp (of the first:
@@ -106,6 +119,13 @@ __device__ __forceinline__ void scan_warp(slot<T_> (&v)[P_][R_], slot<T_> (&tota
 template <int L_, typename T_, typename I_, typename F_>
 __device__ __forceinline__ void scan_unit(slot<T_> (&v)[L_], I_ at, I_ length, const F_ &scan)
 {
+    if (at >= 0 && at + L_ <= length) {
+#pragma unroll
+        for (int l = 1; l < L_; l++) {
+            v[l].value = scan(v[l - 1].value, v[l].value);
+        }
+        return;
+    }
 #pragma unroll
     for (int l = 1; l < L_; l++) {
         if (at + l >= length) {
@@ -113,6 +133,23 @@ __device__ __forceinline__ void scan_unit(slot<T_> (&v)[L_], I_ at, I_ length, c
         } else if (at + l > 0) {
             v[l].value = scan(v[l - 1].value, v[l].value);
         }
+    }
+}
+
+// Where a value of a warp's stripe waits: a gap after every 32 keeps lanes in different banks.
+__device__ constexpr int spread_place(int place)
+{
+    return place + place / 32;
+}
+
+// Put the values of a lane where all lanes of the warp can read them.
+template <typename T_, int L_>
+__device__ __forceinline__ void spread_out(slot<T_> *to, const slot<T_> (&v)[L_])
+{
+    const int first = threadIdx.x % 32 * L_;
+#pragma unroll
+    for (int l = 0; l < L_; l++) {
+        to[spread_place(first) + l] = v[l];
     }
 }
 

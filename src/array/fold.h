@@ -17,6 +17,13 @@
 #define QN_FOLD_BLOCK       256 /**< threads of a block */
 #define QN_FOLD_BLOCK_SHIFT 8   /**< its exponent */
 
+/** Scans in shared memory. */
+typedef enum qn_staged {
+    QN_STAGED_NOT,
+    QN_STAGED_ALONE,    /**< a thread for an output, of few elements */
+    QN_STAGED_TOGETHER, /**< several */
+} qn_staged;
+
 /** What decides the generated code. Compare with memcmp: padding is zero. */
 typedef struct qn_fold_form {
     uint8_t kept;    /**< dimensions that are kept; 0: a single output */
@@ -30,6 +37,12 @@ typedef struct qn_fold_form {
     uint8_t steps;   /**< scan: units that a thread takes at once */
     uint8_t block;   /**< scan: all warps of a block work on one output */
     uint8_t ragged;  /**< scan: rows may begin or end inside a unit */
+    uint8_t again;   /**< scan: a tile keeps its inputs, and makes their values twice */
+    uint8_t spread;  /**< scan: a warp's values go through shared memory to its outputs */
+    uint8_t staged;  /**< scan: qn_staged; the elements of a tile wait in shared memory */
+    uint8_t lone;    /**< staged: a tile is of one output */
+    uint8_t stage_in, stage_out; /**< staged: 1: inputs, outputs are walked across scans first */
+    uint8_t line_in, line_out;   /**< staged: 1: those of a tile lie in one line in that order */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand, along the lanes */
 } qn_fold_form;
 
@@ -38,9 +51,11 @@ typedef struct qn_fold {
     int64_t outputs;  /**< positions of the kept dimensions */
     int64_t length;   /**< positions of the reduced dimensions */
     int64_t units;    /**< whole units of an output */
-    int64_t head;     /**< elements before the first unit; rows of one reduced dimension only */
+    int64_t head;     /**< elements before the first unit; rows of one reduced dimension only;
+                         staged: outputs side by side */
     int64_t rest;     /**< elements that no unit covers: the head, and a tail */
-    uint32_t workers; /**< threads of a block for an output: a power of two */
+    uint32_t workers; /**< threads of a block for an output: a power of two; staged: outputs of a
+                         tile */
     int64_t groups;   /**< blocks side by side over the outputs */
     int64_t splits;   /**< blocks for an output */
     int64_t chunk;    /**< units of a block for an output */
@@ -57,6 +72,7 @@ typedef struct qn_fold_rules {
     bool c_order;   /**< the reduced axes are walked in C order: the texts use positions */
     bool ordered;   /**< values are combined in that order as well */
     bool positions; /**< merge nothing: the texts use positions along axes */
+    bool located;   /**< scan: the texts use positions, along axes or not */
     bool in_turns;  /**< the texts are cheap enough to have the units of a thread read at once */
     uint32_t pack_bytes; /**< as qn_plan_rules.pack_bytes */
     uint32_t processors; /**< of the device */
@@ -116,6 +132,15 @@ void qn_fold_dims(const qn_fold_making *m, int ndim, const int64_t *shape);
 bool qn_fold_dense_columns(const qn_fold_making *m);
 /** False when positions, with room for a step past the end, and strides fit 32 bits. */
 bool qn_fold_needs_wide(const qn_fold_making *m);
+
+/* ---- fold_access.c, fold_staged.c: for scans ------------------------------------------------ */
+
+/** True when all packs of operand `k` are aligned without skipping elements. */
+bool qn_fold_is_aligned(const qn_fold_making *m, size_t k);
+/** Choose how each operand is reached. Returns the first that is reached by vector, or -1. */
+int qn_fold_choose_access(const qn_fold_making *m);
+/** Have the tiles of a planned scan wait in shared memory, where that costs less. */
+void qn_fold_stage(const qn_fold_making *m, uint32_t value_size);
 
 /** The least power of two that is `least` or more, but not above `most`, itself one. */
 static inline uint32_t qn_power_of_two(int64_t least, uint32_t most)

@@ -12,74 +12,12 @@
 #define MOST_STEPS    8   /* units of a thread at once: each repeats the code */
 #define COLUMN_STEPS  16  /* the same for tiles of columns, where one scan of the warp serves all */
 #define PARKED_BYTES  128 /* of values that a thread of a tile keeps in shared memory */
+#define RAGGED_VALUES 32  /* the same at most, where units may be pieces: their code is long */
+#define KEPT_BYTES    128 /* of inputs, in registers */
 #define SEGMENT_BYTES 128 /* side by side: with fewer, blocks of columns are slow */
 #define TILE_BYTES    32  /* the same for tiles: few values each, since tiles wait for each other */
 
 /* ---- units ---------------------------------------------------------------------------------- */
-
-/* How far operand `k` is off the alignment of packs, in elements: its first element, or (`d` not
- * negative) a step along dimension `d`. -1: not by whole elements. */
-static int64_t off_by(const qn_fold_making *m, size_t k, int d)
-{
-    const qn_fold *f = m->fold;
-    if (m->operands[k].loose) {
-        return -1;
-    }
-    int64_t item = m->operands[k].item_size, lanes = f->form.lanes;
-    int64_t bytes = d < 0 ? (int64_t)((uintptr_t)f->base[k] % (uintptr_t)(item * lanes))
-                          : f->stride[k][d] % (item * lanes);
-    return bytes % item != 0 ? -1 : (bytes / item + lanes) % lanes;
-}
-
-/* True when operands `k` and `other` are off in the same way everywhere, `k` by whole elements. */
-static bool off_alike(const qn_fold_making *m, size_t k, size_t other)
-{
-    const qn_fold *f = m->fold;
-    for (int d = -1; d < f->form.kept + f->form.reduced; d++) {
-        int64_t off = d == qn_fold_lane_dim(&f->form) ? 0 : off_by(m, k, d);
-        if (off < 0 || (d != qn_fold_lane_dim(&f->form) && off != off_by(m, other, d))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* True when all packs of an operand are aligned without skipping elements. */
-static bool is_aligned(const qn_fold_making *m, size_t k)
-{
-    const qn_fold *f = m->fold;
-    for (int d = -1; d < f->form.kept + f->form.reduced; d++) {
-        if (d != qn_fold_lane_dim(&f->form) && off_by(m, k, d) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Choose how each operand is reached. Returns the first that is reached by vector, or -1. Rows of
- * one dimension may begin off the alignment: all vectors are then off alike. */
-static int choose_access(const qn_fold_making *m)
-{
-    qn_fold *f = m->fold;
-    int lane = qn_fold_lane_dim(&f->form), first = -1;
-    bool may_skip = !f->form.columns && f->form.reduced == 1;
-    for (size_t k = 0; k < m->count; k++) {
-        const qn_operand *o = &m->operands[k];
-        int64_t stride = lane < 0 ? 0 : f->stride[k][lane];
-        uint8_t *access = &f->form.access[k];
-        *access = QN_ACCESS_STRIDED;
-        if (stride == 0 && !o->output) {
-            *access = QN_ACCESS_BROADCAST;
-        } else if (stride == o->item_size) {
-            bool vector =
-                f->form.lanes > 1 &&
-                (may_skip ? off_alike(m, k, first < 0 ? k : (size_t)first) : is_aligned(m, k));
-            *access = vector ? QN_ACCESS_VECTOR : QN_ACCESS_CONTIGUOUS;
-            first = vector && first < 0 ? (int)k : first;
-        }
-    }
-    return first;
-}
 
 /* Choose the lanes: packs need an operand that is reached by vector, and rows that are whole packs
  * or long. */
@@ -89,10 +27,10 @@ static void choose_units(const qn_fold_making *m, uint32_t most)
     uint32_t lanes = qn_pack_lanes(m->operands, m->count, m->rules->pack_bytes);
     for (lanes = QN_MIN(lanes, most);; lanes /= 2) {
         f->form.lanes = (uint8_t)lanes;
-        int vector = choose_access(m);
+        int vector = qn_fold_choose_access(m);
         int64_t row = qn_fold_lane_dim(&f->form) < 0 ? 1 : f->extent[qn_fold_lane_dim(&f->form)];
-        bool whole =
-            lanes == 1 || (vector >= 0 && row % lanes == 0 && is_aligned(m, (size_t)vector));
+        bool whole = lanes == 1 ||
+                     (vector >= 0 && row % lanes == 0 && qn_fold_is_aligned(m, (size_t)vector));
         bool longs = vector >= 0 && !f->form.columns && f->form.reduced == 1 && row >= 8 * lanes;
         f->form.ragged = !whole;
         if (whole || longs) {
@@ -154,21 +92,58 @@ static void choose_threads(const qn_fold_making *m)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* Values that a thread holds at once. Those of a tile wait in shared memory. Large tiles wait for
- * each other less often, but many narrow values take long to put together. */
-static uint32_t thread_values(uint32_t value_size, bool tiles)
+/* Values that a thread holds at once. Those of a tile wait in shared memory, as many as have room:
+ * large tiles wait for each other less often. */
+static uint32_t thread_values(uint32_t value_size, bool tiles, bool ragged)
 {
     if (value_size == 0) {
         return 4;
     }
-    return tiles ? QN_MIN(32, PARKED_BYTES / value_size) : QN_MIN(16, 64 / value_size);
+    return tiles ? QN_MIN(ragged ? RAGGED_VALUES : PARKED_BYTES, PARKED_BYTES / value_size)
+                 : QN_MIN(16, 64 / value_size);
+}
+
+/* Units of a thread whose inputs wait in registers, 32 of them, so that a tile of narrow inputs has
+ * more elements than wide values would have room for; 0: a thread does not keep them so. */
+static uint32_t input_steps(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    uint32_t bytes = 0, steps = 1;
+    for (size_t k = 0; k < m->inputs; k++) {
+        if (f->form.access[k] == QN_ACCESS_VECTOR) {
+            bytes += m->operands[k].item_size * f->form.lanes;
+        } else if (f->form.access[k] != QN_ACCESS_BROADCAST) {
+            return 0;
+        }
+    }
+    if (f->form.columns || !m->rules->in_turns || bytes > KEPT_BYTES) {
+        return 0;
+    }
+    /* The pieces of a ragged row are put together in registers of their own. */
+    const uint32_t most = f->form.ragged ? KEPT_BYTES / 2 : KEPT_BYTES;
+    while (2 * steps * bytes <= most && 2 * steps <= MOST_STEPS) {
+        steps *= 2;
+    }
+    return steps;
+}
+
+/* True when some output is not reached by vector, and warps have units enough to exchange. */
+static bool choose_spread(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    for (size_t k = m->inputs; k < m->count; k++) {
+        if (f->form.access[k] != QN_ACCESS_VECTOR) {
+            return !f->form.columns && f->form.lanes > 1 && f->workers == WARP;
+        }
+    }
+    return false;
 }
 
 void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand_count, int ndim,
                        const int64_t *shape, const qn_fold_rules *rules, uint32_t value_size)
 {
     qn_fold_making m = qn_fold_begin(fold, operands, operand_count, rules);
-    uint32_t values = thread_values(value_size, false);
+    uint32_t values = thread_values(value_size, false, false);
     qn_fold_dims(&m, ndim, shape);
     fold->form.columns = fold->form.kept > 0 && qn_fold_dense_columns(&m);
     /* Columns meet in shared memory, lane by lane: one lane if the size of a value is unknown. */
@@ -176,11 +151,16 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
     fold->form.steps = (uint8_t)QN_MIN(values / fold->form.lanes, MOST_STEPS);
     choose_threads(&m);
     if (fold->form.split) {
-        values = thread_values(value_size, true);
+        values = thread_values(value_size, true, fold->form.ragged);
         uint32_t most = fold->form.columns ? COLUMN_STEPS : MOST_STEPS;
-        fold->form.steps = (uint8_t)QN_MIN(values / fold->form.lanes, most);
+        uint32_t steps = QN_MIN(values / fold->form.lanes, most), kept = input_steps(&m);
+        fold->form.again = kept > steps;
+        fold->form.steps = (uint8_t)QN_MAX(steps, kept);
         choose_threads(&m);
+        fold->form.again &= fold->form.split;
     }
+    fold->form.spread = choose_spread(&m);
+    qn_fold_stage(&m, value_size);
     fold->form.wide = qn_fold_needs_wide(&m);
 }
 
@@ -188,11 +168,18 @@ void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
 {
     qn_text_printf(out, "%lld scan%s of %lld element%s, ", (long long)f->outputs,
                    f->outputs == 1 ? "" : "s", (long long)f->length, f->length == 1 ? "" : "s");
-    qn_text_printf(out, "by %s, %d element%s at once, %d time%s, %u lane%s of %s a scan",
-                   f->form.columns ? "columns" : "rows", f->form.lanes,
-                   f->form.lanes == 1 ? "" : "s", f->form.steps, f->form.steps == 1 ? "" : "s",
-                   f->workers, f->workers == 1 ? "" : "s",
-                   f->form.block ? "each warp" : "one warp");
+    if (f->form.staged) {
+        static const char *const along[] = {"rows", "columns"};
+        qn_text_printf(out, "in shared memory, %u scan%s a block, in by %s, out by %s", f->workers,
+                       f->workers == 1 ? "" : "s", along[f->form.stage_in],
+                       along[f->form.stage_out]);
+    } else {
+        qn_text_printf(out, "by %s, %d element%s at once, %d time%s, %u lane%s of %s a scan",
+                       f->form.columns ? "columns" : "rows", f->form.lanes,
+                       f->form.lanes == 1 ? "" : "s", f->form.steps, f->form.steps == 1 ? "" : "s",
+                       f->workers, f->workers == 1 ? "" : "s",
+                       f->form.block ? "each warp" : "one warp");
+    }
     if (f->form.split) {
         qn_text_printf(out, ", %lld tiles", (long long)f->splits);
     }

@@ -369,6 +369,33 @@ static void try_row(table *t, const pair *p, const shape *s, int view, int axis)
     layout_free(&input);
 }
 
+/* Rows and columns of every length up to LONGEST: with each a whole array, one whose rows begin off
+ * the alignment, and another view; the dtypes in turn. */
+static void try_short(table *t, size_t stride)
+{
+    enum { LONGEST = 70, OFFSET = 3 };
+    size_t next = 0;
+    for (int length = 1; length <= LONGEST; length++) {
+        const shape along = {2, {301 - length % 5, length}}, across = {3, {3, length, 41}};
+        const int views[] = {0, OFFSET, length % TABLE_VIEWS};
+        for (size_t v = 0; v < sizeof views / sizeof *views; v++, next += stride) {
+            try_row(t, &t->pairs[next % t->pair_count], &along, views[v], 1);
+        }
+        next += stride;
+        try_row(t, &t->pairs[next % t->pair_count], &across, length % TABLE_VIEWS, 1);
+    }
+}
+
+/* One row of several tiles, of each operator and dtype: whole, off the alignment, backwards. */
+static void try_long(table *t)
+{
+    static const shape line = {1, {50021}};
+    static const int views[] = {0, 3, 5};
+    for (size_t n = 0; n < t->pair_count; n++) {
+        try_row(t, &t->pairs[n], &line, views[n % (sizeof views / sizeof *views)], 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static table t;
@@ -384,6 +411,8 @@ int main(int argc, char **argv)
             }
         }
     }
+    try_short(&t, stride);
+    try_long(&t);
     free(t.pairs);
     quern_close(t.engine);
     return rows_report(&t.rows, "scans");

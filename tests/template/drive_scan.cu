@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Sums up to each element of the rows, or columns, of a matrix of floats: templates/scan.cu by hand.
-// The form is given by -DCOLUMNS=1 (along columns), -DBLOCK=1 (a block an output), -DTILES=1 besides
-// (several), -DEXCLUSIVE=1 (without the element itself).
+// Sums up to each element of the rows, or columns, of a matrix of floats: templates/scan.cu by
+// hand. The form is given by -DCOLUMNS=1 (along columns), -DBLOCK=1 (a block an output), -DTILES=1
+// besides (several), -DEXCLUSIVE=1 (without the element itself).
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DBLOCK=1 tests/template/drive_scan.cu
 #include "layout.h"
@@ -40,7 +40,8 @@
     constexpr int _quern_steps = 4, _quern_lanes = 4, _quern_tracks = COLUMNS ? 4 : 1;             \
     constexpr int _quern_abreast = COLUMNS ? 8 : 1;                                                \
     constexpr bool _quern_columns = COLUMNS, _quern_block = BLOCK, _quern_tiles = TILES;           \
-    constexpr bool _quern_single = false, _quern_ragged = false, _quern_exclusive = EXCLUSIVE;
+    constexpr bool _quern_single = false, _quern_ragged = false, _quern_exclusive = EXCLUSIVE;     \
+    constexpr bool _quern_again = false, _quern_spread = false, _quern_whole = true;
 // What a unit adds to the address of its first element: along rows, or down the columns.
 #if COLUMNS
 #define HOLE_kept _quern_element = _quern_output * 4;
@@ -63,6 +64,9 @@
 #define HOLE_lane
 #define HOLE_arguments _quern_register0[_quern_step].v[_quern_lane], 0
 #define HOLE_result    HOLE_unit
+#define HOLE_spread
+#define HOLE_load_whole
+#define HOLE_renew
 #define HOLE_give                                                                                  \
     quern::pack<float, 4> y;                                                                       \
     for (int lane = 0; lane < 4; lane++) {                                                         \

@@ -78,7 +78,9 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
 static size_t board_bytes(const qn_fold *f, uint32_t size)
 {
     size_t words = (size + 3) / 4;
-    size_t values = f->form.columns ? (size_t)f->form.lanes * (32 / f->workers) : 1;
+    size_t values = f->form.staged    ? (f->workers + 3u) / 4 * 4
+                    : f->form.columns ? (size_t)f->form.lanes * (32 / f->workers)
+                                      : 1;
     size_t groups = (size_t)f->groups * (size_t)((f->splits + GROUP - 1) / GROUP);
     size_t tiles = (size_t)(f->groups * f->splits);
     size_t bytes = 16 + (tiles + groups) * values * words * 8;
@@ -97,6 +99,8 @@ static void plan(qn_call *call)
                            .scan = true,
                            .ordered = true,
                            .positions = kernel->uses_axes,
+                           .located = kernel->uses_axes || kernel->uses_position,
+                           .in_turns = !kernel->loops && kernel->heavy == 0,
                            .pack_bytes = qn_call_pack_bytes(call, call->operand_count),
                            .processors = kernel->engine->processors};
     qn_fold_make_scan(&call->fold, call->operands, call->operand_count, call->ndim, call->shape,
@@ -110,7 +114,8 @@ static size_t form(uint8_t *bytes, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     size_t used = qn_fold_form_bytes(bytes, call);
-    const uint8_t more[] = {f->steps, f->block, f->ragged, call->aliased};
+    const uint8_t more[] = {f->steps, f->block,    f->ragged,    call->aliased, f->staged,
+                            f->lone,  f->stage_in, f->stage_out, f->line_in,    f->line_out};
     memcpy(bytes + used, more, sizeof more);
     used += sizeof more;
     size_t outputs = call->operand_count - call->input_operands;

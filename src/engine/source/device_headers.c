@@ -40,6 +40,7 @@ static const qn_header headers[] = {
     [QN_HEADER_NEXTAFTER] = {"quern/nextafter.cuh", qn_embedded_nextafter_cuh},
     [QN_HEADER_FOLD] = {"quern/fold.cuh", qn_embedded_fold_cuh},
     [QN_HEADER_SCAN] = {"quern/scan.cuh", qn_embedded_scan_cuh},
+    [QN_HEADER_STAGE] = {"quern/stage.cuh", qn_embedded_stage_cuh},
     {"quern/complex_all.cuh", qn_embedded_complex_all_cuh},
     {"quern/complex_pow_tables.cuh", qn_embedded_complex_pow_tables_cuh},
     {"quern/complex_pow_wide.cuh", qn_embedded_complex_pow_wide_cuh},

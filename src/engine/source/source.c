@@ -328,7 +328,7 @@ void qn_source_operands(qn_text *out, const qn_call *call, uint32_t first, uint3
 _Static_assert(QN_HEADER_COUNT <= QN_MAX_HEADERS, "room for all headers");
 
 #define COMMON_HOLES 4
-#define MAX_HOLES    24
+#define MAX_HOLES    32
 
 /* Expand with the common holes first, then the template's own. */
 static quern_status expand(qn_text *out, const qn_call *call, const qn_source_template *template,

@@ -41,6 +41,7 @@ typedef enum qn_header_id {
     QN_HEADER_NEXTAFTER,
     QN_HEADER_FOLD,
     QN_HEADER_SCAN,
+    QN_HEADER_STAGE,
     QN_HEADER_COUNT
 } qn_header_id;
 
@@ -215,11 +216,19 @@ void qn_source_scan_registers(qn_text *out, const qn_call *call);
 void qn_source_scan_unit(qn_text *out, const qn_call *call, uint32_t first, uint32_t end);
 /** Load the inputs of the unit. */
 void qn_source_scan_load(qn_text *out, const qn_call *call);
+/** The same for a unit that is whole, though others of the row are not. */
+void qn_source_scan_load_whole(qn_text *out, const qn_call *call);
+/** Let the compiler forget what it made of the inputs of a lane's unit. */
+void qn_source_scan_renew(qn_text *out, const qn_call *call);
+/** Let the inputs of a lane's unit be those of its first. */
+void qn_source_scan_repeat(qn_text *out, const qn_call *call);
 /** `_in_ind` and `_out_ind` of a lane, where a text uses them. */
 void qn_source_scan_lane(qn_text *out, const qn_call *call, int levels);
 /** The arguments of map: the lane's elements, and the position. */
 void qn_source_scan_arguments(qn_text *out, const qn_call *call);
 /** Call post for the unit's values, and store. */
 void qn_source_scan_give(qn_text *out, const qn_call *call);
+/** Call post for one element, `_quern_lane` of the unit, with inputs that are read again. */
+void qn_source_scan_spread(qn_text *out, const qn_call *call);
 
 #endif /* QN_SOURCE_H */

@@ -12,10 +12,32 @@
 
 /* ---- the form ------------------------------------------------------------------------------- */
 
+static void staged_form_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    qn_source_index_type(out, f->wide);
+    qn_source_number(out, "steps", f->steps);
+    qn_source_number(out, "lanes", 1);
+    qn_source_flag(out, "alone", f->staged == QN_STAGED_ALONE);
+    qn_source_flag(out, "lone", f->lone);
+    qn_source_flag(out, "tiles", f->split);
+    qn_source_flag(out, "single", f->kept == 0);
+    qn_source_flag(out, "across_in", f->stage_in);
+    qn_source_flag(out, "across_out", f->stage_out);
+    qn_source_flag(out, "line_in", f->line_in);
+    qn_source_flag(out, "line_out", f->line_out);
+    qn_source_flag(out, "exclusive", call->kernel->exclusive);
+    qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
+}
+
 static void form_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     uint32_t abreast = 1;
+    if (f->staged) {
+        staged_form_hole(out, call);
+        return;
+    }
     if (f->columns) {
         abreast = f->split ? qn_fold_tile_width(f->lanes * call->operands[0].item_size) : 32;
     }
@@ -30,6 +52,11 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_flag(out, "single", f->kept == 0);
     qn_source_flag(out, "ragged", f->ragged);
     qn_source_flag(out, "exclusive", call->kernel->exclusive);
+    if (!f->ragged) {
+        qn_source_flag(out, "whole", true);
+    }
+    qn_source_flag(out, "again", f->again);
+    qn_source_flag(out, "spread", f->spread);
     qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
 }
 
@@ -74,23 +101,36 @@ static void initial_hole(qn_text *out, const qn_call *call)
     X(INITIAL, initial)                                                                            \
     X(REGISTERS, registers)                                                                        \
     X(LOAD, load)                                                                                  \
+    X(LOAD_WHOLE, load_whole)                                                                      \
     X(UNIT, unit)                                                                                  \
+    X(RENEW, renew)                                                                                \
+    X(REPEAT, repeat)                                                                              \
     X(LANE, lane)                                                                                  \
     X(ARGUMENTS, arguments)                                                                        \
     X(RESULT, result)                                                                              \
-    X(GIVE, give)
+    X(GIVE, give)                                                                                  \
+    X(SPREAD, spread)
 
 enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
 
-/* Threads of a block, and how many blocks a processor should hold: a fifth block of tiles pays, a
- * sixth would leave too few registers. Nothing is asked where the size of a value is unknown. */
+/* How many blocks a processor should hold: a fifth block of tiles pays, a sixth would leave too few
+ * registers. Where an output has one thread, few registers do. */
+static int blocks_wanted(const qn_fold_form *f)
+{
+    if (f->staged) {
+        return f->staged == QN_STAGED_ALONE ? 6 : 5;
+    }
+    return f->split && !f->again ? 5 : 4;
+}
+
+/* Threads of a block, and these. Nothing is asked where the size of a value is unknown. */
 static void bounds_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     if (qn_scan_value_size(call) == 0) {
         qn_text_printf(out, "%d", QN_FOLD_BLOCK);
     } else {
-        qn_text_printf(out, "%d, %d", QN_FOLD_BLOCK, f->split ? 5 : 4);
+        qn_text_printf(out, "%d, %d", QN_FOLD_BLOCK, blocks_wanted(f));
     }
 }
 
@@ -108,18 +148,28 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
     initial_hole(&t[INITIAL], call);
     qn_source_scan_registers(&t[REGISTERS], call);
     qn_source_scan_load(&t[LOAD], call);
+    if (f->ragged) {
+        qn_source_scan_load_whole(&t[LOAD_WHOLE], call);
+    }
     qn_source_scan_unit(&t[UNIT], call, 0, 0);
+    qn_source_scan_renew(&t[RENEW], call);
+    qn_source_scan_repeat(&t[REPEAT], call);
     qn_source_scan_lane(&t[LANE], call, 5);
     qn_source_scan_arguments(&t[ARGUMENTS], call);
-    qn_source_scan_unit(&t[RESULT], call, call->input_operands, call->operand_count);
+    qn_source_scan_unit(&t[RESULT], call, f->spread ? 0 : call->input_operands,
+                        call->operand_count);
     qn_source_scan_give(&t[GIVE], call);
+    if (f->spread) {
+        qn_source_scan_spread(&t[SPREAD], call);
+    }
     const qn_source_template template = {
-        .text = qn_embedded_scan_cu,
+        .text = f->staged ? qn_embedded_scan_staged_cu : qn_embedded_scan_cu,
         .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
         .holes = t,
         .hole_count = HOLE_COUNT,
-        .headers =
-            QN_FOLD_HEADERS | 1u << QN_HEADER_SCAN | (f->lanes > 1 ? 1u << QN_HEADER_PACK : 0),
+        .headers = QN_FOLD_HEADERS | 1u << QN_HEADER_SCAN |
+                   (f->staged ? 1u << QN_HEADER_STAGE : 0) |
+                   (f->lanes > 1 ? 1u << QN_HEADER_PACK : 0),
     };
     return qn_source_expand(out, call, &template, headers, header_count);
 }

@@ -36,6 +36,24 @@ void qn_source_scan_registers(qn_text *out, const qn_call *call)
     }
 }
 
+void qn_source_scan_renew(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        if (is_pack(call, k)) {
+            qn_source_indent(out, 5);
+            qn_text_printf(out, "quern::renew(_quern_register%u[_quern_step]);\n", k);
+        }
+    }
+}
+
+void qn_source_scan_repeat(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_source_indent(out, 4);
+        qn_text_printf(out, "_quern_register%u[_quern_step] = _quern_register%u[0];\n", k, k);
+    }
+}
+
 /* Where unit `_quern_unit` lies, for the operands [first, end): `_quern_position`, the position of
  * its first element. */
 void qn_source_scan_unit(qn_text *out, const qn_call *call, uint32_t first, uint32_t end)
@@ -150,6 +168,14 @@ void qn_source_scan_load(qn_text *out, const qn_call *call)
     qn_text_puts(out, ragged ? "                }\n" : "");
 }
 
+void qn_source_scan_load_whole(qn_text *out, const qn_call *call)
+{
+    qn_source_scan_unit(out, call, 0, call->input_operands);
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        load_input(out, call, 4, k, true);
+    }
+}
+
 void qn_source_scan_arguments(qn_text *out, const qn_call *call)
 {
     arguments(out, call);
@@ -214,4 +240,26 @@ void qn_source_scan_give(qn_text *out, const qn_call *call)
     qn_text_puts(out, "                } else {\n");
     post_lanes(out, call, 5, false);
     qn_text_puts(out, "                }\n");
+}
+
+void qn_source_scan_spread(qn_text *out, const qn_call *call)
+{
+    qn_source_scan_lane(out, call, 7);
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_source_indent(out, 7);
+        qn_text_printf(out, "[[maybe_unused]] const %s _quern_input%u = ",
+                       qn_source_type(call, call->operand_parameter[k]), k);
+        qn_source_fold_value(out, call, k, "_quern_element + _quern_lane");
+    }
+    qn_source_indent(out, 7);
+    qn_text_puts(out, "_quern_post(");
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (k < call->input_operands) {
+            qn_text_printf(out, "_quern_input%u, ", k);
+        } else {
+            qn_source_fold_output(out, call, k, "_quern_element + _quern_lane");
+        }
+    }
+    qn_text_printf(out, "%s, _quern_value.value);\n",
+                   call->kernel->uses_position ? "_quern_position + _quern_lane" : "0");
 }

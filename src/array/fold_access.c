@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fold_access: how a scan reaches its operands. In: a fold whose lanes and walk are chosen. Out:
+ * the access of each operand, along the lanes. The thing to know: off the alignment, packs of
+ * several operands are only taken together where all are off alike.
+ */
+#include "array/fold.h"
+
+/* How far operand `k` is off the alignment of packs, in elements: its first element, or (`d` not
+ * negative) a step along dimension `d`. -1: not by whole elements. */
+static int64_t off_by(const qn_fold_making *m, size_t k, int d)
+{
+    const qn_fold *f = m->fold;
+    if (m->operands[k].loose) {
+        return -1;
+    }
+    int64_t item = m->operands[k].item_size, lanes = f->form.lanes;
+    int64_t bytes = d < 0 ? (int64_t)((uintptr_t)f->base[k] % (uintptr_t)(item * lanes))
+                          : f->stride[k][d] % (item * lanes);
+    return bytes % item != 0 ? -1 : (bytes / item + lanes) % lanes;
+}
+
+/* True when operands `k` and `other` are off in the same way everywhere, `k` by whole elements. */
+static bool off_alike(const qn_fold_making *m, size_t k, size_t other)
+{
+    const qn_fold *f = m->fold;
+    for (int d = -1; d < f->form.kept + f->form.reduced; d++) {
+        int64_t off = d == qn_fold_lane_dim(&f->form) ? 0 : off_by(m, k, d);
+        if (off < 0 || (d != qn_fold_lane_dim(&f->form) && off != off_by(m, other, d))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool qn_fold_is_aligned(const qn_fold_making *m, size_t k)
+{
+    const qn_fold *f = m->fold;
+    for (int d = -1; d < f->form.kept + f->form.reduced; d++) {
+        if (d != qn_fold_lane_dim(&f->form) && off_by(m, k, d) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Rows of one dimension may begin off the alignment: all vectors are then off alike. */
+int qn_fold_choose_access(const qn_fold_making *m)
+{
+    qn_fold *f = m->fold;
+    int lane = qn_fold_lane_dim(&f->form), first = -1;
+    bool may_skip = !f->form.columns && f->form.reduced == 1;
+    for (size_t k = 0; k < m->count; k++) {
+        const qn_operand *o = &m->operands[k];
+        int64_t stride = lane < 0 ? 0 : f->stride[k][lane];
+        uint8_t *access = &f->form.access[k];
+        *access = QN_ACCESS_STRIDED;
+        if (stride == 0 && !o->output) {
+            *access = QN_ACCESS_BROADCAST;
+        } else if (stride == o->item_size) {
+            bool vector =
+                f->form.lanes > 1 && (may_skip ? off_alike(m, k, first < 0 ? k : (size_t)first)
+                                               : qn_fold_is_aligned(m, k));
+            *access = vector ? QN_ACCESS_VECTOR : QN_ACCESS_CONTIGUOUS;
+            first = vector && first < 0 ? (int)k : first;
+        }
+    }
+    return first;
+}

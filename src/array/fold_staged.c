@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fold_staged: scans whose tiles wait in shared memory between the order of memory and that of the
+ * scan. In: the plan of a scan without that. Out: the same plan, or a staged one where that costs
+ * less. The thing to know: without a stage a lane has packs of its own, so what lies otherwise than
+ * in aligned packs along the scan, or in rows shorter than a warp likes, wastes accesses and lanes.
+ * With one, each element takes more instructions, but every operand is reached as it lies.
+ */
+#include "array/fold.h"
+
+#define WARP         32
+#define ALONE        64 /* an output of at most so many elements has one thread */
+#define SECTOR_BYTES 32 /* what an access of memory moves at least */
+#define BESIDE       32 /* outputs of a tile that lie side by side */
+
+/* Instructions for an element, as the generated code has them for sums of float32. */
+#define STAGED_COST    34  /* an element: shared memory four times, its place twice */
+#define TILE_COST      60  /* an element of small tiles, which wait for each other */
+#define UNIT_COST      40  /* a unit of a row: its place, its access, its part in the warp's scan */
+#define COLUMN_COST    15  /* a unit of a column */
+#define TRACK_COST     120 /* an output of a unit of columns, where several lanes share it */
+#define ELEMENT_COST   6   /* an element of a unit */
+#define PIECE_COST     24  /* a unit that hangs over the end of a row, and each of its elements: */
+#define PIECE_ELEMENTS 20
+#define SPREAD_COST    6   /* an element that goes through shared memory to its output */
+#define SECTOR_COST    128 /* an access of a sector that one lane alone needs */
+
+static int64_t over(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* What reaching an operand costs for an element, where neighbouring lanes are `apart` bytes from
+ * each other. */
+static double reach_cost(int64_t apart)
+{
+    return (double)SECTOR_COST * (double)QN_MIN(apart, SECTOR_BYTES) / SECTOR_BYTES;
+}
+
+/* Bytes from one element to the next, along the last kept or reduced dimension. */
+static int64_t inner_stride(const qn_fold *f, size_t k, bool across)
+{
+    int d = across ? f->form.kept - 1 : f->form.kept + f->form.reduced - 1;
+    return d < 0 || (across ? f->form.kept : f->form.reduced) == 0 ? 0
+                                                                   : qn_magnitude(f->stride[k][d]);
+}
+
+/* The dimension along which an operand is densest, the kept or the reduced one. */
+static bool lies_across(const qn_fold *f, size_t k)
+{
+    if (f->form.kept == 0 || f->form.reduced == 0) {
+        return f->form.kept != 0;
+    }
+    int64_t kept = qn_magnitude(f->stride[k][f->form.kept - 1]);
+    int64_t reduced = qn_magnitude(f->stride[k][f->form.kept + f->form.reduced - 1]);
+    return kept != 0 && (kept < reduced || reduced == 0);
+}
+
+/* Whether the operands [first, end) are walked across outputs: as the first does that moves. */
+static bool walk_across(const qn_fold_making *m, size_t first, size_t end)
+{
+    const qn_fold *f = m->fold;
+    for (size_t k = first; k < end; k++) {
+        if (inner_stride(f, k, false) != 0 || inner_stride(f, k, true) != 0) {
+            return lies_across(f, k);
+        }
+    }
+    return false;
+}
+
+/* ---- what the plan without a stage costs ---------------------------------------------------- */
+
+static double direct_cost(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    const int lanes = f->form.lanes;
+    double unit = f->form.columns ? COLUMN_COST : UNIT_COST, reach = 0;
+    if (f->form.ragged) {
+        /* Two units of a row are pieces: that many warps take both ways. */
+        double share = QN_MIN(1.0, 2.0 * WARP / (double)f->units);
+        unit += share * (PIECE_COST + PIECE_ELEMENTS * lanes);
+    }
+    double each = unit / lanes + ELEMENT_COST;
+    if (f->form.columns && f->form.block) {
+        each += (double)TRACK_COST / f->form.steps;
+    }
+    /* Places for units that are not there cost as much. */
+    int64_t places = over(f->units, f->chunk) * f->chunk * (f->form.columns ? 1 : lanes);
+    each *= f->form.block ? 1 : (double)places / (double)f->length;
+    for (size_t k = 0; k < m->count; k++) {
+        const uint32_t item = m->operands[k].item_size;
+        if (f->form.access[k] == QN_ACCESS_VECTOR) {
+            reach += reach_cost(item);
+        } else if (f->form.spread && k >= m->inputs) {
+            reach += SPREAD_COST + reach_cost(inner_stride(f, k, false));
+        } else if (f->form.access[k] != QN_ACCESS_BROADCAST) {
+            reach += reach_cost(lanes * inner_stride(f, k, f->form.columns));
+        }
+    }
+    return each + reach;
+}
+
+/* ---- the staged plan ------------------------------------------------------------------------ */
+
+/* Elements of a thread: what a block holds at once in shared memory. */
+static uint32_t thread_elements(uint32_t value_size)
+{
+    return value_size <= 8 ? 16 : 8;
+}
+
+/* True when what the operands [first, end) have in a tile of whole outputs, or of all `inner` side
+ * by side, lies in one line: elements that follow each other are one stride apart. */
+static bool lies_in_line(const qn_fold_making *m, size_t first, size_t end, bool across)
+{
+    const qn_fold *f = m->fold;
+    const int kept = f->form.kept - 1, reduced = f->form.kept;
+    if (m->rules->located || kept < 0 || f->form.reduced != 1 || (!across && kept > 0)) {
+        return false;
+    }
+    for (size_t k = first; k < end; k++) {
+        const int64_t *s = f->stride[k];
+        bool line =
+            across ? s[reduced] == f->extent[kept] * s[kept] : s[kept] == f->length * s[reduced];
+        if (!line) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* True when, besides, the outer ones follow in the same line. */
+static bool lies_on(const qn_fold *f, size_t count)
+{
+    const int outer = f->form.kept - 2;
+    for (size_t k = 0; k < count && outer >= 0; k++) {
+        if (f->stride[k][outer] != f->length * f->stride[k][f->form.kept]) {
+            return false;
+        }
+    }
+    return outer == 0;
+}
+
+/* An output for each thread, or for several in turn. */
+static void choose_alone(const qn_fold_making *m, int64_t room)
+{
+    qn_fold *f = m->fold;
+    const bool across = f->form.stage_in && f->form.stage_out;
+    const int64_t inner = across ? f->extent[f->form.kept - 1] : 1;
+    f->form.staged = QN_STAGED_ALONE;
+    f->chunk = f->length;
+    int64_t beside = QN_MIN(room / f->length, f->outputs);
+    bool line = lies_in_line(m, 0, m->count, f->form.stage_in);
+    if (across && line && inner <= beside && (beside < 2 * inner || lies_on(f, m->count))) {
+        beside = beside / inner * inner;
+        f->head = inner;
+    } else {
+        f->head = across ? QN_MIN(beside, inner) : beside;
+        beside = across ? f->head : beside;
+    }
+    f->workers = (uint32_t)beside;
+}
+
+/* Outputs of a tile whose outputs have several threads: as many as lie side by side, if an operand
+ * lies across them. */
+static void choose_together(const qn_fold_making *m)
+{
+    qn_fold *f = m->fold;
+    const int64_t steps = f->form.steps;
+    int64_t beside = QN_MAX(1, QN_FOLD_BLOCK / over(f->length, steps));
+    if (f->form.stage_in || f->form.stage_out) {
+        int64_t row = f->extent[f->form.kept - 1];
+        int64_t pieces = over(row, BESIDE + BESIDE / 4);
+        beside = pieces == 1 || beside < over(row, pieces) ? over(row, pieces) : beside;
+    }
+    beside = QN_MIN(beside, QN_MIN(f->outputs, QN_FOLD_BLOCK));
+    f->form.staged = QN_STAGED_TOGETHER;
+    f->workers = (uint32_t)beside;
+    f->head = beside;
+    int64_t most = QN_FOLD_BLOCK / beside * steps;
+    f->splits = over(f->length, most);
+    f->chunk = over(over(f->length, f->splits), steps) * steps;
+}
+
+static void choose_tiles(const qn_fold_making *m)
+{
+    qn_fold *f = m->fold;
+    if (f->length <= ALONE) {
+        choose_alone(m, QN_FOLD_BLOCK * f->form.steps);
+    } else {
+        choose_together(m);
+    }
+    f->splits = over(f->length, f->chunk);
+    f->groups = over(f->outputs, f->workers);
+    f->form.split = f->splits > 1;
+    f->form.lone = f->workers == 1;
+    if (f->form.lone) {
+        f->form.stage_in = f->form.stage_out = f->form.columns = 0;
+    }
+    /* A tile of some of the outputs that lie side by side is not in a line. */
+    bool whole = f->form.stage_in ? f->form.kept > 0 && f->head == f->extent[f->form.kept - 1]
+                                  : !f->form.split;
+    whole &= f->form.stage_in == f->form.columns;
+    f->form.line_in = f->form.lone || (whole && lies_in_line(m, 0, m->inputs, f->form.stage_in));
+    f->form.line_out = f->form.lone || (whole && f->form.stage_out == f->form.stage_in &&
+                                        lies_in_line(m, m->inputs, m->count, f->form.stage_out));
+}
+
+static double staged_cost(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    /* A tile that is the whole of its outputs waits for none. */
+    double cost = STAGED_COST + (f->form.split ? TILE_COST : 0);
+    for (size_t k = 0; k < m->count; k++) {
+        bool across = k < m->inputs ? f->form.stage_in : f->form.stage_out;
+        cost += reach_cost(inner_stride(f, k, across));
+    }
+    return cost;
+}
+
+void qn_fold_stage(const qn_fold_making *m, uint32_t value_size)
+{
+    qn_fold *f = m->fold, staged = *f;
+    if (value_size == 0 || value_size > 16 || f->length < 2 || f->outputs == 0) {
+        return;
+    }
+    staged.form.lanes = 1;
+    staged.form.columns = staged.form.ragged = staged.form.block = 0;
+    staged.form.again = staged.form.spread = 0;
+    staged.form.steps = (uint8_t)thread_elements(value_size);
+    staged.units = f->length;
+    const qn_fold_making of = {&staged, m->operands, m->count, m->inputs, m->rules};
+    staged.form.stage_in = walk_across(m, 0, m->inputs);
+    staged.form.stage_out = walk_across(m, m->inputs, m->count);
+    staged.form.columns = staged.form.stage_in && staged.form.stage_out;
+    qn_fold_choose_access(&of);
+    choose_tiles(&of);
+    qn_fold_choose_access(&of);
+    if (staged_cost(&of) < direct_cost(m)) {
+        *f = staged;
+    }
+}

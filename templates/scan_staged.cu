@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+HOLE_includes
+HOLE_types
+HOLE_preamble
+HOLE_value_type
+#pragma nv_diag_error 940 // a function that ends without its return
+
+extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_parameters)
+{
+HOLE_positions
+    const auto _quern_map =
+        [&](HOLE_inputs const ptrdiff_t _J) __attribute__((always_inline)) -> _type_reduce
+HOLE_map
+    ;
+    const auto _quern_scan = [&](_type_reduce a, _type_reduce b) -> _type_reduce
+HOLE_scan
+    ;
+    const auto _quern_post =
+        [&](HOLE_operands const ptrdiff_t _J, _type_reduce a) __attribute__((always_inline)) {
+HOLE_post
+    };
+HOLE_form
+    typedef quern::slot<_type_reduce> _quern_slot;
+    typedef quern::stage<_type_reduce> _quern_stage_type;
+    constexpr int _quern_lane = 0;
+    __shared__ alignas(_type_reduce) char
+        _quern_shared[_quern_stage_type::room(quern::stage_threads * _quern_steps)];
+
+    // The tile: `beside` outputs from `first` on, and of each `length` positions from `begin` on.
+    const int _quern_splits = _quern_tiles ? (int)_quern_walk.splits : 1;
+    const int _quern_groups = _quern_tiles && !_quern_single ? (int)gridDim.x / _quern_splits : 1;
+    unsigned long long _quern_ticket = 0;
+    if constexpr (_quern_tiles) {
+        _quern_ticket = quern::take_ticket(_quern_workspace, (int)gridDim.x);
+    }
+    const int _quern_group = _quern_tiles ? (int)_quern_ticket % _quern_groups : (int)blockIdx.x;
+    const int _quern_tile = _quern_tiles ? (int)_quern_ticket / _quern_groups : 0;
+    const _quern_index _quern_first =
+        _quern_lone ? _quern_group : (_quern_index)_quern_group * _quern_walk.workers;
+    const _quern_index _quern_begin = (_quern_index)_quern_tile * _quern_walk.chunk;
+    const int _quern_beside =
+        _quern_lone ? 1 : (int)min(_quern_walk.workers, _quern_walk.outputs - _quern_first);
+    const int _quern_length = (int)min(_quern_walk.chunk, _quern_walk.units - _quern_begin);
+    const int _quern_inner = _quern_across_in ? (int)min(_quern_walk.head, _quern_beside) : 1;
+    const int _quern_count = _quern_beside * _quern_length;
+    const _quern_stage_type _quern_stage = {(_quern_slot *)_quern_shared, _quern_length,
+                                            _quern_inner};
+
+    // In as memory lies: all reads, then what becomes of them. What is not there repeats the
+    // thread's first.
+    [[maybe_unused]] _quern_index _quern_element = 0;
+HOLE_registers
+    {
+        quern::tour<_quern_line_in> _quern_tour(_quern_across_in ? _quern_beside : _quern_length);
+#pragma unroll
+        for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++, _quern_tour.next()) {
+            const bool _quern_there = _quern_tour.element < _quern_count;
+            if (_quern_step == 0 || _quern_there) {
+                const int _quern_on = _quern_there ? _quern_tour.element : 0;
+                const int _quern_line = _quern_there ? _quern_tour.row : 0;
+                const int _quern_place = _quern_there ? _quern_tour.place : 0;
+                [[maybe_unused]] const _quern_index _quern_output =
+                    _quern_first + (_quern_line_in     ? 0
+                                    : _quern_across_in ? _quern_place
+                                                       : _quern_line);
+                [[maybe_unused]] const _quern_index _quern_unit =
+                    _quern_begin + (_quern_line_in     ? (_quern_across_in ? 0 : _quern_on)
+                                    : _quern_across_in ? _quern_line
+                                                       : _quern_place);
+HOLE_kept
+                _quern_element += _quern_line_in && _quern_across_in ? _quern_on : 0;
+                {
+HOLE_load
+                }
+            }
+        }
+    }
+    {
+        quern::tour<_quern_line_in> _quern_tour(_quern_across_in ? _quern_beside : _quern_length);
+#pragma unroll
+        for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++, _quern_tour.next()) {
+            const bool _quern_there = _quern_tour.element < _quern_count;
+            [[maybe_unused]] const _quern_index _quern_output =
+                _quern_first + (_quern_line_in || !_quern_there ? 0
+                                : _quern_across_in              ? _quern_tour.place
+                                                                : _quern_tour.row);
+            [[maybe_unused]] const _quern_index _quern_unit =
+                _quern_begin + (!_quern_there      ? 0
+                                : _quern_line_in   ? _quern_tour.element
+                                : _quern_across_in ? _quern_tour.row
+                                                   : _quern_tour.place);
+            if (_quern_step > 0 && !_quern_there) {
+HOLE_repeat
+            }
+HOLE_kept
+            {
+HOLE_unit
+HOLE_lane
+                _quern_stage.taken(_quern_step).value = _quern_map(HOLE_arguments);
+            }
+        }
+    }
+
+    quern::front<_type_reduce> _quern_initial;
+HOLE_initial
+    if constexpr (_quern_alone) {
+        __syncthreads();
+#pragma unroll 1
+        for (int _quern_row = threadIdx.x; _quern_row < _quern_beside;
+             _quern_row += quern::stage_threads) {
+            quern::scan_output<!_quern_across_in, _quern_exclusive>(_quern_stage, _quern_row,
+                                                                    _quern_initial, _quern_scan);
+        }
+        __syncthreads();
+    } else {
+        const auto _quern_look = [&](_quern_slot *values, int used) {
+            quern::look_back_all<_quern_lone ? 1 : 4>(
+                _quern_workspace, _quern_ticket, _quern_groups, _quern_splits, values,
+                (int)_quern_walk.workers, used, _quern_initial, _quern_group, _quern_tile,
+                _quern_scan);
+        };
+        quern::scan_stage<_quern_steps, _quern_lone, !_quern_across_in, _quern_tiles,
+                          _quern_exclusive>(
+            _quern_stage, _quern_beside, (int)_quern_walk.workers,
+            (int)_quern_walk.chunk / _quern_steps, _quern_initial, _quern_tile > 0, _quern_look,
+            _quern_scan);
+    }
+
+    // Out as memory lies. Post may ask for the inputs again; where it does not, no one reads them.
+    quern::tour<_quern_line_out> _quern_tour(_quern_across_out ? _quern_beside : _quern_length);
+#pragma unroll
+    for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++, _quern_tour.next()) {
+        const int _quern_on = _quern_tour.element;
+        const int _quern_beside_at = _quern_line_out     ? 0
+                                     : _quern_across_out ? _quern_tour.place
+                                                         : _quern_tour.row;
+        const int _quern_along = _quern_line_out     ? (_quern_across_out ? 0 : _quern_on)
+                                 : _quern_across_out ? _quern_tour.row
+                                                     : _quern_tour.place;
+        _quern_slot _quern_values[1];
+        if constexpr (_quern_across_in == _quern_across_out) {
+            _quern_values[0] = _quern_stage.taken(_quern_step);
+        }
+        if (_quern_on < _quern_count) {
+            [[maybe_unused]] const _quern_index _quern_output = _quern_first + _quern_beside_at;
+            [[maybe_unused]] const _quern_index _quern_unit = _quern_begin + _quern_along;
+            if constexpr (_quern_across_in != _quern_across_out) {
+                _quern_values[0] = _quern_stage[_quern_stage.element<!_quern_across_in>(
+                    _quern_beside_at, _quern_along)];
+            }
+HOLE_kept
+            _quern_element += _quern_line_out && _quern_across_out ? _quern_on : 0;
+            {
+HOLE_load
+            }
+            {
+HOLE_result
+HOLE_give
+            }
+        }
+    }
+}

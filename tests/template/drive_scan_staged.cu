@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// Sums up to each element of the rows, or columns, of a matrix of floats: templates/scan_staged.cu
+// by hand. The form is given by -DALONE=1 (a thread an output), -DCOLUMNS=1 (along columns),
+// -DTILES=1 (several blocks an output), -DEXCLUSIVE=1 (without the element itself).
+//
+//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -DALONE=1 tests/template/drive_scan_staged.cu
+#include "layout.h"
+// in this order
+#include "index.cuh"
+// in this order
+#include "fold.cuh"
+// in this order
+#include "scan.cuh"
+// in this order
+#include "stage.cuh"
+
+#define HOLE_includes
+#define HOLE_types
+#define HOLE_preamble
+#define HOLE_value_type typedef float _type_reduce;
+#define HOLE_bounds     256, 4
+#define HOLE_name       cumsum
+#define HOLE_parameters                                                                            \
+    const float *__restrict__ _quern_array0, float *__restrict__ _quern_array1,                    \
+        const quern::fold<int, 2, 2> _quern_walk, char *_quern_workspace
+#define HOLE_positions
+#define HOLE_inputs const float &x,
+#define HOLE_map                                                                                   \
+    {                                                                                              \
+        return x;                                                                                  \
+    }
+#define HOLE_scan                                                                                  \
+    {                                                                                              \
+        return a + b;                                                                              \
+    }
+#define HOLE_operands const float &x, float &y,
+#define HOLE_post     y = a;
+#define HOLE_form                                                                                  \
+    typedef int _quern_index;                                                                      \
+    constexpr int _quern_steps = 16;                                                               \
+    constexpr bool _quern_alone = ALONE, _quern_lone = false, _quern_tiles = TILES;                \
+    constexpr bool _quern_single = false, _quern_exclusive = EXCLUSIVE;                            \
+    constexpr bool _quern_across_in = COLUMNS, _quern_across_out = COLUMNS;                        \
+    constexpr bool _quern_line_in = !COLUMNS, _quern_line_out = !COLUMNS;
+// An element's place: its output and its position.
+#define HOLE_kept                                                                                  \
+    const long long _quern_row = (long long)_quern_output * _quern_walk.stride[0][0] +             \
+                                 (long long)_quern_unit * _quern_walk.stride[0][1];
+#define HOLE_initial   _quern_initial.begin(0);
+#define HOLE_registers float _quern_register0[_quern_steps];
+#define HOLE_load                                                                                  \
+    _quern_register0[_quern_step] = *(const float *)((const char *)_quern_array0 + _quern_row);
+#define HOLE_repeat _quern_register0[_quern_step] = _quern_register0[0];
+#define HOLE_unit
+#define HOLE_lane
+#define HOLE_arguments _quern_register0[_quern_step], 0
+#define HOLE_result
+#define HOLE_give                                                                                  \
+    _quern_post(_quern_register0[_quern_step], *(float *)((char *)_quern_array1 + _quern_row), 0,  \
+                _quern_values[0].value);
+
+#include "scan_staged.cu"

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Plans of scans: which layouts wait in shared memory and how, and that a tile never holds more
+ * than its block has room for.
+ */
+#include "array/fold.h"
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+enum { NDIM = 3, PROCESSORS = 132, ALONE = QN_STAGED_ALONE, TOGETHER = QN_STAGED_TOGETHER };
+
+/* An input and an output: strides and offsets in elements. */
+typedef struct layout {
+    const char *what;
+    int ndim, axis;
+    int64_t shape[NDIM], strides[2][NDIM];
+    int offset[2];
+    uint32_t item[2], value;
+    int staged, lines; /* lines: of the input and the output 1, of the input alone 2 */
+    bool again, spread;
+} layout;
+
+static void make(qn_fold *fold, const layout *l)
+{
+    qn_operand operands[2];
+    int64_t strides[2][NDIM];
+    for (int k = 0; k < 2; k++) {
+        for (int d = 0; d < l->ndim; d++) {
+            strides[k][d] = l->strides[k][d] * l->item[k];
+        }
+        char *base = (char *)(uintptr_t)((1 + (uint64_t)k) << 40);
+        operands[k] = (qn_operand){.shape = l->shape,
+                                   .strides = strides[k],
+                                   .data = base + l->offset[k] * (int)l->item[k],
+                                   .ndim = l->ndim,
+                                   .item_size = l->item[k],
+                                   .output = k == 1,
+                                   .name = QN_STR("x")};
+    }
+    qn_fold_rules rules = {.axes = 1u << l->axis,
+                           .in_turns = true,
+                           .scan = true,
+                           .ordered = true,
+                           .pack_bytes = 16,
+                           .processors = PROCESSORS};
+    qn_fold_make_scan(fold, operands, 2, l->ndim, l->shape, &rules, l->value);
+}
+
+#define M 1000000
+static const layout layouts[] = {
+    {"one row", 1, 0, {64 * M}, {{1}, {1}}, {0}, {4, 4}, 4, 0, 0},
+    {"one odd row", 1, 0, {64 * M + 1}, {{1}, {1}}, {1, 1}, {4, 4}, 4, 0, 0},
+    {"floats off each other", 1, 0, {64 * M}, {{1}, {1}}, {0, 1}, {4, 4}, 4, 0, 0, false, true},
+    {"bytes", 1, 0, {100 * M}, {{1}, {1}}, {0}, {1, 1}, 1, 0, 0, false, false},
+    {"bytes as ints", 1, 0, {100 * M}, {{1}, {1}}, {0}, {1, 1}, 4, 0, 0, true, false},
+    {"bytes off each other", 1, 0, {100 * M}, {{1}, {1}}, {0, 7}, {1, 1}, 4, 0, 0, true, true},
+    {"bytes backwards", 1, 0, {100 * M}, {{1}, {-1}}, {0, 0}, {1, 1}, 4, 0, 0, true, true},
+    {"every other byte", 1, 0, {100 * M}, {{2}, {1}}, {0, 0}, {1, 1}, 4, TOGETHER, 1},
+    {"rows of 107 halves", 2, 1, {M, 107}, {{107, 1}, {107, 1}}, {0}, {2, 2}, 4, TOGETHER, 1},
+    {"rows of 3", 2, 1, {M, 3}, {{3, 1}, {3, 1}}, {0}, {4, 4}, 4, ALONE, 1},
+    {"rows of 16", 2, 1, {M, 16}, {{16, 1}, {16, 1}}, {0}, {4, 4}, 4, 0, 0},
+    {"rows of 17 halves", 2, 1, {M, 17}, {{17, 1}, {17, 1}}, {0}, {2, 2}, 8, ALONE, 1},
+    {"rows of 31 doubles", 2, 1, {M, 31}, {{31, 1}, {31, 1}}, {0}, {8, 8}, 8, ALONE, 1},
+    {"rows of 24, every third", 2, 1, {M, 24}, {{24, 1}, {72, 3}}, {0}, {4, 4}, 4, ALONE, 1},
+    {"rows of 24 with gaps", 2, 1, {M, 24}, {{24, 1}, {73, 3}}, {0}, {4, 4}, 4, ALONE, 2},
+    {"rows of 1000", 2, 1, {M, 1000}, {{1000, 1}, {1000, 1}}, {0}, {4, 4}, 4, 0, 0},
+    {"columns", 2, 0, {1000, M}, {{M, 1}, {M, 1}}, {0}, {4, 4}, 4, 0, 0},
+    {"values of unknown size", 2, 1, {M, 3}, {{3, 1}, {3, 1}}, {0}, {4, 4}, 0, 0, 0},
+};
+
+Test(scan_plan, known_layouts)
+{
+    for (size_t c = 0; c < QN_COUNT(layouts); c++) {
+        const layout *l = &layouts[c];
+        qn_fold fold;
+        make(&fold, l);
+        const qn_fold_form *f = &fold.form;
+        cr_expect_eq(f->staged, l->staged, "%s: staged %d", l->what, f->staged);
+        cr_expect_eq(f->line_in, l->lines > 0, "%s: inputs in a line: %d", l->what, f->line_in);
+        cr_expect_eq(f->line_out, l->lines == 1, "%s: outputs in a line: %d", l->what, f->line_out);
+        cr_expect_eq(f->again, l->again, "%s: makes values again: %d", l->what, f->again);
+        cr_expect_eq(f->spread, l->spread, "%s: spreads values: %d", l->what, f->spread);
+    }
+}
+
+/* Short rows and columns of any number, dense or not, whatever their types. */
+Test(scan_plan, tiles_fit_their_blocks)
+{
+    static const uint32_t sizes[] = {1, 2, 4, 8, 16};
+    int staged = 0;
+    srand(7);
+    for (int n = 0; n < 20000; n++) {
+        int64_t a = 1 + rand() % 50, length = 1 + rand() % (n % 4 == 0 ? 9000 : 80);
+        int64_t b = 1 + rand() % 600, gap = rand() % 3;
+        layout l = {"drawn",
+                    3,
+                    rand() % 3,
+                    {a, length, b},
+                    {{length * b, b, 1}, {(length + gap) * b, b, 1}},
+                    {rand() % 5, rand() % 5},
+                    {sizes[rand() % 5], sizes[rand() % 5]},
+                    sizes[rand() % 5],
+                    0,
+                    0};
+        qn_fold f;
+        make(&f, &l);
+        if (!f.form.staged) {
+            continue;
+        }
+        staged++;
+        int64_t room = (int64_t)QN_FOLD_BLOCK * f.form.steps, tile = f.workers * f.chunk;
+        cr_assert_leq(tile, room, "%lld elements in room for %lld", (long long)tile,
+                      (long long)room);
+        cr_assert_geq(f.chunk * f.splits, f.length);
+        cr_assert_lt(f.chunk * (f.splits - 1), f.length);
+        cr_assert_geq(f.groups * f.workers, f.outputs);
+        cr_assert_eq(f.form.split, f.splits > 1);
+        if (f.form.staged == TOGETHER) {
+            cr_assert_eq(f.chunk % f.form.steps, 0);
+        } else {
+            cr_assert_eq(f.splits, 1);
+        }
+        if (f.form.line_in && f.form.stage_in && f.workers > f.head) {
+            cr_assert_eq(f.workers % f.head, 0, "a tile ends inside a row of outputs");
+        }
+    }
+    cr_assert_gt(staged, 2000, "%d of 20000 are staged", staged);
+}
