@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define PACK_BYTES_MAX 32 /* of the widest input: two 16-byte accesses */
-#define ACCESS_BYTES   16 /* the widest access of a thread */
 
 /* ---- broadcasting
  * ---------------------------------------------------------------------------
@@ -139,11 +138,6 @@ uint32_t qn_pack_lanes(const qn_operand *operands, size_t count, uint32_t pack_b
     return lanes;
 }
 
-uint64_t qn_pack_alignment(const qn_operand *operand, uint32_t lanes)
-{
-    return QN_MIN((uint64_t)ACCESS_BYTES, (uint64_t)lanes * operand->item_size);
-}
-
 int64_t qn_pack_head(const char *base, const qn_operand *operand, uint32_t lanes)
 {
     if (operand->loose) {
@@ -196,7 +190,7 @@ static uint32_t most_lanes(const qn_operand *operands, size_t count, uint32_t pa
 {
     uint32_t lanes = qn_pack_lanes(operands, count, pack_bytes);
     for (size_t k = 0; k < count; k++) {
-        while (operands[k].output && lanes > 1 && lanes * operands[k].item_size > ACCESS_BYTES) {
+        while (operands[k].output && lanes > 1 && lanes * operands[k].item_size > QN_ACCESS_BYTES) {
             lanes /= 2;
         }
     }

@@ -15,6 +15,8 @@
 #include "base/base.h"
 #include <quern/array.h>
 
+#define QN_ACCESS_BYTES 16 /**< the widest access of a thread */
+
 /** One operand that takes part in broadcasting. */
 typedef struct qn_operand {
     const int64_t *shape;   /**< ndim extents */
@@ -118,7 +120,10 @@ void qn_plan_swap(qn_plan *plan, size_t operand_count, int a, int b);
 /** Elements of a pack whose narrowest operand takes `pack_bytes`, and its widest two accesses. */
 uint32_t qn_pack_lanes(const qn_operand *operands, size_t count, uint32_t pack_bytes);
 /** Alignment that a pack of this operand needs to be reached in one access or in 16-byte ones. */
-uint64_t qn_pack_alignment(const qn_operand *operand, uint32_t lanes);
+static inline uint64_t qn_pack_alignment(const qn_operand *operand, uint32_t lanes)
+{
+    return QN_MIN((uint64_t)QN_ACCESS_BYTES, (uint64_t)lanes * operand->item_size);
+}
 /** Elements to skip so that an operand's packs are aligned, or -1 where no number of them does. */
 int64_t qn_pack_head(const char *base, const qn_operand *operand, uint32_t lanes);
 
