@@ -141,8 +141,8 @@ void qn_source_offsets(qn_text *out, const qn_call *call);
 /** There are elements before the first pack, or after the last. */
 bool qn_source_is_ragged(const qn_call *call);
 void qn_source_body(qn_text *out, const qn_call *call);
-/** For elements in turns: room for their values, where one lies, its operands read; what of where it
- * lies the operation needs again; the rest. */
+/** For elements in turns: room for their values, where one lies, its operands read; what of where
+ * it lies the operation needs again; the rest. */
 void qn_source_turn_values(qn_text *out, const qn_call *call);
 void qn_source_turn_place(qn_text *out, const qn_call *call);
 void qn_source_turn_again(qn_text *out, const qn_call *call);
