@@ -32,6 +32,10 @@ from ._stream import (
     get_elapsed_time,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import _texture as texture  # noqa: F401
+
 __all__ = [
     "CFunctionAllocator",
     "Device",

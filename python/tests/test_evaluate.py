@@ -121,6 +121,10 @@ def test_as_numpy(q, text):
             assert got.dtype == expected.dtype, told
             kind = expected.dtype.kind
             digits = {"e": 2e-3, "f": 2e-6, "F": 1e-5}.get(expected.dtype.char, 1e-12)
+            if kind == "c":  # NumPy's products make (inf, -inf) of -7 to the power of 100
+                infinite = np.isinf(expected)
+                assert (np.isinf(got) >= infinite).all(), told
+                got, expected = got[~infinite], expected[~infinite]
             if kind in "fc":
                 with np.errstate(all="ignore"):
                     assert np.allclose(got, expected, digits, digits, equal_nan=True), told
