@@ -18,7 +18,6 @@ function of this module; or a function of Python, which returns one gradient for
 """
 
 import hashlib
-import inspect
 from functools import lru_cache
 
 import jax
@@ -26,6 +25,7 @@ import jax.numpy as jnp
 import numpy
 
 from . import _core
+from ._backward import Backward, of_texts
 
 __all__ = ["Op", "elementwise", "function", "reduction", "scan"]
 
@@ -52,8 +52,7 @@ class Op:
         self.inputs = tuple(p[0] for p in self._given)
         self.outputs = tuple(p[0] for p in kernel.parameters if p[2])
         self._hash = hashlib.sha256(repr(definition).encode()).hexdigest()[:24]
-        self._backward = backward
-        self._sources, self._places = self._study(backward)
+        self._told = None if backward is None else Backward(self, backward, "pyquern.jax")
         self._with_words = lru_cache(maxsize=None)(self._make)
 
     def __repr__(self):
@@ -149,60 +148,15 @@ class Op:
 
     # ---- gradients
 
-    def _study(self, backward):
-        """What a backward is called with: (kind, place) of each parameter, and whose gradients its
-        outputs are."""
-        if backward is None:
-            return None, None
-        if isinstance(backward, Op):
-            names = backward.inputs
-            places = [self._place_of_gradient(n) for n in backward.outputs]
-        elif callable(backward):
-            names, places = list(inspect.signature(backward).parameters), None
-        else:
-            raise TypeError(
-                "a backward is a tuple (in_params, out_params, operation), a function of "
-                f"pyquern.jax or one of Python, not {type(backward).__name__}"
-            )
-        return [(n, *self._source(n, places is None)) for n in names], places
-
-    def _source(self, name, is_python):
-        found = []
-        if name in self.inputs:
-            found.append(("input", self.inputs.index(name)))
-        if name in self.outputs:
-            found.append(("output", self.outputs.index(name)))
-        if name[:1] == "g" and name[1:] in self.outputs:
-            found.append(("gradient", self.outputs.index(name[1:])))
-        if is_python and name in self._words:
-            found.append(("word", name))
-        if len(found) == 1:
-            return found[0]
-        known = [*self.inputs, *self.outputs, *("g" + n for n in self.outputs)]
-        what = f"is both the {found[0][0]} and the {found[1][0]}" if found else "is unknown"
-        raise ValueError(
-            f"the backward of {self.name} has a parameter '{name}', which {what}: its parameters "
-            f"are named as inputs, as outputs, or as gradients of outputs: {', '.join(known)}"
-        )
-
-    def _place_of_gradient(self, name):
-        if name[:1] == "g" and name[1:] in self.inputs:
-            return self.inputs.index(name[1:])
-        known = ", ".join("g" + n for n in self.inputs)
-        raise ValueError(
-            f"the backward of {self.name} has an output '{name}': its outputs are the gradients "
-            f"of the inputs: {known}"
-        )
-
     def _save(self, result, args):
-        if self._backward is None:
+        if self._told is None:
             raise NotImplementedError(
                 f"{self.name} has no backward: give one by backward=, or pass "
                 "jax.lax.stop_gradient(x)"
             )
         outputs = result if isinstance(result, tuple) else (result,)
         kinds = {"input": args, "output": outputs}
-        kept = [kinds[kind][place] for _, kind, place in self._sources if kind in kinds]
+        kept = [kinds[kind][place] for _, kind, place in self._told.sources if kind in kinds]
         likes = [jnp.zeros((0, *a.shape), a.dtype) for a in args]  # their shapes and dtypes
         return result, (kept, likes)
 
@@ -212,18 +166,18 @@ class Op:
         grads = grads if isinstance(grads, tuple) else (grads,)
         kept = iter(kept)
         values = {}
-        for name, kind, place in self._sources:
+        for name, kind, place in self._told.sources:
             if kind == "word":
                 values[name] = words.get(place)
                 continue
             value = grads[place] if kind == "gradient" else next(kept)
             values[name] = value if kind == "input" else self._shaped(value, words, likes)
-        found = self._call_backward(values)
+        found = self._told.call(values)
         return tuple(self._fit(k, g, likes) for k, g in enumerate(found))
 
     def _shaped(self, value, words, likes):
         """An output or its gradient as it broadcasts with the inputs: with the axes it has lost."""
-        if self._places is None or "keepdims" not in self._words or words.get("keepdims"):
+        if self._told.places is None or "keepdims" not in self._words or words.get("keepdims"):
             return value
         plain = [a[0] for p, a in zip(self._given, likes, strict=True) if not p[3]]
         shape = list(jnp.broadcast_shapes(*plain))
@@ -232,24 +186,6 @@ class Op:
         for k in axes:
             shape[k] = 1
         return value.reshape(shape)
-
-    def _call_backward(self, values):
-        count = len(self.inputs)
-        if self._places is None:
-            made = self._backward(**values)
-            made = made if isinstance(made, (tuple, list)) else (made,)
-            if len(made) != count:
-                raise ValueError(
-                    f"the backward of {self.name} returned {len(made)} gradients: it returns "
-                    f"one for each of {', '.join(self.inputs)}, or None"
-                )
-            return made
-        made = self._backward(*values.values())
-        made = made if isinstance(made, tuple) else (made,)
-        found = [None] * count
-        for place, gradient in zip(self._places, made, strict=True):
-            found[place] = gradient
-        return found
 
     def _fit(self, place, gradient, likes):
         """A gradient of the input's shape and dtype: summed where the input was broadcast."""
@@ -273,19 +209,6 @@ class Op:
 
 def _remake(make, args, words):
     return make(*args, **words)
-
-
-def _taken(backward, name, preamble, options):
-    """A backward as an Op or a function of Python, or None."""
-    if not isinstance(backward, (tuple, list)):
-        return backward
-    if len(backward) not in (3, 4) or not all(isinstance(t, str) for t in backward[:3]):
-        raise TypeError(
-            "a backward is a tuple of texts (in_params, out_params, operation), and may have its "
-            "own backward as a fourth entry"
-        )
-    words = {"name": name + "_backward", "preamble": preamble, "options": options}
-    return elementwise(*backward[:3], backward=(*backward, None)[3], **words)
 
 
 def elementwise(
@@ -313,7 +236,11 @@ def elementwise(
     kernel = _core.ElementwiseKernel(*texts, **more)
     made = (elementwise, texts, {"backward": backward, **more})
     return Op(
-        kernel, ("elementwise", texts, more), (), _taken(backward, name, preamble, options), made
+        kernel,
+        ("elementwise", texts, more),
+        (),
+        of_texts(backward, elementwise, name, preamble, options),
+        made,
     )
 
 
@@ -346,7 +273,7 @@ def reduction(
     more |= {"options": tuple(options), "ordered": bool(ordered)}
     kernel = _core.ReductionKernel(*texts, **more)
     made = (reduction, texts, {"backward": backward, **more})
-    grad = _taken(backward, name, preamble, options)
+    grad = of_texts(backward, elementwise, name, preamble, options)
     return Op(kernel, ("reduction", texts, more), ("axis", "keepdims"), grad, made)
 
 
@@ -379,7 +306,11 @@ def scan(
     kernel = _core.ScanKernel(*texts, **more)
     made = (scan, texts, {"backward": backward, **more})
     return Op(
-        kernel, ("scan", texts, more), ("axis",), _taken(backward, name, preamble, options), made
+        kernel,
+        ("scan", texts, more),
+        ("axis",),
+        of_texts(backward, elementwise, name, preamble, options),
+        made,
     )
 
 

@@ -145,6 +145,9 @@ def test_kinds_of_backward(qj):
         qj.elementwise("T x", "T y", "y = x", backward=("T gy", "T gx"))
     with pytest.raises(TypeError, match="not int"):
         qj.function(sign, 3)
+    for unnamed in (lambda *all: all, lambda **all: all, lambda x, /, gy: x):
+        with pytest.raises(TypeError, match="a backward names its parameters: '.*' is no plain"):
+            qj.function(sign, unnamed)
     with pytest.raises(TypeError, match="the forward of a function"):
         qj.function(jnp.log, lambda gy: gy)
 

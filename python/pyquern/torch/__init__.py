@@ -22,24 +22,12 @@ tensor([1.0000, 0.5000, 0.2500])
 import torch  # noqa: F401 - for the examples
 
 from .. import _core
+from .._backward import of_texts
 from ._kernel import KernelOp
 from ._op import Op
 from ._raw import RawOp
 
 __all__ = ["Op", "elementwise", "function", "raw", "reduction", "scan"]
-
-
-def _backward(backward, name, preamble, options):
-    """A backward as an Op, a function of Python, or None."""
-    if not isinstance(backward, (tuple, list)):
-        return backward
-    if len(backward) not in (3, 4) or not all(isinstance(t, str) for t in backward[:3]):
-        raise TypeError(
-            "a backward is a tuple of texts (in_params, out_params, operation), and may have its "
-            "own backward as a fourth entry"
-        )
-    words = {"name": name + "_backward", "preamble": preamble, "options": options}
-    return elementwise(*backward[:3], backward=(*backward, None)[3], **words)
 
 
 def elementwise(
@@ -68,7 +56,7 @@ def elementwise(
     more |= {"loop_prep": loop_prep, "after_loop": after_loop}
     kernel = _core.ElementwiseKernel(*texts, **more)
     made = (elementwise, texts, {"backward": backward, **more})
-    grad = _backward(backward, name, preamble, options)
+    grad = of_texts(backward, elementwise, name, preamble, options)
     return KernelOp(kernel, "elementwise", (*texts, *more.items()), grad, made)
 
 
@@ -104,7 +92,7 @@ def reduction(
     more |= {"options": tuple(options), "ordered": bool(ordered)}
     kernel = _core.ReductionKernel(*texts, **more)
     made = (reduction, texts, {"backward": backward, **more})
-    grad = _backward(backward, name, preamble, options)
+    grad = of_texts(backward, elementwise, name, preamble, options)
     return KernelOp(kernel, "reduction", (*texts, *more.items()), grad, made)
 
 
@@ -138,7 +126,7 @@ def scan(
     more |= {"options": tuple(options), "exclusive": bool(exclusive)}
     kernel = _core.ScanKernel(*texts, **more)
     made = (scan, texts, {"backward": backward, **more})
-    grad = _backward(backward, name, preamble, options)
+    grad = of_texts(backward, elementwise, name, preamble, options)
     return KernelOp(kernel, "scan", (*texts, *more.items()), grad, made)
 
 
@@ -180,7 +168,7 @@ def raw(
     words = {"grid": grid, "block": block, "outputs": outputs, "values": values}
     words |= {"mutates": mutates, "shared_mem": shared_mem, "options": options}
     made = (raw, (source, name), {"backward": backward, **words})
-    return RawOp(source, name, _backward(backward, name, "", options), made, **words)
+    return RawOp(source, name, of_texts(backward, elementwise, name, "", options), made, **words)
 
 
 def function(forward, backward):
