@@ -150,7 +150,8 @@ fetch_cuda() {
             python3 -m zipfile -e "$wheel" "$new/unpacked" || return
         done &&
         rm -f "$new"/unpacked/nvidia/*/lib/*.alt.* &&
-        mv "$new"/unpacked/nvidia/*/lib/libnvrtc* "$new"/unpacked/nvidia/*/lib/libnvJitLink* "$new/lib" &&
+        mv "$new"/unpacked/nvidia/*/lib/libnvrtc* "$new"/unpacked/nvidia/*/lib/libnvJitLink* \
+            "$new"/unpacked/nvidia/*/lib/libcudadevrt.a "$new/lib" &&
         mv "$new"/unpacked/nvidia/*/include "$new/include" &&
         rm -rf "$new/wheel" "$new/unpacked" "$new/venv" "$place" &&
         mv "$new" "$place" && return

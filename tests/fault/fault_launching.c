@@ -41,7 +41,8 @@ static const char source[] = "extern \"C\" __global__ void child(int *x) { x[thr
                              "extern \"C\" __global__ void parent(int *x)\n"
                              "{ child<<<1, 13>>>(x + 13 * threadIdx.x); }\n";
 
-/* Make it; skips where there is no linker, or no runtime to link with. */
+/* Make it. Skips where a machine has no linker, or no runtime to link with, which `./dev` fetches:
+ * what is tested is what they do. */
 static quern_module *made(const char *text, const char *option)
 {
     quern_module_options o = QUERN_MODULE_OPTIONS_INIT;
@@ -52,7 +53,7 @@ static quern_module *made(const char *text, const char *option)
     if (status == QUERN_ERROR_NVJITLINK_NOT_FOUND ||
         (status == QUERN_ERROR_LINK &&
          strstr(quern_last_error()->message, "libcudadevrt.a, which was not found"))) {
-        cr_skip_test("%s", quern_last_error()->message);
+        cr_skip_test("this machine cannot link such kernels: %s", quern_last_error()->message);
     }
     cr_assert_eq(status, QUERN_OK, "%s", quern_last_error_text());
     return m;
@@ -159,8 +160,8 @@ static void expect_no_runtime(const char *says)
 {
     quern_module *m;
     const quern_status status = quern_module_new(&m, engine, source, NULL);
-    if (status == QUERN_ERROR_NVJITLINK_NOT_FOUND) {
-        cr_skip_test("%s", quern_last_error()->message);
+    if (status == QUERN_ERROR_NVJITLINK_NOT_FOUND) { /* the linker is what misses the runtime */
+        cr_skip_test("no nvJitLink on this machine: %s", quern_last_error()->message);
     }
     cr_expect_eq(status, QUERN_ERROR_LINK);
     SAYS(says);
