@@ -84,8 +84,9 @@ QUERN_API void quern_close(quern_engine *engine);
 QUERN_API quern_status quern_synchronize(quern_engine *engine);
 
 /** Ask the launches that run on a software device at this moment to stop: each fails with
- * QUERN_ERROR_INTERRUPTED soon after. Those that begin later are not affected, so it does nothing
- * when none runs. Does nothing on a GPU. Safe in a signal handler and from any thread. */
+ * QUERN_ERROR_INTERRUPTED soon after; a call of a kernel that is compiling does so instead of its
+ * launch, on a GPU as well. Those that begin later are not affected, so it does nothing when none
+ * runs. What runs on a GPU is not stopped. Safe in a signal handler and from any thread. */
 QUERN_API void quern_interrupt(quern_engine *engine);
 
 #ifdef __cplusplus

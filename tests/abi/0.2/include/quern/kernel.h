@@ -19,7 +19,10 @@ typedef struct quern_kernel_options {
     uint32_t size; /**< sizeof(quern_kernel_options) */
     /** 1: keep every dimension apart (CuPy's reduce_dims=False). Never changes results. */
     uint32_t separate_axes;
-    const char *name;       /**< of the kernel in profilers and messages; default "quern_kernel" */
+    /** Of the kernel in profilers and messages: an identifier; default "quern_kernel". Where C++,
+     * CUDA or the signature has given it to something else ("log", "double", "T"), the kernel is
+     * called "log_kernel" in the source, and so in profilers. */
+    const char *name;
     const char *preamble;   /**< device code before the kernel: functions, types, includes */
     const char *loop_prep;  /**< statements before the loop over the elements, once per thread */
     const char *after_loop; /**< statements after the loop over the elements, once per thread */
@@ -58,7 +61,7 @@ typedef struct quern_reduction_options {
     /** 1: `reduce` is associative but not commutative, so values are combined in the order of the
      * axes (C order of the reduced ones). 0: in any order, but the same one in every such call. */
     uint32_t ordered;
-    const char *name;     /**< of the kernel in profilers and messages; default "quern_reduction" */
+    const char *name;     /**< as that of elementwise kernels; default "quern_reduction" */
     const char *preamble; /**< device code before the kernel: functions, types, includes */
     /** C++ type of the values that are combined: a C type ("double"), a letter of the signature, or
      * a structure of the preamble, trivially copyable and at most 64 bytes. Default: the type of
@@ -98,11 +101,11 @@ QUERN_API quern_status quern_reduction(quern_kernel **kernel, quern_engine *engi
                                        const quern_reduction_options *options);
 
 typedef struct quern_scan_options {
-    uint32_t size;         /**< sizeof(quern_scan_options) */
-    uint32_t exclusive;    /**< 1: an element's value leaves out the element itself */
-    const char *name;      /**< of the kernel in profilers and messages; default "quern_scan" */
-    const char *preamble;  /**< device code before the kernel: functions, types, includes */
-    const char *scan_type; /**< as quern_reduction_options.reduce_type */
+    uint32_t size;              /**< sizeof(quern_scan_options) */
+    uint32_t exclusive;         /**< 1: an element's value leaves out the element itself */
+    const char *name;           /**< as that of elementwise kernels; default "quern_scan" */
+    const char *preamble;       /**< device code before the kernel: functions, types, includes */
+    const char *scan_type;      /**< as quern_reduction_options.reduce_type */
     const char *const *options; /**< more NVRTC options. Copied. */
     size_t option_count;
 } quern_scan_options;

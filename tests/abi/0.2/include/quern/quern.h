@@ -33,6 +33,7 @@
  *     quern/record.h   records              structures as elements
  *     quern/value.h    values               one argument of a call
  *     quern/kernel.h   kernels              elementwise, reductions, scans: defining and calling
+ *     quern/expression.h                    expressions: kernels without a signature
  *     quern/ask.h      asking kernels       what a kernel is, what a call would give
  *     quern/module.h   modules              CUDA source and images: functions, globals, launches
  *     quern/call.h     calls                arguments packed by their C types (lists.h is its own)
@@ -69,6 +70,7 @@
 #include <quern/cache.h>
 #include <quern/call.h>
 #include <quern/engine.h>
+#include <quern/expression.h>
 #include <quern/graph.h>
 #include <quern/kernel.h>
 #include <quern/memory.h>

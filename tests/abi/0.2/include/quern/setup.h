@@ -75,6 +75,12 @@ QUERN_API quern_status quern_compiler_get_info(quern_compiler_info *info, int lo
  * QUERN_ERROR_NVRTC when another one was loaded already, QUERN_ERROR_OUT_OF_MEMORY. */
 QUERN_API quern_status quern_compiler_use(const char *path);
 
+/** Wait, 10 seconds at most, until no thread compiles or links. For a program that is about to end
+ * while threads that it does not join may be compiling: NVRTC takes down what is its in exit(), and
+ * a compilation that still runs then crashes. exit() itself waits as well, but not in time for the
+ * first compilations of a process. Thread-safe. */
+QUERN_API void quern_compiler_wait(void);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

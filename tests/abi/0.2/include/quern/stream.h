@@ -40,7 +40,8 @@ typedef struct quern_stream_options {
 QUERN_API quern_status quern_stream_new_with(quern_stream **out, quern_engine *engine,
                                              const quern_stream_options *options);
 /** Use a foreign stream; `handle` is a CUstream, and must outlive the result and what holds it:
- * bound calls on it, and the arrays that calls on it allocated. Otherwise as quern_stream_new().
+ * bound calls on it, and the arrays that calls on it allocated; one of Quern's own is held until
+ * then. Otherwise as quern_stream_new().
  *
  * NULL and 1 are the legacy default stream. 2 is the default stream of the thread that uses it,
  * another one in each thread: what a thread queues on it is ordered by that thread alone, and
