@@ -43,8 +43,8 @@ extern "C" {
 /* Bits of quern_dl_managed_versioned.flags. */
 #define QUERN_DL_READ_ONLY UINT64_C(1) /**< nobody may write through this tensor */
 #define QUERN_DL_IS_COPIED UINT64_C(2) /**< a copy, made for who gets it and shared with nobody */
-/** Not of DLPack, and of quern_array_from_dltensor() alone: the memory is where the tensor says,
- * and the driver need not be asked, which costs more than all else. */
+/** Not of DLPack, and of quern_array_from_dltensor() alone: the memory is where the tensor says, so
+ * the driver is not asked what it is. That question costs more than the rest of the call. */
 #define QUERN_DL_TRUSTED (UINT64_C(1) << 63)
 
 #if defined(DLPACK_DLPACK_H_) && defined(DLPACK_MAJOR_VERSION) && DLPACK_MAJOR_VERSION == 1

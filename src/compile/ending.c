@@ -16,18 +16,22 @@ enum { MOST_SECONDS = 10 }; /* a compiler that hangs is no reason never to end *
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t compiled = PTHREAD_COND_INITIALIZER;
 static unsigned running, ended;
-static bool ending;
+static bool ending, gave_up;
 
-/* `last`: from now on none begins. */
+/* `last`: from now on none begins. A wait that was in vain is not repeated by the next that was
+ * registered. */
 static void wait_for_all(bool last)
 {
+    bool in_time = true;
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += MOST_SECONDS;
     pthread_mutex_lock(&lock);
     ending |= last;
-    while (running > 0 && pthread_cond_timedwait(&compiled, &lock, &until) == 0) {
+    while (running > 0 && in_time && !(last && gave_up)) {
+        in_time = pthread_cond_timedwait(&compiled, &lock, &until) == 0;
     }
+    gave_up |= last && !in_time;
     pthread_mutex_unlock(&lock);
 }
 

@@ -109,7 +109,8 @@ typedef struct qn_signal_guard {
     const qn_nvrtc *nvrtc;
     struct sigaction before[QN_WATCHED_SIGNALS];
     pthread_t thread;
-    bool runs; /**< the thread */
+    bool needed; /**< the program has handlers of its own */
+    bool runs;   /**< the thread */
     atomic_bool ended;
 } qn_signal_guard;
 /** Around a compilation: keep the program's handlers in place. */

@@ -30,17 +30,22 @@ static bool is_nvrtcs(const qn_signal_guard *g, const struct sigaction *a)
            its.dli_fbase == nvrtcs.dli_fbase;
 }
 
-static void *put_back(void *context)
+static void put_back(const qn_signal_guard *g)
+{
+    for (int k = 0; k < QN_WATCHED_SIGNALS; k++) {
+        struct sigaction now;
+        if (is_handled(&g->before[k]) && sigaction(watched[k], NULL, &now) == 0 &&
+            now.sa_handler != g->before[k].sa_handler && is_nvrtcs(g, &now)) {
+            sigaction(watched[k], &g->before[k], NULL);
+        }
+    }
+}
+
+static void *watch(void *context)
 {
     qn_signal_guard *g = context;
     while (!atomic_load(&g->ended)) {
-        for (int k = 0; k < QN_WATCHED_SIGNALS; k++) {
-            struct sigaction now;
-            if (is_handled(&g->before[k]) && sigaction(watched[k], NULL, &now) == 0 &&
-                now.sa_handler != g->before[k].sa_handler && is_nvrtcs(g, &now)) {
-                sigaction(watched[k], &g->before[k], NULL);
-            }
-        }
+        put_back(g);
         nanosleep(&(struct timespec){0, TURN_NS}, NULL);
     }
     return NULL;
@@ -58,7 +63,8 @@ void qn_signals_guard(qn_signal_guard *g, const qn_nvrtc *nvrtc)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* handlers run in the program's own threads */
-    g->runs = any && pthread_create(&g->thread, NULL, put_back, g) == 0;
+    g->needed = any;
+    g->runs = any && pthread_create(&g->thread, NULL, watch, g) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -67,5 +73,8 @@ void qn_signals_unguard(qn_signal_guard *g)
     if (g->runs) {
         atomic_store(&g->ended, true);
         pthread_join(g->thread, NULL);
+    }
+    if (g->needed) { /* the compilation may have been shorter than a turn of the thread */
+        put_back(g);
     }
 }

@@ -143,7 +143,11 @@ quern_status qn_part_apply(qn_part *out, qn_parser *parser, const qn_operation *
     }
     QN_TRY(check_meaning(parser, &w, parts, begin, end));
     qn_part made = {.depth = depth_over(parts, count), .type = result_of(result, weak)};
-    if (count == 2 && weak && qn_part_compute(&made, parser, operation, parts)) {
+    bool computed = false;
+    if (count == 2 && weak) {
+        QN_TRY(qn_part_compute(&computed, &made, parser, operation, parts));
+    }
+    if (computed) {
         made.begin = begin;
         made.end = end;
         *out = made;

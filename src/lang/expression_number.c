@@ -22,7 +22,7 @@ quern_status qn_part_keep(const char **out, qn_parser *parser, qn_text *text)
 
 /* ---- integers ------------------------------------------------------------------------------- */
 
-bool qn_part_write_integer(qn_part *part, qn_parser *parser)
+quern_status qn_part_write_integer(qn_part *part, qn_parser *parser)
 {
     static const uint64_t limit = UINT64_C(1) << 63;
     qn_text text = {0};
@@ -34,7 +34,7 @@ bool qn_part_write_integer(qn_part *part, qn_parser *parser)
         qn_text_printf(&text, "%" PRIu64 "%s", part->magnitude,
                        part->magnitude >= limit ? "ull" : "ll");
     }
-    return qn_part_keep(&part->text, parser, &text) == QUERN_OK;
+    return qn_part_keep(&part->text, parser, &text);
 }
 
 static unsigned digit_of(char c)
@@ -61,7 +61,7 @@ static quern_status integer(qn_part *out, qn_parser *parser, qn_str digits)
     }
     out->type = weak_int;
     out->is_number = out->is_integer = true;
-    return qn_part_write_integer(out, parser) ? QUERN_OK : qn_fail_memory("parsing an expression");
+    return qn_part_write_integer(out, parser);
 }
 
 /* ---- others --------------------------------------------------------------------------------- */
@@ -169,7 +169,7 @@ quern_status qn_part_negate(qn_part *out, qn_parser *parser, const qn_part *numb
                          "the number fits no integer dtype: write it with a point");
     }
     *out = made;
-    return qn_part_write_integer(out, parser) ? QUERN_OK : qn_fail_memory("parsing an expression");
+    return qn_part_write_integer(out, parser);
 }
 
 /* ---- computing ------------------------------------------------------------------------------ */
@@ -224,19 +224,21 @@ static bool compute(int64_t *out, qn_str operator, int64_t x, int64_t y)
     return false;
 }
 
-bool qn_part_compute(qn_part *out, qn_parser *parser, const qn_operation *operation,
-                     const qn_part *parts)
+quern_status qn_part_compute(bool *computed, qn_part *out, qn_parser *parser,
+                             const qn_operation *operation, const qn_part *parts)
 {
     int64_t values[2], result;
+    *computed = false;
     for (size_t k = 0; k < 2; k++) {
         if (!parts[k].is_integer || parts[k].magnitude > INT64_MAX) {
-            return false;
+            return QUERN_OK;
         }
         values[k] = parts[k].negative ? -(int64_t)parts[k].magnitude : (int64_t)parts[k].magnitude;
     }
     if (!compute(&result, qn_str_of(operation->name), values[0], values[1])) {
-        return false;
+        return QUERN_OK;
     }
+    *computed = true;
     *out = (qn_part){.type = weak_int, .is_number = true, .is_integer = true};
     out->negative = result < 0;
     out->magnitude = out->negative ? 0 - (uint64_t)result : (uint64_t)result;

@@ -42,11 +42,12 @@ quern_status qn_part_number(qn_part *out, qn_parser *parser);
 bool qn_part_constant(qn_part *out, qn_str name, size_t begin, size_t end);
 /** The same number with the other sign. */
 quern_status qn_part_negate(qn_part *out, qn_parser *parser, const qn_part *number, size_t begin);
-/** Compute with two integers of the text, as Python does. False: it is left to the device. */
-bool qn_part_compute(qn_part *out, qn_parser *parser, const qn_operation *operation,
-                     const qn_part *parts);
-/** A known integer's C++. False: out of memory. */
-bool qn_part_write_integer(qn_part *part, qn_parser *parser);
+/** Compute with two integers of the text, as Python does, or (*computed false) leave it to the
+ * device. */
+quern_status qn_part_compute(bool *computed, qn_part *out, qn_parser *parser,
+                             const qn_operation *operation, const qn_part *parts);
+/** A known integer's C++. */
+quern_status qn_part_write_integer(qn_part *part, qn_parser *parser);
 
 /* ---- expression_apply.c: operations --------------------------------------------------------- */
 

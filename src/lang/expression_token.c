@@ -84,7 +84,7 @@ static size_t operator_length(qn_str text, size_t at)
     return strchr("-+*/%&|^~!<>?:(),", rest.data[0]) != NULL;
 }
 
-/* A byte that begins no token. A character is shown whole, or by its number where it cannot be. */
+/* A byte that begins no token, shown as it is, or by its number where it is a control character. */
 static quern_status refuse(qn_str text, size_t at)
 {
     const unsigned char c = (unsigned char)text.data[at];

@@ -19,6 +19,12 @@ quern_status refused(quern_function *function, quern_kernel *kernel, quern_array
 #elif defined(A_CONST_ARRAY)
     const quern_array *fixed = x;
     return quern_function_call(function, NULL, fixed);
+#elif defined(A_CONST_TEXTURE)
+    return quern_function_call(function, NULL, (const quern_texture *)0);
+#elif defined(A_CONST_SURFACE)
+    return quern_function_call(function, NULL, (const quern_surface *)0);
+#elif defined(A_CONST_CUDA_ARRAY)
+    return quern_function_call(function, NULL, (const quern_cuda_array *)0);
 #elif defined(CALL_WITH_65) && !defined(__cplusplus)
     return quern_call_with(kernel, NULL, MOST(1), x);
 #elif defined(BIND_WITH_65) && !defined(__cplusplus)

@@ -261,8 +261,8 @@ void quern_stream_release(quern_stream *stream)
         }
     } while (!atomic_compare_exchange_weak(&stream->holds, &holds, holds - 1));
     if (holds == 1) {
-        if (atomic_load(
-                &stream->capture)) { /* the driver is not asked: a foreign one may be gone */
+        /* the driver is not asked: a foreign one may be gone */
+        if (atomic_load(&stream->capture)) {
             qn_capture_abandon(stream);
         }
         qn_stream_release(stream);
@@ -363,8 +363,11 @@ quern_status quern_event_elapsed(double *milliseconds, quern_event *begin, quern
         return QUERN_ERROR_INVALID_ARGUMENT;
     }
     if (!atomic_load(&begin->recorded) || !atomic_load(&end->recorded)) {
-        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "quern_event_elapsed: `%s` was never recorded",
-                       atomic_load(&begin->recorded) ? "end" : "begin");
+        return qn_fail(
+            QUERN_ERROR_INVALID_ARGUMENT,
+            "quern_event_elapsed: `%s` was never recorded: call quern_event_record() before "
+            "and after the work, and wait for the later event",
+            atomic_load(&begin->recorded) ? "end" : "begin");
     }
     QN_TRY(qn_capture_refuse_event(__func__, begin));
     QN_TRY(qn_capture_refuse_event(__func__, end));

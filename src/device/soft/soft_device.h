@@ -43,7 +43,6 @@ typedef struct soft_stream {
 
 typedef struct soft_event {
     _Atomic(double) at_ms;
-    atomic_bool recorded;
     qn_stream_mark *mark; /**< of check=streams */
     uint64_t graph; /**< in whose capture it was recorded; of others 0, or of no capture that goes
                          on; with the device's lock, as is */

@@ -95,7 +95,6 @@ quern_status qn_soft_event_record(quern_device *device, void *event, void *strea
         qn_stream_mark_set(soft_of(device)->history, &mark->mark, stream);
     }
     atomic_store(&mark->at_ms, qn_now_ms());
-    atomic_store(&mark->recorded, true);
     return QUERN_OK;
 }
 

@@ -373,10 +373,7 @@ static void describe_argument(const void *context, uint32_t index, qn_str *name,
                               const quern_array **array)
 {
     const launched *what = context;
-    const quern_module *module = what->function->module;
-    for (size_t t = 0; t < module->text_count && name->length == 0; t++) {
-        *name = qn_source_parameter(module->texts[t].text, what->function->name, index);
-    }
+    *name = qn_function_parameter_name(what->function, index);
     if (index < what->count && what->values[index].kind == QUERN_VALUE_ARRAY) {
         *array = what->values[index].as.array;
     }

@@ -42,11 +42,11 @@ void qn_function_find_handles(quern_function *f)
     }
 }
 
-static qn_str parameter_name(const quern_function *f, size_t index)
+qn_str qn_function_parameter_name(const quern_function *f, uint32_t index)
 {
     qn_str name = {"", 0};
     for (size_t t = 0; t < f->module->text_count && name.length == 0; t++) {
-        name = qn_source_parameter(f->module->texts[t].text, f->name, (uint32_t)index);
+        name = qn_source_parameter(f->module->texts[t].text, f->name, index);
     }
     return name;
 }
@@ -81,18 +81,19 @@ quern_status qn_function_check_handle(const quern_function *f, size_t index,
     if (!texture && !(f->surfaces & bit)) {
         return QUERN_OK;
     }
-    const qn_str name = parameter_name(f, index);
+    const bool has_handles = f->module->engine->home.methods->cuda_array_new != NULL;
+    if (has_handles && may_be(value, texture ? QUERN_VALUE_TEXTURE : QUERN_VALUE_SURFACE)) {
+        return QUERN_OK;
+    }
+    const qn_str name = qn_function_parameter_name(f, (uint32_t)index);
     const char *type = texture ? "cudaTextureObject_t" : "cudaSurfaceObject_t";
     const char *kind = texture ? "texture" : "surface";
-    if (!f->module->engine->home.methods->cuda_array_new) {
+    if (!has_handles) {
         return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
                        "%s: parameter '%.*s' is a %s, and %s objects need a GPU: the device \"%s\" "
                        "has none",
                        f->name, (int)name.length, name.data, type, kind,
                        f->module->engine->home.place);
-    }
-    if (may_be(value, texture ? QUERN_VALUE_TEXTURE : QUERN_VALUE_SURFACE)) {
-        return QUERN_OK;
     }
     return qn_fail(QUERN_ERROR_TYPE,
                    "%s: argument %zu is %s, but parameter '%.*s' is a %s: pass a %s "

@@ -3,9 +3,10 @@
  * launching: sources whose kernels launch kernels. In: a source and its options. Out: a module,
  * compiled as all others where that does, else compiled as relocatable code and linked with the
  * device's runtime. The thing to know: only the compiler knows whether a source launches kernels,
- * because headers and macros may; so it is asked, and what was linked before is looked up first, so
- * that a program that starts again needs no compiler. Where a source that seems to launch kernels
- * does not compile, it may be because the functions of the device's runtime are only declared for
+ * because headers and macros may; so it is asked. What was linked before is looked up first where
+ * the text has <<<, so that a program that starts again needs no compiler; where only an included
+ * file has it, each start asks the compiler again. Where a source that seems to launch kernels does
+ * not compile, it may be because the functions of the device's runtime are only declared for
  * relocatable code, so that is tried as well.
  */
 #include "engine/modules/modules.h"

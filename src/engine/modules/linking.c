@@ -62,14 +62,13 @@ static quern_status key_piece(qn_key_piece *out, bool *opaque, quern_engine *eng
     return status;
 }
 
-/* The device's runtime is of the linker's release, unless somebody has named another. */
+/* The linker, and the device's runtime where there is one: it may be of any release. */
 static void identify_linker(char *out, size_t size)
 {
-    const char *named = getenv("QUERN_CUDADEVRT");
     qn_compiler_identity linker, runtime;
     (void)qn_linker_find(&linker, NULL);
-    const bool other = named && named[0] && qn_device_runtime_find(&runtime, NULL);
-    snprintf(out, size, "%s%s%s", linker.build_id, other ? "+" : "", other ? runtime.build_id : "");
+    const bool found = qn_device_runtime_find(&runtime, NULL);
+    snprintf(out, size, "%s%s%s", linker.build_id, found ? "+" : "", found ? runtime.build_id : "");
 }
 
 static quern_status make_key(qn_linking *l)

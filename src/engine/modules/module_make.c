@@ -251,6 +251,9 @@ bool qn_module_link_known(qn_module **out, quern_engine *engine, const qn_link_j
     *out = NULL;
     const bool known = qn_linking_begin(&l, engine, job) == QUERN_OK && load_known(out, &l.wanted);
     qn_linking_end(&l);
+    if (!known) {
+        qn_error_reset();
+    }
     return known;
 }
 

@@ -95,7 +95,7 @@ quern_status qn_linking_produce(const qn_linking *linking, qn_image *out);
 quern_status qn_module_make(qn_module **out, quern_engine *engine, qn_module_request *request);
 /** The same of what is linked. */
 quern_status qn_module_link(qn_module **out, quern_engine *engine, const qn_link_job *job);
-/** Only if that image was made before. Records no failure that matters. */
+/** Only if that image was made before. Leaves no error. */
 bool qn_module_link_known(qn_module **out, quern_engine *engine, const qn_link_job *job);
 /** Load an image that the caller has. Free it with qn_module_free(). */
 quern_status qn_module_load(qn_module **out, quern_engine *engine, const qn_image *image);
@@ -188,6 +188,9 @@ struct quern_function {
     size_t parameter_count;       /**< SIZE_MAX: the driver does not tell */
     qn_function_parameter parameters[]; /**< as many, where it does */
 };
+/** A parameter's name in the source; of length 0 where that does not tell. */
+qn_str qn_function_parameter_name(const quern_function *function, uint32_t index);
+
 /* ---- handle_argument.c: parameters that are textures and surfaces --------------------------- */
 
 /** Find which of its parameters are, as far as the source tells. */

@@ -15,6 +15,9 @@ static inline bool has_textures(void)
 {
     quern_cuda_array *c;
     const quern_status status = quern_cuda_array_new(&c, engine, QUERN_FLOAT32, SHAPE(2), NULL);
+    if (status != QUERN_ERROR_NOT_SUPPORTED) {
+        cr_assert_eq(status, QUERN_OK, "%s", quern_last_error_text());
+    }
     quern_cuda_array_release(c);
     return status == QUERN_OK;
 }

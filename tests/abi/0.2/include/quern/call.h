@@ -77,6 +77,9 @@ quern_value quern_argument_of(quern_module *v) = delete;
 quern_value quern_argument_of(quern_stream *v) = delete;
 quern_value quern_argument_of(quern_bound *v) = delete;
 quern_value quern_argument_of(quern_cuda_array *v) = delete;
+quern_value quern_argument_of(const quern_cuda_array *v) = delete;
+quern_value quern_argument_of(const quern_texture *v) = delete;
+quern_value quern_argument_of(const quern_surface *v) = delete;
 static inline quern_value quern_argument_of(bool v) { return quern_argument_bool(v); }
 static inline quern_value quern_argument_of(char v) { return quern_argument_char((signed char)v); }
 static inline quern_value quern_argument_of(signed char v) { return quern_argument_char(v); }
@@ -169,6 +172,9 @@ static inline quern_status quern_function_call(quern_function *function,
         quern_surface *: quern_value_surface,                                                      \
         const quern_array *: quern_not_an_argument,                                                \
         quern_cuda_array *: quern_not_an_argument,                                                 \
+        const quern_cuda_array *: quern_not_an_argument,                                           \
+        const quern_texture *: quern_not_an_argument,                                              \
+        const quern_surface *: quern_not_an_argument,                                              \
         quern_array **: quern_not_an_argument,                                                     \
         quern_engine *: quern_not_an_argument,                                                     \
         quern_function *: quern_not_an_argument,                                                   \
