@@ -62,12 +62,13 @@ static void plan(qn_call *call)
 
 static size_t form(uint8_t *bytes, const qn_call *call)
 {
+    enum { FIXED = offsetof(qn_plan_form, access) };
     const qn_plan_form *f = &call->plan.form;
-    const uint8_t head[] = {f->ndim,  f->lanes, f->wide,   f->near,   f->aliased,         f->tile,
-                            f->turns, f->rows,  f->anchor, f->margin, (uint8_t)call->ndim};
-    memcpy(bytes, head, sizeof head);
-    memcpy(bytes + sizeof head, f->access, call->operand_count);
-    return sizeof head + call->operand_count;
+    _Static_assert(FIXED + 1 + QUERN_MAX_PARAMETERS <= QN_FORM_BYTES, "room for the form");
+    memcpy(bytes, f, FIXED);
+    bytes[FIXED] = (uint8_t)call->ndim;
+    memcpy(bytes + FIXED + 1, f->access, call->operand_count);
+    return FIXED + 1 + call->operand_count;
 }
 
 static void print(qn_text *out, const qn_call *call)

@@ -112,15 +112,9 @@ static void plan(qn_call *call)
 
 static size_t form(uint8_t *bytes, const qn_call *call)
 {
-    const qn_fold_form *f = &call->fold.form;
     size_t used = qn_fold_form_bytes(bytes, call);
-    const uint8_t more[] = {f->steps, f->block,    f->ragged,    call->aliased, f->staged,
-                            f->lone,  f->stage_in, f->stage_out, f->line_in,    f->line_out};
-    memcpy(bytes + used, more, sizeof more);
-    used += sizeof more;
-    size_t outputs = call->operand_count - call->input_operands;
-    memcpy(bytes + used, f->access + call->input_operands, outputs);
-    return used + outputs;
+    bytes[used++] = call->aliased;
+    return used;
 }
 
 static void print(qn_text *out, const qn_call *call)

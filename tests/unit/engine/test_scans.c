@@ -409,3 +409,57 @@ Test(scans, texts_that_do_not_compile)
     cr_assert_null(y);
     quern_array_release(x);
 }
+
+/* ---- several shapes by one kernel ------------------------------------------------------------ */
+
+/* Running sums of rows into an output that begins one element after its memory: how many are wrong.
+ */
+static int wrong_sums(quern_kernel *kernel, int64_t rows, int64_t length)
+{
+    const int64_t count = rows * length;
+    int64_t *from = malloc((size_t)count * sizeof *from);
+    int8_t *got = malloc((size_t)count + 1);
+    quern_array *x, *memory, *z;
+    int wrong = 0;
+    cr_assert(from && got);
+    for (int64_t k = 0; k < count; k++) {
+        from[k] = k * 7 % 11 - 5;
+    }
+    OK(quern_array_from(&x, engine, QUERN_INT64, SHAPE(rows, length), from));
+    OK(quern_array_new(&memory, engine, QUERN_INT8, SHAPE(count + 1)));
+    OK(quern_array_wrap(&z, engine, QUERN_INT8, SHAPE(rows, length), NULL,
+                        (int8_t *)quern_array_pointer(memory) + 1, NULL, NULL));
+    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+    options.axes = (int[]){1};
+    options.axis_count = 1;
+    OK(quern_call_with(kernel, &options, x, z));
+    OK(quern_array_read(z, got, (size_t)count));
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t sum = 0;
+        for (int64_t k = 0; k < length; k++) {
+            sum += from[row * length + k];
+            wrong += got[row * length + k] != (int8_t)sum;
+        }
+    }
+    quern_array_release(z);
+    quern_array_release(memory);
+    quern_array_release(x);
+    free(from);
+    free(got);
+    return wrong;
+}
+
+/* What is compiled for one shape must not be taken for another that needs other code. */
+Test(scans, shapes_that_differ_only_in_extents)
+{
+    static const int64_t lengths[] = {192, 116, 24, 100, 33, 64, 16, 300, 7, 2};
+    quern_kernel *kernel;
+    quern_scan_options options = QUERN_SCAN_OPTIONS_INIT;
+    options.scan_type = "long long";
+    OK(quern_scan(&kernel, engine, "int64 x", "int8 z", "x", "a + b", "z = a", "0", &options));
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+        cr_expect_eq(wrong_sums(kernel, 400 / (int64_t)(k + 1), lengths[k]), 0, "rows of %lld",
+                     (long long)lengths[k]);
+    }
+    quern_kernel_release(kernel);
+}
