@@ -161,10 +161,10 @@ __device__ __forceinline__ void scan_stage(const stage<T_> &tile, int outputs, i
                                            const front<T_> &first, bool begun, const B_ &before,
                                            const F_ &scan)
 {
-    constexpr int kept = scan_warps + (TILES_ || !ROWS_ ? 2 : 0) * stage_threads;
+    constexpr int kept = scan_warps + ((int)TILES_ + (int)!ROWS_) * stage_threads;
     __shared__ alignas(T_) char room[kept * sizeof(T_)];
     slot<T_> *const tails = (slot<T_> *)room, *const totals = tails + scan_warps,
-                    *const parts = totals + stage_threads;
+                    *const parts = totals + (TILES_ ? stage_threads : 0);
     const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
     const int scanned = thread / each, place = thread - scanned * each;
     const int at = ROWS_ ? place : thread / beside;

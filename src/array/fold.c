@@ -101,7 +101,7 @@ static uint32_t choose_workers(const qn_fold *f, int64_t packs, int64_t threads)
 {
     int64_t units = QN_MAX(f->units, f->rest);
     const int64_t each = f->form.columns ? LEAST_UNITS : LEAST_UNITS * QN_MAX(1, 4 / f->form.lanes);
-    uint32_t enough = qn_power_of_two((units + each - 1) / each, QN_FOLD_BLOCK);
+    uint32_t enough = qn_power_of_two(qn_over(units, each), QN_FOLD_BLOCK);
     uint32_t most = qn_power_of_two(units, QN_FOLD_BLOCK);
     if (f->form.columns) {
         uint32_t beside = qn_power_of_two(packs, 32);
@@ -119,7 +119,7 @@ static uint32_t choose_workers(const qn_fold *f, int64_t packs, int64_t threads)
  * float32 run at 4.4 TB/s on an H200 so, at 1.4 where units are left over one by one. */
 static uint8_t choose_turns(const qn_fold *f)
 {
-    const int64_t each = (f->units + f->workers - 1) / f->workers;
+    const int64_t each = qn_over(f->units, f->workers);
     if (f->form.columns || f->form.split || each < 2 || each > SHORT_UNITS) {
         return 0;
     }

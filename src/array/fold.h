@@ -142,14 +142,4 @@ int qn_fold_choose_access(const qn_fold_making *m);
 /** Have the tiles of a planned scan wait in shared memory, where that costs less. */
 void qn_fold_stage(const qn_fold_making *m, uint32_t value_size);
 
-/** The least power of two that is `least` or more, but not above `most`, itself one. */
-static inline uint32_t qn_power_of_two(int64_t least, uint32_t most)
-{
-    uint32_t n = 1;
-    while (n < least && n < most) {
-        n *= 2;
-    }
-    return n;
-}
-
 #endif /* QN_FOLD_H */

@@ -46,15 +46,10 @@ static void choose_units(const qn_fold_making *m, uint32_t most)
 
 /* ---- threads and blocks --------------------------------------------------------------------- */
 
-static int64_t over(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* Lanes for a row: few if it is short, but enough that what they read at once lies side by side. */
 static uint32_t row_workers(const qn_fold *f)
 {
-    uint32_t enough = qn_power_of_two(over(f->units, f->form.steps), WARP);
+    uint32_t enough = qn_power_of_two(qn_over(f->units, f->form.steps), WARP);
     return QN_MAX(enough, qn_power_of_two(f->units, 4));
 }
 
@@ -71,9 +66,9 @@ static void choose_threads(const qn_fold_making *m)
     int64_t sweep = WARP * f->form.steps;               /* units of a warp at once */
     uint32_t bytes = f->form.lanes * m->operands[0].item_size;
     uint32_t segment = f->form.columns ? qn_power_of_two(SEGMENT_BYTES / bytes, WARP) : 1;
-    bool few = over(packs, segment) < blocks; /* outputs, to keep the device busy */
+    bool few = qn_over(packs, segment) < blocks; /* outputs, to keep the device busy */
     if (f->form.columns) {
-        uint32_t beside = over(packs, WARP) >= blocks ? WARP : segment;
+        uint32_t beside = qn_over(packs, WARP) >= blocks ? WARP : segment;
         beside = few ? qn_fold_tile_width(bytes) : beside;
         f->form.block = packs < blocks * QN_FOLD_BLOCK / 2;
         f->workers = f->form.block ? WARP / QN_MIN(beside, qn_power_of_two(packs, WARP)) : 1;
@@ -83,11 +78,11 @@ static void choose_threads(const qn_fold_making *m)
         f->workers = f->form.block ? WARP : row_workers(f);
     }
     int64_t abreast = (int64_t)f->workers * (f->form.block ? WARPS : 1);
-    f->form.steps = (uint8_t)qn_power_of_two(over(f->units, abreast), f->form.steps);
+    f->form.steps = (uint8_t)qn_power_of_two(qn_over(f->units, abreast), f->form.steps);
     f->chunk = abreast * f->form.steps;
-    f->groups = over(packs, WARP / f->workers * (f->form.block ? 1 : WARPS));
+    f->groups = qn_over(packs, WARP / f->workers * (f->form.block ? 1 : WARPS));
     f->form.split = f->form.block && few && f->units > f->chunk;
-    f->splits = f->form.split ? over(f->units, f->chunk) : 1;
+    f->splits = f->form.split ? qn_over(f->units, f->chunk) : 1;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */

@@ -25,11 +25,6 @@
 #define SPREAD_COST    6   /* an element that goes through shared memory to its output */
 #define SECTOR_COST    128 /* an access of a sector that one lane alone needs */
 
-static int64_t over(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* What reaching an operand costs for an element, where neighbouring lanes are `apart` bytes from
  * each other. */
 static double reach_cost(int64_t apart)
@@ -85,7 +80,7 @@ static double direct_cost(const qn_fold_making *m)
         each += (double)TRACK_COST / f->form.steps;
     }
     /* Places for units that are not there cost as much. */
-    int64_t places = over(f->units, f->chunk) * f->chunk * (f->form.columns ? 1 : lanes);
+    int64_t places = qn_over(f->units, f->chunk) * f->chunk * (f->form.columns ? 1 : lanes);
     each *= f->form.block ? 1 : (double)places / (double)f->length;
     for (size_t k = 0; k < m->count; k++) {
         const uint32_t item = m->operands[k].item_size;
@@ -166,19 +161,19 @@ static void choose_together(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
     const int64_t steps = f->form.steps;
-    int64_t beside = QN_MAX(1, QN_FOLD_BLOCK / over(f->length, steps));
+    int64_t beside = QN_MAX(1, QN_FOLD_BLOCK / qn_over(f->length, steps));
     if (f->form.stage_in || f->form.stage_out) {
         int64_t row = f->extent[f->form.kept - 1];
-        int64_t pieces = over(row, BESIDE + BESIDE / 4);
-        beside = pieces == 1 || beside < over(row, pieces) ? over(row, pieces) : beside;
+        int64_t pieces = qn_over(row, BESIDE + BESIDE / 4);
+        beside = pieces == 1 || beside < qn_over(row, pieces) ? qn_over(row, pieces) : beside;
     }
     beside = QN_MIN(beside, QN_MIN(f->outputs, QN_FOLD_BLOCK));
     f->form.staged = QN_STAGED_TOGETHER;
     f->workers = (uint32_t)beside;
     f->head = beside;
     int64_t most = QN_FOLD_BLOCK / beside * steps;
-    f->splits = over(f->length, most);
-    f->chunk = over(over(f->length, f->splits), steps) * steps;
+    f->splits = qn_over(f->length, most);
+    f->chunk = qn_over(qn_over(f->length, f->splits), steps) * steps;
 }
 
 static void choose_tiles(const qn_fold_making *m)
@@ -189,8 +184,8 @@ static void choose_tiles(const qn_fold_making *m)
     } else {
         choose_together(m);
     }
-    f->splits = over(f->length, f->chunk);
-    f->groups = over(f->outputs, f->workers);
+    f->splits = qn_over(f->length, f->chunk);
+    f->groups = qn_over(f->outputs, f->workers);
     f->form.split = f->splits > 1;
     f->form.lone = f->workers == 1;
     if (f->form.lone) {
@@ -217,25 +212,31 @@ static double staged_cost(const qn_fold_making *m)
     return cost;
 }
 
+/* What is decided of a fold: all that stands in front of its extents. The rest is 17 KB. */
+typedef struct decided {
+    unsigned char bytes[offsetof(qn_fold, extent)];
+} decided;
+
 void qn_fold_stage(const qn_fold_making *m, uint32_t value_size)
 {
-    qn_fold *f = m->fold, staged = *f;
+    qn_fold *f = m->fold;
     if (value_size == 0 || value_size > 16 || f->length < 2 || f->outputs == 0) {
         return;
     }
-    staged.form.lanes = 1;
-    staged.form.columns = staged.form.ragged = staged.form.block = 0;
-    staged.form.again = staged.form.spread = 0;
-    staged.form.steps = (uint8_t)thread_elements(value_size);
-    staged.units = f->length;
-    const qn_fold_making of = {&staged, m->operands, m->count, m->inputs, m->rules};
-    staged.form.stage_in = walk_across(m, 0, m->inputs);
-    staged.form.stage_out = walk_across(m, m->inputs, m->count);
-    staged.form.columns = staged.form.stage_in && staged.form.stage_out;
-    qn_fold_choose_access(&of);
-    choose_tiles(&of);
-    qn_fold_choose_access(&of);
-    if (staged_cost(&of) < direct_cost(m)) {
-        *f = staged;
+    const double direct = direct_cost(m);
+    decided before;
+    memcpy(before.bytes, f, sizeof before.bytes);
+    f->form.lanes = 1;
+    f->form.columns = f->form.ragged = f->form.block = 0;
+    f->form.again = f->form.spread = 0;
+    f->form.steps = (uint8_t)thread_elements(value_size);
+    f->units = f->length;
+    f->form.stage_in = walk_across(m, 0, m->inputs);
+    f->form.stage_out = walk_across(m, m->inputs, m->count);
+    f->form.columns = f->form.stage_in && f->form.stage_out;
+    choose_tiles(m);
+    qn_fold_choose_access(m);
+    if (staged_cost(m) >= direct) {
+        memcpy(f, before.bytes, sizeof before.bytes);
     }
 }

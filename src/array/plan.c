@@ -10,9 +10,7 @@
 
 #define PACK_BYTES_MAX 32 /* of the widest input: two 16-byte accesses */
 
-/* ---- broadcasting
- * ---------------------------------------------------------------------------
- */
+/* ---- broadcasting ---------------------------------------------------------------------------- */
 
 static quern_status shapes_clash(const qn_operand *a, const qn_operand *b, const char *what)
 {
@@ -114,9 +112,7 @@ quern_status qn_plan_outputs(const qn_operand *operands, size_t operand_count, i
     return QUERN_OK;
 }
 
-/* ---- packs
- * ----------------------------------------------------------------------------------
- */
+/* ---- packs ----------------------------------------------------------------------------------- */
 
 typedef struct walk {
     qn_plan *plan;
@@ -259,12 +255,14 @@ static void choose_packs(walk *w, const qn_operand *operands, const qn_plan_rule
     p->rest = p->count - p->packs * lanes;
 }
 
-/* 32-bit index arithmetic is safe when positions, packs (twice, for the loop's
- * last step) and strides fit; offsets are 64 bits wide unless all_near(). */
+/* 32-bit index arithmetic is safe when positions, packs and strides fit; packs twice, for the
+ * loop's last step, which is a whole grid: its last block may reach beyond them by 1024 threads of
+ * 4 turns. Offsets are 64 bits wide unless all_near(). */
+#define BEYOND (1 << 13)
 static bool needs_wide(const walk *w)
 {
     const qn_plan *p = w->plan;
-    if (p->count > INT32_MAX - (1 << 17) || p->packs > INT32_MAX / 2) {
+    if (p->count > INT32_MAX - (1 << 17) || p->packs > INT32_MAX / 2 - BEYOND) {
         return true;
     }
     for (size_t k = 0; k < w->operands; k++) {
@@ -296,9 +294,7 @@ static bool all_near(const walk *w)
     return w->ndim > 1;
 }
 
-/* ---- the plan
- * -------------------------------------------------------------------------------
- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 /* The walk may have blocks of a shape of its own. */
 static bool tiles_or_rows(const qn_plan_rules *rules)
@@ -311,6 +307,7 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
 {
     walk w = {plan, operand_count, ndim};
     memset(&plan->form, 0, sizeof plan->form);
+    plan->form.turns = 1;
     plan->cost = plan->other_cost = 0;
     plan->count = count;
     memcpy(plan->extent, shape, (size_t)ndim * sizeof *shape);
@@ -343,9 +340,7 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     plan->form.near = !plan->form.wide && all_near(&w);
 }
 
-/* ---- overlap
- * --------------------------------------------------------------------------------
- */
+/* ---- overlap --------------------------------------------------------------------------------- */
 
 /* The addresses of an operand's elements. False when it has no elements, or no
  * memory. */

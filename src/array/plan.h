@@ -50,8 +50,7 @@ typedef struct qn_plan_form {
                           bytes of the first; 0 in one dimension */
     uint8_t aliased; /**< 1: an input is an output as well */
     uint8_t tile;    /**< side of a tile; 0: walked by packs */
-    uint8_t turns;   /**< elements that a thread takes, a block apart, where a
-                          pack is one element; 1: as many as packs */
+    uint8_t turns;   /**< packs that a thread takes: a block apart, or by rows; 1 by tiles */
     uint8_t rows;    /**< 1: a block goes along rows; packs begin where a row of
                           operand `anchor` is aligned */
     uint8_t anchor;
@@ -126,6 +125,22 @@ static inline uint64_t qn_pack_alignment(const qn_operand *operand, uint32_t lan
 }
 /** Elements to skip so that an operand's packs are aligned, or -1 where no number of them does. */
 int64_t qn_pack_head(const char *base, const qn_operand *operand, uint32_t lanes);
+
+/** a / b, rounded up. */
+static inline int64_t qn_over(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/** The least power of two that is `least` or more, but not above `most`, itself one. */
+static inline uint32_t qn_power_of_two(int64_t least, uint32_t most)
+{
+    uint32_t n = 1;
+    while (n < least && n < most) {
+        n *= 2;
+    }
+    return n;
+}
 
 static inline int64_t qn_magnitude(int64_t v)
 {

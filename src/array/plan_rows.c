@@ -80,7 +80,7 @@ static int64_t ends_cost(const qn_plan *p, size_t operand_count)
 {
     const int64_t left = p->form.lanes == 1 ? 0 : p->form.lanes - 1 + 2 * p->form.margin;
     const int64_t side_by_side = QN_MIN(p->across, WARP);
-    const int64_t times = (left + side_by_side - 1) / side_by_side;
+    const int64_t times = qn_over(left, side_by_side);
     return times * side_by_side * (6 + 9 * (int64_t)operand_count);
 }
 
@@ -194,15 +194,7 @@ static void share_out(qn_plan *p)
     const int64_t threads = (packs - 1) / p->form.turns + 1;
     p->parts = (threads - 1) / BLOCK + 1;
     int64_t across = (threads - 1) / p->parts + 1;
-    if (across > WARP) {
-        across = (across + WARP - 1) / WARP * WARP;
-    } else {
-        int64_t power = 1;
-        while (power < across) {
-            power *= 2;
-        }
-        across = power;
-    }
+    across = across > WARP ? (across + WARP - 1) / WARP * WARP : qn_power_of_two(across, WARP);
     p->across = (int32_t)across;
     p->down = (int32_t)(BLOCK / across);
 }
@@ -247,26 +239,45 @@ static bool worth_a_look(const qn_plan *plan, const qn_operand *operands, size_t
     return plan->form.ndim == 1 ? narrow : single;
 }
 
+/* What is decided of a plan: all that stands in front of its extents. The rest is 17 KB. */
+typedef struct decided {
+    unsigned char bytes[offsetof(qn_plan, extent)];
+} decided;
+
+static decided decided_of(const qn_plan *plan)
+{
+    decided d;
+    memcpy(d.bytes, plan, sizeof d.bytes);
+    return d;
+}
+
+static void decide(qn_plan *plan, const decided *d)
+{
+    memcpy(plan, d->bytes, sizeof d->bytes);
+}
+
 void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most)
 {
     if (!worth_a_look(plan, operands, operand_count)) {
         return;
     }
-    const qn_plan packs = *plan;
-    qn_plan best = packs;
-    plan->cost = packs_cost(plan, operands, operand_count);
+    const int64_t by_packs = packs_cost(plan, operands, operand_count);
+    const decided packs = decided_of(plan);
+    decided best = packs;
+    int64_t by_rows = 0;
     for (uint32_t lanes = most; lanes > 0; lanes /= 2) {
-        qn_plan p = packs;
-        if (with_lanes(&p, operands, operand_count, lanes) &&
-            (p.form.ndim > 1 || p.form.margin > 0)) {
-            p.cost = rows_cost(&p, operands, operand_count);
-            best = best.cost == 0 || p.cost < best.cost ? p : best;
+        decide(plan, &packs);
+        if (with_lanes(plan, operands, operand_count, lanes) &&
+            (plan->form.ndim > 1 || plan->form.margin > 0)) {
+            const int64_t cost = rows_cost(plan, operands, operand_count);
+            if (by_rows == 0 || cost < by_rows) {
+                best = decided_of(plan);
+                by_rows = cost;
+            }
         }
     }
-    if (best.form.rows && best.cost * 100 < plan->cost * ENOUGH) {
-        best.other_cost = plan->cost;
-        *plan = best;
-    } else {
-        plan->other_cost = best.cost;
-    }
+    const bool rows = by_rows > 0 && by_rows * 100 < by_packs * ENOUGH;
+    decide(plan, rows ? &best : &packs);
+    plan->cost = rows ? by_rows : by_packs;
+    plan->other_cost = rows ? by_packs : by_rows;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// z = 2 x + y over rows of halves' bits, 8 lanes by rows, of which x comes by words: by hand
-// templates/elementwise_rows.cu.
+// z = 2 x + y over rows of halves' bits, LANES of them (8, or 1) by rows, of which x comes by words:
+// templates/elementwise_rows.cu by hand.
 //
-//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - tests/template/drive_rows.cu
+//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DLANES=8 tests/template/drive_rows.cu
 #include "layout.h"
 // in this order
 #include "index.cuh"

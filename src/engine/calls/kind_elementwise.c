@@ -82,16 +82,16 @@ static void print(qn_text *out, const qn_call *call)
  * templates/elementwise_tiled.cu relies on this number. */
 #define DEFAULT_BLOCK 256
 #define WARP          32
+#define MANY          (1 << 20) /* elements or packs, of which there are enough for such blocks */
 
 /* With few elements, blocks that take as many of them as others do with one turn a thread: else the
  * processors would have less to do at once. */
 static uint32_t default_block(const qn_plan *p, int64_t threads)
 {
-    const int64_t few = 1 << 20;
-    if (p->form.tile != 0 || (threads >= DEFAULT_BLOCK && threads >= few)) {
+    if (p->form.tile != 0 || threads >= MANY) {
         return DEFAULT_BLOCK;
     }
-    uint32_t most = DEFAULT_BLOCK / QN_MAX(p->form.turns, 1);
+    uint32_t most = DEFAULT_BLOCK / p->form.turns;
     return threads < most ? (uint32_t)(threads + WARP - 1) / WARP * WARP : most;
 }
 
@@ -118,7 +118,7 @@ static quern_status geometry(quern_launch_config *config, const qn_call *call,
     if (block == 0) {
         block = default_block(p, threads);
     }
-    const int64_t taken = (int64_t)block * QN_MAX(p->form.turns, 1);
+    const int64_t taken = (int64_t)block * p->form.turns;
     int64_t blocks = p->form.tile != 0 ? p->packs : (threads - 1) / taken + 1;
     *config = (quern_launch_config){
         .size = sizeof *config,

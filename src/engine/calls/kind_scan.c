@@ -78,7 +78,8 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
 static size_t board_bytes(const qn_fold *f, uint32_t size)
 {
     size_t words = (size + 3) / 4;
-    size_t values = f->form.staged    ? (f->workers + 3u) / 4 * 4
+    size_t values = f->form.lone      ? 1
+                    : f->form.staged  ? (f->workers + 3u) / 4 * 4
                     : f->form.columns ? (size_t)f->form.lanes * (32 / f->workers)
                                       : 1;
     size_t groups = (size_t)f->groups * (size_t)((f->splits + GROUP - 1) / GROUP);

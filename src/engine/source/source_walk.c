@@ -226,8 +226,7 @@ void qn_source_element(qn_text *out, const qn_call *call, int levels, const char
     operate(out, call, levels, at, REACH_PLAIN);
 }
 
-/* ---- elements in turns ------------------------------------------------------------------------
- */
+/* ---- elements in turns ----------------------------------------------------------------------- */
 
 /* With rows a turn keeps where its outputs lie, so that rows are divided once. */
 static bool keeps(const qn_call *call, uint32_t k)
@@ -293,8 +292,7 @@ void qn_source_turn_body(qn_text *out, const qn_call *call)
     operate(out, call, 4, "_quern_element", call->plan.form.ndim > 1 ? REACH_KEPT : REACH_PLAIN);
 }
 
-/* ---- packs ------------------------------------------------------------------------------------
- */
+/* ---- packs ----------------------------------------------------------------------------------- */
 
 /* The head of a loop over the lanes of a pack. */
 static void each_lane(qn_text *out, const qn_call *call, int levels)
@@ -374,8 +372,7 @@ void qn_source_body(qn_text *out, const qn_call *call)
     operate_pack(out, call, 2);
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Where the row of each operand begins, `_quern_lineK`, and the values that whole rows share. */
 void qn_source_row_lines(qn_text *out, const qn_call *call)
