@@ -59,6 +59,9 @@ typedef struct qn_nvrtc {
 
 /* ---- load_library.c ------------------------------------------------------------------------- */
 
+/** Add to the error at hand which places were searched; NULL or "": nothing. */
+void qn_tell_looked(const char *looked);
+
 /** A function of a library, and where its pointer goes. */
 typedef struct qn_symbol {
     const char *name;
