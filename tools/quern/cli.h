@@ -141,6 +141,7 @@ struct cli_command {
     const char *examples;       /* whole command lines; NULL for none */
     const char *const *choices; /* what its first word may be; NULL if not one of a list */
     size_t choice_count;
+    const cli_command *const *parts; /* the commands in it, one for each of the choices */
     const cli_option *options;
     size_t option_count;
     int (*run)(const cli_command *command, int argc, char **argv);
@@ -183,9 +184,22 @@ extern const size_t cli_command_count;
 const cli_command *cli_command_find(const char *name);
 /* The message about a word that is not a command; CLI_FAILURE. */
 int cli_unknown_command(const char *name);
+/* The command in `command` that `word` (may be NULL) names; NULL when there is none. */
+const cli_command *cli_command_part(const cli_command *command, const char *word);
 
 extern const cli_command cmd_elementwise, cmd_reduce, cmd_scan, cmd_eval, cmd_raw;
 extern const cli_command cmd_cache, cmd_devices, cmd_doctor, cmd_help, cmd_version, cmd_completion;
+
+/* ---- cmd_cache.c: the table of quern cache; each command in it has a file, cache_NAME.c ----- */
+
+extern const cli_command cache_path, cache_stats, cache_list, cache_show, cache_clear;
+
+/* What a command of quern cache does with an engine, and the words that it was given. */
+typedef int (*cli_cache_action)(quern_engine *engine, const void *options, const cli_list *words);
+/* Parse the arguments, refuse words that the command does not take, and do it with an engine that
+ * is opened for it. */
+int cli_cache_do(const cli_command *command, void *options, int argc, char **argv,
+                 cli_cache_action action);
 
 /* ---- number.c ------------------------------------------------------------------------------- */
 

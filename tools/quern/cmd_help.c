@@ -41,13 +41,16 @@ static int run(const cli_command *command, int argc, char **argv)
         general_help();
         return CLI_OK;
     }
-    if (words.count > 1) {
-        return cli_usage(NULL, "help takes one command, not \"%s\" too", words.items[1]);
-    }
     const cli_command *about = cli_command_find(words.items[0]);
     if (!about) {
         return cli_unknown_command(words.items[0]);
     }
+    const cli_command *part = cli_command_part(about, words.count > 1 ? words.items[1] : NULL);
+    size_t taken = 1 + (part != NULL);
+    if (words.count > taken) {
+        return cli_usage(NULL, "help takes one command, not \"%s\" too", words.items[taken]);
+    }
+    about = part ? part : about;
     cli_command_help(about);
     return CLI_OK;
 }

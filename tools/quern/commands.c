@@ -22,6 +22,16 @@ const cli_command *cli_command_find(const char *name)
     return NULL;
 }
 
+const cli_command *cli_command_part(const cli_command *command, const char *word)
+{
+    for (size_t k = 0; word && command->parts && k < command->choice_count; k++) {
+        if (strcmp(command->choices[k], word) == 0) {
+            return command->parts[k];
+        }
+    }
+    return NULL;
+}
+
 int cli_unknown_command(const char *name)
 {
     const char *names[CLI_COUNT(cli_commands)];

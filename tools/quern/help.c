@@ -53,15 +53,29 @@ const char *cli_command_words(const cli_command *command)
     return text;
 }
 
+/* The commands in a command, a line each. */
+static void print_parts(const cli_command *command)
+{
+    if (command->parts) {
+        puts("");
+    }
+    for (size_t k = 0; command->parts && k < command->choice_count; k++) {
+        const cli_command *part = command->parts[k];
+        printf("  %-14s %s\n", cli_sprintf("%s%s", command->choices[k], cli_command_words(part)),
+               part->summary);
+    }
+}
+
 void cli_command_help(const cli_command *command)
 {
-    const char *const parts[] = {command->text, command->signature, command->values,
-                                 command->examples};
+    const char *const paragraphs[] = {command->text, command->signature, command->values,
+                                      command->examples};
     printf("usage: quern %s%s%s\n", command->name, cli_command_words(command), command->usage);
     printf("\n%s\n", command->summary);
-    for (size_t k = 0; k < CLI_COUNT(parts); k++) {
-        if (parts[k]) {
-            printf("\n%s", parts[k]);
+    print_parts(command);
+    for (size_t k = 0; k < CLI_COUNT(paragraphs); k++) {
+        if (paragraphs[k]) {
+            printf("\n%s", paragraphs[k]);
         }
     }
     if (command->option_count > 0) {

@@ -38,7 +38,8 @@ static int run(int argc, char **argv)
         return cli_unknown_command(name);
     }
     if (asks_for_help(argc - 2, argv + 2)) {
-        cli_command_help(command);
+        const cli_command *part = cli_command_part(command, argv[2]);
+        cli_command_help(part ? part : command);
         return CLI_OK;
     }
     return command->run(command, argc - 2, argv + 2);

@@ -13,5 +13,7 @@ cmp first second
 try quern elementwise --help >first
 try quern help elementwise >second
 cmp first second
+try quern help cache show
+try quern help cache show list
 try quern help elementwise cache
 try quern help elementwize
