@@ -107,13 +107,13 @@ def _panel(out, left, top, series, rows):
     def y_of(t):
         return bottom - (math.log10(t) - ticks[0]) / max(1, len(ticks) - 1) * HIGH
 
-    _text(out, left - 32, top - 30, f"{series}: microseconds by {SERIES[series]}", "head")
+    _text(out, left - 32, top - 30, f"{series}: us by {SERIES[series]}", "head")
     for exponent in ticks:
         y = y_of(10.0**exponent)
         out.append(f'<path class="grid" d="M{left} {y:.1f}h{PLOT}"/>')
         _text(out, left - 40, y + 4, f"{10.0**exponent:g}", "note")
     for n in sorted({grown(r) for r in rows}):
-        if not doubled or math.log2(n) % 5 == 0:
+        if n % 2 == 1 or (doubled and math.log2(n) % 5 == 0):
             _text(
                 out, x_of(n) - 8, bottom + 18, f"2^{n.bit_length() - 1}" if doubled else n, "note"
             )
@@ -129,7 +129,9 @@ def chart(head, rows):
     out = []
     for place, series in enumerate(SERIES):
         _panel(out, 56 + place % 3 * 310, 60 + place // 3 * 340, series, rows)
-    for place, (name, _) in enumerate(PEERS):
+    for place, (name, peer) in enumerate(PEERS):
+        if not any(_microseconds(row, peer) for row in rows):
+            continue
         y = 440 + 24 * place
         out.append(f'<path class="line c{place}" d="M690 {y - 4}h22"/>')
         _text(out, 722, y, name)
