@@ -223,7 +223,8 @@ bool cli_is_record(quern_dtype dtype);
 void cli_element_store(void *to, quern_dtype dtype, double real, double imag, uint64_t bits);
 /* The dtype of NumPy's name of one without its byte order, "f4"; QUERN_DTYPE_NONE, also of "V2". */
 quern_dtype cli_dtype_of_code(const char *code);
-/* Small floats as their 16 or 8 bits. */
+/* Small floats as their 16 or 8 bits; what they consist of is in elements.h. */
+struct cli_small cli_small_of(quern_dtype dtype);
 double cli_small_to_double(uint16_t bits, quern_dtype dtype);
 /* To nearest, ties to even. A finite number that is too large for 8 bits becomes the largest. */
 uint16_t cli_small_from_double(double value, quern_dtype dtype);
