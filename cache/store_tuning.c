@@ -41,8 +41,9 @@ static bool look_up(qn_store *store, const qn_tuning_key *key, char *setting, si
     const int code = sqlite3_step(row);
     bool hit = false;
     if (code == SQLITE_ROW) {
-        const char *text = (const char *)sqlite3_column_text(row, 0);
-        hit = text && strlen(text) < room;
+        const bool is_text = sqlite3_column_type(row, 0) == SQLITE_TEXT;
+        const char *text = is_text ? (const char *)sqlite3_column_text(row, 0) : NULL;
+        hit = text && strlen(text) < room && (size_t)sqlite3_column_bytes(row, 0) == strlen(text);
         snprintf(setting, room, "%s", hit ? text : "");
     }
     sqlite3_reset(row);

@@ -98,7 +98,8 @@ static void choose_units(const qn_fold_making *m)
 /* Threads of a block that work on one output. With few outputs, as many as have a unit each; with
  * many, fewer, so that each has several units, some 64 bytes of float32. With columns, no more than
  * leave room for neighbouring outputs side by side, whose reads are dense. */
-static uint32_t choose_workers(const qn_fold *f, int64_t packs, int64_t threads, uint32_t asked)
+static uint32_t choose_workers(const qn_fold *f, int64_t packs, int64_t threads, uint32_t asked,
+                               bool *fewer)
 {
     int64_t units = QN_MAX(f->units, f->rest);
     const int64_t each = f->form.columns ? LEAST_UNITS : LEAST_UNITS * QN_MAX(1, 4 / f->form.lanes);
@@ -109,6 +110,7 @@ static uint32_t choose_workers(const qn_fold *f, int64_t packs, int64_t threads,
         most = QN_MIN(most, QN_FOLD_BLOCK / beside);
         enough = QN_MIN(enough, most);
     }
+    *fewer = asked != 0 && asked < most;
     if (asked != 0) {
         return QN_MIN(asked, most);
     }
@@ -138,10 +140,11 @@ static void choose_threads(const qn_fold_making *m)
     const qn_setting none = {.turns = m->rules->setting.turns};
     const qn_setting *s = m->rules->exact ? &m->rules->setting : &none;
     int64_t blocks = (int64_t)m->rules->processors * (s->blocks != 0 ? s->blocks : HELD);
-    f->workers = choose_workers(f, packs, blocks * QN_FOLD_BLOCK, s->workers);
+    bool fewer; /* than a block has: then blocks do not share an output */
+    f->workers = choose_workers(f, packs, blocks * QN_FOLD_BLOCK, s->workers, &fewer);
     f->groups = (packs - 1) / qn_fold_block_outputs(f) + 1;
     int64_t most = f->units / ((int64_t)f->workers * LEAST_UNITS);
-    f->splits = QN_MAX(1, QN_MIN(blocks / f->groups, most));
+    f->splits = fewer ? 1 : QN_MAX(1, QN_MIN(blocks / f->groups, most));
     f->chunk = (f->units + f->splits - 1) / f->splits;
     f->chunk = QN_MAX(1, (f->chunk + f->workers - 1) / f->workers * f->workers);
     f->splits = QN_MAX(1, (f->units + f->chunk - 1) / f->chunk);

@@ -17,7 +17,7 @@ static const char *const walks[] = {"", "packs", "rows"};
 const qn_setting_field qn_setting_fields[QN_SETTING_FIELDS] = {
     FIELD(walk, 1, 2, walks),   FIELD(pack, 1, 16, NULL),     FIELD(turns, 1, 8, NULL),
     FIELD(tile, 32, 64, NULL),  FIELD(block, 32, 1024, NULL), FIELD(workers, 1, 256, NULL),
-    FIELD(blocks, 1, 32, NULL),
+    FIELD(blocks, 1, 16, NULL),
 };
 
 void qn_setting_print(qn_text *out, const qn_setting *setting)

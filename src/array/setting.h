@@ -19,7 +19,7 @@ typedef struct qn_setting {
     uint16_t tile;    /**< elementwise: the side of tiles at most, 32 or 64 */
     uint16_t block;   /**< elementwise, by packs: threads of a block, 32 to 1024 */
     uint16_t workers; /**< reductions of integers: threads for an output, 1 to 256 */
-    uint16_t blocks;  /**< reductions of integers: blocks for a processor, 1 to 32 */
+    uint16_t blocks;  /**< reductions of integers: blocks for a processor, 1 to 16 */
 } qn_setting;
 
 /** One field, for those that go through all. */
