@@ -197,6 +197,7 @@ static quern_status open_device(quern_engine **out, const quern_device_methods *
     pthread_mutex_init(&engine->workspaces_lock, NULL);
     pthread_mutex_init(&engine->tunings_lock, NULL);
     pthread_mutex_init(&engine->measuring_lock, NULL);
+    engine->tuner = qn_call_tune;
     atomic_init(&engine->home.references, 1);
     atomic_flag_clear(&engine->closed);
     atomic_flag_clear(&engine->opaque_told);

@@ -34,6 +34,8 @@ typedef enum qn_copy {
     QN_COPIES
 } qn_copy;
 
+struct qn_call;
+
 struct quern_engine {
     qn_home home;               /**< first: see qn_home_of() */
     atomic_flag closed;         /**< quern_close() was called */
@@ -51,6 +53,8 @@ struct quern_engine {
     quern_kernel *copies[QN_COPIES]; /**< between layouts and dtypes; made when first needed */
     pthread_mutex_t tunings_lock, measuring_lock; /**< of the list; one thread measures at a time */
     struct qn_tuned *tunings;                     /**< what was measured, or found: tune.c */
+    /** qn_call_tune(). By way of the engine, because calls are what it measures. */
+    quern_status (*tuner)(struct qn_call *call, const quern_call_options *options);
     atomic_flag opaque_told; /**< the log says that sources are compiled each time */
     bool tells_launches;     /**< QUERN_LOG is "debug" */
     atomic_uint_fast64_t compiled, compile_us, interrupts; /**< so far */

@@ -416,7 +416,7 @@ static quern_status plan(qn_call *call, const quern_call_options *options)
     }
     kind->plan(call);
     const bool tunes = options && options->tune != 0 && !call->set_by && !call->infers;
-    return tunes ? qn_call_tune(call, options) : QUERN_OK;
+    return tunes ? call->kernel->engine->tuner(call, options) : QUERN_OK;
 }
 
 quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_value *values,
