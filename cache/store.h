@@ -36,7 +36,11 @@
     X(SCHEMA_SIZE)                                                                                 \
     X(BEGIN)                                                                                       \
     X(COMMIT)                                                                                      \
-    X(ROLLBACK)
+    X(ROLLBACK)                                                                                    \
+    X(TUNING_IS_THERE)                                                                             \
+    X(FIND_TUNING)                                                                                 \
+    X(ADD_TUNING)                                                                                  \
+    X(TRIM_TUNING)
 
 typedef enum qn_sql {
 #define QN_SQL_ENUM(name) QN_SQL_##name,
@@ -134,6 +138,11 @@ bool qn_row_join(qn_text *out, char *const *names, size_t count);
 bool qn_row_join_warnings(qn_text *out, const char *warnings);
 /** The reverse, into `out`. */
 bool qn_row_split(qn_image *out, qn_str lowered);
+
+/* ---- store_tuning.c: the lock is held ------------------------------------------------------- */
+
+/** Remove all tunings. Returns SQLite's code. */
+int qn_store_clear_tunings(qn_store *store);
 
 /* ---- fork.c: no connection crosses a fork --------------------------------------------------- */
 

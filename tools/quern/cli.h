@@ -187,7 +187,7 @@ int cli_unknown_command(const char *name);
 /* The command in `command` that `word` (may be NULL) names; NULL when there is none. */
 const cli_command *cli_command_part(const cli_command *command, const char *word);
 
-extern const cli_command cmd_elementwise, cmd_reduce, cmd_scan, cmd_eval, cmd_raw;
+extern const cli_command cmd_elementwise, cmd_reduce, cmd_scan, cmd_eval, cmd_raw, cmd_tune;
 extern const cli_command cmd_cache, cmd_devices, cmd_doctor, cmd_help, cmd_version, cmd_completion;
 
 /* ---- cmd_cache.c: the table of quern cache; each command in it has a file, cache_NAME.c ----- */
@@ -369,6 +369,7 @@ typedef struct cli_job_options {
     cli_number seed;
     int show_source, show_ptx, explain, quiet;
     cli_number time; /* how many runs; 0: chosen */
+    cli_number tune; /* for how many milliseconds; 0: chosen */
 } cli_job_options;
 
 /* The lines of the option table that all kernel commands share; `type` has a field `job`. */
@@ -394,8 +395,15 @@ typedef struct cli_job_options {
             offsetof(type, job.quiet)                                                              \
     }
 
-/* The line that the commands of snippets have in addition. */
+/* The lines that the commands of snippets have in addition. */
 #define CLI_SNIPPET_OPTIONS(type)                                                                  \
+    {"tune",                                                                                       \
+     "MS",                                                                                         \
+     "launch as was measured to be the fastest; measure once, for MS (2000)",                      \
+     CLI_COUNT_OF,                                                                                 \
+     offsetof(type, job.tune),                                                                     \
+     1,                                                                                            \
+     1000000},                                                                                     \
     {                                                                                              \
         "show-ptx", NULL, "print the PTX instead of computing", CLI_FLAG,                          \
             offsetof(type, job.show_ptx)                                                           \
@@ -421,6 +429,7 @@ struct cli_job {
     int (*define_loaded)(cli_job *job, const quern_value *values);
     const void *context; /* of that function */
     bool single;         /* all arguments are numbers: outputs have no dimensions */
+    bool tunes;          /* measure instead of computing */
     quern_call_options call;
     int64_t loop_size; /**< that `call` points to */
     quern_function *function;
@@ -429,6 +438,8 @@ struct cli_job {
 
 /* A kernel command from its arguments to its end. */
 int cli_job_do(const cli_command *command, int argc, char **argv);
+/* The same, but tune the kernel instead of calling it. */
+int cli_job_tune(const cli_command *command, int argc, char **argv);
 /* The identity that the word says; NULL for none. */
 const char *cli_identity(const char *word);
 /* Reduce or scan along these axes; along all when there are none. */
