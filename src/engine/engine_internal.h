@@ -188,6 +188,7 @@ struct quern_kernel {
     const char *warnings;             /**< as reported last; "" for none */
     pthread_mutex_t lock;             /**< to add a specialization, and for `warnings` */
     _Atomic(qn_specialization *) specializations;
+    _Atomic(struct qn_recalls *) recalls; /**< calls that are remembered; or NULL: recall.h */
 };
 
 /** Refuse a list of more entries than any program has: a count that was never set. */
@@ -429,9 +430,7 @@ quern_status qn_marshal(qn_parameter_block *block, const qn_call *call, void *wo
 quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t parameter,
                                quern_dtype dtype, const quern_value *value);
 
-/* ---- workspace.c: in workspace.h ------------------------------------------------------------- */
-
-typedef struct qn_workspace qn_workspace;
+typedef struct qn_workspace qn_workspace; /**< workspace.h */
 
 /* ---- call.c, bound.c, explain_call.c -------------------------------------------------------- */
 
