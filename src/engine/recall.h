@@ -10,7 +10,7 @@
 
 #include "engine/workspace.h"
 
-#define QN_RECALL_SLOTS 4 /**< calls that a kernel looks through */
+#define QN_RECALL_SLOTS 16 /**< calls that a kernel remembers at a time: a power of two */
 /** No pack of elements is larger, so addresses that are a multiple of it apart are alike. */
 #define QN_RECALL_CLASS 32
 
@@ -43,17 +43,30 @@ typedef struct qn_recalled {
     qn_seen parameters[];
 } qn_recalled;
 
-/** Those of a kernel. */
+/** Those of a kernel: each in the slot that qn_recall_slot() says. */
 typedef struct qn_recalls {
     _Atomic(qn_recalled *) slots[QN_RECALL_SLOTS];
     atomic_uint misses, due; /**< calls that were not found; how many must be, to remember one */
-    uint32_t made;           /**< under the kernel's lock, like the next */
+    uint32_t made;           /**< under the kernel's lock, as is the next */
     qn_recalled *newest;
 } qn_recalls;
 
 static inline uint8_t qn_recall_under(const quern_array *array)
 {
     return (uint8_t)((uintptr_t)array->data % QN_RECALL_CLASS);
+}
+
+/** Mix an argument into the number of a slot, which is the upper bits. */
+static inline uint64_t qn_recall_mix(uint64_t mixed, const quern_array *array)
+{
+    const uint64_t what = (uint64_t)array->count << 16 ^ (uint64_t)array->ndim << 12 ^
+                          (uint64_t)array->dtype << 6 ^ qn_recall_under(array);
+    return (mixed ^ what) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static inline uint32_t qn_recall_slot(uint64_t mixed)
+{
+    return (uint32_t)(mixed >> 32) % QN_RECALL_SLOTS;
 }
 
 /* ---- recall.c ------------------------------------------------------------------------------- */

@@ -21,10 +21,38 @@ typedef struct attempt {
 
 /* ---- is it alike? --------------------------------------------------------------------------- */
 
-static bool array_fits(const qn_seen *s, const quern_array *a, const qn_home *home)
+/* Find the arrays among the values, and the slot that such a call has. False: one of them is none
+ * of the engine's, which the whole way will say. */
+static bool find_arrays(attempt *at, uint32_t *slot)
 {
-    if (!qn_array_fits(a, home) || (int32_t)a->dtype != s->dtype || a->ndim != s->ndim ||
-        qn_recall_under(a) != s->under || a->reach != s->reach) {
+    const qn_home *home = &at->kernel->engine->home;
+    const uint32_t count = at->kernel->signature.count;
+    uint64_t mixed = 0;
+    for (uint32_t p = 0; p < count; p++) {
+        const quern_value *v = &at->values[p];
+        quern_array *a = NULL;
+        if (v->kind == QUERN_VALUE_ARRAY) {
+            a = v->as.array;
+        } else if (v->kind == QUERN_VALUE_OUTPUT && v->as.output) {
+            a = *v->as.output;
+        }
+        at->arrays[p] = a;
+        if (!a) {
+            continue;
+        }
+        if (!qn_array_fits(a, home)) {
+            return false;
+        }
+        mixed = qn_recall_mix(mixed, a);
+    }
+    *slot = qn_recall_slot(mixed);
+    return true;
+}
+
+static bool array_fits(const qn_seen *s, const quern_array *a)
+{
+    if ((int32_t)a->dtype != s->dtype || a->ndim != s->ndim || qn_recall_under(a) != s->under ||
+        a->reach != s->reach) {
         return false;
     }
     for (int d = 0; d < 2 * s->ndim; d++) {
@@ -35,29 +63,23 @@ static bool array_fits(const qn_seen *s, const quern_array *a, const qn_home *ho
     return true;
 }
 
-static bool value_fits(attempt *at, const qn_seen *s, uint32_t p)
+static bool value_fits(const attempt *at, const qn_seen *s, uint32_t p)
 {
     const quern_value *v = &at->values[p];
-    const bool output = at->kernel->signature.parameters[p].output;
+    const quern_array *a = at->arrays[p];
     if (v->kind != s->kind) {
         return false;
     }
-    at->arrays[p] = NULL;
     if (!s->array) {
         return v->dtype == s->dtype;
     }
-    if (v->kind == QUERN_VALUE_OUTPUT && !v->as.output) {
-        return false;
+    if (s->made || !a) {
+        return s->made && !a && v->as.output;
     }
-    quern_array *a = v->kind == QUERN_VALUE_ARRAY ? v->as.array : *v->as.output;
-    if (s->made) {
-        return !a;
-    }
-    at->arrays[p] = a;
-    return array_fits(s, a, &at->kernel->engine->home) && !(output && a->read_only);
+    return array_fits(s, a) && !(a->read_only && at->kernel->signature.parameters[p].output);
 }
 
-static bool values_fit(attempt *at, const qn_recalled *r)
+static bool values_fit(const attempt *at, const qn_recalled *r)
 {
     const uint32_t count = at->kernel->signature.count;
     uint32_t p = 0;
@@ -169,8 +191,7 @@ static bool run(quern_status *status, attempt *at, const qn_recalled *r)
     if (*status != QUERN_OK) {
         return true;
     }
-    if ((at->made && !array_fits(&r->parameters[r->place], at->made, &at->kernel->engine->home)) ||
-        !overlaps_fit(at, r)) {
+    if ((at->made && !array_fits(&r->parameters[r->place], at->made)) || !overlaps_fit(at, r)) {
         quern_array_release(at->made);
         return false;
     }
@@ -198,11 +219,10 @@ bool qn_recall_run(quern_status *status, quern_kernel *kernel, const quern_value
         (!qn_stream_fits(at.stream, &kernel->engine->home) || qn_stream_captures(at.stream))) {
         return false;
     }
-    for (uint32_t k = 0; k < QN_RECALL_SLOTS; k++) {
-        const qn_recalled *r = atomic_load_explicit(&all->slots[k], memory_order_acquire);
-        if (r && options_fit(&r->options, options) && values_fit(&at, r)) {
-            return run(status, &at, r);
-        }
+    uint32_t slot;
+    if (!find_arrays(&at, &slot)) {
+        return false;
     }
-    return false;
+    const qn_recalled *r = atomic_load_explicit(&all->slots[slot], memory_order_acquire);
+    return r && options_fit(&r->options, options) && values_fit(&at, r) && run(status, &at, r);
 }

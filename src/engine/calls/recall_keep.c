@@ -169,20 +169,32 @@ static qn_recalled *make(const qn_call *call, const quern_call_options *options,
     return r;
 }
 
-/* The first few, then ever more seldom: a kernel whose calls all differ is not slowed down, and
- * what is kept stays small. */
+/* As many as there are slots, then ever more seldom: a kernel whose calls all differ is not slowed
+ * down, and what is kept stays small. */
 static uint32_t wait_after(uint32_t made)
 {
     const uint32_t rounds = made / QN_RECALL_SLOTS;
-    return rounds == 0 ? 0 : 1u << QN_MIN(rounds, 30u);
+    return rounds == 0 ? 0 : 1u << QN_MIN(2 * rounds, 30u);
 }
 
-static void add(quern_kernel *kernel, qn_recalls *all, qn_recalled *r)
+/* The slot in which the call will be looked for. */
+static uint32_t slot_of(const qn_call *call, const qn_recalled *r)
+{
+    uint64_t mixed = 0;
+    for (uint32_t p = 0; p < call->kernel->signature.count; p++) {
+        if (call->arrays[p] && !r->parameters[p].made) {
+            mixed = qn_recall_mix(mixed, call->arrays[p]);
+        }
+    }
+    return qn_recall_slot(mixed);
+}
+
+static void add(quern_kernel *kernel, qn_recalls *all, qn_recalled *r, uint32_t slot)
 {
     pthread_mutex_lock(&kernel->lock);
     r->older = all->newest;
     all->newest = r;
-    atomic_store_explicit(&all->slots[all->made % QN_RECALL_SLOTS], r, memory_order_release);
+    atomic_store_explicit(&all->slots[slot], r, memory_order_release);
     all->made++;
     atomic_store_explicit(
         &all->due, atomic_load_explicit(&all->misses, memory_order_relaxed) + wait_after(all->made),
@@ -220,7 +232,7 @@ void qn_recall_keep(const qn_call *call, const quern_call_options *options, void
     }
     qn_recalled *r = make(call, options, function, config, block);
     if (r) {
-        add(call->kernel, all, r);
+        add(call->kernel, all, r, slot_of(call, r));
     }
 }
 
