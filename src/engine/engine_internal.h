@@ -347,7 +347,6 @@ quern_status qn_fold_check_value(const qn_call *call);
 /** Bytes of the values that are combined, where it is plain from the text and they are numbers;
  * else 0. */
 uint32_t qn_scan_value_size(const qn_call *call);
-/* For a kind: */
 size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call);
 quern_status qn_fold_geometry(quern_launch_config *config, const qn_call *call,
                               const qn_specialization *specialization);
@@ -432,17 +431,19 @@ quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t param
 
 typedef struct qn_workspace qn_workspace; /**< workspace.h */
 
-/* ---- call.c, bound.c, explain_call.c -------------------------------------------------------- */
+/* ---- call.c, ask.c, bound.c, explain_call.c, values_keep.c ---------------------------------- */
 
 /** Prepare a launch: grid, parameters and, if one is needed (else NULL), a workspace, which the
  * caller gives back or frees. */
 quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config,
                           qn_workspace **workspace, const qn_call *call,
                           const qn_specialization *specialization);
-/* values_keep.c */
 /** Arrays, textures and surfaces among these are used by work on `stream`, which is being captured:
  * the graph keeps them. */
 quern_status qn_values_keep(const quern_value *values, size_t count, quern_stream *stream);
+/** Compile what a call needs, whose values are as for quern_kernel_infer(). */
+quern_status qn_kernel_prepare(quern_kernel *kernel, const quern_value *values, size_t count,
+                               const quern_call_options *options);
 /** What quern_call_n() does, without resetting the error record. */
 quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,
                          const quern_call_options *options);
