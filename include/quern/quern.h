@@ -36,6 +36,7 @@
  *     quern/expression.h                    expressions: kernels without a signature
  *     quern/ask.h      asking kernels       what a kernel is, what a call would give
  *     quern/tune.h     tuning               choices of a launch that are measured
+ *     quern/prepare.h  compiling ahead      what calls will need, by several threads
  *     quern/module.h   modules              CUDA source and images: functions, globals, launches
  *     quern/call.h     calls                arguments packed by their C types (lists.h is its own)
  *     quern/stream.h   streams and events   order and time on the device
@@ -76,6 +77,7 @@
 #include <quern/kernel.h>
 #include <quern/memory.h>
 #include <quern/module.h>
+#include <quern/prepare.h>
 #include <quern/record.h>
 #include <quern/setup.h>
 #include <quern/status.h>

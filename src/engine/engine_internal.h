@@ -194,6 +194,7 @@ struct quern_kernel {
     const char *warnings;             /**< as reported last; "" for none */
     pthread_mutex_t lock;             /**< to add a specialization, and for `warnings` */
     _Atomic(qn_specialization *) specializations;
+    _Atomic(struct qn_recalls *) recalls; /**< calls that are remembered; or NULL: recall.h */
 };
 
 /** Refuse a list of more entries than any program has: a count that was never set. */
@@ -347,34 +348,6 @@ extern const qn_kind qn_elementwise_kind; /**< kind_elementwise.c */
 extern const qn_kind qn_reduction_kind;   /**< kind_reduction.c */
 extern const qn_kind qn_scan_kind;        /**< kind_scan.c */
 
-/* ---- fold_call.c: what reductions and scans share ------------------------------------------- */
-
-#define QN_VALUE_BYTES        64    /**< the most that a reduce_type or scan_type may have */
-#define QN_FOLD_COUNTER_BYTES 32768 /**< of a workspace: counters, zero between launches */
-
-/** Refuse a signature without outputs, and one where a parameter that `post` sees (from `seen` on)
- * is called `a`, which is the combined value there. */
-quern_status qn_fold_check_signature(const quern_kernel *kernel, uint32_t seen);
-/** Refuse definitions that lack a text. */
-quern_status qn_fold_check_texts(const char *function, const qn_definition *definition);
-/** Set call->axes from the options: all axes if they name none.
- * Errors: QUERN_ERROR_SHAPE for an axis that is out of range or given twice. */
-quern_status qn_call_axes(qn_call *call, const quern_call_options *options);
-/** Refuse records as values to combine that are too large, or packed. */
-quern_status qn_fold_check_value(const qn_call *call);
-/** Bytes of the values that are combined, where it is plain from the text and they are numbers;
- * else 0. */
-uint32_t qn_scan_value_size(const qn_call *call);
-/** True where it is plain that they are integers, so that an associative operator gives the same
- * bits in any order. */
-bool qn_fold_is_exact(const qn_call *call);
-/* For a kind: */
-size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call);
-quern_status qn_fold_geometry(quern_launch_config *config, const qn_call *call,
-                              const qn_specialization *specialization);
-char *const *qn_fold_bases(const qn_call *call);
-quern_status qn_fold_walk(struct qn_parameter_block *block, const qn_call *call);
-
 /* ---- specialize.c: a kernel for particular dtypes and a plan's form ------------------------- */
 
 /** Of an operand as a CArray in the shape of the call: its elements lie in C order without gaps;
@@ -451,21 +424,21 @@ quern_status qn_marshal(qn_parameter_block *block, const qn_call *call, void *wo
 quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t parameter,
                                quern_dtype dtype, const quern_value *value);
 
-/* ---- workspace.c: in workspace.h ------------------------------------------------------------- */
+typedef struct qn_workspace qn_workspace; /**< workspace.h */
 
-typedef struct qn_workspace qn_workspace;
-
-/* ---- call.c, bound.c, explain_call.c -------------------------------------------------------- */
+/* ---- call.c, ask.c, bound.c, explain_call.c, values_keep.c ---------------------------------- */
 
 /** Prepare a launch: grid, parameters and, if one is needed (else NULL), a workspace, which the
  * caller gives back or frees. */
 quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config,
                           qn_workspace **workspace, const qn_call *call,
                           const qn_specialization *specialization);
-/* values_keep.c */
 /** Arrays, textures and surfaces among these are used by work on `stream`, which is being captured:
  * the graph keeps them. */
 quern_status qn_values_keep(const quern_value *values, size_t count, quern_stream *stream);
+/** Compile what a call needs, whose values are as for quern_kernel_infer(). */
+quern_status qn_kernel_prepare(quern_kernel *kernel, const quern_value *values, size_t count,
+                               const quern_call_options *options);
 /** What quern_call_n() does, without resetting the error record. */
 quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,
                          const quern_call_options *options);

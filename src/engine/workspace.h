@@ -38,4 +38,12 @@ void qn_workspace_free(qn_workspace *workspace);
 /** Free those that belong to a stream that ends, or (NULL) all. True: there was one. */
 bool qn_workspaces_forget(quern_engine *engine, const void *stream, bool all);
 
+/* ---- queue.c --------------------------------------------------------------------------------- */
+
+/** Launch, and give the workspace (may be NULL) back, or free it where the launch failed.
+ * `arrays`: by parameter, for what an error is about. */
+quern_status qn_call_queue(const quern_kernel *kernel, quern_array *const *arrays, void *function,
+                           const quern_launch_config *config, void **parameters,
+                           qn_workspace *workspace);
+
 #endif /* QN_WORKSPACE_H */

@@ -65,6 +65,8 @@ const quern_value *bad_values(int k);
 const quern_options *bad_options(int k);
 const quern_call_options *bad_call(int k);
 const quern_launch_options *bad_launch(int k);
+quern_preparation *preparation(int k); /* -1: a good one */
+const quern_prepare_options *bad_prepare(int k);
 const quern_kernel_options *bad_kernel(int k);
 const quern_reduction_options *bad_reduction(int k);
 const quern_scan_options *bad_scan(int k);
@@ -385,6 +387,12 @@ void told(void *context, const char *kind, const char *message);
 #define GOOD_const_quern_launch_options_p       NULL
 #define BADS_const_quern_launch_options_p       3
 #define BAD_const_quern_launch_options_p(k)     bad_launch(k)
+#define GOOD_const_quern_prepare_options_p      NULL
+#define BADS_const_quern_prepare_options_p      2
+#define BAD_const_quern_prepare_options_p(k)    bad_prepare(k)
+#define GOOD_quern_preparation_p                preparation(-1)
+#define BADS_quern_preparation_p                5
+#define BAD_quern_preparation_p(k)              preparation(k)
 #define GOOD_const_quern_kernel_options_p       NULL
 #define BADS_const_quern_kernel_options_p       3
 #define BAD_const_quern_kernel_options_p(k)     bad_kernel(k)

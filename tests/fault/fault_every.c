@@ -122,6 +122,27 @@ const quern_launch_options *bad_launch(int k)
     return &o;
 }
 
+/* NULL, no kernel, values that are none, a word that is not 0, a number too many. */
+quern_preparation *preparation(int k)
+{
+    static quern_preparation p;
+    p = (quern_preparation){
+        .kernel = k == 1 ? (quern_kernel *)(void *)&dead : kernel,
+        .values = k == 2 ? NULL : good_values,
+        .count = k == 4 ? SIZE_MAX : 3,
+        .reserved = k == 3,
+    };
+    return k == 0 ? NULL : &p;
+}
+
+const quern_prepare_options *bad_prepare(int k)
+{
+    static quern_prepare_options o;
+    o = (quern_prepare_options)QUERN_PREPARE_OPTIONS_INIT;
+    o.size = k == 0 ? 0 : UINT32_MAX;
+    return &o;
+}
+
 const quern_value *bad_values(int k)
 {
     static quern_value v[3];

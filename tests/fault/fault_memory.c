@@ -85,6 +85,12 @@ static void use_kernel(quern_engine *e, quern_array *x)
     quern_explanation *x_plained = NULL;
     quern_bound *b = NULL;
     MAKE(k, quern_elementwise(&k, e, "T x, raw T r, T s", "T y", "y = x + r[i] * s", NULL));
+    quern_value likes[3] = {quern_value_same(quern_value_array(x)),
+                            quern_value_same(quern_value_array(x)), quern_literal_int(2)};
+    quern_preparation ahead = {.kernel = k, .values = likes, .count = 3};
+    quern_prepare_options alone = QUERN_PREPARE_OPTIONS_INIT;
+    alone.threads = 1;
+    STEP(quern_prepare(&ahead, 1, &alone));
     MAKE(y, quern_call(k, x, x, 2, &y));
     STEP(quern_call(k, x, x, 1, y));
     STEP(quern_array_read(y, got, sizeof got));

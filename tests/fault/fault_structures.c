@@ -158,6 +158,13 @@ static quern_status use_infer(const void *s)
     return quern_kernel_infer(NULL, 0, kernel, (quern_value[]){QUERN_VALUES(none)}, 1, s);
 }
 
+static quern_status use_prepare(const void *s)
+{
+    quern_value value = quern_value_array(none);
+    return quern_prepare(&(quern_preparation){.kernel = kernel, .values = &value, .count = 1}, 1,
+                         s);
+}
+
 /* There is no such file, and nothing to link: options are looked at before that. */
 static quern_status use_module(const void *s)
 {
@@ -221,6 +228,7 @@ static const taken all_taken[] = {
     RESERVED(quern_call_options, use_explain, QUERN_CALL_OPTIONS_INIT),
     RESERVED(quern_call_options, use_infer, QUERN_CALL_OPTIONS_INIT),
     RESERVED(quern_call_options, use_tune, QUERN_CALL_OPTIONS_INIT),
+    TAKEN(quern_prepare_options, use_prepare, QUERN_PREPARE_OPTIONS_INIT),
     RESERVED(quern_stream_options, use_stream, QUERN_STREAM_OPTIONS_INIT),
     RESERVED(quern_launch_options, use_launch, QUERN_LAUNCH_OPTIONS_INIT),
     RESERVED(quern_module_options, use_module, QUERN_MODULE_OPTIONS_INIT),

@@ -113,6 +113,23 @@ static void give_outputs(quern_array_info *outputs, size_t capacity, const qn_ca
     }
 }
 
+/* The first half of a call, whose outputs may be left out: `all` has room for those. */
+static quern_status begin(qn_call *call, quern_value *all, quern_kernel *kernel,
+                          const quern_value *values, size_t count,
+                          const quern_call_options *options)
+{
+    const qn_signature *s = &kernel->signature;
+    if (count == s->input_count && (values || count == 0)) {
+        memset(all, 0, s->count * sizeof *all); /* no output is given */
+        if (count > 0) {
+            memcpy(all, values, count * sizeof *all);
+        }
+        values = all;
+        count = s->count;
+    }
+    return qn_call_begin(call, kernel, values, count, options, QN_TO_INFER);
+}
+
 quern_status quern_kernel_infer(quern_array_info *outputs, size_t capacity, quern_kernel *kernel,
                                 const quern_value *values, size_t count,
                                 const quern_call_options *options)
@@ -123,20 +140,26 @@ quern_status quern_kernel_infer(quern_array_info *outputs, size_t capacity, quer
     }
     QN_CHECK_OBJECT(kernel, QN_OBJECT_KERNEL);
     QN_TAKE_IN_PLACE(quern_call_options, options);
-    const qn_signature *s = &kernel->signature;
-    quern_value all[QUERN_MAX_PARAMETERS] = {{0}}; /* no output is given */
-    if (count == s->input_count && values) {
-        memcpy(all, values, count * sizeof *all);
-        values = all;
-        count = s->count;
-    } else if (count == 0 && s->input_count == 0) {
-        values = all;
-        count = s->count;
-    }
+    quern_value all[QUERN_MAX_PARAMETERS];
     qn_call call;
-    quern_status status = qn_call_begin(&call, kernel, values, count, options, QN_TO_INFER);
+    quern_status status = begin(&call, all, kernel, values, count, options);
     if (status == QUERN_OK) {
         give_outputs(outputs, capacity, &call);
+    }
+    qn_call_end(&call);
+    return status;
+}
+
+quern_status qn_kernel_prepare(quern_kernel *kernel, const quern_value *values, size_t count,
+                               const quern_call_options *options)
+{
+    QN_TAKE_IN_PLACE(quern_call_options, options);
+    quern_value all[QUERN_MAX_PARAMETERS];
+    qn_call call;
+    quern_status status = begin(&call, all, kernel, values, count, options);
+    if (status == QUERN_OK && !call.empty) {
+        qn_specialization *made;
+        status = qn_specialize(&made, &call);
     }
     qn_call_end(&call);
     return status;

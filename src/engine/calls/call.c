@@ -5,7 +5,7 @@
  * exists allocates nothing but its outputs, copies no text, and takes no lock except that of the
  * workspaces, if it needs one.
  */
-#include "engine/workspace.h"
+#include "engine/recall.h"
 
 quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config,
                           qn_workspace **workspace, const qn_call *call, const qn_specialization *z)
@@ -29,35 +29,20 @@ quern_status qn_call_pack(qn_parameter_block *block, quern_launch_config *config
     return status;
 }
 
-/* Pack and queue. A launch that failed may have left its counters in the workspace. */
-static quern_status queue(const qn_call *call, const qn_specialization *z)
+/* Pack, queue, and remember it where it is not recorded work. */
+static quern_status queue(const qn_call *call, const quern_call_options *options,
+                          const qn_specialization *z)
 {
-    quern_engine *engine = call->kernel->engine;
     qn_parameter_block block;
     quern_launch_config config;
     qn_workspace *workspace;
     QN_TRY(qn_call_pack(&block, &config, &workspace, call, z));
-    if (engine->tells_launches) {
-        qn_tell_launch(engine, call->kernel->name, &config);
+    QN_TRY(
+        qn_call_queue(call->kernel, call->arrays, z->function, &config, block.pointers, workspace));
+    if (!qn_stream_captures(call->stream)) {
+        qn_recall_keep(call, options, z->function, &config, &block);
     }
-    quern_status status =
-        engine->home.methods->launch(engine->home.device, z->function, &config, block.pointers);
-    if (status == QUERN_OK) {
-        qn_workspace_put(workspace);
-    } else {
-        qn_workspace_free(workspace);
-    }
-    return status;
-}
-
-static void argument(const void *context, uint32_t index, qn_str *name, const quern_array **array)
-{
-    const qn_call *call = context;
-    const qn_signature *s = &call->kernel->signature;
-    if (index < s->count) {
-        *name = s->parameters[index].name;
-        *array = call->arrays[index];
-    }
+    return QUERN_OK;
 }
 
 /* Arrays of work that is recorded; those allocated here are kept already. */
@@ -71,7 +56,7 @@ static quern_status keep_arrays(const qn_call *call)
     return QUERN_OK;
 }
 
-static quern_status launch(qn_call *call)
+static quern_status launch(qn_call *call, const quern_call_options *options)
 {
     if (call->empty) {
         return QUERN_OK;
@@ -82,26 +67,33 @@ static quern_status launch(qn_call *call)
         QN_TRY(qn_capture_use(call->stream));
         QN_TRY(keep_arrays(call));
     }
-    quern_status status = queue(call, z);
-    if (status != QUERN_OK) {
-        qn_explain_failure(&(qn_failure){call->kernel->texts, QN_TEXTS, argument, call});
-    }
-    return status;
+    return queue(call, options, z);
 }
 
-quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,
-                         const quern_call_options *options)
+/* The whole way. */
+static quern_status run(quern_kernel *kernel, const quern_value *values, size_t count,
+                        const quern_call_options *options)
 {
     qn_call call;
     quern_status status = qn_call_begin(&call, kernel, values, count, options, QN_TO_LAUNCH);
     if (status == QUERN_OK) {
-        status = launch(&call);
+        status = launch(&call, options);
     }
     if (status == QUERN_OK) {
         qn_call_publish(&call);
     }
     qn_call_end(&call);
     return status;
+}
+
+quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,
+                         const quern_call_options *options)
+{
+    quern_status status;
+    if (qn_recall_run(&status, kernel, values, count, options)) {
+        return status;
+    }
+    return run(kernel, values, count, options);
 }
 
 quern_status quern_call_n(quern_kernel *kernel, const quern_value *values, size_t count,

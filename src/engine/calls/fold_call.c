@@ -4,7 +4,7 @@
  * In: options, a planned fold. Out: a set of axes, the bytes that decide the code, the fields of
  * quern::fold.
  */
-#include "engine/engine_internal.h"
+#include "engine/folding.h"
 #include <string.h>
 
 quern_status qn_fold_check_signature(const quern_kernel *kernel, uint32_t seen)

@@ -3,7 +3,7 @@
  * kernel: definitions. In: a signature and texts. Out: a quern_kernel that knows everything about
  * its texts that does not depend on arguments. Nothing is compiled here.
  */
-#include "engine/engine_internal.h"
+#include "engine/recall.h"
 #include "engine/source/source.h"
 #include <ctype.h>
 #include <string.h>
@@ -142,6 +142,7 @@ quern_status qn_kernel_new(quern_kernel **out, quern_engine *engine,
     kernel->object = QN_OBJECT_KERNEL;
     atomic_init(&kernel->references, 1);
     atomic_init(&kernel->specializations, NULL);
+    atomic_init(&kernel->recalls, NULL);
     qn_home_retain(&engine->home);
     kernel->engine = engine;
     *out = kernel;
@@ -164,6 +165,7 @@ void qn_kernel_destroy(quern_kernel *kernel)
         return;
     }
     qn_object_end(&kernel->object);
+    qn_recalls_free(kernel);
     qn_specializations_free(kernel);
     pthread_mutex_destroy(&kernel->lock);
     qn_arena_free(&kernel->arena);

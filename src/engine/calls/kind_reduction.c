@@ -6,7 +6,7 @@
  * combines them. Their order, and so every bit of the result, does not depend on which block was
  * last; with `ordered` it is the order of the blocks.
  */
-#include "engine/engine_internal.h"
+#include "engine/folding.h"
 #include "engine/source/source.h"
 #include <string.h>
 

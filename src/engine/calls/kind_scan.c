@@ -6,7 +6,7 @@
  * cleared part of the workspace. quern::board (templates/scan.cuh) lays it out, and board_bytes()
  * must agree with it.
  */
-#include "engine/engine_internal.h"
+#include "engine/folding.h"
 #include "engine/source/source.h"
 #include <string.h>
 

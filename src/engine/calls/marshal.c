@@ -36,11 +36,40 @@ static void tell_fraction(quern_kernel *kernel, uint32_t parameter, quern_dtype 
     }
 }
 
+/* The numbers that most calls have: their own dtype, or a literal's in half the bytes. False, and
+ * nothing is written: any other, and what may not fit. */
+static bool put_common(void *bytes, quern_dtype dtype, const quern_value *v)
+{
+    const bool own = v->dtype == (int32_t)dtype, literal = v->kind == QUERN_VALUE_LITERAL;
+    if (dtype == QUERN_FLOAT32 && (own || (literal && v->dtype == QUERN_FLOAT64))) {
+        const float real = (float)v->as.real;
+        if (isfinite(real)) {
+            memcpy(bytes, &real, sizeof real);
+        }
+        return isfinite(real);
+    }
+    if (dtype == QUERN_INT32 && (own || (literal && v->dtype == QUERN_INT64))) {
+        const int32_t integer = (int32_t)v->as.integer;
+        if (integer == v->as.integer) {
+            memcpy(bytes, &integer, sizeof integer);
+        }
+        return integer == v->as.integer;
+    }
+    if (own && (dtype == QUERN_FLOAT64 || dtype == QUERN_INT64)) {
+        memcpy(bytes, &v->as, 8);
+        return true;
+    }
+    return false;
+}
+
 quern_status qn_marshal_scalar(void *bytes, quern_kernel *kernel, uint32_t parameter,
                                quern_dtype dtype, const quern_value *value)
 {
     if (value->kind == QUERN_VALUE_STRUCT) { /* its size was checked when types were bound */
         memcpy(bytes, value->as.block.data, quern_dtype_size(dtype));
+        return QUERN_OK;
+    }
+    if (put_common(bytes, dtype, value)) {
         return QUERN_OK;
     }
     unsigned char converted[16];

@@ -5,7 +5,7 @@
  * (outputs, copies of inputs that an output overlaps) are owned by the call until they are
  * published or released at its end.
  */
-#include "engine/engine_internal.h"
+#include "engine/folding.h"
 #include <string.h>
 
 quern_status qn_call_fail_argument(quern_status status, const qn_call *call, uint32_t p,

@@ -4,6 +4,7 @@
  * the setting of its class, from the engine's memory, from the cache, or measured now. The thing to
  * know: whatever is wrong with a tuning, the call goes on as it was planned.
  */
+#include "engine/recall.h"
 #include "engine/tuning.h"
 #include <quern/tune.h>
 #include <string.h>
@@ -263,6 +264,7 @@ quern_status quern_tune(quern_tuning **out, quern_kernel *kernel, const quern_va
         status = tune(t, &call, options);
     }
     qn_call_end(&call);
+    qn_recalls_forget(kernel);
     if (status != QUERN_OK) {
         quern_tuning_release(&t->public);
         return status;

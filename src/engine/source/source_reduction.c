@@ -5,6 +5,7 @@
  * templates/README.md explains the names in it.
  */
 #include "embedded/templates.h"
+#include "engine/folding.h"
 #include "engine/source/source.h"
 
 /* ---- the form ------------------------------------------------------------------------------- */
