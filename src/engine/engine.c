@@ -4,6 +4,7 @@
  * table of modules. The thing to know: everything made from an engine holds a reference to it, so
  * quern_close() only drops the caller's own.
  */
+#include "engine/tuning.h"
 #include "engine/workspace.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,9 +43,7 @@ static void end(qn_home *home)
     pthread_mutex_destroy(&engine->modules_lock);
     pthread_mutex_destroy(&engine->copy_lock);
     pthread_mutex_destroy(&engine->workspaces_lock);
-    qn_tunings_free(engine);
-    pthread_mutex_destroy(&engine->tunings_lock);
-    pthread_mutex_destroy(&engine->measuring_lock);
+    qn_tunings_free(engine->tunings);
     qn_free(engine);
     qn_images_leave();
 }
@@ -158,6 +157,7 @@ static quern_status start(quern_engine *engine, const quern_options *o, quern_de
     QN_TRY(qn_memory_use(&engine->home, o->allocator));
     qn_compiler_suit_driver((int)info->driver_version);
     engine->processors = QN_MAX(1u, info->processors);
+    QN_TRY(qn_tunings_new(&engine->tunings));
     return qn_store_open(&engine->store, o->cache_dir, o->cache_limit, &engine->home.logger);
 }
 
@@ -169,6 +169,7 @@ static void stop(quern_engine *engine)
     }
     engine->home.methods->close(engine->home.device);
     qn_memory_forget(&engine->home);
+    qn_tunings_free(engine->tunings);
     qn_free(engine);
 }
 
@@ -195,9 +196,6 @@ static quern_status open_device(quern_engine **out, const quern_device_methods *
     pthread_mutex_init(&engine->modules_lock, NULL);
     pthread_mutex_init(&engine->copy_lock, NULL);
     pthread_mutex_init(&engine->workspaces_lock, NULL);
-    pthread_mutex_init(&engine->tunings_lock, NULL);
-    pthread_mutex_init(&engine->measuring_lock, NULL);
-    engine->tuner = qn_call_tune;
     atomic_init(&engine->home.references, 1);
     atomic_flag_clear(&engine->closed);
     atomic_flag_clear(&engine->opaque_told);

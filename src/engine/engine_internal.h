@@ -20,6 +20,7 @@
 #include "cache/cache_internal.h"
 #include "compile/compile.h"
 #include "device/device_internal.h"
+#include "engine/failure.h"
 #include "lang/lang.h"
 #include "templates/layout.h"
 
@@ -33,8 +34,6 @@ typedef enum qn_copy {
     QN_COPY_TRUTH,     /**< whether a complex number is not zero */
     QN_COPIES
 } qn_copy;
-
-struct qn_call;
 
 struct quern_engine {
     qn_home home;               /**< first: see qn_home_of() */
@@ -51,12 +50,9 @@ struct quern_engine {
     struct qn_module *modules; /**< loaded images, by key; live as long as the engine */
     pthread_mutex_t copy_lock;
     quern_kernel *copies[QN_COPIES]; /**< between layouts and dtypes; made when first needed */
-    pthread_mutex_t tunings_lock, measuring_lock; /**< of the list; one thread measures at a time */
-    struct qn_tuned *tunings;                     /**< what was measured, or found: tune.c */
-    /** qn_call_tune(). By way of the engine, because calls are what it measures. */
-    quern_status (*tuner)(struct qn_call *call, const quern_call_options *options);
-    atomic_flag opaque_told; /**< the log says that sources are compiled each time */
-    bool tells_launches;     /**< QUERN_LOG is "debug" */
+    struct qn_tunings *tunings;      /**< tuning.h */
+    atomic_flag opaque_told;         /**< the log says that sources are compiled each time */
+    bool tells_launches;             /**< QUERN_LOG is "debug" */
     atomic_uint_fast64_t compiled, compile_us, interrupts; /**< so far */
 };
 
@@ -283,13 +279,6 @@ void qn_call_end(qn_call *call);
 quern_status qn_call_fail_argument(quern_status status, const qn_call *call, uint32_t p,
                                    const char *what);
 
-/* ---- tune.c: in tuning.h --------------------------------------------------------------------- */
-
-/** Plan again with what was measured for such calls; measure first where nothing was, unless the
- * call is dry. Errors: out of memory, interrupted. */
-quern_status qn_call_tune(qn_call *call, const quern_call_options *options);
-void qn_tunings_free(quern_engine *engine);
-
 /* ---- call_records.c: records, and elements off their alignment ------------------------------- */
 
 /** Take a record by value. One that states its dtype counts as a scalar. */
@@ -465,31 +454,5 @@ void qn_tell_image(quern_engine *engine, const char *name, const qn_module *modu
 void qn_tell_compiled(quern_engine *engine, const char *name, const qn_image *image);
 /** Only where engine->tells_launches. */
 void qn_tell_launch(quern_engine *engine, const char *name, const quern_launch_config *config);
-
-/* ---- failure_place.c, subject.c: where in a user's text a kernel failed, and about what ----- */
-
-/** What a launch was made of. */
-typedef struct qn_failure {
-    const qn_user_text *texts; /**< of the user */
-    size_t text_count;
-    /** Name and array of the kernel's parameter `index`: an empty name if it has none, as the walk;
-     * NULL if it is not an array. */
-    void (*argument)(const void *context, uint32_t index, qn_str *name, const quern_array **array);
-    const void *context;
-} qn_failure;
-
-/** After a failed launch: turn the place that the device recorded, if it is in one of the texts,
- * into a span, and what the message says of a parameter into its name and element. */
-void qn_explain_failure(const qn_failure *about);
-
-/** After a module was refused because it uses an undefined name: say that name as the user wrote
- * it, and make its place in one of the texts a span. */
-void qn_explain_undefined(const qn_user_text *texts, size_t count);
-
-/** The number in C order of the element that was accessed, or that would be there beyond the
- * array's ends; INT64_MIN if there is none. */
-int64_t qn_subject_element(const qn_error_subject *subject, const quern_array *array);
-/** Make the message say the argument's name (if empty, its number) and the element. */
-void qn_explain_subject(const qn_error_subject *subject, qn_str name, const quern_array *array);
 
 #endif /* QN_ENGINE_H */

@@ -12,6 +12,22 @@
 
 #include "engine/engine_internal.h"
 
+/* ---- tune.c: what an engine knows, and calls that ask --------------------------------------- */
+
+typedef struct qn_tunings {
+    pthread_mutex_t lock; /**< of the list */
+    pthread_mutex_t
+        measuring;         /**< one thread measures at a time, or both would measure each other */
+    struct qn_tuned *list; /**< only grows, by a few entries in a process */
+    /** Plan a call again with what was measured for such calls; measure first where nothing was,
+     * unless the call is dry. A pointer, because calls are what it measures. Errors: out of memory,
+     * interrupted. */
+    quern_status (*tune)(qn_call *call, const quern_call_options *options);
+} qn_tunings;
+quern_status qn_tunings_new(qn_tunings **out);
+/** Accepts NULL. */
+void qn_tunings_free(qn_tunings *tunings);
+
 /* ---- tune_class.c: calls that have a setting in common -------------------------------------- */
 
 typedef struct qn_tuning_class {

@@ -182,7 +182,7 @@ def evaluate(array, text):
 
 
 def view(r):
-    extents = [r.choice([1, 2, 3, 4, 6]) for _ in range(r.randrange(1, 4))]
+    extents = [r.choice([1, 2, 2, 3, 3, 4, 4, 6, 6, 0]) for _ in range(r.randrange(1, 4))]
     dtype = r.choice(DTYPES[1:])
     base = np.arange(np.prod(extents)).astype(dtype).reshape(extents)
     text, current = f"arange:{dtype}:{shape_text(extents)}", base

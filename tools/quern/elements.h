@@ -17,6 +17,7 @@
 
 #ifdef __CUDACC_RTC__
 typedef unsigned int uint32_t;
+typedef long long int64_t;
 typedef unsigned long long uint64_t;
 #define CLI_UNROLL _Pragma("unroll")
 #else
@@ -238,11 +239,14 @@ static inline double cli_linspace_value(const cli_recipe *g, uint64_t k, int par
 /* The integer that a number is rounded down to; what no 64 bits hold, the nearest they do. */
 static inline uint64_t cli_floor_bits(double value)
 {
-    const double down = floor(value), most = 0x1p64;
-    if (!(down < 0)) {
-        return down < most ? (uint64_t)down : down >= most ? ~(uint64_t)0 : 0;
+    const double down = floor(value);
+    if (!(down > -0x1p63)) {
+        return down != down ? 0 : (uint64_t)1 << 63;
     }
-    return -down < most ? 0 - (uint64_t)-down : (uint64_t)1 << 63;
+    if (down >= 0x1p64) {
+        return ~(uint64_t)0;
+    }
+    return down < 0 ? (uint64_t)(int64_t)down : (uint64_t)down;
 }
 
 /* Part `part` of element `k`. */

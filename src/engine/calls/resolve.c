@@ -6,6 +6,7 @@
  * published or released at its end.
  */
 #include "engine/folding.h"
+#include "engine/tuning.h"
 #include <string.h>
 
 quern_status qn_call_fail_argument(quern_status status, const qn_call *call, uint32_t p,
@@ -416,7 +417,7 @@ static quern_status plan(qn_call *call, const quern_call_options *options)
     }
     kind->plan(call);
     const bool tunes = options && options->tune != 0 && !call->set_by && !call->infers;
-    return tunes ? call->kernel->engine->tuner(call, options) : QUERN_OK;
+    return tunes ? call->kernel->engine->tunings->tune(call, options) : QUERN_OK;
 }
 
 quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_value *values,

@@ -14,7 +14,6 @@
 
 /* ---- what an engine knows ------------------------------------------------------------------- */
 
-/* The list only grows, by a few entries in a process. */
 struct qn_tuned {
     struct qn_tuned *next;
     qn_tuning_key key;
@@ -23,13 +22,13 @@ struct qn_tuned {
 
 static bool recall(qn_setting *out, quern_engine *engine, const qn_tuning_key *key)
 {
-    pthread_mutex_lock(&engine->tunings_lock);
-    const struct qn_tuned *t = engine->tunings;
+    pthread_mutex_lock(&engine->tunings->lock);
+    const struct qn_tuned *t = engine->tunings->list;
     while (t && memcmp(&t->key, key, sizeof *key) != 0) {
         t = t->next;
     }
     *out = t ? t->setting : (qn_setting){0};
-    pthread_mutex_unlock(&engine->tunings_lock);
+    pthread_mutex_unlock(&engine->tunings->lock);
     return t != NULL;
 }
 
@@ -40,19 +39,10 @@ static void remember(quern_engine *engine, const qn_tuning_key *key, const qn_se
     if (!t) {
         return;
     }
-    pthread_mutex_lock(&engine->tunings_lock);
-    *t = (struct qn_tuned){engine->tunings, *key, *setting};
-    engine->tunings = t;
-    pthread_mutex_unlock(&engine->tunings_lock);
-}
-
-void qn_tunings_free(quern_engine *engine)
-{
-    while (engine->tunings) {
-        struct qn_tuned *next = engine->tunings->next;
-        qn_free(engine->tunings);
-        engine->tunings = next;
-    }
+    pthread_mutex_lock(&engine->tunings->lock);
+    *t = (struct qn_tuned){engine->tunings->list, *key, *setting};
+    engine->tunings->list = t;
+    pthread_mutex_unlock(&engine->tunings->lock);
 }
 
 /* In memory or in the cache. A text that this library does not write is as good as none. */
@@ -116,7 +106,7 @@ static quern_status measure(qn_call *call, const qn_tuning_class *class,
     qn_search search = {.complete = false};
     qn_setting setting;
     quern_status status = QUERN_OK;
-    pthread_mutex_lock(&engine->measuring_lock);
+    pthread_mutex_lock(&engine->tunings->measuring);
     if (recall(&setting, engine, &class->key)) { /* another thread was faster */
         plan_again(call, &setting, "measured before");
     } else {
@@ -126,7 +116,7 @@ static quern_status measure(qn_call *call, const qn_tuning_class *class,
             plan_again(call, &search.best.setting, "measured now");
         }
     }
-    pthread_mutex_unlock(&engine->measuring_lock);
+    pthread_mutex_unlock(&engine->tunings->measuring);
     qn_free(search.trials.items);
     if (status != QUERN_OK && !is_fatal(status)) { /* if it is the call's own, that will say so */
         qn_log(&engine->home.logger, QN_INFO, "%s is not tuned: %s", call->kernel->name,
@@ -137,7 +127,7 @@ static quern_status measure(qn_call *call, const qn_tuning_class *class,
     return status;
 }
 
-quern_status qn_call_tune(qn_call *call, const quern_call_options *options)
+static quern_status tune_call(qn_call *call, const quern_call_options *options)
 {
     qn_setting setting;
     qn_tuning_class class;
@@ -151,6 +141,33 @@ quern_status qn_call_tune(qn_call *call, const quern_call_options *options)
         return QUERN_OK;
     }
     return measure(call, &class, options);
+}
+
+quern_status qn_tunings_new(qn_tunings **out)
+{
+    *out = qn_calloc(1, sizeof **out);
+    if (!*out) {
+        return qn_fail_memory("opening an engine");
+    }
+    pthread_mutex_init(&(*out)->lock, NULL);
+    pthread_mutex_init(&(*out)->measuring, NULL);
+    (*out)->tune = tune_call;
+    return QUERN_OK;
+}
+
+void qn_tunings_free(qn_tunings *tunings)
+{
+    if (!tunings) {
+        return;
+    }
+    while (tunings->list) {
+        struct qn_tuned *next = tunings->list->next;
+        qn_free(tunings->list);
+        tunings->list = next;
+    }
+    pthread_mutex_destroy(&tunings->lock);
+    pthread_mutex_destroy(&tunings->measuring);
+    qn_free(tunings);
 }
 
 /* ---- quern_tune ----------------------------------------------------------------------------- */
@@ -229,12 +246,12 @@ static quern_status tune(tuning *t, qn_call *call, const quern_call_options *opt
     quern_status status = QUERN_OK;
     if (!call->empty) {
         QN_TRY(qn_tuning_class_of(&class, call));
-        pthread_mutex_lock(&engine->measuring_lock);
+        pthread_mutex_lock(&engine->tunings->measuring);
         status = qn_tuning_search(&search, call, options, limit_of(options));
         if (status == QUERN_OK) {
             keep(engine, &class, &search);
         }
-        pthread_mutex_unlock(&engine->measuring_lock);
+        pthread_mutex_unlock(&engine->tunings->measuring);
     }
     status = status == QUERN_OK ? fill(t, &class, &search) : status;
     qn_free(search.trials.items);

@@ -11,8 +11,9 @@
 
 #define AT(type, field)                                                                            \
     printf("%s.%s %zu %zu\n", #type, #field, offsetof(type, field), sizeof(((type *)0)->field));
-#define NUMBER(name) printf("%s %d\n", #name, (int)(name));
-#define SIZE(type)   printf("sizeof %s %zu\n", #type, sizeof(type));
+#define AT_EACH(type, a, b, c) AT(type, a) AT(type, b) AT(type, c)
+#define NUMBER(name)           printf("%s %d\n", #name, (int)(name));
+#define SIZE(type)             printf("sizeof %s %zu\n", #type, sizeof(type));
 
 static void first_structures(void)
 {
@@ -109,17 +110,10 @@ static void second_structures(void)
     AT(quern_explanation, blocks_per_processor)
     AT(quern_explanation, reserved)
     AT(quern_explanation, tuned)
-    AT(quern_tuning_trial, setting)
-    AT(quern_tuning_trial, us)
-    AT(quern_tuning, size)
-    AT(quern_tuning, complete)
-    AT(quern_tuning, setting)
-    AT(quern_tuning, about)
-    AT(quern_tuning, text)
-    AT(quern_tuning, us)
-    AT(quern_tuning, rule_us)
-    AT(quern_tuning, trial_count)
-    AT(quern_tuning, trials)
+    AT_EACH(quern_tuning, size, complete, setting)
+    AT_EACH(quern_tuning, about, text, us)
+    AT_EACH(quern_tuning, rule_us, trial_count, trials)
+    SIZE(quern_tuning_trial)
     AT(quern_kernel_info, size)
     AT(quern_kernel_info, kind)
     AT(quern_kernel_info, in_count)
