@@ -12,7 +12,10 @@
 
 #define QN_CACHE_FORMAT 1
 #define QN_CACHE_FILE   "quern-1.db"
-#define QN_BUSY_MS      2000 /* how long to wait for another writer: many times what a put takes */
+#define QN_LOCK_FILE    "quern-1.lock"
+#define QN_COUNTS_FILE  "quern-1.counts"
+#define QN_WAIT_MS      30000 /* how long to wait for another process that compiles the same */
+#define QN_BUSY_MS      2000  /* how long to wait for another writer: many times what a put takes */
 
 /* ---- sql.c: the named pieces of schema.sql -------------------------------------------------- */
 
@@ -25,11 +28,13 @@
     X(REMOVE)                                                                                      \
     X(ADD_IMAGE)                                                                                   \
     X(ADD_PAYLOAD)                                                                                 \
+    X(FUTURE)                                                                                      \
+    X(GIVE_BACK)                                                                                   \
+    X(NAMED)                                                                                       \
     X(BYTES)                                                                                       \
     X(ENTRIES)                                                                                     \
     X(OLDEST)                                                                                      \
     X(PAGES)                                                                                       \
-    X(VACUUM_MODE)                                                                                 \
     X(LIST)                                                                                        \
     X(SHOW)                                                                                        \
     X(VERSION)                                                                                     \
@@ -50,6 +55,13 @@ qn_str qn_sql_text(const char *name);
 
 /* ---- the store ------------------------------------------------------------------------------ */
 
+/** A look-up that failed, and why: QN_TALLY_DAMAGED or QN_TALLY_UNREAD. */
+typedef struct qn_unlucky {
+    uint64_t hash[2];
+    qn_tally why;
+} qn_unlucky;
+#define QN_UNLUCKY 8 /* that are remembered, until they are compiled */
+
 struct qn_store {
     qn_store *next, *previous; /* fork.c's list */
     pthread_mutex_t lock;      /* of all that follows */
@@ -65,8 +77,19 @@ struct qn_store {
     int set_aside;  /* files set aside so far: after one too many it is switched off */
     int read_faults;
 
-    uint64_t hits, misses, faults, corrupt;
+    double wait_ms;     /* QN_WAIT_MS */
+    char why[512];      /* something was last compiled */
+    bool draining;      /* eviction goes on, a step a put, until the low mark is reached */
+    bool fat;           /* the file is larger than the limit */
+    bool told_declined; /* that an image is larger than the limit */
+    uint64_t tally[QN_TALLIES];
+    uint64_t told[QN_TALLIES];      /* what of it is in the counts file, or another process's */
+    qn_unlucky unlucky[QN_UNLUCKY]; /* the last look-ups that found something else than a hit */
+    unsigned unlucky_turn;
 };
+
+/** True when what is put into the store can be found by other processes: it is on, and written. */
+bool qn_store_is_written(qn_store *store);
 
 /** Switch off for good, with the reason; warns. The lock is held or the store is not yet shared. */
 void qn_store_switch_off(qn_store *store, const char *format, ...) QN_PRINTF(2, 3);
@@ -83,6 +106,9 @@ void qn_store_check_folder(qn_store *store);
 uint64_t qn_store_limit(const qn_logger *logger);
 /** True when `path` is on a network file system. */
 bool qn_on_network(const char *path);
+/** Open the file `name` in the folder for reading and writing, and make it where there is none; -1
+ * with errno. */
+int qn_store_open_beside(const qn_store *store, const char *name);
 
 /* ---- store_open.c: the connection. The lock is held. ---------------------------------------- */
 
@@ -119,6 +145,17 @@ bool qn_store_remove_file(qn_store *store);
 void qn_folder_lock(qn_store *store, int *lock);
 void qn_folder_unlock(int lock);
 
+/* ---- store_put.c, store_evict.c. The lock is held. ------------------------------------------ */
+
+#define QN_PAGE 4096 /* SQLite's */
+
+/** Remove the rows of a key; `compiler` NULL or "": of all compilers. Returns SQLite's code. */
+int qn_store_remove(qn_store *store, const qn_key *key, const char *compiler);
+/** After a put: if there is more than may be, remove what is oldest for some milliseconds. */
+void qn_store_evict(qn_store *store);
+/** Before the end: go on with that for longer. */
+void qn_store_drain(qn_store *store);
+
 /* ---- store_row.c: a row's contents ---------------------------------------------------------- */
 
 /** XXH3-128 over all that a hit relies on, in canonical bytes. */
@@ -134,6 +171,19 @@ bool qn_row_join(qn_text *out, char *const *names, size_t count);
 bool qn_row_join_warnings(qn_text *out, const char *warnings);
 /** The reverse, into `out`. */
 bool qn_row_split(qn_image *out, qn_str lowered);
+
+/* ---- why.c ---------------------------------------------------------------------------------- */
+
+/** Append what differs between the materials of two keys; returns how many things. */
+size_t qn_key_difference(qn_text *out, qn_str mine, qn_str other);
+
+/* ---- tally.c: the file with the counts of all processes -------------------------------------- */
+
+/** Add what this store has counted. The lock is held, or nobody else has the store. */
+void qn_store_add_counts(qn_store *store);
+/** All that was counted, with this store's. */
+void qn_store_read_counts(qn_store *store, uint64_t tally[QN_TALLIES], int64_t *since);
+void qn_tally_give(quern_cache_stats *out, const uint64_t tally[QN_TALLIES]);
 
 /* ---- fork.c: no connection crosses a fork --------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 #include "cache/store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,19 @@ bool qn_on_network(const char *path)
         }
     }
     return false;
+}
+
+int qn_store_open_beside(const qn_store *store, const char *name)
+{
+    qn_text path = {0};
+    qn_text_printf(&path, "%s/%s", store->folder, name);
+    if (path.failed) {
+        errno = ENOMEM;
+        return -1;
+    }
+    int file = open(path.data, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    qn_text_free(&path);
+    return file;
 }
 
 /* "2G", "500M", "1048576" */

@@ -175,6 +175,8 @@ static int open_database(qn_store *store)
     }
     if (code == SQLITE_OK && !store->read_only) {
         bool network = qn_on_network(store->folder);
+        int keep = 1; /* the journal stays for the next process, which need not make it again */
+        sqlite3_file_control(store->db, "main", SQLITE_FCNTL_PERSIST_WAL, &keep);
         code = qn_store_script(store, network ? "JOURNAL_NETWORK" : "JOURNAL_LOCAL");
         /* busy: another process uses it as it is; the next to open it alone changes it */
         code = (code & 0xff) == SQLITE_BUSY ? SQLITE_OK : code;
@@ -206,7 +208,8 @@ static void read_on(qn_store *store, int code)
 {
     qn_store_disconnect(store);
     store->read_only = true;
-    store->faults++;
+    store->tally[QN_TALLY_FAULTS]++;
+    store->tally[(code & 0xff) == SQLITE_FULL ? QN_TALLY_FULL : QN_TALLY_IO]++;
     qn_log(&store->logger, qn_store_level(store),
            "the cache of compiled kernels %s cannot be written (%s); what it holds is used",
            store->path, sqlite3_errstr(code));

@@ -70,12 +70,20 @@ quern_status qn_store_stats(qn_store *store, quern_cache_stats *stats)
     stats->entries = stats->bytes = stats->file_bytes = 0;
     stats->limit = store->limit;
     quern_status status = strcmp(store->problem, "off") == 0 ? QUERN_OK : read_totals(store, stats);
-    stats->hits = store->hits;
-    stats->misses = store->misses;
-    stats->faults = store->faults;
-    stats->corrupt = store->corrupt;
+    qn_tally_give(stats, store->tally);
     pthread_mutex_unlock(&store->lock);
     return status;
+}
+
+quern_status qn_store_totals(qn_store *store, quern_cache_stats *stats, int64_t *since)
+{
+    uint64_t tally[QN_TALLIES];
+    QN_TRY(qn_store_stats(store, stats));
+    pthread_mutex_lock(&store->lock);
+    qn_store_read_counts(store, tally, since);
+    pthread_mutex_unlock(&store->lock);
+    qn_tally_give(stats, tally);
+    return QUERN_OK;
 }
 
 /* ---- entries -------------------------------------------------------------------------------- */

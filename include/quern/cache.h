@@ -24,11 +24,30 @@ typedef struct quern_cache_stats {
     uint64_t faults;     /**< times that the database failed and the engine did without it */
     uint64_t corrupt;    /**< rows or files found damaged and removed or set aside */
     double compile_ms;   /**< time of those compilations, summed */
+
+    uint64_t compiled_new;      /**< why: nothing like it was there */
+    uint64_t compiled_changed;  /**< there was an entry of that name, and something differs */
+    uint64_t compiled_compiler; /**< another NVRTC had made it */
+    uint64_t compiled_damaged;  /**< its entry was damaged, or the device rejected the image */
+    uint64_t compiled_unread;   /**< there is no cache, or reading it failed */
+    uint64_t compiled_opaque;   /**< what it includes cannot be known, so it is never kept */
+    uint64_t rejected;          /**< of `corrupt`: images that the device rejected */
+    uint64_t set_aside;         /**< of `corrupt`: whole files */
+    uint64_t faults_locked;     /**< of `faults`: others held the database for too long */
+    uint64_t faults_full;       /**< of `faults`: the disk was full */
+    uint64_t faults_io;         /**< of `faults`: a file could not be read or written */
+    uint64_t evicted;           /**< entries removed to make room */
+    uint64_t declined;          /**< images that were larger than the limit, and not kept */
+    uint64_t waits;             /**< times that another process or thread made what was needed */
+    uint64_t unlocked;          /**< compilations without a lock, or before its holder was done */
+    double waited_ms;           /**< time of those waits, summed */
+    double saved_ms;            /**< what the hits took to compile when they were made */
 } quern_cache_stats;
 
 #define QUERN_CACHE_STATS_INIT                                                                     \
     {                                                                                              \
-        sizeof(quern_cache_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                 \
+        sizeof(quern_cache_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
+            0, 0, 0, 0, 0, 0, 0                                                                    \
     }
 
 /** The current counts. Thread-safe. Errors: QUERN_ERROR_CACHE when a database should be in use and

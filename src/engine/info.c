@@ -23,8 +23,6 @@ quern_status quern_cache_get_stats(quern_cache_stats *stats, quern_engine *engin
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_TO_GIVE(quern_cache_stats, own, stats);
     QN_TRY(qn_store_stats(engine->store, &own));
-    own.compiled = atomic_load(&engine->compiled);
-    own.compile_ms = (double)atomic_load(&engine->compile_us) / 1e3;
     QN_GIVE(quern_cache_stats, own, stats);
     return QUERN_OK;
 }
