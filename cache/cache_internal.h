@@ -104,12 +104,15 @@ void qn_store_last_why(qn_store *store, char *out, size_t size);
 
 /** What the database holds, and the counts of this store. */
 quern_status qn_store_stats(qn_store *store, quern_cache_stats *stats);
-/** The same with the counts of all processes that used the folder; *since is when they began, in
- * seconds since 1970, or 0 when nothing was counted. */
-quern_status qn_store_totals(qn_store *store, quern_cache_stats *stats, int64_t *since);
+/** The same with the counts of all processes that used the folder. */
+quern_status qn_store_totals(qn_store *store, quern_cache_stats *stats);
 quern_status qn_store_visit(qn_store *store, const char *key_prefix, quern_cache_visitor visitor,
                             void *context);
 quern_status qn_store_clear(qn_store *store, uint64_t *removed);
+/** quern_cache_verify() and quern_cache_prune(). */
+quern_status qn_store_verify(qn_store *store, uint64_t *checked, uint64_t *removed,
+                             quern_cache_progress progress, void *context);
+quern_status qn_store_prune(qn_store *store, uint64_t *removed, uint64_t bytes, uint32_t days);
 
 /* ---- tally.c: counts ------------------------------------------------------------------------ */
 

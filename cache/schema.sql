@@ -134,6 +134,9 @@ SELECT id FROM image WHERE last_used > ?2 ORDER BY last_used DESC LIMIT ?1;
 --- PAGES
 PRAGMA page_count;
 
+--- FREE_PAGES
+PRAGMA freelist_count;
+
 --- GIVE_BACK
 -- Some pages at a time, so that nobody waits for it.
 PRAGMA incremental_vacuum(64);
@@ -154,6 +157,22 @@ SELECT i.key, i.name, i.kind, i.arch, i.compiler, i.compiler_text, i.compile_ms,
        i.last_used, i.hits, p.material, p.image
 FROM image AS i JOIN payload AS p ON p.id = i.id
 WHERE i.id = ?1;
+
+--- CHECK
+-- ?1 id: as FIND, with the key; also of a row whose payload is gone
+SELECT i.id, i.compiler, i.kind, i.arch, i.checksum, i.last_used, p.material, p.lowered, p.image,
+       i.compile_ms, i.key
+FROM image AS i LEFT JOIN payload AS p ON p.id = i.id WHERE i.id = ?1;
+
+--- MEND
+-- Payloads without their row, and sums that do not fit the rows.
+DELETE FROM payload WHERE id NOT IN (SELECT id FROM image);
+DELETE FROM total;
+INSERT INTO total SELECT count(*), coalesce(sum(bytes), 0) FROM image;
+
+--- STRUCTURE
+-- Of the whole file: every page and every index.
+PRAGMA quick_check(1);
 
 --- CLEAR
 -- Payloads first and all at once: far faster than row by row through the trigger.

@@ -69,9 +69,6 @@ bool qn_store_is_written(qn_store *store)
 
 /* ---- looking up ----------------------------------------------------------------------------- */
 
-/* The columns of FIND and FIND_ANY. */
-enum { ID, COMPILER, KIND, ARCH, CHECKSUM, LAST_USED, MATERIAL, LOWERED, IMAGE, COMPILE_MS };
-
 /* Remember why a look-up failed, for qn_store_why(). */
 static void note_unlucky(qn_store *store, const qn_key *key, qn_tally why)
 {
@@ -79,22 +76,23 @@ static void note_unlucky(qn_store *store, const qn_key *key, qn_tally why)
         (qn_unlucky){{key->hash[0], key->hash[1]}, why};
 }
 
-static bool is_intact(sqlite3_stmt *row, const unsigned char key[16])
+bool qn_row_is_intact(sqlite3_stmt *row, const unsigned char key[16])
 {
     unsigned char checksum[16];
-    qn_row_checksum(checksum, key, qn_row_bytes(row, COMPILER), sqlite3_column_int64(row, KIND),
-                    sqlite3_column_int64(row, ARCH), qn_row_bytes(row, MATERIAL),
-                    qn_row_bytes(row, LOWERED), qn_row_bytes(row, IMAGE));
-    return qn_str_same(qn_row_bytes(row, CHECKSUM), (qn_str){(const char *)checksum, 16});
+    qn_row_checksum(checksum, key, qn_row_bytes(row, QN_FIND_COMPILER),
+                    sqlite3_column_int64(row, QN_FIND_KIND),
+                    sqlite3_column_int64(row, QN_FIND_ARCH), qn_row_bytes(row, QN_FIND_MATERIAL),
+                    qn_row_bytes(row, QN_FIND_LOWERED), qn_row_bytes(row, QN_FIND_IMAGE));
+    return qn_str_same(qn_row_bytes(row, QN_FIND_CHECKSUM), (qn_str){(const char *)checksum, 16});
 }
 
 static bool read_image(qn_image *out, sqlite3_stmt *row)
 {
-    qn_str image = qn_row_bytes(row, IMAGE);
-    out->kind = (qn_image_kind)sqlite3_column_int64(row, KIND);
+    qn_str image = qn_row_bytes(row, QN_FIND_IMAGE);
+    out->kind = (qn_image_kind)sqlite3_column_int64(row, QN_FIND_KIND);
     out->data = qn_alloc(image.length + 1);
     out->log = qn_strdup("");
-    if (!out->data || !out->log || !qn_row_split(out, qn_row_bytes(row, LOWERED))) {
+    if (!out->data || !out->log || !qn_row_split(out, qn_row_bytes(row, QN_FIND_LOWERED))) {
         qn_image_free(out);
         return false;
     }
@@ -143,12 +141,13 @@ static void remove_row(qn_store *store, int64_t id)
 static bool take_row(qn_store *store, sqlite3_stmt *row, const qn_key *key,
                      const unsigned char stored_key[16], qn_image *out)
 {
-    int64_t id = sqlite3_column_int64(row, ID), last_used = sqlite3_column_int64(row, LAST_USED);
-    bool intact = is_intact(row, stored_key);
-    bool asked_for = intact && qn_str_same(qn_row_bytes(row, MATERIAL),
+    int64_t id = sqlite3_column_int64(row, QN_FIND_ID),
+            last_used = sqlite3_column_int64(row, QN_FIND_LAST_USED);
+    bool intact = qn_row_is_intact(row, stored_key);
+    bool asked_for = intact && qn_str_same(qn_row_bytes(row, QN_FIND_MATERIAL),
                                            (qn_str){key->material, key->material_size});
     bool hit = asked_for && read_image(out, row);
-    double saved_ms = sqlite3_column_double(row, COMPILE_MS);
+    double saved_ms = sqlite3_column_double(row, QN_FIND_COMPILE_MS);
     sqlite3_reset(row);
     if (!intact) {
         store->tally[QN_TALLY_ROWS_REMOVED]++;

@@ -29,6 +29,7 @@
     X(ADD_IMAGE)                                                                                   \
     X(ADD_PAYLOAD)                                                                                 \
     X(FUTURE)                                                                                      \
+    X(FREE_PAGES)                                                                                  \
     X(GIVE_BACK)                                                                                   \
     X(NAMED)                                                                                       \
     X(BYTES)                                                                                       \
@@ -36,6 +37,7 @@
     X(OLDEST)                                                                                      \
     X(PAGES)                                                                                       \
     X(LIST)                                                                                        \
+    X(CHECK)                                                                                       \
     X(SHOW)                                                                                        \
     X(VERSION)                                                                                     \
     X(SCHEMA_SIZE)                                                                                 \
@@ -156,13 +158,55 @@ void qn_store_evict(qn_store *store);
 /** Before the end: go on with that for longer. */
 void qn_store_drain(qn_store *store);
 
+/** How much is to go, and until when. */
+typedef struct qn_drain {
+    int64_t target; /**< bytes in use at the end */
+    int64_t before; /**< rows last used earlier go, whatever is in use; 0: none for that */
+    double until;   /**< on the clock; a row more may go */
+    uint64_t removed;
+    bool finished; /**< out: nothing is left to be removed */
+} qn_drain;
+/** Remove rows in a transaction of their own. Returns SQLite's code; a failure was counted. */
+int qn_store_remove_until(qn_store *store, qn_drain *drain);
+
+/* ---- store_query.c, for store_keep.c. The lock is held. -------------------------------------- */
+
+/** A connection, or the reason why there is none. */
+quern_status qn_store_need(qn_store *store);
+/** Explain SQLite's code to the user, and act on it. */
+quern_status qn_store_failed(qn_store *store, int code, const char *doing);
+typedef QN_LIST(int64_t) qn_row_ids;
+/** The ids of the rows whose keys begin with `prefix`, in capitals. Whoever goes through them may
+ * use the cache itself, so nothing is left open. Free ids->items. */
+quern_status qn_store_list(qn_store *store, const char *prefix, qn_row_ids *ids);
+
+/* ---- store.c -------------------------------------------------------------------------------- */
+
+/** The columns of FIND, FIND_ANY and CHECK. */
+enum {
+    QN_FIND_ID,
+    QN_FIND_COMPILER,
+    QN_FIND_KIND,
+    QN_FIND_ARCH,
+    QN_FIND_CHECKSUM,
+    QN_FIND_LAST_USED,
+    QN_FIND_MATERIAL,
+    QN_FIND_LOWERED,
+    QN_FIND_IMAGE,
+    QN_FIND_COMPILE_MS,
+    QN_FIND_KEY /**< of CHECK only */
+};
+/** Whether a row is what was written under that key. */
+bool qn_row_is_intact(sqlite3_stmt *row, const unsigned char key[16]);
+
 /* ---- store_row.c: a row's contents ---------------------------------------------------------- */
 
 /** XXH3-128 over all that a hit relies on, in canonical bytes. */
 void qn_row_checksum(unsigned char out[16], const unsigned char key[16], qn_str compiler,
                      int64_t kind, int64_t arch, qn_str material, qn_str lowered, qn_str image);
-/** The key as it is stored. */
+/** The key as it is stored: of a qn_key, and of its material. */
 void qn_row_key(unsigned char out[16], const qn_key *key);
+void qn_row_key_of(unsigned char out[16], qn_str material);
 /** A column's bytes; empty for NULL. */
 qn_str qn_row_bytes(sqlite3_stmt *statement, int column);
 /** Names joined, each ended by a zero byte; false: out of memory. */

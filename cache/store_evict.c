@@ -38,15 +38,6 @@ static int find_oldest(qn_store *store, int64_t *ids, int *count, int64_t before
     return code;
 }
 
-/* How much is to go, and until when. */
-typedef struct drain {
-    int64_t target; /* bytes in use at the end */
-    int64_t before; /* rows last used earlier go, whatever is in use; 0: none for that */
-    double until;   /* on the clock */
-    uint64_t removed;
-    bool finished;
-} drain;
-
 static int used_bytes(qn_store *store, int64_t *used)
 {
     return qn_store_run(qn_store_statement(store, QN_SQL_BYTES), used);
@@ -54,7 +45,7 @@ static int used_bytes(qn_store *store, int64_t *used)
 
 /* Remove a batch, a DELETE for each row, because SQLite holds in memory all that one statement
  * changes. */
-static int remove_batch(qn_store *store, drain *d)
+static int remove_batch(qn_store *store, qn_drain *d)
 {
     int64_t ids[BATCH], used = 0;
     int count = 0;
@@ -76,8 +67,7 @@ static int remove_batch(qn_store *store, drain *d)
     return code;
 }
 
-/* Remove rows until the target or the time is reached, in a transaction of their own. */
-static int remove_until(qn_store *store, drain *d)
+int qn_store_remove_until(qn_store *store, qn_drain *d)
 {
     const uint64_t before = d->removed;
     int code = qn_store_run(qn_store_statement(store, QN_SQL_BEGIN), NULL);
@@ -137,8 +127,8 @@ static void step(qn_store *store, double ms)
     }
     store->draining |= used > 0 && (uint64_t)used > store->limit;
     if (store->draining) {
-        drain d = {.target = low_mark(store), .until = until};
-        store->draining = remove_until(store, &d) == SQLITE_OK && !d.finished;
+        qn_drain d = {.target = low_mark(store), .until = until};
+        store->draining = qn_store_remove_until(store, &d) == SQLITE_OK && !d.finished;
     }
     give_back(store, until);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What differs between two keys. In: the materials of two (key.c). Out: a phrase such as "the
- * source (line 3) and the options (-DN=4) differ".
+ * source (line 3), the options (-DN=4)".
  *
  * Materials are sequences of tagged fields. Those of one tag are compared in order, and the first
  * that differs is named. A damaged material ends early; nothing is read beyond it.
@@ -174,8 +174,8 @@ static qn_tally compare_nearest(qn_store *store, const qn_key *key, const char *
                                          qn_row_bytes(row, MATERIAL));
         why = count > 0 ? QN_TALLY_CHANGED : QN_TALLY_COMPILER;
         if (count > 0 && !differs.failed) {
-            qn_text_printf(out, "it is not the '%s' in the cache (%.12s): other %s", name, hex.data,
-                           differs.data);
+            qn_text_printf(out, "it differs from the '%s' in the cache (%.12s) in %s", name,
+                           hex.data, differs.data);
         } else {
             qn_text_printf(out, "another NVRTC made the one in the cache (%.12s)", hex.data);
         }

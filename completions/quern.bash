@@ -12,7 +12,7 @@ _quern()
         scan) words='--axis= --exclusive --scan-type= --preamble= --name= --option= --options= --size= --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
         eval) words='--dtype= --option= --options= --name= --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
         raw) words='--kernel= --grid= --block= --shared= --cooperative --cluster= --any-strides --translate-cucomplex --option= --options= --device= --seed= --show-source --explain --time --quiet --help' ;;
-        cache) words='path stats list show clear --help' ;;
+        cache) words='path stats list show verify prune clear --help' ;;
         devices) words='--help' ;;
         doctor) words='--help' ;;
         completion) words='bash zsh fish --help' ;;

@@ -6,7 +6,7 @@ complete -c quern -f -n __fish_use_subcommand -a scan -d 'Combine the elements u
 complete -c quern -f -n __fish_use_subcommand -a eval -d 'Compute an expression, with NumPy\'s types'
 complete -c quern -f -n __fish_use_subcommand -a raw -d 'Launch a CUDA kernel of your own, from source or compiled'
 complete -c quern -f -n __fish_use_subcommand -a cache -d 'Look into the cache of compiled kernels, or clear it'
-complete -c quern -f -n '__fish_seen_subcommand_from cache' -a 'path stats list show clear'
+complete -c quern -f -n '__fish_seen_subcommand_from cache' -a 'path stats list show verify prune clear'
 complete -c quern -f -n __fish_use_subcommand -a devices -d 'List the devices that kernels can run on'
 complete -c quern -f -n __fish_use_subcommand -a doctor -d 'Say what was found on this machine, what is missing and what to do'
 complete -c quern -f -n __fish_use_subcommand -a completion -d 'Print what completes command lines in a shell'

@@ -27,6 +27,26 @@ quern_status quern_cache_get_stats(quern_cache_stats *stats, quern_engine *engin
     return QUERN_OK;
 }
 
+quern_status quern_cache_get_totals(quern_cache_stats *stats, quern_engine *engine)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    QN_TO_GIVE(quern_cache_stats, own, stats);
+    QN_TRY(qn_store_totals(engine->store, &own));
+    QN_GIVE(quern_cache_stats, own, stats);
+    return QUERN_OK;
+}
+
+quern_status quern_cache_last_miss(quern_cache_miss *miss, quern_engine *engine)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    QN_TO_GIVE(quern_cache_miss, own, miss);
+    qn_store_last_why(engine->store, own.why, sizeof own.why);
+    QN_GIVE(quern_cache_miss, own, miss);
+    return QUERN_OK;
+}
+
 const char *quern_cache_path(quern_engine *engine)
 {
     return qn_object_is(engine, QN_OBJECT_ENGINE) ? qn_store_path(engine->store) : "";
@@ -53,6 +73,25 @@ quern_status quern_cache_clear(uint64_t *removed, quern_engine *engine)
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     uint64_t ignored;
     return qn_store_clear(engine->store, removed ? removed : &ignored);
+}
+
+quern_status quern_cache_verify(uint64_t *checked, uint64_t *removed, quern_engine *engine,
+                                quern_cache_progress progress, void *context)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    uint64_t ignored[2];
+    return qn_store_verify(engine->store, checked ? checked : &ignored[0],
+                           removed ? removed : &ignored[1], progress, context);
+}
+
+quern_status quern_cache_prune(uint64_t *removed, quern_engine *engine, uint64_t bytes,
+                               uint32_t days)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    uint64_t ignored;
+    return qn_store_prune(engine->store, removed ? removed : &ignored, bytes, days);
 }
 
 /* ---- the compiler --------------------------------------------------------------------------- */
