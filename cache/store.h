@@ -9,6 +9,7 @@
 #include "cache/cache_internal.h"
 
 #include <sqlite3.h>
+#include <sys/types.h>
 
 #define QN_CACHE_FORMAT 1
 #define QN_CACHE_FILE   "quern-1.db"
@@ -79,9 +80,11 @@ struct qn_store {
     int set_aside;  /* files set aside so far: after one too many it is switched off */
     int read_faults;
 
-    double wait_ms;     /* QN_WAIT_MS */
-    char why[512];      /* something was last compiled */
-    bool draining;      /* eviction goes on, a step a put, until the low mark is reached */
+    double wait_ms; /* QN_WAIT_MS */
+    char why[512];  /* something was last compiled */
+    bool draining;  /* eviction goes on, a step a put, until the low mark is reached */
+    bool shared;    /* with `group`, which the user trusts */
+    gid_t group;
     bool fat;           /* the file is larger than the limit */
     bool told_declined; /* that an image is larger than the limit */
     uint64_t tally[QN_TALLIES];

@@ -111,6 +111,10 @@ static int open_file(qn_store *store)
     if (writable) {
         flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
         code = sqlite3_open_v2(store->path, &store->db, flags, NULL);
+        if (code == SQLITE_OK && store->shared) { /* its journal gets the same */
+            (void)!chown(store->path, (uid_t)-1, store->group);
+            (void)!chmod(store->path, 0660);
+        }
     } else {
         store->read_only = true;
         char *name = immutable_name(store->path);

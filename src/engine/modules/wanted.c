@@ -41,10 +41,11 @@ void qn_wanted_keep(const qn_wanted *w, const qn_image *image)
 void qn_wanted_tell(const qn_wanted *w)
 {
     if (w->opaque && !atomic_flag_test_and_set(&w->engine->opaque_told)) {
-        qn_log(&w->engine->home.logger, QN_INFO,
-               "%s is compiled each time: which headers it includes cannot be known without the "
-               "compiler (#include MACRO, #include_next, __has_include)",
-               w->name);
+        qn_log(
+            &w->engine->home.logger, QN_INFO,
+            "%s is compiled each time: which files it needs cannot be known without the compiler "
+            "(#include MACRO, #include_next, __has_include, --pch, --fdevice-time-trace)",
+            w->name);
     }
 }
 
