@@ -178,8 +178,13 @@ void qn_store_fault(qn_store *store, int code, const char *doing, bool writing)
     bool known = store->db && sqlite3_errcode(store->db) != SQLITE_OK;
     snprintf(said, sizeof said, "%s", known ? sqlite3_errmsg(store->db) : sqlite3_errstr(code));
     count_fault(store, code);
-    if (code == SQLITE_READONLY_DBMOVED) { /* the next time its successor is opened */
+    bool is_stuck = (code & 0xff) == SQLITE_PROTOCOL;  /* SQLite waited for 10 s, and would again */
+    if (code == SQLITE_READONLY_DBMOVED || is_stuck) { /* the next time it is opened anew */
         qn_store_disconnect(store);
+    }
+    if (is_stuck && store->tally[QN_TALLY_LOCKED] > 1) {
+        qn_store_switch_off(store, "%s: its locks do not work", store->path);
+        return;
     }
     switch (code & 0xff) {
     case SQLITE_CORRUPT:
