@@ -165,8 +165,10 @@ SELECT i.id, i.compiler, i.kind, i.arch, i.checksum, i.last_used, p.material, p.
 FROM image AS i LEFT JOIN payload AS p ON p.id = i.id WHERE i.id = ?1;
 
 --- MEND
--- Payloads without their row, and sums that do not fit the rows.
+-- Payloads without their row.
 DELETE FROM payload WHERE id NOT IN (SELECT id FROM image);
+
+--- SUM
 DELETE FROM total;
 INSERT INTO total SELECT count(*), coalesce(sum(bytes), 0) FROM image;
 

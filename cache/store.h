@@ -86,6 +86,7 @@ struct qn_store {
     bool shared;    /* with `group`, which the user trusts */
     gid_t group;
     bool fat;           /* the file is larger than the limit */
+    bool summed;               /* the sums were made anew, as they did not fit the file */
     bool told_declined; /* that an image is larger than the limit */
     uint64_t tally[QN_TALLIES];
     uint64_t told[QN_TALLIES];      /* what of it is in the counts file, or another process's */

@@ -11,6 +11,7 @@
 #define STEP_MS       2.0        /* of a put; the longest batch after that is one row */
 #define LAST_MS       250        /* when the store is closed, and nothing waits but the end */
 #define REWRITE_BYTES (64 << 20) /* in a file of Quern 0.1: rewritten whole when it is closed */
+#define SLACK_BYTES   (1 << 20)  /* by which the sum and the file may differ */
 #define BATCH         32         /* rows that are looked for at once */
 
 /* The ids of the rows to remove next: those that were used in the future, that is, under a clock
@@ -117,12 +118,35 @@ static int64_t low_mark(const qn_store *store)
     return (int64_t)(QN_MIN(store->limit, (uint64_t)INT64_MAX) / 100 * LOW_PERCENT);
 }
 
+/* The sum of bytes may be damaged, and no checksum tells: then nothing would ever be evicted, or
+ * everything. It must fit the pages in use; if it does not, it is made anew, once. */
+static int check_sum(qn_store *store, int64_t *used)
+{
+    int64_t pages = 0, free_pages = 0;
+    int code = qn_store_run(qn_store_statement(store, QN_SQL_PAGES), &pages);
+    if (code == SQLITE_OK) {
+        code = qn_store_run(qn_store_statement(store, QN_SQL_FREE_PAGES), &free_pages);
+    }
+    const double held = (double)(pages - free_pages) * QN_PAGE;
+    bool fits = *used >= 0 && (double)*used <= held * 1.5 + SLACK_BYTES &&
+                (held <= (double)store->limit || (double)*used >= held / 2 - SLACK_BYTES);
+    if (code != SQLITE_OK || fits || store->summed) {
+        return code;
+    }
+    store->summed = true;
+    code = qn_store_run(qn_store_statement(store, QN_SQL_BEGIN), NULL);
+    code = code == SQLITE_OK ? qn_store_script(store, "SUM") : code;
+    code = code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_COMMIT), NULL) : code;
+    qn_store_roll_back(store);
+    return code == SQLITE_OK ? used_bytes(store, used) : code;
+}
+
 /* Remove for some milliseconds, if there is more than may be. */
 static void step(qn_store *store, double ms)
 {
     const double until = qn_now_ms() + ms;
     int64_t used = 0;
-    if (used_bytes(store, &used) != SQLITE_OK) {
+    if (used_bytes(store, &used) != SQLITE_OK || check_sum(store, &used) != SQLITE_OK) {
         return;
     }
     store->draining |= used > 0 && (uint64_t)used > store->limit;

@@ -86,6 +86,7 @@ static quern_status verify_structure(qn_store *store)
     if (code == SQLITE_OK) {
         code = qn_store_run(qn_store_statement(store, QN_SQL_BEGIN), NULL);
         code = code == SQLITE_OK ? qn_store_script(store, "MEND") : code;
+        code = code == SQLITE_OK ? qn_store_script(store, "SUM") : code;
         code =
             code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_COMMIT), NULL) : code;
         qn_store_roll_back(store);

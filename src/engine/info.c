@@ -17,14 +17,15 @@ quern_status quern_device_get_info(quern_device_info *info, quern_engine *engine
 
 /* ---- the cache ------------------------------------------------------------------------------ */
 
+/* What was counted is given also when the database cannot be read. */
 quern_status quern_cache_get_stats(quern_cache_stats *stats, quern_engine *engine)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_TO_GIVE(quern_cache_stats, own, stats);
-    QN_TRY(qn_store_stats(engine->store, &own));
+    quern_status status = qn_store_stats(engine->store, &own);
     QN_GIVE(quern_cache_stats, own, stats);
-    return QUERN_OK;
+    return status;
 }
 
 quern_status quern_cache_get_totals(quern_cache_stats *stats, quern_engine *engine)
@@ -32,9 +33,9 @@ quern_status quern_cache_get_totals(quern_cache_stats *stats, quern_engine *engi
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_TO_GIVE(quern_cache_stats, own, stats);
-    QN_TRY(qn_store_totals(engine->store, &own));
+    quern_status status = qn_store_totals(engine->store, &own);
     QN_GIVE(quern_cache_stats, own, stats);
-    return QUERN_OK;
+    return status;
 }
 
 quern_status quern_cache_last_miss(quern_cache_miss *miss, quern_engine *engine)
