@@ -97,8 +97,10 @@ void qn_store_put(qn_store *store, const qn_key *key, const qn_image *image,
 void qn_store_reject(qn_store *store, const qn_key *key, const char *compiler);
 
 /** Before something is compiled: append why it was not in the store, and count that. `opaque`: it
- * is never looked for. The nearest entry is the newest of that name. Thread-safe. */
-void qn_store_why(qn_store *store, const qn_key *key, const char *name, bool opaque, qn_text *out);
+ * is never looked for. The nearest entry is the newest of that name and, where it is the
+ * very one that was wanted, the index is damaged. `row`: name and compiler. Thread-safe. */
+void qn_store_why(qn_store *store, const qn_key *key, const qn_store_row *row, bool opaque,
+                  qn_text *out);
 /** What qn_store_why() said last, with the name before it; "" for nothing. */
 void qn_store_last_why(qn_store *store, char *out, size_t size);
 

@@ -142,8 +142,9 @@ PRAGMA freelist_count;
 PRAGMA incremental_vacuum(64);
 
 --- NAMED
--- ?1 name: the newest entry of that name among the newest of all.
-SELECT lower(hex(i.key)), i.compiler, p.material
+-- ?1 name: the newest entry of that name among the newest of all, and whether the index leads to it.
+SELECT lower(hex(i.key)), i.compiler, p.material,
+       EXISTS (SELECT 1 FROM image AS x WHERE x.key = i.key AND x.compiler = i.compiler)
 FROM (SELECT id, key, compiler, name FROM image ORDER BY id DESC LIMIT 500) AS i
 JOIN payload AS p ON p.id = i.id
 WHERE i.name = ?1 ORDER BY i.id DESC LIMIT 1;

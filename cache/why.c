@@ -157,34 +157,50 @@ size_t qn_key_difference(qn_text *out, qn_str mine, qn_str other)
 /* ---- the nearest entry ---------------------------------------------------------------------- */
 
 /* Columns of NAMED. */
-enum { KEY, COMPILER, MATERIAL };
+enum { KEY, COMPILER, MATERIAL, INDEXED };
 
-static qn_tally compare_nearest(qn_store *store, const qn_key *key, const char *name, qn_text *out)
+static qn_tally judge(sqlite3_stmt *found, const qn_key *key, const qn_store_row *row, qn_text *out)
 {
-    sqlite3_stmt *row = qn_store_statement(store, QN_SQL_NAMED);
-    qn_tally why = QN_TALLY_NEW;
-    if (!row) {
+    qn_str hex = qn_row_bytes(found, KEY);
+    qn_text differs = {0};
+    qn_tally why = QN_TALLY_CHANGED;
+    size_t count = qn_key_difference(&differs, (qn_str){key->material, key->material_size},
+                                     qn_row_bytes(found, MATERIAL));
+    if (count > 0) {
+        qn_text_printf(out, "it differs from the '%s' in the cache (%.12s) in %s", row->name,
+                       hex.data, differs.data ? differs.data : "");
+    } else if (row->compiler && row->compiler[0] &&
+               !qn_str_same(qn_row_bytes(found, COMPILER), qn_str_of(row->compiler))) {
+        qn_text_printf(out, "another NVRTC made the one in the cache (%.12s)", hex.data);
+        why = QN_TALLY_COMPILER;
+    } else if (sqlite3_column_int64(found, INDEXED)) {
+        qn_text_puts(out, "another process has made it just now");
+        why = QN_TALLY_NEW;
+    } else {
+        qn_text_puts(out, "it is in the cache, and the index does not lead to it");
+        why = QN_TALLY_DAMAGED;
+    }
+    qn_text_free(&differs);
+    return why;
+}
+
+static qn_tally compare_nearest(qn_store *store, const qn_key *key, const qn_store_row *row,
+                                qn_text *out)
+{
+    sqlite3_stmt *found = qn_store_statement(store, QN_SQL_NAMED);
+    if (!found) {
         return QN_TALLY_UNREAD;
     }
-    sqlite3_bind_text(row, 1, name, -1, SQLITE_STATIC);
-    if (sqlite3_step(row) == SQLITE_ROW) {
-        qn_str hex = qn_row_bytes(row, KEY);
-        qn_text differs = {0};
-        size_t count = qn_key_difference(&differs, (qn_str){key->material, key->material_size},
-                                         qn_row_bytes(row, MATERIAL));
-        why = count > 0 ? QN_TALLY_CHANGED : QN_TALLY_COMPILER;
-        if (count > 0 && !differs.failed) {
-            qn_text_printf(out, "it differs from the '%s' in the cache (%.12s) in %s", name,
-                           hex.data, differs.data);
-        } else {
-            qn_text_printf(out, "another NVRTC made the one in the cache (%.12s)", hex.data);
-        }
-        qn_text_free(&differs);
-    } else {
-        qn_text_printf(out, "nothing named '%s' is among what was kept last", name);
+    sqlite3_bind_text(found, 1, row->name, -1, SQLITE_STATIC);
+    bool any = sqlite3_step(found) == SQLITE_ROW;
+    qn_tally why = any ? judge(found, key, row, out) : QN_TALLY_NEW;
+    sqlite3_reset(found);
+    sqlite3_clear_bindings(found);
+    if (!any) {
+        qn_text_printf(out, "nothing named '%s' is among what was kept last", row->name);
+    } else if (why == QN_TALLY_DAMAGED) {
+        qn_store_fault(store, SQLITE_CORRUPT, "looking up a kernel", false);
     }
-    sqlite3_reset(row);
-    sqlite3_clear_bindings(row);
     return why;
 }
 
@@ -202,7 +218,7 @@ static qn_tally take_unlucky(qn_store *store, const qn_key *key)
     return QN_TALLIES;
 }
 
-static qn_tally find_why(qn_store *store, const qn_key *key, const char *name, qn_text *out)
+static qn_tally find_why(qn_store *store, const qn_key *key, const qn_store_row *row, qn_text *out)
 {
     qn_tally why = take_unlucky(store, key);
     if (store->problem[0]) {
@@ -217,21 +233,22 @@ static qn_tally find_why(qn_store *store, const qn_key *key, const char *name, q
         qn_text_puts(out, "the cache could not be read");
         return QN_TALLY_UNREAD;
     }
-    return compare_nearest(store, key, name, out);
+    return compare_nearest(store, key, row, out);
 }
 
-void qn_store_why(qn_store *store, const qn_key *key, const char *name, bool opaque, qn_text *out)
+void qn_store_why(qn_store *store, const qn_key *key, const qn_store_row *row, bool opaque,
+                  qn_text *out)
 {
     pthread_mutex_lock(&store->lock);
     qn_tally why = QN_TALLY_OPAQUE;
     if (opaque) {
         qn_text_puts(out, "it is never kept: which files it reads only the compiler knows");
     } else {
-        why = find_why(store, key, name ? name : "", out);
+        why = find_why(store, key, row, out);
     }
     store->tally[why]++;
     if (!out->failed) {
-        snprintf(store->why, sizeof store->why, "%s: %s", name ? name : "", out->data);
+        snprintf(store->why, sizeof store->why, "%s: %s", row->name, out->data);
     }
     pthread_mutex_unlock(&store->lock);
 }

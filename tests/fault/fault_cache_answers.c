@@ -115,6 +115,33 @@ static void keep_what_is_rejected(void)
     sqlite3_close(db);
 }
 
+/* The row is there, and the index, in which a byte of the key is changed, does not lead to it. */
+static void mislead_the_index(void)
+{
+    unsigned char page[QN_PAGE];
+    FILE *file = fopen(scratch_path(QN_CACHE_FILE), "r+");
+    sqlite3 *db;
+    sqlite3_stmt *row;
+    int changed = 0;
+    sqlite3_open(scratch_path(QN_CACHE_FILE), &db);
+    sqlite3_prepare_v2(db, "SELECT key FROM image", -1, &row, NULL);
+    cr_assert_eq(sqlite3_step(row), SQLITE_ROW);
+    for (long at = 0; fseek(file, at, SEEK_SET) == 0 && fread(page, 1, sizeof page, file) > 0;
+         at += QN_PAGE) {
+        unsigned char *key = memmem(page, sizeof page, sqlite3_column_blob(row, 0), 16);
+        if (page[0] == 10 && key) { /* a leaf of an index */
+            key[0] ^= 1;
+            fseek(file, at, SEEK_SET);
+            fwrite(page, 1, sizeof page, file);
+            changed++;
+        }
+    }
+    sqlite3_finalize(row);
+    sqlite3_close(db);
+    fclose(file);
+    cr_assert_eq(changed, 1);
+}
+
 static void be_of_the_future(void)
 {
     cr_assert(scratch_sql("PRAGMA user_version = 7"));
@@ -178,6 +205,7 @@ static const struct {
     {"an image has another length", change_image, false, NULL, 0, 1},
     {"the key's material is damaged", change_key_material, false, NULL, 0, 1},
     {"the device rejects the image", keep_what_is_rejected, false, NULL, 1, 1},
+    {"the index misleads", mislead_the_index, false, NULL, 0, 1},
     {"a format of the future", be_of_the_future, false, NULL, 0, 1},
     {"the file is a folder", become_a_folder, false, "cannot open", 0, 0},
     {"others may write in the folder", let_others_write, false, "others may write", 0, 0},

@@ -35,12 +35,17 @@ static void write_bytes(const char *name, const char *data, size_t size)
     fclose(file);
 }
 
+static size_t size_of(int number)
+{
+    return number % 7 == 0 ? 20000 : SIZE;
+}
+
 /* A closed database, with pages of every kind. */
 static bytes make_database(void)
 {
     qn_store *store = scratch_store(scratch, 0);
     for (int k = 0; k < ENTRIES + 5; k++) {
-        scratch_put(store, k, k % 7 == 0 ? 20000 : SIZE, "abc");
+        scratch_put(store, k, size_of(k), "abc");
     }
     for (int k = ENTRIES; k < ENTRIES + 5; k++) { /* leaves free pages */
         qn_key key = scratch_key(k);
@@ -51,29 +56,28 @@ static bytes make_database(void)
     return read_bytes(QN_CACHE_FILE);
 }
 
-/* Look everything up, which aborts on a wrong image; keep what is missing; look it up again. */
+/* Look everything up, which aborts on a wrong image; keep what is missing, and look it up again.
+ * (A wrong key in an index may hide other entries then: they are compiled again in their turn.) */
 static void use(const char *what, size_t at)
 {
     warnings = 0;
     qn_store *store = scratch_store(scratch, 0);
     int missing = 0, after = 0;
     for (int k = 0; k < ENTRIES; k++) {
-        missing += !scratch_get(store, k, k % 7 == 0 ? 20000 : SIZE, "abc");
+        missing += !scratch_get(store, k, size_of(k), "abc");
     }
     quern_cache_stats first = scratch_stats(store);
     for (int k = 0; k < ENTRIES && missing > 0; k++) {
-        if (!scratch_get(store, k, k % 7 == 0 ? 20000 : SIZE, "abc")) {
-            scratch_put(store, k, k % 7 == 0 ? 20000 : SIZE, "abc");
+        if (!scratch_get(store, k, size_of(k), "abc")) {
+            scratch_put(store, k, size_of(k), "abc");
+            after += !scratch_get(store, k, size_of(k), "abc");
         }
-    }
-    for (int k = 0; k < ENTRIES && missing > 0; k++) {
-        after += !scratch_get(store, k, k % 7 == 0 ? 20000 : SIZE, "abc");
     }
     cr_expect_eq(first.misses, missing, "%s %zu: each miss is counted", what, at);
     quern_cache_stats last = scratch_stats(store);
     cr_expect(after == 0 || qn_store_problem(store)[0] || last.faults + last.corrupt > 0,
-              "%s %zu: %d of %d are missing for ever, and nothing says why: %d entries", what, at,
-              after, missing, (int)last.entries);
+              "%s %zu: %d of %d cannot be kept again, and nothing says why", what, at, after,
+              missing);
     qn_store_close(store);
 }
 
@@ -119,7 +123,7 @@ Test(bits, flipped_in_images_are_seen)
         qn_store *store = scratch_store(scratch, 0);
         int missing = 0;
         for (int n = 0; n < ENTRIES; n++) {
-            missing += !scratch_get(store, n, n % 7 == 0 ? 20000 : SIZE, "abc");
+            missing += !scratch_get(store, n, size_of(n), "abc");
         }
         quern_cache_stats stats = scratch_stats(store);
         cr_expect(missing == 0 || stats.misses > 0);
@@ -147,7 +151,7 @@ Test(bits, flipped_and_cut_in_the_journal)
 {
     qn_store *store = scratch_store(scratch, 0);
     for (int k = 0; k < ENTRIES; k++) {
-        scratch_put(store, k, k % 7 == 0 ? 20000 : SIZE, "abc");
+        scratch_put(store, k, size_of(k), "abc");
     }
     bytes file = read_bytes(QN_CACHE_FILE), journal = read_bytes(QN_CACHE_FILE "-wal");
     qn_store_close(store);

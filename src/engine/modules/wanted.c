@@ -52,7 +52,8 @@ void qn_wanted_tell(const qn_wanted *w)
 void qn_wanted_tell_why(const qn_wanted *w)
 {
     qn_text why = {0};
-    qn_store_why(w->engine->store, &w->key, w->name, w->opaque, &why);
+    const qn_store_row row = {.name = w->name ? w->name : "", .compiler = w->compiler.build_id};
+    qn_store_why(w->engine->store, &w->key, &row, w->opaque, &why);
     if (!why.failed) {
         qn_log(&w->engine->home.logger, QN_DEBUG, "%s is compiled: %s", w->name, why.data);
     }
