@@ -8,7 +8,7 @@
 #include "cache/store.h"
 
 #define LOW_PERCENT   80         /* of the limit that eviction leaves in use */
-#define STEP_MS       2.0        /* of a put; the longest batch after that is one row */
+#define STEP_MS       1.5        /* of a put; the longest batch after that is one row */
 #define LAST_MS       250        /* when the store is closed, and nothing waits but the end */
 #define REWRITE_BYTES (64 << 20) /* in a file of Quern 0.1: rewritten whole when it is closed */
 #define SLACK_BYTES   (1 << 20)  /* by which the sum and the file may differ */
