@@ -55,7 +55,7 @@ void qn_wanted_tell_why(const qn_wanted *w)
     const qn_store_row row = {.name = w->name ? w->name : "", .compiler = w->compiler.build_id};
     qn_store_why(w->engine->store, &w->key, &row, w->opaque, &why);
     if (!why.failed) {
-        qn_log(&w->engine->home.logger, QN_DEBUG, "%s is compiled: %s", w->name, why.data);
+        qn_log(&w->engine->home.logger, QN_DEBUG, "%s is compiled, because %s", w->name, why.data);
     }
     qn_text_free(&why);
 }

@@ -15,7 +15,7 @@ try quern cache show ffff0000ffff
 echo '-- why something was compiled, and what all processes did'
 copy x=ones:float32:2 --name=first # the same: found
 QUERN_LOG=debug quern elementwise 'T x' 'T y' 'y = x + 2' x=ones:float32:2 --name=second 2>&1 |
-    sed -n 's/([0-9a-f]*)/(KEY)/; s/.*is compiled: //p'
+    sed -n 's/([0-9a-f]*)/(KEY)/; s/.*is compiled, because //p'
 quern cache stats | grep -e ^compiled -e ^hits -e ^faults | sed 's/ in [0-9.]* s/ in .../; s/saved [0-9.]* s/saved .../'
 echo '-- JSON'
 quern cache stats --json | grep -e '"entries"' -e '"compiled_changed"' -e '^[{}]'
