@@ -165,6 +165,23 @@ typedef struct qn_machine qn_machine;
 bool qn_machine_begin(qn_machine **out, qn_store *store, const qn_key *key, int round);
 void qn_machine_done(qn_machine *machine);
 
+/* ---- store_tuning.c: settings that were measured -------------------------------------------- */
+
+typedef struct qn_tuning_key {
+    unsigned char bytes[16];
+} qn_tuning_key;
+/** XXH3-128 over everything that a class of calls is made of. */
+void qn_tuning_key_of(qn_tuning_key *out, const void *material, size_t size);
+
+typedef struct qn_tuning_row {
+    const char *setting, *about;
+    double us, rule_us;
+} qn_tuning_row;
+/** Look up: true where a setting of less than `room` bytes is kept. Thread-safe. */
+bool qn_store_get_tuning(qn_store *store, const qn_tuning_key *key, char *setting, size_t room);
+/** Keep one, in the place of an earlier one. A fault is counted and logged. Thread-safe. */
+void qn_store_put_tuning(qn_store *store, const qn_tuning_key *key, const qn_tuning_row *row);
+
 /* ---- once.c: compile once among the threads of a process ------------------------------------ */
 
 /** One image being compiled; other threads that ask for it wait. The list is per process. */

@@ -209,3 +209,35 @@ PRAGMA temp_store = FILE;
 VACUUM;
 PRAGMA temp_store = MEMORY;
 PRAGMA wal_checkpoint(TRUNCATE);
+
+--- TUNING
+-- What was measured to be the fastest way to launch a kernel (quern/tune.h). Files of Quern 0.1 and
+-- 0.2 may lack the table: it is made when something is first kept in it. A row is a wish, not a
+-- truth: whatever it says, the answer of a call is the same.
+CREATE TABLE IF NOT EXISTS tuning (
+    key     BLOB PRIMARY KEY,           -- XXH3-128 over device, kernel, dtypes, layout and sizes
+    setting TEXT NOT NULL,              -- "pack=8 block=128"; '' for what the rules choose
+    about   TEXT NOT NULL,              -- the calls it is for, for people
+    us      REAL NOT NULL,              -- device time with it, in microseconds
+    rule_us REAL NOT NULL,              -- and without
+    created INTEGER NOT NULL            -- seconds since 1970
+);
+
+--- TUNING_IS_THERE
+SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'tuning';
+
+--- FIND_TUNING
+-- ?1 key
+SELECT setting FROM tuning WHERE key = ?1;
+
+--- ADD_TUNING
+-- ?1 key, ?2 setting, ?3 about, ?4 us, ?5 rule_us, ?6 now
+INSERT OR REPLACE INTO tuning (key, setting, about, us, rule_us, created)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6);
+
+--- TRIM_TUNING
+-- Rows are small, and few are ever made; beyond ?1 of them the oldest go.
+DELETE FROM tuning WHERE rowid <= (SELECT max(rowid) FROM tuning) - ?1;
+
+--- CLEAR_TUNING
+DELETE FROM tuning;

@@ -44,7 +44,11 @@
     X(SCHEMA_SIZE)                                                                                 \
     X(BEGIN)                                                                                       \
     X(COMMIT)                                                                                      \
-    X(ROLLBACK)
+    X(ROLLBACK)                                                                                    \
+    X(TUNING_IS_THERE)                                                                             \
+    X(FIND_TUNING)                                                                                 \
+    X(ADD_TUNING)                                                                                  \
+    X(TRIM_TUNING)
 
 typedef enum qn_sql {
 #define QN_SQL_ENUM(name) QN_SQL_##name,
@@ -86,7 +90,7 @@ struct qn_store {
     bool shared;    /* with `group`, which the user trusts */
     gid_t group;
     bool fat;           /* the file is larger than the limit */
-    bool summed;               /* the sums were made anew, as they did not fit the file */
+    bool summed;        /* the sums were made anew, as they did not fit the file */
     bool told_declined; /* that an image is larger than the limit */
     uint64_t tally[QN_TALLIES];
     uint64_t told[QN_TALLIES];      /* what of it is in the counts file, or another process's */
@@ -232,6 +236,11 @@ void qn_store_add_counts(qn_store *store);
 /** All that was counted, with this store's. */
 void qn_store_read_counts(qn_store *store, uint64_t tally[QN_TALLIES], int64_t *since);
 void qn_tally_give(quern_cache_stats *out, const uint64_t tally[QN_TALLIES]);
+
+/* ---- store_tuning.c: the lock is held ------------------------------------------------------- */
+
+/** Remove all tunings. Returns SQLite's code. */
+int qn_store_clear_tunings(qn_store *store);
 
 /* ---- fork.c: no connection crosses a fork --------------------------------------------------- */
 

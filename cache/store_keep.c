@@ -199,6 +199,7 @@ static int delete_all(qn_store *store, int64_t *rows)
     int code = qn_store_run(qn_store_statement(store, QN_SQL_BEGIN), NULL);
     code = code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_ENTRIES), rows) : code;
     code = code == SQLITE_OK ? qn_store_script(store, "CLEAR") : code;
+    code = code == SQLITE_OK ? qn_store_clear_tunings(store) : code;
     code = code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_COMMIT), NULL) : code;
     return code;
 }

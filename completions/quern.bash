@@ -4,19 +4,20 @@ _quern()
     local word=${COMP_WORDS[COMP_CWORD]} words=
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        words='elementwise reduce scan eval raw cache devices doctor completion help version --help --version'
+        words='elementwise reduce scan eval raw tune cache devices doctor completion help version --help --version'
     else
         case ${COMP_WORDS[1]} in
-        elementwise) words='--preamble= --loop-prep= --after-loop= --option= --options= --size= --name= --reduce-dims= --block-size= --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
-        reduce) words='--axis= --keepdims --reduce-type= --ordered --preamble= --name= --option= --options= --size= --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
-        scan) words='--axis= --exclusive --scan-type= --preamble= --name= --option= --options= --size= --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
-        eval) words='--dtype= --option= --options= --name= --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
+        elementwise) words='--preamble= --loop-prep= --after-loop= --option= --options= --size= --name= --reduce-dims= --block-size= --tune --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
+        reduce) words='--axis= --keepdims --reduce-type= --ordered --preamble= --name= --option= --options= --size= --tune --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
+        scan) words='--axis= --exclusive --scan-type= --preamble= --name= --option= --options= --size= --tune --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
+        eval) words='--dtype= --option= --options= --name= --tune --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
         raw) words='--kernel= --grid= --block= --shared= --cooperative --cluster= --any-strides --translate-cucomplex --option= --options= --device= --seed= --show-source --explain --time --quiet --help' ;;
+        tune) words='elementwise reduce eval --help' ;;
         cache) words='path stats list show verify prune clear --help' ;;
         devices) words='--help' ;;
         doctor) words='--help' ;;
         completion) words='bash zsh fish --help' ;;
-        help) words='elementwise reduce scan eval raw cache devices doctor completion help version --help' ;;
+        help) words='elementwise reduce scan eval raw tune cache devices doctor completion help version --help' ;;
         version) words='--help' ;;
         esac
     fi

@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path[0] = str(Path(__file__).resolve().parents[1])  # `sweep` is a package there
 
-from sweep import cases, report  # noqa: E402
+from sweep import cases, growth, report  # noqa: E402
 
 
 def size(text):
@@ -29,6 +29,8 @@ def arguments(given=None):
     p.add_argument("--seed", default="1", help="any word")
     p.add_argument("--cases", type=int, default=500, metavar="N")
     p.add_argument("--only", metavar="INDEX,...", help="these cases of the seed")
+    p.add_argument("--growth", action="store_true",
+                   help="no drawn cases: series of growing size, operands, rank")  # fmt: skip
     p.add_argument("--kind", choices=["elementwise", "reduction", "scan"],
                    help="only this kind of the N cases")  # fmt: skip
     p.add_argument("--again", metavar="FILE", help="the cases in the JSON of an earlier run")
@@ -55,13 +57,15 @@ def arguments(given=None):
 
 
 def chosen(args):
-    if args.again:
+    if args.growth:
+        found = growth.cases(args.max_bytes)
+    elif args.again:
         lines = Path(args.again).read_text().splitlines()[1:]
         found = [cases.Case.from_json(json.loads(line)["case"]) for line in lines]
     else:
         only = [int(k) for k in args.only.split(",")] if args.only else range(args.cases)
         found = [cases.draw(args.seed, k, args.min_bytes, args.max_bytes) for k in only]
-    if args.again and args.only:
+    if (args.again or args.growth) and args.only:
         found = [c for c in found if str(c.index) in args.only.split(",")]
     return [c for c in found if args.kind in (None, c.kind)]
 
@@ -99,10 +103,12 @@ def main():
         lines = [json.dumps(line) for line in [head, *rows]]
         Path(args.json).write_text("\n".join(lines) + "\n")
     if args.svg:
-        Path(args.svg).write_text(report.chart(head, rows))
+        Path(args.svg).write_text((growth if args.growth else report).chart(head, rows))
     if args.worst:
         Path(args.worst).write_text(report.worst(rows, prepared))
     print(report.summary(rows))
+    if args.growth:
+        print(growth.table(rows))
     return 1 if report.failures(rows) else 0
 
 

@@ -54,7 +54,7 @@ ELEMENTWISE = {
     "sqrt": ("sqrt({0})", lambda m, x: m.sqrt(x)),
     "tanh": ("tanh({0})", lambda m, x: m.tanh(x)),
 }
-for _n in range(2, 8):
+for _n in range(1, 17):  # growth.py has more than are drawn
     ELEMENTWISE[f"add{_n}"] = (
         " + ".join(f"{{{k}}}" for k in range(_n)),
         lambda m, first, *rest: sum(rest, first),
@@ -163,7 +163,7 @@ def _outputs(pool, compute):
 
 
 def _placeholders(text):
-    found = {k for k in range(8) if f"{{{k}}}" in text or f"x{k}" in text}
+    found = {k for k in range(16) if f"{{{k}}}" in text or f"x{k}" in text}
     return sorted(found)
 
 

@@ -157,12 +157,13 @@ def chart(head, rows):
         f"<style>{STYLE}</style>",
         f'<rect class="page" x="0.5" y="0.5" width="{WIDTH - 1}" height="{HEIGHT - 1}" rx="8"/>',
         *out,
-        f'<text class="note" x="{LEFT - 32}" y="{HEIGHT - 14}">{_escaped(note)}</text>',
+        f'<text class="note" x="{LEFT - 32}" y="{HEIGHT - 14}">{escaped(note)}</text>',
         "</svg>", "",
     ])  # fmt: skip
 
 
-def _escaped(text):
+def escaped(text):
+    """Text in XML."""
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 

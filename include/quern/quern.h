@@ -35,6 +35,7 @@
  *     quern/kernel.h   kernels              elementwise, reductions, scans: defining and calling
  *     quern/expression.h                    expressions: kernels without a signature
  *     quern/ask.h      asking kernels       what a kernel is, what a call would give
+ *     quern/tune.h     tuning               choices of a launch that are measured
  *     quern/module.h   modules              CUDA source and images: functions, globals, launches
  *     quern/call.h     calls                arguments packed by their C types (lists.h is its own)
  *     quern/stream.h   streams and events   order and time on the device
@@ -80,6 +81,7 @@
 #include <quern/status.h>
 #include <quern/stream.h>
 #include <quern/texture.h>
+#include <quern/tune.h>
 #include <quern/value.h>
 
 #ifdef __cplusplus

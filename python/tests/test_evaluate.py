@@ -3,6 +3,8 @@
 # evaluate() beside NumPy: the same dtype and the same numbers, for each expression and each pair of
 # dtypes for which NumPy has an answer; and what is refused, with its place. In: a table of
 # expressions, each beside the same in NumPy. Out: nothing.
+import itertools
+
 import numpy as np
 import pytest
 
@@ -132,6 +134,31 @@ def test_as_numpy(q, text):
                 assert (got == expected).all(), told
             compared += 1
     assert compared
+
+
+TRUTHS = ["True", "False", "(3 > 2)", "(1 == 2)", "2", "-3"]
+
+
+@pytest.mark.parametrize("operator", "+ - * / // % ** & | ^ << >> < == !=".split())
+def test_truths_are_plain_numbers(q, operator):
+    """Python makes 1 and 0 of True and False beside numbers of the text."""
+    compared = 0
+    pairs = list(itertools.product(TRUTHS, TRUTHS))
+    for k, (a, b) in enumerate(pairs[ord(operator[0]) % 5 :: 5]):
+        x = np.asarray([1, 2, 5], ["uint8", "int16", "float16", "float32"][k % 4])
+        text = f"x * ({a} {operator} {b})"
+        try:
+            expected = eval(text, {"x": x})
+        except (ZeroDivisionError, OverflowError, TypeError, ValueError):
+            continue
+        if operator == "**" and b == "-3":
+            continue  # an integer has no such power here
+        got = q.evaluate(text, x=x)
+        assert (got.dtype, got.tolist()) == (expected.dtype, expected.tolist()), text
+        compared += 1
+    assert compared
+    assert q.evaluate("x + -True", x=np.int8(5)) == 4
+    assert q.evaluate("x + ~False", x=np.int8(5)) == 4
 
 
 @pytest.mark.parametrize(

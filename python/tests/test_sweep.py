@@ -9,15 +9,17 @@ import doctest
 import hashlib
 import itertools
 import json
+import math
 import random
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
-from sweep import cases, check, operations, report, run, traffic
+from sweep import cases, check, growth, operations, report, run, traffic
 
 # Of the first thousand cases of seed 1. It changes with what is drawn, and never by itself.
 DRAWN = "462bf6ff0404a34a03c1d86db93fc6053b2d2884207a87bf7a04e3d62cd6184b"
@@ -126,6 +128,22 @@ def test_drawn_cases_are_right():
 
 
 @pytest.mark.on_soft
+def test_growth_is_right_and_drawn():
+    found = growth.cases(4096)
+    assert {c.style for c in found} == set(growth.SERIES)
+    assert [c.index for c in found] == list(range(len(found)))
+    assert len({len(c.operands) for c in found}) == 16
+    rank8 = [c for c in found if len(c.shape) == 8]
+    assert [math.prod(c.shape) for c in rank8] == [1024]
+    rows, _, _ = run.run(found, check_way="numpy", batches=1, batch_ms=0)
+    assert {r["check"] for r in rows} == {"right"}
+    table = growth.table(rows)
+    assert all(series in table for series in growth.SERIES)
+    drawn = growth.chart({"device": "<a device>"}, rows)
+    assert ElementTree.fromstring(drawn).tag.endswith("svg")
+    assert drawn.count("polyline") == 2 * len(growth.SERIES)  # ours and a copy
+
+
 def test_wrong_results_are_found():
     drawn = draw(400, least=KIB, most=2 * KIB)
     case = next(c for c in drawn if c.op == "copy" and "left out" in str(c.output))

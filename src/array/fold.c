@@ -10,6 +10,7 @@
 
 #define LEAST_UNITS                                                                                \
     4 /* of a thread: with fewer, more threads or blocks cost more to combine than they gain */
+#define HELD        8  /* blocks of 256 threads that a processor holds */
 #define SHORT_UNITS 32 /* of a thread: with no more, a row is short */
 
 /* ---- units ---------------------------------------------------------------------------------- */
@@ -97,7 +98,8 @@ static void choose_units(const qn_fold_making *m)
 /* Threads of a block that work on one output. With few outputs, as many as have a unit each; with
  * many, fewer, so that each has several units, some 64 bytes of float32. With columns, no more than
  * leave room for neighbouring outputs side by side, whose reads are dense. */
-static uint32_t choose_workers(const qn_fold *f, int64_t packs, int64_t threads)
+static uint32_t choose_workers(const qn_fold *f, int64_t packs, int64_t threads, uint32_t asked,
+                               bool *fewer)
 {
     int64_t units = QN_MAX(f->units, f->rest);
     const int64_t each = f->form.columns ? LEAST_UNITS : LEAST_UNITS * QN_MAX(1, 4 / f->form.lanes);
@@ -108,6 +110,10 @@ static uint32_t choose_workers(const qn_fold *f, int64_t packs, int64_t threads)
         most = QN_MIN(most, QN_FOLD_BLOCK / beside);
         enough = QN_MIN(enough, most);
     }
+    *fewer = asked != 0 && asked < most;
+    if (asked != 0) {
+        return QN_MIN(asked, most);
+    }
     uint32_t workers = packs * enough >= threads ? enough : most;
     while (f->form.columns && workers > 1 && packs * workers > 4 * threads) {
         workers /= 2; /* so many outputs keep the device busy by themselves */
@@ -117,13 +123,13 @@ static uint32_t choose_workers(const qn_fold *f, int64_t packs, int64_t threads)
 
 /* Short rows: their units are read several at once, whether or not there are so many. Rows of 777
  * float32 run at 4.4 TB/s on an H200 so, at 1.4 where units are left over one by one. */
-static uint8_t choose_turns(const qn_fold *f)
+static uint8_t choose_turns(const qn_fold *f, uint32_t asked)
 {
     const int64_t each = qn_over(f->units, f->workers);
     if (f->form.columns || f->form.split || each < 2 || each > SHORT_UNITS) {
         return 0;
     }
-    const uint32_t most = f->form.lanes == 1 ? 8 : 4;
+    const uint32_t most = asked != 0 ? asked : f->form.lanes == 1 ? 8 : 4;
     return (uint8_t)qn_power_of_two(each, most);
 }
 
@@ -131,16 +137,19 @@ static void choose_threads(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
     int64_t packs = f->form.columns ? f->outputs / f->form.lanes : f->outputs;
-    int64_t blocks = (int64_t)m->rules->processors * 8; /* of 256 threads: what a processor holds */
-    f->workers = choose_workers(f, packs, blocks * QN_FOLD_BLOCK);
+    const qn_setting none = {.turns = m->rules->setting.turns};
+    const qn_setting *s = m->rules->exact ? &m->rules->setting : &none;
+    int64_t blocks = (int64_t)m->rules->processors * (s->blocks != 0 ? s->blocks : HELD);
+    bool fewer; /* than a block has: then blocks do not share an output */
+    f->workers = choose_workers(f, packs, blocks * QN_FOLD_BLOCK, s->workers, &fewer);
     f->groups = (packs - 1) / qn_fold_block_outputs(f) + 1;
     int64_t most = f->units / ((int64_t)f->workers * LEAST_UNITS);
-    f->splits = QN_MAX(1, QN_MIN(blocks / f->groups, most));
+    f->splits = fewer ? 1 : QN_MAX(1, QN_MIN(blocks / f->groups, most));
     f->chunk = (f->units + f->splits - 1) / f->splits;
     f->chunk = QN_MAX(1, (f->chunk + f->workers - 1) / f->workers * f->workers);
     f->splits = QN_MAX(1, (f->units + f->chunk - 1) / f->chunk);
     f->form.split = f->splits > 1;
-    f->form.turns = m->rules->in_turns ? choose_turns(f) : 0;
+    f->form.turns = m->rules->in_turns ? choose_turns(f, s->turns) : 0;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */

@@ -76,6 +76,8 @@ typedef struct qn_fold_rules {
     bool in_turns;  /**< the texts are cheap enough to have the units of a thread read at once */
     uint32_t pack_bytes; /**< as qn_plan_rules.pack_bytes */
     uint32_t processors; /**< of the device */
+    bool exact;          /**< the order in which values are combined changes no bit */
+    qn_setting setting;  /**< what was measured to be better than what follows from the rest */
 } qn_fold_rules;
 
 /** Plan. Operands: inputs, which broadcast to `shape`, then outputs, which have the kept axes. */

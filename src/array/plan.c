@@ -233,12 +233,23 @@ static bool packs_pay(const walk *w)
  * float32 runs at 4.4 TB/s on an H200, where it runs at 2.9 with one; eight are
  * no better. */
 #define MOST_TURNS 4
+#define MOST_SIDE  64 /* of tiles */
+
+/* Texts that must be taken element by element are, whatever was measured. */
+static uint32_t pack_bytes(const qn_plan_rules *rules)
+{
+    return rules->pack_bytes != 0 && rules->setting.pack != 0 ? rules->setting.pack
+                                                              : rules->pack_bytes;
+}
 
 static void choose_packs(walk *w, const qn_operand *operands, const qn_plan_rules *rules)
 {
     qn_plan *p = w->plan;
-    const uint32_t turns = qn_pack_lanes(operands, w->operands, rules->pack_bytes);
-    uint32_t lanes = most_lanes(operands, w->operands, rules->pack_bytes);
+    const qn_setting *s = &rules->setting;
+    const bool asked = s->turns != 0 && rules->pack_bytes != 0;
+    const uint32_t turns =
+        asked ? s->turns : qn_pack_lanes(operands, w->operands, rules->pack_bytes);
+    uint32_t lanes = most_lanes(operands, w->operands, pack_bytes(rules));
     for (;; lanes /= 2) {
         p->form.lanes = (uint8_t)lanes;
         int64_t head = choose_head(w, operands);
@@ -328,13 +339,14 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
         }
     }
     plan->form.ndim = (uint8_t)w.ndim;
-    if (rules->ordered || !tiles_or_rows(rules) ||
-        !qn_plan_tiles(plan, operands, operand_count, w.ndim)) {
+    const qn_setting *s = &rules->setting;
+    if (rules->ordered || !tiles_or_rows(rules) || s->walk != QN_WALK_CHOSEN ||
+        !qn_plan_tiles(plan, operands, operand_count, w.ndim, s->tile ? s->tile : MOST_SIDE)) {
         choose_packs(&w, operands, rules);
     }
     if (plan->form.tile == 0 && tiles_or_rows(rules)) {
         qn_plan_rows(plan, operands, operand_count,
-                     most_lanes(operands, operand_count, rules->pack_bytes));
+                     most_lanes(operands, operand_count, pack_bytes(rules)), s);
     }
     plan->form.wide = needs_wide(&w);
     plan->form.near = !plan->form.wide && all_near(&w);

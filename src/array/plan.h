@@ -12,6 +12,7 @@
 #ifndef QN_PLAN_H
 #define QN_PLAN_H
 
+#include "array/setting.h"
 #include "base/base.h"
 #include <quern/array.h>
 
@@ -82,6 +83,7 @@ typedef struct qn_plan_rules {
     bool no_tiles;  /**< the caller chose the size of the blocks */
     uint32_t pack_bytes; /**< bytes that a pack may take of the narrowest operand: 16, less for
                               costly texts; item size or less means one lane */
+    qn_setting setting;  /**< what was measured to be better than what follows from the rest */
 } qn_plan_rules;
 
 /** The loop's shape: all operands broadcast together, NumPy's rules.
@@ -98,12 +100,15 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
 
 /** Walk by tiles where that pays: some operands are dense along another dimension than the last.
  * Moves that dimension to the last but one and fills the plan; false, with the plan as it was, when
- * it does not pay. For qn_plan_make(); dimensions are sorted and merged. */
-bool qn_plan_tiles(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim);
+ * it does not pay. `most`: the side of a tile at most. For qn_plan_make(); dimensions are sorted
+ * and merged. */
+bool qn_plan_tiles(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
+                   int most);
 
-/** Walk by rows where that costs less, if there is a choice. `most`: lanes
+/** Walk by rows where that costs less or `setting` has it so, if there is a choice. `most`: lanes
  * of the largest packs. For qn_plan_make(); the plan is by packs. */
-void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most);
+void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most,
+                  const qn_setting *setting);
 
 /* ---- plan_dims.c ---------------------------------------------------------------------------- */
 

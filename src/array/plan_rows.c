@@ -21,6 +21,7 @@
 #define FEWEST      24 /* packs of a row: with fewer, its ends are too large a part */
 #define THREAD_COST 12 /* where a row's packs begin and end, and which of them is the thread's */
 #define ENOUGH      80 /* percent of the cost by packs from which on rows are walked */
+#define MOST_TURNS  4
 #define UNDER_WAY   32 /* bytes of inputs that a thread reads at once */
 #define ELEMENTS    16 /* that a thread takes of all inputs, unless a pack has more */
 
@@ -173,7 +174,7 @@ static qn_access access_of(const qn_plan *p, const qn_operand *operands, size_t 
 static uint8_t choose_turns(const qn_plan *p, const qn_operand *operands, size_t operand_count)
 {
     const uint32_t lanes = p->form.lanes;
-    uint32_t bytes = 0, inputs = 0, turns = 4;
+    uint32_t bytes = 0, inputs = 0, turns = MOST_TURNS;
     for (size_t k = 0; k < operand_count; k++) {
         bytes += p->form.access[k] == QN_ACCESS_BROADCAST || operands[k].output
                      ? 0
@@ -199,8 +200,9 @@ static void share_out(qn_plan *p)
     p->down = (int32_t)(BLOCK / across);
 }
 
-/* The plan by rows with so many lanes; false: there is none. */
-static bool with_lanes(qn_plan *p, const qn_operand *operands, size_t operand_count, uint32_t lanes)
+/* The plan by rows with so many lanes; false: there is none. `turns`: asked for, or 0. */
+static bool with_lanes(qn_plan *p, const qn_operand *operands, size_t operand_count, uint32_t lanes,
+                       uint32_t turns)
 {
     const int ndim = p->form.ndim;
     const int anchor = choose_anchor(p, operands, operand_count, lanes);
@@ -218,7 +220,8 @@ static bool with_lanes(qn_plan *p, const qn_operand *operands, size_t operand_co
             p->form.margin = QN_MAX(p->form.margin, beside);
         }
     }
-    p->form.turns = choose_turns(p, operands, operand_count);
+    p->form.turns =
+        turns != 0 ? (uint8_t)QN_MIN(turns, MOST_TURNS) : choose_turns(p, operands, operand_count);
     share_out(p);
     p->head = p->count / p->extent[ndim - 1];
     p->packs = ((p->head - 1) / p->down + 1) * p->parts;
@@ -256,9 +259,12 @@ static void decide(qn_plan *plan, const decided *d)
     memcpy(plan, d->bytes, sizeof d->bytes);
 }
 
-void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most)
+void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most,
+                  const qn_setting *setting)
 {
-    if (!worth_a_look(plan, operands, operand_count)) {
+    const bool asked = setting->walk == QN_WALK_ROWS;
+    if (setting->walk == QN_WALK_PACKS ||
+        (!asked && !worth_a_look(plan, operands, operand_count))) {
         return;
     }
     const int64_t by_packs = packs_cost(plan, operands, operand_count);
@@ -267,7 +273,7 @@ void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     int64_t by_rows = 0;
     for (uint32_t lanes = most; lanes > 0; lanes /= 2) {
         decide(plan, &packs);
-        if (with_lanes(plan, operands, operand_count, lanes) &&
+        if (with_lanes(plan, operands, operand_count, lanes, setting->turns) &&
             (plan->form.ndim > 1 || plan->form.margin > 0)) {
             const int64_t cost = rows_cost(plan, operands, operand_count);
             if (by_rows == 0 || cost < by_rows) {
@@ -276,7 +282,7 @@ void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_coun
             }
         }
     }
-    const bool rows = by_rows > 0 && by_rows * 100 < by_packs * ENOUGH;
+    const bool rows = by_rows > 0 && (asked || by_rows * 100 < by_packs * ENOUGH);
     decide(plan, rows ? &best : &packs);
     plan->cost = rows ? by_rows : by_packs;
     plan->other_cost = rows ? by_packs : by_rows;

@@ -29,9 +29,9 @@ static int dense_dimension(const qn_plan *plan, const qn_operand *operand, size_
 }
 
 /* The side of the tiles: the largest that fits shared memory; 0: none does. */
-static int choose_side(uint64_t bytes_an_element)
+static int choose_side(uint64_t bytes_an_element, int most)
 {
-    for (int side = 64; side >= 32; side /= 2) {
+    for (int side = most; side >= 32; side /= 2) {
         if (bytes_an_element * (uint64_t)side * (uint64_t)(side + 1) <= SHARED_BYTES) {
             return side;
         }
@@ -48,7 +48,8 @@ static qn_access plain_access(const qn_plan *plan, const qn_operand *operand, si
     return stride == operand->item_size ? QN_ACCESS_CONTIGUOUS : QN_ACCESS_STRIDED;
 }
 
-bool qn_plan_tiles(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim)
+bool qn_plan_tiles(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
+                   int most)
 {
     if (ndim < 2 || plan->extent[ndim - 1] < WORTH_IT || plan->count < WORTH_IT_ALL) {
         return false;
@@ -62,7 +63,7 @@ bool qn_plan_tiles(qn_plan *plan, const qn_operand *operands, size_t operand_cou
         tiled[k] = d >= 0 && d == across;
         bytes += tiled[k] ? operands[k].item_size : 0;
     }
-    int side = across < 0 ? 0 : choose_side(bytes);
+    int side = across < 0 ? 0 : choose_side(bytes, most);
     if (side == 0) {
         return false;
     }

@@ -187,6 +187,17 @@ bool qn_file_exists(const char *path);
 /** The part after the last slash. Borrowed from `path`. */
 const char *qn_base_name(const char *path);
 
+/* ---- zstd.c: packed bytes ------------------------------------------------------------------- */
+
+/** Whether there is a libzstd; looked for once. */
+bool qn_zstd_found(void);
+/** Unpack a frame of zstd into exactly `room` bytes; false when it is not one of that size, or
+ * there is no libzstd. */
+bool qn_zstd_unpack(void *to, size_t room, const void *from, size_t bytes);
+/** Pack into a frame, freed with qn_free(); NULL: no libzstd, or no memory. `level`: 1 fastest, 19
+ * smallest. */
+char *qn_zstd_pack(size_t *packed, const void *from, size_t bytes, int level);
+
 /* ---- log.c: messages to the user ------------------------------------------------------------ */
 
 typedef enum qn_log_level { QN_ERROR, QN_WARN, QN_INFO, QN_DEBUG } qn_log_level;

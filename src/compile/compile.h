@@ -185,7 +185,8 @@ typedef enum qn_parameter_handle {
 qn_parameter_handle qn_source_parameter_handle(const char *source, const char *function,
                                                uint32_t index);
 
-/** Whether it may have kernels that launch kernels: it has "<<<" somewhere. */
+/** Whether it may have kernels that launch kernels: it has "<<<" somewhere but in
+ * comments and literals. */
 bool qn_source_may_launch(const char *source);
 /** Whether a compilation failed, with this log, because kernels launch kernels, which only
  * relocatable code may. *said (may be NULL) is the compiler's sentence. */

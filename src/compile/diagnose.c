@@ -27,7 +27,7 @@ static bool quotes(qn_str message, qn_str token)
     return p && p > message.data && p[-1] == '"' && p[token.length] == '"';
 }
 
-const char *qn_place_in_line(const qn_entry *found, qn_str line)
+const char *qn_place_in_line(const qn_log_entry *found, qn_str line)
 {
     bool same = line.length > 0 && qn_str_same(qn_trim(found->printed), qn_trim(line));
     if (!same || found->caret > line.length) {
@@ -45,7 +45,8 @@ const char *qn_place_in_line(const qn_entry *found, qn_str line)
 
 /* ---- in user texts -------------------------------------------------------------------------- */
 
-static quern_status fail_in_text(const qn_entry *found, qn_str message, const qn_user_text *text)
+static quern_status fail_in_text(const qn_log_entry *found, qn_str message,
+                                 const qn_user_text *text)
 {
     qn_str line = qn_text_line(text->text, found->line);
     const char *place = qn_place_in_line(found, line);
@@ -80,7 +81,7 @@ static qn_str instantiated(qn_str context, const char *before)
 }
 
 /* The user's line that led to an error elsewhere: "instantiation of ... at line 3 of operation" */
-static bool fail_in_context(const qn_entry *found, qn_str message, qn_user_texts texts)
+static bool fail_in_context(const qn_log_entry *found, qn_str message, qn_user_texts texts)
 {
     static const char at_line[] = " at line ";
     const char *p = qn_find_in(found->context, at_line);
@@ -114,7 +115,7 @@ static bool fail_in_context(const qn_entry *found, qn_str message, qn_user_texts
 }
 
 /* A macro of the user's that changes the generated code. */
-static bool fail_at_macro(const qn_entry *found, qn_str message, qn_user_texts texts)
+static bool fail_at_macro(const qn_log_entry *found, qn_str message, qn_user_texts texts)
 {
     static const char define[] = "define";
     for (size_t k = 0; k < texts.count; k++) {
@@ -143,7 +144,8 @@ static bool fail_at_macro(const qn_entry *found, qn_str message, qn_user_texts t
 }
 
 /* The same for an option: -DNAME, or -D NAME, or the long form of either. */
-static bool fail_at_option(const qn_entry *found, qn_str message, const qn_compile_request *request)
+static bool fail_at_option(const qn_log_entry *found, qn_str message,
+                           const qn_compile_request *request)
 {
     static const char *const forms[] = {"-D", "--define-macro=", "--define-macro"};
     for (size_t k = 0; k < request->option_count; k++) {
@@ -173,7 +175,7 @@ static bool fail_at_option(const qn_entry *found, qn_str message, const qn_compi
 
 /* ---- outside user texts --------------------------------------------------------------------- */
 
-static quern_status fail_elsewhere(const qn_entry *found, qn_str message, bool generated)
+static quern_status fail_elsewhere(const qn_log_entry *found, qn_str message, bool generated)
 {
     static const char end[] = "end of the source";
     bool named = found->file.length > 0 || found->line > 0;
@@ -195,7 +197,7 @@ static quern_status fail_elsewhere(const qn_entry *found, qn_str message, bool g
 }
 
 /* The compiler turns each name expression into a line of a file of its own. */
-static bool fail_at_expression(const qn_entry *found, const qn_compile_request *request)
+static bool fail_at_expression(const qn_log_entry *found, const qn_compile_request *request)
 {
     static const char pragma[] = "#pragma nv_mangled_name ";
     const char *expression = qn_find_in(found->printed, pragma);
@@ -214,7 +216,7 @@ static bool fail_at_expression(const qn_entry *found, const qn_compile_request *
 }
 
 /* The user's name for the kernel is already taken: by CUDA, a header or a type letter. */
-static bool fail_at_kernel_name(const qn_entry *found, qn_str message)
+static bool fail_at_kernel_name(const qn_log_entry *found, qn_str message)
 {
     static const char before[] = "extern \"C\" __global__ void ", bounds[] = "__launch_bounds__(";
     if (!qn_str_begins(found->printed, before)) {
@@ -233,7 +235,8 @@ static bool fail_at_kernel_name(const qn_entry *found, qn_str message)
 }
 
 /* Say more about "cannot open source file "NAME"" and the like. */
-static void explain_missing(qn_text *out, const qn_entry *found, const qn_compile_request *request)
+static void explain_missing(qn_text *out, const qn_log_entry *found,
+                            const qn_compile_request *request)
 {
     static const char before[] = "open source file \"";
     const char *name = qn_find_in(found->message, before);
@@ -266,7 +269,7 @@ static bool fail_in_assembler(qn_str log)
     return false;
 }
 
-static quern_status fail_somewhere(const qn_entry *found, qn_str message, qn_user_texts texts,
+static quern_status fail_somewhere(const qn_log_entry *found, qn_str message, qn_user_texts texts,
                                    const qn_compile_request *request)
 {
     const qn_user_text *text = qn_text_named(texts, found->file);
@@ -295,7 +298,7 @@ static quern_status fail_somewhere(const qn_entry *found, qn_str message, qn_use
 quern_status qn_diagnose(qn_str log, const qn_compile_request *request, const qn_user_text *texts,
                          size_t text_count)
 {
-    qn_entry found;
+    qn_log_entry found;
     if (!qn_first_error(log, &found)) {
         return fail_in_assembler(log)
                    ? QUERN_ERROR_COMPILE
@@ -307,7 +310,7 @@ quern_status qn_diagnose(qn_str log, const qn_compile_request *request, const qn
     qn_text said = {0};
     explain_missing(&said, &found, request);
     if (!said.data) {
-        qn_entry_sentence(&said, &found);
+        qn_log_sentence(&said, &found);
     }
     qn_str message = said.failed || !said.data ? found.message : (qn_str){said.data, said.length};
     quern_status status =

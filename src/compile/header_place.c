@@ -134,7 +134,7 @@ static bool is_cudas(qn_str file)
     return is;
 }
 
-static void fail_with_chain(const qn_entry *found, qn_str message, const qn_user_text *header,
+static void fail_with_chain(const qn_log_entry *found, qn_str message, const qn_user_text *header,
                             const search *s)
 {
     const char *chain = s->chain.data ? s->chain.data : "";
@@ -161,7 +161,7 @@ static void fail_with_chain(const qn_entry *found, qn_str message, const qn_user
     qn_text_free(&said);
 }
 
-bool qn_fail_in_header(const qn_entry *found, qn_str message, qn_user_texts texts,
+bool qn_fail_in_header(const qn_log_entry *found, qn_str message, qn_user_texts texts,
                        const qn_compile_request *request, bool any)
 {
     bool theirs = !qn_is_ours(found->file, request) && (any || !is_cudas(found->file));
@@ -192,7 +192,7 @@ static bool include_before(const char *text, const char *place, qn_directive *d)
     return qn_str_begins(line, "#") && qn_next_include(line, &at, d) && d->name.length > 0;
 }
 
-bool qn_fail_in_ended_header(const qn_entry *found, qn_str message, qn_user_texts texts,
+bool qn_fail_in_ended_header(const qn_log_entry *found, qn_str message, qn_user_texts texts,
                              const qn_compile_request *request)
 {
     bool misses = qn_str_begins(message, "expected a \"") ||

@@ -298,7 +298,18 @@ qn_parameter_handle qn_source_parameter_handle(const char *source, const char *f
 
 bool qn_source_may_launch(const char *source)
 {
-    return strstr(source, "<<<") != NULL;
+    qn_str rest = {source, strlen(source)};
+    const char *follows = NULL; /* what the next mark must be to go on with a run of them */
+    int marks = 0;
+    for (qn_cpp_token t = qn_cpp_next(&rest); t.kind != QN_CPP_END; t = qn_cpp_next(&rest)) {
+        const bool mark = t.kind == QN_CPP_MARK && t.text.data[0] == '<';
+        marks = !mark ? 0 : t.text.data == follows ? marks + 1 : 1;
+        follows = t.text.data + t.text.length;
+        if (marks == 3) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool qn_log_wants_relocatable(const char *log, const char **said)

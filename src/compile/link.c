@@ -221,10 +221,7 @@ static quern_status fail_runtime(const char *looked)
             "kernels that launch kernels are linked with libcudadevrt.a, which was not found: "
             "install the CUDA Toolkit 12 or 13, or the Python package nvidia-cuda-runtime, and if "
             "it is in an unusual place, set QUERN_CUDADEVRT to its folder");
-    qn_text log = {0};
-    qn_text_printf(&log, "looked in:\n%s", looked);
-    qn_error_log((qn_str){log.data, log.length});
-    qn_text_free(&log);
+    qn_tell_looked(looked);
     return QUERN_ERROR_LINK;
 }
 
@@ -233,7 +230,7 @@ static quern_status find_runtime(job *j, qn_compiler_identity *found)
     char *looked = NULL;
     quern_status status = QUERN_OK;
     if (!qn_device_runtime_find(found, &looked)) {
-        status = fail_runtime(looked ? looked : "");
+        status = fail_runtime(looked);
     }
     qn_free(looked);
     if (status != QUERN_OK) {

@@ -9,6 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+void qn_tell_looked(const char *looked)
+{
+    if (!looked || !looked[0]) {
+        return;
+    }
+    qn_text log = {0};
+    qn_text_printf(&log, "looked in:\n%s", looked);
+    qn_error_log((qn_str){log.data, log.length});
+    qn_text_free(&log);
+}
+
 static quern_status fail_not_found(const qn_loadable *l)
 {
     const char *asked = getenv(l->variable);
@@ -25,12 +36,7 @@ static quern_status fail_not_found(const qn_loadable *l)
     qn_compiler_identity none;
     char *looked = NULL;
     l->find(&none, &looked);
-    if (looked && looked[0]) {
-        qn_text log = {0};
-        qn_text_printf(&log, "looked in:\n%s", looked);
-        qn_error_log((qn_str){log.data, log.length});
-        qn_text_free(&log);
-    }
+    qn_tell_looked(looked);
     qn_free(looked);
     return l->not_found;
 }

@@ -58,7 +58,7 @@ qn_str qn_trim(qn_str text)
 /* ---- the first line of an entry ------------------------------------------------------------- */
 
 /* "error: text", "catastrophic error: text", "warning #20-D: text" -> text */
-static bool read_severity(qn_str text, qn_entry *out)
+static bool read_severity(qn_str text, qn_log_entry *out)
 {
     static const struct {
         const char *word;
@@ -83,13 +83,13 @@ static bool read_severity(qn_str text, qn_entry *out)
 }
 
 /* FILE(LINE): severity: message */
-static bool read_first_line(qn_str line, qn_entry *out)
+static bool read_first_line(qn_str line, qn_log_entry *out)
 {
     static const char end_of_source[] = "At end of source: ", options[] = "Command-line error: ";
     if (qn_str_begins(line, options)) {
-        *out = (qn_entry){.severity = QN_SAID_ERROR,
-                          .file = QN_STR("the options"),
-                          .message = qn_from(line, line.data + strlen(options))};
+        *out = (qn_log_entry){.severity = QN_SAID_ERROR,
+                              .file = QN_STR("the options"),
+                              .message = qn_from(line, line.data + strlen(options))};
         return true;
     }
     if (qn_str_begins(line, end_of_source)) {
@@ -129,7 +129,7 @@ static qn_str lines_between(const char *begin, const char *end)
 }
 
 /* The rest of the message, the source line and its caret, the context. */
-static void read_below(qn_str below, qn_entry *out)
+static void read_below(qn_str below, qn_log_entry *out)
 {
     static const char during[] = "detected during";
     qn_str rest = below, line, before = {NULL, 0};
@@ -158,7 +158,7 @@ static void read_below(qn_str below, qn_entry *out)
     out->context = lines_between(context, end);
 }
 
-bool qn_next_entry(qn_str *log, qn_entry *out)
+bool qn_next_entry(qn_str *log, qn_log_entry *out)
 {
     qn_str line;
     do {
@@ -166,7 +166,7 @@ bool qn_next_entry(qn_str *log, qn_entry *out)
             return false;
         }
     } while (qn_trim(line).length == 0);
-    *out = (qn_entry){.severity = QN_SAID_OTHER, .file = {"", 0}, .message = line};
+    *out = (qn_log_entry){.severity = QN_SAID_OTHER, .file = {"", 0}, .message = line};
     bool read = read_first_line(line, out);
     qn_str below = {log->data, 0}, rest = *log, next;
     while (qn_next_line(&rest, &next) &&
@@ -181,14 +181,14 @@ bool qn_next_entry(qn_str *log, qn_entry *out)
     return true;
 }
 
-bool qn_first_error(qn_str log, qn_entry *out)
+bool qn_first_error(qn_str log, qn_log_entry *out)
 {
     do {
         if (!qn_next_entry(&log, out)) {
             return false;
         }
     } while (out->severity != QN_SAID_ERROR);
-    qn_entry note; /* the last of its notes may have the context */
+    qn_log_entry note; /* the last of its notes may have the context */
     while (out->context.length == 0 && qn_next_entry(&log, &note) &&
            note.severity == QN_SAID_NOTE) {
         out->context = note.context;

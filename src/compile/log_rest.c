@@ -30,7 +30,7 @@ static qn_str candidate(qn_str line)
     return (qn_str){line.data, (size_t)(end - line.data)};
 }
 
-void qn_entry_sentence(qn_text *out, const qn_entry *entry)
+void qn_log_sentence(qn_text *out, const qn_log_entry *entry)
 {
     qn_str message = qn_trim(entry->message), rest = entry->details, line;
     if (message.length > 0 && message.data[message.length - 1] == ':') {
@@ -68,7 +68,7 @@ static void add_lines(qn_text *out, qn_str lines)
 
 /* Did the user write what this entry is about? Quern's headers and the code around a snippet are
  * Quern's; all else is the user's, or CUDA's. */
-static bool is_theirs(const qn_entry *entry, qn_user_texts texts, const qn_compile_request *r)
+static bool is_theirs(const qn_log_entry *entry, qn_user_texts texts, const qn_compile_request *r)
 {
     const qn_user_text *text = qn_text_named(texts, entry->file);
     if (text) {
@@ -78,7 +78,7 @@ static bool is_theirs(const qn_entry *entry, qn_user_texts texts, const qn_compi
 }
 
 /* Counts and advice of the compiler: "2 errors detected ...", "Remark: ..." */
-static bool is_chatter(const qn_entry *entry)
+static bool is_chatter(const qn_log_entry *entry)
 {
     return entry->severity == QN_SAID_OTHER &&
            (qn_str_begins(entry->whole, "Remark: ") ||
@@ -96,7 +96,7 @@ static void tell_cut(qn_text *out, size_t notes)
 void qn_log_rest(qn_text *out, qn_str log, bool told, qn_user_texts texts,
                  const qn_compile_request *request)
 {
-    qn_entry entry;
+    qn_log_entry entry;
     bool first = true, kept = true;
     size_t notes = 0, cut = 0;
     while (qn_next_entry(&log, &entry)) {
@@ -127,7 +127,7 @@ void qn_log_rest(qn_text *out, qn_str log, bool told, qn_user_texts texts,
 
 void qn_log_warnings(qn_text *out, qn_str log, qn_user_texts texts)
 {
-    qn_entry entry;
+    qn_log_entry entry;
     while (qn_find_in(log, "warning") && qn_next_entry(&log, &entry)) {
         const qn_user_text *text = qn_text_named(texts, entry.file);
         if (entry.severity == QN_SAID_WARNING && text && entry.line <= qn_text_lines(text->text)) {

@@ -7,13 +7,13 @@
 
 #include <string.h>
 
-static void print_warning(qn_text *out, const qn_entry *entry, const qn_user_text *text)
+static void print_warning(qn_text *out, const qn_log_entry *entry, const qn_user_text *text)
 {
     qn_str line = qn_text_line(text->text, entry->line);
     const char *place = qn_place_in_line(entry, line);
     qn_str span = place ? qn_token_at(qn_from(line, place)) : qn_trim(line);
     qn_text said = {0}, message = {0};
-    qn_entry_sentence(&said, entry);
+    qn_log_sentence(&said, entry);
     qn_text_printf(&message, "%s:%u", text->file_name, entry->line);
     if (place) {
         qn_text_printf(&message, ":%zu", (size_t)(place - line.data) + 1);
@@ -33,7 +33,7 @@ static void print_warning(qn_text *out, const qn_entry *entry, const qn_user_tex
 
 void qn_warnings_print(qn_text *out, qn_str log, const qn_user_text *texts, size_t text_count)
 {
-    qn_entry entry;
+    qn_log_entry entry;
     while (qn_next_entry(&log, &entry)) {
         const qn_user_text *text = qn_text_kept((qn_user_texts){texts, text_count}, entry.file);
         if (entry.severity != QN_SAID_WARNING || !text || entry.line > qn_text_lines(text->text)) {

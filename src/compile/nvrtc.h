@@ -59,6 +59,9 @@ typedef struct qn_nvrtc {
 
 /* ---- load_library.c ------------------------------------------------------------------------- */
 
+/** Add to the error at hand which places were searched; NULL or "": nothing. */
+void qn_tell_looked(const char *looked);
+
 /** A function of a library, and where its pointer goes. */
 typedef struct qn_symbol {
     const char *name;
@@ -231,7 +234,7 @@ typedef enum qn_severity {
 } qn_severity;
 
 /** One finding. Everything points into the log. */
-typedef struct qn_entry {
+typedef struct qn_log_entry {
     qn_severity severity;
     qn_str whole;
     qn_str file;    /**< empty: at the end of the source */
@@ -241,10 +244,10 @@ typedef struct qn_entry {
     qn_str printed; /**< the source line shown below it, or empty */
     size_t caret;   /**< byte of `printed` that the caret is under; SIZE_MAX: not shown */
     qn_str context; /**< "detected during ..." */
-} qn_entry;
+} qn_log_entry;
 /** Cut the next entry off *log. False: there is no more. */
-bool qn_next_entry(qn_str *log, qn_entry *out);
-bool qn_first_error(qn_str log, qn_entry *out);
+bool qn_next_entry(qn_str *log, qn_log_entry *out);
+bool qn_first_error(qn_str log, qn_log_entry *out);
 
 /* Pieces of text that is not terminated. */
 bool qn_next_line(qn_str *rest, qn_str *line); /**< cut the first line off *rest */
@@ -272,7 +275,7 @@ const char *qn_word_in(qn_str text, qn_str word);
 /** The last token of a text, comments apart; empty when there is none. */
 qn_str qn_last_token(const char *text);
 /** The name in the #include of a line, when the compiler did not find the header; else empty. */
-qn_str qn_missing_header(const qn_entry *found, qn_str line);
+qn_str qn_missing_header(const qn_log_entry *found, qn_str line);
 /** Record QUERN_ERROR_COMPILE about `span` of a text: its message begins with the place. */
 quern_status qn_fail_at_span(const qn_user_text *text, qn_str span, const char *format, ...)
     QN_PRINTF(3, 4);
@@ -287,17 +290,17 @@ bool qn_is_ours(qn_str file, const qn_compile_request *request);
 
 /** Record a finding in a file that a user's text includes: with its line, and who includes it.
  * `any`: one of CUDA's too. False: it is not such a file, or cannot be read. */
-bool qn_fail_in_header(const qn_entry *found, qn_str message, qn_user_texts texts,
+bool qn_fail_in_header(const qn_log_entry *found, qn_str message, qn_user_texts texts,
                        const qn_compile_request *request, bool any);
 /** The same for a header of the user's that ends too early, so that the compiler stumbles over the
  * first thing after its #include. */
-bool qn_fail_in_ended_header(const qn_entry *found, qn_str message, qn_user_texts texts,
+bool qn_fail_in_ended_header(const qn_log_entry *found, qn_str message, qn_user_texts texts,
                              const qn_compile_request *request);
 
 /* ---- log_rest.c: what a log says besides its first error ------------------------------------ */
 
 /** The message of an entry on one line: with the types and the candidates it lists. */
-void qn_entry_sentence(qn_text *out, const qn_entry *entry);
+void qn_log_sentence(qn_text *out, const qn_log_entry *entry);
 /** What the log adds to an error that was reported, with its line if `told`: notes, how the
  * compiler came there, further errors in what the user wrote. */
 void qn_log_rest(qn_text *out, qn_str log, bool told, qn_user_texts texts,
@@ -318,7 +321,7 @@ quern_status qn_diagnose_option(qn_str log, const qn_compile_request *request,
 
 /** The place of a finding in its line of the user's text; NULL when the compiler shows another line
  * than it names, as it does inside a macro of several lines. */
-const char *qn_place_in_line(const qn_entry *found, qn_str line);
+const char *qn_place_in_line(const qn_log_entry *found, qn_str line);
 
 /* ---- brackets.c ----------------------------------------------------------------------------- */
 

@@ -142,7 +142,7 @@ quern_status qn_fail_at_line(const qn_user_text *text, uint32_t line, const char
     return QUERN_ERROR_COMPILE;
 }
 
-qn_str qn_missing_header(const qn_entry *found, qn_str line)
+qn_str qn_missing_header(const qn_log_entry *found, qn_str line)
 {
     const char *at = line.data;
     qn_directive d = {.name = {"", 0}};

@@ -42,6 +42,9 @@ static void end(qn_home *home)
     pthread_mutex_destroy(&engine->modules_lock);
     pthread_mutex_destroy(&engine->copy_lock);
     pthread_mutex_destroy(&engine->workspaces_lock);
+    qn_tunings_free(engine);
+    pthread_mutex_destroy(&engine->tunings_lock);
+    pthread_mutex_destroy(&engine->measuring_lock);
     qn_free(engine);
     qn_images_leave();
 }
@@ -192,6 +195,9 @@ static quern_status open_device(quern_engine **out, const quern_device_methods *
     pthread_mutex_init(&engine->modules_lock, NULL);
     pthread_mutex_init(&engine->copy_lock, NULL);
     pthread_mutex_init(&engine->workspaces_lock, NULL);
+    pthread_mutex_init(&engine->tunings_lock, NULL);
+    pthread_mutex_init(&engine->measuring_lock, NULL);
+    engine->tuner = qn_call_tune;
     atomic_init(&engine->home.references, 1);
     atomic_flag_clear(&engine->closed);
     atomic_flag_clear(&engine->opaque_told);

@@ -34,6 +34,8 @@ typedef enum qn_copy {
     QN_COPIES
 } qn_copy;
 
+struct qn_call;
+
 struct quern_engine {
     qn_home home;               /**< first: see qn_home_of() */
     atomic_flag closed;         /**< quern_close() was called */
@@ -49,6 +51,10 @@ struct quern_engine {
     struct qn_module *modules; /**< loaded images, by key; live as long as the engine */
     pthread_mutex_t copy_lock;
     quern_kernel *copies[QN_COPIES]; /**< between layouts and dtypes; made when first needed */
+    pthread_mutex_t tunings_lock, measuring_lock; /**< of the list; one thread measures at a time */
+    struct qn_tuned *tunings;                     /**< what was measured, or found: tune.c */
+    /** qn_call_tune(). By way of the engine, because calls are what it measures. */
+    quern_status (*tuner)(struct qn_call *call, const quern_call_options *options);
     atomic_flag opaque_told;         /**< the log says that sources are compiled each time */
     bool tells_launches;             /**< QUERN_LOG is "debug" */
     atomic_uint_fast64_t interrupts; /**< so far */
@@ -243,6 +249,8 @@ typedef struct qn_call {
     uint8_t reaches; /**< not 0: an array that was passed has a reach */
     bool overlaps;   /**< an input was copied because an output overlaps it */
     bool aliased;
+    qn_setting setting;                 /**< of the plan; all 0: as the planner chooses */
+    const char *set_by;                 /**< where it came from; NULL: nowhere */
     size_t zeroed_bytes, scratch_bytes; /**< of the workspace that the launch needs */
     union {
         qn_plan plan; /**< elementwise */
@@ -262,6 +270,10 @@ typedef enum qn_call_use {
  * also after a failure. */
 quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_value *values,
                            size_t count, const quern_call_options *options, qn_call_use use);
+/** The same with a setting that the caller knows, or (NULL) as the options say. */
+quern_status qn_call_begin_set(qn_call *call, quern_kernel *kernel, const quern_value *values,
+                               size_t count, const quern_call_options *options, qn_call_use use,
+                               const qn_setting *setting);
 /** Publish allocated outputs to their `quern_array **`. */
 void qn_call_publish(qn_call *call);
 void qn_call_end(qn_call *call);
@@ -269,6 +281,13 @@ void qn_call_end(qn_call *call);
 /** Fail with `what` is wrong with the argument of parameter `p`. */
 quern_status qn_call_fail_argument(quern_status status, const qn_call *call, uint32_t p,
                                    const char *what);
+
+/* ---- tune.c: in tuning.h --------------------------------------------------------------------- */
+
+/** Plan again with what was measured for such calls; measure first where nothing was, unless the
+ * call is dry. Errors: out of memory, interrupted. */
+quern_status qn_call_tune(qn_call *call, const quern_call_options *options);
+void qn_tunings_free(quern_engine *engine);
 
 /* ---- call_records.c: records, and elements off their alignment ------------------------------- */
 
@@ -346,6 +365,9 @@ quern_status qn_fold_check_value(const qn_call *call);
 /** Bytes of the values that are combined, where it is plain from the text and they are numbers;
  * else 0. */
 uint32_t qn_scan_value_size(const qn_call *call);
+/** True where it is plain that they are integers, so that an associative operator gives the same
+ * bits in any order. */
+bool qn_fold_is_exact(const qn_call *call);
 /* For a kind: */
 size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call);
 quern_status qn_fold_geometry(quern_launch_config *config, const qn_call *call,

@@ -4,6 +4,7 @@
  * The thing to know: C++ that has become deep is put in front, as a variable of its own, so that no
  * compiler has to nest what a person wrote as a long sum.
  */
+#include "base/cpp_text.h"
 #include "lang/expression_parts.h"
 #include <inttypes.h>
 
@@ -123,6 +124,30 @@ static bool all_weak(const qn_part *parts, size_t count)
     return weak;
 }
 
+/* True and False are 1 and 0 where Python computes with plain numbers alone, that is, with
+ * operators other than comparisons, and those of bits of two truths. *plain: they are alone. */
+static quern_status count_truths(bool *plain, qn_parser *parser, const qn_operation *operation,
+                                 qn_part *parts, size_t count)
+{
+    bool numbers = count == 1;
+    *plain = true;
+    for (size_t k = 0; k < count; k++) {
+        *plain &= parts[k].type.weak || parts[k].is_truth;
+        numbers |= parts[k].type.weak;
+    }
+    const qn_type_rule rule = operation->rule;
+    if (!*plain || qn_is_word(operation->name[0]) || rule == QN_RULE_LOGIC ||
+        rule == QN_RULE_ORDER || (rule == QN_RULE_BITS && !numbers)) {
+        return QUERN_OK;
+    }
+    for (size_t k = 0; k < count; k++) {
+        if (parts[k].is_truth) {
+            QN_TRY(qn_part_count_truth(&parts[k], parser));
+        }
+    }
+    return QUERN_OK;
+}
+
 static qn_value_type result_of(quern_dtype dtype, bool weak)
 {
     return (qn_value_type){dtype, weak && dtype != QUERN_BOOL};
@@ -134,6 +159,8 @@ quern_status qn_part_apply(qn_part *out, qn_parser *parser, const qn_operation *
     qn_written w = {.operation = operation};
     qn_value_type operands[3] = {0};
     quern_dtype result;
+    bool plain;
+    QN_TRY(count_truths(&plain, parser, operation, parts, count));
     const bool weak = all_weak(parts, count);
     for (size_t k = 0; k < count; k++) {
         operands[k] = (qn_value_type){parts[k].type.dtype, parts[k].type.weak && !weak};
@@ -143,6 +170,7 @@ quern_status qn_part_apply(qn_part *out, qn_parser *parser, const qn_operation *
     }
     QN_TRY(check_meaning(parser, &w, parts, begin, end));
     qn_part made = {.depth = depth_over(parts, count), .type = result_of(result, weak)};
+    made.is_truth = plain && result == QUERN_BOOL;
     bool computed = false;
     if (count == 2 && weak) {
         QN_TRY(qn_part_compute(&computed, &made, parser, operation, parts));

@@ -147,6 +147,7 @@ bool qn_part_constant(qn_part *out, qn_str name, size_t begin, size_t end)
     }
     const bool yes = qn_str_is(name, "true") || qn_str_is(name, "True");
     out->type.dtype = QUERN_BOOL;
+    out->is_truth = true;
     out->text = yes ? "true" : "false";
     return yes || qn_str_is(name, "false") || qn_str_is(name, "False");
 }
@@ -170,6 +171,21 @@ quern_status qn_part_negate(qn_part *out, qn_parser *parser, const qn_part *numb
     }
     *out = made;
     return qn_part_write_integer(out, parser);
+}
+
+quern_status qn_part_count_truth(qn_part *part, qn_parser *parser)
+{
+    const bool yes = strcmp(part->text, "true") == 0;
+    part->is_truth = false;
+    part->type = weak_int;
+    if (yes || strcmp(part->text, "false") == 0) {
+        part->is_number = part->is_integer = true;
+        part->magnitude = yes;
+        return qn_part_write_integer(part, parser);
+    }
+    qn_text text = {0};
+    qn_text_printf(&text, "static_cast<long long>(%s)", part->text);
+    return qn_part_keep(&part->text, parser, &text);
 }
 
 /* ---- computing ------------------------------------------------------------------------------ */

@@ -18,6 +18,7 @@ typedef struct qn_part {
     qn_expression_name *name; /**< of the value that it is, or NULL */
     bool is_number;           /**< a plain number of the text that is not complex */
     bool is_integer;          /**< the same: an integer, whose value is known */
+    bool is_truth;            /**< a bool that is made of plain numbers alone */
     bool negative;
     uint64_t magnitude;
 } qn_part;
@@ -42,6 +43,8 @@ quern_status qn_part_number(qn_part *out, qn_parser *parser);
 bool qn_part_constant(qn_part *out, qn_str name, size_t begin, size_t end);
 /** The same number with the other sign. */
 quern_status qn_part_negate(qn_part *out, qn_parser *parser, const qn_part *number, size_t begin);
+/** A truth as Python counts it: a plain integer, 1 or 0. */
+quern_status qn_part_count_truth(qn_part *part, qn_parser *parser);
 /** Compute with two integers of the text, as Python does, or (*computed false) leave it to the
  * device. */
 quern_status qn_part_compute(bool *computed, qn_part *out, qn_parser *parser,

@@ -27,6 +27,7 @@ extern quern_stream *stream, *others_stream;
 extern quern_event *event, *others_event;
 extern quern_array *others_array, *others_none;
 extern quern_explanation *explanation;
+extern quern_tuning *tuning; /* of none of elements */
 extern quern_graph *graph;
 extern quern_array *texels;          /* of an engine whose device has textures: 8 x 8 elements */
 extern quern_cuda_array *cuda_array; /* of the same engine and shape, for surfaces too */
@@ -43,6 +44,7 @@ extern quern_function *made_function;
 extern quern_stream *made_stream;
 extern quern_event *made_event;
 extern quern_explanation *made_explanation;
+extern quern_tuning *made_tuning;
 extern quern_graph *made_graph;
 extern quern_cuda_array *made_cuda_array;
 extern quern_texture *made_texture;
@@ -155,6 +157,9 @@ void told(void *context, const char *kind, const char *message);
 #define GOOD_const_quern_surface_p      surface
 #define BADS_const_quern_surface_p      3
 #define BAD_const_quern_surface_p(k)    BAD_quern_surface_p(k)
+#define GOOD_quern_tuning_p             tuning
+#define BADS_quern_tuning_p             1
+#define BAD_quern_tuning_p(k)           NULL
 #define GOOD_quern_explanation_p        explanation
 #define BADS_quern_explanation_p        1
 #define BAD_quern_explanation_p(k)      NULL
@@ -201,6 +206,9 @@ void told(void *context, const char *kind, const char *message);
     (quern_surface_release(made_surface), made_surface = NULL, &made_surface)
 #define BADS_quern_surface_pp   1
 #define BAD_quern_surface_pp(k) NULL
+#define GOOD_quern_tuning_pp    (quern_tuning_release(made_tuning), made_tuning = NULL, &made_tuning)
+#define BADS_quern_tuning_pp    1
+#define BAD_quern_tuning_pp(k)  NULL
 #define GOOD_quern_explanation_pp                                                                  \
     (quern_explanation_release(made_explanation), made_explanation = NULL, &made_explanation)
 #define BADS_quern_explanation_pp   1

@@ -112,6 +112,7 @@
 #define GOOD_quern_call_n_count                 3
 #define GOOD_quern_bind_count                   3
 #define GOOD_quern_explain_count                3
+#define GOOD_quern_tune_count                   3
 #define GOOD_quern_kernel_infer_count           3
 #define GOOD_quern_expression_count             3
 #define ANY_quern_expression_values             2 /* an array of any engine has a dtype */
@@ -188,5 +189,6 @@
 #define GOOD_quern_texture_release_texture         quern_texture_retain(texture)
 #define GOOD_quern_surface_release_surface         quern_surface_retain(surface)
 #define GOOD_quern_explanation_release_explanation quern_explanation_retain(explanation)
+#define GOOD_quern_tuning_release_tuning           quern_tuning_retain(tuning)
 
 #endif /* EVERY_OWN_H */

@@ -5,8 +5,8 @@
  * is not counted, and the next process finds a cache that works.
  *
  * Calls of SQLite, and those of the system that the cache makes itself, are wrapped by the linker
- * (CMakeLists.txt); those that SQLite makes by its own table of them. A part of the error codes;
- * all with QUERN_WHOLE.
+ * (CMakeLists.txt); those that SQLite makes by its own table of them. Every
+ * eleventh call, and some of the error codes; all with QUERN_WHOLE.
  */
 #include "fault/whole.h"
 #include "unit/cache/scratch.h"
@@ -209,7 +209,8 @@ static void prepare(bool is_new)
 /* Let call 1, 2, ... fail until the run has no such call. */
 static int fail_each(int code, bool is_new)
 {
-    for (int n = 1;; n++) {
+    const int step = whole_or(1, 11);
+    for (int n = 1;; n += step) {
         prepare(is_new);
         failure = code;
         until_failure = n;

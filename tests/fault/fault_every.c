@@ -25,6 +25,7 @@ quern_function *function;
 quern_stream *stream, *others_stream;
 quern_event *event, *others_event;
 quern_explanation *explanation;
+quern_tuning *tuning;
 char path[] = "/tmp/quern_every_XXXXXX";
 
 quern_engine *made_engine;
@@ -36,6 +37,7 @@ quern_function *made_function;
 quern_stream *made_stream;
 quern_event *made_event;
 quern_explanation *made_explanation;
+quern_tuning *made_tuning;
 quern_graph *graph, *made_graph;
 
 const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
@@ -358,6 +360,7 @@ static void make_all(void)
     OK(quern_stream_capture(stream));
     OK(quern_stream_end_capture(&graph, stream));
     OK(quern_explain(&explanation, kernel, good_values, 3, NULL));
+    OK(quern_tune(&tuning, kernel, good_values, 3, NULL));
     make_textures();
 }
 
@@ -373,6 +376,7 @@ static void release_all(void)
     quern_stream_release(made_stream);
     quern_event_release(made_event);
     quern_explanation_release(made_explanation);
+    quern_tuning_release(made_tuning);
     (void)made_tensor();
     (void)made_legacy();
     cr_expect_eq(quern_dlpack_use(NULL), QUERN_OK);
@@ -386,6 +390,7 @@ static void release_all(void)
         quern_stream_release(stream);
         quern_event_release(event);
         quern_explanation_release(explanation);
+        quern_tuning_release(tuning);
         quern_graph_release(graph);
     }
     quern_array_release(none);

@@ -99,6 +99,14 @@ static void use_kernel(quern_engine *e, quern_array *x)
     STEP(quern_launch(b));
     STEP(quern_array_read(z, got, sizeof got));
     expect_numbers(got, 7, 0, "z");
+    const quern_call_options tuned = {.size = sizeof tuned, .tune = 1, .tune_ms = 1};
+    quern_tuning *tuning = NULL;
+    values[3] = quern_value_array(z);
+    MAKE(tuning, quern_tune(&tuning, k, values, 4, &tuned));
+    STEP(quern_call_n(k, values, 4, &tuned));
+    STEP(quern_array_read(z, got, sizeof got));
+    expect_numbers(got, 5, 0, "tuned");
+    quern_tuning_release(tuning);
     quern_bound_release(b);
     quern_explanation_release(x_plained);
     quern_array_release(y);

@@ -145,6 +145,14 @@ static quern_status use_explain(const void *s)
     return status;
 }
 
+static quern_status use_tune(const void *s)
+{
+    quern_tuning *t;
+    quern_status status = quern_tune(&t, kernel, (quern_value[]){QUERN_VALUES(none, none)}, 2, s);
+    quern_tuning_release(t);
+    return status;
+}
+
 static quern_status use_infer(const void *s)
 {
     return quern_kernel_infer(NULL, 0, kernel, (quern_value[]){QUERN_VALUES(none)}, 1, s);
@@ -212,6 +220,7 @@ static const taken all_taken[] = {
     RESERVED(quern_call_options, use_bind, QUERN_CALL_OPTIONS_INIT),
     RESERVED(quern_call_options, use_explain, QUERN_CALL_OPTIONS_INIT),
     RESERVED(quern_call_options, use_infer, QUERN_CALL_OPTIONS_INIT),
+    RESERVED(quern_call_options, use_tune, QUERN_CALL_OPTIONS_INIT),
     RESERVED(quern_stream_options, use_stream, QUERN_STREAM_OPTIONS_INIT),
     RESERVED(quern_launch_options, use_launch, QUERN_LAUNCH_OPTIONS_INIT),
     RESERVED(quern_module_options, use_module, QUERN_MODULE_OPTIONS_INIT),

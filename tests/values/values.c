@@ -2,7 +2,8 @@
  *
  * values: what the command makes of an argument, compared with NumPy. In: `table_values FILE`,
  * lines of cases.py; the device from QUERN_DEVICE. Each value is parsed, generated and viewed as an
- * input, and once more in place, as an output, where a step that copies has to be refused. Out: a
+ * input, and once more in place, as an output, where a step that copies has to be refused; and all
+ * of that with arrays made on the host and with arrays made on the device. Out: a
  * line for each value that differs, and one with how many there were; status 1 if any differs.
  */
 #include "cli.h"
@@ -40,22 +41,16 @@ static void stop(const char *what)
 
 /* The array of a value; NULL where it is refused, with the reason in *problem. */
 static quern_array *make(quern_engine *engine, const char *text, bool in_place,
-                         cli_problem *problem)
+                         const cli_draw *draw, cli_problem *problem)
 {
     cli_value value;
     if (!cli_value_parse(&value, text, problem)) {
         return NULL;
     }
-    const cli_generator *g = &value.generator;
-    int64_t bytes;
-    cli_shape_bytes(&bytes, g->ndim, g->shape, quern_dtype_size(g->dtype));
-    void *data = cli_data_new((size_t)bytes);
-    cli_generate(g, data, bytes / (int64_t)quern_dtype_size(g->dtype), 0, 0);
     quern_array *array;
-    if (quern_array_from(&array, engine, g->dtype, g->ndim, g->shape, data) != QUERN_OK) {
+    if (cli_generator_make(&array, engine, &value.generator, draw) != QUERN_OK) {
         stop(text);
     }
-    cli_data_free(data);
     for (unsigned step = 0; step < value.view.steps; step++) {
         if (!cli_view_apply(&array, &value.view, step, in_place, problem)) {
             if (!problem->text[0]) {
@@ -131,12 +126,12 @@ static bool may_be_misaligned(const line *said)
     return strstr(said->text, ".view(") != NULL;
 }
 
-static const char *compare(quern_engine *engine, const line *said)
+static const char *compare(quern_engine *engine, const line *said, const cli_draw *draw)
 {
     static cli_problem problem; /* its text may be what is returned */
     problem = (cli_problem){0};
     bool refused = strcmp(said->dtype, "error") == 0;
-    quern_array *array = make(engine, said->text, false, &problem);
+    quern_array *array = make(engine, said->text, false, draw, &problem);
     if (!array || refused) {
         quern_array_release(array);
         bool placed =
@@ -149,7 +144,7 @@ static const char *compare(quern_engine *engine, const line *said)
     if (wrong || !*said->sharing) {
         return wrong;
     }
-    array = make(engine, said->text, true, &problem);
+    array = make(engine, said->text, true, draw, &problem);
     bool is_view = strcmp(said->sharing, "view") == 0;
     if (array && (!is_view || !is_as_said(array, said))) {
         wrong = "in place, a copy is taken";
@@ -175,11 +170,15 @@ int main(int argc, char **argv)
     }
     while (fgets(text, sizeof text, file)) {
         line said = split(text);
-        const char *wrong = compare(engine, &said);
         count++;
-        if (wrong) {
-            failed++;
-            printf("FAILED %s: %s\n", said.text, wrong);
+        for (int there = 0; there < 2; there++) {
+            const cli_draw draw = {.place = there ? CLI_ON_DEVICE : CLI_ON_HOST};
+            const char *wrong = compare(engine, &said, &draw);
+            if (wrong) {
+                failed++;
+                printf("FAILED %s, made on the %s: %s\n", said.text, there ? "device" : "host",
+                       wrong);
+            }
         }
         cli_free_all();
     }

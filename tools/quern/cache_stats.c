@@ -83,8 +83,9 @@ static void print_done(const quern_cache_stats *s)
         {s->compiled_unread, "without a cache"},
         {s->compiled_opaque, "never kept"},
     };
-    const kind faults[] = {
-        {s->faults_locked, "locked"}, {s->faults_full, "disk full"}, {s->faults_io, "reading or writing"}};
+    const kind faults[] = {{s->faults_locked, "locked"},
+                           {s->faults_full, "disk full"},
+                           {s->faults_io, "reading or writing"}};
     const kind damages[] = {{s->corrupt - s->rejected - s->set_aside, "entries"},
                             {s->rejected, "rejected by a device"},
                             {s->set_aside, "files set aside"}};

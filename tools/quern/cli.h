@@ -187,7 +187,7 @@ int cli_unknown_command(const char *name);
 /* The command in `command` that `word` (may be NULL) names; NULL when there is none. */
 const cli_command *cli_command_part(const cli_command *command, const char *word);
 
-extern const cli_command cmd_elementwise, cmd_reduce, cmd_scan, cmd_eval, cmd_raw;
+extern const cli_command cmd_elementwise, cmd_reduce, cmd_scan, cmd_eval, cmd_raw, cmd_tune;
 extern const cli_command cmd_cache, cmd_devices, cmd_doctor, cmd_help, cmd_version, cmd_completion;
 
 /* ---- cmd_cache.c: the table of quern cache; each command in it has a file, cache_NAME.c ----- */
@@ -227,7 +227,8 @@ bool cli_is_record(quern_dtype dtype);
 void cli_element_store(void *to, quern_dtype dtype, double real, double imag, uint64_t bits);
 /* The dtype of NumPy's name of one without its byte order, "f4"; QUERN_DTYPE_NONE, also of "V2". */
 quern_dtype cli_dtype_of_code(const char *code);
-/* Small floats as their 16 or 8 bits. */
+/* Small floats as their 16 or 8 bits; what they consist of is in elements.h. */
+struct cli_small cli_small_of(quern_dtype dtype);
 double cli_small_to_double(uint16_t bits, quern_dtype dtype);
 /* To nearest, ties to even. A finite number that is too large for 8 bits becomes the largest. */
 uint16_t cli_small_from_double(double value, quern_dtype dtype);
@@ -383,6 +384,7 @@ typedef struct cli_job_options {
     cli_number seed;
     int show_source, show_ptx, explain, quiet;
     cli_number time; /* how many runs; 0: chosen */
+    cli_number tune; /* for how many milliseconds; 0: chosen */
 } cli_job_options;
 
 /* The lines of the option table that all kernel commands share; `type` has a field `job`. */
@@ -408,8 +410,15 @@ typedef struct cli_job_options {
             offsetof(type, job.quiet)                                                              \
     }
 
-/* The line that the commands of snippets have in addition. */
+/* The lines that the commands of snippets have in addition. */
 #define CLI_SNIPPET_OPTIONS(type)                                                                  \
+    {"tune",                                                                                       \
+     "MS",                                                                                         \
+     "launch as was measured to be the fastest; measure once, for MS (2000)",                      \
+     CLI_COUNT_OF,                                                                                 \
+     offsetof(type, job.tune),                                                                     \
+     1,                                                                                            \
+     1000000},                                                                                     \
     {                                                                                              \
         "show-ptx", NULL, "print the PTX instead of computing", CLI_FLAG,                          \
             offsetof(type, job.show_ptx)                                                           \
@@ -435,6 +444,7 @@ struct cli_job {
     int (*define_loaded)(cli_job *job, const quern_value *values);
     const void *context; /* of that function */
     bool single;         /* all arguments are numbers: outputs have no dimensions */
+    bool tunes;          /* measure instead of computing */
     quern_call_options call;
     int64_t loop_size; /**< that `call` points to */
     quern_function *function;
@@ -443,6 +453,8 @@ struct cli_job {
 
 /* A kernel command from its arguments to its end. */
 int cli_job_do(const cli_command *command, int argc, char **argv);
+/* The same, but tune the kernel instead of calling it. */
+int cli_job_tune(const cli_command *command, int argc, char **argv);
 /* The identity that the word says; NULL for none. */
 const char *cli_identity(const char *word);
 /* Reduce or scan along these axes; along all when there are none. */

@@ -4,6 +4,8 @@
  * The thing to know: small floats go to and from double by their fields; exact one way, and rounded
  * once, to nearest with ties to even, the other.
  */
+#include "elements.h"
+
 #include "cli.h"
 
 #include <math.h>
@@ -42,29 +44,23 @@ quern_dtype cli_dtype_of_code(const char *code)
 
 /* ---- small floats --------------------------------------------------------------------------- */
 
-typedef struct format {
-    int exponent, fraction; /* bits of them */
-    unsigned infinity;      /* the code of it; of e4m3, which has none, that of NaN */
-    bool saturates;         /* finite numbers that are too large become the largest */
-} format;
-
-static format format_of(quern_dtype dtype)
+cli_small cli_small_of(quern_dtype dtype)
 {
     switch (dtype) {
     case QUERN_FLOAT16:
-        return (format){5, 10, 0x7c00, false};
+        return (cli_small){5, 10, 0x7c00, 0};
     case QUERN_BFLOAT16:
-        return (format){8, 7, 0x7f80, false};
+        return (cli_small){8, 7, 0x7f80, 0};
     case QUERN_FLOAT8_E4M3:
-        return (format){4, 3, 0x7f, true};
+        return (cli_small){4, 3, 0x7f, 1};
     default:
-        return (format){5, 2, 0x7c, true};
+        return (cli_small){5, 2, 0x7c, 1};
     }
 }
 
 double cli_small_to_double(uint16_t bits, quern_dtype dtype)
 {
-    const format f = format_of(dtype);
+    const cli_small f = cli_small_of(dtype);
     const unsigned sign = 1u << (f.exponent + f.fraction), code = bits & (sign - 1);
     const int bias = (1 << (f.exponent - 1)) - 1, exponent = (int)(code >> f.fraction);
     const int digits = (int)(code & ((1u << f.fraction) - 1));
@@ -81,33 +77,7 @@ double cli_small_to_double(uint16_t bits, quern_dtype dtype)
 
 uint16_t cli_small_from_double(double value, quern_dtype dtype)
 {
-    const format f = format_of(dtype);
-    const int bias = (1 << (f.exponent - 1)) - 1;
-    const unsigned sign = signbit(value) ? 1u << (f.exponent + f.fraction) : 0;
-    const unsigned quiet = dtype == QUERN_FLOAT8_E4M3 ? 0 : 1u << (f.fraction - 1);
-    const unsigned most = f.infinity - f.saturates; /* what is too large becomes that */
-    if (isnan(value)) {
-        return (uint16_t)(sign | f.infinity | quiet);
-    }
-    if (isinf(value)) {
-        return (uint16_t)(sign | (dtype == QUERN_FLOAT8_E4M3 ? most : f.infinity));
-    }
-    if (value == 0) {
-        return (uint16_t)sign;
-    }
-    int exponent;
-    frexp(value, &exponent); /* |value| < 2^exponent */
-    exponent = exponent < 2 - bias ? 2 - bias : exponent;
-    if (exponent - 1 > bias + 1) {
-        return (uint16_t)(sign | most);
-    }
-    /* In units of the last place. A carry out of the fraction is right as it is: it raises the
-     * exponent, even from a subnormal to the first normal number and from the largest to
-     * infinity. */
-    double units = nearbyint(ldexp(fabs(value), f.fraction + 1 - exponent));
-    int field = exponent - 1 + bias;
-    unsigned code = (unsigned)(units + (double)(field - 1) * (1 << f.fraction));
-    return (uint16_t)(sign | (code > most ? most : code));
+    return (uint16_t)cli_small_code(value, cli_small_of(dtype));
 }
 
 double cli_small_load(const void *from, quern_dtype dtype)

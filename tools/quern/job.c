@@ -15,6 +15,8 @@ static int open_job(cli_job *job, const cli_command *command, const cli_job_opti
     job->launch = (quern_launch_options)QUERN_LAUNCH_OPTIONS_INIT;
     quern_options open = QUERN_OPTIONS_INIT;
     open.device = options->device;
+    job->call.tune = options->tune.given;
+    job->call.tune_ms = (uint32_t)options->tune.value;
     if (quern_open(&job->engine, &open) != QUERN_OK) {
         return cli_fail_library(options->device ? "--device" : NULL);
     }
@@ -29,18 +31,29 @@ static void close_job(cli_job *job)
     quern_close(job->engine);
 }
 
-int cli_job_do(const cli_command *command, int argc, char **argv)
+static int run_command(const cli_command *command, int argc, char **argv, bool tunes)
 {
     cli_job_options *options = cli_alloc(command->options_size);
     cli_list words;
     CLI_TRY(cli_options_parse(command, options, argc, argv, &words));
     cli_job job;
     int status = open_job(&job, command, options);
+    job.tunes = tunes;
     if (status == CLI_OK) {
         status = command->define(&job, options, &words);
     }
     close_job(&job);
     return status;
+}
+
+int cli_job_do(const cli_command *command, int argc, char **argv)
+{
+    return run_command(command, argc, argv, false);
+}
+
+int cli_job_tune(const cli_command *command, int argc, char **argv)
+{
+    return run_command(command, argc, argv, true);
 }
 
 const char *cli_identity(const char *word)
@@ -181,6 +194,25 @@ static int compute(cli_job *job, quern_value *values)
     return repeat(job, values);
 }
 
+/* quern tune: measure, and print what was tried. */
+static int tune(cli_job *job, const quern_value *values)
+{
+    quern_tuning *tuning;
+    cli_launch_begins(job->engine);
+    const quern_status status =
+        quern_tune(&tuning, job->kernel, values, job->parameters.count, &job->call);
+    cli_launch_ends();
+    if (status != QUERN_OK) {
+        return cli_job_fail(job);
+    }
+    warn(job);
+    if (!job->options.quiet) {
+        fputs(tuning->text, stdout);
+    }
+    quern_tuning_release(tuning);
+    return CLI_OK;
+}
+
 /* A function of a module gets only addresses. */
 static int check_contiguous(const cli_job *job)
 {
@@ -226,6 +258,9 @@ int cli_job_run(cli_job *job)
     pack(job, values);
     if (job->define_loaded) {
         CLI_TRY(job->define_loaded(job, values));
+    }
+    if (job->tunes) {
+        return tune(job, values);
     }
     bool shows = job->options.show_source || job->options.show_ptx || job->options.explain;
     if (job->kernel && shows) {

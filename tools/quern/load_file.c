@@ -144,42 +144,6 @@ static int load_file(cli_parameter *parameter, const cli_parameters *parameters,
     return status;
 }
 
-/* Make the array of a generator whose elements have to be made on the host. */
-static int load_numbers(cli_parameter *parameter, quern_engine *engine, uint64_t seed,
-                        uint64_t stream)
-{
-    const cli_generator *g = &parameter->value.generator;
-    size_t size = quern_dtype_size(g->dtype);
-    int64_t bytes = 0;
-    cli_shape_bytes(&bytes, g->ndim, g->shape, size);
-    void *data = cli_data_new((size_t)bytes);
-    if (!data) {
-        return cli_fail("%s: not enough memory for %lld bytes", parameter->name, (long long)bytes);
-    }
-    cli_generate(g, data, bytes / (int64_t)size, seed, stream);
-    quern_status status =
-        quern_array_from(&parameter->array, engine, g->dtype, g->ndim, g->shape, data);
-    cli_data_free(data);
-    return status == QUERN_OK ? CLI_OK : cli_fail_library(parameter->name);
-}
-
-static int load_generator(cli_parameter *parameter, quern_engine *engine, uint64_t seed,
-                          uint64_t stream)
-{
-    const cli_generator *g = &parameter->value.generator;
-    if (g->kind != CLI_EMPTY && !cli_generator_is_uniform(g)) {
-        return load_numbers(parameter, engine, seed, stream);
-    }
-    quern_status status = quern_array_new(&parameter->array, engine, g->dtype, g->ndim, g->shape);
-    if (status == QUERN_OK && g->kind != CLI_EMPTY) {
-        double element[2]; /* room for the largest element there is */
-        cli_generate(g, element, 1, 0, 0);
-        status = quern_array_fill(parameter->array, element,
-                                  quern_dtype_size(quern_array_dtype(parameter->array)));
-    }
-    return status == QUERN_OK ? CLI_OK : cli_fail_library(parameter->name);
-}
-
 static int load(cli_parameter *parameter, const cli_parameters *parameters, quern_engine *engine,
                 uint64_t seed, uint64_t stream)
 {
@@ -190,7 +154,10 @@ static int load(cli_parameter *parameter, const cli_parameters *parameters, quer
     if (value->kind == CLI_VALUE_FILE) {
         CLI_TRY(load_file(parameter, parameters, engine));
     } else {
-        CLI_TRY(load_generator(parameter, engine, seed, stream));
+        const cli_draw draw = {seed, stream, CLI_ANYWHERE};
+        if (cli_generator_make(&parameter->array, engine, &value->generator, &draw) != QUERN_OK) {
+            return cli_fail_library(parameter->name);
+        }
     }
     for (unsigned step = 0; step < value->view.steps; step++) {
         CLI_TRY(apply_step(parameter, step));

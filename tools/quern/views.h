@@ -102,7 +102,7 @@ bool cli_view_apply(quern_array **array, const cli_view *view, unsigned step, bo
 void cli_convert(void *to, quern_dtype to_dtype, const void *from, quern_dtype from_dtype,
                  int64_t count);
 
-/* ---- generator.c, generate.c ---------------------------------------------------------------- */
+/* ---- generator.c, generate.c, generate_array.c ---------------------------------------------- */
 
 typedef enum cli_generator_kind {
     CLI_EMPTY,
@@ -136,9 +136,20 @@ bool cli_generator_parse(cli_generator *out, const char *text, size_t *length,
                          cli_problem *problem);
 /* True when all elements are one. */
 bool cli_generator_is_uniform(const cli_generator *generator);
-/* Fill `count` elements. `seed` and `stream` choose the random numbers. */
-void cli_generate(const cli_generator *generator, void *data, int64_t count, uint64_t seed,
-                  uint64_t stream);
+/* That element. */
+void cli_generator_element(void *to, const cli_generator *generator);
+
+typedef enum cli_place_made { CLI_ANYWHERE, CLI_ON_HOST, CLI_ON_DEVICE } cli_place_made;
+
+/* Which random numbers, and where the array is made. */
+typedef struct cli_draw {
+    uint64_t seed, stream;
+    cli_place_made place; /* for tests: else the faster one */
+} cli_draw;
+
+/* Make the array. The elements are the same on all devices. */
+quern_status cli_generator_make(quern_array **out, quern_engine *engine,
+                                const cli_generator *generator, const cli_draw *draw);
 /* Bytes of `count` elements of a shape; false when they do not fit in an int64_t. */
 bool cli_shape_bytes(int64_t *bytes, int ndim, const int64_t *shape, size_t element);
 

@@ -45,6 +45,11 @@ static size_t extent(const quern_texels *t, int axis)
 
 /* ---- limits --------------------------------------------------------------------------------- */
 
+/* Elements that every GPU reads as linear memory. How many more one can is known for each format by a
+ * function of the driver alone, and by its refusal. CUDA C++ Programming Guide, technical
+ * specifications: 2^27 for compute capability 5, 2^28 from 6 on. */
+#define LINEAR_SURE (UINT64_C(1) << 27)
+
 static const char *const axes[] = {"width", "height", "depth"};
 
 /* Compare the extents with attributes `first` and those that follow it. */
@@ -95,6 +100,13 @@ static quern_status check_memory(const cuda_device *device, const void *memory,
         return QUERN_OK;
     }
     QN_TRY(check_extents(device, t, CU_MAX_TEXTURE_PITCHED, 2));
+    const uint64_t most = (uint64_t)qn_cuda_attribute(device->handle, CU_MAX_TEXTURE_PITCHED + 2);
+    if (most > 0 && t->pitch > most) {
+        return qn_fail(QUERN_ERROR_SHAPE,
+                       "rows are %llu bytes apart, and this GPU takes at most %llu: copy the array "
+                       "(quern_array_copy), or use a CUDA array",
+                       (unsigned long long)t->pitch, (unsigned long long)most);
+    }
     return check_aligned(device, "the distance of rows in bytes", t->pitch,
                          CU_TEXTURE_PITCH_ALIGNMENT,
                          "allocate wider rows and slice them, or use a CUDA array");
@@ -213,6 +225,12 @@ quern_status qn_cuda_texture_new(quern_device *quern, uint64_t *out, void *array
     cu_result result;
     CUDA_IN_RELAXED(device, result, true,
                     qn_cuda.texture_new(&texture, &resource, &descriptor, NULL));
+    if (result == CU_INVALID_VALUE && texels->extent[0] > LINEAR_SURE) {
+        return qn_fail(QUERN_ERROR_SHAPE,
+                       "the driver makes no linear texture of %llu elements: take a part of the "
+                       "array, or a CUDA array of more dimensions",
+                       (unsigned long long)texels->extent[0]);
+    }
     CUDA_CHECK(result, "making a texture");
     *out = texture;
     return QUERN_OK;

@@ -77,12 +77,4 @@ quern_status qn_fatbin_ptx(char **out, size_t *length, const void *image, size_t
 /** Unpack a block of LZ4 into exactly `room` bytes; false when it is not one of that size. */
 bool qn_lz4_unpack(unsigned char *to, size_t room, const unsigned char *from, size_t bytes);
 
-/* ---- zstd.c --------------------------------------------------------------------------------- */
-
-/** Whether there is a libzstd; looked for once. */
-bool qn_zstd_found(void);
-/** Unpack a frame of zstd into exactly `room` bytes; false when it is not one of that size, or
- * there is no libzstd. */
-bool qn_zstd_unpack(void *to, size_t room, const void *from, size_t bytes);
-
 #endif /* QN_DEVICE_IMAGE_H */

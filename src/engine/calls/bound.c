@@ -22,6 +22,7 @@ struct quern_bound {
     int axes[QUERN_MAX_NDIM];   /* those of the options */
     int64_t loop_size;          /* that of the options */
     qn_types types;
+    qn_setting setting;                       /* of its plan, whatever is measured later */
     quern_value values[QUERN_MAX_PARAMETERS]; /* arrays retained; outputs as arrays */
     size_t count;
     qn_workspace *workspace; /* its own; NULL: none is needed */
@@ -72,6 +73,7 @@ static quern_status pack(quern_bound *bound, qn_call *call)
     bound->workspace = workspace;
     bound->failed = false;
     bound->types = call->types;
+    bound->setting = call->setting;
     bound->empty = false;
     bound->config = config;
     bound->function = z->function;
@@ -311,8 +313,8 @@ quern_status quern_bound_set_array(quern_bound *bound, size_t index, quern_array
     QN_TRY(check_layout(index, old, array));
     bound->values[index].as.array = array;
     qn_call call;
-    quern_status status = qn_call_begin(&call, bound->kernel, bound->values, bound->count,
-                                        &bound->options, QN_TO_LAUNCH);
+    quern_status status = qn_call_begin_set(&call, bound->kernel, bound->values, bound->count,
+                                            &bound->options, QN_TO_LAUNCH, &bound->setting);
     if (status == QUERN_OK) {
         status = pack(bound, &call);
     }

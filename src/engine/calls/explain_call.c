@@ -56,6 +56,17 @@ static const char *plan_text(explanation *e, const qn_call *call)
     return keep_text(e, &text);
 }
 
+/* "pack=8, measured before"; "" where nobody asked. */
+static const char *tuned_text(explanation *e, const qn_call *call)
+{
+    qn_text text = {0};
+    if (call->set_by) {
+        qn_setting_print(&text, &call->setting);
+        qn_text_printf(&text, "%s, %s", text.length == 0 ? "by rule" : "", call->set_by);
+    }
+    return keep_text(e, &text);
+}
+
 static const char *summary(explanation *e, const qn_call *call)
 {
     const quern_explanation *x = &e->public;
@@ -64,6 +75,9 @@ static const char *summary(explanation *e, const qn_call *call)
     qn_text_printf(&text, "types:     %s\nloop:      %s, %lld elements\nplan:      %s\n", x->types,
                    shape.data ? shape.data : "", (long long)x->elements, x->plan);
     qn_text_free(&shape);
+    if (x->tuned[0]) {
+        qn_text_printf(&text, "tuned:     %s\n", x->tuned);
+    }
     if (!call->empty) {
         qn_text_printf(&text,
                        "target:    %s\nkey:       %s\nimage:     %s%s\n"
@@ -117,12 +131,14 @@ static quern_status describe(explanation *e, qn_call *call)
     x->elements = call->count;
     x->types = types_text(e, call);
     x->plan = plan_text(e, call);
+    x->tuned = tuned_text(e, call);
     x->source = keep(e, z ? z->source : NULL);
     x->key = keep(e, z ? z->module->hex : NULL);
     x->origin = keep(e, z ? origins[z->module->origin] : NULL);
     x->target = keep(e, z ? z->module->target : NULL);
     x->ptx = keep(e, z ? z->module->ptx : NULL);
-    if (!x->types || !x->plan || !x->source || !x->key || !x->origin || !x->target || !x->ptx) {
+    if (!x->types || !x->plan || !x->source || !x->key || !x->origin || !x->target || !x->ptx ||
+        !x->tuned) {
         return qn_fail_memory("explaining a call");
     }
     x->text = summary(e, call);

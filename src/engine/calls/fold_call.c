@@ -75,7 +75,8 @@ quern_status qn_call_axes(qn_call *call, const quern_call_options *options)
     return QUERN_OK;
 }
 
-uint32_t qn_scan_value_size(const qn_call *call)
+/* What is plain from the text of the values that are combined; NULL: nothing. */
+static const qn_dtype_info *value_info(const qn_call *call)
 {
     const quern_kernel *kernel = call->kernel;
     const char *type = kernel->texts[QN_REDUCE_TYPE].text;
@@ -88,8 +89,19 @@ uint32_t qn_scan_value_size(const qn_call *call)
             dtype = call->types.letters[l];
         }
     }
-    const qn_dtype_info *info = qn_dtype_find(dtype);
+    return qn_dtype_find(dtype);
+}
+
+uint32_t qn_scan_value_size(const qn_call *call)
+{
+    const qn_dtype_info *info = value_info(call);
     return info && info->kind != QN_KIND_RECORD ? info->size : 0;
+}
+
+bool qn_fold_is_exact(const qn_call *call)
+{
+    const qn_dtype_info *info = value_info(call);
+    return info && info->dtype >= QUERN_BOOL && info->dtype <= QUERN_UINT64;
 }
 
 quern_status qn_fold_check_value(const qn_call *call)

@@ -54,7 +54,8 @@ static void plan(qn_call *call)
     qn_plan_rules rules = {.ordered = kernel->uses_position,
                            .keep_dims = kernel->separate_axes || kernel->uses_axes,
                            .no_tiles = call->block_size != 0,
-                           .pack_bytes = qn_call_pack_bytes(call, call->operand_count)};
+                           .pack_bytes = qn_call_pack_bytes(call, call->operand_count),
+                           .setting = call->setting};
     qn_plan_make(&call->plan, call->operands, call->operand_count, call->ndim, call->shape,
                  call->count, &rules);
     call->plan.form.aliased = call->aliased;
@@ -114,6 +115,9 @@ static quern_status geometry(quern_launch_config *config, const qn_call *call,
             .block = {(uint32_t)p->across, (uint32_t)p->down, 1},
         };
         return QUERN_OK;
+    }
+    if (block == 0 && p->form.tile == 0 && call->setting.block != 0) {
+        block = QN_MIN(call->setting.block, z->max_threads / WARP * WARP);
     }
     if (block == 0) {
         block = default_block(p, threads);

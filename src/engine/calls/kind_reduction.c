@@ -96,7 +96,9 @@ static void plan(qn_call *call)
                            .positions = kernel->uses_axes,
                            .in_turns = !kernel->loops && kernel->heavy == 0,
                            .pack_bytes = qn_call_pack_bytes(call, call->input_operands),
-                           .processors = kernel->engine->processors};
+                           .processors = kernel->engine->processors,
+                           .exact = qn_fold_is_exact(call),
+                           .setting = call->setting};
     qn_fold_make(&call->fold, call->operands, call->operand_count, call->ndim, call->shape, &rules);
     if (call->fold.form.split) {
         const qn_fold *f = &call->fold;

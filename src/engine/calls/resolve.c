@@ -374,6 +374,10 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
                        "axis_count is %zu, and an array has at most %d axes", o->axis_count,
                        QUERN_MAX_NDIM);
     }
+    if (o->tune > 1) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT, "tune is %u, which is neither 0 nor 1",
+                       o->tune);
+    }
     if (!qn_stream_fits(o->stream, &kernel->engine->home)) {
         return qn_stream_refuse("quern_call_options", o->stream, "kernel", &kernel->engine->home);
     }
@@ -411,11 +415,19 @@ static quern_status plan(qn_call *call, const quern_call_options *options)
         QN_TRY(qn_call_check_reach(call));
     }
     kind->plan(call);
-    return QUERN_OK;
+    const bool tunes = options && options->tune != 0 && !call->set_by && !call->infers;
+    return tunes ? call->kernel->engine->tuner(call, options) : QUERN_OK;
 }
 
 quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_value *values,
                            size_t count, const quern_call_options *options, qn_call_use use)
+{
+    return qn_call_begin_set(call, kernel, values, count, options, use, NULL);
+}
+
+quern_status qn_call_begin_set(qn_call *call, quern_kernel *kernel, const quern_value *values,
+                               size_t count, const quern_call_options *options, qn_call_use use,
+                               const qn_setting *setting)
 {
     call->kernel = kernel;
     call->owned_count = 0;
@@ -425,6 +437,8 @@ quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_valu
     call->dry = use != QN_TO_LAUNCH;
     call->infers = use == QN_TO_INFER;
     call->values = values;
+    call->setting = setting ? *setting : (qn_setting){0};
+    call->set_by = setting ? "given" : NULL;
     QN_TRY(check_options(kernel, options));
     QN_TRY(check_count(kernel, values, count));
     call->stream = options ? options->stream : NULL;

@@ -328,16 +328,15 @@ void qn_source_operands(qn_text *out, const qn_call *call, uint32_t first, uint3
 _Static_assert(QN_HEADER_COUNT <= QN_MAX_HEADERS, "room for all headers");
 
 #define COMMON_HOLES 4
-#define MAX_HOLES    32
 
 /* Expand with the common holes first, then the template's own. */
 static quern_status expand(qn_text *out, const qn_call *call, const qn_source_template *template,
                            const qn_text *common)
 {
-    qn_hole holes[MAX_HOLES] = {{"includes", common[0].data},
-                                {"types", common[1].data},
-                                {"preamble", common[2].data},
-                                {"name", call->entry}};
+    qn_hole holes[COMMON_HOLES + QN_TEMPLATE_HOLES] = {{"includes", common[0].data},
+                                                       {"types", common[1].data},
+                                                       {"preamble", common[2].data},
+                                                       {"name", call->entry}};
     bool failed = common[0].failed || common[1].failed || common[2].failed;
     for (size_t h = 0; h < template->hole_count; h++) {
         holes[COMMON_HOLES + h] = (qn_hole){template->hole_names[h], template->holes[h].data};

@@ -52,6 +52,9 @@ typedef enum qn_header_id {
 
 /** A template and what goes into its holes, but for the common ones: includes, types, preamble and
  * name. */
+/** Holes that a template may have of its own. */
+#define QN_TEMPLATE_HOLES 28
+
 typedef struct qn_source_template {
     const char *text;
     const char *const *hole_names;

@@ -115,6 +115,7 @@ static void operation_hole(qn_text *out, const qn_call *call)
     X(AFTER_LOOP, after_loop)
 
 enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
+_Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
 
 static void form_hole(qn_text *out, const qn_call *call)
 {

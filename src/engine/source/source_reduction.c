@@ -154,6 +154,7 @@ static void results_hole(qn_text *out, const qn_call *call)
     X(RESULTS, results)
 
 enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
+_Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
 
 quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
                                  size_t *header_count)

@@ -112,6 +112,7 @@ static void initial_hole(qn_text *out, const qn_call *call)
     X(SPREAD, spread)
 
 enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
+_Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
 
 /* How many blocks a processor should hold: a fifth block of tiles pays, a sixth would leave too few
  * registers. Where an output has one thread, few registers do. */

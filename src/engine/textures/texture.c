@@ -73,6 +73,19 @@ typedef struct source {
     quern_texels texels;
 } source;
 
+/* Fill an object whose handle the device has made. */
+static void begin(qn_texel_object *t, qn_object_type type, const source *s)
+{
+    t->free_handle = type == QN_OBJECT_TEXTURE ? s->home->methods->texture_free
+                                               : s->home->methods->surface_free;
+    atomic_init(&t->references, 1);
+    t->home = s->home;
+    qn_home_retain(s->home);
+    t->cuda_array = s->cuda_array ? quern_cuda_array_retain(s->cuda_array) : NULL;
+    t->array = s->array ? quern_array_retain(s->array) : NULL;
+    t->object = type;
+}
+
 static quern_status make(quern_texture **out, const source *s, const quern_texture_options *o)
 {
     quern_texture *texture = qn_calloc(1, sizeof *texture);
@@ -80,18 +93,13 @@ static quern_status make(quern_texture **out, const source *s, const quern_textu
         return qn_fail_memory("making a texture");
     }
     const quern_status status = s->home->methods->texture_new(
-        s->home->device, &texture->handle, s->cuda_array ? s->cuda_array->handle : NULL,
+        s->home->device, &texture->is.handle, s->cuda_array ? s->cuda_array->handle : NULL,
         s->array ? s->array->data : NULL, &s->texels, o);
     if (status != QUERN_OK) {
         qn_free(texture);
         return status;
     }
-    atomic_init(&texture->references, 1);
-    texture->home = s->home;
-    qn_home_retain(s->home);
-    texture->cuda_array = s->cuda_array ? quern_cuda_array_retain(s->cuda_array) : NULL;
-    texture->array = s->array ? quern_array_retain(s->array) : NULL;
-    texture->object = QN_OBJECT_TEXTURE;
+    begin(&texture->is, QN_OBJECT_TEXTURE, s);
     *out = texture;
     return QUERN_OK;
 }
@@ -223,43 +231,6 @@ quern_status quern_texture_new_pitched(quern_texture **out, quern_array *array, 
     return make(out, &s, &o);
 }
 
-/* ---- references ----------------------------------------------------------------------------- */
-
-uint64_t quern_texture_handle(const quern_texture *texture)
-{
-    return qn_object_is(texture, QN_OBJECT_TEXTURE) ? texture->handle : 0;
-}
-
-quern_texture *quern_texture_retain(quern_texture *texture)
-{
-    if (qn_object_is(texture, QN_OBJECT_TEXTURE)) {
-        atomic_fetch_add_explicit(&texture->references, 1, memory_order_relaxed);
-    }
-    return texture;
-}
-
-static void end_texture(qn_deferred *deferred)
-{
-    quern_texture *t =
-        (quern_texture *)(void *)((char *)deferred - offsetof(quern_texture, deferred));
-    qn_home *home = t->home;
-    (void)home->methods->synchronize(home->device); /* the next call that waits says what failed */
-    home->methods->texture_free(home->device, t->handle);
-    quern_cuda_array_release(t->cuda_array);
-    quern_array_release(t->array);
-    qn_free(t);
-    qn_home_release(home);
-}
-
-void quern_texture_release(quern_texture *texture)
-{
-    if (qn_object_can_free(__func__, texture, QN_OBJECT_TEXTURE) &&
-        atomic_fetch_sub_explicit(&texture->references, 1, memory_order_acq_rel) == 1) {
-        qn_object_end(&texture->object);
-        qn_texels_end(texture->home, &texture->deferred, end_texture);
-    }
-}
-
 /* ---- surfaces ------------------------------------------------------------------------------- */
 
 quern_status quern_surface_new(quern_surface **out, quern_cuda_array *cuda_array)
@@ -276,49 +247,80 @@ quern_status quern_surface_new(quern_surface **out, quern_cuda_array *cuda_array
     if (!surface) {
         return qn_fail_memory("making a surface");
     }
-    const qn_home *home = cuda_array->home;
+    qn_home *home = cuda_array->home;
     const quern_status status =
-        home->methods->surface_new(home->device, &surface->handle, cuda_array->handle);
+        home->methods->surface_new(home->device, &surface->is.handle, cuda_array->handle);
     if (status != QUERN_OK) {
         qn_free(surface);
         return status;
     }
-    atomic_init(&surface->references, 1);
-    surface->cuda_array = quern_cuda_array_retain(cuda_array);
-    surface->object = QN_OBJECT_SURFACE;
+    begin(&surface->is, QN_OBJECT_SURFACE, &(source){.home = home, .cuda_array = cuda_array});
     *out = surface;
     return QUERN_OK;
 }
 
+/* ---- references ----------------------------------------------------------------------------- */
+
+/* `object`: a texture or a surface, whose first member is what they have in common; or NULL. */
+static void retain(void *object, qn_object_type type)
+{
+    qn_texel_object *t = object;
+    if (qn_object_is(t, type)) {
+        atomic_fetch_add_explicit(&t->references, 1, memory_order_relaxed);
+    }
+}
+
+static void end(qn_deferred *deferred)
+{
+    qn_texel_object *t =
+        (qn_texel_object *)(void *)((char *)deferred - offsetof(qn_texel_object, deferred));
+    qn_home *home = t->home;
+    (void)home->methods->synchronize(home->device); /* the next call that waits says what failed */
+    t->free_handle(home->device, t->handle);
+    quern_cuda_array_release(t->cuda_array);
+    quern_array_release(t->array);
+    qn_free(t);
+    qn_home_release(home);
+}
+
+static void release(const char *function, void *object, qn_object_type type)
+{
+    qn_texel_object *t = object;
+    if (qn_object_can_free(function, t, type) &&
+        atomic_fetch_sub_explicit(&t->references, 1, memory_order_acq_rel) == 1) {
+        qn_object_end(&t->object);
+        qn_texels_end(t->home, &t->deferred, end);
+    }
+}
+
+uint64_t quern_texture_handle(const quern_texture *texture)
+{
+    return qn_object_is(texture, QN_OBJECT_TEXTURE) ? texture->is.handle : 0;
+}
+
+quern_texture *quern_texture_retain(quern_texture *texture)
+{
+    retain(texture, QN_OBJECT_TEXTURE);
+    return texture;
+}
+
+void quern_texture_release(quern_texture *texture)
+{
+    release(__func__, texture, QN_OBJECT_TEXTURE);
+}
+
 uint64_t quern_surface_handle(const quern_surface *surface)
 {
-    return qn_object_is(surface, QN_OBJECT_SURFACE) ? surface->handle : 0;
+    return qn_object_is(surface, QN_OBJECT_SURFACE) ? surface->is.handle : 0;
 }
 
 quern_surface *quern_surface_retain(quern_surface *surface)
 {
-    if (qn_object_is(surface, QN_OBJECT_SURFACE)) {
-        atomic_fetch_add_explicit(&surface->references, 1, memory_order_relaxed);
-    }
+    retain(surface, QN_OBJECT_SURFACE);
     return surface;
-}
-
-static void end_surface(qn_deferred *deferred)
-{
-    quern_surface *s =
-        (quern_surface *)(void *)((char *)deferred - offsetof(quern_surface, deferred));
-    const qn_home *home = s->cuda_array->home;
-    (void)home->methods->synchronize(home->device);
-    home->methods->surface_free(home->device, s->handle);
-    quern_cuda_array_release(s->cuda_array); /* which holds the home */
-    qn_free(s);
 }
 
 void quern_surface_release(quern_surface *surface)
 {
-    if (qn_object_can_free(__func__, surface, QN_OBJECT_SURFACE) &&
-        atomic_fetch_sub_explicit(&surface->references, 1, memory_order_acq_rel) == 1) {
-        qn_object_end(&surface->object);
-        qn_texels_end(surface->cuda_array->home, &surface->deferred, end_surface);
-    }
+    release(__func__, surface, QN_OBJECT_SURFACE);
 }

@@ -25,17 +25,13 @@ static quern_status check(const void *object, qn_object_type type, const qn_home
 
 quern_status qn_texture_take(const void **number, const quern_value *value, const qn_home *home)
 {
-    if (value->kind == QUERN_VALUE_TEXTURE) {
-        const quern_texture *t = value->as.texture;
-        const bool is = qn_object_is(t, QN_OBJECT_TEXTURE);
-        QN_TRY(check(t, QN_OBJECT_TEXTURE, is ? t->home : NULL, home, "texture"));
-        *number = &t->handle;
-        return QUERN_OK;
-    }
-    const quern_surface *s = value->as.surface;
-    const bool is = qn_object_is(s, QN_OBJECT_SURFACE);
-    QN_TRY(check(s, QN_OBJECT_SURFACE, is ? s->cuda_array->home : NULL, home, "surface"));
-    *number = &s->handle;
+    const bool texture = value->kind == QUERN_VALUE_TEXTURE;
+    const qn_object_type type = texture ? QN_OBJECT_TEXTURE : QN_OBJECT_SURFACE;
+    const qn_texel_object *t =
+        texture ? (const void *)value->as.texture : (const void *)value->as.surface;
+    QN_TRY(check(t, type, qn_object_is(t, type) ? t->home : NULL, home,
+                 texture ? "texture" : "surface"));
+    *number = &t->handle;
     return QUERN_OK;
 }
 

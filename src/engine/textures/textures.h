@@ -36,22 +36,24 @@ void qn_texels_end(qn_home *home, qn_deferred *deferred, void (*finish)(qn_defer
 
 /* ---- texture.c ------------------------------------------------------------------------------ */
 
-struct quern_texture {
-    uint32_t object; /**< QN_OBJECT_TEXTURE */
+/** What textures and surfaces have; `object` says which it is. */
+typedef struct qn_texel_object {
+    uint32_t object; /**< QN_OBJECT_TEXTURE or QN_OBJECT_SURFACE */
     atomic_uint references;
     qn_deferred deferred;
     qn_home *home; /**< retained */
     uint64_t handle;
+    void (*free_handle)(quern_device *device, uint64_t handle);
     quern_cuda_array *cuda_array; /**< what it reads, retained: this, or */
-    quern_array *array;
+    quern_array *array;           /**< of textures alone */
+} qn_texel_object;
+
+struct quern_texture {
+    qn_texel_object is;
 };
 
 struct quern_surface {
-    uint32_t object; /**< QN_OBJECT_SURFACE */
-    atomic_uint references;
-    qn_deferred deferred;
-    uint64_t handle;
-    quern_cuda_array *cuda_array; /**< retained */
+    qn_texel_object is;
 };
 
 /* ---- texture_argument.c --------------------------------------------------------------------- */

@@ -112,15 +112,48 @@ static qn_range shared_range(const qn_warp *warp)
     return (qn_range){.begin = begin, .end = begin + warp->run->shared_bytes};
 }
 
+static qn_range params_range(const qn_warp *warp)
+{
+    uint64_t begin = (uint64_t)(uintptr_t)warp->run->params;
+    return (qn_range){.begin = begin, .end = begin + warp->run->kernel->param_bytes};
+}
+
+/* Do the `bytes` at every address from `low` to `high` lie in a range that is every lane's own: the
+ * block's shared memory, or the kernel's parameters? */
+static bool in_common(const qn_warp *warp, uint64_t low, uint64_t high, uint64_t bytes)
+{
+    const qn_range ranges[] = {shared_range(warp), params_range(warp)};
+    for (size_t k = 0; k < QN_COUNT(ranges); k++) {
+        if (inside(&ranges[k], low, 1)) {
+            return high >= low && inside(&ranges[k], high, bytes);
+        }
+    }
+    return false;
+}
+
+/* Is every lane's address in its own local memory? */
+static bool in_local(const qn_warp *warp, uint32_t mask, unsigned bytes, const qn_addresses *a)
+{
+    const uint64_t begin = (uint64_t)(uintptr_t)warp->local, stride = warp->run->local_stride;
+    const uint64_t top = warp->frame->local_top;
+    if (top < bytes) {
+        return false;
+    }
+    uint32_t outside = 0;
+    for (unsigned lane = 0; lane < QN_LANES; lane++) {
+        outside |= (uint32_t)(a->at[lane] - (begin + lane * stride) > top - bytes) << lane;
+    }
+    return (outside & mask) == 0;
+}
+
 /* The range of any space but global that a lane may reach through the generic space. */
 static bool find_own(const qn_warp *warp, unsigned lane, uint64_t address, qn_range *out)
 {
-    uint64_t params = (uint64_t)(uintptr_t)warp->run->params;
     uint64_t frame = (uint64_t)(uintptr_t)warp->frame->params + lane * warp->frame->param_stride;
     const qn_range ranges[] = {
         shared_range(warp),
         local_range(warp, lane),
-        {.begin = params, .end = params + warp->run->kernel->param_bytes},
+        params_range(warp),
         {.begin = frame, .end = frame + warp->frame->param_stride},
     };
     for (size_t k = 0; k < QN_COUNT(ranges); k++) {
@@ -245,6 +278,19 @@ static bool misaligned(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned b
     return qn_fault_access(warp, op, lane, addresses->at[lane], bytes, kind);
 }
 
+/* Are all lanes inside what is looked up once for all of them? If not, each must be by itself. */
+static bool found(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned bytes,
+                  const qn_addresses *a)
+{
+    if (op->space == QN_SPACE_LOCAL) {
+        return in_local(warp, mask, bytes, a);
+    }
+    const bool generic = op->space == QN_SPACE_NONE;
+    return (generic && in_common(warp, a->low, a->high, bytes)) ||
+           in_global(warp, op, a->low, a->high, bytes) ||
+           (generic && in_local(warp, mask, bytes, a));
+}
+
 bool qn_access_prepare(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned bytes,
                        qn_access_kind kind, qn_addresses *out)
 {
@@ -274,7 +320,6 @@ bool qn_access_prepare(qn_warp *warp, const qn_op *op, uint32_t mask, unsigned b
             return true;
         }
     }
-    return ((op->space != QN_SPACE_LOCAL && in_global(warp, op, out->low, out->high, bytes)) ||
-            check_lanes(warp, op, mask, bytes, kind, out)) &&
+    return (found(warp, op, mask, bytes, out) || check_lanes(warp, op, mask, bytes, kind, out)) &&
            (!warp->run->watched || qn_watch_access(warp, op, mask, bytes, kind, out));
 }

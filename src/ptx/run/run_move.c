@@ -26,13 +26,46 @@ static void put(void *place, unsigned bits, unsigned lane, uint64_t value)
     }
 }
 
+/* Two parts of 32 or 16 bits, which are most of what compilers write: all lanes at once. */
+#define PACK_PAIR(whole, part)                                                                     \
+    {                                                                                              \
+        const part *low = qn_at(warp, places[0]), *high = qn_at(warp, places[1]);                  \
+        whole line[QN_LANES]; /* d may overlap the parts */                                        \
+        for (unsigned lane = 0; lane < QN_LANES; lane++) {                                         \
+            line[lane] = low[lane] | (whole)high[lane] << 8 * sizeof(part);                        \
+        }                                                                                          \
+        memcpy(d, line, sizeof line);                                                              \
+        return true;                                                                               \
+    }
+
+#define UNPACK_PAIR(whole, part)                                                                   \
+    {                                                                                              \
+        whole line[QN_LANES]; /* the parts may overlap it */                                       \
+        memcpy(line, qn_at(warp, op->a), sizeof line);                                             \
+        part *low = qn_at(warp, places[0]), *high = qn_at(warp, places[1]);                        \
+        for (unsigned lane = 0; lane < QN_LANES; lane++) {                                         \
+            low[lane] = (part)line[lane];                                                          \
+        }                                                                                          \
+        for (unsigned lane = 0; lane < QN_LANES; lane++) {                                         \
+            high[lane] = (part)(line[lane] >> 8 * sizeof(part));                                   \
+        }                                                                                          \
+        return true;                                                                               \
+    }
+
 /* The parts lie one after the other in `count * bits` bits, the first lowest. A whole of 128 bits
  * is two lines: which half a part is in follows from its position. */
 bool qn_run_pack(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     const qn_place *places = op->extra;
     const unsigned total = op->bits * op->count;
-    uint64_t *d = qn_at(warp, op->d), halves[QN_LANES][2] = {0}; /* d may overlap the parts */
+    uint64_t *d = qn_at(warp, op->d);
+    if (mask == QN_ALL_LANES && op->count == 2 && op->bits == 32) {
+        PACK_PAIR(uint64_t, uint32_t)
+    }
+    if (mask == QN_ALL_LANES && op->count == 2 && op->bits == 16) {
+        PACK_PAIR(uint32_t, uint16_t)
+    }
+    uint64_t halves[QN_LANES][2] = {0}; /* d may overlap the parts */
     for (unsigned k = 0; k < op->count; k++) {
         const unsigned bit = k * op->bits;
         EACH_LANE(mask, lane)
@@ -54,6 +87,14 @@ bool qn_run_unpack(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
     const qn_place *places = op->extra;
     const unsigned total = op->bits * op->count;
+    const bool pair = mask == QN_ALL_LANES && op->count == 2 && places[0] != QN_NO_PLACE &&
+                      places[1] != QN_NO_PLACE;
+    if (pair && op->bits == 32) {
+        UNPACK_PAIR(uint64_t, uint32_t)
+    }
+    if (pair && op->bits == 16) {
+        UNPACK_PAIR(uint32_t, uint16_t)
+    }
     uint64_t a[2 * QN_LANES]; /* the parts may overlap it */
     memcpy(a, qn_at(warp, op->a), total * QN_LANES / 8);
     EACH_LANE(mask, lane)

@@ -16,11 +16,6 @@ static void *frame_at(const qn_frame *frame, qn_place place)
     return place & QN_IN_POOL ? frame->pool + (place & ~QN_IN_POOL) : frame->registers + place;
 }
 
-static uint32_t lane_u32(const qn_frame *frame, qn_place place, unsigned lane)
-{
-    return ((const uint32_t *)frame_at(frame, place))[lane];
-}
-
 /* Put the value of each lane where the other members find it. */
 static void contribute(qn_warp *warp, const qn_op *op, uint32_t mask)
 {
@@ -28,6 +23,12 @@ static void contribute(qn_warp *warp, const qn_op *op, uint32_t mask)
         return;
     }
     const void *a = qn_at(warp, op->a);
+    if (op->bits == 32 && mask == QN_ALL_LANES) {
+        for (unsigned lane = 0; lane < QN_LANES; lane++) {
+            warp->exchange[lane] = ((const uint32_t *)a)[lane];
+        }
+        return;
+    }
     for (; mask; mask &= mask - 1) {
         unsigned lane = qn_first_lane(mask);
         if (op->bits == 1) {
@@ -54,49 +55,78 @@ static void set_bits(const qn_frame *frame, qn_place place, uint32_t mask, uint3
     *d = (*d & ~mask) | (bits & mask);
 }
 
-/* PTX: c holds the segment mask in bits 8 to 12 and the clamp in bits 0 to 4. */
+/* Which lane a shuffle gives to `lane`: its own where that is false. PTX: c holds the segment mask
+ * in bits 8 to 12 and the clamp in bits 0 to 4. */
+static inline bool source_of(unsigned *source, uint32_t form, unsigned lane, uint32_t b, uint32_t c)
+{
+    const uint32_t segment = c >> 8 & 31, clamp = c & 31;
+    const uint32_t lowest = lane & segment, highest = lowest | (clamp & ~segment);
+    b &= 31;
+    *source = form == QN_SYNC_SHFL_UP     ? lane - b
+              : form == QN_SYNC_SHFL_DOWN ? lane + b
+              : form == QN_SYNC_SHFL_BFLY ? lane ^ b
+                                          : lowest | (b & ~segment);
+    const bool inside = form == QN_SYNC_SHFL_UP ? (int)*source >= (int)highest : *source <= highest;
+    *source = inside ? *source : lane;
+    return inside;
+}
+
+/* Fill from[lane] for the lanes of `mask`; returns those whose source is inside. */
+static inline uint32_t find_sources(uint8_t from[QN_LANES], uint32_t form, const uint32_t *b,
+                                    const uint32_t *c, uint32_t mask, uint32_t members)
+{
+    uint32_t valid = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned lane = qn_first_lane(rest), source;
+        valid |= (uint32_t)source_of(&source, form, lane, b[lane], c[lane]) << lane;
+        /* a source that takes no part leaves the lane its own value */
+        from[lane] = (uint8_t)(members >> source & 1 ? source : lane);
+    }
+    return valid;
+}
+
+/* The same for all lanes, in a loop without branches for each form. */
+static uint32_t find_all_sources(uint8_t from[QN_LANES], uint32_t form, const uint32_t *b,
+                                 const uint32_t *c)
+{
+#define FIND_ALL(form)                                                                             \
+    for (unsigned lane = 0; lane < QN_LANES; lane++) {                                             \
+        unsigned source;                                                                           \
+        valid |= (uint32_t)source_of(&source, form, lane, b[lane], c[lane]) << lane;               \
+        from[lane] = (uint8_t)source;                                                              \
+    }                                                                                              \
+    break;
+    uint32_t valid = 0;
+    switch (form) {
+    case QN_SYNC_SHFL_UP:
+        FIND_ALL(QN_SYNC_SHFL_UP)
+    case QN_SYNC_SHFL_DOWN:
+        FIND_ALL(QN_SYNC_SHFL_DOWN)
+    case QN_SYNC_SHFL_BFLY:
+        FIND_ALL(QN_SYNC_SHFL_BFLY)
+    default:
+        FIND_ALL(QN_SYNC_SHFL_IDX)
+    }
+#undef FIND_ALL
+    return valid;
+}
+
 static void shuffle(qn_warp *warp, const qn_frame *frame, const qn_op *op, uint32_t mask,
                     uint32_t members)
 {
-    uint32_t valid = 0, result[QN_LANES]; /* d may overlap the sources */
+    const uint32_t *b = frame_at(frame, op->b), *c = frame_at(frame, op->c);
     uint8_t from[QN_LANES];
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        unsigned lane = qn_first_lane(rest), source = lane;
-        uint32_t b = lane_u32(frame, op->b, lane) & 31, c = lane_u32(frame, op->c, lane);
-        uint32_t segment = c >> 8 & 31, clamp = c & 31;
-        uint32_t highest = (lane & segment) | (clamp & ~segment), lowest = lane & segment;
-        bool inside = false;
-        switch (op->flags) {
-        case QN_SYNC_SHFL_UP:
-            source = lane - b;
-            inside = (int)(lane - b) >= (int)highest;
-            break;
-        case QN_SYNC_SHFL_DOWN:
-            source = lane + b;
-            inside = source <= highest;
-            break;
-        case QN_SYNC_SHFL_BFLY:
-            source = lane ^ b;
-            inside = source <= highest;
-            break;
-        default:
-            source = lowest | (b & ~segment);
-            inside = source <= highest;
-            break;
-        }
-        source = inside ? source : lane;
-        valid |= (uint32_t)inside << lane;
-        /* a source that takes no part leaves the lane its own value */
-        from[lane] = (uint8_t)(members >> source & 1 ? source : lane);
-        result[lane] = (uint32_t)warp->exchange[from[lane]];
-    }
+    const uint32_t valid = (mask & members) == QN_ALL_LANES
+                               ? find_all_sources(from, op->flags, b, c)
+                               : find_sources(from, op->flags, b, c, mask, members);
     if (frame->undefined) {
         qn_shadow_shuffled(warp, frame, op, mask, from);
     }
     if (op->d != QN_NO_PLACE) {
         uint32_t *d = frame_at(frame, op->d);
         for (uint32_t rest = mask; rest; rest &= rest - 1) {
-            d[qn_first_lane(rest)] = result[qn_first_lane(rest)];
+            const unsigned lane = qn_first_lane(rest);
+            d[lane] = (uint32_t)warp->exchange[from[lane]];
         }
     }
     if (op->target != QN_NO_PLACE) {
@@ -259,6 +289,10 @@ void qn_sync_recheck(qn_warp *warp)
 static uint32_t same_members(const uint32_t *members, uint32_t mask)
 {
     uint32_t first = members[qn_first_lane(mask)], same = 0;
+    if (mask == QN_ALL_LANES &&
+        memcmp(members, members + 1, (QN_LANES - 1) * sizeof *members) == 0) {
+        return mask;
+    }
     for (; mask; mask &= mask - 1) {
         unsigned lane = qn_first_lane(mask);
         same |= (uint32_t)(members[lane] == first) << lane;

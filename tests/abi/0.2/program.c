@@ -195,7 +195,7 @@ static void lengths(void)
     later.more[7] = 1;
     quern_status status = quern_call_with(k, &later.options, &y);
     printf("with what is unknown: %d, %s\n", status,
-           strstr(quern_last_error()->message, "byte 104 is not 0") ? "told by its byte"
+           strstr(quern_last_error()->message, "byte 112 is not 0") ? "told by its byte"
                                                                     : quern_last_error()->message);
     later.options.size = offsetof(quern_call_options, stream);
     later.options.stream = (quern_stream *)(void *)k; /* past the end: not looked at */

@@ -215,7 +215,11 @@ Test(kernels, that_launch_kernels)
 {
     const char *said;
     cr_expect(qn_source_may_launch("f<<<1, 1>>>();"));
+    cr_expect(qn_source_may_launch("#define RUN(f, ...) f<<<__VA_ARGS__>>>"));
+    cr_expect(qn_source_may_launch("auto x = a < b; f /* <<< */ <<<1, 1>>>();"));
     cr_expect(!qn_source_may_launch("x << y"));
+    cr_expect(!qn_source_may_launch("// f<<<1, 1>>>()\nx = \"<<<\"; /* <<< */"));
+    cr_expect(!qn_source_may_launch("a<b<c<d; x < < < y"));
     cr_expect(qn_log_wants_relocatable("k.cu(2): error: device-side kernel launch could not be "
                                        "processed as the required runtime APIs are not declared",
                                        &said));

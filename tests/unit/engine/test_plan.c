@@ -303,6 +303,21 @@ static void fake_kernel(quern_kernel *kernel, quern_array *array, qn_call *call)
     }
 }
 
+/* What measuring may ask of a plan: any value that a setting can have, of some fields. */
+static qn_setting random_setting(void)
+{
+    qn_setting s = {0};
+    for (size_t k = 0; k < QN_SETTING_FIELDS && draw(2) == 0; k++) {
+        const qn_setting_field *f = &qn_setting_fields[draw(QN_SETTING_FIELDS)];
+        uint16_t value = f->least;
+        while (draw(2) == 0 && value < f->most) {
+            value = (uint16_t)(f->words ? value + 1 : 2 * value);
+        }
+        *qn_setting_at(&s, f) = value;
+    }
+    return s;
+}
+
 Test(plan, every_element_once)
 {
     static qn_call call;
@@ -325,6 +340,7 @@ Test(plan, every_element_once)
         static const uint32_t bytes[] = {0, 8, 16};
         qn_plan_rules rules = {
             .ordered = draw(2) == 0, .keep_dims = draw(3) == 0, .pack_bytes = bytes[draw(3)]};
+        rules.setting = random_setting();
         check_walk(&call, &rules, draw(2) == 0);
     }
     free(array);
@@ -361,7 +377,8 @@ Test(plan, rows_of_every_offset)
                              .name = QN_STR("x")};
         }
         fake_kernel(&kernel, array, &call);
-        qn_plan_rules rules = {.ordered = draw(2) == 0, .pack_bytes = 16};
+        qn_plan_rules rules = {
+            .ordered = draw(2) == 0, .pack_bytes = 16, .setting = random_setting()};
         check_walk(&call, &rules, draw(2) == 0);
         rows += call.plan.form.rows;
         words += call.plan.form.margin > 0;

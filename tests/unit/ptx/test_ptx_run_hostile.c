@@ -15,6 +15,14 @@
     "ld.param.u64 %rd1, [array];\nmov.u32 %r1, %tid.x;\n" body "\nret;\n}\n"
 #define KERNEL(body) MODULE("", body)
 
+/* For one_lane_that_leaves_its_memory: where 16 bytes of a space are, and a read there. */
+#define OWN_BEGIN(space, address)                                                                  \
+    "." space " .align 16 .b8 own[16];\nmul.wide.u32 %rd2, %r1, 8;\nadd.s64 %rd2, %rd1, %rd2;\n"   \
+    "ld.global.s64 %rd4, [%rd2];\nsetp.ne.s64 %p1, %rd4, -1;\n" address "\n"
+#define OWN_READ(space)                                                                            \
+    "add.s64 %rd3, %rd3, %rd4;\n@%p1 ld" space ".u32 %r2, [%rd3];\n"                               \
+    "@%p1 st.global.u32 [%rd2], %r2;"
+
 /* Run by one warp on an array of 256 bytes. */
 static void run_bad(const char *text, quern_status status, const char *says)
 {
@@ -42,6 +50,59 @@ Test(ptx_run_hostile, addresses_that_wrap)
     run_bad(KERNEL("cvt.u64.u32 %rd2, %r1;\nmul.lo.u64 %rd2, %rd2, 0x7bdef7bdef7bdef8;\n"
                    "add.s64 %rd3, %rd1, %rd2;\nst.global.u64 [%rd3], %rd2;"),
             QUERN_ERROR_ACCESS, "thread (1,0,0): write of 8 bytes");
+}
+
+/* Each lane reads 4 bytes at its own offset in 16 bytes of a space; one whose offset is -1 reads
+ * nothing. Lanes are looked up together, and any of them that leaves its memory must be found. */
+static const struct {
+    const char *space;
+    const char *text;
+    int bytes;
+} spaces[] = {
+    {"local", KERNEL(OWN_BEGIN("local", "mov.u64 %rd3, own;") OWN_READ(".local")), 16},
+    {"local, generic", KERNEL(OWN_BEGIN("local", "cvta.local.u64 %rd3, own;") OWN_READ("")), 16},
+    {"shared", KERNEL(OWN_BEGIN("shared", "mov.u64 %rd3, own;") OWN_READ(".shared")), 16},
+    {"shared, generic", KERNEL(OWN_BEGIN("shared", "cvta.shared.u64 %rd3, own;") OWN_READ("")), 16},
+    {"parameters, generic",
+     KERNEL(OWN_BEGIN("local", "mov.b64 %rd3, array;\ncvta.param.u64 %rd3, %rd3;") OWN_READ("")),
+     8},
+};
+
+static void read_at(const char *text, const int64_t offsets[32], int bad_lane)
+{
+    bench b = bench_of(text);
+    int64_t *array = bench_buffer(&b, 256);
+    memcpy(array, offsets, 256);
+    if (bad_lane < 0) {
+        bench_good(&b, "k", PARAMETERS(&array));
+    } else {
+        char says[32];
+        snprintf(says, sizeof says, "thread (%d,0,0): read of 4", bad_lane);
+        bench_bad(&b, "k", PARAMETERS(&array), QUERN_ERROR_ACCESS, says);
+    }
+    qn_free(array);
+    bench_close(&b);
+}
+
+Test(ptx_run_hostile, one_lane_that_leaves_its_memory)
+{
+    uint32_t seed = 1;
+    for (size_t k = 0; k < QN_COUNT(spaces); k++) {
+        const int places = spaces[k].bytes / 4;
+        for (int round = 0; round < 24; round++) {
+            int64_t offsets[32];
+            for (int lane = 0; lane < 32; lane++) {
+                seed = seed * 1664525 + 1013904223;
+                offsets[lane] = round % 3 == 0    ? 4 * (round % places)
+                                : seed >> 30 == 0 ? -1
+                                                  : 4 * (int64_t)((seed >> 16) % (unsigned)places);
+            }
+            read_at(spaces[k].text, offsets, -1);
+            const int lane = (int)(seed >> 9) % 32;
+            offsets[lane] = round & 1 ? spaces[k].bytes : -4;
+            read_at(spaces[k].text, offsets, lane);
+        }
+    }
 }
 
 Test(ptx_run_hostile, a_bulk_copy_of_no_bytes_touches_nothing)

@@ -52,7 +52,7 @@ typedef struct quern_cache_stats {
     }
 
 /** The current counts. Thread-safe. Errors: QUERN_ERROR_CACHE when a database should be in use and
- * cannot be read. */
+ * cannot be read; what this engine counted is given all the same. */
 QUERN_API quern_status quern_cache_get_stats(quern_cache_stats *stats, quern_engine *engine);
 
 /** The same with the counts of all processes that used the folder, and this engine's. Each adds its

@@ -152,11 +152,15 @@ typedef struct quern_call_options {
     size_t axis_count;
     uint32_t keepdims; /**< reductions: 1 keeps the reduced axes, with extent 1 */
     uint32_t reserved;
+    /** 1: use what was measured to be the fastest for calls like this one, and measure, once, where
+     * nothing was: quern/tune.h. 0: what follows from the rules. */
+    uint32_t tune;
+    uint32_t tune_ms; /**< milliseconds that measuring may take, about; 0: 2000 */
 } quern_call_options;
 
 #define QUERN_CALL_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(quern_call_options), 0, NULL, NULL, NULL, 0, 0, 0                                   \
+        sizeof(quern_call_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0                             \
     }
 
 /** Call a kernel: inputs in the order of the signature, then outputs.
@@ -224,6 +228,7 @@ typedef struct quern_explanation {
     uint32_t local_bytes;  /**< local memory of a thread */
     uint32_t blocks_per_processor; /**< occupancy; 0 where the device does not say */
     uint32_t reserved;
+    const char *tuned; /**< with quern_call_options.tune: the setting and where it came from */
 } quern_explanation;
 
 /** Explain the call that quern_call_n() would make; compiles if needed, launches nothing and
