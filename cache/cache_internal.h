@@ -77,6 +77,9 @@ void qn_store_close(qn_store *store);
 const char *qn_store_path(qn_store *store);    /**< of the database file, or "" */
 const char *qn_store_problem(qn_store *store); /**< why it is not used, or "" */
 
+/** The same look-up again, once others had time to make it: a miss is not counted. */
+bool qn_store_again(qn_store *store, const qn_key *key, const char *compiler, qn_image *out);
+
 /** Look up. True on a hit: `out` is filled (integrity checked by XXH3-128, key material compared).
  * `compiler`: the build id that must match, or NULL or "" for any (the newest row). Thread-safe. */
 bool qn_store_get(qn_store *store, const qn_key *key, const char *compiler, qn_image *out);
@@ -93,11 +96,74 @@ void qn_store_put(qn_store *store, const qn_key *key, const qn_image *image,
 /** The device rejected the image: delete its row and count it as corrupt. */
 void qn_store_reject(qn_store *store, const qn_key *key, const char *compiler);
 
-/** Fill the database's part of `stats` (entries, bytes, limit, hits, misses, faults, corrupt). */
+/** Before something is compiled: append why it was not in the store, and count that. `opaque`: it
+ * is never looked for. The nearest entry is the newest of that name and, where it is the
+ * very one that was wanted, the index is damaged. `row`: name and compiler. Thread-safe. */
+void qn_store_why(qn_store *store, const qn_key *key, const qn_store_row *row, bool opaque,
+                  qn_text *out);
+/** What qn_store_why() said last, with the name before it; "" for nothing. */
+void qn_store_last_why(qn_store *store, char *out, size_t size);
+
+/** What the database holds, and the counts of this store. */
 quern_status qn_store_stats(qn_store *store, quern_cache_stats *stats);
+/** The same with the counts of all processes that used the folder. */
+quern_status qn_store_totals(qn_store *store, quern_cache_stats *stats);
 quern_status qn_store_visit(qn_store *store, const char *key_prefix, quern_cache_visitor visitor,
                             void *context);
 quern_status qn_store_clear(qn_store *store, uint64_t *removed);
+/** quern_cache_verify() and quern_cache_prune(). */
+quern_status qn_store_verify(qn_store *store, uint64_t *checked, uint64_t *removed,
+                             quern_cache_progress progress, void *context);
+quern_status qn_store_prune(qn_store *store, uint64_t *removed, uint64_t bytes, uint32_t days);
+
+/* ---- tally.c: counts ------------------------------------------------------------------------ */
+
+#define QN_TALLY_MAP(X)                                                                            \
+    X(HITS)                                                                                        \
+    X(SAVED_US) /* what the hits would have taken to compile */                                    \
+    X(MISSES)                                                                                      \
+    X(COMPILED)                                                                                    \
+    X(COMPILE_US)                                                                                  \
+    X(NEW) /* why something was compiled: qn_store_why() */                                        \
+    X(CHANGED)                                                                                     \
+    X(COMPILER)                                                                                    \
+    X(DAMAGED)                                                                                     \
+    X(UNREAD)                                                                                      \
+    X(OPAQUE)                                                                                      \
+    X(ROWS_REMOVED) /* damaged */                                                                  \
+    X(REJECTED)                                                                                    \
+    X(SET_ASIDE)                                                                                   \
+    X(FAULTS)                                                                                      \
+    X(LOCKED) /* kinds of faults */                                                                \
+    X(FULL)                                                                                        \
+    X(IO)                                                                                          \
+    X(EVICTED)                                                                                     \
+    X(DECLINED)                                                                                    \
+    X(WAITS) /* for another process or thread */                                                   \
+    X(WAITED_US)                                                                                   \
+    X(ALONE) /* compiled without a lock, or before its holder was done */
+
+/** The order is that of the file quern-1.counts: new ones go to the end. */
+typedef enum qn_tally {
+#define QN_TALLY_ENUM(name) QN_TALLY_##name,
+    QN_TALLY_MAP(QN_TALLY_ENUM)
+#undef QN_TALLY_ENUM
+        QN_TALLIES
+} qn_tally;
+/** Count. Thread-safe. */
+void qn_store_count(qn_store *store, qn_tally what, uint64_t amount);
+
+/* ---- machine.c: compile once among the processes of a machine -------------------------------- */
+
+/** One image being compiled by this process. */
+typedef struct qn_machine qn_machine;
+/** Become the maker of `key` (true), or wait until another process has made it, or failed (false).
+ * Look into the store again after either: the other may have been done before this was called.
+ * Also true, with *out NULL, when no lock can be had, when the other takes too long (both counted),
+ * and when nothing can be handed on through this store. `round`: how often this was called for the
+ * same key before. Thread-safe; end with qn_machine_done(), which accepts NULL. */
+bool qn_machine_begin(qn_machine **out, qn_store *store, const qn_key *key, int round);
+void qn_machine_done(qn_machine *machine);
 
 /* ---- store_tuning.c: settings that were measured -------------------------------------------- */
 
@@ -121,9 +187,10 @@ void qn_store_put_tuning(qn_store *store, const qn_tuning_key *key, const qn_tun
 /** One image being compiled; other threads that ask for it wait. The list is per process. */
 typedef struct qn_once qn_once;
 /** Become the maker of `key` (returns true), or wait until its maker is done (returns false, with
- * *out NULL: look again, in memory, then in the store). When out of memory: true, with *out NULL,
- * which qn_once_done accepts. */
-bool qn_once_begin(qn_once **out, const qn_key *key, const char *compiler);
+ * *out NULL: look again, in memory, then in the store). When out of memory, or when the maker takes
+ * too long: true, with *out NULL, which qn_once_done accepts. *waited_ms (may be NULL) says how
+ * long it waited: 0 when it did not. */
+bool qn_once_begin(qn_once **out, const qn_key *key, const char *compiler, double *waited_ms);
 void qn_once_done(qn_once *once);
 
 #endif /* QN_CACHE_H */

@@ -9,6 +9,8 @@
  */
 #include "cache/store.h"
 
+#include <string.h>
+
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static qn_store *list;
 static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
@@ -31,9 +33,18 @@ static void after_fork(void)
     pthread_mutex_unlock(&list_lock);
 }
 
+/* What was counted before is the parent's to tell. */
+static void child_after_fork(void)
+{
+    for (qn_store *store = list; store; store = store->next) {
+        memcpy(store->told, store->tally, sizeof store->told);
+    }
+    after_fork();
+}
+
 static void add_handlers(void)
 {
-    pthread_atfork(before_fork, after_fork, after_fork);
+    pthread_atfork(before_fork, after_fork, child_after_fork);
 }
 
 void qn_fork_register(qn_store *store)

@@ -2,41 +2,17 @@
  *
  * The key of an image. In: everything that shapes it. Out: the material, those things one after the
  * other, each with its tag and length, so that no two different inputs give the same bytes; and the
- * hash of the material.
- *
- * Material = "QUERNKEY" format:u32, then fields tag:u32 length:u64 bytes, all numbers
- * little-endian. A list is its fields one after the other, in order. The source is the first field.
+ * hash of the material. key_tags.h says how they are written.
  */
 #include "cache/cache_internal.h"
+#include "cache/key_tags.h"
 
 #define XXH_INLINE_ALL
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
 
-#define KEY_FORMAT 1 /* raised when the meaning of a field changes */
-
-static const char magic[] = "QUERNKEY";
-
-enum tag {
-    SOURCE = 1,
-    OPTION,
-    HEADER_NAME,
-    HEADER_TEXT,
-    EXPRESSION,
-    ARCH,
-    KIND,
-    LINE_INFO,
-    MINIMAL,
-    FILE_NAME, /* from here on, only what is given leaves a field */
-    INCLUDE_NAME,
-    INCLUDE_HASH,
-    CUDA_HEADERS,
-    RELOCATABLE,
-    PIECE_KIND,
-    PIECE_HASH,
-    LINKER
-};
+#define MAGIC_LENGTH (sizeof QN_KEY_MAGIC - 1)
 
 static void add_number(qn_text *out, uint64_t number, int bytes)
 {
@@ -136,8 +112,8 @@ quern_status qn_key_make(qn_key *out, const qn_key_fields *fields)
 {
     *out = (qn_key){0};
     qn_text material = {0};
-    qn_text_add(&material, magic, sizeof magic - 1);
-    add_number(&material, KEY_FORMAT, 4);
+    qn_text_add(&material, QN_KEY_MAGIC, MAGIC_LENGTH);
+    add_number(&material, QN_KEY_FORMAT, 4);
     add_string(&material, SOURCE, fields->source);
     add_options(&material, fields);
     for (size_t k = 0; k < fields->header_count; k++) {
@@ -174,7 +150,7 @@ void qn_key_free(qn_key *key)
 
 qn_str qn_key_source(qn_str material)
 {
-    const size_t head = sizeof magic - 1 + 4 + 4 + 8;
+    const size_t head = MAGIC_LENGTH + 4 + 4 + 8;
     if (material.length < head) {
         return (qn_str){"", 0};
     }

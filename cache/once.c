@@ -9,6 +9,9 @@
 #include "cache/cache_internal.h"
 
 #include <string.h>
+#include <time.h>
+
+#define WAIT_SECONDS 60 /* for another thread, which may itself wait for another process */
 
 struct qn_once {
     qn_once *next;
@@ -95,9 +98,24 @@ static void destroy(qn_once *once)
     qn_free(once);
 }
 
-bool qn_once_begin(qn_once **out, const qn_key *key, const char *compiler)
+/* Wait until it is done, or for as long as is sensible. */
+static bool wait_until_done(qn_once *once)
 {
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += WAIT_SECONDS;
+    while (!once->done && pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &end) == 0) {
+    }
+    return once->done;
+}
+
+bool qn_once_begin(qn_once **out, const qn_key *key, const char *compiler, double *waited_ms)
+{
+    const double began = qn_now_ms();
     *out = NULL;
+    if (waited_ms) {
+        *waited_ms = 0;
+    }
     compiler = compiler ? compiler : "";
     pthread_once(&handlers_once, add_handlers);
     pthread_mutex_lock(&lock);
@@ -108,15 +126,16 @@ bool qn_once_begin(qn_once **out, const qn_key *key, const char *compiler)
         return true;
     }
     once->waiting++;
-    while (!once->done) {
-        pthread_cond_wait(&changed, &lock);
-    }
-    bool last = --once->waiting == 0;
+    bool done = wait_until_done(once);
+    bool last = --once->waiting == 0 && done;
     pthread_mutex_unlock(&lock);
     if (last) {
         destroy(once);
     }
-    return false;
+    if (waited_ms) {
+        *waited_ms = qn_now_ms() - began;
+    }
+    return !done;
 }
 
 void qn_once_done(qn_once *once)

@@ -22,6 +22,10 @@ PRAGMA cell_size_check = ON;      -- notice damaged pages when they are read
 PRAGMA journal_mode = WAL;
 -- A lost last entry is compiled again; a broken file is not risked.
 PRAGMA synchronous = NORMAL;
+-- The journal stays beside the file, empty, so that a process that only reads makes no files.
+PRAGMA journal_size_limit = 4194304;
+-- Moving the journal into the file is shared among the puts, about one millisecond each time.
+PRAGMA wal_autocheckpoint = 250;
 
 --- JOURNAL_NETWORK
 -- WAL needs memory shared by all its processes, which two machines do not have.
@@ -83,13 +87,15 @@ END;
 
 --- FIND
 -- ?1 key, ?2 compiler
-SELECT i.id, i.compiler, i.kind, i.arch, i.checksum, i.last_used, p.material, p.lowered, p.image
+SELECT i.id, i.compiler, i.kind, i.arch, i.checksum, i.last_used, p.material, p.lowered, p.image,
+       i.compile_ms
 FROM image AS i JOIN payload AS p ON p.id = i.id
 WHERE i.key = ?1 AND i.compiler = ?2;
 
 --- FIND_ANY
 -- ?1 key; of several compilers' images the newest
-SELECT i.id, i.compiler, i.kind, i.arch, i.checksum, i.last_used, p.material, p.lowered, p.image
+SELECT i.id, i.compiler, i.kind, i.arch, i.checksum, i.last_used, p.material, p.lowered, p.image,
+       i.compile_ms
 FROM image AS i JOIN payload AS p ON p.id = i.id
 WHERE i.key = ?1 ORDER BY i.created DESC, i.id DESC LIMIT 1;
 
@@ -120,33 +126,30 @@ SELECT bytes FROM total;
 SELECT entries FROM total;
 
 --- OLDEST
--- The rows to remove. ?1 bytes to free, ?2 now. The least recently used go first; before them those
--- that were used in the future, that is, under a clock that was wrong.
-SELECT id FROM (
-    SELECT id, sum(bytes) OVER (ORDER BY last_used <= ?2, last_used, id
-                                ROWS UNBOUNDED PRECEDING) - bytes AS freed_before
-    FROM image)
-WHERE freed_before < ?1;
+-- ?1 rows, ?2 only what was used before. The least recently used first.
+SELECT id FROM image WHERE last_used < ?2 ORDER BY last_used, id LIMIT ?1;
+
+--- FUTURE
+-- ?1 rows, ?2 now. Used in the future, that is, under a clock that was wrong: they go first.
+SELECT id FROM image WHERE last_used > ?2 ORDER BY last_used DESC LIMIT ?1;
 
 --- PAGES
 PRAGMA page_count;
 
---- VACUUM_MODE
--- 2: pages that are free can be given back; 0 in files of Quern 0.1
-PRAGMA auto_vacuum;
+--- FREE_PAGES
+PRAGMA freelist_count;
 
 --- GIVE_BACK
-PRAGMA incremental_vacuum;
-PRAGMA wal_checkpoint(TRUNCATE);
+-- Some pages at a time, so that nobody waits for it.
+PRAGMA incremental_vacuum(64);
 
---- REWRITE
--- The same for a file of Quern 0.1, which can give pages back from then on. VACUUM makes a copy as
--- large as the contents of the file, so the copy goes to a file as well, not to memory.
-PRAGMA auto_vacuum = INCREMENTAL;
-PRAGMA temp_store = FILE;
-VACUUM;
-PRAGMA temp_store = MEMORY;
-PRAGMA wal_checkpoint(TRUNCATE);
+--- NAMED
+-- ?1 name: the newest entry of that name among the newest of all, and whether the index leads to it.
+SELECT lower(hex(i.key)), i.compiler, p.material,
+       EXISTS (SELECT 1 FROM image AS x WHERE x.key = i.key AND x.compiler = i.compiler)
+FROM (SELECT id, key, compiler, name FROM image ORDER BY id DESC LIMIT 500) AS i
+JOIN payload AS p ON p.id = i.id
+WHERE i.name = ?1 ORDER BY i.id DESC LIMIT 1;
 
 --- LIST
 -- ?1 first digits of the key in capitals, or ''
@@ -157,6 +160,24 @@ SELECT i.key, i.name, i.kind, i.arch, i.compiler, i.compiler_text, i.compile_ms,
        i.last_used, i.hits, p.material, p.image
 FROM image AS i JOIN payload AS p ON p.id = i.id
 WHERE i.id = ?1;
+
+--- CHECK
+-- ?1 id: as FIND, with the key; also of a row whose payload is gone
+SELECT i.id, i.compiler, i.kind, i.arch, i.checksum, i.last_used, p.material, p.lowered, p.image,
+       i.compile_ms, i.key
+FROM image AS i LEFT JOIN payload AS p ON p.id = i.id WHERE i.id = ?1;
+
+--- MEND
+-- Payloads without their row.
+DELETE FROM payload WHERE id NOT IN (SELECT id FROM image);
+
+--- SUM
+DELETE FROM total;
+INSERT INTO total SELECT count(*), coalesce(sum(bytes), 0) FROM image;
+
+--- STRUCTURE
+-- Of the whole file: every page and every index.
+PRAGMA quick_check(1);
 
 --- CLEAR
 -- Payloads first and all at once: far faster than row by row through the trigger.
@@ -180,8 +201,13 @@ COMMIT;
 ROLLBACK;
 
 --- SHRINK
--- After CLEAR: give the space back.
+-- After CLEAR and for 'quern cache prune': give the space back. A file of Quern 0.1 can give pages
+-- back one by one from then on. VACUUM makes a copy as large as the contents of the file, so the
+-- copy goes to a file as well, not to memory.
+PRAGMA auto_vacuum = INCREMENTAL;
+PRAGMA temp_store = FILE;
 VACUUM;
+PRAGMA temp_store = MEMORY;
 PRAGMA wal_checkpoint(TRUNCATE);
 
 --- TUNING

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The store: opening, looking up, keeping. In: keys and images. Out: images, or a miss.
+ * The store: opening and looking up. In: keys. Out: images, or a miss.
  *
  * Every hit is checked twice: the checksum says that the row is what was written, the key material
  * that it is what was asked for. A row that fails the first is deleted; one that fails the second
@@ -10,10 +10,7 @@
 
 #include <string.h>
 
-#define DAY         86400
-#define PAGE        4096 /* SQLite's */
-#define ROW_BYTES   512  /* of a row beside its payload: table image and its indexes */
-#define LOW_PERCENT 80   /* of the limit that eviction leaves in use */
+#define DAY 86400
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
@@ -27,6 +24,7 @@ quern_status qn_store_open(qn_store **out, const char *folder, uint64_t limit,
     }
     store->logger = logger ? *logger : (qn_logger){0};
     store->limit = limit ? limit : qn_store_limit(&store->logger);
+    store->wait_ms = QN_WAIT_MS;
     pthread_mutex_init(&store->lock, NULL);
     qn_fork_register(store);
     if (!qn_store_folder(store, folder)) {
@@ -41,6 +39,8 @@ void qn_store_close(qn_store *store)
 {
     if (store) {
         qn_fork_forget(store);
+        qn_store_drain(store);
+        qn_store_add_counts(store);
         qn_store_disconnect(store);
         pthread_mutex_destroy(&store->lock);
         qn_free(store->folder);
@@ -59,27 +59,40 @@ const char *qn_store_problem(qn_store *store)
     return store->problem;
 }
 
+bool qn_store_is_written(qn_store *store)
+{
+    pthread_mutex_lock(&store->lock);
+    bool written = store->folder && !store->problem[0] && !store->read_only;
+    pthread_mutex_unlock(&store->lock);
+    return written;
+}
+
 /* ---- looking up ----------------------------------------------------------------------------- */
 
-/* The columns of FIND and FIND_ANY. */
-enum { ID, COMPILER, KIND, ARCH, CHECKSUM, LAST_USED, MATERIAL, LOWERED, IMAGE };
+/* Remember why a look-up failed, for qn_store_why(). */
+static void note_unlucky(qn_store *store, const qn_key *key, qn_tally why)
+{
+    store->unlucky[store->unlucky_turn++ % QN_UNLUCKY] =
+        (qn_unlucky){{key->hash[0], key->hash[1]}, why};
+}
 
-static bool is_intact(sqlite3_stmt *row, const unsigned char key[16])
+bool qn_row_is_intact(sqlite3_stmt *row, const unsigned char key[16])
 {
     unsigned char checksum[16];
-    qn_row_checksum(checksum, key, qn_row_bytes(row, COMPILER), sqlite3_column_int64(row, KIND),
-                    sqlite3_column_int64(row, ARCH), qn_row_bytes(row, MATERIAL),
-                    qn_row_bytes(row, LOWERED), qn_row_bytes(row, IMAGE));
-    return qn_str_same(qn_row_bytes(row, CHECKSUM), (qn_str){(const char *)checksum, 16});
+    qn_row_checksum(checksum, key, qn_row_bytes(row, QN_FIND_COMPILER),
+                    sqlite3_column_int64(row, QN_FIND_KIND),
+                    sqlite3_column_int64(row, QN_FIND_ARCH), qn_row_bytes(row, QN_FIND_MATERIAL),
+                    qn_row_bytes(row, QN_FIND_LOWERED), qn_row_bytes(row, QN_FIND_IMAGE));
+    return qn_str_same(qn_row_bytes(row, QN_FIND_CHECKSUM), (qn_str){(const char *)checksum, 16});
 }
 
 static bool read_image(qn_image *out, sqlite3_stmt *row)
 {
-    qn_str image = qn_row_bytes(row, IMAGE);
-    out->kind = (qn_image_kind)sqlite3_column_int64(row, KIND);
+    qn_str image = qn_row_bytes(row, QN_FIND_IMAGE);
+    out->kind = (qn_image_kind)sqlite3_column_int64(row, QN_FIND_KIND);
     out->data = qn_alloc(image.length + 1);
     out->log = qn_strdup("");
-    if (!out->data || !out->log || !qn_row_split(out, qn_row_bytes(row, LOWERED))) {
+    if (!out->data || !out->log || !qn_row_split(out, qn_row_bytes(row, QN_FIND_LOWERED))) {
         qn_image_free(out);
         return false;
     }
@@ -128,19 +141,24 @@ static void remove_row(qn_store *store, int64_t id)
 static bool take_row(qn_store *store, sqlite3_stmt *row, const qn_key *key,
                      const unsigned char stored_key[16], qn_image *out)
 {
-    int64_t id = sqlite3_column_int64(row, ID), last_used = sqlite3_column_int64(row, LAST_USED);
-    bool intact = is_intact(row, stored_key);
-    bool asked_for = intact && qn_str_same(qn_row_bytes(row, MATERIAL),
+    int64_t id = sqlite3_column_int64(row, QN_FIND_ID),
+            last_used = sqlite3_column_int64(row, QN_FIND_LAST_USED);
+    bool intact = qn_row_is_intact(row, stored_key);
+    bool asked_for = intact && qn_str_same(qn_row_bytes(row, QN_FIND_MATERIAL),
                                            (qn_str){key->material, key->material_size});
     bool hit = asked_for && read_image(out, row);
+    double saved_ms = sqlite3_column_double(row, QN_FIND_COMPILE_MS);
     sqlite3_reset(row);
     if (!intact) {
-        store->corrupt++;
+        store->tally[QN_TALLY_ROWS_REMOVED]++;
+        note_unlucky(store, key, QN_TALLY_DAMAGED);
         qn_log(&store->logger, QN_INFO, "the cached kernel %s was damaged and is removed",
                key->hex);
         remove_row(store, id);
     }
     if (hit) {
+        store->tally[QN_TALLY_SAVED_US] +=
+            saved_ms > 0 && saved_ms < 1e9 ? (uint64_t)(saved_ms * 1e3) : 0;
         touch(store, id, last_used);
     }
     return hit;
@@ -174,167 +192,38 @@ static bool look_up(qn_store *store, const qn_key *key, const char *compiler, qn
     return hit;
 }
 
-bool qn_store_get(qn_store *store, const qn_key *key, const char *compiler, qn_image *out)
+static bool get(qn_store *store, const qn_key *key, const char *compiler, qn_image *out, bool again)
 {
     *out = (qn_image){0};
     pthread_mutex_lock(&store->lock);
+    uint64_t faults = store->tally[QN_TALLY_FAULTS];
     bool hit = look_up(store, key, compiler, out);
-    store->hits += hit;
-    store->misses += !hit;
+    if (!hit && store->tally[QN_TALLY_FAULTS] != faults) {
+        note_unlucky(store, key, QN_TALLY_UNREAD);
+    }
+    store->tally[QN_TALLY_HITS] += hit;
+    store->tally[QN_TALLY_MISSES] += !hit && !again;
     pthread_mutex_unlock(&store->lock);
     return hit;
 }
 
-/* ---- keeping -------------------------------------------------------------------------------- */
-
-/* Make room for `bytes`, in the transaction of the put; *evicted says whether rows were removed.
- * Each row has a DELETE of its own, because SQLite holds in memory all that one statement
- * changes. */
-static int evict(qn_store *store, int64_t bytes, bool *evicted)
+bool qn_store_get(qn_store *store, const qn_key *key, const char *compiler, qn_image *out)
 {
-    int64_t used = 0;
-    int code = qn_store_run(qn_store_statement(store, QN_SQL_BYTES), &used);
-    int64_t limit = (int64_t)QN_MIN(store->limit, (uint64_t)INT64_MAX);
-    if (code != SQLITE_OK || used <= limit - bytes) {
-        return code;
-    }
-    sqlite3_stmt *oldest = qn_store_statement(store, QN_SQL_OLDEST);
-    sqlite3_stmt *removal = qn_store_statement(store, QN_SQL_REMOVE_ID);
-    if (!oldest || !removal) {
-        return SQLITE_ERROR;
-    }
-    int64_t low = limit / 100 * LOW_PERCENT;
-    sqlite3_bind_int64(oldest, 1, used + bytes - QN_MAX(low, bytes));
-    sqlite3_bind_int64(oldest, 2, qn_now_seconds());
-    *evicted = true;
-    while (code == SQLITE_OK && (code = sqlite3_step(oldest)) == SQLITE_ROW) {
-        sqlite3_bind_int64(removal, 1, sqlite3_column_int64(oldest, 0));
-        code = qn_store_run(removal, NULL);
-    }
-    sqlite3_reset(oldest);
-    sqlite3_clear_bindings(oldest);
-    return code == SQLITE_DONE ? SQLITE_OK : code;
+    return get(store, key, compiler, out, false);
 }
 
-/* Eviction leaves free pages, which the next images fill. Only a file that is larger than its
- * limit, because the limit was lowered, gives them back to the system. Failure does no harm: the
- * next eviction tries again. */
-static void give_back(qn_store *store)
+bool qn_store_again(qn_store *store, const qn_key *key, const char *compiler, qn_image *out)
 {
-    int64_t pages = 0, mode = 0;
-    int code = qn_store_run(qn_store_statement(store, QN_SQL_PAGES), &pages);
-    code = code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_VACUUM_MODE), &mode)
-                             : code;
-    if (code == SQLITE_OK && (uint64_t)pages * PAGE > store->limit) {
-        code = qn_store_script(store, mode == 0 ? "REWRITE" : "GIVE_BACK");
-        bool done = code == SQLITE_OK;
-        qn_log(&store->logger, QN_DEBUG, "%s was %smade smaller%s%s", store->path,
-               done ? "" : "not ", done ? "" : ": ", done ? "" : sqlite3_errstr(code));
-    }
-}
-
-static int remove_key(qn_store *store, const qn_key *key, const char *compiler)
-{
-    sqlite3_stmt *statement = qn_store_statement(store, QN_SQL_REMOVE);
-    if (!statement) {
-        return SQLITE_ERROR;
-    }
-    unsigned char stored_key[16];
-    qn_row_key(stored_key, key);
-    sqlite3_bind_blob(statement, 1, stored_key, sizeof stored_key, SQLITE_STATIC);
-    if (compiler && compiler[0]) {
-        sqlite3_bind_text(statement, 2, compiler, -1, SQLITE_STATIC);
-    }
-    return qn_store_run(statement, NULL);
-}
-
-static void bind_bytes(sqlite3_stmt *statement, int parameter, qn_str bytes)
-{
-    sqlite3_bind_blob64(statement, parameter, bytes.length ? bytes.data : "", bytes.length,
-                        SQLITE_STATIC);
-}
-
-static int add(qn_store *store, const qn_key *key, const qn_image *image, const qn_store_row *row,
-               qn_str lowered, int64_t bytes)
-{
-    sqlite3_stmt *small = qn_store_statement(store, QN_SQL_ADD_IMAGE);
-    sqlite3_stmt *large = qn_store_statement(store, QN_SQL_ADD_PAYLOAD);
-    if (!small || !large) {
-        return SQLITE_ERROR;
-    }
-    qn_str material = {key->material, key->material_size}, code = {image->data, image->size};
-    unsigned char stored_key[16], checksum[16];
-    qn_row_key(stored_key, key);
-    qn_row_checksum(checksum, stored_key, qn_str_of(row->compiler), image->kind, row->arch,
-                    material, lowered, code);
-    sqlite3_bind_blob(small, 1, stored_key, sizeof stored_key, SQLITE_STATIC);
-    sqlite3_bind_text(small, 2, row->compiler ? row->compiler : "", -1, SQLITE_STATIC);
-    sqlite3_bind_text(small, 3, row->compiler_text ? row->compiler_text : "", -1, SQLITE_STATIC);
-    sqlite3_bind_int64(small, 4, image->kind);
-    sqlite3_bind_int64(small, 5, row->arch);
-    sqlite3_bind_blob(small, 6, checksum, sizeof checksum, SQLITE_STATIC);
-    sqlite3_bind_text(small, 7, row->name ? row->name : "", -1, SQLITE_STATIC);
-    sqlite3_bind_double(small, 8, image->compile_ms);
-    sqlite3_bind_int64(small, 9, bytes);
-    sqlite3_bind_int64(small, 10, qn_now_seconds());
-    int result = qn_store_run(small, NULL);
-    if (result != SQLITE_OK) {
-        return result;
-    }
-    bind_bytes(large, 1, material);
-    bind_bytes(large, 2, lowered);
-    bind_bytes(large, 3, code);
-    return qn_store_run(large, NULL);
-}
-
-static void put(qn_store *store, const qn_key *key, const qn_image *image, const qn_store_row *row,
-                qn_str lowered)
-{
-    size_t content = key->material_size + lowered.length + image->size + ROW_BYTES;
-    int64_t bytes = (int64_t)((content + PAGE - 1) / PAGE * PAGE);
-    if ((uint64_t)bytes > store->limit) {
-        qn_log(&store->logger, QN_INFO,
-               "kernel %s is not kept: it has %lld bytes, and the limit of the cache is %llu",
-               key->hex, (long long)bytes, (unsigned long long)store->limit);
-        return;
-    }
-    bool evicted = false;
-    int code = qn_store_run(qn_store_statement(store, QN_SQL_BEGIN), NULL);
-    if (code == SQLITE_OK) {
-        code = remove_key(store, key, row->compiler ? row->compiler : "");
-        code = code == SQLITE_OK ? evict(store, bytes, &evicted) : code;
-        code = code == SQLITE_OK ? add(store, key, image, row, lowered, bytes) : code;
-        code =
-            code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_COMMIT), NULL) : code;
-    }
-    if (code != SQLITE_OK && store->db) {
-        qn_store_fault(store, code, "keeping a kernel", true);
-        qn_store_roll_back(store);
-    } else if (code == SQLITE_OK && evicted) {
-        give_back(store);
-    }
-}
-
-void qn_store_put(qn_store *store, const qn_key *key, const qn_image *image,
-                  const qn_store_row *row)
-{
-    qn_text lowered = {0};
-    pthread_mutex_lock(&store->lock);
-    if (qn_row_join(&lowered, image->lowered, image->lowered_count) &&
-        qn_row_join_warnings(&lowered, image->log) && qn_store_connect(store) &&
-        !store->read_only) {
-        put(store, key, image, row, (qn_str){lowered.data, lowered.length});
-    }
-    pthread_mutex_unlock(&store->lock);
-    qn_text_free(&lowered);
+    return get(store, key, compiler, out, true);
 }
 
 void qn_store_reject(qn_store *store, const qn_key *key, const char *compiler)
 {
     pthread_mutex_lock(&store->lock);
-    store->corrupt++;
+    store->tally[QN_TALLY_REJECTED]++;
+    note_unlucky(store, key, QN_TALLY_DAMAGED);
     if (qn_store_connect(store) && !store->read_only) {
-        int code = remove_key(store, key, compiler);
+        int code = qn_store_remove(store, key, compiler);
         if (code != SQLITE_OK && store->db) {
             qn_store_fault(store, code, "removing a rejected kernel", true);
         }

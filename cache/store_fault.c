@@ -118,7 +118,7 @@ bool qn_store_remove_file(qn_store *store)
 
 void qn_store_set_aside(qn_store *store, const char *why)
 {
-    store->corrupt++;
+    store->tally[QN_TALLY_SET_ASIDE]++;
     if (store->read_only || store->set_aside >= SET_ASIDE_MAX) {
         qn_store_switch_off(store, "%s is damaged (%s)", store->path, why);
         return;
@@ -149,14 +149,42 @@ static void stop_writing(qn_store *store, const char *doing, const char *said)
            store->path, doing, said);
 }
 
+static void count_fault(qn_store *store, int code)
+{
+    store->tally[QN_TALLY_FAULTS]++;
+    switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+        store->tally[QN_TALLY_LOCKED]++;
+        break;
+    case SQLITE_FULL:
+        store->tally[QN_TALLY_FULL]++;
+        break;
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        store->tally[QN_TALLY_IO]++;
+        break;
+    default: /* damaged, out of memory */
+        break;
+    }
+}
+
 void qn_store_fault(qn_store *store, int code, const char *doing, bool writing)
 {
     char said[200];
     bool known = store->db && sqlite3_errcode(store->db) != SQLITE_OK;
     snprintf(said, sizeof said, "%s", known ? sqlite3_errmsg(store->db) : sqlite3_errstr(code));
-    store->faults++;
-    if (code == SQLITE_READONLY_DBMOVED) { /* the next time its successor is opened */
+    count_fault(store, code);
+    bool is_stuck = (code & 0xff) == SQLITE_PROTOCOL;  /* SQLite waited for 10 s, and would again */
+    if (code == SQLITE_READONLY_DBMOVED || is_stuck) { /* the next time it is opened anew */
         qn_store_disconnect(store);
+    }
+    if (is_stuck && store->tally[QN_TALLY_LOCKED] > 1) {
+        qn_store_switch_off(store, "%s: its locks do not work", store->path);
+        return;
     }
     switch (code & 0xff) {
     case SQLITE_CORRUPT:

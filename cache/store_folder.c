@@ -4,12 +4,15 @@
  * 0700 that is this user's, or the reason why the cache is off.
  *
  * Whoever can write a file here can run code in this user's kernels, and a checksum does not help
- * against that. So the folder must belong to this user, nobody else may write in it, there is no
- * fallback to /tmp, and a set-uid program has no cache.
+ * against that. So the folder must belong to this user, nobody else may write in it, no link of
+ * another user leads to it, there is no fallback to /tmp, and a set-uid program has no cache. Only
+ * QUERN_CACHE_GROUP makes an exception: the user then trusts that group.
  */
 #include "cache/store.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +56,23 @@ bool qn_on_network(const char *path)
         }
     }
     return false;
+}
+
+int qn_store_open_beside(const qn_store *store, const char *name)
+{
+    qn_text path = {0};
+    qn_text_printf(&path, "%s/%s", store->folder, name);
+    if (path.failed) {
+        errno = ENOMEM;
+        return -1;
+    }
+    int file = open(path.data, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file >= 0 && store->shared) { /* only its owner can, once */
+        (void)!fchown(file, (uid_t)-1, store->group);
+        (void)!fchmod(file, 0660);
+    }
+    qn_text_free(&path);
+    return file;
 }
 
 /* "2G", "500M", "1048576" */
@@ -166,22 +186,85 @@ static int make_folders(char *path)
     return error;
 }
 
+/* The group that QUERN_CACHE_GROUP names, by name or number. */
+static void find_group(qn_store *store)
+{
+    const char *name = getenv("QUERN_CACHE_GROUP");
+    char texts[4096], *end;
+    struct group entry, *found = NULL;
+    if (!name || !name[0]) {
+        return;
+    }
+    unsigned long number = strtoul(name, &end, 10);
+    if (name[0] >= '0' && name[0] <= '9' && !*end) {
+        store->group = (gid_t)number;
+        store->shared = true;
+    } else if (getgrnam_r(name, &entry, texts, sizeof texts, &found) == 0 && found) {
+        store->group = found->gr_gid;
+        store->shared = true;
+    } else {
+        qn_store_switch_off(store, "QUERN_CACHE_GROUP is \"%s\", and there is no such group", name);
+    }
+}
+
+/* Who owns a file or folder, and who may write to it, is to be trusted. */
+static bool is_trusted(const qn_store *store, const struct stat *facts)
+{
+    if (store->shared && facts->st_gid == store->group) {
+        return true;
+    }
+    return facts->st_uid == geteuid();
+}
+
+static bool others_may_write(const qn_store *store, const struct stat *facts)
+{
+    bool group = store->shared && facts->st_gid == store->group;
+    return facts->st_mode & (group ? S_IWOTH : S_IWGRP | S_IWOTH);
+}
+
+/* A link that another user made may lead elsewhere tomorrow. */
+static bool is_foreign_link(const char *path)
+{
+    struct stat facts;
+    return lstat(path, &facts) == 0 && S_ISLNK(facts.st_mode) && facts.st_uid != geteuid() &&
+           facts.st_uid != 0;
+}
+
+/* The database, where there is one: root may have made it in the user's name. */
+static void check_file(qn_store *store)
+{
+    struct stat facts;
+    if (stat(store->path, &facts) == 0 && !is_trusted(store, &facts) && facts.st_uid != 0) {
+        qn_store_switch_off(store, "%s belongs to another user (uid %u)", store->path,
+                            (unsigned)facts.st_uid);
+    } else if (is_foreign_link(store->path)) {
+        qn_store_switch_off(store, "%s is a symbolic link of another user", store->path);
+    }
+}
+
 void qn_store_check_folder(qn_store *store)
 {
     struct stat facts;
     int error = make_folders(store->folder);
-    if (error != 0) {
+    if (is_foreign_link(store->folder)) {
+        qn_store_switch_off(store, "the folder %s is a symbolic link of another user",
+                            store->folder);
+    } else if (error != 0) {
         qn_store_switch_off(store, "cannot make the folder %s: %s", store->folder, strerror(error));
     } else if (stat(store->folder, &facts) != 0) {
         qn_store_switch_off(store, "cannot use the folder %s: %s", store->folder, strerror(errno));
     } else if (!S_ISDIR(facts.st_mode)) {
         qn_store_switch_off(store, "%s is not a folder", store->folder);
-    } else if (facts.st_uid != geteuid()) {
+    } else if (!is_trusted(store, &facts)) {
         qn_store_switch_off(store, "the folder %s belongs to another user (uid %u)", store->folder,
                             (unsigned)facts.st_uid);
-    } else if (facts.st_mode & 022) {
-        qn_store_switch_off(store, "others may write in the folder %s (mode %04o): chmod 700 it",
+    } else if (others_may_write(store, &facts)) {
+        qn_store_switch_off(store,
+                            "others may write in the folder %s (mode %04o): chmod 700 it, or name "
+                            "the group that you trust in QUERN_CACHE_GROUP",
                             store->folder, facts.st_mode & 07777u);
+    } else {
+        check_file(store);
     }
 }
 
@@ -191,7 +274,8 @@ bool qn_store_folder(qn_store *store, const char *asked)
         qn_store_switch_off(store, "this program runs with another user's rights (set-uid)");
         return true;
     }
-    store->folder = choose(store, asked);
+    find_group(store);
+    store->folder = store->problem[0] ? NULL : choose(store, asked);
     if (store->problem[0]) {
         return true;
     }

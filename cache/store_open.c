@@ -111,6 +111,10 @@ static int open_file(qn_store *store)
     if (writable) {
         flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
         code = sqlite3_open_v2(store->path, &store->db, flags, NULL);
+        if (code == SQLITE_OK && store->shared) { /* its journal gets the same */
+            (void)!chown(store->path, (uid_t)-1, store->group);
+            (void)!chmod(store->path, 0660);
+        }
     } else {
         store->read_only = true;
         char *name = immutable_name(store->path);
@@ -175,6 +179,8 @@ static int open_database(qn_store *store)
     }
     if (code == SQLITE_OK && !store->read_only) {
         bool network = qn_on_network(store->folder);
+        int keep = 1; /* the journal stays for the next process, which need not make it again */
+        sqlite3_file_control(store->db, "main", SQLITE_FCNTL_PERSIST_WAL, &keep);
         code = qn_store_script(store, network ? "JOURNAL_NETWORK" : "JOURNAL_LOCAL");
         /* busy: another process uses it as it is; the next to open it alone changes it */
         code = (code & 0xff) == SQLITE_BUSY ? SQLITE_OK : code;
@@ -206,7 +212,8 @@ static void read_on(qn_store *store, int code)
 {
     qn_store_disconnect(store);
     store->read_only = true;
-    store->faults++;
+    store->tally[QN_TALLY_FAULTS]++;
+    store->tally[(code & 0xff) == SQLITE_FULL ? QN_TALLY_FULL : QN_TALLY_IO]++;
     qn_log(&store->logger, qn_store_level(store),
            "the cache of compiled kernels %s cannot be written (%s); what it holds is used",
            store->path, sqlite3_errstr(code));

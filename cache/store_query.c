@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The store for people: what is in it, and emptying it. In: a store. Out: numbers and entries, or
- * an error, because here the user asks about the cache itself.
+ * The store for people: what is in it. In: a store. Out: numbers and entries, or an error, because
+ * here the user asks about the cache itself.
  */
 #include "cache/store.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 /* A connection, or the reason why there is none. */
-static quern_status need_connection(qn_store *store)
+quern_status qn_store_need(qn_store *store)
 {
     if (qn_store_connect(store)) {
         return QUERN_OK;
@@ -21,7 +20,7 @@ static quern_status need_connection(qn_store *store)
                    store->problem[0] ? store->problem : "it is locked by another process");
 }
 
-static quern_status fail_code(qn_store *store, int code, const char *doing)
+quern_status qn_store_failed(qn_store *store, int code, const char *doing)
 {
     quern_status status = qn_fail(QUERN_ERROR_CACHE, "%s failed while %s: %s", store->path, doing,
                                   sqlite3_errstr(code));
@@ -49,12 +48,12 @@ static uint64_t file_bytes(const qn_store *store)
 
 static quern_status read_totals(qn_store *store, quern_cache_stats *stats)
 {
-    QN_TRY(need_connection(store));
+    QN_TRY(qn_store_need(store));
     int64_t entries = 0, bytes = 0;
     int code = qn_store_run(qn_store_statement(store, QN_SQL_ENTRIES), &entries);
     code = code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_BYTES), &bytes) : code;
     if (code != SQLITE_OK) {
-        return fail_code(store, code, "counting");
+        return qn_store_failed(store, code, "counting");
     }
     stats->enabled = 1;
     stats->entries = (uint64_t)entries;
@@ -70,12 +69,20 @@ quern_status qn_store_stats(qn_store *store, quern_cache_stats *stats)
     stats->entries = stats->bytes = stats->file_bytes = 0;
     stats->limit = store->limit;
     quern_status status = strcmp(store->problem, "off") == 0 ? QUERN_OK : read_totals(store, stats);
-    stats->hits = store->hits;
-    stats->misses = store->misses;
-    stats->faults = store->faults;
-    stats->corrupt = store->corrupt;
+    qn_tally_give(stats, store->tally);
     pthread_mutex_unlock(&store->lock);
     return status;
+}
+
+quern_status qn_store_totals(qn_store *store, quern_cache_stats *stats)
+{
+    uint64_t tally[QN_TALLIES];
+    QN_TRY(qn_store_stats(store, stats));
+    pthread_mutex_lock(&store->lock);
+    qn_store_read_counts(store, tally, &stats->since);
+    pthread_mutex_unlock(&store->lock);
+    qn_tally_give(stats, tally);
+    return QUERN_OK;
 }
 
 /* ---- entries -------------------------------------------------------------------------------- */
@@ -96,15 +103,12 @@ static quern_status read_prefix(char out[33], const char *prefix)
     return QUERN_OK;
 }
 
-typedef QN_LIST(int64_t) id_list;
-
-/* The ids of the rows to visit: the visitor may use the cache itself, so nothing is left open. */
-static quern_status list(qn_store *store, const char *prefix, id_list *ids)
+quern_status qn_store_list(qn_store *store, const char *prefix, qn_row_ids *ids)
 {
-    QN_TRY(need_connection(store));
+    QN_TRY(qn_store_need(store));
     sqlite3_stmt *row = qn_store_statement(store, QN_SQL_LIST);
     if (!row) {
-        return fail_code(store, SQLITE_ERROR, "listing");
+        return qn_store_failed(store, SQLITE_ERROR, "listing");
     }
     quern_status status = QUERN_OK;
     sqlite3_bind_text(row, 1, prefix, -1, SQLITE_STATIC);
@@ -118,7 +122,8 @@ static quern_status list(qn_store *store, const char *prefix, id_list *ids)
     }
     sqlite3_reset(row);
     sqlite3_clear_bindings(row);
-    return status == QUERN_OK && code != SQLITE_DONE ? fail_code(store, code, "listing") : status;
+    return status == QUERN_OK && code != SQLITE_DONE ? qn_store_failed(store, code, "listing")
+                                                     : status;
 }
 
 /* The columns of SHOW. */
@@ -191,10 +196,10 @@ static quern_status show(qn_store *store, int64_t id, quern_cache_entry *out, qn
                          bool *found)
 {
     *found = false;
-    QN_TRY(need_connection(store));
+    QN_TRY(qn_store_need(store));
     sqlite3_stmt *row = qn_store_statement(store, QN_SQL_SHOW);
     if (!row) {
-        return fail_code(store, SQLITE_ERROR, "reading an entry");
+        return qn_store_failed(store, SQLITE_ERROR, "reading an entry");
     }
     sqlite3_bind_int64(row, 1, id);
     int code = sqlite3_step(row);
@@ -202,7 +207,7 @@ static quern_status show(qn_store *store, int64_t id, quern_cache_entry *out, qn
     bool complete = !*found || fill(out, arena, row);
     sqlite3_reset(row);
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
-        return fail_code(store, code, "reading an entry");
+        return qn_store_failed(store, code, "reading an entry");
     }
     return complete ? QUERN_OK : qn_fail_memory("reading an entry of the cache");
 }
@@ -211,10 +216,10 @@ quern_status qn_store_visit(qn_store *store, const char *key_prefix, quern_cache
                             void *context)
 {
     char prefix[33];
-    id_list ids = {0};
+    qn_row_ids ids = {0};
     QN_TRY(read_prefix(prefix, key_prefix));
     pthread_mutex_lock(&store->lock);
-    quern_status status = list(store, prefix, &ids);
+    quern_status status = qn_store_list(store, prefix, &ids);
     pthread_mutex_unlock(&store->lock);
     bool stopped = false;
     for (size_t k = 0; k < ids.count && status == QUERN_OK && !stopped; k++) {
@@ -228,63 +233,5 @@ quern_status qn_store_visit(qn_store *store, const char *key_prefix, quern_cache
         qn_arena_free(&arena);
     }
     qn_free(ids.items);
-    return status;
-}
-
-/* ---- emptying ------------------------------------------------------------------------------- */
-
-/* Without room for a journal nothing can be deleted from the file, but all of it can go. */
-static quern_status clear_file(qn_store *store, uint64_t *removed)
-{
-    int64_t rows = 0;
-    qn_store_run(qn_store_statement(store, QN_SQL_ENTRIES), &rows);
-    if (!qn_store_remove_file(store)) {
-        return qn_fail(QUERN_ERROR_CACHE, "%s cannot be removed: %s", store->path, strerror(errno));
-    }
-    *removed = (uint64_t)rows;
-    return QUERN_OK;
-}
-
-static int delete_all(qn_store *store, int64_t *rows)
-{
-    int code = qn_store_run(qn_store_statement(store, QN_SQL_BEGIN), NULL);
-    code = code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_ENTRIES), rows) : code;
-    code = code == SQLITE_OK ? qn_store_script(store, "CLEAR") : code;
-    code = code == SQLITE_OK ? qn_store_clear_tunings(store) : code;
-    code = code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_COMMIT), NULL) : code;
-    return code;
-}
-
-static quern_status clear(qn_store *store, uint64_t *removed)
-{
-    QN_TRY(need_connection(store));
-    if (store->read_only) {
-        return clear_file(store, removed);
-    }
-    int64_t rows = 0;
-    int code = delete_all(store, &rows);
-    if (code != SQLITE_OK) {
-        bool no_room = (code & 0xff) == SQLITE_FULL || (code & 0xff) == SQLITE_IOERR;
-        qn_store_roll_back(store);
-        return no_room ? clear_file(store, removed) : fail_code(store, code, "clearing");
-    }
-    *removed = (uint64_t)rows;
-    code = qn_store_script(store, "SHRINK");
-    if (code != SQLITE_OK) { /* it is empty all the same: the space will be used again */
-        qn_log(&store->logger, QN_INFO, "%s was not made smaller: %s", store->path,
-               sqlite3_errmsg(store->db));
-    }
-    return QUERN_OK;
-}
-
-quern_status qn_store_clear(qn_store *store, uint64_t *removed)
-{
-    uint64_t count = 0;
-    pthread_mutex_lock(&store->lock);
-    quern_status status = clear(store, &count);
-    pthread_mutex_unlock(&store->lock);
-    if (removed) {
-        *removed = count;
-    }
     return status;
 }

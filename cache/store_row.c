@@ -22,6 +22,13 @@ void qn_row_key(unsigned char out[16], const qn_key *key)
     big_end_first(out + 8, key->hash[1]);
 }
 
+void qn_row_key_of(unsigned char out[16], qn_str material)
+{
+    XXH128_hash_t hash = XXH3_128bits(material.data, material.length);
+    big_end_first(out, hash.high64);
+    big_end_first(out + 8, hash.low64);
+}
+
 /* Lengths go in before contents, so that bytes cannot move from one field to the next unseen. */
 void qn_row_checksum(unsigned char out[16], const unsigned char key[16], qn_str compiler,
                      int64_t kind, int64_t arch, qn_str material, qn_str lowered, qn_str image)

@@ -13,7 +13,7 @@ _quern()
         eval) words='--dtype= --option= --options= --name= --tune --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
         raw) words='--kernel= --grid= --block= --shared= --cooperative --cluster= --any-strides --translate-cucomplex --option= --options= --device= --seed= --show-source --explain --time --quiet --help' ;;
         tune) words='elementwise reduce eval --help' ;;
-        cache) words='path stats list show clear --help' ;;
+        cache) words='path stats list show verify prune clear --help' ;;
         devices) words='--help' ;;
         doctor) words='--help' ;;
         completion) words='bash zsh fish --help' ;;

@@ -8,7 +8,7 @@ complete -c quern -f -n __fish_use_subcommand -a raw -d 'Launch a CUDA kernel of
 complete -c quern -f -n __fish_use_subcommand -a tune -d 'Measure how a kernel is launched best, and keep that'
 complete -c quern -f -n '__fish_seen_subcommand_from tune' -a 'elementwise reduce eval'
 complete -c quern -f -n __fish_use_subcommand -a cache -d 'Look into the cache of compiled kernels, or clear it'
-complete -c quern -f -n '__fish_seen_subcommand_from cache' -a 'path stats list show clear'
+complete -c quern -f -n '__fish_seen_subcommand_from cache' -a 'path stats list show verify prune clear'
 complete -c quern -f -n __fish_use_subcommand -a devices -d 'List the devices that kernels can run on'
 complete -c quern -f -n __fish_use_subcommand -a doctor -d 'Say what was found on this machine, what is missing and what to do'
 complete -c quern -f -n __fish_use_subcommand -a completion -d 'Print what completes command lines in a shell'

@@ -293,6 +293,19 @@ static bool read_options(search *s)
     return s->folders != NULL;
 }
 
+/* Options with which the compiler reads or writes files of its own, which no key covers, or which a
+ * hit would not write. */
+static bool reach_outside(const qn_compile_request *r)
+{
+    static const char *const names[] = {"pch",     "create-pch",         "use-pch",
+                                        "pch-dir", "fdevice-time-trace", "time"};
+    bool any = false;
+    for (size_t k = 0; k < QN_COUNT(names); k++) {
+        any |= qn_options_say(r->options, r->option_count, names[k]);
+    }
+    return any;
+}
+
 /* Headers that options put in front of the source. */
 static void scan_options(search *s)
 {
@@ -409,7 +422,7 @@ static void find(search *s)
 
 quern_status qn_includes_find(qn_includes *out, const qn_compile_request *request)
 {
-    *out = (qn_includes){0};
+    *out = (qn_includes){.opaque = reach_outside(request)};
     if (!any_include(request)) {
         return QUERN_OK;
     }
@@ -428,7 +441,7 @@ quern_status qn_includes_find(qn_includes *out, const qn_compile_request *reques
         return qn_fail_memory("looking for headers");
     }
     give_user_folders(&s, out);
-    out->opaque = s.opaque;
+    out->opaque |= s.opaque;
     return QUERN_OK;
 }
 

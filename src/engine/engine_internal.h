@@ -53,7 +53,7 @@ struct quern_engine {
     struct qn_tunings *tunings;      /**< tuning.h */
     atomic_flag opaque_told;         /**< the log says that sources are compiled each time */
     bool tells_launches;             /**< QUERN_LOG is "debug" */
-    atomic_uint_fast64_t compiled, compile_us, interrupts; /**< so far */
+    atomic_uint_fast64_t interrupts; /**< so far */
 };
 
 _Static_assert(offsetof(struct quern_engine, home) == 0, "an engine begins with its home");

@@ -17,15 +17,34 @@ quern_status quern_device_get_info(quern_device_info *info, quern_engine *engine
 
 /* ---- the cache ------------------------------------------------------------------------------ */
 
+/* What was counted is given also when the database cannot be read. */
 quern_status quern_cache_get_stats(quern_cache_stats *stats, quern_engine *engine)
 {
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_TO_GIVE(quern_cache_stats, own, stats);
-    QN_TRY(qn_store_stats(engine->store, &own));
-    own.compiled = atomic_load(&engine->compiled);
-    own.compile_ms = (double)atomic_load(&engine->compile_us) / 1e3;
+    quern_status status = qn_store_stats(engine->store, &own);
     QN_GIVE(quern_cache_stats, own, stats);
+    return status;
+}
+
+quern_status quern_cache_get_totals(quern_cache_stats *stats, quern_engine *engine)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    QN_TO_GIVE(quern_cache_stats, own, stats);
+    quern_status status = qn_store_totals(engine->store, &own);
+    QN_GIVE(quern_cache_stats, own, stats);
+    return status;
+}
+
+quern_status quern_cache_last_miss(quern_cache_miss *miss, quern_engine *engine)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    QN_TO_GIVE(quern_cache_miss, own, miss);
+    qn_store_last_why(engine->store, own.why, sizeof own.why);
+    QN_GIVE(quern_cache_miss, own, miss);
     return QUERN_OK;
 }
 
@@ -55,6 +74,25 @@ quern_status quern_cache_clear(uint64_t *removed, quern_engine *engine)
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     uint64_t ignored;
     return qn_store_clear(engine->store, removed ? removed : &ignored);
+}
+
+quern_status quern_cache_verify(uint64_t *checked, uint64_t *removed, quern_engine *engine,
+                                quern_cache_progress progress, void *context)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    uint64_t ignored[2];
+    return qn_store_verify(engine->store, checked ? checked : &ignored[0],
+                           removed ? removed : &ignored[1], progress, context);
+}
+
+quern_status quern_cache_prune(uint64_t *removed, quern_engine *engine, uint64_t bytes,
+                               uint32_t days)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    uint64_t ignored;
+    return qn_store_prune(engine->store, removed ? removed : &ignored, bytes, days);
 }
 
 /* ---- the compiler --------------------------------------------------------------------------- */

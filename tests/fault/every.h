@@ -423,12 +423,18 @@ void told(void *context, const char *kind, const char *message);
     ((k) == 0                                                                                      \
          ? NULL                                                                                    \
          : &(const quern_device_methods){.size = (k) == 1 ? 0 : sizeof(quern_device_methods)})
-#define GOOD_quern_cache_visitor   visit
-#define BADS_quern_cache_visitor   1
-#define BAD_quern_cache_visitor(k) NULL
-#define GOOD_callback              released
-#define BADS_callback              1
-#define BAD_callback(k)            NULL
+#define GOOD_quern_cache_miss_p     (&(quern_cache_miss)QUERN_CACHE_MISS_INIT)
+#define BADS_quern_cache_miss_p     3
+#define BAD_quern_cache_miss_p(k)   FILLED(quern_cache_miss, k)
+#define GOOD_quern_cache_progress   NULL
+#define BADS_quern_cache_progress   0
+#define BAD_quern_cache_progress(k) NULL
+#define GOOD_quern_cache_visitor    visit
+#define BADS_quern_cache_visitor    1
+#define BAD_quern_cache_visitor(k)  NULL
+#define GOOD_callback               released
+#define BADS_callback               1
+#define BAD_callback(k)             NULL
 
 #define GOOD_quern_dl_managed_versioned_p    good_tensor()
 #define BADS_quern_dl_managed_versioned_p    8

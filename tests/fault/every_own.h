@@ -127,6 +127,13 @@
 
 /* what may be left out, and what has no limits */
 #define ANY_quern_cache_clear_removed    ALL
+#define ANY_quern_cache_prune_removed    ALL
+#define ANY_quern_cache_prune_bytes      ALL
+#define ANY_quern_cache_prune_days       ALL
+#define ANY_quern_cache_verify_checked   ALL
+#define ANY_quern_cache_verify_removed   ALL
+#define ANY_quern_cache_verify_progress  ALL
+#define ANY_quern_cache_verify_context   ALL
 #define ANY_quern_cache_visit_context    ALL
 #define ANY_quern_compiler_get_info_load ALL
 #define GOOD_quern_compiler_use_path     NULL

@@ -68,7 +68,7 @@ static void *use(void *context)
     while (!atomic_load(&stop)) {
         int number = rand_r(&seed) % KEYS;
         qn_once *once;
-        if (!take(number) && qn_once_begin(&once, &keys[number], "abc")) {
+        if (!take(number) && qn_once_begin(&once, &keys[number], "abc", NULL)) {
             make(number);
             qn_once_done(once);
         }
@@ -83,7 +83,7 @@ static void fork_once(void)
     if (child == 0) {
         qn_once *once;
         atomic_store(&making[0], 0); /* by a thread that the child does not have */
-        if (!take(0) && qn_once_begin(&once, &keys[0], "abc")) {
+        if (!take(0) && qn_once_begin(&once, &keys[0], "abc", NULL)) {
             make(0);
             qn_once_done(once);
         }

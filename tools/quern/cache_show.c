@@ -8,6 +8,29 @@
 #include <stdio.h>
 #include <string.h>
 
+typedef struct show_options {
+    int json;
+} show_options;
+
+void cli_cache_entry_json(const quern_cache_entry *entry, bool whole)
+{
+    cli_json json = {0};
+    cli_json_text(&json, "key", entry->key);
+    cli_json_text(&json, "name", entry->name);
+    cli_json_text(&json, "kind", entry->kind);
+    cli_json_text(&json, "target", entry->target);
+    cli_json_text(&json, "compiler", entry->compiler);
+    cli_json_number(&json, "image_bytes", entry->image_bytes);
+    cli_json_real(&json, "compile_ms", entry->compile_ms);
+    cli_json_number(&json, "created", (uint64_t)entry->created);
+    cli_json_number(&json, "last_used", (uint64_t)entry->last_used);
+    cli_json_number(&json, "days", (uint64_t)entry->hits + 1);
+    if (whole) {
+        cli_json_text(&json, "source", entry->source);
+    }
+    cli_json_end(&json);
+}
+
 /* How many entries a prefix names, and the key of the first. */
 typedef struct search {
     size_t count;
@@ -43,9 +66,17 @@ static int print_entry(void *context, const quern_cache_entry *entry)
     return 0;
 }
 
-static int show_entry(quern_engine *engine, const void *unused, const cli_list *words)
+static int print_json(void *context, const quern_cache_entry *entry)
 {
-    (void)unused;
+    (void)context;
+    cli_cache_entry_json(entry, true);
+    puts("");
+    return 0;
+}
+
+static int show_entry(quern_engine *engine, const void *given, const cli_list *words)
+{
+    const int json = ((const show_options *)given)->json;
     const char *prefix = words->items[0];
     search found = {0};
     if (!prefix[0] || prefix[strspn(prefix, "0123456789abcdef")]) {
@@ -64,15 +95,20 @@ static int show_entry(quern_engine *engine, const void *unused, const cli_list *
     if (found.count > 1) {
         return cli_fail("more than one key begins with \"%s\"; give more digits", prefix);
     }
-    if (quern_cache_visit(engine, found.key, print_entry, NULL) != QUERN_OK) {
+    if (quern_cache_visit(engine, found.key, json ? print_json : print_entry, NULL) != QUERN_OK) {
         return cli_fail_library(NULL);
     }
     return CLI_OK;
 }
 
+static const cli_option options[] = {
+    {"json", NULL, "print an object of JSON", CLI_FLAG, offsetof(show_options, json)},
+};
+
 static int run(const cli_command *command, int argc, char **argv)
 {
-    return cli_cache_do(command, NULL, argc, argv, show_entry);
+    show_options given = {0};
+    return cli_cache_do(command, &given, argc, argv, show_entry);
 }
 
 static const char *const words[] = {"KEY"};
@@ -80,9 +116,11 @@ static const char *const words[] = {"KEY"};
 const cli_command cache_show = {
     .name = "cache show",
     .summary = "Print one of them, with its source",
-    .usage = "",
+    .usage = " [--json]",
     .words = words,
     .word_count = CLI_COUNT(words),
     .text = "The first digits of the key will do; 'quern cache list' prints them.\n",
+    .options = options,
+    .option_count = CLI_COUNT(options),
     .run = run,
 };

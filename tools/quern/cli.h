@@ -192,7 +192,11 @@ extern const cli_command cmd_cache, cmd_devices, cmd_doctor, cmd_help, cmd_versi
 
 /* ---- cmd_cache.c: the table of quern cache; each command in it has a file, cache_NAME.c ----- */
 
-extern const cli_command cache_path, cache_stats, cache_list, cache_show, cache_clear;
+extern const cli_command cache_path, cache_stats, cache_list, cache_show, cache_verify, cache_prune;
+extern const cli_command cache_clear;
+
+/* An entry as an object of JSON, with its source if it is to be `whole`: cache_show.c. */
+void cli_cache_entry_json(const quern_cache_entry *entry, bool whole);
 
 /* What a command of quern cache does with an engine, and the words that it was given. */
 typedef int (*cli_cache_action)(quern_engine *engine, const void *options, const cli_list *words);
@@ -361,6 +365,17 @@ void cli_parameters_free(cli_parameters *parameters);
 const char *cli_human_bytes(uint64_t bytes);
 /* "2026-03-01 14:05", local time. */
 const char *cli_human_time(int64_t seconds);
+
+/* ---- json.c: an object with a member on each line ------------------------------------------- */
+
+typedef struct cli_json {
+    size_t members;
+} cli_json;
+
+void cli_json_text(cli_json *json, const char *name, const char *text);
+void cli_json_number(cli_json *json, const char *name, uint64_t number);
+void cli_json_real(cli_json *json, const char *name, double number);
+void cli_json_end(cli_json *json);
 
 /* ---- job.c: what all kernel commands do ----------------------------------------------------- */
 

@@ -11,6 +11,8 @@
     X(stats)                                                                                       \
     X(list)                                                                                        \
     X(show)                                                                                        \
+    X(verify)                                                                                      \
+    X(prune)                                                                                       \
     X(clear)
 
 #define NAME(name) #name,

@@ -24,6 +24,7 @@ static void general_help(void)
          "seconds)\n"
          "  QUERN_CACHE_DIR      folder of the compiled kernels, or off\n"
          "  QUERN_CACHE_LIMIT    bytes that they may take, such as 2G\n"
+         "  QUERN_CACHE_GROUP    a group that may share the folder\n"
          "  QUERN_NVRTC          path of the NVRTC library\n"
          "  QUERN_NVJITLINK      path of nvJitLink, which links modules\n"
          "  QUERN_CUDADEVRT      path of libcudadevrt.a, for kernels that launch kernels\n"

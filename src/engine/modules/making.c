@@ -125,22 +125,35 @@ quern_status qn_making_produce(qn_making *m, qn_image *out)
     quern_engine *engine = m->wanted.engine;
     *out = (qn_image){0};
     qn_wanted_tell(&m->wanted);
+    qn_wanted_tell_why(&m->wanted);
     QN_TRY(qn_compile(out, &r->compile, r->user_texts, r->user_text_count));
-    atomic_fetch_add(&engine->compiled, 1);
-    atomic_fetch_add(&engine->compile_us, (uint64_t)(out->compile_ms * 1e3));
+    qn_store_count(engine->store, QN_TALLY_COMPILED, 1);
+    qn_store_count(engine->store, QN_TALLY_COMPILE_US, (uint64_t)(out->compile_ms * 1e3));
     qn_tell_compiled(engine, r->name, out);
     return QUERN_OK;
 }
 
-static quern_status find_or_make(qn_making *m, qn_image *out)
+static bool find_image(void *out, const qn_wanted *w)
 {
     qn_origin origin;
-    if (qn_wanted_find(&m->wanted, out, &origin)) {
+    return qn_wanted_find(w, out, &origin);
+}
+
+static quern_status find_or_make(qn_making *m, qn_image *out)
+{
+    if (find_image(out, &m->wanted)) {
         return QUERN_OK;
     }
-    QN_TRY(qn_making_produce(m, out));
-    qn_wanted_keep(&m->wanted, out);
-    return QUERN_OK;
+    qn_machine *machine;
+    if (!qn_wanted_begin(&machine, &m->wanted, find_image, out)) {
+        return QUERN_OK;
+    }
+    quern_status status = qn_making_produce(m, out);
+    if (status == QUERN_OK) {
+        qn_wanted_keep(&m->wanted, out);
+    }
+    qn_machine_done(machine);
+    return status;
 }
 
 quern_status qn_image_make(qn_image *out, quern_engine *engine, qn_module_request *request)

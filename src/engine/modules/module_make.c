@@ -118,8 +118,9 @@ static quern_status load(qn_module **out, const qn_wanted *w, const qn_image *im
 
 /* An image that was made before. One on disk that the device rejects is deleted there and made
  * again. */
-static bool load_known(qn_module **out, const qn_wanted *w)
+static bool load_known(void *to, const qn_wanted *w)
 {
+    qn_module **out = to;
     qn_image image;
     qn_origin origin;
     if (!qn_wanted_find(w, &image, &origin)) {
@@ -160,9 +161,17 @@ static quern_status compile_new(qn_module **out, qn_making *m)
     if (changed && load_known(out, &m->wanted)) {
         return QUERN_OK;
     }
+    qn_machine *machine;
+    if (!qn_wanted_begin(&machine, &m->wanted, load_known, out)) {
+        return QUERN_OK;
+    }
     qn_image image;
-    QN_TRY(qn_making_produce(m, &image));
-    return load_new(out, &m->wanted, &image);
+    quern_status status = qn_making_produce(m, &image);
+    if (status == QUERN_OK) {
+        status = load_new(out, &m->wanted, &image);
+    }
+    qn_machine_done(machine);
+    return status;
 }
 
 static quern_status known_or_compiled(qn_module **out, qn_making *m)
@@ -183,7 +192,7 @@ static quern_status make_shared(qn_module **out, qn_making *m)
             return QUERN_OK;
         }
         qn_once *once;
-        if (!qn_once_begin(&once, &m->wanted.key, m->wanted.compiler.build_id)) {
+        if (!qn_wanted_once(&once, &m->wanted)) {
             continue;
         }
         *out = find_shared(&m->wanted);
@@ -235,14 +244,19 @@ quern_status qn_module_make(qn_module **out, quern_engine *engine, qn_module_req
 
 /* ---- what is linked ------------------------------------------------------------------------- */
 
-static quern_status known_or_linked(qn_module **out, const qn_linking *l)
+static quern_status known_or_linked(qn_module **out, qn_linking *l)
 {
-    if (load_known(out, &l->wanted)) {
+    qn_machine *machine;
+    if (load_known(out, &l->wanted) || !qn_wanted_begin(&machine, &l->wanted, load_known, out)) {
         return QUERN_OK;
     }
     qn_image image;
-    QN_TRY(qn_linking_produce(l, &image));
-    return load_new(out, &l->wanted, &image);
+    quern_status status = qn_linking_produce(l, &image);
+    if (status == QUERN_OK) {
+        status = load_new(out, &l->wanted, &image);
+    }
+    qn_machine_done(machine);
+    return status;
 }
 
 bool qn_module_link_known(qn_module **out, quern_engine *engine, const qn_link_job *job)

@@ -24,6 +24,7 @@ typedef struct qn_wanted {
     qn_compiler_identity compiler;
     int arch;    /**< the architecture that it is for */
     bool opaque; /**< the key does not cover all that is included: made each time, kept nowhere */
+    bool again;  /**< it was looked for before: another miss is not counted */
 } qn_wanted;
 
 /** An image of this key made before, in this process or on this machine; never when opaque. */
@@ -32,8 +33,16 @@ bool qn_wanted_find(const qn_wanted *wanted, qn_image *image, qn_origin *origin)
 void qn_wanted_keep(const qn_wanted *wanted, const qn_image *image);
 /** Before it is made: log, once, that an opaque one is made each time. */
 void qn_wanted_tell(const qn_wanted *wanted);
+/** Before it is compiled: count and log why it was not found. */
+void qn_wanted_tell_why(const qn_wanted *wanted);
+/** As qn_once_begin(), and count the time that it took. */
+bool qn_wanted_once(qn_once **out, const qn_wanted *wanted);
 /** Wait until no other thread is making it. End this with qn_once_done(). */
 qn_once *qn_wanted_alone(const qn_wanted *wanted);
+/** After it was not found, by `find`: true when this process is to make it, and then it ends with
+ * qn_machine_done(). False when another process has made it meanwhile, and `find` has found it. */
+bool qn_wanted_begin(qn_machine **out, qn_wanted *wanted, bool (*find)(void *, const qn_wanted *),
+                     void *found);
 
 /* ---- making.c: from a source to an image ---------------------------------------------------- */
 

@@ -20,7 +20,8 @@ bool qn_wanted_find(const qn_wanted *w, qn_image *image, qn_origin *origin)
         return true;
     }
     *origin = QN_FROM_CACHE;
-    return qn_store_get(w->engine->store, &w->key, w->compiler.build_id, image);
+    return (w->again ? qn_store_again : qn_store_get)(w->engine->store, &w->key,
+                                                      w->compiler.build_id, image);
 }
 
 void qn_wanted_keep(const qn_wanted *w, const qn_image *image)
@@ -40,17 +41,59 @@ void qn_wanted_keep(const qn_wanted *w, const qn_image *image)
 void qn_wanted_tell(const qn_wanted *w)
 {
     if (w->opaque && !atomic_flag_test_and_set(&w->engine->opaque_told)) {
-        qn_log(&w->engine->home.logger, QN_INFO,
-               "%s is compiled each time: which headers it includes cannot be known without the "
-               "compiler (#include MACRO, #include_next, __has_include)",
-               w->name);
+        qn_log(
+            &w->engine->home.logger, QN_INFO,
+            "%s is compiled each time: which files it needs cannot be known without the compiler "
+            "(#include MACRO, #include_next, __has_include, --pch, --fdevice-time-trace)",
+            w->name);
     }
+}
+
+void qn_wanted_tell_why(const qn_wanted *w)
+{
+    qn_text why = {0};
+    const qn_store_row row = {.name = w->name ? w->name : "", .compiler = w->compiler.build_id};
+    qn_store_why(w->engine->store, &w->key, &row, w->opaque, &why);
+    if (!why.failed) {
+        qn_log(&w->engine->home.logger, QN_DEBUG, "%s is compiled, because %s", w->name, why.data);
+    }
+    qn_text_free(&why);
+}
+
+bool qn_wanted_once(qn_once **out, const qn_wanted *w)
+{
+    double waited_ms;
+    bool maker = qn_once_begin(out, &w->key, w->compiler.build_id, &waited_ms);
+    if (waited_ms > 0) {
+        qn_store_count(w->engine->store, QN_TALLY_WAITS, 1);
+        qn_store_count(w->engine->store, QN_TALLY_WAITED_US, (uint64_t)(waited_ms * 1e3));
+        qn_store_count(w->engine->store, QN_TALLY_ALONE, maker);
+    }
+    return maker;
 }
 
 qn_once *qn_wanted_alone(const qn_wanted *w)
 {
     qn_once *once;
-    while (!qn_once_begin(&once, &w->key, w->compiler.build_id)) {
+    while (!qn_wanted_once(&once, w)) {
     }
     return once;
+}
+
+bool qn_wanted_begin(qn_machine **out, qn_wanted *w, bool (*find)(void *, const qn_wanted *),
+                     void *found)
+{
+    *out = NULL;
+    bool maker = w->opaque, made = false;
+    w->again = true;
+    for (int round = 0; !maker && !made; round++) {
+        maker = qn_machine_begin(out, w->engine->store, &w->key, round);
+        made = (!maker || *out) && find(found, w);
+    }
+    w->again = false;
+    if (made) {
+        qn_machine_done(*out);
+        *out = NULL;
+    }
+    return !made;
 }

@@ -158,7 +158,10 @@ Test(store, limit_holds_and_the_least_used_go)
     scratch_put(store, 1000, 2 << 20, "abc");
     cr_expect_not(scratch_get(store, 1000, 2 << 20, "abc"), "larger than the limit: declined");
     cr_expect_eq(scratch_stats(store).entries, stats.entries, "and nothing went for it");
-    cr_expect_eq(warnings, 0, "%s", last_warning);
+    scratch_put(store, 1001, 2 << 20, "abc");
+    cr_expect_eq(scratch_stats(store).declined, 2);
+    cr_expect_eq(warnings, 1, "told once");
+    cr_expect(strstr(last_warning, "is not kept in the cache"), "%s", last_warning);
     qn_store_close(store);
 
     struct stat facts; /* closed, and so without a journal: the file itself obeys */
