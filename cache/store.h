@@ -32,6 +32,7 @@
     X(VACUUM_MODE)                                                                                 \
     X(LIST)                                                                                        \
     X(SHOW)                                                                                        \
+    X(EXPORT)                                                                                      \
     X(VERSION)                                                                                     \
     X(SCHEMA_SIZE)                                                                                 \
     X(BEGIN)                                                                                       \

@@ -12,23 +12,27 @@ extern "C" {
 #endif
 
 typedef struct quern_cache_stats {
-    uint32_t size;       /**< sizeof(quern_cache_stats), set by the caller */
-    uint32_t enabled;    /**< 1 when a database is in use */
-    uint64_t entries;    /**< rows in the database */
-    uint64_t bytes;      /**< what they take: images, sources, keys; each in whole pages */
-    uint64_t file_bytes; /**< bytes of the database file and its journal */
-    uint64_t limit;      /**< bytes that the file may have */
-    uint64_t hits;       /**< look-ups of this engine that the database answered */
-    uint64_t misses;     /**< look-ups of this engine that it did not */
-    uint64_t compiled;   /**< compilations by this engine */
-    uint64_t faults;     /**< times that the database failed and the engine did without it */
-    uint64_t corrupt;    /**< rows or files found damaged and removed or set aside */
-    double compile_ms;   /**< time of those compilations, summed */
+    uint32_t size;         /**< sizeof(quern_cache_stats), set by the caller */
+    uint32_t enabled;      /**< 1 when a database is in use */
+    uint64_t entries;      /**< rows in the database */
+    uint64_t bytes;        /**< what they take: images, sources, keys; each in whole pages */
+    uint64_t file_bytes;   /**< bytes of the database file and its journal */
+    uint64_t limit;        /**< bytes that the file may have */
+    uint64_t hits;         /**< look-ups of this engine that the database answered */
+    uint64_t misses;       /**< look-ups of this engine that it did not */
+    uint64_t compiled;     /**< compilations by this engine */
+    uint64_t faults;       /**< times that the database failed and the engine did without it */
+    uint64_t corrupt;      /**< rows or files found damaged and removed or set aside */
+    double compile_ms;     /**< time of those compilations, summed */
+    uint64_t packs;        /**< that this engine reads (quern_options.packs) */
+    uint64_t pack_entries; /**< images in them */
+    uint64_t pack_hits;    /**< look-ups of this engine that they answered */
+    uint64_t pack_faults;  /**< packs and images in them found damaged, or rejected by the device */
 } quern_cache_stats;
 
 #define QUERN_CACHE_STATS_INIT                                                                     \
     {                                                                                              \
-        sizeof(quern_cache_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                 \
+        sizeof(quern_cache_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                     \
     }
 
 /** The current counts. Thread-safe. Errors: QUERN_ERROR_CACHE when a database should be in use and
@@ -68,6 +72,31 @@ QUERN_API quern_status quern_cache_visit(quern_engine *engine, const char *key_p
 /** Remove every entry; *removed (may be NULL) says how many. What is loaded stays in use.
  * Thread-safe. Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE. */
 QUERN_API quern_status quern_cache_clear(uint64_t *removed, quern_engine *engine);
+
+typedef struct quern_export_options {
+    uint32_t size; /**< sizeof(quern_export_options) */
+    /** 1: without sources: smaller, and nobody reads them, but such a pack cannot be imported. */
+    uint32_t without_source;
+    const char *key_prefix; /**< first digits of the keys wanted; NULL: all */
+    int32_t level;          /**< of zstd: 1 fastest to 19 smallest; 0: not packed */
+    uint32_t reserved;
+} quern_export_options;
+
+#define QUERN_EXPORT_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(quern_export_options), 0, NULL, 19, 0                                               \
+    }
+
+/** Write what is in the database to a pack, a file that programs open (quern_options.packs) or
+ * embed. `options` may be NULL; *written (may be NULL) says how many entries there are. The file
+ * appears when it is whole. Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE,
+ * QUERN_ERROR_IO. */
+QUERN_API quern_status quern_cache_export(uint64_t *written, quern_engine *engine, const char *path,
+                                          const quern_export_options *options);
+/** Put the entries of a pack into the database; *added (may be NULL) says how many were not there.
+ * Import only what you would run: a pack is code. Errors: QUERN_ERROR_INVALID_ARGUMENT,
+ * QUERN_ERROR_CACHE, QUERN_ERROR_IO with what is wrong with the pack. */
+QUERN_API quern_status quern_cache_import(uint64_t *added, quern_engine *engine, const char *path);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -22,11 +22,12 @@ quern_status quern_cache_get_stats(quern_cache_stats *stats, quern_engine *engin
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_TO_GIVE(quern_cache_stats, own, stats);
-    QN_TRY(qn_store_stats(engine->store, &own));
+    const quern_status status = qn_store_stats(engine->store, &own);
+    qn_packs_stats(engine->packs, &own);
     own.compiled = atomic_load(&engine->compiled);
     own.compile_ms = (double)atomic_load(&engine->compile_us) / 1e3;
     QN_GIVE(quern_cache_stats, own, stats);
-    return QUERN_OK;
+    return status; /* without a database, the rest counts all the same */
 }
 
 const char *quern_cache_path(quern_engine *engine)
@@ -55,6 +56,27 @@ quern_status quern_cache_clear(uint64_t *removed, quern_engine *engine)
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     uint64_t ignored;
     return qn_store_clear(engine->store, removed ? removed : &ignored);
+}
+
+quern_status quern_cache_export(uint64_t *written, quern_engine *engine, const char *path,
+                                const quern_export_options *options)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    QN_CHECK_NOT_NULL(path);
+    const quern_export_options usual = QUERN_EXPORT_OPTIONS_INIT;
+    QN_TAKE_RESERVED(quern_export_options, o, options ? options : &usual);
+    uint64_t ignored;
+    return qn_store_export(engine->store, path, &o, written ? written : &ignored);
+}
+
+quern_status quern_cache_import(uint64_t *added, quern_engine *engine, const char *path)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    QN_CHECK_NOT_NULL(path);
+    uint64_t ignored;
+    return qn_store_import(engine->store, path, added ? added : &ignored);
 }
 
 /* ---- the compiler --------------------------------------------------------------------------- */
