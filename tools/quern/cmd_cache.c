@@ -11,6 +11,9 @@
     X(stats)                                                                                       \
     X(list)                                                                                        \
     X(show)                                                                                        \
+    X(export)                                                                                      \
+    X(import)                                                                                      \
+    X(record)                                                                                      \
     X(clear)
 
 #define NAME(name) #name,
