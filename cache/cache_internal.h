@@ -182,6 +182,32 @@ bool qn_store_get_tuning(qn_store *store, const qn_tuning_key *key, char *settin
 /** Keep one, in the place of an earlier one. A fault is counted and logged. Thread-safe. */
 void qn_store_put_tuning(qn_store *store, const qn_tuning_key *key, const qn_tuning_row *row);
 
+/** Write a pack of the entries whose key begins with `key_prefix` (NULL: all), and read one.
+ * Errors: QUERN_ERROR_IO, QUERN_ERROR_CACHE, QUERN_ERROR_INVALID_ARGUMENT. */
+quern_status qn_store_export(qn_store *store, const char *path, const quern_export_options *options,
+                             uint64_t *written);
+quern_status qn_store_import(qn_store *store, const char *path, uint64_t *added);
+
+/* ---- packs.c: files of compiled kernels that come with the program -------------------------- */
+
+typedef struct qn_packs qn_packs;
+
+/** Open those of QUERN_PACKS, of `paths` (NULL or ended by NULL), and the one at `data` (NULL:
+ * none), which must stay. One that cannot be used is counted and logged; fails only when out of
+ * memory. */
+quern_status qn_packs_open(qn_packs **out, const char *const *paths, const void *data, size_t bytes,
+                           const qn_logger *logger);
+void qn_packs_close(qn_packs *packs); /**< accepts NULL */
+/** Look up, as qn_store_get(). An image by another compiler than `compiler` is taken as well.
+ * Thread-safe. */
+bool qn_packs_get(qn_packs *packs, const qn_key *key, const char *compiler, qn_image *out);
+/** The device rejected that image: do not give it again, and count it. */
+void qn_packs_reject(qn_packs *packs, const qn_key *key);
+/** The highest architecture in [least, below) that they have images of this kind for; 0: none. */
+int qn_packs_arch(const qn_packs *packs, qn_image_kind kind, int least, int below);
+/** Fill the packs' part of `stats`. */
+void qn_packs_stats(const qn_packs *packs, quern_cache_stats *stats);
+
 /* ---- once.c: compile once among the threads of a process ------------------------------------ */
 
 /** One image being compiled; other threads that ask for it wait. The list is per process. */

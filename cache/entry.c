@@ -29,6 +29,8 @@ enum { HEAD = QN_ENTRY_HEAD_BYTES, SUM = 16, TEXTS = 3 };
 #define ZSTD_MOST  32768u
 #define PLAIN_MOST ((uint64_t)1 << 30)
 
+#define LONGEST_MS 1e12 /* of a compilation: 30 years */
+
 static const char magic[4] = {'Q', 'N', 'E', '1'};
 
 static bool no(const char **why, const char *reason)
@@ -93,7 +95,9 @@ static void fill_head(char *head, const qn_entry *e, uint64_t total)
     for (int k = 0; k < TEXTS; k++) {
         put_number(head + 68 + 4 * k, texts[k].length, 4);
     }
-    put_number(head + 80, (uint64_t)(e->compile_ms * 1e3), 8);
+    put_number(
+        head + 80,
+        e->compile_ms > 0 && e->compile_ms < LONGEST_MS ? (uint64_t)(e->compile_ms * 1e3) : 0, 8);
     put_number(head + 88, e->material_bytes, 8);
     put_number(head + 96, e->lowered_bytes, 8);
     put_number(head + 104, e->image_bytes, 8);

@@ -38,6 +38,7 @@ configure_package_config_file(cmake/quern-config.cmake.in quern-config.cmake
 write_basic_package_version_file(quern-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/quern-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/quern-config-version.cmake cmake/FindxxHash.cmake
+              cmake/quern-pack.cmake
         DESTINATION ${package_dir})
 
 # quern.pc finds its prefix from its own place.

@@ -43,12 +43,16 @@ typedef struct quern_cache_stats {
     double waited_ms;           /**< time of those waits, summed */
     double saved_ms;            /**< what the hits took to compile when they were made */
     int64_t since;              /**< of totals: when counting began, in seconds since 1970 */
+    uint64_t packs;             /**< that this engine reads (quern_options.packs) */
+    uint64_t pack_entries;      /**< images in them */
+    uint64_t pack_hits;         /**< look-ups of this engine that they answered */
+    uint64_t pack_faults; /**< packs and images in them found damaged, or rejected by the device */
 } quern_cache_stats;
 
 #define QUERN_CACHE_STATS_INIT                                                                     \
     {                                                                                              \
         sizeof(quern_cache_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            0, 0, 0, 0, 0, 0, 0, 0                                                                 \
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                                     \
     }
 
 /** The current counts. Thread-safe. Errors: QUERN_ERROR_CACHE when a database should be in use and
@@ -127,6 +131,30 @@ QUERN_API quern_status quern_cache_verify(uint64_t *checked, uint64_t *removed,
  * at most. *removed may be NULL. Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE. */
 QUERN_API quern_status quern_cache_prune(uint64_t *removed, quern_engine *engine, uint64_t bytes,
                                          uint32_t days);
+typedef struct quern_export_options {
+    uint32_t size; /**< sizeof(quern_export_options) */
+    /** 1: without sources: smaller, and nobody reads them, but such a pack cannot be imported. */
+    uint32_t without_source;
+    const char *key_prefix; /**< first digits of the keys wanted; NULL: all */
+    int32_t level;          /**< of zstd: 1 fastest to 19 smallest; 0: not packed */
+    uint32_t reserved;
+} quern_export_options;
+
+#define QUERN_EXPORT_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(quern_export_options), 0, NULL, 19, 0                                               \
+    }
+
+/** Write what is in the database to a pack, a file that programs open (quern_options.packs) or
+ * embed. `options` may be NULL; *written (may be NULL) says how many entries there are. The file
+ * appears when it is whole. Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE,
+ * QUERN_ERROR_IO. */
+QUERN_API quern_status quern_cache_export(uint64_t *written, quern_engine *engine, const char *path,
+                                          const quern_export_options *options);
+/** Put the entries of a pack into the database; *added (may be NULL) says how many were not there.
+ * Import only what you would run: a pack is code. Errors: QUERN_ERROR_INVALID_ARGUMENT,
+ * QUERN_ERROR_CACHE, QUERN_ERROR_IO with what is wrong with the pack. */
+QUERN_API quern_status quern_cache_import(uint64_t *added, quern_engine *engine, const char *path);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -81,7 +81,8 @@ typedef struct quern_device_methods {
     /** Fill as much of *info as its `size` allows, and leave `size`. */
     quern_status (*info)(quern_device *device, quern_device_info *info);
     /** What to compile for: compute capability x 10 + minor (90), and whether native code can be
-     * loaded (else PTX). */
+     * loaded: 1; 0: PTX, which is executed as it is and tells the places in sources; 2: PTX for the
+     * compiler of a driver, without them. */
     void (*target)(quern_device *device, int *arch, int *native);
 
     /* memory: `stream` is the device's handle or NULL for its default stream */

@@ -39,6 +39,8 @@ static void end(qn_home *home)
     home->methods->stream_free(home->device, home->stream);
     home->methods->close(home->device);
     qn_store_close(engine->store);
+    qn_packs_close(engine->packs);
+    qn_free(engine->listing);
     qn_memory_forget(home);
     pthread_mutex_destroy(&engine->modules_lock);
     pthread_mutex_destroy(&engine->copy_lock);
@@ -158,6 +160,8 @@ static quern_status start(quern_engine *engine, const quern_options *o, quern_de
     qn_compiler_suit_driver((int)info->driver_version);
     engine->processors = QN_MAX(1u, info->processors);
     QN_TRY(qn_tunings_new(&engine->tunings));
+    QN_TRY(
+        qn_packs_open(&engine->packs, o->packs, o->pack_data, o->pack_bytes, &engine->home.logger));
     return qn_store_open(&engine->store, o->cache_dir, o->cache_limit, &engine->home.logger);
 }
 
@@ -170,6 +174,7 @@ static void stop(quern_engine *engine)
     engine->home.methods->close(engine->home.device);
     qn_memory_forget(&engine->home);
     qn_tunings_free(engine->tunings);
+    qn_packs_close(engine->packs);
     qn_free(engine);
 }
 
@@ -192,6 +197,7 @@ static quern_status open_device(quern_engine **out, const quern_device_methods *
         return status;
     }
     engine->home.methods->target(engine->home.device, &engine->arch, &engine->native);
+    engine->listing = qn_listing_path() ? qn_strdup(qn_listing_path()) : NULL;
     engine->checks_bounds = qn_device_checks_bounds(methods, engine->home.device);
     pthread_mutex_init(&engine->modules_lock, NULL);
     pthread_mutex_init(&engine->copy_lock, NULL);

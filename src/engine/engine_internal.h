@@ -40,8 +40,10 @@ struct quern_engine {
     atomic_flag closed;         /**< quern_close() was called */
     quern_device_methods table; /**< the home's methods: the device's, which may be shorter */
     qn_store *store;
+    qn_packs *packs;
     int arch;           /**< compute capability of the device: 90 */
-    int native;         /**< the device loads native code */
+    int native;         /**< the device loads native code; 2: it wants PTX for its compiler */
+    char *listing;      /**< the list to note kernels in; NULL: none */
     bool checks_bounds; /**< of raw arrays, by raw_checked.cuh */
     uint32_t processors;
     pthread_mutex_t workspaces_lock;
@@ -82,7 +84,7 @@ void qn_images_put(const qn_key *key, const char *compiler, const qn_image *imag
 
 /* ---- module_make.c: from source to a loaded module: memory, cache, compiler ----------------- */
 
-typedef enum qn_origin { QN_FROM_MEMORY, QN_FROM_CACHE, QN_COMPILED } qn_origin;
+typedef enum qn_origin { QN_FROM_MEMORY, QN_FROM_PACK, QN_FROM_CACHE, QN_COMPILED } qn_origin;
 
 /** One loaded image of an engine. */
 typedef struct qn_module {
@@ -356,6 +358,15 @@ struct qn_specialization {
 
 quern_status qn_specialize(qn_specialization **out, qn_call *call);
 void qn_specializations_free(quern_kernel *kernel);
+
+/* ---- listing.c: what a program asks for, as a list that `quern build` compiles --------------- */
+
+/** The file that QUERN_RECORD names; NULL: none. */
+const char *qn_listing_path(void);
+/** Note a call, or a module, in engine->listing. A failure is logged. */
+void qn_listing_call(const qn_call *call);
+void qn_listing_module(quern_engine *engine, const char *source, const char *file_name,
+                      const quern_module_options *options);
 
 /* ---- device_layout.c: the parameter block, and the structures in it ------------------------- */
 

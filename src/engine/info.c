@@ -23,9 +23,10 @@ quern_status quern_cache_get_stats(quern_cache_stats *stats, quern_engine *engin
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_TO_GIVE(quern_cache_stats, own, stats);
-    quern_status status = qn_store_stats(engine->store, &own);
+    const quern_status status = qn_store_stats(engine->store, &own);
+    qn_packs_stats(engine->packs, &own);
     QN_GIVE(quern_cache_stats, own, stats);
-    return status;
+    return status; /* without a database, the rest counts all the same */
 }
 
 quern_status quern_cache_get_totals(quern_cache_stats *stats, quern_engine *engine)
@@ -93,6 +94,27 @@ quern_status quern_cache_prune(uint64_t *removed, quern_engine *engine, uint64_t
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     uint64_t ignored;
     return qn_store_prune(engine->store, removed ? removed : &ignored, bytes, days);
+}
+
+quern_status quern_cache_export(uint64_t *written, quern_engine *engine, const char *path,
+                                const quern_export_options *options)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    QN_CHECK_NOT_NULL(path);
+    const quern_export_options usual = QUERN_EXPORT_OPTIONS_INIT;
+    QN_TAKE_RESERVED(quern_export_options, o, options ? options : &usual);
+    uint64_t ignored;
+    return qn_store_export(engine->store, path, &o, written ? written : &ignored);
+}
+
+quern_status quern_cache_import(uint64_t *added, quern_engine *engine, const char *path)
+{
+    qn_error_reset();
+    QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
+    QN_CHECK_NOT_NULL(path);
+    uint64_t ignored;
+    return qn_store_import(engine->store, path, added ? added : &ignored);
 }
 
 /* ---- the compiler --------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@ void qn_tell_image(quern_engine *engine, const char *name, const qn_module *modu
 {
     static const char *const origins[] = {
         [QN_FROM_MEMORY] = "made earlier by this process",
+        [QN_FROM_PACK] = "found in a pack",
         [QN_FROM_CACHE] = "found in the cache",
         [QN_COMPILED] = "made now",
     };

@@ -33,7 +33,7 @@ extern quern_array *texels;          /* of an engine whose device has textures: 
 extern quern_cuda_array *cuda_array; /* of the same engine and shape, for surfaces too */
 extern quern_texture *texture;
 extern quern_surface *surface;
-extern char path[];
+extern char path[], pack[]; /* a source, and a pack */
 
 extern quern_engine *made_engine;
 extern quern_array *made_array;
@@ -393,6 +393,9 @@ void told(void *context, const char *kind, const char *message);
 #define GOOD_quern_preparation_p                preparation(-1)
 #define BADS_quern_preparation_p                5
 #define BAD_quern_preparation_p(k)              preparation(k)
+#define GOOD_const_quern_export_options_p       NULL
+#define BADS_const_quern_export_options_p       2
+#define BAD_const_quern_export_options_p(k)     FILLED(quern_export_options, (k) + 1)
 #define GOOD_const_quern_kernel_options_p       NULL
 #define BADS_const_quern_kernel_options_p       3
 #define BAD_const_quern_kernel_options_p(k)     bad_kernel(k)

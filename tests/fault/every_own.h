@@ -31,6 +31,10 @@
 #define GOOD_quern_module_global_name     "g"
 #define GOOD_quern_cache_visit_key_prefix NULL
 #define ANY_quern_cache_visit_key_prefix  ALL
+#define GOOD_quern_cache_export_path      pack
+#define GOOD_quern_cache_import_path      pack
+#define ANY_quern_cache_export_written    ALL
+#define ANY_quern_cache_import_added      ALL
 
 /* arrays */
 #define GOOD_quern_array_new_ndim            2

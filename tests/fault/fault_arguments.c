@@ -433,6 +433,13 @@ Test(arguments, cache_and_set_up)
     REFUSE(quern_cache_visit(NULL, NULL, visit, NULL), "quern_cache_visit: engine is NULL");
     REFUSE(quern_cache_visit(engine, NULL, NULL, NULL), "quern_cache_visit: visitor is NULL");
     REFUSE(quern_cache_clear(NULL, NULL), "quern_cache_clear: engine is NULL");
+    REFUSE(quern_cache_export(NULL, NULL, "x", NULL), "quern_cache_export: engine is NULL");
+    REFUSE(quern_cache_export(NULL, engine, NULL, NULL), "quern_cache_export: path is NULL");
+    REFUSE(quern_cache_import(NULL, NULL, "x"), "quern_cache_import: engine is NULL");
+    REFUSE(quern_cache_import(NULL, engine, NULL), "quern_cache_import: path is NULL");
+    quern_export_options export = QUERN_EXPORT_OPTIONS_INIT;
+    export.level = 20;
+    REFUSE(quern_cache_export(NULL, engine, "x", &export), "level is 20");
     REFUSE(quern_device_get_info(&info, NULL), "quern_device_get_info: engine is NULL");
     REFUSE(quern_device_get_info(NULL, engine), "quern_device_get_info: ");
     REFUSE(quern_device_get_info(&info, engine), "quern_device_info.size is 4");

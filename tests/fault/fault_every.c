@@ -26,7 +26,7 @@ quern_stream *stream, *others_stream;
 quern_event *event, *others_event;
 quern_explanation *explanation;
 quern_tuning *tuning;
-char path[] = "/tmp/quern_every_XXXXXX";
+char path[] = "/tmp/quern_every_XXXXXX", pack[sizeof path + 6];
 
 quern_engine *made_engine;
 quern_array *made_array;
@@ -339,6 +339,7 @@ typedef struct every_function {
 static void make_path(void)
 {
     int file = mkstemp(path);
+    snprintf(pack, sizeof pack, "%s.qpack", path);
     cr_assert_geq(file, 0);
     cr_assert_eq(write(file, ptx, sizeof ptx - 1), (ssize_t)sizeof ptx - 1);
     close(file);
@@ -423,6 +424,7 @@ static void release_all(void)
     quern_event_release(others_event);
     quern_close(engine);
     unlink(path);
+    unlink(pack);
 }
 
 TestSuite(every, .init = make_all, .fini = release_all);

@@ -199,6 +199,11 @@ static quern_status use_stream(const void *s)
     return status;
 }
 
+static quern_status use_export(const void *s)
+{
+    return quern_cache_export(NULL, engine, scratch_path("a.qpack"), s);
+}
+
 #define NO_RESERVED 0
 #define TAKEN(type, use, init)                                                                     \
     {                                                                                              \
@@ -233,6 +238,7 @@ static const taken all_taken[] = {
     RESERVED(quern_launch_options, use_launch, QUERN_LAUNCH_OPTIONS_INIT),
     RESERVED(quern_module_options, use_module, QUERN_MODULE_OPTIONS_INIT),
     RESERVED(quern_module_options, use_link, QUERN_MODULE_OPTIONS_INIT),
+    RESERVED(quern_export_options, use_export, QUERN_EXPORT_OPTIONS_INIT),
     RESERVED(quern_array_interface, use_interface, QUERN_ARRAY_INTERFACE_INIT),
     {"quern_device_methods", sizeof(quern_device_methods), NO_RESERVED,
      _Alignof(quern_device_methods), use_methods, &qn_soft_device},

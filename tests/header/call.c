@@ -76,7 +76,9 @@ quern_status every_structure(quern_engine **engine)
     quern_compiler_info compiler = QUERN_COMPILER_INFO_INIT;
     quern_function_info function = QUERN_FUNCTION_INFO_INIT;
     quern_cache_stats stats = QUERN_CACHE_STATS_INIT;
-    options.cache_limit = stats.limit + compiler.found + function.registers + device.processors;
+    quern_export_options export_options = QUERN_EXPORT_OPTIONS_INIT;
+    options.cache_limit = stats.limit + (uint64_t)export_options.level + compiler.found +
+                          function.registers + device.processors;
     options.allocator = &allocator;
     kernel.option_count =
         (size_t)slices[1].step + reduction.ordered + scan.exclusive + module.header_count;

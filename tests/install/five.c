@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * The README's five calls as a user's own program. Prints "0 1 4 9 16" or, with --where, the file
- * of the NVRTC that it finds.
+ * of the NVRTC that it finds. With PACKED the kernel is in the program.
  */
 #include <quern/quern.h>
 #include <stdio.h>
 #include <string.h>
+
+#ifdef PACKED
+#include "five_packed_pack.h"
+#endif
 
 static int print_compiler(void)
 {
@@ -24,10 +28,15 @@ int main(int argc, char **argv)
     const int32_t host_x[] = {0, 1, 2, 3, 4};
     int32_t host_z[5];
     quern_engine *engine = NULL;
+    quern_options options = QUERN_OPTIONS_INIT;
+#ifdef PACKED
+    options.pack_data = five_packed_pack;
+    options.pack_bytes = five_packed_pack_bytes;
+#endif
     quern_array *x = NULL, *z = NULL;
     quern_kernel *square = NULL;
 
-    if (quern_open(&engine, NULL) != QUERN_OK ||
+    if (quern_open(&engine, &options) != QUERN_OK ||
         quern_array_from(&x, engine, QUERN_INT32, 1, shape, host_x) != QUERN_OK ||
         quern_elementwise(&square, engine, "T x", "T z", "z = x * x", NULL) != QUERN_OK ||
         quern_call(square, x, &z) != QUERN_OK ||

@@ -187,16 +187,31 @@ int cli_unknown_command(const char *name);
 /* The command in `command` that `word` (may be NULL) names; NULL when there is none. */
 const cli_command *cli_command_part(const cli_command *command, const char *word);
 
-extern const cli_command cmd_elementwise, cmd_reduce, cmd_scan, cmd_eval, cmd_raw, cmd_tune;
+extern const cli_command cmd_elementwise, cmd_reduce, cmd_scan, cmd_eval, cmd_raw, cmd_tune,
+    cmd_build;
 extern const cli_command cmd_cache, cmd_devices, cmd_doctor, cmd_help, cmd_version, cmd_completion;
 
 /* ---- cmd_cache.c: the table of quern cache; each command in it has a file, cache_NAME.c ----- */
 
 extern const cli_command cache_path, cache_stats, cache_list, cache_show, cache_verify, cache_prune;
-extern const cli_command cache_clear;
+extern const cli_command cache_clear, cache_export, cache_import, cache_record;
 
 /* An entry as an object of JSON, with its source if it is to be `whole`: cache_show.c. */
 void cli_cache_entry_json(const quern_cache_entry *entry, bool whole);
+
+/* Options of what writes a pack. */
+#define CLI_PACK_OPTIONS(structure)                                                                \
+    {"level",                                                                                      \
+     "N",                                                                                          \
+     "how hard zstd packs: 1 fastest to 19 smallest (default), 0 not",                             \
+     CLI_NUMBER,                                                                                   \
+     offsetof(structure, level),                                                                   \
+     0,                                                                                            \
+     19},                                                                                          \
+    {                                                                                              \
+        "without-source", NULL, "smaller; nobody reads the sources, and it cannot be imported",    \
+            CLI_FLAG, offsetof(structure, without_source)                                          \
+    }
 
 /* What a command of quern cache does with an engine, and the words that it was given. */
 typedef int (*cli_cache_action)(quern_engine *engine, const void *options, const cli_list *words);

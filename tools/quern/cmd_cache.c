@@ -13,6 +13,9 @@
     X(show)                                                                                        \
     X(verify)                                                                                      \
     X(prune)                                                                                       \
+    X(export)                                                                                      \
+    X(import)                                                                                      \
+    X(record)                                                                                      \
     X(clear)
 
 #define NAME(name) #name,

@@ -243,6 +243,9 @@ static int parse_option(const cli_command *command, void *into, const char **giv
         cli_command_help(command);
         return CLI_HELPED;
     }
+    if (strcmp(word, "-o") == 0 && find_option(command, "output", strlen("output"))) {
+        word = "--output"; /* as with every compiler */
+    }
     size_t length = strcspn(word, "=");
     const cli_option *option = word[1] == '-' ? find_option(command, word + 2, length - 2) : NULL;
     if (!option) {

@@ -151,10 +151,14 @@ int cli_archive_stage(const char *path, const cli_array_file *files, size_t coun
 
 /* From here on Ctrl-C, SIGTERM and SIGHUP remove temporary files before they end the command. */
 void cli_interrupt_install(void);
+/* Before another program takes the place of this one: signals are its own business. */
+void cli_signals_as_before(void);
 /* Call these around what may launch on `engine`: an interrupted launch can then still print what
  * its kernel has printed. */
 void cli_launch_begins(quern_engine *engine);
 void cli_launch_ends(void);
+/* Call this when a signal ends the command, before it does. */
+void cli_on_interrupt(void (*function)(void));
 /* End as the signal ends a program that does not handle it. */
 _Noreturn void cli_die_by(int signal_number);
 

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +24,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t launch_ended = PTHREAD_COND_INITIALIZER;
 static quern_engine *launching; /* guarded by `lock`, as is the next */
 static bool ending;
+
+static void (*_Atomic on_interrupt)(void);
+
+void cli_on_interrupt(void (*function)(void))
+{
+    atomic_store(&on_interrupt, function);
+}
 
 void cli_launch_begins(quern_engine *engine)
 {
@@ -99,17 +107,29 @@ static void *watch(void *context)
     while (sigwait(context, &signal_number) != 0) {
     }
     cli_save_abandon();
+    void (*function)(void) = atomic_load(&on_interrupt);
+    if (function) {
+        function();
+    }
     stop_launch();
     flush_without_waiting();
     cli_die_by(signal_number);
     return NULL;
 }
 
+static sigset_t blocked_before;
+
+void cli_signals_as_before(void)
+{
+    signal(SIGXFSZ, SIG_DFL);
+    pthread_sigmask(SIG_SETMASK, &blocked_before, NULL);
+}
+
 void cli_interrupt_install(void)
 {
     static const int watched[] = {SIGINT, SIGTERM, SIGHUP};
     static sigset_t awaited;
-    sigset_t blocked, before;
+    sigset_t blocked;
     sigemptyset(&awaited);
     sigemptyset(&blocked);
     for (size_t k = 0; k < CLI_COUNT(watched); k++) {
@@ -122,10 +142,11 @@ void cli_interrupt_install(void)
         }
     }
     pthread_t thread;
-    pthread_sigmask(SIG_BLOCK, &blocked, &before);
+    pthread_sigmask(SIG_BLOCK, &blocked, &blocked_before);
     if (pthread_create(&thread, NULL, watch, &awaited) == 0) {
         pthread_detach(thread);
     } else {
-        pthread_sigmask(SIG_SETMASK, &before, NULL); /* signals then end the command as usual */
+        pthread_sigmask(SIG_SETMASK, &blocked_before,
+                        NULL); /* signals then end the command as usual */
     }
 }

@@ -131,7 +131,7 @@ static bool unpack(char *to, size_t room, const qn_fatbin_entry *entry)
 {
     switch (entry->packing) {
     case QN_FATBIN_LZ4:
-        return qn_lz4_unpack((unsigned char *)to, room, entry->data, entry->bytes);
+        return qn_lz4_unpack(to, room, entry->data, entry->bytes);
     case QN_FATBIN_ZSTD:
         return qn_zstd_unpack(to, room, entry->data, entry->bytes);
     default:
@@ -171,7 +171,9 @@ static bool is_better(int a, int b, int arch)
 
 static bool can_unpack(const qn_fatbin_entry *entry)
 {
-    return entry->packing != QN_FATBIN_ZSTD || qn_zstd_found();
+    return entry->packing == QN_FATBIN_ZSTD  ? qn_zstd_found()
+           : entry->packing == QN_FATBIN_LZ4 ? qn_lz4_found()
+                                             : true;
 }
 
 static quern_status fail_no_ptx(const void *image, size_t bytes)
@@ -205,10 +207,12 @@ quern_status qn_fatbin_ptx(char **out, size_t *length, const void *image, size_t
         return fail_no_ptx(image, bytes);
     }
     if (!can_unpack(&best)) {
+        const bool zstd = best.packing == QN_FATBIN_ZSTD;
         return qn_fail(QUERN_ERROR_IMAGE,
-                       "the PTX in the fatbin is packed with zstd, and libzstd.so.1 was not found; "
-                       "install it (Debian: libzstd1), or make the fatbin with nvcc --no-compress "
-                       "or --compress-mode=speed");
+                       "the PTX in the fatbin is packed with %s, and %s was not found; install it "
+                       "(Debian: %s), or make the fatbin with nvcc --no-compress",
+                       zstd ? "zstd" : "LZ4", zstd ? "libzstd.so.1" : "liblz4.so.1",
+                       zstd ? "libzstd1" : "liblz4-1");
     }
     *out = qn_fatbin_unpack(&best, length);
     return *out ? QUERN_OK

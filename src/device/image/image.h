@@ -66,7 +66,7 @@ bool qn_fatbin_is_whole(const void *image, size_t bytes);
 /** As qn_image_print_targets(), of a checked fatbin. */
 void qn_fatbin_print_targets(qn_text *out, const void *image, size_t bytes);
 /** The code of an entry, terminated by a zero byte that *length does not count; free it with
- * qn_free(). NULL: damaged, memory is short, or packed with zstd where there is no libzstd. */
+ * qn_free(). NULL: damaged, memory is short, or packed in a way that this machine has no library for. */
 char *qn_fatbin_unpack(const qn_fatbin_entry *entry, size_t *length);
 /** The PTX of a checked fatbin that a device of `arch` takes: the newest that is not newer than it,
  * else the oldest. Errors: QUERN_ERROR_IMAGE with what the fatbin holds. */
@@ -74,7 +74,10 @@ quern_status qn_fatbin_ptx(char **out, size_t *length, const void *image, size_t
 
 /* ---- lz4.c ---------------------------------------------------------------------------------- */
 
-/** Unpack a block of LZ4 into exactly `room` bytes; false when it is not one of that size. */
-bool qn_lz4_unpack(unsigned char *to, size_t room, const unsigned char *from, size_t bytes);
+/** Whether there is a liblz4; looked for once. */
+bool qn_lz4_found(void);
+/** Unpack a block of LZ4 into exactly `room` bytes; false when it is not one of that size, or there
+ * is no liblz4. */
+bool qn_lz4_unpack(void *to, size_t room, const void *from, size_t bytes);
 
 #endif /* QN_DEVICE_IMAGE_H */

@@ -1,63 +1,41 @@
 /* SPDX-License-Identifier: MIT
  *
  * Blocks of LZ4, as fatbins have them. In: a packed block and the size of what is in it. Out: its
- * bytes. A block is a row of sequences; any bytes may come in, and none is read or written outside.
+ * bytes. The work is liblz4's, which is loaded when the first such block comes and stays; where
+ * there is none (Debian's package liblz4-1), blocks are reported and nothing else suffers.
  *
- *     sequence = token literal-length* literal* ( offset match-length* )?     the last has no match
+ * The function is that of lz4.h, stable since r129 (2015).
  */
 #include "device/image/image.h"
 
-#include <string.h>
+#include <limits.h>
 
-enum { SHORTEST_MATCH = 4, LONG_LENGTH = 15 };
+typedef int (*decompress_function)(const char *from, char *to, int bytes, int room);
 
-/* A length: four bits of the token, and, when they are all set, the bytes after it. */
-static bool take_length(size_t *length, unsigned bits, const unsigned char **at,
-                        const unsigned char *end)
+static decompress_function decompress; /* its library stays open */
+static pthread_once_t lz4_once = PTHREAD_ONCE_INIT;
+
+static void load(void)
 {
-    *length = bits;
-    unsigned more = bits == LONG_LENGTH ? 255 : 0;
-    while (more == 255) {
-        if (*at == end) {
-            return false;
-        }
-        more = *(*at)++;
-        *length += more;
+    static const char *const names[] = {"liblz4.so.1", "liblz4.so", NULL};
+    qn_library *library;
+    char *why;
+    if (qn_library_open(&library, names, &why)) {
+        decompress = (decompress_function)qn_library_symbol(library, "LZ4_decompress_safe");
     }
-    return true;
+    qn_free(why);
 }
 
-bool qn_lz4_unpack(unsigned char *to, size_t room, const unsigned char *from, size_t bytes)
+bool qn_lz4_found(void)
 {
-    const unsigned char *at = from, *end = from + bytes;
-    size_t done = 0, length;
-    while (at < end) {
-        unsigned token = *at++;
-        if (!take_length(&length, token >> 4, &at, end) || length > (size_t)(end - at) ||
-            length > room - done) {
-            return false;
-        }
-        memcpy(to + done, at, length);
-        done += length;
-        at += length;
-        if (at == end) {
-            break;
-        }
-        if (end - at < 2) {
-            return false;
-        }
-        size_t offset = at[0] | (size_t)at[1] << 8;
-        at += 2;
-        if (!take_length(&length, token & 15, &at, end) || offset == 0 || offset > done) {
-            return false;
-        }
-        length += SHORTEST_MATCH;
-        if (length > room - done) {
-            return false;
-        }
-        for (size_t k = 0; k < length; k++, done++) { /* a match may reach into itself */
-            to[done] = to[done - offset];
-        }
+    pthread_once(&lz4_once, load);
+    return decompress != NULL;
+}
+
+bool qn_lz4_unpack(void *to, size_t room, const void *from, size_t bytes)
+{
+    if (!qn_lz4_found() || bytes > INT_MAX || room > INT_MAX) {
+        return false;
     }
-    return done == room;
+    return decompress(from, to, (int)bytes, (int)room) == (int)room;
 }

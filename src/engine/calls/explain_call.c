@@ -13,7 +13,7 @@ typedef struct explanation {
 } explanation;
 
 static const char *const origins[] = {
-    [QN_FROM_MEMORY] = "memory", [QN_FROM_CACHE] = "cache", [QN_COMPILED] = "compiled"};
+    [QN_FROM_MEMORY] = "memory", [QN_FROM_PACK] = "pack", [QN_FROM_CACHE] = "cache", [QN_COMPILED] = "compiled"};
 
 static const char *keep(explanation *e, const char *text)
 {

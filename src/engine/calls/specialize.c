@@ -160,6 +160,9 @@ quern_status qn_specialize(qn_specialization **out, qn_call *call)
         specialization_free(z);
         return status;
     }
+    if (kernel->engine->listing) {
+        qn_listing_call(call);
+    }
     pthread_mutex_lock(&kernel->lock);
     *out = find(kernel, &s); /* another thread may have been faster */
     if (!*out) {

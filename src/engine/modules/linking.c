@@ -104,7 +104,7 @@ quern_status qn_linking_begin(qn_linking *l, quern_engine *engine, const qn_link
     *l = (qn_linking){
         .wanted = {.engine = engine, .name = job->name, .arch = engine->arch},
         .job = job,
-        .kind = engine->native != 0 ? QN_IMAGE_CUBIN : QN_IMAGE_PTX,
+        .kind = engine->native == 1 ? QN_IMAGE_CUBIN : QN_IMAGE_PTX,
         .line_info = !engine->native, /* the software device reports places in sources */
     };
     (void)qn_compiler_find(&l->wanted.compiler, NULL);

@@ -78,7 +78,7 @@ quern_status qn_making_begin(qn_making *m, quern_engine *engine, qn_module_reque
 {
     *m = (qn_making){.wanted = {.engine = engine, .name = request->name}, .request = request};
     (void)qn_compiler_find(&m->wanted.compiler, NULL);
-    want_native(m, engine->native != 0, engine->arch);
+    want_native(m, engine->native == 1, engine->arch);
     m->headers = request->compile.headers;
     m->header_count = request->compile.header_count;
     request->compile.library = qn_device_headers(&request->compile.library_count);
@@ -104,6 +104,12 @@ void qn_making_end(qn_making *m)
 
 /* ---- making --------------------------------------------------------------------------------- */
 
+quern_status qn_making_aim(qn_making *m, bool native, int arch)
+{
+    want_native(m, native, arch);
+    return make_key(m);
+}
+
 quern_status qn_making_settle(qn_making *m, bool *changed)
 {
     bool native = true;
@@ -115,8 +121,7 @@ quern_status qn_making_settle(qn_making *m, bool *changed)
     if (native) {
         return QUERN_OK;
     }
-    want_native(m, false, newest);
-    return make_key(m);
+    return qn_making_aim(m, false, newest);
 }
 
 quern_status qn_making_produce(qn_making *m, qn_image *out)

@@ -116,8 +116,22 @@ static quern_status load(qn_module **out, const qn_wanted *w, const qn_image *im
     return QUERN_OK;
 }
 
-/* An image that was made before. One on disk that the device rejects is deleted there and made
- * again. */
+/* One that the device rejects is deleted on disk, or not taken from its pack again. */
+static void reject(const qn_wanted *w, qn_origin origin)
+{
+    if (origin == QN_FROM_PACK) {
+        qn_log(&w->engine->home.logger, QN_WARN,
+               "the device rejected the image of %s in a pack (%s); looking elsewhere", w->name,
+               w->key.hex);
+        qn_packs_reject(w->engine->packs, &w->key);
+    } else {
+        qn_log(&w->engine->home.logger, QN_WARN,
+               "the device rejected a cached image (%s); compiling it again", w->key.hex);
+        qn_store_reject(w->engine->store, &w->key, w->compiler.build_id);
+    }
+}
+
+/* An image that was made before. */
 static bool load_known(void *to, const qn_wanted *w)
 {
     qn_module **out = to;
@@ -127,18 +141,17 @@ static bool load_known(void *to, const qn_wanted *w)
         return false;
     }
     quern_status status = load(out, w, &image, origin);
-    if (status == QUERN_OK && origin == QN_FROM_CACHE) {
+    const bool rejected = status == QUERN_ERROR_IMAGE && origin != QN_FROM_MEMORY;
+    if (status == QUERN_OK && origin != QN_FROM_MEMORY) {
         qn_images_put(&w->key, w->compiler.build_id, &image);
-    } else if (status == QUERN_ERROR_IMAGE && origin == QN_FROM_CACHE) {
-        qn_log(&w->engine->home.logger, QN_WARN,
-               "the device rejected a cached image (%s); compiling it again", w->key.hex);
-        qn_store_reject(w->engine->store, &w->key, w->compiler.build_id);
+    } else if (rejected) {
+        reject(w, origin);
     }
     qn_image_free(&image);
     if (status != QUERN_OK) {
         qn_error_reset();
     }
-    return status == QUERN_OK;
+    return status == QUERN_OK || (rejected && origin == QN_FROM_PACK && load_known(out, w));
 }
 
 /* A new image, which is kept once the device has taken it. */
@@ -174,9 +187,34 @@ static quern_status compile_new(qn_module **out, qn_making *m)
     return status;
 }
 
+/* What packs have for older GPUs, which this one runs as well: native code for its own generation,
+ * else PTX, the newest first. */
+static quern_status load_older(qn_module **out, qn_making *m)
+{
+    static const qn_image_kind kinds[] = {QN_IMAGE_CUBIN, QN_IMAGE_PTX};
+    const quern_engine *engine = m->wanted.engine;
+    for (size_t k = 0; k < QN_COUNT(kinds) && !*out; k++) {
+        const bool native = kinds[k] == QN_IMAGE_CUBIN;
+        const int least = native ? engine->arch / 10 * 10 : 1;
+        int arch = engine->arch + !native;
+        while (!*out && (arch = qn_packs_arch(engine->packs, kinds[k], least, arch)) != 0) {
+            QN_TRY(qn_making_aim(m, native, arch));
+            (void)load_known(out, &m->wanted);
+        }
+    }
+    return *out ? QUERN_OK : qn_making_aim(m, true, engine->arch);
+}
+
 static quern_status known_or_compiled(qn_module **out, qn_making *m)
 {
-    return load_known(out, &m->wanted) ? QUERN_OK : compile_new(out, m);
+    if (load_known(out, &m->wanted)) {
+        return QUERN_OK;
+    }
+    if (m->request->compile.kind == QN_IMAGE_CUBIN && !m->request->piece) {
+        *out = NULL;
+        QN_TRY(load_older(out, m));
+    }
+    return *out ? QUERN_OK : compile_new(out, m);
 }
 
 static qn_module *find_shared(const qn_wanted *w)

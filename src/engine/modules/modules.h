@@ -59,6 +59,8 @@ typedef struct qn_making {
 /** Fill in the request and make its key. qn_making_end() must follow, also after a failure. */
 quern_status qn_making_begin(qn_making *making, quern_engine *engine, qn_module_request *request);
 void qn_making_end(qn_making *making);
+/** Want it for another architecture: native code, or PTX. */
+quern_status qn_making_aim(qn_making *making, bool native, int arch);
 /** Before something is made: a compiler that is older than the GPU can only make PTX for it; then
  * the key becomes that of this PTX, and *changed is true. */
 quern_status qn_making_settle(qn_making *making, bool *changed);

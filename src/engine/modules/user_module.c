@@ -145,7 +145,11 @@ static quern_status compile(quern_module *module, const char *source, const char
         .from_user = true,
         .translate_cucomplex = o->translate_cucomplex != 0,
     };
-    return qn_module_make_linked(&module->loaded, module->engine, &request, o);
+    QN_TRY(qn_module_make_linked(&module->loaded, module->engine, &request, o));
+    if (module->engine->listing) {
+        qn_listing_module(module->engine, source, file_name, o);
+    }
+    return QUERN_OK;
 }
 
 static quern_status new_from_source(quern_module **out, quern_engine *engine, const char *source,

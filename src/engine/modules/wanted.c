@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * wanted: an image that somebody wants, whether it is compiled or linked. In: its key. Out: the
- * image, if this process or this machine has made it before; and a place to keep a new one. The
- * thing to know: the key is made of everything that shapes the image, so what is found under it is
- * what would be made. Where headers cannot all be known (the source is opaque), no image is looked
- * up or kept.
+ * image, if it came with the program, or this process or this machine has made it before; and a
+ * place to keep a new one. The thing to know: the key is made of everything that shapes the image,
+ * so what is found under it is what would be made. Where headers cannot all be known (the source is
+ * opaque), no image is looked up or kept.
  */
 #include "engine/modules/modules.h"
 #include <stdio.h>
@@ -17,6 +17,10 @@ bool qn_wanted_find(const qn_wanted *w, qn_image *image, qn_origin *origin)
         return false;
     }
     if (qn_images_get(&w->key, w->compiler.build_id, image)) {
+        return true;
+    }
+    *origin = QN_FROM_PACK;
+    if (qn_packs_get(w->engine->packs, &w->key, w->compiler.build_id, image)) {
         return true;
     }
     *origin = QN_FROM_CACHE;

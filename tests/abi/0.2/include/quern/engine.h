@@ -56,11 +56,18 @@ typedef struct quern_options {
     /** NULL: standard error, for messages up to the level in QUERN_LOG (default "warn"). */
     quern_log_function log;
     void *log_context;
+    /** Packs of compiled kernels, by path, ended by NULL: looked into before the cache, after those
+     * of QUERN_PACKS. They are only read. NULL: none. */
+    const char *const *packs;
+    /** One more, in memory that stays as long as the engine, such as the program's own. NULL:
+     * none. */
+    const void *pack_data;
+    size_t pack_bytes;
 } quern_options;
 
 #define QUERN_OPTIONS_INIT                                                                         \
     {                                                                                              \
-        sizeof(quern_options), 0, NULL, NULL, 0, NULL, NULL, NULL                                  \
+        sizeof(quern_options), 0, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, 0                   \
     }
 
 /** Open an engine on one device.

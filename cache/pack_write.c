@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One pack, written. In: entries, one after the other. Out: a file that appears under its name when
+ * it is whole; until then it lies beside it.
+ */
+#include "cache/pack.h"
+
+#define XXH_INLINE_ALL
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+static void add_number(qn_text *out, uint64_t number, int bytes)
+{
+    char little[8];
+    for (int k = 0; k < bytes; k++) {
+        little[k] = (char)(number >> (8 * k));
+    }
+    qn_text_add(out, little, (size_t)bytes);
+}
+
+static void make_head(char head[QN_PACK_HEAD])
+{
+    memset(head, 0, QN_PACK_HEAD);
+    memcpy(head, "QNPK", 4);
+    head[4] = QN_PACK_FORMAT;
+}
+
+/* By key; the same key of several compilers as they came. */
+static int compare(const void *a, const void *b)
+{
+    const qn_pack_row *x = a, *y = b;
+    int order = memcmp(x->key, y->key, sizeof x->key);
+    return order != 0 ? order : (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+bool qn_pack_finish(qn_text *out, qn_pack_row *rows, size_t count, uint64_t at)
+{
+    const size_t begin = out->length;
+    if (count > 0) {
+        qsort(rows, count, sizeof *rows, compare);
+    }
+    for (size_t k = 0; k < count; k++) {
+        qn_text_add(out, (const char *)rows[k].key, sizeof rows[k].key);
+        add_number(out, rows[k].offset, 8);
+        add_number(out, rows[k].bytes, 8);
+        add_number(out, (uint64_t)rows[k].arch, 4);
+        add_number(out, (uint64_t)rows[k].kind, 4);
+    }
+    add_number(out, count, 8);
+    add_number(out, at, 8);
+    add_number(out, at + count * QN_PACK_ROW + QN_PACK_TAIL, 8);
+    qn_text_puts(out, "QNPKTAIL");
+    if (out->failed) {
+        return false;
+    }
+    char head[QN_PACK_HEAD];
+    XXH3_state_t state;
+    XXH128_canonical_t canonical;
+    make_head(head);
+    XXH3_128bits_reset(&state);
+    XXH3_128bits_update(&state, head, sizeof head);
+    XXH3_128bits_update(&state, out->data + begin, out->length - begin);
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
+    qn_text_add(out, (const char *)canonical.digest, sizeof canonical.digest);
+    return !out->failed;
+}
+
+/* ---- the file ------------------------------------------------------------------------------- */
+
+static quern_status fail_writing(const char *path, int error)
+{
+    return qn_fail(QUERN_ERROR_IO, "cannot write %s: %s", path, strerror(error));
+}
+
+static quern_status write_all(qn_pack_writer *w, qn_str bytes)
+{
+    for (size_t done = 0; done < bytes.length;) {
+        ssize_t wrote = write(w->file, bytes.data + done, bytes.length - done);
+        if (wrote < 0 && errno != EINTR) {
+            return fail_writing(w->path, errno);
+        }
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    w->at += bytes.length;
+    return QUERN_OK;
+}
+
+static quern_status forget(qn_pack_writer *w, quern_status status)
+{
+    qn_free(w->path);
+    qn_free(w->partial);
+    qn_free(w->rows.items);
+    *w = (qn_pack_writer){.file = -1};
+    return status;
+}
+
+quern_status qn_pack_writer_begin(qn_pack_writer *w, const char *path)
+{
+    *w = (qn_pack_writer){.file = -1, .path = qn_strdup(path)};
+    static atomic_uint turn;
+    qn_text partial = {0};
+    qn_text_printf(&partial, "%s.partial-%ld-%u", path, (long)getpid(), atomic_fetch_add(&turn, 1));
+    w->partial = qn_text_take(&partial);
+    if (!w->path || !w->partial) {
+        return forget(w, qn_fail_memory("writing a pack"));
+    }
+    w->file = open(w->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (w->file < 0) {
+        return forget(w, fail_writing(path, errno));
+    }
+    char head[QN_PACK_HEAD];
+    make_head(head);
+    quern_status status = write_all(w, (qn_str){head, sizeof head});
+    return status == QUERN_OK ? status : qn_pack_writer_end(w, status);
+}
+
+quern_status qn_pack_writer_add(qn_pack_writer *w, qn_str bytes)
+{
+    qn_entry entry;
+    const char *why;
+    if (!qn_entry_read(&entry, bytes, &why)) {
+        return qn_fail(QUERN_ERROR_INTERNAL, "an entry of %s is not right: %s", w->path, why);
+    }
+    if (!QN_ROOM(w->rows)) {
+        return qn_fail_memory("writing a pack");
+    }
+    qn_pack_row *row = &w->rows.items[w->rows.count++];
+    *row = (qn_pack_row){
+        .offset = w->at, .bytes = bytes.length, .arch = entry.arch, .kind = entry.kind};
+    memcpy(row->key, entry.key, sizeof row->key);
+    return write_all(w, bytes);
+}
+
+static quern_status write_end(qn_pack_writer *w)
+{
+    qn_text end = {0};
+    quern_status status = qn_pack_finish(&end, w->rows.items, w->rows.count, w->at)
+                              ? write_all(w, (qn_str){end.data, end.length})
+                              : qn_fail_memory("writing a pack");
+    qn_text_free(&end);
+    return status;
+}
+
+quern_status qn_pack_writer_end(qn_pack_writer *w, quern_status status)
+{
+    if (status == QUERN_OK) {
+        status = write_end(w);
+    }
+    if (close(w->file) != 0 && status == QUERN_OK) {
+        status = fail_writing(w->path, errno);
+    }
+    if (status == QUERN_OK && rename(w->partial, w->path) != 0) {
+        status = fail_writing(w->path, errno);
+    }
+    if (status != QUERN_OK) {
+        (void)unlink(w->partial);
+    }
+    return forget(w, status);
+}

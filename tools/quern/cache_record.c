@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * quern cache record: runs a program and notes the kernels that it asks for. In: a command line.
+ * Out: a list of kernels, as 'quern build' takes it. The library does the noting (QUERN_RECORD).
+ */
+#include "files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct record_options {
+    const char *output;
+} record_options;
+
+static const cli_option table[] = {
+    {"output", "FILE", "the list to write, or to add to (default: KERNELS.toml)", CLI_TEXT,
+     offsetof(record_options, output)},
+};
+
+/* The same file from wherever the program goes. */
+static const char *whole_path(const char *path)
+{
+    char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    const char *whole = here ? cli_sprintf("%s/%s", here, path) : path;
+    free(here);
+    return whole;
+}
+
+static int run(const cli_command *command, int argc, char **argv)
+{
+    record_options options = {0};
+    cli_list words;
+    int own = 0; /* words before the program, which has options of its own */
+    while (own < argc && argv[own][0] == '-' && strcmp(argv[own], "--") != 0) {
+        const bool two = strcmp(argv[own], "--output") == 0 || strcmp(argv[own], "-o") == 0;
+        own += two ? 2 : 1;
+    }
+    own = own < argc ? own : argc;
+    const bool dashes = own < argc && strcmp(argv[own], "--") == 0;
+    char **program = argv + own + dashes;
+    if (own + dashes >= argc) {
+        return cli_usage(command->name, "which program? quern cache record [--output=FILE] -- "
+                                        "PROGRAM [ARGUMENT...]");
+    }
+    CLI_TRY(cli_options_parse(command, &options, own, argv, &words));
+    const char *path = whole_path(options.output ? options.output : "KERNELS.toml");
+    setenv("QUERN_RECORD", path, 1);
+    cli_signals_as_before();
+    execvp(program[0], program);
+    return cli_fail_errno(NULL, "run", program[0]);
+}
+
+const cli_command cache_record = {
+    .name = "cache record",
+    .summary = "Run a program and list the kernels that it asks for",
+    .usage = " [--output=FILE] -- PROGRAM [ARGUMENT...]",
+    .text = "The list is for 'quern build'. Kernels that are in it already stay as they are, so "
+            "that\n"
+            "several runs can add to one list. QUERN_RECORD=FILE does the same without this "
+            "command.\n",
+    .options = table,
+    .option_count = CLI_COUNT(table),
+    .run = run,
+};
