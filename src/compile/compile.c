@@ -131,6 +131,9 @@ static quern_status compile(job *j, const qn_user_text *user_texts, size_t user_
     qn_signals_guard(&guard, j->nvrtc);
     int result = j->nvrtc->CompileProgram(j->program, options.count, options.list);
     qn_signals_unguard(&guard);
+    if (options.pch) {
+        qn_pch_settle(j->nvrtc, j->program);
+    }
     QN_TRY(read_log(j));
     if (result == NVRTC_OK) {
         return keep_warnings(j, (qn_user_texts){user_texts, user_text_count});
