@@ -21,10 +21,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PREFIX      "pch-"
-#define MOST_STARTS 4 /* that are kept: each takes some 100 MB and makes its first kernel slower   \
-                       */
-#define YOUNG 60      /* seconds in which a folder may not be locked yet */
+#define PREFIX "pch-"
+#define MOST_STARTS                                                                                \
+    4            /* that are kept: each takes some 100 MB and makes its first kernel slower        \
+                  */
+#define YOUNG 60 /* seconds in which a folder may not be locked yet */
 
 static struct {
     pthread_mutex_t lock;
@@ -202,12 +203,15 @@ const char *qn_pch_folder(const qn_compile_request *request, const qn_nvrtc *nvr
     return use ? pch.path : NULL;
 }
 
-void qn_pch_settle(const qn_nvrtc *nvrtc, nvrtc_program program)
+bool qn_pch_failed(const qn_nvrtc *nvrtc, nvrtc_program program, int result, const char *log)
 {
-    const int status = nvrtc->GetPCHCreateStatus(program);
-    if (status != NVRTC_OK && status != NVRTC_NO_PCH) {
+    const int made = nvrtc->GetPCHCreateStatus(program);
+    const bool to_blame =
+        result != NVRTC_OK && (strstr(log, "PCH") || strstr(log, "precompiled header"));
+    if (to_blame || (result == NVRTC_OK && made != NVRTC_OK && made != NVRTC_NO_PCH)) {
         pthread_mutex_lock(&pch.lock);
         pch.off = true;
         pthread_mutex_unlock(&pch.lock);
     }
+    return to_blame;
 }
