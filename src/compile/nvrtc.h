@@ -231,10 +231,10 @@ typedef struct qn_options {
     const char **list;
     int count;
     qn_image_kind kind;
-    bool pch; /**< precompiled headers are made, or used */
 } qn_options;
+/** `pch_folder`: as qn_pch_folder() says. */
 quern_status qn_options_make(qn_options *out, qn_arena *arena, const qn_compile_request *request,
-                             const qn_nvrtc *nvrtc);
+                             const qn_nvrtc *nvrtc, const char *pch_folder);
 
 /* ---- log_entry.c: the compiler's log -------------------------------------------------------- */
 

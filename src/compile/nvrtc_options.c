@@ -245,13 +245,11 @@ static quern_status add_formatted(making *m, const char *prefix, const char *tex
 }
 
 /* They come first, as NVRTC wants it. */
-static quern_status add_precompiled(making *m)
+static quern_status add_precompiled(making *m, const char *folder)
 {
-    const char *folder = qn_pch_folder(m->request, m->nvrtc);
     if (!folder) {
         return QUERN_OK;
     }
-    m->out->pch = true;
     add(m, "--pch");
     add(m, "--pch-messages=false"); /* the log is for what concerns the user */
     return add_formatted(m, "--pch-dir=", folder);
@@ -266,7 +264,7 @@ static quern_status add_target(making *m, const qn_target *t)
 }
 
 quern_status qn_options_make(qn_options *out, qn_arena *arena, const qn_compile_request *request,
-                             const qn_nvrtc *nvrtc)
+                             const qn_nvrtc *nvrtc, const char *pch_folder)
 {
     size_t folders = request->includes ? request->includes->folder_count : 0;
     size_t capacity = request->option_count + folders + OWN_OPTIONS;
@@ -280,7 +278,7 @@ quern_status qn_options_make(qn_options *out, qn_arena *arena, const qn_compile_
     making m = {out, arena, request, nvrtc};
     qn_target t;
     QN_TRY(qn_target_find(&t, request->options, request->option_count, request->arch));
-    QN_TRY(add_precompiled(&m));
+    QN_TRY(add_precompiled(&m, pch_folder));
     add_own(&m);
     QN_TRY(add_users(&m));
     if (t.is_virtual && request->kind == QN_IMAGE_CUBIN) {
