@@ -122,16 +122,38 @@ static quern_status keep_warnings(job *j, qn_user_texts texts)
     return j->log ? QUERN_OK : qn_fail_memory("reading the compiler's log");
 }
 
-static quern_status compile(job *j, const qn_user_text *user_texts, size_t user_text_count)
+/* One attempt: NVRTC's result, and its log. */
+static quern_status attempt(int *result, job *j, const char *pch_folder)
 {
     qn_options options;
-    QN_TRY(qn_options_make(&options, &j->arena, j->request, j->nvrtc));
+    QN_TRY(qn_options_make(&options, &j->arena, j->request, j->nvrtc, pch_folder));
     j->kind = options.kind;
     qn_signal_guard guard;
     qn_signals_guard(&guard, j->nvrtc);
-    int result = j->nvrtc->CompileProgram(j->program, options.count, options.list);
+    *result = j->nvrtc->CompileProgram(j->program, options.count, options.list);
     qn_signals_unguard(&guard);
-    QN_TRY(read_log(j));
+    return read_log(j);
+}
+
+/* With precompiled headers where they serve, else without: they are never an error. */
+static quern_status attempt_both(int *result, job *j)
+{
+    const char *folder = qn_pch_folder(j->request, j->nvrtc);
+    QN_TRY(attempt(result, j, folder));
+    if (!folder || !qn_pch_failed(j->nvrtc, j->program, *result, j->log)) {
+        return QUERN_OK;
+    }
+    j->nvrtc->DestroyProgram(&j->program);
+    qn_free(j->log);
+    j->log = NULL;
+    QN_TRY(create(j));
+    return attempt(result, j, NULL);
+}
+
+static quern_status compile(job *j, const qn_user_text *user_texts, size_t user_text_count)
+{
+    int result;
+    QN_TRY(attempt_both(&result, j));
     if (result == NVRTC_OK) {
         return keep_warnings(j, (qn_user_texts){user_texts, user_text_count});
     }

@@ -224,6 +224,8 @@ struct qn_compile_request {
     bool minimal;
     bool relocatable;            /**< cubin or PTX that is to be linked: -rdc=true */
     const qn_includes *includes; /**< what qn_includes_find() said; NULL: no folders are added */
+    const char *beside; /**< a file in whose folder, which is the user's alone, precompiled headers
+                             may be made; NULL or "": there is none */
 };
 
 /** #line names the generated code after the text NAME "<after NAME>", so that an error about

@@ -76,7 +76,7 @@ static quern_status load(qn_loadable *l)
     }
     quern_status status = find_symbols(l, library);
     if (status == QUERN_OK) {
-        status = l->check(qn_library_path(library));
+        status = l->check(library);
     }
     if (status != QUERN_OK) {
         qn_library_close(library);

@@ -33,8 +33,9 @@ static quern_status check_compiler(const char *path)
                    path, linker.major, linker.minor, major, minor, compiler.path);
 }
 
-static quern_status check(const char *path)
+static quern_status check(qn_library *library)
 {
+    const char *path = qn_library_path(library);
     return linker.Version(&linker.major, &linker.minor) == NVJITLINK_OK
                ? check_compiler(path)
                : qn_fail(QUERN_ERROR_LINK, "%s does not report its version", path);

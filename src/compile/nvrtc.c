@@ -63,8 +63,17 @@ static void load_builtins(const char *path)
     qn_text_free(&builtins);
 }
 
-static quern_status check(const char *path)
+/* Functions that not every version has. */
+static void find_newer(qn_library *library)
 {
+    void *found = qn_library_symbol(library, "nvrtcGetPCHCreateStatus");
+    memcpy(&nvrtc.GetPCHCreateStatus, &found, sizeof found);
+}
+
+static quern_status check(qn_library *library)
+{
+    const char *path = qn_library_path(library);
+    find_newer(library);
     QN_TRY(read_version(path));
     QN_TRY(read_archs(path));
     load_builtins(path);

@@ -23,7 +23,8 @@ enum {
     NVRTC_OUT_OF_MEMORY = 1,
     NVRTC_INVALID_OPTION = 5,
     NVRTC_COMPILATION = 6,
-    NVRTC_BUILTINS = 7
+    NVRTC_BUILTINS = 7,
+    NVRTC_NO_PCH = 13 /* none had to be made */
 };
 
 /* X(name after "nvrtc", result, parameters). All are in every NVRTC since 12.0. */
@@ -52,6 +53,7 @@ typedef struct qn_nvrtc {
 #define QN_NVRTC_MEMBER(name, result, parameters) result(*name) parameters;
     QN_NVRTC_FUNCTIONS(QN_NVRTC_MEMBER)
 #undef QN_NVRTC_MEMBER
+    int (*GetPCHCreateStatus)(nvrtc_program program); /**< NULL before 12.8 */
     int major, minor;
     int *archs; /* compute capabilities, ascending: 75, 80, ... */
     int arch_count;
@@ -81,7 +83,7 @@ typedef struct qn_loadable {
     size_t symbol_count;
     void *functions; /**< where they go; guarded by `lock` until `ready`, constant after */
     /** Called with the functions in place: reads the version, and fails when it cannot be used. */
-    quern_status (*check)(const char *path);
+    quern_status (*check)(qn_library *library);
     pthread_mutex_t lock;
     atomic_bool ready;
     qn_library *library; /**< never closed: the functions are in it */
@@ -104,6 +106,15 @@ void qn_compiling_end(void);
 
 /** The loaded library; loads it. Never unloaded, so *out stays valid. */
 quern_status qn_nvrtc_get(const qn_nvrtc **out);
+
+/* ---- pch.c: precompiled headers ------------------------------------------------------------- */
+
+/** Where NVRTC may keep those of this compilation; NULL: it shall make and use none. Valid until
+ * the process ends. */
+const char *qn_pch_folder(const qn_compile_request *request, const qn_nvrtc *nvrtc);
+/** After a compilation that had such a folder: where NVRTC could not make one, it is not asked
+ * again. True: that is why the compilation failed, and it is to be done again without. */
+bool qn_pch_failed(const qn_nvrtc *nvrtc, nvrtc_program program, int result, const char *log);
 
 /* ---- signals.c: the program's signals while NVRTC compiles ---------------------------------- */
 
@@ -221,8 +232,9 @@ typedef struct qn_options {
     int count;
     qn_image_kind kind;
 } qn_options;
+/** `pch_folder`: as qn_pch_folder() says. */
 quern_status qn_options_make(qn_options *out, qn_arena *arena, const qn_compile_request *request,
-                             const qn_nvrtc *nvrtc);
+                             const qn_nvrtc *nvrtc, const char *pch_folder);
 
 /* ---- log_entry.c: the compiler's log -------------------------------------------------------- */
 

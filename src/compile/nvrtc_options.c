@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OWN_OPTIONS 8 /* the most that are added to the user's, without folders */
+#define OWN_OPTIONS 12 /* the most that are added to the user's, without folders */
 
 /* ---- the user's options --------------------------------------------------------------------- */
 
@@ -244,6 +244,17 @@ static quern_status add_formatted(making *m, const char *prefix, const char *tex
     return QUERN_OK;
 }
 
+/* They come first, as NVRTC wants it. */
+static quern_status add_precompiled(making *m, const char *folder)
+{
+    if (!folder) {
+        return QUERN_OK;
+    }
+    add(m, "--pch");
+    add(m, "--pch-messages=false"); /* the log is for what concerns the user */
+    return add_formatted(m, "--pch-dir=", folder);
+}
+
 static quern_status add_target(making *m, const qn_target *t)
 {
     char name[40];
@@ -253,7 +264,7 @@ static quern_status add_target(making *m, const qn_target *t)
 }
 
 quern_status qn_options_make(qn_options *out, qn_arena *arena, const qn_compile_request *request,
-                             const qn_nvrtc *nvrtc)
+                             const qn_nvrtc *nvrtc, const char *pch_folder)
 {
     size_t folders = request->includes ? request->includes->folder_count : 0;
     size_t capacity = request->option_count + folders + OWN_OPTIONS;
@@ -267,6 +278,7 @@ quern_status qn_options_make(qn_options *out, qn_arena *arena, const qn_compile_
     making m = {out, arena, request, nvrtc};
     qn_target t;
     QN_TRY(qn_target_find(&t, request->options, request->option_count, request->arch));
+    QN_TRY(add_precompiled(&m, pch_folder));
     add_own(&m);
     QN_TRY(add_users(&m));
     if (t.is_virtual && request->kind == QN_IMAGE_CUBIN) {

@@ -4,7 +4,8 @@
 // by hand. The form is given by -DALONE=1 (a thread an output), -DCOLUMNS=1 (along columns),
 // -DTILES=1 (several blocks an output), -DEXCLUSIVE=1 (without the element itself).
 //
-//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -DALONE=1 tests/template/drive_scan_staged.cu
+//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DALONE=1 -DCOLUMNS=0 -DTILES=0
+//     -DEXCLUSIVE=0 tests/template/drive_scan_staged.cu
 #include "layout.h"
 // in this order
 #include "index.cuh"

@@ -143,8 +143,9 @@ static void show_cache(void)
 static void show_environment(void)
 {
     static const char *const names[] = {"QUERN_DEVICE",      "QUERN_CACHE_DIR", "QUERN_CACHE_LIMIT",
-                                        "QUERN_CACHE_GROUP", "QUERN_NVRTC",     "QUERN_NVJITLINK",
-                                        "QUERN_CUDADEVRT",   "QUERN_CUDA",      "QUERN_LOG"};
+                                        "QUERN_CACHE_GROUP", "QUERN_PACKS",     "QUERN_RECORD",
+                                        "QUERN_NVRTC",       "QUERN_NVJITLINK", "QUERN_CUDADEVRT",
+                                        "QUERN_CUDA",        "QUERN_PCH",       "QUERN_LOG"};
     bool any = false;
     heading("environment");
     for (size_t k = 0; k < CLI_COUNT(names); k++) {

@@ -29,6 +29,7 @@ static void general_help(void)
          "  QUERN_NVJITLINK      path of nvJitLink, which links modules\n"
          "  QUERN_CUDADEVRT      path of libcudadevrt.a, for kernels that launch kernels\n"
          "  QUERN_CUDA           path of the CUDA driver library\n"
+         "  QUERN_PCH            0: no precompiled headers\n"
          "  QUERN_LOG            error, warn, info or debug\n"
          "\n"
          "'quern help COMMAND' explains one command.");

@@ -37,6 +37,7 @@ static void want_native(qn_making *m, bool native, int arch)
     m->wanted.arch = c->arch = arch;
     c->line_info = !m->wanted.engine->native; /* the software device reports places in sources */
     c->minimal = !m->request->from_user;
+    c->beside = m->request->from_user ? qn_store_path(m->wanted.engine->store) : NULL;
     if (!m->request->piece) {
         c->kind = native ? QN_IMAGE_CUBIN : QN_IMAGE_PTX;
     }

@@ -13,52 +13,49 @@
 
 /* ---- the form ------------------------------------------------------------------------------- */
 
-static void staged_form_hole(qn_text *out, const qn_call *call)
+/* What both templates are told. */
+static void common_form(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     qn_source_index_type(out, f->wide);
     qn_source_number(out, "steps", f->steps);
-    qn_source_number(out, "lanes", 1);
-    qn_source_flag(out, "alone", f->staged == QN_STAGED_ALONE);
-    qn_source_flag(out, "lone", f->lone);
+    qn_source_number(out, "lanes", f->lanes); /* one where it is staged */
     qn_source_flag(out, "tiles", f->split);
     qn_source_flag(out, "single", f->kept == 0);
+    qn_source_flag(out, "exclusive", call->kernel->exclusive);
+    qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
+}
+
+static void staged_form_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    common_form(out, call);
+    qn_source_flag(out, "alone", f->staged == QN_STAGED_ALONE);
+    qn_source_flag(out, "lone", f->lone);
     qn_source_flag(out, "across_in", f->stage_in);
     qn_source_flag(out, "across_out", f->stage_out);
     qn_source_flag(out, "line_in", f->line_in);
     qn_source_flag(out, "line_out", f->line_out);
-    qn_source_flag(out, "exclusive", call->kernel->exclusive);
-    qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
 }
 
 static void form_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     uint32_t abreast = 1;
-    if (f->staged) {
-        staged_form_hole(out, call);
-        return;
-    }
     if (f->columns) {
         abreast = f->split ? qn_fold_tile_width(f->lanes * call->operands[0].item_size) : 32;
     }
-    qn_source_index_type(out, f->wide);
-    qn_source_number(out, "steps", f->steps);
-    qn_source_number(out, "lanes", f->lanes);
+    common_form(out, call);
     qn_source_number(out, "tracks", f->columns ? f->lanes : 1);
     qn_source_number(out, "abreast", (int)abreast);
     qn_source_flag(out, "columns", f->columns);
     qn_source_flag(out, "block", f->block);
-    qn_source_flag(out, "tiles", f->split);
-    qn_source_flag(out, "single", f->kept == 0);
     qn_source_flag(out, "ragged", f->ragged);
-    qn_source_flag(out, "exclusive", call->kernel->exclusive);
     if (!f->ragged) {
         qn_source_flag(out, "whole", true);
     }
     qn_source_flag(out, "again", f->again);
     qn_source_flag(out, "spread", f->spread);
-    qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
 }
 
 /* How many elements of the first unit of a ragged row lie before the row. */
@@ -145,8 +142,7 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
     qn_source_function(&t[SCAN], call, QN_REDUCE);
     qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
     bounds_hole(&t[BOUNDS], call);
-    form_hole(&t[FORM], call);
-    skip_hole(&t[SKIP], call);
+    (f->staged ? staged_form_hole : form_hole)(&t[FORM], call);
     initial_hole(&t[INITIAL], call);
     qn_source_scan_registers(&t[REGISTERS], call);
     qn_source_scan_load(&t[LOAD], call);
@@ -154,8 +150,12 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
         qn_source_scan_load_whole(&t[LOAD_WHOLE], call);
     }
     qn_source_scan_unit(&t[UNIT], call, 0, 0);
-    qn_source_scan_renew(&t[RENEW], call);
-    qn_source_scan_repeat(&t[REPEAT], call);
+    if (f->staged) {
+        qn_source_scan_repeat(&t[REPEAT], call);
+    } else {
+        skip_hole(&t[SKIP], call);
+        qn_source_scan_renew(&t[RENEW], call);
+    }
     qn_source_scan_lane(&t[LANE], call, 5);
     qn_source_scan_arguments(&t[ARGUMENTS], call);
     qn_source_scan_unit(&t[RESULT], call, f->spread ? 0 : call->input_operands,

@@ -278,7 +278,7 @@ static unsigned forget(const subject *s)
     return missed;
 }
 
-enum { SUBJECTS = 4, FORMS = 6, CALLS = 12000, EACH = 1000 };
+enum { SUBJECTS = 4, FORMS = 6, CALLS = 8000, EACH = 500 };
 
 static void make_subjects(subject *s)
 {
@@ -307,7 +307,7 @@ Test(recall, launches_what_the_whole_way_launches, .timeout = 240)
     for (int number = 0; number < CALLS; number++) {
         missed += number % EACH == 0 ? forget(&subjects[number / EACH % SUBJECTS]) : 0;
         const uint32_t k = draw(FORMS);
-        if (draw(24) == 0) {
+        if (draw(48) == 0) {
             forms[k] = draw_form(subjects, SUBJECTS);
         }
         if (draw(24) == 0) {

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Precompiled headers: where they lie, who has them, that the code is the same, and that a
+ * compilation without them is never an error. Skipped where NVRTC or CCCL's headers are absent, or
+ * NVRTC is older than 12.8.
+ */
+#include "compile/nvrtc.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/quern-pch-XXXXXX", beside[64];
+static const qn_nvrtc *nvrtc;
+
+static void begin(void)
+{
+    qn_release release;
+    char header[4096];
+    if (qn_nvrtc_get(&nvrtc) != QUERN_OK || !nvrtc->GetPCHCreateStatus) {
+        /* Runs wherever NVRTC 12.8 or later is: ./dev test fetches it where it is absent. */
+        cr_skip_test("NVRTC 12.8 or later is not on this machine");
+    }
+    const char *cuda = qn_cuda_headers(&release);
+    snprintf(header, sizeof header, "%s/cuda/std/cstddef", cuda);
+    if (!qn_file_exists(header)) {
+        snprintf(header, sizeof header, "%s/cccl/cuda/std/cstddef", cuda);
+    }
+    if (!qn_file_exists(header)) {
+        cr_skip_test("CCCL's headers are not on this machine");
+    }
+    cr_assert(mkdtemp(folder) != NULL);
+    snprintf(beside, sizeof beside, "%s/quern-1.db", folder);
+}
+
+static void end(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    cr_assert_eq(system(command), 0);
+}
+
+TestSuite(pch, .init = begin, .fini = end, .timeout = 120);
+
+/* The folder of this process, in `folder`; "" where there is none. */
+static const char *own_folder(void)
+{
+    static char path[512];
+    path[0] = '\0';
+    DIR *list = opendir(folder);
+    for (struct dirent *e; (e = readdir(list)) != NULL;) {
+        if (strncmp(e->d_name, "pch-", 4) == 0) {
+            snprintf(path, sizeof path, "%s/%.200s", folder, e->d_name);
+        }
+    }
+    closedir(list);
+    return path;
+}
+
+static int count_files(const char *path)
+{
+    int count = 0;
+    DIR *list = opendir(path);
+    for (struct dirent *e; list && (e = readdir(list)) != NULL;) {
+        count += e->d_name[0] != '.';
+    }
+    if (list) {
+        closedir(list);
+    }
+    return count;
+}
+
+#define WITH_LARGE(define)                                                                         \
+    define                                                                                         \
+        "#include <cuda/std/cstddef>\n"                                                            \
+        "extern \"C\" __global__ void k(int *x) { *x = (int)sizeof(cuda::std::size_t) + %d; }\n"
+
+/* The image of a source with a number, which the caller frees. */
+static qn_image compiled(const char *text, int number, const char *const *options, size_t count)
+{
+    char source[512];
+    qn_includes includes = {0};
+    qn_image image;
+    snprintf(source, sizeof source, text, number); /* NOLINT: the formats are above */
+    qn_compile_request r = {.source = source,
+                            .file_name = "k.cu",
+                            .options = options,
+                            .option_count = count,
+                            .arch = 90,
+                            .kind = QN_IMAGE_PTX,
+                            .includes = &includes,
+                            .beside = beside};
+    cr_assert_eq(qn_includes_find(&includes, &r), QUERN_OK);
+    cr_assert_eq(qn_compile(&image, &r, NULL, 0), QUERN_OK, "%s", quern_last_error_text());
+    cr_expect_str_eq(image.log, "");
+    qn_includes_free(&includes);
+    return image;
+}
+
+static void compile(const char *text, int number, const char *const *options, size_t count)
+{
+    qn_image image = compiled(text, number, options, count);
+    qn_image_free(&image);
+}
+
+Test(pch, the_code_is_the_same)
+{
+    const char *text = WITH_LARGE("");
+    setenv("QUERN_PCH", "0", 1);
+    qn_image without = compiled(text, 7, NULL, 0);
+    cr_assert_str_empty(own_folder(), "QUERN_PCH=0 makes none");
+    unsetenv("QUERN_PCH");
+    compile(text, 6, NULL, 0);
+    struct stat s;
+    cr_assert_eq(stat(own_folder(), &s), 0);
+    cr_expect_eq(s.st_mode & 0777, 0700);
+    cr_expect_eq(count_files(own_folder()), 1);
+    qn_image with = compiled(text, 7, NULL, 0);
+    cr_expect_eq(count_files(own_folder()), 1, "the second uses what the first has made");
+    cr_assert_eq(with.size, without.size);
+    cr_assert_eq(memcmp(with.data, without.data, with.size), 0);
+    qn_image_free(&with);
+    qn_image_free(&without);
+}
+
+/* Each new start makes its kernel slower and takes room, so there are at most four. */
+Test(pch, few_starts_are_kept)
+{
+    static const char *const options[] = {"-DN=1", "-DN=2", "-DN=3", "-DN=4", "-DN=5", "-DN=6"};
+    for (int k = 0; k < 6; k++) {
+        compile(WITH_LARGE(""), k, &options[k], 1);
+        cr_expect_eq(count_files(own_folder()), k < 4 ? k + 1 : 4);
+    }
+}
+
+Test(pch, others_have_none)
+{
+    static const struct {
+        const char *what, *source, *option;
+        qn_header header;
+    } cases[] = {
+        {"no large header",
+         "#include <cuda_fp16.h>\n__global__ void k(int *) {} // %d\n",
+         NULL,
+         {0}},
+        {"none at all", "__global__ void k(int *) {} // %d\n", NULL, {0}},
+        {"the user's own option", WITH_LARGE(""), "--pch", {0}},
+        {"a header in memory", WITH_LARGE("#include \"own.h\"\n"), NULL, {"own.h", "// own\n"}},
+    };
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        qn_includes includes = {0};
+        const char *options[] = {cases[k].option};
+        qn_compile_request r = {.source = cases[k].source,
+                                .options = options,
+                                .option_count = cases[k].option != NULL,
+                                .headers = &cases[k].header,
+                                .header_count = cases[k].header.name != NULL,
+                                .arch = 90,
+                                .kind = QN_IMAGE_PTX,
+                                .beside = beside};
+        cr_assert_eq(qn_includes_find(&includes, &r), QUERN_OK);
+        r.includes = &includes;
+        cr_expect_null(qn_pch_folder(&r, nvrtc), "%s", cases[k].what);
+        qn_includes_free(&includes);
+    }
+    cr_expect_str_empty(own_folder());
+}
+
+Test(pch, no_folder_is_no_error)
+{
+    snprintf(beside, sizeof beside, "%s/nowhere/quern-1.db", folder);
+    compile(WITH_LARGE(""), 1, NULL, 0);
+    beside[0] = '\0';
+    compile(WITH_LARGE(""), 2, NULL, 0);
+    cr_expect_str_empty(own_folder());
+}
+
+/* NVRTC cannot write into a folder that is gone; from then on it is not asked. */
+Test(pch, a_refusal_is_no_error)
+{
+    compile(WITH_LARGE(""), 1, NULL, 0);
+    char path[512], command[600];
+    snprintf(path, sizeof path, "%s", own_folder());
+    snprintf(command, sizeof command, "rm -rf %s", path);
+    cr_assert_eq(system(command), 0);
+    compile(WITH_LARGE(""), 2, NULL, 0);
+    compile(WITH_LARGE(""), 3, NULL, 0);
+    cr_expect_str_empty(own_folder());
+}
+
+/* A folder that no living process holds is removed, and one that is held stays. */
+Test(pch, what_others_left_is_removed)
+{
+    char left[128], held[128], file[160];
+    snprintf(left, sizeof left, "%s/pch-left00", folder);
+    snprintf(held, sizeof held, "%s/pch-held00", folder);
+    snprintf(file, sizeof file, "%s/k_0.pch", left);
+    cr_assert_eq(mkdir(left, 0700) | mkdir(held, 0700), 0);
+    fclose(fopen(file, "w"));
+    const struct timeval old[2] = {{1000, 0}, {1000, 0}};
+    cr_assert_eq(utimes(left, old) | utimes(held, old), 0);
+    FILE *hold = popen("cat", "w"); /* a process that lives on */
+    char command[256];
+    snprintf(command, sizeof command, "flock -n %s sleep 20 & echo $! > %s/pid", held, folder);
+    cr_assert_eq(system(command), 0);
+    usleep(200000);
+    compile(WITH_LARGE(""), 1, NULL, 0);
+    cr_expect_not(qn_file_exists(file));
+    cr_expect_eq(rmdir(held), 0, "it was still there");
+    pclose(hold);
+    snprintf(command, sizeof command, "kill $(cat %s/pid)", folder);
+    (void)!system(command);
+}
+
+/* A process takes its folder with it; a child does not. */
+Test(pch, goes_with_its_process)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        compile(WITH_LARGE(""), 1, NULL, 0);
+        const bool there = count_files(own_folder()) == 1;
+        pid_t grandchild = fork();
+        if (grandchild == 0) {
+            exit(0);
+        }
+        waitpid(grandchild, NULL, 0);
+        exit(there && own_folder()[0] != '\0' ? 0 : 1);
+    }
+    int status;
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    cr_expect_str_empty(own_folder());
+}
