@@ -40,6 +40,7 @@
     X(LIST)                                                                                        \
     X(CHECK)                                                                                       \
     X(SHOW)                                                                                        \
+    X(NEXT)                                                                                        \
     X(VERSION)                                                                                     \
     X(SCHEMA_SIZE)                                                                                 \
     X(BEGIN)                                                                                       \

@@ -40,6 +40,7 @@ struct quern_engine {
     atomic_flag closed;         /**< quern_close() was called */
     quern_device_methods table; /**< the home's methods: the device's, which may be shorter */
     qn_store *store;
+    qn_remote *remote;  /**< NULL: none */
     int arch;           /**< compute capability of the device: 90 */
     int native;         /**< the device loads native code */
     bool checks_bounds; /**< of raw arrays, by raw_checked.cuh */
@@ -82,7 +83,7 @@ void qn_images_put(const qn_key *key, const char *compiler, const qn_image *imag
 
 /* ---- module_make.c: from source to a loaded module: memory, cache, compiler ----------------- */
 
-typedef enum qn_origin { QN_FROM_MEMORY, QN_FROM_CACHE, QN_COMPILED } qn_origin;
+typedef enum qn_origin { QN_FROM_MEMORY, QN_FROM_CACHE, QN_FROM_REMOTE, QN_COMPILED } qn_origin;
 
 /** One loaded image of an engine. */
 typedef struct qn_module {

@@ -22,6 +22,7 @@ void qn_tell_image(quern_engine *engine, const char *name, const qn_module *modu
     static const char *const origins[] = {
         [QN_FROM_MEMORY] = "made earlier by this process",
         [QN_FROM_CACHE] = "found in the cache",
+        [QN_FROM_REMOTE] = "found in the remote store",
         [QN_COMPILED] = "made now",
     };
     qn_log(&engine->home.logger, QN_DEBUG, "%s: image %s for %s, %zu bytes, was %s", name,

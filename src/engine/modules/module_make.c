@@ -127,12 +127,10 @@ static bool load_known(void *to, const qn_wanted *w)
         return false;
     }
     quern_status status = load(out, w, &image, origin);
-    if (status == QUERN_OK && origin == QN_FROM_CACHE) {
-        qn_images_put(&w->key, w->compiler.build_id, &image);
-    } else if (status == QUERN_ERROR_IMAGE && origin == QN_FROM_CACHE) {
-        qn_log(&w->engine->home.logger, QN_WARN,
-               "the device rejected a cached image (%s); compiling it again", w->key.hex);
-        qn_store_reject(w->engine->store, &w->key, w->compiler.build_id);
+    if (status == QUERN_OK) {
+        qn_wanted_keep_found(w, &image, origin);
+    } else if (status == QUERN_ERROR_IMAGE) {
+        qn_wanted_reject(w, origin);
     }
     qn_image_free(&image);
     if (status != QUERN_OK) {
