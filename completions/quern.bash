@@ -4,7 +4,7 @@ _quern()
     local word=${COMP_WORDS[COMP_CWORD]} words=
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        words='elementwise reduce scan eval raw tune cache devices doctor completion help version --help --version'
+        words='elementwise reduce scan eval raw tune cache prewarm devices doctor completion help version --help --version'
     else
         case ${COMP_WORDS[1]} in
         elementwise) words='--preamble= --loop-prep= --after-loop= --option= --options= --size= --name= --reduce-dims= --block-size= --tune --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
@@ -13,11 +13,12 @@ _quern()
         eval) words='--dtype= --option= --options= --name= --tune --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
         raw) words='--kernel= --grid= --block= --shared= --cooperative --cluster= --any-strides --translate-cucomplex --option= --options= --device= --seed= --show-source --explain --time --quiet --help' ;;
         tune) words='elementwise reduce eval --help' ;;
-        cache) words='path stats list show verify prune clear --help' ;;
+        cache) words='path stats list show verify prune push pull keys clear --help' ;;
+        prewarm) words='--device= --help' ;;
         devices) words='--help' ;;
         doctor) words='--help' ;;
         completion) words='bash zsh fish --help' ;;
-        help) words='elementwise reduce scan eval raw tune cache devices doctor completion help version --help' ;;
+        help) words='elementwise reduce scan eval raw tune cache prewarm devices doctor completion help version --help' ;;
         version) words='--help' ;;
         esac
     fi

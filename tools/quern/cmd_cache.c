@@ -13,6 +13,9 @@
     X(show)                                                                                        \
     X(verify)                                                                                      \
     X(prune)                                                                                       \
+    X(push)                                                                                        \
+    X(pull)                                                                                        \
+    X(keys)                                                                                        \
     X(clear)
 
 #define NAME(name) #name,
