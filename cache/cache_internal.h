@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "compile/compile.h"
 #include <quern/cache.h>
+#include <quern/remote.h>
 
 /* ---- key.c: XXH3-128 over tagged, length-prefixed fields ------------------------------------ */
 
@@ -218,5 +219,31 @@ typedef struct qn_once qn_once;
  * long it waited: 0 when it did not. */
 bool qn_once_begin(qn_once **out, const qn_key *key, const char *compiler, double *waited_ms);
 void qn_once_done(qn_once *once);
+
+/* ---- remote*.c: the second level, over the network (fleet.h) --------------------------------- */
+
+typedef struct qn_remote qn_remote;
+/** The caller's table as ours, all zero for NULL. Errors: QUERN_ERROR_INVALID_ARGUMENT. */
+quern_status qn_remote_methods_take(quern_remote_methods *out, const quern_remote_methods *given);
+/** Open the remote store at `url` (NULL: QUERN_REMOTE; "" or "off": none). Nothing is connected
+ * yet. `methods`: NULL for those of the address's scheme; already checked. *out is NULL when there
+ * is none, which all functions below accept; one that cannot be used is logged, with its reason in
+ * qn_remote_problem(). Errors: QUERN_ERROR_OUT_OF_MEMORY. */
+quern_status qn_remote_open(qn_remote **out, const char *url, const quern_remote_methods *methods,
+                            const qn_logger *logger);
+/** Write what waits, within two seconds, and close. */
+void qn_remote_close(qn_remote *remote);
+const char *qn_remote_problem(const qn_remote *remote);
+
+/** Look up an image of exactly this compiler. Where it is not there, somebody may be making it:
+ * then that is waited for, for two seconds at most. False: make it. Thread-safe. */
+bool qn_remote_find(qn_remote *remote, const qn_key *key, const char *compiler, qn_image *out);
+/** Write an image, and its recipe, some time later. Thread-safe; never waits. */
+void qn_remote_put(qn_remote *remote, const qn_key *key, const qn_image *image,
+                   const qn_store_row *row);
+/** The counts, all 0 when there is none. */
+void qn_remote_get_stats(qn_remote *remote, quern_remote_stats *stats);
+/** The device rejected an image that came from there. */
+void qn_remote_reject(qn_remote *remote);
 
 #endif /* QN_CACHE_H */

@@ -41,6 +41,7 @@
     X(CHECK)                                                                                       \
     X(SHOW)                                                                                        \
     X(EXPORT)                                                                                      \
+    X(NEXT)                                                                                        \
     X(VERSION)                                                                                     \
     X(SCHEMA_SIZE)                                                                                 \
     X(BEGIN)                                                                                       \

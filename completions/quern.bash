@@ -4,7 +4,7 @@ _quern()
     local word=${COMP_WORDS[COMP_CWORD]} words=
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        words='elementwise reduce scan eval raw tune build cache devices doctor completion help version --help --version'
+        words='elementwise reduce scan eval raw tune build cache prewarm devices doctor completion help version --help --version'
     else
         case ${COMP_WORDS[1]} in
         elementwise) words='--preamble= --loop-prep= --after-loop= --option= --options= --size= --name= --reduce-dims= --block-size= --tune --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
@@ -14,11 +14,12 @@ _quern()
         raw) words='--kernel= --grid= --block= --shared= --cooperative --cluster= --any-strides --translate-cucomplex --option= --options= --device= --seed= --show-source --explain --time --quiet --help' ;;
         tune) words='elementwise reduce eval --help' ;;
         build) words='--arch= --output= --jobs= --level= --without-source --help' ;;
-        cache) words='path stats list show verify prune export import record clear --help' ;;
+        cache) words='path stats list show verify prune export import record push pull keys clear --help' ;;
+        prewarm) words='--device= --help' ;;
         devices) words='--help' ;;
         doctor) words='--help' ;;
         completion) words='bash zsh fish --help' ;;
-        help) words='elementwise reduce scan eval raw tune build cache devices doctor completion help version --help' ;;
+        help) words='elementwise reduce scan eval raw tune build cache prewarm devices doctor completion help version --help' ;;
         version) words='--help' ;;
         esac
     fi

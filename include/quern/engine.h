@@ -38,6 +38,8 @@ typedef struct quern_allocator {
  * "debug". */
 typedef void (*quern_log_function)(void *context, const char *level, const char *message);
 
+struct quern_remote_methods;
+
 typedef struct quern_options {
     uint32_t size; /**< sizeof(quern_options) */
     uint32_t reserved;
@@ -63,11 +65,16 @@ typedef struct quern_options {
      * none. */
     const void *pack_data;
     size_t pack_bytes;
+    /** A second level of the cache, shared by machines (quern/remote.h): "https://HOST/PATH",
+     * "redis://HOST:PORT", "off" for none. NULL: QUERN_REMOTE, else none. */
+    const char *remote;
+    /** Copied. A remote store of the program's own, which gets `remote`; NULL: Quern's. */
+    const struct quern_remote_methods *remote_methods;
 } quern_options;
 
 #define QUERN_OPTIONS_INIT                                                                         \
     {                                                                                              \
-        sizeof(quern_options), 0, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, 0                   \
+        sizeof(quern_options), 0, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL       \
     }
 
 /** Open an engine on one device.

@@ -30,6 +30,7 @@ typedef struct qn_image {
     char *log;         /**< its warnings about the user's own texts, as it printed them; or "" */
     double compile_ms; /**< time in NVRTC */
     char *said;        /**< the whole log of the compilation that made it; NULL: not kept */
+    char *compiler;    /**< of one that another machine made: "NVRTC 13.0"; else NULL */
 } qn_image;
 void qn_image_free(qn_image *image);
 

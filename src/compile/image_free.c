@@ -13,5 +13,6 @@ void qn_image_free(qn_image *image)
     qn_free(image->data);
     qn_free(image->log);
     qn_free(image->said);
+    qn_free(image->compiler);
     *image = (qn_image){0};
 }

@@ -38,6 +38,7 @@ static void end(qn_home *home)
     qn_home_drop_event(home);
     home->methods->stream_free(home->device, home->stream);
     home->methods->close(home->device);
+    qn_remote_close(engine->remote);
     qn_store_close(engine->store);
     qn_packs_close(engine->packs);
     qn_free(engine->listing);
@@ -68,6 +69,7 @@ static const qn_home_owner owner = {.end = end, .stream_ended = stream_ended, .r
 typedef struct taken {
     quern_options options;
     quern_allocator allocator;
+    quern_remote_methods remote;
 } taken;
 
 static quern_status take_options(taken *out, const quern_options *options)
@@ -75,8 +77,11 @@ static quern_status take_options(taken *out, const quern_options *options)
     QN_TAKE_RESERVED(quern_options, o, options);
     quern_allocator allocator;
     QN_TRY(qn_allocator_take(&allocator, o.allocator));
-    *out = (taken){o, allocator};
+    quern_remote_methods remote;
+    QN_TRY(qn_remote_methods_take(&remote, o.remote_methods));
+    *out = (taken){o, allocator, remote};
     out->options.allocator = o.allocator ? &out->allocator : NULL;
+    out->options.remote_methods = o.remote_methods ? &out->remote : NULL;
     return QUERN_OK;
 }
 
@@ -162,6 +167,7 @@ static quern_status start(quern_engine *engine, const quern_options *o, quern_de
     QN_TRY(qn_tunings_new(&engine->tunings));
     QN_TRY(
         qn_packs_open(&engine->packs, o->packs, o->pack_data, o->pack_bytes, &engine->home.logger));
+    QN_TRY(qn_remote_open(&engine->remote, o->remote, o->remote_methods, &engine->home.logger));
     return qn_store_open(&engine->store, o->cache_dir, o->cache_limit, &engine->home.logger);
 }
 
@@ -175,6 +181,7 @@ static void stop(quern_engine *engine)
     qn_memory_forget(&engine->home);
     qn_tunings_free(engine->tunings);
     qn_packs_close(engine->packs);
+    qn_remote_close(engine->remote);
     qn_free(engine);
 }
 

@@ -41,6 +41,7 @@ struct quern_engine {
     quern_device_methods table; /**< the home's methods: the device's, which may be shorter */
     qn_store *store;
     qn_packs *packs;
+    qn_remote *remote;  /**< NULL: none */
     int arch;           /**< compute capability of the device: 90 */
     int native;         /**< the device loads native code; 2: it wants PTX for its compiler */
     char *listing;      /**< the list to note kernels in; NULL: none */
@@ -84,7 +85,13 @@ void qn_images_put(const qn_key *key, const char *compiler, const qn_image *imag
 
 /* ---- module_make.c: from source to a loaded module: memory, cache, compiler ----------------- */
 
-typedef enum qn_origin { QN_FROM_MEMORY, QN_FROM_PACK, QN_FROM_CACHE, QN_COMPILED } qn_origin;
+typedef enum qn_origin {
+    QN_FROM_MEMORY,
+    QN_FROM_PACK,
+    QN_FROM_CACHE,
+    QN_FROM_REMOTE,
+    QN_COMPILED
+} qn_origin;
 
 /** One loaded image of an engine. */
 typedef struct qn_module {
@@ -366,7 +373,7 @@ const char *qn_listing_path(void);
 /** Note a call, or a module, in engine->listing. A failure is logged. */
 void qn_listing_call(const qn_call *call);
 void qn_listing_module(quern_engine *engine, const char *source, const char *file_name,
-                      const quern_module_options *options);
+                       const quern_module_options *options);
 
 /* ---- device_layout.c: the parameter block, and the structures in it ------------------------- */
 

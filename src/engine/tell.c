@@ -23,6 +23,7 @@ void qn_tell_image(quern_engine *engine, const char *name, const qn_module *modu
         [QN_FROM_MEMORY] = "made earlier by this process",
         [QN_FROM_PACK] = "found in a pack",
         [QN_FROM_CACHE] = "found in the cache",
+        [QN_FROM_REMOTE] = "found in the remote store",
         [QN_COMPILED] = "made now",
     };
     qn_log(&engine->home.logger, QN_DEBUG, "%s: image %s for %s, %zu bytes, was %s", name,

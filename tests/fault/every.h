@@ -90,6 +90,9 @@ const quern_texture_options *bad_texture(int k);
 const quern_record *good_record(void);
 const quern_record *bad_record(int k);
 int visit(void *context, const quern_cache_entry *entry);
+extern const quern_remote_methods no_remote;
+const char *cached_key(void); /* of an entry of the cache */
+const char *key_path(void);   /* of a signing key */
 void released(void *context);
 void told(void *context, const char *kind, const char *message);
 
@@ -426,18 +429,37 @@ void told(void *context, const char *kind, const char *message);
     ((k) == 0                                                                                      \
          ? NULL                                                                                    \
          : &(const quern_device_methods){.size = (k) == 1 ? 0 : sizeof(quern_device_methods)})
-#define GOOD_quern_cache_miss_p     (&(quern_cache_miss)QUERN_CACHE_MISS_INIT)
-#define BADS_quern_cache_miss_p     3
-#define BAD_quern_cache_miss_p(k)   FILLED(quern_cache_miss, k)
-#define GOOD_quern_cache_progress   NULL
-#define BADS_quern_cache_progress   0
-#define BAD_quern_cache_progress(k) NULL
-#define GOOD_quern_cache_visitor    visit
-#define BADS_quern_cache_visitor    1
-#define BAD_quern_cache_visitor(k)  NULL
-#define GOOD_callback               released
-#define BADS_callback               1
-#define BAD_callback(k)             NULL
+#define GOOD_quern_cache_miss_p            (&(quern_cache_miss)QUERN_CACHE_MISS_INIT)
+#define BADS_quern_cache_miss_p            3
+#define BAD_quern_cache_miss_p(k)          FILLED(quern_cache_miss, k)
+#define GOOD_quern_cache_progress          NULL
+#define BADS_quern_cache_progress          0
+#define BAD_quern_cache_progress(k)        NULL
+#define GOOD_quern_remote_stats_p          (&(quern_remote_stats)QUERN_REMOTE_STATS_INIT)
+#define BADS_quern_remote_stats_p          3
+#define BAD_quern_remote_stats_p(k)        FILLED(quern_remote_stats, k)
+#define GOOD_quern_fleet_report_p          (&(quern_fleet_report)QUERN_FLEET_REPORT_INIT)
+#define BADS_quern_fleet_report_p          3
+#define BAD_quern_fleet_report_p(k)        FILLED(quern_fleet_report, k)
+#define GOOD_quern_public_key_p            (&(quern_public_key)QUERN_PUBLIC_KEY_INIT)
+#define BADS_quern_public_key_p            3
+#define BAD_quern_public_key_p(k)          FILLED(quern_public_key, k)
+#define GOOD_quern_recompiled_p            (&(quern_recompiled){QUERN_RECOMPILED_NOT})
+#define BADS_quern_recompiled_p            1
+#define BAD_quern_recompiled_p(k)          NULL
+#define GOOD_quern_fleet_progress          NULL
+#define BADS_quern_fleet_progress          0
+#define BAD_quern_fleet_progress(k)        NULL
+#define GOOD_const_quern_prewarm_options_p NULL
+#define BADS_const_quern_prewarm_options_p 2
+#define BAD_const_quern_prewarm_options_p(k)                                                       \
+    (&(const quern_prewarm_options){.size = (k) == 0 ? 0 : UINT32_MAX})
+#define GOOD_quern_cache_visitor   visit
+#define BADS_quern_cache_visitor   1
+#define BAD_quern_cache_visitor(k) NULL
+#define GOOD_callback              released
+#define BADS_callback              1
+#define BAD_callback(k)            NULL
 
 #define GOOD_quern_dl_managed_versioned_p    good_tensor()
 #define BADS_quern_dl_managed_versioned_p    8

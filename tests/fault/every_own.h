@@ -30,6 +30,16 @@
 #define GOOD_quern_module_function_name   "f"
 #define GOOD_quern_module_global_name     "g"
 #define GOOD_quern_cache_visit_key_prefix NULL
+#define GOOD_quern_cache_push_key_prefix  cached_key()
+#define ANY_quern_cache_push_key_prefix   ALL
+#define ANY_quern_cache_push_report       1
+#define GOOD_quern_cache_push_context     NULL
+#define ANY_quern_cache_push_context      ALL
+#define GOOD_quern_cache_recompile_key    cached_key()
+#define GOOD_quern_prewarm_keys           ((const char *const[]){cached_key()})
+#define ANY_quern_prewarm_report          1
+#define GOOD_quern_signing_key_path       key_path()
+#define ANY_quern_signing_key_name        ALL
 #define ANY_quern_cache_visit_key_prefix  ALL
 #define GOOD_quern_cache_export_path      pack
 #define GOOD_quern_cache_import_path      pack

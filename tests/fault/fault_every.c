@@ -299,6 +299,8 @@ quern_engine *opened(void)
 {
     quern_options options = QUERN_OPTIONS_INIT;
     options.device = "soft";
+    options.remote_methods = &no_remote;
+    setenv("QUERN_REMOTE_MODE", "open", 1);
     quern_engine *out;
     cr_assert_eq(quern_open(&out, &options), QUERN_OK, "%s", quern_last_error_text());
     return out;
@@ -425,6 +427,7 @@ static void release_all(void)
     quern_close(engine);
     unlink(path);
     unlink(pack);
+    unlink(key_path());
 }
 
 TestSuite(every, .init = make_all, .fini = release_all);

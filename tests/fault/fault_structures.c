@@ -47,6 +47,8 @@ static void close_all(void)
 
 TestSuite(structures, .init = open_all, .fini = close_all);
 
+#include "fault/structures_remote.h"
+
 /* ---- those that are taken ------------------------------------------------------------------- */
 
 static void close_new(quern_engine *e)
@@ -239,6 +241,7 @@ static const taken all_taken[] = {
     RESERVED(quern_module_options, use_module, QUERN_MODULE_OPTIONS_INIT),
     RESERVED(quern_module_options, use_link, QUERN_MODULE_OPTIONS_INIT),
     RESERVED(quern_export_options, use_export, QUERN_EXPORT_OPTIONS_INIT),
+    TAKEN(quern_prewarm_options, use_prewarm, QUERN_PREWARM_OPTIONS_INIT),
     RESERVED(quern_array_interface, use_interface, QUERN_ARRAY_INTERFACE_INIT),
     {"quern_device_methods", sizeof(quern_device_methods), NO_RESERVED,
      _Alignof(quern_device_methods), use_methods, &qn_soft_device},
@@ -423,6 +426,9 @@ static const struct {
     {"quern_device_info", sizeof(quern_device_info), 8, fill_devices},
     {"quern_compiler_info", sizeof(quern_compiler_info), 4, fill_compiler},
     {"quern_cache_stats", sizeof(quern_cache_stats), 8, fill_stats},
+    {"quern_remote_stats", sizeof(quern_remote_stats), 8, fill_remote},
+    {"quern_fleet_report", sizeof(quern_fleet_report), 8, fill_report},
+    {"quern_public_key", sizeof(quern_public_key), 4, fill_public_key},
     {"quern_function_info", sizeof(quern_function_info), 8, fill_function},
     {"quern_kernel_info", sizeof(quern_kernel_info), 8, fill_kernel},
     {"quern_parameter_info", sizeof(quern_parameter_info), 8, fill_parameter},

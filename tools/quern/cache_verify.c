@@ -2,9 +2,10 @@
  *
  * quern cache verify: every entry is read and checked, and what is damaged removed.
  */
-#include "cli.h"
+#include "fleet_lists.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -19,10 +20,18 @@ static int show_progress(void *context, uint64_t done, uint64_t all)
     return 0;
 }
 
-static int verify(quern_engine *engine, const void *unused, const cli_list *none)
+typedef struct verify_options {
+    const char *recompile;
+} verify_options;
+
+static int verify(quern_engine *engine, const void *given, const cli_list *none)
 {
-    (void)unused;
     (void)none;
+    const verify_options *o = given;
+    double percent = 0;
+    if (o->recompile) {
+        CLI_TRY(cli_percent(&percent, "cache verify", o->recompile));
+    }
     uint64_t checked = 0, removed = 0;
     bool watched = isatty(STDERR_FILENO) == 1;
     if (quern_cache_verify(&checked, &removed, engine, watched ? show_progress : NULL, NULL) !=
@@ -35,22 +44,34 @@ static int verify(quern_engine *engine, const void *unused, const cli_list *none
     }
     printf("%" PRIu64 " %s checked, %" PRIu64 " damaged and removed\n", checked,
            checked == 1 ? "entry" : "entries", removed);
-    return stats.set_aside > 0
-               ? cli_fail("the database was damaged: it was set aside, and a new one begun")
-               : CLI_OK;
+    if (stats.set_aside > 0) {
+        return cli_fail("the database was damaged: it was set aside, and a new one begun");
+    }
+    return o->recompile ? cli_recompile(engine, percent) : CLI_OK;
 }
+
+static const cli_option options[] = {
+    {"recompile", "PERCENT", "compile as many of them again, and compare", CLI_TEXT,
+     offsetof(verify_options, recompile)},
+};
 
 static int run(const cli_command *command, int argc, char **argv)
 {
-    return cli_cache_do(command, NULL, argc, argv, verify);
+    verify_options given = {0};
+    return cli_cache_do(command, &given, argc, argv, verify);
 }
 
 const cli_command cache_verify = {
     .name = "cache verify",
     .summary = "Check every entry, and remove what is damaged",
-    .usage = "",
+    .usage = " [--recompile=PERCENT]",
     .text =
         "A look-up checks what it finds in the same way, so this is never needed; it says how the "
-        "disk is\ndoing. Others may use the cache meanwhile.\n",
+        "disk is\ndoing. Others may use the cache meanwhile. With --recompile=1% a hundredth of "
+        "the "
+        "entries, drawn by\nchance, is compiled again: who has altered an entry, here or in a "
+        "remote store, is found so.\n",
+    .options = options,
+    .option_count = CLI_COUNT(options),
     .run = run,
 };

@@ -188,7 +188,7 @@ int cli_unknown_command(const char *name);
 const cli_command *cli_command_part(const cli_command *command, const char *word);
 
 extern const cli_command cmd_elementwise, cmd_reduce, cmd_scan, cmd_eval, cmd_raw, cmd_tune,
-    cmd_build;
+    cmd_build, cmd_prewarm;
 extern const cli_command cmd_cache, cmd_devices, cmd_doctor, cmd_help, cmd_version, cmd_completion;
 
 /* ---- cmd_cache.c: the table of quern cache; each command in it has a file, cache_NAME.c ----- */
@@ -198,6 +198,8 @@ extern const cli_command cache_clear, cache_export, cache_import, cache_record;
 
 /* An entry as an object of JSON, with its source if it is to be `whole`: cache_show.c. */
 void cli_cache_entry_json(const quern_cache_entry *entry, bool whole);
+
+extern const cli_command cache_push, cache_pull, cache_keys;
 
 /* Options of what writes a pack. */
 #define CLI_PACK_OPTIONS(structure)                                                                \

@@ -16,6 +16,9 @@
     X(export)                                                                                      \
     X(import)                                                                                      \
     X(record)                                                                                      \
+    X(push)                                                                                        \
+    X(pull)                                                                                        \
+    X(keys)                                                                                        \
     X(clear)
 
 #define NAME(name) #name,

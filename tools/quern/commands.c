@@ -7,9 +7,9 @@
 #include <string.h>
 
 const cli_command *const cli_commands[] = {
-    &cmd_elementwise, &cmd_reduce, &cmd_scan,    &cmd_eval,    &cmd_raw,
-    &cmd_tune,        &cmd_build,  &cmd_cache,   &cmd_devices, &cmd_doctor,
-    &cmd_completion,  &cmd_help,   &cmd_version,
+    &cmd_elementwise, &cmd_reduce,     &cmd_scan,  &cmd_eval,    &cmd_raw,
+    &cmd_tune,        &cmd_build,      &cmd_cache, &cmd_prewarm, &cmd_devices,
+    &cmd_doctor,      &cmd_completion, &cmd_help,  &cmd_version,
 };
 const size_t cli_command_count = CLI_COUNT(cli_commands);
 

@@ -12,8 +12,11 @@ typedef struct explanation {
     qn_arena arena; /* all its strings */
 } explanation;
 
-static const char *const origins[] = {
-    [QN_FROM_MEMORY] = "memory", [QN_FROM_PACK] = "pack", [QN_FROM_CACHE] = "cache", [QN_COMPILED] = "compiled"};
+static const char *const origins[] = {[QN_FROM_MEMORY] = "memory",
+                                      [QN_FROM_PACK] = "pack",
+                                      [QN_FROM_CACHE] = "cache",
+                                      [QN_FROM_REMOTE] = "remote cache",
+                                      [QN_COMPILED] = "compiled"};
 
 static const char *keep(explanation *e, const char *text)
 {

@@ -142,11 +142,16 @@ quern_status qn_making_produce(qn_making *m, qn_image *out)
 static bool find_image(void *out, const qn_wanted *w)
 {
     qn_origin origin;
-    return qn_wanted_find(w, out, &origin);
+    const bool found = qn_wanted_find(w, out, &origin);
+    if (found && origin == QN_FROM_REMOTE) {
+        qn_wanted_keep_found(w, out, origin);
+    }
+    return found;
 }
 
-static quern_status find_or_make(qn_making *m, qn_image *out)
+static quern_status find_or_make(qn_making *m, qn_image *out, bool *made)
 {
+    *made = false;
     if (find_image(out, &m->wanted)) {
         return QUERN_OK;
     }
@@ -157,6 +162,7 @@ static quern_status find_or_make(qn_making *m, qn_image *out)
     quern_status status = qn_making_produce(m, out);
     if (status == QUERN_OK) {
         qn_wanted_keep(&m->wanted, out);
+        *made = true;
     }
     qn_machine_done(machine);
     return status;
@@ -168,10 +174,30 @@ quern_status qn_image_make(qn_image *out, quern_engine *engine, qn_module_reques
     *out = (qn_image){0};
     quern_status status = qn_making_begin(&m, engine, request);
     if (status == QUERN_OK) {
+        bool made;
         qn_once *once = qn_wanted_alone(&m.wanted);
-        status = find_or_make(&m, out);
+        status = find_or_make(&m, out, &made);
         qn_once_done(once);
     }
     qn_making_end(&m);
+    return status;
+}
+
+quern_status qn_making_rekey(qn_making *m)
+{
+    return make_key(m);
+}
+
+quern_status qn_making_warm(qn_making *m, bool *made)
+{
+    bool changed;
+    qn_image image = {0};
+    *made = false;
+    QN_TRY(qn_making_settle(m, &changed));
+    m->wanted.ours = true;
+    qn_once *once = qn_wanted_alone(&m->wanted);
+    quern_status status = find_or_make(m, &image, made);
+    qn_once_done(once);
+    qn_image_free(&image);
     return status;
 }

@@ -116,21 +116,6 @@ static quern_status load(qn_module **out, const qn_wanted *w, const qn_image *im
     return QUERN_OK;
 }
 
-/* One that the device rejects is deleted on disk, or not taken from its pack again. */
-static void reject(const qn_wanted *w, qn_origin origin)
-{
-    if (origin == QN_FROM_PACK) {
-        qn_log(&w->engine->home.logger, QN_WARN,
-               "the device rejected the image of %s in a pack (%s); looking elsewhere", w->name,
-               w->key.hex);
-        qn_packs_reject(w->engine->packs, &w->key);
-    } else {
-        qn_log(&w->engine->home.logger, QN_WARN,
-               "the device rejected a cached image (%s); compiling it again", w->key.hex);
-        qn_store_reject(w->engine->store, &w->key, w->compiler.build_id);
-    }
-}
-
 /* An image that was made before. */
 static bool load_known(void *to, const qn_wanted *w)
 {
@@ -141,11 +126,11 @@ static bool load_known(void *to, const qn_wanted *w)
         return false;
     }
     quern_status status = load(out, w, &image, origin);
-    const bool rejected = status == QUERN_ERROR_IMAGE && origin != QN_FROM_MEMORY;
-    if (status == QUERN_OK && origin != QN_FROM_MEMORY) {
-        qn_images_put(&w->key, w->compiler.build_id, &image);
+    const bool rejected = status == QUERN_ERROR_IMAGE;
+    if (status == QUERN_OK) {
+        qn_wanted_keep_found(w, &image, origin);
     } else if (rejected) {
-        reject(w, origin);
+        qn_wanted_reject(w, origin);
     }
     qn_image_free(&image);
     if (status != QUERN_OK) {

@@ -13,6 +13,7 @@
 #ifndef QN_MODULES_H
 #define QN_MODULES_H
 
+#include "cache/fleet.h"
 #include "engine/engine_internal.h"
 
 /* ---- wanted.c: an image that is wanted, whatever it is made of ------------------------------ */
@@ -25,12 +26,20 @@ typedef struct qn_wanted {
     int arch;    /**< the architecture that it is for */
     bool opaque; /**< the key does not cover all that is included: made each time, kept nowhere */
     bool again;  /**< it was looked for before: another miss is not counted */
+    bool ours;   /**< the remote store was asked, and it is this machine's to make */
+    bool far;    /**< it is nowhere on this machine: look into the remote store */
 } qn_wanted;
 
-/** An image of this key made before, in this process or on this machine; never when opaque. */
+/** An image of this key made before, in this process or on this machine, or where it is `far`, on
+ * another; never when opaque. */
 bool qn_wanted_find(const qn_wanted *wanted, qn_image *image, qn_origin *origin);
-/** Remember an image in memory and on disk, unless opaque. */
+/** Remember an image in memory, on disk and in the remote store, unless opaque. */
 void qn_wanted_keep(const qn_wanted *wanted, const qn_image *image);
+/** Remember one that was found, as that of `origin`: in memory, and on disk if it comes from
+ * another machine. */
+void qn_wanted_keep_found(const qn_wanted *wanted, const qn_image *image, qn_origin origin);
+/** The device rejected one that was found: it is not used again. */
+void qn_wanted_reject(const qn_wanted *wanted, qn_origin origin);
 /** Before it is made: log, once, that an opaque one is made each time. */
 void qn_wanted_tell(const qn_wanted *wanted);
 /** Before it is compiled: count and log why it was not found. */
@@ -64,11 +73,33 @@ quern_status qn_making_aim(qn_making *making, bool native, int arch);
 /** Before something is made: a compiler that is older than the GPU can only make PTX for it; then
  * the key becomes that of this PTX, and *changed is true. */
 quern_status qn_making_settle(qn_making *making, bool *changed);
+/** Make the key again, after the request was changed. */
+quern_status qn_making_rekey(qn_making *making);
+/** Make it for others and for later, unless this machine has it; *made says which. */
+quern_status qn_making_warm(qn_making *making, bool *made);
 /** Compile. */
 quern_status qn_making_produce(qn_making *making, qn_image *out);
 /** All of this, and looking for it first, for an image that is not loaded: one thread makes it,
  * others wait. */
 quern_status qn_image_make(qn_image *out, quern_engine *engine, qn_module_request *request);
+
+/* ---- recipes.c: from the material of a key back to a compilation -------------------------------
+ */
+
+typedef struct qn_cooking {
+    qn_recipe recipe;
+    qn_module_request request;
+    qn_making making;
+    char name[256];
+    bool begun;
+} qn_cooking;
+/** What a material says, for this engine's device, or `as_it_was`. It stays where it is until
+ * qn_cooking_end(). Errors: it cannot be made from its material alone. */
+quern_status qn_cooking_begin(qn_cooking *cooking, quern_engine *engine, const char *name,
+                              qn_str material, bool as_it_was);
+void qn_cooking_end(qn_cooking *cooking);
+/** Refuse what is not a whole key. */
+quern_status qn_check_key(const char *key);
 
 /* ---- linking.c: from several pieces to an image --------------------------------------------- */
 

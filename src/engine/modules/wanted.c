@@ -16,6 +16,10 @@ bool qn_wanted_find(const qn_wanted *w, qn_image *image, qn_origin *origin)
     if (w->opaque) {
         return false;
     }
+    if (w->far) {
+        *origin = QN_FROM_REMOTE;
+        return qn_remote_find(w->engine->remote, &w->key, w->compiler.build_id, image);
+    }
     if (qn_images_get(&w->key, w->compiler.build_id, image)) {
         return true;
     }
@@ -28,6 +32,13 @@ bool qn_wanted_find(const qn_wanted *w, qn_image *image, qn_origin *origin)
                                                       w->compiler.build_id, image);
 }
 
+static void keep_here(const qn_wanted *w, const qn_image *image, const char *compiler)
+{
+    qn_store_row row = {w->name, w->compiler.build_id, compiler, w->arch};
+    qn_images_put(&w->key, w->compiler.build_id, image);
+    qn_store_put(w->engine->store, &w->key, image, &row);
+}
+
 void qn_wanted_keep(const qn_wanted *w, const qn_image *image)
 {
     if (w->opaque) {
@@ -37,9 +48,39 @@ void qn_wanted_keep(const qn_wanted *w, const qn_image *image)
     char version[32];
     qn_compiler_version(&major, &minor);
     snprintf(version, sizeof version, "NVRTC %d.%d", major, minor);
+    keep_here(w, image, version);
     qn_store_row row = {w->name, w->compiler.build_id, version, w->arch};
-    qn_images_put(&w->key, w->compiler.build_id, image);
-    qn_store_put(w->engine->store, &w->key, image, &row);
+    qn_remote_put(w->engine->remote, &w->key, image, &row);
+}
+
+void qn_wanted_keep_found(const qn_wanted *w, const qn_image *image, qn_origin origin)
+{
+    if (origin == QN_FROM_CACHE || origin == QN_FROM_PACK) {
+        qn_images_put(&w->key, w->compiler.build_id, image);
+    } else if (origin == QN_FROM_REMOTE) {
+        keep_here(w, image, image->compiler ? image->compiler : "");
+    }
+}
+
+void qn_wanted_reject(const qn_wanted *w, qn_origin origin)
+{
+    if (origin == QN_FROM_MEMORY) {
+        return;
+    }
+    if (origin == QN_FROM_PACK) {
+        qn_log(&w->engine->home.logger, QN_WARN,
+               "the device rejected the image of %s in a pack (%s); looking elsewhere", w->name,
+               w->key.hex);
+        qn_packs_reject(w->engine->packs, &w->key);
+        return;
+    }
+    qn_log(&w->engine->home.logger, QN_WARN,
+           "the device rejected a cached image (%s); compiling it again", w->key.hex);
+    if (origin == QN_FROM_REMOTE) {
+        qn_remote_reject(w->engine->remote);
+    } else {
+        qn_store_reject(w->engine->store, &w->key, w->compiler.build_id);
+    }
 }
 
 void qn_wanted_tell(const qn_wanted *w)
@@ -95,6 +136,11 @@ bool qn_wanted_begin(qn_machine **out, qn_wanted *w, bool (*find)(void *, const 
         made = (!maker || *out) && find(found, w);
     }
     w->again = false;
+    if (!made && !w->opaque && !w->ours && w->engine->remote) {
+        w->far = true;
+        made = find(found, w);
+        w->far = false;
+    }
     if (made) {
         qn_machine_done(*out);
         *out = NULL;

@@ -43,6 +43,8 @@ static void first_structures(void)
     AT(quern_options, packs)
     AT(quern_options, pack_data)
     AT(quern_options, pack_bytes)
+    AT(quern_options, remote)
+    AT(quern_options, remote_methods)
     AT(quern_slice, start)
     AT(quern_slice, stop)
     AT(quern_slice, step)
@@ -407,6 +409,45 @@ static void seventh_structures(void)
     AT(quern_texels, pitch)
 }
 
+static void remote_structures(void)
+{
+    AT(quern_remote_methods, size)
+    AT(quern_remote_methods, version)
+    AT(quern_remote_methods, name)
+    AT(quern_remote_methods, open)
+    AT(quern_remote_methods, get)
+    AT(quern_remote_methods, put)
+    AT(quern_remote_methods, claim)
+    AT(quern_remote_methods, close)
+    AT(quern_remote_stats, size)
+    AT(quern_remote_stats, enabled)
+    AT(quern_remote_stats, hits)
+    AT(quern_remote_stats, misses)
+    AT(quern_remote_stats, refused)
+    AT(quern_remote_stats, faults)
+    AT(quern_remote_stats, skipped)
+    AT(quern_remote_stats, puts)
+    AT(quern_remote_stats, dropped)
+    AT(quern_remote_stats, waits)
+    AT(quern_remote_stats, waited_ms)
+    AT(quern_remote_stats, looking_ms)
+    AT(quern_fleet_report, size)
+    AT(quern_fleet_report, reserved)
+    AT(quern_fleet_report, wanted)
+    AT(quern_fleet_report, had)
+    AT(quern_fleet_report, received)
+    AT(quern_fleet_report, compiled)
+    AT(quern_fleet_report, sent)
+    AT(quern_fleet_report, left)
+    AT(quern_prewarm_options, size)
+    AT(quern_prewarm_options, only_receive)
+    AT(quern_prewarm_options, progress)
+    AT(quern_prewarm_options, context)
+    AT(quern_public_key, size)
+    AT(quern_public_key, reserved)
+    AT(quern_public_key, line)
+}
+
 static void fixed_structures(void)
 {
     SIZE(quern_field)
@@ -418,6 +459,10 @@ static void fixed_structures(void)
 
 static void numbers(void)
 {
+    NUMBER(QUERN_REMOTE_VERSION)
+    NUMBER(QUERN_RECOMPILED_SAME)
+    NUMBER(QUERN_RECOMPILED_DIFFERENT)
+    NUMBER(QUERN_RECOMPILED_NOT)
     NUMBER(QUERN_DTYPE_NONE)
     NUMBER(QUERN_MEMORY_HOST)
     NUMBER(QUERN_MEMORY_DEVICE)
@@ -532,6 +577,7 @@ int main(void)
     fifth_structures();
     sixth_structures();
     seventh_structures();
+    remote_structures();
     fixed_structures();
     interop_structures();
     numbers();

@@ -44,6 +44,7 @@
  *     quern/graph.h    graphs               work recorded once, launched again and again
  *     quern/texture.h  textures, surfaces   what the texture units of a GPU read
  *     quern/cache.h    the cache            what it holds
+ *     quern/remote.h   the fleet            what other machines have compiled
  *     quern/setup.h    devices and set-up   what was found on this machine
  *     quern/device.h   new devices          for those who write one; not included here
  *
@@ -79,6 +80,7 @@
 #include <quern/module.h>
 #include <quern/prepare.h>
 #include <quern/record.h>
+#include <quern/remote.h>
 #include <quern/setup.h>
 #include <quern/status.h>
 #include <quern/stream.h>

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A remote store behind a web server: GET and PUT, with or without TLS, through libcurl. In: names.
+ * Out: values. "quern:1:HEX:COMPILER" is BASE/quern/1/HEX/COMPILER.
+ *
+ * Several names are asked for at once: over one connection where the server speaks HTTP/2, over a
+ * few otherwise. There are no claims: what web servers offer for it either overwrites or never
+ * expires.
+ */
+#include "cache/fleet.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONNECTIONS 8L /* to a server without HTTP/2 */
+
+/* One request on its way. */
+typedef struct transfer {
+    void *easy;
+    qn_text body;     /* what arrives */
+    const char *left; /* what is still to be sent */
+    size_t left_bytes;
+    int result; /* libcurl's, once it is done */
+    struct http *store;
+} transfer;
+
+typedef struct http {
+    const qn_curl *curl;
+    void *multi, *headers;
+    char *base, *password;
+    uint32_t timeout_ms;
+    QN_LIST(transfer *) transfers;
+    size_t moved; /* bytes of this call */
+} http;
+
+static void http_close(void *context)
+{
+    http *h = context;
+    if (!h) {
+        return;
+    }
+    qn_pipe_guard guard;
+    qn_pipe_guard_begin(&guard);
+    for (uint32_t k = 0; k < h->transfers.count; k++) {
+        transfer *t = h->transfers.items[k];
+        h->curl->easy_cleanup(t->easy);
+        qn_text_free(&t->body);
+        qn_free(t);
+    }
+    if (h->multi) {
+        h->curl->multi_cleanup(h->multi);
+    }
+    qn_pipe_guard_end(&guard);
+    if (h->headers) {
+        h->curl->slist_free_all(h->headers);
+    }
+    qn_free(h->transfers.items);
+    qn_secret_free(h->password);
+    qn_free(h->base);
+    qn_free(h);
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static bool add_header(http *h, const char *text)
+{
+    void *list = h->curl->slist_append(h->headers, text);
+    h->headers = list ? list : h->headers;
+    return list != NULL;
+}
+
+/* "USER:PASSWORD" is for libcurl, "Bearer TOKEN" a header of its own. */
+static quern_status take_secret(http *h)
+{
+    char *secret;
+    QN_TRY(qn_secret_read(&secret, "QUERN_REMOTE_AUTH", getenv("QUERN_REMOTE_AUTH")));
+    bool added = add_header(h, "Expect:"); /* do not wait to be told to go on */
+    if (secret && qn_begins(secret, "Bearer ")) {
+        qn_text header = {0};
+        qn_text_printf(&header, "Authorization: %s", secret);
+        added = added && !header.failed && add_header(h, header.data);
+        if (header.data) {
+            explicit_bzero(header.data, header.length);
+        }
+        qn_text_free(&header);
+        qn_secret_free(secret);
+    } else {
+        h->password = secret;
+    }
+    return added ? QUERN_OK : qn_fail_memory("opening a remote store");
+}
+
+static quern_status start(http *h, const char *url, uint32_t timeout_ms)
+{
+    QN_TRY(qn_curl_get(&h->curl));
+    size_t length = strlen(url);
+    while (length > 0 && url[length - 1] == '/') {
+        length--;
+    }
+    h->base = qn_strndup(url, length);
+    h->multi = h->curl->multi_init();
+    h->timeout_ms = timeout_ms;
+    if (!h->base || !h->multi) {
+        return qn_fail_memory("opening a remote store");
+    }
+    h->curl->multi_setopt(h->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+    h->curl->multi_setopt(h->multi, CURLMOPT_MAX_HOST_CONNECTIONS, CONNECTIONS);
+    return take_secret(h);
+}
+
+static quern_status http_open(void **context, const char *url, uint32_t timeout_ms)
+{
+    *context = NULL;
+    http *h = qn_calloc(1, sizeof *h);
+    quern_status status = h ? start(h, url, timeout_ms) : qn_fail_memory("opening a remote store");
+    if (status != QUERN_OK) {
+        http_close(h);
+        return status;
+    }
+    *context = h;
+    return QUERN_OK;
+}
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
+static size_t take_bytes(char *data, size_t size, size_t count, void *context)
+{
+    transfer *t = context;
+    size_t bytes = size * count;
+    t->store->moved += bytes;
+    if (t->body.length + bytes > QN_REMOTE_OBJECT_BYTES ||
+        t->store->moved > QN_REMOTE_ANSWER_BYTES) {
+        return 0; /* which ends it */
+    }
+    qn_text_add(&t->body, data, bytes);
+    return t->body.failed ? 0 : bytes;
+}
+
+static size_t give_bytes(char *data, size_t size, size_t count, void *context)
+{
+    transfer *t = context;
+    size_t bytes = QN_MIN(size * count, t->left_bytes);
+    memcpy(data, t->left, bytes);
+    t->left += bytes;
+    t->left_bytes -= bytes;
+    t->store->moved += bytes;
+    return bytes;
+}
+
+/* Transfer `number`, made when it is first needed; NULL: out of memory. */
+static transfer *transfer_of(http *h, size_t number)
+{
+    if (number < h->transfers.count) {
+        return h->transfers.items[number];
+    }
+    transfer *t = qn_calloc(1, sizeof *t);
+    void *easy = t ? qn_curl_easy(h->curl, h->timeout_ms) : NULL;
+    if (!easy || !QN_ROOM(h->transfers)) {
+        if (easy) {
+            h->curl->easy_cleanup(easy);
+        }
+        qn_free(t);
+        return NULL;
+    }
+    *t = (transfer){.easy = easy, .store = h};
+    h->curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    h->curl->easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+    h->curl->easy_setopt(easy, CURLOPT_HTTPHEADER, h->headers);
+    h->curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes);
+    h->curl->easy_setopt(easy, CURLOPT_WRITEDATA, t);
+    h->curl->easy_setopt(easy, CURLOPT_READFUNCTION, give_bytes);
+    h->curl->easy_setopt(easy, CURLOPT_READDATA, t);
+    if (h->password) {
+        h->curl->easy_setopt(easy, CURLOPT_USERPWD, h->password);
+    }
+    h->transfers.items[h->transfers.count++] = t;
+    return t;
+}
+
+/* Get a request ready: of a value to send, or to receive one. */
+static quern_status prepare(http *h, size_t number, const char *name, const void *data,
+                            size_t bytes)
+{
+    transfer *t = transfer_of(h, number);
+    qn_text url = {0};
+    qn_text_printf(&url, "%s/%s", h->base, name);
+    for (char *c = url.data ? url.data + strlen(h->base) : NULL; c && *c; c++) {
+        *c = *c == ':' ? '/' : *c;
+    }
+    if (!t || url.failed) {
+        qn_text_free(&url);
+        return qn_fail_memory("asking a remote store");
+    }
+    qn_text_free(&t->body);
+    t->result = -1;
+    t->left = data;
+    t->left_bytes = bytes;
+    h->curl->easy_setopt(t->easy, CURLOPT_URL, url.data);
+    h->curl->easy_setopt(t->easy, CURLOPT_UPLOAD, data ? 1L : 0L);
+    h->curl->easy_setopt(t->easy, CURLOPT_INFILESIZE_LARGE, data ? (int64_t)bytes : (int64_t)-1);
+    qn_text_free(&url);
+    return QUERN_OK;
+}
+
+static void collect(http *h, size_t count)
+{
+    int left;
+    for (qn_curl_message *m; (m = h->curl->multi_info_read(h->multi, &left));) {
+        for (size_t k = 0; m->kind == CURLMSG_DONE && k < count; k++) {
+            transfer *t = h->transfers.items[k];
+            t->result = t->easy == m->easy ? m->data.result : t->result;
+        }
+    }
+}
+
+/* Run the first `count` transfers to their ends; those that have no time left keep -1. */
+static void run(http *h, size_t count)
+{
+    qn_deadline deadline = qn_deadline_begin(h->timeout_ms);
+    qn_pipe_guard guard;
+    qn_pipe_guard_begin(&guard);
+    h->moved = 0;
+    for (size_t k = 0; k < count; k++) {
+        (void)h->curl->multi_add_handle(h->multi, h->transfers.items[k]->easy);
+    }
+    for (int running = 1, left; running > 0;) {
+        if (h->curl->multi_perform(h->multi, &running) != CURLM_OK ||
+            (left = qn_deadline_left(&deadline, h->moved)) == 0) {
+            break;
+        }
+        if (running > 0) {
+            (void)h->curl->multi_poll(h->multi, NULL, 0, left, NULL);
+        }
+    }
+    collect(h, count);
+    for (size_t k = 0; k < count; k++) {
+        (void)h->curl->multi_remove_handle(h->multi, h->transfers.items[k]->easy);
+    }
+    qn_pipe_guard_end(&guard);
+}
+
+/* What became of a request: *code is the server's answer. */
+static quern_status outcome(http *h, const transfer *t, long *code)
+{
+    *code = 0;
+    if (t->result < 0) {
+        return qn_fail(QUERN_ERROR_CACHE, "%s did not answer in time", h->base);
+    }
+    if (t->result != CURLE_OK) {
+        return qn_fail(QUERN_ERROR_CACHE, "%s: %s", h->base, h->curl->easy_strerror(t->result));
+    }
+    (void)h->curl->easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, code);
+    return QUERN_OK;
+}
+
+static quern_status refused(const http *h, const char *what, long code)
+{
+    return qn_fail(QUERN_ERROR_CACHE, "%s answered %s with %ld%s", h->base, what, code,
+                   code == 401 || code == 403 ? ": look at QUERN_REMOTE_AUTH" : "");
+}
+
+static quern_status http_get(void *context, size_t count, const char *const *names,
+                             const void **data, size_t *bytes)
+{
+    http *h = context;
+    for (size_t k = 0; k < count; k++) {
+        QN_TRY(prepare(h, k, names[k], NULL, 0));
+    }
+    run(h, count);
+    for (size_t k = 0; k < count; k++) {
+        const transfer *t = h->transfers.items[k];
+        long code;
+        QN_TRY(outcome(h, t, &code));
+        if (code != 200 && code != 404 && code != 410) {
+            return refused(h, "GET", code);
+        }
+        data[k] = code == 200 ? t->body.data : NULL;
+        bytes[k] = code == 200 ? t->body.length : 0;
+    }
+    return QUERN_OK;
+}
+
+static quern_status http_put(void *context, const char *name, const void *data, size_t bytes)
+{
+    http *h = context;
+    long code;
+    QN_TRY(prepare(h, 0, name, data, bytes));
+    run(h, 1);
+    QN_TRY(outcome(h, h->transfers.items[0], &code));
+    return code >= 200 && code < 300 ? QUERN_OK : refused(h, "PUT", code);
+}
+
+const quern_remote_methods qn_http_methods = {
+    .size = sizeof qn_http_methods,
+    .version = QUERN_REMOTE_VERSION,
+    .name = "http",
+    .open = http_open,
+    .get = http_get,
+    .put = http_put,
+    .close = http_close,
+};

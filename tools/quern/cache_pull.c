@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * quern cache pull: a list of kernels from the remote store, nothing of it compiled.
+ */
+#include "fleet_lists.h"
+
+#include <stddef.h>
+
+static const char *const words[] = {"LIST"};
+
+static const cli_option options[] = {
+    {"device", "DEVICE", "for which they are (default: QUERN_DEVICE, else auto)", CLI_TEXT,
+     offsetof(cli_prewarm_options, device)},
+};
+
+static int run(const cli_command *command, int argc, char **argv)
+{
+    return cli_prewarm(command, argc, argv, true);
+}
+
+const cli_command cache_pull = {
+    .name = "cache pull",
+    .summary = "Take the kernels of a list from the remote store",
+    .usage = " [--device=DEVICE]",
+    .words = words,
+    .word_count = CLI_COUNT(words),
+    .text = "LIST is a file (- for standard input) with a key at the beginning of each line, as "
+            "'quern cache\npush' prints it. QUERN_REMOTE says where the store is.\n",
+    .options = options,
+    .option_count = CLI_COUNT(options),
+    .run = run,
+};
