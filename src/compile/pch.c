@@ -81,6 +81,13 @@ static void sweep(const char *parent_path)
     }
 }
 
+/* Nobody else may put another folder in the place of one in there: NVRTC trusts what it reads. */
+static bool is_private(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && s.st_uid == geteuid() && (s.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 /* Make the process's own beside the file, or find that there can be none. */
 static bool make_folder(const char *beside)
 {
@@ -90,6 +97,9 @@ static bool make_folder(const char *beside)
         return false;
     }
     snprintf(parent, sizeof parent, "%.*s", (int)(slash - beside), beside);
+    if (!is_private(parent)) {
+        return false;
+    }
     sweep(parent);
     snprintf(pch.path, sizeof pch.path, "%.*s/" PREFIX "XXXXXX", (int)(slash - beside), beside);
     if (!mkdtemp(pch.path)) {

@@ -182,6 +182,14 @@ Test(pch, no_folder_is_no_error)
     cr_expect_str_empty(own_folder());
 }
 
+/* In a folder that others write to, one of them could put a folder of their own in its place. */
+Test(pch, a_shared_folder_has_none)
+{
+    cr_assert_eq(chmod(folder, 0770), 0);
+    compile(WITH_LARGE(""), 1, NULL, 0);
+    cr_expect_str_empty(own_folder());
+}
+
 /* NVRTC cannot write into a folder that is gone; from then on it is not asked. */
 Test(pch, a_refusal_is_no_error)
 {
