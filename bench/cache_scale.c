@@ -7,7 +7,7 @@
  * FOLDER is made, and emptied at the end. For each number of rows, of 2,000 bytes each (800 of
  * material, 1,200 of image), in microseconds unless the name says otherwise:
  *
- * - put: an insertion, the mean of all of them; not of more than 200,000 into the database
+ * - put: an insertion, the mean of all of them; not of more than 200,000
  * - hit: a look-up of a random row by a process that has the cache open: median, 99.9th percentile
  * - evict: a put into a full cache, which removes rows until 10 % are gone: median, greatest; and
  *   the time of all those puts together, in ms
@@ -28,13 +28,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #define MATERIAL_BYTES 700 /* of source; the other fields of the key take 100 */
 #define IMAGE_BYTES    1200
 #define HITS           50000
-#define MOST_PUTS      200000 /* beyond that the database is filled at once */
+#define MOST_PUTS      200000 /* beyond that both are filled at once */
+#define MAKERS         4
 #define COMPILER       "65be0db342ad51a06876e71e210bccc5aa8322cf"
 
 static char data[IMAGE_BYTES];
@@ -202,6 +204,27 @@ static void fill_at_once(qn_store *store, int rows)
     sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
 }
 
+/* The same for files: several processes make them. */
+static void make_files_at_once(void *folder, int rows)
+{
+    pid_t children[MAKERS];
+    for (int c = 0; c < MAKERS; c++) {
+        children[c] = fork();
+        for (int k = c; children[c] == 0 && k < rows; k += MAKERS) {
+            qn_key key;
+            make_key(&key, k);
+            file_put(folder, &key);
+            qn_key_free(&key);
+        }
+        if (children[c] == 0) {
+            _exit(0);
+        }
+    }
+    for (int c = 0; c < MAKERS; c++) {
+        waitpid(children[c], NULL, 0);
+    }
+}
+
 /* The cache is full: puts go on until a tenth of it is gone. */
 static void measure_eviction(const char *folder, int rows, double *times)
 {
@@ -313,8 +336,10 @@ static void measure(const char *folder, int rows, double *times)
     const peer peers[] = {{"quern", store_put, store_get, store},
                           {"files", file_put, file_get, files}};
     for (size_t k = 0; k < QN_COUNT(peers); k++) {
-        if (k == 0 && rows > MOST_PUTS) {
+        if (rows > MOST_PUTS && k == 0) {
             fill_at_once(store, rows);
+        } else if (rows > MOST_PUTS) {
+            make_files_at_once(files, rows);
         } else {
             measure_puts(&peers[k], rows);
         }
