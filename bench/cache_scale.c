@@ -5,14 +5,13 @@
  *     cache_scale FOLDER [ROWS...]        1000 100000 unless said otherwise
  *
  * FOLDER is made, and emptied at the end. For each number of rows, of 2,000 bytes each (800 of
- * material, 1,200 of image), in microseconds unless the name says otherwise:
+ * material, 1,200 of image), in microseconds unless the name says otherwise; the cpu_ figures are
+ * the time of a processor, without that of other work on the machine:
  *
  * - put: an insertion, the mean of all of them; not of more than 200,000
  * - hit: a look-up of a random row by a process that has the cache open: median, 99.9th percentile
  * - evict: a put into a full cache, which removes rows until 10 % are gone: median, 99th
- * percentile, greatest; and the time of all those puts together, in ms The cpu_ figures are the
- * time of a processor, without that of other work on the machine.
- *
+ * percentile, greatest; and the time of all those puts together, in ms
  * - bytes: what the files take on the disk
  *
  * The other is CuPy's scheme: a file for each entry, named by its key in hexadecimal digits,
