@@ -24,8 +24,9 @@ PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 -- The journal stays beside the file, empty, so that a process that only reads makes no files.
 PRAGMA journal_size_limit = 4194304;
--- Moving the journal into the file is shared among the puts, about one millisecond each time.
-PRAGMA wal_autocheckpoint = 250;
+-- Moving the journal into the file waits for the disk: left to the last that closes, and to a put
+-- only when the journal has reached 64 MiB.
+PRAGMA wal_autocheckpoint = 16000;
 
 --- JOURNAL_NETWORK
 -- WAL needs memory shared by all its processes, which two machines do not have.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Many threads on few keys of one store: look-ups, puts, single flight, clearing, statistics and
- * forks in between. Checks every hit, and that no key is ever made by two threads at once.
+ * Many threads on few keys of one store: look-ups, puts, single flight, locks of the machine,
+ * clearing, statistics and forks in between. Checks every hit, and that no key is ever made by two
+ * threads at once.
  *
  *     stress_cache [SECONDS]
  */
@@ -69,8 +70,15 @@ static void *use(void *context)
         int number = rand_r(&seed) % KEYS;
         qn_once *once;
         if (!take(number) && qn_once_begin(&once, &keys[number], "abc", NULL)) {
+            qn_machine *machine;
+            for (int round = 0; !qn_machine_begin(&machine, store, &keys[number], round); round++) {
+            }
             make(number);
+            qn_machine_done(machine);
             qn_once_done(once);
+            qn_text why = {0};
+            qn_store_why(store, &keys[number], &(qn_store_row){.name = "k"}, false, &why);
+            qn_text_free(&why);
         }
     }
     return NULL;

@@ -138,6 +138,23 @@ Test(includes, ways_to_name_a_folder)
     expect_names(&request, "?");
 }
 
+/* With these the compiler reads or writes files that no key covers. */
+Test(includes, options_that_reach_outside)
+{
+    static const char *const names[] = {"--pch",           "-pch",
+                                        "--use-pch=x.pch", "--create-pch=x.pch",
+                                        "--pch-dir=d",     "-fdevice-time-trace=t.json",
+                                        "--time=t.csv"};
+    for (size_t k = 0; k < QN_COUNT(names); k++) {
+        expect_names(&(qn_compile_request){.source = "", .options = &names[k], .option_count = 1},
+                     "?");
+        expect_names(&(qn_compile_request){.source = "#include <a.h>",
+                                           .options = &names[k],
+                                           .option_count = 1},
+                     "-a.h?");
+    }
+}
+
 Test(includes, the_folder_of_the_source_can_be_left_out)
 {
     char folder[300];
