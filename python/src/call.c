@@ -263,8 +263,7 @@ static int ready(qp_call *c, PyObject *const *args, size_t count, const words *w
     if (!c->made) {
         return -1;
     }
-    c->options.stream = qp_stream_current(a->state, a->device);
-    if (w->stream && qp_stream_take(&c->options.stream, a->state, a->device, w->stream) < 0) {
+    if (qp_arguments_stream(a, &c->options.stream, w->stream) < 0) {
         return -1;
     }
     if (!c->is_given && place_outputs(c) < 0) {

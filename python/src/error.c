@@ -41,6 +41,7 @@ static const struct {
     {QUERN_ERROR_CACHE, "CacheError", &PyExc_RuntimeError},
 };
 #define CLASSES (sizeof classes / sizeof *classes)
+_Static_assert(QP_ERRORS == CLASSES + 2, "room for all classes, the base and one more");
 
 static int add(qp_state *state, PyObject *module, size_t place, const char *name, PyObject *bases)
 {

@@ -328,7 +328,7 @@ static int run(launch *l, const words *w)
     }
     quern_function *made =
         qp_arguments_settle(a) < 0 ? NULL : qp_function_on(l->function, a->device);
-    if (!made || qp_stream_take(&l->options.stream, a->state, a->device, w->stream) < 0 ||
+    if (!made || qp_arguments_stream(a, &l->options.stream, w->stream) < 0 ||
         qp_arguments_before(a, &l->options.stream) < 0) {
         return -1;
     }
