@@ -26,6 +26,7 @@ import numpy
 
 from . import _core
 from ._backward import Backward, of_texts
+from ._foreign import wrong_word
 
 __all__ = ["Op", "elementwise", "function", "reduction", "scan"]
 
@@ -73,10 +74,7 @@ class Op:
             )
         for word in words:
             if word not in self._words:
-                known = ", ".join(self._words) or "none"
-                raise TypeError(
-                    f"{self.name}() got an unexpected keyword argument '{word}'; it takes {known}"
-                )
+                raise TypeError(wrong_word(self.name, word, ", ".join(self._words)))
         axis = words.get("axis")
         axis = tuple(axis) if isinstance(axis, (tuple, list)) else axis
         return self._with_words(axis, bool(words.get("keepdims")))(*self._arrays(args))

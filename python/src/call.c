@@ -19,11 +19,14 @@ typedef struct words {
 static int unexpected(const qp_kernel *k, PyObject *name)
 {
     const char *own = PyUnicode_AsUTF8AndSize(PyDict_GetItemString(k->texts, "name"), NULL);
-    return !own ? -1
-                : qp_refuse_word(k->state, own, name,
-                                 k->kind == QUERN_KERNEL_ELEMENTWISE ? "size, block_size, stream"
-                                 : k->kind == QUERN_KERNEL_REDUCTION ? "out, axis, keepdims, stream"
-                                                                     : "out, axis, stream");
+    const char *takes = k->kind == QUERN_KERNEL_ELEMENTWISE ? "size, block_size, stream"
+                        : k->kind == QUERN_KERNEL_REDUCTION ? "out, axis, keepdims, stream"
+                                                            : "out, axis, stream";
+    const bool is_out =
+        k->kind == QUERN_KERNEL_ELEMENTWISE && PyUnicode_CompareWithASCIIString(name, "out") == 0;
+    return own ? qp_refuse_word(k->state, own, name, takes,
+                                is_out ? ", and outputs after the inputs" : "")
+               : -1;
 }
 
 /* A keyword that is an int of at least `low`; -1 with an exception. */

@@ -39,9 +39,10 @@ PyTypeObject *qp_type_add(PyObject *module, PyType_Spec *spec);
 int qp_errors_init(qp_state *state, PyObject *module);
 /* Raise the calling thread's last failure of Quern; returns NULL. Holds the GIL. */
 PyObject *qp_raise(qp_state *state);
-/* Raise that `function` takes no keyword `word`, and which of `words` ("a, b") is near. Returns -1.
- */
-int qp_refuse_word(qp_state *state, const char *function, PyObject *word, const char *words);
+/* Raise that `function` takes no keyword `word`, and which of `words` ("a, b") is near; `more`:
+ * what else it takes. Returns -1. */
+int qp_refuse_word(qp_state *state, const char *function, PyObject *word, const char *words,
+                   const char *more);
 /* -1 and that exception where a dict of keywords, or NULL, has one that is not among `names`. */
 int qp_check_words(qp_state *state, const char *function, PyObject *keywords, char **names);
 /* 0, or -1 with an exception. */

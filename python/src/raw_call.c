@@ -45,7 +45,7 @@ static int put_word(words *w, qp_state *state, PyObject *name, PyObject *value)
         *known[k].to = value;
         return 0;
     }
-    return qp_refuse_word(state, "kernel", name, "grid, block, args, shared_mem, stream");
+    return qp_refuse_word(state, "kernel", name, "grid, block, args, shared_mem, stream", "");
 }
 
 /* One extent of a grid or a block: at least 1, as CuPy has it. */

@@ -157,6 +157,8 @@ def test_refused(qj, log, total):
         log(jnp.ones(3), jnp.ones(3))
     with pytest.raises(TypeError, match="unexpected keyword argument 'axis'; it takes none"):
         log(jnp.ones(3), axis=0)
+    with pytest.raises(TypeError, match="'axes': did you mean 'axis'[?] It takes axis, keepdims"):
+        total(jnp.ones(3), axes=0)
     with pytest.raises(TypeError, match="'x' of kernel.* is <class 'list'>"):
         log([1, 2])
     add = qj.elementwise("T x, T y", "T z", "z = x + y")

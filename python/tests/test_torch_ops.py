@@ -292,6 +292,7 @@ def test_refused_definitions():
         ((torch.ones(2), "x"), {}, TypeError, r"argument 2 of product\(\) \('a', str\) is neither"),
         ((torch.ones(2), [1]), {}, TypeError, "'a', list"),
         ((torch.ones(2), 1), {"out": 3}, TypeError, "keyword argument 'out'; it takes size"),
+        ((torch.ones(2), 1), {"sise": 3}, TypeError, "'sise': did you mean 'size'"),
         ((torch.ones(2), torch.ones(3)), {}, pyquern.ShapeError, "do not broadcast together"),
         (
             (torch.ones(2), torch.ones(2).double()),

@@ -15,6 +15,7 @@ from torch.autograd import forward_ad as _forward_ad
 from torch.compiler import is_dynamo_compiling
 
 from .. import _core
+from .._foreign import wrong_word
 from ._gradient import Gradient
 
 _TENSORS = (torch.Tensor, torch.nn.Parameter)
@@ -189,10 +190,7 @@ class Op:
                 f"tensors; {len(args)} arguments were given"
             )
         wrong = min(words.keys() - self._words)
-        known = ", ".join(sorted(self._words)) or "none"
-        raise TypeError(
-            f"{self.name}() got an unexpected keyword argument '{wrong}'; it takes {known}"
-        )
+        raise TypeError(wrong_word(self.name, wrong, ", ".join(sorted(self._words))))
 
     # ---- as an object
 
