@@ -225,6 +225,20 @@ static xla_error *on_cpu(xla_call *call)
     return failed;
 }
 
+/* Why Python could not, which holds the GIL: the exception that is set, and is not after it. */
+static xla_error *fail_python(const xla_call *call)
+{
+    PyObject *raised = PyErr_GetRaisedException();
+    PyObject *words = raised ? PyObject_Str(raised) : NULL;
+    const char *reason = words ? PyUnicode_AsUTF8AndSize(words, NULL) : NULL;
+    xla_error *failed =
+        fail(call, reason && *reason ? reason : "the kernel could not be made for a GPU");
+    Py_XDECREF(words);
+    Py_XDECREF(raised);
+    PyErr_Clear();
+    return failed;
+}
+
 /* The place of the GPU that a program runs on, where the kernel is made; -1 with *failed. */
 static int gpu_of(named_call *c, const xla_call *call, xla_error **failed)
 {
@@ -246,9 +260,8 @@ static int gpu_of(named_call *c, const xla_call *call, xla_error **failed)
     const PyGILState_STATE held = PyGILState_Ensure(); /* once for each kernel and device */
     const int device = qp_device_gpu(c->kernel->state, args.ordinal);
     const int made = make_on(c, device);
-    PyErr_Clear();
+    *failed = made < 0 ? fail_python(call) : NULL;
     PyGILState_Release(held);
-    *failed = made < 0 ? fail(call, "the kernel could not be made for the program's GPU") : NULL;
     return made < 0 ? -1 : device;
 }
 

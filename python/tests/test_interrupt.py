@@ -10,9 +10,7 @@ import time
 
 import pytest
 
-import pyquern as q
-
-pytestmark = pytest.mark.skipif(q.Device().is_gpu, reason="a GPU's kernel cannot be stopped")
+pytestmark = pytest.mark.on_soft  # a GPU's kernel cannot be stopped
 
 BEGIN = """
 import os, signal, sys, threading, time

@@ -188,7 +188,7 @@ def test_threads(log):
             assert bool(jnp.allclose(got, want))
 
 
-def run(code, **environment):
+def run(code):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     return done.stdout + done.stderr
 

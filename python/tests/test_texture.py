@@ -146,9 +146,8 @@ def test_resources_that_cannot_be(q, t, r, floats):
         t.TextureObject(rows, None)
 
 
+@pytest.mark.on_soft
 def test_without_a_gpu(q, t, r, floats):
-    if q.Device().is_gpu:
-        pytest.skip("a GPU has textures")
     with pytest.raises(q.NotSupportedError, match="texture objects need a GPU"):
         t.CUDAarray(floats, 8)
     x = q.zeros(8, "float32")

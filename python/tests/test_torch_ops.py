@@ -212,17 +212,15 @@ def test_forward_mode_is_refused():
 
 # ---- on a GPU ----------------------------------------------------------------------------------
 
-on_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 
-
-@on_a_gpu
+@pytest.mark.on_gpu
 @every
 def test_on_a_gpu(case):
     _, function, reference, tensors = CASES[case]
     same(function, reference, [t.detach().cuda().requires_grad_() for t in tensors])
 
 
-@on_a_gpu
+@pytest.mark.on_gpu
 def test_a_training_step_in_a_cuda_graph():
     a = torch.full((1000,), 2.0, device="cuda", requires_grad=True)
     x = torch.rand(1000, device="cuda") + 1
