@@ -234,13 +234,17 @@ static inline void qp_arguments_begin(qp_arguments *a, qp_state *state)
     a->held = NULL;
     a->likes = NULL;
 }
-/* Add a value, field by field: a copy of a structure that was just written waits for the writes. */
-static inline void qp_arguments_put(qp_arguments *a, quern_array *array)
+/* Fill a value, field by field: a copy of a structure that was just written waits for the writes.
+ */
+static inline void qp_value_put(quern_value *v, quern_array *array)
 {
-    quern_value *v = &a->values[a->count++];
     v->kind = QUERN_VALUE_ARRAY;
     v->dtype = 0;
     v->as.array = array;
+}
+static inline void qp_arguments_put(qp_arguments *a, quern_array *array)
+{
+    qp_value_put(&a->values[a->count++], array);
 }
 /* Add the value of an input, or of an output that is given; -1 with an exception. */
 int qp_arguments_add(qp_arguments *arguments, PyObject *object);
