@@ -85,7 +85,7 @@ job_test_interop() {
         return
     fi
     # apart, because Triton does not load beside TensorFlow: two LLVMs
-    interop_tests tests/test_torch.py tests/test_torch_compile.py tests/test_torch_ops.py tests/test_torch_raw.py &&
+    interop_tests tests/test_torch.py tests/test_torch_compile.py tests/test_torch_forward.py tests/test_torch_ops.py tests/test_torch_raw.py &&
         interop_tests tests/test_foreign.py tests/test_jax.py tests/test_jax_forward.py tests/test_jax_ops.py tests/test_jax_raw.py tests/test_leaks.py tests/test_mpi.py \
             tests/test_programs.py tests/test_rows.py tests/test_tensorflow.py tests/test_tvm_ffi.py
 }

@@ -199,17 +199,6 @@ def test_complex_gradients():
     assert gradcheck(square, z) and gradcheck(lambda z: square(z.conj()), z)
 
 
-def test_forward_mode_is_refused():
-    with torch.autograd.forward_ad.dual_level():
-        dual = torch.autograd.forward_ad.make_dual(torch.ones(2), torch.ones(2))
-        for tracked in (dual, dual.clone().requires_grad_()):
-            with pytest.raises(NotImplementedError, match="logarithm has no forward-mode"):
-                log(tracked)
-        with torch.no_grad(), pytest.raises(NotImplementedError, match="forward-mode"):
-            log(dual)
-        assert log(torch.ones(2)).tolist() == [0, 0]
-
-
 # ---- on a GPU ----------------------------------------------------------------------------------
 
 

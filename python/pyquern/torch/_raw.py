@@ -24,7 +24,7 @@ class RawOp(Op):
         self,
         source,
         name,
-        backward,
+        derivatives,
         made,
         *,
         grid,
@@ -44,7 +44,7 @@ class RawOp(Op):
             p.dtype = getattr(torch, p.dtype) if p.is_pointer and p.dtype else None
         outputs, values = dict(outputs or {}), dict(values or {})
         self._mutates = (mutates,) if isinstance(mutates, str) else tuple(mutates)
-        self._check_names(outputs, values, backward)
+        self._check_names(outputs, values, derivatives)
         self._given = [p for p in self._all if p.name not in outputs and p.name not in values]
         self.inputs = tuple(p.name for p in self._given)
         self.outputs = tuple(p.name for p in self._all if p.name in outputs)
@@ -61,9 +61,9 @@ class RawOp(Op):
         rules = [grid, block, shared_mem, *values.values(), *outputs.values()]
         # The code of a function may change from one process to the next: no hash of it is kept.
         code = None if any(map(callable, rules)) else repr((grid, block, shared_mem, outputs))
-        self._define((source, name, tuple(options), self._mutates, code), backward)
+        self._define((source, name, tuple(options), self._mutates, code), *derivatives)
 
-    def _check_names(self, outputs, values, backward):
+    def _check_names(self, outputs, values, derivatives):
         check_names(self.name, self._all, outputs, values, self._mutates)
         both = set(outputs) & set(self._mutates)
         if both:
@@ -73,7 +73,7 @@ class RawOp(Op):
                 f"{self.name} writes nothing: name what it writes by outputs={{'y': 'x'}}, or by "
                 "mutates=('y',)"
             )
-        if self._mutates and (backward is not None or outputs):
+        if self._mutates and (outputs or derivatives != (None, None)):
             raise ValueError(
                 f"{self.name} writes to its arguments (mutates), so that it has no "
                 f"{'outputs' if outputs else 'backward'}: let it write to outputs alone"
