@@ -31,6 +31,7 @@ class Backward:
     def __init__(self, op, function, package):
         self.op = op
         self.function = function
+        self.there, self.wanted = getattr(op, self.of_there), getattr(op, self.of_wanted)
         if type(function).__module__.startswith(package):
             names = function.inputs
             self.places = [self._place(n) for n in function.outputs]
@@ -39,10 +40,7 @@ class Backward:
             self.places = None  # of Python: it returns one for each that is wanted
         self.sources = [(n, *self._source(n)) for n in names]
 
-    # of which there are derivatives, and of which they are wanted
-    there = property(lambda self: self.op.outputs)
-    wanted = property(lambda self: self.op.inputs)
-    of_there, of_wanted = "outputs", "inputs"
+    of_there, of_wanted = "outputs", "inputs"  # of which there are derivatives, and are wanted
 
     def _source(self, name):
         """Where a parameter comes from: (kind, place)."""
@@ -97,8 +95,6 @@ class Forward(Backward):
     """`function` as the jvp of the function `op`, its derivative in forward mode."""
 
     what, made, letter = "jvp", "tangent", "t"
-    there = property(lambda self: self.op.inputs)
-    wanted = property(lambda self: self.op.outputs)
     of_there, of_wanted = "inputs", "outputs"
 
 

@@ -170,10 +170,13 @@ def test_a_program_that_catches_nothing_dies_of_it():
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    began = time.perf_counter()
-    _, errors = process.communicate(timeout=20)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        began = time.perf_counter()
+        _, errors = process.communicate(timeout=20)
+    finally:
+        process.kill()  # or it would go on for good
     assert process.returncode == -signal.SIGINT and "KeyboardInterrupt" in errors
     assert time.perf_counter() - began < 1
