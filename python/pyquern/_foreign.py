@@ -119,17 +119,18 @@ def torch_layout():
         return (0, 0, 0, 0, attribute)
 
 
-def wrong_word(function, word, words):
-    """What to say of a keyword that `function` does not take: `words` are those that it takes."""
+def wrong_word(function, word, words, more=""):
+    """What to say of a keyword that `function` does not take: `words` ("a, b") are those that it
+    takes, and `more` is what else there is to say of them."""
+    if not words:
+        return f"{function}() got an unexpected keyword argument '{word}'; it takes none"
     import difflib
 
     known = {k.replace("_", ""): k for k in words.split(", ")}
     near = difflib.get_close_matches(word.replace("_", "").lower(), known, 1)
     said = f"{function}() got an unexpected keyword argument '{word}'"
     said += f": did you mean '{known[near[0]]}'? It takes " if near else "; it takes "
-    if word == "out" and "out" not in words:
-        return said + words + ", and outputs after the inputs"
-    return said + words
+    return said + words + more
 
 
 def wrong_dtype(value, dtypes):
@@ -137,8 +138,9 @@ def wrong_dtype(value, dtypes):
     import difflib
 
     name = value if isinstance(value, str) else getattr(value, "name", None)
-    said = repr(value if name is None else name)
-    near = difflib.get_close_matches(name or "", _dtypes, 1, 0.75)
+    is_named = isinstance(name, str)  # of a class of the program's own it may be anything
+    said = repr(name if is_named else value)
+    near = difflib.get_close_matches(name if is_named else "", _dtypes, 1, 0.75)
     if near:
         return (
             f"{said} is no dtype that arrays can have: did you mean '{near[0]}'? They are {dtypes}"

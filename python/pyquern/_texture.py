@@ -106,7 +106,8 @@ class CUDAarray(_core.CudaArray):
         self._write(array, stream)
 
     def copy_to(self, out_arr, stream=None):
-        """Copy all of it to an array. For one of NumPy it waits until the elements are there."""
+        """Copy all of it to an array of NumPy, for which it waits until the elements are there, or
+        to one in the device's memory, of any library."""
         import numpy
 
         if isinstance(out_arr, numpy.ndarray):
@@ -115,7 +116,7 @@ class CUDAarray(_core.CudaArray):
             self._read(array, stream)
             array.get(stream=stream, out=out_arr)
             return
-        array = asarray(out_arr)
+        array = _core.take(out_arr)  # and no copy, which nobody would see
         self._check(array)
         self._read(array, stream)
 

@@ -6,7 +6,6 @@
 """Streams, events, devices and memory under the names of `cupy.cuda`."""
 
 from . import _memory as memory
-from . import _runtime as runtime
 from . import _stream as stream
 from ._device import Device
 from ._memory import (
@@ -34,7 +33,8 @@ from ._stream import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import _texture as texture  # noqa: F401
+    from . import _runtime as runtime
+    from . import _texture as texture
 
 __all__ = [
     "CFunctionAllocator",
@@ -58,13 +58,17 @@ __all__ = [
     "runtime",
     "set_allocator",
     "stream",
-    "texture",  # noqa: F822
+    "texture",
     "using_allocator",
 ]
 
 
 def __getattr__(name):
-    if name == "texture":  # late: few programs use it
+    if name == "runtime":  # these are late: few programs use them
+        from . import _runtime
+
+        return _runtime
+    if name == "texture":
         from . import _texture
 
         return _texture

@@ -11,14 +11,6 @@ static quern_array *of(PyObject *self)
     return ((qp_array *)self)->array;
 }
 
-static PyObject *none_or_raise(PyObject *self, quern_status status)
-{
-    if (qp_check(((qp_array *)self)->state, status) < 0) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
-}
-
 /* The stream that this thread works on with the array. */
 static quern_stream *current(PyObject *self)
 {
@@ -49,16 +41,19 @@ PyObject *qp_array_assign(PyObject *self, PyObject *args)
     qp_array *a = (qp_array *)self;
     PyObject *source, *stream_object = Py_None;
     quern_stream *stream;
-    if (!PyArg_ParseTuple(args, "O|O:_assign", &source, &stream_object) ||
-        qp_stream_take(&stream, a->state, a->device, stream_object) < 0) {
+    if (!PyArg_ParseTuple(args, "O|O:_assign", &source, &stream_object)) {
         return NULL;
     }
     if (!qp_array_is(a->state, source)) {
         return PyErr_Format(PyExc_TypeError, "%R is no array", Py_TYPE(source));
     }
+    if (qp_stream_take(&stream, a->state, a->device, stream_object) < 0) {
+        return NULL;
+    }
     quern_status status;
     Py_BEGIN_ALLOW_THREADS status = quern_array_assign_on(a->array, of(source), stream);
-    Py_END_ALLOW_THREADS return none_or_raise(self, status);
+    quern_stream_release(stream);
+    Py_END_ALLOW_THREADS return qp_none(a->state, status);
 }
 
 /* _fill(bytes, stream=None): all elements become this one */
@@ -75,7 +70,8 @@ PyObject *qp_array_fill(PyObject *self, PyObject *args)
     }
     quern_status status;
     Py_BEGIN_ALLOW_THREADS status = quern_array_fill_on(a->array, bytes, (size_t)length, stream);
-    Py_END_ALLOW_THREADS return none_or_raise(self, status);
+    quern_stream_release(stream);
+    Py_END_ALLOW_THREADS return qp_none(a->state, status);
 }
 
 /* Queue a copy of the host, and wait for it where that is asked for. */
@@ -94,16 +90,18 @@ static PyObject *transfer(PyObject *self, PyObject *args, bool reads)
     qp_array *a = (qp_array *)self;
     PyObject *host, *stream_object = Py_None;
     int waits = 1;
-    quern_stream *stream;
+    quern_stream *stream = NULL;
     Py_buffer view;
     if (!PyArg_ParseTuple(args, "O|Op:transfer", &host, &stream_object, &waits) ||
         qp_stream_take(&stream, a->state, a->device, stream_object) < 0 ||
         PyObject_GetBuffer(host, &view, PyBUF_C_CONTIGUOUS | (reads ? PyBUF_WRITABLE : 0)) < 0) {
+        quern_stream_release(stream);
         return NULL;
     }
     quern_status status;
     Py_BEGIN_ALLOW_THREADS status = move(self, &view, reads, stream, waits);
-    Py_END_ALLOW_THREADS PyObject *done = none_or_raise(self, status);
+    quern_stream_release(stream);
+    Py_END_ALLOW_THREADS PyObject *done = qp_none(a->state, status);
     PyBuffer_Release(&view);
     return done;
 }

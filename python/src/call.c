@@ -19,11 +19,14 @@ typedef struct words {
 static int unexpected(const qp_kernel *k, PyObject *name)
 {
     const char *own = PyUnicode_AsUTF8AndSize(PyDict_GetItemString(k->texts, "name"), NULL);
-    return !own ? -1
-                : qp_refuse_word(k->state, own, name,
-                                 k->kind == QUERN_KERNEL_ELEMENTWISE ? "size, block_size, stream"
-                                 : k->kind == QUERN_KERNEL_REDUCTION ? "out, axis, keepdims, stream"
-                                                                     : "out, axis, stream");
+    const char *takes = k->kind == QUERN_KERNEL_ELEMENTWISE ? "size, block_size, stream"
+                        : k->kind == QUERN_KERNEL_REDUCTION ? "out, axis, keepdims, stream"
+                                                            : "out, axis, stream";
+    const bool is_out =
+        k->kind == QUERN_KERNEL_ELEMENTWISE && PyUnicode_CompareWithASCIIString(name, "out") == 0;
+    return own ? qp_refuse_word(k->state, own, name, takes,
+                                is_out ? ", and outputs after the inputs" : "")
+               : -1;
 }
 
 /* A keyword that is an int of at least `low`; -1 with an exception. */
@@ -264,7 +267,7 @@ static int ready(qp_call *c, PyObject *const *args, size_t count, const words *w
         return -1;
     }
     c->options.stream = qp_stream_current(a->state, a->device);
-    if (w->stream && qp_stream_take(&c->options.stream, a->state, a->device, w->stream) < 0) {
+    if (w->stream && qp_arguments_stream(a, &c->options.stream, w->stream) < 0) {
         return -1;
     }
     if (!c->is_given && place_outputs(c) < 0) {
@@ -309,7 +312,7 @@ void qp_call_end(qp_call *c)
     qp_arguments_end(&c->arguments);
 }
 
-PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names)
+static PyObject *call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names)
 {
     qp_call c;
     PyObject *result = NULL;
@@ -326,4 +329,52 @@ PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, 
     }
     qp_call_end(&c);
     return result;
+}
+
+enum { FEW = 8 };
+
+/* Whether it may be what programs do most: a few of our own arrays, the one output among them, and
+ * no keyword. Such a call needs none of qp_call's room. */
+static bool is_plain(const qp_kernel *k, PyObject *const *args, size_t count, PyObject *names)
+{
+    return !names && count == k->in_count + 1 && Py_TYPE(args[0]) == k->state->array_class &&
+           k->out_count == 1 && count <= FEW && !k->returns_tuple && !k->returns_nothing;
+}
+
+/* The call of such; false: another of its arrays is not, or the kernel is not made for the device.
+ */
+static bool call_plain(PyObject **result, const qp_kernel *k, PyObject *const *args, size_t count)
+{
+    quern_value values[FEW];
+    qp_state *state = k->state;
+    const int device = ((const qp_array *)args[0])->device;
+    for (size_t n = 0; n < count; n++) {
+        const qp_array *array = (const qp_array *)args[n];
+        if (Py_TYPE(args[n]) != state->array_class || array->device != device) {
+            return false;
+        }
+        qp_value_put(&values[n], array->array);
+    }
+    quern_kernel *made = k->made[device];
+    if (!made) {
+        return false;
+    }
+    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+    options.stream = qp_stream_current(state, device);
+    quern_status status;
+    qp_before_launch(state, device);
+    Py_BEGIN_ALLOW_THREADS status = quern_call_n(made, values, count, &options);
+    Py_END_ALLOW_THREADS;
+    *result = status == QUERN_OK ? Py_NewRef(args[count - 1]) : qp_raise(state);
+    return true;
+}
+
+PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names)
+{
+    const qp_kernel *k = (const qp_kernel *)self;
+    const size_t count = flagged & ~PY_VECTORCALL_ARGUMENTS_OFFSET;
+    PyObject *result;
+    return is_plain(k, args, count, names) && call_plain(&result, k, args, count)
+               ? result
+               : call(self, args, flagged, names);
 }

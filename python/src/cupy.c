@@ -8,20 +8,33 @@
 
 bool qp_cupy_reads(qp_state *state, PyTypeObject *type)
 {
-    PyObject *class = qp_numpy_class("cupy", "ndarray");
+    PyObject *class = qp_loaded("cupy", "ndarray");
     bool is = class && PyType_Check(class) && PyType_IsSubtype(type, (PyTypeObject *)class) &&
               qp_numpy_knows_dtypes(state);
     Py_XDECREF(class);
     return is;
 }
 
-/* An attribute that is an integer; -1 with an exception, or where it is that. */
-static long long number_of(PyObject *object, PyObject *name)
+/* An attribute that is an integer; 0, or -1 with an exception. */
+static int number_of(size_t *out, PyObject *object, PyObject *name)
 {
-    PyObject *number = object ? PyObject_GetAttr(object, name) : NULL;
-    long long value = number ? (long long)PyLong_AsSize_t(number) : -1;
+    PyObject *number = PyObject_GetAttr(object, name);
+    *out = number ? PyLong_AsSize_t(number) : 0;
     Py_XDECREF(number);
-    return value;
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* An array's address, and the number of its GPU; 0, or -1 with an exception. */
+static int memory_of(void **pointer, int *gpu, PyObject *array, PyObject *const *texts)
+{
+    size_t address = 0, number = 0;
+    PyObject *memory = PyObject_GetAttr(array, texts[QP_DATA]);
+    const bool is_told = memory && number_of(&address, memory, texts[QP_PTR]) == 0 &&
+                         number_of(&number, memory, texts[QP_DEVICE_ID]) == 0;
+    Py_XDECREF(memory);
+    *pointer = (void *)(uintptr_t)address;
+    *gpu = (int)number;
+    return is_told ? 0 : -1;
 }
 
 /* An attribute that is a tuple of integers: how many. -1 with an exception. */
@@ -54,11 +67,10 @@ int qp_cupy_take(qp_foreign *out, qp_state *state)
 {
     PyObject *array = out->object, **texts = state->texts;
     int64_t shape[QUERN_MAX_NDIM], strides[QUERN_MAX_NDIM];
-    PyObject *memory = PyObject_GetAttr(array, texts[QP_DATA]);
-    void *pointer = (void *)(intptr_t)number_of(memory, texts[QP_PTR]);
-    int gpu = (int)number_of(memory, texts[QP_DEVICE_ID]);
-    Py_XDECREF(memory);
-    int ndim = PyErr_Occurred() ? -1 : tuple_of(shape, array, texts[QP_SHAPE]);
+    void *pointer;
+    int gpu;
+    int ndim =
+        memory_of(&pointer, &gpu, array, texts) < 0 ? -1 : tuple_of(shape, array, texts[QP_SHAPE]);
     int is_plain = ndim < 0 ? -1 : is_contiguous(array, texts[QP_C_CONTIGUOUS]);
     if (is_plain < 0 || (!is_plain && tuple_of(strides, array, texts[QP_STRIDES]) < 0)) {
         return -1;
@@ -75,22 +87,36 @@ int qp_cupy_take(qp_foreign *out, qp_state *state)
     return 1;
 }
 
-/* The function that says which stream is current, found once; borrowed. */
+/* The function that says which stream is current, found once; borrowed. NULL with an exception. */
 static PyObject *current_stream(qp_state *state)
 {
-    if (!state->cupy_stream) {
-        state->cupy_stream = qp_numpy_class("cupy.cuda", "get_current_stream");
+    PyObject *first = state->cupy_stream;
+    if (first) {
+        return first;
     }
-    return state->cupy_stream;
+    PyObject *found = qp_loaded("cupy.cuda", "get_current_stream");
+    if (!found) {
+        PyErr_SetString(PyExc_AttributeError,
+                        "cupy.cuda has no get_current_stream(), which says where CuPy's work goes: "
+                        "another version of CuPy is needed");
+        return NULL;
+    }
+    if (!atomic_compare_exchange_strong(&state->cupy_stream, &first, found)) {
+        Py_DECREF(found); /* another thread was quicker */
+        return first;
+    }
+    return found;
 }
 
 int qp_cupy_stream(qp_foreign *f, qp_state *state)
 {
+    size_t handle = 0;
     PyObject *function = current_stream(state);
-    PyObject *gpu = PyLong_FromLong(state->devices[f->device].number);
-    PyObject *stream = function && gpu ? PyObject_Vectorcall(function, &gpu, 1, NULL) : NULL;
-    f->stream = (void *)(intptr_t)number_of(stream, state->texts[QP_PTR]);
+    PyObject *gpu = function ? PyLong_FromLong(state->devices[f->device].number) : NULL;
+    PyObject *stream = gpu ? PyObject_Vectorcall(function, &gpu, 1, NULL) : NULL;
+    const int status = stream ? number_of(&handle, stream, state->texts[QP_PTR]) : -1;
+    f->stream = (void *)(uintptr_t)handle;
     Py_XDECREF(gpu);
     Py_XDECREF(stream);
-    return PyErr_Occurred() ? -1 : 0;
+    return status;
 }

@@ -41,6 +41,7 @@ static const struct {
     {QUERN_ERROR_CACHE, "CacheError", &PyExc_RuntimeError},
 };
 #define CLASSES (sizeof classes / sizeof *classes)
+_Static_assert(QP_ERRORS == CLASSES + 2, "room for all classes, the base and one more");
 
 static int add(qp_state *state, PyObject *module, size_t place, const char *name, PyObject *bases)
 {
@@ -179,10 +180,11 @@ int qp_foreign_refuse(const qp_foreign *f, PyObject *class, const char *format, 
 
 /* ---- keywords ------------------------------------------------------------------------------- */
 
-int qp_refuse_word(qp_state *state, const char *function, PyObject *word, const char *words)
+int qp_refuse_word(qp_state *state, const char *function, PyObject *word, const char *words,
+                   const char *more)
 {
     PyObject *said =
-        PyObject_CallMethod(state->foreign, "wrong_word", "sOs", function, word, words);
+        PyObject_CallMethod(state->foreign, "wrong_word", "sOss", function, word, words, more);
     if (said) {
         PyErr_SetObject(PyExc_TypeError, said);
         Py_DECREF(said);
@@ -212,7 +214,7 @@ int qp_check_words(qp_state *state, const char *function, PyObject *keywords, ch
             size_t length = strlen(words);
             PyOS_snprintf(words + length, sizeof words - length, "%s%s", length ? ", " : "", *name);
         }
-        return qp_refuse_word(state, function, word, words);
+        return qp_refuse_word(state, function, word, words, "");
     }
     return 0;
 }

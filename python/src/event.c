@@ -19,14 +19,6 @@ typedef struct graph {
     PyObject *recorded; /* list of what its work calls */
 } graph;
 
-static PyObject *none_or_raise(qp_state *state, quern_status status)
-{
-    if (qp_check(state, status) < 0) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
-}
-
 static void free_object(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
@@ -82,7 +74,9 @@ static PyObject *record(PyObject *self, PyObject *args)
         qp_stream_take(&stream, e->state, e->device, object) < 0) {
         return NULL;
     }
-    return none_or_raise(e->state, quern_event_record(e->event, stream));
+    const quern_status status = quern_event_record(e->event, stream);
+    quern_stream_release(stream);
+    return qp_none(e->state, status);
 }
 
 static PyObject *synchronize(PyObject *self, PyObject *unused)
@@ -91,7 +85,7 @@ static PyObject *synchronize(PyObject *self, PyObject *unused)
     event *e = (event *)self;
     quern_status status;
     Py_BEGIN_ALLOW_THREADS status = quern_event_wait(e->event);
-    Py_END_ALLOW_THREADS return none_or_raise(e->state, status);
+    Py_END_ALLOW_THREADS return qp_none(e->state, status);
 }
 
 static PyObject *get_done(PyObject *self, void *unused)
@@ -111,7 +105,9 @@ static PyObject *let_wait(PyObject *self, PyObject *object)
     if (qp_stream_take(&stream, e->state, e->device, object) < 0) {
         return NULL;
     }
-    return none_or_raise(e->state, quern_stream_wait_event(stream, e->event));
+    const quern_status status = quern_stream_wait_event(stream, e->event);
+    quern_stream_release(stream);
+    return qp_none(e->state, status);
 }
 
 /* get_elapsed_time(start_event, end_event) */
@@ -207,7 +203,8 @@ static PyObject *launch(PyObject *self, PyObject *args, PyObject *keywords)
     }
     qp_before_launch(g->state, g->device);
     Py_BEGIN_ALLOW_THREADS status = quern_graph_launch(g->graph, stream);
-    Py_END_ALLOW_THREADS return none_or_raise(g->state, status);
+    quern_stream_release(stream);
+    Py_END_ALLOW_THREADS return qp_none(g->state, status);
 }
 
 static PyMethodDef graph_methods[] = {

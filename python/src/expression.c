@@ -33,9 +33,9 @@ static Py_ssize_t take_names(const char **names, quern_value *values, PyObject *
 {
     PyObject *name, *kind;
     Py_ssize_t count = 0, at = 0;
-    if (PyDict_Size(kinds) > QUERN_MAX_PARAMETERS) {
-        PyErr_Format(PyExc_TypeError, "an expression has at most %d values",
-                     QUERN_MAX_PARAMETERS - 1);
+    if (PyDict_Size(kinds) >= QUERN_MAX_PARAMETERS) { /* the output is a parameter, too */
+        PyErr_Format(PyExc_TypeError, "%zd values are given, and an expression has at most %d",
+                     PyDict_Size(kinds), QUERN_MAX_PARAMETERS - 1);
         return -1;
     }
     for (; PyDict_Next(kinds, &at, &name, &kind); count++) {

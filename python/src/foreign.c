@@ -31,9 +31,20 @@ static bool has(qp_state *state, PyTypeObject *type, int text)
     return PyObject_HasAttr((PyObject *)type, state->texts[text]) == 1;
 }
 
+PyObject *qp_loaded(const char *module, const char *name)
+{
+    PyObject *text = PyUnicode_FromString(module);
+    PyObject *from = text ? PyImport_GetModule(text) : NULL;
+    PyObject *value = from ? PyObject_GetAttrString(from, name) : NULL;
+    Py_XDECREF(text);
+    Py_XDECREF(from);
+    PyErr_Clear();
+    return value;
+}
+
 static bool is_of(PyTypeObject *type, const char *module, const char *name)
 {
-    PyObject *class = qp_numpy_class(module, name);
+    PyObject *class = qp_loaded(module, name);
     bool is = class && PyType_Check(class) && PyType_IsSubtype(type, (PyTypeObject *)class);
     Py_XDECREF(class);
     return is;

@@ -34,7 +34,7 @@ int qp_stream_of_handle(quern_stream **out, qp_state *state, int device, void *h
                         PyObject *owner)
 {
     qp_lock();
-    *out = find(state, device, handle);
+    *out = quern_stream_retain(find(state, device, handle));
     qp_unlock();
     if (*out) {
         return 0;
@@ -43,12 +43,13 @@ int qp_stream_of_handle(quern_stream **out, qp_state *state, int device, void *h
     if (qp_check(state, qp_stream_wrap(out, engine, handle, owner)) < 0) {
         return -1;
     }
+    quern_stream_retain(*out); /* once for the caller, once for the list */
     qp_lock();
     qp_handle *h = &state->handles[state->next_handle];
     state->next_handle = (state->next_handle + 1) % QP_HANDLES;
     quern_stream *before = h->stream;
     *h = (qp_handle){handle, *out, device};
     qp_unlock();
-    quern_stream_release(before); /* what is queued on it holds it */
+    quern_stream_release(before); /* what is queued on it holds it, and so does who works on it */
     return 0;
 }

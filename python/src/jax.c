@@ -3,22 +3,26 @@
  * Kernels in programs that JAX compiles. In: calls of XLA, in its own threads, without the
  * interpreter. Out: launches, on XLA's stream on a GPU, and done when the call returns on the CPU.
  * The thing to know: a compiled program has the name of a call and nothing of this process, because
- * JAX may keep it on disk; pyquern/jax.py adds the calls, for good, before it has a program made.
+ * JAX may keep it on disk; pyquern/jax/ adds the calls, for good, before it has a program made. How
+ * a kernel of CUDA source is launched stands in the program, as text: its grid depends on shapes.
  */
 #include "pyquern.h"
 #include "xla.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 
 /* A kernel with the options of its call. Never changed, once it is in the list, but for `made`. */
 typedef struct named_call {
     struct named_call *next;
     char *name;
-    qp_kernel *kernel; /* owned, for good */
+    qp_state *state;
+    qp_kernel *kernel;     /* owned, for good; NULL: of CUDA source */
+    qp_function *function; /* the other one, likewise */
     bool has_axes, keepdims;
     int axes[QUERN_MAX_NDIM];
     size_t axis_count;
-    _Atomic(quern_kernel *) made[QP_MAX_DEVICES]; /* borrowed from the kernel */
+    _Atomic(void *) made[QP_MAX_DEVICES]; /* quern_kernel or quern_function; borrowed from those */
 } named_call;
 
 static _Atomic(named_call *) calls;
@@ -36,7 +40,9 @@ static named_call *find(const char *name, size_t length)
 
 static int make_on(named_call *c, int device)
 {
-    quern_kernel *made = device < 0 ? NULL : qp_kernel_on(c->kernel, device);
+    void *made = device < 0    ? NULL
+                 : c->function ? (void *)qp_function_on(c->function, device)
+                               : (void *)qp_kernel_on(c->kernel, device);
     if (!made) {
         return -1;
     }
@@ -59,10 +65,11 @@ static int fill(named_call *c, const char *name, PyObject *axes)
     for (int k = 0; k < count; k++) {
         c->axes[k] = (int)given[k];
     }
-    return make_on(c, qp_device_host(c->kernel->state));
+    return make_on(c, qp_device_host(c->state));
 }
 
-/* jax_add(name, kernel, axes, keepdims): programs may call the kernel by that name from now on */
+/* jax_add(name, kernel, axes, keepdims): programs may call the kernel, or the function of a module,
+ * by that name from now on */
 static PyObject *jax_add(PyObject *module, PyObject *args)
 {
     qp_state *state = PyModule_GetState(module);
@@ -73,8 +80,9 @@ static PyObject *jax_add(PyObject *module, PyObject *args)
         return NULL;
     }
     PyTypeObject *type = Py_TYPE(kernel);
-    if (type != state->elementwise && type != state->reduction && type != state->scan) {
-        PyErr_SetString(PyExc_TypeError, "a kernel of snippets was expected");
+    const bool is_raw = PyType_IsSubtype(type, state->function);
+    if (!is_raw && type != state->elementwise && type != state->reduction && type != state->scan) {
+        PyErr_SetString(PyExc_TypeError, "a kernel was expected");
         return NULL;
     }
     if (find(name, strlen(name))) {
@@ -84,7 +92,8 @@ static PyObject *jax_add(PyObject *module, PyObject *args)
     if (!c) {
         return PyErr_NoMemory();
     }
-    c->kernel = (qp_kernel *)Py_NewRef(kernel);
+    *(is_raw ? (PyObject **)&c->function : (PyObject **)&c->kernel) = Py_NewRef(kernel);
+    c->state = state;
     c->keepdims = keepdims;
     if (fill(c, name, axes) < 0) {
         Py_DECREF(kernel);
@@ -150,49 +159,150 @@ static quern_status add_buffers(quern_value *values, size_t *count, quern_engine
 
 /* ---- launching ------------------------------------------------------------------------------ */
 
-static quern_status launch(named_call *c, int device, quern_stream *stream, const xla_call *call)
+/* A text that the program gives the call by this name; NULL where there is none. */
+static const xla_span *text_of(const xla_call *call, const char *name)
+{
+    const xla_attributes *a = &call->attributes;
+    for (int64_t k = 0; k < a->count; k++) {
+        const xla_span *n = a->names[k];
+        if (a->types[k] == XLA_ATTRIBUTE_STRING && n->length == strlen(name) &&
+            memcmp(n->data, name, n->length) == 0) {
+            return a->items[k];
+        }
+    }
+    return NULL;
+}
+
+/* The buffers of a call as arrays, and what a kernel of CUDA source gets of them; on the stack. */
+typedef struct launch {
+    quern_value arrays[QUERN_MAX_PARAMETERS];
+    size_t count, results; /* of all; where those of the results begin */
+    quern_launch_options options;
+    quern_value values[QUERN_MAX_PARAMETERS];
+    size_t value_count;
+    uint8_t numbers[QUERN_MAX_PARAMETERS][8];
+} launch;
+
+/* The bytes of a number, as digits of base 16; how many, or 0. */
+static size_t read_bytes(uint8_t out[8], const char *digits)
+{
+    size_t count = strlen(digits) / 2;
+    count = count <= 8 && strspn(digits, "0123456789abcdef") == 2 * count ? count : 0;
+    for (size_t k = 0; k < count; k++) {
+        const char pair[3] = {digits[2 * k], digits[2 * k + 1]};
+        out[k] = (uint8_t)strtoul(pair, NULL, 16);
+    }
+    return count;
+}
+
+/* Add a parameter: "a" and "r" are the next argument and the next result, anything else a number.
+ */
+static bool add_parameter(launch *l, const char *word, size_t *argument, size_t *result)
+{
+    const size_t place = l->value_count++;
+    if (place == QUERN_MAX_PARAMETERS) {
+        return false;
+    }
+    if (strcmp(word, "a") == 0 || strcmp(word, "r") == 0) {
+        const size_t from = *word == 'a' ? (*argument)++ : (*result)++;
+        if (from >= (*word == 'a' ? l->results : l->count)) {
+            return false;
+        }
+        l->values[place] = l->arrays[from];
+        return true;
+    }
+    const size_t bytes = read_bytes(l->numbers[place], word);
+    l->values[place] = quern_value_struct(l->numbers[place], bytes);
+    return bytes > 0;
+}
+
+/* How the program launches it: the grid, the block, the bytes of shared memory, and a word for each
+ * parameter. False: it is no such text. */
+static bool read_launch(launch *l, const xla_span *text)
+{
+    char copy[QUERN_MAX_PARAMETERS * 20 + 160], *rest;
+    if (!text || text->length >= sizeof copy) {
+        return false;
+    }
+    memcpy(copy, text->data, text->length);
+    copy[text->length] = 0;
+    uint32_t *const numbers[7] = {
+        &l->options.grid[0],  &l->options.grid[1],  &l->options.grid[2],     &l->options.block[0],
+        &l->options.block[1], &l->options.block[2], &l->options.shared_bytes};
+    size_t seen = 0, argument = 0, result = l->results;
+    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        if (seen < 7) {
+            *numbers[seen++] = (uint32_t)strtoul(word, NULL, 10);
+        } else if (!add_parameter(l, word, &argument, &result)) {
+            return false;
+        }
+    }
+    return seen == 7 && argument == l->results && result == l->count;
+}
+
+/* A kernel of snippets. */
+static quern_status call_kernel(named_call *c, int device, quern_stream *stream, launch *l)
 {
     quern_kernel *kernel = atomic_load_explicit(&c->made[device], memory_order_acquire);
-    quern_engine *engine = c->kernel->state->devices[device].engine;
-    quern_value values[QUERN_MAX_PARAMETERS];
-    size_t count = 0;
     quern_call_options options = QUERN_CALL_OPTIONS_INIT;
     options.stream = stream;
     options.axes = c->has_axes ? c->axes : NULL;
     options.axis_count = c->axis_count;
     options.keepdims = c->keepdims;
-    quern_status status = add_buffers(values, &count, engine, &call->args);
-    if (status == QUERN_OK) {
-        status = add_buffers(values, &count, engine, &call->results);
+    return quern_call_n(kernel, l->arrays, l->count, &options);
+}
+
+/* A kernel of CUDA source. */
+static quern_status call_function(named_call *c, int device, quern_stream *stream, launch *l)
+{
+    quern_function *function = atomic_load_explicit(&c->made[device], memory_order_acquire);
+    l->options.stream = stream;
+    return quern_function_call_n(function, l->values, l->value_count, &l->options);
+}
+
+static xla_error *launch_on(named_call *c, int device, quern_stream *stream, const xla_call *call)
+{
+    quern_engine *engine = c->state->devices[device].engine;
+    xla_error *failed = NULL;
+    launch l; /* its arrays are filled as far as they are used */
+    l.options = (quern_launch_options)QUERN_LAUNCH_OPTIONS_INIT;
+    l.count = l.value_count = 0;
+    if (call->args.count + call->results.count > QUERN_MAX_PARAMETERS) {
+        return fail(call, "the program calls a kernel with too many arrays");
     }
+    quern_status status = add_buffers(l.arrays, &l.count, engine, &call->args);
+    l.results = l.count;
     if (status == QUERN_OK) {
-        status = quern_call_n(kernel, values, count, &options);
+        status = add_buffers(l.arrays, &l.count, engine, &call->results);
     }
-    if (status == QUERN_OK && !stream) {
+    if (status == QUERN_OK && c->function && !read_launch(&l, text_of(call, "launch"))) {
+        failed = fail(call, "the program does not say how the kernel is launched: it was made by "
+                            "another version of pyquern");
+    } else if (status == QUERN_OK) {
+        status = (c->function ? call_function : call_kernel)(c, device, stream, &l);
+    }
+    if (status == QUERN_OK && !failed && !stream) {
         status = quern_synchronize(engine);
     }
-    while (count > 0) { /* what releases resets no error */
-        quern_array_release(values[--count].as.array);
+    while (l.count > 0) { /* what releases resets no error */
+        quern_array_release(l.arrays[--l.count].as.array);
     }
-    return status;
+    return status == QUERN_OK ? failed : fail_quern(call);
 }
 
 /* The call that a program names; NULL with *failed. */
 static named_call *named(const xla_call *call, xla_error **failed)
 {
-    const xla_attributes *a = &call->attributes;
-    for (int64_t k = 0; k < a->count; k++) {
-        const xla_span *text = a->items[k];
-        if (a->types[k] == XLA_ATTRIBUTE_STRING) {
-            named_call *c = find(text->data, text->length);
-            *failed = c ? NULL
-                        : fail(call, "the program calls a kernel that this process has not "
-                                     "defined: define it by pyquern.jax before");
-            return c;
-        }
+    const xla_span *text = text_of(call, "call");
+    if (!text) {
+        *failed = fail(call, "the program names no kernel");
+        return NULL;
     }
-    *failed = fail(call, "the program names no kernel");
-    return NULL;
+    named_call *c = find(text->data, text->length);
+    *failed = c ? NULL
+                : fail(call, "the program calls a kernel that this process has not defined: define "
+                             "it by pyquern.jax before");
+    return c;
 }
 
 /* What XLA asks when a function is registered. */
@@ -218,10 +328,24 @@ static xla_error *on_cpu(xla_call *call)
     }
     named_call *c = named(call, &failed);
     for (int k = 0; c && k < QP_MAX_DEVICES; k++) { /* the software device that jax_add() chose */
-        if (!c->kernel->state->devices[k].is_gpu && atomic_load(&c->made[k])) {
-            return launch(c, k, NULL, call) == QUERN_OK ? NULL : fail_quern(call);
+        if (!c->state->devices[k].is_gpu && atomic_load(&c->made[k])) {
+            return launch_on(c, k, NULL, call);
         }
     }
+    return failed;
+}
+
+/* Why Python could not, which holds the GIL: the exception that is set, and is not after it. */
+static xla_error *fail_python(const xla_call *call)
+{
+    PyObject *raised = PyErr_GetRaisedException();
+    PyObject *words = raised ? PyObject_Str(raised) : NULL;
+    const char *reason = words ? PyUnicode_AsUTF8AndSize(words, NULL) : NULL;
+    xla_error *failed =
+        fail(call, reason && *reason ? reason : "the kernel could not be made for a GPU");
+    Py_XDECREF(words);
+    Py_XDECREF(raised);
+    PyErr_Clear();
     return failed;
 }
 
@@ -236,7 +360,7 @@ static int gpu_of(named_call *c, const xla_call *call, xla_error **failed)
             return -1;
         }
     }
-    const qp_state *state = c->kernel->state;
+    qp_state *state = c->state;
     for (int k = 0; k < QP_MAX_DEVICES; k++) {
         if (atomic_load_explicit(&c->made[k], memory_order_acquire) && state->devices[k].is_gpu &&
             state->devices[k].number == args.ordinal) {
@@ -244,11 +368,10 @@ static int gpu_of(named_call *c, const xla_call *call, xla_error **failed)
         }
     }
     const PyGILState_STATE held = PyGILState_Ensure(); /* once for each kernel and device */
-    const int device = qp_device_gpu(c->kernel->state, args.ordinal);
+    const int device = qp_device_gpu(state, args.ordinal);
     const int made = make_on(c, device);
-    PyErr_Clear();
+    *failed = made < 0 ? fail_python(call) : NULL;
     PyGILState_Release(held);
-    *failed = made < 0 ? fail(call, "the kernel could not be made for the program's GPU") : NULL;
     return made < 0 ? -1 : device;
 }
 
@@ -269,12 +392,8 @@ static xla_error *on_gpu(xla_call *call)
         return failed;
     }
     quern_stream *stream;
-    quern_status status =
-        quern_stream_wrap(&stream, c->kernel->state->devices[device].engine, args.stream);
-    if (status == QUERN_OK) {
-        status = launch(c, device, stream, call);
-    }
-    failed = status == QUERN_OK ? NULL : fail_quern(call);
+    quern_status status = quern_stream_wrap(&stream, c->state->devices[device].engine, args.stream);
+    failed = status == QUERN_OK ? launch_on(c, device, stream, call) : fail_quern(call);
     quern_stream_release(stream);
     return failed;
 }

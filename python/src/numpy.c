@@ -64,20 +64,9 @@ static const uint8_t dtypes[] = {
 
 /* ---- whether it can be read ----------------------------------------------------------------- */
 
-PyObject *qp_numpy_class(const char *module_name, const char *name)
-{
-    PyObject *text = PyUnicode_FromString(module_name);
-    PyObject *module = text ? PyImport_GetModule(text) : NULL;
-    PyObject *class = module ? PyObject_GetAttrString(module, name) : NULL;
-    Py_XDECREF(text);
-    Py_XDECREF(module);
-    PyErr_Clear();
-    return class;
-}
-
 static void **table_of(const char *module)
 {
-    PyObject *capsule = qp_numpy_class(module, "_ARRAY_API");
+    PyObject *capsule = qp_loaded(module, "_ARRAY_API");
     void **table =
         capsule && PyCapsule_CheckExact(capsule) ? PyCapsule_GetPointer(capsule, NULL) : NULL;
     Py_XDECREF(capsule); /* the module has it for good */

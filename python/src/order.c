@@ -125,6 +125,17 @@ static int find_stream(qp_foreign *f, const qp_foreign *before, qp_state *state)
                                                   &f->stream);
 }
 
+int qp_arguments_stream(qp_arguments *a, quern_stream **stream, PyObject *object)
+{
+    if (!object || object == Py_None) {
+        *stream = qp_stream_current(a->state, a->device);
+        return 0;
+    }
+    const int taken = qp_stream_take(&a->held, a->state, a->device, object);
+    *stream = a->held;
+    return taken;
+}
+
 /* As quern_stream_follow() and _lead() want it: NULL is the legacy default stream. */
 static void *handle_of(const qp_foreign *f)
 {
@@ -148,7 +159,11 @@ int qp_arguments_before(qp_arguments *a, quern_stream **stream)
     }
     a->is_theirs = is_one;
     if (is_one) {
-        return qp_stream_of_handle(stream, state, a->device, a->foreign[0].stream, NULL);
+        quern_stream_release(a->held);
+        const int found =
+            qp_stream_of_handle(&a->held, state, a->device, a->foreign[0].stream, NULL);
+        *stream = a->held;
+        return found;
     }
     for (size_t k = 0; k < a->foreign_count; k++) {
         const qp_foreign *f = &a->foreign[k];

@@ -39,15 +39,21 @@ PyTypeObject *qp_type_add(PyObject *module, PyType_Spec *spec);
 int qp_errors_init(qp_state *state, PyObject *module);
 /* Raise the calling thread's last failure of Quern; returns NULL. Holds the GIL. */
 PyObject *qp_raise(qp_state *state);
-/* Raise that `function` takes no keyword `word`, and which of `words` ("a, b") is near. Returns -1.
- */
-int qp_refuse_word(qp_state *state, const char *function, PyObject *word, const char *words);
+/* Raise that `function` takes no keyword `word`, and which of `words` ("a, b") is near; `more`:
+ * what else it takes. Returns -1. */
+int qp_refuse_word(qp_state *state, const char *function, PyObject *word, const char *words,
+                   const char *more);
 /* -1 and that exception where a dict of keywords, or NULL, has one that is not among `names`. */
 int qp_check_words(qp_state *state, const char *function, PyObject *keywords, char **names);
 /* 0, or -1 with an exception. */
 static inline int qp_check(qp_state *state, quern_status status)
 {
     return status == QUERN_OK ? 0 : (qp_raise(state), -1);
+}
+/* What a method that returns nothing returns. */
+static inline PyObject *qp_none(qp_state *state, quern_status status)
+{
+    return status == QUERN_OK ? Py_NewRef(Py_None) : qp_raise(state);
 }
 
 /* ---- device.c: engines, one for each device ------------------------------------------------- */
@@ -160,6 +166,9 @@ typedef struct qp_foreign {
  * qp_device_host(), which a call asks for once. */
 int qp_foreign_take(qp_foreign *out, qp_state *state, PyObject *object, size_t argument, int host);
 void qp_foreign_end(qp_foreign *foreign);
+/* What a module has under a name, new; NULL without an exception where the program has not loaded
+ * the module, or it has nothing of that name. */
+PyObject *qp_loaded(const char *module, const char *name);
 /* With the module. */
 void qp_foreign_forget(qp_state *state);
 /* Raise what is wrong with an object: "argument 2 (numpy.ndarray) " and the rest. Returns -1. */
@@ -176,8 +185,6 @@ PyObject *qp_foreign_new(qp_foreign *out, qp_state *state, const qp_foreign *lik
 
 /* ---- numpy.c, cupy.c, torch.c: what is special about them ----------------------------------- */
 
-/* NumPy's class `name` ("ndarray"), new; NULL without an exception where NumPy is not loaded. */
-PyObject *qp_numpy_class(const char *module, const char *name);
 /* Whether arrays of the class can be read by their fields. */
 bool qp_numpy_reads(qp_state *state, PyTypeObject *type);
 int qp_numpy_take(qp_foreign *out, qp_state *state);
@@ -203,14 +210,15 @@ extern PyMethodDef qp_torch_functions[]; /* of the module */
 typedef struct qp_arguments {
     qp_state *state;
     size_t count, foreign_count;
-    int device;                       /* that all arrays are on; -1: none so far */
-    int host;                         /* the place for memory of the host; -1: not asked for yet */
-    size_t decided;                   /* the argument that decided that */
-    bool has_own;                     /* one of our own arrays is among them */
-    bool has_host, has_staged;        /* memory of the host is among them, which decides nothing */
-    bool is_theirs;                   /* it runs on the arrays' own stream */
-    bool is_mixed;                    /* inputs of several libraries are */
-    qp_foreign *like;                 /* the first foreign input that is an array; NULL: none */
+    int device;                /* that all arrays are on; -1: none so far */
+    int host;                  /* the place for memory of the host; -1: not asked for yet */
+    size_t decided;            /* the argument that decided that */
+    bool has_own;              /* one of our own arrays is among them */
+    bool has_host, has_staged; /* memory of the host is among them, which decides nothing */
+    bool is_theirs;            /* it runs on the arrays' own stream */
+    bool is_mixed;             /* inputs of several libraries are */
+    qp_foreign *like;          /* the first foreign input that is an array; NULL: none */
+    quern_stream *held;        /* owned: the stream of the call, unless it is the current one */
     int64_t (*likes)[QUERN_MAX_NDIM]; /* shapes of inputs that are told by pairs; NULL: no pairs */
     quern_value values[QUERN_MAX_PARAMETERS];
     qp_foreign foreign[QUERN_MAX_PARAMETERS];
@@ -223,15 +231,20 @@ static inline void qp_arguments_begin(qp_arguments *a, qp_state *state)
     a->device = a->host = -1;
     a->has_own = a->has_host = a->has_staged = a->is_mixed = a->is_theirs = false;
     a->like = NULL;
+    a->held = NULL;
     a->likes = NULL;
 }
-/* Add a value, field by field: a copy of a structure that was just written waits for the writes. */
-static inline void qp_arguments_put(qp_arguments *a, quern_array *array)
+/* Fill a value, field by field: a copy of a structure that was just written waits for the writes.
+ */
+static inline void qp_value_put(quern_value *v, quern_array *array)
 {
-    quern_value *v = &a->values[a->count++];
     v->kind = QUERN_VALUE_ARRAY;
     v->dtype = 0;
     v->as.array = array;
+}
+static inline void qp_arguments_put(qp_arguments *a, quern_array *array)
+{
+    qp_value_put(&a->values[a->count++], array);
 }
 /* Add the value of an input, or of an output that is given; -1 with an exception. */
 int qp_arguments_add(qp_arguments *arguments, PyObject *object);
@@ -248,6 +261,9 @@ void qp_arguments_end(qp_arguments *arguments);
 int qp_order_stage(qp_foreign *f, qp_arguments *arguments, bool copies);
 /* All arrays come to the device that the call runs on, which is decided here. */
 int qp_arguments_settle(qp_arguments *arguments);
+/* The stream that the call's keyword says, which is kept until qp_arguments_end(); -1 with an
+ * exception. */
+int qp_arguments_stream(qp_arguments *arguments, quern_stream **stream, PyObject *object);
 /* The stream to run on, *stream unless the arrays have one of their own, with what it must wait
  * for. */
 int qp_arguments_before(qp_arguments *arguments, quern_stream **stream);
@@ -331,7 +347,8 @@ static inline quern_stream *qp_stream_current(const qp_state *state, int device)
     return qp_streams && qp_streams[device] ? qp_streams[device] : state->devices[device].usual;
 }
 /* The stream that `object` says for work on a device: None is the current one, then our own
- * streams, handles, and whatever has __cuda_stream__. Borrowed. 0, or -1 with an exception. */
+ * streams, handles, and whatever has __cuda_stream__. *out is a reference of the caller's, NULL
+ * after a failure. 0, or -1 with an exception. */
 int qp_stream_take(quern_stream **out, qp_state *state, int device, PyObject *object);
 /* Let the engine's own stream wait for the current one, or the other way. */
 int qp_stream_order(qp_state *state, int device, bool own_waits);
@@ -344,8 +361,9 @@ PyObject *qp_graph_object(qp_state *state, quern_graph *graph, int device, PyObj
 
 /* ---- handle.c: streams of others ------------------------------------------------------------ */
 
-/* A foreign stream by its handle, wrapped once and remembered; borrowed. */
-/* `owner`: what keeps the stream, and is kept for as long as it is used; or NULL. */
+/* A foreign stream by its handle, wrapped once and remembered. *out is a reference of the caller's,
+ * since another thread may have it forgotten. `owner`: what keeps the stream, and is kept for as
+ * long as it is used; or NULL. */
 int qp_stream_of_handle(quern_stream **out, qp_state *state, int device, void *handle,
                         PyObject *owner);
 /* As quern_stream_wrap(); the stream holds `owner`, which may be NULL. */

@@ -45,7 +45,7 @@ static int put_word(words *w, qp_state *state, PyObject *name, PyObject *value)
         *known[k].to = value;
         return 0;
     }
-    return qp_refuse_word(state, "kernel", name, "grid, block, args, shared_mem, stream");
+    return qp_refuse_word(state, "kernel", name, "grid, block, args, shared_mem, stream", "");
 }
 
 /* One extent of a grid or a block: at least 1, as CuPy has it. */
@@ -328,7 +328,7 @@ static int run(launch *l, const words *w)
     }
     quern_function *made =
         qp_arguments_settle(a) < 0 ? NULL : qp_function_on(l->function, a->device);
-    if (!made || qp_stream_take(&l->options.stream, a->state, a->device, w->stream) < 0 ||
+    if (!made || qp_arguments_stream(a, &l->options.stream, w->stream) < 0 ||
         qp_arguments_before(a, &l->options.stream) < 0) {
         return -1;
     }

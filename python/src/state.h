@@ -10,6 +10,7 @@ enum {
     QP_MAX_DEVICES = 64, /* engines of one process */
     QP_TYPES = 64,       /* foreign types whose ways in are remembered */
     QP_HANDLES = 16,     /* foreign streams that are remembered */
+    QP_ERRORS = 26,      /* classes of exceptions: error.c's table, its base, and one more */
     QP_DTYPES = 64,      /* numbers of dtypes, from 1 on, that are not records */
 };
 
@@ -23,6 +24,27 @@ extern PyMutex qp_mutex;
 #define qp_lock()   ((void)0)
 #define qp_unlock() ((void)0)
 #endif
+
+/* Names that are looked up, made once; module.c has their texts. */
+enum qp_text {
+    QP_DLPACK,
+    QP_DLPACK_DEVICE,
+    QP_EXCHANGE,
+    QP_CUDA_INTERFACE,
+    QP_MAX_VERSION,
+    QP_STREAM,
+    QP_NAME,
+    QP_CUDA_STREAM_METHOD,
+    QP_CUDA_STREAM,
+    QP_PTR,
+    QP_DATA,
+    QP_DEVICE_ID,
+    QP_SHAPE,
+    QP_STRIDES,
+    QP_DTYPE,
+    QP_C_CONTIGUOUS,
+    QP_TEXTS
+};
 
 /* An engine that was opened, one for each device. */
 typedef struct qp_device {
@@ -77,7 +99,7 @@ typedef struct qp_torch {
     descrgetfunc get; /* of that attribute's descriptor */
 } qp_torch;
 
-/* A stream of another library, wrapped; stream.c. */
+/* A stream of another library, wrapped; handle.c. */
 typedef struct qp_handle {
     void *handle;
     quern_stream *stream; /* owned; NULL: none here */
@@ -91,7 +113,7 @@ typedef struct qp_state {
     PyTypeObject *cuda_array, *texture, *surface;
     PyTypeObject *array_class; /* the Python class that arrays are made as: array or one of it */
     _Atomic(allocfunc) array_alloc; /* its tp_alloc; NULL: not looked up */
-    PyObject *errors[64];           /* classes by place in error.c's table; [0]: the base */
+    PyObject *errors[QP_ERRORS];    /* classes by place in error.c's table; [0]: the base */
     qp_device devices[QP_MAX_DEVICES];
     atomic_int device_count;          /* added to, and never changed */
     atomic_int gpu_count;             /* devices that are GPUs */
@@ -108,28 +130,8 @@ typedef struct qp_state {
     PyObject *dtypes;          /* dict: what names a dtype -> its number */
     PyObject *foreign;         /* the module _foreign.py */
     PyObject *choose_compiler; /* Python function: called once, with the driver's version */
-    PyObject *cupy_stream;     /* its function that says which stream is current, or NULL */
-    PyObject *texts[16];       /* interned names; see below */
+    _Atomic(PyObject *) cupy_stream; /* its function that says which stream is current, or NULL */
+    PyObject *texts[QP_TEXTS];       /* interned */
 } qp_state;
-
-enum qp_text {
-    QP_DLPACK,
-    QP_DLPACK_DEVICE,
-    QP_EXCHANGE,
-    QP_CUDA_INTERFACE,
-    QP_MAX_VERSION,
-    QP_STREAM,
-    QP_NAME,
-    QP_CUDA_STREAM_METHOD,
-    QP_CUDA_STREAM,
-    QP_PTR,
-    QP_DATA,
-    QP_DEVICE_ID,
-    QP_SHAPE,
-    QP_STRIDES,
-    QP_DTYPE,
-    QP_C_CONTIGUOUS,
-    QP_TEXTS
-};
 
 #endif /* PYQUERN_STATE_H */

@@ -103,9 +103,10 @@ static int wrong_stream(PyObject *object)
 int qp_stream_take(quern_stream **out, qp_state *state, int device, PyObject *object)
 {
     if (!object || object == Py_None) {
-        *out = qp_stream_current(state, device);
+        *out = quern_stream_retain(qp_stream_current(state, device));
         return 0;
     }
+    *out = NULL;
     if (PyObject_TypeCheck(object, state->stream)) {
         const qp_stream *s = (const qp_stream *)object;
         if (s->device != device) {
@@ -113,7 +114,7 @@ int qp_stream_take(quern_stream **out, qp_state *state, int device, PyObject *ob
                          state->devices[s->device].id, state->devices[device].id);
             return -1;
         }
-        *out = s->stream;
+        *out = quern_stream_retain(s->stream);
         return 0;
     }
     void *handle;
@@ -224,21 +225,13 @@ static void dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-static PyObject *none_or_raise(qp_state *state, quern_status status)
-{
-    if (qp_check(state, status) < 0) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
-}
-
 static PyObject *synchronize(PyObject *self, PyObject *unused)
 {
     (void)unused;
     qp_stream *s = (qp_stream *)self;
     quern_status status;
     Py_BEGIN_ALLOW_THREADS status = quern_stream_wait(s->stream);
-    Py_END_ALLOW_THREADS return none_or_raise(s->state, status);
+    Py_END_ALLOW_THREADS return qp_none(s->state, status);
 }
 
 static PyObject *get_done(PyObject *self, void *unused)
@@ -348,7 +341,7 @@ static PyObject *launch_host_func(PyObject *self, PyObject *args)
     {
         Py_DECREF(pair);
     }
-    return none_or_raise(s->state, status);
+    return qp_none(s->state, status);
 }
 
 /* ---- captures ------------------------------------------------------------------------------- */

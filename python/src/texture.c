@@ -15,11 +15,6 @@ static void free_object(PyObject *self)
     Py_DECREF(type);
 }
 
-static PyObject *none_or_raise(qp_state *state, quern_status status)
-{
-    return qp_check(state, status) < 0 ? NULL : Py_NewRef(Py_None);
-}
-
 static PyObject *new_object(PyTypeObject *type)
 {
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
@@ -82,7 +77,8 @@ static PyObject *copy(PyObject *self, PyObject *args, bool write)
     Py_BEGIN_ALLOW_THREADS status =
         write ? quern_cuda_array_write_on(c->cuda_array, ((qp_array *)array)->array, stream)
               : quern_cuda_array_read_on(c->cuda_array, ((qp_array *)array)->array, stream);
-    Py_END_ALLOW_THREADS return none_or_raise(c->state, status);
+    quern_stream_release(stream);
+    Py_END_ALLOW_THREADS return qp_none(c->state, status);
 }
 
 /* _write(array, stream=None) */

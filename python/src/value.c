@@ -164,4 +164,7 @@ void qp_arguments_end(qp_arguments *arguments)
     for (size_t k = 0; k < arguments->foreign_count; k++) {
         qp_foreign_end(&arguments->foreign[k]);
     }
+    if (arguments->held) {
+        quern_stream_release(arguments->held);
+    }
 }

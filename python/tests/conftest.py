@@ -4,10 +4,23 @@
 # package, and a cache of its own for each run. Tests marked on_soft need the software device, which
 # works on memory of the host; those marked on_gpu a GPU.
 import os
+import signal
+from pathlib import Path
 
 import pytest
 
+# Tests of what is in a checkout, and not where a wheel is tried.
+REPOSITORY = Path(__file__).resolve().parents[2]
+NEEDS = {
+    "test_dev.py": "dev",
+    "test_sweep.py": "bench/sweep",
+    "test_types.py": "python/pyproject.toml",
+}
+collect_ignore = [test for test, path in NEEDS.items() if not (REPOSITORY / path).exists()]
+
 os.environ.setdefault("QUERN_DEVICE", "soft")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what it does not wait for
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_configure(config):

@@ -62,6 +62,15 @@ def test_keywords_name_the_nearest(call):
             )
 
 
+@pytest.mark.parametrize(
+    "call", [RAW, q.Event, q.MemoryPointer, q.ElementwiseKernel, q.ReductionKernel, q.ScanKernel]
+)
+def test_other_functions_have_no_outputs_after_inputs(call):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'out'") as error:
+        call(out=X)
+    assert "after the inputs" not in str(error.value)
+
+
 @pytest.mark.parametrize("word", ["dtype", "zzz", "\N{GREEK SMALL LETTER ALPHA}", "casting"])
 def test_keywords_that_are_near_to_none(word):
     with pytest.raises(TypeError) as error:
@@ -224,6 +233,38 @@ def test_dtypes_of_new_arrays_are_named(dtype):
 def test_dtypes_that_are_slips(dtype, near):
     with pytest.raises(TypeError, match=f"'{dtype}' is no dtype .*did you mean '{near}'"):
         q.empty(3, dtype)
+
+
+class Named:
+    """A class of the program's own, which has a name that is none of a dtype."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return "<Named>"
+
+
+class Described:
+    name = property(lambda self: "x")
+
+
+@pytest.mark.parametrize(
+    "value, said",
+    [
+        (Named(3), "<Named>"),
+        (Named(None), "<Named>"),
+        (Named(["float32"]), "<Named>"),
+        (Described, "Described'>"),
+        ([], "[]"),
+        (3, "3"),
+    ],
+)
+def test_dtypes_that_are_no_names(value, said):
+    with pytest.raises(TypeError) as error:
+        q.empty(3, value)
+    assert f"{said} is no dtype that arrays can have: " in str(error.value)
+    assert "float16, bfloat16, float32" in str(error.value)
 
 
 # ---- devices -----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import sysconfig
 import threading
 
 import numpy as np
@@ -135,13 +136,16 @@ def test_eight_threads():
     assert not wrong, wrong
 
 
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python has a GIL")
 def test_no_gil_is_taken_back():
-    """In a Python without a GIL the package does not bring it back."""
-    if hasattr(sys, "_is_gil_enabled") and os.environ.get("PYTHON_GIL") != "1":
-        import sysconfig
-
-        if sysconfig.get_config_var("Py_GIL_DISABLED"):
-            assert not sys._is_gil_enabled()
+    """By the package, or by what a call loads; in a process of its own, where nothing else does."""
+    program = "import sys, pyquern as q; q.ones(3).sum().get(); print(sys._is_gil_enabled())"
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHON_GIL"}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout == "False\n", done.stderr
 
 
 # ---- processes ---------------------------------------------------------------------------------

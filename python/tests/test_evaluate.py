@@ -353,3 +353,15 @@ def test_bfloat16(q):
     x = np.arange(4).astype(ml_dtypes.bfloat16)
     got = q.evaluate("sqrt(x) * 2", x=x)
     assert got.dtype == x.dtype and (got == np.sqrt(x) * 2).all()
+
+
+@pytest.mark.parametrize("count", [64, 65, 100])
+def test_too_many_values(q, count):
+    values = {f"v{k}": 1.0 for k in range(count)}
+    with pytest.raises(TypeError, match=f"^{count} values are given, and an expression has at m"):
+        q.evaluate(" + ".join(values), **values)
+
+
+def test_as_many_values_as_can_be(q):
+    values = {f"v{k}": np.float32(k) for k in range(63)}
+    assert q.evaluate(" + ".join(values), **values) == 63 * 31

@@ -3,6 +3,7 @@
 # The gallery: each example is run as a user runs it, and its pictures and numbers are looked at.
 # In: examples/. Out: pictures in a folder of pytest's. The thing to know: PNG is read here by a
 # reader of its own, which knows only what the examples write.
+import itertools
 import os
 import pathlib
 import struct
@@ -92,7 +93,7 @@ def test_heat(run):
     assert len(film) == 40
     heat = [frame.astype(float).sum(axis=2) / 765 for frame in film]
     assert set(np.unique(heat[0])) == {0, 1}
-    for before, after in zip(heat, heat[1:], strict=False):
+    for before, after in itertools.pairwise(heat):
         assert after.std() < before.std()  # it spreads, and none is lost
         assert abs(after.mean() - heat[0].mean()) < 0.01
 

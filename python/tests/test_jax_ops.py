@@ -157,6 +157,8 @@ def test_refused(qj, log, total):
         log(jnp.ones(3), jnp.ones(3))
     with pytest.raises(TypeError, match="unexpected keyword argument 'axis'; it takes none"):
         log(jnp.ones(3), axis=0)
+    with pytest.raises(TypeError, match="'axes': did you mean 'axis'[?] It takes axis, keepdims"):
+        total(jnp.ones(3), axes=0)
     with pytest.raises(TypeError, match="'x' of kernel.* is <class 'list'>"):
         log([1, 2])
     add = qj.elementwise("T x, T y", "T z", "z = x + y")
@@ -186,7 +188,7 @@ def test_threads(log):
             assert bool(jnp.allclose(got, want))
 
 
-def run(code, **environment):
+def run(code):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     return done.stdout + done.stderr
 

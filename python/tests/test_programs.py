@@ -11,8 +11,6 @@ import pytest
 
 import pyquern as cp
 
-on_gpu = pytest.mark.skipif(not cp.Device().is_gpu, reason="streams and pools are a GPU's")
-
 LOG = r"""
 extern "C" __global__ void log_kernel(const float *x, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -89,7 +87,7 @@ def test_a_kernel_that_is_called_log():
 # ---- torch's stream and memory -----------------------------------------------------------------
 
 
-@on_gpu
+@pytest.mark.on_gpu
 def test_torchs_stream(torch):
     double = cp.ElementwiseKernel("T x", "T y", "y = 2 * x")
     x = torch.arange(1 << 20, device="cuda", dtype=torch.float32)
@@ -107,7 +105,7 @@ def test_torchs_stream(torch):
     assert ours[3].item() == 6
 
 
-@on_gpu
+@pytest.mark.on_gpu
 def test_torchs_pool(torch):
     before = torch.cuda.memory_allocated()
     cp.use_torch_pool()
@@ -124,6 +122,7 @@ def test_torchs_pool(torch):
 # ---- Numba -------------------------------------------------------------------------------------
 
 
+@pytest.mark.on_soft
 def test_numbas_functions_on_our_arrays():
     """On the host: Numba compiles for NumPy's arrays, which ours are without a copy."""
     numba = pytest.importorskip("numba")
@@ -133,8 +132,6 @@ def test_numbas_functions_on_our_arrays():
         for k in range(values.size):
             values[k] += 1
 
-    if cp.Device().is_gpu:
-        pytest.skip("the device's memory is not the host's")
     ours = cp.zeros(5)
     theirs = np.asarray(ours)
     assert theirs.ctypes.data == ours.data.ptr
@@ -145,6 +142,7 @@ def test_numbas_functions_on_our_arrays():
     assert ours.tolist() == [2] * 5
 
 
+@pytest.mark.on_soft
 def test_what_is_shaped_as_numbas_device_arrays():
     """Without a GPU there is none: an object that gives out what they do, refused by name."""
 
@@ -154,13 +152,11 @@ def test_what_is_shaped_as_numbas_device_arrays():
             "stream": None, "version": 3,
         }  # fmt: skip
 
-    if cp.Device().is_gpu:
-        pytest.skip("the next test has real ones")
     with pytest.raises(cp.NoDeviceError):
         cp.ElementwiseKernel("T x", "T y", "y = x")(DeviceNDArray())
 
 
-@on_gpu
+@pytest.mark.on_gpu
 def test_numbas_device_arrays_and_back():
     cuda = pytest.importorskip("numba.cuda")
     double = cp.ElementwiseKernel("T x", "T y", "y = 2 * x")

@@ -197,13 +197,12 @@ def test_pointers():
         assert out.tolist() == [x.pointer, 7]
     kernel(1, 1, (out, x[1:].data))
     assert out.tolist() == [x.pointer + 4, 7]
-    if cp.Device().is_gpu:
-        pytest.skip("kernels of a GPU do not reach NumPy's arrays")
-    theirs = np.full(4, 3, "float32")
-    kernel(1, 1, (out, theirs))
-    assert out.tolist() == [theirs.ctypes.data, 3]
-    kernel(1, 1, (out, np.full(1, 4, "float32")))  # one element, and an array all the same
-    assert out.tolist()[1] == 4
+    if not cp.Device().is_gpu:  # whose kernels do not reach NumPy's arrays
+        theirs = np.full(4, 3, "float32")
+        kernel(1, 1, (out, theirs))
+        assert out.tolist() == [theirs.ctypes.data, 3]
+        kernel(1, 1, (out, np.full(1, 4, "float32")))  # one element, and an array all the same
+        assert out.tolist()[1] == 4
 
 
 @pytest.mark.parametrize(
@@ -245,10 +244,9 @@ def test_views_with_gaps_are_refused(add):
     x, z = cp.ones(8, "float32"), cp.zeros(4, "float32")
     with pytest.raises(cp.ShapeError, match="contiguous"):
         add(1, 4, (x[::2], x, z, 4))
-    if cp.Device().is_gpu:
-        pytest.skip("kernels of a GPU do not reach NumPy's arrays")
-    with pytest.raises(cp.ShapeError, match="contiguous"):
-        add(1, 4, (np.ones(8, "float32")[::2], x, z, 4))
+    if not cp.Device().is_gpu:  # whose kernels do not reach NumPy's arrays
+        with pytest.raises(cp.ShapeError, match="contiguous"):
+            add(1, 4, (np.ones(8, "float32")[::2], x, z, 4))
 
 
 def test_too_many_arguments(add):

@@ -17,7 +17,7 @@ ADDRESS = q.ElementwiseKernel("raw T x, int8 like", "int64 at", "at = (long long
 ADD = q.ElementwiseKernel("T x, T y", "T z", "z = x + y")
 VALUES = np.arange(12.0).reshape(SHAPE)
 
-pytestmark = pytest.mark.skipif(q.Device().is_gpu, reason="these are arrays of the host")
+pytestmark = pytest.mark.on_soft  # these are arrays of the host
 
 
 class Row:

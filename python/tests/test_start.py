@@ -22,3 +22,18 @@ def test_nothing_large_is_loaded(program):
     assert done.returncode == 0, done.stderr
     loaded = set(done.stdout.splitlines()[-1].split()) - set(bare.stdout.split())
     assert not loaded & set(LARGE)
+
+
+def test_what_few_programs_use_is_late():
+    program = """
+import sys, pyquern
+late = ["pyquern._pools", "pyquern._runtime", "pyquern._texture"]
+print([name for name in late if name in sys.modules])
+pyquern.use_rmm, pyquern.cuda.runtime, pyquern.cuda.texture
+print([name for name in late if name not in sys.modules])
+print({"use_rmm", "ndarray", "cuda"} <= set(dir(pyquern)))
+from pyquern import *
+print(use_cupy_pool.__name__, hasattr(pyquern, "use_nothing"))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["[]", "[]", "True", "use_cupy_pool False"], done.stderr

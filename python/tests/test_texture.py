@@ -99,6 +99,31 @@ def test_texture_descriptor(t, r):
         t.TextureDescriptor((0, 0, 0, 0))
 
 
+def test_copies_go_to_what_they_would_reach(q, t, floats):
+    """Not to a copy of it, which nobody would see. No GPU: what is read is told of."""
+
+    class Told:
+        desc, width, _shape, read = floats, 3, (3,), []
+        _check = t.CUDAarray._check
+
+        def _read(self, array, stream):
+            self.read.append(array)
+
+    copy_to, told = t.CUDAarray.copy_to, Told()
+    for wrong in ([1.0, 2.0, 3.0], (1.0, 2.0, 3.0), "abc", 3.0, None):
+        with pytest.raises(TypeError, match="is no array, and gives none out"):
+            copy_to(told, wrong)
+    x = q.zeros(3, "float32")
+    copy_to(told, x)
+    with pytest.raises(ValueError, match="takes"):
+        copy_to(told, q.zeros(4, "float32"))
+    assert [a.pointer for a in told.read] == [x.pointer]
+    host = memoryview(np.zeros(3, "float32"))
+    if q.Device().is_gpu:
+        with pytest.raises(TypeError, match="is in memory of the host"):
+            copy_to(told, host)
+
+
 def test_resources_that_cannot_be(q, t, r, floats):
     x = q.zeros(8, "float32")
     with pytest.raises(ValueError, match="has a CUDAarray"):
@@ -121,9 +146,8 @@ def test_resources_that_cannot_be(q, t, r, floats):
         t.TextureObject(rows, None)
 
 
+@pytest.mark.on_soft
 def test_without_a_gpu(q, t, r, floats):
-    if q.Device().is_gpu:
-        pytest.skip("a GPU has textures")
     with pytest.raises(q.NotSupportedError, match="texture objects need a GPU"):
         t.CUDAarray(floats, 8)
     x = q.zeros(8, "float32")

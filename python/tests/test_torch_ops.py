@@ -199,30 +199,17 @@ def test_complex_gradients():
     assert gradcheck(square, z) and gradcheck(lambda z: square(z.conj()), z)
 
 
-def test_forward_mode_is_refused():
-    with torch.autograd.forward_ad.dual_level():
-        dual = torch.autograd.forward_ad.make_dual(torch.ones(2), torch.ones(2))
-        for tracked in (dual, dual.clone().requires_grad_()):
-            with pytest.raises(NotImplementedError, match="logarithm has no forward-mode"):
-                log(tracked)
-        with torch.no_grad(), pytest.raises(NotImplementedError, match="forward-mode"):
-            log(dual)
-        assert log(torch.ones(2)).tolist() == [0, 0]
-
-
 # ---- on a GPU ----------------------------------------------------------------------------------
 
-on_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 
-
-@on_a_gpu
+@pytest.mark.on_gpu
 @every
 def test_on_a_gpu(case):
     _, function, reference, tensors = CASES[case]
     same(function, reference, [t.detach().cuda().requires_grad_() for t in tensors])
 
 
-@on_a_gpu
+@pytest.mark.on_gpu
 def test_a_training_step_in_a_cuda_graph():
     a = torch.full((1000,), 2.0, device="cuda", requires_grad=True)
     x = torch.rand(1000, device="cuda") + 1
@@ -292,6 +279,7 @@ def test_refused_definitions():
         ((torch.ones(2), "x"), {}, TypeError, r"argument 2 of product\(\) \('a', str\) is neither"),
         ((torch.ones(2), [1]), {}, TypeError, "'a', list"),
         ((torch.ones(2), 1), {"out": 3}, TypeError, "keyword argument 'out'; it takes size"),
+        ((torch.ones(2), 1), {"sise": 3}, TypeError, "'sise': did you mean 'size'"),
         ((torch.ones(2), torch.ones(3)), {}, pyquern.ShapeError, "do not broadcast together"),
         (
             (torch.ones(2), torch.ones(2).double()),

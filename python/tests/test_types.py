@@ -66,5 +66,5 @@ def test_programs(tmp_path):
 def test_names():
     assert (HOME / "pyquern/py.typed").exists()
     assert sorted(pyquern.__all__) == pyquern.__all__
-    public = {n for n in vars(pyquern) if not n.startswith("_")} - {"magic", "demo", "torch", "jax"}
+    public = {n for n in dir(pyquern) if not n.startswith("_")} - {"magic", "demo", "torch", "jax"}
     assert public == set(pyquern.__all__)

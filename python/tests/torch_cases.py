@@ -126,5 +126,5 @@ def grads(function, tensors):
 
 
 def same(function, reference, tensors):
-    for got, wanted in zip(grads(function, tensors), grads(reference, tensors), strict=False):
+    for got, wanted in zip(grads(function, tensors), grads(reference, tensors), strict=True):
         torch.testing.assert_close(list(got), list(wanted))

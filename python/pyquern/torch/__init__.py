@@ -17,6 +17,15 @@ which returns one gradient for each input and may also name keywords such as `ax
 >>> log(x).sum().backward()
 >>> x.grad
 tensor([1.0000, 0.5000, 0.2500])
+
+Forward mode follows from the backward. Where that costs too much, or there is none, `jvp` says it,
+whose parameters are named likewise: `tx` is the tangent of the input `x`, and `ty`, which it makes,
+that of the output `y`. It is a tuple of texts of an elementwise kernel, another function of this
+module, or a function of Python, which returns one tangent for each output.
+
+>>> log = elementwise("T x", "T y", "y = log(x)", jvp=("T x, T tx", "T ty", "ty = tx / x"))
+>>> torch.func.jvp(log, (torch.tensor([1.0, 2.0, 4.0]),), (torch.ones(3),))[1]
+tensor([1.0000, 0.5000, 0.2500])
 """
 
 import torch  # noqa: F401 - for the examples
@@ -36,6 +45,7 @@ def elementwise(
     operation,
     *,
     backward=None,
+    jvp=None,
     name="kernel",
     preamble="",
     options=(),
@@ -55,9 +65,10 @@ def elementwise(
     more = {"name": name, "preamble": preamble, "options": tuple(options)}
     more |= {"loop_prep": loop_prep, "after_loop": after_loop}
     kernel = _core.ElementwiseKernel(*texts, **more)
-    made = (elementwise, texts, {"backward": backward, **more})
+    made = (elementwise, texts, {"backward": backward, "jvp": jvp, **more})
     grad = of_texts(backward, elementwise, name, preamble, options)
-    return KernelOp(kernel, "elementwise", (*texts, *more.items()), grad, made)
+    tangent = of_texts(jvp, elementwise, name, preamble, options, "jvp")
+    return KernelOp(kernel, "elementwise", (*texts, *more.items()), (grad, tangent), made)
 
 
 def reduction(
@@ -69,6 +80,7 @@ def reduction(
     identity=None,
     *,
     backward=None,
+    jvp=None,
     name="reduce_kernel",
     reduce_type=None,
     preamble="",
@@ -91,9 +103,9 @@ def reduction(
     more = {"name": name, "reduce_type": reduce_type, "preamble": preamble}
     more |= {"options": tuple(options), "ordered": bool(ordered)}
     kernel = _core.ReductionKernel(*texts, **more)
-    made = (reduction, texts, {"backward": backward, **more})
+    made = (reduction, texts, {"backward": backward, "jvp": jvp, **more})
     grad = of_texts(backward, elementwise, name, preamble, options)
-    return KernelOp(kernel, "reduction", (*texts, *more.items()), grad, made)
+    return KernelOp(kernel, "reduction", (*texts, *more.items()), (grad, jvp), made)
 
 
 def scan(
@@ -105,6 +117,7 @@ def scan(
     identity=None,
     *,
     backward=None,
+    jvp=None,
     name="scan_kernel",
     scan_type=None,
     preamble="",
@@ -125,9 +138,9 @@ def scan(
     more = {"name": name, "scan_type": scan_type, "preamble": preamble}
     more |= {"options": tuple(options), "exclusive": bool(exclusive)}
     kernel = _core.ScanKernel(*texts, **more)
-    made = (scan, texts, {"backward": backward, **more})
+    made = (scan, texts, {"backward": backward, "jvp": jvp, **more})
     grad = of_texts(backward, elementwise, name, preamble, options)
-    return KernelOp(kernel, "scan", (*texts, *more.items()), grad, made)
+    return KernelOp(kernel, "scan", (*texts, *more.items()), (grad, jvp), made)
 
 
 def raw(
@@ -142,6 +155,7 @@ def raw(
     shared_mem=0,
     options=(),
     backward=None,
+    jvp=None,
 ):
     """A kernel of CUDA source as a function of torch; see pyquern.RawKernel.
 
@@ -167,12 +181,14 @@ def raw(
     """
     words = {"grid": grid, "block": block, "outputs": outputs, "values": values}
     words |= {"mutates": mutates, "shared_mem": shared_mem, "options": options}
-    made = (raw, (source, name), {"backward": backward, **words})
-    return RawOp(source, name, of_texts(backward, elementwise, name, "", options), made, **words)
+    made = (raw, (source, name), {"backward": backward, "jvp": jvp, **words})
+    grad = of_texts(backward, elementwise, name, "", options)
+    tangent = of_texts(jvp, elementwise, name, "", options, "jvp")
+    return RawOp(source, name, (grad, tangent), made, **words)
 
 
-def function(forward, backward):
-    """The function `forward` with another backward.
+def function(forward, backward=None, jvp=None):
+    """The function `forward` with another backward, or another jvp.
 
     >>> sign = elementwise("T x", "T y", "y = x > 0 ? 1 : -1")
     >>> straight = function(sign, lambda gy: gy)
@@ -187,4 +203,4 @@ def function(forward, backward):
             "make it by elementwise(), reduction(), scan() or raw()"
         )
     make, args, words = forward._made
-    return make(*args, **{**words, "backward": backward})
+    return make(*args, **{**words, "backward": backward, "jvp": jvp})

@@ -4,7 +4,7 @@
 # backward, by whose parameters' names all is told. Out: one gradient for each input. The thing to
 # know: `x` is the input, `y` the output, `gy` the gradient of `y`, and `gx` that of `x`; only what
 # is named is kept.
-"""How a backward is called."""
+"""What is kept for a backward, and the gradients that it makes."""
 
 import torch
 
@@ -49,9 +49,12 @@ class Gradient:
         ctx.save_for_backward(*tensors)
         ctx.plain = plain
         ctx.words = words
-        ctx.likes = [
-            (a.shape, a.dtype) if isinstance(a, torch.Tensor) else (None, None) for a in args
-        ]
+        ctx.likes = self.likes(args)
+
+    @staticmethod
+    def likes(args):
+        """Shapes and dtypes of tensors; (None, None) of numbers."""
+        return [(a.shape, a.dtype) if isinstance(a, torch.Tensor) else (None, None) for a in args]
 
     # ---- backward
 

@@ -23,7 +23,7 @@ class KernelOp(Op):
 
     _tags = (torch.Tag.pt2_compliant_tag, torch.Tag.flexible_layout)
 
-    def __init__(self, kernel, kind, definition, backward, made):
+    def __init__(self, kernel, kind, definition, derivatives, made):
         self._kernel = self._direct = kernel
         self._kind = kind
         self._made = made
@@ -36,7 +36,7 @@ class KernelOp(Op):
         self._words = frozenset(self._defaults)
         if not self.inputs:
             raise ValueError(f"{self.name} has no input: a function of torch takes tensors")
-        self._define((kind, *definition), backward)
+        self._define((kind, *definition), *derivatives)
 
     # ---- the schema
 

@@ -15,6 +15,8 @@ from torch.autograd import forward_ad as _forward_ad
 from torch.compiler import is_dynamo_compiling
 
 from .. import _core
+from .._foreign import wrong_word
+from ._forward import Tangents
 from ._gradient import Gradient
 
 _TENSORS = (torch.Tensor, torch.nn.Parameter)
@@ -36,13 +38,14 @@ class _Recorded(torch.autograd.Function):
     def forward(ctx, op, words, *args):
         result = op._direct(*args, **words)
         op._gradient.save(ctx, args, words, result)
+        if _forward_ad._current_level >= 0:
+            op._tangents.save(ctx, args, words, result)
         return result
 
     @staticmethod
     def jvp(ctx, *tangents):
-        raise NotImplementedError(
-            f"{ctx.op.name} has no forward-mode derivative: take gradients by backward()"
-        )
+        found = ctx.op._tangents.of(ctx, tangents[2:])
+        return found if len(found) > 1 else found[0]
 
     @staticmethod
     def backward(ctx, *grads):
@@ -61,7 +64,9 @@ class _Transformed(torch.autograd.Function):
     def setup_context(ctx, inputs, output):
         op, words, *args = inputs
         op._gradient.save(ctx, args, words, output)
+        op._tangents.save(ctx, args, words, output)
 
+    jvp = staticmethod(_Recorded.jvp)
     backward = staticmethod(_Recorded.backward)
 
     @staticmethod
@@ -82,10 +87,12 @@ class Op:
     _mutates = ()
     _tags: tuple = (torch.Tag.pt2_compliant_tag,)
 
-    def _define(self, definition, backward):
+    def _define(self, definition, backward, jvp=None):
         """Register the function; `definition`: texts that tell it from all others."""
         self._gradient = Gradient(self, backward)
+        self._tangents = Tangents(self, jvp, self._gradient)
         words = [self.__class__.__name__, *definition, *self._gradient.definition]
+        words += self._tangents.definition
         self._definition = [uuid.uuid4().hex if w is None else str(w) for w in words]
         digest = hashlib.sha256("\0".join(self._definition).encode()).hexdigest()[:16]
         plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in self.name)
@@ -189,10 +196,7 @@ class Op:
                 f"tensors; {len(args)} arguments were given"
             )
         wrong = min(words.keys() - self._words)
-        known = ", ".join(sorted(self._words)) or "none"
-        raise TypeError(
-            f"{self.name}() got an unexpected keyword argument '{wrong}'; it takes {known}"
-        )
+        raise TypeError(wrong_word(self.name, wrong, ", ".join(sorted(self._words))))
 
     # ---- as an object
 
