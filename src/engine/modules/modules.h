@@ -22,9 +22,10 @@ typedef struct qn_wanted {
     const char *name; /**< for the cache's list, and messages */
     qn_key key;
     qn_compiler_identity compiler;
-    int arch;    /**< the architecture that it is for */
-    bool opaque; /**< the key does not cover all that is included: made each time, kept nowhere */
-    bool again;  /**< it was looked for before: another miss is not counted */
+    int arch;     /**< the architecture that it is for */
+    bool opaque;  /**< the key does not cover all that is included: made each time, kept nowhere */
+    bool shipped; /**< only what came with the program is looked for, not in the database */
+    bool again;   /**< it was looked for before: another miss is not counted */
 } qn_wanted;
 
 /** An image of this key made before, in this process or on this machine; never when opaque. */
