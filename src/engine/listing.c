@@ -255,14 +255,33 @@ void qn_listing_call(const qn_call *call)
 
 /* ---- modules -------------------------------------------------------------------------------- */
 
+/* A path as the list has it: from its own folder on where it lies below that, so that both may move
+ * together. */
+static const char *seen_from(const char *list, const char *whole)
+{
+    char folder[PATH_MAX], place[PATH_MAX];
+    const char *slash = strrchr(list, '/');
+    const size_t length = slash ? (size_t)(slash - list) : 0;
+    if (length + 2 > sizeof folder) {
+        return whole;
+    }
+    memcpy(folder, list, length);
+    memcpy(folder + length, slash ? "/" : ".", 2);
+    if (!realpath(folder, place)) {
+        return whole;
+    }
+    const size_t lead = strlen(place);
+    return qn_begins(whole, place) && whole[lead] == '/' ? whole + lead + 1 : whole;
+}
+
 void qn_listing_module(quern_engine *engine, const char *source, const char *file_name,
-                      const quern_module_options *o)
+                       const quern_module_options *o)
 {
     qn_text item = {0};
     char whole[PATH_MAX];
     qn_text_puts(&item, "[[module]]\n");
     if (strchr(file_name, '/') && realpath(file_name, whole)) { /* headers lie beside it */
-        add_key(&item, "file", whole);
+        add_key(&item, "file", seen_from(engine->listing, whole));
     } else {
         add_key(&item, "name", qn_base_name(file_name));
         add_key(&item, "source", source);

@@ -30,6 +30,8 @@ static void general_help(void)
          "  QUERN_CUDADEVRT      path of libcudadevrt.a, for kernels that launch kernels\n"
          "  QUERN_CUDA           path of the CUDA driver library\n"
          "  QUERN_PCH            0: no precompiled headers\n"
+         "  QUERN_PACKS          packs of compiled kernels, with : between them\n"
+         "  QUERN_RECORD         file in which to list kernels, for 'quern build'\n"
          "  QUERN_LOG            error, warn, info or debug\n"
          "\n"
          "'quern help COMMAND' explains one command.");

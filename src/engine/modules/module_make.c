@@ -178,6 +178,7 @@ static quern_status load_older(qn_module **out, qn_making *m)
 {
     static const qn_image_kind kinds[] = {QN_IMAGE_CUBIN, QN_IMAGE_PTX};
     const quern_engine *engine = m->wanted.engine;
+    m->wanted.shipped = true;
     for (size_t k = 0; k < QN_COUNT(kinds) && !*out; k++) {
         const bool native = kinds[k] == QN_IMAGE_CUBIN;
         const int least = native ? engine->arch / 10 * 10 : 1;
@@ -187,7 +188,10 @@ static quern_status load_older(qn_module **out, qn_making *m)
             (void)load_known(out, &m->wanted);
         }
     }
-    return *out ? QUERN_OK : qn_making_aim(m, true, engine->arch);
+    m->wanted.shipped = false;
+    const bool as_before =
+        m->wanted.arch == engine->arch && m->request->compile.kind == QN_IMAGE_CUBIN;
+    return *out || as_before ? QUERN_OK : qn_making_aim(m, true, engine->arch);
 }
 
 static quern_status known_or_compiled(qn_module **out, qn_making *m)
@@ -195,8 +199,8 @@ static quern_status known_or_compiled(qn_module **out, qn_making *m)
     if (load_known(out, &m->wanted)) {
         return QUERN_OK;
     }
-    if (m->request->compile.kind == QN_IMAGE_CUBIN && !m->request->piece) {
-        *out = NULL;
+    *out = NULL;
+    if (m->request->compile.kind == QN_IMAGE_CUBIN && !m->request->piece && !m->wanted.opaque) {
         QN_TRY(load_older(out, m));
     }
     return *out ? QUERN_OK : compile_new(out, m);

@@ -23,11 +23,12 @@ typedef struct qn_wanted {
     const char *name; /**< for the cache's list, and messages */
     qn_key key;
     qn_compiler_identity compiler;
-    int arch;    /**< the architecture that it is for */
-    bool opaque; /**< the key does not cover all that is included: made each time, kept nowhere */
-    bool again;  /**< it was looked for before: another miss is not counted */
-    bool ours;   /**< the remote store was asked, and it is this machine's to make */
-    bool far;    /**< it is nowhere on this machine: look into the remote store */
+    int arch;     /**< the architecture that it is for */
+    bool opaque;  /**< the key does not cover all that is included: made each time, kept nowhere */
+    bool shipped; /**< only what came with the program is looked for, not in the database */
+    bool again;   /**< it was looked for before: another miss is not counted */
+    bool ours;    /**< the remote store was asked, and it is this machine's to make */
+    bool far;     /**< it is nowhere on this machine: look into the remote store */
 } qn_wanted;
 
 /** An image of this key made before, in this process or on this machine, or where it is `far`, on

@@ -24,8 +24,11 @@ bool qn_wanted_find(const qn_wanted *w, qn_image *image, qn_origin *origin)
         return true;
     }
     *origin = QN_FROM_PACK;
-    if (qn_packs_get(w->engine->packs, &w->key, w->compiler.build_id, image)) {
+    if (!w->again && qn_packs_get(w->engine->packs, &w->key, w->compiler.build_id, image)) {
         return true;
+    }
+    if (w->shipped) {
+        return false;
     }
     *origin = QN_FROM_CACHE;
     return (w->again ? qn_store_again : qn_store_get)(w->engine->store, &w->key,

@@ -22,7 +22,7 @@ quern cache record --output=other.toml -- quern eval 'x + 1' x=arange:int32:3
 quern cache record -o other.toml quern eval 'x + 1' x=arange:int32:3
 grep -c '^\[\[kernel\]\]' other.toml
 
-build() { quern build "$@" | sed 's/, [0-9.]* [KM]iB, in .*/, ... KiB, in ... s/'; }
+build() { quern build "$@" | sed 's/, [0-9.]* [a-zA-Z]*, in .*/, ... KiB, in ... s/'; }
 build KERNELS.toml --arch=soft -o app.qpack
 build KERNELS.toml --arch sm_80,sm_90 --arch=compute_90 -o gpu.qpack --level=1 --jobs=1
 bare app.qpack run
@@ -82,3 +82,13 @@ wrong '[[kernel]]\nin = "T x"\nout = "T y"\noperation = "y = u"\n[[kernel.call]]
 wrong '[[kernel]]\nin = "T x"\nout = "T y"\noperation = "y = x"\n[[kernel.call]]\narguments = ["int32[3]"]\n'
 wrong '[[module]]\nfile = "absent.cu"\n'
 ls
+echo 'a module beside its list:'
+mkdir place
+echo 'extern "C" __global__ void two(int *x) { *x = 2; }' >place/two.cu
+two() { quern raw place/two.cu --kernel two --grid 1 --block 1 zeros:int32:1:-; }
+quern cache record -o place/list.toml -- quern raw place/two.cu --kernel two --grid 1 --block 1 zeros:int32:1:-
+cat place/list.toml
+mv place other
+build other/list.toml --arch=soft -o two.qpack
+mv other place
+bare two.qpack two
