@@ -183,6 +183,10 @@ bool qn_store_get_tuning(qn_store *store, const qn_tuning_key *key, char *settin
 /** Keep one, in the place of an earlier one. A fault is counted and logged. Thread-safe. */
 void qn_store_put_tuning(qn_store *store, const qn_tuning_key *key, const qn_tuning_row *row);
 
+/** Add the entry of the first intact row behind *id, which becomes that row's; nothing at the end.
+ * Begin with INT64_MIN. */
+quern_status qn_store_next(qn_text *out, qn_store *store, int64_t *id,
+                           const quern_export_options *options);
 /** Write a pack of the entries whose key begins with `key_prefix` (NULL: all), and read one.
  * Errors: QUERN_ERROR_IO, QUERN_ERROR_CACHE, QUERN_ERROR_INVALID_ARGUMENT. */
 quern_status qn_store_export(qn_store *store, const char *path, const quern_export_options *options,

@@ -161,14 +161,6 @@ typedef struct qn_recipe {
 quern_status qn_recipe_open(qn_recipe *out, qn_str material);
 void qn_recipe_free(qn_recipe *recipe);
 
-/* ---- store_next.c: rows as entries -------------------------------------------------------------
- */
-
-/** The entry, with material and not packed, of the first intact row behind *id, which becomes that
- * row's; nothing is added at the end. Begin with INT64_MIN. `prefix`: first digits of the key, or
- * NULL. */
-quern_status qn_store_next(qn_text *out, qn_store *store, int64_t *id, const char *prefix);
-
 /* ---- spread.c: a list of kernels over a fleet --------------------------------------------------
  */
 

@@ -60,12 +60,16 @@ typedef struct answer {
     X(redisReaderGetReply, int, (void *reader, void **reply))                                      \
     X(freeReplyObject, void, (void *reply))
 
-static struct {
-    bool ready, old;
-    char why[512];
+typedef struct hiredis_functions {
 #define FIELD(name, type, parameters) type(*name) parameters;
     FUNCTIONS(FIELD)
 #undef FIELD
+} hiredis_functions;
+
+static struct {
+    bool ready, old;
+    char why[512];
+    hiredis_functions f;
 } hiredis;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -82,7 +86,7 @@ static void load(void)
         const char *name;
         size_t offset;
     } symbols[] = {
-#define SYMBOL(name, type, parameters) {#name, (size_t)((char *)&hiredis.name - (char *)&hiredis)},
+#define SYMBOL(name, type, parameters) {#name, offsetof(hiredis_functions, name)},
         FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
@@ -99,7 +103,7 @@ static void load(void)
                      symbols[k].name);
             return;
         }
-        memcpy((char *)&hiredis + symbols[k].offset, &symbol, sizeof symbol);
+        memcpy((char *)&hiredis.f + symbols[k].offset, &symbol, sizeof symbol);
     }
     hiredis.old = strstr(qn_base_name(qn_library_path(library)), ".so.0.") != NULL;
     hiredis.ready = true;
@@ -130,10 +134,10 @@ static void redis_close(void *context)
         return;
     }
     if (r->reply) {
-        hiredis.freeReplyObject(r->reply);
+        hiredis.f.freeReplyObject(r->reply);
     }
     if (r->reader) {
-        hiredis.redisReaderFree(r->reader);
+        hiredis.f.redisReaderFree(r->reader);
     }
     if (r->easy) {
         qn_pipe_guard guard;
@@ -186,7 +190,7 @@ static quern_status receive(redis *r, const char *expected, const qn_deadline *d
     char data[1 << 14];
     size_t total = 0;
     for (;;) {
-        if (hiredis.redisReaderGetReply(r->reader, &r->reply) != 0) {
+        if (hiredis.f.redisReaderGetReply(r->reader, &r->reply) != 0) {
             return fail(r, "what it answers is not the protocol of Redis");
         }
         if (r->reply) {
@@ -206,7 +210,7 @@ static quern_status receive(redis *r, const char *expected, const qn_deadline *d
             return fail(r, "what it answers is not what was asked for");
         }
         total += got;
-        if (hiredis.redisReaderFeed(r->reader, data, got) != 0) {
+        if (hiredis.f.redisReaderFeed(r->reader, data, got) != 0) {
             return qn_fail_memory("asking a remote store");
         }
     }
@@ -223,11 +227,11 @@ static quern_status ask(redis *r, answer *out, int count, const qn_str *argument
         lengths[k] = arguments[k].length;
     }
     if (r->reply) {
-        hiredis.freeReplyObject(r->reply);
+        hiredis.f.freeReplyObject(r->reply);
         r->reply = NULL;
     }
     char *command;
-    int length = hiredis.redisFormatCommandArgv(&command, count, texts, lengths);
+    int length = hiredis.f.redisFormatCommandArgv(&command, count, texts, lengths);
     if (length < 0) {
         return qn_fail_memory("asking a remote store");
     }
@@ -239,7 +243,7 @@ static quern_status ask(redis *r, answer *out, int count, const qn_str *argument
         status = receive(r, expected, &deadline, (size_t)length);
     }
     qn_pipe_guard_end(&guard);
-    hiredis.redisFreeCommand(command);
+    hiredis.f.redisFreeCommand(command);
     QN_TRY(status);
     *out = answer_of(r->reply);
     if (out->type == IS_ERROR) {
@@ -317,7 +321,7 @@ static quern_status start(redis *r, const char *address, uint32_t timeout_ms)
     QN_TRY(qn_remote_url_read(&url, address));
     r->timeout_ms = timeout_ms;
     r->where = qn_strdup(address);
-    r->reader = hiredis.redisReaderCreate();
+    r->reader = hiredis.f.redisReaderCreate();
     if (!r->where || !r->reader) {
         return qn_fail_memory("opening a remote store");
     }

@@ -186,13 +186,6 @@ SELECT i.id, i.key, i.name, i.kind, i.arch, i.compiler, i.compiler_text, i.compi
 FROM image AS i JOIN payload AS p ON p.id = i.id
 WHERE i.id > ?1 AND substr(hex(i.key), 1, length(?2)) = upper(?2) ORDER BY i.id;
 
---- NEXT
--- ?1 the row after this id, ?2 first digits of the key, or ''
-SELECT i.id, i.key, i.name, i.kind, i.arch, i.compiler, i.compiler_text, i.compile_ms, i.checksum,
-       p.material, p.lowered, p.image
-FROM image AS i JOIN payload AS p ON p.id = i.id
-WHERE i.id > ?1 AND substr(hex(i.key), 1, length(?2)) = upper(?2) ORDER BY i.id;
-
 --- CLEAR
 -- Payloads first and all at once: far faster than row by row through the trigger.
 DELETE FROM payload;

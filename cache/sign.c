@@ -43,12 +43,16 @@
       (unsigned char *out, size_t length, const unsigned char *data, unsigned long long size,      \
        const unsigned char *key, size_t key_length))
 
-static struct {
-    bool ready;
-    char why[512];
+typedef struct sodium_functions {
 #define FIELD(name, type, parameters) type(*name) parameters;
     FUNCTIONS(FIELD)
 #undef FIELD
+} sodium_functions;
+
+static struct {
+    bool ready;
+    char why[512];
+    sodium_functions f;
 } sodium;
 
 static pthread_once_t sodium_once = PTHREAD_ONCE_INIT;
@@ -62,7 +66,7 @@ static void load(void)
         const char *name;
         size_t offset;
     } symbols[] = {
-#define SYMBOL(name, type, parameters) {#name, (size_t)((char *)&sodium.name - (char *)&sodium)},
+#define SYMBOL(name, type, parameters) {#name, offsetof(sodium_functions, name)},
         FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
@@ -79,9 +83,9 @@ static void load(void)
                      symbols[k].name);
             return;
         }
-        memcpy((char *)&sodium + symbols[k].offset, &symbol, sizeof symbol);
+        memcpy((char *)&sodium.f + symbols[k].offset, &symbol, sizeof symbol);
     }
-    sodium.ready = sodium.sodium_init() >= 0;
+    sodium.ready = sodium.f.sodium_init() >= 0;
     snprintf(sodium.why, sizeof sodium.why, "%s", sodium.ready ? "" : "sodium_init() failed");
 }
 
@@ -108,20 +112,20 @@ bool qn_hash(unsigned char out[QN_HASH_BYTES], const void *data, size_t size)
 {
     memset(out, 0, QN_HASH_BYTES);
     return qn_sign_ready(NULL) &&
-           sodium.crypto_generichash(out, QN_HASH_BYTES, data, size, NULL, 0) == 0;
+           sodium.f.crypto_generichash(out, QN_HASH_BYTES, data, size, NULL, 0) == 0;
 }
 
 void qn_sign(unsigned char out[QN_SIGNATURE_BYTES], const qn_signer *signer, const void *data,
              size_t size)
 {
-    (void)sodium.crypto_sign_detached(out, NULL, data, size, signer->secret);
+    (void)sodium.f.crypto_sign_detached(out, NULL, data, size, signer->secret);
 }
 
 bool qn_signature_holds(const unsigned char signature[QN_SIGNATURE_BYTES],
                         const unsigned char key[QN_PUBLIC_BYTES], const void *data, size_t size)
 {
     return qn_sign_ready(NULL) &&
-           sodium.crypto_sign_verify_detached(signature, data, size, key) == 0;
+           sodium.f.crypto_sign_verify_detached(signature, data, size, key) == 0;
 }
 
 /* ---- lines ---------------------------------------------------------------------------------- */
@@ -176,7 +180,7 @@ static quern_status take_secret(qn_signer *out, const char *variable, const char
                        "\"; 'quern cache keys FILE' makes one",
                        variable);
     }
-    out->is = sodium.crypto_sign_seed_keypair(out->open, out->secret, seed) == 0;
+    out->is = sodium.f.crypto_sign_seed_keypair(out->open, out->secret, seed) == 0;
     explicit_bzero(seed, sizeof seed);
     return QUERN_OK;
 }
@@ -274,7 +278,7 @@ static quern_status make_key(const char *path, const char *name)
 {
     unsigned char seed[SEED_BYTES];
     char line[sizeof(quern_public_key) + 1];
-    sodium.randombytes_buf(seed, sizeof seed);
+    sodium.f.randombytes_buf(seed, sizeof seed);
     write_line(line, sizeof line - 1, SECRET, seed, name);
     strcat(line, "\n");
     quern_status status = write_secret(path, line);

@@ -41,7 +41,6 @@
     X(CHECK)                                                                                       \
     X(SHOW)                                                                                        \
     X(EXPORT)                                                                                      \
-    X(NEXT)                                                                                        \
     X(VERSION)                                                                                     \
     X(SCHEMA_SIZE)                                                                                 \
     X(BEGIN)                                                                                       \

@@ -68,12 +68,11 @@ static bool write_row(qn_text *out, sqlite3_stmt *row, qn_str key,
     return qn_entry_write_row(out, &entry, &body, options->level);
 }
 
-/* The entry of the first intact row behind *id, which becomes that row's; empty at the end. The
- * lock is held. */
+/* The lock is held. */
 static quern_status next_entry(qn_text *out, qn_store *store, int64_t *id,
                                const quern_export_options *options)
 {
-    static const char doing[] = "exporting";
+    static const char doing[] = "reading the cache";
     sqlite3_stmt *row = qn_store_connect(store) ? qn_store_statement(store, QN_SQL_EXPORT) : NULL;
     if (!row) {
         return fail_store(store, doing);
@@ -92,15 +91,24 @@ static quern_status next_entry(qn_text *out, qn_store *store, int64_t *id,
     sqlite3_reset(row);
     sqlite3_clear_bindings(row);
     if (!room) {
-        return qn_fail_memory("exporting the cache");
+        return qn_fail_memory(doing);
     }
     if (!written && code != SQLITE_DONE) {
-        qn_fail(QUERN_ERROR_CACHE, "%s failed while exporting: %s", store->path,
+        qn_fail(QUERN_ERROR_CACHE, "%s failed while it was read: %s", store->path,
                 sqlite3_errstr(code));
         qn_store_fault(store, code, doing, false);
         return QUERN_ERROR_CACHE;
     }
     return QUERN_OK;
+}
+
+quern_status qn_store_next(qn_text *out, qn_store *store, int64_t *id,
+                           const quern_export_options *options)
+{
+    pthread_mutex_lock(&store->lock);
+    quern_status status = next_entry(out, store, id, options);
+    pthread_mutex_unlock(&store->lock);
+    return status;
 }
 
 static quern_status export_rows(qn_pack_writer *writer, qn_store *store,
@@ -109,9 +117,7 @@ static quern_status export_rows(qn_pack_writer *writer, qn_store *store,
     int64_t id = INT64_MIN;
     for (;;) {
         qn_text entry = {0};
-        pthread_mutex_lock(&store->lock);
-        quern_status status = next_entry(&entry, store, &id, options);
-        pthread_mutex_unlock(&store->lock);
+        quern_status status = qn_store_next(&entry, store, &id, options);
         const bool done = entry.length == 0;
         if (status == QUERN_OK && !done) {
             status = qn_pack_writer_add(writer, (qn_str){entry.data, entry.length});

@@ -28,6 +28,13 @@ static quern_status fill_public_key(void *s)
     return quern_signing_key(s, scratch_path("key"), NULL);
 }
 
+#define FILLED_REMOTE                                                                              \
+    {"quern_remote_stats", sizeof(quern_remote_stats), 8, fill_remote},                            \
+        {"quern_fleet_report", sizeof(quern_fleet_report), 8, fill_report},                        \
+    {                                                                                              \
+        "quern_public_key", sizeof(quern_public_key), 4, fill_public_key                           \
+    }
+
 Test(structures, remote_of_another_version)
 {
     quern_engine *e;

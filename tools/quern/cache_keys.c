@@ -2,7 +2,7 @@
  *
  * quern cache keys: the key that entries of a remote store are signed with.
  */
-#include "cli.h"
+#include "fleet_lists.h"
 
 #include <stddef.h>
 #include <stdio.h>

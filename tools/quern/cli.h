@@ -199,8 +199,6 @@ extern const cli_command cache_clear, cache_export, cache_import, cache_record;
 /* An entry as an object of JSON, with its source if it is to be `whole`: cache_show.c. */
 void cli_cache_entry_json(const quern_cache_entry *entry, bool whole);
 
-extern const cli_command cache_push, cache_pull, cache_keys;
-
 /* Options of what writes a pack. */
 #define CLI_PACK_OPTIONS(structure)                                                                \
     {"level",                                                                                      \

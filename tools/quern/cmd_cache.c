@@ -3,7 +3,7 @@
  * quern cache: the table of its commands, each of which has a file of its own, cache_NAME.c, and
  * what they share: arguments, and an engine to ask.
  */
-#include "cli.h"
+#include "fleet_lists.h"
 
 /* In the order of the help. To add one: a file, its line in cli.h, and its name here. */
 #define CACHE_MAP(X)                                                                               \

@@ -2,7 +2,7 @@
  *
  * The table of subcommands, each of which has a file of its own.
  */
-#include "cli.h"
+#include "fleet_lists.h"
 
 #include <string.h>
 

@@ -7,6 +7,8 @@
 
 #include "cli.h"
 
+extern const cli_command cmd_prewarm, cache_push, cache_pull, cache_keys;
+
 /* ---- kernel_list.c: lists of keys ----------------------------------------------------------- */
 
 typedef struct cli_prewarm_options {

@@ -177,7 +177,8 @@ static quern_status push_rows(work *w, const char *prefix)
     bool more = true;
     for (int64_t id = INT64_MIN; more && status == QUERN_OK && !w->stopped;) {
         qn_text bytes = {0};
-        status = qn_store_next(&bytes, w->engine->store, &id, prefix);
+        status = qn_store_next(&bytes, w->engine->store, &id,
+                               &(quern_export_options){.key_prefix = prefix});
         more = bytes.length > 0;
         if (status == QUERN_OK && more) {
             w->report.wanted++;
@@ -296,8 +297,9 @@ static void take_own_recipe(warming *w, dish *d)
     const char *why;
     char title[128];
     int64_t id = INT64_MIN;
-    if (qn_store_next(&bytes, w->work.engine->store, &id, d->key) == QUERN_OK && bytes.length > 0 &&
-        qn_entry_read(&entry, (qn_str){bytes.data, bytes.length}, &why) &&
+    if (qn_store_next(&bytes, w->work.engine->store, &id,
+                      &(quern_export_options){.key_prefix = d->key}) == QUERN_OK &&
+        bytes.length > 0 && qn_entry_read(&entry, (qn_str){bytes.data, bytes.length}, &why) &&
         qn_entry_open(&body, &entry, &why)) {
         snprintf(title, sizeof title, "%.*s", (int)QN_MIN(entry.name.length, (size_t)127),
                  entry.name.data);

@@ -177,7 +177,8 @@ quern_status quern_cache_recompile(quern_recompiled *out, quern_engine *engine, 
     bool found = false;
     for (int64_t id = INT64_MIN; *out == QUERN_RECOMPILED_NOT;) { /* several compilers' */
         qn_text bytes = {0};
-        quern_status status = qn_store_next(&bytes, engine->store, &id, key);
+        quern_status status =
+            qn_store_next(&bytes, engine->store, &id, &(quern_export_options){.key_prefix = key});
         const bool end = bytes.length == 0;
         if (status == QUERN_OK && !end) {
             found = true;

@@ -6,6 +6,7 @@ ldconfig -p 2>/dev/null | grep -q libhiredis || { echo 'hiredis is not installed
 ldconfig -p 2>/dev/null | grep -q libsodium || { echo 'libsodium is not installed' >&2 && exit 77; }
 server=
 trap '[ -z "$server" ] || kill $server' EXIT
+: >server.log
 for try in 1 2 3 4 5; do
     port=$((20000 + ($$ * 5 + try) % 20000))
     redis-server --port $port --bind 127.0.0.1 --save '' --dir "$PWD" >server.log &
