@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The command `quern`: what its files offer each other, with a banner for each.
- *
- * The command uses only the public header. A function that can fail prints one message and returns
+ * The command `quern`: what its files offer each other, with a banner for each. It uses only the
+ * public header. A function that can fail prints one message and returns
  * the exit status (CLI_OK, CLI_FAILURE); the parsers of user text, which are also fuzzed, print
  * nothing and describe what is wrong in a cli_problem.
  */
@@ -188,15 +187,15 @@ int cli_unknown_command(const char *name);
 const cli_command *cli_command_part(const cli_command *command, const char *word);
 
 extern const cli_command cmd_elementwise, cmd_reduce, cmd_scan, cmd_eval, cmd_raw, cmd_tune,
-    cmd_build, cmd_prewarm;
-extern const cli_command cmd_cache, cmd_devices, cmd_doctor, cmd_help, cmd_version, cmd_completion;
+    cmd_build, cmd_prewarm, cmd_cache, cmd_devices, cmd_doctor, cmd_help, cmd_version,
+    cmd_completion;
 
 /* ---- cmd_cache.c: the table of quern cache; each command in it has a file, cache_NAME.c ----- */
 
-extern const cli_command cache_path, cache_stats, cache_list, cache_show, cache_verify, cache_prune;
-extern const cli_command cache_clear, cache_export, cache_import, cache_record;
+extern const cli_command cache_path, cache_stats, cache_list, cache_show, cache_verify, cache_prune,
+    cache_clear, cache_export, cache_import, cache_record;
 
-/* An entry as an object of JSON, with its source if it is to be `whole`: cache_show.c. */
+/* An entry as JSON, with its source if it is to be `whole`: cache_show.c. */
 void cli_cache_entry_json(const quern_cache_entry *entry, bool whole);
 
 /* Options of what writes a pack. */

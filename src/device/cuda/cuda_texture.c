@@ -45,8 +45,8 @@ static size_t extent(const quern_texels *t, int axis)
 
 /* ---- limits --------------------------------------------------------------------------------- */
 
-/* Elements that every GPU reads as linear memory. How many more one can is known for each format by a
- * function of the driver alone, and by its refusal. CUDA C++ Programming Guide, technical
+/* Elements that every GPU reads as linear memory. How many more one can is known for each format by
+ * a function of the driver alone, and by its refusal. CUDA C++ Programming Guide, technical
  * specifications: 2^27 for compute capability 5, 2^28 from 6 on. */
 #define LINEAR_SURE (UINT64_C(1) << 27)
 

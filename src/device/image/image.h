@@ -66,7 +66,8 @@ bool qn_fatbin_is_whole(const void *image, size_t bytes);
 /** As qn_image_print_targets(), of a checked fatbin. */
 void qn_fatbin_print_targets(qn_text *out, const void *image, size_t bytes);
 /** The code of an entry, terminated by a zero byte that *length does not count; free it with
- * qn_free(). NULL: damaged, memory is short, or packed in a way that this machine has no library for. */
+ * qn_free(). NULL: damaged, memory is short, or packed in a way that this machine has no library
+ * for. */
 char *qn_fatbin_unpack(const qn_fatbin_entry *entry, size_t *length);
 /** The PTX of a checked fatbin that a device of `arch` takes: the newest that is not newer than it,
  * else the oldest. Errors: QUERN_ERROR_IMAGE with what the fatbin holds. */

@@ -76,8 +76,8 @@ typedef struct source {
 /* Fill an object whose handle the device has made. */
 static void begin(qn_texel_object *t, qn_object_type type, const source *s)
 {
-    t->free_handle = type == QN_OBJECT_TEXTURE ? s->home->methods->texture_free
-                                               : s->home->methods->surface_free;
+    t->free_handle =
+        type == QN_OBJECT_TEXTURE ? s->home->methods->texture_free : s->home->methods->surface_free;
     atomic_init(&t->references, 1);
     t->home = s->home;
     qn_home_retain(s->home);

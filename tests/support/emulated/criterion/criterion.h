@@ -61,6 +61,8 @@ bool emulated_stdout_is(const char *text);
 #define cr_assert_geq(a, b, ...)    EMULATED_CHECK(true, (a) >= (b), #a " >= " #b, __VA_ARGS__)
 #define cr_assert_null(p, ...)      EMULATED_CHECK(true, (p) == NULL, #p " == NULL", __VA_ARGS__)
 #define cr_assert_not_null(p, ...)  EMULATED_CHECK(true, (p) != NULL, #p " != NULL", __VA_ARGS__)
+#define cr_assert_str_empty(a, ...) EMULATED_CHECK(true, !*(a), #a " is empty", __VA_ARGS__)
+#define cr_expect_str_empty(a, ...) EMULATED_CHECK(false, !*(a), #a " is empty", __VA_ARGS__)
 #define cr_assert_str_eq(a, b, ...) EMULATED_CHECK(true, !strcmp(a, b), #a " is " #b, __VA_ARGS__)
 #define cr_assert_arr_eq(a, b, n, ...)                                                             \
     EMULATED_CHECK(true, !memcmp(a, b, n), #a " is " #b, __VA_ARGS__)
