@@ -12,13 +12,13 @@
 
 typedef int (*decompress_function)(const char *from, char *to, int bytes, int room);
 
-static decompress_function decompress; /* its library stays open */
+static qn_library *library; /* stays open */
+static decompress_function decompress;
 static pthread_once_t lz4_once = PTHREAD_ONCE_INIT;
 
 static void load(void)
 {
     static const char *const names[] = {"liblz4.so.1", "liblz4.so", NULL};
-    qn_library *library;
     char *why;
     if (qn_library_open(&library, names, &why)) {
         decompress = (decompress_function)qn_library_symbol(library, "LZ4_decompress_safe");
