@@ -44,10 +44,10 @@ static pid_t start(unsigned seed)
 {
     fflush(NULL);
     pid_t child = fork();
-    cr_assert_geq(child, 0);
     if (child == 0) {
         _exit(write_for_ever(seed));
     }
+    cr_assert_geq(child, 0);
     return child;
 }
 

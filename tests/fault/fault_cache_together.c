@@ -82,11 +82,11 @@ static pid_t start(int kernels)
 {
     fflush(NULL);
     pid_t child = fork();
-    cr_assert_geq(child, 0);
     if (child == 0) {
         use_kernels(kernels);
         _exit(0);
     }
+    cr_assert_geq(child, 0);
     return child;
 }
 
