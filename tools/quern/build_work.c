@@ -234,8 +234,10 @@ int build_work(const build_list *list, const build_target *targets, size_t targe
     size_t count = processes < all ? processes : all;
     count = count < MOST_PROCESSES ? count : MOST_PROCESSES;
     fflush(NULL);
+    cli_interrupt_pause();
     for (size_t k = 0; k < count && begin_worker(&w, own); k++) {
     }
+    cli_interrupt_resume();
     int status =
         atomic_load(&worker_count) > 0 ? wait_for_all(&w, isatty(STDERR_FILENO)) : be_worker(&w);
     munmap(shared, sizeof *shared);

@@ -151,6 +151,10 @@ int cli_archive_stage(const char *path, const cli_array_file *files, size_t coun
 
 /* From here on Ctrl-C, SIGTERM and SIGHUP remove temporary files before they end the command. */
 void cli_interrupt_install(void);
+/* Around fork(), which is for processes of one thread: between these two nothing waits for signals,
+ * and those that come wait. */
+void cli_interrupt_pause(void);
+void cli_interrupt_resume(void);
 /* Before another program takes the place of this one: signals are its own business. */
 void cli_signals_as_before(void);
 /* Call these around what may launch on `engine`: an interrupted launch can then still print what

@@ -101,11 +101,16 @@ void cli_die_by(int signal_number)
     _exit(128 + signal_number);
 }
 
+static sigset_t awaited, blocked_before;
+static pthread_t watcher;
+static bool watching;
+
 static void *watch(void *context)
 {
     int signal_number;
     while (sigwait(context, &signal_number) != 0) {
     }
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL); /* it came first: nothing goes on */
     cli_save_abandon();
     void (*function)(void) = atomic_load(&on_interrupt);
     if (function) {
@@ -117,8 +122,6 @@ static void *watch(void *context)
     return NULL;
 }
 
-static sigset_t blocked_before;
-
 void cli_signals_as_before(void)
 {
     signal(SIGXFSZ, SIG_DFL);
@@ -128,7 +131,6 @@ void cli_signals_as_before(void)
 void cli_interrupt_install(void)
 {
     static const int watched[] = {SIGINT, SIGTERM, SIGHUP};
-    static sigset_t awaited;
     sigset_t blocked;
     sigemptyset(&awaited);
     sigemptyset(&blocked);
@@ -141,12 +143,23 @@ void cli_interrupt_install(void)
             sigaddset(&awaited, watched[k]);
         }
     }
-    pthread_t thread;
     pthread_sigmask(SIG_BLOCK, &blocked, &blocked_before);
-    if (pthread_create(&thread, NULL, watch, &awaited) == 0) {
-        pthread_detach(thread);
-    } else {
-        pthread_sigmask(SIG_SETMASK, &blocked_before,
-                        NULL); /* signals then end the command as usual */
+    cli_interrupt_resume();
+}
+
+void cli_interrupt_pause(void)
+{
+    if (watching) {
+        pthread_cancel(watcher);
+        pthread_join(watcher, NULL);
+        watching = false;
+    }
+}
+
+void cli_interrupt_resume(void)
+{
+    watching = pthread_create(&watcher, NULL, watch, &awaited) == 0;
+    if (!watching) {
+        pthread_sigmask(SIG_SETMASK, &blocked_before, NULL); /* they end the command as usual */
     }
 }
