@@ -118,18 +118,21 @@ bool qn_store_remove_file(qn_store *store)
 
 void qn_store_set_aside(qn_store *store, const char *why)
 {
-    store->tally[QN_TALLY_SET_ASIDE]++;
-    if (store->read_only || store->set_aside >= SET_ASIDE_MAX) {
+    int lock;
+    qn_folder_lock(store, &lock);
+    bool moved = !store->db || qn_store_has_moved(store); /* another process did it: not counted */
+    if (!moved) {
+        store->tally[QN_TALLY_SET_ASIDE]++;
+        store->set_aside++;
+    }
+    bool hopeless = store->read_only || store->set_aside > SET_ASIDE_MAX;
+    qn_store_disconnect(store);
+    bool fine = moved || hopeless || move_away(store);
+    qn_folder_unlock(lock);
+    if (hopeless) {
         qn_store_switch_off(store, "%s is damaged (%s)", store->path, why);
         return;
     }
-    store->set_aside++;
-    int lock;
-    qn_folder_lock(store, &lock);
-    bool moved = !store->db || qn_store_has_moved(store); /* another process did it */
-    qn_store_disconnect(store);
-    bool fine = moved || move_away(store);
-    qn_folder_unlock(lock);
     if (!fine) {
         qn_store_switch_off(store, "%s is damaged (%s) and cannot be renamed: %s", store->path, why,
                             strerror(errno));

@@ -20,10 +20,10 @@ static pid_t start(int (*work)(void))
 {
     fflush(NULL);
     pid_t child = fork();
-    cr_assert_geq(child, 0);
     if (child == 0) {
         _exit(work());
     }
+    cr_assert_geq(child, 0);
     return child;
 }
 
