@@ -338,7 +338,8 @@ static int run_as(uid_t user)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Skipped for other users: they cannot be somebody else. `.ci/run` and tests/bare run it as root. */
+/* Skipped for other users: they cannot be somebody else. `.ci/run` and tests/bare run it as root.
+ */
 Test(answers, a_group_shares_only_when_asked)
 {
     if (geteuid() != 0) {
