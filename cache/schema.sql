@@ -24,9 +24,13 @@ PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 -- The journal stays beside the file, empty, so that a process that only reads makes no files.
 PRAGMA journal_size_limit = 4194304;
--- Moving the journal into the file waits for the disk: left to the last that closes, and to a put
--- only when the journal has reached 64 MiB.
-PRAGMA wal_autocheckpoint = 16000;
+-- Moving the journal into the file waits for the disk: left to the last that closes and, when the
+-- journal is long, to a thread (checkpoint.c).
+PRAGMA wal_autocheckpoint = 0;
+
+--- MOVE_JOURNAL
+PRAGMA schema_version;             -- a connection knows of the journal once it has read
+PRAGMA wal_checkpoint(PASSIVE);    -- makes no reader or writer wait
 
 --- JOURNAL_NETWORK
 -- WAL needs memory shared by all its processes, which two machines do not have.

@@ -9,6 +9,7 @@
 #include "cache/cache_internal.h"
 
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <sys/types.h>
 
 #define QN_CACHE_FORMAT 1
@@ -70,6 +71,13 @@ typedef struct qn_unlucky {
 } qn_unlucky;
 #define QN_UNLUCKY 8 /* that are remembered, until they are compiled */
 
+/** checkpoint.c's thread. */
+typedef struct qn_checkpoint {
+    pthread_t thread;
+    bool started; /* and not yet waited for */
+    atomic_bool done;
+} qn_checkpoint;
+
 struct qn_store {
     qn_store *next, *previous; /* fork.c's list */
     pthread_mutex_t lock;      /* of all that follows */
@@ -84,6 +92,8 @@ struct qn_store {
     bool warned;    /* a fault was logged at level warn; later ones go to debug */
     int set_aside;  /* files set aside so far: after one too many it is switched off */
     int read_faults;
+
+    qn_checkpoint checkpoint;
 
     double wait_ms; /* QN_WAIT_MS */
     char why[512];  /* something was last compiled */
@@ -138,6 +148,13 @@ int qn_store_run(sqlite3_stmt *statement, int64_t *number);
 void qn_store_roll_back(qn_store *store);
 /** Run all statements of a piece of schema.sql. Returns SQLite's code. */
 int qn_store_script(qn_store *store, const char *piece);
+
+/* ---- checkpoint.c. The lock is held, or nobody else has the store. -------------------------- */
+
+/** Have the journal of the open database moved into it by a thread whenever it is long. */
+void qn_checkpoint_watch(qn_store *store);
+/** Wait for that thread, if there is one. */
+void qn_checkpoint_wait(qn_store *store);
 
 /* ---- store_fault.c: what a failure means. The lock is held. --------------------------------- */
 

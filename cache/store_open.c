@@ -182,6 +182,7 @@ static int open_database(qn_store *store)
         int keep = 1; /* the journal stays for the next process, which need not make it again */
         sqlite3_file_control(store->db, "main", SQLITE_FCNTL_PERSIST_WAL, &keep);
         code = qn_store_script(store, network ? "JOURNAL_NETWORK" : "JOURNAL_LOCAL");
+        qn_checkpoint_watch(store);
         /* busy: another process uses it as it is; the next to open it alone changes it */
         code = (code & 0xff) == SQLITE_BUSY ? SQLITE_OK : code;
     }

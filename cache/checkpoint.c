@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Moving the journal into the database waits for the disk, and a put stands before a launch: so a
+ * thread does it. In: commits that make the journal longer. Out: a short journal, some time later.
+ *
+ * The thread lives for one checkpoint and has a connection of its own. It holds nothing that a put
+ * needs, and SQLite's passive checkpoint makes no reader or writer wait. It is waited for where it
+ * would be in the way: before a fork, and before the store is gone. A process that ends meanwhile
+ * loses nothing, because the journal stays until all of it has been moved.
+ */
+#include "cache/store.h"
+
+#include <signal.h>
+
+#define LONG_PAGES     4000  /* 16 MB: a thread begins */
+#define TOO_LONG_PAGES 16000 /* it does not keep up: whoever writes that much waits for once */
+
+/* What fails is left in the journal, and a later commit tries again. */
+static void move_journal(sqlite3 *db)
+{
+    qn_str text = qn_sql_text("MOVE_JOURNAL");
+    char *sql = qn_strndup(text.data, text.length);
+    if (sql) {
+        (void)sqlite3_exec(db, sql, NULL, NULL, NULL);
+    }
+    qn_free(sql);
+}
+
+/* On the thread. */
+static void *run(void *context)
+{
+    qn_store *store = context;
+    sqlite3 *db = NULL;
+    int keep = 1;
+    if (sqlite3_open_v2(store->path, &db, SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE, NULL) ==
+        SQLITE_OK) {
+        sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &keep);
+        move_journal(db);
+    }
+    sqlite3_close(db);
+    atomic_store(&store->checkpoint.done, true);
+    return NULL;
+}
+
+/* Start the thread, with the program's signals left to the program's own. */
+static bool start(qn_store *store)
+{
+    sigset_t all, before;
+    atomic_store(&store->checkpoint.done, false);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started =
+        sqlite3_threadsafe() && pthread_create(&store->checkpoint.thread, NULL, run, store) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+/* SQLite calls this after each commit, with the pages that the journal has now. */
+static int after_commit(void *context, sqlite3 *db, const char *name, int pages)
+{
+    (void)name;
+    qn_store *store = context;
+    const bool works = store->checkpoint.started && !atomic_load(&store->checkpoint.done);
+    if (pages < LONG_PAGES || (works && pages < TOO_LONG_PAGES)) {
+        return SQLITE_OK;
+    }
+    qn_checkpoint_wait(store);
+    store->checkpoint.started = pages < TOO_LONG_PAGES && start(store);
+    if (!store->checkpoint.started) {
+        move_journal(db);
+    }
+    return SQLITE_OK;
+}
+
+void qn_checkpoint_watch(qn_store *store)
+{
+    sqlite3_wal_hook(store->db, after_commit, store);
+}
+
+void qn_checkpoint_wait(qn_store *store)
+{
+    if (store->checkpoint.started) {
+        pthread_join(store->checkpoint.thread, NULL);
+        store->checkpoint.started = false;
+    }
+}
