@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * docs/textures.md: a picture read between its elements; and where there are no textures, the refusal of
- * which the page speaks.
+ * docs/textures.md: a picture read between its elements; and where there are no textures, the
+ * refusal of which the page speaks.
  */
 #include "document.h"
 
