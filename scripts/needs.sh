@@ -40,6 +40,8 @@ need_to_test() {
         fail "Criterion, which the tests use, needs /dev/shm: as root, mount -t tmpfs tmpfs /dev/shm"
     need libcriterion-dev has_header criterion/criterion.h
     need libpng-dev has_header png.h
+    need libsodium-dev has_header sodium.h
+    need libhiredis-dev has_header hiredis/hiredis.h
     need g++ has_command c++
     need pkg-config has_command pkg-config
 }
