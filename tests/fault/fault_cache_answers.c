@@ -314,16 +314,20 @@ Test(answers, a_full_disk)
 
 /* ---- folders that a group shares ------------------------------------------------------------ */
 
+/* The store alone: a compiler that lies in root's home is out of these users' reach. */
 static int use_as(uid_t user)
 {
     if (setgroups(0, NULL) != 0 || setgid(54321) != 0 || setuid(user) != 0) {
         return 10;
     }
-    double y;
-    if (answer(&y, scratch) != QUERN_OK || y != 10) {
-        return 11;
+    qn_store *store = scratch_store(scratch, 0);
+    bool found = scratch_get(store, 1, 5000, "abc");
+    if (!found) {
+        scratch_put(store, 1, 5000, "abc");
     }
-    return (int)stats.hits + (problem[0] ? 50 : 0);
+    bool used = !qn_store_problem(store)[0];
+    qn_store_close(store);
+    return used ? found : 50;
 }
 
 static int run_as(uid_t user)
@@ -349,7 +353,7 @@ Test(answers, a_group_shares_only_when_asked)
     cr_assert_eq(chmod(scratch, 02770), 0);
     cr_expect_eq(run_as(1111), 50, "others may write: not used");
     setenv("QUERN_CACHE_GROUP", "54321", 1);
-    cr_expect_eq(run_as(1111), 0, "compiled");
+    cr_expect_eq(run_as(1111), 0, "put there");
     cr_expect_eq(run_as(2222), 1, "found by another of the group");
     cr_expect_eq(run_as(1111), 1);
     cr_assert_eq(chmod(scratch, 02777), 0);
