@@ -17,7 +17,7 @@
 
 #define THREADS 8
 #define KEYS    5
-#define BYTES   3000
+#define BYTES   100000 /* the journal grows long, and is moved beside all this */
 
 static char folder[] = "/tmp/quern-stress-XXXXXX";
 static qn_store *store;
