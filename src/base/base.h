@@ -171,6 +171,16 @@ void *qn_library_symbol(qn_library *library, const char *name);
 /** The file that was loaded, or the name if unknown. Borrowed. */
 const char *qn_library_path(const qn_library *library);
 void qn_library_close(qn_library *library);
+/** A function of a library, and where its address goes in a table. */
+typedef struct qn_library_function {
+    const char *name;
+    size_t offset;
+} qn_library_function;
+/** Open the first of `names` that loads and fill `table` with all of `functions`. The library stays
+ * loaded: another part of the program may use it. NULL: `why` says what is missing. */
+qn_library *qn_library_functions(void *table, const char *const *names,
+                                 const qn_library_function *functions, size_t count, char *why,
+                                 size_t room);
 /** The file that contains libquern itself (the program when linked statically), and its folder with
  * no trailing slash; both without links, "" if unknown. */
 const char *qn_library_own_file(void);
@@ -181,6 +191,8 @@ const char *qn_library_own_runpath(void);
 
 /* ---- file.c: files -------------------------------------------------------------------------- */
 
+/** Write all of it; false: errno says why not. */
+bool qn_write_all(int file, qn_str bytes);
 /** Read a whole file; *data is terminated by a zero byte that `size` does not count. */
 quern_status qn_file_read(const char *path, char **data, size_t *size);
 bool qn_file_exists(const char *path);

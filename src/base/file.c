@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whole files. In: a path. Out: its bytes, terminated. Sizes are found by reading, so that pipes
- * and files of /proc, which report no size, can be read as well.
+ * Whole files. In: a path, or bytes. Out: its bytes, terminated; or a file that has them. Sizes are
+ * found by reading, so that pipes and files of /proc, which report no size, can be read as well.
  */
 #include "base/base.h"
 
@@ -14,6 +14,18 @@
 static quern_status fail_reading(const char *path, int error)
 {
     return qn_fail(QUERN_ERROR_IO, "cannot read %s: %s", path, strerror(error));
+}
+
+bool qn_write_all(int file, qn_str bytes)
+{
+    for (size_t done = 0; done < bytes.length;) {
+        ssize_t wrote = write(file, bytes.data + done, bytes.length - done);
+        if (wrote < 0 && errno != EINTR) {
+            return false;
+        }
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return true;
 }
 
 /* Read `file` to its end; `hint` is how much is expected. */

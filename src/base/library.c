@@ -119,6 +119,29 @@ void qn_library_close(qn_library *library)
     }
 }
 
+qn_library *qn_library_functions(void *table, const char *const *names,
+                                 const qn_library_function *functions, size_t count, char *why,
+                                 size_t room)
+{
+    qn_library *library;
+    char *said;
+    if (!qn_library_open(&library, names, &said)) {
+        snprintf(why, room, "%s", said ? said : "out of memory");
+        qn_free(said);
+        return NULL;
+    }
+    for (size_t k = 0; k < count; k++) {
+        void *symbol = qn_library_symbol(library, functions[k].name);
+        if (!symbol) {
+            snprintf(why, room, "%s has no %s", library->path, functions[k].name);
+            qn_library_close(library);
+            return NULL;
+        }
+        memcpy((char *)table + functions[k].offset, &symbol, sizeof symbol);
+    }
+    return library;
+}
+
 /* ---- where libquern is ---------------------------------------------------------------------- */
 
 static char own_file[PATH_MAX], own_folder[PATH_MAX];
