@@ -17,6 +17,7 @@
  */
 #include "cache/entry.h"
 
+#include "cache/little.h"
 #include "cache/store.h"
 
 #define XXH_INLINE_ALL
@@ -37,24 +38,6 @@ static bool no(const char **why, const char *reason)
 {
     *why = reason;
     return false;
-}
-
-/* ---- numbers -------------------------------------------------------------------------------- */
-
-static void put_number(char *at, uint64_t number, int bytes)
-{
-    for (int k = 0; k < bytes; k++) {
-        at[k] = (char)(number >> (8 * k));
-    }
-}
-
-static uint64_t get_number(const char *at, int bytes)
-{
-    uint64_t number = 0;
-    for (int k = 0; k < bytes; k++) {
-        number |= (uint64_t)(unsigned char)at[k] << (8 * k);
-    }
-    return number;
 }
 
 static void sum_of(unsigned char out[SUM], const char *data, size_t bytes)
@@ -88,20 +71,20 @@ static void fill_head(char *head, const qn_entry *e, uint64_t total)
     head[4] = (char)e->packing;
     head[5] = (char)e->kind;
     head[6] = e->has_material;
-    put_number(head + 8, total, 8);
+    qn_little_put(head + 8, total, 8);
     memcpy(head + 16, e->key, sizeof e->key);
     memcpy(head + 32, e->material_hash, sizeof e->material_hash);
-    put_number(head + 64, (uint64_t)e->arch, 4);
+    qn_little_put(head + 64, (uint64_t)e->arch, 4);
     for (int k = 0; k < TEXTS; k++) {
-        put_number(head + 68 + 4 * k, texts[k].length, 4);
+        qn_little_put(head + 68 + 4 * k, texts[k].length, 4);
     }
-    put_number(
+    qn_little_put(
         head + 80,
         e->compile_ms > 0 && e->compile_ms < LONGEST_MS ? (uint64_t)(e->compile_ms * 1e3) : 0, 8);
-    put_number(head + 88, e->material_bytes, 8);
-    put_number(head + 96, e->lowered_bytes, 8);
-    put_number(head + 104, e->image_bytes, 8);
-    put_number(head + 112, e->body.length, 8);
+    qn_little_put(head + 88, e->material_bytes, 8);
+    qn_little_put(head + 96, e->lowered_bytes, 8);
+    qn_little_put(head + 104, e->image_bytes, 8);
+    qn_little_put(head + 112, e->body.length, 8);
 }
 
 /* `e` says all but what becomes of the body. */
@@ -176,7 +159,7 @@ uint64_t qn_entry_length(qn_str bytes)
     if (bytes.length < HEAD || memcmp(bytes.data, magic, sizeof magic) != 0) {
         return 0;
     }
-    return get_number(bytes.data + 8, 8);
+    return qn_little_get(bytes.data + 8, 8);
 }
 
 static bool take_head(qn_entry *e, const char *head, const char **why)
@@ -197,11 +180,11 @@ static bool take_head(qn_entry *e, const char *head, const char **why)
     e->has_material = held;
     memcpy(e->key, head + 16, sizeof e->key);
     memcpy(e->material_hash, head + 32, sizeof e->material_hash);
-    e->arch = (int)(get_number(head + 64, 4) & INT32_MAX);
-    e->compile_ms = (double)get_number(head + 80, 8) / 1e3;
-    e->material_bytes = get_number(head + 88, 8);
-    e->lowered_bytes = get_number(head + 96, 8);
-    e->image_bytes = get_number(head + 104, 8);
+    e->arch = (int)(qn_little_get(head + 64, 4) & INT32_MAX);
+    e->compile_ms = (double)qn_little_get(head + 80, 8) / 1e3;
+    e->material_bytes = qn_little_get(head + 88, 8);
+    e->lowered_bytes = qn_little_get(head + 96, 8);
+    e->image_bytes = qn_little_get(head + 104, 8);
     return true;
 }
 
@@ -258,11 +241,11 @@ bool qn_entry_read(qn_entry *out, qn_str bytes, const char **why)
     qn_str *texts[TEXTS] = {&e.compiler, &e.compiler_text, &e.name};
     bool fits = true;
     for (int k = 0; fits && k < TEXTS; k++) {
-        fits = take_piece(texts[k], &left, get_number(bytes.data + 68 + 4 * k, 4));
+        fits = take_piece(texts[k], &left, qn_little_get(bytes.data + 68 + 4 * k, 4));
     }
     size_t plain;
-    if (!fits || !take_piece(&e.body, &left, get_number(bytes.data + 112, 8)) || left.length != 0 ||
-        !plain_length(&plain, &e)) {
+    if (!fits || !take_piece(&e.body, &left, qn_little_get(bytes.data + 112, 8)) ||
+        left.length != 0 || !plain_length(&plain, &e)) {
         return no(why, "its lengths do not fit each other");
     }
     *out = e;

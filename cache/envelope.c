@@ -10,6 +10,7 @@
  * What arrives may be anything: every length is checked against what is there.
  */
 #include "cache/fleet.h"
+#include "cache/little.h"
 
 #define XXH_INLINE_ALL
 #include <stdio.h>
@@ -60,9 +61,7 @@ void qn_envelope_seal(qn_text *out, qn_content content, qn_str bytes, const qn_s
     memcpy(head, magic, sizeof magic);
     head[4] = (char)content;
     head[5] = is_signed;
-    for (int k = 0; k < 8; k++) {
-        head[8 + k] = (char)((uint64_t)bytes.length >> (8 * k));
-    }
+    qn_little_put(head + 8, bytes.length, 8);
     qn_text_add(out, head, sizeof head);
     qn_text_add(out, bytes.data, bytes.length);
     if (is_signed) {
@@ -105,10 +104,7 @@ qn_verdict qn_envelope_open(qn_str *bytes, qn_content content, qn_str value, con
         head[4] != (unsigned char)content || head[5] > 1 || head[6] || head[7]) {
         return QN_NOT_ENTRY;
     }
-    uint64_t length = 0;
-    for (int k = 0; k < 8; k++) {
-        length |= (uint64_t)head[8 + k] << (8 * k);
-    }
+    const uint64_t length = qn_little_get(head + 8, 8);
     const bool is_signed = head[5] != 0;
     const size_t rest = value.length - HEAD_BYTES, seal = is_signed ? SEAL_BYTES : 0;
     if (rest < seal || length != rest - seal) {

@@ -6,6 +6,7 @@
  */
 #include "cache/cache_internal.h"
 #include "cache/key_tags.h"
+#include "cache/little.h"
 
 #define XXH_INLINE_ALL
 #include <stdio.h>
@@ -14,19 +15,10 @@
 
 #define MAGIC_LENGTH (sizeof QN_KEY_MAGIC - 1)
 
-static void add_number(qn_text *out, uint64_t number, int bytes)
-{
-    char little[8];
-    for (int k = 0; k < bytes; k++) {
-        little[k] = (char)(number >> (8 * k));
-    }
-    qn_text_add(out, little, (size_t)bytes);
-}
-
 static void add_bytes(qn_text *out, enum tag tag, const char *data, size_t length)
 {
-    add_number(out, tag, 4);
-    add_number(out, length, 8);
+    qn_little_add(out, tag, 4);
+    qn_little_add(out, length, 8);
     qn_text_add(out, data, length);
 }
 
@@ -37,17 +29,17 @@ static void add_string(qn_text *out, enum tag tag, const char *string)
 
 static void add_value(qn_text *out, enum tag tag, uint64_t value)
 {
-    add_number(out, tag, 4);
-    add_number(out, 8, 8);
-    add_number(out, value, 8);
+    qn_little_add(out, tag, 4);
+    qn_little_add(out, 8, 8);
+    qn_little_add(out, value, 8);
 }
 
 static void add_hash(qn_text *out, enum tag tag, const uint64_t hash[2])
 {
-    add_number(out, tag, 4);
-    add_number(out, 16, 8);
-    add_number(out, hash[0], 8);
-    add_number(out, hash[1], 8);
+    qn_little_add(out, tag, 4);
+    qn_little_add(out, 16, 8);
+    qn_little_add(out, hash[0], 8);
+    qn_little_add(out, hash[1], 8);
 }
 
 /* Where headers lie is left out: what is in them is in the key. */
@@ -113,7 +105,7 @@ quern_status qn_key_make(qn_key *out, const qn_key_fields *fields)
     *out = (qn_key){0};
     qn_text material = {0};
     qn_text_add(&material, QN_KEY_MAGIC, MAGIC_LENGTH);
-    add_number(&material, QN_KEY_FORMAT, 4);
+    qn_little_add(&material, QN_KEY_FORMAT, 4);
     add_string(&material, SOURCE, fields->source);
     add_options(&material, fields);
     for (size_t k = 0; k < fields->header_count; k++) {
@@ -148,15 +140,34 @@ void qn_key_free(qn_key *key)
     *key = (qn_key){0};
 }
 
+qn_str qn_key_fields_of(qn_str material)
+{
+    const size_t head = MAGIC_LENGTH + 4;
+    const bool known = material.length >= head &&
+                       memcmp(material.data, QN_KEY_MAGIC, MAGIC_LENGTH) == 0 &&
+                       qn_little_get(material.data + MAGIC_LENGTH, 4) == QN_KEY_FORMAT;
+    return known ? (qn_str){material.data + head, material.length - head} : (qn_str){"", 0};
+}
+
+bool qn_key_next(qn_key_field *out, qn_str *rest)
+{
+    const size_t head = 4 + 8;
+    if (rest->length < head) {
+        return false;
+    }
+    const uint64_t length = qn_little_get(rest->data + 4, 8);
+    if (length > rest->length - head) {
+        return false;
+    }
+    *out = (qn_key_field){qn_little_get(rest->data, 4), {rest->data + head, (size_t)length}};
+    rest->data += head + length;
+    rest->length -= head + (size_t)length;
+    return true;
+}
+
 qn_str qn_key_source(qn_str material)
 {
-    const size_t head = MAGIC_LENGTH + 4 + 4 + 8;
-    if (material.length < head) {
-        return (qn_str){"", 0};
-    }
-    uint64_t length = 0;
-    for (int k = 0; k < 8; k++) {
-        length |= (uint64_t)(unsigned char)material.data[head - 8 + (size_t)k] << (8 * k);
-    }
-    return (qn_str){material.data + head, (size_t)QN_MIN(length, material.length - head)};
+    qn_key_field first;
+    qn_str rest = qn_key_fields_of(material);
+    return qn_key_next(&first, &rest) && first.tag == SOURCE ? first.value : (qn_str){"", 0};
 }

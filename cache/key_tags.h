@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inside of cache: how the material of a key is written (key.c) and read (why.c).
+ * Inside of cache: how the material of a key is written and read (key.c).
  *
  * Material = magic format:u32, then fields tag:u32 length:u64 bytes, all numbers little-endian. A
  * list is its fields one after the other, in order. The source is the first field.
  */
 #ifndef QN_CACHE_KEY_TAGS_H
 #define QN_CACHE_KEY_TAGS_H
+
+#include "base/base.h"
 
 #define QN_KEY_MAGIC  "QUERNKEY"
 #define QN_KEY_FORMAT 1 /* raised when the meaning of a field changes */
@@ -30,5 +32,14 @@ enum tag {
     PIECE_HASH,
     LINKER
 };
+
+typedef struct qn_key_field {
+    uint64_t tag;
+    qn_str value;
+} qn_key_field;
+/** What follows a material's head; empty for one of another format. */
+qn_str qn_key_fields_of(qn_str material);
+/** The next field from *rest on; false: there is none, or it ends early. */
+bool qn_key_next(qn_key_field *out, qn_str *rest);
 
 #endif /* QN_CACHE_KEY_TAGS_H */

@@ -67,7 +67,5 @@ quern_status qn_pack_writer_add(qn_pack_writer *writer, qn_str entry);
 /** With QUERN_OK: write the index, and give the file its name in one step. With a failure: remove
  * it. Returns `status`, or what failed. */
 quern_status qn_pack_writer_end(qn_pack_writer *writer, quern_status status);
-/** Length, index and tail of a pack whose entries are known: for who makes one in memory. */
-bool qn_pack_finish(qn_text *out, qn_pack_row *rows, size_t count, uint64_t at);
 
 #endif /* QN_CACHE_PACK_H */

@@ -4,6 +4,7 @@
  * is read. The thing to know: a file is read, never mapped, because a process dies when a file that
  * it has mapped is cut short; and any bytes may come in.
  */
+#include "cache/little.h"
 #include "cache/pack.h"
 
 #define XXH_INLINE_ALL
@@ -18,15 +19,6 @@ static bool no(const char **why, const char *reason)
 {
     *why = reason;
     return false;
-}
-
-static uint64_t number_at(const char *at, int bytes)
-{
-    uint64_t number = 0;
-    for (int k = 0; k < bytes; k++) {
-        number |= (uint64_t)(unsigned char)at[k] << (8 * k);
-    }
-    return number;
 }
 
 /* Read exactly `bytes`; false: there are fewer, or they cannot be read. */
@@ -70,10 +62,10 @@ static bool take_rows(qn_pack_file *pack, const char *index, uint64_t end)
         const char *at = index + k * QN_PACK_ROW;
         qn_pack_row *row = &pack->rows[k];
         memcpy(row->key, at, sizeof row->key);
-        row->offset = number_at(at + 16, 8);
-        row->bytes = number_at(at + 24, 8);
-        row->arch = (int)(number_at(at + 32, 4) & INT32_MAX);
-        row->kind = (qn_image_kind)(number_at(at + 36, 4) & INT32_MAX);
+        row->offset = qn_little_get(at + 16, 8);
+        row->bytes = qn_little_get(at + 24, 8);
+        row->arch = (int)(qn_little_get(at + 32, 4) & INT32_MAX);
+        row->kind = (qn_image_kind)(qn_little_get(at + 36, 4) & INT32_MAX);
         if (row->offset < QN_PACK_HEAD || row->offset > end || row->bytes > end - row->offset ||
             (k > 0 && memcmp(row[-1].key, row->key, sizeof row->key) > 0)) {
             return false;
@@ -85,7 +77,7 @@ static bool take_rows(qn_pack_file *pack, const char *index, uint64_t end)
 static bool read_index(qn_pack_file *pack, char *index, const char *tail, const char **why)
 {
     char head[QN_PACK_HEAD];
-    const uint64_t offset = number_at(tail + 8, 8);
+    const uint64_t offset = qn_little_get(tail + 8, 8);
     const size_t bytes = pack->count * QN_PACK_ROW;
     if (!read_at(pack, head, 0, sizeof head) || !read_at(pack, index, offset, bytes)) {
         return no(why, "it cannot be read");
@@ -93,7 +85,7 @@ static bool read_index(qn_pack_file *pack, char *index, const char *tail, const 
     if (memcmp(head, "QNPK", 4) != 0 || !sum_fits(head, index, bytes, tail)) {
         return no(why, "its index is damaged");
     }
-    if (number_at(head + 4, 4) != QN_PACK_FORMAT) {
+    if (qn_little_get(head + 4, 4) != QN_PACK_FORMAT) {
         return no(why, "it has a format that this Quern does not know");
     }
     return take_rows(pack, index, offset) ? true : no(why, "its index does not fit its entries");
@@ -107,9 +99,9 @@ static bool read_tail(qn_pack_file *pack, char tail[QN_PACK_TAIL], const char **
     if (!read_at(pack, tail, pack->bytes - QN_PACK_TAIL, QN_PACK_TAIL)) {
         return no(why, "it cannot be read");
     }
-    const uint64_t count = number_at(tail, 8), offset = number_at(tail + 8, 8),
+    const uint64_t count = qn_little_get(tail, 8), offset = qn_little_get(tail + 8, 8),
                    most = (pack->bytes - QN_PACK_HEAD - QN_PACK_TAIL) / QN_PACK_ROW;
-    if (memcmp(tail + 24, "QNPKTAIL", 8) != 0 || number_at(tail + 16, 8) != pack->bytes ||
+    if (memcmp(tail + 24, "QNPKTAIL", 8) != 0 || qn_little_get(tail + 16, 8) != pack->bytes ||
         count > most || offset != pack->bytes - QN_PACK_TAIL - count * QN_PACK_ROW) {
         return no(why, "it is not a pack, or was cut short");
     }
@@ -186,9 +178,11 @@ bool qn_pack_file_entry(qn_entry *out, char **room, const qn_pack_file *pack, si
                         const char **why)
 {
     const qn_pack_row *r = &pack->rows[row];
-    qn_str bytes = {pack->data + r->offset, (size_t)r->bytes};
+    qn_str bytes = {NULL, (size_t)r->bytes};
     *room = NULL;
-    if (pack->file >= 0) {
+    if (pack->file < 0) {
+        bytes.data = pack->data + r->offset;
+    } else {
         *room = qn_alloc((size_t)r->bytes);
         if (!*room) {
             return no(why, "there is not enough memory to read it");

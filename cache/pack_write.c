@@ -3,6 +3,7 @@
  * One pack, written. In: entries, one after the other. Out: a file that appears under its name when
  * it is whole; until then it lies beside it.
  */
+#include "cache/little.h"
 #include "cache/pack.h"
 
 #define XXH_INLINE_ALL
@@ -13,15 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
-
-static void add_number(qn_text *out, uint64_t number, int bytes)
-{
-    char little[8];
-    for (int k = 0; k < bytes; k++) {
-        little[k] = (char)(number >> (8 * k));
-    }
-    qn_text_add(out, little, (size_t)bytes);
-}
 
 static void make_head(char head[QN_PACK_HEAD])
 {
@@ -38,7 +30,8 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-bool qn_pack_finish(qn_text *out, qn_pack_row *rows, size_t count, uint64_t at)
+/* Length, index and tail of a pack whose entries are known. */
+static bool finish(qn_text *out, qn_pack_row *rows, size_t count, uint64_t at)
 {
     const size_t begin = out->length;
     if (count > 0) {
@@ -46,14 +39,14 @@ bool qn_pack_finish(qn_text *out, qn_pack_row *rows, size_t count, uint64_t at)
     }
     for (size_t k = 0; k < count; k++) {
         qn_text_add(out, (const char *)rows[k].key, sizeof rows[k].key);
-        add_number(out, rows[k].offset, 8);
-        add_number(out, rows[k].bytes, 8);
-        add_number(out, (uint64_t)rows[k].arch, 4);
-        add_number(out, (uint64_t)rows[k].kind, 4);
+        qn_little_add(out, rows[k].offset, 8);
+        qn_little_add(out, rows[k].bytes, 8);
+        qn_little_add(out, (uint64_t)rows[k].arch, 4);
+        qn_little_add(out, (uint64_t)rows[k].kind, 4);
     }
-    add_number(out, count, 8);
-    add_number(out, at, 8);
-    add_number(out, at + count * QN_PACK_ROW + QN_PACK_TAIL, 8);
+    qn_little_add(out, count, 8);
+    qn_little_add(out, at, 8);
+    qn_little_add(out, at + count * QN_PACK_ROW + QN_PACK_TAIL, 8);
     qn_text_puts(out, "QNPKTAIL");
     if (out->failed) {
         return false;
@@ -77,14 +70,10 @@ static quern_status fail_writing(const char *path, int error)
     return qn_fail(QUERN_ERROR_IO, "cannot write %s: %s", path, strerror(error));
 }
 
-static quern_status write_all(qn_pack_writer *w, qn_str bytes)
+static quern_status add_bytes(qn_pack_writer *w, qn_str bytes)
 {
-    for (size_t done = 0; done < bytes.length;) {
-        ssize_t wrote = write(w->file, bytes.data + done, bytes.length - done);
-        if (wrote < 0 && errno != EINTR) {
-            return fail_writing(w->path, errno);
-        }
-        done += wrote > 0 ? (size_t)wrote : 0;
+    if (!qn_write_all(w->file, bytes)) {
+        return fail_writing(w->path, errno);
     }
     w->at += bytes.length;
     return QUERN_OK;
@@ -115,7 +104,7 @@ quern_status qn_pack_writer_begin(qn_pack_writer *w, const char *path)
     }
     char head[QN_PACK_HEAD];
     make_head(head);
-    quern_status status = write_all(w, (qn_str){head, sizeof head});
+    quern_status status = add_bytes(w, (qn_str){head, sizeof head});
     return status == QUERN_OK ? status : qn_pack_writer_end(w, status);
 }
 
@@ -133,14 +122,14 @@ quern_status qn_pack_writer_add(qn_pack_writer *w, qn_str bytes)
     *row = (qn_pack_row){
         .offset = w->at, .bytes = bytes.length, .arch = entry.arch, .kind = entry.kind};
     memcpy(row->key, entry.key, sizeof row->key);
-    return write_all(w, bytes);
+    return add_bytes(w, bytes);
 }
 
 static quern_status write_end(qn_pack_writer *w)
 {
     qn_text end = {0};
-    quern_status status = qn_pack_finish(&end, w->rows.items, w->rows.count, w->at)
-                              ? write_all(w, (qn_str){end.data, end.length})
+    quern_status status = finish(&end, w->rows.items, w->rows.count, w->at)
+                              ? add_bytes(w, (qn_str){end.data, end.length})
                               : qn_fail_memory("writing a pack");
     qn_text_free(&end);
     return status;

@@ -8,37 +8,9 @@
  */
 #include "cache/fleet.h"
 #include "cache/key_tags.h"
+#include "cache/little.h"
 
 #include <string.h>
-
-#define HEAD (sizeof QN_KEY_MAGIC - 1 + 4)
-
-static uint64_t number_at(const char *data, size_t bytes)
-{
-    uint64_t number = 0;
-    for (size_t k = 0; k < bytes; k++) {
-        number |= (uint64_t)(unsigned char)data[k] << (8 * k);
-    }
-    return number;
-}
-
-/* The next field from *rest on. */
-static bool next(qn_str *rest, uint64_t *tag, qn_str *value)
-{
-    const size_t head = 4 + 8;
-    if (rest->length < head) {
-        return false;
-    }
-    uint64_t length = number_at(rest->data + 4, 8);
-    if (length > rest->length - head) {
-        return false;
-    }
-    *tag = number_at(rest->data, 4);
-    *value = (qn_str){rest->data + head, (size_t)length};
-    rest->data += head + length;
-    rest->length -= head + (size_t)length;
-    return true;
-}
 
 static bool add_text(qn_recipe *out, qn_texts *list, qn_str value)
 {
@@ -70,16 +42,16 @@ static bool add_header(qn_recipe *out, uint64_t tag, qn_str value)
 
 static bool take(qn_recipe *out, uint64_t tag, qn_str value)
 {
-    uint64_t number = number_at(value.data, QN_MIN(value.length, (size_t)8));
+    uint64_t number = qn_little_get(value.data, QN_MIN(value.length, (size_t)8));
     switch (tag) {
     case SOURCE:
         out->source = qn_arena_strndup(&out->arena, value.data, value.length);
         return out->source != NULL;
     case FILE_NAME:
         out->file_name = qn_arena_strndup(&out->arena, value.data, value.length);
+        out->elsewhere |= memchr(value.data, '/', value.length) != NULL;
         return out->file_name != NULL;
-    case OPTION: /* where those folders are is not known */
-        out->elsewhere |= qn_str_is(value, "-I") || qn_str_is(value, "-include");
+    case OPTION:
         return add_text(out, &out->options, value);
     case EXPRESSION:
         return add_text(out, &out->expressions, value);
@@ -111,22 +83,31 @@ static bool take(qn_recipe *out, uint64_t tag, qn_str value)
     }
 }
 
+/* Keys leave out the paths of folders and files, and where those are on this machine is not known.
+ * One that has them all the same is not of Quern's making. */
+static bool has_paths(const qn_texts *options)
+{
+    for (size_t k = 0; k < options->count; k++) {
+        const char *path;
+        if (qn_option_path(options->items, options->count, &k, &path) != QN_NO_PATH) {
+            return true;
+        }
+    }
+    return false;
+}
+
 quern_status qn_recipe_open(qn_recipe *out, qn_str material)
 {
     *out = (qn_recipe){0};
-    if (material.length < HEAD || memcmp(material.data, QN_KEY_MAGIC, HEAD - 4) != 0 ||
-        number_at(material.data + HEAD - 4, 4) != QN_KEY_FORMAT) {
-        return QUERN_ERROR_CACHE;
-    }
-    qn_str rest = {material.data + HEAD, material.length - HEAD}, value;
-    for (uint64_t tag; next(&rest, &tag, &value);) {
-        if (!take(out, tag, value)) {
+    qn_str rest = qn_key_fields_of(material);
+    for (qn_key_field f; qn_key_next(&f, &rest);) {
+        if (!take(out, f.tag, f.value)) {
             qn_recipe_free(out);
             return qn_fail_memory("reading a recipe");
         }
     }
     const bool whole = rest.length == 0 && out->source && out->source[0] && out->arch && out->kind;
-    if (!whole || out->elsewhere) {
+    if (!whole || out->elsewhere || has_paths(&out->options)) {
         qn_recipe_free(out);
         return QUERN_ERROR_CACHE;
     }

@@ -9,46 +9,15 @@
 #include "cache/store.h"
 
 #include "cache/key_tags.h"
+#include "cache/little.h"
 
 #include <stdio.h>
 #include <string.h>
 
-typedef struct field {
-    uint64_t tag;
-    qn_str value;
-} field;
-
-static uint64_t read_number(const char *data, int bytes)
-{
-    uint64_t number = 0;
-    for (int k = 0; k < bytes; k++) {
-        number |= (uint64_t)(unsigned char)data[k] << (8 * k);
-    }
-    return number;
-}
-
-/* The next field from *rest on. */
-static bool next_field(qn_str *rest, field *out)
-{
-    const size_t head = 4 + 8;
-    if (rest->length < head) {
-        return false;
-    }
-    out->tag = read_number(rest->data, 4);
-    uint64_t length = read_number(rest->data + 4, 8);
-    if (length > rest->length - head) {
-        return false;
-    }
-    out->value = (qn_str){rest->data + head, (size_t)length};
-    rest->data += head + length;
-    rest->length -= head + (size_t)length;
-    return true;
-}
-
 static bool next_of(qn_str *rest, uint64_t tag, qn_str *out)
 {
-    field f;
-    while (next_field(rest, &f)) {
+    qn_key_field f;
+    while (qn_key_next(&f, rest)) {
         if (f.tag == tag) {
             *out = f.value;
             return true;
@@ -56,13 +25,6 @@ static bool next_of(qn_str *rest, uint64_t tag, qn_str *out)
     }
     *out = (qn_str){"", 0};
     return false;
-}
-
-static qn_str fields_of(qn_str material)
-{
-    const size_t head = sizeof QN_KEY_MAGIC - 1 + 4;
-    return material.length < head ? (qn_str){"", 0}
-                                  : (qn_str){material.data + head, material.length - head};
 }
 
 /* The first field of that tag that differs, and its number among them; false: none. */
@@ -92,7 +54,7 @@ static unsigned first_line(qn_str a, qn_str b)
 
 static qn_str numbered(qn_str material, uint64_t tag, size_t number)
 {
-    qn_str rest = fields_of(material), value = {"", 0};
+    qn_str rest = qn_key_fields_of(material), value = {"", 0};
     for (size_t k = 0; k <= number && next_of(&rest, tag, &value); k++) {
     }
     return value;
@@ -117,6 +79,7 @@ static const struct {
     {INCLUDE_NAME, "the headers on disk", 0},
     {CUDA_HEADERS, "the version of CUDA's headers", 0},
     {RELOCATABLE, "relocatable code", 0},
+    {PIECE_KIND, "the kind of a linked piece", 0},
     {PIECE_HASH, "a linked piece", 0},
     {LINKER, "the linker", 0},
 };
@@ -135,8 +98,9 @@ static void describe(qn_text *out, size_t kind, qn_str mine, qn_str a, qn_str b,
         qn_text_printf(out, " (%s%.*s)", a.length ? "" : "without ", (int)QN_MIN(shown.length, 200),
                        shown.data);
     } else if (tag == ARCH) {
-        qn_text_printf(out, " (%d, not %d)", (int)read_number(a.data, (int)QN_MIN(a.length, 8)),
-                       (int)read_number(b.data, (int)QN_MIN(b.length, 8)));
+        qn_text_printf(out, " (%d, not %d)",
+                       (int)qn_little_get(a.data, QN_MIN(a.length, (size_t)8)),
+                       (int)qn_little_get(b.data, QN_MIN(b.length, (size_t)8)));
     }
 }
 
@@ -146,7 +110,8 @@ size_t qn_key_difference(qn_text *out, qn_str mine, qn_str other)
     for (size_t k = 0; k < QN_COUNT(kinds); k++) {
         qn_str a, b;
         size_t number;
-        if (first_difference(fields_of(mine), fields_of(other), kinds[k].tag, &a, &b, &number)) {
+        if (first_difference(qn_key_fields_of(mine), qn_key_fields_of(other), kinds[k].tag, &a, &b,
+                             &number)) {
             qn_text_puts(out, count++ == 0 ? "" : ", ");
             describe(out, k, mine, a, b, number);
         }
@@ -156,22 +121,25 @@ size_t qn_key_difference(qn_text *out, qn_str mine, qn_str other)
 
 /* ---- the nearest entry ---------------------------------------------------------------------- */
 
+#define SHOWN ((size_t)12) /* digits of a key: enough to tell it from others */
+
 /* Columns of NAMED. */
 enum { KEY, COMPILER, MATERIAL, INDEXED };
 
 static qn_tally judge(sqlite3_stmt *found, const qn_key *key, const qn_store_row *row, qn_text *out)
 {
-    qn_str hex = qn_row_bytes(found, KEY);
+    const qn_str whole = qn_row_bytes(found, KEY), hex = {whole.data, QN_MIN(whole.length, SHOWN)};
     qn_text differs = {0};
     qn_tally why = QN_TALLY_CHANGED;
     size_t count = qn_key_difference(&differs, (qn_str){key->material, key->material_size},
                                      qn_row_bytes(found, MATERIAL));
     if (count > 0) {
-        qn_text_printf(out, "it differs from the '%s' in the cache (%.12s) in %s", row->name,
-                       hex.data, differs.data ? differs.data : "");
+        qn_text_printf(out, "it differs from the '%s' in the cache (%.*s) in %s", row->name,
+                       (int)hex.length, hex.data, differs.data ? differs.data : "");
     } else if (row->compiler && row->compiler[0] &&
                !qn_str_same(qn_row_bytes(found, COMPILER), qn_str_of(row->compiler))) {
-        qn_text_printf(out, "another NVRTC made the one in the cache (%.12s)", hex.data);
+        qn_text_printf(out, "another NVRTC made the one in the cache (%.*s)", (int)hex.length,
+                       hex.data);
         why = QN_TALLY_COMPILER;
     } else if (sqlite3_column_int64(found, INDEXED)) {
         qn_text_puts(out, "another process has made it just now");

@@ -17,6 +17,8 @@ static const qn_includes includes = {.files = file, .file_count = 1},
                          includes2 = {.files = file2, .file_count = 1},
                          cuda = {.files = file, .file_count = 1, .cuda = 5};
 
+static const qn_key_piece cubin[] = {{QN_IMAGE_CUBIN, "x", 1}}, ptx[] = {{QN_IMAGE_PTX, "x", 1}};
+
 #define COMMON .arch = 90, .kind = QN_IMAGE_CUBIN
 
 static const struct {
@@ -47,6 +49,9 @@ static const struct {
     {{.source = "s", .line_info = true, .file_name = "x.cu", COMMON},
      {.source = "s", .file_name = "y.cu", COMMON},
      "line information, the file's name (x.cu)"},
+    {{.source = "", .pieces = cubin, .piece_count = 1, COMMON},
+     {.source = "", .pieces = ptx, .piece_count = 1, COMMON},
+     "the kind of a linked piece"},
 };
 
 Test(why, differences_in_words)
