@@ -91,8 +91,9 @@ typedef struct qn_store_row {
     const char *compiler_text; /**< "NVRTC 13.0" */
     int arch;
 } qn_store_row;
-/** Keep an image. A fault is counted and logged; the caller need not know. Thread-safe. */
-void qn_store_put(qn_store *store, const qn_key *key, const qn_image *image,
+/** Keep an image. True: it is there now. A fault, or that it is too large, is counted and logged;
+ * the caller need not know. Thread-safe. */
+bool qn_store_put(qn_store *store, const qn_key *key, const qn_image *image,
                   const qn_store_row *row);
 /** The device rejected the image: delete its row and count it as corrupt. */
 void qn_store_reject(qn_store *store, const qn_key *key, const char *compiler);
@@ -183,10 +184,19 @@ bool qn_store_get_tuning(qn_store *store, const qn_tuning_key *key, char *settin
 /** Keep one, in the place of an earlier one. A fault is counted and logged. Thread-safe. */
 void qn_store_put_tuning(qn_store *store, const qn_tuning_key *key, const qn_tuning_row *row);
 
-/** Add the entry of the first intact row behind *id, which becomes that row's; nothing at the end.
- * Begin with INT64_MIN. */
-quern_status qn_store_next(qn_text *out, qn_store *store, int64_t *id,
-                           const quern_export_options *options);
+/** The keys that begin with some digits. */
+typedef struct qn_key_range {
+    bool all;
+    unsigned char low[16], high[16]; /**< the first and the last of them */
+} qn_key_range;
+/** `prefix`: NULL or "" for all. Errors: QUERN_ERROR_INVALID_ARGUMENT when no key begins so. */
+quern_status qn_store_prefix(qn_key_range *out, const char *prefix);
+typedef QN_LIST(int64_t) qn_row_ids;
+/** The rows of these keys as they are now, in the order in which they were put. Free ids->items. */
+quern_status qn_store_ids(qn_store *store, const qn_key_range *range, qn_row_ids *ids);
+/** Add the entry of a row; nothing when the row is gone by now, or damaged. */
+quern_status qn_store_entry(qn_text *out, qn_store *store, int64_t id,
+                            const quern_export_options *options);
 /** Write a pack of the entries whose key begins with `key_prefix` (NULL: all), and read one.
  * Errors: QUERN_ERROR_IO, QUERN_ERROR_CACHE, QUERN_ERROR_INVALID_ARGUMENT. */
 quern_status qn_store_export(qn_store *store, const char *path, const quern_export_options *options,
@@ -229,8 +239,9 @@ void qn_once_done(qn_once *once);
 typedef struct qn_remote qn_remote;
 /** The caller's table as ours, all zero for NULL. Errors: QUERN_ERROR_INVALID_ARGUMENT. */
 quern_status qn_remote_methods_take(quern_remote_methods *out, const quern_remote_methods *given);
-/** Open the remote store at `url` (NULL: QUERN_REMOTE; "" or "off": none). Nothing is connected
- * yet. `methods`: NULL for those of the address's scheme; already checked. *out is NULL when there
+/** Open the remote store at `url` (NULL: QUERN_REMOTE). There is none where it is "off", or where
+ * it is "" and no `methods` are given. Nothing is connected yet. `methods`: NULL for those of the
+ * address's scheme; already checked. *out is NULL when there
  * is none, which all functions below accept; one that cannot be used is logged, with its reason in
  * qn_remote_problem(). Errors: QUERN_ERROR_OUT_OF_MEMORY. */
 quern_status qn_remote_open(qn_remote **out, const char *url, const quern_remote_methods *methods,

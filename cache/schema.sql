@@ -157,8 +157,11 @@ JOIN payload AS p ON p.id = i.id
 WHERE i.name = ?1 ORDER BY i.id DESC LIMIT 1;
 
 --- LIST
--- ?1 first digits of the key in capitals, or ''
-SELECT id FROM image WHERE substr(hex(key), 1, length(?1)) = ?1 ORDER BY last_used DESC, id DESC;
+SELECT id FROM image ORDER BY last_used DESC, id DESC;
+
+--- LIST_RANGE
+-- ?1 the first key, ?2 the last: the index leads to them.
+SELECT id FROM image WHERE key BETWEEN ?1 AND ?2 ORDER BY last_used DESC, id DESC;
 
 --- SHOW
 SELECT i.key, i.name, i.kind, i.arch, i.compiler, i.compiler_text, i.compile_ms, i.created,
@@ -183,12 +186,13 @@ INSERT INTO total SELECT count(*), coalesce(sum(bytes), 0) FROM image;
 --- STRUCTURE
 -- Of the whole file: every page and every index.
 PRAGMA quick_check(1);
+
 --- EXPORT
--- ?1 the row after this id, ?2 first digits of the key, or ''
-SELECT i.id, i.key, i.name, i.kind, i.arch, i.compiler, i.compiler_text, i.compile_ms, i.checksum,
+-- ?1 id
+SELECT i.key, i.name, i.kind, i.arch, i.compiler, i.compiler_text, i.compile_ms, i.checksum,
        p.material, p.lowered, p.image
 FROM image AS i JOIN payload AS p ON p.id = i.id
-WHERE i.id > ?1 AND substr(hex(i.key), 1, length(?2)) = upper(?2) ORDER BY i.id;
+WHERE i.id = ?1;
 
 --- CLEAR
 -- Payloads first and all at once: far faster than row by row through the trigger.

@@ -39,6 +39,7 @@
     X(OLDEST)                                                                                      \
     X(PAGES)                                                                                       \
     X(LIST)                                                                                        \
+    X(LIST_RANGE)                                                                                  \
     X(CHECK)                                                                                       \
     X(SHOW)                                                                                        \
     X(EXPORT)                                                                                      \
@@ -163,6 +164,8 @@ qn_log_level qn_store_level(qn_store *store);
 /** Take note of a failure of SQLite while `doing`: count it, log it, and act on it (set the file
  * aside, stop writing, switch off). The connection may be gone afterwards. */
 void qn_store_fault(qn_store *store, int code, const char *doing, bool writing);
+/** Whether SQLite's code says that another process has taken the file or its journal away. */
+bool qn_store_lost_file(int code);
 /** Rename the database file out of the way, so that a new one can be made. */
 void qn_store_set_aside(qn_store *store, const char *why);
 /** Remove the database file, so that a new one can be made; false, with errno, when the folder does
@@ -195,16 +198,18 @@ typedef struct qn_drain {
 /** Remove rows in a transaction of their own. Returns SQLite's code; a failure was counted. */
 int qn_store_remove_until(qn_store *store, qn_drain *drain);
 
-/* ---- store_query.c, for store_keep.c. The lock is held. -------------------------------------- */
+/* ---- store_query.c, for its neighbours. The lock is held. --------------------------------------
+ */
 
 /** A connection, or the reason why there is none. */
 quern_status qn_store_need(qn_store *store);
+/** The same, and it can be written. */
+quern_status qn_store_need_writable(qn_store *store);
 /** Explain SQLite's code to the user, and act on it. */
 quern_status qn_store_failed(qn_store *store, int code, const char *doing);
-typedef QN_LIST(int64_t) qn_row_ids;
-/** The ids of the rows whose keys begin with `prefix`, in capitals. Whoever goes through them may
+/** The ids of the rows of some keys, the most recently used first. Whoever goes through them may
  * use the cache itself, so nothing is left open. Free ids->items. */
-quern_status qn_store_list(qn_store *store, const char *prefix, qn_row_ids *ids);
+quern_status qn_store_list(qn_store *store, const qn_key_range *range, qn_row_ids *ids);
 
 /* ---- store.c -------------------------------------------------------------------------------- */
 

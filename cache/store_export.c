@@ -13,7 +13,6 @@
 
 /* The columns of EXPORT. */
 enum {
-    ID,
     KEY,
     NAME,
     KIND,
@@ -26,12 +25,6 @@ enum {
     LOWERED,
     IMAGE
 };
-
-static quern_status fail_store(const qn_store *store, const char *doing)
-{
-    return qn_fail(QUERN_ERROR_CACHE, "%s: the cache of compiled kernels is not used: %s", doing,
-                   store->problem[0] ? store->problem : "it is locked by another process");
-}
 
 /* ---- export --------------------------------------------------------------------------------- */
 
@@ -69,79 +62,74 @@ static bool write_row(qn_text *out, sqlite3_stmt *row, qn_str key,
 }
 
 /* The lock is held. */
-static quern_status next_entry(qn_text *out, qn_store *store, int64_t *id,
+static quern_status read_entry(qn_text *out, qn_store *store, int64_t id,
                                const quern_export_options *options)
 {
-    static const char doing[] = "reading the cache";
-    sqlite3_stmt *row = qn_store_connect(store) ? qn_store_statement(store, QN_SQL_EXPORT) : NULL;
+    static const char doing[] = "reading an entry";
+    QN_TRY(qn_store_need(store));
+    sqlite3_stmt *row = qn_store_statement(store, QN_SQL_EXPORT);
     if (!row) {
-        return fail_store(store, doing);
+        return qn_store_failed(store, SQLITE_ERROR, doing);
     }
-    sqlite3_bind_int64(row, 1, *id);
-    sqlite3_bind_text(row, 2, options->key_prefix ? options->key_prefix : "", -1, SQLITE_STATIC);
-    int code;
-    bool written = false, room = true;
-    while (!written && room && (code = sqlite3_step(row)) == SQLITE_ROW) {
+    sqlite3_bind_int64(row, 1, id);
+    const int code = sqlite3_step(row);
+    bool room = true;
+    if (code == SQLITE_ROW) {
         const qn_str key = qn_row_bytes(row, KEY);
-        *id = sqlite3_column_int64(row, ID);
-        if (is_intact(row, key)) {
-            written = room = write_row(out, row, key, options);
-        }
+        room = !is_intact(row, key) || write_row(out, row, key, options);
     }
     sqlite3_reset(row);
-    sqlite3_clear_bindings(row);
-    if (!room) {
-        return qn_fail_memory(doing);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        return qn_store_failed(store, code, doing);
     }
-    if (!written && code != SQLITE_DONE) {
-        qn_fail(QUERN_ERROR_CACHE, "%s failed while it was read: %s", store->path,
-                sqlite3_errstr(code));
-        qn_store_fault(store, code, doing, false);
-        return QUERN_ERROR_CACHE;
-    }
-    return QUERN_OK;
+    return room ? QUERN_OK : qn_fail_memory("reading an entry of the cache");
 }
 
-quern_status qn_store_next(qn_text *out, qn_store *store, int64_t *id,
-                           const quern_export_options *options)
+quern_status qn_store_entry(qn_text *out, qn_store *store, int64_t id,
+                            const quern_export_options *options)
 {
     pthread_mutex_lock(&store->lock);
-    quern_status status = next_entry(out, store, id, options);
+    quern_status status = read_entry(out, store, id, options);
     pthread_mutex_unlock(&store->lock);
     return status;
 }
 
-static quern_status export_rows(qn_pack_writer *writer, qn_store *store,
+static quern_status export_rows(qn_pack_writer *writer, qn_store *store, const qn_row_ids *ids,
                                 const quern_export_options *options, uint64_t *written)
 {
-    int64_t id = INT64_MIN;
-    for (;;) {
+    for (size_t k = 0; k < ids->count; k++) {
         qn_text entry = {0};
-        quern_status status = qn_store_next(&entry, store, &id, options);
-        const bool done = entry.length == 0;
-        if (status == QUERN_OK && !done) {
+        quern_status status = qn_store_entry(&entry, store, ids->items[k], options);
+        if (status == QUERN_OK && entry.length > 0) {
             status = qn_pack_writer_add(writer, (qn_str){entry.data, entry.length});
+            *written += status == QUERN_OK;
         }
         qn_text_free(&entry);
-        if (status != QUERN_OK || done) {
-            return status;
-        }
-        ++*written;
+        QN_TRY(status);
     }
+    return QUERN_OK;
 }
 
 quern_status qn_store_export(qn_store *store, const char *path, const quern_export_options *options,
                              uint64_t *written)
 {
+    qn_key_range range;
+    qn_row_ids ids = {0};
     *written = 0;
     if (options->level < 0 || options->level > MOST_LEVEL) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "quern_export_options.level is %d; write 0 for not packed, or 1 to %d",
                        options->level, MOST_LEVEL);
     }
+    QN_TRY(qn_store_prefix(&range, options->key_prefix));
     qn_pack_writer writer;
     QN_TRY(qn_pack_writer_begin(&writer, path));
-    return qn_pack_writer_end(&writer, export_rows(&writer, store, options, written));
+    quern_status status = qn_store_ids(store, &range, &ids);
+    if (status == QUERN_OK) {
+        status = export_rows(&writer, store, &ids, options, written);
+    }
+    qn_free(ids.items);
+    return qn_pack_writer_end(&writer, status);
 }
 
 /* ---- import --------------------------------------------------------------------------------- */
@@ -157,12 +145,46 @@ static qn_key key_of(const qn_entry *entry, const qn_entry_body *body)
     return key;
 }
 
+static uint64_t count_declined(qn_store *store)
+{
+    pthread_mutex_lock(&store->lock);
+    const uint64_t count = store->tally[QN_TALLY_DECLINED];
+    pthread_mutex_unlock(&store->lock);
+    return count;
+}
+
+/* Something was not kept. */
+static quern_status why_not(qn_store *store)
+{
+    pthread_mutex_lock(&store->lock);
+    quern_status status = qn_store_need_writable(store);
+    pthread_mutex_unlock(&store->lock);
+    return status != QUERN_OK ? status
+                              : qn_fail(QUERN_ERROR_CACHE,
+                                        "%s has not taken all of the pack; QUERN_LOG=debug shows "
+                                        "what failed: try again when others do not lock it",
+                                        store->path);
+}
+
 static char *copy(qn_arena *arena, qn_str text)
 {
     return qn_arena_strndup(arena, text.data, text.length);
 }
 
-/* Put it unless it is there. */
+/* Put it unless it is there. One that is larger than the whole cache may be is left out, which
+ * the log has said. */
+static quern_status import_image(qn_store *store, const qn_key *key, const qn_image *image,
+                                 const qn_store_row *row, uint64_t *added)
+{
+    qn_image known = {0};
+    const uint64_t declined = count_declined(store);
+    const bool had = qn_store_again(store, key, row->compiler, &known),
+               put = !had && qn_store_put(store, key, image, row);
+    qn_image_free(&known);
+    *added += put;
+    return had || put || count_declined(store) > declined ? QUERN_OK : why_not(store);
+}
+
 static quern_status import_body(qn_store *store, const qn_entry *entry, const qn_entry_body *body,
                                 uint64_t *added)
 {
@@ -180,12 +202,7 @@ static quern_status import_body(qn_store *store, const qn_entry *entry, const qn
         status = why ? qn_fail(QUERN_ERROR_IO, "an entry of the pack cannot be used: %s", why)
                      : qn_fail_memory("importing a pack");
     } else {
-        qn_image known = {0};
-        if (!qn_store_get(store, &key, row.compiler, &known)) {
-            qn_store_put(store, &key, &image, &row);
-            ++*added;
-        }
-        qn_image_free(&known);
+        status = import_image(store, &key, &image, &row, added);
     }
     qn_image_free(&image);
     qn_arena_free(&arena);
@@ -217,7 +234,7 @@ quern_status qn_store_import(qn_store *store, const char *path, uint64_t *added)
         return qn_fail(QUERN_ERROR_IO, "the pack %s cannot be used: %s", path, why);
     }
     pthread_mutex_lock(&store->lock);
-    quern_status status = qn_store_connect(store) ? QUERN_OK : fail_store(store, "importing");
+    quern_status status = qn_store_need_writable(store);
     pthread_mutex_unlock(&store->lock);
     for (size_t k = 0; k < pack.count && status == QUERN_OK; k++) {
         qn_entry entry;

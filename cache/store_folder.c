@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define DEFAULT_LIMIT (2ull << 30)
+#define MOST_TEXTS    ((size_t)16 << 20) /* of a user or a group */
 
 /* f_type of the file systems on which two machines may have one file open (statfs(2)). */
 static const uint32_t network_types[] = {
@@ -112,17 +113,35 @@ uint64_t qn_store_limit(const qn_logger *logger)
     return DEFAULT_LIMIT;
 }
 
+/* Room for what the system's lists say of a user or a group: they ask for more (ERANGE) until it is
+ * enough, and a group may have thousands of members. False: the last answer stands. */
+static bool more_room(char **texts, size_t *size, int error)
+{
+    if (*texts && (error != ERANGE || *size >= MOST_TEXTS)) {
+        return false;
+    }
+    *size = *size ? 4 * *size : 4096;
+    qn_free(*texts);
+    *texts = qn_alloc(*size);
+    return *texts != NULL;
+}
+
 /* The user's own folder: HOME, else what the system's list of users says; "" for neither. */
 static void find_home(qn_text *out)
 {
     const char *home = getenv("HOME");
-    char texts[4096];
+    char *texts = NULL;
+    size_t size = 0;
+    int error = ENOMEM;
     struct passwd entry, *found = NULL;
-    if ((!home || home[0] != '/') &&
-        getpwuid_r(geteuid(), &entry, texts, sizeof texts, &found) == 0 && found) {
-        home = found->pw_dir;
+    if (!home || home[0] != '/') {
+        while (more_room(&texts, &size, error)) {
+            error = getpwuid_r(geteuid(), &entry, texts, size, &found);
+        }
+        home = found ? found->pw_dir : NULL;
     }
     qn_text_puts(out, home && home[0] == '/' ? home : "");
+    qn_free(texts);
 }
 
 /* $HOME/.cache/quern; a missing home is not created: a service may have none on purpose. */
@@ -186,12 +205,35 @@ static int make_folders(char *path)
     return error;
 }
 
+/* Look a group up by its name. */
+static void find_named_group(qn_store *store, const char *name)
+{
+    char *texts = NULL;
+    size_t size = 0;
+    int error = ENOMEM;
+    struct group entry, *found = NULL;
+    while (more_room(&texts, &size, error)) {
+        error = getgrnam_r(name, &entry, texts, size, &found);
+    }
+    if (found) {
+        store->group = found->gr_gid;
+        store->shared = true;
+    } else if (error == 0) {
+        qn_store_switch_off(store, "QUERN_CACHE_GROUP is \"%s\", and there is no such group", name);
+    } else {
+        qn_store_switch_off(store,
+                            "QUERN_CACHE_GROUP is \"%s\", which cannot be looked up: %s; its "
+                            "number can be given as well",
+                            name, strerror(error));
+    }
+    qn_free(texts);
+}
+
 /* The group that QUERN_CACHE_GROUP names, by name or number. */
 static void find_group(qn_store *store)
 {
     const char *name = getenv("QUERN_CACHE_GROUP");
-    char texts[4096], *end;
-    struct group entry, *found = NULL;
+    char *end;
     if (!name || !name[0]) {
         return;
     }
@@ -199,11 +241,8 @@ static void find_group(qn_store *store)
     if (name[0] >= '0' && name[0] <= '9' && !*end) {
         store->group = (gid_t)number;
         store->shared = true;
-    } else if (getgrnam_r(name, &entry, texts, sizeof texts, &found) == 0 && found) {
-        store->group = found->gr_gid;
-        store->shared = true;
     } else {
-        qn_store_switch_off(store, "QUERN_CACHE_GROUP is \"%s\", and there is no such group", name);
+        find_named_group(store, name);
     }
 }
 

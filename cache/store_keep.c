@@ -98,22 +98,16 @@ static quern_status verify_structure(qn_store *store)
     return code == SQLITE_OK ? QUERN_OK : qn_store_failed(store, code, "verifying");
 }
 
-static quern_status need_writable(qn_store *store)
-{
-    QN_TRY(qn_store_need(store));
-    return store->read_only ? qn_fail(QUERN_ERROR_CACHE, "%s cannot be written", store->path)
-                            : QUERN_OK;
-}
-
 quern_status qn_store_verify(qn_store *store, uint64_t *checked, uint64_t *removed,
                              quern_cache_progress progress, void *context)
 {
+    const qn_key_range all = {.all = true};
     qn_row_ids ids = {0};
     *checked = *removed = 0;
     pthread_mutex_lock(&store->lock);
-    quern_status status = need_writable(store);
+    quern_status status = qn_store_need_writable(store);
     status = status == QUERN_OK ? verify_structure(store) : status;
-    status = status == QUERN_OK ? qn_store_list(store, "", &ids) : status;
+    status = status == QUERN_OK ? qn_store_list(store, &all, &ids) : status;
     pthread_mutex_unlock(&store->lock);
     for (size_t k = 0; k < ids.count && status == QUERN_OK; k++) {
         pthread_mutex_lock(&store->lock);
@@ -147,8 +141,8 @@ static quern_status give_back(qn_store *store)
         code = qn_store_script(store, "SHRINK");
     }
     if (code != SQLITE_OK) { /* the space will be used again */
-        qn_log(&store->logger, QN_INFO, "%s was not made smaller: %s", store->path,
-               sqlite3_errmsg(store->db));
+        qn_log(&store->logger, QN_INFO, "%s was not made smaller: %s; new kernels take the space",
+               store->path, sqlite3_errmsg(store->db));
     }
     return QUERN_OK;
 }
@@ -160,12 +154,14 @@ quern_status qn_store_prune(qn_store *store, uint64_t *removed, uint64_t bytes, 
     quern_status status = QUERN_OK;
     while (status == QUERN_OK && !d.finished) {
         pthread_mutex_lock(&store->lock);
-        status = need_writable(store);
+        status = qn_store_need_writable(store);
         if (status == QUERN_OK) {
             d.until = qn_now_ms() + BETWEEN_MS;
             int code = qn_store_remove_until(store, &d);
             status = code == SQLITE_OK ? QUERN_OK
-                                       : qn_fail(QUERN_ERROR_CACHE, "%s failed while pruning: %s",
+                                       : qn_fail(QUERN_ERROR_CACHE,
+                                                 "%s failed while pruning: %s; what was removed so "
+                                                 "far is gone, and another try goes on from there",
                                                  store->path, sqlite3_errstr(code));
         }
         pthread_mutex_unlock(&store->lock);
@@ -188,7 +184,9 @@ static quern_status clear_file(qn_store *store, uint64_t *removed)
     int64_t rows = 0;
     qn_store_run(qn_store_statement(store, QN_SQL_ENTRIES), &rows);
     if (!qn_store_remove_file(store)) {
-        return qn_fail(QUERN_ERROR_CACHE, "%s cannot be removed: %s", store->path, strerror(errno));
+        return qn_fail(QUERN_ERROR_CACHE,
+                       "%s cannot be removed: %s; its folder must be one that you may write in",
+                       store->path, strerror(errno));
     }
     *removed = (uint64_t)rows;
     return QUERN_OK;
@@ -220,8 +218,8 @@ static quern_status clear(qn_store *store, uint64_t *removed)
     *removed = (uint64_t)rows;
     code = qn_store_script(store, "SHRINK");
     if (code != SQLITE_OK) { /* it is empty all the same: the space will be used again */
-        qn_log(&store->logger, QN_INFO, "%s was not made smaller: %s", store->path,
-               sqlite3_errmsg(store->db));
+        qn_log(&store->logger, QN_INFO, "%s was not made smaller: %s; new kernels take the space",
+               store->path, sqlite3_errmsg(store->db));
     }
     return QUERN_OK;
 }

@@ -79,13 +79,13 @@ static bool decline(qn_store *store, const qn_key *key, const qn_store_row *row,
     return true;
 }
 
-static void put(qn_store *store, const qn_key *key, const qn_image *image, const qn_store_row *row,
+static bool put(qn_store *store, const qn_key *key, const qn_image *image, const qn_store_row *row,
                 qn_str lowered)
 {
     size_t content = key->material_size + lowered.length + image->size + ROW_BYTES;
     int64_t bytes = (int64_t)((content + QN_PAGE - 1) / QN_PAGE * QN_PAGE);
     if (decline(store, key, row, bytes)) {
-        return;
+        return false;
     }
     int code = qn_store_run(qn_store_statement(store, QN_SQL_BEGIN), NULL);
     if (code == SQLITE_OK) {
@@ -100,18 +100,19 @@ static void put(qn_store *store, const qn_key *key, const qn_image *image, const
     } else if (code == SQLITE_OK) {
         qn_store_evict(store);
     }
+    return code == SQLITE_OK;
 }
 
-void qn_store_put(qn_store *store, const qn_key *key, const qn_image *image,
+bool qn_store_put(qn_store *store, const qn_key *key, const qn_image *image,
                   const qn_store_row *row)
 {
     qn_text lowered = {0};
     pthread_mutex_lock(&store->lock);
-    if (qn_row_join(&lowered, image->lowered, image->lowered_count) &&
-        qn_row_join_warnings(&lowered, image->log) && qn_store_connect(store) &&
-        !store->read_only) {
-        put(store, key, image, row, (qn_str){lowered.data, lowered.length});
-    }
+    const bool kept = qn_row_join(&lowered, image->lowered, image->lowered_count) &&
+                      qn_row_join_warnings(&lowered, image->log) && qn_store_connect(store) &&
+                      !store->read_only &&
+                      put(store, key, image, row, (qn_str){lowered.data, lowered.length});
     pthread_mutex_unlock(&store->lock);
     qn_text_free(&lowered);
+    return kept;
 }

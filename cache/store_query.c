@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -18,6 +19,16 @@ quern_status qn_store_need(qn_store *store)
     }
     return qn_fail(QUERN_ERROR_CACHE, "the cache of compiled kernels is not used: %s",
                    store->problem[0] ? store->problem : "it is locked by another process");
+}
+
+quern_status qn_store_need_writable(qn_store *store)
+{
+    QN_TRY(qn_store_need(store));
+    return store->read_only ? qn_fail(QUERN_ERROR_CACHE,
+                                      "%s cannot be written: look at its permissions and at the "
+                                      "room on its disk, or name another folder in QUERN_CACHE_DIR",
+                                      store->path)
+                            : QUERN_OK;
 }
 
 quern_status qn_store_failed(qn_store *store, int code, const char *doing)
@@ -87,31 +98,43 @@ quern_status qn_store_totals(qn_store *store, quern_cache_stats *stats)
 
 /* ---- entries -------------------------------------------------------------------------------- */
 
-/* The prefix as the statement wants it, in capitals. */
-static quern_status read_prefix(char out[33], const char *prefix)
+/* The value of a hexadecimal digit; -1: it is none. */
+static int digit(char c)
 {
-    size_t length = prefix ? strlen(prefix) : 0;
-    for (size_t k = 0; k < length; k++) {
-        if (length > 32 || !isxdigit((unsigned char)prefix[k])) {
+    const int lower = tolower((unsigned char)c);
+    return !isxdigit((unsigned char)c) ? -1 : lower <= '9' ? lower - '0' : lower - 'a' + 10;
+}
+
+quern_status qn_store_prefix(qn_key_range *out, const char *prefix)
+{
+    *out = (qn_key_range){.all = !prefix || !prefix[0]};
+    memset(out->high, 0xff, sizeof out->high);
+    for (size_t k = 0; prefix && prefix[k]; k++) {
+        const int value = digit(prefix[k]), shift = k % 2 ? 0 : 4;
+        if (k == 2 * sizeof out->low || value < 0) {
             return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                           "\"%s\" is not the beginning of a key, which has 32 hexadecimal digits",
+                           "\"%.40s\" is not the beginning of a key, which has 32 hexadecimal "
+                           "digits",
                            prefix);
         }
-        out[k] = (char)toupper((unsigned char)prefix[k]);
+        out->low[k / 2] = (unsigned char)(out->low[k / 2] | value << shift);
+        out->high[k / 2] = (unsigned char)(out->high[k / 2] & ~((15 - value) << shift));
     }
-    out[length] = '\0';
     return QUERN_OK;
 }
 
-quern_status qn_store_list(qn_store *store, const char *prefix, qn_row_ids *ids)
+quern_status qn_store_list(qn_store *store, const qn_key_range *range, qn_row_ids *ids)
 {
     QN_TRY(qn_store_need(store));
-    sqlite3_stmt *row = qn_store_statement(store, QN_SQL_LIST);
+    sqlite3_stmt *row = qn_store_statement(store, range->all ? QN_SQL_LIST : QN_SQL_LIST_RANGE);
     if (!row) {
         return qn_store_failed(store, SQLITE_ERROR, "listing");
     }
     quern_status status = QUERN_OK;
-    sqlite3_bind_text(row, 1, prefix, -1, SQLITE_STATIC);
+    if (!range->all) {
+        sqlite3_bind_blob(row, 1, range->low, sizeof range->low, SQLITE_STATIC);
+        sqlite3_bind_blob(row, 2, range->high, sizeof range->high, SQLITE_STATIC);
+    }
     int code;
     while ((code = sqlite3_step(row)) == SQLITE_ROW && status == QUERN_OK) {
         if (!QN_ROOM(*ids)) {
@@ -124,6 +147,23 @@ quern_status qn_store_list(qn_store *store, const char *prefix, qn_row_ids *ids)
     sqlite3_clear_bindings(row);
     return status == QUERN_OK && code != SQLITE_DONE ? qn_store_failed(store, code, "listing")
                                                      : status;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+quern_status qn_store_ids(qn_store *store, const qn_key_range *range, qn_row_ids *ids)
+{
+    pthread_mutex_lock(&store->lock);
+    quern_status status = qn_store_list(store, range, ids);
+    pthread_mutex_unlock(&store->lock);
+    if (ids->count > 0) {
+        qsort(ids->items, ids->count, sizeof *ids->items, compare_ids);
+    }
+    return status;
 }
 
 /* The columns of SHOW. */
@@ -215,11 +255,11 @@ static quern_status show(qn_store *store, int64_t id, quern_cache_entry *out, qn
 quern_status qn_store_visit(qn_store *store, const char *key_prefix, quern_cache_visitor visitor,
                             void *context)
 {
-    char prefix[33];
+    qn_key_range range;
     qn_row_ids ids = {0};
-    QN_TRY(read_prefix(prefix, key_prefix));
+    QN_TRY(qn_store_prefix(&range, key_prefix));
     pthread_mutex_lock(&store->lock);
-    quern_status status = qn_store_list(store, prefix, &ids);
+    quern_status status = qn_store_list(store, &range, &ids);
     pthread_mutex_unlock(&store->lock);
     bool stopped = false;
     for (size_t k = 0; k < ids.count && status == QUERN_OK && !stopped; k++) {

@@ -174,21 +174,22 @@ quern_status quern_cache_recompile(quern_recompiled *out, quern_engine *engine, 
     QN_CHECK_NOT_NULL(key);
     *out = QUERN_RECOMPILED_NOT;
     QN_TRY(qn_check_key(key));
+    qn_key_range range;
+    qn_row_ids ids = {0};
     bool found = false;
-    for (int64_t id = INT64_MIN; *out == QUERN_RECOMPILED_NOT;) { /* several compilers' */
-        qn_text bytes = {0};
-        quern_status status =
-            qn_store_next(&bytes, engine->store, &id, &(quern_export_options){.key_prefix = key});
-        const bool end = bytes.length == 0;
-        if (status == QUERN_OK && !end) {
+    QN_TRY(qn_store_prefix(&range, key));
+    quern_status status = qn_store_ids(engine->store, &range, &ids);
+    for (size_t k = 0; k < ids.count && status == QUERN_OK && *out == QUERN_RECOMPILED_NOT; k++) {
+        qn_text bytes = {0}; /* several compilers' */
+        status =
+            qn_store_entry(&bytes, engine->store, ids.items[k], &(quern_export_options){.size = 0});
+        if (status == QUERN_OK && bytes.length > 0) {
             found = true;
             status = judge(out, engine, key, (qn_str){bytes.data, bytes.length});
         }
         qn_text_free(&bytes);
-        QN_TRY(status);
-        if (end) {
-            break;
-        }
     }
+    qn_free(ids.items);
+    QN_TRY(status);
     return found ? QUERN_OK : qn_fail(QUERN_ERROR_CACHE, "there is no entry %s in the cache", key);
 }

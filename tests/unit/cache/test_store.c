@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The store when nothing goes wrong: hits and misses, compilers, limits, listing, clearing.
+ * The store when nothing goes wrong: hits and misses, compilers, limits, listing, clearing; keys by
+ * their first digits, packs that are put into it, and the group that it is shared with.
  */
 #include "scratch.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <grp.h>
 #include <sys/stat.h>
 
 TestSuite(store, .init = scratch_make, .fini = scratch_delete);
@@ -312,6 +315,163 @@ Test(store, a_file_that_lost_its_name_is_left)
         qn_store_close(two);
     }
     cr_expect_eq(warnings, 0, "%s", last_warning);
+}
+
+/* ---- some keys of many ---------------------------------------------------------------------- */
+
+static uint64_t count_of(qn_store *store, const char *prefix)
+{
+    qn_key_range range;
+    qn_row_ids ids = {0};
+    cr_assert_eq(qn_store_prefix(&range, prefix), QUERN_OK, "%s", prefix);
+    cr_assert_eq(qn_store_ids(store, &range, &ids), QUERN_OK);
+    for (uint32_t k = 1; k < ids.count; k++) {
+        cr_expect_lt(ids.items[k - 1], ids.items[k], "in the order in which they were put");
+    }
+    qn_free(ids.items);
+    return ids.count;
+}
+
+Test(store, keys_by_their_first_digits)
+{
+    qn_store *store = scratch_store(scratch, 0);
+    uint64_t sums[3] = {0};
+    qn_key_range range;
+    for (int k = 0; k < 300; k++) {
+        scratch_put(store, k, 100, "abc");
+    }
+    for (int k = 0; k < 256; k++) {
+        char digits[3];
+        snprintf(digits, sizeof digits, k % 2 ? "%02X" : "%02x", (unsigned)k);
+        sums[2] += count_of(store, digits);
+        digits[1] = '\0';
+        sums[1] += k % 16 == 0 ? count_of(store, digits) : 0;
+    }
+    cr_expect_eq(sums[1], 300);
+    cr_expect_eq(sums[2], 300);
+    cr_expect_eq(count_of(store, ""), 300);
+    cr_expect_eq(count_of(store, NULL), 300);
+    qn_key key = scratch_key(7);
+    for (size_t length = 12; length <= 32; length++) {
+        char digits[33];
+        snprintf(digits, sizeof digits, "%.*s", (int)length, key.hex);
+        cr_expect_eq(count_of(store, digits), 1, "%s", digits);
+    }
+    qn_key_free(&key);
+    static const char *const bad[] = {"x", "12g", " 1", "0123456789abcdef0123456789abcdef0"};
+    for (size_t k = 0; k < QN_COUNT(bad); k++) {
+        const quern_export_options o = {.key_prefix = bad[k]};
+        uint64_t written;
+        cr_expect_eq(qn_store_prefix(&range, bad[k]), QUERN_ERROR_INVALID_ARGUMENT, "%s", bad[k]);
+        cr_expect_eq(qn_store_visit(store, bad[k], visit, NULL), QUERN_ERROR_INVALID_ARGUMENT);
+        cr_expect_eq(qn_store_export(store, scratch_path("x.qpack"), &o, &written),
+                     QUERN_ERROR_INVALID_ARGUMENT);
+    }
+    cr_expect_neq(access(scratch_path("x.qpack"), F_OK), 0);
+    qn_store_close(store);
+}
+
+static int note_plan(void *context, int count, char **values, char **names)
+{
+    (void)names;
+    strncat(context, count > 3 && values[3] ? values[3] : "", 300);
+    return 0;
+}
+
+Test(store, a_key_is_found_by_the_index)
+{
+    char plan[1000] = "", sql[1000];
+    sqlite3 *db;
+    qn_store *store = scratch_store(scratch, 0);
+    scratch_put(store, 1, 100, "abc");
+    qn_store_close(store);
+    const qn_str text = qn_sql_text("LIST_RANGE");
+    snprintf(sql, sizeof sql, "EXPLAIN QUERY PLAN %.*s", (int)text.length, text.data);
+    sqlite3_open(scratch_path(QN_CACHE_FILE), &db);
+    cr_assert_eq(sqlite3_exec(db, sql, note_plan, plan, NULL), SQLITE_OK, "%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+    cr_expect(strstr(plan, "SEARCH image USING"), "%s", plan);
+}
+
+/* ---- packs into a database ------------------------------------------------------------------ */
+
+Test(store, an_import_that_cannot_be_kept_fails)
+{
+    char pack[200];
+    uint64_t count;
+    snprintf(pack, sizeof pack, "%s", scratch_path("three.qpack"));
+    qn_store *store = scratch_store(scratch_path("from"), 0);
+    for (int k = 0; k < 3; k++) {
+        scratch_put(store, k, 100, "abc");
+    }
+    cr_assert_eq(qn_store_export(store, pack, &(quern_export_options){.level = 0}, &count),
+                 QUERN_OK);
+    cr_assert_eq(count, 3);
+    qn_store_close(store);
+    store = scratch_store(scratch_path("to"), 0);
+    scratch_put(store, 100, 100, "abc");
+    store->read_only = true;
+    cr_expect_eq(qn_store_import(store, pack, &count), QUERN_ERROR_CACHE);
+    cr_expect_eq(count, 0);
+    cr_expect(strstr(quern_last_error()->message, "cannot be written"), "%s",
+              quern_last_error()->message);
+    store->read_only = false;
+    cr_assert_eq(qn_store_import(store, pack, &count), QUERN_OK);
+    cr_expect_eq(count, 3);
+    cr_assert_eq(qn_store_import(store, pack, &count), QUERN_OK);
+    cr_expect_eq(count, 0, "they are there");
+    uint64_t removed;
+    cr_assert_eq(qn_store_clear(store, &removed), QUERN_OK);
+    sqlite3 *db;
+    sqlite3_open(scratch_path("to/" QN_CACHE_FILE), &db);
+    cr_assert_eq(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    cr_expect_eq(qn_store_import(store, pack, &count), QUERN_ERROR_CACHE, "another has it locked");
+    cr_expect_eq(count, 0);
+    sqlite3_close(db);
+    qn_store_close(store);
+    store = scratch_store(scratch_path("small"), 1);
+    cr_assert_eq(qn_store_import(store, pack, &count), QUERN_OK, "each is larger than the limit");
+    cr_expect_eq(count, 0);
+    qn_store_close(store);
+}
+
+/* ---- groups with many members --------------------------------------------------------------- */
+
+/* Instead of the C library's: a group whose members take 100,000 bytes. */
+int getgrnam_r(const char *name, struct group *out, char *texts, size_t size, struct group **found)
+{
+    (void)texts;
+    *found = NULL;
+    if (strcmp(name, "unreachable") == 0) {
+        return EIO;
+    }
+    if (strcmp(name, "large") != 0) {
+        return 0;
+    }
+    if (size < 100000) {
+        return ERANGE;
+    }
+    *out = (struct group){.gr_gid = getegid()};
+    *found = out;
+    return 0;
+}
+
+Test(store, groups_with_many_members)
+{
+    setenv("QUERN_CACHE_GROUP", "large", 1);
+    qn_store *store = scratch_store(scratch, 0);
+    cr_expect_str_eq(qn_store_problem(store), "");
+    cr_expect(store->shared && store->group == getegid());
+    qn_store_close(store);
+    setenv("QUERN_CACHE_GROUP", "none", 1);
+    store = scratch_store(scratch, 0);
+    cr_expect(strstr(qn_store_problem(store), "no such group"), "%s", qn_store_problem(store));
+    qn_store_close(store);
+    setenv("QUERN_CACHE_GROUP", "unreachable", 1);
+    store = scratch_store(scratch, 0);
+    cr_expect(strstr(qn_store_problem(store), "cannot be looked up"), "%s",
+              qn_store_problem(store));
+    qn_store_close(store);
 }
 
 Test(store, every_piece_of_sql_is_there)
