@@ -175,21 +175,27 @@ static void count_fault(qn_store *store, int code)
     }
 }
 
+bool qn_store_lost_file(int code)
+{
+    return code == SQLITE_READONLY_DBMOVED || code == SQLITE_IOERR_DELETE_NOENT;
+}
+
 void qn_store_fault(qn_store *store, int code, const char *doing, bool writing)
 {
     char said[200];
     bool known = store->db && sqlite3_errcode(store->db) != SQLITE_OK;
     snprintf(said, sizeof said, "%s", known ? sqlite3_errmsg(store->db) : sqlite3_errstr(code));
     count_fault(store, code);
-    bool is_stuck = (code & 0xff) == SQLITE_PROTOCOL;  /* SQLite waited for 10 s, and would again */
-    if (code == SQLITE_READONLY_DBMOVED || is_stuck) { /* the next time it is opened anew */
+    bool is_stuck = (code & 0xff) == SQLITE_PROTOCOL; /* SQLite waited for 10 s, and would again */
+    const bool lost = qn_store_lost_file(code);
+    if (lost || is_stuck) { /* the next time it is opened anew */
         qn_store_disconnect(store);
     }
     if (is_stuck && store->tally[QN_TALLY_LOCKED] > 1) {
         qn_store_switch_off(store, "%s: its locks do not work", store->path);
         return;
     }
-    switch (code & 0xff) {
+    switch (lost ? SQLITE_OK : code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         qn_store_set_aside(store, said);
@@ -208,7 +214,7 @@ void qn_store_fault(qn_store *store, int code, const char *doing, bool writing)
             return;
         }
         break;
-    default: /* locked, out of memory: it passes */
+    default: /* locked, out of memory, set aside by another process: it passes */
         break;
     }
     qn_log(&store->logger, QN_DEBUG, "the cache of compiled kernels %s failed while %s: %s",

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define OPEN_TRIES 3
+#define MOVES_MAX  16 /* by other processes, of which each sets a file aside once or twice */
 
 static const char *const names[] = {
 #define NAME(name) #name,
@@ -189,10 +190,12 @@ static int open_database(qn_store *store)
     return code;
 }
 
-/* Does the code say that the open file has meanwhile lost its name or its journal? */
-static bool was_moved(int code)
+/* Has the open file meanwhile lost its name or its journal to another process, which sets it aside?
+ * What else that process may have been in the middle of is looked at once more, too. */
+static bool was_moved(const qn_store *store, int code, bool first)
 {
-    return code == SQLITE_READONLY_DBMOVED || (code & 0xff) == SQLITE_IOERR;
+    const bool failed = (code & 0xff) == SQLITE_IOERR;
+    return qn_store_lost_file(code) || (failed && (first || qn_store_has_moved(store)));
 }
 
 static bool is_file(const char *path)
@@ -235,7 +238,7 @@ bool qn_store_connect(qn_store *store)
     }
     /* again, because the fault sets a damaged file aside, and then a new one can be made; and
      * because another process may do that at the same time */
-    for (int attempt = 0; attempt < OPEN_TRIES && !store->problem[0]; attempt++) {
+    for (int attempt = 0, moves = 0; attempt < OPEN_TRIES && !store->problem[0]; attempt++) {
         if (store->db) {
             return true;
         }
@@ -243,8 +246,10 @@ bool qn_store_connect(qn_store *store)
         if (code == SQLITE_OK) {
             return store->db != NULL;
         }
-        if (store->db && attempt == 0 && was_moved(code)) {
+        if (store->db && moves < MOVES_MAX && was_moved(store, code, attempt + moves == 0)) {
             qn_store_disconnect(store);
+            moves++;
+            attempt--; /* others did that: it says nothing of the file that is there now */
             continue;
         }
         if (store->db && !store->read_only && no_room(code) && attempt + 1 < OPEN_TRIES &&

@@ -145,6 +145,9 @@ static int open_damaged(void)
     scratch_get(store, 1, SIZE, "abc");
     scratch_put(store, 1, SIZE, "abc");
     bool fine = qn_store_problem(store)[0] == '\0';
+    if (!fine) {
+        fprintf(stderr, "process %d: %s\n", (int)getpid(), qn_store_problem(store));
+    }
     qn_store_close(store);
     return fine ? 0 : 1;
 }
