@@ -82,6 +82,13 @@ static int try_lock(int file, off_t byte, short type)
     return fcntl(file, F_OFD_SETLK, &what) == 0 ? 0 : errno;
 }
 
+/* Not by closing alone: a child that was forked just now has the descriptor, too. */
+static void give_back(int file, off_t byte)
+{
+    (void)try_lock(file, byte, F_UNLCK);
+    close(file);
+}
+
 void qn_machine_done(qn_machine *m)
 {
     if (!m) {
@@ -95,9 +102,7 @@ void qn_machine_done(qn_machine *m)
         }
     }
     if (m->file >= 0) {
-        /* not by closing alone: a child that was forked just now has the descriptor, too */
-        (void)try_lock(m->file, m->byte, F_UNLCK);
-        close(m->file);
+        give_back(m->file, m->byte);
     }
     pthread_mutex_unlock(&lock);
     qn_free(m);
@@ -124,11 +129,8 @@ static bool wait_for_maker(qn_store *store, int file, off_t byte)
 }
 
 /* Go on without a lock: the kernel is compiled all the same. */
-static bool alone(qn_store *store, int file, int error)
+static bool alone(qn_store *store, int error)
 {
-    if (file >= 0) {
-        close(file);
-    }
     qn_store_count(store, QN_TALLY_ALONE, 1);
     qn_log(&store->logger, QN_DEBUG, "compiling without a lock in %s: %s", store->folder,
            is_held(error) ? "another process makes the same kernel and does not end"
@@ -144,18 +146,22 @@ bool qn_machine_begin(qn_machine **out, qn_store *store, const qn_key *key, int 
     }
     int file = qn_store_open_beside(store, QN_LOCK_FILE);
     if (file < 0) {
-        return alone(store, -1, errno);
+        return alone(store, errno);
     }
     const off_t byte = (off_t)(key->hash[1] & (uint64_t)INT64_MAX >> 1);
     int error = try_lock(file, byte, F_WRLCK);
     if (is_held(error)) {
         if (wait_for_maker(store, file, byte)) {
-            close(file);
+            give_back(file, byte);
             return false;
         }
     }
     if (error == 0) {
         *out = hold(file, byte);
     }
-    return *out ? true : alone(store, file, error ? error : ENOMEM);
+    if (*out) {
+        return true;
+    }
+    give_back(file, byte);
+    return alone(store, error ? error : ENOMEM);
 }

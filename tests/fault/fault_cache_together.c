@@ -224,6 +224,46 @@ Test(together, a_forked_child_does_not_keep_the_lock)
 }
 
 /* A file system without locks, a folder that cannot be written: compiled without. */
+static void *wait_for_maker(void *store)
+{
+    qn_key key = scratch_key(1);
+    qn_machine *machine;
+    const bool maker = qn_machine_begin(&machine, store, &key, 0);
+    qn_machine_done(machine);
+    qn_key_free(&key);
+    return maker ? store : NULL;
+}
+
+/* The lock that who waits gets at last is in the child, too. */
+Test(together, a_child_of_who_waits_does_not_keep_the_lock)
+{
+    qn_store *store = scratch_store(scratch, 0);
+    qn_key key = scratch_key(1);
+    qn_machine *machine;
+    pthread_t waiting;
+    void *made;
+    cr_assert(qn_machine_begin(&machine, store, &key, 0));
+    cr_assert_not_null(machine);
+    cr_assert_eq(pthread_create(&waiting, NULL, wait_for_maker, store), 0);
+    usleep(100000); /* it waits by now */
+    pid_t child = fork();
+    if (child == 0) {
+        pause();
+    }
+    qn_machine_done(machine);
+    pthread_join(waiting, &made);
+    cr_expect_null(made, "it waited for the maker");
+    store->wait_ms = 1000;
+    cr_expect(qn_machine_begin(&machine, store, &key, 0));
+    cr_expect_not_null(machine, "nobody has the lock");
+    cr_expect_eq(scratch_stats(store).waits, 1);
+    qn_machine_done(machine);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    qn_key_free(&key);
+    qn_store_close(store);
+}
+
 Test(together, no_lock_can_be_had)
 {
     qn_store *store = scratch_store(scratch, 0);
