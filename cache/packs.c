@@ -30,7 +30,10 @@ struct qn_packs {
 static void count_fault(qn_packs *packs, const char *name, const char *what, const char *why)
 {
     bool first = atomic_fetch_add(&packs->faults, 1) == 0;
-    qn_log(&packs->logger, first ? QN_WARN : QN_DEBUG, "%s %s is not used: %s", what, name, why);
+    qn_log(&packs->logger, first ? QN_WARN : QN_DEBUG,
+           "%s %s is not used: %s; what it should have is compiled when it is needed: see that the "
+           "right file is named, or make it again with 'quern build'",
+           what, name, why);
 }
 
 static void pack_free(pack *p)

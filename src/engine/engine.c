@@ -162,6 +162,9 @@ static quern_status start(quern_engine *engine, const quern_options *o, quern_de
     snprintf(engine->home.place, sizeof engine->home.place, "%s",
              info->id[0] ? info->id : methods->name);
     QN_TRY(qn_memory_use(&engine->home, o->allocator));
+    if (qn_listing_path() && !(engine->listing = qn_strdup(qn_listing_path()))) {
+        return qn_fail_memory("opening an engine");
+    }
     qn_compiler_suit_driver((int)info->driver_version);
     engine->processors = QN_MAX(1u, info->processors);
     QN_TRY(qn_tunings_new(&engine->tunings));
@@ -182,6 +185,7 @@ static void stop(quern_engine *engine)
     qn_tunings_free(engine->tunings);
     qn_packs_close(engine->packs);
     qn_remote_close(engine->remote);
+    qn_free(engine->listing);
     qn_free(engine);
 }
 
@@ -204,7 +208,6 @@ static quern_status open_device(quern_engine **out, const quern_device_methods *
         return status;
     }
     engine->home.methods->target(engine->home.device, &engine->arch, &engine->native);
-    engine->listing = qn_listing_path() ? qn_strdup(qn_listing_path()) : NULL;
     engine->checks_bounds = qn_device_checks_bounds(methods, engine->home.device);
     pthread_mutex_init(&engine->modules_lock, NULL);
     pthread_mutex_init(&engine->copy_lock, NULL);

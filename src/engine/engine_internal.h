@@ -96,8 +96,9 @@ typedef enum qn_origin {
 /** One loaded image of an engine. */
 typedef struct qn_module {
     struct qn_module *next;
-    char hex[33];
-    void *handle; /**< the device's */
+    char hex[33];   /**< its key */
+    char asked[33]; /**< the key that it was asked for by: another, where it is for an older GPU */
+    void *handle;   /**< the device's */
     qn_origin origin;
     char target[16]; /**< "sm_90", "compute_75" */
     char *ptx;       /**< when the image is PTX, else NULL */

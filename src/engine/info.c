@@ -34,7 +34,8 @@ quern_status quern_cache_get_totals(quern_cache_stats *stats, quern_engine *engi
     qn_error_reset();
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     QN_TO_GIVE(quern_cache_stats, own, stats);
-    quern_status status = qn_store_totals(engine->store, &own);
+    const quern_status status = qn_store_totals(engine->store, &own);
+    qn_packs_stats(engine->packs, &own); /* this engine's: they are not counted for others */
     QN_GIVE(quern_cache_stats, own, stats);
     return status;
 }

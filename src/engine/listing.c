@@ -89,18 +89,6 @@ static void add_list(qn_text *out, const char *key, const char *const *texts, si
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-static bool write_all(int file, const qn_text *text)
-{
-    for (size_t done = 0; done < text->length;) {
-        ssize_t wrote = write(file, text->data + done, text->length - done);
-        if (wrote < 0 && errno != EINTR) {
-            return false;
-        }
-        done += wrote > 0 ? (size_t)wrote : 0;
-    }
-    return true;
-}
-
 /* Several processes may write to one list: each looks and adds under a lock. */
 static bool add_to_file(const char *path, const qn_text *item)
 {
@@ -112,7 +100,7 @@ static bool add_to_file(const char *path, const qn_text *item)
     size_t size;
     bool done = flock(file, LOCK_EX) == 0 && qn_file_read(path, &data, &size) == QUERN_OK;
     if (done) {
-        done = strstr(data, item->data) || write_all(file, item);
+        done = strstr(data, item->data) || qn_write_all(file, (qn_str){item->data, item->length});
         qn_free(data);
     }
     close(file);
@@ -239,15 +227,14 @@ static void add_call(qn_text *out, const qn_call *call)
 
 void qn_listing_call(const qn_call *call)
 {
-    qn_text item = {0};
-    add_definition(&item, call->kernel);
     if (call->structures || qn_source_has_records(call)) {
-        qn_text_free(&item);
         qn_log(&call->kernel->engine->home.logger, QN_WARN,
                "%s is not recorded: its arguments are records, which lists of kernels do not have",
                call->kernel->name);
         return;
     }
+    qn_text item = {0};
+    add_definition(&item, call->kernel);
     add_call(&item, call);
     qn_text_puts(&item, "\n");
     keep(call->kernel->engine, &item);

@@ -103,6 +103,8 @@ Test(packs, a_pack_answers)
         quern_cache_stats stats = stats_now();
         cr_expect(stats.packs == 1 && stats.pack_entries == 1 && stats.pack_hits == 1 &&
                   stats.pack_faults == 0 && stats.compiled == 0);
+        OK(quern_cache_get_totals(&stats, engine));
+        cr_expect(stats.packs == 1 && stats.pack_entries == 1 && stats.pack_hits == 1);
         quern_close(engine);
     }
     qn_free(data);

@@ -11,19 +11,20 @@
 
 /* ---- the engine's table --------------------------------------------------------------------- */
 
-static qn_module *find_module(quern_engine *engine, const char *hex)
+static qn_module *find_module(quern_engine *engine, const char *asked)
 {
     pthread_mutex_lock(&engine->modules_lock);
     qn_module *m = engine->modules;
-    while (m && strcmp(m->hex, hex) != 0) {
+    while (m && strcmp(m->asked, asked) != 0) {
         m = m->next;
     }
     pthread_mutex_unlock(&engine->modules_lock);
     return m;
 }
 
-static void add_module(quern_engine *engine, qn_module *m)
+static void add_module(quern_engine *engine, qn_module *m, const char *asked)
 {
+    memcpy(m->asked, asked, sizeof m->asked);
     pthread_mutex_lock(&engine->modules_lock);
     m->next = engine->modules;
     engine->modules = m;
@@ -213,6 +214,8 @@ static qn_module *find_shared(const qn_wanted *w)
 
 static quern_status make_shared(qn_module **out, qn_making *m)
 {
+    char asked[sizeof m->wanted.key.hex]; /* what is found or made may have another key */
+    memcpy(asked, m->wanted.key.hex, sizeof asked);
     for (;;) {
         *out = find_shared(&m->wanted);
         if (*out) {
@@ -227,7 +230,7 @@ static quern_status make_shared(qn_module **out, qn_making *m)
         if (!*out) {
             status = known_or_compiled(out, m);
             if (status == QUERN_OK) {
-                add_module(m->wanted.engine, *out);
+                add_module(m->wanted.engine, *out, asked);
             }
         }
         qn_once_done(once);
