@@ -228,6 +228,11 @@ static bool take(void *context, size_t number, qn_str value)
     return fine;
 }
 
+static void keep(void *context, size_t number)
+{
+    (void)context, (void)number;
+}
+
 static void make(void *context, size_t number)
 {
     machine *m = context;
@@ -245,6 +250,7 @@ static void prewarm(machine *m)
                               .count = f->count,
                               .names = names,
                               .take = take,
+                              .keep = keep,
                               .make = make,
                               .context = m};
     expect(qn_spread_run(&spread), "no memory");

@@ -14,11 +14,8 @@ enum {
     CURLE_AGAIN = 81,
     CURLM_OK = 0,
     CURLMSG_DONE = 1,
-    CURL_READ_ABORT = 0x10000000,
 
     CURLOPT_UPLOAD = 46,
-    CURLOPT_NETRC = 51,
-    CURLOPT_FOLLOWLOCATION = 52,
     CURLOPT_HTTP_VERSION = 84,
     CURLOPT_NOSIGNAL = 99,
     CURLOPT_TCP_NODELAY = 121,
@@ -70,7 +67,6 @@ typedef struct qn_curl_message {
     X(easy_perform, int, (void *easy))                                                             \
     X(easy_send, int, (void *easy, const void *data, size_t size, size_t *sent))                   \
     X(easy_recv, int, (void *easy, void *data, size_t size, size_t *received))                     \
-    X(easy_reset, void, (void *easy))                                                              \
     X(easy_cleanup, void, (void *easy))                                                            \
     X(easy_strerror, const char *, (int code))                                                     \
     X(multi_init, void *, (void))                                                                  \

@@ -126,6 +126,8 @@ typedef enum qn_verdict {
 } qn_verdict;
 const char *qn_verdict_text(qn_verdict verdict);
 
+#define QN_ENVELOPE_BYTES 128 /* the most that it has beside them */
+
 /** Put bytes into an envelope, signed where `signer` is somebody. */
 void qn_envelope_seal(qn_text *out, qn_content content, qn_str bytes, const qn_signer *signer);
 /** Take them out; *bytes is borrowed from `value`. `trust`: NULL to believe everybody. */
@@ -164,13 +166,17 @@ void qn_recipe_free(qn_recipe *recipe);
 /* ---- spread.c: a list of kernels over a fleet --------------------------------------------------
  */
 
-/** `take`: a value has come for kernel k (or none: no bytes); true: it is there now. `make`: make
- * it here, and write it. Both are called on the caller's thread; 0 <= k < count. */
+/** A list and what is to be done with it, on the caller's thread; 0 <= k < count. */
 typedef struct qn_spread {
     qn_remote *remote; /**< NULL: make all of them */
     size_t count;
     const char *const *names; /**< in the remote store; NULL for those that are not wanted */
+    bool only_take;           /**< nothing is claimed, and nobody waited for */
+    /** A value has come for kernel k: read it. True: it is the right one. The connection is in use
+     * meanwhile: nothing here may ask the store, or take long. */
     bool (*take)(void *context, size_t k, qn_str value);
+    void (*keep)(void *context, size_t k); /**< the value that was taken */
+    /** Make it here, and write it. With `only_take`: it is not there. */
     void (*make)(void *context, size_t k);
     bool (*stop)(void *context); /**< optional: asked now and then */
     void *context;
@@ -178,6 +184,8 @@ typedef struct qn_spread {
 /** Get or make all; each machine goes through the list in an order of its own. False: out of
  * memory. */
 bool qn_spread_run(const qn_spread *spread);
+/** The numbers below `count`, shuffled, differently in each process; NULL: out of memory. */
+size_t *qn_spread_order(size_t count);
 
 /* ---- remote_curl.c: libcurl, loaded at run time -----------------------------------------------
  */
@@ -189,12 +197,28 @@ quern_status qn_curl_get(const qn_curl **out);
 /** A new handle with what all connections have; NULL: out of memory. */
 void *qn_curl_easy(const qn_curl *curl, uint32_t timeout_ms);
 
+/* ---- redis_follow.c: what a Redis server may answer --------------------------------------------
+ */
+
+/** An answer on its way. */
+typedef struct qn_redis_course {
+    const char *expected; /**< borrowed */
+    uint64_t lines;       /**< that are to come */
+    uint64_t skip;        /**< bytes of a text that are to come */
+    bool begun;
+    char last, line[24];
+    size_t length; /* of the line so far */
+} qn_redis_course;
+/** An answer that begins with `expected`: "+OK"; "*2", which is the whole line, and is followed by
+ * two texts; or "" for a text or a word. Any may be an error instead. */
+void qn_redis_follow_begin(qn_redis_course *course, const char *expected);
+/** Whether the bytes that came so far are the beginning of such an answer, in whatever pieces. */
+bool qn_redis_follow(qn_redis_course *course, qn_str bytes);
+
 /* ---- remote_http.c, remote_redis.c: the stores there are ---------------------------------------
  */
 
 extern const quern_remote_methods qn_http_methods, qn_redis_methods;
-/** The table of a scheme; NULL: there is none. */
-const quern_remote_methods *qn_remote_methods_of(const char *scheme);
 
 /* ---- remote_queue.c: puts, by a thread ---------------------------------------------------------
  */
@@ -206,7 +230,8 @@ typedef struct qn_put {
     qn_text bytes;
 } qn_put;
 
-/** Write one; false: it was not written. Called on the thread, one at a time. */
+/** Write one; false: it was not written. Called for one at a time, on the queue's thread or on that
+ * of qn_queue_write(). */
 typedef bool (*qn_putter)(void *context, qn_put *put);
 
 typedef struct qn_queue qn_queue;
@@ -215,12 +240,14 @@ qn_queue *qn_queue_new(qn_putter putter, void *context); /**< NULL: out of memor
 bool qn_queue_add(qn_queue *queue, qn_put *put);
 /** Wait until all is written, at most `ms`; false: some is left. */
 bool qn_queue_flush(qn_queue *queue, double ms);
-/** Flush, drop what is left, and end the thread. */
-uint64_t qn_queue_end(qn_queue *queue, double ms);
+/** Write `put`, which is freed, on this thread, after what is being written; false: it was not
+ * written. */
+bool qn_queue_write(qn_queue *queue, qn_put *put);
+/** Drop what waits, end the thread, and return how many those were. */
+uint64_t qn_queue_end(qn_queue *queue);
 /** Around a fork: nothing is being written between these; the child begins with an empty queue. */
 void qn_queue_before_fork(qn_queue *queue);
 void qn_queue_after_fork(qn_queue *queue, bool child);
-void qn_put_free(qn_put *put);
 
 /* ---- remote.c: the second level ----------------------------------------------------------------
  */
@@ -246,12 +273,12 @@ struct qn_remote {
 
     pthread_mutex_t read_lock; /* of reader */
     void *reader;              /* the connection of look-ups; NULL until the first */
-    void *writer;              /* the queue's thread's */
+    void *writer;              /* of who writes: the queue sees to it that this is one thread */
     qn_queue *queue;
 
     pthread_mutex_t lock; /* of all that follows */
     qn_breaker breaker;
-    bool told_fault, told_refusal, told_drop;
+    bool told_fault, told_refusal, told_drop, told_unwritten;
     quern_remote_stats stats;
 };
 
@@ -259,12 +286,15 @@ struct qn_remote {
 bool qn_remote_writes(const qn_remote *remote);
 /** It is there, and its breaker lets calls through. */
 bool qn_remote_is_on(qn_remote *remote);
+/** Close a connection, if there is one; with its lock held. */
+void qn_remote_hang_up(const qn_remote *remote, void **connection);
 /** Call by way of the breaker, on *connection, which is opened when there is none; with that
  * connection's lock held. False: it is off, or the call failed. */
 typedef quern_status (*qn_remote_call)(const qn_remote *remote, void *connection, void *context);
 bool qn_remote_do(qn_remote *remote, void **connection, qn_remote_call call, void *context);
 /** Ask for `count` names (at most QN_REMOTE_BATCH), and hand over each value: of no bytes for what
- * is not there. False: there was no answer. */
+ * is not there. It is borrowed from the connection, which is locked until all are handed over: a
+ * taker reads, and does what takes long afterwards. False: there was no answer. */
 typedef void (*qn_remote_taker)(void *context, size_t number, qn_str value);
 bool qn_remote_look(qn_remote *remote, size_t count, const char *const *names, qn_remote_taker take,
                     void *context);
@@ -272,6 +302,9 @@ bool qn_remote_look(qn_remote *remote, size_t count, const char *const *names, q
 int qn_remote_claim(qn_remote *remote, const char *name);
 /** Hand one value to the thread that writes; takes what `bytes` has. */
 bool qn_remote_send(qn_remote *remote, const char *name, qn_content content, qn_text *bytes);
+/** Write one value now, and wait for that; takes what `bytes` has. False: it was not written; then
+ * qn_remote_is_on() says whether the store was the reason, or the value. */
+bool qn_remote_write(qn_remote *remote, const char *name, qn_content content, qn_text *bytes);
 /** Take a value out of its envelope, as this store's mode believes it; counts what it refuses. */
 bool qn_remote_believe(qn_remote *remote, const char *name, qn_content content, qn_str value,
                        qn_str *bytes);

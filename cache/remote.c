@@ -21,7 +21,8 @@
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-const quern_remote_methods *qn_remote_methods_of(const char *scheme)
+/* The table of a scheme; NULL: there is none. */
+static const quern_remote_methods *methods_of(const char *scheme)
 {
     static const struct {
         const char *scheme;
@@ -70,7 +71,7 @@ static quern_status choose_methods(qn_remote *remote, const quern_remote_methods
     }
     qn_remote_url url;
     QN_TRY(qn_remote_url_read(&url, remote->url));
-    const quern_remote_methods *methods = qn_remote_methods_of(url.scheme);
+    const quern_remote_methods *methods = methods_of(url.scheme);
     if (!methods) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "\"%s\" is no kind of remote store: there are http, https, redis and rediss",
@@ -96,11 +97,12 @@ quern_status qn_remote_open(qn_remote **out, const char *url, const quern_remote
 {
     *out = NULL;
     url = url ? url : getenv("QUERN_REMOTE");
-    if ((!url || !url[0] || strcmp(url, "off") == 0) && (!methods || (url && url[0]))) {
+    url = url ? url : "";
+    if (strcmp(url, "off") == 0 || (!url[0] && !methods)) {
         return QUERN_OK;
     }
     qn_remote *remote = qn_calloc(1, sizeof *remote);
-    if (!remote || !(remote->url = qn_strdup(url ? url : "")) ||
+    if (!remote || !(remote->url = qn_strdup(url)) ||
         !(remote->queue = qn_queue_new(write_put, remote))) {
         qn_free(remote ? remote->url : NULL);
         qn_free(remote);
@@ -126,17 +128,13 @@ void qn_remote_close(qn_remote *remote)
     }
     (void)qn_queue_flush(remote->queue, qn_remote_is_on(remote) ? CLOSE_MS : 0);
     qn_remote_forget(remote); /* before the queue ends, which a fork would touch */
-    uint64_t dropped = qn_queue_end(remote->queue, 0);
+    uint64_t dropped = qn_queue_end(remote->queue);
     if (dropped > 0) {
         qn_log(&remote->logger, QN_INFO, "%llu kernels were not written to the remote store",
                (unsigned long long)dropped);
     }
-    if (remote->reader) {
-        remote->methods.close(remote->reader);
-    }
-    if (remote->writer) {
-        remote->methods.close(remote->writer);
-    }
+    qn_remote_hang_up(remote, &remote->reader);
+    qn_remote_hang_up(remote, &remote->writer);
     qn_signer_wipe(&remote->signer);
     qn_free(remote->trust.items);
     pthread_mutex_destroy(&remote->read_lock);
@@ -183,7 +181,7 @@ static void note_failure(qn_remote *remote, const char *why)
            "the remote store is left alone for %.0f s: %s", pause / 1e3, why);
 }
 
-static void hang_up(qn_remote *remote, void **connection)
+void qn_remote_hang_up(const qn_remote *remote, void **connection)
 {
     if (*connection) {
         remote->methods.close(*connection);
@@ -210,7 +208,7 @@ bool qn_remote_do(qn_remote *remote, void **connection, qn_remote_call call, voi
     qn_error_reset();
     quern_status status = attempt(remote, connection, call, context);
     if (status != QUERN_OK && kept && qn_now_ms() - begin < remote->timeout_ms / 2.0) {
-        hang_up(remote, connection); /* the server may have closed what was idle */
+        qn_remote_hang_up(remote, connection); /* the server may have closed what was idle */
         qn_error_reset();
         status = attempt(remote, connection, call, context);
     }
@@ -218,7 +216,7 @@ bool qn_remote_do(qn_remote *remote, void **connection, qn_remote_call call, voi
         const char *message = quern_last_error()->message;
         note_failure(remote, message[0] ? message : quern_status_text(status));
         qn_error_reset();
-        hang_up(remote, connection);
+        qn_remote_hang_up(remote, connection);
         return false;
     }
     pthread_mutex_lock(&remote->lock);
@@ -330,57 +328,89 @@ bool qn_remote_believe(qn_remote *remote, const char *name, qn_content content, 
 typedef struct parcel {
     const char *name;
     qn_str value;
+    char refused[256]; /* why the store, which is well, does not take it; "" where it does */
 } parcel;
 
 static quern_status call_put(const qn_remote *remote, void *connection, void *context)
 {
-    const parcel *p = context;
-    return remote->methods.put(connection, p->name, p->value.data, p->value.length);
+    parcel *p = context;
+    quern_status status = remote->methods.put(connection, p->name, p->value.data, p->value.length);
+    if (status == QUERN_ERROR_NOT_SUPPORTED) {
+        const char *why = quern_last_error()->message;
+        snprintf(p->refused, sizeof p->refused, "%s", why[0] ? why : "it says nothing more");
+        qn_error_reset();
+        return QUERN_OK;
+    }
+    return status;
 }
 
-/* On the queue's thread. */
+static void note_drop(qn_remote *remote, bool *told, qn_log_level level, const char *why)
+{
+    pthread_mutex_lock(&remote->lock);
+    remote->stats.dropped++;
+    bool first = !*told;
+    *told = true;
+    pthread_mutex_unlock(&remote->lock);
+    qn_log(&remote->logger, first ? level : QN_DEBUG,
+           "a kernel is not written to the remote store: %s", why);
+}
+
+/* On the queue's thread, or on that of who waits for it. */
 static bool write_put(void *context, qn_put *put)
 {
     qn_remote *remote = context;
     qn_text value = {0};
     qn_envelope_seal(&value, put->content, (qn_str){put->bytes.data, put->bytes.length},
                      &remote->signer);
-    parcel p = {put->name, {value.data, value.length}};
-    bool written = !value.failed && qn_remote_do(remote, &remote->writer, call_put, &p);
+    parcel p = {put->name, {value.data, value.length}, ""};
+    const bool done = !value.failed && qn_remote_do(remote, &remote->writer, call_put, &p),
+               written = done && !p.refused[0];
     qn_text_free(&value);
-    pthread_mutex_lock(&remote->lock);
-    remote->stats.puts += written;
-    remote->stats.dropped += !written;
-    pthread_mutex_unlock(&remote->lock);
+    if (written) {
+        pthread_mutex_lock(&remote->lock);
+        remote->stats.puts++;
+        pthread_mutex_unlock(&remote->lock);
+    } else if (p.refused[0]) {
+        note_drop(remote, &remote->told_unwritten, QN_WARN, p.refused);
+    } else {
+        note_drop(remote, &remote->told_drop, QN_INFO, "the store is off, or memory is short");
+    }
     return written;
 }
 
-static void note_drop(qn_remote *remote)
+/* NULL: it cannot be written. Takes what `bytes` has. */
+static qn_put *new_put(qn_remote *remote, const char *name, qn_content content, qn_text *bytes)
 {
-    pthread_mutex_lock(&remote->lock);
-    remote->stats.dropped++;
-    bool first = !remote->told_drop;
-    remote->told_drop = true;
-    pthread_mutex_unlock(&remote->lock);
-    qn_log(&remote->logger, first ? QN_INFO : QN_DEBUG,
-           "a kernel is not written to the remote store: too many wait, or it is off");
+    const bool fits = bytes->length <= QN_REMOTE_OBJECT_BYTES - QN_ENVELOPE_BYTES;
+    qn_put *put = NULL;
+    if (!fits) {
+        note_drop(remote, &remote->told_unwritten, QN_WARN,
+                  "it has more than 64 MiB, which nobody would take");
+    } else if (bytes->failed || !qn_remote_is_on(remote) || !(put = qn_calloc(1, sizeof *put))) {
+        note_drop(remote, &remote->told_drop, QN_INFO, "the store is off, or memory is short");
+    } else {
+        *put = (qn_put){.content = content, .bytes = *bytes};
+        *bytes = (qn_text){0};
+        snprintf(put->name, sizeof put->name, "%s", name);
+    }
+    qn_text_free(bytes);
+    return put;
 }
 
 bool qn_remote_send(qn_remote *remote, const char *name, qn_content content, qn_text *bytes)
 {
-    qn_put *put = bytes->failed || !qn_remote_is_on(remote) ? NULL : qn_calloc(1, sizeof *put);
-    bool sent = false;
-    if (put) {
-        *put = (qn_put){.content = content, .bytes = *bytes};
-        *bytes = (qn_text){0};
-        snprintf(put->name, sizeof put->name, "%s", name);
-        sent = qn_queue_add(remote->queue, put);
-    }
-    qn_text_free(bytes);
-    if (!sent) {
-        note_drop(remote);
+    qn_put *put = new_put(remote, name, content, bytes);
+    const bool sent = put && qn_queue_add(remote->queue, put);
+    if (put && !sent) {
+        note_drop(remote, &remote->told_drop, QN_INFO, "too many wait to be written");
     }
     return sent;
+}
+
+bool qn_remote_write(qn_remote *remote, const char *name, qn_content content, qn_text *bytes)
+{
+    qn_put *put = new_put(remote, name, content, bytes);
+    return put && qn_queue_write(remote->queue, put);
 }
 
 void qn_remote_get_stats(qn_remote *remote, quern_remote_stats *stats)

@@ -24,28 +24,15 @@ static qn_library *library; /* stays loaded: another part of the program may use
 static void load(void)
 {
     static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4", NULL};
-    static const struct {
-        const char *name;
-        size_t offset;
-    } symbols[] = {
+    static const qn_library_function functions[] = {
 #define SYMBOL(name, type, parameters) {"curl_" #name, offsetof(qn_curl, name)},
         QN_CURL_FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
-    char *why;
-    if (!qn_library_open(&library, names, &why)) {
-        snprintf(curl.why, sizeof curl.why, "%s", why ? why : "out of memory");
-        qn_free(why);
+    library = qn_library_functions(&curl.functions, names, functions, QN_COUNT(functions), curl.why,
+                                   sizeof curl.why);
+    if (!library) {
         return;
-    }
-    for (size_t k = 0; k < QN_COUNT(symbols); k++) {
-        void *symbol = qn_library_symbol(library, symbols[k].name);
-        if (!symbol) {
-            snprintf(curl.why, sizeof curl.why, "%s has no %s", qn_library_path(library),
-                     symbols[k].name);
-            return;
-        }
-        memcpy((char *)&curl.functions + symbols[k].offset, &symbol, sizeof symbol);
     }
     curl.ready = curl.functions.global_init(CURL_GLOBAL_ALL) == CURLE_OK;
     snprintf(curl.why, sizeof curl.why, "%s", curl.ready ? "" : "curl_global_init() failed");

@@ -11,22 +11,14 @@ static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static qn_remote *list;
 static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
 
-static void hang_up(const qn_remote *remote, void **connection)
-{
-    if (*connection) {
-        remote->methods.close(*connection);
-        *connection = NULL;
-    }
-}
-
 static void before_fork(void)
 {
     pthread_mutex_lock(&list_lock);
     for (qn_remote *remote = list; remote; remote = remote->next) {
         pthread_mutex_lock(&remote->read_lock);
         qn_queue_before_fork(remote->queue);
-        hang_up(remote, &remote->reader);
-        hang_up(remote, &remote->writer);
+        qn_remote_hang_up(remote, &remote->reader);
+        qn_remote_hang_up(remote, &remote->writer);
         pthread_mutex_lock(&remote->lock);
     }
 }

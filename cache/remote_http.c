@@ -254,10 +254,20 @@ static quern_status outcome(http *h, const transfer *t, long *code)
     return QUERN_OK;
 }
 
-static quern_status refused(const http *h, const char *what, long code)
+static quern_status refused(const http *h, quern_status status, const char *what, long code)
 {
-    return qn_fail(QUERN_ERROR_CACHE, "%s answered %s with %ld%s", h->base, what, code,
-                   code == 401 || code == 403 ? ": look at QUERN_REMOTE_AUTH" : "");
+    return qn_fail(status, "%s answered %s with %ld%s", h->base, what, code,
+                   code == 401 || code == 403 ? ": look at QUERN_REMOTE_AUTH"
+                   : code == 405              ? ": let it take PUT"
+                   : code == 413              ? ": let it take larger values"
+                                              : "");
+}
+
+/* The server is well, and does not take this value or this writer; reading may go on. Not so when
+ * it had to wait, or has too much to do. */
+static bool is_of_value(long code)
+{
+    return code >= 400 && code < 500 && code != 408 && code != 425 && code != 429;
 }
 
 static quern_status http_get(void *context, size_t count, const char *const *names,
@@ -273,7 +283,7 @@ static quern_status http_get(void *context, size_t count, const char *const *nam
         long code;
         QN_TRY(outcome(h, t, &code));
         if (code != 200 && code != 404 && code != 410) {
-            return refused(h, "GET", code);
+            return refused(h, QUERN_ERROR_CACHE, "GET", code);
         }
         data[k] = code == 200 ? t->body.data : NULL;
         bytes[k] = code == 200 ? t->body.length : 0;
@@ -288,7 +298,11 @@ static quern_status http_put(void *context, const char *name, const void *data, 
     QN_TRY(prepare(h, 0, name, data, bytes));
     run(h, 1);
     QN_TRY(outcome(h, h->transfers.items[0], &code));
-    return code >= 200 && code < 300 ? QUERN_OK : refused(h, "PUT", code);
+    if (code >= 200 && code < 300) {
+        return QUERN_OK;
+    }
+    return refused(h, is_of_value(code) ? QUERN_ERROR_NOT_SUPPORTED : QUERN_ERROR_CACHE, "PUT",
+                   code);
 }
 
 const quern_remote_methods qn_http_methods = {

@@ -142,17 +142,18 @@ void qn_remote_put(qn_remote *remote, const qn_key *key, const qn_image *image,
     if (!qn_remote_writes(remote)) {
         return;
     }
+    const bool on = qn_remote_is_on(remote); /* else nothing is packed, and it is dropped */
     char name[QN_REMOTE_NAME_BYTES];
     qn_str material = {key->material, key->material_size};
     if (!remote->mode.recipes && row->compiler && row->compiler[0]) {
         qn_text entry = {0};
-        entry.failed = !qn_remote_write_image(&entry, key, image, row);
+        entry.failed = !on || !qn_remote_write_image(&entry, key, image, row);
         qn_remote_name(name, key->hex, row->compiler);
         (void)qn_remote_send(remote, name, QN_CONTENT_IMAGE, &entry);
     }
     if (qn_key_source(material).length > 0) { /* what is linked has no source */
         qn_text recipe = {0};
-        (void)qn_recipe_write(&recipe, row->name, material);
+        recipe.failed = !on || !qn_recipe_write(&recipe, row->name, material);
         qn_remote_name(name, key->hex, "recipe");
         (void)qn_remote_send(remote, name, QN_CONTENT_RECIPE, &recipe);
     }

@@ -66,6 +66,12 @@ static quern_status judge(qn_remote *remote, bool is_signed, const char *trust)
                        "choose one",
                        trust ? "QUERN_REMOTE_TRUST names who is" : "signed");
     }
+    if (remote->mode.recipes && (is_signed || trust)) {
+        return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
+                       "QUERN_REMOTE_MODE says recipes, which are compiled here whoever wrote "
+                       "them, and %s: choose one",
+                       trust ? "QUERN_REMOTE_TRUST names who is believed" : "signed");
+    }
     if (!remote->mode.open && !remote->mode.recipes && remote->trust.count == 0) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
                        "who is believed? Set QUERN_REMOTE_TRUST to a file with the public keys of "

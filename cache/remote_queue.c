@@ -28,12 +28,10 @@ struct qn_queue {
     size_t count, bytes;
 };
 
-void qn_put_free(qn_put *put)
+static void put_free(qn_put *put)
 {
-    if (put) {
-        qn_text_free(&put->bytes);
-        qn_free(put);
-    }
+    qn_text_free(&put->bytes);
+    qn_free(put);
 }
 
 static void init_condition(pthread_cond_t *condition)
@@ -85,7 +83,7 @@ static void *work(void *context)
         pthread_mutex_lock(&queue->writing);
         (void)queue->putter(queue->context, put);
         pthread_mutex_unlock(&queue->writing);
-        qn_put_free(put);
+        put_free(put);
         pthread_mutex_lock(&queue->lock);
         queue->busy = false;
         pthread_cond_broadcast(&queue->changed);
@@ -119,9 +117,18 @@ bool qn_queue_add(qn_queue *queue, qn_put *put)
     }
     pthread_mutex_unlock(&queue->lock);
     if (!room) {
-        qn_put_free(put);
+        put_free(put);
     }
     return room;
+}
+
+bool qn_queue_write(qn_queue *queue, qn_put *put)
+{
+    pthread_mutex_lock(&queue->writing);
+    const bool written = queue->putter(queue->context, put);
+    pthread_mutex_unlock(&queue->writing);
+    put_free(put);
+    return written;
 }
 
 /* The lock is held. */
@@ -154,20 +161,16 @@ static uint64_t drop_all(qn_queue *queue)
     uint64_t dropped = queue->count;
     for (qn_put *put = queue->first, *next; put; put = next) {
         next = put->next;
-        qn_put_free(put);
+        put_free(put);
     }
     queue->first = queue->last = NULL;
     queue->count = queue->bytes = 0;
     return dropped;
 }
 
-uint64_t qn_queue_end(qn_queue *queue, double ms)
+uint64_t qn_queue_end(qn_queue *queue)
 {
-    if (!queue) {
-        return 0;
-    }
     pthread_mutex_lock(&queue->lock);
-    (void)wait_until_idle(queue, ms);
     uint64_t dropped = drop_all(queue);
     queue->ending = true;
     pthread_cond_broadcast(&queue->changed);

@@ -82,28 +82,15 @@ static void load(void)
     static const char *const names[] = {"libhiredis.so.1.3.0", "libhiredis.so.1.2.0",
                                         "libhiredis.so.1.1.0", "libhiredis.so.1.0.0",
                                         "libhiredis.so.0.14",  NULL};
-    static const struct {
-        const char *name;
-        size_t offset;
-    } symbols[] = {
+    static const qn_library_function functions[] = {
 #define SYMBOL(name, type, parameters) {#name, offsetof(hiredis_functions, name)},
         FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
-    char *why;
-    if (!qn_library_open(&library, names, &why)) {
-        snprintf(hiredis.why, sizeof hiredis.why, "%s", why ? why : "out of memory");
-        qn_free(why);
+    library = qn_library_functions(&hiredis.f, names, functions, QN_COUNT(functions), hiredis.why,
+                                   sizeof hiredis.why);
+    if (!library) {
         return;
-    }
-    for (size_t k = 0; k < QN_COUNT(symbols); k++) {
-        void *symbol = qn_library_symbol(library, symbols[k].name);
-        if (!symbol) {
-            snprintf(hiredis.why, sizeof hiredis.why, "%s has no %s", qn_library_path(library),
-                     symbols[k].name);
-            return;
-        }
-        memcpy((char *)&hiredis.f + symbols[k].offset, &symbol, sizeof symbol);
     }
     hiredis.old = strstr(qn_base_name(qn_library_path(library)), ".so.0.") != NULL;
     hiredis.ready = true;
@@ -176,19 +163,13 @@ static quern_status send_all(redis *r, qn_str data, const qn_deadline *deadline)
     return QUERN_OK;
 }
 
-/* An answer begins with what was expected, or is an error: a list that is longer than what was
- * asked for would be given its memory before any of it has come. */
-static bool begins_well(qn_str head, const char *expected)
-{
-    size_t length = QN_MIN(head.length, strlen(expected));
-    return head.length == 0 || head.data[0] == '-' || memcmp(head.data, expected, length) == 0;
-}
-
 static quern_status receive(redis *r, const char *expected, const qn_deadline *deadline,
                             size_t moved)
 {
     char data[1 << 14];
     size_t total = 0;
+    qn_redis_course course;
+    qn_redis_follow_begin(&course, expected);
     for (;;) {
         if (hiredis.f.redisReaderGetReply(r->reader, &r->reply) != 0) {
             return fail(r, "what it answers is not the protocol of Redis");
@@ -205,7 +186,7 @@ static quern_status receive(redis *r, const char *expected, const qn_deadline *d
         if (code != CURLE_OK || got == 0) {
             return fail(r, code ? r->curl->easy_strerror(code) : "closed the connection");
         }
-        if ((total == 0 && !begins_well((qn_str){data, got}, expected)) ||
+        if (!qn_redis_follow(&course, (qn_str){data, got}) ||
             total + got > QN_REMOTE_ANSWER_BYTES) {
             return fail(r, "what it answers is not what was asked for");
         }
@@ -360,7 +341,7 @@ static quern_status redis_get(void *context, size_t count, const char *const *na
     for (size_t k = 0; k < count; k++) {
         arguments[k + 1] = qn_str_of(names[k]);
     }
-    snprintf(expected, sizeof expected, "*%zu\r\n", count);
+    snprintf(expected, sizeof expected, "*%zu", count);
     QN_TRY(ask(r, &all, (int)count + 1, arguments, expected));
     if (all.type != IS_ARRAY || all.count != count) {
         return fail(r, "what it answers is not what was asked for");
@@ -374,11 +355,23 @@ static quern_status redis_get(void *context, size_t count, const char *const *na
     return QUERN_OK;
 }
 
+/* The server is well, and writing is what it does not do; reading may go on. */
+static bool is_of_writing(const answer *a)
+{
+    static const char *const kinds[] = {"OOM ", "READONLY ", "NOPERM ", "MISCONF "};
+    bool is = false;
+    for (size_t k = 0; a->type == IS_ERROR && k < QN_COUNT(kinds); k++) {
+        is |= qn_str_begins(a->text, kinds[k]);
+    }
+    return is;
+}
+
 static quern_status redis_put(void *context, const char *name, const void *data, size_t bytes)
 {
-    answer unused;
-    return ask(context, &unused, 3, (qn_str[]){QN_STR("SET"), qn_str_of(name), {data, bytes}},
-               "+OK");
+    answer got = {0};
+    quern_status status =
+        ask(context, &got, 3, (qn_str[]){QN_STR("SET"), qn_str_of(name), {data, bytes}}, "+OK");
+    return status != QUERN_OK && is_of_writing(&got) ? QUERN_ERROR_NOT_SUPPORTED : status;
 }
 
 static int redis_claim(void *context, const char *name, uint32_t ms)

@@ -62,28 +62,15 @@ static qn_library *library; /* stays loaded: another part of the program may use
 static void load(void)
 {
     static const char *const names[] = {"libsodium.so.23", "libsodium.so.26", "libsodium.so", NULL};
-    static const struct {
-        const char *name;
-        size_t offset;
-    } symbols[] = {
+    static const qn_library_function functions[] = {
 #define SYMBOL(name, type, parameters) {#name, offsetof(sodium_functions, name)},
         FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
-    char *why;
-    if (!qn_library_open(&library, names, &why)) {
-        snprintf(sodium.why, sizeof sodium.why, "%s", why ? why : "out of memory");
-        qn_free(why);
+    library = qn_library_functions(&sodium.f, names, functions, QN_COUNT(functions), sodium.why,
+                                   sizeof sodium.why);
+    if (!library) {
         return;
-    }
-    for (size_t k = 0; k < QN_COUNT(symbols); k++) {
-        void *symbol = qn_library_symbol(library, symbols[k].name);
-        if (!symbol) {
-            snprintf(sodium.why, sizeof sodium.why, "%s has no %s", qn_library_path(library),
-                     symbols[k].name);
-            return;
-        }
-        memcpy((char *)&sodium.f + symbols[k].offset, &symbol, sizeof symbol);
     }
     sodium.ready = sodium.f.sodium_init() >= 0;
     snprintf(sodium.why, sizeof sodium.why, "%s", sodium.ready ? "" : "sodium_init() failed");

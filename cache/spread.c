@@ -45,21 +45,30 @@ static uint64_t draw(uint64_t *state)
     return z ^ z >> 31;
 }
 
+size_t *qn_spread_order(size_t count)
+{
+    size_t *order = qn_calloc(count + 1, sizeof *order);
+    uint64_t state = seed();
+    for (size_t k = 0; order && k < count; k++) {
+        size_t at = (size_t)(draw(&state) % (k + 1));
+        order[k] = order[at];
+        order[at] = k;
+    }
+    return order;
+}
+
 /* All that are wanted, shuffled. */
 static bool begin(walk *w, const qn_spread *spread)
 {
     *w = (walk){.spread = spread};
-    w->order = qn_calloc(spread->count + 1, sizeof *w->order);
+    w->order = qn_spread_order(spread->count);
     w->came = qn_calloc(spread->count + 1, sizeof *w->came);
     if (!w->order || !w->came) {
         return false;
     }
-    uint64_t state = seed();
     for (size_t k = 0; k < spread->count; k++) {
-        if (spread->names[k]) {
-            size_t at = (size_t)(draw(&state) % (w->count + 1));
-            w->order[w->count++] = w->order[at];
-            w->order[at] = k;
+        if (spread->names[w->order[k]]) {
+            w->order[w->count++] = w->order[k];
         }
     }
     return true;
@@ -76,6 +85,9 @@ static void take_value(void *context, size_t number, qn_str value)
 static bool look(walk *w, const size_t *batch, size_t count)
 {
     const char *names[QN_REMOTE_BATCH];
+    if (!w->spread->remote) {
+        return false;
+    }
     for (size_t k = 0; k < count; k++) {
         names[k] = w->spread->names[batch[k]];
     }
@@ -88,31 +100,37 @@ static bool is_stopped(const walk *w)
     return w->spread->stop && w->spread->stop(w->spread->context);
 }
 
-/* Go once through all that are wanted: those that came are dropped, those that nobody is at are
- * made (where `claims`), the rest is kept. Returns how many came or were made. */
+/* One that did not come: is it this machine's to make? */
+static bool is_ours(const walk *w, size_t item, bool answered, bool claims)
+{
+    const qn_spread *s = w->spread;
+    return !answered || s->only_take || (claims && qn_remote_claim(s->remote, s->names[item]) == 1);
+}
+
+/* Go once through all that are wanted: those that came are kept, those that nobody is at are made
+ * (where `claims`), the rest is left for later. Returns how many came or were made. */
 static size_t go(walk *w, bool claims)
 {
-    size_t kept = 0;
+    const qn_spread *s = w->spread;
+    size_t later = 0;
     const size_t before = w->count;
     for (size_t at = 0; at < before; at += QN_REMOTE_BATCH) {
         size_t batch[QN_REMOTE_BATCH], count = QN_MIN((size_t)QN_REMOTE_BATCH, before - at);
         memcpy(batch, w->order + at, count * sizeof *batch);
-        const bool stopped = is_stopped(w), answered = !stopped && look(w, batch, count);
-        for (size_t k = 0; k < count && !stopped; k++) {
+        const bool answered = !is_stopped(w) && look(w, batch, count);
+        for (size_t k = 0; k < count && !is_stopped(w); k++) {
             const size_t item = batch[k];
             if (answered && w->came[item]) {
-                continue;
-            }
-            if (!answered ||
-                (claims && qn_remote_claim(w->spread->remote, w->spread->names[item]) == 1)) {
-                w->spread->make(w->spread->context, item);
+                s->keep(s->context, item);
+            } else if (is_ours(w, item, answered, claims)) {
+                s->make(s->context, item);
             } else {
-                w->order[kept++] = item;
+                w->order[later++] = item;
             }
         }
     }
-    w->count = kept;
-    return before - kept;
+    w->count = later;
+    return before - later;
 }
 
 static void run(walk *w)

@@ -37,38 +37,72 @@ static void listen_to(void *context, const char *level, const char *message)
 
 static const char *cache_folder = "off";
 
-/* y = x * x + number for x = 3. */
-static outcome run_program(const char *url, const quern_remote_methods *methods, int number)
+static quern_engine *open_program(outcome *out, const char *url,
+                                  const quern_remote_methods *methods)
 {
-    static outcome out;
-    char operation[64];
-    double x = 3, y = 0;
     quern_engine *engine;
-    quern_kernel *kernel;
-    quern_array *in, *result = NULL;
     quern_options options = QUERN_OPTIONS_INIT;
-    out = (outcome){0};
+    *out = (outcome){0};
     options.device = "soft";
     options.cache_dir = cache_folder;
     options.remote = url;
     options.remote_methods = methods;
     options.log = listen_to;
-    options.log_context = &out;
-    snprintf(operation, sizeof operation, "y = x * x + %d", number);
+    options.log_context = out;
     cr_assert_eq(quern_open(&engine, &options), QUERN_OK, "%s", quern_last_error()->message);
+    return engine;
+}
+
+/* y = x * x + number for x = 3. */
+static void compute(quern_engine *engine, int number)
+{
+    char operation[64];
+    double x = 3, y = 0;
+    quern_kernel *kernel;
+    quern_array *in, *result = NULL;
+    snprintf(operation, sizeof operation, "y = x * x + %d", number);
     cr_assert_eq(quern_elementwise(&kernel, engine, "T x", "T y", operation, NULL), QUERN_OK);
     cr_assert_eq(quern_array_from(&in, engine, QUERN_FLOAT64, 1, (int64_t[]){1}, &x), QUERN_OK);
     cr_assert_eq(quern_call(kernel, in, &result), QUERN_OK, "%s", quern_last_error()->message);
     cr_assert_eq(quern_array_read(result, &y, sizeof y), QUERN_OK);
     cr_assert_eq(y, 9 + number);
-    out.cache = (quern_cache_stats)QUERN_CACHE_STATS_INIT;
-    out.remote = (quern_remote_stats)QUERN_REMOTE_STATS_INIT;
-    cr_assert_eq(quern_cache_get_stats(&out.cache, engine), QUERN_OK);
-    cr_assert_eq(quern_remote_get_stats(&out.remote, engine), QUERN_OK);
     quern_kernel_release(kernel);
     quern_array_release(in);
     quern_array_release(result);
+}
+
+static void close_program(outcome *out, quern_engine *engine)
+{
+    out->cache = (quern_cache_stats)QUERN_CACHE_STATS_INIT;
+    out->remote = (quern_remote_stats)QUERN_REMOTE_STATS_INIT;
+    cr_assert_eq(quern_cache_get_stats(&out->cache, engine), QUERN_OK);
+    cr_assert_eq(quern_remote_get_stats(&out->remote, engine), QUERN_OK);
     quern_close(engine);
+}
+
+static outcome run_program(const char *url, const quern_remote_methods *methods, int number)
+{
+    static outcome out;
+    quern_engine *engine = open_program(&out, url, methods);
+    compute(engine, number);
+    close_program(&out, engine);
+    return out;
+}
+
+/* Two kernels, the second once what was to be written of the first is dealt with. */
+static outcome run_two(const char *url)
+{
+    static outcome out;
+    quern_remote_stats stats = QUERN_REMOTE_STATS_INIT;
+    quern_engine *engine = open_program(&out, url, NULL);
+    for (int number = 1; number <= 2; number++) {
+        compute(engine, number);
+        for (int k = 0; k < 1000 && stats.dropped < 2 * (uint64_t)number; k++) {
+            usleep(10000);
+            cr_assert_eq(quern_remote_get_stats(&stats, engine), QUERN_OK);
+        }
+    }
+    close_program(&out, engine);
     return out;
 }
 
@@ -170,6 +204,7 @@ Test(remote, nobody_is_believed_unasked)
 Test(remote, recipes_are_compiled_here)
 {
     begin();
+    unsetenv("QUERN_REMOTE_TRUST"); /* nobody need be believed */
     setenv("QUERN_REMOTE_MODE", "recipes", 1);
     cr_expect_eq(run_program("", &memory_methods, 1).cache.compiled, 1);
     cr_expect_eq(memory.count, 1);
@@ -218,10 +253,20 @@ Test(remote, audit_finds_what_was_altered)
 
 /* ---- servers that are no servers ------------------------------------------------------------ */
 
-typedef enum trick { HANGS, CLOSES, BABBLES, DIES, DRIPS, BOASTS, TRICKS } trick;
+typedef enum trick {
+    HANGS,
+    CLOSES,
+    BABBLES,
+    DIES,
+    DRIPS,
+    BOASTS,
+    NESTS,
+    TRICKS,
+    REFUSES /* to write, and nothing else is wrong with it */
+} trick;
 
 static const char *const trick_names[TRICKS] = {"hangs", "closes", "babbles", "dies in the middle",
-                                                "drips", "boasts"};
+                                                "drips", "boasts", "nests"};
 
 typedef struct server {
     int socket, port;
@@ -255,6 +300,18 @@ static void play(server *s, int connection)
     case BOASTS:
         say(connection, s->redis ? "*1000000000\r\n"
                                  : "HTTP/1.1 200 OK\r\nContent-Length: 900000000000\r\n\r\nabc");
+        break;
+    case NESTS: /* in pieces */
+        say(connection, s->redis ? "*1\r" : "HTTP/1.1 200 OK\r\nContent-");
+        usleep(20000);
+        say(connection, s->redis ? "\n*1000000000\r\n" : "Length: 900000000000\r\n\r\nabc");
+        break;
+    case REFUSES:
+        say(connection,
+            strncmp(request, "GET", 3) == 0
+                ? "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                : "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n"
+                  "Connection: close\r\n\r\n");
         break;
     case DRIPS:
         say(connection, head);
@@ -335,6 +392,26 @@ Test(remote, tricks_over_redis)
         cr_skip_test("hiredis is not installed");
     }
     try_tricks("redis", true);
+}
+
+/* Its look-ups go on. */
+Test(remote, a_server_that_refuses_to_write_is_not_left_alone)
+{
+    server s;
+    char url[64];
+    begin();
+    setenv("QUERN_REMOTE_TIMEOUT", "5000", 1);
+    start(&s, REFUSES, false);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", s.port);
+    const outcome out = run_two(url);
+    cr_expect_eq(out.remote.misses, 2);
+    cr_expect_eq(out.remote.faults, 0, "%s", out.log);
+    cr_expect_eq(out.remote.skipped, 0);
+    cr_expect_eq(out.remote.dropped, 4, "two images and two recipes, not %d",
+                 (int)out.remote.dropped);
+    const char *told = strstr(out.log, "with 413: let it take larger values");
+    cr_expect(told && !strstr(told + 1, "with 413"), "told once: %s", out.log);
+    stop(&s);
 }
 
 Test(remote, nobody_listens)

@@ -28,7 +28,12 @@ static int push(quern_engine *engine, const void *given, const cli_list *none)
     if (quern_cache_push(&r, engine, o->key, print_kernel, NULL) != QUERN_OK) {
         return cli_fail_library(NULL);
     }
-    fprintf(stderr, "%" PRIu64 " sent, %" PRIu64 " there already\n", r.sent, r.had);
+    fprintf(stderr, "%" PRIu64 " sent, %" PRIu64 " there already", r.sent, r.had);
+    if (r.left >
+        0) { /* damaged, linked where only recipes are shared, or not taken: the log says */
+        fprintf(stderr, ", %" PRIu64 " left out", r.left);
+    }
+    fputs("\n", stderr);
     return CLI_OK;
 }
 

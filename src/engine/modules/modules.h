@@ -102,6 +102,19 @@ void qn_cooking_end(qn_cooking *cooking);
 /** Refuse what is not a whole key. */
 quern_status qn_check_key(const char *key);
 
+/* ---- fleet_push.c, fleet_warm.c: whole lists of kernels -------------------------------------- */
+
+/** A list on its way. */
+typedef struct qn_fleet_work {
+    quern_engine *engine;
+    quern_fleet_report report;
+    quern_fleet_progress progress;
+    void *context;
+    bool stopped; /**< by `progress` */
+} qn_fleet_work;
+/** Tell the caller of a kernel that is done; no lock is held. */
+void qn_fleet_tell(qn_fleet_work *work, const char *key, const char *name);
+
 /* ---- linking.c: from several pieces to an image --------------------------------------------- */
 
 /** What to link. */

@@ -59,8 +59,11 @@ QUERN_REMOTE_TRUST=$PWD/other QUERN_CACHE_DIR=$PWD/other-cache increment
 grep -o 'that QUERN_REMOTE_TRUST does not have' log
 origin
 echo '-- recipes alone'
+QUERN_REMOTE_MODE=recipes try quern cache push
+unset QUERN_REMOTE_TRUST
 QUERN_REMOTE_MODE=recipes QUERN_CACHE_DIR=$PWD/recipes try quern cache pull list
 QUERN_REMOTE_MODE=recipes QUERN_CACHE_DIR=$PWD/recipes quern prewarm - <list
+export QUERN_REMOTE_TRUST=$PWD/trust
 echo '-- lists'
 echo 'e3ac 1' >short
 try quern prewarm short

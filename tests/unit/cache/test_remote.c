@@ -4,6 +4,8 @@
  * envelopes, recipes, the queue and the spreading of a list.
  */
 #include "cache/fleet.h"
+#include "cache/key_tags.h"
+#include "cache/little.h"
 #include "scratch.h"
 
 #include <criterion/criterion.h>
@@ -148,6 +150,10 @@ Test(remote, modes)
     cr_expect(r.trusts && !qn_remote_writes(&r), "who has no key reads");
     cr_assert_eq(settle(&r, "", "", key), QUERN_OK);
     cr_expect(r.trusts && qn_remote_writes(&r) && r.trust.count == 1);
+    cr_expect_eq(settle(&r, "recipes", trust, ""), QUERN_ERROR_INVALID_ARGUMENT);
+    cr_expect(strstr(quern_last_error()->message, "QUERN_REMOTE_TRUST"));
+    cr_expect_eq(settle(&r, "recipes,signed", "", ""), QUERN_ERROR_INVALID_ARGUMENT);
+    cr_assert_eq(settle(&r, "recipes", "", key), QUERN_OK, "who writes them may sign");
     cr_assert_eq(settle(&r, "recipes", "", ""), QUERN_OK);
     cr_expect(r.mode.recipes && qn_remote_writes(&r));
 
@@ -277,6 +283,152 @@ Test(remote, recipes_with_folders_of_another_machine_are_none)
     qn_key_free(&key);
 }
 
+/* What another machine may have written, whose keys need not be Quern's. */
+static void add_field(qn_text *out, enum tag tag, const char *text)
+{
+    qn_little_add(out, tag, 4);
+    qn_little_add(out, strlen(text), 8);
+    qn_text_puts(out, text);
+}
+
+static void add_number(qn_text *out, enum tag tag, uint64_t number)
+{
+    qn_little_add(out, tag, 4);
+    qn_little_add(out, 8, 8);
+    qn_little_add(out, number, 8);
+}
+
+Test(remote, recipes_from_outside_name_no_places_of_this_machine)
+{
+    static const struct {
+        const char *file_name, *option, *value;
+        bool good;
+    } cases[] = {
+        {"f.cu", "-DN=4", NULL, true},
+        {"f.cu", "-I", "/etc", false},
+        {"f.cu", "-I/etc", NULL, false},
+        {"f.cu", "-I=/etc", NULL, false},
+        {"f.cu", "--include-path=/etc", NULL, false},
+        {"f.cu", "--include-path", "/etc", false},
+        {"f.cu", "-include-path=/etc", NULL, false},
+        {"f.cu", "--pre-include=/etc/passwd", NULL, false},
+        {"f.cu", "-include", "/etc/passwd", false},
+        {"/etc/f.cu", "-DN=4", NULL, false},
+        {"../f.cu", "-DN=4", NULL, false},
+    };
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        qn_text m = {0};
+        qn_recipe r;
+        qn_text_puts(&m, QN_KEY_MAGIC);
+        qn_little_add(&m, QN_KEY_FORMAT, 4);
+        add_field(&m, SOURCE, "__global__ void f() {}");
+        add_field(&m, OPTION, cases[k].option);
+        if (cases[k].value) {
+            add_field(&m, OPTION, cases[k].value);
+        }
+        add_number(&m, ARCH, 90);
+        add_number(&m, KIND, QN_IMAGE_CUBIN);
+        add_field(&m, FILE_NAME, cases[k].file_name);
+        const quern_status status = qn_recipe_open(&r, (qn_str){m.data, m.length});
+        cr_expect_eq(status, cases[k].good ? QUERN_OK : QUERN_ERROR_CACHE, "%s %s",
+                     cases[k].file_name, cases[k].option);
+        qn_recipe_free(&r);
+        qn_text_free(&m);
+    }
+}
+
+/* ---- what a Redis server may answer --------------------------------------------------------- */
+
+/* In two pieces, cut at each place, and byte by byte. */
+static bool follows(const char *expected, const char *text)
+{
+    const size_t length = strlen(text);
+    bool all = true, any = false;
+    for (size_t cut = 0; cut <= length + 1; cut++) {
+        qn_redis_course c;
+        bool good = true;
+        qn_redis_follow_begin(&c, expected);
+        if (cut > length) {
+            for (size_t k = 0; good && k < length; k++) {
+                good = qn_redis_follow(&c, (qn_str){text + k, 1});
+            }
+        } else {
+            good = qn_redis_follow(&c, (qn_str){text, cut}) &&
+                   qn_redis_follow(&c, (qn_str){text + cut, length - cut});
+        }
+        all &= good;
+        any |= good;
+    }
+    cr_expect_eq(all, any, "it depends on the pieces: %s", text);
+    return all;
+}
+
+Test(remote, answers_of_redis_are_followed_in_any_pieces)
+{
+    static const struct {
+        const char *expected, *text;
+        bool good;
+    } cases[] = {
+        {"+OK", "+OK\r\n", true},
+        {"+OK", "-OOM command not allowed when used memory > 'maxmemory'\r\n", true},
+        {"+OK", "+QUEUED\r\n", false},
+        {"+OK", "$2\r\nOK\r\n", false},
+        {"*1", "*1\r\n$3\r\nabc\r\n", true},
+        {"*2", "*2\r\n$-1\r\n$0\r\n\r\n", true},
+        {"*2", "*2\r\n$4\r\n\r\n*9\r\n$1\r\nx\r\n", true},
+        {"*1", "-NOAUTH Authentication required.\r\n", true},
+        {"*1", "*1000000000\r\n", false},
+        {"*1", "*1\r\n*1000000000\r\n", false},
+        {"*2", "*2\r\n$1\r\nx\r\n*1\r\n", false},
+        {"*2", "*2\r\n$1\r\nx\r\n%1000000\r\n", false},
+        {"*1", "*1\r\n$99999999999\r\n", false},
+        {"*1", "*1\r\n$1x\r\n", false},
+        {"*1", "*1\r\n$1\r\nx\r\n$1\r\ny\r\n", false},
+        {"*1", "*1\n$1\r\nx\r\n", false},
+        {"*1", "*111111111111111111111111111111111\r\n", false},
+        {"", "$-1\r\n", true},
+        {"", "+OK\r\n", true},
+        {"", "*3\r\n", false},
+        {"", "~3\r\n", false},
+    };
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        cr_expect_eq(follows(cases[k].expected, cases[k].text), cases[k].good, "%s: %s",
+                     cases[k].expected, cases[k].text);
+    }
+}
+
+/* ---- the spreading of a list ---------------------------------------------------------------- */
+
+static bool take_none(void *context, size_t k, qn_str value)
+{
+    (void)context, (void)k, (void)value;
+    return false;
+}
+
+static void count_made(void *context, size_t k)
+{
+    ((int *)context)[k]++;
+}
+
+Test(remote, without_a_store_all_of_a_list_are_made)
+{
+    const char *names[100];
+    int made[100] = {0};
+    for (size_t k = 0; k < QN_COUNT(names); k++) {
+        names[k] = k % 3 ? "wanted" : NULL;
+    }
+    const qn_spread spread = {.count = QN_COUNT(names),
+                              .names = names,
+                              .take = take_none,
+                              .keep = count_made,
+                              .make = count_made,
+                              .context = made};
+    cr_assert(qn_spread_run(&spread));
+    for (size_t k = 0; k < QN_COUNT(names); k++) {
+        cr_expect_eq(made[k], k % 3 != 0, "%zu: %d", k, made[k]);
+    }
+}
+
 /* ---- the queue ------------------------------------------------------------------------------ */
 
 static atomic_int written;
@@ -305,7 +457,7 @@ Test(remote, queue_writes_all_and_is_bounded)
     }
     cr_expect(qn_queue_flush(queue, 5000));
     cr_expect_eq(atomic_load(&written), 500);
-    cr_expect_eq(qn_queue_end(queue, 1000), 0);
+    cr_expect_eq(qn_queue_end(queue), 0);
     queue = qn_queue_new(write_slowly, &slow);
     int added = 0;
     while (added < 100000 && qn_queue_add(queue, new_put())) {
@@ -313,7 +465,7 @@ Test(remote, queue_writes_all_and_is_bounded)
     }
     cr_expect(added > 0 && added < 100000, "%d", added);
     double begin = qn_now_ms();
-    cr_expect_gt(qn_queue_end(queue, 100), 0);
+    cr_expect_gt(qn_queue_end(queue), 0);
     cr_expect_lt(qn_now_ms() - begin, 1500);
 }
 
@@ -338,5 +490,5 @@ Test(remote, nothing_that_waits_crosses_a_fork)
     cr_expect_eq(status, 0);
     cr_expect(qn_queue_flush(queue, 3000));
     cr_expect_eq(atomic_load(&written), 3);
-    qn_queue_end(queue, 0);
+    qn_queue_end(queue);
 }
