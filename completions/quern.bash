@@ -15,7 +15,7 @@ _quern()
         tune) words='elementwise reduce eval --help' ;;
         build) words='--arch= --output= --jobs= --level= --without-source --help' ;;
         cache) words='path stats list show verify prune export import record push pull keys clear --help' ;;
-        prewarm) words='--device= --help' ;;
+        prewarm) words='--device= --jobs= --help' ;;
         devices) words='--help' ;;
         doctor) words='--help' ;;
         completion) words='bash zsh fish --help' ;;

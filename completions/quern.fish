@@ -53,7 +53,7 @@ complete -c quern -n '__fish_seen_subcommand_from raw' -l any-strides -d 'the ke
 complete -c quern -n '__fish_seen_subcommand_from raw' -l translate-cucomplex -d '<cuComplex.h> gives complex numbers with operators'
 complete -c quern -n '__fish_seen_subcommand_from build' -l arch -r -d 'what to compile for: sm_90, compute_90 (PTX), soft'
 complete -c quern -n '__fish_seen_subcommand_from build' -l output -r -d 'the pack to write; -o FILE is the same'
-complete -c quern -n '__fish_seen_subcommand_from build' -l jobs -r -d 'processes that compile (default: one for each processor)'
+complete -c quern -n '__fish_seen_subcommand_from build prewarm' -l jobs -r -d 'processes that compile (default: one for each processor)'
 complete -c quern -n '__fish_seen_subcommand_from build' -l level -r -d 'how hard zstd packs: 1 fastest to 19 smallest (default), 0 not'
 complete -c quern -n '__fish_seen_subcommand_from build' -l without-source -d 'smaller; nobody reads the sources, and it cannot be imported'
 complete -c quern -n '__fish_seen_subcommand_from prewarm' -l device -r -d 'for which to compile (default: QUERN_DEVICE, else auto)'

@@ -261,6 +261,50 @@ Test(fleet, a_kernel_for_an_older_gpu_is_loaded_once)
     whole_close();
 }
 
+static void prewarm(const char *list, const char *cache)
+{
+    char line[900];
+    setenv("QUERN_CACHE_DIR", scratch_path(cache), 1);
+    snprintf(line, sizeof line, "%s prewarm %s --device=cuda --jobs=2 >/dev/null", QUERN_COMMAND,
+             list);
+    cr_assert_eq(system(line), 0, "%s", line);
+}
+
+/* What the command compiles from a list of calls, or of keys, without the GPU, is what a program
+ * looks up on it. */
+static void expect_prewarmed(const char *major)
+{
+    (void)load_driver(major);
+    setenv("QUERN_RECORD", scratch_path("calls.toml"), 1);
+    write_kernels("cuda", 3);
+    unsetenv("QUERN_RECORD");
+    FILE *file = fopen(scratch_path("keys.txt"), "w");
+    fprintf(file, "%s\n%s\n%s\n", keys[0], keys[1], keys[2]);
+    fclose(file);
+    setenv("QUERN_REMOTE", "off", 1);
+    prewarm(scratch_path("calls.toml"), "called");
+    prewarm(scratch_path("keys.txt"), "writer");
+    open_machine("cuda", "called", NULL);
+    for (int k = 0; k < 3; k++) {
+        call_kernel(k);
+    }
+    quern_cache_stats stats = QUERN_CACHE_STATS_INIT;
+    OK(quern_cache_get_stats(&stats, engine));
+    cr_expect_eq(stats.compiled, 0);
+    cr_expect_eq(stats.hits, 3);
+    whole_close();
+}
+
+Test(fleet, prewarmed_for_a_gpu)
+{
+    expect_prewarmed("9");
+}
+
+Test(fleet, prewarmed_for_a_gpu_that_is_newer_than_the_compiler)
+{
+    expect_prewarmed("90");
+}
+
 /* ---- pushing -------------------------------------------------------------------------------- */
 
 static quern_status nothing_there(void *context, size_t count, const char *const *names,

@@ -4,6 +4,7 @@
  * device looks up, so a program with a pack compiles nothing; and a pack that is damaged anywhere
  * costs a compilation or a look-up in the cache, which is counted, and never a wrong answer.
  */
+#include "engine/engine_internal.h"
 #include "support/fake_libcuda.h"
 #include "unit/cache/scratch.h"
 #include "unit/engine/whole.h"
@@ -195,6 +196,30 @@ Test(packs, come_in_and_go_out)
     cr_expect_eq(quern_cache_import(&added, engine, pack_path), QUERN_ERROR_IO);
     cr_expect_not_null(strstr(quern_last_error()->message, "without their sources"));
     quern_close(engine);
+}
+
+Test(packs, an_engine_that_opens_notes_its_calls)
+{
+    quern_options options = QUERN_OPTIONS_INIT;
+    options.device = "soft:1";
+    options.cache_dir = "off";
+    setenv("QUERN_RECORD", scratch_path("noted.toml"), 1);
+    int failed = 0;
+    for (uint64_t n = 1, left = 3; left > 0 && n < 1000; n++) {
+        qn_memory_fail_after(n, false);
+        const quern_status status = quern_open(&engine, &options);
+        qn_memory_fail_after(0, false);
+        if (status == QUERN_OK) {
+            cr_expect_not_null(engine->listing, "allocation %d", (int)n);
+            quern_close(engine);
+            left--;
+        } else {
+            cr_expect_eq(status, QUERN_ERROR_OUT_OF_MEMORY);
+            left = 3;
+            failed++;
+        }
+    }
+    cr_expect_gt(failed, 3);
 }
 
 /* ---- over the stand-in for the driver: built here, looked up there --------------------------- */

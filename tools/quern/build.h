@@ -18,6 +18,7 @@ typedef struct build_target {
     const char *name; /* "sm_90", "compute_90", "soft" */
     int arch;         /* 0: the software device */
     int native;
+    uint32_t driver; /* 13000 for 13.0, of a device that is known; 0 */
 } build_target;
 
 /* A target by its name. */
@@ -25,9 +26,9 @@ bool build_target_parse(build_target *out, const char *name);
 /* How many multiprocessors the GPUs of an architecture have: each makes its own choice between the
  * ways to reduce and to scan. Ended by 0. */
 const uint32_t *build_processors(const build_target *target);
-/* An engine for it, with so many processors, that keeps what it compiles in the folder `cache`. */
+/* An engine for it, with so many processors, and else as `options` say. */
 quern_status build_engine_open(quern_engine **out, const build_target *target, uint32_t processors,
-                               const char *cache);
+                               const quern_options *options);
 
 /* ---- build_list.c: a list of kernels, checked ----------------------------------------------- */
 
@@ -53,6 +54,9 @@ int build_list_read(build_list *out, const char *path);
 bool build_list_parse(build_list *out, const char *text, size_t length, cli_problem *problem);
 /* Print what is wrong at a place of the list; CLI_FAILURE. */
 int build_list_fail(const build_list *list, size_t place, const char *format, ...) CLI_PRINTF(3, 4);
+
+/* Item and part of call or module number `n` of the list. */
+const build_item *build_list_find(const build_list *list, size_t n, size_t *part);
 
 /* An argument of a call: "float32" or "float32[1000,1000] strides=8000,4 at=4 same=0". */
 typedef struct build_argument {

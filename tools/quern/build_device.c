@@ -77,12 +77,15 @@ static quern_status open_device(quern_device **out, const char *argument,
     (void)allocator;
     absent_device *device = calloc(1, sizeof *device);
     char name[32];
+    unsigned driver;
     *out = NULL;
-    if (!device || !argument || sscanf(argument, "%31[^:]:%u", name, &device->processors) != 2 ||
+    if (!device || !argument ||
+        sscanf(argument, "%31[^:]:%u:%u", name, &device->processors, &driver) != 3 ||
         !build_target_parse(&device->target, name)) {
         free(device);
         return QUERN_ERROR_NO_DEVICE;
     }
+    device->target.driver = driver;
     *out = (quern_device *)device;
     return QUERN_OK;
 }
@@ -103,7 +106,8 @@ static quern_status device_info(quern_device *device, quern_device_info *info)
                                .memory_bytes = UINT64_C(1) << 46,
                                .max_block_threads = 1024,
                                .max_shared_bytes = 48 << 10,
-                               .warp_size = 32};
+                               .warp_size = 32,
+                               .driver_version = target->driver};
     snprintf(facts.target, sizeof facts.target, "%s_%d", target->native ? "sm" : "compute",
              target->arch);
     memcpy(info, &facts, size < sizeof facts ? size : sizeof facts);
@@ -290,16 +294,15 @@ static const quern_device_methods absent = {
 };
 
 quern_status build_engine_open(quern_engine **out, const build_target *target, uint32_t processors,
-                               const char *cache)
+                               const quern_options *with)
 {
-    quern_options options = QUERN_OPTIONS_INIT;
+    quern_options options = *with;
     char argument[64];
-    options.cache_dir = cache;
     if (target->arch == 0) {
         options.device = "soft";
         return quern_open(out, &options);
     }
-    snprintf(argument, sizeof argument, "%s:%u", target->name, processors);
+    snprintf(argument, sizeof argument, "%s:%u:%u", target->name, processors, target->driver);
     options.device = argument;
     return quern_open_device(out, &absent, &options);
 }

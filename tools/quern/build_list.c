@@ -262,3 +262,16 @@ int build_list_read(build_list *out, const char *path)
     }
     return CLI_OK;
 }
+
+const build_item *build_list_find(const build_list *list, size_t n, size_t *part)
+{
+    const build_item *item = list->items;
+    for (;; item++) {
+        const size_t own = item->module ? 1 : item->part_count;
+        if (n < own) {
+            *part = n;
+            return item;
+        }
+        n -= own;
+    }
+}

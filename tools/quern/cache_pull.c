@@ -6,16 +6,27 @@
 
 #include <stddef.h>
 
+typedef struct pull_options {
+    const char *device;
+} pull_options;
+
 static const char *const words[] = {"LIST"};
 
 static const cli_option options[] = {
     {"device", "DEVICE", "for which they are (default: QUERN_DEVICE, else auto)", CLI_TEXT,
-     offsetof(cli_prewarm_options, device)},
+     offsetof(pull_options, device)},
 };
 
 static int run(const cli_command *command, int argc, char **argv)
 {
-    return cli_prewarm(command, argc, argv, true);
+    pull_options given = {0};
+    cli_list named, keys;
+    CLI_TRY(cli_options_parse(command, &given, argc, argv, &named));
+    if (named.count > 1) {
+        return cli_usage(command->name, "quern cache pull does not take \"%s\"", named.items[1]);
+    }
+    CLI_TRY(cli_keys_read(&keys, command->name, named.items[0]));
+    return cli_pull(given.device, &keys);
 }
 
 const cli_command cache_pull = {

@@ -3,6 +3,7 @@
  * quern build: kernels of a list, compiled for GPUs that need not be there, as one file.
  */
 #include "build.h"
+#include "processes.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -105,11 +106,8 @@ static int build(const build_options *o, const target_list *targets, const build
     const char *cache;
     uint64_t written = 0;
     const double begin = seconds();
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const size_t jobs =
-        o->jobs.given ? (size_t)o->jobs.value : (size_t)(processors > 0 ? processors : 1);
     CLI_TRY(build_folder_make(&cache));
-    int status = build_work(list, targets->items, targets->count, cache, jobs);
+    int status = build_work(list, targets->items, targets->count, cache, cli_processes(&o->jobs));
     if (status == CLI_OK) {
         status = export_all(o, cache, &written);
     }

@@ -11,11 +11,22 @@ extern const cli_command cmd_prewarm, cache_push, cache_pull, cache_keys;
 
 /* ---- kernel_list.c: lists of keys ----------------------------------------------------------- */
 
-typedef struct cli_prewarm_options {
-    const char *device;
-} cli_prewarm_options;
-/* What 'prewarm' does, and 'cache pull', which compiles nothing. */
-int cli_prewarm(const cli_command *command, int argc, char **argv, bool only_receive);
+/* Read the keys of a file. Prints what is wrong; CLI_FAILURE. */
+int cli_keys_read(cli_list *out, const char *command, const char *path);
+/* Take those that the remote store has, and print what came of them. */
+int cli_pull(const char *device, const cli_list *keys);
+/* Print that; CLI_FAILURE where some could not be had. */
+int cli_keys_report(const quern_fleet_report *report, const char *advice);
+/* "3 kernels" */
+const char *cli_kernels(uint64_t count);
+
+/* ---- prewarm_work.c: lists compiled for a device by several processes -------------------------
+ */
+
+struct build_list;
+/* A list of keys, or of kernels and calls (the other is NULL), for a device (NULL: the usual). */
+int cli_prewarm(const char *device, const cli_list *keys, const struct build_list *list,
+                size_t processes);
 
 /* ---- recompile.c ------------------------------------------------------------------------------
  */

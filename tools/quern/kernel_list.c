@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What 'quern prewarm' and 'quern cache pull' share: a list of kernels in a file, a whole key at
- * the beginning of each line, as 'quern cache push' prints it; and what came of them.
+ * the beginning of each line, as 'quern cache push' prints it; and what came of them. In: a path.
+ * Out: the keys; kernels that were received.
  */
 #include "fleet_lists.h"
 
@@ -49,43 +50,42 @@ static int show_progress(void *context, const quern_fleet_report *r, const char 
     return 0;
 }
 
-static const char *kernels(uint64_t count)
+const char *cli_kernels(uint64_t count)
 {
     return cli_sprintf("%" PRIu64 " %s", count, count == 1 ? "kernel" : "kernels");
 }
 
-int cli_prewarm(const cli_command *command, int argc, char **argv, bool only_receive)
+int cli_keys_read(cli_list *out, const char *command, const char *path)
 {
-    cli_prewarm_options given = {0};
-    cli_list words, keys = {0};
-    CLI_TRY(cli_options_parse(command, &given, argc, argv, &words));
-    if (words.count > command->word_count) {
-        return cli_usage(command->name, "quern %s does not take \"%s\"", command->name,
-                         words.items[command->word_count]);
-    }
-    const char *text = cli_sprintf("@%s", words.items[0]);
-    CLI_TRY(cli_text_read(&text, command->name, "LIST"));
-    CLI_TRY(read_keys(&keys, command->name, words.items[0], text));
+    const char *text = cli_sprintf("@%s", path);
+    *out = (cli_list){0};
+    CLI_TRY(cli_text_read(&text, command, "LIST"));
+    return read_keys(out, command, path, text);
+}
+
+int cli_keys_report(const quern_fleet_report *r, const char *advice)
+{
+    printf("%s: %" PRIu64 " here already, %" PRIu64 " received, %" PRIu64 " compiled\n",
+           cli_kernels(r->wanted), r->had, r->received, r->compiled);
+    return r->left == 0 ? CLI_OK : cli_fail("%s could not be had%s", cli_kernels(r->left), advice);
+}
+
+int cli_pull(const char *device, const cli_list *keys)
+{
     quern_options with = QUERN_OPTIONS_INIT;
-    with.device = given.device;
     quern_engine *engine;
+    with.device = device;
     if (quern_open(&engine, &with) != QUERN_OK) {
-        return cli_fail_library(given.device ? "--device" : NULL);
+        return cli_fail_library(device ? "--device" : NULL);
     }
     quern_prewarm_options options = QUERN_PREWARM_OPTIONS_INIT;
     quern_fleet_report r = QUERN_FLEET_REPORT_INIT;
-    options.only_receive = only_receive;
+    options.only_receive = 1;
     options.progress = isatty(STDERR_FILENO) == 1 ? show_progress : NULL;
-    int status = quern_prewarm(&r, engine, keys.items, keys.count, &options) == QUERN_OK
+    int status = quern_prewarm(&r, engine, keys->items, keys->count, &options) == QUERN_OK
                      ? CLI_OK
                      : cli_fail_library(NULL);
     quern_close(engine);
-    if (status != CLI_OK) {
-        return status;
-    }
-    printf("%s: %" PRIu64 " here already, %" PRIu64 " received, %" PRIu64 " compiled\n",
-           kernels(r.wanted), r.had, r.received, r.compiled);
-    return r.left == 0 ? CLI_OK
-                       : cli_fail("%s could not be had%s", kernels(r.left),
-                                  only_receive ? "; 'quern prewarm' compiles what is missing" : "");
+    return status == CLI_OK ? cli_keys_report(&r, "; 'quern prewarm' compiles what is missing")
+                            : status;
 }

@@ -70,6 +70,24 @@ try quern prewarm short
 echo '# nothing' | quern prewarm -
 echo 0123456789abcdef0123456789abcdef | try quern prewarm -
 try quern prewarm /no/such/list
+echo '-- calls'
+QUERN_RECORD=$PWD/KERNELS.toml increment
+for number in 3 4 5; do
+    QUERN_RECORD=$PWD/KERNELS.toml quern elementwise 'T x' 'T y' "y = x + $number" x=ones:float32:2 >/dev/null
+done
+QUERN_REMOTE=off QUERN_CACHE_DIR=$PWD/alone quern prewarm KERNELS.toml --jobs=2
+QUERN_REMOTE=off QUERN_CACHE_DIR=$PWD/alone quern prewarm KERNELS.toml
+QUERN_REMOTE=off QUERN_CACHE_DIR=$PWD/alone increment
+origin
+QUERN_CACHE_DIR=$PWD/both quern prewarm KERNELS.toml --jobs=1
+QUERN_CACHE_DIR=$PWD/both quern prewarm KERNELS.toml
+printf '[[kernel]]\nin = "T x"\nout = "T y"\noperation = "y = nonsense"\n' >>KERNELS.toml
+printf '[[kernel.call]]\narguments = ["float32[2]", "-"]\n' >>KERNELS.toml
+QUERN_CACHE_DIR=$PWD/both try quern prewarm KERNELS.toml
+QUERN_CACHE_DIR=off try quern prewarm KERNELS.toml
+QUERN_REMOTE=ftp://localhost QUERN_CACHE_DIR=$PWD/both try quern prewarm list --jobs=2
+try quern prewarm absent.toml
+try quern prewarm list another
 echo '-- what is not there'
 QUERN_REMOTE=off try quern cache push
 QUERN_REMOTE=redis://me:secret@localhost QUERN_REMOTE_MODE=open try quern cache push
