@@ -93,12 +93,13 @@ typedef struct qn_loadable {
 quern_status qn_load(qn_loadable *loadable);
 bool qn_is_loaded(const qn_loadable *loadable);
 
-/* ---- ending.c: the end of a process while other threads compile ----------------------------- */
+/* ---- ending.c: the end of a process, and fork(), while other threads compile ----------------- */
 
 /** Called when a library of a compiler was loaded: exit() then waits for compilations that run,
  * before the library takes down what is its. */
 void qn_compiling_wait_at_exit(void);
-/** Fails when the process is ending. After success, qn_compiling_end() follows. */
+/** Fails when the process is ending. After success, qn_compiling_end() follows; fork() waits for
+ * it. */
 quern_status qn_compiling_begin(const char *what);
 void qn_compiling_end(void);
 

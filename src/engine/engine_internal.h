@@ -258,6 +258,7 @@ typedef struct qn_call {
     bool aliased;
     qn_setting setting;                 /**< of the plan; all 0: as the planner chooses */
     const char *set_by;                 /**< where it came from; NULL: nowhere */
+    unsigned tuned_at;                  /**< the engine's qn_tunings.changes when it was found */
     size_t zeroed_bytes, scratch_bytes; /**< of the workspace that the launch needs */
     union {
         qn_plan plan; /**< elementwise */

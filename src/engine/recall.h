@@ -35,6 +35,7 @@ typedef struct qn_recalled {
     quern_launch_config config;
     size_t zeroed_bytes, scratch_bytes;
     quern_call_options options; /**< without the stream */
+    unsigned tuned_at;          /**< as qn_call.tuned_at, if the options ask for it */
     int64_t loop_size;
     uint32_t pointers; /**< parameters of the device's function, without a workspace */
     int32_t place;     /**< which of the values is a place for an output; -1: none */
@@ -56,12 +57,41 @@ static inline uint8_t qn_recall_under(const quern_array *array)
     return (uint8_t)((uintptr_t)array->data % QN_RECALL_CLASS);
 }
 
-/** Mix an argument into the number of a slot, which is the upper bits. */
-static inline uint64_t qn_recall_mix(uint64_t mixed, const quern_array *array)
+/** Mix something of a call into the number of its slot, which is the upper bits. Calls that differ
+ * in what is mixed do not take each other's place; what fits is compared in any case. */
+static inline uint64_t qn_recall_mix(uint64_t mixed, uint64_t what)
 {
-    const uint64_t what = (uint64_t)array->count << 16 ^ (uint64_t)array->ndim << 12 ^
-                          (uint64_t)array->dtype << 6 ^ qn_recall_under(array);
     return (mixed ^ what) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/** An argument. `array`: NULL where it has none, or will have one that is made for it. */
+static inline uint64_t qn_recall_mix_value(uint64_t mixed, const quern_value *value,
+                                           const quern_array *array)
+{
+    if (array) {
+        return qn_recall_mix(mixed, (uint64_t)array->count << 16 ^ (uint64_t)array->ndim << 12 ^
+                                        (uint64_t)array->dtype << 6 ^ qn_recall_under(array));
+    }
+    const bool number = value->kind == QUERN_VALUE_LITERAL || value->kind == QUERN_VALUE_SCALAR;
+    return number ? qn_recall_mix(mixed, (uint64_t)value->kind << 32 ^ (uint32_t)value->dtype)
+                  : mixed;
+}
+
+/** Options, with which it begins: 0 where they are NULL or ask for nothing. They may be ill. */
+static inline uint64_t qn_recall_mix_options(const quern_call_options *o)
+{
+    if (!o) {
+        return 0;
+    }
+    uint64_t mixed = (uint64_t)o->block_size << 8 ^ o->keepdims << 1 ^ o->tune;
+    mixed = o->loop_size ? qn_recall_mix(mixed, (uint64_t)*o->loop_size) : mixed;
+    if (o->axes && o->axis_count <= QUERN_MAX_NDIM) {
+        mixed ^= (o->axis_count + 1) << 2;
+        for (size_t k = 0; k < o->axis_count; k++) {
+            mixed = qn_recall_mix(mixed, (uint32_t)o->axes[k]);
+        }
+    }
+    return mixed;
 }
 
 static inline uint32_t qn_recall_slot(uint64_t mixed)
@@ -82,8 +112,6 @@ bool qn_recall_run(quern_status *status, quern_kernel *kernel, const quern_value
  * were. Does nothing where there is no memory. */
 void qn_recall_keep(const qn_call *call, const quern_call_options *options, void *function,
                     const quern_launch_config *config, const qn_parameter_block *block);
-/** Later calls go the whole way again: what they would launch has changed. */
-void qn_recalls_forget(quern_kernel *kernel);
 void qn_recalls_free(quern_kernel *kernel);
 
 #endif /* QN_RECALL_H */

@@ -18,7 +18,8 @@ typedef struct qn_tunings {
     pthread_mutex_t lock; /**< of the list */
     pthread_mutex_t
         measuring;         /**< one thread measures at a time, or both would measure each other */
-    struct qn_tuned *list; /**< only grows, by a few entries in a process */
+    struct qn_tuned *list; /**< one for each class; only grows, by a few entries in a process */
+    atomic_uint changes;   /**< how often a setting was measured and kept */
     /** Plan a call again with what was measured for such calls; measure first where nothing was,
      * unless the call is dry. A pointer, because calls are what it measures. Errors: out of memory,
      * interrupted. */

@@ -8,6 +8,7 @@
  * without a lock.
  */
 #include "engine/recall.h"
+#include "engine/tuning.h"
 #include <string.h>
 
 /* A call that may be like one of them. */
@@ -23,11 +24,11 @@ typedef struct attempt {
 
 /* Find the arrays among the values, and the slot that such a call has. False: one of them is none
  * of the engine's, which the whole way will say. */
-static bool find_arrays(attempt *at, uint32_t *slot)
+static bool find_arrays(attempt *at, uint32_t *slot, const quern_call_options *options)
 {
     const qn_home *home = &at->kernel->engine->home;
     const uint32_t count = at->kernel->signature.count;
-    uint64_t mixed = 0;
+    uint64_t mixed = qn_recall_mix_options(options);
     for (uint32_t p = 0; p < count; p++) {
         const quern_value *v = &at->values[p];
         quern_array *a = NULL;
@@ -37,13 +38,10 @@ static bool find_arrays(attempt *at, uint32_t *slot)
             a = *v->as.output;
         }
         at->arrays[p] = a;
-        if (!a) {
-            continue;
-        }
-        if (!qn_array_fits(a, home)) {
+        if (a && !qn_array_fits(a, home)) {
             return false;
         }
-        mixed = qn_recall_mix(mixed, a);
+        mixed = qn_recall_mix_value(mixed, v, a);
     }
     *slot = qn_recall_slot(mixed);
     return true;
@@ -87,6 +85,13 @@ static bool values_fit(const attempt *at, const qn_recalled *r)
         p++;
     }
     return p == count;
+}
+
+/* Nothing was measured since that would change the plan of a tuned call. */
+static bool tuning_fits(const attempt *at, const qn_recalled *r)
+{
+    return r->options.tune == 0 ||
+           r->tuned_at == atomic_load(&at->kernel->engine->tunings->changes);
 }
 
 static bool options_fit(const quern_call_options *was, const quern_call_options *o)
@@ -220,9 +225,10 @@ bool qn_recall_run(quern_status *status, quern_kernel *kernel, const quern_value
         return false;
     }
     uint32_t slot;
-    if (!find_arrays(&at, &slot)) {
+    if (!find_arrays(&at, &slot, options)) {
         return false;
     }
     const qn_recalled *r = atomic_load_explicit(&all->slots[slot], memory_order_acquire);
-    return r && options_fit(&r->options, options) && values_fit(&at, r) && run(status, &at, r);
+    return r && options_fit(&r->options, options) && tuning_fits(&at, r) && values_fit(&at, r) &&
+           run(status, &at, r);
 }

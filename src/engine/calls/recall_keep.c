@@ -163,6 +163,7 @@ static qn_recalled *make(const qn_call *call, const quern_call_options *options,
     r->config = *config;
     r->zeroed_bytes = call->zeroed_bytes;
     r->scratch_bytes = call->scratch_bytes;
+    r->tuned_at = call->tuned_at;
     r->pointers = block->count - (call->zeroed_bytes != 0);
     r->place = -1;
     see(r, call, block);
@@ -180,11 +181,10 @@ static uint32_t wait_after(uint32_t made)
 /* The slot in which the call will be looked for. */
 static uint32_t slot_of(const qn_call *call, const qn_recalled *r)
 {
-    uint64_t mixed = 0;
+    uint64_t mixed = qn_recall_mix_options(&r->options);
     for (uint32_t p = 0; p < call->kernel->signature.count; p++) {
-        if (call->arrays[p] && !r->parameters[p].made) {
-            mixed = qn_recall_mix(mixed, call->arrays[p]);
-        }
+        const quern_array *a = r->parameters[p].made ? NULL : call->arrays[p];
+        mixed = qn_recall_mix_value(mixed, &call->values[p], a);
     }
     return qn_recall_slot(mixed);
 }
@@ -233,14 +233,6 @@ void qn_recall_keep(const qn_call *call, const quern_call_options *options, void
     qn_recalled *r = make(call, options, function, config, block);
     if (r) {
         add(call->kernel, all, r, slot_of(call, r));
-    }
-}
-
-void qn_recalls_forget(quern_kernel *kernel)
-{
-    qn_recalls *all = atomic_load_explicit(&kernel->recalls, memory_order_acquire);
-    for (size_t k = 0; all && k < QN_RECALL_SLOTS; k++) {
-        atomic_store_explicit(&all->slots[k], NULL, memory_order_release);
     }
 }
 

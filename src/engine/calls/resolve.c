@@ -440,6 +440,7 @@ quern_status qn_call_begin_set(qn_call *call, quern_kernel *kernel, const quern_
     call->values = values;
     call->setting = setting ? *setting : (qn_setting){0};
     call->set_by = setting ? "given" : NULL;
+    call->tuned_at = 0;
     QN_TRY(check_options(kernel, options));
     QN_TRY(check_count(kernel, values, count));
     call->stream = options ? options->stream : NULL;

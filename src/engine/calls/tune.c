@@ -4,7 +4,6 @@
  * the setting of its class, from the engine's memory, from the cache, or measured now. The thing to
  * know: whatever is wrong with a tuning, the call goes on as it was planned.
  */
-#include "engine/recall.h"
 #include "engine/tuning.h"
 #include <quern/tune.h>
 #include <string.h>
@@ -20,29 +19,45 @@ struct qn_tuned {
     qn_setting setting;
 };
 
-static bool recall(qn_setting *out, quern_engine *engine, const qn_tuning_key *key)
+/* The entry of a key, or NULL; with the lock. */
+static struct qn_tuned *entry_of(const qn_tunings *tunings, const qn_tuning_key *key)
 {
-    pthread_mutex_lock(&engine->tunings->lock);
-    const struct qn_tuned *t = engine->tunings->list;
+    struct qn_tuned *t = tunings->list;
     while (t && memcmp(&t->key, key, sizeof *key) != 0) {
         t = t->next;
     }
+    return t;
+}
+
+static bool recall(qn_setting *out, quern_engine *engine, const qn_tuning_key *key)
+{
+    pthread_mutex_lock(&engine->tunings->lock);
+    const struct qn_tuned *t = entry_of(engine->tunings, key);
     *out = t ? t->setting : (qn_setting){0};
     pthread_mutex_unlock(&engine->tunings->lock);
     return t != NULL;
 }
 
-/* The newest entry of a key comes first. Without memory it is found in the cache again. */
-static void remember(quern_engine *engine, const qn_tuning_key *key, const qn_setting *setting)
+/* In the place of what there is, if it is `measured`; what was in the cache may be older than that,
+ * which *setting then becomes. Without memory it is found in the cache again. */
+static void remember(quern_engine *engine, const qn_tuning_key *key, qn_setting *setting,
+                     bool measured)
 {
-    struct qn_tuned *t = qn_alloc(sizeof *t);
-    if (!t) {
-        return;
+    qn_tunings *tunings = engine->tunings;
+    struct qn_tuned *made = qn_alloc(sizeof *made);
+    pthread_mutex_lock(&tunings->lock);
+    struct qn_tuned *t = entry_of(tunings, key);
+    if (t && measured) {
+        t->setting = *setting;
+    } else if (t) {
+        *setting = t->setting;
+    } else if (made) {
+        *made = (struct qn_tuned){tunings->list, *key, *setting};
+        tunings->list = made;
+        made = NULL;
     }
-    pthread_mutex_lock(&engine->tunings->lock);
-    *t = (struct qn_tuned){engine->tunings->list, *key, *setting};
-    engine->tunings->list = t;
-    pthread_mutex_unlock(&engine->tunings->lock);
+    pthread_mutex_unlock(&tunings->lock);
+    qn_free(made);
 }
 
 /* In memory or in the cache. A text that this library does not write is as good as none. */
@@ -56,15 +71,17 @@ static bool find(qn_setting *out, quern_engine *engine, const qn_tuning_key *key
         !qn_setting_read(out, text)) {
         return false;
     }
-    remember(engine, key, out);
+    remember(engine, key, out, false);
     return true;
 }
 
-static void keep(quern_engine *engine, const qn_tuning_class *class, const qn_search *search)
+/* Calls that are remembered with what was measured before are not found any more. */
+static void keep(quern_engine *engine, const qn_tuning_class *class, qn_search *search)
 {
     qn_text setting = {0};
     qn_setting_print(&setting, &search->best.setting);
-    remember(engine, &class->key, &search->best.setting);
+    remember(engine, &class->key, &search->best.setting, true);
+    atomic_fetch_add(&engine->tunings->changes, 1);
     if (!setting.failed) {
         qn_store_put_tuning(engine->store, &class->key,
                             &(qn_tuning_row){.setting = setting.data ? setting.data : "",
@@ -98,7 +115,8 @@ static bool is_fatal(quern_status status)
     return status == QUERN_ERROR_INTERRUPTED || status == QUERN_ERROR_OUT_OF_MEMORY;
 }
 
-/* One thread measures at a time, or both would measure each other. */
+/* One thread measures at a time, or both would measure each other; so nothing is kept between the
+ * setting that is found here and call->tuned_at. */
 static quern_status measure(qn_call *call, const qn_tuning_class *class,
                             const quern_call_options *options)
 {
@@ -116,6 +134,7 @@ static quern_status measure(qn_call *call, const qn_tuning_class *class,
             plan_again(call, &search.best.setting, "measured now");
         }
     }
+    call->tuned_at = atomic_load(&engine->tunings->changes);
     pthread_mutex_unlock(&engine->tunings->measuring);
     qn_free(search.trials.items);
     if (status != QUERN_OK && !is_fatal(status)) { /* if it is the call's own, that will say so */
@@ -132,6 +151,7 @@ static quern_status tune_call(qn_call *call, const quern_call_options *options)
     qn_setting setting;
     qn_tuning_class class;
     QN_TRY(qn_tuning_class_of(&class, call));
+    call->tuned_at = atomic_load(&call->kernel->engine->tunings->changes); /* before it is found */
     if (find(&setting, call->kernel->engine, &class.key)) {
         plan_again(call, &setting, "measured before");
         return QUERN_OK;
@@ -281,7 +301,6 @@ quern_status quern_tune(quern_tuning **out, quern_kernel *kernel, const quern_va
         status = tune(t, &call, options);
     }
     qn_call_end(&call);
-    qn_recalls_forget(kernel);
     if (status != QUERN_OK) {
         quern_tuning_release(&t->public);
         return status;

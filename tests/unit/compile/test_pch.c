@@ -82,12 +82,11 @@ static int count_files(const char *path)
         "#include <cuda/std/cstddef>\n"                                                            \
         "extern \"C\" __global__ void k(int *x) { *x = (int)sizeof(cuda::std::size_t) + %d; }\n"
 
-/* The image of a source with a number, which the caller frees. */
-static qn_image compiled(const char *text, int number, const char *const *options, size_t count)
+static quern_status try_compile_with(qn_image *out, const char *text, int number,
+                                     const char *const *options, size_t count)
 {
     char source[512];
     qn_includes includes = {0};
-    qn_image image;
     snprintf(source, sizeof source, text, number); /* NOLINT: the formats are above */
     qn_compile_request r = {.source = source,
                             .file_name = "k.cu",
@@ -97,10 +96,24 @@ static qn_image compiled(const char *text, int number, const char *const *option
                             .kind = QN_IMAGE_PTX,
                             .includes = &includes,
                             .beside = beside};
-    cr_assert_eq(qn_includes_find(&includes, &r), QUERN_OK);
-    cr_assert_eq(qn_compile(&image, &r, NULL, 0), QUERN_OK, "%s", quern_last_error_text());
-    cr_expect_str_eq(image.log, "");
+    quern_status status = qn_includes_find(&includes, &r);
+    status = status == QUERN_OK ? qn_compile(out, &r, NULL, 0) : status;
     qn_includes_free(&includes);
+    return status;
+}
+
+static quern_status try_compile(qn_image *out, const char *text, int number)
+{
+    return try_compile_with(out, text, number, NULL, 0);
+}
+
+/* The image of a source with a number, which the caller frees. */
+static qn_image compiled(const char *text, int number, const char *const *options, size_t count)
+{
+    qn_image image;
+    cr_assert_eq(try_compile_with(&image, text, number, options, count), QUERN_OK, "%s",
+                 quern_last_error_text());
+    cr_expect_str_eq(image.log, "");
     return image;
 }
 
@@ -227,22 +240,82 @@ Test(pch, what_others_left_is_removed)
     (void)!system(command);
 }
 
+/* ---- several threads ------------------------------------------------------------------------ */
+
+enum { THREADS = 4, EACH = 3 };
+
+typedef struct compiling {
+    pthread_t thread;
+    pthread_barrier_t *start;
+    int number;
+    qn_image images[EACH];
+} compiling;
+
+static void *compile_some(void *context)
+{
+    compiling *c = context;
+    pthread_barrier_wait(c->start);
+    for (int k = 0; k < EACH; k++) {
+        (void)try_compile(&c->images[k], WITH_LARGE(""), c->number + k);
+    }
+    return NULL;
+}
+
+/* One makes it while others look for it. */
+Test(pch, threads_at_once)
+{
+    compiling all[THREADS];
+    pthread_barrier_t start;
+    pthread_barrier_init(&start, NULL, THREADS);
+    for (int t = 0; t < THREADS; t++) {
+        all[t] = (compiling){.start = &start, .number = 10 * t};
+        cr_assert_eq(pthread_create(&all[t].thread, NULL, compile_some, &all[t]), 0);
+    }
+    for (int t = 0; t < THREADS; t++) {
+        pthread_join(all[t].thread, NULL);
+    }
+    pthread_barrier_destroy(&start);
+    cr_expect_str_not_empty(own_folder());
+    setenv("QUERN_PCH", "0", 1);
+    for (int t = 0; t < THREADS; t++) {
+        for (int k = 0; k < EACH; k++) {
+            qn_image *with = &all[t].images[k], without;
+            cr_assert_eq(try_compile(&without, WITH_LARGE(""), 10 * t + k), QUERN_OK);
+            cr_assert_eq(with->size, without.size, "thread %d", t);
+            cr_assert_eq(memcmp(with->data, without.data, with->size), 0);
+            qn_image_free(&without);
+            qn_image_free(with);
+        }
+    }
+}
+
+/* ---- processes ------------------------------------------------------------------------------ */
+
+/* Says nothing to Criterion: it is a child. */
+static int compile_and_fork(void)
+{
+    qn_image image;
+    if (try_compile(&image, WITH_LARGE(""), 1) != QUERN_OK || count_files(own_folder()) != 1) {
+        return 1;
+    }
+    qn_image_free(&image);
+    const pid_t grandchild = fork();
+    if (grandchild == 0) {
+        exit(0);
+    }
+    waitpid(grandchild, NULL, 0);
+    return own_folder()[0] != '\0' ? 0 : 2;
+}
+
 /* A process takes its folder with it; a child does not. */
 Test(pch, goes_with_its_process)
 {
     pid_t child = fork();
     if (child == 0) {
-        compile(WITH_LARGE(""), 1, NULL, 0);
-        const bool there = count_files(own_folder()) == 1;
-        pid_t grandchild = fork();
-        if (grandchild == 0) {
-            exit(0);
-        }
-        waitpid(grandchild, NULL, 0);
-        exit(there && own_folder()[0] != '\0' ? 0 : 1);
+        exit(compile_and_fork());
     }
     int status;
     cr_assert_eq(waitpid(child, &status, 0), child);
-    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%x", status);
     cr_expect_str_empty(own_folder());
 }

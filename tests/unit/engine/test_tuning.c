@@ -3,6 +3,7 @@
  * Tuning: that a measurement leaves all arguments as they were, and that what was measured is found
  * again, in the engine, by another one, and not where its row is damaged.
  */
+#include "engine/recall.h"
 #include "engine/tuning.h"
 #include "whole.h"
 
@@ -198,6 +199,41 @@ Test(tuning, bound_calls)
     quern_array_release(y);
     quern_array_release(other);
     quern_kernel_release(k);
+}
+
+/* How many of a kernel's calls were not found among those that it remembers. */
+static unsigned missed_by(quern_kernel *kernel)
+{
+    return atomic_load(&atomic_load(&kernel->recalls)->misses);
+}
+
+/* What is measured for one kernel is for all of the same text, and the others remember calls. */
+Test(tuning, remembered_calls_are_planned_again)
+{
+    quern_kernel *one = kernel_of("T x", "T y", "y = x + 7");
+    quern_kernel *other = kernel_of("T x", "T y", "y = x + 7");
+    quern_array *x, *y;
+    quern_tuning *t;
+    quern_call_options o = tuned();
+    OK(quern_array_new(&x, engine, QUERN_FLOAT32, SHAPE(5000)));
+    OK(quern_array_fill(x, &(float){1}, sizeof(float)));
+    OK(quern_array_new(&y, engine, QUERN_FLOAT32, SHAPE(5000)));
+    const quern_value v[] = {quern_value_array(x), quern_value_array(y)};
+    for (int n = 0; n < 3; n++) {
+        OK(quern_call_n(other, v, 2, &o));
+        OK(quern_call_n(other, v, 2, NULL));
+    }
+    cr_expect_eq(missed_by(other), 2, "the tuned call, and the other");
+    OK(quern_tune(&t, one, v, 2, &o));
+    quern_tuning_release(t);
+    for (int n = 0; n < 3; n++) {
+        OK(quern_call_n(other, v, 2, &o));
+    }
+    cr_expect_eq(missed_by(other), 3, "the tuned one is planned again, once");
+    quern_array_release(x);
+    quern_array_release(y);
+    quern_kernel_release(one);
+    quern_kernel_release(other);
 }
 
 /* What has nothing to choose, and what is refused. */
