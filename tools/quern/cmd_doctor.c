@@ -140,18 +140,50 @@ static void show_cache(void)
     quern_close(engine);
 }
 
+/* What doctor prints is sent to others: no secret is in it, and no address with a password. */
+static void show_variable(const char *name, const char *value, bool secret)
+{
+    secret |= strstr(value, "://") && strchr(value, '@');
+    if (secret && *value) {
+        printf("  %s is set\n", name);
+    } else {
+        printf("  %s=%s\n", name, value);
+    }
+}
+
 static void show_environment(void)
 {
-    static const char *const names[] = {"QUERN_DEVICE",      "QUERN_CACHE_DIR", "QUERN_CACHE_LIMIT",
-                                        "QUERN_CACHE_GROUP", "QUERN_PACKS",     "QUERN_RECORD",
-                                        "QUERN_NVRTC",       "QUERN_NVJITLINK", "QUERN_CUDADEVRT",
-                                        "QUERN_CUDA",        "QUERN_PCH",       "QUERN_LOG"};
+    static const struct {
+        const char *name;
+        bool secret;
+    } variables[] = {
+        {"QUERN_DEVICE", false},
+        {"QUERN_CACHE_DIR", false},
+        {"QUERN_CACHE_LIMIT", false},
+        {"QUERN_CACHE_GROUP", false},
+        {"QUERN_PACKS", false},
+        {"QUERN_RECORD", false},
+        {"QUERN_REMOTE", false},
+        {"QUERN_REMOTE_TRUST", false},
+        {"QUERN_REMOTE_SIGN", true},
+        {"QUERN_REMOTE_MODE", false},
+        {"QUERN_REMOTE_AUTH", true},
+        {"QUERN_REMOTE_CA", false},
+        {"QUERN_REMOTE_TIMEOUT", false},
+        {"QUERN_NVRTC", false},
+        {"QUERN_NVRTC_CACHE", false},
+        {"QUERN_NVJITLINK", false},
+        {"QUERN_CUDADEVRT", false},
+        {"QUERN_CUDA", false},
+        {"QUERN_PCH", false},
+        {"QUERN_LOG", false},
+    };
     bool any = false;
     heading("environment");
-    for (size_t k = 0; k < CLI_COUNT(names); k++) {
-        const char *value = getenv(names[k]);
+    for (size_t k = 0; k < CLI_COUNT(variables); k++) {
+        const char *value = getenv(variables[k].name);
         if (value) {
-            printf("  %s=%s\n", names[k], value);
+            show_variable(variables[k].name, value, variables[k].secret);
             any = true;
         }
     }

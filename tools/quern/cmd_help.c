@@ -29,9 +29,13 @@ static void general_help(void)
          "  QUERN_NVJITLINK      path of nvJitLink, which links modules\n"
          "  QUERN_CUDADEVRT      path of libcudadevrt.a, for kernels that launch kernels\n"
          "  QUERN_CUDA           path of the CUDA driver library\n"
+         "  QUERN_NVRTC_CACHE    0: NVRTC keeps no cache of its own\n"
          "  QUERN_PCH            0: no precompiled headers\n"
          "  QUERN_PACKS          packs of compiled kernels, with : between them\n"
          "  QUERN_RECORD         file in which to list kernels, for 'quern build'\n"
+         "  QUERN_REMOTE         a store that machines share, such as redis://HOST; 'man quern' "
+         "and\n"
+         "                       docs/fleet.md have QUERN_REMOTE_TRUST and others of its kind\n"
          "  QUERN_LOG            error, warn, info or debug\n"
          "\n"
          "'quern help COMMAND' explains one command.");
