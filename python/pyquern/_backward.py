@@ -10,7 +10,7 @@
 import inspect
 
 
-def of_texts(texts, elementwise, name, preamble, options, what="backward"):
+def of_texts(texts, elementwise, name, preamble, options, what):
     """A tuple of texts as a function by `elementwise`; anything else as it is."""
     if not isinstance(texts, (tuple, list)):
         return texts
@@ -21,6 +21,28 @@ def of_texts(texts, elementwise, name, preamble, options, what="backward"):
         )
     words = {"name": f"{name}_{what}", "preamble": preamble, "options": options}
     return elementwise(*texts[:3], backward=(*texts, None)[3], **words)
+
+
+def defined(make, elementwise, name, args, words, backward, jvp):
+    """What each function keeps of its definition: (its backward and its jvp, of which texts are
+    functions by `elementwise`; how it is made again). `args`, `words`: those of `make`."""
+    shared = (name, words.get("preamble", ""), words["options"])
+    derivatives = (
+        of_texts(backward, elementwise, *shared, "backward"),
+        of_texts(jvp, elementwise, *shared, "jvp"),
+    )
+    return derivatives, (make, args, {"backward": backward, "jvp": jvp, **words})
+
+
+def redefined(forward, kind, package, backward, jvp):
+    """The function `forward`, which is a `kind` of `package`, with other derivatives."""
+    if not isinstance(forward, kind):
+        raise TypeError(
+            f"the forward of a function is one of {package}, not {type(forward).__name__}: "
+            "make it by elementwise(), reduction(), scan() or raw()"
+        )
+    make, args, words = forward._made
+    return make(*args, **{**words, "backward": backward, "jvp": jvp})
 
 
 class Backward:

@@ -12,6 +12,7 @@ from jax.test_util import check_grads  # noqa: E402
 
 import pyquern.jax as qj  # noqa: E402
 
+SUM = ("T x", "T y", "x", "a + b", "y = a", "0")
 LOG = ("T x", "T y", "y = log(x)")
 LOG_BACKWARD = ("T x, T gy", "T gx", "gx = gy / x")
 PRODUCT = ("T x, T a", "T y", "y = a * x")
@@ -140,6 +141,18 @@ def test_integers_have_no_tangents():
             lambda: qj.function(SQUARES, jvp=qj.elementwise(*LOG)),
             ValueError,
             "has an output 'y'",
+        ),
+        (
+            lambda: qj.reduction(*SUM, jvp=("T tx", "T ty", "ty = tx")),
+            ValueError,
+            "which has an axis, is a function of Python",
+        ),
+        (lambda: qj.reduction(*SUM, jvp=("T tx",)), TypeError, "a jvp is a tuple of texts"),
+        (lambda: qj.scan(*SUM, jvp=("T tx",)), TypeError, "a jvp is a tuple of texts"),
+        (
+            lambda: qj.scan(*SUM, jvp=("T tx", "T ty", "ty = tx")),
+            ValueError,
+            "cannot be of texts",
         ),
     ],
 )

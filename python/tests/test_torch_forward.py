@@ -12,6 +12,7 @@ from torch_cases import every, log, product, real, sums
 
 import pyquern.torch as qt
 
+SUM = ("T x", "T y", "x", "a + b", "y = a", "0")
 LOG = ("T x", "T y", "y = log(x)")
 X = torch.tensor([[0.5, 1.5, 4.0], [1.0, 2.0, 3.0]], dtype=torch.float64)
 
@@ -149,6 +150,18 @@ def test_complex_numbers():
         (lambda: qt.elementwise(*LOG, jvp=3), TypeError, "a jvp is a tuple .* not int"),
         (
             lambda: qt.function(SUMS, jvp=qt.elementwise("T tx", "T ty", "ty = tx")),
+            ValueError,
+            "which has an axis, is a function of Python",
+        ),
+        (
+            lambda: qt.reduction(*SUM, jvp=("T tx", "T ty", "ty = tx")),
+            ValueError,
+            "which has an axis, is a function of Python",
+        ),
+        (lambda: qt.reduction(*SUM, jvp=("T tx",)), TypeError, "a jvp is a tuple of texts"),
+        (lambda: qt.scan(*SUM, jvp=("T tx",)), TypeError, "a jvp is a tuple of texts"),
+        (
+            lambda: qt.scan(*SUM, jvp=("T tx", "T ty", "ty = tx")),
             ValueError,
             "which has an axis, is a function of Python",
         ),

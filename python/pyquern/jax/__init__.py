@@ -32,7 +32,7 @@ import jax  # noqa: F401 - for the examples
 import jax.numpy as jnp  # noqa: F401
 
 from .. import _core
-from .._backward import of_texts
+from .._backward import defined, redefined
 from ._op import Op
 from ._raw import RawOp
 
@@ -63,10 +63,8 @@ def elementwise(
     more = {"name": name, "preamble": preamble, "options": tuple(options)}
     more |= {"loop_prep": loop_prep, "after_loop": after_loop}
     kernel = _core.ElementwiseKernel(*texts, **more)
-    made = (elementwise, texts, {"backward": backward, "jvp": jvp, **more})
-    grad = of_texts(backward, elementwise, name, preamble, options)
-    tangent = of_texts(jvp, elementwise, name, preamble, options, "jvp")
-    return Op(kernel, ("elementwise", texts, more), (), (grad, tangent), made)
+    definition = defined(elementwise, elementwise, name, texts, more, backward, jvp)
+    return Op(kernel, ("elementwise", texts, more), (), *definition)
 
 
 def reduction(
@@ -98,9 +96,8 @@ def reduction(
     more = {"name": name, "reduce_type": reduce_type, "preamble": preamble}
     more |= {"options": tuple(options), "ordered": bool(ordered)}
     kernel = _core.ReductionKernel(*texts, **more)
-    made = (reduction, texts, {"backward": backward, "jvp": jvp, **more})
-    grad = of_texts(backward, elementwise, name, preamble, options)
-    return Op(kernel, ("reduction", texts, more), ("axis", "keepdims"), (grad, jvp), made)
+    definition = defined(reduction, elementwise, name, texts, more, backward, jvp)
+    return Op(kernel, ("reduction", texts, more), ("axis", "keepdims"), *definition)
 
 
 def scan(
@@ -131,9 +128,8 @@ def scan(
     more = {"name": name, "scan_type": scan_type, "preamble": preamble}
     more |= {"options": tuple(options), "exclusive": bool(exclusive)}
     kernel = _core.ScanKernel(*texts, **more)
-    made = (scan, texts, {"backward": backward, "jvp": jvp, **more})
-    grad = of_texts(backward, elementwise, name, preamble, options)
-    return Op(kernel, ("scan", texts, more), ("axis",), (grad, jvp), made)
+    definition = defined(scan, elementwise, name, texts, more, backward, jvp)
+    return Op(kernel, ("scan", texts, more), ("axis",), *definition)
 
 
 def raw(
@@ -172,10 +168,8 @@ def raw(
     """
     words = {"grid": grid, "block": block, "outputs": outputs, "values": values}
     words |= {"shared_mem": shared_mem, "options": tuple(options)}
-    made = (raw, (source, name), {"backward": backward, "jvp": jvp, **words})
-    grad = of_texts(backward, elementwise, name, "", options)
-    tangent = of_texts(jvp, elementwise, name, "", options, "jvp")
-    return RawOp(source, name, (grad, tangent), made, **words)
+    definition = defined(raw, elementwise, name, (source, name), words, backward, jvp)
+    return RawOp(source, name, *definition, **words)
 
 
 def function(forward, backward=None, jvp=None):
@@ -186,10 +180,4 @@ def function(forward, backward=None, jvp=None):
     >>> jax.grad(lambda x: straight(x).sum())(jnp.array([-2.0, 3.0])).tolist()
     [1.0, 1.0]
     """
-    if not isinstance(forward, Op):
-        raise TypeError(
-            f"the forward of a function is one of pyquern.jax, not {type(forward).__name__}: "
-            "make it by elementwise(), reduction(), scan() or raw()"
-        )
-    make, args, words = forward._made
-    return make(*args, **{**words, "backward": backward, "jvp": jvp})
+    return redefined(forward, Op, "pyquern.jax", backward, jvp)

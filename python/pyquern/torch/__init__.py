@@ -31,7 +31,7 @@ tensor([1.0000, 0.5000, 0.2500])
 import torch  # noqa: F401 - for the examples
 
 from .. import _core
-from .._backward import of_texts
+from .._backward import defined, redefined
 from ._kernel import KernelOp
 from ._op import Op
 from ._raw import RawOp
@@ -65,10 +65,8 @@ def elementwise(
     more = {"name": name, "preamble": preamble, "options": tuple(options)}
     more |= {"loop_prep": loop_prep, "after_loop": after_loop}
     kernel = _core.ElementwiseKernel(*texts, **more)
-    made = (elementwise, texts, {"backward": backward, "jvp": jvp, **more})
-    grad = of_texts(backward, elementwise, name, preamble, options)
-    tangent = of_texts(jvp, elementwise, name, preamble, options, "jvp")
-    return KernelOp(kernel, "elementwise", (*texts, *more.items()), (grad, tangent), made)
+    definition = defined(elementwise, elementwise, name, texts, more, backward, jvp)
+    return KernelOp(kernel, "elementwise", (*texts, *more.items()), *definition)
 
 
 def reduction(
@@ -103,9 +101,8 @@ def reduction(
     more = {"name": name, "reduce_type": reduce_type, "preamble": preamble}
     more |= {"options": tuple(options), "ordered": bool(ordered)}
     kernel = _core.ReductionKernel(*texts, **more)
-    made = (reduction, texts, {"backward": backward, "jvp": jvp, **more})
-    grad = of_texts(backward, elementwise, name, preamble, options)
-    return KernelOp(kernel, "reduction", (*texts, *more.items()), (grad, jvp), made)
+    definition = defined(reduction, elementwise, name, texts, more, backward, jvp)
+    return KernelOp(kernel, "reduction", (*texts, *more.items()), *definition)
 
 
 def scan(
@@ -138,9 +135,8 @@ def scan(
     more = {"name": name, "scan_type": scan_type, "preamble": preamble}
     more |= {"options": tuple(options), "exclusive": bool(exclusive)}
     kernel = _core.ScanKernel(*texts, **more)
-    made = (scan, texts, {"backward": backward, "jvp": jvp, **more})
-    grad = of_texts(backward, elementwise, name, preamble, options)
-    return KernelOp(kernel, "scan", (*texts, *more.items()), (grad, jvp), made)
+    definition = defined(scan, elementwise, name, texts, more, backward, jvp)
+    return KernelOp(kernel, "scan", (*texts, *more.items()), *definition)
 
 
 def raw(
@@ -181,10 +177,8 @@ def raw(
     """
     words = {"grid": grid, "block": block, "outputs": outputs, "values": values}
     words |= {"mutates": mutates, "shared_mem": shared_mem, "options": options}
-    made = (raw, (source, name), {"backward": backward, "jvp": jvp, **words})
-    grad = of_texts(backward, elementwise, name, "", options)
-    tangent = of_texts(jvp, elementwise, name, "", options, "jvp")
-    return RawOp(source, name, (grad, tangent), made, **words)
+    definition = defined(raw, elementwise, name, (source, name), words, backward, jvp)
+    return RawOp(source, name, *definition, **words)
 
 
 def function(forward, backward=None, jvp=None):
@@ -197,10 +191,4 @@ def function(forward, backward=None, jvp=None):
     >>> x.grad
     tensor([1., 1.])
     """
-    if not isinstance(forward, Op):
-        raise TypeError(
-            f"the forward of a function is one of pyquern.torch, not {type(forward).__name__}: "
-            "make it by elementwise(), reduction(), scan() or raw()"
-        )
-    make, args, words = forward._made
-    return make(*args, **{**words, "backward": backward, "jvp": jvp})
+    return redefined(forward, Op, "pyquern.torch", backward, jvp)
