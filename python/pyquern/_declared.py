@@ -66,12 +66,13 @@ def declared(source, name):
 
 
 class Rule:
-    """A function of some of the kernel's parameters, or what it always returns."""
+    """A function of some of the kernel's parameters, or what it always returns. `names`: those
+    parameters, where the function does not name them itself."""
 
-    def __init__(self, what, rule, known):
+    def __init__(self, what, rule, known, names=None):
         self.rule = rule
-        self.names = None
-        if callable(rule):
+        self.names = names
+        if names is None and callable(rule):
             self.names = list(inspect.signature(rule).parameters)
             wrong = [n for n in self.names if n not in known]
             if wrong:
@@ -84,36 +85,70 @@ class Rule:
         return self.rule if self.names is None else self.rule(*[values[n] for n in self.names])
 
 
-def check_names(kernel, parameters, outputs, values, mutates=()):
-    """That the names in a definition are those of parameters that can be what they are named as."""
-    pointers = [p.name for p in parameters if p.is_pointer]
-    numbers = [p.name for p in parameters if not p.is_pointer]
-    for what, names, known in (
-        ("outputs", outputs, pointers),
-        ("values", values, numbers),
-        ("mutates", mutates, pointers),
-    ):
-        for n in names:
-            if n not in known:
-                raise ValueError(
-                    f"{what} names '{n}', which is none of {kernel}'s "
-                    f"{'numbers' if what == 'values' else 'pointers'}: {', '.join(known)}"
-                )
-            if what != "values" and next(p for p in parameters if p.name == n).is_const:
-                raise ValueError(
-                    f"{what} names '{n}', which {kernel} declares as a pointer to const"
-                )
+class Launch:
+    """What a definition says of a kernel of CUDA source. `like`: makes an output that is told by
+    the name of an input, of that input."""
 
+    def __init__(self, source, name, like, *, grid, block, outputs, values, shared_mem, mutates=()):
+        outputs, values = dict(outputs or {}), dict(values or {})
+        self.name = name
+        self.parameters = declared(source, name)
+        self.mutates = (mutates,) if isinstance(mutates, str) else tuple(mutates)
+        self._check_names(outputs, values)
+        self.given = [p for p in self.parameters if p.name not in outputs and p.name not in values]
+        self.inputs = tuple(p.name for p in self.given)
+        self.outputs = tuple(p.name for p in self.parameters if p.name in outputs)
+        known = list(self.inputs)
+        self._values = {n: Rule(f"the value '{n}'", r, known) for n, r in values.items()}
+        known += values
+        self._news = {n: self._output(n, outputs[n], like, known) for n in self.outputs}
+        self.grid = Rule("the grid", grid, known)
+        self.block = Rule("the block", block, known)
+        self.shared = Rule("the shared memory", shared_mem, known)
+        rules = (grid, block, shared_mem, *outputs.values(), *values.values())
+        self.is_plain = not any(map(callable, rules))  # it is told without code
 
-def check_like(rule, inputs):
-    """That an output is told by the name of an input, or by a function."""
-    if not isinstance(rule, str):
-        if not callable(rule):
+    def complete(self, values):
+        """Add the numbers that are worked out to `values`, which are by the parameters' names.
+        Returns what tells of each output, by name."""
+        for name, rule in self._values.items():
+            values[name] = rule(values)
+        return {name: rule(values) for name, rule in self._news.items()}
+
+    def _check_names(self, outputs, values):
+        """That the names are those of parameters that can be what they are named as."""
+        pointers = [p.name for p in self.parameters if p.is_pointer]
+        numbers = [p.name for p in self.parameters if not p.is_pointer]
+        const = [p.name for p in self.parameters if p.is_const]
+        for what, names, known in (
+            ("outputs", outputs, pointers),
+            ("values", values, numbers),
+            ("mutates", self.mutates, pointers),
+        ):
+            for n in names:
+                if n not in known:
+                    raise ValueError(
+                        f"{what} names '{n}', which is none of {self.name}'s "
+                        f"{'numbers' if what == 'values' else 'pointers'}: {', '.join(known)}"
+                    )
+                if what != "values" and n in const:
+                    raise ValueError(
+                        f"{what} names '{n}', which {self.name} declares as a pointer to const"
+                    )
+                if what == "mutates" and n in outputs:
+                    raise ValueError(f"'{n}' is new, by outputs, or given, by mutates: not both")
+
+    def _output(self, name, rule, like, known):
+        what = f"the output '{name}'"
+        if callable(rule):
+            return Rule(what, rule, known)
+        if not isinstance(rule, str):
             raise TypeError(
                 "an output is told by the name of an input, or by a function that makes it"
             )
-    elif rule not in inputs:
-        raise ValueError(f"an output is to be like '{rule}', which is no input: {inputs}")
+        if rule not in self.inputs:
+            raise ValueError(f"an output is to be like '{rule}', which is no input: {self.inputs}")
+        return Rule(what, like, known, [rule])
 
 
 def has_work(grid):

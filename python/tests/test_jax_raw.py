@@ -76,6 +76,44 @@ def test_gradients_and_vmap(twice, axpy):
     assert jax.grad(lambda x: forward(x).sum())(x).tolist() == [[2] * 3] * 2
 
 
+SCALED = """
+extern "C" __global__ void scaled(float a, const float *x, float *y)
+{ y[threadIdx.x] = a * x[threadIdx.x]; }"""
+SCALED_WORDS = {"grid": 1, "block": lambda x: x.size, "outputs": {"y": "x"}}
+
+
+@pytest.mark.parametrize("a", [2.5, np.float32(2.5), np.float64(2.5), 3])
+@pytest.mark.parametrize(
+    "derivatives",
+    [
+        {"jvp": ("T x, float32 a, T tx", "T ty", "ty = a * tx")},
+        {"jvp": ("float32 ta, float32 a, T tx", "T ty", "ty = a * tx + ta - ta")},
+        {"jvp": True, "backward": ("T x, float32 a, T gy", "T gx, T ga", "gx = a * gy; ga = x")},
+    ],
+)
+def test_numbers_have_no_tangents(a, derivatives):
+    """The kernel's numbers are fixed, and of a dtype that has derivatives all the same."""
+    f = qj.raw(SCALED, "scaled", **SCALED_WORDS, **derivatives)
+    x = jnp.arange(3, dtype="float32")
+    y, tangent = jax.jvp(lambda x: f(a, x), (x,), (x + 1,))
+    assert y.tolist() == [0, a, 2 * a] and tangent.tolist() == [a, 2 * a, 3 * a]
+    assert jax.grad(lambda x: f(a, x).sum())(x).tolist() == [a] * 3
+
+
+def test_programs_are_kept_by_what_is_launched():
+    """By the bits of a number: nan is one, 0.0 and -0.0 are two; and the latest alone."""
+    f = qj.raw(SCALED, "scaled", **SCALED_WORDS, backward=lambda a, gy: (None, gy / a))
+    x = jnp.ones(2, "float32")
+    for _ in range(3):
+        assert bool(jnp.isnan(f(np.float32("nan"), x)).all())
+    assert f._program.cache_info().currsize == 1
+    for a in (0.0, -0.0):
+        assert [np.signbit(v) for v in f(a, x)] == [np.signbit(a)] * 2
+        gradient = jax.grad(lambda x, a=a: f(a, x).sum())(x)
+        assert gradient.tolist() == [np.copysign(np.inf, a)] * 2
+    assert f._program.cache_info().maxsize == 256
+
+
 def test_launch():
     """Grids, blocks and shared memory are as they are told, in one number or three."""
     source = r"""

@@ -53,6 +53,17 @@ raw_log = qt.raw(
 )
 
 
+def test_functions_that_differ_in_a_value():
+    """They are two for torch's dispatcher, too, which knows a function by its definition."""
+    source = """extern "C" __global__ void times(const float *x, float *y, float a) {
+        y[threadIdx.x] = a * x[threadIdx.x]; }"""
+    x = torch.ones(2, 3)
+    for a in (2.0, 5.0):
+        f = qt.raw(source, "times", grid=1, block=3, outputs={"y": "x"}, values={"a": a})
+        assert torch.equal(torch.vmap(f)(x), a * x)
+        assert torch.equal(f._by_dispatcher(x[0]), a * x[0])
+
+
 def test_raw():
     x = real(300, dtype=torch.float32)
     same(raw_log, torch.log, (x,))

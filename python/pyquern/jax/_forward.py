@@ -66,7 +66,7 @@ class Tangents:
     def _sums(self, words, args, tangents, results):
         """Of each output, the sum of its derivatives by the inputs, times their tangents."""
         sums = [None] * len(results)
-        inputs = [k for k, a in enumerate(args) if _differs(a)]
+        inputs = [k for k, a in enumerate(args) if tangents[k] is not None and _differs(a)]
         outputs = [j for j, y in enumerate(results) if _differs(y)]
         shape = self.op._loop(args)
         for j, k, derivative in self._derivatives(words, args, results, inputs, outputs):

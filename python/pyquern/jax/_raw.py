@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy
 
-from .._declared import Rule, check_like, check_names, declared, has_work
+from .._declared import Launch, has_work
 from .._foreign import wrong_word
 from .._raw import RawKernel
 from ._op import Op
@@ -22,34 +22,18 @@ from ._op import Op
 class RawOp(Op):
     """A kernel of CUDA source."""
 
-    def __init__(
-        self, source, name, derivatives, made, *, grid, block, outputs, values, shared_mem, options
-    ):
+    def __init__(self, source, name, derivatives, made, *, options, **launch):
         self._kernel = RawKernel(source, name, options)
         self._made = made
         self._words = ()
         self.name = name
-        self._all = declared(source, name)
-        outputs, values = dict(outputs or {}), dict(values or {})
-        check_names(name, self._all, outputs, values)
-        self._given = [p for p in self._all if p.name not in outputs and p.name not in values]
-        self.inputs = tuple(p.name for p in self._given)
-        self.outputs = tuple(p.name for p in self._all if p.name in outputs)
+        self._rules = Launch(source, name, lambda source: source, **launch)
+        self._given = self._rules.given
+        self.inputs = self._rules.inputs
+        self.outputs = self._rules.outputs
         self._check()
-        for rule in outputs.values():
-            check_like(rule, self.inputs)
-        known = list(self.inputs)
-        self._values = {n: Rule(f"the value '{n}'", r, known) for n, r in values.items()}
-        known += values
-        self._news = [
-            (n, r if isinstance(r, str) else Rule(f"the output '{n}'", r, known))
-            for n, r in ((n, outputs[n]) for n in self.outputs)
-        ]
-        self._grid = Rule("the grid", grid, known)
-        self._block = Rule("the block", block, known)
-        self._shared = Rule("the shared memory", shared_mem, known)
         self._define(("raw", source, name, options), derivatives)
-        self._program = lru_cache(maxsize=None)(self._make)
+        self._program = lru_cache(maxsize=256)(self._make)
 
     def _check(self):
         if not self.outputs:
@@ -69,21 +53,20 @@ class RawOp(Op):
         self._check_count(args)
         for word in words:
             raise TypeError(wrong_word(self.name, word, ""))
-        values, arrays, numbers = {}, [], []
-        for place, (p, value) in enumerate(zip(self._given, args, strict=True)):
+        values, arrays = {}, []
+        for p, value in zip(self._given, args, strict=True):
             if p.is_pointer:
                 arrays.append(self._array(p, value))
                 values[p.name] = jax.ShapeDtypeStruct(arrays[-1].shape, arrays[-1].dtype)
             else:
                 values[p.name] = value
-                numbers.append((place, self._number(p, value)))
-        for name, rule in self._values.items():
-            values[name] = rule(values)
-        made = tuple(self._new(name, rule, values) for name, rule in self._news)
-        if not has_work(self._grid(values)):
+                self._number(p, value)
+        told = self._rules.complete(values)
+        made = tuple(self._new(name, told[name]) for name in self.outputs)
+        if not has_work(self._rules.grid(values)):
             empty = tuple(jnp.zeros(shape, dtype) for shape, dtype in made)
             return empty if len(empty) > 1 else empty[0]
-        return self._program(self._launch(values), made, tuple(numbers))(*arrays)
+        return self._program(self._launch(values), made)(*arrays)
 
     def _array(self, p, value):
         if not hasattr(value, "dtype"):
@@ -109,10 +92,9 @@ class RawOp(Op):
             raise TypeError(f"'{p.name}' of {self.name}() is {p.type}, and the number is {value!r}")
         return kind.type(value)
 
-    def _new(self, name, rule, values):
+    def _new(self, name, told):
         """(shape, dtype) of an output."""
-        p = next(p for p in self._all if p.name == name)
-        told = values[rule] if isinstance(rule, str) else rule(values)
+        p = next(p for p in self._rules.parameters if p.name == name)
         try:
             shape, dtype = tuple(map(operator.index, told.shape)), str(jnp.dtype(told.dtype))
         except (AttributeError, TypeError):
@@ -127,20 +109,31 @@ class RawOp(Op):
 
     def _launch(self, values):
         """What src/jax.c reads."""
-        numbers = [*_three(self._grid(values)), *_three(self._block(values))]
-        numbers.append(operator.index(self._shared(values)))
+        rules = self._rules
+        numbers = [*_three(rules.grid(values)), *_three(rules.block(values))]
+        numbers.append(operator.index(rules.shared(values)))
         for n in numbers:
             if not 0 <= n < 1 << 32:
                 raise ValueError(f"{self.name} is launched with {n} blocks, threads or bytes")
         words = [str(n) for n in numbers]
-        for p in self._all:
+        for p in rules.parameters:
             if p.is_pointer:
                 words.append("r" if p.name in self.outputs else "a")
             else:
                 words.append(self._number(p, values[p.name]).tobytes().hex())
         return " ".join(words)
 
-    def _make(self, launch, made, numbers):
+    def _fixed(self, launch):
+        """The numbers that the caller gave, by their places, as they stand in the launch: a number
+        as a key would be a key of its own for each nan, and one for 0.0 and -0.0."""
+        words = dict(zip((p.name for p in self._rules.parameters), launch.split()[7:], strict=True))
+        return {
+            place: numpy.frombuffer(bytes.fromhex(words[p.name]), jnp.dtype(p.dtype))[0]
+            for place, p in enumerate(self._given)
+            if not p.is_pointer
+        }
+
+    def _make(self, launch, made):
         """The function for this launch, of arrays alone."""
         name = f"{self.name}-{self._hash}"
         self._add(name)
@@ -149,7 +142,7 @@ class RawOp(Op):
         def forward(*arrays):
             return self._call_program(results, "sequential", arrays, call=name, launch=launch)
 
-        return jax.jit(self._differentiable(forward, {}, dict(numbers)))
+        return jax.jit(self._differentiable(forward, {}, self._fixed(launch)))
 
     def _add(self, name):
         super()._add(name, None, False)

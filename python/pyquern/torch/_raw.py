@@ -6,11 +6,9 @@
 # that have no data.
 """Raw kernels as functions of torch."""
 
-import inspect
-
 import torch
 
-from .._declared import Rule, check_like, check_names, declared, has_work
+from .._declared import Launch, has_work
 from .._raw import RawKernel
 from ._op import Op
 
@@ -20,63 +18,34 @@ class RawOp(Op):
 
     _words: frozenset = frozenset()
 
-    def __init__(
-        self,
-        source,
-        name,
-        derivatives,
-        made,
-        *,
-        grid,
-        block,
-        outputs,
-        values,
-        mutates,
-        shared_mem,
-        options,
-    ):
+    def __init__(self, source, name, derivatives, made, *, options, **launch):
         self._kernel = RawKernel(source, name, tuple(options))
         self._made = made
         self.name = name
-        self._all = declared(source, name)
-        for p in self._all:
+        self._rules = Launch(source, name, _like, **launch)
+        for p in self._rules.parameters:
             p.number = None if p.is_pointer else _number(p.dtype)
             p.dtype = getattr(torch, p.dtype) if p.is_pointer and p.dtype else None
-        outputs, values = dict(outputs or {}), dict(values or {})
-        self._mutates = (mutates,) if isinstance(mutates, str) else tuple(mutates)
-        self._check_names(outputs, values, derivatives)
-        self._given = [p for p in self._all if p.name not in outputs and p.name not in values]
-        self.inputs = tuple(p.name for p in self._given)
-        self.outputs = tuple(p.name for p in self._all if p.name in outputs)
+        self._given = self._rules.given
+        self._mutates = self._rules.mutates
+        self.inputs = self._rules.inputs
+        self.outputs = self._rules.outputs
         self._returns = len(self.outputs)
-        known = list(self.inputs)
-        self._values = {n: Rule(f"the value '{n}'", r, known) for n, r in values.items()}
-        known += values
-        self._news = {
-            n: Rule(f"the output '{n}'", _like(r, self.inputs), known) for n, r in outputs.items()
-        }
-        self._grid = Rule("the grid", grid, known)
-        self._block = Rule("the block", block, known)
-        self._shared = Rule("the shared memory", shared_mem, known)
-        rules = [grid, block, shared_mem, *values.values(), *outputs.values()]
+        self._check(derivatives)
         # The code of a function may change from one process to the next: no hash of it is kept.
-        code = None if any(map(callable, rules)) else repr((grid, block, shared_mem, outputs))
-        self._define((source, name, tuple(options), self._mutates, code), *derivatives)
+        code = repr(sorted(launch.items())) if self._rules.is_plain else None
+        self._define((source, name, tuple(options), code), *derivatives)
 
-    def _check_names(self, outputs, values, derivatives):
-        check_names(self.name, self._all, outputs, values, self._mutates)
-        both = set(outputs) & set(self._mutates)
-        if both:
-            raise ValueError(f"'{both.pop()}' is new, by outputs, or given, by mutates: not both")
-        if not outputs and not self._mutates:
+    def _check(self, derivatives):
+        if not self.outputs and not self._mutates:
             raise ValueError(
                 f"{self.name} writes nothing: name what it writes by outputs={{'y': 'x'}}, or by "
                 "mutates=('y',)"
             )
-        if self._mutates and (outputs or derivatives != (None, None)):
+        if self._mutates and (self.outputs or derivatives != (None, None)):
             raise ValueError(
                 f"{self.name} writes to its arguments (mutates), so that it has no "
-                f"{'outputs' if outputs else 'backward'}: let it write to outputs alone"
+                f"{'outputs' if self.outputs else 'backward'}: let it write to outputs alone"
             )
 
     # ---- the schema
@@ -102,10 +71,8 @@ class RawOp(Op):
         values = {}
         for p, value in zip(self._given, args, strict=False):
             values[p.name] = self._checked(p, value)
-        for name, rule in self._values.items():
-            values[name] = rule(values)
-        made = {name: rule(values) for name, rule in self._news.items()}
-        for p in self._all:
+        made = self._rules.complete(values)
+        for p in self._rules.parameters:
             if p.name in made:
                 self._checked(p, made[p.name])
         return values | made
@@ -132,10 +99,11 @@ class RawOp(Op):
     def _direct(self, *args):
         values = self._prepared(args)
         with torch.no_grad():
-            grid, block = self._grid(values), self._block(values)
+            rules = self._rules
+            grid, block = rules.grid(values), rules.block(values)
             if has_work(grid):
-                call = tuple(values[p.name] for p in self._all)
-                self._kernel(grid, block, call, shared_mem=self._shared(values))
+                call = tuple(values[p.name] for p in rules.parameters)
+                self._kernel(grid, block, call, shared_mem=rules.shared(values))
         for name in self._mutates:
             if not values[name].is_inference():
                 torch.autograd.graph.increment_version(values[name])
@@ -159,17 +127,5 @@ def _number(dtype):
     return "float" if kind.is_floating_point else "bool" if kind == torch.bool else "SymInt"
 
 
-def _like(rule, inputs):
-    """An output's rule as a function."""
-    check_like(rule, inputs)
-    if not isinstance(rule, str):
-        return rule
-    like = torch.empty_like
-
-    def make(source):
-        return like(source, memory_format=torch.contiguous_format)
-
-    make.__signature__ = inspect.Signature(
-        [inspect.Parameter(rule, inspect.Parameter.POSITIONAL_OR_KEYWORD)]
-    )
-    return make
+def _like(source):
+    return torch.empty_like(source, memory_format=torch.contiguous_format)
