@@ -9,7 +9,7 @@ _quern()
         case ${COMP_WORDS[1]} in
         elementwise) words='--preamble= --loop-prep= --after-loop= --option= --options= --size= --name= --reduce-dims= --block-size= --tune --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
         reduce) words='--axis= --keepdims --reduce-type= --ordered --preamble= --name= --option= --options= --size= --tune --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
-        scan) words='--axis= --exclusive --scan-type= --preamble= --name= --option= --options= --size= --tune --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
+        scan) words='--axis= --exclusive --scan-type= --preamble= --name= --option= --options= --size= --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
         eval) words='--dtype= --option= --options= --name= --tune --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
         raw) words='--kernel= --grid= --block= --shared= --cooperative --cluster= --any-strides --translate-cucomplex --option= --options= --device= --seed= --show-source --explain --time --quiet --help' ;;
         tune) words='elementwise reduce eval --help' ;;

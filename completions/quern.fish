@@ -27,7 +27,7 @@ complete -c quern -n '__fish_seen_subcommand_from elementwise reduce scan' -l si
 complete -c quern -n '__fish_seen_subcommand_from elementwise reduce scan eval' -l name -r -d 'name of the kernel in profilers and messages'
 complete -c quern -n '__fish_seen_subcommand_from elementwise' -l reduce-dims -r -d 'join dimensions where strides allow it (default True)'
 complete -c quern -n '__fish_seen_subcommand_from elementwise' -l block-size -r -d 'threads of a block (default: chosen)'
-complete -c quern -n '__fish_seen_subcommand_from elementwise reduce scan eval' -l tune -d 'launch as was measured to be the fastest; measure once, for MS (2000)'
+complete -c quern -n '__fish_seen_subcommand_from elementwise reduce eval' -l tune -d 'launch as was measured to be the fastest; measure once, for MS (2000)'
 complete -c quern -n '__fish_seen_subcommand_from elementwise reduce scan eval' -l show-ptx -d 'print the PTX instead of computing'
 complete -c quern -n '__fish_seen_subcommand_from elementwise reduce scan eval raw' -l device -r -d 'auto, cuda, cuda:1, cuda:UUID, soft, or soft:4,limit=10 (threads, seconds)'
 complete -c quern -n '__fish_seen_subcommand_from elementwise reduce scan eval raw' -l seed -r -d 'choose the numbers of random:... (default 0)'

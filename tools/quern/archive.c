@@ -6,9 +6,7 @@
  */
 #include "zip.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 typedef struct archive {

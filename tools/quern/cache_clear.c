@@ -2,7 +2,7 @@
  *
  * quern cache clear: an empty cache.
  */
-#include "cli.h"
+#include "cache_commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *
  * quern cache export: compiled kernels as a pack, a file that programs are shipped with.
  */
-#include "cli.h"
+#include "cache_commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,6 +27,9 @@ static int write_pack(quern_engine *engine, const void *context, const cli_list 
     quern_export_options options = QUERN_EXPORT_OPTIONS_INIT;
     uint64_t written;
     (void)none;
+    if (!o->output) {
+        return cli_usage("cache export", "where to? add --output=FILE");
+    }
     options.key_prefix = o->key;
     options.without_source = (uint32_t)o->without_source;
     options.level = o->level.given ? (int32_t)o->level.value : options.level;
@@ -40,13 +43,7 @@ static int write_pack(quern_engine *engine, const void *context, const cli_list 
 static int run(const cli_command *command, int argc, char **argv)
 {
     export_options options = {0};
-    cli_list words;
-    CLI_TRY(cli_options_parse(command, &options, argc, argv, &words));
-    if (!options.output) {
-        return cli_usage(command->name, "where to? add --output=FILE");
-    }
-    export_options again = {0};
-    return cli_cache_do(command, &again, argc, argv, write_pack);
+    return cli_cache_do(command, &options, argc, argv, write_pack);
 }
 
 const cli_command cache_export = {

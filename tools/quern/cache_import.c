@@ -2,7 +2,7 @@
  *
  * quern cache import: the kernels of a pack into the cache.
  */
-#include "cli.h"
+#include "cache_commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *
  * quern cache keys: the key that entries of a remote store are signed with.
  */
-#include "fleet_lists.h"
+#include "cache_commands.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -24,10 +24,7 @@ static int run(const cli_command *command, int argc, char **argv)
     cli_list list;
     quern_public_key key = QUERN_PUBLIC_KEY_INIT;
     CLI_TRY(cli_options_parse(command, &given, argc, argv, &list));
-    if (list.count > command->word_count) {
-        return cli_usage(command->name, "quern %s does not take \"%s\"", command->name,
-                         list.items[command->word_count]);
-    }
+    CLI_TRY(cli_no_more_words(command, &list));
     if (quern_signing_key(&key, list.items[0], given.name) != QUERN_OK) {
         return cli_fail_library(NULL);
     }

@@ -2,9 +2,8 @@
  *
  * quern cache list: a line for each compiled kernel.
  */
-#include "cli.h"
+#include "cache_commands.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #define SHOWN_DIGITS 12 /* of a key in the list: enough to name an entry */

@@ -2,7 +2,7 @@
  *
  * quern cache path: where the database is.
  */
-#include "cli.h"
+#include "cache_commands.h"
 
 #include <stdio.h>
 

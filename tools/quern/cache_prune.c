@@ -2,7 +2,7 @@
  *
  * quern cache prune: a smaller cache.
  */
-#include "cli.h"
+#include "cache_commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>

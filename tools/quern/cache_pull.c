@@ -2,7 +2,7 @@
  *
  * quern cache pull: a list of kernels from the remote store, nothing of it compiled.
  */
-#include "fleet_lists.h"
+#include "cache_commands.h"
 
 #include <stddef.h>
 
@@ -22,9 +22,7 @@ static int run(const cli_command *command, int argc, char **argv)
     pull_options given = {0};
     cli_list named, keys;
     CLI_TRY(cli_options_parse(command, &given, argc, argv, &named));
-    if (named.count > 1) {
-        return cli_usage(command->name, "quern cache pull does not take \"%s\"", named.items[1]);
-    }
+    CLI_TRY(cli_no_more_words(command, &named));
     CLI_TRY(cli_keys_read(&keys, command->name, named.items[0]));
     return cli_pull(given.device, &keys);
 }

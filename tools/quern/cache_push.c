@@ -2,7 +2,7 @@
  *
  * quern cache push: what this machine has compiled, to the remote store.
  */
-#include "fleet_lists.h"
+#include "cache_commands.h"
 
 #include <inttypes.h>
 #include <stddef.h>

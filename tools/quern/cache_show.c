@@ -2,7 +2,7 @@
  *
  * quern cache show: one entry, with its source.
  */
-#include "cli.h"
+#include "cache_commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>

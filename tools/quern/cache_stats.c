@@ -2,7 +2,7 @@
  *
  * quern cache stats: how much the cache holds, and what it has done for all processes so far.
  */
-#include "cli.h"
+#include "cache_commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>

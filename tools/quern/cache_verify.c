@@ -2,7 +2,7 @@
  *
  * quern cache verify: every entry is read and checked, and what is damaged removed.
  */
-#include "fleet_lists.h"
+#include "cache_commands.h"
 
 #include <inttypes.h>
 #include <stddef.h>

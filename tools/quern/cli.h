@@ -155,6 +155,8 @@ struct cli_command {
  * words, in order, into *words. There are then at least as many as the command needs. */
 int cli_options_parse(const cli_command *command, void *into, int argc, char **argv,
                       cli_list *words);
+/* Refuse words beyond those that the command needs. */
+int cli_no_more_words(const cli_command *command, const cli_list *words);
 /* Split `text` into words by the rules of a shell's quotes. */
 bool cli_split_words(cli_list *words, const char *text, cli_problem *problem);
 
@@ -189,35 +191,6 @@ const cli_command *cli_command_part(const cli_command *command, const char *word
 extern const cli_command cmd_elementwise, cmd_reduce, cmd_scan, cmd_eval, cmd_raw, cmd_tune,
     cmd_build, cmd_prewarm, cmd_cache, cmd_devices, cmd_doctor, cmd_help, cmd_version,
     cmd_completion;
-
-/* ---- cmd_cache.c: the table of quern cache; each command in it has a file, cache_NAME.c ----- */
-
-extern const cli_command cache_path, cache_stats, cache_list, cache_show, cache_verify, cache_prune,
-    cache_clear, cache_export, cache_import, cache_record;
-
-/* An entry as JSON, with its source if it is to be `whole`: cache_show.c. */
-void cli_cache_entry_json(const quern_cache_entry *entry, bool whole);
-
-/* Options of what writes a pack. */
-#define CLI_PACK_OPTIONS(structure)                                                                \
-    {"level",                                                                                      \
-     "N",                                                                                          \
-     "how hard zstd packs: 1 fastest to 19 smallest (default), 0 not",                             \
-     CLI_NUMBER,                                                                                   \
-     offsetof(structure, level),                                                                   \
-     0,                                                                                            \
-     19},                                                                                          \
-    {                                                                                              \
-        "without-source", NULL, "smaller; nobody reads the sources, and it cannot be imported",    \
-            CLI_FLAG, offsetof(structure, without_source)                                          \
-    }
-
-/* What a command of quern cache does with an engine, and the words that it was given. */
-typedef int (*cli_cache_action)(quern_engine *engine, const void *options, const cli_list *words);
-/* Parse the arguments, refuse words that the command does not take, and do it with an engine that
- * is opened for it. */
-int cli_cache_do(const cli_command *command, void *options, int argc, char **argv,
-                 cli_cache_action action);
 
 /* ---- number.c ------------------------------------------------------------------------------- */
 
@@ -424,15 +397,15 @@ typedef struct cli_job_options {
             offsetof(type, job.quiet)                                                              \
     }
 
-/* The lines that the commands of snippets have in addition. */
+/* The line of the kernels that have something to choose. */
+#define CLI_TUNE_OPTION(type)                                                                      \
+    {                                                                                              \
+        "tune", "MS", "launch as was measured to be the fastest; measure once, for MS (2000)",     \
+            CLI_COUNT_OF, offsetof(type, job.tune), 1, 1000000                                     \
+    }
+
+/* The line that the commands of snippets have in addition. */
 #define CLI_SNIPPET_OPTIONS(type)                                                                  \
-    {"tune",                                                                                       \
-     "MS",                                                                                         \
-     "launch as was measured to be the fastest; measure once, for MS (2000)",                      \
-     CLI_COUNT_OF,                                                                                 \
-     offsetof(type, job.tune),                                                                     \
-     1,                                                                                            \
-     1000000},                                                                                     \
     {                                                                                              \
         "show-ptx", NULL, "print the PTX instead of computing", CLI_FLAG,                          \
             offsetof(type, job.show_ptx)                                                           \

@@ -3,9 +3,9 @@
  * quern build: kernels of a list, compiled for GPUs that need not be there, as one file.
  */
 #include "build.h"
+#include "cache_commands.h"
 #include "processes.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,9 +129,7 @@ static int run(const cli_command *command, int argc, char **argv)
     build_list list;
     cli_list words;
     CLI_TRY(cli_options_parse(command, &options, argc, argv, &words));
-    if (words.count > 1) {
-        return cli_usage(command->name, "quern build does not take \"%s\"", words.items[1]);
-    }
+    CLI_TRY(cli_no_more_words(command, &words));
     if (!options.output) {
         return cli_usage(command->name, "where to? add --output=FILE");
     }

@@ -3,9 +3,9 @@
  * quern cache: the table of its commands, each of which has a file of its own, cache_NAME.c, and
  * what they share: arguments, and an engine to ask.
  */
-#include "fleet_lists.h"
+#include "cache_commands.h"
 
-/* In the order of the help. To add one: a file, its line in cli.h, and its name here. */
+/* In the order of the help. To add one: a file, its line in cache_commands.h, and its name here. */
 #define CACHE_MAP(X)                                                                               \
     X(path)                                                                                        \
     X(stats)                                                                                       \
@@ -31,10 +31,7 @@ int cli_cache_do(const cli_command *command, void *options, int argc, char **arg
 {
     cli_list words;
     CLI_TRY(cli_options_parse(command, options, argc, argv, &words));
-    if (words.count > command->word_count) {
-        return cli_usage(command->name, "quern %s does not take \"%s\"", command->name,
-                         words.items[command->word_count]);
-    }
+    CLI_TRY(cli_no_more_words(command, &words));
     /* The cache belongs to no device; the software device opens fastest. */
     quern_options with = QUERN_OPTIONS_INIT;
     with.device = "soft";

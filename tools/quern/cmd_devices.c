@@ -29,9 +29,7 @@ static int run(const cli_command *command, int argc, char **argv)
 {
     cli_list words;
     CLI_TRY(cli_options_parse(command, NULL, argc, argv, &words));
-    if (words.count > 0) {
-        return cli_usage(command->name, "devices takes no argument");
-    }
+    CLI_TRY(cli_no_more_words(command, &words));
     static quern_device_info infos[MOST_DEVICES];
     for (size_t k = 0; k < MOST_DEVICES; k++) {
         infos[k].size = sizeof infos[k];

@@ -27,6 +27,7 @@ static const cli_option table[] = {
      CLI_TRUTH, FIELD(reduce_dims)},
     {"block-size", "N", "threads of a block (default: chosen)", CLI_NUMBER, FIELD(block_size), 1,
      UINT32_MAX},
+    CLI_TUNE_OPTION(elementwise_options),
     CLI_SNIPPET_OPTIONS(elementwise_options),
     CLI_JOB_OPTIONS(elementwise_options),
 };

@@ -24,6 +24,7 @@ static const cli_option table[] = {
      FIELD(dtype)},
     CLI_COMPILER_OPTIONS(eval_options),
     {"name", "NAME", "name of the kernel in profilers and messages", CLI_TEXT, FIELD(name)},
+    CLI_TUNE_OPTION(eval_options),
     CLI_SNIPPET_OPTIONS(eval_options),
     CLI_JOB_OPTIONS(eval_options),
 };

@@ -3,7 +3,7 @@
  * quern prewarm: a list of kernels, compiled by a whole fleet, each kernel by one machine of it.
  */
 #include "build.h"
-#include "fleet_lists.h"
+#include "cache_commands.h"
 #include "processes.h"
 
 #include <stddef.h>
@@ -35,9 +35,7 @@ static int run(const cli_command *command, int argc, char **argv)
     cli_list named, keys;
     build_list list;
     CLI_TRY(cli_options_parse(command, &given, argc, argv, &named));
-    if (named.count > 1) {
-        return cli_usage(command->name, "quern prewarm does not take \"%s\"", named.items[1]);
-    }
+    CLI_TRY(cli_no_more_words(command, &named));
     const bool toml = is_toml(named.items[0]);
     CLI_TRY(toml ? build_list_read(&list, named.items[0])
                  : cli_keys_read(&keys, command->name, named.items[0]));

@@ -28,6 +28,7 @@ static const cli_option table[] = {
     {"name", "NAME", "name of the kernel in profilers and messages", CLI_TEXT, FIELD(name)},
     CLI_COMPILER_OPTIONS(reduce_options),
     {"size", "N", "number of elements, when all arrays are raw", CLI_NUMBER, FIELD(size)},
+    CLI_TUNE_OPTION(reduce_options),
     CLI_SNIPPET_OPTIONS(reduce_options),
     CLI_JOB_OPTIONS(reduce_options),
 };

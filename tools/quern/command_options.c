@@ -276,6 +276,14 @@ static bool is_option(const cli_command *command, const char *word, size_t words
     return word[0] == '-' && !is_stream && !is_code;
 }
 
+int cli_no_more_words(const cli_command *command, const cli_list *words)
+{
+    return words->count > command->word_count
+               ? cli_usage(command->name, "quern %s does not take \"%s\"", command->name,
+                           words->items[command->word_count])
+               : CLI_OK;
+}
+
 int cli_options_parse(const cli_command *command, void *into, int argc, char **argv,
                       cli_list *words)
 {

@@ -2,7 +2,7 @@
  *
  * The table of subcommands, each of which has a file of its own.
  */
-#include "fleet_lists.h"
+#include "cache_commands.h"
 
 #include <string.h>
 

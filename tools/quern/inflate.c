@@ -7,7 +7,6 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- checksum ------------------------------------------------------------------------------- */
 

@@ -6,7 +6,6 @@
 #include "files.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static int open_job(cli_job *job, const cli_command *command, const cli_job_options *options)
 {
@@ -31,11 +30,27 @@ static void close_job(cli_job *job)
     quern_close(job->engine);
 }
 
+/* quern tune computes nothing: what else asks for something instead of that is refused. */
+static int check_tune(const cli_job_options *o)
+{
+    const char *other = o->show_source  ? "show-source"
+                        : o->show_ptx   ? "show-ptx"
+                        : o->explain    ? "explain"
+                        : o->time.given ? "time"
+                                        : NULL;
+    return other ? cli_usage("tune", "quern tune does not take --%s: it prints what it measured",
+                             other)
+                 : CLI_OK;
+}
+
 static int run_command(const cli_command *command, int argc, char **argv, bool tunes)
 {
     cli_job_options *options = cli_alloc(command->options_size);
     cli_list words;
     CLI_TRY(cli_options_parse(command, options, argc, argv, &words));
+    if (tunes) {
+        CLI_TRY(check_tune(options));
+    }
     cli_job job;
     int status = open_job(&job, command, options);
     job.tunes = tunes;

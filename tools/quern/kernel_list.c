@@ -4,7 +4,7 @@
  * the beginning of each line, as 'quern cache push' prints it; and what came of them. In: a path.
  * Out: the keys; kernels that were received.
  */
-#include "fleet_lists.h"
+#include "cache_commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,7 +9,6 @@
 #include "files.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define READ_BYTES (1 << 20) /* of a file at a time: what a core keeps in its cache */
 

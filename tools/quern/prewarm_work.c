@@ -7,7 +7,7 @@
  */
 #include "build.h"
 #include "files.h"
-#include "fleet_lists.h"
+#include "cache_commands.h"
 #include "processes.h"
 
 #include <inttypes.h>

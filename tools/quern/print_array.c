@@ -6,7 +6,6 @@
  */
 #include "cli.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * quern cache verify --recompile: a part of the entries, drawn by chance, is compiled again and
  * compared. In: how many percent. Out: what was found; entries that differ are named.
  */
-#include "fleet_lists.h"
+#include "cache_commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>

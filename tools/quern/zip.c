@@ -8,7 +8,6 @@
  */
 #include "zip.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -21,7 +21,6 @@ tuned elementwise 'T x' 'T y' 'y += x' x=arange:int32:5 y=ones:int32:5:- --tune=
 quern reduce 'T x' 'T y' x 'a + b' 'y = a' 0 x=arange:int32:100x100 --axis=1 --tune --quiet y=sum.npy
 quern reduce 'T x' 'T y' x 'a + b' 'y = a' 0 x=arange:int32:100x100 --axis=1 --quiet y=again.npy
 cmp sum.npy again.npy && echo the same
-quern scan 'T x' 'T y' x 'a + b' 'y = a' 0 x=arange:int32:5 --tune
 quern tune eval 'x * 2' x=arange:int32:5 --quiet
 quern cache clear >cleared
 tuned elementwise 'T x' 'T y' 'y = x * x * x' x=arange:int32:200x5 --tune
@@ -34,5 +33,9 @@ try quern tune scan 'T x' 'T y' x 'a + b' 'y = a' 0 x=arange:int32:5
 try quern tune reduces
 try quern tune elementwise 'T x' 'T y' 'y = x'
 try quern tune elementwise 'T x' 'T y' 'y = z' x=arange:int32:5
+try quern scan 'T x' 'T y' x 'a + b' 'y = a' 0 x=arange:int32:5 --tune
+for option in --show-source --show-ptx --explain --time; do
+    try quern tune elementwise 'T x' 'T y' 'y = x' x=arange:int32:5 $option
+done
 try copy x=arange:int32:3 --tune=0
 try copy x=arange:int32:3 --tune=soon
