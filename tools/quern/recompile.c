@@ -5,10 +5,9 @@
  */
 #include "cache_commands.h"
 
-#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 typedef struct keys {
@@ -62,7 +61,8 @@ int cli_recompile(quern_engine *engine, double percent)
     if (quern_cache_visit(engine, NULL, add_key, &k) != QUERN_OK) {
         return cli_fail_library(NULL);
     }
-    size_t wanted = (size_t)((double)k.list.count * percent / 100 + 0.999);
+    size_t wanted = (size_t)ceil((double)k.list.count * percent / 100);
+    wanted = wanted < k.list.count ? wanted : k.list.count;
     draw(&k.list, wanted);
     for (size_t at = 0; at < wanted; at++) {
         quern_recompiled result;

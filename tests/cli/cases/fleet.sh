@@ -53,6 +53,7 @@ quern cache pull list
 quern cache pull list
 mkdir elsewhere
 (cd elsewhere && quern cache verify --recompile 100%)
+(cd elsewhere && quern cache verify --recompile 0.0001%)
 echo '-- another reader, who believes somebody else'
 quern cache keys other.key >other
 QUERN_REMOTE_TRUST=$PWD/other QUERN_CACHE_DIR=$PWD/other-cache increment
