@@ -281,9 +281,7 @@ static int run(const cli_command *command, int argc, char **argv)
 {
     cli_list words;
     CLI_TRY(cli_options_parse(command, NULL, argc, argv, &words));
-    if (words.count > 0) {
-        return cli_usage(command->name, "doctor takes no argument");
-    }
+    CLI_TRY(cli_no_more_words(command, &words));
     int version = quern_version();
     printf("quern %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
     show_devices();
