@@ -29,17 +29,19 @@ identity() {
     "$1" -c 'import sys; print(sys.version, sys.base_prefix)' 2>/dev/null
 }
 
-# environment NAME PACKAGE...: build/NAME, a virtual environment of $python that has the packages. It is made again
-# where another Python made it, or where it was left half done.
+# environment NAME PACKAGE...: build/NAME, a virtual environment of $python that has the packages, which
+# build/NAME/complete lists. It is made again where another Python made it, where it was left half done, and where
+# another list of packages did.
 environment() {
     folder=build/$1
-    [ ! -e "$folder/complete" ] || [ "$(identity "$folder/bin/python")" != "$(identity "$python")" ] || return 0
-    rm -rf "$folder"
-    step "$1" "$folder" "$python" -m venv "$folder"
     environment=$1
     shift
+    [ "$(cat "$folder/complete" 2>/dev/null)" != "$*" ] ||
+        [ "$(identity "$folder/bin/python")" != "$(identity "$python")" ] || return 0
+    rm -rf "$folder"
+    step "$environment" "$folder" "$python" -m venv "$folder"
     step "$environment-packages" "$*" "$folder/bin/pip" install --quiet "$@"
-    touch "$folder/complete"
+    echo "$*" >"$folder/complete"
 }
 
 # What runs the tests and checks the Python files, in build/venv.

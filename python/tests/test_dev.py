@@ -90,14 +90,14 @@ def test_the_python_that_was_asked_for_or_none(dev, tmp_path):
     assert said.returncode == 1 and f"{old} is no Python of 3.12 or later" in said.stderr
 
 
-def test_environments_follow_the_python(dev, tmp_path):
+def test_environments_follow_the_python_and_the_packages(dev, tmp_path):
     first = standin(tmp_path / "first" / "python3", 12)
     second = standin(tmp_path / "second" / "python3", 14, no_gil=True)
     folder = tmp_path / "build" / "venv"
 
-    def ready(python):
+    def ready(python, more=""):
         """How often the packages were installed into the environment that there is now."""
-        said = dev("environment venv numpy pytest", python)
+        said = dev(f"environment venv numpy pytest{more}", python)
         assert said.returncode == 0, said.stderr
         assert (folder / "bin" / "python").read_text() == python.read_text()
         return (folder / "installed").read_text().count("install --quiet numpy pytest")
@@ -109,6 +109,10 @@ def test_environments_follow_the_python(dev, tmp_path):
     (folder / "complete").unlink()  # it was interrupted
     (folder / "kept").touch()
     assert ready(second) == 1 and not (folder / "kept").exists()
+    (folder / "kept").touch()
+    assert ready(second, " ruff") == 1 and not (folder / "kept").exists()
+    (folder / "kept").touch()
+    assert ready(second, " ruff") == 1 and (folder / "kept").exists()
 
 
 def test_tests_that_a_wheel_is_tried_with(tmp_path):
