@@ -159,6 +159,14 @@ const phase phases[] = {
     {.name = "measuring",
      .arguments = {"reduce", "T x", "T y", "x", "a + b", "y = a", "0", "x=ones:float32:3000000",
                    "--time", "--quiet"}},
+    {.name = "quern build",
+     .arguments = {"build", "long.toml", "--arch=sm_90", "--jobs=3", "--output=made.qpack"},
+     .endless = true},
+    {.name = "quern build, with one process",
+     .arguments = {"build", "long.toml", "--arch=sm_90", "--jobs=1", "--output=made.qpack"},
+     .endless = true},
+    {.name = "quern build, to its end",
+     .arguments = {"build", "short.toml", "--arch=sm_90", "--jobs=2", "--output=made.qpack"}},
     {.name = "quern doctor", .arguments = {"doctor"}, .no_cache = true},
 };
 const size_t phase_count = COUNT(phases);

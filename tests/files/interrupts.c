@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +113,13 @@ static double reap(pid_t child, int *status)
     return now() - from;
 }
 
+static int remove_one(const char *path, const struct stat *facts, int flag, struct FTW *walk)
+{
+    (void)facts, (void)flag, (void)walk;
+    return remove(path);
+}
+
+/* What the command left in the folder, which is then removed; NULL for nothing. */
 static const char *leftover(void)
 {
     static char name[256];
@@ -119,9 +127,9 @@ static const char *leftover(void)
     need(here != NULL, "folder");
     name[0] = 0;
     for (struct dirent *e; (e = readdir(here));) {
-        if (strncmp(e->d_name, ".quern", 6) == 0) {
+        if (strncmp(e->d_name, ".quern", 6) == 0 || strncmp(e->d_name, "quern-build-", 12) == 0) {
             snprintf(name, sizeof name, "%.200s", e->d_name);
-            unlink(e->d_name);
+            nftw(name, remove_one, 16, FTW_DEPTH | FTW_PHYS);
         }
     }
     closedir(here);
@@ -298,6 +306,20 @@ static void run(const phase *p)
     }
 }
 
+/* A list of three kernels for quern build. */
+static void make_list(const char *path, const char *operation)
+{
+    FILE *list = fopen(path, "w");
+    need(list != NULL, path);
+    for (int k = 0; k < 3; k++) {
+        fprintf(list,
+                "[[kernel]]\nname = \"k%d\"\nin = \"T x\"\nout = \"T y\"\noperation = \"%s\"\n"
+                "[[kernel.call]]\narguments = [\"float32[8]\", \"-\"]\n",
+                k, operation);
+    }
+    need(fclose(list) == 0, path);
+}
+
 static void prepare(void)
 {
     static const phase kernels[] = {
@@ -312,6 +334,7 @@ static void prepare(void)
     need(mkdtemp(folder) && chdir(folder) == 0, folder);
     need(mkdir("cache", 0700) == 0 && mkfifo("pipe.npy", 0600) == 0, folder);
     setenv("QUERN_DEVICE", "soft", 1);
+    setenv("TMPDIR", folder, 1);
     char *p = terms + strlen(terms);
     for (int k = 0; k < 500; k++) {
         p += sprintf(p, "; y += sin(x * %d.5f) * cos(x + %d)", k, k);
@@ -319,12 +342,15 @@ static void prepare(void)
     for (size_t k = 0; k < COUNT(kernels); k++) {
         run(&kernels[k]);
     }
+    make_list("long.toml", terms);
+    make_list("short.toml", "y = x");
 }
 
 static void clean(void)
 {
-    static const char *const files[] = {"old.npy", "linked.npy", "big.npy",
-                                        "z.npy",   "pipe.npy",   "said"};
+    static const char *const files[] = {"old.npy",   "linked.npy", "big.npy",
+                                        "z.npy",     "pipe.npy",   "said",
+                                        "long.toml", "short.toml", "made.qpack"};
     for (size_t k = 0; k < COUNT(files); k++) {
         unlink(files[k]);
     }

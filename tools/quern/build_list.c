@@ -6,6 +6,7 @@
  */
 #include "build.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,8 @@
 typedef struct key_rule {
     const char *key;
     toml_kind kind;
-    toml_kind items; /* of a list */
+    toml_kind items;     /* of a list */
+    int64_t least, most; /* of a number, or of each in a list */
 } key_rule;
 
 static const key_rule kernel_keys[] = {
@@ -39,9 +41,11 @@ static const key_rule kernel_keys[] = {
     {"exclusive", TOML_TRUTH, 0},
 };
 static const key_rule call_keys[] = {
-    {"arguments", TOML_LIST, TOML_TEXT}, {"axes", TOML_LIST, TOML_NUMBER},
-    {"keepdims", TOML_TRUTH, 0},         {"loop_size", TOML_NUMBER, 0},
-    {"block_size", TOML_NUMBER, 0},
+    {"arguments", TOML_LIST, TOML_TEXT},
+    {"axes", TOML_LIST, TOML_NUMBER, -QUERN_MAX_NDIM, QUERN_MAX_NDIM - 1},
+    {"keepdims", TOML_TRUTH, 0},
+    {"loop_size", TOML_NUMBER, 0, 0, INT64_MAX},
+    {"block_size", TOML_NUMBER, 0, 0, UINT32_MAX},
 };
 static const key_rule module_keys[] = {
     {"file", TOML_TEXT, 0},
@@ -86,6 +90,16 @@ static const char *kind_name(toml_kind kind)
     return names[kind];
 }
 
+static bool check_number(const toml_entry *entry, const toml_value *value, const key_rule *rule,
+                         cli_problem *problem)
+{
+    if (value->kind == TOML_NUMBER && (value->number < rule->least || value->number > rule->most)) {
+        return wrong(problem, value->place, "\"%s\" is from %" PRId64 " to %" PRId64, entry->key,
+                     rule->least, rule->most);
+    }
+    return true;
+}
+
 static bool check_value(const toml_entry *entry, const key_rule *rule, cli_problem *problem)
 {
     const toml_value *value = &entry->value;
@@ -97,8 +111,11 @@ static bool check_value(const toml_entry *entry, const key_rule *rule, cli_probl
             return wrong(problem, value->items[k].place, "each of \"%s\" is %s", entry->key,
                          kind_name(rule->items));
         }
+        if (!check_number(entry, &value->items[k], rule, problem)) {
+            return false;
+        }
     }
-    return true;
+    return check_number(entry, value, rule, problem);
 }
 
 static bool check_keys(const toml_table *table, int which, cli_problem *problem)

@@ -6,7 +6,6 @@
  */
 #include "build.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -107,7 +106,7 @@ typedef struct arguments {
 
 static void release(arguments *a)
 {
-    for (size_t k = 0; k < a->count; k++) {
+    for (size_t k = 0; k < QUERN_MAX_PARAMETERS; k++) { /* also of the one that failed */
         quern_array_release(a->arrays[k]);
         if (a->spans[k].bytes > 0) {
             munmap(a->spans[k].data, a->spans[k].bytes);
@@ -146,40 +145,46 @@ static bool reach_of(const build_argument *argument, int64_t *before, int64_t *b
     return *before < INT64_C(1) << 46 && *behind < INT64_C(1) << 46;
 }
 
-static bool add_array(arguments *a, quern_engine *engine, build_argument *argument)
+/* Addresses for an array that has none of another. */
+static char *reserve(span *own, const build_argument *argument, int64_t before, int64_t behind)
 {
-    const int64_t aligned = 4096;
+    const int64_t aligned = 4096, lead = (before + aligned - 1) / aligned * aligned;
+    const size_t bytes = (size_t)(lead + behind + argument->at + aligned);
+    char *data = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data == MAP_FAILED) {
+        return NULL;
+    }
+    *own = (span){data, bytes};
+    return data + lead + argument->at;
+}
+
+/* NULL, or why there is no such array. */
+static const char *add_array(arguments *a, quern_engine *engine, build_argument *argument)
+{
     int64_t before, behind;
+    char *first;
     complete_strides(argument);
     if (!reach_of(argument, &before, &behind)) {
-        return false;
+        return "it reaches too far";
     }
-    const int64_t lead = (before + aligned - 1) / aligned * aligned;
-    span *own = &a->spans[a->count];
-    char *first;
-    if (argument->same >= 0) {
-        if (!a->arrays[argument->same]) {
-            return false;
-        }
+    if (argument->same < 0) {
+        first = reserve(&a->spans[a->count], argument, before, behind);
+    } else if (a->arrays[argument->same]) {
         first = quern_array_pointer(a->arrays[argument->same]);
     } else {
-        own->bytes = (size_t)(lead + behind + argument->at + aligned);
-        own->data =
-            mmap(NULL, own->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (own->data == MAP_FAILED) {
-            own->bytes = 0;
-            return false;
-        }
-        first = own->data + lead + argument->at;
+        return "the argument whose memory it is to have is no array";
+    }
+    if (!first) {
+        return "there are no addresses for it";
     }
     quern_array *array;
     if (quern_array_wrap(&array, engine, argument->dtype, argument->ndim, argument->shape,
                          argument->strides, first, NULL, NULL) != QUERN_OK) {
-        return false;
+        return quern_last_error()->message;
     }
     a->arrays[a->count] = array;
     a->values[a->count] = quern_value_array(array);
-    return true;
+    return NULL;
 }
 
 static quern_value number(quern_dtype dtype)
@@ -203,10 +208,10 @@ static int make_arguments(arguments *a, const build_list *list, const toml_table
             return build_list_fail(list, texts->items[k].place, "%s", problem.text);
         }
         if (argument.array) {
-            if (!add_array(a, engine, &argument)) {
-                const char *why = quern_last_error()->message;
-                return build_list_fail(list, texts->items[k].place, "no array can be so: %s%s%s",
-                                       texts->items[k].text, *why ? ": " : "", why);
+            const char *why = add_array(a, engine, &argument);
+            if (why) {
+                return build_list_fail(list, texts->items[k].place, "no array can be so: %s: %s",
+                                       texts->items[k].text, why);
             }
         } else if (argument.dtype != QUERN_DTYPE_NONE) {
             a->values[k] = number(argument.dtype);

@@ -24,13 +24,7 @@ static int remove_one(const char *path, const struct stat *facts, int flag, stru
     return remove(path);
 }
 
-static void give_up(void)
-{
-    cli_tasks_kill();
-    build_folder_remove();
-}
-
-void build_folder_remove(void)
+static void remove_folder(void)
 {
     if (*folder) {
         nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
@@ -38,25 +32,41 @@ void build_folder_remove(void)
     }
 }
 
+/* On the thread that waits for signals. */
+static void give_up(void)
+{
+    cli_tasks_kill();
+    remove_folder();
+}
+
+void build_folder_remove(void)
+{
+    cli_interrupt_lock();
+    remove_folder();
+    cli_interrupt_unlock();
+}
+
 int build_folder_make(const char **out)
 {
     const char *parent = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/quern-build-XXXXXX", parent && *parent ? parent : "/tmp");
-    if (!mkdtemp(folder)) {
-        const int status = cli_fail_errno(NULL, "make the folder", folder);
-        *folder = '\0';
-        return status;
-    }
+    char name[sizeof folder];
+    snprintf(name, sizeof name, "%s/quern-build-XXXXXX", parent && *parent ? parent : "/tmp");
     cli_on_interrupt(give_up);
+    cli_interrupt_lock(); /* an interrupt finds it made and noted, or not made */
+    const bool made = mkdtemp(name) != NULL;
+    snprintf(folder, sizeof folder, "%s", made ? name : "");
+    cli_interrupt_unlock();
     *out = folder;
-    return CLI_OK;
+    return made ? CLI_OK : cli_fail_errno(NULL, "make the folder", name);
 }
 
 /* ---- one process ---------------------------------------------------------------------------- */
 
-/* The engines of one target: one for each number of processors that its GPUs have. */
+/* The engines of one target: one for each number of processors that its GPUs have, opened when it
+ * is needed. */
 typedef struct engines {
     const build_target *target;
+    const uint32_t *processors;
     quern_engine *list[MOST_ENGINES];
     size_t count;
 } engines;
@@ -66,22 +76,28 @@ static void engines_close(engines *e)
     for (size_t k = 0; k < e->count; k++) {
         quern_close(e->list[k]);
     }
-    e->count = 0;
+    *e = (engines){0};
 }
 
-static int engines_open(engines *e, const build_target *target, const char *cache)
+static void engines_choose(engines *e, const build_target *target)
 {
-    const uint32_t *counts = build_processors(target);
-    quern_options with = QUERN_OPTIONS_INIT;
-    with.cache_dir = cache;
     engines_close(e);
     e->target = target;
-    do {
-        if (build_engine_open(&e->list[e->count], target, counts[e->count], &with) != QUERN_OK) {
-            return cli_fail_library(target->name);
-        }
+    e->processors = build_processors(target);
+    e->count = 1;
+    while (target->arch != 0 && e->count < MOST_ENGINES && e->processors[e->count] != 0) {
         e->count++;
-    } while (target->arch != 0 && e->count < MOST_ENGINES && counts[e->count] != 0);
+    }
+}
+
+static int engines_open(engines *e, size_t k, const char *cache)
+{
+    quern_options with = QUERN_OPTIONS_INIT;
+    with.cache_dir = cache;
+    if (!e->list[k] &&
+        build_engine_open(&e->list[k], e->target, e->processors[k], &with) != QUERN_OK) {
+        return cli_fail_library(e->target->name);
+    }
     return CLI_OK;
 }
 
@@ -107,9 +123,10 @@ static int do_one(void *state, size_t n)
     const build_target *target = &w->targets[n / w->list->calls];
     const build_item *item = build_list_find(w->list, n % w->list->calls, &part);
     if (w->engines.target != target) {
-        CLI_TRY(engines_open(&w->engines, target, w->cache));
+        engines_choose(&w->engines, target);
     }
     for (size_t k = 0; k < (depends(item) ? w->engines.count : 1); k++) {
+        CLI_TRY(engines_open(&w->engines, k, w->cache));
         CLI_TRY(build_replay(w->list, item, part, w->engines.list[k], target));
     }
     return CLI_OK;

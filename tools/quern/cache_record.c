@@ -3,12 +3,12 @@
  * quern cache record: runs a program and notes the kernels that it asks for. In: a command line.
  * Out: a list of kernels, as 'quern build' takes it. The library does the noting (QUERN_RECORD).
  */
+#include "cache_commands.h"
 #include "files.h"
 
-#include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct record_options {
@@ -34,18 +34,17 @@ static int run(const cli_command *command, int argc, char **argv)
     record_options options = {0};
     cli_list words;
     int own = 0; /* words before the program, which has options of its own */
-    while (own < argc && argv[own][0] == '-' && strcmp(argv[own], "--") != 0) {
-        const bool two = strcmp(argv[own], "--output") == 0 || strcmp(argv[own], "-o") == 0;
-        own += two ? 2 : 1;
+    while (own < argc && strcmp(argv[own], "--") != 0) {
+        own++;
     }
-    own = own < argc ? own : argc;
-    const bool dashes = own < argc && strcmp(argv[own], "--") == 0;
-    char **program = argv + own + dashes;
-    if (own + dashes >= argc) {
-        return cli_usage(command->name, "which program? quern cache record [--output=FILE] -- "
-                                        "PROGRAM [ARGUMENT...]");
+    char **program = argv + own + 1;
+    if (own + 1 >= argc) {
+        return cli_usage(
+            command->name, "%s quern cache record [--output=FILE] -- PROGRAM [ARGUMENT...]",
+            own == argc && argc > 0 ? "-- is missing before the program:" : "which program?");
     }
     CLI_TRY(cli_options_parse(command, &options, own, argv, &words));
+    CLI_TRY(cli_no_more_words(command, &words));
     const char *path = whole_path(options.output ? options.output : "KERNELS.toml");
     setenv("QUERN_RECORD", path, 1);
     cli_signals_as_before();

@@ -87,10 +87,12 @@ static int export_all(const build_options *o, const char *cache, uint64_t *writt
     how.without_source = (uint32_t)o->without_source;
     how.level = o->level.given ? (int32_t)o->level.value : how.level;
     if (quern_open(&engine, &with) != QUERN_OK) {
+        cli_stay_if_interrupted();
         return cli_fail_library(NULL);
     }
     const quern_status status = quern_cache_export(written, engine, o->output, &how);
     quern_close(engine);
+    cli_stay_if_interrupted();
     return status == QUERN_OK ? CLI_OK : cli_fail_library(NULL);
 }
 
@@ -122,6 +124,17 @@ static int build(const build_options *o, const target_list *targets, const build
     return CLI_OK;
 }
 
+/* The processes' cache is a folder of their own, and everything is made here: what is in another
+ * pack or in a remote store is wanted in this pack as well. */
+static void leave_environment(void)
+{
+    static const char *const names[] = {"QUERN_PACKS", "QUERN_RECORD", "QUERN_CACHE_LIMIT",
+                                        "QUERN_REMOTE", "QUERN_CACHE_GROUP"};
+    for (size_t k = 0; k < CLI_COUNT(names); k++) {
+        unsetenv(names[k]);
+    }
+}
+
 static int run(const cli_command *command, int argc, char **argv)
 {
     build_options options = {0};
@@ -135,9 +148,7 @@ static int run(const cli_command *command, int argc, char **argv)
     }
     CLI_TRY(read_targets(&targets, command, &options.arch));
     CLI_TRY(build_list_read(&list, words.items[0]));
-    unsetenv("QUERN_PACKS"); /* what is in another pack is wanted in this one as well */
-    unsetenv("QUERN_RECORD");
-    unsetenv("QUERN_CACHE_LIMIT");
+    leave_environment();
     return build(&options, &targets, &list);
 }
 

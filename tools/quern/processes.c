@@ -2,13 +2,14 @@
  *
  * Tasks done by several processes. In: tasks, and how many processes. Out: an exit status. The
  * thing to know: they are forked while no other thread is there, and die with the process that
- * began them.
+ * began them. From an interrupt on, that one does nothing but wait for its own end.
  */
 #include "processes.h"
 
 #include "files.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -27,13 +28,39 @@ typedef struct progress {
     atomic_bool failed;
 } progress;
 
-static pid_t workers[MOST_PROCESSES];
-static atomic_size_t worker_count;
+/* Guards these, so that no number of a process is used that may belong to another by now. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pid_t workers[MOST_PROCESSES]; /* 0: reaped */
+static size_t worker_count;
+
+void cli_interrupt_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void cli_interrupt_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+void cli_stay_if_interrupted(void)
+{
+    cli_interrupt_lock();
+    cli_interrupt_unlock();
+}
 
 void cli_tasks_kill(void)
 {
-    for (size_t k = 0; k < atomic_load(&worker_count); k++) {
-        kill(workers[k], SIGKILL);
+    cli_interrupt_lock();
+    for (size_t k = 0; k < worker_count; k++) {
+        if (workers[k] > 0) {
+            kill(workers[k], SIGKILL);
+        }
+    }
+    for (size_t k = 0; k < worker_count; k++) {
+        if (workers[k] > 0) {
+            waitpid(workers[k], NULL, 0); /* so that it writes nothing any more */
+        }
     }
 }
 
@@ -94,9 +121,8 @@ static bool begin_worker(const cli_tasks *tasks, progress *p, pid_t parent)
 {
     const pid_t pid = fork();
     if (pid != 0) {
-        if (pid > 0) {
-            workers[atomic_load(&worker_count)] = pid;
-            atomic_fetch_add(&worker_count, 1);
+        if (pid > 0) { /* no interrupt is handled meanwhile */
+            workers[worker_count++] = pid;
         }
         return pid > 0;
     }
@@ -119,33 +145,53 @@ static void show(progress *p, const cli_tasks *tasks, bool last)
     fflush(stderr);
 }
 
+/* A process has ended: note that, unless an interrupt has ended it. */
+static int reap(pid_t pid)
+{
+    int how = 0;
+    cli_interrupt_lock();
+    waitpid(pid, &how, 0);
+    for (size_t k = 0; k < worker_count; k++) {
+        workers[k] = workers[k] == pid ? 0 : workers[k];
+    }
+    cli_interrupt_unlock();
+    if (WIFSIGNALED(how)) {
+        return cli_fail("a process that compiled died by signal %d", WTERMSIG(how));
+    }
+    return WEXITSTATUS(how) == CLI_OK ? CLI_OK : CLI_FAILURE;
+}
+
 /* Wait for the processes. One that died without a word has its death told. */
 static int wait_for_all(progress *p, const cli_tasks *tasks, bool tells)
 {
-    size_t left = atomic_load(&worker_count);
+    size_t left = worker_count;
     int status = CLI_OK;
     while (left > 0) {
-        int how;
-        const pid_t pid = waitpid(-1, &how, tells ? WNOHANG : 0);
-        if (pid == 0) {
+        siginfo_t ended = {0};
+        if (waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT | (tells ? WNOHANG : 0)) != 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            cli_stay_if_interrupted(); /* which has waited for them */
+            break;
+        }
+        if (ended.si_pid == 0) {
             show(p, tasks, false);
             usleep(100000);
-        } else if (pid < 0 && errno != EINTR) {
-            break;
-        } else if (pid > 0) {
-            left--;
-            if (WIFSIGNALED(how)) {
-                atomic_store(&p->failed, true);
-                status = cli_fail("a process that compiled died by signal %d", WTERMSIG(how));
-            } else if (WEXITSTATUS(how) != CLI_OK) {
-                status = CLI_FAILURE;
-            }
+            continue;
+        }
+        left--;
+        if (reap(ended.si_pid) != CLI_OK) {
+            status = CLI_FAILURE;
+            atomic_store(&p->failed, true);
         }
     }
     if (tells) {
         show(p, tasks, true);
     }
-    atomic_store(&worker_count, 0);
+    cli_interrupt_lock();
+    worker_count = 0;
+    cli_interrupt_unlock();
     return status;
 }
 
@@ -164,7 +210,7 @@ int cli_tasks_run(const cli_tasks *tasks, size_t processes)
     }
     cli_interrupt_resume();
     int status = CLI_OK;
-    if (atomic_load(&worker_count) > 0) {
+    if (worker_count > 0) {
         status = wait_for_all(p, tasks, tasks->count > 1 && isatty(STDERR_FILENO));
     } else if (tasks->count > 0) {
         status = work(tasks, p);

@@ -22,8 +22,13 @@ typedef struct cli_tasks {
 /* Do them all, by so many processes; each takes what nobody has taken yet. Tells how far it is
  * where standard error is a terminal. CLI_FAILURE when one failed. */
 int cli_tasks_run(const cli_tasks *tasks, size_t processes);
-/* End the processes: for who is interrupted. */
+/* End the processes, wait for their ends, and take the lock for good: for who is interrupted. */
 void cli_tasks_kill(void);
+/* The lock of what an interrupt undoes: whoever makes or removes such a thing holds it. */
+void cli_interrupt_lock(void);
+void cli_interrupt_unlock(void);
+/* Does not return once an interrupt has come: what fails from then on is not worth a message. */
+void cli_stay_if_interrupted(void);
 /* One for each processor. */
 size_t cli_processes(const cli_number *asked);
 /* Memory that the processes share, all zero; NULL: there is none. It stays. */

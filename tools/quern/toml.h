@@ -24,8 +24,7 @@ typedef struct toml_entry {
     toml_value value;
 } toml_entry;
 
-/* A [[name]] or [name] and its keys; the first, without a name, is what comes before all of them.
- */
+/* A [[name]] or [name] and its keys. The first has no name: it is what comes before all others. */
 typedef struct toml_table {
     const char *name;
     size_t place;

@@ -126,7 +126,7 @@ static bool read_code(toml_reader *r, buffer *b, int digits)
 /* Behind a backslash. */
 static bool read_escape(toml_reader *r, buffer *b, bool lines)
 {
-    static const char letters[] = "btnfr\"\\e", means[] = "\b\t\n\f\r\"\\\x1b";
+    static const char letters[] = "btnfr\"\\", means[] = "\b\t\n\f\r\"\\";
     const char c = r->at < r->length ? r->text[r->at] : '\0';
     const char *found = c ? strchr(letters, c) : NULL;
     if (found) {

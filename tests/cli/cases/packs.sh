@@ -19,12 +19,16 @@ sum
 unset QUERN_RECORD
 cat KERNELS.toml
 quern cache record --output=other.toml -- quern eval 'x + 1' x=arange:int32:3
-quern cache record -o other.toml quern eval 'x + 1' x=arange:int32:3
+quern cache record -o other.toml -- quern eval 'x + 1' x=arange:int32:3
+try quern cache record -o other.toml quern eval 'x + 1' x=arange:int32:3
+try quern cache record other.toml -- quern eval 'x + 1' x=arange:int32:3
 grep -c '^\[\[kernel\]\]' other.toml
 
 build() { quern build "$@" | sed 's/, [0-9.]* [a-zA-Z]*, in .*/, ... KiB, in ... s/'; }
 build KERNELS.toml --arch=soft -o app.qpack
 build KERNELS.toml --arch sm_80,sm_90 --arch=compute_90 -o gpu.qpack --level=1 --jobs=1
+# with other machines and other users its processes have nothing to do
+QUERN_CACHE_GROUP=nobody-has-this-name QUERN_REMOTE=redis://127.0.0.1:1 build KERNELS.toml --arch=soft -o own.qpack
 bare app.qpack run
 bare app.qpack sum
 bare gpu.qpack run 2>&1 | cut -c-60
@@ -70,6 +74,7 @@ wrong '[[kernel]]\nkind = "fold"\n'
 wrong '[[kernel]]\nin = 3\n'
 wrong '[[kernel]]\noptions = ["a", 3]\n'
 wrong '[[kernel]]\nin = "\\q"\n'
+wrong '[[kernel]]\nin = "\\e"\n'
 wrong '[[kernels]]\n'
 wrong '[[kernel.call]]\narguments = []\n'
 wrong '[[kernel]]\n[[kernel.call]]\naxes = [0]\n'
@@ -77,6 +82,16 @@ wrong '[[kernel]]\n[[kernel.call]]\narguments = ["floot32"]\n'
 wrong '[[kernel]]\n[[kernel.call]]\narguments = ["float32[3,-4]"]\n'
 wrong '[[kernel]]\n[[kernel.call]]\narguments = ["float32[3,4] strides=4"]\n'
 wrong '[[kernel]]\n[[kernel.call]]\narguments = ["float32[3] same=0"]\n'
+wrong '[[kernel]]\n[[kernel.call]]\narguments = []\naxes = [0, 4294967296]\n'
+wrong '[[kernel]]\n[[kernel.call]]\narguments = []\nblock_size = -1\n'
+wrong '[[kernel]]\n[[kernel.call]]\narguments = []\nblock_size = 4294967328\n'
+wrong '[[kernel]]\n[[kernel.call]]\narguments = []\nloop_size = -1\n'
+array() {
+    wrong "[[kernel]]\nin = \"T x, S y\"\nout = \"T z\"\noperation = \"z = x\"\n[[kernel.call]]\narguments = [$1, \"-\"]\n"
+}
+array '"float32[1000000000000000000]", "int32[3]"'
+array '"float32", "int32[3] same=0"'
+array '"float32[3] strides=1000000000000000000", "int32[3]"'
 wrong '[[module]]\nname = "a.cu"\n'
 wrong '[[kernel]]\nin = "T x"\nout = "T y"\noperation = "y = u"\n[[kernel.call]]\narguments = ["int32[3]", "int32[3]"]\n'
 wrong '[[kernel]]\nin = "T x"\nout = "T y"\noperation = "y = x"\n[[kernel.call]]\narguments = ["int32[3]"]\n'
