@@ -5,10 +5,9 @@
  * are parameters, each of its parameter's size; every byte of them can be read; arrays, pointers
  * and structures arrive as they were passed. The device only looks, and runs nothing.
  */
+#include "build.h"
 #include "reader.h"
 
-#include <quern/device.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,189 +95,16 @@ static quern_status function_parameter(quern_device *device, void *handle, size_
     return QUERN_OK;
 }
 
-/* ---- the rest of the device ----------------------------------------------------------------- */
+/* ---- the device: the one that quern build compiles for, which is not there ------------------- */
 
-static char anything; /* what handles point to */
-
-static quern_status make(void **out)
-{
-    *out = &anything;
-    return QUERN_OK;
-}
-
-static quern_status open_device(quern_device **out, const char *argument,
-                                const quern_allocator *allocator)
-{
-    (void)argument, (void)allocator;
-    return make((void **)out);
-}
-
-static void target(quern_device *device, int *arch, int *native)
-{
-    (void)device;
-    *arch = 75;
-    *native = 0;
-}
-
-static quern_status info(quern_device *device, quern_device_info *facts)
-{
-    (void)device;
-    facts->processors = 1;
-    return QUERN_OK;
-}
-
-static quern_status allocate(quern_device *device, void **out, size_t bytes, void *stream)
-{
-    (void)device, (void)stream;
-    *out = malloc(bytes);
-    return *out ? QUERN_OK : QUERN_ERROR_DEVICE_MEMORY;
-}
-
-static void release(quern_device *device, void *pointer, size_t bytes, void *stream)
-{
-    (void)device, (void)bytes, (void)stream;
-    free(pointer);
-}
-
-static quern_status module_load(quern_device *device, void **out, quern_image_kind kind,
-                                const void *image, size_t bytes)
-{
-    (void)device, (void)kind, (void)image, (void)bytes;
-    return make(out);
-}
-
-static quern_status function_get(quern_device *device, void **out, void *module, const char *name)
-{
-    (void)device, (void)module, (void)name;
-    return make(out);
-}
-
-static quern_status stream_new(quern_device *device, void **out)
-{
-    (void)device;
-    return make(out);
-}
-
-static void free_handle(quern_device *device, void *handle)
-{
-    (void)device, (void)handle;
-}
-
-static void close_device(quern_device *device)
-{
-    (void)device;
-}
-
-static quern_status synchronize(quern_device *device)
-{
-    (void)device;
-    return QUERN_OK;
-}
-
-/* A device must have these; nothing here calls them. */
-
-static quern_status copy(quern_device *device, void *to, const void *from, size_t bytes,
-                         quern_copy_kind kind, void *stream, int wait)
-{
-    (void)device, (void)to, (void)from, (void)bytes, (void)kind, (void)stream, (void)wait;
-    return QUERN_ERROR_NOT_SUPPORTED;
-}
-
-static quern_status fill(quern_device *device, void *to, const void *pattern, size_t pattern_bytes,
-                         size_t count, void *stream)
-{
-    (void)device, (void)to, (void)pattern, (void)pattern_bytes, (void)count, (void)stream;
-    return QUERN_ERROR_NOT_SUPPORTED;
-}
-
-static quern_status module_functions(quern_device *device, void *handle, size_t *count,
-                                     const char **names, size_t capacity)
-{
-    (void)device, (void)handle, (void)names, (void)capacity;
-    *count = SIZE_MAX;
-    return QUERN_OK;
-}
-
-static quern_status module_global(quern_device *device, void **pointer, uint64_t *bytes,
-                                  void *handle, const char *name)
-{
-    (void)device, (void)pointer, (void)bytes, (void)handle, (void)name;
-    return QUERN_ERROR_NAME;
-}
-
-static quern_status function_set(quern_device *device, void *handle,
-                                 quern_function_property property, int32_t value)
-{
-    (void)device, (void)handle, (void)property, (void)value;
-    return QUERN_ERROR_NOT_SUPPORTED;
-}
-
-static quern_status occupancy(quern_device *device, void *handle, uint32_t block_threads,
-                              uint32_t shared_bytes, uint32_t *blocks)
-{
-    (void)device, (void)handle, (void)block_threads, (void)shared_bytes;
-    *blocks = 0;
-    return QUERN_OK;
-}
-
-static quern_status wait_for(quern_device *device, void *handle)
-{
-    (void)device, (void)handle;
-    return QUERN_OK;
-}
-
-static quern_status pair(quern_device *device, void *one, void *other)
-{
-    (void)device, (void)one, (void)other;
-    return QUERN_OK;
-}
-
-static quern_status elapsed(quern_device *device, double *milliseconds, void *begin, void *end)
-{
-    (void)device, (void)begin, (void)end;
-    *milliseconds = 0;
-    return QUERN_OK;
-}
-
-static const quern_device_methods methods = {
-    .size = sizeof methods,
-    .version = QUERN_DEVICE_VERSION,
-    .name = "looks",
-    .open = open_device,
-    .close = close_device,
-    .info = info,
-    .target = target,
-    .allocate = allocate,
-    .release = release,
-    .copy = copy,
-    .fill = fill,
-    .module_load = module_load,
-    .module_free = free_handle,
-    .function_get = function_get,
-    .module_functions = module_functions,
-    .module_global = module_global,
-    .function_info = function_info,
-    .function_parameter = function_parameter,
-    .function_set = function_set,
-    .occupancy = occupancy,
-    .launch = launch,
-    .stream_new = stream_new,
-    .stream_free = free_handle,
-    .stream_wait = wait_for,
-    .event_new = stream_new,
-    .event_free = free_handle,
-    .event_record = pair,
-    .event_wait = wait_for,
-    .stream_wait_event = pair,
-    .event_elapsed = elapsed,
-    .synchronize = synchronize,
-};
+static quern_device_methods methods;
 
 static quern_engine *open_engine(void)
 {
     quern_options options = QUERN_OPTIONS_INIT;
     quern_engine *engine;
     options.cache_dir = "off";
+    options.device = "compute_75:1";
     check(quern_open_device(&engine, &methods, &options) == QUERN_OK);
     return engine;
 }
@@ -296,6 +122,11 @@ static void make_once(void)
     if (engine) {
         return;
     }
+    methods = build_absent_device;
+    methods.name = "looks";
+    methods.function_info = function_info;
+    methods.function_parameter = function_parameter;
+    methods.launch = launch;
     engine = open_engine();
     other = open_engine();
     check(quern_module_load(&module, engine, image, sizeof image - 1) == QUERN_OK);

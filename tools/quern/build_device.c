@@ -259,7 +259,7 @@ static quern_status synchronize(quern_device *device)
     return QUERN_OK;
 }
 
-static const quern_device_methods absent = {
+const quern_device_methods build_absent_device = {
     .size = sizeof(quern_device_methods),
     .version = QUERN_DEVICE_VERSION,
     .name = "absent",
@@ -304,5 +304,5 @@ quern_status build_engine_open(quern_engine **out, const build_target *target, u
     }
     snprintf(argument, sizeof argument, "%s:%u:%u", target->name, processors, target->driver);
     options.device = argument;
-    return quern_open_device(out, &absent, &options);
+    return quern_open_device(out, &build_absent_device, &options);
 }
