@@ -70,9 +70,9 @@ job_python() {
         step python-sweep "ruff $pass, bench/sweep" build/venv/bin/ruff $pass --quiet \
             --config python/pyproject.toml bench/sweep
     done
-    say python "tests and the examples of the README"
+    say python "tests, and the examples of the documents"
     (cd python && QUERN_DEVICE=${QUERN_DEVICE:-soft} PYTHONPATH=. ../build/venv/bin/python -m pytest -q "$@") || return
-    [ $# -gt 0 ] || (cd python && QUERN_DEVICE=${QUERN_DEVICE:-soft} PYTHONPATH=. ../build/venv/bin/python -m doctest README.md)
+    [ $# -gt 0 ] || (cd python && QUERN_DEVICE=${QUERN_DEVICE:-soft} PYTHONPATH=. ../build/venv/bin/python -m doctest README.md ../docs/tuning.md)
 }
 
 # The tests that need other libraries' arrays, in an environment of their own: PyTorch, JAX, TensorFlow, tvm-ffi,

@@ -83,19 +83,47 @@ class ElementwiseKernel:
         after_loop: str = "",
     ) -> Self: ...
     def __call__(
-        self, *args: Any, size: int = ..., block_size: int = ..., stream: _Stream = None
+        self,
+        *args: Any,
+        size: int = ...,
+        block_size: int = ...,
+        tune: bool | int = False,
+        stream: _Stream = None,
     ) -> Any: ...
     def bind(
-        self, *args: Any, size: int = ..., block_size: int = ..., stream: _Stream = None
+        self,
+        *args: Any,
+        size: int = ...,
+        block_size: int = ...,
+        tune: bool | int = False,
+        stream: _Stream = None,
     ) -> Bound: ...
     def explain(
-        self, *args: Any, size: int = ..., block_size: int = ..., stream: _Stream = None
+        self,
+        *args: Any,
+        size: int = ...,
+        block_size: int = ...,
+        tune: bool | int = False,
+        stream: _Stream = None,
     ) -> Explanation: ...
+    def tune(
+        self,
+        *args: Any,
+        size: int = ...,
+        block_size: int = ...,
+        tune: bool | int = False,
+        stream: _Stream = None,
+    ) -> Tuning: ...
     def infer(self, *args: Any, **words: Any) -> tuple[tuple[str, tuple[int, ...]], ...]: ...
     @property
     def parameters(self) -> tuple[tuple[str, str, bool, bool], ...]: ...
     def prepare(
-        self, *args: Any, size: int = ..., block_size: int = ..., stream: _Stream = None
+        self,
+        *args: Any,
+        size: int = ...,
+        block_size: int = ...,
+        tune: bool | int = False,
+        stream: _Stream = None,
     ) -> Self: ...
     def _repr_html_(self) -> str: ...
     @property
@@ -147,6 +175,7 @@ class ReductionKernel:
         out: Any = None,
         axis: int | tuple[int, ...] | None = None,
         keepdims: bool = False,
+        tune: bool | int = False,
         stream: _Stream = None,
     ) -> Any: ...
     def bind(
@@ -155,6 +184,7 @@ class ReductionKernel:
         out: Any = None,
         axis: int | tuple[int, ...] | None = None,
         keepdims: bool = False,
+        tune: bool | int = False,
         stream: _Stream = None,
     ) -> Bound: ...
     def explain(
@@ -163,8 +193,18 @@ class ReductionKernel:
         out: Any = None,
         axis: int | tuple[int, ...] | None = None,
         keepdims: bool = False,
+        tune: bool | int = False,
         stream: _Stream = None,
     ) -> Explanation: ...
+    def tune(
+        self,
+        *args: Any,
+        out: Any = None,
+        axis: int | tuple[int, ...] | None = None,
+        keepdims: bool = False,
+        tune: bool | int = False,
+        stream: _Stream = None,
+    ) -> Tuning: ...
     def infer(self, *args: Any, **words: Any) -> tuple[tuple[str, tuple[int, ...]], ...]: ...
     @property
     def parameters(self) -> tuple[tuple[str, str, bool, bool], ...]: ...
@@ -174,6 +214,7 @@ class ReductionKernel:
         out: Any = None,
         axis: int | tuple[int, ...] | None = None,
         keepdims: bool = False,
+        tune: bool | int = False,
         stream: _Stream = None,
     ) -> Self: ...
     def _repr_html_(self) -> str: ...
@@ -299,6 +340,8 @@ class Explanation:
     @property
     def text(self) -> str: ...
     @property
+    def tuned(self) -> str: ...
+    @property
     def elements(self) -> int: ...
     @property
     def registers(self) -> int: ...
@@ -313,6 +356,23 @@ class Explanation:
     @property
     def blocks_per_processor(self) -> int: ...
     def _repr_html_(self) -> str: ...
+
+@final
+class Tuning:
+    @property
+    def setting(self) -> str: ...
+    @property
+    def about(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def us(self) -> float: ...
+    @property
+    def rule_us(self) -> float: ...
+    @property
+    def complete(self) -> bool: ...
+    @property
+    def trials(self) -> tuple[tuple[str, float], ...]: ...
 
 @final
 class Module:

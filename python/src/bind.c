@@ -356,6 +356,9 @@ static PyObject *prepare(PyObject *self, PyObject *const *args, Py_ssize_t count
 #name, (PyCFunction)(void (*)(void))name, METH_FASTCALL | METH_KEYWORDS, text              \
     }
 PyMethodDef qp_kernel_methods[] = {
+    {"tune", (PyCFunction)(void (*)(void))qp_kernel_tune, METH_FASTCALL | METH_KEYWORDS,
+     "tune(*args, **words): measure how the call is launched best and keep that, for calls with "
+     "tune=True; returns what was measured"},
     {"infer", (PyCFunction)(void (*)(void))qp_kernel_infer, METH_FASTCALL | METH_KEYWORDS,
      "infer(*args, **words): ((dtype, shape), ...) of the outputs of a call; an argument may be "
      "such a pair itself"},

@@ -10,8 +10,8 @@
 typedef struct words {
     PyObject *out, *axis, *stream;
     int64_t size;
-    uint32_t block_size;
-    bool keepdims;
+    uint32_t block_size, tune_ms;
+    bool keepdims, tune;
 } words;
 
 /* ---- keywords ------------------------------------------------------------------------------- */
@@ -19,8 +19,8 @@ typedef struct words {
 static int unexpected(const qp_kernel *k, PyObject *name)
 {
     const char *own = PyUnicode_AsUTF8AndSize(PyDict_GetItemString(k->texts, "name"), NULL);
-    const char *takes = k->kind == QUERN_KERNEL_ELEMENTWISE ? "size, block_size, stream"
-                        : k->kind == QUERN_KERNEL_REDUCTION ? "out, axis, keepdims, stream"
+    const char *takes = k->kind == QUERN_KERNEL_ELEMENTWISE ? "size, block_size, tune, stream"
+                        : k->kind == QUERN_KERNEL_REDUCTION ? "out, axis, keepdims, tune, stream"
                                                             : "out, axis, stream";
     const bool is_out =
         k->kind == QUERN_KERNEL_ELEMENTWISE && PyUnicode_CompareWithASCIIString(name, "out") == 0;
@@ -44,6 +44,15 @@ static int64_t int_word(PyObject *name, PyObject *value, int64_t low, int64_t hi
     return number;
 }
 
+/* Whether to tune: False, True, or for how many milliseconds. */
+static void put_tuning(words *w, PyObject *name, PyObject *value)
+{
+    w->tune = value != Py_False && value != Py_None;
+    if (w->tune && value != Py_True) {
+        w->tune_ms = (uint32_t)int_word(name, value, 1, UINT32_MAX);
+    }
+}
+
 static int put_word(words *w, const qp_kernel *k, PyObject *name, PyObject *value)
 {
     bool is_elementwise = k->kind == QUERN_KERNEL_ELEMENTWISE;
@@ -61,6 +70,9 @@ static int put_word(words *w, const qp_kernel *k, PyObject *name, PyObject *valu
                PyUnicode_CompareWithASCIIString(name, "keepdims") == 0) {
         int truth = PyObject_IsTrue(value);
         w->keepdims = truth > 0;
+    } else if (k->kind != QUERN_KERNEL_SCAN &&
+               PyUnicode_CompareWithASCIIString(name, "tune") == 0) {
+        put_tuning(w, name, value);
     } else {
         return unexpected(k, name);
     }
@@ -90,6 +102,8 @@ static int put_words(qp_call *c, const words *w)
 {
     c->options.block_size = w->block_size;
     c->options.keepdims = w->keepdims;
+    c->options.tune = w->tune;
+    c->options.tune_ms = w->tune_ms;
     if (w->size >= 0) {
         c->size = w->size;
         c->options.loop_size = &c->size;

@@ -85,6 +85,7 @@ static PyGetSetDef facts[] = {
     FIELD(target, get_text, "\"sm_90\" or \"compute_75\""),
     FIELD(ptx, get_text, "the PTX, where the image is PTX"),
     FIELD(text, get_text, "all of it but source and ptx, as lines for a person"),
+    FIELD(tuned, get_text, "with tune=True: the setting and where it came from"),
     FIELD(elements, get_long, "elements of the loop"),
     FIELD(registers, get_number, "per thread; 0 where the device does not say"),
     FIELD(grid, get_three, "blocks"),

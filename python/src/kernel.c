@@ -354,15 +354,15 @@ static PyMemberDef members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-#define SLOTS(make_new, facts)                                                                     \
+#define SLOTS(make_new, facts, methods)                                                            \
     {                                                                                              \
         {Py_tp_new, make_new}, {Py_tp_dealloc, dealloc}, {Py_tp_call, PyVectorcall_Call},          \
-            {Py_tp_members, members}, {Py_tp_getset, facts}, {Py_tp_methods, qp_kernel_methods},   \
-            {0, NULL},                                                                             \
+            {Py_tp_members, members}, {Py_tp_getset, facts}, {Py_tp_methods, methods}, {0, NULL},  \
     }
-static PyType_Slot elementwise_slots[] = SLOTS(new_elementwise, elementwise_facts);
-static PyType_Slot reduction_slots[] = SLOTS(new_reduction, fold_facts);
-static PyType_Slot scan_slots[] = SLOTS(new_scan, fold_facts);
+static PyType_Slot elementwise_slots[] =
+    SLOTS(new_elementwise, elementwise_facts, qp_kernel_methods);
+static PyType_Slot reduction_slots[] = SLOTS(new_reduction, fold_facts, qp_kernel_methods);
+static PyType_Slot scan_slots[] = SLOTS(new_scan, fold_facts, qp_kernel_methods + 1);
 
 #define SPEC(type_name, type_slots)                                                                \
     {                                                                                              \

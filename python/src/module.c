@@ -108,6 +108,7 @@ static PyMethodDef module_methods[] = {
     X(graph, qp_graph_spec)                                                                        \
     X(bound, qp_bound_spec)                                                                        \
     X(explanation, qp_explanation_spec)                                                            \
+    X(tuning, qp_tuning_spec)                                                                      \
     X(module, qp_module_spec)                                                                      \
     X(function, qp_function_spec)                                                                  \
     X(memory_pointer, qp_memory_pointer_spec)                                                      \

@@ -289,7 +289,8 @@ typedef struct qp_kernel {
 extern PyType_Spec qp_elementwise_spec, qp_reduction_spec, qp_scan_spec;
 /* The kernel on a device; borrowed; NULL with an exception. */
 quern_kernel *qp_kernel_on(qp_kernel *kernel, int device);
-extern PyMethodDef qp_kernel_methods[]; /* bind.c: bind(), explain(), prepare() */
+/* bind.c: tune(), which scans do not have, then infer(), bind(), explain(), prepare(). */
+extern PyMethodDef qp_kernel_methods[];
 PyObject *qp_kernel_call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *names);
 
 /* One call on its way; on the stack. */
@@ -375,6 +376,12 @@ quern_status qp_stream_wrap(quern_stream **out, quern_engine *engine, void *hand
 extern PyType_Spec qp_bound_spec, qp_explanation_spec;
 /* Takes over `explanation`. */
 PyObject *qp_explanation_object(qp_state *state, quern_explanation *explanation);
+
+/* ---- tune.c: choices that are measured ------------------------------------------------------ */
+
+extern PyType_Spec qp_tuning_spec;
+/* The method tune(). */
+PyObject *qp_kernel_tune(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 
 /* ---- raw.c, raw_call.c: modules of CUDA source, and their functions ------------------------- */
 

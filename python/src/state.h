@@ -108,7 +108,7 @@ typedef struct qp_handle {
 
 typedef struct qp_state {
     PyTypeObject *array, *elementwise, *reduction, *scan;
-    PyTypeObject *stream, *event, *graph, *bound, *explanation;
+    PyTypeObject *stream, *event, *graph, *bound, *explanation, *tuning;
     PyTypeObject *module, *function, *memory_pointer;
     PyTypeObject *cuda_array, *texture, *surface;
     PyTypeObject *array_class; /* the Python class that arrays are made as: array or one of it */

@@ -3,8 +3,11 @@
 # What tests share. In: QUERN_DEVICE; the software device where it is not set. Out: `q`, the
 # package, and a cache of its own for each run. Tests marked on_soft need the software device, which
 # works on memory of the host; those marked on_gpu a GPU.
+import atexit
 import os
+import shutil
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -19,6 +22,9 @@ NEEDS = {
 collect_ignore = [test for test, path in NEEDS.items() if not (REPOSITORY / path).exists()]
 
 os.environ.setdefault("QUERN_DEVICE", "soft")
+if "QUERN_CACHE_DIR" not in os.environ:  # kernels of the tests are not the user's
+    os.environ["QUERN_CACHE_DIR"] = tempfile.mkdtemp(prefix="pyquern-tests-")
+    atexit.register(shutil.rmtree, os.environ["QUERN_CACHE_DIR"], ignore_errors=True)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what it does not wait for
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -36,14 +42,8 @@ def pytest_runtest_setup(item):
         pytest.skip("not for a GPU" if is_gpu else "for a GPU")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def cache(tmp_path_factory):
-    """Kernels of the tests are not the user's."""
-    os.environ.setdefault("QUERN_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-
-
 @pytest.fixture
-def q(cache):
+def q():
     import pyquern
 
     return pyquern

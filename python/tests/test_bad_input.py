@@ -22,11 +22,12 @@ RAW = q.RawKernel('extern "C" __global__ void f(int *p) { *p = 1; }', "f")
 # ---- keywords ----------------------------------------------------------------------------------
 
 TAKES = {
-    ONE: ["size", "block_size", "stream"],
-    ONE.bind: ["size", "block_size", "stream"],
-    ONE.explain: ["size", "block_size", "stream"],
-    ONE.prepare: ["size", "block_size", "stream"],
-    TOTAL: ["out", "axis", "keepdims", "stream"],
+    ONE: ["size", "block_size", "tune", "stream"],
+    ONE.bind: ["size", "block_size", "tune", "stream"],
+    ONE.explain: ["size", "block_size", "tune", "stream"],
+    ONE.prepare: ["size", "block_size", "tune", "stream"],
+    ONE.tune: ["size", "block_size", "tune", "stream"],
+    TOTAL: ["out", "axis", "keepdims", "tune", "stream"],
     SUMS: ["out", "axis", "stream"],
     RAW: ["grid", "block", "args", "shared_mem", "stream"],
     q.ElementwiseKernel: ["in_params", "operation", "name", "reduce_dims", "preamble", "no_return",
@@ -75,7 +76,7 @@ def test_other_functions_have_no_outputs_after_inputs(call):
 def test_keywords_that_are_near_to_none(word):
     with pytest.raises(TypeError) as error:
         ONE(X, **{word: 1})
-    assert str(error.value).endswith(f"'{word}'; it takes size, block_size, stream")
+    assert str(error.value).endswith(f"'{word}'; it takes size, block_size, tune, stream")
 
 
 def test_outputs_of_elementwise_kernels_have_no_keyword():
@@ -149,6 +150,7 @@ def test_where_an_array_should_be(value):
         (lambda: ONE(X, value), 2),
         (lambda: ONE.bind(value), 1),
         (lambda: ONE.explain(value), 1),
+        (lambda: ONE.tune(value), 1),
     ):
         with pytest.raises(TypeError) as error:
             call()

@@ -6,7 +6,6 @@
  */
 #include "cli.h"
 
-
 static quern_status reshape(quern_array **out, quern_array *array, const cli_view_plan *plan)
 {
     return quern_array_reshape(out, array, plan->ndim, plan->shape);
