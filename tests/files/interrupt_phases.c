@@ -167,6 +167,9 @@ const phase phases[] = {
      .endless = true},
     {.name = "quern build, to its end",
      .arguments = {"build", "short.toml", "--arch=sm_90", "--jobs=2", "--output=made.qpack"}},
+    {.name = "quern prewarm",
+     .arguments = {"prewarm", "long.toml", "--device=soft", "--jobs=3"},
+     .endless = true},
     {.name = "quern doctor", .arguments = {"doctor"}, .no_cache = true},
 };
 const size_t phase_count = COUNT(phases);

@@ -104,7 +104,7 @@ static quern_engine *open_engine(void)
     quern_options options = QUERN_OPTIONS_INIT;
     quern_engine *engine;
     options.cache_dir = "off";
-    options.device = "compute_75:1";
+    options.device = "compute_75:1:0";
     check(quern_open_device(&engine, &methods, &options) == QUERN_OK);
     return engine;
 }

@@ -26,7 +26,7 @@ bool build_target_parse(build_target *out, const char *name);
 /* How many multiprocessors the GPUs of an architecture have: each makes its own choice between the
  * ways to reduce and to scan. Ended by 0. */
 const uint32_t *build_processors(const build_target *target);
-/* The device that is not there. Its argument is "TARGET:PROCESSORS", such as "sm_90:132". */
+/* The device that is not there. Its argument is "TARGET:PROCESSORS:DRIVER", "sm_90:132:0". */
 extern const quern_device_methods build_absent_device;
 /* An engine for it, with so many processors, and else as `options` say. */
 quern_status build_engine_open(quern_engine **out, const build_target *target, uint32_t processors,

@@ -6,8 +6,8 @@
  * is not there, of the same kind, so that they need no context on the GPU.
  */
 #include "build.h"
-#include "files.h"
 #include "cache_commands.h"
+#include "files.h"
 #include "processes.h"
 
 #include <inttypes.h>
