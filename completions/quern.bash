@@ -22,6 +22,26 @@ _quern()
         help) words='elementwise reduce scan eval raw tune build cache prewarm devices doctor completion help version --help' ;;
         version) words='--help' ;;
         esac
+        if [ "$COMP_CWORD" -gt 2 ]; then
+            case ${COMP_WORDS[1]}.${COMP_WORDS[2]} in
+            tune.elementwise) words='--preamble= --loop-prep= --after-loop= --option= --options= --size= --name= --reduce-dims= --block-size= --tune --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
+            tune.reduce) words='--axis= --keepdims --reduce-type= --ordered --preamble= --name= --option= --options= --size= --tune --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
+            tune.eval) words='--dtype= --option= --options= --name= --tune --show-ptx --device= --seed= --show-source --explain --time --quiet --help' ;;
+            cache.path) words='--help' ;;
+            cache.stats) words='--json --help' ;;
+            cache.list) words='--json --help' ;;
+            cache.show) words='--json --help' ;;
+            cache.verify) words='--recompile= --help' ;;
+            cache.prune) words='--to= --unused= --help' ;;
+            cache.export) words='--output= --key= --level= --without-source --help' ;;
+            cache.import) words='--help' ;;
+            cache.record) words='--output= --help' ;;
+            cache.push) words='--key= --help' ;;
+            cache.pull) words='--device= --help' ;;
+            cache.keys) words='--name= --help' ;;
+            cache.clear) words='--help' ;;
+            esac
+        fi
     fi
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
     if [ "$COMP_CWORD" -gt 1 ] && [ "${word#-}" = "$word" ]; then

@@ -43,6 +43,34 @@ static bool has_choices(const cli_command *command)
 
 /* ---- bash ----------------------------------------------------------------------------------- */
 
+/* The words that may follow a command, after the quote that begins them. */
+static void bash_words(const cli_command *command)
+{
+    print_choices(command);
+    const char *blank = has_choices(command) ? " " : "";
+    for (size_t j = 0; j < command->option_count; j++) {
+        const cli_option *o = &command->options[j];
+        printf("%s--%s%s", blank, o->name, takes_value(o) ? "=" : "");
+        blank = " ";
+    }
+    printf("%s--help' ;;\n", blank);
+}
+
+static void bash_parts(void)
+{
+    puts("        if [ \"$COMP_CWORD\" -gt 2 ]; then\n"
+         "            case ${COMP_WORDS[1]}.${COMP_WORDS[2]} in");
+    for (size_t k = 0; k < cli_command_count; k++) {
+        const cli_command *command = cli_commands[k];
+        for (size_t j = 0; command->parts && j < command->choice_count; j++) {
+            printf("            %s.%s) words='", command->name, command->choices[j]);
+            bash_words(command->parts[j]);
+        }
+    }
+    puts("            esac\n"
+         "        fi");
+}
+
 static void bash(void)
 {
     puts("# bash completion for quern: 'quern completion bash' prints it\n"
@@ -61,16 +89,11 @@ static void bash(void)
     for (size_t k = 0; k < cli_command_count; k++) {
         const cli_command *command = cli_commands[k];
         printf("        %s) words='", command->name);
-        print_choices(command);
-        for (size_t j = 0; j < command->option_count; j++) {
-            const cli_option *o = &command->options[j];
-            printf("%s--%s%s", j > 0 || has_choices(command) ? " " : "", o->name,
-                   takes_value(o) ? "=" : "");
-        }
-        printf("%s--help' ;;\n", has_choices(command) || command->option_count > 0 ? " " : "");
+        bash_words(command);
     }
-    puts("        esac\n"
-         "    fi\n"
+    puts("        esac");
+    bash_parts();
+    puts("    fi\n"
          "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n"
          "    if [ \"$COMP_CWORD\" -gt 1 ] && [ \"${word#-}\" = \"$word\" ]; then\n"
          "        local files\n"
@@ -85,6 +108,49 @@ static void bash(void)
 }
 
 /* ---- zsh ------------------------------------------------------------------------------------ */
+
+/* What may follow a command; `in` is the blanks of the lines. */
+static void zsh_arguments(const cli_command *command, const char *in)
+{
+    printf("%s_arguments \\\n", in);
+    for (size_t j = 0; j < command->option_count; j++) {
+        const cli_option *o = &command->options[j];
+        bool many = o->kind == CLI_LIST || o->kind == CLI_WORDS;
+        printf("%s    '%s--%s%s[", in, many ? "*" : "", o->name, takes_value(o) ? "=" : "");
+        quoted(o->help, "[]:", "'\\''");
+        fputs("]", stdout);
+        if (takes_value(o)) {
+            printf(":%s:%s", o->value, o->kind == CLI_TRUTH ? "(True False)" : "_files");
+        }
+        puts("' \\");
+    }
+    if (has_choices(command)) {
+        printf("%s    '1:what:(", in);
+        print_choices(command);
+        puts(")' \\");
+    }
+    printf("%s    '(-h --help)'{-h,--help}'[print help]' \\\n"
+           "%s    '*:argument:_files'\n",
+           in, in);
+}
+
+/* The commands in a command, once one of them is written. */
+static void zsh_parts(const cli_command *command)
+{
+    puts("        if (( CURRENT > 2 )); then\n"
+         "            name=$words[2]\n"
+         "            shift words\n"
+         "            (( CURRENT-- ))\n"
+         "            case $name in");
+    for (size_t j = 0; j < command->choice_count; j++) {
+        printf("            %s)\n", command->choices[j]);
+        zsh_arguments(command->parts[j], "                ");
+        puts("                ;;");
+    }
+    puts("            esac\n"
+         "            return\n"
+         "        fi");
+}
 
 static void zsh(void)
 {
@@ -108,26 +174,12 @@ static void zsh(void)
          "    case $name in");
     for (size_t k = 0; k < cli_command_count; k++) {
         const cli_command *command = cli_commands[k];
-        printf("    %s)\n        _arguments \\\n", command->name);
-        for (size_t j = 0; j < command->option_count; j++) {
-            const cli_option *o = &command->options[j];
-            bool many = o->kind == CLI_LIST || o->kind == CLI_WORDS;
-            printf("            '%s--%s%s[", many ? "*" : "", o->name, takes_value(o) ? "=" : "");
-            quoted(o->help, "[]:", "'\\''");
-            fputs("]", stdout);
-            if (takes_value(o)) {
-                printf(":%s:%s", o->value, o->kind == CLI_TRUTH ? "(True False)" : "_files");
-            }
-            puts("' \\");
+        printf("    %s)\n", command->name);
+        if (command->parts) {
+            zsh_parts(command);
         }
-        if (has_choices(command)) {
-            fputs("            '1:what:(", stdout);
-            print_choices(command);
-            puts(")' \\");
-        }
-        puts("            '(-h --help)'{-h,--help}'[print help]' \\\n"
-             "            '*:argument:_files'\n"
-             "        ;;");
+        zsh_arguments(command, "        ");
+        puts("        ;;");
     }
     puts("    esac\n"
          "}\n"
@@ -166,6 +218,22 @@ static void fish_option(size_t first, const cli_option *option)
     puts("'");
 }
 
+/* The options of the commands in a command, but for those that are commands by themselves. */
+static void fish_parts(const cli_command *command)
+{
+    for (size_t k = 0; command->parts && k < command->choice_count; k++) {
+        const cli_command *part = command->parts[k];
+        for (size_t j = 0; !cli_command_find(part->name) && j < part->option_count; j++) {
+            printf("complete -c quern -n '__fish_seen_subcommand_from %s; and "
+                   "__fish_seen_subcommand_from %s' -l %s%s -d '",
+                   command->name, command->choices[k], part->options[j].name,
+                   takes_value(&part->options[j]) ? " -r" : "");
+            quoted(part->options[j].help, "\\", "\\'");
+            puts("'");
+        }
+    }
+}
+
 static void fish(void)
 {
     puts("# fish completion for quern: 'quern completion fish' prints it\n"
@@ -185,6 +253,7 @@ static void fish(void)
         for (size_t j = 0; j < cli_commands[k]->option_count; j++) {
             fish_option(k, &cli_commands[k]->options[j]);
         }
+        fish_parts(cli_commands[k]);
     }
 }
 

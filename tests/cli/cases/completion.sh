@@ -19,10 +19,17 @@ complete() {
         _quern
         echo "${COMPREPLY[@]}"' "$root/completions/quern.bash" "$@"
 }
+for shell in zsh fish; do
+    file=$root/completions/$([ $shell = zsh ] && echo _quern || echo quern.fish)
+    ! command -v $shell >/dev/null || $shell -n "$file"
+done
 touch array.npy
 complete quern el
 complete quern reduce --ke
 complete quern reduce --no-such
 complete quern cache s
+complete quern cache st
+complete quern cache prune --u
+complete quern tune reduce --keep
 complete quern help ra
 complete quern elementwise x = arr
