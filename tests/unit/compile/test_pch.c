@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -213,6 +214,43 @@ Test(pch, a_refusal_is_no_error)
     cr_assert_eq(system(command), 0);
     compile(WITH_LARGE(""), 2, NULL, 0);
     compile(WITH_LARGE(""), 3, NULL, 0);
+    cr_expect_str_empty(own_folder());
+}
+
+/* Where files may not be as long, none is begun: a signal would end the process. */
+Test(pch, a_limit_of_files_is_no_error)
+{
+    const struct rlimit small = {100000, 100000};
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    compile(WITH_LARGE(""), 1, NULL, 0);
+    cr_expect_eq(count_files(own_folder()), 0);
+}
+
+/* What NVRTC says for want of memory, of a header that is nowhere, and of the user's mistakes. */
+Test(pch, what_is_tried_again_without)
+{
+    static const struct {
+        int result;
+        const char *log;
+        bool again;
+    } cases[] = {
+        {NVRTC_COMPILATION, "Catastrophic error: unable to obtain mapped memory", true},
+        {NVRTC_COMPILATION, "k.cu(1): catastrophic error: cannot open source file", true},
+        {NVRTC_COMPILATION, "error: the PCH file is of another version", true},
+        {NVRTC_COMPILATION, "k.cu(2): error: identifier \"y\" is undefined", false},
+        {NVRTC_OUT_OF_MEMORY, "", true},
+    };
+    for (size_t k = 0; k < QN_COUNT(cases); k++) {
+        cr_expect_eq(qn_pch_failed(nvrtc, NULL, cases[k].result, cases[k].log), cases[k].again,
+                     "%s", cases[k].log);
+    }
+    compile(WITH_LARGE(""), 1, NULL, 0);
+    qn_image image;
+    cr_assert_eq(try_compile(&image, WITH_LARGE("#include <nowhere.h>\n"), 1), QUERN_ERROR_COMPILE);
+    cr_expect_str_not_empty(own_folder(), "that one was not to blame");
+    qn_pch_give_up();
+    cr_expect_str_empty(own_folder(), "nothing is left of them, as on a full disk");
+    compile(WITH_LARGE(""), 2, NULL, 0);
     cr_expect_str_empty(own_folder());
 }
 
