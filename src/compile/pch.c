@@ -24,11 +24,10 @@
 #include <unistd.h>
 
 #define PREFIX "pch-"
-#define MOST_STARTS                                                                                \
-    4                 /* that are kept: each takes some 100 MB, and makes its first kernel slower  \
-                       */
-#define YOUNG      60 /* seconds in which a folder may not be locked yet */
-#define FREE_BYTES (UINT64_C(1) << 30) /* so much must be left on the disk for a new one */
+/* Starts that are kept: each takes some 100 MB and makes its first kernel slower. */
+#define MOST_STARTS 4
+#define YOUNG       60                  /* seconds in which a folder may not be locked yet */
+#define FREE_BYTES  (UINT64_C(1) << 30) /* so much must be left on the disk for a new one */
 
 static struct {
     pthread_mutex_t lock;
