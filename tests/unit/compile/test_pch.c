@@ -8,6 +8,8 @@
 
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,6 +256,26 @@ Test(pch, what_is_tried_again_without)
     cr_expect_str_empty(own_folder());
 }
 
+/* A child that holds a folder until it is killed. */
+static pid_t hold(const char *path)
+{
+    int ready[2];
+    char byte;
+    cr_assert_eq(pipe(ready), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const int held = open(path, O_RDONLY | O_DIRECTORY);
+        (void)!write(ready[1], "", flock(held, LOCK_EX) == 0);
+        close(ready[1]);
+        pause();
+        _exit(0);
+    }
+    close(ready[1]);
+    cr_assert_eq(read(ready[0], &byte, 1), 1, "it is held");
+    close(ready[0]);
+    return child;
+}
+
 /* A folder that no living process holds is removed, and one that is held stays. */
 Test(pch, what_others_left_is_removed)
 {
@@ -265,17 +287,12 @@ Test(pch, what_others_left_is_removed)
     fclose(fopen(file, "w"));
     const struct timeval old[2] = {{1000, 0}, {1000, 0}};
     cr_assert_eq(utimes(left, old) | utimes(held, old), 0);
-    FILE *hold = popen("cat", "w"); /* a process that lives on */
-    char command[256];
-    snprintf(command, sizeof command, "flock -n %s sleep 20 & echo $! > %s/pid", held, folder);
-    cr_assert_eq(system(command), 0);
-    usleep(200000);
+    const pid_t holder = hold(held);
     compile(WITH_LARGE(""), 1, NULL, 0);
     cr_expect_not(qn_file_exists(file));
     cr_expect_eq(rmdir(held), 0, "it was still there");
-    pclose(hold);
-    snprintf(command, sizeof command, "kill $(cat %s/pid)", folder);
-    (void)!system(command);
+    kill(holder, SIGKILL);
+    waitpid(holder, NULL, 0);
 }
 
 /* ---- several threads ------------------------------------------------------------------------ */
