@@ -249,7 +249,7 @@ Test(pch, what_is_tried_again_without)
     compile(WITH_LARGE(""), 1, NULL, 0);
     qn_image image;
     cr_assert_eq(try_compile(&image, WITH_LARGE("#include <nowhere.h>\n"), 1), QUERN_ERROR_COMPILE);
-    cr_expect_str_not_empty(own_folder(), "that one was not to blame");
+    cr_expect(own_folder()[0] != 0, "that one was not to blame");
     qn_pch_give_up();
     cr_expect_str_empty(own_folder(), "nothing is left of them, as on a full disk");
     compile(WITH_LARGE(""), 2, NULL, 0);
@@ -330,7 +330,7 @@ Test(pch, threads_at_once)
         pthread_join(all[t].thread, NULL);
     }
     pthread_barrier_destroy(&start);
-    cr_expect_str_not_empty(own_folder());
+    cr_expect(own_folder()[0] != 0);
     setenv("QUERN_PCH", "0", 1);
     for (int t = 0; t < THREADS; t++) {
         for (int k = 0; k < EACH; k++) {
