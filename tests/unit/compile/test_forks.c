@@ -58,7 +58,7 @@ static void *compile_on(void *unused)
 Test(forks, a_child_compiles_and_exits, .timeout = 120)
 {
 #ifdef __SANITIZE_ADDRESS__
-    cr_skip_test("AddressSanitizer's allocator has no handlers for fork()");
+    cr_skip_test("AddressSanitizer's allocator does not know forked processes");
 #endif
     const qn_nvrtc *nvrtc;
     if (qn_nvrtc_get(&nvrtc) != QUERN_OK) {
