@@ -147,7 +147,11 @@ static quern_status attempt_both(int *result, job *j)
     qn_free(j->log);
     j->log = NULL;
     QN_TRY(create(j));
-    return attempt(result, j, NULL);
+    QN_TRY(attempt(result, j, NULL));
+    if (*result == NVRTC_OK) {
+        qn_pch_give_up();
+    }
+    return QUERN_OK;
 }
 
 static quern_status compile(job *j, const qn_user_text *user_texts, size_t user_text_count)

@@ -114,8 +114,10 @@ quern_status qn_nvrtc_get(const qn_nvrtc **out);
  * the process ends. */
 const char *qn_pch_folder(const qn_compile_request *request, const qn_nvrtc *nvrtc);
 /** After a compilation that had such a folder: where NVRTC could not make one, it is not asked
- * again. True: that is why the compilation failed, and it is to be done again without. */
+ * again. True: that may be why the compilation failed, and it is to be done again without. */
 bool qn_pch_failed(const qn_nvrtc *nvrtc, nvrtc_program program, int result, const char *log);
+/** It was: there are none any more in this process. */
+void qn_pch_give_up(void);
 
 /* ---- signals.c: the program's signals while NVRTC compiles ---------------------------------- */
 

@@ -18,14 +18,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define PREFIX "pch-"
-#define MOST_STARTS                                                                                \
-    4            /* that are kept: each takes some 100 MB and makes its first kernel slower        \
-                  */
-#define YOUNG 60 /* seconds in which a folder may not be locked yet */
+/* Starts that are kept: each takes some 100 MB and makes its first kernel slower. */
+#define MOST_STARTS 4
+#define YOUNG       60                  /* seconds in which a folder may not be locked yet */
+#define FREE_BYTES  (UINT64_C(1) << 30) /* so much must be left on the disk for a new one */
 
 static struct {
     pthread_mutex_t lock;
@@ -111,18 +113,25 @@ static bool make_folder(const char *beside)
     return pch.folder >= 0 && flock(pch.folder, LOCK_EX | LOCK_NB) == 0;
 }
 
+/* Have no more of it, and leave nothing behind: on a full disk not even a part of a file. The path
+ * stays, since other threads may be compiling with it; NVRTC then tells them that it is gone. */
+static void give_up(void)
+{
+    pch.off = true;
+    if (pch.path[0] != '\0' && pch.owner == getpid() && pch.folder >= 0) {
+        remove_folder(AT_FDCWD, pch.path, pch.folder);
+        close(pch.folder);
+        pch.folder = -1;
+    }
+}
+
 __attribute__((destructor)) static void process_ends(void)
 {
     for (uint32_t k = 0; k < pch.start_count; k++) {
         qn_free(pch.starts[k]);
     }
     pch.start_count = 0;
-    if (pch.path[0] != '\0' && pch.owner == getpid() && pch.folder >= 0) {
-        remove_folder(AT_FDCWD, pch.path, pch.folder);
-        close(pch.folder);
-    }
-    pch.path[0] = '\0';
-    pch.off = true;
+    give_up();
 }
 
 /* ---- is it worth it? ------------------------------------------------------------------------ */
@@ -165,8 +174,18 @@ static bool may_have(const qn_compile_request *r, const qn_nvrtc *nvrtc)
            r->includes->file_count == 0 && r->includes->cuda != 0;
 }
 
-/* Remember a start of a source with its options. False: there is no room for one more, since each
- * new one makes its kernel slower. */
+/* On the disk, and in a file: past the limit of those a signal would end the process. */
+static bool has_room(void)
+{
+    struct statvfs s;
+    struct rlimit most;
+    return statvfs(pch.path, &s) == 0 && (uint64_t)s.f_bavail * s.f_frsize >= FREE_BYTES &&
+           getrlimit(RLIMIT_FSIZE, &most) == 0 &&
+           (most.rlim_cur == RLIM_INFINITY || most.rlim_cur >= FREE_BYTES);
+}
+
+/* Remember a start of a source with its options. False: there is no room for one more, here or on
+ * the disk. */
 static bool remember(const qn_compile_request *r, qn_str start)
 {
     qn_text key = {0};
@@ -183,7 +202,7 @@ static bool remember(const qn_compile_request *r, qn_str start)
             return true;
         }
     }
-    if (!taken || pch.start_count == MOST_STARTS) {
+    if (!taken || pch.start_count == MOST_STARTS || !has_room()) {
         qn_free(taken);
         return false;
     }
@@ -206,22 +225,31 @@ const char *qn_pch_folder(const qn_compile_request *request, const qn_nvrtc *nvr
     bool use = !pch.off && (pch.path[0] == '\0' || pch.owner == getpid());
     if (use && pch.path[0] == '\0') {
         use = make_folder(request->beside);
-        pch.off = !use;
+        if (!use) {
+            give_up();
+        }
     }
     use = use && remember(request, start);
     pthread_mutex_unlock(&pch.lock);
     return use ? pch.path : NULL;
 }
 
+void qn_pch_give_up(void)
+{
+    pthread_mutex_lock(&pch.lock);
+    give_up();
+    pthread_mutex_unlock(&pch.lock);
+}
+
 bool qn_pch_failed(const qn_nvrtc *nvrtc, nvrtc_program program, int result, const char *log)
 {
-    const int made = nvrtc->GetPCHCreateStatus(program);
-    const bool to_blame =
-        result != NVRTC_OK && (strstr(log, "PCH") || strstr(log, "precompiled header"));
-    if (to_blame || (result == NVRTC_OK && made != NVRTC_OK && made != NVRTC_NO_PCH)) {
-        pthread_mutex_lock(&pch.lock);
-        pch.off = true;
-        pthread_mutex_unlock(&pch.lock);
+    if (result != NVRTC_OK) { /* for want of memory NVRTC names no header */
+        return result != NVRTC_COMPILATION || strstr(log, "PCH") ||
+               strstr(log, "precompiled header") || strstr(log, "atastrophic error");
     }
-    return to_blame;
+    const int made = nvrtc->GetPCHCreateStatus(program);
+    if (made != NVRTC_OK && made != NVRTC_NO_PCH) {
+        qn_pch_give_up();
+    }
+    return false;
 }

@@ -73,46 +73,47 @@ static bool may_keep(const qn_call *call)
     return places <= 1 && !call->overlaps && !call->structures;
 }
 
-/* The next piece of one allocation. */
-static void *carve(unsigned char **at, size_t bytes)
+/* The offset of the next piece of one allocation. */
+static size_t carve(size_t *used, size_t bytes)
 {
-    void *piece = *at;
-    *at += (bytes + 15) / 16 * 16;
-    return piece;
+    const size_t at = *used;
+    *used += (bytes + 15) / 16 * 16;
+    return at;
 }
 
-/* The parts of a remembered call in memory that begins at `at`; the end, where `r` is NULL, says
- * how much that is. */
-static unsigned char *lay_out(qn_recalled *r, unsigned char *at, const qn_call *call,
-                              const qn_parameter_block *block, const quern_call_options *options)
+/* The parts of a remembered call behind `r`, and how many bytes it all takes; `r` NULL: only that.
+ */
+static size_t lay_out(qn_recalled *r, const qn_call *call, const qn_parameter_block *block,
+                      const quern_call_options *options)
 {
     const uint32_t count = call->kernel->signature.count;
-    carve(&at, sizeof(qn_recalled) + count * sizeof(qn_seen));
-    unsigned char *bytes = carve(&at, block->used);
-    uint32_t *offsets = carve(&at, block->count * sizeof *offsets);
-    int *axes = carve(&at, options->axes ? options->axis_count * sizeof *axes : 0);
+    const size_t axes_bytes = options->axes ? options->axis_count * sizeof *options->axes : 0;
+    unsigned char *base = (unsigned char *)r;
+    size_t used = 0;
+    (void)carve(&used, sizeof(qn_recalled) + count * sizeof(qn_seen));
+    const size_t bytes = carve(&used, block->used);
+    const size_t offsets = carve(&used, block->count * sizeof *block->offsets);
+    const size_t axes = carve(&used, axes_bytes);
     for (uint32_t p = 0; p < count; p++) {
         const quern_array *a = call->arrays[p];
-        int64_t *extents = carve(&at, a ? 2 * (size_t)a->ndim * sizeof *extents : 0);
+        const size_t extents_bytes = a ? 2 * (size_t)a->ndim * sizeof *a->shape : 0;
+        const size_t extents = carve(&used, extents_bytes);
         if (r && a) {
-            r->parameters[p].extents = extents;
-            memcpy(extents, a->shape, 2 * (size_t)a->ndim * sizeof *extents);
+            r->parameters[p].extents = memcpy(base + extents, a->shape, extents_bytes);
         }
     }
     if (r) {
-        r->bytes = memcpy(bytes, block->bytes, block->used);
-        r->offsets = memcpy(offsets, block->offsets, block->count * sizeof *offsets);
+        r->bytes = memcpy(base + bytes, block->bytes, block->used);
+        r->offsets = memcpy(base + offsets, block->offsets, block->count * sizeof *block->offsets);
         r->options = *options;
         r->options.stream = NULL;
-        if (options->axes) {
-            r->options.axes = memcpy(axes, options->axes, options->axis_count * sizeof *axes);
-        }
+        r->options.axes = options->axes ? memcpy(base + axes, options->axes, axes_bytes) : NULL;
         if (options->loop_size) {
             r->loop_size = *options->loop_size;
             r->options.loop_size = &r->loop_size;
         }
     }
-    return at;
+    return used;
 }
 
 /* Every parameter of `r`, whose parts are laid out. */
@@ -153,12 +154,11 @@ static qn_recalled *make(const qn_call *call, const quern_call_options *options,
 {
     static const quern_call_options none = QUERN_CALL_OPTIONS_INIT;
     options = options ? options : &none;
-    const size_t bytes = (size_t)(uintptr_t)lay_out(NULL, NULL, call, block, options);
-    qn_recalled *r = qn_calloc(1, bytes);
+    qn_recalled *r = qn_calloc(1, lay_out(NULL, call, block, options));
     if (!r) {
         return NULL;
     }
-    lay_out(r, (unsigned char *)r, call, block, options);
+    (void)lay_out(r, call, block, options);
     r->function = function;
     r->config = *config;
     r->zeroed_bytes = call->zeroed_bytes;
