@@ -58,7 +58,8 @@ static bool write_row(qn_text *out, sqlite3_stmt *row, qn_str key,
                                 .material = qn_row_bytes(row, MATERIAL),
                                 .image = qn_row_bytes(row, IMAGE)};
     memcpy(entry.key, key.data, sizeof entry.key);
-    return qn_entry_write_row(out, &entry, &body, options->level);
+    const int level = options->level == 0 ? MOST_LEVEL : options->level;
+    return qn_entry_write_row(out, &entry, &body, level < 0 ? 0 : level);
 }
 
 /* The lock is held. */
@@ -116,10 +117,11 @@ quern_status qn_store_export(qn_store *store, const char *path, const quern_expo
     qn_key_range range;
     qn_row_ids ids = {0};
     *written = 0;
-    if (options->level < 0 || options->level > MOST_LEVEL) {
+    if (options->level < -1 || options->level > MOST_LEVEL) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
-                       "quern_export_options.level is %d; write 0 for not packed, or 1 to %d",
-                       options->level, MOST_LEVEL);
+                       "quern_export_options.level is %d; write 1 to %d, 0 for %d, or -1 for not "
+                       "packed",
+                       options->level, MOST_LEVEL, MOST_LEVEL);
     }
     QN_TRY(qn_store_prefix(&range, options->key_prefix));
     qn_pack_writer writer;

@@ -140,13 +140,13 @@ typedef struct quern_export_options {
     /** 1: without sources: smaller, and nobody reads them, but such a pack cannot be imported. */
     uint32_t without_source;
     const char *key_prefix; /**< first digits of the keys wanted; NULL: all */
-    int32_t level;          /**< of zstd: 1 fastest to 19 smallest; 0: not packed */
+    int32_t level;          /**< of zstd: 1 fastest to 19 smallest; 0: 19; -1: not packed */
     uint32_t reserved;
 } quern_export_options;
 
 #define QUERN_EXPORT_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(quern_export_options), 0, NULL, 19, 0                                               \
+        sizeof(quern_export_options), 0, NULL, 0, 0                                               \
     }
 
 /** Write what is in the database to a pack, a file that programs open (quern_options.packs) or

@@ -440,6 +440,8 @@ Test(arguments, cache_and_set_up)
     quern_export_options export = QUERN_EXPORT_OPTIONS_INIT;
     export.level = 20;
     REFUSE(quern_cache_export(NULL, engine, "x", &export), "level is 20");
+    export.level = -2;
+    REFUSE(quern_cache_export(NULL, engine, "x", &export), "level is -2");
     REFUSE(quern_device_get_info(&info, NULL), "quern_device_get_info: engine is NULL");
     REFUSE(quern_device_get_info(NULL, engine), "quern_device_get_info: ");
     REFUSE(quern_device_get_info(&info, engine), "quern_device_info.size is 4");

@@ -29,6 +29,12 @@ void cli_cache_entry_json(const quern_cache_entry *entry, bool whole);
             CLI_FLAG, offsetof(structure, without_source)                                          \
     }
 
+/* That of quern_export_options, where 0 means that nothing was said. */
+static inline int32_t cli_pack_level(const cli_number *given)
+{
+    return !given->given ? 0 : given->value > 0 ? (int32_t)given->value : -1;
+}
+
 /* What a command of quern cache does with an engine, and the words that it was given. */
 typedef int (*cli_cache_action)(quern_engine *engine, const void *options, const cli_list *words);
 /* Parse the arguments, refuse words that the command does not take, and do it with an engine that

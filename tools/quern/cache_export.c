@@ -32,7 +32,7 @@ static int write_pack(quern_engine *engine, const void *context, const cli_list 
     }
     options.key_prefix = o->key;
     options.without_source = (uint32_t)o->without_source;
-    options.level = o->level.given ? (int32_t)o->level.value : options.level;
+    options.level = cli_pack_level(&o->level);
     if (quern_cache_export(&written, engine, o->output, &options) != QUERN_OK) {
         return cli_fail_library(NULL);
     }

@@ -85,7 +85,7 @@ static int export_all(const build_options *o, const char *cache, uint64_t *writt
     with.device = "soft";
     with.cache_dir = cache;
     how.without_source = (uint32_t)o->without_source;
-    how.level = o->level.given ? (int32_t)o->level.value : how.level;
+    how.level = cli_pack_level(&o->level);
     if (quern_open(&engine, &with) != QUERN_OK) {
         cli_stay_if_interrupted();
         return cli_fail_library(NULL);

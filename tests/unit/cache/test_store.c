@@ -404,7 +404,7 @@ Test(store, an_import_that_cannot_be_kept_fails)
     for (int k = 0; k < 3; k++) {
         scratch_put(store, k, 100, "abc");
     }
-    cr_assert_eq(qn_store_export(store, pack, &(quern_export_options){.level = 0}, &count),
+    cr_assert_eq(qn_store_export(store, pack, &(quern_export_options){.level = -1}, &count),
                  QUERN_OK);
     cr_assert_eq(count, 3);
     qn_store_close(store);

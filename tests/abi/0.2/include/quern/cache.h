@@ -61,7 +61,8 @@ QUERN_API quern_status quern_cache_get_stats(quern_cache_stats *stats, quern_eng
 
 /** The same with the counts of all processes that used the folder, and this engine's. Each adds its
  * own when it closes an engine; those on a network file system do not, and what a killed process
- * counted is lost. Thread-safe. Errors: as quern_cache_get_stats(). */
+ * counted is lost. Packs are counted for this engine only. Thread-safe. Errors: as
+ * quern_cache_get_stats(). */
 QUERN_API quern_status quern_cache_get_totals(quern_cache_stats *stats, quern_engine *engine);
 
 /** Why something was compiled. */
@@ -78,13 +79,15 @@ typedef struct quern_cache_miss {
     }
 
 /** What this engine compiled last, and why the cache did not have it: what differs from the newest
- * entry of that name among the 500 that were kept last. Thread-safe. */
+ * entry of that name among the 500 that were kept last. Thread-safe.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT. */
 QUERN_API quern_status quern_cache_last_miss(quern_cache_miss *miss, quern_engine *engine);
 
 /** The path of the database file, or "" when there is none; quern_cache_problem() then says why.
- * Borrowed from the engine. */
+ * Borrowed from the engine. Thread-safe. */
 QUERN_API const char *quern_cache_path(quern_engine *engine);
-/** Why the cache is not used, or "" when it is. Borrowed from the engine. */
+/** Why the cache is not used, or "" when it is; a later fault may fill it in. Borrowed from the
+ * engine. */
 QUERN_API const char *quern_cache_problem(quern_engine *engine);
 
 /** One entry, valid during the visit. No string is NULL. */
@@ -107,8 +110,8 @@ typedef struct quern_cache_entry {
 typedef int (*quern_cache_visitor)(void *context, const quern_cache_entry *entry);
 
 /** Visit entries, the most recently used first. `key_prefix`: NULL for all, else the first digits
- * of the keys wanted. `context` is handed to `visitor`, which may use the engine.
- * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE. */
+ * of the keys wanted. `context` is handed to `visitor`, which may use the engine. Thread-safe.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE, QUERN_ERROR_OUT_OF_MEMORY. */
 QUERN_API quern_status quern_cache_visit(quern_engine *engine, const char *key_prefix,
                                          quern_cache_visitor visitor, void *context);
 /** Remove every entry; *removed (may be NULL) says how many. What is loaded stays in use.
@@ -121,14 +124,15 @@ typedef int (*quern_cache_progress)(void *context, uint64_t done, uint64_t all);
 /** Read every entry and check it as a look-up does; remove those that are damaged, and correct the
  * sums. A database whose structure is damaged is set aside as a whole, as a look-up does.
  * `progress` (may be NULL) is handed `context`, and told about every entry. *checked and *removed
- * may be NULL. Others may use the cache meanwhile. Errors: QUERN_ERROR_INVALID_ARGUMENT,
- * QUERN_ERROR_CACHE, also when it cannot be written. */
+ * may be NULL. Others may use the cache meanwhile. Thread-safe. Errors:
+ * QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE, also when it cannot be written. */
 QUERN_API quern_status quern_cache_verify(uint64_t *checked, uint64_t *removed,
                                           quern_engine *engine, quern_cache_progress progress,
                                           void *context);
 /** Remove the least recently used entries until at most `bytes` are in use, and all that were not
  * used for `days` days (0: of any age), and give the space back. Others wait for some milliseconds
- * at most. *removed may be NULL. Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE. */
+ * at most. *removed may be NULL. Thread-safe. Errors: QUERN_ERROR_INVALID_ARGUMENT,
+ * QUERN_ERROR_CACHE, also when it cannot be written. */
 QUERN_API quern_status quern_cache_prune(uint64_t *removed, quern_engine *engine, uint64_t bytes,
                                          uint32_t days);
 typedef struct quern_export_options {
@@ -136,24 +140,25 @@ typedef struct quern_export_options {
     /** 1: without sources: smaller, and nobody reads them, but such a pack cannot be imported. */
     uint32_t without_source;
     const char *key_prefix; /**< first digits of the keys wanted; NULL: all */
-    int32_t level;          /**< of zstd: 1 fastest to 19 smallest; 0: not packed */
+    int32_t level;          /**< of zstd: 1 fastest to 19 smallest; 0: 19; -1: not packed */
     uint32_t reserved;
 } quern_export_options;
 
 #define QUERN_EXPORT_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(quern_export_options), 0, NULL, 19, 0                                               \
+        sizeof(quern_export_options), 0, NULL, 0, 0                                               \
     }
 
 /** Write what is in the database to a pack, a file that programs open (quern_options.packs) or
  * embed. `options` may be NULL; *written (may be NULL) says how many entries there are. The file
- * appears when it is whole. Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE,
+ * appears when it is whole. Thread-safe. Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE,
  * QUERN_ERROR_IO. */
 QUERN_API quern_status quern_cache_export(uint64_t *written, quern_engine *engine, const char *path,
                                           const quern_export_options *options);
 /** Put the entries of a pack into the database; *added (may be NULL) says how many were not there.
- * Import only what you would run: a pack is code. Errors: QUERN_ERROR_INVALID_ARGUMENT,
- * QUERN_ERROR_CACHE, QUERN_ERROR_IO with what is wrong with the pack. */
+ * One that is larger than the limit is left out. Import only what you would run: a pack is code.
+ * Thread-safe. Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE, also when it cannot be
+ * written, QUERN_ERROR_IO with what is wrong with the pack. */
 QUERN_API quern_status quern_cache_import(uint64_t *added, quern_engine *engine, const char *path);
 
 #ifdef __cplusplus

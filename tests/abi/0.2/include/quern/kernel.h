@@ -217,7 +217,7 @@ typedef struct quern_explanation {
     const char *plan;      /**< "contiguous, 4 elements a thread, 32-bit index" */
     const char *source;    /**< the generated CUDA source */
     const char *key;       /**< the cache key, 32 hexadecimal digits */
-    const char *origin;    /**< "memory", "cache" or "compiled" */
+    const char *origin;    /**< "memory", "pack", "cache", "remote cache" or "compiled" */
     const char *target;    /**< "sm_90" or "compute_75" */
     const char *ptx;       /**< the PTX, where the image is PTX; else empty */
     const char *text;      /**< all of the above but source and ptx, as lines for a person */

@@ -6,7 +6,7 @@
  *     quern_module_new(&module, engine, source, NULL);            // CUDA C++; compiled, or cached
  *     quern_function *saxpy;
  *     quern_module_function(&saxpy, module, "saxpy");
- *     quern_function_call(saxpy, &QUERN_GRID(64, 256), x, y, 2.0f, 16384);
+ *     quern_function_call(saxpy, &QUERN_GRID(64, 256), 2.0f, x, y, 16384);
  *
  * Functions of a module are what CUDA calls kernels: they are launched with a grid, and their
  * arguments are checked against what the image says of their parameters.

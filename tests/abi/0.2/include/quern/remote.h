@@ -20,8 +20,12 @@ extern "C" {
 
 /** A store on the network, for who brings one of his own. Quern's are "http" (https) and "redis"
  * (rediss, valkey). An engine opens two, one to read and one to write, and uses each from one
- * thread at a time. A failure, or a call that takes longer than it may, closes it; it is opened
- * again after a pause. */
+ * thread at a time, which need not be the one that opened it, but from both at once: what the two
+ * share needs a lock of its own. A failure, or a call that takes longer than it may, closes it; it
+ * is opened again after a pause. No function may call Quern.
+ *
+ * A status other than QUERN_OK is a failure: the store is left alone for a while, and the log has
+ * its text. */
 typedef struct quern_remote_methods {
     uint32_t size;    /**< sizeof(quern_remote_methods) */
     uint32_t version; /**< QUERN_REMOTE_VERSION */
@@ -33,10 +37,14 @@ typedef struct quern_remote_methods {
      * call with this context. */
     quern_status (*get)(void *context, size_t count, const char *const *names, const void **data,
                         size_t *bytes);
+    /** QUERN_ERROR_NOT_SUPPORTED: the store is well, and does not take this value, or this writer;
+     * then the value is dropped, and the store is not left alone. */
     quern_status (*put)(void *context, const char *name, const void *data, size_t bytes);
     /** Optional: 1: nobody else has claimed the name in the last `ms` milliseconds; 0: somebody
      * has; -1: failed. */
     int (*claim)(void *context, const char *name, uint32_t ms);
+    /** Also called before a fork, by the thread that forks, so that no connection is in both
+     * processes: it may not fork, and may not wait for long. */
     void (*close)(void *context);
 } quern_remote_methods;
 
@@ -54,7 +62,7 @@ typedef struct quern_remote_stats {
     uint64_t faults;   /**< calls that failed or took too long; each switches it off for a while */
     uint64_t skipped;  /**< look-ups while it was off */
     uint64_t puts;     /**< images and recipes written */
-    uint64_t dropped;  /**< not written: too many were waiting, or it was off */
+    uint64_t dropped;  /**< not written: too many waited, it was off, or did not take them */
     uint64_t waits;    /**< times that another machine's compilation was waited for */
     double waited_ms;  /**< time of that */
     double looking_ms; /**< time of the look-ups */
@@ -65,9 +73,9 @@ typedef struct quern_remote_stats {
         sizeof(quern_remote_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                \
     }
 
-/** The current counts of an engine. Thread-safe. */
+/** The current counts of an engine. Thread-safe. Errors: QUERN_ERROR_INVALID_ARGUMENT. */
 QUERN_API quern_status quern_remote_get_stats(quern_remote_stats *stats, quern_engine *engine);
-/** Why there is no remote store, or "". Borrowed from the engine. */
+/** Why there is no remote store, or "". Borrowed from the engine. Thread-safe. */
 QUERN_API const char *quern_remote_problem(quern_engine *engine);
 
 /** What came of the kernels of a list so far. */
@@ -79,7 +87,8 @@ typedef struct quern_fleet_report {
     uint64_t received; /**< from the remote store */
     uint64_t compiled; /**< here */
     uint64_t sent;     /**< to the remote store */
-    uint64_t left;     /**< could not be had: no recipe of them, or they do not compile here */
+    uint64_t left;     /**< not had: there is no recipe, or it does not compile here; not sent:
+                          damaged, too large, or not taken */
 } quern_fleet_report;
 
 #define QUERN_FLEET_REPORT_INIT                                                                    \
@@ -87,7 +96,8 @@ typedef struct quern_fleet_report {
         sizeof(quern_fleet_report), 0, 0, 0, 0, 0, 0, 0                                            \
     }
 
-/** Called for each kernel that is done; `key` and `name` are its own. Return 0 to go on. */
+/** Called for each kernel that is done, on the thread that waits for the list, which may use the
+ * engine meanwhile; `key` and `name` are its own, for the time of the call. Return 0 to go on. */
 typedef int (*quern_fleet_progress)(void *context, const quern_fleet_report *report,
                                     const char *key, const char *name);
 
@@ -109,16 +119,18 @@ typedef struct quern_prewarm_options {
  * on all machines of a fleet at once: each begins elsewhere in the list, so that together they
  * compile each kernel once. What is made for another GPU is made for this one.
  *
- * A kernel that cannot be had is counted and no error. `report` may be NULL.
- * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE when this machine has no cache. */
+ * A kernel that cannot be had is counted and no error. `report` may be NULL. Thread-safe.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE when this machine has no cache,
+ * QUERN_ERROR_OUT_OF_MEMORY. */
 QUERN_API quern_status quern_prewarm(quern_fleet_report *report, quern_engine *engine,
                                      const char *const *keys, size_t count,
                                      const quern_prewarm_options *options);
 
 /** Write the entries of this machine's cache, and their recipes, to the remote store. `key_prefix`:
  * NULL for all, else the first digits of the keys wanted. Waits until they are there. What is there
- * already is not written again. `report` may be NULL.
- * Errors: QUERN_ERROR_CACHE when there is no remote store, it may not be written, or it fails. */
+ * already is not written again. A kernel that the store does not take is counted and no error.
+ * `report` may be NULL. Thread-safe. Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE when
+ * there is no remote store, it may not be written, or it fails; QUERN_ERROR_OUT_OF_MEMORY. */
 QUERN_API quern_status quern_cache_push(quern_fleet_report *report, quern_engine *engine,
                                         const char *key_prefix, quern_fleet_progress progress,
                                         void *context);
@@ -131,8 +143,9 @@ typedef enum quern_recompiled {
 
 /** Compile an entry of this machine's cache again and compare. `key` has all 32 digits. Linked
  * images, those with headers or a compiler that are not on this machine, and native code with line
- * information, which has the folder in which it was made, cannot be compared.
- * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE when there is no such entry. */
+ * information, which has the folder in which it was made, cannot be compared. Thread-safe.
+ * Errors: QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_CACHE when there is no such entry, or it
+ * cannot be read. */
 QUERN_API quern_status quern_cache_recompile(quern_recompiled *out, quern_engine *engine,
                                              const char *key);
 
