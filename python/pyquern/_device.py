@@ -68,6 +68,17 @@ class Device:
     def memory_bytes(self):
         return self._facts["memory"]
 
+    def cache_stats(self):
+        """What the cache of compiled kernels holds, and what this process had of it on this device:
+        a dictionary with the names of quern_cache_stats, `path`, `problem` (why it is not used) and
+        `last_miss` (what was compiled last, and why)."""
+        return _core.cache_stats(self._place)
+
+    def remote_stats(self):
+        """The same of the store that machines share: the names of quern_remote_stats, and
+        `problem`."""
+        return _core.remote_stats(self._place)
+
     def use(self):
         """From now on this thread works on this device."""
         _core.device_use(self._facts["place"])
