@@ -146,7 +146,7 @@ typedef struct quern_export_options {
 
 #define QUERN_EXPORT_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(quern_export_options), 0, NULL, 0, 0                                               \
+        sizeof(quern_export_options), 0, NULL, 0, 0                                                \
     }
 
 /** Write what is in the database to a pack, a file that programs open (quern_options.packs) or
