@@ -56,6 +56,7 @@ bool qn_pack_file_entry(qn_entry *out, char **room, const qn_pack_file *pack, si
 typedef struct qn_pack_writer {
     char *path, *partial;
     int file;
+    bool nameless; /* until it is whole; else it is `partial` */
     uint64_t at;
     QN_LIST(qn_pack_row) rows;
 } qn_pack_writer;

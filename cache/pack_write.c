@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * One pack, written. In: entries, one after the other. Out: a file that appears under its name when
- * it is whole; until then it lies beside it.
+ * it is whole. Until then it has no name, so that whoever ends meanwhile leaves nothing; where the
+ * file system knows no such files, it lies beside its place.
  */
 #include "cache/little.h"
 #include "cache/pack.h"
@@ -88,6 +89,30 @@ static quern_status forget(qn_pack_writer *w, quern_status status)
     return status;
 }
 
+/* A file without a name, in the folder of `path`; -1: there is none to be had, or without /proc it
+ * could not be given one. */
+static int open_nameless(const char *path)
+{
+    if (access("/proc/self/fd", X_OK) != 0) {
+        return -1;
+    }
+    const char *slash = strrchr(path, '/');
+    char *folder = !slash          ? qn_strdup(".")
+                   : slash == path ? qn_strdup("/")
+                                   : qn_strndup(path, (size_t)(slash - path));
+    int file = folder ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
+    qn_free(folder);
+    return file;
+}
+
+/* Under the name beside its place, from which it is moved to its place. */
+static bool give_name(const qn_pack_writer *w)
+{
+    char own[64];
+    snprintf(own, sizeof own, "/proc/self/fd/%d", w->file);
+    return linkat(AT_FDCWD, own, AT_FDCWD, w->partial, AT_SYMLINK_FOLLOW) == 0;
+}
+
 quern_status qn_pack_writer_begin(qn_pack_writer *w, const char *path)
 {
     *w = (qn_pack_writer){.file = -1, .path = qn_strdup(path)};
@@ -98,7 +123,11 @@ quern_status qn_pack_writer_begin(qn_pack_writer *w, const char *path)
     if (!w->path || !w->partial) {
         return forget(w, qn_fail_memory("writing a pack"));
     }
-    w->file = open(w->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    w->file = open_nameless(path);
+    w->nameless = w->file >= 0;
+    if (!w->nameless) {
+        w->file = open(w->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
     if (w->file < 0) {
         return forget(w, fail_writing(path, errno));
     }
@@ -139,6 +168,9 @@ quern_status qn_pack_writer_end(qn_pack_writer *w, quern_status status)
 {
     if (status == QUERN_OK) {
         status = write_end(w);
+    }
+    if (status == QUERN_OK && w->nameless && !give_name(w)) {
+        status = fail_writing(w->path, errno);
     }
     if (close(w->file) != 0 && status == QUERN_OK) {
         status = fail_writing(w->path, errno);
