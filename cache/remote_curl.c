@@ -19,8 +19,6 @@ static struct {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static qn_library *library; /* stays loaded: another part of the program may use it */
-
 static void load(void)
 {
     static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4", NULL};
@@ -29,9 +27,8 @@ static void load(void)
         QN_CURL_FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
-    library = qn_library_functions(&curl.functions, names, functions, QN_COUNT(functions), curl.why,
-                                   sizeof curl.why);
-    if (!library) {
+    if (!qn_library_functions(&curl.functions, names, functions, QN_COUNT(functions), curl.why,
+                              sizeof curl.why)) {
         return;
     }
     curl.ready = curl.functions.global_init(CURL_GLOBAL_ALL) == CURLE_OK;

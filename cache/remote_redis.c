@@ -74,8 +74,6 @@ static struct {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static qn_library *library; /* stays loaded: another part of the program may use it */
-
 static void load(void)
 {
     /* a plain libhiredis.so would not say which layout it has */
@@ -87,8 +85,8 @@ static void load(void)
         FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
-    library = qn_library_functions(&hiredis.f, names, functions, QN_COUNT(functions), hiredis.why,
-                                   sizeof hiredis.why);
+    qn_library *library = qn_library_functions(&hiredis.f, names, functions, QN_COUNT(functions),
+                                               hiredis.why, sizeof hiredis.why);
     if (!library) {
         return;
     }

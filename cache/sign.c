@@ -57,8 +57,6 @@ static struct {
 
 static pthread_once_t sodium_once = PTHREAD_ONCE_INIT;
 
-static qn_library *library; /* stays loaded: another part of the program may use it */
-
 static void load(void)
 {
     static const char *const names[] = {"libsodium.so.23", "libsodium.so.26", "libsodium.so", NULL};
@@ -67,9 +65,8 @@ static void load(void)
         FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
-    library = qn_library_functions(&sodium.f, names, functions, QN_COUNT(functions), sodium.why,
-                                   sizeof sodium.why);
-    if (!library) {
+    if (!qn_library_functions(&sodium.f, names, functions, QN_COUNT(functions), sodium.why,
+                              sizeof sodium.why)) {
         return;
     }
     sodium.ready = sodium.f.sodium_init() >= 0;

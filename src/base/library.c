@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 struct qn_library {
     void *handle;
     char path[PATH_MAX];
+    qn_library *older; /* of those that stay loaded */
 };
 
 /* The file that was loaded: what the loader calls it, else the name that was given. */
@@ -119,6 +121,15 @@ void qn_library_close(qn_library *library)
     }
 }
 
+/* So that what stays loaded is not taken for lost, whatever a caller does with it. */
+static void keep(qn_library *library)
+{
+    static _Atomic(qn_library *) newest;
+    library->older = atomic_load(&newest);
+    while (!atomic_compare_exchange_weak(&newest, &library->older, library)) {
+    }
+}
+
 qn_library *qn_library_functions(void *table, const char *const *names,
                                  const qn_library_function *functions, size_t count, char *why,
                                  size_t room)
@@ -139,6 +150,7 @@ qn_library *qn_library_functions(void *table, const char *const *names,
         }
         memcpy((char *)table + functions[k].offset, &symbol, sizeof symbol);
     }
+    keep(library);
     return library;
 }
 
