@@ -16,7 +16,8 @@ if(QUERN_SANITIZE)
     "ASAN_OPTIONS=strict_string_checks=1:detect_stack_use_after_return=${off_stack}"
     "LSAN_OPTIONS=suppressions=${suppressions}/lsan.txt:print_suppressions=0"
     "UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"
-    "TSAN_OPTIONS=suppressions=${suppressions}/tsan.txt:halt_on_error=1")
+    # it sleeps a second at the end of each process, so that other threads' races show
+    "TSAN_OPTIONS=suppressions=${suppressions}/tsan.txt:halt_on_error=1:atexit_sleep_ms=50")
 endif()
 
 # quern_test(NAME LABEL command...): a test of the whole, with the common environment.
