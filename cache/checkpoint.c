@@ -55,18 +55,23 @@ static bool start(qn_store *store)
     return started;
 }
 
-/* SQLite calls this after each commit, with the pages that the journal has now. */
+/* SQLite calls this after each commit, with the pages that the journal has now. What was written
+ * while a thread was at work is left to the next, so that they do not follow each other closely. */
 static int after_commit(void *context, sqlite3 *db, const char *name, int pages)
 {
     (void)name;
     qn_store *store = context;
-    const bool works = store->checkpoint.started && !atomic_load(&store->checkpoint.done);
-    if (pages < LONG_PAGES || (works && pages < TOO_LONG_PAGES)) {
+    qn_checkpoint *c = &store->checkpoint;
+    const bool works = c->started && !atomic_load(&c->done);
+    c->due = pages < c->pages || c->due == 0 ? LONG_PAGES : c->due; /* it began anew */
+    c->pages = pages;
+    if (pages < c->due || (works && pages < TOO_LONG_PAGES)) {
         return SQLITE_OK;
     }
     qn_checkpoint_wait(store);
-    store->checkpoint.started = pages < TOO_LONG_PAGES && start(store);
-    if (!store->checkpoint.started) {
+    c->due = pages + LONG_PAGES;
+    c->started = pages < TOO_LONG_PAGES && start(store);
+    if (!c->started) {
         move_journal(db);
     }
     return SQLITE_OK;

@@ -75,7 +75,8 @@ typedef struct qn_unlucky {
 /** checkpoint.c's thread. */
 typedef struct qn_checkpoint {
     pthread_t thread;
-    bool started; /* and not yet waited for */
+    bool started;   /* and not yet waited for */
+    int pages, due; /* that the journal had; at which the next thread begins */
     atomic_bool done;
 } qn_checkpoint;
 
