@@ -25,11 +25,8 @@ PyObject *qp_array_object(qp_state *state, quern_array *array, int device)
 
 static void dealloc(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
     quern_array_release(((qp_array *)self)->array);
-    freefunc free_object = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    free_object(self);
-    Py_DECREF(type);
+    qp_object_free(self);
 }
 
 int qp_shape(int64_t shape[QUERN_MAX_NDIM], PyObject *object)

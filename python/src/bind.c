@@ -67,8 +67,7 @@ static PyObject *make(qp_call *c, PyObject *const *args)
     {
         return NULL;
     }
-    allocfunc allocate = (allocfunc)PyType_GetSlot(state->bound, Py_tp_alloc);
-    bound *self = (bound *)allocate(state->bound, 0);
+    bound *self = (bound *)qp_object_new(state->bound);
     if (!self) {
         quern_bound_release(made);
         return NULL;
@@ -109,16 +108,13 @@ static PyObject *bind(PyObject *self, PyObject *const *args, Py_ssize_t count, P
 static void dealloc(PyObject *self)
 {
     bound *b = (bound *)self;
-    PyTypeObject *type = Py_TYPE(self);
     quern_bound_release(b->bound);
     Py_XDECREF((PyObject *)b->kernel);
     Py_XDECREF(b->arguments);
     Py_XDECREF(b->views);
     Py_XDECREF(b->result);
     pthread_mutex_destroy(&b->lock);
-    freefunc free_object = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    free_object(self);
-    Py_DECREF(type);
+    qp_object_free(self);
 }
 
 /* ---- launching ------------------------------------------------------------------------------ */

@@ -19,14 +19,6 @@ typedef struct graph {
     PyObject *recorded; /* list of what its work calls */
 } graph;
 
-static void free_object(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc free_memory = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    free_memory(self);
-    Py_DECREF(type);
-}
-
 /* ---- Event ---------------------------------------------------------------------------------- */
 
 static PyObject *new_event(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -45,8 +37,7 @@ static PyObject *new_event(PyTypeObject *type, PyObject *args, PyObject *keyword
         return NULL;
     }
     int device = qp_device_current(state);
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    event *self = device < 0 ? NULL : (event *)allocate(type, 0);
+    event *self = device < 0 ? NULL : (event *)qp_object_new(type);
     if (!self) {
         return NULL;
     }
@@ -62,7 +53,7 @@ static PyObject *new_event(PyTypeObject *type, PyObject *args, PyObject *keyword
 static void dealloc_event(PyObject *self)
 {
     quern_event_release(((event *)self)->event);
-    free_object(self);
+    qp_object_free(self);
 }
 
 static PyObject *record(PyObject *self, PyObject *args)
@@ -166,8 +157,7 @@ PyMethodDef qp_event_functions[] = {
 
 PyObject *qp_graph_object(qp_state *state, quern_graph *made, int device, PyObject *recorded)
 {
-    allocfunc allocate = (allocfunc)PyType_GetSlot(state->graph, Py_tp_alloc);
-    graph *self = (graph *)allocate(state->graph, 0);
+    graph *self = (graph *)qp_object_new(state->graph);
     if (!self) {
         quern_graph_release(made);
         Py_DECREF(recorded);
@@ -186,7 +176,7 @@ static void dealloc_graph(PyObject *self)
     /* The last launch is waited for, and may call what is written in Python. */
     Py_BEGIN_ALLOW_THREADS quern_graph_release(g->graph);
     Py_END_ALLOW_THREADS Py_XDECREF(g->recorded);
-    free_object(self);
+    qp_object_free(self);
 }
 
 static PyObject *launch(PyObject *self, PyObject *args, PyObject *keywords)

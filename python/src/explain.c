@@ -14,8 +14,7 @@ typedef struct explanation {
 
 PyObject *qp_explanation_object(qp_state *state, quern_explanation *x)
 {
-    allocfunc allocate = (allocfunc)PyType_GetSlot(state->explanation, Py_tp_alloc);
-    explanation *self = (explanation *)allocate(state->explanation, 0);
+    explanation *self = (explanation *)qp_object_new(state->explanation);
     if (!self) {
         quern_explanation_release(x);
         return NULL;
@@ -26,11 +25,8 @@ PyObject *qp_explanation_object(qp_state *state, quern_explanation *x)
 
 static void dealloc(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
     quern_explanation_release(((explanation *)self)->x);
-    freefunc free_object = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    free_object(self);
-    Py_DECREF(type);
+    qp_object_free(self);
 }
 
 /* The field at an offset in the explanation, by what it is. */

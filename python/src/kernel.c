@@ -97,8 +97,7 @@ static PyObject *define(PyTypeObject *type, int kind, PyObject *texts, PyObject 
 {
     qp_state *state = qp_state_of(type);
     PyObject *list = state ? PySequence_Tuple(options) : NULL;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    qp_kernel *k = list ? (qp_kernel *)allocate(type, 0) : NULL;
+    qp_kernel *k = list ? (qp_kernel *)qp_object_new(type) : NULL;
     if (!k) {
         Py_XDECREF(list);
         Py_XDECREF(texts);
@@ -219,15 +218,12 @@ static PyObject *new_scan(PyTypeObject *type, PyObject *args, PyObject *keywords
 static void dealloc(PyObject *self)
 {
     qp_kernel *k = (qp_kernel *)self;
-    PyTypeObject *type = Py_TYPE(self);
     for (int n = 0; n < QP_MAX_DEVICES; n++) {
         quern_kernel_release(k->made[n]);
     }
     Py_XDECREF(k->texts);
     Py_XDECREF(k->options);
-    freefunc free_object = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    free_object(self);
-    Py_DECREF(type);
+    qp_object_free(self);
 }
 
 /* ---- facts ---------------------------------------------------------------------------------- */

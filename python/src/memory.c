@@ -11,8 +11,7 @@
 
 static PyObject *pointer_object(PyTypeObject *type, const qp_memory_pointer *like, int64_t offset)
 {
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    qp_memory_pointer *self = (qp_memory_pointer *)allocate(type, 0);
+    qp_memory_pointer *self = (qp_memory_pointer *)qp_object_new(type);
     if (!self) {
         return NULL;
     }
@@ -80,11 +79,8 @@ static PyObject *new_pointer(PyTypeObject *type, PyObject *args, PyObject *keywo
 
 static void dealloc(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
     Py_XDECREF(((qp_memory_pointer *)self)->memory);
-    freefunc free_object = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    free_object(self);
-    Py_DECREF(type);
+    qp_object_free(self);
 }
 
 static PyObject *get_ptr(PyObject *self, void *unused)

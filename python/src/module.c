@@ -54,6 +54,20 @@ void qp_let_go(void *context)
     PyGILState_Release(gil);
 }
 
+PyObject *qp_object_new(PyTypeObject *type)
+{
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    return allocate(type, 0);
+}
+
+void qp_object_free(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc free_memory = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    free_memory(self);
+    Py_DECREF(type);
+}
+
 PyTypeObject *qp_type_add(PyObject *module, PyType_Spec *spec)
 {
     PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);

@@ -34,6 +34,11 @@ void qp_let_go(void *context);
 /* A heap type of the module, put into it under its name; NULL with an exception. */
 PyTypeObject *qp_type_add(PyObject *module, PyType_Spec *spec);
 
+/* An object of a heap type, all zero behind its head; NULL with an exception. */
+PyObject *qp_object_new(PyTypeObject *type);
+/* The end of its deallocation: the memory, and its hold on the type. */
+void qp_object_free(PyObject *self);
+
 /* ---- error.c: failures as exceptions -------------------------------------------------------- */
 
 int qp_errors_init(qp_state *state, PyObject *module);

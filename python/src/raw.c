@@ -6,14 +6,6 @@
  */
 #include "pyquern.h"
 
-static void free_object(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc free_memory = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    free_memory(self);
-    Py_DECREF(type);
-}
-
 /* ---- compiling ------------------------------------------------------------------------------ */
 
 enum { MAX_TEXTS = 256 };
@@ -91,8 +83,7 @@ static PyObject *new_module(PyTypeObject *type, PyObject *args, PyObject *keywor
                                     &PyTuple_Type, &expressions, &translates)) {
         return NULL;
     }
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    qp_module *self = (qp_module *)allocate(type, 0);
+    qp_module *self = (qp_module *)qp_object_new(type);
     if (self) {
         self->state = state;
         self->code = code == Py_None ? NULL : Py_NewRef(code);
@@ -117,7 +108,7 @@ static void dealloc_module(PyObject *self)
     Py_XDECREF(m->path);
     Py_XDECREF(m->options);
     Py_XDECREF(m->expressions);
-    free_object(self);
+    qp_object_free(self);
 }
 
 /* compile(): now, on the thread's device; what the compiler warned of */
@@ -220,8 +211,7 @@ static PyObject *new_function(PyTypeObject *type, PyObject *args, PyObject *keyw
         !PyArg_ParseTuple(args, "O!Up:Function", state->module, &module, &name, &cooperative)) {
         return NULL;
     }
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    qp_function *self = (qp_function *)allocate(type, 0);
+    qp_function *self = (qp_function *)qp_object_new(type);
     if (self) {
         self->vectorcall = qp_function_call;
         self->state = state;
@@ -248,7 +238,7 @@ static void dealloc_function(PyObject *self)
     forget(f);
     Py_XDECREF((PyObject *)f->module);
     Py_XDECREF(f->name);
-    free_object(self);
+    qp_object_free(self);
 }
 
 /* The sizes of the parameters, where the driver says them. */

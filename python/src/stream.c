@@ -176,9 +176,8 @@ static PyObject *new_stream(PyTypeObject *type, PyObject *args, PyObject *keywor
     if (found <= 0) {
         return found == 0 ? (wrong_stream(foreign), NULL) : NULL;
     }
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     device = qp_device_current(state);
-    qp_stream *self = device < 0 ? NULL : (qp_stream *)allocate(type, 0);
+    qp_stream *self = device < 0 ? NULL : (qp_stream *)qp_object_new(type);
     if (!self) {
         return NULL;
     }
@@ -212,7 +211,6 @@ static quern_status end_capture(qp_stream *s, quern_graph **graph)
 static void dealloc(PyObject *self)
 {
     qp_stream *s = (qp_stream *)self;
-    PyTypeObject *type = Py_TYPE(self);
     quern_graph *graph = NULL;
     if (s->captures) { /* nobody will end it */
         end_capture(s, &graph);
@@ -220,9 +218,7 @@ static void dealloc(PyObject *self)
     }
     quern_stream_release(s->stream);
     Py_XDECREF(s->recorded);
-    freefunc free_object = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    free_object(self);
-    Py_DECREF(type);
+    qp_object_free(self);
 }
 
 static PyObject *synchronize(PyObject *self, PyObject *unused)

@@ -7,20 +7,6 @@
  */
 #include "texture.h"
 
-static void free_object(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc free_memory = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    free_memory(self);
-    Py_DECREF(type);
-}
-
-static PyObject *new_object(PyTypeObject *type)
-{
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    return allocate(type, 0);
-}
-
 /* ---- CUDA arrays ---------------------------------------------------------------------------- */
 
 typedef struct cuda_array {
@@ -44,7 +30,7 @@ static PyObject *new_cuda_array(PyTypeObject *type, PyObject *args, PyObject *ke
     const int ndim = qp_shape(shape, shape_object);
     const quern_dtype dtype = ndim < 0 ? QUERN_DTYPE_NONE : qp_dtype(state, dtype_object);
     const int device = dtype == QUERN_DTYPE_NONE ? -1 : qp_device_current(state);
-    cuda_array *self = device < 0 ? NULL : (cuda_array *)new_object(type);
+    cuda_array *self = device < 0 ? NULL : (cuda_array *)qp_object_new(type);
     if (!self) {
         return NULL;
     }
@@ -61,7 +47,7 @@ static PyObject *new_cuda_array(PyTypeObject *type, PyObject *args, PyObject *ke
 static void dealloc_cuda_array(PyObject *self)
 {
     Py_BEGIN_ALLOW_THREADS quern_cuda_array_release(((cuda_array *)self)->cuda_array);
-    Py_END_ALLOW_THREADS free_object(self);
+    Py_END_ALLOW_THREADS qp_object_free(self);
 }
 
 static PyObject *copy(PyObject *self, PyObject *args, bool write)
@@ -130,7 +116,7 @@ PyType_Spec qp_cuda_array_spec = {
 
 static qp_handle_object *new_handle(PyTypeObject *type, qp_state *state)
 {
-    qp_handle_object *self = (qp_handle_object *)new_object(type);
+    qp_handle_object *self = (qp_handle_object *)qp_object_new(type);
     if (self) {
         self->state = state;
     }
@@ -206,7 +192,7 @@ static void dealloc_handle(PyObject *self)
     const qp_handle_object *h = (const qp_handle_object *)self;
     Py_BEGIN_ALLOW_THREADS quern_texture_release(h->texture);
     quern_surface_release(h->surface);
-    Py_END_ALLOW_THREADS free_object(self);
+    Py_END_ALLOW_THREADS qp_object_free(self);
 }
 
 static PyObject *get_handle(PyObject *self, void *unused)

@@ -15,8 +15,7 @@ typedef struct tuning {
 
 static PyObject *new_object(qp_state *state, quern_tuning *t)
 {
-    allocfunc allocate = (allocfunc)PyType_GetSlot(state->tuning, Py_tp_alloc);
-    tuning *self = (tuning *)allocate(state->tuning, 0);
+    tuning *self = (tuning *)qp_object_new(state->tuning);
     if (!self) {
         quern_tuning_release(t);
         return NULL;
@@ -27,11 +26,8 @@ static PyObject *new_object(qp_state *state, quern_tuning *t)
 
 static void dealloc(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
     quern_tuning_release(((tuning *)self)->t);
-    freefunc free_object = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    free_object(self);
-    Py_DECREF(type);
+    qp_object_free(self);
 }
 
 /* ---- what was measured ---------------------------------------------------------------------- */
