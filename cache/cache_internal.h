@@ -194,9 +194,10 @@ quern_status qn_store_prefix(qn_key_range *out, const char *prefix);
 typedef QN_LIST(int64_t) qn_row_ids;
 /** The rows of these keys as they are now, in the order in which they were put. Free ids->items. */
 quern_status qn_store_ids(qn_store *store, const qn_key_range *range, qn_row_ids *ids);
-/** Add the entry of a row; nothing when the row is gone by now, or damaged. */
-quern_status qn_store_entry(qn_text *out, qn_store *store, int64_t id,
-                            const quern_export_options *options);
+/** Add the entry of a row; nothing when the row is gone by now, or damaged. `level` of zstd, 0: not
+ * packed. */
+quern_status qn_store_entry(qn_text *out, qn_store *store, int64_t id, int level,
+                            bool has_material);
 /** Write a pack of the entries whose key begins with `key_prefix` (NULL: all), and read one.
  * Errors: QUERN_ERROR_IO, QUERN_ERROR_CACHE, QUERN_ERROR_INVALID_ARGUMENT. */
 quern_status qn_store_export(qn_store *store, const char *path, const quern_export_options *options,

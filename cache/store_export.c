@@ -41,8 +41,7 @@ static bool is_intact(sqlite3_stmt *row, qn_str key)
     return qn_str_same(qn_row_bytes(row, CHECKSUM), (qn_str){(const char *)sum, 16});
 }
 
-static bool write_row(qn_text *out, sqlite3_stmt *row, qn_str key,
-                      const quern_export_options *options)
+static bool write_row(qn_text *out, sqlite3_stmt *row, qn_str key, int level, bool has_material)
 {
     qn_entry entry = {
         .compiler = qn_row_bytes(row, COMPILER),
@@ -52,19 +51,18 @@ static bool write_row(qn_text *out, sqlite3_stmt *row, qn_str key,
         .arch = (int)sqlite3_column_int64(row, ARCH),
         .compile_ms = sqlite3_column_double(row, COMPILE_MS),
         .material_bytes = qn_row_bytes(row, MATERIAL).length,
-        .has_material = !options->without_source,
+        .has_material = has_material,
     };
     const qn_entry_body body = {.lowered = qn_row_bytes(row, LOWERED),
                                 .material = qn_row_bytes(row, MATERIAL),
                                 .image = qn_row_bytes(row, IMAGE)};
     memcpy(entry.key, key.data, sizeof entry.key);
-    const int level = options->level == 0 ? MOST_LEVEL : options->level;
-    return qn_entry_write_row(out, &entry, &body, level < 0 ? 0 : level);
+    return qn_entry_write_row(out, &entry, &body, level);
 }
 
 /* The lock is held. */
-static quern_status read_entry(qn_text *out, qn_store *store, int64_t id,
-                               const quern_export_options *options)
+static quern_status read_entry(qn_text *out, qn_store *store, int64_t id, int level,
+                               bool has_material)
 {
     static const char doing[] = "reading an entry";
     QN_TRY(qn_store_need(store));
@@ -77,7 +75,7 @@ static quern_status read_entry(qn_text *out, qn_store *store, int64_t id,
     bool room = true;
     if (code == SQLITE_ROW) {
         const qn_str key = qn_row_bytes(row, KEY);
-        room = !is_intact(row, key) || write_row(out, row, key, options);
+        room = !is_intact(row, key) || write_row(out, row, key, level, has_material);
     }
     sqlite3_reset(row);
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
@@ -86,11 +84,10 @@ static quern_status read_entry(qn_text *out, qn_store *store, int64_t id,
     return room ? QUERN_OK : qn_fail_memory("reading an entry of the cache");
 }
 
-quern_status qn_store_entry(qn_text *out, qn_store *store, int64_t id,
-                            const quern_export_options *options)
+quern_status qn_store_entry(qn_text *out, qn_store *store, int64_t id, int level, bool has_material)
 {
     pthread_mutex_lock(&store->lock);
-    quern_status status = read_entry(out, store, id, options);
+    quern_status status = read_entry(out, store, id, level, has_material);
     pthread_mutex_unlock(&store->lock);
     return status;
 }
@@ -98,9 +95,11 @@ quern_status qn_store_entry(qn_text *out, qn_store *store, int64_t id,
 static quern_status export_rows(qn_pack_writer *writer, qn_store *store, const qn_row_ids *ids,
                                 const quern_export_options *options, uint64_t *written)
 {
+    const int level = options->level == 0 ? MOST_LEVEL : QN_MAX(options->level, 0);
     for (size_t k = 0; k < ids->count; k++) {
         qn_text entry = {0};
-        quern_status status = qn_store_entry(&entry, store, ids->items[k], options);
+        quern_status status =
+            qn_store_entry(&entry, store, ids->items[k], level, !options->without_source);
         if (status == QUERN_OK && entry.length > 0) {
             status = qn_pack_writer_add(writer, (qn_str){entry.data, entry.length});
             *written += status == QUERN_OK;

@@ -169,8 +169,7 @@ static quern_status push_rows(batch *b, const qn_row_ids *ids)
     qn_fleet_work *w = b->work;
     for (size_t k = 0; k < ids->count && !w->stopped; k++) {
         qn_text bytes = {0};
-        quern_status status = qn_store_entry(&bytes, w->engine->store, ids->items[k],
-                                             &(quern_export_options){.size = 0});
+        quern_status status = qn_store_entry(&bytes, w->engine->store, ids->items[k], 0, true);
         if (status == QUERN_OK && bytes.length > 0) {
             w->report.wanted++;
             w->report.left += !add(b, &bytes);

@@ -127,8 +127,7 @@ static void take_own_recipe(warming *w, dish *d)
         qn_store_ids(store, &range, &ids) == QUERN_OK) {
         for (size_t k = 0; k < ids.count && !d->known; k++) {
             qn_text bytes = {0};
-            if (qn_store_entry(&bytes, store, ids.items[k], &(quern_export_options){.size = 0}) ==
-                    QUERN_OK &&
+            if (qn_store_entry(&bytes, store, ids.items[k], 0, true) == QUERN_OK &&
                 bytes.length > 0) {
                 take_row(w, d, (qn_str){bytes.data, bytes.length});
             }

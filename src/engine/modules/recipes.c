@@ -181,8 +181,7 @@ quern_status quern_cache_recompile(quern_recompiled *out, quern_engine *engine, 
     quern_status status = qn_store_ids(engine->store, &range, &ids);
     for (size_t k = 0; k < ids.count && status == QUERN_OK && *out == QUERN_RECOMPILED_NOT; k++) {
         qn_text bytes = {0}; /* several compilers' */
-        status =
-            qn_store_entry(&bytes, engine->store, ids.items[k], &(quern_export_options){.size = 0});
+        status = qn_store_entry(&bytes, engine->store, ids.items[k], 0, true);
         if (status == QUERN_OK && bytes.length > 0) {
             found = true;
             status = judge(out, engine, key, (qn_str){bytes.data, bytes.length});
