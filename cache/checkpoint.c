@@ -18,12 +18,18 @@
 /* What fails is left in the journal, and a later commit tries again. */
 static void move_journal(sqlite3 *db)
 {
-    qn_str text = qn_sql_text("MOVE_JOURNAL");
+    (void)sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+
+/* A connection knows of the journal once it has read. The journal is found by its name: if the file
+ * was set aside meanwhile, it is another file's, and is left alone. */
+static bool has_own_journal(sqlite3 *db)
+{
+    qn_str text = qn_sql_text("LOOK_AT_JOURNAL");
     char *sql = qn_strndup(text.data, text.length);
-    if (sql) {
-        (void)sqlite3_exec(db, sql, NULL, NULL, NULL);
-    }
+    const bool looked = sql && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
     qn_free(sql);
+    return looked && !qn_has_moved(db);
 }
 
 /* On the thread. */
@@ -35,7 +41,10 @@ static void *run(void *context)
     if (sqlite3_open_v2(store->path, &db, SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE, NULL) ==
         SQLITE_OK) {
         sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &keep);
-        move_journal(db);
+        sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        if (has_own_journal(db)) {
+            move_journal(db);
+        }
     }
     sqlite3_close(db);
     atomic_store(&store->checkpoint.done, true);

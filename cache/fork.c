@@ -20,7 +20,6 @@ static void before_fork(void)
     pthread_mutex_lock(&list_lock);
     for (qn_store *store = list; store; store = store->next) {
         pthread_mutex_lock(&store->lock);
-        qn_checkpoint_wait(store);
         qn_store_disconnect(store);
     }
 }

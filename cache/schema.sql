@@ -28,9 +28,8 @@ PRAGMA journal_size_limit = 4194304;
 -- journal is long, to a thread (checkpoint.c).
 PRAGMA wal_autocheckpoint = 0;
 
---- MOVE_JOURNAL
-PRAGMA schema_version;             -- a connection knows of the journal once it has read
-PRAGMA wal_checkpoint(PASSIVE);    -- makes no reader or writer wait
+--- LOOK_AT_JOURNAL
+PRAGMA schema_version;
 
 --- JOURNAL_NETWORK
 -- WAL needs memory shared by all its processes, which two machines do not have.
@@ -223,6 +222,9 @@ PRAGMA auto_vacuum = INCREMENTAL;
 PRAGMA temp_store = FILE;
 VACUUM;
 PRAGMA temp_store = MEMORY;
+
+--- EMPTY_JOURNAL
+-- After SHRINK, when no thread moves the journal: it would refuse this at once, without a word.
 PRAGMA wal_checkpoint(TRUNCATE);
 
 --- TUNING

@@ -41,7 +41,6 @@ void qn_store_close(qn_store *store)
         qn_fork_forget(store);
         qn_store_drain(store);
         qn_store_add_counts(store);
-        qn_checkpoint_wait(store);
         qn_store_disconnect(store);
         pthread_mutex_destroy(&store->lock);
         qn_free(store->folder);

@@ -138,7 +138,7 @@ int qn_store_open_beside(const qn_store *store, const char *name);
 /** Connect, unless there is a connection already; false when it fails (counted and logged). */
 bool qn_store_connect(qn_store *store);
 /** True when the open file has lost its name: it was set aside, or removed. */
-bool qn_store_has_moved(const qn_store *store);
+bool qn_has_moved(sqlite3 *db);
 void qn_store_disconnect(qn_store *store);
 /** A prepared statement, ready to bind; NULL when it cannot be prepared (counted and logged). */
 sqlite3_stmt *qn_store_statement(qn_store *store, qn_sql which);
@@ -150,6 +150,8 @@ int qn_store_run(sqlite3_stmt *statement, int64_t *number);
 void qn_store_roll_back(qn_store *store);
 /** Run all statements of a piece of schema.sql. Returns SQLite's code. */
 int qn_store_script(qn_store *store, const char *piece);
+/** Make the file as small as its contents, and its journal empty. Returns SQLite's code. */
+int qn_store_shrink(qn_store *store);
 
 /* ---- checkpoint.c. The lock is held, or nobody else has the store. -------------------------- */
 

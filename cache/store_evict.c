@@ -171,6 +171,6 @@ void qn_store_drain(qn_store *store)
     step(store, LAST_MS);
     if (store->fat && !store->draining && used_bytes(store, &used) == SQLITE_OK &&
         used < REWRITE_BYTES) {
-        (void)qn_store_script(store, "SHRINK");
+        (void)qn_store_shrink(store);
     }
 }

@@ -120,7 +120,7 @@ void qn_store_set_aside(qn_store *store, const char *why)
 {
     int lock;
     qn_folder_lock(store, &lock);
-    bool moved = !store->db || qn_store_has_moved(store); /* another process did it: not counted */
+    bool moved = !store->db || qn_has_moved(store->db); /* another process did it: not counted */
     if (!moved) {
         store->tally[QN_TALLY_SET_ASIDE]++;
         store->set_aside++;

@@ -138,7 +138,7 @@ static quern_status give_back(qn_store *store)
     code = code == SQLITE_OK ? qn_store_run(qn_store_statement(store, QN_SQL_FREE_PAGES), &left)
                              : code;
     if (code == SQLITE_OK && left > 0) {
-        code = qn_store_script(store, "SHRINK");
+        code = qn_store_shrink(store);
     }
     if (code != SQLITE_OK) { /* the space will be used again */
         qn_log(&store->logger, QN_INFO, "%s was not made smaller: %s; new kernels take the space",
@@ -216,7 +216,7 @@ static quern_status clear(qn_store *store, uint64_t *removed)
         return no_room ? clear_file(store, removed) : qn_store_failed(store, code, "clearing");
     }
     *removed = (uint64_t)rows;
-    code = qn_store_script(store, "SHRINK");
+    code = qn_store_shrink(store);
     if (code != SQLITE_OK) { /* it is empty all the same: the space will be used again */
         qn_log(&store->logger, QN_INFO, "%s was not made smaller: %s; new kernels take the space",
                store->path, sqlite3_errmsg(store->db));

@@ -75,8 +75,16 @@ int qn_store_script(qn_store *store, const char *piece)
     return code;
 }
 
+int qn_store_shrink(qn_store *store)
+{
+    int code = qn_store_script(store, "SHRINK");
+    qn_checkpoint_wait(store); /* which what was just written may have begun */
+    return code == SQLITE_OK ? qn_store_script(store, "EMPTY_JOURNAL") : code;
+}
+
 void qn_store_disconnect(qn_store *store)
 {
+    qn_checkpoint_wait(store); /* or it would meet the journal of what takes this file's place */
     for (size_t k = 0; k < QN_SQL_COUNT; k++) {
         sqlite3_finalize(store->statements[k]);
         store->statements[k] = NULL;
@@ -195,7 +203,7 @@ static int open_database(qn_store *store)
 static bool was_moved(const qn_store *store, int code, bool first)
 {
     const bool failed = (code & 0xff) == SQLITE_IOERR;
-    return qn_store_lost_file(code) || (failed && (first || qn_store_has_moved(store)));
+    return qn_store_lost_file(code) || (failed && (first || qn_has_moved(store->db)));
 }
 
 static bool is_file(const char *path)
@@ -223,16 +231,15 @@ static void read_on(qn_store *store, int code)
            store->path, sqlite3_errstr(code));
 }
 
-bool qn_store_has_moved(const qn_store *store)
+bool qn_has_moved(sqlite3 *db)
 {
     int moved = 0;
-    return sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
-           moved;
+    return sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
 }
 
 bool qn_store_connect(qn_store *store)
 {
-    if (store->db && qn_store_has_moved(store)) { /* nobody would find what is written to it */
+    if (store->db && qn_has_moved(store->db)) { /* nobody would find what is written to it */
         qn_store_disconnect(store);
         qn_store_check_folder(store);
     }

@@ -6,6 +6,8 @@
 #include "scratch.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #define IMAGE_BYTES 1000000
@@ -65,6 +67,61 @@ Test(checkpoint, a_journal_that_is_too_long_is_moved_by_its_writer)
     cr_expect_geq(size_of(QN_CACHE_FILE), 70 * IMAGE_BYTES);
     cr_expect_eq(warnings, 0, "%s", last_warning);
     qn_store_close(reader);
+    qn_store_close(store);
+}
+
+/* A process that stands for the thread's work: when it is told so, it takes the lock of checkpoints
+ * for 300 ms, the second of the bytes of locks in the -shm file (sqlite.org/walformat.html, 2.3.1).
+ */
+static void work(int talk)
+{
+    char byte;
+    struct flock lock = {.l_type = F_WRLCK, .l_start = 121, .l_len = 1};
+    if (read(talk, &byte, 1) != 1) {
+        _exit(1);
+    }
+    int file = open(scratch_path(QN_CACHE_FILE "-shm"), O_RDWR);
+    if (fcntl(file, F_SETLK, &lock) != 0 || write(talk, "", 1) != 1) {
+        _exit(1);
+    }
+    usleep(300000);
+    _exit(0);
+}
+
+static void *end_with(void *context)
+{
+    int status;
+    waitpid((pid_t)(intptr_t)context, &status, 0);
+    return NULL;
+}
+
+/* SQLite refuses to empty a journal that somebody moves, and does not say so. */
+Test(checkpoint, who_clears_meanwhile_leaves_no_journal)
+{
+    uint64_t removed;
+    qn_store *store = scratch_store(scratch, 0);
+    scratch_put(store, 0, IMAGE_BYTES, "abc");
+    int talk[2];
+    char byte;
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, talk), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        close(talk[0]);
+        work(talk[1]);
+    }
+    close(talk[1]);
+    cr_assert(scratch_get(store, 0, IMAGE_BYTES, "abc")); /* connected again after the fork */
+    cr_assert_eq(write(talk[0], "", 1), 1);
+    cr_assert_eq(read(talk[0], &byte, 1), 1, "it has the lock");
+    close(talk[0]);
+    cr_assert_eq(pthread_create(&store->checkpoint.thread, NULL, end_with, (void *)(intptr_t)child),
+                 0);
+    store->checkpoint.started = true;
+    cr_assert_eq(qn_store_clear(store, &removed), QUERN_OK);
+    cr_expect_not(store->checkpoint.started);
+    cr_expect_eq(size_of(QN_CACHE_FILE "-wal"), 0);
+    cr_expect_lt(size_of(QN_CACHE_FILE), IMAGE_BYTES);
     qn_store_close(store);
 }
 

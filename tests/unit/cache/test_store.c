@@ -485,7 +485,9 @@ Test(store, every_piece_of_sql_is_there)
         "JOURNAL_NETWORK",
         "CREATE",
         "CLEAR",
-        "SHRINK"};
+        "SHRINK",
+        "EMPTY_JOURNAL",
+        "LOOK_AT_JOURNAL"};
     for (size_t k = 0; k < QN_COUNT(names); k++) {
         cr_expect_gt(qn_sql_text(names[k]).length, 5, "%s", names[k]);
     }
