@@ -376,7 +376,7 @@ static int redis_claim(void *context, const char *name, uint32_t ms)
 {
     qn_text key = {0};
     char expiry[16];
-    answer got;
+    answer got = {0};
     snprintf(expiry, sizeof expiry, "%u", ms);
     qn_text_printf(&key, "%s:claim", name);
     if (key.failed) {
@@ -387,6 +387,10 @@ static int redis_claim(void *context, const char *name, uint32_t ms)
                                          QN_STR("NX"), QN_STR("PX"), qn_str_of(expiry)},
                               "");
     qn_text_free(&key);
+    if (status != QUERN_OK && is_of_writing(&got)) {
+        qn_error_reset();
+        return 1; /* as of a store that has no claims */
+    }
     return status != QUERN_OK ? -1 : got.type != IS_NIL;
 }
 

@@ -3,17 +3,15 @@
  * Remote stores that fail, hang and lie. The promise: in each case the kernel runs, its answer is
  * right, no call waits longer than it may, and what happened is counted.
  */
+#include "fault/lying_server.h"
 #include "fault/lying_store.h"
 #include "unit/cache/scratch.h"
 
-#include <arpa/inet.h>
 #include <criterion/criterion.h>
-#include <netinet/in.h>
 #include <quern/quern.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 TestSuite(remote, .init = scratch_make, .fini = scratch_delete, .timeout = 200);
@@ -253,112 +251,6 @@ Test(remote, audit_finds_what_was_altered)
 
 /* ---- servers that are no servers ------------------------------------------------------------ */
 
-typedef enum trick {
-    HANGS,
-    CLOSES,
-    BABBLES,
-    DIES,
-    DRIPS,
-    BOASTS,
-    NESTS,
-    TRICKS,
-    REFUSES /* to write, and nothing else is wrong with it */
-} trick;
-
-static const char *const trick_names[TRICKS] = {"hangs", "closes", "babbles", "dies in the middle",
-                                                "drips", "boasts", "nests"};
-
-typedef struct server {
-    int socket, port;
-    trick trick;
-    bool redis;
-    pthread_t thread;
-    atomic_bool stop;
-} server;
-
-static void say(int connection, const char *text)
-{
-    (void)send(connection, text, strlen(text), MSG_NOSIGNAL);
-}
-
-static void play(server *s, int connection)
-{
-    char request[4096];
-    const char *const head =
-        s->redis ? "*1\r\n$100000\r\nabc" : "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nabc";
-    if (s->trick == CLOSES) {
-        return;
-    }
-    (void)recv(connection, request, sizeof request, 0);
-    switch (s->trick) {
-    case BABBLES:
-        say(connection, "I am something else altogether\r\n\r\n");
-        break;
-    case DIES:
-        say(connection, head);
-        break;
-    case BOASTS:
-        say(connection, s->redis ? "*1000000000\r\n"
-                                 : "HTTP/1.1 200 OK\r\nContent-Length: 900000000000\r\n\r\nabc");
-        break;
-    case NESTS: /* in pieces */
-        say(connection, s->redis ? "*1\r" : "HTTP/1.1 200 OK\r\nContent-");
-        usleep(20000);
-        say(connection, s->redis ? "\n*1000000000\r\n" : "Length: 900000000000\r\n\r\nabc");
-        break;
-    case REFUSES:
-        say(connection,
-            strncmp(request, "GET", 3) == 0
-                ? "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-                : "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n"
-                  "Connection: close\r\n\r\n");
-        break;
-    case DRIPS:
-        say(connection, head);
-        for (int k = 0; k < 600 && !atomic_load(&s->stop); k++) {
-            say(connection, "x");
-            usleep(10000);
-        }
-        break;
-    default:
-        break;
-    }
-    while (s->trick == HANGS && !atomic_load(&s->stop)) {
-        usleep(10000);
-    }
-}
-
-static void *serve(void *context)
-{
-    server *s = context;
-    for (int connection; (connection = accept(s->socket, NULL, NULL)) >= 0;) {
-        play(s, connection);
-        close(connection);
-    }
-    return NULL;
-}
-
-static void start(server *s, trick t, bool redis)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    *s = (server){.trick = t, .redis = redis, .socket = socket(AF_INET, SOCK_STREAM, 0)};
-    cr_assert_geq(s->socket, 0);
-    cr_assert_eq(bind(s->socket, (struct sockaddr *)&address, size), 0);
-    cr_assert_eq(listen(s->socket, 8), 0);
-    cr_assert_eq(getsockname(s->socket, (struct sockaddr *)&address, &size), 0);
-    s->port = ntohs(address.sin_port);
-    cr_assert_eq(pthread_create(&s->thread, NULL, serve, s), 0);
-}
-
-static void stop(server *s)
-{
-    atomic_store(&s->stop, true);
-    shutdown(s->socket, SHUT_RDWR);
-    pthread_join(s->thread, NULL);
-    close(s->socket);
-}
-
 static void try_tricks(const char *scheme, bool redis)
 {
     for (trick t = 0; t < TRICKS; t++) {
@@ -384,13 +276,19 @@ Test(remote, tricks_over_http)
     try_tricks("http", false);
 }
 
-Test(remote, tricks_over_redis)
+/* ./dev test installs hiredis; without it Redis cannot be asked at all. */
+static void begin_with_redis(void)
 {
     void *library;
     begin();
     if (qn_redis_methods.open(&library, "redis://127.0.0.1:1", 100) == QUERN_ERROR_NOT_SUPPORTED) {
         cr_skip_test("hiredis is not installed");
     }
+}
+
+Test(remote, tricks_over_redis)
+{
+    begin_with_redis();
     try_tricks("redis", true);
 }
 
@@ -411,6 +309,23 @@ Test(remote, a_server_that_refuses_to_write_is_not_left_alone)
                  (int)out.remote.dropped);
     const char *told = strstr(out.log, "with 413: let it take larger values");
     cr_expect(told && !strstr(told + 1, "with 413"), "told once: %s", out.log);
+    stop(&s);
+}
+
+Test(remote, a_redis_without_room_is_not_left_alone)
+{
+    server s;
+    char url[64];
+    begin_with_redis();
+    setenv("QUERN_REMOTE_TIMEOUT", "5000", 1);
+    start(&s, REFUSES, true);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", s.port);
+    const outcome out = run_two(url);
+    cr_expect_eq(out.remote.misses, 2);
+    cr_expect_eq(out.remote.faults, 0, "%s", out.log);
+    cr_expect_eq(out.remote.skipped, 0);
+    cr_expect_eq(out.remote.dropped, 4, "two images and two recipes, not %d",
+                 (int)out.remote.dropped);
     stop(&s);
 }
 
