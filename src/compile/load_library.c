@@ -44,7 +44,7 @@ static quern_status fail_not_found(const qn_loadable *l)
 static quern_status find_symbols(const qn_loadable *l, qn_library *library)
 {
     for (size_t k = 0; k < l->symbol_count; k++) {
-        const qn_symbol *s = &l->symbols[k];
+        const qn_library_function *s = &l->symbols[k];
         void *symbol = qn_library_symbol(library, s->name);
         if (!symbol && k == 0) {
             return qn_fail(l->unusable, "%s is not %s: it has no function %s",

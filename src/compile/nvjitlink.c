@@ -6,7 +6,7 @@
  */
 #include "compile/nvjitlink.h"
 
-static const qn_symbol symbols[] = {
+static const qn_library_function symbols[] = {
 #define SYMBOL(name, parameters) {"nvJitLink" #name, offsetof(qn_nvjitlink, name)},
     QN_NVJITLINK_FUNCTIONS(SYMBOL)
 #undef SYMBOL

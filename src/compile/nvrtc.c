@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const qn_symbol symbols[] = {
+static const qn_library_function symbols[] = {
 #define SYMBOL(name, result, parameters) {"nvrtc" #name, offsetof(qn_nvrtc, name)},
     QN_NVRTC_FUNCTIONS(SYMBOL)
 #undef SYMBOL

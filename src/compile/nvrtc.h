@@ -64,12 +64,6 @@ typedef struct qn_nvrtc {
 /** Add to the error at hand which places were searched; NULL or "": nothing. */
 void qn_tell_looked(const char *looked);
 
-/** A function of a library, and where its pointer goes. */
-typedef struct qn_symbol {
-    const char *name;
-    size_t offset;
-} qn_symbol;
-
 /** One of CUDA's libraries, loaded at run time, once per process. */
 typedef struct qn_loadable {
     const char *name, *purpose; /**< "NVRTC", "compiler" */
@@ -79,7 +73,7 @@ typedef struct qn_loadable {
     const char *oldest;         /**< the first version that has all functions */
     quern_status not_found, unusable;
     bool (*find)(qn_compiler_identity *out, char **looked);
-    const qn_symbol *symbols; /**< the first is in every version */
+    const qn_library_function *symbols; /**< the first is in every version */
     size_t symbol_count;
     void *functions; /**< where they go; guarded by `lock` until `ready`, constant after */
     /** Called with the functions in place: reads the version, and fails when it cannot be used. */

@@ -211,6 +211,7 @@ Test(together, a_forked_child_does_not_keep_the_lock)
     if (child == 0) {
         pause();
     }
+    cr_assert_gt(child, 0);
     qn_machine_done(machine);
     store->wait_ms = 1000;
     cr_expect(qn_machine_begin(&again, store, &key, 0));
@@ -223,7 +224,6 @@ Test(together, a_forked_child_does_not_keep_the_lock)
     qn_store_close(store);
 }
 
-/* A file system without locks, a folder that cannot be written: compiled without. */
 static void *wait_for_maker(void *store)
 {
     qn_key key = scratch_key(1);
@@ -250,6 +250,7 @@ Test(together, a_child_of_who_waits_does_not_keep_the_lock)
     if (child == 0) {
         pause();
     }
+    cr_assert_gt(child, 0);
     qn_machine_done(machine);
     pthread_join(waiting, &made);
     cr_expect_null(made, "it waited for the maker");
@@ -264,6 +265,7 @@ Test(together, a_child_of_who_waits_does_not_keep_the_lock)
     qn_store_close(store);
 }
 
+/* A file system without locks, a folder that cannot be written: compiled without. */
 Test(together, no_lock_can_be_had)
 {
     qn_store *store = scratch_store(scratch, 0);

@@ -186,11 +186,10 @@ Test(fleet, where_recipes_are_shared_no_image_is_asked_for)
     whole_close();
 }
 
-Test(fleet, without_a_store_all_are_made_here)
+Test(fleet, without_a_store_what_is_here_is_found)
 {
     write_kernels("soft", 2);
     open_machine("soft", "writer", NULL);
-    setenv("QUERN_REMOTE_MODE", "open", 1);
     quern_fleet_report r = warm(2, false, NULL);
     cr_expect_eq(r.had, 2);
     whole_close();
