@@ -351,6 +351,7 @@ static PyObject *prepare(PyObject *self, PyObject *const *args, Py_ssize_t count
     {                                                                                              \
 #name, (PyCFunction)(void (*)(void))name, METH_FASTCALL | METH_KEYWORDS, text              \
     }
+/* Scans take all but the first. */
 PyMethodDef qp_kernel_methods[] = {
     {"tune", (PyCFunction)(void (*)(void))qp_kernel_tune, METH_FASTCALL | METH_KEYWORDS,
      "tune(*args, **words): measure how the call is launched best and keep that, for calls with "

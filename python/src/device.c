@@ -219,19 +219,23 @@ static PyObject *open_device(PyObject *module, PyObject *id)
     return place < 0 ? NULL : describe(state, place);
 }
 
+quern_engine *qp_device_engine(qp_state *state, long place)
+{
+    if (place < 0 || place >= state->device_count) {
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_ValueError, "no such device is open");
+        }
+        return NULL;
+    }
+    return state->devices[place].engine;
+}
+
 /* device_at(place) -> facts */
 static PyObject *device_at(PyObject *module, PyObject *number)
 {
     qp_state *state = PyModule_GetState(module);
     long place = PyLong_AsLong(number);
-    if (place == -1 && PyErr_Occurred()) {
-        return NULL;
-    }
-    if (place < 0 || place >= state->device_count) {
-        PyErr_SetString(PyExc_ValueError, "no such device is open");
-        return NULL;
-    }
-    return describe(state, (int)place);
+    return qp_device_engine(state, place) ? describe(state, (int)place) : NULL;
 }
 
 /* device_use(place) -> the place before; -1 is the process's default */
@@ -242,8 +246,7 @@ static PyObject *use_device(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "i:device_use", &place)) {
         return NULL;
     }
-    if (place < -1 || place >= state->device_count) {
-        PyErr_SetString(PyExc_ValueError, "no such device is open");
+    if (place != -1 && !qp_device_engine(state, place)) {
         return NULL;
     }
     current = place;

@@ -244,15 +244,6 @@ static PyObject *pointer_info(PyObject *module, PyObject *address)
 
 /* ---- how much ------------------------------------------------------------------------------- */
 
-static quern_engine *engine_at(qp_state *state, int place)
-{
-    if (place < 0 || place >= state->device_count) {
-        PyErr_SetString(PyExc_ValueError, "no such device is open");
-        return NULL;
-    }
-    return state->devices[place].engine;
-}
-
 /* memory_stats(place) -> (used, held, peak, allocations, limit, host) */
 static PyObject *memory_stats(PyObject *module, PyObject *args)
 {
@@ -260,7 +251,7 @@ static PyObject *memory_stats(PyObject *module, PyObject *args)
     int place;
     quern_memory_stats s = QUERN_MEMORY_STATS_INIT;
     quern_engine *engine =
-        PyArg_ParseTuple(args, "i:memory_stats", &place) ? engine_at(state, place) : NULL;
+        PyArg_ParseTuple(args, "i:memory_stats", &place) ? qp_device_engine(state, place) : NULL;
     if (!engine || qp_check(state, quern_memory_get_stats(&s, engine)) < 0) {
         return NULL;
     }
@@ -275,8 +266,9 @@ static PyObject *memory_trim(PyObject *module, PyObject *args)
     qp_state *state = PyModule_GetState(module);
     int place;
     Py_ssize_t keep;
-    quern_engine *engine =
-        PyArg_ParseTuple(args, "in:memory_trim", &place, &keep) ? engine_at(state, place) : NULL;
+    quern_engine *engine = PyArg_ParseTuple(args, "in:memory_trim", &place, &keep)
+                               ? qp_device_engine(state, place)
+                               : NULL;
     if (engine && keep < 0) {
         return PyErr_Format(PyExc_ValueError, "keep is %zd: it is a number of bytes", keep);
     }
@@ -298,8 +290,9 @@ static PyObject *memory_limit(PyObject *module, PyObject *args)
     qp_state *state = PyModule_GetState(module);
     int place;
     long long bytes;
-    quern_engine *engine =
-        PyArg_ParseTuple(args, "iL:memory_limit", &place, &bytes) ? engine_at(state, place) : NULL;
+    quern_engine *engine = PyArg_ParseTuple(args, "iL:memory_limit", &place, &bytes)
+                               ? qp_device_engine(state, place)
+                               : NULL;
     if (engine && bytes < 0) {
         return PyErr_Format(PyExc_ValueError, "the limit is %lld: it is a number of bytes", bytes);
     }

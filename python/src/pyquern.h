@@ -71,6 +71,9 @@ int qp_device_open(qp_state *state, const char *id);
 int qp_device_host(qp_state *state);
 /* Of GPU `number`. */
 int qp_device_gpu(qp_state *state, int32_t number);
+/* The engine at a place that Python gave (PyLong_AsLong's answer will do); NULL with an exception.
+ */
+quern_engine *qp_device_engine(qp_state *state, long place);
 /* Before a call of the software device: be the one that Ctrl-C is told first. signal.signal() takes
  * that place, as notebooks and asyncio do, so it is looked at again, every few milliseconds. */
 void qp_watch_interrupts(void);

@@ -92,19 +92,6 @@ static int put_counts(PyObject *dict, const void *stats, const count *counts, si
     return 0;
 }
 
-/* The engine at a place of the table; NULL with an exception. */
-static quern_engine *engine_at(qp_state *state, PyObject *number)
-{
-    const long place = PyLong_AsLong(number);
-    if (place < 0 || place >= state->device_count) {
-        if (!PyErr_Occurred()) {
-            PyErr_SetString(PyExc_ValueError, "no such device is open");
-        }
-        return NULL;
-    }
-    return state->devices[place].engine;
-}
-
 static PyObject *done(PyObject *dict, int status)
 {
     if (status < 0) {
@@ -113,20 +100,26 @@ static PyObject *done(PyObject *dict, int status)
     return dict;
 }
 
-/* cache_stats(place) */
+/* cache_stats(place): of a database that cannot be read, what this engine counted. */
 static PyObject *cache_stats(PyObject *module, PyObject *number)
 {
     qp_state *state = PyModule_GetState(module);
-    quern_engine *engine = engine_at(state, number);
+    quern_engine *engine = qp_device_engine(state, PyLong_AsLong(number));
     quern_cache_stats stats = QUERN_CACHE_STATS_INIT;
     quern_cache_miss miss = QUERN_CACHE_MISS_INIT;
-    if (!engine || qp_check(state, quern_cache_get_stats(&stats, engine)) < 0 ||
-        qp_check(state, quern_cache_last_miss(&miss, engine)) < 0) {
+    quern_status status;
+    if (!engine) {
         return NULL;
     }
-    PyObject *dict = PyDict_New();
+    Py_BEGIN_ALLOW_THREADS /* which wait for whoever writes to the database */
+        status = quern_cache_get_stats(&stats, engine);
+    if (status == QUERN_OK || status == QUERN_ERROR_CACHE) {
+        status = quern_cache_last_miss(&miss, engine);
+    }
+    Py_END_ALLOW_THREADS PyObject *dict = qp_check(state, status) < 0 ? NULL : PyDict_New();
     return !dict ? NULL
-                 : done(dict, put_text(dict, "path", quern_cache_path(engine)) < 0 ||
+                 : done(dict, put(dict, "enabled", PyBool_FromLong(stats.enabled != 0)) < 0 ||
+                                      put_text(dict, "path", quern_cache_path(engine)) < 0 ||
                                       put_text(dict, "problem", quern_cache_problem(engine)) < 0 ||
                                       put_text(dict, "last_miss", miss.why) < 0 ||
                                       put_counts(dict, &stats, of_cache,
@@ -139,12 +132,14 @@ static PyObject *cache_stats(PyObject *module, PyObject *number)
 static PyObject *remote_stats(PyObject *module, PyObject *number)
 {
     qp_state *state = PyModule_GetState(module);
-    quern_engine *engine = engine_at(state, number);
+    quern_engine *engine = qp_device_engine(state, PyLong_AsLong(number));
     quern_remote_stats stats = QUERN_REMOTE_STATS_INIT;
-    if (!engine || qp_check(state, quern_remote_get_stats(&stats, engine)) < 0) {
+    quern_status status;
+    if (!engine) {
         return NULL;
     }
-    PyObject *dict = PyDict_New();
+    Py_BEGIN_ALLOW_THREADS status = quern_remote_get_stats(&stats, engine);
+    Py_END_ALLOW_THREADS PyObject *dict = qp_check(state, status) < 0 ? NULL : PyDict_New();
     return !dict ? NULL
                  : done(dict, put(dict, "enabled", PyBool_FromLong(stats.enabled != 0)) < 0 ||
                                       put_text(dict, "problem", quern_remote_problem(engine)) < 0 ||

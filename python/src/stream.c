@@ -430,11 +430,7 @@ static PyObject *use_default(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "i:stream_default", &place)) {
         return NULL;
     }
-    if (place < 0 || place >= ((qp_state *)PyModule_GetState(module))->device_count) {
-        PyErr_SetString(PyExc_ValueError, "no such device is open");
-        return NULL;
-    }
-    if (use(place, NULL) < 0) {
+    if (!qp_device_engine(PyModule_GetState(module), place) || use(place, NULL) < 0) {
         return NULL;
     }
     Py_RETURN_NONE;

@@ -41,6 +41,10 @@ typedef int (*cli_cache_action)(quern_engine *engine, const void *options, const
  * is opened for it. */
 int cli_cache_do(const cli_command *command, void *options, int argc, char **argv,
                  cli_cache_action action);
+/* Its two halves, for a command that has more to check before an engine is opened. */
+int cli_cache_parse(const cli_command *command, void *options, int argc, char **argv,
+                    cli_list *words);
+int cli_cache_run(cli_cache_action action, const void *options, const cli_list *words);
 
 /* ---- kernel_list.c: lists of keys ----------------------------------------------------------- */
 

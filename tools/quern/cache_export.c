@@ -27,9 +27,6 @@ static int write_pack(quern_engine *engine, const void *context, const cli_list 
     quern_export_options options = QUERN_EXPORT_OPTIONS_INIT;
     uint64_t written;
     (void)none;
-    if (!o->output) {
-        return cli_usage("cache export", "where to? add --output=FILE");
-    }
     options.key_prefix = o->key;
     options.without_source = (uint32_t)o->without_source;
     options.level = cli_pack_level(&o->level);
@@ -43,7 +40,12 @@ static int write_pack(quern_engine *engine, const void *context, const cli_list 
 static int run(const cli_command *command, int argc, char **argv)
 {
     export_options options = {0};
-    return cli_cache_do(command, &options, argc, argv, write_pack);
+    cli_list words;
+    CLI_TRY(cli_cache_parse(command, &options, argc, argv, &words));
+    if (!options.output) {
+        return cli_usage(command->name, "where to? add --output=FILE");
+    }
+    return cli_cache_run(write_pack, &options, &words);
 }
 
 const cli_command cache_export = {

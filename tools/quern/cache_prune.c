@@ -11,6 +11,7 @@
 
 typedef struct prune_options {
     const char *to;
+    uint64_t bytes; /* what `to` says */
     cli_number days;
 } prune_options;
 
@@ -38,11 +39,9 @@ static int prune(quern_engine *engine, const void *given, const cli_list *none)
     if (quern_cache_get_stats(&stats, engine) != QUERN_OK) {
         return cli_fail_library(NULL);
     }
-    uint64_t bytes = stats.limit, removed = 0;
-    if (o->to && !parse_size(&bytes, o->to)) {
-        return cli_usage("cache prune", "--to: \"%s\" is not a size, such as 500M or 2G", o->to);
-    }
-    if (quern_cache_prune(&removed, engine, bytes, (uint32_t)o->days.value) != QUERN_OK ||
+    uint64_t removed;
+    if (quern_cache_prune(&removed, engine, o->to ? o->bytes : stats.limit,
+                          (uint32_t)o->days.value) != QUERN_OK ||
         quern_cache_get_stats(&stats, engine) != QUERN_OK) {
         return cli_fail_library(NULL);
     }
@@ -62,7 +61,12 @@ static const cli_option options[] = {
 static int run(const cli_command *command, int argc, char **argv)
 {
     prune_options given = {0};
-    return cli_cache_do(command, &given, argc, argv, prune);
+    cli_list words;
+    CLI_TRY(cli_cache_parse(command, &given, argc, argv, &words));
+    if (given.to && !parse_size(&given.bytes, given.to)) {
+        return cli_usage(command->name, "--to: \"%s\" is not a size, such as 500M or 2G", given.to);
+    }
+    return cli_cache_run(prune, &given, &words);
 }
 
 const cli_command cache_prune = {

@@ -79,12 +79,6 @@ static int show_entry(quern_engine *engine, const void *given, const cli_list *w
     const int json = ((const show_options *)given)->json;
     const char *prefix = words->items[0];
     search found = {0};
-    if (!prefix[0] || prefix[strspn(prefix, "0123456789abcdef")]) {
-        return cli_usage("cache show",
-                         "\"%s\" is not the beginning of a key: hexadecimal digits, as "
-                         "'quern cache list' prints them",
-                         prefix);
-    }
     if (quern_cache_visit(engine, prefix, note_entry, &found) != QUERN_OK) {
         return cli_fail_library(NULL);
     }
@@ -108,7 +102,16 @@ static const cli_option options[] = {
 static int run(const cli_command *command, int argc, char **argv)
 {
     show_options given = {0};
-    return cli_cache_do(command, &given, argc, argv, show_entry);
+    cli_list words;
+    CLI_TRY(cli_cache_parse(command, &given, argc, argv, &words));
+    const char *prefix = words.items[0];
+    if (!prefix[0] || prefix[strspn(prefix, "0123456789abcdef")]) {
+        return cli_usage(command->name,
+                         "\"%s\" is not the beginning of a key: hexadecimal digits, as "
+                         "'quern cache list' prints them",
+                         prefix);
+    }
+    return cli_cache_run(show_entry, &given, &words);
 }
 
 static const char *const words[] = {"KEY"};

@@ -30,8 +30,19 @@ int cli_cache_do(const cli_command *command, void *options, int argc, char **arg
                  cli_cache_action action)
 {
     cli_list words;
-    CLI_TRY(cli_options_parse(command, options, argc, argv, &words));
-    CLI_TRY(cli_no_more_words(command, &words));
+    CLI_TRY(cli_cache_parse(command, options, argc, argv, &words));
+    return cli_cache_run(action, options, &words);
+}
+
+int cli_cache_parse(const cli_command *command, void *options, int argc, char **argv,
+                    cli_list *words)
+{
+    CLI_TRY(cli_options_parse(command, options, argc, argv, words));
+    return cli_no_more_words(command, words);
+}
+
+int cli_cache_run(cli_cache_action action, const void *options, const cli_list *words)
+{
     /* The cache belongs to no device; the software device opens fastest. */
     quern_options with = QUERN_OPTIONS_INIT;
     with.device = "soft";
@@ -39,7 +50,7 @@ int cli_cache_do(const cli_command *command, void *options, int argc, char **arg
     if (quern_open(&engine, &with) != QUERN_OK) {
         return cli_fail_library(NULL);
     }
-    int status = action(engine, options, &words);
+    int status = action(engine, options, words);
     quern_close(engine);
     return status;
 }
