@@ -19,7 +19,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
-from sweep import cases, check, growth, operations, report, run, traffic
+from sweep import cases, check, growth, operations, report, rows, run, traffic
 
 # Of the first thousand cases of seed 1. It changes with what is drawn, and never by itself.
 DRAWN = "462bf6ff0404a34a03c1d86db93fc6053b2d2884207a87bf7a04e3d62cd6184b"
@@ -128,6 +128,14 @@ def test_drawn_cases_are_right():
 
 
 @pytest.mark.on_soft
+def test_named_rows_are_right():
+    found = rows.cases(8192)
+    measured, _, _ = run.run(found, check_way="numpy", batches=1, batch_ms=0)
+    assert [r["check"] for r in measured] == ["right"] * len(found)
+    table = rows.table(measured)
+    assert all(c.style in table for c in found) and len({c.style for c in found}) == len(found)
+
+
 def test_growth_is_right_and_drawn():
     found = growth.cases(4096)
     assert {c.style for c in found} == set(growth.SERIES)

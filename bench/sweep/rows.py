@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+#
+# Named cases: shapes that people have, off the good ones, each a class that the sweep draws from.
+# In: the most bytes of an operand. Out: cases like the sweep's, and a table beside the peers. The
+# thing to know: a case's style is its name, and the first extent is what is left of the bytes.
+"""Rows of odd length, outer sums, small extents, narrow types: one case each."""
+
+import math
+
+from . import operations, report
+from .cases import SIZES, Case, Operand
+
+
+def _operand(name, dtype, shape, op, order=None, pads=None, offset=0):
+    """`order`: axes as they lie in memory; `pads`: elements left out behind each row of an axis."""
+    strides, unit = [0] * len(shape), 1
+    for k in reversed(order or range(len(shape))):
+        strides[k] = unit
+        unit *= shape[k] + (pads or {}).get(k, 0)
+    how = [f"offset {offset}"] if offset else []
+    how += [f"{n} left out of axis {k}" for k, n in (pads or {}).items()]
+    how += [f"axes in memory {' '.join(map(str, order))}"] if order else []
+    low, span = operations.VALUES[op]
+    if dtype.startswith("u"):
+        low, span = 0, span - low
+    return Operand(name, dtype, shape, strides, offset, unit + offset, low, span, how)
+
+
+def _first(bytes_, dtype, *inner):
+    """The extent that makes an array of so many bytes with the others."""
+    return max(1, bytes_ // (SIZES[dtype] * math.prod(inner)))
+
+
+def _elementwise(name, op, dtypes, shape, *views):
+    """`views`: words of each operand, with another `shape` where it is broadcast."""
+    operands = []
+    for k, dtype in enumerate(dtypes):
+        words = dict(views[k]) if k < len(views) else {}
+        title = "y" if k == len(dtypes) - 1 else f"x{k}"
+        operands.append(_operand(title, dtype, words.pop("shape", shape), op, **words))
+    compute = operations.compute_of(dtypes[:-1])
+    return Case("rows", 0, "elementwise", op, name, shape, compute, operands)
+
+
+def _along(name, kind, op, dtype, out, shape, axis):
+    compute = operations.compute_of([dtype])
+    left = [n for k, n in enumerate(shape) if k != axis] if kind == "reduction" else shape
+    operands = [_operand("x0", dtype, shape, op), _operand("y", out, left, op)]
+    return Case("rows", 0, kind, op, name, shape, compute, operands, [axis])
+
+
+def _views(most):
+    for dtype in ("float32", "float16", "int8", "float64"):
+        wide = 4099
+        shape = [_first(most, dtype, wide + 8) - 1, wide]
+        view = {"pads": {1: 8}, "offset": wide + 8 + 3}
+        yield _elementwise(f"x[1:, 3:-5] + y, {dtype}", "add2", [dtype] * 3, shape, view)
+    for dtype in ("float32", "float16", "int8"):
+        n, m = _first(most, dtype, 4097), 4097
+        yield _elementwise(f"(n, 1) + (1, m), m odd, {dtype}", "add2", [dtype] * 3, [n, m],
+                           {"shape": [n, 1]}, {"shape": [1, m]})  # fmt: skip
+        n = _first(most, dtype, 3)
+        yield _elementwise(f"(n, 3) + (n, 1), {dtype}", "add2", [dtype] * 3, [n, 3],
+                           {}, {"shape": [n, 1]})  # fmt: skip
+    for dtype in ("float32", "float16", "int8"):
+        n = math.isqrt(most // SIZES[dtype]) | 1
+        shape = [n - 2, n]
+        turned = {"order": [1, 0]}
+        yield _elementwise(f"x.T + y, odd, {dtype}", "add2", [dtype] * 3, shape, turned)
+        yield _elementwise(f"x.T to contiguous, odd, {dtype}", "copy", [dtype] * 2, shape, turned)
+    n = 1 << (math.isqrt(most).bit_length() - 1)
+    yield _elementwise("x.T to contiguous, int8", "copy", ["int8"] * 2, [n, n], {"order": [1, 0]})
+    for narrow, wide in (("uint8", "float32"), ("int8", "float32"), ("float16", "float32"),
+                         ("float32", "int8"), ("float32", "float16")):  # fmt: skip
+        n = _first(most, max(narrow, wide, key=SIZES.get))
+        yield _elementwise(f"{narrow} to {wide}", "convert", [narrow, wide], [n])
+
+
+def _reductions(most):
+    for dtype in ("float32", "float16", "int8", "float64"):
+        out = "int32" if dtype == "int8" else dtype
+        for extent in (3, 16, 60, 777, 1000):
+            shape = [_first(most, dtype, extent), extent]
+            name = f"sums of rows of {extent}, {dtype}"
+            yield _along(name, "reduction", "sum", dtype, out, shape, 1)
+    for dtype in ("int8", "float16", "float32"):
+        shape = [_first(most, dtype, 300), 300]
+        name = f"minimum along axis 0, rows of 300, {dtype}"
+        yield _along(name, "reduction", "min", dtype, dtype, shape, 0)
+    for extent in (300, 777):
+        shape = [_first(most, "float32", extent), extent]
+        name = f"argmax of rows of {extent}, float32"
+        yield _along(name, "reduction", "argmax", "float32", "int64", shape, 1)
+
+
+def _scans(most):
+    for dtype in ("float32", "int8", "float16"):
+        for less in (0, 1):
+            n = _first(most, dtype) - less
+            name = f"cumsum, {'odd n, ' if less else ''}{dtype}"
+            yield _along(name, "scan", "cumsum", dtype, dtype, [n], 0)
+    for dtype in ("float32", "float16"):
+        for axis in (0, 1):
+            shape = [_first(most, dtype, 777), 777]
+            name = f"cumsum along {axis} of (n, 777), {dtype}"
+            yield _along(name, "scan", "cumsum", dtype, dtype, shape, axis)
+
+
+def cases(most):
+    """All of them, none with an operand of more than `most` bytes."""
+    found = [*_views(most), *_reductions(most), *_scans(most)]
+    for index, case in enumerate(found):
+        case.index = index
+    return found
+
+
+def table(rows):
+    """Lines for a person: GB/s beside the peers', and the parts of the copy and the best peer."""
+    names = "".join(f"{name:>10s}" for name in ("Quern", *report.PEERS, "of copy", "of best"))
+    lines = ["", f"{'GB/s':44s}{names}"]
+    for row in rows:
+        if "ms" not in row:
+            continue
+        times = [row["ms"], *(report.peer_ms(row, peer) for peer in report.PEERS)]
+        speeds = [f"{row['bytes'] / t / 1e6:10.0f}" if t else " " * 10 for t in times]
+        best = report.ratio(row)
+        lines.append(f"{row['case']['style']:44s}{''.join(speeds)}{row['fraction']:10.3f}"
+                     + (f"{best:10.2f}" if best else ""))  # fmt: skip
+    return "\n".join(lines)
