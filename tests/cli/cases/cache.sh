@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 . "$CASE_LIB"
+export QUERN_DEVICE=soft # images for a GPU have other sizes
 QUERN_CACHE_DIR=$PWD/cache
 export QUERN_CACHE_DIR
 path=$(quern cache path)

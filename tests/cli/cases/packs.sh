@@ -2,6 +2,7 @@
 # Kernels are recorded, built into a pack, run from it without NVRTC and cache; packs and caches are
 # turned into each other; what cannot be is refused.
 . "$CASE_LIB"
+export QUERN_DEVICE=soft # packs-here.sh runs one on any device
 QUERN_CACHE_DIR=$PWD/cache
 export QUERN_CACHE_DIR
 run() { quern elementwise 'T x, T y' 'T z' 'z = x * y' x=arange:float32:5 y=3; }
