@@ -14,7 +14,8 @@ from pathlib import Path
 
 sys.path[0] = str(Path(__file__).resolve().parents[1])  # `sweep` is a package there
 
-from sweep import cases, growth, report, rows as named  # noqa: E402
+from sweep import cases, growth, report  # noqa: E402
+from sweep import rows as named  # noqa: E402
 
 
 def size(text):

@@ -20,6 +20,7 @@ from ._array import (
     zeros,
     zeros_like,
 )
+from ._cache import Cache, use_packs
 from ._core import (
     AccessError,
     ArgumentCountError,
@@ -106,6 +107,7 @@ __all__ = [
     "Array",
     "Bound",
     "CFunctionAllocator",
+    "Cache",
     "CacheError",
     "CompileError",
     "Device",
@@ -182,6 +184,7 @@ __all__ = [
     "synchronize",
     "to_device",
     "use_cupy_pool",
+    "use_packs",
     "use_rmm",
     "use_torch_pool",
     "using_allocator",

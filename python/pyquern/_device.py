@@ -5,6 +5,7 @@
 """Devices, and the one that this thread works on."""
 
 from . import _core
+from ._cache import Cache
 
 
 class Device:
@@ -68,15 +69,14 @@ class Device:
     def memory_bytes(self):
         return self._facts["memory"]
 
-    def cache_stats(self):
-        """What the cache of compiled kernels holds, and what this process had of it on this device:
-        a dictionary with the names of quern_cache_stats, `path`, `problem` (why it is not used) and
-        `last_miss` (what was compiled last, and why)."""
-        return _core.cache_stats(self._place)
+    @property
+    def cache(self):
+        """The compiled kernels that are kept."""
+        return Cache(self._place)
 
     def remote_stats(self):
-        """The same of the store that machines share: the names of quern_remote_stats, and
-        `problem`."""
+        """What the store that machines share has done: a dictionary with the names of
+        quern_remote_stats, and `problem`."""
         return _core.remote_stats(self._place)
 
     def use(self):

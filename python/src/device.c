@@ -128,20 +128,49 @@ static int add(qp_state *state, const qp_device *device)
     return place;
 }
 
+/* Paths for quern_options.packs, to be freed with PyMem_Free(); NULL with an exception. */
+static const char **list_packs(PyObject *packs)
+{
+    const Py_ssize_t count = packs ? PyTuple_Size(packs) : 0;
+    const char **list = PyMem_Calloc((size_t)count + 1, sizeof *list);
+    for (Py_ssize_t k = 0; list && k < count; k++) {
+        list[k] = PyBytes_AsString(PyTuple_GetItem(packs, k));
+    }
+    return list ? list : (const char **)PyErr_NoMemory();
+}
+
+/* The engine of a device, with the packs that Python named; NULL with an exception. */
+static quern_engine *open_engine(qp_state *state, const char *id)
+{
+    PyObject *packs = Py_XNewRef(state->packs); /* which another thread may exchange */
+    quern_options options = QUERN_OPTIONS_INIT;
+    quern_engine *engine = NULL;
+    quern_status status;
+    const char **list = list_packs(packs);
+    if (list) {
+        options.device = id;
+        options.packs = list;
+        Py_BEGIN_ALLOW_THREADS /* a driver takes its time */
+            status = quern_open(&engine, &options);
+        Py_END_ALLOW_THREADS if (qp_check(state, status) < 0)
+        {
+            engine = NULL;
+        }
+    }
+    PyMem_Free(list);
+    Py_XDECREF(packs);
+    return engine;
+}
+
 int qp_device_open(qp_state *state, const char *id)
 {
     int place = id ? find(state, id) : -1;
     if (place >= 0) {
         return place;
     }
-    quern_options options = QUERN_OPTIONS_INIT;
     quern_device_info info = QUERN_DEVICE_INFO_INIT;
-    quern_engine *engine;
-    quern_status status;
-    options.device = id;
-    Py_BEGIN_ALLOW_THREADS status = quern_open(&engine, &options);
-    Py_END_ALLOW_THREADS if (qp_check(state, status) < 0)
-    {
+    quern_engine *engine = open_engine(state, id);
+    if (!engine) {
         return -1;
     }
     if (qp_check(state, quern_device_get_info(&info, engine)) < 0 ||
@@ -238,6 +267,20 @@ static PyObject *device_at(PyObject *module, PyObject *number)
     return qp_device_engine(state, place) ? describe(state, (int)place) : NULL;
 }
 
+/* packs_use(paths, a tuple of bytes): for devices that are opened from now on */
+static PyObject *use_packs(PyObject *module, PyObject *paths)
+{
+    qp_state *state = PyModule_GetState(module);
+    if (state->device_count > 0) {
+        return PyErr_Format(PyExc_ValueError, "%s is open already: packs are chosen before that",
+                            state->devices[0].id);
+    }
+    PyObject *old = state->packs;
+    state->packs = Py_NewRef(paths);
+    Py_XDECREF(old);
+    Py_RETURN_NONE;
+}
+
 /* device_use(place) -> the place before; -1 is the process's default */
 static PyObject *use_device(PyObject *module, PyObject *args)
 {
@@ -281,7 +324,11 @@ static PyObject *use_compiler(PyObject *module, PyObject *path)
 }
 
 PyMethodDef qp_device_methods[] = {
-    {"device_open", open_device, METH_O, NULL},     {"device_at", device_at, METH_O, NULL},
-    {"device_use", use_device, METH_VARARGS, NULL}, {"synchronize", synchronize, METH_NOARGS, NULL},
-    {"compiler_use", use_compiler, METH_O, NULL},   {NULL, NULL, 0, NULL},
+    {"device_open", open_device, METH_O, NULL},
+    {"device_at", device_at, METH_O, NULL},
+    {"device_use", use_device, METH_VARARGS, NULL},
+    {"synchronize", synchronize, METH_NOARGS, NULL},
+    {"compiler_use", use_compiler, METH_O, NULL},
+    {"packs_use", use_packs, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
 };

@@ -135,7 +135,7 @@ static int add_functions(PyObject *module)
     PyMethodDef *const tables[] = {
         module_methods,          qp_device_methods,   qp_array_functions,     qp_stream_functions,
         qp_event_functions,      qp_memory_functions, qp_allocator_functions, qp_torch_functions,
-        qp_expression_functions, qp_jax_functions,    qp_stats_functions};
+        qp_expression_functions, qp_jax_functions,    qp_cache_functions};
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
         if (PyModule_AddFunctions(module, tables[k]) < 0) {
             return -1;
@@ -190,6 +190,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
 #undef VISIT_TYPE
     Py_VISIT(state->array_class);
     Py_VISIT(state->choose_compiler);
+    Py_VISIT(state->packs);
     Py_VISIT(state->foreign);
     Py_VISIT(state->cupy_stream);
     for (int k = 0; k < state->type_count; k++) {
@@ -209,6 +210,7 @@ static int clear(PyObject *module)
     Py_CLEAR(state->array_class);
     Py_CLEAR(state->recorded);
     Py_CLEAR(state->choose_compiler);
+    Py_CLEAR(state->packs);
     Py_CLEAR(state->foreign);
     Py_CLEAR(state->cupy_stream);
     Py_CLEAR(state->dtypes);

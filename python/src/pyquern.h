@@ -84,7 +84,7 @@ static inline void qp_before_launch(const qp_state *state, int device)
     }
 }
 extern PyMethodDef qp_device_methods[];
-extern PyMethodDef qp_stats_functions[]; /* stats.c: of caches and remote stores */
+extern PyMethodDef qp_cache_functions[]; /* cache.c: of caches and remote stores */
 
 /* ---- dtype.c: dtypes by name, by NumPy's objects, by Python's types ------------------------- */
 

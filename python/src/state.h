@@ -124,12 +124,13 @@ typedef struct qp_state {
     qp_handle handles[QP_HANDLES];
     int next_handle;
     PyObject *transfer_warning;
-    atomic_bool has_told;      /* of a transfer */
-    atomic_int captures;       /* captures that go on */
-    PyObject *recorded;        /* list of what they call, for their graphs; NULL: none goes on */
-    PyObject *dtypes;          /* dict: what names a dtype -> its number */
-    PyObject *foreign;         /* the module _foreign.py */
-    PyObject *choose_compiler; /* Python function: called once, with the driver's version */
+    atomic_bool has_told; /* of a transfer */
+    atomic_int captures;  /* captures that go on */
+    PyObject *recorded;   /* list of what they call, for their graphs; NULL: none goes on */
+    PyObject *dtypes;     /* dict: what names a dtype -> its number */
+    PyObject *foreign;    /* the module _foreign.py */
+    PyObject *packs;      /* tuple of paths, as bytes, for devices that are opened; NULL: none */
+    PyObject *choose_compiler;       /* Python function: called once, with the driver's version */
     _Atomic(PyObject *) cupy_stream; /* its function that says which stream is current, or NULL */
     PyObject *texts[QP_TEXTS];       /* interned */
 } qp_state;
