@@ -56,7 +56,7 @@ const char *qn_store_path(qn_store *store)
 
 const char *qn_store_problem(qn_store *store)
 {
-    return store->problem;
+    return atomic_load(&store->is_off) ? store->problem : "";
 }
 
 bool qn_store_is_written(qn_store *store)

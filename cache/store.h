@@ -85,7 +85,8 @@ struct qn_store {
     pthread_mutex_t lock;      /* of all that follows */
     qn_logger logger;
     char *folder, *path;
-    char problem[512]; /* why it is off; "" while it is not */
+    char problem[512];  /* why it is off; "" while it is not */
+    atomic_bool is_off; /* `problem` is written: read by those who have no lock */
     uint64_t limit;
 
     sqlite3 *db; /* NULL until the first look-up, and again after a fork */

@@ -33,6 +33,7 @@ void qn_store_switch_off(qn_store *store, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(store->problem, sizeof store->problem, format, arguments);
     va_end(arguments);
+    atomic_store(&store->is_off, true);
     qn_store_disconnect(store);
     qn_log(&store->logger, QN_WARN, "the cache of compiled kernels is not used: %s",
            store->problem);

@@ -320,6 +320,7 @@ bool qn_store_folder(qn_store *store, const char *asked)
     }
     if (store->folder && strcmp(store->folder, "off") == 0) {
         memcpy(store->problem, "off", sizeof "off"); /* as asked: nothing to warn of */
+        atomic_store(&store->is_off, true);
         return true;
     }
     qn_text path = {0};
