@@ -165,8 +165,9 @@ def turned_axes(operand):
 
 
 def torch_view(operand, storage, flips=True):
-    """The elements of an operand in its memory, a tensor of bytes. PyTorch knows no negative
-    strides: such axes are turned by a copy, or where `flips` is False left in memory's order."""
+    """The elements of an operand in its memory, a flat tensor of any dtype. PyTorch knows no
+    negative strides: such axes are turned by a copy, or where `flips` is False left in memory's
+    order."""
     import torch
 
     lowest = operand.offset

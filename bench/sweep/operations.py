@@ -238,10 +238,11 @@ class Axes:
         self.count = math.prod(case.shape[k] for k in self.axes)
 
 
-def formula(case, m, inputs):
-    """The result of inputs that are in the dtype of the values, broadcast where it is walked."""
+def formula(case, m, inputs, at=None):
+    """The result of inputs that are in the dtype of the values, broadcast where it is walked. `at`:
+    the case's axes, for who compiles this and cannot have them made in it."""
     if case.kind == "elementwise":
         return ELEMENTWISE[case.op][1](m, *inputs)
     inputs = [m.broadcast(x, case.shape) for x in inputs]
     table = REDUCTIONS if case.kind == "reduction" else SCANS
-    return table[case.op][-1](m, Axes(case), *inputs)
+    return table[case.op][-1](m, at or Axes(case), *inputs)

@@ -94,19 +94,20 @@ def _one_function_along(case):
 
 def any_function(case):
     """The case by its formula, in the dtype of the values: f(out, *inputs)."""
-    m, compute = check.Torch(), dtype_of(case.compute)
+    m, compute, at = check.Torch(), dtype_of(case.compute), operations.Axes(case)
 
     def f(out, *inputs):
         inputs = [x if x.dtype == compute else x.to(compute) for x in inputs]
-        return out.copy_(operations.formula(case, m, inputs))
+        return out.copy_(operations.formula(case, m, inputs, at))
 
     return f if case.op != "fill" else (lambda out: out.fill_(3))
 
 
 def tensors(case, arena):
-    """Output and inputs."""
+    """Output and inputs. Each is of memory of its own dtype: Inductor refuses views of another."""
     found = [
-        check.torch_view(o, s) for o, s in zip(case.operands, storages(case, arena), strict=True)
+        check.torch_view(o, torch.from_dlpack(arena.storage(p, o)))
+        for p, o in zip(arena.places(case)[0], case.operands, strict=True)
     ]
     return found[-1], found[:-1]
 
