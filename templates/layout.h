@@ -23,7 +23,9 @@
 //
 // packs    whole packs (or tiles) of the walk
 // inner    elements of the innermost dimension
-// head     elements before the first pack; with tiles, of the last dimension but one
+// head     elements before the first pack; with tiles, of the last dimension but one; with boxes,
+// of
+//          the last one along the first dimension that is cut, and `inner` along the second
 // count    elements of the whole walk
 // row      packs (or tiles) of a row
 // outer    extents, outermost first

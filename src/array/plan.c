@@ -340,11 +340,16 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     }
     plan->form.ndim = (uint8_t)w.ndim;
     const qn_setting *s = &rules->setting;
-    if (rules->ordered || !tiles_or_rows(rules) || s->walk != QN_WALK_CHOSEN ||
-        !qn_plan_tiles(plan, operands, operand_count, w.ndim, s->tile ? s->tile : MOST_SIDE)) {
+    const bool shared = !rules->ordered && tiles_or_rows(rules) && s->walk == QN_WALK_CHOSEN;
+    if (shared &&
+        qn_plan_tiles(plan, operands, operand_count, w.ndim, s->tile ? s->tile : MOST_SIDE)) {
+        /* all is chosen */
+    } else if (shared && qn_plan_boxes(plan, operands, operand_count, w.ndim)) {
+        w.ndim = plan->form.ndim;
+    } else {
         choose_packs(&w, operands, rules);
     }
-    if (plan->form.tile == 0 && tiles_or_rows(rules)) {
+    if (plan->form.tile == 0 && !plan->form.boxed && tiles_or_rows(rules)) {
         qn_plan_rows(plan, operands, operand_count,
                      most_lanes(operands, operand_count, pack_bytes(rules)), s);
     }
@@ -393,7 +398,12 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
     if (f->rows) {
         qn_text_puts(out, "by rows: ");
     }
-    if (f->ndim == 1) {
+    if (f->boxed) {
+        qn_text_printf(out, "%d dimensions, boxes of ", f->ndim - f->cuts);
+        for (int d = f->box; d < f->ndim; d++) {
+            qn_text_printf(out, "%s%lld", d == f->box ? "" : " x ", (long long)plan->extent[d]);
+        }
+    } else if (f->ndim == 1) {
         qn_text_puts(out, strided ? "one dimension, strided" : "contiguous");
     } else {
         qn_text_printf(out, "%d dimensions, %s rows of %lld", f->ndim,

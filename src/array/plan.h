@@ -17,6 +17,9 @@
 #include <quern/array.h>
 
 #define QN_ACCESS_BYTES 16 /**< the widest access of a thread */
+#define QN_BOX_DIMS     6  /**< dimensions of a box */
+#define QN_BOX_CUTS     2  /**< of these that have several boxes */
+#define QN_BOX_TURNS    16 /**< elements of a box that a thread takes, at most */
 
 /** One operand that takes part in broadcasting. */
 typedef struct qn_operand {
@@ -38,7 +41,8 @@ typedef enum qn_access {
     QN_ACCESS_CONTIGUOUS = 'c', /**< side by side, not aligned: one access a lane */
     QN_ACCESS_BROADCAST = 'b',  /**< the same element for all lanes */
     QN_ACCESS_STRIDED = 's',    /**< a run-time stride between lanes */
-    QN_ACCESS_TILED = 't',      /**< through shared memory, along the last dimension but one */
+    QN_ACCESS_TILED = 't',      /**< through shared memory: by tiles along the last dimension but
+                                   one, by boxes in the order `fetch` */
     QN_ACCESS_WORDS = 'w',      /**< side by side, not aligned: by aligned words that are shifted */
 } qn_access;
 
@@ -57,6 +61,12 @@ typedef struct qn_plan_form {
     uint8_t anchor;
     uint8_t margin; /**< rows: elements at both ends of a row that no pack may hold, since the words
                          that hold neighbours of the row's may not be read */
+    uint8_t boxed;  /**< 1: by boxes, whose dimensions are the last ones of the walk */
+    uint8_t box;    /**< boxes: dimensions outside of them; the last of these number
+                         the boxes along dimensions that are cut */
+    uint8_t cuts;   /**< boxes: dimensions that are cut */
+    uint8_t cut[QN_BOX_CUTS];   /**< boxes: where these lie inside of a box */
+    uint8_t fetch[QN_BOX_DIMS]; /**< boxes: dimensions inside, in the order of tiled operands */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand */
 } qn_plan_form;
 
@@ -68,9 +78,10 @@ typedef struct qn_plan {
                         tiles: the extent of the last dimension but one; by rows: how many */
     int64_t rest;  /**< elements that no pack covers: the head, and a tail */
     int64_t parts; /**< rows: blocks for one row */
-    int32_t across, down;     /**< rows: threads of a block along a row, and rows of a block */
-    int64_t cost, other_cost; /**< what an element takes, in hundredths of plan_rows.c's unit, and
-                                   walked by packs instead of rows, or the reverse; 0: no choice */
+    int64_t last[QN_BOX_CUTS]; /**< boxes: elements of the last one along what is cut */
+    int32_t across, down;      /**< rows: threads of a block along a row, and rows of a block */
+    int64_t cost, other_cost;  /**< what an element takes, in hundredths of plan_rows.c's unit, and
+                                    walked by packs instead of rows, or the reverse; 0: no choice */
     int64_t extent[QUERN_MAX_NDIM];                       /**< outermost first */
     int64_t stride[QUERN_MAX_PARAMETERS][QUERN_MAX_NDIM]; /**< bytes; [operand][dimension] */
     char *base[QUERN_MAX_PARAMETERS];                     /**< where the walk starts */
@@ -104,6 +115,11 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
  * and merged. */
 bool qn_plan_tiles(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                    int most);
+
+/** Walk by boxes where that pays: sectors of some inputs would be read again and again. Splits the
+ * dimensions and fills the plan; false, with the plan as it was, when it does not pay. For
+ * qn_plan_make(); dimensions are sorted and merged. */
+bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim);
 
 /** Walk by rows where that costs less or `setting` has it so, if there is a choice. `most`: lanes
  * of the largest packs. For qn_plan_make(); the plan is by packs. */

@@ -80,16 +80,18 @@ static void print(qn_text *out, const qn_call *call)
 /* ---- launching ------------------------------------------------------------------------------ */
 
 /* Threads of a block: any function can have so many, and they fill a processor.
- * templates/elementwise_tiled.cu relies on this number. */
+ * templates/elementwise_tiled.cu and _boxed.cu rely on this number. */
 #define DEFAULT_BLOCK 256
 #define WARP          32
-#define MANY          (1 << 20) /* elements or packs, of which there are enough for such blocks */
+#define BOXED_BLOCKS                                                                               \
+    12                 /* for a processor: a few after one another, so that all end at about once */
+#define MANY (1 << 20) /* elements or packs, of which there are enough for such blocks */
 
 /* With few elements, blocks that take as many of them as others do with one turn a thread: else the
  * processors would have less to do at once. */
 static uint32_t default_block(const qn_plan *p, int64_t threads)
 {
-    if (p->form.tile != 0 || threads >= MANY) {
+    if (p->form.tile != 0 || p->form.boxed || threads >= MANY) {
         return DEFAULT_BLOCK;
     }
     uint32_t most = DEFAULT_BLOCK / p->form.turns;
@@ -124,6 +126,9 @@ static quern_status geometry(quern_launch_config *config, const qn_call *call,
     }
     const int64_t taken = (int64_t)block * p->form.turns;
     int64_t blocks = p->form.tile != 0 ? p->packs : (threads - 1) / taken + 1;
+    if (p->form.boxed) { /* a block finds out where its elements lie, and takes several boxes */
+        blocks = QN_MIN(p->packs, (int64_t)call->kernel->engine->processors * BOXED_BLOCKS);
+    }
     *config = (quern_launch_config){
         .size = sizeof *config,
         .grid = {(uint32_t)QN_MIN(blocks, (int64_t)INT32_MAX), 1, 1},
@@ -147,7 +152,13 @@ static quern_status walk(qn_parameter_block *block, const qn_call *call)
     s.inner = inner;
     s.head = p->head;
     s.count = p->count;
-    s.row = p->form.rows ? p->parts : (inner - 1) / step + 1; /* in parts, packs, or tiles */
+    if (p->form.boxed) {
+        s.head = p->last[0];
+        s.inner = p->last[1];
+    }
+    s.row = p->form.boxed  ? inner
+            : p->form.rows ? p->parts
+                           : (inner - 1) / step + 1; /* in parts, packs, or tiles */
     for (int d = 0; d < outer; d++) {
         bool tiles = p->form.tile != 0 && d + 1 == outer;
         s.outer[d] = tiles ? (p->extent[d] - 1) / step + 1 : p->extent[d];

@@ -140,6 +140,11 @@ void qn_source_outer(qn_text *out, const qn_call *call, int dims, const char *pr
 /** One element at `at` of its row: copies in, the operation, copies of the outputs back. */
 void qn_source_element(qn_text *out, const qn_call *call, int levels, const char *at);
 
+/** The parts of that: `_quern_valueK`, the value of operand `k` at `at`; the operation on values
+ * and copies of the outputs back. */
+void qn_source_load_one(qn_text *out, const qn_call *call, int levels, uint32_t k, const char *at);
+void qn_source_operate(qn_text *out, const qn_call *call, int levels, const char *at);
+
 void qn_source_offsets(qn_text *out, const qn_call *call);
 /** There are elements before the first pack, or after the last. */
 bool qn_source_is_ragged(const qn_call *call);
@@ -166,6 +171,26 @@ void qn_source_tile_shared(qn_text *out, const qn_call *call);
 void qn_source_tile_offsets(qn_text *out, const qn_call *call);
 void qn_source_tile_fetch(qn_text *out, const qn_call *call);
 void qn_source_tile_body(qn_text *out, const qn_call *call);
+
+/* ---- source_boxed.c ------------------------------------------------------------------------- */
+
+/** The operand whose table says where shared memory has operand `k`'s elements. */
+uint32_t qn_source_box_slot(const qn_call *call, uint32_t k);
+/** The address of its element, or of the box if that lacks the element. */
+void qn_source_box_place(qn_text *out, uint32_t k);
+void qn_source_box_shared(qn_text *out, const qn_call *call);
+/** Room for where a thread's elements lie in a box; where one is fetched, and where it is given. */
+void qn_source_box_values(qn_text *out, const qn_call *call);
+void qn_source_box_fetched(qn_text *out, const qn_call *call);
+void qn_source_box_given(qn_text *out, const qn_call *call);
+/** Where a box lies; reads of the tiled operands, and of the others; what is read put into shared
+ * memory, and taken from it; the operation. */
+void qn_source_box_offsets(qn_text *out, const qn_call *call);
+void qn_source_box_fetch(qn_text *out, const qn_call *call);
+void qn_source_box_read(qn_text *out, const qn_call *call);
+void qn_source_box_keep(qn_text *out, const qn_call *call);
+void qn_source_box_take(qn_text *out, const qn_call *call);
+void qn_source_box_body(qn_text *out, const qn_call *call);
 
 /* ---- source_fold.c: what reductions and scans share ----------------------------------------- */
 

@@ -110,6 +110,7 @@ static void operation_hole(qn_text *out, const qn_call *call)
     X(PLACE, place)                                                                                \
     X(AGAIN, again)                                                                                \
     X(OFFSETS, offsets)                                                                            \
+    X(KEEP, keep)                                                                                  \
     X(FETCH, fetch)                                                                                \
     X(BODY, body)                                                                                  \
     X(AFTER_LOOP, after_loop)
@@ -125,10 +126,13 @@ static void form_hole(qn_text *out, const qn_call *call)
         qn_source_number(out, "tile", f->tile);
         return;
     }
-    if (f->turns > 1 || f->rows) {
+    if (f->turns > 1 || f->rows || f->boxed) {
         qn_source_number(out, "turns", f->turns);
     }
-    if (f->turns > 1 && !f->rows) {
+    if (f->boxed) {
+        qn_source_number(out, "cuts", f->cuts);
+    }
+    if ((f->turns > 1 && !f->rows) || f->boxed) {
         return;
     }
     qn_source_number(out, "lanes", f->lanes);
@@ -155,6 +159,17 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
         qn_source_tile_offsets(&texts[OFFSETS], call);
         qn_source_tile_fetch(&texts[FETCH], call);
         qn_source_tile_body(&texts[BODY], call);
+    } else if (f->boxed) {
+        qn_source_box_shared(&texts[SHARED], call);
+        qn_source_box_values(&texts[VALUES], call);
+        qn_source_box_fetched(&texts[PLACE], call);
+        qn_source_box_given(&texts[ALIGNED], call);
+        qn_source_box_offsets(&texts[OFFSETS], call);
+        qn_source_box_fetch(&texts[FETCH], call);
+        qn_source_box_read(&texts[SINGLE], call);
+        qn_source_box_keep(&texts[KEEP], call);
+        qn_source_box_take(&texts[AGAIN], call);
+        qn_source_box_body(&texts[BODY], call);
     } else if (f->rows) {
         if (f->lanes > 1) {
             qn_source_element(&texts[SINGLE], call, 5, "_quern_element");
@@ -180,6 +195,7 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
     close_statements(&texts[AFTER_LOOP], call, QN_AFTER_LOOP);
     const qn_source_template template = {
         .text = f->tile != 0   ? qn_embedded_elementwise_tiled_cu
+                : f->boxed     ? qn_embedded_elementwise_boxed_cu
                 : f->rows      ? qn_embedded_elementwise_rows_cu
                 : f->turns > 1 ? qn_embedded_elementwise_turns_cu
                                : qn_embedded_elementwise_cu,

@@ -132,6 +132,8 @@ static void element(qn_text *out, const qn_call *call, uint32_t k, const char *a
     qn_source_place_begin(out, call, k);
     if (call->plan.form.rows) {
         element_of_line(out, call, k, at);
+    } else if (call->plan.form.boxed) {
+        qn_source_box_place(out, k);
     } else {
         element_of_array(out, call, k, at, how);
     }
@@ -179,14 +181,17 @@ static void invoke(qn_text *out, const qn_call *call, int levels, const char *at
 }
 
 /* `_quern_valueK`, the value of operand k at `at`. */
-static void load_one(qn_text *out, const qn_call *call, int levels, uint32_t k, const char *at)
+void qn_source_load_one(qn_text *out, const qn_call *call, int levels, uint32_t k, const char *at)
 {
     qn_source_indent(out, levels);
     const char *type = qn_source_type(call, call->operand_parameter[k]);
     qn_text_printf(out, "%s%s _quern_value%u = ", call->operands[k].output ? "" : "const ", type,
                    k);
     qn_source_read_begin(out, call, k);
-    if (call->plan.form.access[k] == QN_ACCESS_TILED) {
+    if (call->plan.form.access[k] == QN_ACCESS_TILED && call->plan.form.boxed) {
+        qn_text_printf(out, "*(const %s *)&_quern_tile%u[_quern_slot%u[_quern_at]]", type, k,
+                       qn_source_box_slot(call, k));
+    } else if (call->plan.form.access[k] == QN_ACCESS_TILED) {
         qn_text_printf(out, "*(const %s *)&_quern_tile%u[_quern_along][_quern_across]", type, k);
     } else {
         element(out, call, k, at, REACH_PLAIN);
@@ -209,6 +214,11 @@ static void operate(qn_text *out, const qn_call *call, int levels, const char *a
     }
 }
 
+void qn_source_operate(qn_text *out, const qn_call *call, int levels, const char *at)
+{
+    operate(out, call, levels, at, REACH_PLAIN);
+}
+
 /* By rows: the operand's value is that of its row, and loaded. */
 static bool is_loaded(const qn_call *call, uint32_t k)
 {
@@ -220,7 +230,7 @@ void qn_source_element(qn_text *out, const qn_call *call, int levels, const char
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (!call->kernel->uses_by_address[call->operand_parameter[k]] && !is_loaded(call, k)) {
-            load_one(out, call, levels, k, at);
+            qn_source_load_one(out, call, levels, k, at);
         }
     }
     operate(out, call, levels, at, REACH_PLAIN);
@@ -272,7 +282,7 @@ void qn_source_turn_again(qn_text *out, const qn_call *call)
 void qn_source_turn_fetch(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        load_one(out, call, 4, k, "_quern_element");
+        qn_source_load_one(out, call, 4, k, "_quern_element");
         qn_text_printf(out, "                _quern_values%u[_quern_turn] = _quern_value%u;\n", k,
                        k);
         if (keeps(call, k)) {
@@ -308,7 +318,7 @@ static void move_pack(qn_text *out, const qn_call *call, int levels, uint32_t k,
 {
     uint8_t access = call->plan.form.access[k];
     if (access == QN_ACCESS_BROADCAST) {
-        load_one(out, call, levels, k, "_quern_element");
+        qn_source_load_one(out, call, levels, k, "_quern_element");
         return;
     }
     if (!store) {
@@ -388,7 +398,7 @@ void qn_source_row_lines(qn_text *out, const qn_call *call)
         }
         qn_text_puts(out, ";\n");
         if (is_loaded(call, k)) {
-            load_one(out, call, 2, k, "0");
+            qn_source_load_one(out, call, 2, k, "0");
         }
     }
 }
@@ -455,7 +465,7 @@ void qn_source_row_fetch(qn_text *out, const qn_call *call)
             continue;
         }
         if (call->plan.form.lanes == 1) {
-            load_one(out, call, 4, k, "_quern_element");
+            qn_source_load_one(out, call, 4, k, "_quern_element");
         } else {
             move_pack(out, call, 4, k, false);
         }

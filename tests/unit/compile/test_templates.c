@@ -15,6 +15,7 @@ static const struct {
     const char *file;
     const char *form[4]; /* as options */
 } cases[] = {
+    {"drive_boxed.cu", {NULL}},
     {"drive_elementwise.cu", {NULL}},
     {"drive_rows.cu", {"-DLANES=1"}},
     {"drive_rows.cu", {"-DLANES=8"}},

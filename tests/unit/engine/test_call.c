@@ -151,7 +151,8 @@ Test(call, tiles)
 {
     static const quern_dtype dtypes[] = {QUERN_UINT8, QUERN_FLOAT16, QUERN_INT32, QUERN_FLOAT64,
                                          QUERN_COMPLEX128};
-    static const int64_t shapes[][3] = {{1, 64, 64}, {1, 100, 33}, {3, 130, 65}, {2, 63, 129}};
+    static const int64_t shapes[][3] = {{1, 64, 64},  {1, 100, 33}, {3, 130, 65},
+                                        {2, 63, 129}, {1, 5, 1200}, {3, 7, 900}};
     quern_kernel *numbers = kernel_of("", "T x", "x = T(float(i % 251))");
     quern_kernel *copy = kernel_of("T x", "T y", "y = x");
     quern_kernel *add = kernel_of("T x, T y, T w", "T z", "z = x + y + w");
@@ -165,7 +166,7 @@ Test(call, tiles)
             OK(quern_call(numbers, y));
             OK(quern_array_transpose(&xt, x, (int[]){0, 2, 1}));
             OK(quern_call(add, xt, y, xt, &tiled));
-            OK(quern_array_copy(&flat, xt)); /* also by tiles */
+            OK(quern_array_copy(&flat, xt)); /* also by tiles, or boxes */
             expect_transposed(flat, x, shapes[s], quern_dtype_size(dtypes[d]));
             OK(quern_call(add, flat, y, flat, &plain));
             size_t bytes = (size_t)quern_array_count(y) * quern_dtype_size(dtypes[d]);

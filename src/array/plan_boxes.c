@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan_boxes: the walk by boxes, for inputs that lie in memory in another order than the walk's
+ * and are dense along short dimensions, as (n, 5, 4) -> (4, 5, n). In: a plan with sorted and
+ * merged dimensions. Out: the plan with each dimension split into that of the boxes and that
+ * inside a box. The thing to know: a box has a run of neighbours for every operand, which its
+ * block fetches in the order of the inputs and gives in that of the walk; so each sector of memory
+ * is read once, however thin the arrays are.
+ */
+#include "array/plan.h"
+#include <string.h>
+
+#define SHARED_BYTES 36864 /* of a block, of which a processor has several */
+#define BLOCK        256   /* threads */
+#define SECTOR       32    /* bytes that memory gives at once */
+#define KEPT         2048 /* elements of the walk for which a processor's cache has their sectors */
+#define ENOUGH       210  /* percent of the bytes that boxes move from which on they are walked,
+                             since their elements take more instructions */
+#define WARP         32
+#define LINE         128  /* bytes that one look-up brings */
+#define LOOKED_UP    16   /* bytes that move while a line is looked up for each element */
+#define MANY_LINES   16   /* that a warp meets at once */
+#define WORTH_IT_ALL 4096 /* elements of a loop, below which boxes do not pay */
+#define SHORTEST_RUN 8 /* elements */
+#define LONGEST_RUN  1024
+#define MANY         8    /* boxes along a dimension, of which a last one that is small is little */
+
+typedef struct boxing {
+    const qn_plan *plan;
+    const qn_operand *operands;
+    size_t operand_count;
+    int ndim;
+    int64_t most;                  /* elements of a box */
+    int64_t extent[QUERN_MAX_NDIM]; /* of a box */
+    int order[QUERN_MAX_NDIM];      /* dimensions in the order of fetching, outermost first */
+    bool tiled[QUERN_MAX_PARAMETERS];
+} boxing;
+
+/* Walked as the others are, a sector of an operand comes from memory for each of its elements along
+ * this dimension: so many of them, unless a processor still has it when the walk comes to them. */
+static int64_t again(const boxing *b, size_t k, int d)
+{
+    const int64_t stride = qn_magnitude(b->plan->stride[k][d]);
+    const int last = b->ndim - 1;
+    if (d == last || b->plan->stride[k][last] == 0 || stride == 0 || stride >= SECTOR) {
+        return 1;
+    }
+    const int64_t together = QN_MIN(SECTOR / stride, b->plan->extent[d]);
+    int64_t walked = together;
+    for (int inner = d + 1; inner < b->ndim && walked <= KEPT; inner++) {
+        walked *= b->plan->extent[inner];
+    }
+    return walked > KEPT ? together : 1;
+}
+
+/* How often a sector of an operand comes from memory, walked as it is, or by boxes. */
+static int64_t fetches(const boxing *b, size_t k, bool boxed)
+{
+    const qn_operand *o = &b->operands[k];
+    int64_t times = 1;
+    for (int d = 0; d < b->ndim && !o->output && !o->loose; d++) {
+        const int64_t all = again(b, k, d);
+        times *= boxed ? qn_over(all, b->extent[d]) : all;
+    }
+    return QN_MIN(times, QN_MAX(SECTOR / (int64_t)o->item_size, (int64_t)1));
+}
+
+/* Lines of memory that a warp meets when it reads an operand walked as it is. */
+static int64_t lines(const boxing *b, size_t k)
+{
+    int64_t lanes = 1, met = 1;
+    for (int d = b->ndim - 1; d >= 0 && lanes < WARP; d--) {
+        const int64_t along = QN_MIN(b->plan->extent[d], qn_over(WARP, lanes));
+        const int64_t span = along * qn_magnitude(b->plan->stride[k][d]);
+        met *= QN_MAX(QN_MIN(along, span / LINE), (int64_t)1);
+        lanes *= along;
+    }
+    return QN_MIN(met, (int64_t)WARP);
+}
+
+/* What an element takes, in bytes that move meanwhile, walked as it is: those that move, or as many
+ * as move while a processor looks up the lines. */
+static int64_t walk_cost(const boxing *b)
+{
+    int64_t bytes = 0, met = 0;
+    for (size_t k = 0; k < b->operand_count; k++) {
+        bytes += fetches(b, k, false) * b->operands[k].item_size;
+        met += lines(b, k);
+    }
+    return QN_MAX(bytes, met * LOOKED_UP / WARP);
+}
+
+static int64_t box_cost(const boxing *b)
+{
+    int64_t bytes = 0;
+    for (size_t k = 0; k < b->operand_count; k++) {
+        bytes += fetches(b, k, true) * b->operands[k].item_size;
+    }
+    return bytes;
+}
+
+/* An operand that the walk goes through badly, unless its elements are far from each other in any
+ * order. */
+static bool is_torn(const boxing *b, size_t k)
+{
+    bool near = false;
+    for (int d = 0; d < b->ndim - 1; d++) {
+        const int64_t stride = qn_magnitude(b->plan->stride[k][d]);
+        near |= stride != 0 && stride < SECTOR;
+    }
+    return near && !b->operands[k].output && !b->operands[k].loose &&
+           (fetches(b, k, false) > 1 || lines(b, k) >= MANY_LINES);
+}
+
+/* Whether dimension `a` should lie outside `c` where tiled operands are fetched: the first with an
+ * opinion decides. */
+static bool outside(const boxing *b, int a, int c)
+{
+    for (size_t k = 0; k < b->operand_count; k++) {
+        const int64_t sa = qn_magnitude(b->plan->stride[k][a]);
+        const int64_t sc = qn_magnitude(b->plan->stride[k][c]);
+        if (b->tiled[k] && sa != 0 && sc != 0 && sa != sc) {
+            return sa > sc;
+        }
+    }
+    return a < c;
+}
+
+static void order_fetching(boxing *b)
+{
+    for (int d = 0; d < b->ndim; d++) {
+        int at = d;
+        for (; at > 0 && outside(b, d, b->order[at - 1]); at--) {
+            b->order[at] = b->order[at - 1];
+        }
+        b->order[at] = d;
+    }
+}
+
+/* Let boxes have runs of `run` elements in the order of fetching, or of the walk. */
+static void grow(boxing *b, bool fetching, int64_t run)
+{
+    int64_t inside = 1;
+    for (int at = b->ndim - 1; at >= 0 && inside < run; at--) {
+        const int d = fetching ? b->order[at] : at;
+        const int64_t extent = b->plan->extent[d];
+        b->extent[d] = QN_MAX(b->extent[d], QN_MIN(extent, qn_over(run, inside)));
+        inside *= extent;
+    }
+}
+
+/* How many dimensions have boxes of several elements, and of those, how many several boxes. */
+static void count_dims(const boxing *b, int *inside, int *cut)
+{
+    *inside = *cut = 0;
+    for (int d = 0; d < b->ndim; d++) {
+        *inside += b->extent[d] > 1;
+        *cut += b->extent[d] > 1 && b->extent[d] < b->plan->extent[d];
+    }
+}
+
+static bool fits(const boxing *b)
+{
+    int64_t elements = 1;
+    for (int d = 0; d < b->ndim; d++) {
+        if (b->extent[d] > b->most / elements) {
+            return false;
+        }
+        elements *= b->extent[d];
+    }
+    int inside, cut;
+    count_dims(b, &inside, &cut);
+    return inside <= QN_BOX_DIMS && cut <= QN_BOX_CUTS && b->ndim + cut <= QUERN_MAX_NDIM;
+}
+
+/* Few boxes along a dimension are of about the same size. */
+static void even_out(boxing *b)
+{
+    for (int d = 0; d < b->ndim; d++) {
+        const int64_t boxes = qn_over(b->plan->extent[d], b->extent[d]);
+        if (boxes < MANY) {
+            b->extent[d] = qn_over(b->plan->extent[d], boxes);
+        }
+    }
+}
+
+/* The same if it fits. */
+static bool grow_to_fit(boxing *b, bool fetching, int64_t run)
+{
+    boxing longer = *b;
+    grow(&longer, fetching, run);
+    const bool fit = fits(&longer);
+    if (fit) {
+        *b = longer;
+    }
+    return fit;
+}
+
+/* The longest runs for both orders that fit, multiples of `step`; false: not even one step. */
+static bool grow_by(boxing *b, int64_t step)
+{
+    for (int d = 0; d < b->ndim; d++) {
+        b->extent[d] = 1;
+    }
+    if (!grow_to_fit(b, false, step) || !grow_to_fit(b, true, step)) {
+        return false;
+    }
+    bool walk = true, fetch = true;
+    for (int64_t run = 2 * step; run <= LONGEST_RUN && (walk || fetch); run += step) {
+        walk = walk && grow_to_fit(b, false, run);
+        fetch = fetch && grow_to_fit(b, true, run);
+    }
+    return true;
+}
+
+/* Runs that begin where a sector does, if they fit. */
+static bool choose_extents(boxing *b)
+{
+    uint32_t narrow = 4;
+    for (size_t k = 0; k < b->operand_count; k++) {
+        narrow = QN_MIN(narrow, b->operands[k].item_size);
+    }
+    bool grown = false;
+    for (int64_t step = SECTOR / (int64_t)narrow; step >= SHORTEST_RUN && !grown; step /= 2) {
+        grown = grow_by(b, step);
+    }
+    even_out(b);
+    return grown;
+}
+
+/* Bytes that an offset takes. */
+static int64_t offset_bytes(const boxing *b)
+{
+    for (size_t k = 0; k < b->operand_count; k++) {
+        int64_t reach = 0;
+        for (int d = 0; d < b->ndim; d++) {
+            reach += qn_magnitude(b->plan->stride[k][d]) * b->plan->extent[d];
+        }
+        if (reach > INT32_MAX - UINT16_MAX) {
+            return 8;
+        }
+    }
+    return 4;
+}
+
+/* Elements that a thread takes of a box: enough narrow ones for their bytes to keep the memory
+ * busy, and as many as shared memory holds, with where they lie. */
+static int choose_turns(const boxing *b)
+{
+    const int64_t offset = offset_bytes(b);
+    int64_t bytes = 2;
+    uint32_t widest = 1;
+    for (size_t k = 0; k < b->operand_count; k++) {
+        bytes += offset + (b->tiled[k] ? b->operands[k].item_size * 8 / 7 + 1 : 0);
+        widest = QN_MAX(widest, b->operands[k].item_size);
+    }
+    int turns = widest < 4 ? QN_BOX_TURNS : QN_BOX_TURNS / 2;
+    while (bytes * turns * BLOCK > SHARED_BYTES) {
+        turns--;
+    }
+    return turns;
+}
+
+/* Take over a dimension of the plan as it was: its boxes, or the inside of one. */
+static void put_dim(qn_plan *plan, const boxing *b, const qn_plan *was, int at, int d, bool inside)
+{
+    const int64_t side = b->extent[d];
+    plan->extent[at] = inside ? side : qn_over(was->extent[d], side);
+    for (size_t k = 0; k < b->operand_count; k++) {
+        plan->stride[k][at] = was->stride[k][d] * (inside ? 1 : side);
+    }
+}
+
+/* The plan's dimensions: those outside of boxes, the numbers of boxes along those that are cut,
+ * and those inside. */
+static void split(qn_plan *plan, const boxing *b, const qn_plan *was)
+{
+    qn_plan_form *f = &plan->form;
+    int at = 0, cuts = 0, place[QUERN_MAX_NDIM];
+    for (int d = 0; d < b->ndim; d++) {
+        if (b->extent[d] == 1) {
+            put_dim(plan, b, was, at++, d, false);
+        }
+    }
+    for (int d = 0; d < b->ndim; d++) {
+        if (b->extent[d] > 1 && b->extent[d] < was->extent[d]) {
+            plan->last[cuts++] = was->extent[d] - (was->extent[d] - 1) / b->extent[d] * b->extent[d];
+            put_dim(plan, b, was, at++, d, false);
+        }
+    }
+    f->box = (uint8_t)at;
+    f->cuts = (uint8_t)cuts;
+    cuts = 0;
+    for (int d = 0; d < b->ndim; d++) {
+        if (b->extent[d] > 1) {
+            if (b->extent[d] < was->extent[d]) {
+                f->cut[cuts++] = (uint8_t)at;
+            }
+            place[d] = at;
+            put_dim(plan, b, was, at++, d, true);
+        }
+    }
+    f->ndim = (uint8_t)at;
+    for (int d = 0, n = 0; d < b->ndim; d++) {
+        if (b->extent[b->order[d]] > 1) {
+            f->fetch[n++] = (uint8_t)place[b->order[d]];
+        }
+    }
+}
+
+bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim)
+{
+    boxing b = {.plan = plan, .operands = operands, .operand_count = operand_count, .ndim = ndim};
+    bool any = false;
+    for (size_t k = 0; k < operand_count && ndim > 1; k++) {
+        b.tiled[k] = is_torn(&b, k);
+        any |= b.tiled[k];
+    }
+    if (!any || plan->count < WORTH_IT_ALL) {
+        return false;
+    }
+    const int turns = choose_turns(&b);
+    b.most = (int64_t)turns * BLOCK;
+    order_fetching(&b);
+    if (turns == 0 || !choose_extents(&b) ||
+        walk_cost(&b) * 100 < box_cost(&b) * ENOUGH) {
+        return false;
+    }
+    const qn_plan was = *plan;
+    b.plan = &was;
+    split(plan, &b, &was);
+    plan->form.boxed = 1;
+    plan->form.turns = (uint8_t)turns;
+    plan->form.lanes = 1;
+    plan->packs = 1;
+    for (int d = 0; d < plan->form.box; d++) {
+        plan->packs *= plan->extent[d];
+    }
+    plan->head = plan->rest = 0;
+    for (size_t k = 0; k < operand_count; k++) {
+        plan->form.access[k] = (uint8_t)(b.tiled[k] ? QN_ACCESS_TILED : QN_ACCESS_STRIDED);
+    }
+    return true;
+}
