@@ -40,22 +40,30 @@ HOLE_form
     const int _quern_at =
         _quern_columns ? threadIdx.x & (_quern_beside - 1) : threadIdx.x >> _quern_shift;
     const unsigned _quern_splits = _quern_split ? (unsigned)_quern_walk.splits : 1;
-    const unsigned _quern_group = _quern_single  ? 0
-                                  : _quern_split ? blockIdx.x / _quern_splits
-                                                 : blockIdx.x;
-    const _quern_index _quern_part = _quern_split ? blockIdx.x - _quern_group * _quern_splits : 0;
+    // Neighbouring blocks have neighbouring outputs: they read sectors that they share at about the
+    // same time.
+    const unsigned _quern_groups = _quern_single  ? 1
+                                   : _quern_split ? gridDim.x / _quern_splits
+                                                  : gridDim.x;
+    const _quern_index _quern_part = _quern_split ? blockIdx.x / _quern_groups : 0;
+    const unsigned _quern_group = blockIdx.x - (unsigned)_quern_part * _quern_groups;
     const _quern_index _quern_output =
         _quern_whole ? _quern_group : (_quern_index)_quern_group * _quern_beside + _quern_at;
     const bool _quern_live = _quern_whole || _quern_output < _quern_walk.outputs;
 
+    // where a unit begins along the dimension of its lanes
+    [[maybe_unused]] _quern_index _quern_element = 0;
+HOLE_kept
+    // The units of this output, and the elements before the first and after the last of them.
+HOLE_ends
+
     // The share of this worker of `count` units from `begin` on. In order: a run of neighbours;
     // else every so many. The workers below `active` have any.
     const _quern_index _quern_begin = _quern_split ? _quern_part * _quern_walk.chunk : 0;
-    const _quern_index _quern_ahead = _quern_walk.units - _quern_begin;
     const _quern_index _quern_count = !_quern_live ? 0
-                                      : _quern_split && _quern_ahead >= _quern_walk.chunk
+                                      : _quern_split && _quern_part + 1 < _quern_splits
                                           ? _quern_walk.chunk
-                                          : _quern_ahead;
+                                          : _quern_units - _quern_begin;
     const _quern_index _quern_run =
         _quern_ordered ? (_quern_count + _quern_workers - 1) >> _quern_shift : 1;
     const _quern_index _quern_step = _quern_ordered ? 1 : _quern_workers;
@@ -68,37 +76,31 @@ HOLE_form
                                  : _quern_run > 0 ? (_quern_count + _quern_run - 1) / _quern_run
                                                   : 0;
 
-    // where a unit begins along the dimension of its lanes
-    [[maybe_unused]] _quern_index _quern_element = 0;
-HOLE_kept
     _quern_slot _quern_values[_quern_outputs]; // side by side
     bool _quern_has = false;
     const auto _quern_take = [&](_quern_slot &_quern_to, bool _quern_more,
                                  _type_reduce _quern_next) __attribute__((always_inline)) {
         _quern_to.value = _quern_more ? _quern_reduce(_quern_to.value, _quern_next) : _quern_next;
     };
+    // The first element of a worker that no unit covers is on its way while units are.
+    const _quern_index _quern_left_over =
+        _quern_ragged && (_quern_split ? _quern_part == 0 : _quern_live) ? _quern_rest : 0;
+    const auto _quern_left_at = [&](_quern_index _quern_unit) {
+        return _quern_unit < _quern_head ? _quern_unit : _quern_unit + _quern_units * _quern_lanes;
+    };
+HOLE_element_registers
     if constexpr (_quern_ragged) {
-        // The elements before the first unit and after the last. A block that has all threads for a
-        // row has one for each.
-        const _quern_index _quern_rest =
-            (_quern_split ? _quern_part == 0 : _quern_live) ? _quern_walk.rest : 0;
-        if (!_quern_split && _quern_rest > _quern_active) {
-            _quern_active = _quern_rest;
+        if (!_quern_split && _quern_left_over > _quern_active) {
+            _quern_active = _quern_left_over;
         }
-#pragma unroll 1
-        for (_quern_index _quern_unit = _quern_worker; _quern_unit < _quern_rest;
-             _quern_unit += _quern_workers) {
-            [[maybe_unused]] const _quern_index _quern_element =
-                _quern_unit < _quern_walk.head ? _quern_unit : _quern_unit + _quern_walk.covered;
-HOLE_take_element
-            _quern_has = true;
-            if (_quern_split) {
-                break;
-            }
+        if (_quern_worker < _quern_left_over) {
+            const _quern_index _quern_element = _quern_left_at(_quern_worker);
+HOLE_load_element
         }
     }
     // All reads of a batch come before the first value is combined, so that they are under way at
     // once.
+HOLE_paces
 #pragma unroll _quern_flight
     for (_quern_index _quern_start = _quern_first; _quern_start < _quern_last;
          _quern_start += _quern_step * _quern_batch) {
@@ -123,7 +125,7 @@ HOLE_recall
                 [[maybe_unused]] const ptrdiff_t _quern_position =
                     _quern_columns || _quern_lanes == 1
                         ? _quern_unit
-                        : (ptrdiff_t)_quern_unit * _quern_lanes + _quern_walk.head + _quern_lane;
+                        : (ptrdiff_t)_quern_unit * _quern_lanes + _quern_head + _quern_lane;
 HOLE_lane
                 _quern_take(_quern_values[_quern_columns ? _quern_lane : 0],
                             _quern_has || _quern_turn > 0 || (!_quern_columns && _quern_lane > 0),
@@ -131,6 +133,22 @@ HOLE_lane
             }
         }
         _quern_has = true;
+    }
+    if constexpr (_quern_ragged) {
+        // A block that has all threads for a row has one for each of these elements.
+#pragma unroll 1
+        for (_quern_index _quern_unit = _quern_worker; _quern_unit < _quern_left_over;
+             _quern_unit += _quern_workers) {
+            [[maybe_unused]] const _quern_index _quern_element = _quern_left_at(_quern_unit);
+            if (!_quern_split && _quern_unit != _quern_worker) {
+HOLE_load_element
+            }
+HOLE_take_element
+            _quern_has = true;
+            if (_quern_split) {
+                break;
+            }
+        }
     }
     // Several blocks an output: each leaves its value, and the last one shares them out to its
     // threads and combines once more. A loop, so that the code that combines is there once.
@@ -173,7 +191,7 @@ HOLE_lane
             _quern_active = !_quern_ordered  ? _quern_count
                             : _quern_run > 0 ? (_quern_count + _quern_run - 1) / _quern_run
                                              : 0;
-#pragma unroll 1
+#pragma unroll 4
             for (_quern_index _quern_unit = _quern_first; _quern_unit < _quern_last;
                  _quern_unit += _quern_step) {
 #pragma unroll

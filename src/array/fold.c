@@ -10,8 +10,10 @@
 
 #define LEAST_UNITS                                                                                \
     4 /* of a thread: with fewer, more threads or blocks cost more to combine than they gain */
-#define HELD        8  /* blocks of 256 threads that a processor holds */
-#define SHORT_UNITS 32 /* of a thread: with no more, a row is short */
+#define HELD         8  /* blocks of 256 threads that a processor holds */
+#define SHORT_UNITS  32 /* of a thread: with no more, a row is short */
+#define COLUMN_BYTES 64 /* of a column, that a thread has under way */
+#define RAGGED_UNITS 8  /* of a row: with fewer, elements at its ends cost more than packs save */
 
 /* ---- units ---------------------------------------------------------------------------------- */
 
@@ -27,6 +29,26 @@ static bool others_aligned(const qn_fold *f, size_t k, uint64_t alignment)
     return true;
 }
 
+/* True when operand `k` is dense along the lanes. */
+static bool is_dense(const qn_fold_making *m, size_t k)
+{
+    const qn_fold *f = m->fold;
+    const int lane = qn_fold_lane_dim(&f->form);
+    return lane >= 0 && f->stride[k][lane] == m->operands[k].item_size;
+}
+
+/* QN_RAGGED_EACH: the first input whose rows begin at whole elements. Packs are aligned for it;
+ * with none, the first. */
+static size_t anchor(const qn_fold_making *m)
+{
+    for (size_t k = 0; k < m->inputs; k++) {
+        if (is_dense(m, k) && qn_fold_off_alike(m, k, k)) {
+            return k;
+        }
+    }
+    return 0;
+}
+
 static qn_access access_of(const qn_fold_making *m, size_t k)
 {
     const qn_fold *f = m->fold;
@@ -35,8 +57,11 @@ static qn_access access_of(const qn_fold_making *m, size_t k)
     if (stride == 0) {
         return QN_ACCESS_BROADCAST;
     }
-    if (stride != o->item_size) {
+    if (!is_dense(m, k)) {
         return QN_ACCESS_STRIDED;
+    }
+    if (f->form.ragged == QN_RAGGED_EACH) {
+        return qn_fold_off_alike(m, k, anchor(m)) ? QN_ACCESS_VECTOR : QN_ACCESS_CONTIGUOUS;
     }
     uint64_t alignment = qn_pack_alignment(o, f->form.lanes);
     uintptr_t first = (uintptr_t)f->base[k] + (uintptr_t)(f->head * o->item_size);
@@ -48,11 +73,12 @@ static qn_access access_of(const qn_fold_making *m, size_t k)
 static int64_t choose_head(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
-    if (f->form.columns || f->form.reduced != 1 || f->form.lanes == 1) {
+    if (f->form.columns || f->form.reduced != 1 || f->form.lanes == 1 ||
+        f->form.ragged != QN_RAGGED_NOT) {
         return 0;
     }
     for (size_t k = 0; k < m->inputs; k++) {
-        if (f->stride[k][qn_fold_lane_dim(&f->form)] == m->operands[k].item_size) {
+        if (is_dense(m, k)) {
             int64_t head = qn_pack_head(f->base[k], &m->operands[k], f->form.lanes);
             return head > 0 ? QN_MIN(head, f->length) : 0;
         }
@@ -60,8 +86,14 @@ static int64_t choose_head(const qn_fold_making *m)
     return 0;
 }
 
-/* Packs need an input that is read by vector, and rows that are whole packs; only rows of one
- * dimension, combined in any order, may have elements left at the ends. */
+/* Only rows of one dimension, combined in any order, may have elements left at the ends. */
+static bool may_have_ends(const qn_fold_making *m)
+{
+    const qn_fold_form *f = &m->fold->form;
+    return !f->columns && f->reduced == 1 && !m->rules->ordered;
+}
+
+/* Packs need an input that is read by vector, and rows that are whole packs, or ends. */
 static bool packs_pay(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
@@ -71,42 +103,82 @@ static bool packs_pay(const qn_fold_making *m)
     }
     bool whole =
         f->head == 0 && f->extent[QN_MAX(qn_fold_lane_dim(&f->form), 0)] % f->form.lanes == 0;
-    bool ends = !f->form.columns && f->form.reduced == 1 && !m->rules->ordered;
-    return vector && (whole || ends);
+    return vector && (whole || may_have_ends(m));
+}
+
+/* Lay the lanes, with the same head for all rows or one for each. */
+static bool lay_lanes(const qn_fold_making *m, uint32_t lanes, qn_ragged ragged)
+{
+    qn_fold *f = m->fold;
+    f->form.lanes = (uint8_t)lanes;
+    f->form.ragged = (uint8_t)ragged;
+    f->head = choose_head(m);
+    for (size_t k = 0; k < m->inputs; k++) {
+        f->form.access[k] = (uint8_t)access_of(m, k);
+    }
+    return packs_pay(m);
 }
 
 static void choose_units(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
     uint32_t lanes = qn_pack_lanes(m->operands, m->inputs, m->rules->pack_bytes);
-    for (;; lanes /= 2) {
-        f->form.lanes = (uint8_t)lanes;
-        f->head = choose_head(m);
-        for (size_t k = 0; k < m->inputs; k++) {
-            f->form.access[k] = (uint8_t)access_of(m, k);
-        }
-        if (lanes == 1 || packs_pay(m)) {
+    for (; lanes > 1; lanes /= 2) {
+        const bool longs =
+            may_have_ends(m) && lanes > 2 && f->length >= (int64_t)RAGGED_UNITS * lanes;
+        if (lay_lanes(m, lanes, QN_RAGGED_NOT) || (longs && lay_lanes(m, lanes, QN_RAGGED_EACH))) {
             break;
         }
     }
-    f->units = f->form.columns ? f->length : (f->length - f->head) / lanes;
+    if (lanes == 1) {
+        lay_lanes(m, 1, QN_RAGGED_NOT);
+    }
+    const bool each = f->form.ragged == QN_RAGGED_EACH; /* a row may have one unit more */
+    const int64_t most_head = each ? lanes - 1 : f->head;
+    f->units = f->form.columns ? f->length : (f->length - most_head) / lanes;
     f->rest = f->form.columns ? 0 : f->length - f->units * lanes;
+    if (!each && f->rest > 0) {
+        f->form.ragged = QN_RAGGED_ALIKE;
+    }
 }
 
 /* ---- threads and blocks --------------------------------------------------------------------- */
 
-/* Threads of a block that work on one output. With few outputs, as many as have a unit each; with
- * many, fewer, so that each has several units, some 64 bytes of float32. With columns, no more than
- * leave room for neighbouring outputs side by side, whose reads are dense. */
-static uint32_t choose_workers(const qn_fold *f, int64_t packs, int64_t threads, uint32_t asked,
-                               bool *fewer)
+/* Packs of columns that a block has side by side at most: so few that few threads have none. */
+static uint32_t choose_beside(int64_t packs)
 {
+    uint32_t beside = qn_power_of_two(packs, 32);
+    while (beside > 8 && qn_over(packs, beside) * beside - packs > packs / 8) {
+        beside /= 2;
+    }
+    return beside;
+}
+
+/* Units that a thread should have, some 64 bytes of float32 and 128 of what is narrower; more where
+ * what threads have is costly to combine. */
+static int64_t enough_units(const qn_fold_making *m)
+{
+    const qn_fold_form *f = &m->fold->form;
+    if (f->columns) {
+        return LEAST_UNITS;
+    }
+    const int64_t units = f->lanes > 4 ? 2 * LEAST_UNITS : LEAST_UNITS * (4 / f->lanes);
+    return m->rules->compound ? 4 * units : units;
+}
+
+/* Threads of a block that work on one output. With few outputs, as many as have a unit each; with
+ * many, fewer, so that each has several units. With columns, no more than leave room for
+ * neighbouring outputs side by side, whose reads are dense. */
+static uint32_t choose_workers(const qn_fold_making *m, int64_t packs, int64_t threads,
+                               uint32_t asked, bool *fewer)
+{
+    const qn_fold *f = m->fold;
     int64_t units = QN_MAX(f->units, f->rest);
-    const int64_t each = f->form.columns ? LEAST_UNITS : LEAST_UNITS * QN_MAX(1, 4 / f->form.lanes);
+    const int64_t each = enough_units(m);
     uint32_t enough = qn_power_of_two(qn_over(units, each), QN_FOLD_BLOCK);
     uint32_t most = qn_power_of_two(units, QN_FOLD_BLOCK);
     if (f->form.columns) {
-        uint32_t beside = qn_power_of_two(packs, 32);
+        uint32_t beside = choose_beside(packs);
         most = QN_MIN(most, QN_FOLD_BLOCK / beside);
         enough = QN_MIN(enough, most);
     }
@@ -121,16 +193,36 @@ static uint32_t choose_workers(const qn_fold *f, int64_t packs, int64_t threads,
     return workers;
 }
 
-/* Short rows: their units are read several at once, whether or not there are so many. Rows of 777
- * float32 run at 4.4 TB/s on an H200 so, at 1.4 where units are left over one by one. */
-static uint8_t choose_turns(const qn_fold *f, uint32_t asked)
+/* Bytes of the inputs' elements of a unit. */
+static uint32_t unit_bytes(const qn_fold_making *m)
 {
-    const int64_t each = qn_over(f->units, f->workers);
-    if (f->form.columns || f->form.split || each < 2 || each > SHORT_UNITS) {
-        return 0;
+    uint32_t bytes = 0;
+    for (size_t k = 0; k < m->inputs; k++) {
+        const bool one = m->fold->form.access[k] == QN_ACCESS_BROADCAST;
+        bytes += m->operands[k].item_size * (one ? 1u : m->fold->form.lanes);
     }
-    const uint32_t most = asked != 0 ? asked : f->form.lanes == 1 ? 8 : 4;
-    return (uint8_t)qn_power_of_two(each, most);
+    return QN_MAX(bytes, 1);
+}
+
+/* Units that a thread reads at once. Those of short rows are, whether or not there are so many:
+ * rows of 777 float32 run at 4.4 TB/s on an H200 so, at 1.4 where units are left over one by one.
+ * Of columns as many as keep memory busy. Of rows that blocks share there are threads enough for 16
+ * bytes each, but narrow elements take so long to unpack that two units are better. */
+static uint8_t choose_turns(const qn_fold_making *m, uint32_t asked)
+{
+    const qn_fold *f = m->fold;
+    const int64_t each = qn_over(QN_MIN(f->units, f->chunk), f->workers);
+    uint32_t most = f->form.lanes == 1 ? 8 : 4;
+    if (f->form.columns) {
+        most = qn_power_of_two(qn_over(COLUMN_BYTES, unit_bytes(m)), 8);
+    } else if (f->form.split) {
+        most = f->form.lanes > 4 ? 2 : 1;
+    }
+    const uint32_t turns = qn_power_of_two(each, asked != 0 ? asked : most);
+    /* Single elements that lie a step apart pay for no question whether each is there. */
+    const bool pays =
+        each <= SHORT_UNITS || (f->form.columns && (f->form.lanes > 1 || f->form.reduced > 1));
+    return (uint8_t)(turns > 1 && pays ? turns : 0);
 }
 
 static void choose_threads(const qn_fold_making *m)
@@ -141,7 +233,7 @@ static void choose_threads(const qn_fold_making *m)
     const qn_setting *s = m->rules->exact ? &m->rules->setting : &none;
     int64_t blocks = (int64_t)m->rules->processors * (s->blocks != 0 ? s->blocks : HELD);
     bool fewer; /* than a block has: then blocks do not share an output */
-    f->workers = choose_workers(f, packs, blocks * QN_FOLD_BLOCK, s->workers, &fewer);
+    f->workers = choose_workers(m, packs, blocks * QN_FOLD_BLOCK, s->workers, &fewer);
     f->groups = (packs - 1) / qn_fold_block_outputs(f) + 1;
     int64_t most = f->units / ((int64_t)f->workers * LEAST_UNITS);
     f->splits = fewer ? 1 : QN_MAX(1, QN_MIN(blocks / f->groups, most));
@@ -149,7 +241,7 @@ static void choose_threads(const qn_fold_making *m)
     f->chunk = QN_MAX(1, (f->chunk + f->workers - 1) / f->workers * f->workers);
     f->splits = QN_MAX(1, (f->units + f->chunk - 1) / f->chunk);
     f->form.split = f->splits > 1;
-    f->form.turns = m->rules->in_turns ? choose_turns(f, s->turns) : 0;
+    f->form.turns = m->rules->in_turns ? choose_turns(m, s->turns) : 0;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */

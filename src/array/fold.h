@@ -24,6 +24,13 @@ typedef enum qn_staged {
     QN_STAGED_TOGETHER, /**< several */
 } qn_staged;
 
+/** Rows of a reduction with elements that no unit covers. */
+typedef enum qn_ragged {
+    QN_RAGGED_NOT,
+    QN_RAGGED_ALIKE, /**< all rows have the same head */
+    QN_RAGGED_EACH,  /**< each row has its own, so that its packs are aligned */
+} qn_ragged;
+
 /** What decides the generated code. Compare with memcmp: padding is zero. */
 typedef struct qn_fold_form {
     uint8_t kept;    /**< dimensions that are kept; 0: a single output */
@@ -36,7 +43,7 @@ typedef struct qn_fold_form {
     uint8_t scan;    /**< 1: outputs have the reduced axes too */
     uint8_t steps;   /**< scan: units that a thread takes at once */
     uint8_t block;   /**< scan: all warps of a block work on one output */
-    uint8_t ragged;  /**< scan: rows may begin or end inside a unit */
+    uint8_t ragged;  /**< scan: rows may begin or end inside a unit; reduction: qn_ragged */
     uint8_t again;   /**< scan: a tile keeps its inputs, and makes their values twice */
     uint8_t spread;  /**< scan: a warp's values go through shared memory to its outputs */
     uint8_t staged;  /**< scan: qn_staged; the elements of a tile wait in shared memory */
@@ -50,7 +57,8 @@ typedef struct qn_fold {
     qn_fold_form form;
     int64_t outputs;  /**< positions of the kept dimensions */
     int64_t length;   /**< positions of the reduced dimensions */
-    int64_t units;    /**< whole units of an output */
+    int64_t units;    /**< whole units of an output; QN_RAGGED_EACH: that each has at
+                         least */
     int64_t head;     /**< elements before the first unit; rows of one reduced dimension only;
                          staged: outputs side by side */
     int64_t rest;     /**< elements that no unit covers: the head, and a tail */
@@ -76,6 +84,7 @@ typedef struct qn_fold_rules {
     bool in_turns;  /**< the texts are cheap enough to have the units of a thread read at once */
     uint32_t pack_bytes; /**< as qn_plan_rules.pack_bytes */
     uint32_t processors; /**< of the device */
+    bool compound;       /**< the values that are combined are no plain numbers */
     bool exact;          /**< the order in which values are combined changes no bit */
     qn_setting setting;  /**< what was measured to be better than what follows from the rest */
 } qn_fold_rules;
@@ -134,6 +143,12 @@ void qn_fold_dims(const qn_fold_making *m, int ndim, const int64_t *shape);
 bool qn_fold_dense_columns(const qn_fold_making *m);
 /** False when positions, with room for a step past the end, and strides fit 32 bits. */
 bool qn_fold_needs_wide(const qn_fold_making *m);
+
+/* ---- fold_access.c: alignment --------------------------------------------------------------- */
+
+/** True when operands `k` and `other` are off the alignment of packs in the same way in every row
+ * or column, `k` by whole elements. */
+bool qn_fold_off_alike(const qn_fold_making *m, size_t k, size_t other);
 
 /* ---- fold_access.c, fold_staged.c: for scans ------------------------------------------------ */
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * fold_access: how a scan reaches its operands. In: a fold whose lanes and walk are chosen. Out:
- * the access of each operand, along the lanes. The thing to know: off the alignment, packs of
- * several operands are only taken together where all are off alike.
+ * fold_access: how a scan reaches its operands, and what reductions ask of alignment too. In: a
+ * fold whose lanes and walk are chosen. Out: the access of each operand, along the lanes. The thing
+ * to know: off the alignment, packs of several operands are only taken together where all are off
+ * alike.
  */
 #include "array/fold.h"
 
@@ -20,8 +21,7 @@ static int64_t off_by(const qn_fold_making *m, size_t k, int d)
     return bytes % item != 0 ? -1 : (bytes / item + lanes) % lanes;
 }
 
-/* True when operands `k` and `other` are off in the same way everywhere, `k` by whole elements. */
-static bool off_alike(const qn_fold_making *m, size_t k, size_t other)
+bool qn_fold_off_alike(const qn_fold_making *m, size_t k, size_t other)
 {
     const qn_fold *f = m->fold;
     for (int d = -1; d < f->form.kept + f->form.reduced; d++) {
@@ -58,9 +58,9 @@ int qn_fold_choose_access(const qn_fold_making *m)
         if (stride == 0 && !o->output) {
             *access = QN_ACCESS_BROADCAST;
         } else if (stride == o->item_size) {
-            bool vector =
-                f->form.lanes > 1 && (may_skip ? off_alike(m, k, first < 0 ? k : (size_t)first)
-                                               : qn_fold_is_aligned(m, k));
+            bool vector = f->form.lanes > 1 &&
+                          (may_skip ? qn_fold_off_alike(m, k, first < 0 ? k : (size_t)first)
+                                    : qn_fold_is_aligned(m, k));
             *access = vector ? QN_ACCESS_VECTOR : QN_ACCESS_CONTIGUOUS;
             first = vector && first < 0 ? (int)k : first;
         }

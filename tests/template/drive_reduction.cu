@@ -42,10 +42,16 @@
     constexpr bool _quern_columns = COLUMNS, _quern_split = SPLIT, _quern_single = false;          \
     constexpr bool _quern_ordered = ORDERED, _quern_ragged = !COLUMNS && !ORDERED;
 #define HOLE_registers quern::pack<float, 4> _quern_registers0[_quern_batch];
+#define HOLE_ends                                                                                  \
+    const int _quern_units = _quern_walk.units;                                                    \
+    [[maybe_unused]] const int _quern_head = _quern_walk.head, _quern_rest = _quern_walk.rest;
+#define HOLE_paces
 #define HOLE_recall    const auto &_quern_register0 = _quern_registers0[_quern_turn];
 #define HOLE_arguments _quern_register0.v[_quern_lane], 0
 #if COLUMNS
 #define HOLE_kept _quern_element = _quern_output * 4;
+#define HOLE_element_registers
+#define HOLE_load_element
 #define HOLE_take_element
 #define HOLE_load                                                                                  \
     _quern_registers0[_quern_turn].load((const char *)(_quern_array0 + _quern_element) +           \
@@ -56,10 +62,12 @@
     const float *const row =                                                                       \
         (const float *)((const char *)_quern_array0 +                                              \
                         (long long)_quern_output * _quern_walk.stride[0][0]);
+#define HOLE_element_registers float _quern_single0;
+#define HOLE_load_element      _quern_single0 = row[_quern_element];
 #define HOLE_take_element                                                                          \
-    _quern_take(_quern_values[0], _quern_has, _quern_map(row[_quern_element], _quern_element));
+    _quern_take(_quern_values[0], _quern_has, _quern_map(_quern_single0, _quern_element));
 #define HOLE_load                                                                                  \
-    _quern_element = _quern_unit * 4 + _quern_walk.head;                                           \
+    _quern_element = _quern_unit * 4 + _quern_head;                                                \
     _quern_registers0[_quern_turn].load(row + _quern_element);
 #define HOLE_results _quern_array1[_quern_output],
 #endif

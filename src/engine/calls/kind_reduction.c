@@ -97,6 +97,7 @@ static void plan(qn_call *call)
                            .in_turns = !kernel->loops && kernel->heavy == 0,
                            .pack_bytes = qn_call_pack_bytes(call, call->input_operands),
                            .processors = kernel->engine->processors,
+                           .compound = qn_scan_value_size(call) == 0,
                            .exact = qn_fold_is_exact(call),
                            .setting = call->setting};
     qn_fold_make(&call->fold, call->operands, call->operand_count, call->ndim, call->shape, &rules);

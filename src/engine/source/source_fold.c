@@ -101,7 +101,7 @@ static void split_position(qn_text *out, const qn_call *call, int levels, int fi
         if (d == qn_fold_lane_dim(f)) {
             qn_source_indent(out, levels);
             qn_text_printf(out, "_quern_element = _quern_coordinate * %d%s;\n", f->lanes,
-                           f->columns || f->lanes == 1 ? "" : " + _quern_walk.head");
+                           f->columns || f->lanes == 1 || f->scan ? "" : " + _quern_head");
             continue;
         }
         for (uint32_t k = operand; k < end; k++) {
@@ -184,31 +184,37 @@ void qn_source_register_type(qn_text *out, const qn_call *call, uint32_t k, bool
     }
 }
 
-void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *at, bool pack)
+void qn_source_load_one(qn_text *out, const qn_call *call, int levels, uint32_t k, const char *at,
+                        bool pack)
 {
     const qn_fold_form *f = &call->fold.form;
+    qn_source_indent(out, levels);
+    if (!pack || f->access[k] == QN_ACCESS_BROADCAST) {
+        qn_text_printf(out, "const %s _quern_register%u = ",
+                       qn_source_type(call, call->operand_parameter[k]), k);
+        qn_source_fold_value(out, call, k, at);
+        return;
+    }
+    qn_source_register_type(out, call, k, true);
+    qn_text_printf(out, " _quern_register%u;\n", k);
+    qn_source_indent(out, levels);
+    if (f->access[k] == QN_ACCESS_VECTOR) {
+        qn_text_printf(out, "_quern_register%u.load(&", k);
+        qn_source_fold_element(out, call, k, at);
+        qn_text_puts(out, ");\n");
+        return;
+    }
+    qn_text_printf(out,
+                   "for (int _quern_lane = 0; _quern_lane < %d; _quern_lane++) "
+                   "_quern_register%u.v[_quern_lane] = ",
+                   f->lanes, k);
+    qn_source_fold_value(out, call, k, "_quern_element + _quern_lane");
+}
+
+void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *at, bool pack)
+{
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        const char *type = qn_source_type(call, call->operand_parameter[k]);
-        qn_source_indent(out, levels);
-        if (!pack || f->access[k] == QN_ACCESS_BROADCAST) {
-            qn_text_printf(out, "const %s _quern_register%u = ", type, k);
-            qn_source_fold_value(out, call, k, at);
-            continue;
-        }
-        qn_source_register_type(out, call, k, true);
-        qn_text_printf(out, " _quern_register%u;\n", k);
-        qn_source_indent(out, levels);
-        if (f->access[k] == QN_ACCESS_VECTOR) {
-            qn_text_printf(out, "_quern_register%u.load(&", k);
-            qn_source_fold_element(out, call, k, at);
-            qn_text_puts(out, ");\n");
-            continue;
-        }
-        qn_text_printf(out,
-                       "for (int _quern_lane = 0; _quern_lane < %d; _quern_lane++) "
-                       "_quern_register%u.v[_quern_lane] = ",
-                       f->lanes, k);
-        qn_source_fold_value(out, call, k, "_quern_element + _quern_lane");
+        qn_source_load_one(out, call, levels, k, at, pack);
     }
 }
 

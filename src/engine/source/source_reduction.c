@@ -8,24 +8,33 @@
 #include "engine/folding.h"
 #include "engine/source/source.h"
 
+#define COLUMN_BYTES 64 /* of columns, that a thread has under way */
+
 /* ---- the form ------------------------------------------------------------------------------- */
 
-/* Rows of one dimension: packs may leave elements over at both ends. */
-static bool has_rest(const qn_call *call)
+/* Bytes of the inputs that a unit reads. */
+static uint32_t unit_bytes(const qn_call *call)
 {
-    const qn_fold_form *f = &call->fold.form;
-    return !f->columns && f->reduced == 1 && f->lanes > 1 && !call->kernel->ordered;
+    uint32_t bytes = 1;
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        const bool one = call->fold.form.access[k] == QN_ACCESS_BROADCAST;
+        bytes += call->operands[k].item_size * (one ? 1u : call->fold.form.lanes);
+    }
+    return bytes;
 }
 
-/* How many units a thread loads at once. Where several blocks share an output, there are enough
- * threads for 16 bytes each to keep memory busy, and one unit compiles fastest; elements of one or
- * two bytes take so long to unpack that two units are better. */
+/* How many units a thread loads at once. Of rows that several blocks share there are enough threads
+ * for 16 bytes each to keep memory busy, and one unit compiles fastest; elements of one or two
+ * bytes take so long to unpack that two units are better. Columns need more. */
 static int units_in_flight(const qn_call *call)
 {
     static const int by_lanes[] = {[1] = 4, [2] = 2, [4] = 1, [8] = 2, [16] = 2};
     const qn_fold_form *f = &call->fold.form;
     if (call->kernel->loops || call->kernel->heavy > 0 || f->turns > 0) {
         return 1;
+    }
+    if (f->columns) {
+        return (int)qn_power_of_two(COLUMN_BYTES / unit_bytes(call), 8);
     }
     return f->split || f->lanes > 4 ? by_lanes[f->lanes] : 4;
 }
@@ -43,7 +52,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_flag(out, "split", f->split);
     qn_source_flag(out, "single", f->split && f->kept == 0);
     qn_source_flag(out, "ordered", call->kernel->ordered);
-    qn_source_flag(out, "ragged", has_rest(call));
+    qn_source_flag(out, "ragged", f->ragged != QN_RAGGED_NOT);
     qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
 }
 
@@ -56,38 +65,135 @@ static void arguments(qn_text *out, const qn_call *call, bool pack, const char *
     qn_text_puts(out, call->kernel->uses_position ? position : "0");
 }
 
-/* An element that no unit covers. */
-static void take_element_hole(qn_text *out, const qn_call *call)
+/* How many units the output has, elements before the first, and elements that no unit covers. Packs
+ * of rows with a head each begin where the first operand that is reached by vector is aligned. */
+static void ends_hole(qn_text *out, const qn_call *call)
 {
-    if (!has_rest(call)) {
+    if (call->fold.form.ragged != QN_RAGGED_EACH) {
+        qn_text_puts(out, "    const _quern_index _quern_units = _quern_walk.units;\n"
+                          "    [[maybe_unused]] const _quern_index _quern_head = _quern_walk.head, "
+                          "_quern_rest = _quern_walk.rest;");
+        return;
+    }
+    uint32_t k = 0;
+    while (call->fold.form.access[k] != QN_ACCESS_VECTOR) {
+        k++;
+    }
+    qn_text_printf(
+        out,
+        "    const _quern_index _quern_length = _quern_walk.covered + _quern_walk.rest;\n"
+        "    const _quern_index _quern_head = (int)(-((unsigned long long)_quern_place%u "
+        "/ %u) %% _quern_lanes);\n"
+        "    const _quern_index _quern_units = (_quern_length - _quern_head) / "
+        "_quern_lanes;\n"
+        "    const _quern_index _quern_rest = _quern_length - _quern_units * "
+        "_quern_lanes;",
+        k, call->operands[k].item_size);
+}
+
+/* Room for an element that no unit covers. */
+static void element_registers_hole(qn_text *out, const qn_call *call)
+{
+    const bool any = call->fold.form.ragged != QN_RAGGED_NOT;
+    for (uint32_t k = 0; k < call->input_operands && any; k++) {
+        qn_text_puts(out, "    ");
+        qn_source_register_type(out, call, k, false);
+        qn_text_printf(out, " _quern_single%u;\n", k);
+    }
+}
+
+static void load_element_hole(qn_text *out, const qn_call *call)
+{
+    if (call->fold.form.ragged == QN_RAGGED_NOT) {
         return;
     }
     for (uint32_t k = 0; k < call->input_operands; k++) {
         qn_text_printf(out, "            const long long _quern_reduced%u = 0;\n", k);
     }
     qn_source_load(out, call, 3, "_quern_element", false);
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_printf(out, "            _quern_single%u = _quern_register%u;\n", k, k);
+    }
+}
+
+static void take_element_hole(qn_text *out, const qn_call *call)
+{
+    if (call->fold.form.ragged == QN_RAGGED_NOT) {
+        return;
+    }
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_printf(out, "            const auto &_quern_register%u = _quern_single%u;\n", k, k);
+    }
     qn_source_position_of(out, call, 3, qn_fold_lane_dim(&call->fold.form), "_quern_element");
     qn_text_puts(out, "            _quern_take(_quern_values[0], _quern_has, _quern_map(");
     arguments(out, call, false, "_quern_element");
     qn_text_puts(out, "));");
 }
 
+/* Packs of narrow elements wait as the words that were read: the compiler would take each apart
+ * before it reads the next. */
+static bool waits_as_words(const qn_call *call, uint32_t k)
+{
+    return call->fold.form.access[k] == QN_ACCESS_VECTOR && call->operands[k].item_size < 4;
+}
+
+/* Columns with one reduced dimension: the next units are always as far from these. */
+static bool has_pace(const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    return f->columns && f->reduced == 1 && !call->kernel->uses_axes;
+}
+
+static void paces_hole(qn_text *out, const qn_call *call)
+{
+    const int d = call->fold.form.kept;
+    for (uint32_t k = 0; k < call->input_operands && has_pace(call); k++) {
+        qn_text_printf(
+            out,
+            "    const long long _quern_pace%u = (long long)_quern_step * "
+            "_quern_walk.stride[%u][%d];\n"
+            "    long long _quern_next%u = (long long)_quern_first * _quern_walk.stride[%u][%d];\n",
+            k, k, d, k, k, d);
+    }
+}
+
 /* Room for a batch of units. */
 static void registers_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        qn_text_puts(out, "        ");
+        const bool words = waits_as_words(call, k);
+        qn_text_puts(out, words ? "        quern::held<" : "        ");
         qn_source_register_type(out, call, k, call->fold.form.lanes > 1);
-        qn_text_printf(out, " _quern_registers%u[_quern_batch];\n", k);
+        qn_text_printf(out, "%s _quern_registers%u[_quern_batch];\n", words ? ">" : "", k);
+        if (has_pace(call)) {
+            qn_text_printf(out,
+                           "        const long long _quern_started%u = _quern_next%u;\n"
+                           "        _quern_next%u += _quern_batch * _quern_pace%u;\n",
+                           k, k, k, k);
+        }
     }
 }
 
 /* One unit: a pack, or a single element. */
 static void load_hole(qn_text *out, const qn_call *call)
 {
-    qn_source_reduced(out, call, 4, 0, call->input_operands);
-    qn_source_load(out, call, 4, "_quern_element", call->fold.form.lanes > 1);
+    if (!has_pace(call)) {
+        qn_source_reduced(out, call, 4, 0, call->input_operands);
+    }
     for (uint32_t k = 0; k < call->input_operands; k++) {
+        if (has_pace(call)) {
+            qn_text_printf(out,
+                           "                const long long _quern_reduced%u = "
+                           "_quern_started%u + _quern_turn * _quern_pace%u;\n",
+                           k, k, k);
+        }
+        if (waits_as_words(call, k)) {
+            qn_text_printf(out, "                _quern_registers%u[_quern_turn].load(&", k);
+            qn_source_fold_element(out, call, k, "_quern_element");
+            qn_text_puts(out, ");\n");
+            continue;
+        }
+        qn_source_load_one(out, call, 4, k, "_quern_element", call->fold.form.lanes > 1);
         qn_text_printf(
             out, "                _quern_registers%u[_quern_turn] = _quern_register%u;\n", k, k);
     }
@@ -97,6 +203,15 @@ static void load_hole(qn_text *out, const qn_call *call)
 static void recall_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
+        if (waits_as_words(call, k)) {
+            qn_text_puts(out, "            ");
+            qn_source_register_type(out, call, k, true);
+            qn_text_printf(out,
+                           " _quern_register%u;\n"
+                           "            _quern_registers%u[_quern_turn].give(_quern_register%u);\n",
+                           k, k, k);
+            continue;
+        }
         qn_text_printf(
             out, "            const auto &_quern_register%u = _quern_registers%u[_quern_turn];\n",
             k, k);
@@ -145,7 +260,11 @@ static void results_hole(qn_text *out, const qn_call *call)
     X(REDUCE, reduce)                                                                              \
     X(OUTPUTS, outputs)                                                                            \
     X(FORM, form)                                                                                  \
+    X(ENDS, ends)                                                                                  \
+    X(ELEMENT_REGISTERS, element_registers)                                                        \
+    X(LOAD_ELEMENT, load_element)                                                                  \
     X(TAKE_ELEMENT, take_element)                                                                  \
+    X(PACES, paces)                                                                                \
     X(REGISTERS, registers)                                                                        \
     X(LOAD, load)                                                                                  \
     X(RECALL, recall)                                                                              \
@@ -167,7 +286,11 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
     qn_source_operands(&t[OUTPUTS], call, call->input_operands,
                        call->operand_count - call->input_operands);
     form_hole(&t[FORM], call);
+    ends_hole(&t[ENDS], call);
+    element_registers_hole(&t[ELEMENT_REGISTERS], call);
+    load_element_hole(&t[LOAD_ELEMENT], call);
     take_element_hole(&t[TAKE_ELEMENT], call);
+    paces_hole(&t[PACES], call);
     registers_hole(&t[REGISTERS], call);
     load_hole(&t[LOAD], call);
     recall_hole(&t[RECALL], call);
@@ -180,7 +303,8 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
         .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
         .holes = t,
         .hole_count = HOLE_COUNT,
-        .headers = QN_FOLD_HEADERS | (f->lanes > 1 ? 1u << QN_HEADER_PACK : 0),
+        .headers =
+            QN_FOLD_HEADERS | (f->lanes > 1 ? 1u << QN_HEADER_PACK | 1u << QN_HEADER_WORDS : 0),
     };
     return qn_source_expand(out, call, &template, headers, header_count);
 }
