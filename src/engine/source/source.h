@@ -226,8 +226,8 @@ void qn_source_register_type(qn_text *out, const qn_call *call, uint32_t k, bool
 /** Load `_quern_registerK` of all inputs: packs, or (unless `pack`) single elements. */
 void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *at, bool pack);
 /** The same of input `k` alone. */
-void qn_source_load_one(qn_text *out, const qn_call *call, int levels, uint32_t k, const char *at,
-                        bool pack);
+void qn_source_load_input(qn_text *out, const qn_call *call, int levels, uint32_t k, const char *at,
+                          bool pack);
 /** These registers or (if `pack`) their lane `_quern_lane` as arguments, each followed by a
  * comma. */
 void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);

@@ -184,8 +184,8 @@ void qn_source_register_type(qn_text *out, const qn_call *call, uint32_t k, bool
     }
 }
 
-void qn_source_load_one(qn_text *out, const qn_call *call, int levels, uint32_t k, const char *at,
-                        bool pack)
+void qn_source_load_input(qn_text *out, const qn_call *call, int levels, uint32_t k, const char *at,
+                          bool pack)
 {
     const qn_fold_form *f = &call->fold.form;
     qn_source_indent(out, levels);
@@ -214,7 +214,7 @@ void qn_source_load_one(qn_text *out, const qn_call *call, int levels, uint32_t 
 void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *at, bool pack)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        qn_source_load_one(out, call, levels, k, at, pack);
+        qn_source_load_input(out, call, levels, k, at, pack);
     }
 }
 

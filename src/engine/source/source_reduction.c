@@ -193,7 +193,7 @@ static void load_hole(qn_text *out, const qn_call *call)
             qn_text_puts(out, ");\n");
             continue;
         }
-        qn_source_load_one(out, call, 4, k, "_quern_element", call->fold.form.lanes > 1);
+        qn_source_load_input(out, call, 4, k, "_quern_element", call->fold.form.lanes > 1);
         qn_text_printf(
             out, "                _quern_registers%u[_quern_turn] = _quern_register%u;\n", k, k);
     }
