@@ -8,15 +8,14 @@
  * is read once, however thin the arrays are.
  */
 #include "array/plan.h"
-#include <string.h>
 
+/* Boxes are walked where the other way costs so many percent of the bytes that they move: an
+ * element takes more instructions. */
+#define ENOUGH       210
 #define SHARED_BYTES 36864 /* of a block, of which a processor has several */
 #define BLOCK        256   /* threads */
 #define SECTOR       32    /* bytes that memory gives at once */
 #define KEPT         2048 /* elements of the walk for which a processor's cache has their sectors */
-#define ENOUGH                                                                                     \
-    210 /* percent of the bytes that boxes move from which on they are walked,                     \
-           since their elements take more instructions */
 #define WARP         32
 #define LINE         128  /* bytes that one look-up brings */
 #define LOOKED_UP    16   /* bytes that move while a line is looked up for each element */
