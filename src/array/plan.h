@@ -55,6 +55,8 @@ typedef struct qn_plan_form {
                           bytes of the first; 0 in one dimension */
     uint8_t aliased; /**< 1: an input is an output as well */
     uint8_t tile;    /**< side of a tile; 0: walked by packs */
+    uint8_t slack;   /**< tiles: elements of a sector of operand `anchor`, an output, if its lines
+                          begin anywhere in one; 0: where one does */
     uint8_t turns;   /**< packs that a thread takes: a block apart, or by rows; 1 by tiles */
     uint8_t rows;    /**< 1: a block goes along rows; packs begin where a row of
                           operand `anchor` is aligned */

@@ -8,29 +8,29 @@
  * is read once, however thin the arrays are.
  */
 #include "array/plan.h"
-#include <string.h>
 
+/* Boxes are walked where the other way costs so many percent of the bytes that they move: an
+ * element takes more instructions. */
+#define ENOUGH       210
 #define SHARED_BYTES 36864 /* of a block, of which a processor has several */
 #define BLOCK        256   /* threads */
 #define SECTOR       32    /* bytes that memory gives at once */
 #define KEPT         2048 /* elements of the walk for which a processor's cache has their sectors */
-#define ENOUGH       210  /* percent of the bytes that boxes move from which on they are walked,
-                             since their elements take more instructions */
 #define WARP         32
 #define LINE         128  /* bytes that one look-up brings */
 #define LOOKED_UP    16   /* bytes that move while a line is looked up for each element */
 #define MANY_LINES   16   /* that a warp meets at once */
 #define WORTH_IT_ALL 4096 /* elements of a loop, below which boxes do not pay */
-#define SHORTEST_RUN 8 /* elements */
+#define SHORTEST_RUN 8    /* elements */
 #define LONGEST_RUN  1024
-#define MANY         8    /* boxes along a dimension, of which a last one that is small is little */
+#define MANY         8 /* boxes along a dimension, of which a last one that is small is little */
 
 typedef struct boxing {
     const qn_plan *plan;
     const qn_operand *operands;
     size_t operand_count;
     int ndim;
-    int64_t most;                  /* elements of a box */
+    int64_t most;                   /* elements of a box */
     int64_t extent[QUERN_MAX_NDIM]; /* of a box */
     int order[QUERN_MAX_NDIM];      /* dimensions in the order of fetching, outermost first */
     bool tiled[QUERN_MAX_PARAMETERS];
@@ -284,7 +284,8 @@ static void split(qn_plan *plan, const boxing *b, const qn_plan *was)
     }
     for (int d = 0; d < b->ndim; d++) {
         if (b->extent[d] > 1 && b->extent[d] < was->extent[d]) {
-            plan->last[cuts++] = was->extent[d] - (was->extent[d] - 1) / b->extent[d] * b->extent[d];
+            plan->last[cuts++] =
+                was->extent[d] - (was->extent[d] - 1) / b->extent[d] * b->extent[d];
             put_dim(plan, b, was, at++, d, false);
         }
     }
@@ -322,8 +323,7 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
     const int turns = choose_turns(&b);
     b.most = (int64_t)turns * BLOCK;
     order_fetching(&b);
-    if (turns == 0 || !choose_extents(&b) ||
-        walk_cost(&b) * 100 < box_cost(&b) * ENOUGH) {
+    if (turns == 0 || !choose_extents(&b) || walk_cost(&b) * 100 < box_cost(&b) * ENOUGH) {
         return false;
     }
     const qn_plan was = *plan;

@@ -6,16 +6,16 @@
  *
  * Every row of the table is a pair of dtypes and an innermost extent: all small ones, and some on
  * both sides of powers of two and of what a block takes. For each, cases are drawn: one to four
- * dimensions, every operand with an offset of up to 15 elements, gaps between its rows, any order
- * of its axes, backwards, steps, inputs broadcast along any axes, the output one of the inputs. The
- * memory beside the output must stay as it is.
+ * dimensions, some of them long and thin, every operand with an offset of up to 15 elements, gaps
+ * between its rows, any order of its axes, backwards, steps, inputs broadcast along any axes, the
+ * output one of the inputs. The memory beside the output must stay as it is.
  */
 #include "table.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NDIM = 4, CASES = 12, OFFSETS = 16, SMALL = 40 };
+enum { NDIM = 4, CASES = 12, OFFSETS = 16, SMALL = 40, TALL = 5000 };
 
 static const struct {
     quern_dtype in, out;
@@ -134,10 +134,16 @@ static void end_place(place *p)
 
 /* ---- cases ---------------------------------------------------------------------------------- */
 
+/* Some shapes are long along their first axis: for operands that disagree on the order of their
+ * axes these have walks by tiles or boxes. */
 static void draw_shape(table *t, int64_t *extents, int ndim, int64_t inner)
 {
+    const bool tall = ndim > 1 && inner < TALL / 8 && draw(t, 8) == 0;
     for (int d = 0; d < ndim - 1; d++) {
-        extents[d] = 1 + draw(t, inner > 1000 ? 3 : 5);
+        extents[d] = 1 + draw(t, inner > 1000 ? 3 : tall ? 2 : 5);
+    }
+    if (tall) {
+        extents[0] = TALL / inner + draw(t, 70);
     }
     extents[ndim - 1] = inner;
 }

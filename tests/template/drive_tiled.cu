@@ -19,8 +19,8 @@
 #define HOLE_operation z = x + y;
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
-    constexpr int _quern_tile = 64;
-#define HOLE_shared __shared__ float tile[64][65];
+    constexpr int _quern_tile = 64, _quern_slack = 8;
+#define HOLE_shared __shared__ float tile[72][65];
 #define HOLE_offsets                                                                               \
     const int _quern_tile_line = _quern_row * 64;                                                  \
     const char *const from =                                                                       \
@@ -34,7 +34,14 @@
 #define HOLE_fetch                                                                                 \
     tile[_quern_across][_quern_along] =                                                            \
         *(const float *)(from + (long long)_quern_across * _quern_walk.stride[0][1]);
-#define HOLE_body _quern_operation(tile[_quern_along][_quern_across], AT(1), AT(2), 0);
+#define HOLE_aligned                                                                               \
+    (int)((0u -                                                                                    \
+           ((unsigned)(size_t)_quern_array2 +                                                      \
+            (unsigned)_quern_line * (unsigned)_quern_walk.stride[2][0]) /                          \
+               4u -                                                                                \
+           (unsigned)_quern_tile_element) %                                                        \
+          _quern_slack)
+#define HOLE_body _quern_operation(tile[_quern_column][_quern_across], AT(1), AT(2), 0);
 #define HOLE_after_loop
 
 #include "elementwise_tiled.cu"

@@ -146,7 +146,8 @@ static quern_status walk(qn_parameter_block *block, const qn_call *call)
 {
     const qn_plan *p = &call->plan;
     int outer = p->form.ndim - 1;
-    int64_t inner = p->extent[outer], step = QN_MAX(p->form.tile, p->form.lanes);
+    const int64_t inner = p->extent[outer];
+    const int64_t step = QN_MAX(p->form.tile, p->form.lanes);
     qn_space s;
     s.packs = p->packs;
     s.inner = inner;
@@ -158,10 +159,10 @@ static quern_status walk(qn_parameter_block *block, const qn_call *call)
     }
     s.row = p->form.boxed  ? inner
             : p->form.rows ? p->parts
-                           : (inner - 1) / step + 1; /* in parts, packs, or tiles */
+                           : (inner + p->form.slack - 1) / step + 1; /* in parts, packs, or tiles */
     for (int d = 0; d < outer; d++) {
         bool tiles = p->form.tile != 0 && d + 1 == outer;
-        s.outer[d] = tiles ? (p->extent[d] - 1) / step + 1 : p->extent[d];
+        s.outer[d] = tiles ? (p->extent[d] - 1) / p->form.tile + 1 : p->extent[d];
     }
     s.stride = p->stride;
     return qn_put_space(block, call, &s, p->form.wide, outer);

@@ -169,6 +169,7 @@ void qn_source_row_body(qn_text *out, const qn_call *call);
 
 void qn_source_tile_shared(qn_text *out, const qn_call *call);
 void qn_source_tile_offsets(qn_text *out, const qn_call *call);
+void qn_source_tile_aligned(qn_text *out, const qn_call *call);
 void qn_source_tile_fetch(qn_text *out, const qn_call *call);
 void qn_source_tile_body(qn_text *out, const qn_call *call);
 

@@ -65,9 +65,9 @@ void qn_source_box_values(qn_text *out, const qn_call *call)
     for (int j = 1; j < f->ndim - f->box; j++) {
         const int d = f->fetch[f->ndim - f->box - j];
         qn_text_printf(out, "    const _quern_index _quern_place%d = _quern_place%d * ", j, j - 1);
-        qn_text_printf(out, d == f->ndim - 1 ? "_quern_walk.row.value;\n"
-                                             : "_quern_walk.outer[%d].value;\n",
-                       d);
+        qn_text_printf(
+            out, d == f->ndim - 1 ? "_quern_walk.row.value;\n" : "_quern_walk.outer[%d].value;\n",
+            d);
     }
 }
 
@@ -89,10 +89,11 @@ static void coordinate(qn_text *out, const qn_call *call, int d, const char *bit
                    divider, divider);
     for (int c = 0; c < f->cuts; c++) {
         if (f->cut[c] == d) {
-            qn_text_printf(out,
-                           "            %s[%d] |= (unsigned)(_quern_coordinate < _quern_walk.%s) << "
-                           "_quern_turn;\n",
-                           bits, c, c == 0 ? "head" : "inner");
+            qn_text_printf(
+                out,
+                "            %s[%d] |= (unsigned)(_quern_coordinate < _quern_walk.%s) << "
+                "_quern_turn;\n",
+                bits, c, c == 0 ? "head" : "inner");
         }
     }
 }
@@ -242,8 +243,8 @@ void qn_source_box_keep(qn_text *out, const qn_call *call)
         if (is_tiled(call, k)) {
             qn_source_indent(out, 3);
             qn_text_printf(
-                out, "_quern_tile%u[_quern_spread<%u>(_quern_at)] = _quern_held%u[_quern_turn];\n", k,
-                call->operands[k].item_size, k);
+                out, "_quern_tile%u[_quern_spread<%u>(_quern_at)] = _quern_held%u[_quern_turn];\n",
+                k, call->operands[k].item_size, k);
         }
     }
 }

@@ -124,6 +124,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_index_type(out, f->wide);
     if (f->tile != 0) {
         qn_source_number(out, "tile", f->tile);
+        qn_source_number(out, "slack", f->slack);
         return;
     }
     if (f->turns > 1 || f->rows || f->boxed) {
@@ -157,6 +158,7 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
     if (f->tile != 0) {
         qn_source_tile_shared(&texts[SHARED], call);
         qn_source_tile_offsets(&texts[OFFSETS], call);
+        qn_source_tile_aligned(&texts[ALIGNED], call);
         qn_source_tile_fetch(&texts[FETCH], call);
         qn_source_tile_body(&texts[BODY], call);
     } else if (f->boxed) {

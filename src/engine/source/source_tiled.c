@@ -13,13 +13,16 @@ static const char *word_of(const qn_call *call, uint32_t k)
     return qn_source_word(call->operands[k].item_size);
 }
 
-/* The tiles; one column more than is used keeps threads off each other's banks. */
+/* The tiles; one word more than is used keeps threads off each other's banks. */
 void qn_source_tile_shared(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (call->plan.form.access[k] == QN_ACCESS_TILED) {
-            qn_text_printf(out, "    __shared__ %s _quern_tile%u[_quern_tile][_quern_tile + 1];\n",
-                           word_of(call, k), k);
+            const uint32_t size = call->operands[k].item_size;
+            qn_text_printf(
+                out,
+                "    __shared__ %s _quern_tile%u[_quern_slack + _quern_tile][_quern_tile + %u];\n",
+                word_of(call, k), k, size < 4 ? 4 / size : 1);
         }
     }
 }
@@ -61,6 +64,23 @@ void qn_source_tile_offsets(qn_text *out, const qn_call *call)
     }
     qn_source_outer(out, call, ndim - 2, "_quern_base");
     starts(out, call);
+}
+
+/* The first column of a line that the tile has: up to `_quern_slack` elements after the first that
+ * is fetched, as many as lie between a sector's begin and the output's element. */
+void qn_source_tile_aligned(qn_text *out, const qn_call *call)
+{
+    const qn_plan_form *f = &call->plan.form;
+    if (f->slack == 0) {
+        qn_text_puts(out, "0");
+        return;
+    }
+    const uint32_t k = f->anchor;
+    qn_text_printf(out,
+                   "(int)((0u - ((unsigned)(size_t)_quern_array%u + (unsigned)_quern_base%u + "
+                   "(unsigned)_quern_line * (unsigned)_quern_walk.stride[%u][%d]) / %uu - "
+                   "(unsigned)_quern_tile_element) %% _quern_slack)",
+                   call->operand_parameter[k], k, k, f->ndim - 2, call->operands[k].item_size);
 }
 
 void qn_source_tile_fetch(qn_text *out, const qn_call *call)

@@ -192,7 +192,7 @@ void qn_source_load_one(qn_text *out, const qn_call *call, int levels, uint32_t 
         qn_text_printf(out, "*(const %s *)&_quern_tile%u[_quern_slot%u[_quern_at]]", type, k,
                        qn_source_box_slot(call, k));
     } else if (call->plan.form.access[k] == QN_ACCESS_TILED) {
-        qn_text_printf(out, "*(const %s *)&_quern_tile%u[_quern_along][_quern_across]", type, k);
+        qn_text_printf(out, "*(const %s *)&_quern_tile%u[_quern_column][_quern_across]", type, k);
     } else {
         element(out, call, k, at, REACH_PLAIN);
     }
