@@ -30,9 +30,12 @@ HOLE_form
     __shared__ alignas(_type_reduce) char _quern_shared[_quern_slots * sizeof(_type_reduce)];
 
     // This thread's output, and which of its workers this is. A row that several blocks share has
-    // all threads of each. Else by a shift, so that the compiler divides by it without a division.
+    // all threads of each, and of short rows the code knows how many. Else by a shift, so that the
+    // compiler divides by it without a division.
     constexpr bool _quern_whole = _quern_split && !_quern_columns;
-    const int _quern_shift = _quern_whole ? _quern_block_shift : (int)_quern_walk.shift;
+    const int _quern_shift = _quern_whole       ? _quern_block_shift
+                             : _quern_known > 0 ? _quern_known - 1
+                                                : (int)_quern_walk.shift;
     const int _quern_workers = 1 << _quern_shift, _quern_beside = _quern_block >> _quern_shift;
     const int _quern_worker = _quern_whole     ? threadIdx.x
                               : _quern_columns ? threadIdx.x >> (_quern_block_shift - _quern_shift)

@@ -2,8 +2,9 @@
  *
  * fold_dims: the dimensions of a reduction or a scan. In: shapes, strides, addresses, axes. Out:
  * kept and reduced dimensions, each group dropped, flipped, sorted and merged by itself. The thing
- * to know: inputs are most of a reduction's traffic, so they decide the order of the dimensions;
- * the reduced ones keep theirs when values are combined in order.
+ * to know: inputs are most of a reduction's traffic, so they decide the order of the dimensions,
+ * but where outputs take more bytes; the reduced ones keep theirs when values are combined in
+ * order.
  */
 #include "array/fold.h"
 #include <string.h>
@@ -29,6 +30,19 @@ static void spread(const qn_fold_making *m, qn_plan *whole, int ndim)
     }
 }
 
+/* True when a reduction writes more than it reads. */
+static bool writes_more(const qn_fold_making *m, const qn_plan *whole, int ndim)
+{
+    int64_t length = 1, read = 0, written = 0;
+    for (int d = 0; d < ndim; d++) {
+        length *= is_reduced(m, d) ? whole->extent[d] : 1;
+    }
+    for (size_t k = 0; k < m->count; k++) {
+        *(k < m->inputs ? &read : &written) += m->operands[k].item_size;
+    }
+    return !m->rules->scan && length <= written && read * length < written;
+}
+
 /* Settle the axes that are reduced, or those that are kept, and append them to the fold's
  * dimensions from `first` on. Returns how many there are. */
 static int settle(const qn_fold_making *m, const qn_plan *whole, int ndim, bool reduced, int first)
@@ -36,6 +50,7 @@ static int settle(const qn_fold_making *m, const qn_plan *whole, int ndim, bool 
     qn_operand operands[QUERN_MAX_PARAMETERS];
     qn_plan part;
     qn_fold *f = m->fold;
+    const bool outputs_first = !reduced && writes_more(m, whole, ndim);
     int dims = 0;
     for (int d = 0; d < ndim; d++) {
         if (is_reduced(m, d) != reduced) {
@@ -49,7 +64,7 @@ static int settle(const qn_fold_making *m, const qn_plan *whole, int ndim, bool 
     }
     for (size_t k = 0; k < m->count; k++) {
         operands[k] = m->operands[k];
-        operands[k].output = false;
+        operands[k].output = m->operands[k].output && outputs_first;
         part.base[k] = f->base[k];
     }
     if (!m->rules->positions && dims > 0) {

@@ -33,6 +33,9 @@ static int units_in_flight(const qn_call *call)
     if (call->kernel->loops || call->kernel->heavy > 0 || f->turns > 0) {
         return 1;
     }
+    if (f->known != 0) {
+        return 1; /* a thread has one */
+    }
     if (f->columns) {
         return (int)qn_power_of_two(COLUMN_BYTES / unit_bytes(call), 8);
     }
@@ -47,6 +50,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_number(out, "outputs", f->columns ? f->lanes : 1);
     qn_source_number(out, "flight", units_in_flight(call));
     qn_source_number(out, "batch", QN_MAX(f->turns, 1));
+    qn_source_number(out, "known", f->known);
     qn_source_number(out, "counters", QN_FOLD_COUNTER_BYTES);
     qn_source_flag(out, "columns", f->columns);
     qn_source_flag(out, "split", f->split);
