@@ -54,7 +54,7 @@ static bool lines_aligned(const qn_plan *plan, size_t k, int ndim)
 }
 
 /* Elements of a sector of the first output that lies densely, if its lines are not aligned: tiles
- * that write parts of sectors are a third slower. */
+ * that write parts of sectors are a fifth slower. */
 static int choose_slack(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim)
 {
     for (size_t k = 0; k < operand_count; k++) {
