@@ -141,10 +141,11 @@ static quern_status walk(qn_parameter_block *block, const qn_call *call)
 {
     const qn_plan *p = &call->plan;
     int outer = p->form.ndim - 1;
-    int64_t inner = p->extent[outer], step = QN_MAX(p->form.tile, p->form.lanes);
+    int64_t inner = p->extent[outer];
+    int64_t step = p->form.flat ? 1 : QN_MAX(p->form.tile, p->form.lanes);
     qn_space s;
     s.packs = p->packs;
-    s.inner = inner;
+    s.inner = p->form.flat ? p->count : inner;
     s.head = p->head;
     s.count = p->count;
     s.row = p->form.rows ? p->parts : (inner - 1) / step + 1; /* in parts, packs, or tiles */
