@@ -215,12 +215,26 @@ static int64_t choose_head(const walk *w, const qn_operand *operands)
     return 0;
 }
 
+/* An output whose elements share sectors of memory with others of other packs: each sector would be
+ * written many times. The threads of a warp had better write to it together, an element each. */
+#define SECTOR 32
+static bool scattered(const walk *w, const qn_operand *operands, size_t k)
+{
+    return operands[k].output && w->plan->form.access[k] == QN_ACCESS_STRIDED &&
+           qn_magnitude(w->plan->stride[k][w->ndim - 1]) < SECTOR;
+}
+
 /* A pack must pay: at least one operand is reached by vector, and rows are not
- * mostly tails. Strided operands beside it do no harm: x[:, ::2] + y[:, ::2] of
+ * mostly tails. Strided inputs beside it do no harm: x[:, ::2] + y[:, ::2] of
  * float32 runs at 2.6 TB/s on an H200 with packs, 2.4 without. */
-static bool packs_pay(const walk *w)
+static bool packs_pay(const walk *w, const qn_operand *operands)
 {
     const qn_plan *p = w->plan;
+    for (size_t k = 0; k < w->operands; k++) {
+        if (scattered(w, operands, k)) {
+            return false;
+        }
+    }
     for (size_t k = 0; k < w->operands; k++) {
         if (p->form.access[k] == QN_ACCESS_VECTOR) {
             return w->ndim == 1 || p->extent[w->ndim - 1] % p->form.lanes == 0;
@@ -257,7 +271,7 @@ static void choose_packs(walk *w, const qn_operand *operands, const qn_plan_rule
         for (size_t k = 0; k < w->operands; k++) {
             p->form.access[k] = (uint8_t)access_of(w, operands, k, head);
         }
-        if (lanes == 1 || packs_pay(w)) {
+        if (lanes == 1 || packs_pay(w, operands)) {
             break;
         }
     }
@@ -352,6 +366,10 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     if (plan->form.tile == 0 && !plan->form.boxed && tiles_or_rows(rules)) {
         qn_plan_rows(plan, operands, operand_count,
                      most_lanes(operands, operand_count, pack_bytes(rules)), s);
+        if (s->walk == QN_WALK_CHOSEN && !rules->ordered) {
+            qn_plan_flat(plan, operands, operand_count,
+                         most_lanes(operands, operand_count, pack_bytes(rules)));
+        }
     }
     plan->form.wide = needs_wide(&w);
     plan->form.near = !plan->form.wide && all_near(&w);
@@ -395,8 +413,8 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
     for (size_t k = 0; k < operand_count; k++) {
         strided |= f->access[k] == QN_ACCESS_STRIDED;
     }
-    if (f->rows) {
-        qn_text_puts(out, "by rows: ");
+    if (f->rows || f->flat) {
+        qn_text_puts(out, f->rows ? "by rows: " : "flat: ");
     }
     if (f->boxed) {
         qn_text_printf(out, "%d dimensions, boxes of ", f->ndim - f->cuts);
@@ -426,6 +444,9 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
     }
     if (plan->other_cost != 0) {
         qn_text_printf(out, ", cost %.1f (by %s %.1f)", (double)plan->cost / 100,
-                       f->rows ? "packs" : "rows", (double)plan->other_cost / 100);
+                       f->flat   ? "element"
+                       : f->rows ? "packs"
+                                 : "rows",
+                       (double)plan->other_cost / 100);
     }
 }

@@ -15,6 +15,7 @@
 #include "array/setting.h"
 #include "base/base.h"
 #include <quern/array.h>
+#include <string.h>
 
 #define QN_ACCESS_BYTES 16 /**< the widest access of a thread */
 #define QN_BOX_DIMS     6  /**< dimensions of a box */
@@ -60,6 +61,8 @@ typedef struct qn_plan_form {
     uint8_t turns;   /**< packs that a thread takes: a block apart, or by rows; 1 by tiles */
     uint8_t rows;    /**< 1: a block goes along rows; packs begin where a row of
                           operand `anchor` is aligned */
+    uint8_t flat;    /**< 1: packs go on across rows, since the outputs do; the strided inputs are
+                          read at places that a thread counts up */
     uint8_t anchor;
     uint8_t margin; /**< rows: elements at both ends of a row that no pack may hold, since the words
                          that hold neighbours of the row's may not be read */
@@ -88,6 +91,23 @@ typedef struct qn_plan {
     int64_t stride[QUERN_MAX_PARAMETERS][QUERN_MAX_NDIM]; /**< bytes; [operand][dimension] */
     char *base[QUERN_MAX_PARAMETERS];                     /**< where the walk starts */
 } qn_plan;
+
+/** What is decided of a plan: all that stands in front of its extents. The rest is 17 KB. */
+typedef struct qn_plan_decided {
+    unsigned char bytes[offsetof(qn_plan, extent)];
+} qn_plan_decided;
+
+static inline qn_plan_decided qn_plan_decided_of(const qn_plan *plan)
+{
+    qn_plan_decided d;
+    memcpy(d.bytes, plan, sizeof d.bytes);
+    return d;
+}
+
+static inline void qn_plan_decide(qn_plan *plan, const qn_plan_decided *d)
+{
+    memcpy(plan, d->bytes, sizeof d->bytes);
+}
 
 /** What the kernel's text asks of the walk. */
 typedef struct qn_plan_rules {
@@ -127,6 +147,18 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
  * of the largest packs. For qn_plan_make(); the plan is by packs. */
 void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most,
                   const qn_setting *setting);
+
+/** Walk outputs that have no gaps by packs that go on across rows, where that costs less. `most`:
+ * as above. For qn_plan_make(); the plan is complete. */
+void qn_plan_flat(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most);
+
+/** What a pack of `lanes` elements of an operand takes whose threads' accesses begin `pitch` bytes
+ * apart, in instructions of a GPU (plan_rows.c). */
+int64_t qn_plan_moving(const qn_operand *operand, qn_access access, int64_t pitch, int64_t lanes);
+/** What an element takes when the plan is by packs, or elements in turns; in hundredths. */
+int64_t qn_plan_packs_cost(const qn_plan *plan, const qn_operand *operands, size_t operand_count);
+/** What it takes to find a row: a division for each dimension but the first, and the sums. */
+int64_t qn_plan_finding(size_t operand_count, int ndim);
 
 /* ---- plan_dims.c ---------------------------------------------------------------------------- */
 

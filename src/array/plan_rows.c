@@ -33,10 +33,9 @@ static int64_t lines(int64_t pitch)
     return QN_MAX((int64_t)1, QN_MIN(pitch * WARP / LINE, (int64_t)WARP));
 }
 
-/* What a pack of an operand takes, in instructions. */
-static int64_t moving(const qn_operand *o, qn_access access, int64_t stride, int64_t lanes)
+int64_t qn_plan_moving(const qn_operand *o, qn_access access, int64_t pitch, int64_t lanes)
 {
-    const int64_t bytes = lanes * o->item_size, met = lines(lanes * qn_magnitude(stride));
+    const int64_t bytes = lanes * o->item_size, met = lines(pitch);
     switch (access) {
     case QN_ACCESS_VECTOR:
         return 2 + (bytes - 1) / 16 + 1 + 4 * met;
@@ -52,8 +51,7 @@ static int64_t moving(const qn_operand *o, qn_access access, int64_t stride, int
     }
 }
 
-/* What it takes to find a row: a division for each dimension but the first, and the sums. */
-static int64_t finding(size_t operand_count, int ndim)
+int64_t qn_plan_finding(size_t operand_count, int ndim)
 {
     return ndim == 1 ? 0 : 2 + 4 * (ndim - 1) + (int64_t)operand_count * (ndim - 1);
 }
@@ -62,16 +60,17 @@ static int64_t moving_all(const qn_plan *p, const qn_operand *operands, size_t o
 {
     int64_t sum = 0;
     for (size_t k = 0; k < operand_count; k++) {
-        sum += moving(&operands[k], (qn_access)p->form.access[k], p->stride[k][p->form.ndim - 1],
-                      p->form.lanes);
+        const int64_t stride = qn_magnitude(p->stride[k][p->form.ndim - 1]);
+        sum += qn_plan_moving(&operands[k], (qn_access)p->form.access[k], p->form.lanes * stride,
+                              p->form.lanes);
     }
     return sum;
 }
 
-static int64_t packs_cost(const qn_plan *plan, const qn_operand *operands, size_t operand_count)
+int64_t qn_plan_packs_cost(const qn_plan *plan, const qn_operand *operands, size_t operand_count)
 {
     return 100 *
-           (3 + finding(operand_count, plan->form.ndim) +
+           (3 + qn_plan_finding(operand_count, plan->form.ndim) +
             moving_all(plan, operands, operand_count)) /
            plan->form.lanes;
 }
@@ -89,7 +88,7 @@ static int64_t rows_cost(const qn_plan *p, const qn_operand *operands, size_t op
 {
     const int64_t inner = p->extent[p->form.ndim - 1], threads = p->parts * p->across;
     const int64_t thread =
-        THREAD_COST + 2 * (int64_t)operand_count + finding(operand_count, p->form.ndim);
+        THREAD_COST + 2 * (int64_t)operand_count + qn_plan_finding(operand_count, p->form.ndim);
     return 100 * (threads * thread + ends_cost(p, operand_count)) / inner +
            100 * moving_all(p, operands, operand_count) / p->form.lanes;
 }
@@ -242,23 +241,6 @@ static bool worth_a_look(const qn_plan *plan, const qn_operand *operands, size_t
     return plan->form.ndim == 1 ? narrow : single;
 }
 
-/* What is decided of a plan: all that stands in front of its extents. The rest is 17 KB. */
-typedef struct decided {
-    unsigned char bytes[offsetof(qn_plan, extent)];
-} decided;
-
-static decided decided_of(const qn_plan *plan)
-{
-    decided d;
-    memcpy(d.bytes, plan, sizeof d.bytes);
-    return d;
-}
-
-static void decide(qn_plan *plan, const decided *d)
-{
-    memcpy(plan, d->bytes, sizeof d->bytes);
-}
-
 void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most,
                   const qn_setting *setting)
 {
@@ -267,23 +249,23 @@ void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_coun
         (!asked && !worth_a_look(plan, operands, operand_count))) {
         return;
     }
-    const int64_t by_packs = packs_cost(plan, operands, operand_count);
-    const decided packs = decided_of(plan);
-    decided best = packs;
+    const int64_t by_packs = qn_plan_packs_cost(plan, operands, operand_count);
+    const qn_plan_decided packs = qn_plan_decided_of(plan);
+    qn_plan_decided best = packs;
     int64_t by_rows = 0;
     for (uint32_t lanes = most; lanes > 0; lanes /= 2) {
-        decide(plan, &packs);
+        qn_plan_decide(plan, &packs);
         if (with_lanes(plan, operands, operand_count, lanes, setting->turns) &&
             (plan->form.ndim > 1 || plan->form.margin > 0)) {
             const int64_t cost = rows_cost(plan, operands, operand_count);
             if (by_rows == 0 || cost < by_rows) {
-                best = decided_of(plan);
+                best = qn_plan_decided_of(plan);
                 by_rows = cost;
             }
         }
     }
     const bool rows = by_rows > 0 && (asked || by_rows * 100 < by_packs * ENOUGH);
-    decide(plan, rows ? &best : &packs);
+    qn_plan_decide(plan, rows ? &best : &packs);
     plan->cost = rows ? by_rows : by_packs;
     plan->other_cost = rows ? by_packs : by_rows;
 }

@@ -147,10 +147,10 @@ static quern_status walk(qn_parameter_block *block, const qn_call *call)
     const qn_plan *p = &call->plan;
     int outer = p->form.ndim - 1;
     const int64_t inner = p->extent[outer];
-    const int64_t step = QN_MAX(p->form.tile, p->form.lanes);
+    const int64_t step = p->form.flat ? 1 : QN_MAX(p->form.tile, p->form.lanes);
     qn_space s;
     s.packs = p->packs;
-    s.inner = inner;
+    s.inner = p->form.flat ? p->count : inner;
     s.head = p->head;
     s.count = p->count;
     if (p->form.boxed) {

@@ -165,6 +165,12 @@ void qn_source_row_values(qn_text *out, const qn_call *call);
 void qn_source_row_fetch(qn_text *out, const qn_call *call);
 void qn_source_row_body(qn_text *out, const qn_call *call);
 
+/* ---- source_flat.c -------------------------------------------------------------------------- */
+
+/** Where `_quern_element` of the flat walk lies in each strided operand; their packs read. */
+void qn_source_flat_place(qn_text *out, const qn_call *call);
+void qn_source_flat_fetch(qn_text *out, const qn_call *call);
+
 /* ---- source_tiled.c ------------------------------------------------------------------------- */
 
 void qn_source_tile_shared(qn_text *out, const qn_call *call);

@@ -141,7 +141,7 @@ static void form_hole(qn_text *out, const qn_call *call)
         qn_source_number(out, "margin", f->margin);
         return;
     }
-    qn_source_flag(out, "rows", f->ndim > 1);
+    qn_source_flag(out, "rows", f->ndim > 1 && !f->flat);
     qn_source_flag(out, "ragged", qn_source_is_ragged(call));
 }
 
@@ -188,10 +188,13 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
         qn_source_turn_fetch(&texts[FETCH], call);
         qn_source_turn_body(&texts[BODY], call);
     } else {
+        if (f->flat) {
+            qn_source_flat_place(&texts[SINGLE], call);
+        }
         if (qn_source_is_ragged(call)) {
             qn_source_element(&texts[SINGLE], call, 3, "_quern_element");
         }
-        qn_source_offsets(&texts[OFFSETS], call);
+        (f->flat ? qn_source_flat_place : qn_source_offsets)(&texts[OFFSETS], call);
         qn_source_body(&texts[BODY], call);
     }
     close_statements(&texts[AFTER_LOOP], call, QN_AFTER_LOOP);

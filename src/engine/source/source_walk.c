@@ -61,9 +61,13 @@ void qn_source_offsets(qn_text *out, const qn_call *call)
 static void offset(qn_text *out, const qn_call *call, uint32_t k, const char *at)
 {
     const qn_plan_form *f = &call->plan.form;
-    const char *type = qn_source_offset(call), *plus = f->ndim > 1 ? " + " : "";
-    if (f->ndim > 1) {
+    const bool rows = f->ndim > 1 && (!f->flat || f->access[k] == QN_ACCESS_STRIDED);
+    const char *type = qn_source_offset(call), *plus = rows ? " + " : "";
+    if (rows) {
         qn_text_printf(out, "_quern_offset%u", k);
+    }
+    if (f->flat && rows) { /* counted up to the element */
+        return;
     }
     switch ((qn_access)f->access[k]) {
     case QN_ACCESS_VECTOR:
@@ -77,7 +81,7 @@ static void offset(qn_text *out, const qn_call *call, uint32_t k, const char *at
     case QN_ACCESS_BROADCAST:
     case QN_ACCESS_TILED:
     case QN_ACCESS_WORDS:
-        qn_text_puts(out, f->ndim > 1 ? "" : "0");
+        qn_text_puts(out, rows ? "" : "0");
         break;
     }
 }
@@ -170,7 +174,7 @@ static void invoke(qn_text *out, const qn_call *call, int levels, const char *at
     }
     if (!kernel->uses_position) {
         qn_text_puts(out, "0");
-    } else if (call->plan.form.ndim == 1) {
+    } else if (call->plan.form.ndim == 1 || call->plan.form.flat) {
         qn_text_puts(out, at);
     } else if (call->plan.form.turns > 1 && !call->plan.form.rows) {
         qn_text_puts(out, "_quern_pack");
@@ -366,7 +370,7 @@ static void operate_pack(qn_text *out, const qn_call *call, int levels)
 /* Packs of one dimension may leave elements over at both ends. */
 bool qn_source_is_ragged(const qn_call *call)
 {
-    return call->plan.form.lanes > 1 && call->plan.form.ndim == 1;
+    return call->plan.form.flat || (call->plan.form.lanes > 1 && call->plan.form.ndim == 1);
 }
 
 /* One element, or a pack in registers. */
@@ -376,8 +380,14 @@ void qn_source_body(qn_text *out, const qn_call *call)
         qn_source_element(out, call, 2, "_quern_element");
         return;
     }
+    const qn_plan_form *f = &call->plan.form;
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        move_pack(out, call, 2, k, false);
+        if (!f->flat || f->access[k] != QN_ACCESS_STRIDED) {
+            move_pack(out, call, 2, k, false);
+        }
+    }
+    if (f->flat) {
+        qn_source_flat_fetch(out, call);
     }
     operate_pack(out, call, 2);
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /** The most that is asked for; more gives a size of 0. */
 enum { DEVICE_DIMS = 6, DEVICE_OPERANDS = 4 };
@@ -53,5 +54,22 @@ int64_t device_divide(const device_divider *divider, int64_t n);
 #ifdef __cplusplus
 }
 #endif
+
+/* What the outer dimensions add to each operand's address at row `row`. */
+static inline void device_row_offsets(int64_t *offset, const device_space *s, int ndim,
+                                      uint32_t operands, int64_t row)
+{
+    memset(offset, 0, 8 * sizeof *offset);
+    for (int d = ndim - 2; d >= 0; d--) {
+        int64_t c = row;
+        if (d > 0) {
+            row = device_divide(&s->outer[d], c);
+            c -= row * s->outer[d].value;
+        }
+        for (uint32_t k = 0; k < operands; k++) {
+            offset[k] += c * s->stride[k][d];
+        }
+    }
+}
 
 #endif /* DEVICE_SIDE_H */

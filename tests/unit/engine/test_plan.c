@@ -54,22 +54,6 @@ static void check_alignment(const qn_call *call, const qn_parameter_block *block
     }
 }
 
-/* What the outer dimensions add to each operand's address at row `row`. */
-static void row_offsets(int64_t *offset, const qn_call *call, const device_space *s, int64_t row)
-{
-    memset(offset, 0, 8 * sizeof *offset);
-    for (int d = call->plan.form.ndim - 2; d >= 0; d--) {
-        int64_t c = row;
-        if (d > 0) {
-            row = device_divide(&s->outer[d], c);
-            c -= row * s->outer[d].value;
-        }
-        for (uint32_t k = 0; k < call->operand_count; k++) {
-            offset[k] += c * s->stride[k][d];
-        }
-    }
-}
-
 /* The words that hold a pack belong to the row, and so do all bytes of theirs. */
 static void check_words(const qn_call *call, const int64_t *offset, const device_space *s,
                         int64_t at)
@@ -95,7 +79,7 @@ static void walk_row(const qn_call *call, const qn_parameter_block *block, const
     const qn_plan *p = &call->plan;
     const int64_t lanes = p->form.lanes, turns = p->form.turns;
     int64_t offset[8], begin = 0, packs = s->inner;
-    row_offsets(offset, call, s, row);
+    device_row_offsets(offset, s, call->plan.form.ndim, call->operand_count, row);
     if (lanes > 1) {
         const qn_operand *o = &call->operands[p->form.anchor];
         uintptr_t at = (uintptr_t)(base_of(block, p->form.anchor) + offset[p->form.anchor]);
@@ -133,6 +117,22 @@ static void walk_rows(const qn_call *call, const qn_parameter_block *block, cons
     }
 }
 
+/* Packs that go on across rows, and the elements before and after them. */
+static void walk_flat(const qn_call *call, const qn_parameter_block *block, const device_space *s,
+                      visitor visit, void *context)
+{
+    const qn_plan_form *f = &call->plan.form;
+    cr_assert_eq(s->inner, call->count);
+    for (int64_t e = 0; e < s->inner; e++) {
+        int64_t row = device_divide(&s->row, e), at = e - row * s->row.value, offset[8];
+        device_row_offsets(offset, s, f->ndim, call->operand_count, row);
+        if (e >= s->head && e < s->head + s->packs * f->lanes && (e - s->head) % f->lanes == 0) {
+            check_alignment(call, block, offset, at);
+        }
+        visit_one(call, block, offset, s, at, e, visit, context);
+    }
+}
+
 static void walk(const qn_call *call, const qn_parameter_block *block, visitor visit, void *context)
 {
     const qn_plan_form *f = &call->plan.form;
@@ -141,8 +141,8 @@ static void walk(const qn_call *call, const qn_parameter_block *block, visitor v
                                     (int)call->operand_count);
     cr_assert_eq(size, block->used - block->offsets[block->count - 1]);
     cr_assert_eq(s.count, call->count);
-    if (f->rows) {
-        walk_rows(call, block, &s, visit, context);
+    if (f->rows || f->flat) {
+        (f->rows ? walk_rows : walk_flat)(call, block, &s, visit, context);
         return;
     }
     bool has_rest = f->lanes > 1 && f->ndim == 1;
@@ -154,7 +154,7 @@ static void walk(const qn_call *call, const qn_parameter_block *block, visitor v
         int64_t r = f->ndim > 1 ? device_divide(&s.row, p) : 0;
         int64_t e = f->ndim > 1 ? (p - r * s.row.value) * f->lanes : p * f->lanes + s.head;
         int64_t offset[8];
-        row_offsets(offset, call, &s, r);
+        device_row_offsets(offset, &s, f->ndim, call->operand_count, r);
         cr_assert(e >= 0 && e + f->lanes <= s.inner, "a pack leaves its row");
         check_alignment(call, block, offset, e);
         for (int64_t at = e; at < e + f->lanes; at++) {
@@ -414,6 +414,7 @@ static const layout_case layouts[] = {
     {"one transposed", 2, {30, 40}, {{1, 30}, {40, 1}}, {0, 0}, 2, 4, "sv"},
     {"one transposed, large", 2, {300, 400}, {{1, 300}, {400, 1}}, {0, 0}, 2, 1, "tc"},
     {"short rows", 2, {300, 3}, {{4, 1}, {3, 1}}, {0, 0}, 2, 1, "cc"},
+    {"every other, to every other", 1, {1000}, {{2}, {2}}, {0, 0}, 1, 1, "ss"},
 };
 
 Test(plan, known_layouts)
