@@ -145,65 +145,93 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_flag(out, "ragged", qn_source_is_ragged(call));
 }
 
+static void tiled_holes(qn_text *texts, const qn_call *call)
+{
+    qn_source_tile_shared(&texts[SHARED], call);
+    qn_source_tile_offsets(&texts[OFFSETS], call);
+    qn_source_tile_aligned(&texts[ALIGNED], call);
+    qn_source_tile_fetch(&texts[FETCH], call);
+    qn_source_tile_body(&texts[BODY], call);
+}
+
+static void boxed_holes(qn_text *texts, const qn_call *call)
+{
+    qn_source_box_shared(&texts[SHARED], call);
+    qn_source_box_values(&texts[VALUES], call);
+    qn_source_box_fetched(&texts[PLACE], call);
+    qn_source_box_given(&texts[ALIGNED], call);
+    qn_source_box_offsets(&texts[OFFSETS], call);
+    qn_source_box_fetch(&texts[FETCH], call);
+    qn_source_box_read(&texts[SINGLE], call);
+    qn_source_box_keep(&texts[KEEP], call);
+    qn_source_box_take(&texts[AGAIN], call);
+    qn_source_box_body(&texts[BODY], call);
+}
+
+static void row_holes(qn_text *texts, const qn_call *call)
+{
+    if (call->plan.form.lanes > 1) {
+        qn_source_element(&texts[SINGLE], call, 5, "_quern_element");
+    }
+    qn_source_row_aligned(&texts[ALIGNED], call);
+    qn_source_row_lines(&texts[OFFSETS], call);
+    qn_source_row_values(&texts[VALUES], call);
+    qn_source_row_fetch(&texts[FETCH], call);
+    qn_source_row_body(&texts[BODY], call);
+}
+
+static void turn_holes(qn_text *texts, const qn_call *call)
+{
+    qn_source_turn_values(&texts[VALUES], call);
+    qn_source_turn_place(&texts[PLACE], call);
+    qn_source_turn_again(&texts[AGAIN], call);
+    qn_source_turn_fetch(&texts[FETCH], call);
+    qn_source_turn_body(&texts[BODY], call);
+}
+
+static void pack_holes(qn_text *texts, const qn_call *call)
+{
+    const bool flat = call->plan.form.flat;
+    if (flat) {
+        qn_source_flat_place(&texts[SINGLE], call);
+    }
+    if (qn_source_is_ragged(call)) {
+        qn_source_element(&texts[SINGLE], call, 3, "_quern_element");
+    }
+    (flat ? qn_source_flat_place : qn_source_offsets)(&texts[OFFSETS], call);
+    qn_source_body(&texts[BODY], call);
+}
+
+/* A way to walk: its template, and what fills the holes that the others do not have. */
+typedef struct walk {
+    const char *text;
+    void (*fill)(qn_text *texts, const qn_call *call);
+} walk;
+
+static walk walk_of(const qn_plan_form *f)
+{
+    return f->tile != 0   ? (walk){qn_embedded_elementwise_tiled_cu, tiled_holes}
+           : f->boxed     ? (walk){qn_embedded_elementwise_boxed_cu, boxed_holes}
+           : f->rows      ? (walk){qn_embedded_elementwise_rows_cu, row_holes}
+           : f->turns > 1 ? (walk){qn_embedded_elementwise_turns_cu, turn_holes}
+                          : (walk){qn_embedded_elementwise_cu, pack_holes};
+}
+
 quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header *headers,
                                    size_t *header_count)
 {
     const qn_plan_form *f = &call->plan.form;
+    const walk chosen = walk_of(f);
     qn_text texts[HOLE_COUNT] = {{0}};
     parameters_hole(&texts[PARAMETERS], call);
     loop_prep_hole(&texts[LOOP_PREP], call);
     operands_hole(&texts[OPERANDS], call);
     operation_hole(&texts[OPERATION], call);
     form_hole(&texts[FORM], call);
-    if (f->tile != 0) {
-        qn_source_tile_shared(&texts[SHARED], call);
-        qn_source_tile_offsets(&texts[OFFSETS], call);
-        qn_source_tile_aligned(&texts[ALIGNED], call);
-        qn_source_tile_fetch(&texts[FETCH], call);
-        qn_source_tile_body(&texts[BODY], call);
-    } else if (f->boxed) {
-        qn_source_box_shared(&texts[SHARED], call);
-        qn_source_box_values(&texts[VALUES], call);
-        qn_source_box_fetched(&texts[PLACE], call);
-        qn_source_box_given(&texts[ALIGNED], call);
-        qn_source_box_offsets(&texts[OFFSETS], call);
-        qn_source_box_fetch(&texts[FETCH], call);
-        qn_source_box_read(&texts[SINGLE], call);
-        qn_source_box_keep(&texts[KEEP], call);
-        qn_source_box_take(&texts[AGAIN], call);
-        qn_source_box_body(&texts[BODY], call);
-    } else if (f->rows) {
-        if (f->lanes > 1) {
-            qn_source_element(&texts[SINGLE], call, 5, "_quern_element");
-        }
-        qn_source_row_aligned(&texts[ALIGNED], call);
-        qn_source_row_lines(&texts[OFFSETS], call);
-        qn_source_row_values(&texts[VALUES], call);
-        qn_source_row_fetch(&texts[FETCH], call);
-        qn_source_row_body(&texts[BODY], call);
-    } else if (f->turns > 1) {
-        qn_source_turn_values(&texts[VALUES], call);
-        qn_source_turn_place(&texts[PLACE], call);
-        qn_source_turn_again(&texts[AGAIN], call);
-        qn_source_turn_fetch(&texts[FETCH], call);
-        qn_source_turn_body(&texts[BODY], call);
-    } else {
-        if (f->flat) {
-            qn_source_flat_place(&texts[SINGLE], call);
-        }
-        if (qn_source_is_ragged(call)) {
-            qn_source_element(&texts[SINGLE], call, 3, "_quern_element");
-        }
-        (f->flat ? qn_source_flat_place : qn_source_offsets)(&texts[OFFSETS], call);
-        qn_source_body(&texts[BODY], call);
-    }
+    chosen.fill(texts, call);
     close_statements(&texts[AFTER_LOOP], call, QN_AFTER_LOOP);
     const qn_source_template template = {
-        .text = f->tile != 0   ? qn_embedded_elementwise_tiled_cu
-                : f->boxed     ? qn_embedded_elementwise_boxed_cu
-                : f->rows      ? qn_embedded_elementwise_rows_cu
-                : f->turns > 1 ? qn_embedded_elementwise_turns_cu
-                               : qn_embedded_elementwise_cu,
+        .text = chosen.text,
         .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
         .holes = texts,
         .hole_count = HOLE_COUNT,
