@@ -373,3 +373,9 @@ quern_status qn_source_expand(qn_text *out, const qn_call *call, const qn_source
     }
     return status;
 }
+
+/* Begin a line, indented as its block is. */
+void qn_source_indent(qn_text *out, int levels)
+{
+    qn_text_printf(out, "%*s", 4 * levels, "");
+}

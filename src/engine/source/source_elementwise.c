@@ -118,6 +118,12 @@ static void operation_hole(qn_text *out, const qn_call *call)
 enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
 _Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
 
+/* Packs of one dimension may leave elements over at both ends. */
+bool qn_source_is_ragged(const qn_call *call)
+{
+    return call->plan.form.flat || (call->plan.form.lanes > 1 && call->plan.form.ndim == 1);
+}
+
 static void form_hole(qn_text *out, const qn_call *call)
 {
     const qn_plan_form *f = &call->plan.form;

@@ -147,12 +147,6 @@ static void element(qn_text *out, const qn_call *call, uint32_t k, const char *a
     qn_source_place_end(out, call, k);
 }
 
-/* Begin a line, indented as its block is. */
-void qn_source_indent(qn_text *out, int levels)
-{
-    qn_text_printf(out, "%*s", 4 * levels, "");
-}
-
 /* The call of the lambda, and `_ind`'s innermost position before it. */
 static void invoke(qn_text *out, const qn_call *call, int levels, const char *at, const char *lane)
 {
@@ -365,12 +359,6 @@ static void operate_pack(qn_text *out, const qn_call *call, int levels)
             move_pack(out, call, levels, k, true);
         }
     }
-}
-
-/* Packs of one dimension may leave elements over at both ends. */
-bool qn_source_is_ragged(const qn_call *call)
-{
-    return call->plan.form.flat || (call->plan.form.lanes > 1 && call->plan.form.ndim == 1);
 }
 
 /* One element, or a pack in registers. */
