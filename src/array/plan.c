@@ -134,18 +134,6 @@ uint32_t qn_pack_lanes(const qn_operand *operands, size_t count, uint32_t pack_b
     return lanes;
 }
 
-int64_t qn_pack_head(const char *base, const qn_operand *operand, uint32_t lanes)
-{
-    if (operand->loose) {
-        return -1;
-    }
-    uint64_t off = (uintptr_t)base % qn_pack_alignment(operand, lanes);
-    if (off % operand->item_size != 0) {
-        return -1;
-    }
-    return off == 0 ? 0 : (int64_t)((qn_pack_alignment(operand, lanes) - off) / operand->item_size);
-}
-
 /* Outer strides that keep every row's packs aligned. */
 static bool rows_aligned(const walk *w, size_t k, uint64_t alignment)
 {

@@ -179,7 +179,17 @@ static inline uint64_t qn_pack_alignment(const qn_operand *operand, uint32_t lan
     return QN_MIN((uint64_t)QN_ACCESS_BYTES, (uint64_t)lanes * operand->item_size);
 }
 /** Elements to skip so that an operand's packs are aligned, or -1 where no number of them does. */
-int64_t qn_pack_head(const char *base, const qn_operand *operand, uint32_t lanes);
+static inline int64_t qn_pack_head(const char *base, const qn_operand *operand, uint32_t lanes)
+{
+    if (operand->loose) {
+        return -1;
+    }
+    uint64_t off = (uintptr_t)base % qn_pack_alignment(operand, lanes);
+    if (off % operand->item_size != 0) {
+        return -1;
+    }
+    return off == 0 ? 0 : (int64_t)((qn_pack_alignment(operand, lanes) - off) / operand->item_size);
+}
 
 /** a / b, rounded up. */
 static inline int64_t qn_over(int64_t a, int64_t b)

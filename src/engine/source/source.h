@@ -94,6 +94,9 @@ void qn_source_read_end(qn_text *out, const qn_call *call, uint32_t k);
 /** Operands as parameters of a lambda, by the user's names, each followed by a comma. */
 void qn_source_operands(qn_text *out, const qn_call *call, uint32_t first, uint32_t count);
 
+/** Begin a line, indented as its block is. */
+void qn_source_indent(qn_text *out, int levels);
+
 /* ---- source_names.c: what CuPy's texts call by names of theirs ------------------------------ */
 
 /** The lines that give functions of complex numbers Thrust's names, where the texts use them. */
@@ -125,18 +128,36 @@ bool qn_is_math(const char *name);
 
 /* ---- source_elementwise.c ------------------------------------------------------------------- */
 
+/** There are elements before the first pack, or after the last. */
+bool qn_source_is_ragged(const qn_call *call);
 quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header *headers,
                                    size_t *header_count);
 
-/* ---- source_walk.c -------------------------------------------------------------------------- */
+/* ---- source_reach.c ------------------------------------------------------------------------- */
 
-/** Begin a line, indented as its block is. */
-void qn_source_indent(qn_text *out, int levels);
 /** The type of offsets of rows. */
 const char *qn_source_offset(const qn_call *call);
 /** The offsets `PREFIXk` of every operand k for the dimensions [0, dims), whose joint position is
  * in `_quern_outer`. */
 void qn_source_outer(qn_text *out, const qn_call *call, int dims, const char *prefix);
+/** What the outer dimensions add to the address of each operand: `_quern_offsetK`. */
+void qn_source_offsets(qn_text *out, const qn_call *call);
+
+/** How an element is reached: at `at` of the row, or on `_quern_lane` of the pack that begins
+ * there, or where a turn has kept its offset. */
+typedef enum qn_reach { QN_REACH_PLAIN, QN_REACH_LANE, QN_REACH_KEPT } qn_reach;
+
+/** Where element `at` of the row lies from the operand's first, in bytes, in the type of offsets.
+ */
+void qn_source_reach_offset(qn_text *out, const qn_call *call, uint32_t k, const char *at);
+/** Operand `k`'s element, as a dereferenced pointer. */
+void qn_source_reach(qn_text *out, const qn_call *call, uint32_t k, const char *at, qn_reach how);
+/** In boxes: the operand whose table says where shared memory has operand `k`'s elements, the first
+ * with elements of that size. */
+uint32_t qn_source_box_slot(const qn_call *call, uint32_t k);
+
+/* ---- source_walk.c -------------------------------------------------------------------------- */
+
 /** One element at `at` of its row: copies in, the operation, copies of the outputs back. */
 void qn_source_element(qn_text *out, const qn_call *call, int levels, const char *at);
 
@@ -145,9 +166,6 @@ void qn_source_element(qn_text *out, const qn_call *call, int levels, const char
 void qn_source_load_one(qn_text *out, const qn_call *call, int levels, uint32_t k, const char *at);
 void qn_source_operate(qn_text *out, const qn_call *call, int levels, const char *at);
 
-void qn_source_offsets(qn_text *out, const qn_call *call);
-/** There are elements before the first pack, or after the last. */
-bool qn_source_is_ragged(const qn_call *call);
 void qn_source_body(qn_text *out, const qn_call *call);
 /** For elements in turns: room for their values, where one lies, its operands read; what of where
  * it lies the operation needs again; the rest. */
@@ -181,10 +199,6 @@ void qn_source_tile_body(qn_text *out, const qn_call *call);
 
 /* ---- source_boxed.c ------------------------------------------------------------------------- */
 
-/** The operand whose table says where shared memory has operand `k`'s elements. */
-uint32_t qn_source_box_slot(const qn_call *call, uint32_t k);
-/** The address of its element, or of the box if that lacks the element. */
-void qn_source_box_place(qn_text *out, uint32_t k);
 void qn_source_box_shared(qn_text *out, const qn_call *call);
 /** Room for where a thread's elements lie in a box; where one is fetched, and where it is given. */
 void qn_source_box_values(qn_text *out, const qn_call *call);

@@ -16,23 +16,6 @@ static bool is_tiled(const qn_call *call, uint32_t k)
     return call->plan.form.access[k] == QN_ACCESS_TILED;
 }
 
-/* The first tiled operand with elements of this size: their places in shared memory are the same.
- */
-uint32_t qn_source_box_slot(const qn_call *call, uint32_t k)
-{
-    uint32_t first = 0;
-    while (!is_tiled(call, first) ||
-           call->operands[first].item_size != call->operands[k].item_size) {
-        first++;
-    }
-    return first;
-}
-
-void qn_source_box_place(qn_text *out, uint32_t k)
-{
-    qn_text_printf(out, "_quern_box%u + (_quern_whole ? _quern_kept%u[_quern_at] : 0)", k, k);
-}
-
 void qn_source_box_shared(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {

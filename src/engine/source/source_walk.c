@@ -1,151 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * source_walk: the walk by packs, in CUDA C++. In: the form of a plan. Out: where a thread's pack
- * lies, how its elements come into registers and go back. The thing to know: `_quern_element` is
- * the element within the innermost dimension, and `_quern_offsetK` what the outer ones add to the
- * address of operand K. It stays text in C, a line for each operand: as a variadic template over
- * classes of operands NVRTC takes 1.8 times as long for 2 * x + y, with the same PTX.
+ * source_walk: the walk by packs, in CUDA C++. In: the form of a plan. Out: how the elements of a
+ * thread's pack, turn or row come into registers, are worked on and go back. The thing to know: it
+ * stays text in C, a line for each operand: as a variadic template over classes of operands NVRTC
+ * takes 1.8 times as long for 2 * x + y, with the same PTX.
  */
 #include "engine/source/source.h"
 #include <string.h>
-
-const char *qn_source_offset(const qn_call *call)
-{
-    return call->plan.form.near ? "unsigned" : "long long";
-}
-
-void qn_source_outer(qn_text *out, const qn_call *call, int dims, const char *prefix)
-{
-    bool axes = call->kernel->uses_axes && call->ndim > 0;
-    const char *type = qn_source_offset(call);
-    for (uint32_t k = 0; k < call->operand_count; k++) {
-        qn_text_printf(out, "        %s %s%u = 0;\n", type, prefix, k);
-    }
-    if (dims > 0) {
-        qn_text_puts(out, "        _quern_index _quern_coordinate;\n");
-    }
-    for (int d = dims - 1; d >= 0; d--) {
-        if (d > 0) {
-            qn_text_printf(
-                out,
-                "        _quern_coordinate = _quern_outer;\n"
-                "        _quern_outer = _quern_walk.outer[%d].divide(_quern_coordinate);\n"
-                "        _quern_coordinate -= _quern_outer * _quern_walk.outer[%d].value;\n",
-                d, d);
-        } else {
-            qn_text_puts(out, "        _quern_coordinate = _quern_outer;\n");
-        }
-        for (uint32_t k = 0; k < call->operand_count; k++) {
-            qn_text_printf(out,
-                           "        %s%u += (%s)_quern_coordinate * "
-                           "(%s)_quern_walk.stride[%u][%d];\n",
-                           prefix, k, type, type, k, d);
-        }
-        if (axes) {
-            qn_text_printf(out, "        _ind.at[%d] = _quern_coordinate;\n", d);
-        }
-    }
-}
-
-/* What the outer dimensions add to the address of each operand: `_quern_offsetK`. */
-void qn_source_offsets(qn_text *out, const qn_call *call)
-{
-    int ndim = call->plan.form.ndim;
-    if (ndim > 1) {
-        qn_text_puts(out, "        _quern_index _quern_outer = _quern_row;\n");
-        qn_source_outer(out, call, ndim - 1, "_quern_offset");
-    }
-}
-
-/* Where element `at` of the row lies from the operand's first, in bytes, in the type of offsets. */
-static void offset(qn_text *out, const qn_call *call, uint32_t k, const char *at)
-{
-    const qn_plan_form *f = &call->plan.form;
-    const bool rows = f->ndim > 1 && (!f->flat || f->access[k] == QN_ACCESS_STRIDED);
-    const char *type = qn_source_offset(call), *plus = rows ? " + " : "";
-    if (rows) {
-        qn_text_printf(out, "_quern_offset%u", k);
-    }
-    if (f->flat && rows) { /* counted up to the element */
-        return;
-    }
-    switch ((qn_access)f->access[k]) {
-    case QN_ACCESS_VECTOR:
-    case QN_ACCESS_CONTIGUOUS:
-        qn_text_printf(out, "%s(%s)(%s) * %u", plus, type, at, call->operands[k].item_size);
-        break;
-    case QN_ACCESS_STRIDED:
-        qn_text_printf(out, "%s(%s)(%s) * (%s)_quern_walk.stride[%u][%d]", plus, type, at, type, k,
-                       f->ndim - 1);
-        break;
-    case QN_ACCESS_BROADCAST:
-    case QN_ACCESS_TILED:
-    case QN_ACCESS_WORDS:
-        qn_text_puts(out, rows ? "" : "0");
-        break;
-    }
-}
-
-/* What a lane adds to that. It stays out of the sum in 32 bits, so that the compiler may make it
- * part of the access. */
-static void lane_offset(qn_text *out, const qn_call *call, uint32_t k)
-{
-    if (call->plan.form.access[k] == QN_ACCESS_STRIDED) {
-        qn_text_printf(out, " + _quern_lane * (long long)_quern_walk.stride[%u][%d]", k,
-                       call->plan.form.ndim - 1);
-    } else {
-        qn_text_printf(out, " + _quern_lane * %u", call->operands[k].item_size);
-    }
-}
-
-/* How an element is reached: at `at` of the row, or on `_quern_lane` of the pack that begins there,
- * or where a turn has kept its offset. */
-typedef enum reach { REACH_PLAIN, REACH_LANE, REACH_KEPT } reach;
-
-/* Offsets in 32 bits are added up unsigned, whose wrapping is defined: else the compiler extends
- * each part of the sum by itself. */
-static void element_of_array(qn_text *out, const qn_call *call, uint32_t k, const char *at,
-                             reach how)
-{
-    qn_text_printf(out, "(%schar *)_quern_array%u + ", call->operands[k].output ? "" : "const ",
-                   call->operand_parameter[k]);
-    qn_text_puts(out, call->plan.form.near ? "(int)(" : "(");
-    if (how == REACH_KEPT) {
-        qn_text_printf(out, "_quern_kept%u[_quern_turn]", k);
-    } else {
-        offset(out, call, k, at);
-    }
-    qn_text_puts(out, ")");
-}
-
-/* By rows: from where the row begins. */
-static void element_of_line(qn_text *out, const qn_call *call, uint32_t k, const char *at)
-{
-    const qn_plan_form *f = &call->plan.form;
-    qn_text_printf(out, "_quern_line%u", k);
-    if (f->access[k] == QN_ACCESS_STRIDED) {
-        qn_text_printf(out, " + (long long)(%s) * _quern_walk.stride[%u][%d]", at, k, f->ndim - 1);
-    } else if (f->access[k] != QN_ACCESS_BROADCAST) {
-        qn_text_printf(out, " + (long long)(%s) * %u", at, call->operands[k].item_size);
-    }
-}
-
-/* The address of operand `k`'s element, as a dereferenced pointer. */
-static void element(qn_text *out, const qn_call *call, uint32_t k, const char *at, reach how)
-{
-    qn_source_place_begin(out, call, k);
-    if (call->plan.form.rows) {
-        element_of_line(out, call, k, at);
-    } else if (call->plan.form.boxed) {
-        qn_source_box_place(out, k);
-    } else {
-        element_of_array(out, call, k, at, how);
-    }
-    if (how == REACH_LANE) {
-        lane_offset(out, call, k);
-    }
-    qn_source_place_end(out, call, k);
-}
 
 /* The call of the lambda, and `_ind`'s innermost position before it. */
 static void invoke(qn_text *out, const qn_call *call, int levels, const char *at, const char *lane)
@@ -160,7 +21,7 @@ static void invoke(qn_text *out, const qn_call *call, int levels, const char *at
     for (uint32_t k = 0; k < call->operand_count; k++) {
         bool pack = lane && call->plan.form.access[k] != QN_ACCESS_BROADCAST;
         if (kernel->uses_by_address[call->operand_parameter[k]]) {
-            element(out, call, k, at, REACH_PLAIN);
+            qn_source_reach(out, call, k, at, QN_REACH_PLAIN);
         } else {
             qn_text_printf(out, pack ? "_quern_value%u.v[%s]" : "_quern_value%u", k, lane);
         }
@@ -192,21 +53,21 @@ void qn_source_load_one(qn_text *out, const qn_call *call, int levels, uint32_t 
     } else if (call->plan.form.access[k] == QN_ACCESS_TILED) {
         qn_text_printf(out, "*(const %s *)&_quern_tile%u[_quern_column][_quern_across]", type, k);
     } else {
-        element(out, call, k, at, REACH_PLAIN);
+        qn_source_reach(out, call, k, at, QN_REACH_PLAIN);
     }
     qn_source_read_end(out, call, k);
     qn_text_puts(out, ";\n");
 }
 
 /* The operation on one element that is in registers, and copies of the outputs back. */
-static void operate(qn_text *out, const qn_call *call, int levels, const char *at, reach how)
+static void operate(qn_text *out, const qn_call *call, int levels, const char *at, qn_reach how)
 {
     const bool *by_address = call->kernel->uses_by_address;
     invoke(out, call, levels, at, NULL);
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (call->operands[k].output && !by_address[call->operand_parameter[k]]) {
             qn_source_indent(out, levels);
-            element(out, call, k, at, how);
+            qn_source_reach(out, call, k, at, how);
             qn_text_printf(out, " = _quern_value%u;\n", k);
         }
     }
@@ -214,7 +75,7 @@ static void operate(qn_text *out, const qn_call *call, int levels, const char *a
 
 void qn_source_operate(qn_text *out, const qn_call *call, int levels, const char *at)
 {
-    operate(out, call, levels, at, REACH_PLAIN);
+    operate(out, call, levels, at, QN_REACH_PLAIN);
 }
 
 /* By rows: the operand's value is that of its row, and loaded. */
@@ -231,7 +92,7 @@ void qn_source_element(qn_text *out, const qn_call *call, int levels, const char
             qn_source_load_one(out, call, levels, k, at);
         }
     }
-    operate(out, call, levels, at, REACH_PLAIN);
+    operate(out, call, levels, at, QN_REACH_PLAIN);
 }
 
 /* ---- elements in turns ----------------------------------------------------------------------- */
@@ -285,7 +146,7 @@ void qn_source_turn_fetch(qn_text *out, const qn_call *call)
                        k);
         if (keeps(call, k)) {
             qn_text_printf(out, "                _quern_kept%u[_quern_turn] = ", k);
-            offset(out, call, k, "_quern_element");
+            qn_source_reach_offset(out, call, k, "_quern_element");
             qn_text_puts(out, ";\n");
         }
     }
@@ -297,7 +158,8 @@ void qn_source_turn_body(qn_text *out, const qn_call *call)
         qn_text_printf(out, "                %s &_quern_value%u = _quern_values%u[_quern_turn];\n",
                        qn_source_type(call, call->operand_parameter[k]), k, k);
     }
-    operate(out, call, 4, "_quern_element", call->plan.form.ndim > 1 ? REACH_KEPT : REACH_PLAIN);
+    operate(out, call, 4, "_quern_element",
+            call->plan.form.ndim > 1 ? QN_REACH_KEPT : QN_REACH_PLAIN);
 }
 
 /* ---- packs ----------------------------------------------------------------------------------- */
@@ -327,19 +189,19 @@ static void move_pack(qn_text *out, const qn_call *call, int levels, uint32_t k,
     if (access == QN_ACCESS_VECTOR) {
         qn_source_indent(out, levels);
         qn_text_printf(out, "_quern_value%u.%s(&", k, store ? "store" : "load");
-        element(out, call, k, "_quern_element", REACH_PLAIN);
+        qn_source_reach(out, call, k, "_quern_element", QN_REACH_PLAIN);
         qn_text_puts(out, ");\n");
         return;
     }
     each_lane(out, call, levels);
     qn_source_indent(out, levels + 1);
     if (store) {
-        element(out, call, k, "_quern_element", REACH_LANE);
+        qn_source_reach(out, call, k, "_quern_element", QN_REACH_LANE);
         qn_text_printf(out, " = _quern_value%u.v[_quern_lane];\n", k);
     } else {
         qn_text_printf(out, "_quern_value%u.v[_quern_lane] = ", k);
         qn_source_read_begin(out, call, k);
-        element(out, call, k, "_quern_element", REACH_LANE);
+        qn_source_reach(out, call, k, "_quern_element", QN_REACH_LANE);
         qn_source_read_end(out, call, k);
         qn_text_puts(out, ";\n");
     }
@@ -458,7 +320,7 @@ void qn_source_row_fetch(qn_text *out, const qn_call *call)
         if (held_as(call, k)) {
             qn_source_indent(out, 4);
             qn_text_printf(out, "_quern_values%u[_quern_turn].load(&", k);
-            element(out, call, k, "_quern_element", REACH_PLAIN);
+            qn_source_reach(out, call, k, "_quern_element", QN_REACH_PLAIN);
             qn_text_puts(out, ");\n");
             continue;
         }
@@ -489,7 +351,7 @@ void qn_source_row_body(qn_text *out, const qn_call *call)
         }
     }
     if (call->plan.form.lanes == 1) {
-        operate(out, call, 4, "_quern_element", REACH_PLAIN);
+        operate(out, call, 4, "_quern_element", QN_REACH_PLAIN);
     } else {
         operate_pack(out, call, 4);
     }
