@@ -125,8 +125,7 @@ static void element_of_line(qn_text *out, const qn_call *call, uint32_t k, const
 }
 
 /* The address of operand `k`'s element, as a dereferenced pointer. */
-void qn_source_reach(qn_text *out, const qn_call *call, uint32_t k, const char *at,
-                     qn_reach how)
+void qn_source_reach(qn_text *out, const qn_call *call, uint32_t k, const char *at, qn_reach how)
 {
     qn_source_place_begin(out, call, k);
     if (call->plan.form.rows) {
