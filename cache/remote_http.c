@@ -4,14 +4,19 @@
  * Out: values. "quern:1:HEX:COMPILER" is BASE/quern/1/HEX/COMPILER.
  *
  * Several names are asked for at once: over one connection where the server speaks HTTP/2, over a
- * few otherwise. There are no claims: what web servers offer for it either overwrites or never
- * expires.
+ * few otherwise.
+ *
+ * A claim is a value beside the entry, NAME.claim, that holds when it was made. It is written only
+ * where there is none (RFC 9110, 13.1.2: If-None-Match: *); a server that does not know of that
+ * still says whether it has made or replaced it (9.3.4: 201, 204). Servers forget nothing, so who
+ * finds an old one writes over it.
  */
 #include "cache/fleet.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define CONNECTIONS 8L /* to a server without HTTP/2 */
 
@@ -27,7 +32,7 @@ typedef struct transfer {
 
 typedef struct http {
     const qn_curl *curl;
-    void *multi, *headers;
+    void *multi, *headers, *only_new; /* lists of lines; `only_new`: nothing is written over */
     char *base, *password;
     uint32_t timeout_ms;
     QN_LIST(transfer *) transfers;
@@ -55,6 +60,9 @@ static void http_close(void *context)
     if (h->headers) {
         h->curl->slist_free_all(h->headers);
     }
+    if (h->only_new) {
+        h->curl->slist_free_all(h->only_new);
+    }
     qn_free(h->transfers.items);
     qn_secret_free(h->password);
     qn_free(h->base);
@@ -63,11 +71,16 @@ static void http_close(void *context)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
+static bool append(const http *h, void **list, const char *text)
+{
+    void *longer = h->curl->slist_append(*list, text);
+    *list = longer ? longer : *list;
+    return longer != NULL;
+}
+
 static bool add_header(http *h, const char *text)
 {
-    void *list = h->curl->slist_append(h->headers, text);
-    h->headers = list ? list : h->headers;
-    return list != NULL;
+    return append(h, &h->headers, text) && append(h, &h->only_new, text);
 }
 
 /* "USER:PASSWORD" is for libcurl, "Bearer TOKEN" a header of its own. */
@@ -75,7 +88,8 @@ static quern_status take_secret(http *h)
 {
     char *secret;
     QN_TRY(qn_secret_read(&secret, "QUERN_REMOTE_AUTH", getenv("QUERN_REMOTE_AUTH")));
-    bool added = add_header(h, "Expect:"); /* do not wait to be told to go on */
+    bool added = add_header(h, "Expect:") && /* do not wait to be told to go on */
+                 append(h, &h->only_new, "If-None-Match: *");
     if (secret && qn_begins(secret, "Bearer ")) {
         qn_text header = {0};
         qn_text_printf(&header, "Authorization: %s", secret);
@@ -166,7 +180,6 @@ static transfer *transfer_of(http *h, size_t number)
     *t = (transfer){.easy = easy, .store = h};
     h->curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     h->curl->easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
-    h->curl->easy_setopt(easy, CURLOPT_HTTPHEADER, h->headers);
     h->curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes);
     h->curl->easy_setopt(easy, CURLOPT_WRITEDATA, t);
     h->curl->easy_setopt(easy, CURLOPT_READFUNCTION, give_bytes);
@@ -178,9 +191,9 @@ static transfer *transfer_of(http *h, size_t number)
     return t;
 }
 
-/* Get a request ready: of a value to send, or to receive one. */
-static quern_status prepare(http *h, size_t number, const char *name, const void *data,
-                            size_t bytes)
+/* Get a request ready, with these headers: of a value to send, or to receive one. */
+static quern_status prepare(http *h, size_t number, const char *name, qn_str value,
+                            const void *headers)
 {
     transfer *t = transfer_of(h, number);
     qn_text url = {0};
@@ -194,11 +207,13 @@ static quern_status prepare(http *h, size_t number, const char *name, const void
     }
     qn_text_free(&t->body);
     t->result = -1;
-    t->left = data;
-    t->left_bytes = bytes;
+    t->left = value.data;
+    t->left_bytes = value.length;
     h->curl->easy_setopt(t->easy, CURLOPT_URL, url.data);
-    h->curl->easy_setopt(t->easy, CURLOPT_UPLOAD, data ? 1L : 0L);
-    h->curl->easy_setopt(t->easy, CURLOPT_INFILESIZE_LARGE, data ? (int64_t)bytes : (int64_t)-1);
+    h->curl->easy_setopt(t->easy, CURLOPT_HTTPHEADER, headers);
+    h->curl->easy_setopt(t->easy, CURLOPT_UPLOAD, value.data ? 1L : 0L);
+    h->curl->easy_setopt(t->easy, CURLOPT_INFILESIZE_LARGE,
+                         value.data ? (int64_t)value.length : (int64_t)-1);
     qn_text_free(&url);
     return QUERN_OK;
 }
@@ -275,7 +290,7 @@ static quern_status http_get(void *context, size_t count, const char *const *nam
 {
     http *h = context;
     for (size_t k = 0; k < count; k++) {
-        QN_TRY(prepare(h, k, names[k], NULL, 0));
+        QN_TRY(prepare(h, k, names[k], (qn_str){0}, h->headers));
     }
     run(h, count);
     for (size_t k = 0; k < count; k++) {
@@ -291,18 +306,88 @@ static quern_status http_get(void *context, size_t count, const char *const *nam
     return QUERN_OK;
 }
 
+/* Send a value: *code is the server's answer. */
+static quern_status send_value(http *h, const char *name, qn_str value, const void *headers,
+                               long *code)
+{
+    QN_TRY(prepare(h, 0, name, value, headers));
+    run(h, 1);
+    return outcome(h, h->transfers.items[0], code);
+}
+
 static quern_status http_put(void *context, const char *name, const void *data, size_t bytes)
 {
     http *h = context;
     long code;
-    QN_TRY(prepare(h, 0, name, data, bytes));
-    run(h, 1);
-    QN_TRY(outcome(h, h->transfers.items[0], &code));
+    QN_TRY(send_value(h, name, (qn_str){data, bytes}, h->headers, &code));
     if (code >= 200 && code < 300) {
         return QUERN_OK;
     }
     return refused(h, is_of_value(code) ? QUERN_ERROR_NOT_SUPPORTED : QUERN_ERROR_CACHE, "PUT",
                    code);
+}
+
+/* ---- claims --------------------------------------------------------------------------------- */
+
+#define CLAIM_CHARS 20 /* of milliseconds since 1970 */
+
+static int64_t milliseconds(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Whether a claim was made in the last `ms` milliseconds. Clocks of machines differ, so one of the
+ * near future counts as well. */
+static bool is_fresh(const char *data, size_t bytes, uint32_t ms)
+{
+    char text[CLAIM_CHARS + 1];
+    snprintf(text, sizeof text, "%.*s", (int)QN_MIN(bytes, (size_t)CLAIM_CHARS), data);
+    const double age = (double)milliseconds() - strtod(text, NULL);
+    return age < ms && -age < ms;
+}
+
+/* What became of writing a claim where there was none, or an old one. */
+static int claimed(const http *h, long code, bool was_there)
+{
+    if (code == 412 || code == 409 || (code == 204 && !was_there)) {
+        return 0; /* somebody came first */
+    }
+    if ((code >= 200 && code < 300) || is_of_value(code)) {
+        return 1; /* or as of a store that has no claims */
+    }
+    (void)refused(h, QUERN_ERROR_CACHE, "PUT", code);
+    return -1;
+}
+
+static int claim_name(http *h, const char *name, uint32_t ms)
+{
+    char now[CLAIM_CHARS + 1];
+    const void *data;
+    size_t bytes;
+    long code;
+    if (http_get(h, 1, &name, &data, &bytes) != QUERN_OK) {
+        return -1;
+    }
+    if (bytes > 0 && is_fresh(data, bytes, ms)) {
+        return 0;
+    }
+    snprintf(now, sizeof now, "%lld", (long long)milliseconds());
+    if (send_value(h, name, qn_str_of(now), bytes > 0 ? h->headers : h->only_new, &code) !=
+        QUERN_OK) {
+        return -1;
+    }
+    return claimed(h, code, bytes > 0);
+}
+
+static int http_claim(void *context, const char *name, uint32_t ms)
+{
+    qn_text key = {0};
+    qn_text_printf(&key, "%s.claim", name);
+    const int got = key.failed ? -1 : claim_name(context, key.data, ms);
+    qn_text_free(&key);
+    return got;
 }
 
 const quern_remote_methods qn_http_methods = {
@@ -312,5 +397,6 @@ const quern_remote_methods qn_http_methods = {
     .open = http_open,
     .get = http_get,
     .put = http_put,
+    .claim = http_claim,
     .close = http_close,
 };
