@@ -4,7 +4,8 @@
  * writes commands and reads answers; libcurl has the connection, so that names are looked up,
  * connected to and waited for within one limit, and TLS is the same as for web servers.
  *
- * The thing to know: hiredis has its structure of an answer in two layouts, before and since 1.0.
+ * The thing to know: hiredis has its structure of an answer in two layouts, before and since 1.0;
+ * an answer that is known tells which.
  */
 #include "cache/fleet.h"
 
@@ -20,7 +21,7 @@
 
 enum { IS_STRING = 1, IS_ARRAY, IS_INTEGER, IS_NIL, IS_STATUS, IS_ERROR };
 
-/* redisReply of libhiredis.so.0.x */
+/* redisReply before 1.0 */
 typedef struct reply_0 {
     int type;
     long long integer;
@@ -30,7 +31,7 @@ typedef struct reply_0 {
     void **items;
 } reply_0;
 
-/* redisReply of libhiredis.so.1.x */
+/* redisReply since 1.0 */
 typedef struct reply_1 {
     int type;
     long long integer;
@@ -74,24 +75,51 @@ static struct {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/* Which layout, from the length of a string of three bytes: what lies there since 1.0 is 0. */
+static bool find_layout(void)
+{
+    static const char abc[] = "$3\r\nabc\r\n";
+    const hiredis_functions *f = &hiredis.f;
+    void *reader = f->redisReaderCreate(), *reply = NULL;
+    bool known = reader && f->redisReaderFeed(reader, abc, sizeof abc - 1) == 0 &&
+                 f->redisReaderGetReply(reader, &reply) == 0 && reply;
+    if (known) {
+        const reply_0 *old = reply;
+        const reply_1 *new = reply;
+        hiredis.old = old->length == 3;
+        known = (hiredis.old || new->length == 3) &&
+                memcmp(hiredis.old ? old->text : new->text, "abc", 3) == 0;
+        f->freeReplyObject(reply);
+    }
+    if (reader) {
+        f->redisReaderFree(reader);
+    }
+    return known;
+}
+
 static void load(void)
 {
-    /* a plain libhiredis.so would not say which layout it has */
-    static const char *const names[] = {"libhiredis.so.1.3.0", "libhiredis.so.1.2.0",
-                                        "libhiredis.so.1.1.0", "libhiredis.so.1.0.0",
-                                        "libhiredis.so.0.14",  NULL};
+    /* each version has a name of its own; the last belongs to the files for compilers */
+    static const char *const names[] = {"libhiredis.so.1.4.0",
+                                        "libhiredis.so.1.3.0",
+                                        "libhiredis.so.1.1.0",
+                                        "libhiredis.so.1.0.0",
+                                        "libhiredis.so.0.14",
+                                        "libhiredis.so",
+                                        NULL};
     static const qn_library_function functions[] = {
 #define SYMBOL(name, type, parameters) {#name, offsetof(hiredis_functions, name)},
         FUNCTIONS(SYMBOL)
 #undef SYMBOL
     };
-    qn_library *library = qn_library_functions(&hiredis.f, names, functions, QN_COUNT(functions),
-                                               hiredis.why, sizeof hiredis.why);
-    if (!library) {
+    if (!qn_library_functions(&hiredis.f, names, functions, QN_COUNT(functions), hiredis.why,
+                              sizeof hiredis.why)) {
         return;
     }
-    hiredis.old = strstr(qn_base_name(qn_library_path(library)), ".so.0.") != NULL;
-    hiredis.ready = true;
+    hiredis.ready = find_layout();
+    if (!hiredis.ready) {
+        snprintf(hiredis.why, sizeof hiredis.why, "hiredis has answers of a form not known here");
+    }
 }
 
 static answer answer_of(const void *reply)
