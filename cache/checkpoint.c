@@ -3,22 +3,30 @@
  * Moving the journal into the database waits for the disk, and a put stands before a launch: so a
  * thread does it. In: commits that make the journal longer. Out: a short journal, some time later.
  *
- * The thread lives for one checkpoint and has a connection of its own. It holds nothing that a put
- * needs, and SQLite's passive checkpoint makes no reader or writer wait. It is waited for where it
- * would be in the way: before a fork, and before the store is gone. A process that ends meanwhile
- * loses nothing, because the journal stays until all of it has been moved.
+ * SQLite begins a journal anew only once all of it has been moved, and what is put meanwhile
+ * counts: so the thread goes on with what came until nothing did. It has a connection of its own,
+ * holds nothing that a put needs, and SQLite's passive checkpoint makes no reader or writer wait.
+ * It is waited for where it would be in the way: before a fork, and before the store is gone. A
+ * process that ends meanwhile loses nothing, because the journal stays until all of it has been
+ * moved.
  */
 #include "cache/store.h"
 
 #include <signal.h>
 
-#define LONG_PAGES     4000  /* 16 MB: a thread begins */
-#define TOO_LONG_PAGES 16000 /* it does not keep up: whoever writes that much waits for once */
+#define LONG_PAGES   4000 /* 16 MB: a thread begins */
+#define BEHIND_PAGES 8000 /* it does not keep up: eviction, which writes most, is left for later   \
+                           */
+#define TOO_LONG_PAGES 16000 /* whoever writes that much waits for once */
+#define PASSES         20    /* of a thread, each over what came during the one before */
 
-/* What fails is left in the journal, and a later commit tries again. */
-static void move_journal(sqlite3 *db)
+/* Returns how many pages the journal had when that began. What fails is left in it, and a later
+ * commit tries again. */
+static int move_journal(sqlite3 *db)
 {
-    (void)sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    int pages = 0;
+    (void)sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, NULL);
+    return pages;
 }
 
 /* A connection knows of the journal once it has read. The journal is found by its name: if the file
@@ -32,6 +40,18 @@ static bool has_own_journal(sqlite3 *db)
     return looked && !qn_has_moved(db);
 }
 
+static void move_all(qn_store *store, sqlite3 *db)
+{
+    int before = -1;
+    for (int k = 0; k < PASSES && !atomic_load(&store->checkpoint.hurry); k++) {
+        const int pages = has_own_journal(db) ? move_journal(db) : before;
+        if (pages == before) {
+            return; /* nothing came meanwhile */
+        }
+        before = pages;
+    }
+}
+
 /* On the thread. */
 static void *run(void *context)
 {
@@ -42,9 +62,7 @@ static void *run(void *context)
         SQLITE_OK) {
         sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &keep);
         sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-        if (has_own_journal(db)) {
-            move_journal(db);
-        }
+        move_all(store, db);
     }
     sqlite3_close(db);
     atomic_store(&store->checkpoint.done, true);
@@ -56,6 +74,7 @@ static bool start(qn_store *store)
 {
     sigset_t all, before;
     atomic_store(&store->checkpoint.done, false);
+    atomic_store(&store->checkpoint.hurry, false);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started =
@@ -79,9 +98,10 @@ static int after_commit(void *context, sqlite3 *db, const char *name, int pages)
     }
     qn_checkpoint_wait(store);
     c->due = pages + LONG_PAGES;
+    c->due = pages < TOO_LONG_PAGES ? QN_MIN(c->due, TOO_LONG_PAGES) : c->due;
     c->started = pages < TOO_LONG_PAGES && start(store);
     if (!c->started) {
-        move_journal(db);
+        (void)move_journal(db);
     }
     return SQLITE_OK;
 }
@@ -91,9 +111,15 @@ void qn_checkpoint_watch(qn_store *store)
     sqlite3_wal_hook(store->db, after_commit, store);
 }
 
+bool qn_checkpoint_is_behind(const qn_store *store)
+{
+    return store->checkpoint.pages >= BEHIND_PAGES;
+}
+
 void qn_checkpoint_wait(qn_store *store)
 {
     if (store->checkpoint.started) {
+        atomic_store(&store->checkpoint.hurry, true);
         pthread_join(store->checkpoint.thread, NULL);
         store->checkpoint.started = false;
     }

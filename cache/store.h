@@ -75,9 +75,9 @@ typedef struct qn_unlucky {
 /** checkpoint.c's thread. */
 typedef struct qn_checkpoint {
     pthread_t thread;
-    bool started;   /* and not yet waited for */
-    int pages, due; /* that the journal had; at which the next thread begins */
-    atomic_bool done;
+    bool started;            /* and not yet waited for */
+    int pages, due;          /* that the journal had; at which the next thread begins */
+    atomic_bool done, hurry; /* it has ended; it is waited for */
 } qn_checkpoint;
 
 struct qn_store {
@@ -160,6 +160,8 @@ int qn_store_shrink(qn_store *store);
 void qn_checkpoint_watch(qn_store *store);
 /** Wait for that thread, if there is one. */
 void qn_checkpoint_wait(qn_store *store);
+/** The journal grows faster than it is moved: what can wait should. */
+bool qn_checkpoint_is_behind(const qn_store *store);
 
 /* ---- store_fault.c: what a failure means. The lock is held. --------------------------------- */
 

@@ -13,6 +13,7 @@
 #define REWRITE_BYTES (64 << 20) /* in a file of Quern 0.1: rewritten whole when it is closed */
 #define SLACK_BYTES   (1 << 20)  /* by which the sum and the file may differ */
 #define BATCH         32         /* rows that are looked for at once */
+#define ROUNDING      4 /* small rows share pages, and each is counted as pages of its own */
 
 /* The ids of the rows to remove next: those that were used in the future, that is, under a clock
  * that was wrong, then the least recently used. */
@@ -128,7 +129,7 @@ static int check_sum(qn_store *store, int64_t *used)
         code = qn_store_run(qn_store_statement(store, QN_SQL_FREE_PAGES), &free_pages);
     }
     const double held = (double)(pages - free_pages) * QN_PAGE;
-    bool fits = *used >= 0 && (double)*used <= held * 1.5 + SLACK_BYTES &&
+    bool fits = *used >= 0 && (double)*used <= held * ROUNDING + SLACK_BYTES &&
                 (held <= (double)store->limit || (double)*used >= held / 2 - SLACK_BYTES);
     if (code != SQLITE_OK || fits || store->summed) {
         return code;
@@ -150,7 +151,7 @@ static void step(qn_store *store, double ms)
         return;
     }
     store->draining |= used > 0 && (uint64_t)used > store->limit;
-    if (store->draining) {
+    if (store->draining && (!qn_checkpoint_is_behind(store) || ms > STEP_MS)) {
         qn_drain d = {.target = low_mark(store), .until = until};
         store->draining = qn_store_remove_until(store, &d) == SQLITE_OK && !d.finished;
     }

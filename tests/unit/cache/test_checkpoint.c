@@ -70,6 +70,28 @@ Test(checkpoint, a_journal_that_is_too_long_is_moved_by_its_writer)
     qn_store_close(store);
 }
 
+/* Eviction writes most of what is written: where the thread does not keep up, it is left for later,
+ * and what is kept meanwhile passes the limit. */
+Test(checkpoint, eviction_waits_for_a_journal_that_is_behind)
+{
+    qn_store *store = scratch_store(scratch, 4 * IMAGE_BYTES);
+    put_some(store, 0, 3);
+    sqlite3_wal_hook(store->db, NULL, NULL); /* nobody looks: the length is what is said here */
+    store->checkpoint.pages = 8000;
+    cr_expect(qn_checkpoint_is_behind(store));
+    put_some(store, 3, 6);
+    cr_expect(all_there(store, 9));
+    cr_expect_eq(store->tally[QN_TALLY_EVICTED], 0);
+    store->checkpoint.pages = 7999;
+    for (int k = 0; k < 9; k++) { /* some with each put */
+        scratch_put(store, 9, 100, "abc");
+    }
+    cr_expect_geq(store->tally[QN_TALLY_EVICTED], 5);
+    cr_expect_not(scratch_get(store, 0, IMAGE_BYTES, "abc"));
+    cr_expect(scratch_get(store, 8, IMAGE_BYTES, "abc"));
+    qn_store_close(store);
+}
+
 /* A process that stands for the thread's work: when it is told so, it takes the lock of checkpoints
  * for 300 ms, the second of the bytes of locks in the -shm file (sqlite.org/walformat.html, 2.3.1).
  */
