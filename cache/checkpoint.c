@@ -14,9 +14,8 @@
 
 #include <signal.h>
 
-#define LONG_PAGES   4000 /* 16 MB: a thread begins */
-#define BEHIND_PAGES 8000 /* it does not keep up: eviction, which writes most, is left for later   \
-                           */
+#define LONG_PAGES     4000  /* 16 MB: a thread begins */
+#define BEHIND_PAGES   8000  /* it does not keep up: eviction, which writes most, waits */
 #define TOO_LONG_PAGES 16000 /* whoever writes that much waits for once */
 #define PASSES         20    /* of a thread, each over what came during the one before */
 

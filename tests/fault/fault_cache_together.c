@@ -245,7 +245,7 @@ Test(together, a_child_of_who_waits_does_not_keep_the_lock)
     cr_assert(qn_machine_begin(&machine, store, &key, 0));
     cr_assert_not_null(machine);
     cr_assert_eq(pthread_create(&waiting, NULL, wait_for_maker, store), 0);
-    usleep(100000); /* it waits by now */
+    usleep(500000); /* it waits by now, on a busy machine, too */
     pid_t child = fork();
     if (child == 0) {
         pause();
