@@ -8,6 +8,8 @@
  *
  * NVRTC holds a lock while it compiles, which in a child that was forked meanwhile nobody gives
  * back: the child would hang in its own compilation, or in exit(). So fork() waits as well.
+ * atexit() holds a lock of the C library, that exit() takes: so it is called with ours, that fork()
+ * takes.
  */
 #include "compile/nvrtc.h"
 
@@ -57,11 +59,6 @@ static void at_exit(void)
     wait_for_all(true);
 }
 
-void qn_compiling_wait_at_exit(void)
-{
-    atexit(at_exit);
-}
-
 /* ---- fork() --------------------------------------------------------------------------------- */
 
 /* None begins until the process is forked. The lock is held meanwhile. */
@@ -95,6 +92,14 @@ static void watch_forks(void)
     pthread_atfork(before_fork, parent_after_fork, child_after_fork);
 }
 
+void qn_compiling_wait_at_exit(void)
+{
+    pthread_once(&forks_once, watch_forks);
+    pthread_mutex_lock(&lock);
+    atexit(at_exit);
+    pthread_mutex_unlock(&lock);
+}
+
 /* ---- compilations --------------------------------------------------------------------------- */
 
 quern_status qn_compiling_begin(const char *what)
@@ -117,9 +122,9 @@ void qn_compiling_end(void)
     running--;
     ended++;
     const bool again = !ending && (ended & (ended - 1)) == 0; /* 1, 2, 4, 8, ... */
+    if (again) {
+        atexit(at_exit);
+    }
     pthread_cond_broadcast(&compiled);
     pthread_mutex_unlock(&lock);
-    if (again) {
-        qn_compiling_wait_at_exit();
-    }
 }
