@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define CONNECTIONS 8L /* to a server without HTTP/2 */
 
@@ -329,14 +328,7 @@ static quern_status http_put(void *context, const char *name, const void *data, 
 
 /* ---- claims --------------------------------------------------------------------------------- */
 
-#define CLAIM_CHARS 20 /* of milliseconds since 1970 */
-
-static int64_t milliseconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
+#define CLAIM_CHARS 20 /* of seconds since 1970 */
 
 /* Whether a claim was made in the last `ms` milliseconds. Clocks of machines differ, so one of the
  * near future counts as well. */
@@ -344,8 +336,8 @@ static bool is_fresh(const char *data, size_t bytes, uint32_t ms)
 {
     char text[CLAIM_CHARS + 1];
     snprintf(text, sizeof text, "%.*s", (int)QN_MIN(bytes, (size_t)CLAIM_CHARS), data);
-    const double age = (double)milliseconds() - strtod(text, NULL);
-    return age < ms && -age < ms;
+    const double age = (double)qn_now_seconds() - strtod(text, NULL);
+    return age * 1000 < ms && -age * 1000 < ms;
 }
 
 /* What became of writing a claim where there was none, or an old one. */
@@ -373,7 +365,7 @@ static int claim_name(http *h, const char *name, uint32_t ms)
     if (bytes > 0 && is_fresh(data, bytes, ms)) {
         return 0;
     }
-    snprintf(now, sizeof now, "%lld", (long long)milliseconds());
+    snprintf(now, sizeof now, "%lld", (long long)qn_now_seconds());
     if (send_value(h, name, qn_str_of(now), bytes > 0 ? h->headers : h->only_new, &code) !=
         QUERN_OK) {
         return -1;

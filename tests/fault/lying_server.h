@@ -6,16 +6,12 @@
 #ifndef QN_TESTS_FAULT_LYING_SERVER_H
 #define QN_TESTS_FAULT_LYING_SERVER_H
 
-#include <arpa/inet.h>
-#include <criterion/criterion.h>
-#include <netinet/in.h>
-#include <pthread.h>
+#include "fault/loopback.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 typedef enum trick {
     HANGS,
@@ -163,23 +159,15 @@ static void *serve(void *context)
 
 static void start(server *s, trick t, bool redis)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    *s = (server){.trick = t, .redis = redis, .socket = socket(AF_INET, SOCK_STREAM, 0)};
-    cr_assert_geq(s->socket, 0);
-    cr_assert_eq(bind(s->socket, (struct sockaddr *)&address, size), 0);
-    cr_assert_eq(listen(s->socket, 8), 0);
-    cr_assert_eq(getsockname(s->socket, (struct sockaddr *)&address, &size), 0);
-    s->port = ntohs(address.sin_port);
+    *s = (server){.trick = t, .redis = redis};
+    s->socket = loopback_listen(&s->port);
     cr_assert_eq(pthread_create(&s->thread, NULL, serve, s), 0);
 }
 
 static void stop(server *s)
 {
     atomic_store(&s->stop, true);
-    shutdown(s->socket, SHUT_RDWR);
-    pthread_join(s->thread, NULL);
-    close(s->socket);
+    loopback_close(s->socket, s->thread);
 }
 
 #endif /* QN_TESTS_FAULT_LYING_SERVER_H */
