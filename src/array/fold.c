@@ -244,10 +244,7 @@ static void choose_threads(const qn_fold_making *m)
     f->form.turns = m->rules->in_turns ? choose_turns(m, s->turns) : 0;
     const bool few = f->units <= (int64_t)f->workers * SHORT_UNITS;
     if (!f->form.columns && !f->form.split && few) {
-        f->form.known = 1;
-        while (1u << (f->form.known - 1) < f->workers) {
-            f->form.known++;
-        }
+        f->form.known = (uint8_t)(1 + __builtin_ctz(f->workers));
     }
 }
 

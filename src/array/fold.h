@@ -39,8 +39,8 @@ typedef struct qn_fold_form {
     uint8_t columns; /**< 1: the lanes of a unit lie along the kept dimensions */
     uint8_t split;   /**< 1: several blocks work on one output */
     uint8_t turns;   /**< reduction, rows of few units a thread: so many are read at once; else 0 */
-    uint8_t known;   /**< reduction, rows of few units a thread: 1 and the exponent of how many
-                        threads   an output has, which the code knows; else 0 */
+    uint8_t known;   /**< reduction, rows of few units a thread: an output has 1 << (known - 1)
+                          threads, and the code says so; else 0 */
     uint8_t wide;    /**< 1: 64-bit index arithmetic */
     uint8_t scan;    /**< 1: outputs have the reduced axes too */
     uint8_t steps;   /**< scan: units that a thread takes at once */
@@ -59,8 +59,7 @@ typedef struct qn_fold {
     qn_fold_form form;
     int64_t outputs;  /**< positions of the kept dimensions */
     int64_t length;   /**< positions of the reduced dimensions */
-    int64_t units;    /**< whole units of an output; QN_RAGGED_EACH: that each has at
-                         least */
+    int64_t units;    /**< whole units of an output; QN_RAGGED_EACH: so many at least */
     int64_t head;     /**< elements before the first unit; rows of one reduced dimension only;
                          staged: outputs side by side */
     int64_t rest;     /**< elements that no unit covers: the head, and a tail */
