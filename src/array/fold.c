@@ -12,7 +12,6 @@
     4 /* of a thread: with fewer, more threads or blocks cost more to combine than they gain */
 #define HELD         8  /* blocks of 256 threads that a processor holds */
 #define SHORT_UNITS  32 /* of a thread: with no more, a row is short */
-#define COLUMN_BYTES 64 /* of a column, that a thread has under way */
 #define RAGGED_UNITS 8  /* of a row: with fewer, elements at its ends cost more than packs save */
 
 /* ---- units ---------------------------------------------------------------------------------- */
@@ -193,15 +192,14 @@ static uint32_t choose_workers(const qn_fold_making *m, int64_t packs, int64_t t
     return workers;
 }
 
-/* Bytes of the inputs' elements of a unit. */
-static uint32_t unit_bytes(const qn_fold_making *m)
+uint32_t qn_fold_unit_bytes(const qn_fold_form *form, const qn_operand *operands, size_t inputs)
 {
     uint32_t bytes = 0;
-    for (size_t k = 0; k < m->inputs; k++) {
-        const bool one = m->fold->form.access[k] == QN_ACCESS_BROADCAST;
-        bytes += m->operands[k].item_size * (one ? 1u : m->fold->form.lanes);
+    for (size_t k = 0; k < inputs; k++) {
+        bytes +=
+            operands[k].item_size * (form->access[k] == QN_ACCESS_BROADCAST ? 1u : form->lanes);
     }
-    return QN_MAX(bytes, 1);
+    return bytes;
 }
 
 /* Units that a thread reads at once. Those of short rows are, whether or not there are so many:
@@ -214,7 +212,8 @@ static uint8_t choose_turns(const qn_fold_making *m, uint32_t asked)
     const int64_t each = qn_over(QN_MIN(f->units, f->chunk), f->workers);
     uint32_t most = f->form.lanes == 1 ? 8 : 4;
     if (f->form.columns) {
-        most = qn_power_of_two(qn_over(COLUMN_BYTES, unit_bytes(m)), 8);
+        const uint32_t bytes = qn_fold_unit_bytes(&f->form, m->operands, m->inputs);
+        most = qn_power_of_two(qn_over(QN_FOLD_COLUMN_BYTES, QN_MAX(bytes, 1)), 8);
     } else if (f->form.split) {
         most = f->form.lanes > 4 ? 2 : 1;
     }

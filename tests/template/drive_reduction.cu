@@ -38,7 +38,7 @@
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_lanes = 4, _quern_outputs = COLUMNS ? 4 : 1, _quern_flight = 2;           \
-    constexpr int _quern_counters = 32768, _quern_batch = BATCH, _quern_known = 0;                                   \
+    constexpr int _quern_counters = 32768, _quern_batch = BATCH, _quern_known = 0;                 \
     constexpr bool _quern_columns = COLUMNS, _quern_split = SPLIT, _quern_single = false;          \
     constexpr bool _quern_ordered = ORDERED, _quern_ragged = !COLUMNS && !ORDERED;
 #define HOLE_registers quern::pack<float, 4> _quern_registers0[_quern_batch];

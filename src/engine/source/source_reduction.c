@@ -8,20 +8,7 @@
 #include "engine/folding.h"
 #include "engine/source/source.h"
 
-#define COLUMN_BYTES 64 /* of columns, that a thread has under way */
-
 /* ---- the form ------------------------------------------------------------------------------- */
-
-/* Bytes of the inputs that a unit reads. */
-static uint32_t unit_bytes(const qn_call *call)
-{
-    uint32_t bytes = 1;
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        const bool one = call->fold.form.access[k] == QN_ACCESS_BROADCAST;
-        bytes += call->operands[k].item_size * (one ? 1u : call->fold.form.lanes);
-    }
-    return bytes;
-}
 
 /* How many units a thread loads at once. Of rows that several blocks share there are enough threads
  * for 16 bytes each to keep memory busy, and one unit compiles fastest; elements of one or two
@@ -37,7 +24,8 @@ static int units_in_flight(const qn_call *call)
         return 1; /* a thread has one */
     }
     if (f->columns) {
-        return (int)qn_power_of_two(COLUMN_BYTES / unit_bytes(call), 8);
+        const uint32_t bytes = qn_fold_unit_bytes(f, call->operands, call->input_operands);
+        return (int)qn_power_of_two(QN_FOLD_COLUMN_BYTES / (bytes + 1), 8);
     }
     return f->split || f->lanes > 4 ? by_lanes[f->lanes] : 4;
 }
