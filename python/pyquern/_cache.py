@@ -78,6 +78,6 @@ def use_packs(*paths):
     """Look into these packs of compiled kernels, in turn, before the cache and the compiler. To be
     called before a device is opened; those of QUERN_PACKS come first.
 
-    A pack that cannot be read is told by a warning on standard error, and does without.
+    One that cannot be read gives a warning on standard error, and is left out.
     """
     _core.packs_use(tuple(os.path.abspath(os.fsencode(path)) for path in paths))
