@@ -3,8 +3,9 @@
  * A remote store behind a web server: GET and PUT, with or without TLS, through libcurl. In: names.
  * Out: values. "quern:1:HEX:COMPILER" is BASE/quern/1/HEX/COMPILER.
  *
- * Several names are asked for at once: over one connection where the server speaks HTTP/2, over a
- * few otherwise.
+ * Several names are asked for at once: over one connection where the server speaks HTTP/2, which
+ * the first of them tells, over a few otherwise. No more are given to libcurl than it may begin:
+ * those that it keeps waiting for a connection it may forget (7.88).
  *
  * A claim is a value beside the entry, NAME.claim, that holds when it was made. It is written only
  * where there is none (RFC 9110, 13.1.2: If-None-Match: *); a server that does not know of that
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONNECTIONS 8L /* to a server without HTTP/2 */
+#define CONNECTIONS 8 /* to a server without HTTP/2 */
 
 /* One request on its way. */
 typedef struct transfer {
@@ -118,7 +119,6 @@ static quern_status start(http *h, const char *url, uint32_t timeout_ms)
         return qn_fail_memory("opening a remote store");
     }
     h->curl->multi_setopt(h->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
-    h->curl->multi_setopt(h->multi, CURLMOPT_MAX_HOST_CONNECTIONS, CONNECTIONS);
     return take_secret(h);
 }
 
@@ -178,7 +178,6 @@ static transfer *transfer_of(http *h, size_t number)
     }
     *t = (transfer){.easy = easy, .store = h};
     h->curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    h->curl->easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
     h->curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes);
     h->curl->easy_setopt(easy, CURLOPT_WRITEDATA, t);
     h->curl->easy_setopt(easy, CURLOPT_READFUNCTION, give_bytes);
@@ -228,6 +227,14 @@ static void collect(http *h, size_t count)
     }
 }
 
+/* How many requests the server takes at once, which the first has shown. */
+static size_t at_once(http *h)
+{
+    long version = 0;
+    (void)h->curl->easy_getinfo(h->transfers.items[0]->easy, CURLINFO_HTTP_VERSION, &version);
+    return version == CURL_HTTP_VERSION_2_0 ? QN_REMOTE_BATCH : CONNECTIONS;
+}
+
 /* Run the first `count` transfers to their ends; those that have no time left keep -1. */
 static void run(http *h, size_t count)
 {
@@ -235,20 +242,23 @@ static void run(http *h, size_t count)
     qn_pipe_guard guard;
     qn_pipe_guard_begin(&guard);
     h->moved = 0;
-    for (size_t k = 0; k < count; k++) {
-        (void)h->curl->multi_add_handle(h->multi, h->transfers.items[k]->easy);
-    }
-    for (int running = 1, left; running > 0;) {
+    size_t begun = 0, most = 1;
+    for (int running = 0, left; running > 0 || begun < count;) {
+        for (; begun < count && (size_t)running < most; running++) {
+            (void)h->curl->multi_add_handle(h->multi, h->transfers.items[begun++]->easy);
+        }
         if (h->curl->multi_perform(h->multi, &running) != CURLM_OK ||
             (left = qn_deadline_left(&deadline, h->moved)) == 0) {
             break;
         }
-        if (running > 0) {
+        if (running > 0 && (begun == count || (size_t)running == most)) {
             (void)h->curl->multi_poll(h->multi, NULL, 0, left, NULL);
+        } else if (most == 1) { /* the first is done */
+            most = at_once(h);
         }
     }
     collect(h, count);
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < begun; k++) {
         (void)h->curl->multi_remove_handle(h->multi, h->transfers.items[k]->easy);
     }
     qn_pipe_guard_end(&guard);
