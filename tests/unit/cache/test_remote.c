@@ -111,8 +111,10 @@ Test(remote, secrets_only_from_files_of_mode_0600)
 
 /* ---- who is believed ------------------------------------------------------------------------ */
 
+/* Those whom `r` has believed so far are freed. */
 static quern_status settle(qn_remote *r, const char *mode, const char *trust, const char *sign)
 {
+    qn_free(r->trust.items);
     *r = (qn_remote){0};
     setenv("QUERN_REMOTE_MODE", mode, 1);
     setenv("QUERN_REMOTE_TRUST", trust, 1);
@@ -163,6 +165,7 @@ Test(remote, modes)
     cr_expect_eq(settle(&r, "", trust, ""), QUERN_ERROR_INVALID_ARGUMENT, "others may change it");
     chmod(key, 0644);
     cr_expect_eq(settle(&r, "", "", key), QUERN_ERROR_INVALID_ARGUMENT, "others may read it");
+    qn_free(r.trust.items);
 }
 
 Test(remote, keys_are_made_once_and_only_for_their_owner)
