@@ -434,11 +434,12 @@ Test(remote, without_a_store_all_of_a_list_are_made)
 
 /* ---- the queue ------------------------------------------------------------------------------ */
 
-static atomic_int written;
+static atomic_int begun, written;
 
 static bool write_slowly(void *context, qn_put *put)
 {
     (void)put;
+    atomic_fetch_add(&begun, 1);
     usleep(context ? 200000 : 0);
     atomic_fetch_add(&written, 1);
     return true;
@@ -478,6 +479,9 @@ Test(remote, nothing_that_waits_crosses_a_fork)
     qn_queue *queue = qn_queue_new(write_slowly, &slow);
     for (int k = 0; k < 3; k++) {
         qn_queue_add(queue, new_put());
+    }
+    while (atomic_load(&begun) == 0) { /* a sanitizer has locks of its own while a thread starts */
+        usleep(1000);
     }
     qn_queue_before_fork(queue);
     pid_t child = fork();
