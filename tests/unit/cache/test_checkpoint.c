@@ -92,6 +92,63 @@ Test(checkpoint, eviction_waits_for_a_journal_that_is_behind)
     qn_store_close(store);
 }
 
+/* ---- what comes while the thread is at work ------------------------------------------------- */
+
+static pthread_t tester;
+static atomic_int stage; /* 1: the thread has begun to write, and waits; 2: it may go on */
+
+static ssize_t write_when_told(int file, const void *data, size_t size, off_t at)
+{
+    int none = 0;
+    if (!pthread_equal(pthread_self(), tester) &&
+        atomic_compare_exchange_strong(&stage, &none, 1)) {
+        while (atomic_load(&stage) == 1) {
+            usleep(1000);
+        }
+    }
+    return pwrite(file, data, size, at);
+}
+
+/* Pages of the journal that are not in the file yet: its length and how much of that was moved
+ * stand in the -shm file (sqlite.org/walformat.html, 2.1 and 2.3). */
+static int64_t pages_left(void)
+{
+    uint32_t words[25] = {0};
+    FILE *file = fopen(scratch_path(QN_CACHE_FILE "-shm"), "re");
+    cr_assert(file && fread(words, sizeof words, 1, file) == 1);
+    fclose(file);
+    return (int64_t)words[4] - words[24];
+}
+
+Test(checkpoint, what_came_meanwhile_is_moved_as_well)
+{
+    static const char *const writes[] = {"pwrite", "pwrite64"}; /* it has one of them */
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    tester = pthread_self();
+    for (size_t k = 0; k < QN_COUNT(writes); k++) {
+        (void)vfs->xSetSystemCall(vfs, writes[k], (sqlite3_syscall_ptr)write_when_told);
+    }
+    qn_store *store = scratch_store(scratch, 0);
+    put_some(store, 0, LONG_ENOUGH);
+    cr_assert(store->checkpoint.started);
+    while (atomic_load(&stage) == 0) {
+        usleep(1000);
+    }
+    put_some(store, LONG_ENOUGH, 5);
+    cr_expect_gt(pages_left(), 5 * IMAGE_BYTES / QN_PAGE);
+    atomic_store(&stage, 2);
+    while (!atomic_load(&store->checkpoint.done)) {
+        usleep(1000);
+    }
+    cr_expect_eq(pages_left(), 0);
+    cr_expect(all_there(store, LONG_ENOUGH + 5));
+    cr_expect_eq(warnings, 0, "%s", last_warning);
+    qn_store_close(store);
+}
+
+/* ---- in the way of nobody ---------------------------------------------------------------------
+ */
+
 /* A process that stands for the thread's work: when it is told so, it takes the lock of checkpoints
  * for 300 ms, the second of the bytes of locks in the -shm file (sqlite.org/walformat.html, 2.3.1).
  */
