@@ -12,8 +12,8 @@
  * - hit: a look-up of a random row by a process that has the cache open: median, 99.9th percentile
  * - evict: a put into a full cache, which removes rows until 10 % are gone: median, 99th
  * percentile, greatest; and the time of all those puts together, in ms. Once as fast as they go,
- * and once, of another tenth, with 20 ms before each, which any compilation takes; not of more than
- * 200,000
+ * and once, of another tenth, with 20 ms before each, which any compilation takes, beside as much
+ * mere computing as often: what the machine adds by itself; not of more than 200,000
  * - bytes: what the files take on the disk
  *
  * The other is CuPy's scheme: a file for each entry, named by its key in hexadecimal digits,
@@ -227,6 +227,26 @@ static void make_files_at_once(void *folder, int rows)
     }
 }
 
+static void print_times(const char *peer, const char *what, int rows, double *times, int count)
+{
+    print(peer, what, rows, "median_us", bench_median(times, (size_t)count));
+    print(peer, what, rows, "p99_us", times[count - 1 - count / 100]);
+    print(peer, what, rows, "greatest_us", times[count - 1]);
+}
+
+/* As much computing as a put takes, as often: how long this machine makes that wait at worst. */
+static void measure_floor(int rows, double work_us, unsigned pause_us, double *times, int count)
+{
+    for (int k = 0; k < count; k++) {
+        usleep(pause_us);
+        const double began = bench_now_us(), until = cpu_us() + work_us;
+        while (cpu_us() < until) {
+        }
+        times[k] = bench_now_us() - began;
+    }
+    print_times("floor", "computing for a put's time", rows, times, count);
+}
+
 /* The cache is full: puts go on until a tenth of it is gone. */
 static void measure_eviction(const char *folder, int rows, const char *what, unsigned pause_us,
                              double *times)
@@ -257,12 +277,13 @@ static void measure_eviction(const char *folder, int rows, const char *what, uns
     qn_store_close(store);
     print("quern", what, rows, "count", count);
     print("quern", what, rows, "sum_ms", sum / 1e3);
-    print("quern", what, rows, "median_us", bench_median(times, (size_t)count));
-    print("quern", what, rows, "p99_us", times[count - 1 - count / 100]);
-    print("quern", what, rows, "greatest_us", times[count - 1]);
+    print_times("quern", what, rows, times, count);
     print("quern", what, rows, "cpu_median_us", bench_median(cpu, (size_t)count));
     print("quern", what, rows, "cpu_p99_us", cpu[count - 1 - count / 100]);
     print("quern", what, rows, "cpu_greatest_us", cpu[count - 1]);
+    if (pause_us > 0) {
+        measure_floor(rows, bench_median(cpu, (size_t)count), pause_us, times, count);
+    }
 }
 
 typedef struct old_file {
