@@ -88,6 +88,7 @@ from ._numba import (
     pinned_array,
     to_device,
 )
+from ._prepare import prepare
 from ._raw import RawKernel, RawModule
 from ._stream import (
     Event,
@@ -180,6 +181,7 @@ __all__ = [
     "ones",
     "ones_like",
     "pinned_array",
+    "prepare",
     "set_allocator",
     "synchronize",
     "to_device",

@@ -70,6 +70,27 @@ class Cache:
         code: import what you would run."""
         return _core.cache_import(self._place, path)
 
+    def push(self, digits="", *, progress=None):
+        """Write the kernels whose keys begin with `digits`, and their recipes, to the store that
+        machines share (QUERN_REMOTE), and wait until they are there.
+
+        `progress(done, wanted, key, name)` is called for each. Returns how many were `wanted`,
+        `had` there already, `sent`, and `left` out because they are damaged or not taken.
+        """
+        return _core.cache_push(self._place, digits, progress)
+
+    def prewarm(self, keys, *, compile=True, progress=None):
+        """Fill the cache with the kernels of these keys, as entries() and progress of push() give
+        them: from the store that machines share where it has them, otherwise compiled from their
+        recipes, there or here (not with `compile=False`). Machines that do this at once share the
+        compiling; `quern prewarm` also does so with several processes.
+
+        `progress(done, wanted, key, name)` is called for each. Returns how many were `wanted`,
+        `had` already, `received`, `compiled`, and `left` out because there is no recipe or it does
+        not compile here.
+        """
+        return _core.cache_prewarm(self._place, tuple(keys), not compile, progress)
+
     def __repr__(self):
         return f"<Cache {self.path or self.problem}>"
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
 # Types of _cache.py, for type checkers. In: _cache.py. Out: nothing at run time.
+from collections.abc import Callable, Iterable
 from os import PathLike
 from typing import Any
 
+_Progress = Callable[[int, int, str, str], object]
 _Path = str | bytes | PathLike[str] | PathLike[bytes]
 
 class Cache:
@@ -21,5 +23,13 @@ class Cache:
         self, path: _Path, *, digits: str = "", source: bool = True, level: int = 0
     ) -> int: ...
     def import_pack(self, path: _Path) -> int: ...
+    def push(self, digits: str = "", *, progress: _Progress | None = None) -> dict[str, int]: ...
+    def prewarm(
+        self,
+        keys: Iterable[str],
+        *,
+        compile: bool = True,
+        progress: _Progress | None = None,
+    ) -> dict[str, int]: ...
 
 def use_packs(*paths: _Path) -> None: ...

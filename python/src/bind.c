@@ -337,14 +337,46 @@ static PyObject *explain(PyObject *self, PyObject *const *args, Py_ssize_t count
     return made ? qp_explanation_object(((qp_kernel *)self)->state, made) : NULL;
 }
 
+/* ---- preparing ------------------------------------------------------------------------------ */
+
+typedef struct preparing {
+    qp_state *state;
+    PyThreadState *thread; /* NULL while the GIL is held */
+} preparing;
+
+/* The exception is made of the error as it is told, which has the place and the log. */
+static void take_error(void *context, size_t index, size_t done, const quern_error *error)
+{
+    preparing *p = context;
+    (void)index, (void)done;
+    if (error) {
+        PyEval_RestoreThread(p->thread);
+        (void)qp_check(p->state, error->status);
+        p->thread = PyEval_SaveThread();
+    }
+}
+
 static PyObject *prepare(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    quern_explanation *made = explain_call(self, args, count, names);
-    if (!made) {
-        return NULL;
+    qp_call c;
+    int64_t likes[QUERN_MAX_PARAMETERS][QUERN_MAX_NDIM];
+    const qp_dry dry = {.likes = likes};
+    quern_status status = QUERN_ERROR_INVALID_ARGUMENT;
+    if (qp_call_begin(&c, (qp_kernel *)self, args, (size_t)count, names, &dry) == 0) {
+        const qp_arguments *a = &c.arguments;
+        preparing p = {.state = a->state, .thread = PyEval_SaveThread()};
+        quern_preparation one = {
+            .kernel = c.made, .values = a->values, .count = a->count, .options = &c.options};
+        const quern_prepare_options options = {
+            .size = sizeof options, .threads = 1, .progress = take_error, .context = &p};
+        status = quern_prepare(&one, 1, &options);
+        PyEval_RestoreThread(p.thread);
+        if (status != QUERN_OK && !PyErr_Occurred()) {
+            (void)qp_check(a->state, status); /* it did not come to the call */
+        }
     }
-    quern_explanation_release(made);
-    return Py_NewRef(self);
+    qp_call_end(&c);
+    return status == QUERN_OK ? Py_NewRef(self) : NULL;
 }
 
 #define METHOD(name, text)                                                                         \
@@ -361,7 +393,7 @@ PyMethodDef qp_kernel_methods[] = {
      "such a pair itself"},
     METHOD(bind, "bind(*args, **words): check and pack a call once, to launch it many times"),
     METHOD(explain, "explain(*args, **words): what the call would run; nothing is launched"),
-    METHOD(prepare, "prepare(*args, **words): compile what the call needs, launch nothing; "
-                    "returns the kernel"),
+    METHOD(prepare, "prepare(*args, **words): compile what the call needs, launch nothing; an "
+                    "array may be told by a pair (dtype, shape); returns the kernel"),
     {NULL, NULL, 0, NULL},
 };

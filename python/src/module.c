@@ -135,7 +135,7 @@ static int add_functions(PyObject *module)
     PyMethodDef *const tables[] = {
         module_methods,          qp_device_methods,   qp_array_functions,     qp_stream_functions,
         qp_event_functions,      qp_memory_functions, qp_allocator_functions, qp_torch_functions,
-        qp_expression_functions, qp_jax_functions,    qp_cache_functions};
+        qp_expression_functions, qp_jax_functions,    qp_cache_functions,     qp_fleet_functions};
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
         if (PyModule_AddFunctions(module, tables[k]) < 0) {
             return -1;

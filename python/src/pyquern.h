@@ -85,6 +85,7 @@ static inline void qp_before_launch(const qp_state *state, int device)
 }
 extern PyMethodDef qp_device_methods[];
 extern PyMethodDef qp_cache_functions[]; /* cache.c: of caches and remote stores */
+extern PyMethodDef qp_fleet_functions[]; /* fleet.c: what moves between them */
 
 /* ---- dtype.c: dtypes by name, by NumPy's objects, by Python's types ------------------------- */
 

@@ -3,18 +3,10 @@
 # A cache, packs, a remote store: what they have done and what is done to them. In: calls, and
 # processes with caches of their own. Out: counts, entries, answers.
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-
-
-def program(text, folder):
-    """Run a program in a folder, with a cache there."""
-    where = dict(os.environ, QUERN_CACHE_DIR=str(folder / "cache"))
-    text = f"import numpy, os, pyquern; os.chdir({str(folder)!r})\n{text}"
-    subprocess.run([sys.executable, "-c", text], env=where, check=True)
+from programs_apart import program
 
 
 def test_stats(q):
