@@ -3,7 +3,8 @@
  * Cold compilation: from a new snippet to a loaded kernel (signature, source, NVRTC, store, load),
  * and in the same process the floor: bare NVRTC, with its default options, of an equivalent kernel
  * written by hand: elementwise, scalar and with vectors; a reduction; a scan; raw source. Every
- * source is new and NVRTC's own cache is off.
+ * source is new and NVRTC's own cache is off. The first of a process, which loads NVRTC as well, is
+ * taken in processes of their own: Quern's, with the engine open, and bare NVRTC's.
  *
  * usage: bench_compile_cold [RUNS]
  */
@@ -147,6 +148,7 @@ static quern_engine *engine;
 static quern_array *x, *y, *z;
 static int arch;
 static qn_image_kind kind;
+static char target[32];
 static int number;
 
 static double bare(const char *text)
@@ -223,6 +225,77 @@ static double finished(void (*call)(void))
     return (end - begin) * 1e-3;
 }
 
+static void open_engine(const char *cache_dir)
+{
+    quern_options options = QUERN_OPTIONS_INIT;
+    options.cache_dir = cache_dir;
+    bench_check(quern_open(&engine, &options));
+    quern_device_info info = {.size = sizeof info};
+    bench_check(quern_device_get_info(&info, engine));
+    kind = strncmp(info.target, "sm_", 3) == 0 ? QN_IMAGE_CUBIN : QN_IMAGE_PTX;
+    arch = atoi(strchr(info.target, '_') + 1);
+    snprintf(target, sizeof target, "%s", info.target);
+    int64_t n = 1000; /* executing takes no time */
+    bench_check(quern_array_new(&x, engine, QUERN_FLOAT32, 1, &n));
+    bench_check(quern_array_new(&y, engine, QUERN_FLOAT32, 1, &n));
+    bench_check(quern_array_new(&z, engine, QUERN_FLOAT32, 1, &n));
+}
+
+static void close_engine(void)
+{
+    quern_array_release(x);
+    quern_array_release(y);
+    quern_array_release(z);
+    quern_close(engine);
+}
+
+/* ---- the first of a process ----------------------------------------------------------------- */
+
+/* In a process of its own: "quern", or an arch and a kind of image for bare NVRTC. */
+static int print_first(char **words)
+{
+    double ms;
+    number = (int)getpid() * 100;
+    if (strcmp(words[0], "quern") == 0) {
+        open_engine(words[1]);
+        ms = finished(quern_elements);
+        close_engine();
+    } else {
+        arch = atoi(words[0]);
+        kind = (qn_image_kind)atoi(words[1]);
+        ms = bare(vector);
+    }
+    printf("%.6f\n", ms);
+    return 0;
+}
+
+static double median_of_first(const char *one, const char *two)
+{
+    enum { RUNS = 15 };
+    double times[RUNS];
+    char self[256], line[512];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self);
+    snprintf(line, sizeof line, "'%.*s' --first %s %s", (int)length, self, one, two);
+    for (int k = 0; k < RUNS; k++) {
+        FILE *answer = popen(line, "r");
+        if (!answer || fscanf(answer, "%lf", &times[k]) != 1 || pclose(answer) != 0) {
+            fprintf(stderr, "bench_compile_cold: %s failed\n", line);
+            exit(1);
+        }
+    }
+    return bench_median(times, RUNS);
+}
+
+static void measure_first(const char *folder)
+{
+    char one[16], two[16];
+    snprintf(one, sizeof one, "%d", arch);
+    snprintf(two, sizeof two, "%d", (int)kind);
+    const double quern = median_of_first("quern", folder), floor = median_of_first(one, two);
+    bench_print("cold compile", "quern", "first in the process", "ms", quern);
+    bench_print("cold compile", "bare NVRTC, vector", "first in the process", "ms", floor);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -241,6 +314,10 @@ int main(int argc, char **argv)
     };
     enum { PEERS = sizeof peers / sizeof *peers };
     static double times[PEERS][MAX_RUNS];
+    setenv("QUERN_NVRTC_CACHE", "0", 1);
+    if (argc == 4 && strcmp(argv[1], "--first") == 0) {
+        return print_first(argv + 2);
+    }
     int runs = argc > 1 ? atoi(argv[1]) : 25;
     runs = runs < 1 || runs > MAX_RUNS ? 25 : runs;
     char folder[] = "/tmp/quern-bench-XXXXXX";
@@ -248,36 +325,22 @@ int main(int argc, char **argv)
         perror(folder);
         return 1;
     }
-    setenv("QUERN_NVRTC_CACHE", "0", 1);
-    quern_options options = QUERN_OPTIONS_INIT;
-    options.cache_dir = folder;
-    bench_check(quern_open(&engine, &options));
-    quern_device_info info = {.size = sizeof info};
-    bench_check(quern_device_get_info(&info, engine));
-    kind = strncmp(info.target, "sm_", 3) == 0 ? QN_IMAGE_CUBIN : QN_IMAGE_PTX;
-    arch = atoi(strchr(info.target, '_') + 1);
-    int64_t n = 1000000;
-    bench_check(quern_array_new(&x, engine, QUERN_FLOAT32, 1, &n));
-    bench_check(quern_array_new(&y, engine, QUERN_FLOAT32, 1, &n));
-    bench_check(quern_array_new(&z, engine, QUERN_FLOAT32, 1, &n));
-    double first = finished(quern_elements); /* loads NVRTC */
+    open_engine(folder);
+    measure_first(folder);
+    (void)finished(quern_elements); /* loads NVRTC */
     bare(scalar);
     for (int r = 0; r < runs; r++) {
         for (int p = 0; p < PEERS; p++) {
             times[p][r] = peers[p].source ? bare(peers[p].source) : finished(peers[p].call);
         }
     }
-    bench_print("cold compile", "quern", "first in the process", "ms", first);
     for (int p = 0; p < PEERS; p++) {
         char what[64];
-        snprintf(what, sizeof what, "%s float32 to %s", peers[p].what, info.target);
+        snprintf(what, sizeof what, "%s float32 to %s", peers[p].what, target);
         bench_print("cold compile", peers[p].name, what, "ms",
                     bench_median(times[p], (size_t)runs));
     }
-    quern_array_release(x);
-    quern_array_release(y);
-    quern_array_release(z);
     bench_check(quern_cache_clear(NULL, engine));
-    quern_close(engine);
+    close_engine();
     return 0;
 }
