@@ -225,7 +225,7 @@ static double finished(void (*call)(void))
     return (end - begin) * 1e-3;
 }
 
-static void open_engine(const char *cache_dir)
+static void open_engine(const char *cache_dir, int64_t n)
 {
     quern_options options = QUERN_OPTIONS_INIT;
     options.cache_dir = cache_dir;
@@ -235,7 +235,6 @@ static void open_engine(const char *cache_dir)
     kind = strncmp(info.target, "sm_", 3) == 0 ? QN_IMAGE_CUBIN : QN_IMAGE_PTX;
     arch = atoi(strchr(info.target, '_') + 1);
     snprintf(target, sizeof target, "%s", info.target);
-    int64_t n = 1000; /* executing takes no time */
     bench_check(quern_array_new(&x, engine, QUERN_FLOAT32, 1, &n));
     bench_check(quern_array_new(&y, engine, QUERN_FLOAT32, 1, &n));
     bench_check(quern_array_new(&z, engine, QUERN_FLOAT32, 1, &n));
@@ -257,7 +256,7 @@ static int print_first(char **words)
     double ms;
     number = (int)getpid() * 100;
     if (strcmp(words[0], "quern") == 0) {
-        open_engine(words[1]);
+        open_engine(words[1], 1000); /* whose execution takes no time */
         ms = finished(quern_elements);
         close_engine();
     } else {
@@ -325,7 +324,7 @@ int main(int argc, char **argv)
         perror(folder);
         return 1;
     }
-    open_engine(folder);
+    open_engine(folder, 1000000);
     measure_first(folder);
     (void)finished(quern_elements); /* loads NVRTC */
     bare(scalar);
