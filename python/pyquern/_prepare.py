@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Compiling ahead, several kernels at once. In: calls. Out: what they need is compiled. The thing to
-# know: the compiler works without the GIL, so that threads of Python are enough.
+# know: the compiler works without the GIL, so that threads of Python are enough. quern_prepare()
+# does this for C; here each call keeps its own exception, and Ctrl-C ends what has not begun.
 """Compiling ahead."""
 
 import functools

@@ -31,7 +31,8 @@ pyquern.ElementwiseKernel("T x", "T y", "y = x + 1")(numpy.ones(3))
 cache = pyquern.Device().cache
 stats = cache.stats()
 assert stats["enabled"] is False and stats["problem"] != "" and stats["compiled"] > 0, stats
-for refused in (cache.entries, cache.clear, cache.prune, cache.verify):
+calls = (cache.entries, cache.clear, cache.prune, cache.verify, cache.push)
+for refused in (*calls, lambda: cache.prewarm([])):
     try:
         refused()
     except pyquern.CacheError as error:

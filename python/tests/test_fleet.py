@@ -125,7 +125,7 @@ for wanted in (lambda: cache.prewarm(keys, progress=end), lambda: cache.push(pro
 
 def test_bad_input(q):
     cache = q.Device().cache
-    with pytest.raises(ValueError, match="keys|key"):
+    with pytest.raises(ValueError, match="key"):
         cache.prewarm(["abc"])
     with pytest.raises(TypeError):
         cache.prewarm([3])

@@ -3,6 +3,7 @@
 # prepare() of lists of calls, and of calls whose arrays are pairs. In: kernels of each kind. Out:
 # what was compiled, what was told and raised.
 import functools
+import signal
 import threading
 
 import numpy as np
@@ -93,3 +94,14 @@ def test_who_is_told_may_end_it():
     with pytest.raises(RuntimeError, match="enough"):
         cp.prepare([(k, ROWS) for k in made], threads=1, progress=end)
     assert sum(len(k.cached_codes) for k in made) < 20
+
+
+def test_ctrl_c_ends_what_has_not_begun():
+    made = [cp.ElementwiseKernel("T x", "T y", f"y = x * {k}") for k in range(40)]
+    with pytest.raises(KeyboardInterrupt):
+        cp.prepare(
+            [(k, ROWS) for k in made],
+            threads=1,
+            progress=lambda done, all: signal.raise_signal(signal.SIGINT) if done == 1 else None,
+        )
+    assert sum(len(k.cached_codes) for k in made) < 40

@@ -174,10 +174,9 @@ bool server_start(server *s, server_kind kind)
 {
     const bool redis = kind == SERVER_REDIS || kind == SERVER_REDIS_TLS;
     const bool tls = kind == SERVER_REDIS_TLS || kind == SERVER_HTTPS;
-    *s = (server){.folder = "/tmp/quern-server-XXXXXX"};
-    if (access("/dev/shm", W_OK) == 0) { /* no disk between a server and who is measured */
-        *s = (server){.folder = "/dev/shm/quern-server-XXXXXX"};
-    }
+    *s = (server){0};
+    snprintf(s->folder, sizeof s->folder, "%s/quern-server-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"); /* no disk to wait for */
     setenv("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", 1);
     if (!is_there(redis ? "redis-server" : "nginx")) {
         return false;

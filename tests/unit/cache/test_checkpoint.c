@@ -146,8 +146,7 @@ Test(checkpoint, what_came_meanwhile_is_moved_as_well)
     qn_store_close(store);
 }
 
-/* ---- in the way of nobody ---------------------------------------------------------------------
- */
+/* ---- in the way of nobody -------------------------------------------------------------------- */
 
 /* A process that stands for the thread's work: when it is told so, it takes the lock of checkpoints
  * for 300 ms, the second of the bytes of locks in the -shm file (sqlite.org/walformat.html, 2.3.1).
