@@ -117,8 +117,8 @@ static inline int64_t qn_fold_block_outputs(const qn_fold *fold)
     return QN_FOLD_BLOCK / fold->workers;
 }
 
-/** The most packs of columns, of `bytes` each, that a tile has side by side. */
-uint32_t qn_fold_tile_width(uint32_t bytes);
+/** The most packs of columns that a tile of a scan has side by side. */
+uint32_t qn_fold_tile_width(const qn_fold *fold, const qn_operand *first);
 
 /** "rows of 1000, 4 elements at once, 64 threads an output, 32-bit index": for people. */
 void qn_fold_print(qn_text *out, const qn_fold *fold, size_t input_count);

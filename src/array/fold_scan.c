@@ -10,12 +10,13 @@
 #define WARP          32
 #define WARPS         (QN_FOLD_BLOCK / WARP)
 #define MOST_STEPS    8   /* units of a thread at once: each repeats the code */
-#define COLUMN_STEPS  16  /* the same for tiles of columns, where one scan of the warp serves all */
+#define COLUMN_STEPS  32  /* the same for tiles of columns, where one scan of the warp serves all */
 #define PARKED_BYTES  128 /* of values that a thread of a tile keeps in shared memory */
 #define RAGGED_VALUES 32  /* the same at most, where units may be pieces: their code is long */
 #define KEPT_BYTES    128 /* of inputs, in registers */
 #define SEGMENT_BYTES 128 /* side by side: with fewer, blocks of columns are slow */
-#define TILE_BYTES    32  /* the same for tiles: few values each, since tiles wait for each other */
+#define TILE_BYTES    64  /* the same for tiles: few values each, since tiles wait for each other */
+#define TILE_WIDTH    16  /* the same, in elements, of columns that are not reached by vector */
 
 /* ---- units ---------------------------------------------------------------------------------- */
 
@@ -53,9 +54,10 @@ static uint32_t row_workers(const qn_fold *f)
     return QN_MAX(enough, qn_power_of_two(f->units, 4));
 }
 
-uint32_t qn_fold_tile_width(uint32_t bytes)
+uint32_t qn_fold_tile_width(const qn_fold *f, const qn_operand *first)
 {
-    return qn_power_of_two(TILE_BYTES / bytes, WARP);
+    const uint32_t bytes = f->form.lanes * first->item_size;
+    return f->form.lanes == 1 ? TILE_WIDTH : qn_power_of_two(TILE_BYTES / bytes, WARP);
 }
 
 static void choose_threads(const qn_fold_making *m)
@@ -69,7 +71,7 @@ static void choose_threads(const qn_fold_making *m)
     bool few = qn_over(packs, segment) < blocks; /* outputs, to keep the device busy */
     if (f->form.columns) {
         uint32_t beside = qn_over(packs, WARP) >= blocks ? WARP : segment;
-        beside = few ? qn_fold_tile_width(bytes) : beside;
+        beside = few ? qn_fold_tile_width(f, m->operands) : beside;
         f->form.block = packs < blocks * QN_FOLD_BLOCK / 2;
         f->workers = f->form.block ? WARP / QN_MIN(beside, qn_power_of_two(packs, WARP)) : 1;
     } else {

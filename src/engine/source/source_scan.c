@@ -43,7 +43,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     const qn_fold_form *f = &call->fold.form;
     uint32_t abreast = 1;
     if (f->columns) {
-        abreast = f->split ? qn_fold_tile_width(f->lanes * call->operands[0].item_size) : 32;
+        abreast = f->split ? qn_fold_tile_width(&call->fold, call->operands) : 32;
     }
     common_form(out, call);
     qn_source_number(out, "tracks", f->columns ? f->lanes : 1);
@@ -112,14 +112,25 @@ static void initial_hole(qn_text *out, const qn_call *call)
 enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
 _Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
 
-/* How many blocks a processor should hold: a fifth block of tiles pays, a sixth would leave too few
- * registers. Where an output has one thread, few registers do. */
+/* How many blocks a processor should hold: the more, the more loads are under way, until registers
+ * no longer suffice. Pieces of ragged rows take more of them, elements that are mapped again too.
+ * Tiles of columns have the most loads each. Where an output has one thread, few registers do. */
 static int blocks_wanted(const qn_fold_form *f)
 {
     if (f->staged) {
         return f->staged == QN_STAGED_ALONE ? 6 : 5;
     }
-    return f->split && !f->again ? 5 : 4;
+    if (!f->split) {
+        return 4;
+    }
+    if (f->columns) {
+        return 3;
+    }
+    const int elements = f->lanes * f->steps * (f->ragged ? 2 : 1);
+    if (f->again) {
+        return elements > 64 ? 3 : 4;
+    }
+    return 5;
 }
 
 /* Threads of a block, and these. Nothing is asked where the size of a value is unknown. */
