@@ -39,6 +39,11 @@ TAKES = {
 }  # fmt: skip
 
 
+def name_of(call):
+    """A name that is the same in each process."""
+    return getattr(call, "__qualname__", None) or call.name
+
+
 def slips(word):
     """The word with one letter more, without one, with two exchanged, without its underscores."""
     yield word + "s"
@@ -48,7 +53,7 @@ def slips(word):
     yield word.replace("_", "") if "_" in word else "_" + word
 
 
-@pytest.mark.parametrize("call", TAKES, ids=str)
+@pytest.mark.parametrize("call", TAKES, ids=name_of)
 def test_keywords_name_the_nearest(call):
     for right in TAKES[call]:
         for word in slips(right):
