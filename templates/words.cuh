@@ -8,6 +8,17 @@
 namespace quern
 {
 
+// N elements of T that lie on in memory, in whole words of W bytes.
+template <typename T_, int N_, int W_> struct alignas(W_) run {
+    typedef typename word<W_>::type word_type;
+    T_ v[N_];
+
+    __device__ __forceinline__ void load(const void *from)
+    {
+        *this = *(const run *)from;
+    }
+};
+
 // A pack that is aligned.
 template <typename P_> struct held {
     typedef typename P_::word_type word_type;

@@ -165,6 +165,14 @@ static int64_t enough_units(const qn_fold_making *m)
     return m->rules->compound ? 4 * units : units;
 }
 
+int64_t qn_fold_packs(const qn_fold *f)
+{
+    if (f->form.whole) {
+        return f->outputs / f->head * qn_over(f->head, f->form.lanes);
+    }
+    return f->form.columns ? f->outputs / f->form.lanes : f->outputs;
+}
+
 /* Threads of a block that work on one output. With few outputs, as many as have a unit each; with
  * many, fewer, so that each has several units. With columns, no more than leave room for
  * neighbouring outputs side by side, whose reads are dense. */
@@ -227,7 +235,7 @@ static uint8_t choose_turns(const qn_fold_making *m, uint32_t asked)
 static void choose_threads(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
-    int64_t packs = f->form.columns ? f->outputs / f->form.lanes : f->outputs;
+    int64_t packs = qn_fold_packs(f);
     const qn_setting none = {.turns = m->rules->setting.turns};
     const qn_setting *s = m->rules->exact ? &m->rules->setting : &none;
     int64_t blocks = (int64_t)m->rules->processors * (s->blocks != 0 ? s->blocks : HELD);
@@ -258,6 +266,7 @@ void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_coun
     fold->form.columns = qn_fold_dense_columns(&m);
     choose_units(&m);
     choose_threads(&m);
+    qn_fold_take_whole(&m);
     fold->form.wide = qn_fold_needs_wide(&m);
 }
 
@@ -265,9 +274,13 @@ void qn_fold_print(qn_text *out, const qn_fold *f, size_t input_count)
 {
     qn_text_printf(out, "%lld output%s of %lld element%s, ", (long long)f->outputs,
                    f->outputs == 1 ? "" : "s", (long long)f->length, f->length == 1 ? "" : "s");
-    qn_text_printf(out, "by %s, %d element%s at once, %u thread%s an output",
-                   f->form.columns ? "columns" : "rows", f->form.lanes,
-                   f->form.lanes == 1 ? "" : "s", f->workers, f->workers == 1 ? "" : "s");
+    if (f->form.whole) {
+        qn_text_printf(out, "%d whole outputs a thread", f->form.lanes);
+    } else {
+        qn_text_printf(out, "by %s, %d element%s at once, %u thread%s an output",
+                       f->form.columns ? "columns" : "rows", f->form.lanes,
+                       f->form.lanes == 1 ? "" : "s", f->workers, f->workers == 1 ? "" : "s");
+    }
     if (f->form.split) {
         qn_text_printf(out, " in %lld blocks", (long long)f->splits);
     }
