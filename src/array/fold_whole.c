@@ -15,7 +15,7 @@
 #define LINE          128 /* bytes that one look-up brings */
 #define WARP          32
 #define WORD          4
-#define MOST_BYTES    128 /* of inputs that a thread reads: in registers, all at once */
+#define MOST_BYTES    64  /* of inputs that a thread reads; with more, lines leave the cache too soon */
 #define MOST_ELEMENTS 64  /* of a thread: the code has each of them */
 #define MOST_ROWS     16
 #define THREAD_COST   75  /* of a plan by units: its share, where it lies, the turns, the identity */
@@ -182,9 +182,13 @@ typedef struct decided {
     unsigned char bytes[offsetof(qn_fold, extent)];
 } decided;
 
+/* A setting of workers is for the plan by units. */
 static bool may_take(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
+    if (m->rules->exact && m->rules->setting.workers != 0) {
+        return false;
+    }
     return f->form.kept > 0 && f->form.reduced > 0 && !f->form.columns && !f->form.split &&
            f->length > 1 && f->length <= MOST_ELEMENTS / 2 && !m->rules->positions &&
            m->rules->in_turns && m->rules->pack_bytes == QN_ACCESS_BYTES;

@@ -28,6 +28,8 @@ static const struct {
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=1", "-DORDERED=1"}},
     {"drive_reduction.cu", {"-DCOLUMNS=1", "-DSPLIT=0", "-DORDERED=0"}},
     {"drive_reduction.cu", {"-DCOLUMNS=1", "-DSPLIT=1", "-DORDERED=1"}},
+    {"drive_reduction_whole.cu", {"-DHELD=held"}},
+    {"drive_reduction_whole.cu", {"-DHELD=shifted"}},
     {"drive_scan.cu", {"-DCOLUMNS=0", "-DBLOCK=0", "-DTILES=0", "-DEXCLUSIVE=0"}},
     {"drive_scan.cu", {"-DCOLUMNS=0", "-DBLOCK=1", "-DTILES=0", "-DEXCLUSIVE=1"}},
     {"drive_scan.cu", {"-DCOLUMNS=0", "-DBLOCK=1", "-DTILES=1", "-DEXCLUSIVE=0"}},
