@@ -36,8 +36,14 @@ HOLE_kept
 HOLE_finish
     };
 
+    // Outputs of the threads before this one in the warp.
+    [[maybe_unused]] const int _quern_before = threadIdx.x % 32 * _quern_lanes;
     const _quern_index _quern_left = _quern_walk.head - _quern_element;
-    if (_quern_left >= _quern_lanes + _quern_margin && _quern_element >= _quern_margin) {
+    const bool _quern_whole =
+        _quern_relayed
+            ? _quern_left + _quern_before >= 32 * _quern_lanes // of the warp
+            : _quern_left >= _quern_lanes + _quern_margin && _quern_element >= _quern_margin;
+    if (_quern_whole) {
         _quern_slot _quern_values[_quern_lanes];
 HOLE_load
 #pragma unroll

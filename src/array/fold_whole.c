@@ -15,14 +15,17 @@
 #define LINE          128 /* bytes that one look-up brings */
 #define WARP          32
 #define WORD          4
-#define MOST_BYTES    64  /* of inputs that a thread reads; with more, lines leave the cache too soon */
-#define MOST_ELEMENTS 64  /* of a thread: the code has each of them */
+#define MOST_BYTES    64 /* of inputs for a thread: with more, lines leave the cache too soon */
+#define MOST_RELAYED  96 /* the same through shared memory: with more, too few blocks have room */
+#define MOST_ELEMENTS 64 /* of a thread: the code has each of them */
 #define MOST_ROWS     16
-#define THREAD_COST   75  /* of a plan by units: its share, where it lies, the turns, the identity */
-#define MEET_COST     8   /* the same, each time that half of the threads give theirs to others */
-#define WHOLE_COST    40  /* of a thread with whole rows: where they lie, whether all are there */
-#define OUTPUT_COST   3   /* the identity, and what post does */
-#define MEMORY_COST   6   /* what a byte for each lane of a warp takes where memory is the bound */
+#define MOST_WAYS     5  /* 16, 8, ... 1 */
+#define THREAD_COST   75 /* of a plan by units: its share, where it lies, the turns, the identity */
+#define MEET_COST     8  /* the same, each time that half of the threads give theirs to others */
+#define WHOLE_COST    40 /* of a thread with whole rows: where they lie, whether all are there */
+#define RELAY_COST    10 /* of an input that goes through shared memory */
+#define OUTPUT_COST   3  /* the identity, and what post does */
+#define MEMORY_COST   6  /* what a byte for each lane of a warp takes where memory is the bound */
 #define ENOUGH        0.8 /* of the cost by units: with more, it stays */
 
 /* ---- costs ---------------------------------------------------------------------------------- */
@@ -66,6 +69,16 @@ static double unit_cost(const qn_fold_making *m)
     return cost;
 }
 
+/* `bytes` of each thread that go through shared memory: in and out of it, where threads that are an
+ * even number of words of 16 bytes apart meet in the same banks. */
+static double relay_cost(uint32_t bytes)
+{
+    const uint32_t word = qn_fold_run_word(bytes), apart = bytes / word;
+    const uint32_t meeting = QN_MIN(apart & -apart, LINE / QN_ACCESS_BYTES);
+    return RELAY_COST + 2 * access_cost((double)bytes / QN_ACCESS_BYTES, QN_ACCESS_BYTES) +
+           access_cost((double)apart, meeting * word);
+}
+
 /* The same where a thread has whole ones. */
 static double whole_cost(const qn_fold_making *m)
 {
@@ -82,6 +95,9 @@ static double whole_cost(const qn_fold_making *m)
         switch (f->form.access[k]) {
         case QN_ACCESS_VECTOR:
             cost += access_cost(elements * item / word, pitch);
+            break;
+        case QN_ACCESS_TILED:
+            cost += relay_cost((uint32_t)elements * item);
             break;
         case QN_ACCESS_WORDS: /* each word is read, shifted, and used twice */
             cost += access_cost(elements * item / WORD + 1, pitch) + elements * item / WORD;
@@ -133,7 +149,7 @@ static bool lies_on(const qn_fold_making *m, size_t k)
     return true;
 }
 
-static qn_access input_access(const qn_fold_making *m, size_t k)
+static qn_access input_access(const qn_fold_making *m, size_t k, bool relayed)
 {
     const qn_fold *f = m->fold;
     const qn_operand *o = &m->operands[k];
@@ -142,6 +158,9 @@ static qn_access input_access(const qn_fold_making *m, size_t k)
         return QN_ACCESS_BROADCAST;
     }
     if (!o->loose && lies_on(m, k)) {
+        if (relayed && f->form.kept == 1 && begins_aligned(f, k, QN_ACCESS_BYTES)) {
+            return QN_ACCESS_TILED;
+        }
         if (begins_aligned(f, k, qn_fold_run_word(bytes))) {
             return QN_ACCESS_VECTOR;
         }
@@ -158,23 +177,28 @@ static qn_access output_access(const qn_fold_making *m, size_t k)
     const qn_fold *f = m->fold;
     const qn_operand *o = &m->operands[k];
     const uint32_t bytes = f->form.lanes * o->item_size;
-    const bool one = bytes <= QN_ACCESS_BYTES && !o->loose && !m->rules->by_address &&
-                     beside(f, k) == o->item_size && f->stride[k][f->form.kept - 1] > 0;
+    const bool one = f->form.lanes > 1 && bytes <= QN_ACCESS_BYTES && !o->loose &&
+                     !m->rules->by_address && beside(f, k) == o->item_size &&
+                     f->stride[k][f->form.kept - 1] > 0;
     return one && begins_aligned(f, k, bytes) ? QN_ACCESS_VECTOR : QN_ACCESS_STRIDED;
 }
 
-/* Lay out `rows` for a thread; false where that is too much for one. */
-static bool lay_rows(const qn_fold_making *m, int rows)
+/* Lay out `rows` for a thread, `relayed`: through shared memory; false where that is too much for
+ * one, or nothing goes there. */
+static bool lay_rows(const qn_fold_making *m, int rows, bool relayed)
 {
     qn_fold *f = m->fold;
+    const int64_t most = relayed ? MOST_RELAYED : MOST_BYTES;
+    bool any = !relayed;
     int64_t bytes = 0;
     f->form.lanes = (uint8_t)rows;
     for (size_t k = 0; k < m->count; k++) {
         const bool input = k < m->inputs;
-        f->form.access[k] = (uint8_t)(input ? input_access(m, k) : output_access(m, k));
+        f->form.access[k] = (uint8_t)(input ? input_access(m, k, relayed) : output_access(m, k));
+        any |= f->form.access[k] == QN_ACCESS_TILED;
         bytes += input ? rows * f->length * m->operands[k].item_size : 0;
     }
-    return bytes <= MOST_BYTES && rows * f->length <= MOST_ELEMENTS;
+    return any && bytes <= most && rows * f->length <= MOST_ELEMENTS;
 }
 
 /* What is decided of a fold: all that stands in front of its extents. The rest is 17 KB. */
@@ -190,7 +214,7 @@ static bool may_take(const qn_fold_making *m)
         return false;
     }
     return f->form.kept > 0 && f->form.reduced > 0 && !f->form.columns && !f->form.split &&
-           f->length > 1 && f->length <= MOST_ELEMENTS / 2 && !m->rules->positions &&
+           f->length > 1 && f->length <= MOST_ELEMENTS && !m->rules->positions &&
            m->rules->in_turns && m->rules->pack_bytes == QN_ACCESS_BYTES;
 }
 
@@ -214,8 +238,10 @@ void qn_fold_take_whole(const qn_fold_making *m)
     f->head = f->extent[f->form.kept - 1];
     f->rest = 0;
     f->workers = 1;
-    for (int rows = MOST_ROWS; rows > 1; rows /= 2) {
-        if (rows > f->head || !lay_rows(m, rows)) {
+    for (int way = 0; way < 2 * MOST_WAYS; way++) {
+        const int rows = MOST_ROWS >> way / 2;
+        const bool relayed = way % 2;
+        if (rows > f->head || (rows == 1 && !relayed) || !lay_rows(m, rows, relayed)) {
             continue;
         }
         const double cost = whole_cost(m);

@@ -14,7 +14,13 @@
 static bool is_run(const qn_call *call, uint32_t k)
 {
     const uint8_t access = call->fold.form.access[k];
-    return access == QN_ACCESS_VECTOR || access == QN_ACCESS_WORDS;
+    return access == QN_ACCESS_VECTOR || access == QN_ACCESS_WORDS || access == QN_ACCESS_TILED;
+}
+
+/* Bytes of a thread. */
+static uint32_t run_bytes(const qn_call *call, uint32_t k)
+{
+    return call->fold.form.lanes * call->fold.form.whole * call->operands[k].item_size;
 }
 
 /* The elements of a run: bools are bytes until one becomes an argument. */
@@ -24,37 +30,89 @@ static const char *element_type(const qn_call *call, uint32_t k)
     return call->types.parameters[p] == QUERN_BOOL ? "unsigned char" : qn_source_type(call, p);
 }
 
+/* Some input is reached so. */
+static bool any(const qn_call *call, qn_access access)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        if (call->fold.form.access[k] == access) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void form_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    bool shifted = false;
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        shifted |= f->access[k] == QN_ACCESS_WORDS;
-    }
     qn_source_index_type(out, f->wide);
     qn_source_number(out, "lanes", f->lanes);
     qn_source_number(out, "length", f->whole);
-    qn_source_number(out, "margin", shifted ? f->lanes : 0);
+    qn_source_number(out, "margin", any(call, QN_ACCESS_WORDS) ? f->lanes : 0);
+    qn_source_flag(out, "relayed", any(call, QN_ACCESS_TILED));
 }
 
+/* The run of a warp on its way through shared memory, in which each thread finds its own. */
+static void relay_load(qn_text *out, const qn_call *call, uint32_t k)
+{
+    qn_text_printf(out,
+                   "        quern::relay<%u> _quern_relay%u;\n"
+                   "        _quern_relay%u.load(_quern_place%u + "
+                   "(long long)(_quern_element - _quern_before) * %u);\n",
+                   run_bytes(call, k), k, k, k,
+                   call->fold.form.whole * call->operands[k].item_size);
+}
+
+static void relay_put(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        if (call->fold.form.access[k] == QN_ACCESS_TILED) {
+            qn_text_printf(out,
+                           "        __shared__ alignas(16) char _quern_stage%u[256 * %u];\n"
+                           "        _quern_relay%u.put(_quern_stage%u + threadIdx.x / 32 * 32 * "
+                           "%u);\n",
+                           k, run_bytes(call, k), k, k, run_bytes(call, k));
+        }
+    }
+    qn_text_puts(out, any(call, QN_ACCESS_TILED) ? "        __syncwarp();\n" : "");
+}
+
+/* The words of the thread: from memory, or from where they were put. */
+static void held_load(qn_text *out, const qn_call *call, uint32_t k)
+{
+    qn_text_printf(out, "        _quern_held%u.load(", k);
+    if (call->fold.form.access[k] == QN_ACCESS_TILED) {
+        qn_text_printf(out, "_quern_stage%u + threadIdx.x * %u);\n", k, run_bytes(call, k));
+    } else {
+        qn_text_printf(out, "_quern_place%u + (long long)_quern_element * %u);\n", k,
+                       call->fold.form.whole * call->operands[k].item_size);
+    }
+}
+
+/* All reads of memory, then what waits in shared memory, then elements. */
 static void load_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     for (uint32_t k = 0; k < call->input_operands; k++) {
         if (is_run(call, k)) {
             const bool words = f->access[k] == QN_ACCESS_WORDS;
-            const uint32_t bytes = f->lanes * f->whole * call->operands[k].item_size;
             qn_text_printf(out,
                            "        typedef quern::run<%s, %d, %u> _quern_type%u;\n"
-                           "        quern::%s<_quern_type%u> _quern_held%u;\n"
-                           "        _quern_held%u.load(_quern_place%u + "
-                           "(long long)_quern_element * %u);\n",
+                           "        quern::%s<_quern_type%u> _quern_held%u;\n",
                            element_type(call, k), f->lanes * f->whole,
-                           words ? 4 : qn_fold_run_word(bytes), k, words ? "shifted" : "held", k,
-                           k, k, k, f->whole * call->operands[k].item_size);
+                           words ? 4 : qn_fold_run_word(run_bytes(call, k)), k,
+                           words ? "shifted" : "held", k, k);
+            if (f->access[k] == QN_ACCESS_TILED) {
+                relay_load(out, call, k);
+            } else {
+                held_load(out, call, k);
+            }
         }
     }
+    relay_put(out, call);
     for (uint32_t k = 0; k < call->input_operands; k++) {
+        if (f->access[k] == QN_ACCESS_TILED) {
+            held_load(out, call, k);
+        }
         if (is_run(call, k)) {
             qn_text_printf(out,
                            "        _quern_type%u _quern_run%u;\n"
