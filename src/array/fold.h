@@ -120,10 +120,6 @@ static inline int64_t qn_fold_block_outputs(const qn_fold *fold)
     return QN_FOLD_BLOCK / fold->workers;
 }
 
-/** Packs of outputs, where they lie along the kept dimensions; else outputs. Those of whole rows
- * may be cut at the end of the last kept dimension. */
-int64_t qn_fold_packs(const qn_fold *fold);
-
 /** The most packs of columns, of `bytes` each, that a tile has side by side. */
 uint32_t qn_fold_tile_width(uint32_t bytes);
 
@@ -146,6 +142,9 @@ qn_fold_making qn_fold_begin(qn_fold *fold, const qn_operand *operands, size_t o
                              const qn_fold_rules *rules);
 /** Settle the dimensions. */
 void qn_fold_dims(const qn_fold_making *m, int ndim, const int64_t *shape);
+/** Packs of outputs, where they lie along the kept dimensions; else outputs. Those of whole rows
+ * may be cut at the end of the last kept dimension. */
+int64_t qn_fold_packs(const qn_fold *fold);
 /** True when the first operand with an opinion is denser along the kept dimensions than along the
  * reduced ones: then columns are walked, else rows. */
 bool qn_fold_dense_columns(const qn_fold_making *m);
