@@ -295,4 +295,7 @@ void qn_fold_print(qn_text *out, const qn_fold *f, size_t input_count)
         qn_text_puts(out, ", access ");
         qn_text_add(out, (const char *)f->form.access, input_count);
     }
+    if (f->form.whole) {
+        qn_text_printf(out, ", cost %.0f (by units %.0f)", f->cost, f->unit_cost);
+    }
 }

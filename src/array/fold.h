@@ -70,6 +70,8 @@ typedef struct qn_fold {
     int64_t groups;   /**< blocks side by side over the outputs */
     int64_t splits;   /**< blocks for an output */
     int64_t chunk;    /**< units of a block for an output */
+    double cost;      /**< whole: instructions of a warp for an output of each thread */
+    double unit_cost; /**< whole: the same by units */
     int64_t extent[QUERN_MAX_NDIM]; /**< the kept ones, outermost first, then the reduced ones */
     int64_t stride[QUERN_MAX_PARAMETERS][QUERN_MAX_NDIM]; /**< bytes; [operand][dimension] */
     char *base[QUERN_MAX_PARAMETERS];                     /**< where the walk starts */

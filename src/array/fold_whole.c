@@ -228,6 +228,7 @@ void qn_fold_take_whole(const qn_fold_making *m)
     if (best <= memory_cost(m)) {
         return;
     }
+    f->unit_cost = best;
     best *= ENOUGH;
     decided chosen;
     memcpy(chosen.bytes, f, sizeof chosen.bytes);
@@ -246,7 +247,7 @@ void qn_fold_take_whole(const qn_fold_making *m)
         }
         const double cost = whole_cost(m);
         if (cost < best) {
-            best = cost;
+            best = f->cost = cost;
             f->groups = qn_over(qn_fold_packs(f), QN_FOLD_BLOCK);
             memcpy(chosen.bytes, f, sizeof chosen.bytes);
         }
