@@ -167,14 +167,15 @@ static int64_t enough_units(const qn_fold_making *m)
     return m->rules->compound ? 4 * units : units;
 }
 
-/* Threads of a short row, up to those that read a line of memory together: with fewer an access of
- * a warp meets more lines. Rows of 16 float64 are summed at 0.86 of a copy's speed on an H200 where
+/* Threads of a short row whose units lie on, up to those that read a line of memory together: with
+ * fewer an access of a warp meets more lines. Rows of 16 float64 are summed at 0.86 of a copy's speed on an H200 where
  * a thread has 128 bytes, at 0.93 where it has 64, and at 1.05 where it has 32. */
 static uint32_t line_workers(const qn_fold_making *m, int64_t units)
 {
     const uint32_t bytes = QN_MAX(1, qn_fold_unit_bytes(&m->fold->form, m->operands, m->inputs));
     const int64_t each = QN_MAX(LINE_UNITS, LINE_UNITS * QN_ACCESS_BYTES / bytes);
-    return qn_power_of_two(qn_over(units, each), (uint32_t)qn_over(LINE_BYTES, bytes));
+    const int64_t on = m->fold->extent[qn_fold_lane_dim(&m->fold->form)] / m->fold->form.lanes;
+    return qn_power_of_two(QN_MIN(qn_over(units, each), on), (uint32_t)qn_over(LINE_BYTES, bytes));
 }
 
 /* Threads of a block that work on one output. With few outputs, as many as have a unit each; with
