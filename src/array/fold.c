@@ -168,8 +168,9 @@ static int64_t enough_units(const qn_fold_making *m)
 }
 
 /* Threads of a short row whose units lie on, up to those that read a line of memory together: with
- * fewer an access of a warp meets more lines. Rows of 16 float64 are summed at 0.86 of a copy's speed on an H200 where
- * a thread has 128 bytes, at 0.93 where it has 64, and at 1.05 where it has 32. */
+ * fewer an access of a warp meets more lines. Rows of 16 float64 are summed at 0.86 of a copy's
+ * speed on an H200 where a thread has 128 bytes, at 0.93 where it has 64, and at 1.05 where it
+ * has 32. */
 static uint32_t line_workers(const qn_fold_making *m, int64_t units)
 {
     const uint32_t bytes = QN_MAX(1, qn_fold_unit_bytes(&m->fold->form, m->operands, m->inputs));
