@@ -77,6 +77,11 @@ typedef struct qn_fold {
     char *base[QUERN_MAX_PARAMETERS];                     /**< where the walk starts */
 } qn_fold;
 
+/** What is decided of a fold: all that stands in front of its extents. The rest is 17 KB. */
+typedef struct qn_fold_decided {
+    unsigned char bytes[offsetof(qn_fold, extent)];
+} qn_fold_decided;
+
 /** What the kernel's texts, the call and the device ask of the walk. */
 typedef struct qn_fold_rules {
     uint32_t axes;  /**< bit k: axis k is reduced */

@@ -201,11 +201,6 @@ static bool lay_rows(const qn_fold_making *m, int rows, bool relayed)
     return any && bytes <= most && rows * f->length <= MOST_ELEMENTS;
 }
 
-/* What is decided of a fold: all that stands in front of its extents. The rest is 17 KB. */
-typedef struct decided {
-    unsigned char bytes[offsetof(qn_fold, extent)];
-} decided;
-
 /* A setting of workers is for the plan by units. */
 static bool may_take(const qn_fold_making *m)
 {
@@ -230,7 +225,7 @@ void qn_fold_take_whole(const qn_fold_making *m)
     }
     f->unit_cost = best;
     best *= ENOUGH;
-    decided chosen;
+    qn_fold_decided chosen;
     memcpy(chosen.bytes, f, sizeof chosen.bytes);
     f->form.columns = 1;
     f->form.ragged = f->form.turns = f->form.known = 0;
