@@ -8,6 +8,9 @@ namespace quern
 {
 
 template <int B_> struct word;
+template <> struct word<1> {
+    typedef unsigned char type;
+};
 template <> struct word<2> {
     typedef unsigned short type;
 };

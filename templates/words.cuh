@@ -8,6 +8,17 @@
 namespace quern
 {
 
+// N elements of T that lie on in memory, in whole words of W bytes.
+template <typename T_, int N_, int W_> struct alignas(W_) run {
+    typedef typename word<W_>::type word_type;
+    T_ v[N_];
+
+    __device__ __forceinline__ void load(const void *from)
+    {
+        *this = *(const run *)from;
+    }
+};
+
 // A pack that is aligned.
 template <typename P_> struct held {
     typedef typename P_::word_type word_type;
@@ -52,6 +63,37 @@ template <typename P_> struct shifted {
             part[k] = __funnelshift_r(word[k], word[k + 1], shift);
         }
         to.load(part);
+    }
+};
+
+// What the threads of a warp take of a run that lies on in memory, B bytes for each, on its way to
+// shared memory: neighbouring threads read neighbouring words of 16 bytes, whatever their own bytes
+// are. Both ends are aligned to those. The warp calls.
+template <int B_> struct relay {
+    static constexpr int words = 2 * B_, steps = (words + 31) / 32;
+    uint4 word[steps];
+
+    __device__ __forceinline__ static bool there(int step)
+    {
+        return 32 * step + 32 <= words || 32 * step + threadIdx.x % 32 < words;
+    }
+    __device__ __forceinline__ void load(const void *from)
+    {
+#pragma unroll
+        for (int k = 0; k < steps; k++) {
+            if (there(k)) {
+                word[k] = ((const uint4 *)from)[32 * k + threadIdx.x % 32];
+            }
+        }
+    }
+    __device__ __forceinline__ void put(void *to) const
+    {
+#pragma unroll
+        for (int k = 0; k < steps; k++) {
+            if (there(k)) {
+                ((uint4 *)to)[32 * k + threadIdx.x % 32] = word[k];
+            }
+        }
     }
 };
 

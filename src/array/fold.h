@@ -52,6 +52,8 @@ typedef struct qn_fold_form {
     uint8_t lone;    /**< staged: a tile is of one output */
     uint8_t stage_in, stage_out; /**< staged: 1: inputs, outputs are walked across scans first */
     uint8_t line_in, line_out;   /**< staged: 1: those of a tile lie in one line in that order */
+    uint8_t whole; /**< reduction: a thread takes `lanes` outputs by columns, and of each all
+                        elements, so many; 0: it does not */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand, along the lanes */
 } qn_fold_form;
 
@@ -61,17 +63,24 @@ typedef struct qn_fold {
     int64_t length;   /**< positions of the reduced dimensions */
     int64_t units;    /**< whole units of an output; QN_RAGGED_EACH: so many at least */
     int64_t head;     /**< elements before the first unit; rows of one reduced dimension only;
-                         staged: outputs side by side */
+                         staged, whole: outputs side by side */
     int64_t rest;     /**< elements that no unit covers: the head, and a tail */
     uint32_t workers; /**< threads of a block for an output: a power of two; staged: outputs of a
                          tile */
     int64_t groups;   /**< blocks side by side over the outputs */
     int64_t splits;   /**< blocks for an output */
     int64_t chunk;    /**< units of a block for an output */
+    double cost;      /**< whole: instructions of a warp for an output of each thread */
+    double unit_cost; /**< whole: the same by units */
     int64_t extent[QUERN_MAX_NDIM]; /**< the kept ones, outermost first, then the reduced ones */
     int64_t stride[QUERN_MAX_PARAMETERS][QUERN_MAX_NDIM]; /**< bytes; [operand][dimension] */
     char *base[QUERN_MAX_PARAMETERS];                     /**< where the walk starts */
 } qn_fold;
+
+/** What is decided of a fold: all that stands in front of its extents. The rest is 17 KB. */
+typedef struct qn_fold_decided {
+    unsigned char bytes[offsetof(qn_fold, extent)];
+} qn_fold_decided;
 
 /** What the kernel's texts, the call and the device ask of the walk. */
 typedef struct qn_fold_rules {
@@ -84,6 +93,7 @@ typedef struct qn_fold_rules {
     bool located;   /**< scan: the texts use positions, along axes or not */
     bool in_turns;  /**< the texts are cheap enough to have the units of a thread read at once */
     uint32_t pack_bytes; /**< as qn_plan_rules.pack_bytes */
+    bool by_address;     /**< reduction: an output is no plain value to assign */
     uint32_t processors; /**< of the device */
     bool compound;       /**< the values that are combined are no plain numbers */
     bool exact;          /**< the order in which values are combined changes no bit */
@@ -139,6 +149,9 @@ qn_fold_making qn_fold_begin(qn_fold *fold, const qn_operand *operands, size_t o
                              const qn_fold_rules *rules);
 /** Settle the dimensions. */
 void qn_fold_dims(const qn_fold_making *m, int ndim, const int64_t *shape);
+/** Packs of outputs, where they lie along the kept dimensions; else outputs. Those of whole rows
+ * may be cut at the end of the last kept dimension. */
+int64_t qn_fold_packs(const qn_fold *fold);
 /** True when the first operand with an opinion is denser along the kept dimensions than along the
  * reduced ones: then columns are walked, else rows. */
 bool qn_fold_dense_columns(const qn_fold_making *m);
@@ -155,6 +168,16 @@ uint32_t qn_fold_unit_bytes(const qn_fold_form *form, const qn_operand *operands
 /** True when operands `k` and `other` are off the alignment of packs in the same way in every row
  * or column, `k` by whole elements. */
 bool qn_fold_off_alike(const qn_fold_making *m, size_t k, size_t other);
+
+/* ---- fold_whole.c: for reductions ----------------------------------------------------------- */
+
+/** Bytes of the widest words that `bytes` are whole ones of. */
+static inline uint32_t qn_fold_run_word(uint32_t bytes)
+{
+    return QN_MIN(bytes & -bytes, QN_ACCESS_BYTES);
+}
+/** Have threads of a planned reduction take several short rows whole, where that costs less. */
+void qn_fold_take_whole(const qn_fold_making *m);
 
 /* ---- fold_access.c, fold_staged.c: for scans ------------------------------------------------ */
 

@@ -114,6 +114,14 @@ void qn_fold_dims(const qn_fold_making *m, int ndim, const int64_t *shape)
     f->length = product(f->extent + f->form.kept, f->form.reduced);
 }
 
+int64_t qn_fold_packs(const qn_fold *f)
+{
+    if (f->form.whole) {
+        return f->outputs / f->head * qn_over(f->head, f->form.lanes);
+    }
+    return f->form.columns ? f->outputs / f->form.lanes : f->outputs;
+}
+
 bool qn_fold_dense_columns(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;

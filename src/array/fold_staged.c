@@ -212,11 +212,6 @@ static double staged_cost(const qn_fold_making *m)
     return cost;
 }
 
-/* What is decided of a fold: all that stands in front of its extents. The rest is 17 KB. */
-typedef struct decided {
-    unsigned char bytes[offsetof(qn_fold, extent)];
-} decided;
-
 void qn_fold_stage(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
@@ -224,7 +219,7 @@ void qn_fold_stage(const qn_fold_making *m, uint32_t value_size)
         return;
     }
     const double direct = direct_cost(m);
-    decided before;
+    qn_fold_decided before;
     memcpy(before.bytes, f, sizeof before.bytes);
     f->form.lanes = 1;
     f->form.columns = f->form.ragged = f->form.block = 0;

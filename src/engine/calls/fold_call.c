@@ -176,7 +176,7 @@ quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
     const qn_fold *f = &call->fold;
     int dims = f->form.kept + f->form.reduced, lane = qn_fold_lane_dim(&f->form);
     qn_fold_fields w;
-    w.outputs = f->form.columns ? f->outputs / f->form.lanes : f->outputs;
+    w.outputs = qn_fold_packs(f);
     w.units = f->units;
     w.head = f->head;
     w.rest = f->rest;
@@ -187,7 +187,9 @@ quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
     w.shift = exponent(f->workers);
     w.results = f->outputs;
     for (int d = 0; d < dims; d++) {
-        w.extent[d] = QN_MAX(1, d == lane ? f->extent[d] / f->form.lanes : f->extent[d]);
+        const int64_t packs =
+            f->form.whole ? qn_over(f->extent[d], f->form.lanes) : f->extent[d] / f->form.lanes;
+        w.extent[d] = QN_MAX(1, d == lane ? packs : f->extent[d]);
     }
     w.stride = f->stride;
     return qn_put_fold(block, call, &w, f->form.wide, dims);

@@ -86,6 +86,17 @@ static quern_status output_shape(int *ndim, int64_t *shape, int64_t *count, cons
     return check_identity(call, *count);
 }
 
+/* True when post sees an output itself, and no copy of it. */
+static bool outputs_by_address(const qn_call *call)
+{
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        if (call->kernel->uses_by_address[call->operand_parameter[k]]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void plan(qn_call *call)
 {
     const quern_kernel *kernel = call->kernel;
@@ -96,6 +107,7 @@ static void plan(qn_call *call)
                            .positions = kernel->uses_axes,
                            .in_turns = !kernel->loops && kernel->heavy == 0,
                            .pack_bytes = qn_call_pack_bytes(call, call->input_operands),
+                           .by_address = outputs_by_address(call),
                            .processors = kernel->engine->processors,
                            .compound = qn_scan_value_size(call) == 0,
                            .exact = qn_fold_is_exact(call),

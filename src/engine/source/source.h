@@ -258,6 +258,11 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
 quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
                                  size_t *header_count);
 
+/* ---- source_reduction_whole.c --------------------------------------------------------------- */
+
+quern_status qn_reduction_whole_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                       size_t *header_count);
+
 /* ---- source_scan.c, source_scan_units.c ----------------------------------------------------- */
 
 quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *headers,

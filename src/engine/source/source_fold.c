@@ -134,6 +134,9 @@ static void address(qn_text *out, const qn_call *call, uint32_t k, const char *a
     }
     if (lane >= 0 && (moves || f->columns)) {
         uint8_t access = moves ? f->access[k] : QN_ACCESS_STRIDED;
+        if (f->whole && access != QN_ACCESS_BROADCAST) { /* lanes are whole rows apart */
+            access = QN_ACCESS_STRIDED;
+        }
         if (access == QN_ACCESS_STRIDED) {
             qn_text_printf(out, " + (long long)(%s) * _quern_walk.stride[%u][%d]", at, k, lane);
         } else if (access != QN_ACCESS_BROADCAST) {

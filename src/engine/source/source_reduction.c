@@ -272,6 +272,9 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
                                  size_t *header_count)
 {
     const qn_fold_form *f = &call->fold.form;
+    if (f->whole) {
+        return qn_reduction_whole_source(out, call, headers, header_count);
+    }
     qn_text t[HOLE_COUNT] = {{0}};
     qn_source_fold_holes(t, call);
     qn_source_function(&t[REDUCE], call, QN_REDUCE);
