@@ -16,8 +16,7 @@
 #define SHARED_BYTES 49152 /* static shared memory that every GPU gives a block */
 #define SECTOR       32    /* bytes that memory takes at once */
 #define WORD         4
-#define FEWEST_ALONG 16 /* a square for each thread */
-#define MANY_ALONG   4  /* tiles of packs along a dimension, of which those at the sides are slow */
+#define MANY_ALONG   4 /* tiles of packs along a dimension, of which those at the sides are slow */
 #define MANY         1024 /* tiles that keep all processors busy */
 #define WORTH_IT     32   /* extents below which tiles are mostly empty */
 #define WORTH_IT_ALL 4096 /* elements of a loop, below which tiles do not pay */
@@ -115,7 +114,8 @@ static int choose_lanes(const tiling *t, const qn_plan *plan, const qn_operand *
 }
 
 /* Tiles of packs, if there are enough that the slow ones at the sides are few. The largest have 32
- * along a side, so that a warp's accesses are 128 bytes long. */
+ * along a side, so that a warp's accesses are 128 bytes long. They are not smaller than those of
+ * single elements, which are as fast. */
 static bool choose_packs(tiling *t, const qn_plan *plan, const qn_operand *operands,
                          size_t operand_count, int ndim, int anchor, int most)
 {
@@ -130,14 +130,13 @@ static bool choose_packs(tiling *t, const qn_plan *plan, const qn_operand *opera
         }
     }
     const int64_t shortest = QN_MIN(plan->extent[t->across], plan->extent[ndim - 1]);
-    const int least = FEWEST_ALONG * t->lanes;
     int side = most / 2 * t->lanes;
-    while (side > least &&
+    while (side > most &&
            (shortest < (int64_t)side * MANY_ALONG || plan->count / side / side < MANY)) {
         side /= 2;
     }
     t->side = choose_side(t, side);
-    return t->side >= least && shortest >= (int64_t)t->side * MANY_ALONG;
+    return t->side >= most && shortest >= (int64_t)t->side * MANY_ALONG;
 }
 
 /* Tiles of single elements. */
