@@ -344,7 +344,8 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     const qn_setting *s = &rules->setting;
     const bool shared = !rules->ordered && tiles_or_rows(rules) && s->walk == QN_WALK_CHOSEN;
     if (shared &&
-        qn_plan_tiles(plan, operands, operand_count, w.ndim, s->tile ? s->tile : MOST_SIDE)) {
+        qn_plan_tiles(plan, operands, operand_count, w.ndim, s->tile ? s->tile : MOST_SIDE,
+                      most_lanes(operands, operand_count, pack_bytes(rules)))) {
         /* all is chosen */
     } else if (shared && qn_plan_boxes(plan, operands, operand_count, w.ndim)) {
         w.ndim = plan->form.ndim;
@@ -417,6 +418,9 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
     }
     if (f->tile != 0) {
         qn_text_printf(out, ", tiles of %d x %d", f->tile, f->tile);
+        if (f->lanes > 1) {
+            qn_text_printf(out, " in squares of %d x %d", f->lanes, f->lanes);
+        }
     } else {
         const int elements = f->lanes * f->turns;
         qn_text_printf(out, ", %d element%s a thread%s", elements, elements == 1 ? "" : "s",

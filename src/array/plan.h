@@ -65,7 +65,9 @@ typedef struct qn_plan_form {
                           read at places that a thread counts up */
     uint8_t anchor;
     uint8_t margin; /**< rows: elements at both ends of a row that no pack may hold, since the words
-                         that hold neighbours of the row's may not be read */
+                         that hold neighbours of the row's may not be read; tiles in packs: those
+                         around the lines of a tile, so that words are read that its elements do
+                         not fill; 0 where they do */
     uint8_t boxed;  /**< 1: by boxes, whose dimensions are the last ones of the walk */
     uint8_t box;    /**< boxes: dimensions outside of them; the last of these number
                          the boxes along dimensions that are cut */
@@ -133,10 +135,12 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
 
 /** Walk by tiles where that pays: some operands are dense along another dimension than the last.
  * Moves that dimension to the last but one and fills the plan; false, with the plan as it was, when
- * it does not pay. `most`: the side of a tile at most. For qn_plan_make(); dimensions are sorted
- * and merged. */
+ * it does not pay. `most`: the side of a tile at most; of packs, twice how many
+ * are along it. `most_lanes`: lanes of the largest packs. For qn_plan_make(); dimensions are sorted
+ * and merged.
+ */
 bool qn_plan_tiles(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
-                   int most);
+                   int most, uint32_t most_lanes);
 
 /** Walk by boxes where that pays: sectors of some inputs would be read again and again. Splits the
  * dimensions and fills the plan; false, with the plan as it was, when it does not pay. For
@@ -147,6 +151,9 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
  * of the largest packs. For qn_plan_make(); the plan is by packs. */
 void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most,
                   const qn_setting *setting);
+
+/** In every row two operands are aligned to `every` elements at the same ones. */
+bool qn_plan_agree(const qn_plan *p, const qn_operand *operands, size_t a, size_t b, int64_t every);
 
 /** Walk outputs that have no gaps by packs that go on across rows, where that costs less. `most`:
  * as above. For qn_plan_make(); the plan is complete. */

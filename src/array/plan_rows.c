@@ -106,8 +106,7 @@ static int64_t aligned_lanes(const qn_operand *o, uint32_t lanes)
     return (int64_t)qn_pack_alignment(o, lanes) / o->item_size;
 }
 
-/* In every row two operands are aligned to `every` elements at the same ones. */
-static bool agree(const qn_plan *p, const qn_operand *operands, size_t a, size_t b, int64_t every)
+bool qn_plan_agree(const qn_plan *p, const qn_operand *operands, size_t a, size_t b, int64_t every)
 {
     const int64_t size_a = operands[a].item_size, size_b = operands[b].item_size;
     if (((int64_t)((uintptr_t)p->base[a] / (uintptr_t)size_a) -
@@ -136,7 +135,7 @@ static int choose_anchor(const qn_plan *p, const qn_operand *operands, size_t op
     for (size_t k = 0; k < operand_count && anchor >= 0; k++) {
         int64_t every = aligned_lanes(&operands[anchor], lanes);
         if (contiguous(p, operands, k) && aligned_lanes(&operands[k], lanes) > every &&
-            agree(p, operands, (size_t)anchor, k, every)) {
+            qn_plan_agree(p, operands, (size_t)anchor, k, every)) {
             anchor = (int)k;
         }
     }
@@ -159,7 +158,7 @@ static qn_access access_of(const qn_plan *p, const qn_operand *operands, size_t 
     }
     const int64_t every = aligned_lanes(o, lanes);
     if (every <= aligned_lanes(&operands[p->form.anchor], lanes) &&
-        agree(p, operands, p->form.anchor, k, every)) {
+        qn_plan_agree(p, operands, p->form.anchor, k, every)) {
         return QN_ACCESS_VECTOR;
     }
     bool words = !o->output && o->item_size < WORD && lanes * o->item_size >= WORD;

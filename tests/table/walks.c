@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NDIM = 4, CASES = 12, OFFSETS = 16, SMALL = 40, TALL = 5000 };
+enum { NDIM = 4, CASES = 12, OFFSETS = 16, SMALL = 40, TALL = 5000, SQUARE = 250 };
 
 static const struct {
     quern_dtype in, out;
@@ -135,15 +135,19 @@ static void end_place(place *p)
 /* ---- cases ---------------------------------------------------------------------------------- */
 
 /* Some shapes are long along their first axis: for operands that disagree on the order of their
- * axes these have walks by tiles or boxes. */
+ * axes these have walks by tiles or boxes, by tiles in squares where they are long along both. */
 static void draw_shape(table *t, int64_t *extents, int ndim, int64_t inner)
 {
     const bool tall = ndim > 1 && inner < TALL / 8 && draw(t, 8) == 0;
+    const bool square = ndim > 1 && inner > 128 && inner < TALL / 8 && draw(t, 4) == 0;
     for (int d = 0; d < ndim - 1; d++) {
         extents[d] = 1 + draw(t, inner > 1000 ? 3 : tall ? 2 : 5);
     }
     if (tall) {
         extents[0] = TALL / inner + draw(t, 70);
+    }
+    if (square) {
+        extents[0] = SQUARE + draw(t, 70);
     }
     extents[ndim - 1] = inner;
 }

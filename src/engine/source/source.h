@@ -18,6 +18,7 @@ typedef enum qn_header_id {
     QN_HEADER_INDEX,
     QN_HEADER_PACK,
     QN_HEADER_WORDS,
+    QN_HEADER_SQUARE,
     QN_HEADER_RAW,
     QN_HEADER_RAW_CHECKED,
     QN_HEADER_CARRAY,
@@ -167,6 +168,8 @@ void qn_source_load_one(qn_text *out, const qn_call *call, int levels, uint32_t 
 void qn_source_operate(qn_text *out, const qn_call *call, int levels, const char *at);
 
 void qn_source_body(qn_text *out, const qn_call *call);
+/** A pack in registers: its operands, the operation, and the outputs back. */
+void qn_source_in_packs(qn_text *out, const qn_call *call, int levels);
 /** For elements in turns: room for their values, where one lies, its operands read; what of where
  * it lies the operation needs again; the rest. */
 void qn_source_turn_values(qn_text *out, const qn_call *call);
@@ -196,6 +199,23 @@ void qn_source_tile_offsets(qn_text *out, const qn_call *call);
 void qn_source_tile_aligned(qn_text *out, const qn_call *call);
 void qn_source_tile_fetch(qn_text *out, const qn_call *call);
 void qn_source_tile_body(qn_text *out, const qn_call *call);
+/** Where a line of a tile lies in the operands that are not tiled. */
+void qn_source_tile_lines(qn_text *out, const qn_call *call);
+
+/* ---- source_tiled_packs.c ------------------------------------------------------------------- */
+
+void qn_source_square_shared(qn_text *out, const qn_call *call);
+/** Room for squares of each tiled operand; one read, and put into shared memory; the operation on a
+ * pack. */
+void qn_source_square_room(qn_text *out, const qn_call *call);
+void qn_source_square_fetch(qn_text *out, const qn_call *call);
+void qn_source_square_give(qn_text *out, const qn_call *call);
+void qn_source_square_body(qn_text *out, const qn_call *call);
+/** Room for single elements; one read, and put into shared memory; the operation on one. */
+void qn_source_square_values(qn_text *out, const qn_call *call);
+void qn_source_square_place(qn_text *out, const qn_call *call);
+void qn_source_square_keep(qn_text *out, const qn_call *call);
+void qn_source_square_single(qn_text *out, const qn_call *call);
 
 /* ---- source_boxed.c ------------------------------------------------------------------------- */
 

@@ -111,6 +111,7 @@ static void operation_hole(qn_text *out, const qn_call *call)
     X(AGAIN, again)                                                                                \
     X(OFFSETS, offsets)                                                                            \
     X(KEEP, keep)                                                                                  \
+    X(GIVE, give)                                                                                  \
     X(FETCH, fetch)                                                                                \
     X(BODY, body)                                                                                  \
     X(AFTER_LOOP, after_loop)
@@ -131,6 +132,10 @@ static void form_hole(qn_text *out, const qn_call *call)
     if (f->tile != 0) {
         qn_source_number(out, "tile", f->tile);
         qn_source_number(out, "slack", f->slack);
+        if (f->lanes > 1) {
+            qn_source_number(out, "lanes", f->lanes);
+            qn_source_number(out, "margin", f->margin);
+        }
         return;
     }
     if (f->turns > 1 || f->rows || f->boxed) {
@@ -158,6 +163,21 @@ static void tiled_holes(qn_text *texts, const qn_call *call)
     qn_source_tile_aligned(&texts[ALIGNED], call);
     qn_source_tile_fetch(&texts[FETCH], call);
     qn_source_tile_body(&texts[BODY], call);
+}
+
+static void square_holes(qn_text *texts, const qn_call *call)
+{
+    qn_source_square_shared(&texts[SHARED], call);
+    qn_source_tile_offsets(&texts[OFFSETS], call);
+    qn_source_tile_aligned(&texts[ALIGNED], call);
+    qn_source_square_room(&texts[AGAIN], call);
+    qn_source_square_fetch(&texts[FETCH], call);
+    qn_source_square_give(&texts[GIVE], call);
+    qn_source_square_body(&texts[BODY], call);
+    qn_source_square_values(&texts[VALUES], call);
+    qn_source_square_place(&texts[PLACE], call);
+    qn_source_square_keep(&texts[KEEP], call);
+    qn_source_square_single(&texts[SINGLE], call);
 }
 
 static void boxed_holes(qn_text *texts, const qn_call *call)
@@ -216,7 +236,9 @@ typedef struct walk {
 
 static walk walk_of(const qn_plan_form *f)
 {
-    return f->tile != 0   ? (walk){qn_embedded_elementwise_tiled_cu, tiled_holes}
+    const bool squares = f->tile != 0 && f->lanes > 1;
+    return squares        ? (walk){qn_embedded_elementwise_tiled_packs_cu, square_holes}
+           : f->tile != 0 ? (walk){qn_embedded_elementwise_tiled_cu, tiled_holes}
            : f->boxed     ? (walk){qn_embedded_elementwise_boxed_cu, boxed_holes}
            : f->rows      ? (walk){qn_embedded_elementwise_rows_cu, row_holes}
            : f->turns > 1 ? (walk){qn_embedded_elementwise_turns_cu, turn_holes}
@@ -242,7 +264,8 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
         .holes = texts,
         .hole_count = HOLE_COUNT,
         .headers = 1u << QN_HEADER_INDEX | (f->lanes > 1 ? 1u << QN_HEADER_PACK : 0) |
-                   (f->rows && f->lanes > 1 ? 1u << QN_HEADER_WORDS : 0),
+                   ((f->rows || f->tile != 0) && f->lanes > 1 ? 1u << QN_HEADER_WORDS : 0) |
+                   (f->tile != 0 && f->lanes > 1 ? 1u << QN_HEADER_SQUARE : 0),
     };
     return qn_source_expand(out, call, &template, headers, header_count);
 }

@@ -98,7 +98,7 @@ void qn_source_tile_fetch(qn_text *out, const qn_call *call)
     }
 }
 
-void qn_source_tile_body(qn_text *out, const qn_call *call)
+void qn_source_tile_lines(qn_text *out, const qn_call *call)
 {
     int ndim = call->plan.form.ndim;
     const char *type = qn_source_offset(call);
@@ -111,5 +111,10 @@ void qn_source_tile_body(qn_text *out, const qn_call *call)
                            type, k, k, type, type, k, ndim - 2);
         }
     }
+}
+
+void qn_source_tile_body(qn_text *out, const qn_call *call)
+{
+    qn_source_tile_lines(out, call);
     qn_source_element(out, call, 4, "_quern_element");
 }

@@ -50,6 +50,10 @@ void qn_source_load_one(qn_text *out, const qn_call *call, int levels, uint32_t 
     if (call->plan.form.access[k] == QN_ACCESS_TILED && call->plan.form.boxed) {
         qn_text_printf(out, "*(const %s *)&_quern_tile%u[_quern_slot%u[_quern_at]]", type, k,
                        qn_source_box_slot(call, k));
+    } else if (call->plan.form.access[k] == QN_ACCESS_TILED && call->plan.form.lanes > 1) {
+        qn_text_printf(out,
+                       "*(const %s *)&_quern_tile%u[_quern_spot(_quern_across) + _quern_column]",
+                       type, k);
     } else if (call->plan.form.access[k] == QN_ACCESS_TILED) {
         qn_text_printf(out, "*(const %s *)&_quern_tile%u[_quern_column][_quern_across]", type, k);
     } else {
@@ -173,6 +177,24 @@ static void each_lane(qn_text *out, const qn_call *call, int levels)
                    call->plan.form.lanes);
 }
 
+/* The pack of a tiled operand from shared memory, where it lies anywhere if the tile has slack. */
+static void take_pack(qn_text *out, const qn_call *call, int levels, uint32_t k)
+{
+    qn_source_indent(out, levels);
+    if (call->plan.form.slack == 0) {
+        qn_text_printf(out, "_quern_value%u", k);
+    } else {
+        qn_text_printf(out, "quern::shifted<decltype(_quern_value%u)> _quern_held%u;\n", k, k);
+        qn_source_indent(out, levels);
+        qn_text_printf(out, "_quern_held%u", k);
+    }
+    qn_text_printf(out, ".load(&_quern_tile%u[_quern_spot(_quern_across) + _quern_column]);\n", k);
+    if (call->plan.form.slack != 0) {
+        qn_source_indent(out, levels);
+        qn_text_printf(out, "_quern_held%u.give(_quern_value%u);\n", k, k);
+    }
+}
+
 /* Bring the pack of operand `k` in, or (when `store`) take it back. */
 static void move_pack(qn_text *out, const qn_call *call, int levels, uint32_t k, bool store)
 {
@@ -185,6 +207,10 @@ static void move_pack(qn_text *out, const qn_call *call, int levels, uint32_t k,
         qn_source_indent(out, levels);
         qn_text_printf(out, "%s<%s, %d> _quern_value%u;\n", qn_source_pack(call, k),
                        qn_source_type(call, call->operand_parameter[k]), call->plan.form.lanes, k);
+    }
+    if (access == QN_ACCESS_TILED) {
+        take_pack(out, call, levels, k);
+        return;
     }
     if (access == QN_ACCESS_VECTOR) {
         qn_source_indent(out, levels);
@@ -223,23 +249,28 @@ static void operate_pack(qn_text *out, const qn_call *call, int levels)
     }
 }
 
-/* One element, or a pack in registers. */
-void qn_source_body(qn_text *out, const qn_call *call)
+void qn_source_in_packs(qn_text *out, const qn_call *call, int levels)
 {
-    if (call->plan.form.lanes == 1) {
-        qn_source_element(out, call, 2, "_quern_element");
-        return;
-    }
     const qn_plan_form *f = &call->plan.form;
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (!f->flat || f->access[k] != QN_ACCESS_STRIDED) {
-            move_pack(out, call, 2, k, false);
+            move_pack(out, call, levels, k, false);
         }
     }
     if (f->flat) {
         qn_source_flat_fetch(out, call);
     }
-    operate_pack(out, call, 2);
+    operate_pack(out, call, levels);
+}
+
+/* One element, or a pack in registers. */
+void qn_source_body(qn_text *out, const qn_call *call)
+{
+    if (call->plan.form.lanes == 1) {
+        qn_source_element(out, call, 2, "_quern_element");
+    } else {
+        qn_source_in_packs(out, call, 2);
+    }
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
