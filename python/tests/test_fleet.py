@@ -3,6 +3,8 @@
 # The store that machines share, from Python: push() and prewarm(). In: a web server of Python's own
 # that keeps what is put, and processes with caches of their own. Out: what came, and what was told.
 import http.server
+import os
+import signal
 import threading
 
 import pytest
@@ -15,6 +17,9 @@ class Shelf(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def answer(self, code, body=b""):
+        if self.server.caller.exists():  # presses Ctrl-C while it waits for this answer
+            os.kill(int(self.server.caller.read_text()), signal.SIGINT)
+            self.server.caller.unlink()
         self.send_response(code)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -34,9 +39,10 @@ class Shelf(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def store(q):
+def store(q, tmp_path):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Shelf)
     server.values = {}
+    server.caller = tmp_path / "caller"
     threading.Thread(target=server.serve_forever, daemon=True).start()
     server.options = {
         "QUERN_REMOTE": f"http://127.0.0.1:{server.server_port}/",
@@ -118,6 +124,25 @@ for wanted in (lambda: cache.prewarm(keys, progress=end), lambda: cache.push(pro
         assert str(error).startswith("plus")
     else:
         raise AssertionError(wanted)
+"""
+    machine(tmp_path, "one", FILL, store)
+    machine(tmp_path, "two", text, store)
+
+
+def test_ctrl_c_ends_it(store, tmp_path):
+    text = """
+import os
+keys = open("../keys").read().split()
+for wanted in (lambda: cache.prewarm(keys), cache.push):
+    open("caller", "w").write(str(os.getpid()))
+    os.rename("caller", "../caller")
+    try:
+        wanted()
+    except KeyboardInterrupt:
+        assert not os.path.exists("../caller")
+    else:
+        raise AssertionError(wanted)
+    cache.prewarm(keys)
 """
     machine(tmp_path, "one", FILL, store)
     machine(tmp_path, "two", text, store)
