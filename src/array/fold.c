@@ -10,11 +10,10 @@
 
 #define LEAST_UNITS                                                                                \
     4 /* of a thread: with fewer, more threads or blocks cost more to combine than they gain */
-#define HELD         8   /* blocks of 256 threads that a processor holds */
-#define SHORT_UNITS  32  /* of a thread: with no more, a row is short */
-#define LINE_BYTES   128 /* what one look-up of an access brings */
-#define LINE_UNITS   3   /* of a thread, or as many as 48 bytes: they share lines with others */
-#define RAGGED_UNITS 8   /* of a row: with fewer, elements at its ends cost more than packs save */
+#define HELD         8  /* blocks of 256 threads that a processor holds */
+#define SHORT_UNITS  32 /* of a thread: with no more, a row is short */
+#define LINE_UNITS   3  /* of a thread, or as many as 48 bytes: they share lines with others */
+#define RAGGED_UNITS 8  /* of a row: with fewer, elements at its ends cost more than packs save */
 
 /* ---- units ---------------------------------------------------------------------------------- */
 
@@ -176,7 +175,8 @@ static uint32_t line_workers(const qn_fold_making *m, int64_t units)
     const uint32_t bytes = QN_MAX(1, qn_fold_unit_bytes(&m->fold->form, m->operands, m->inputs));
     const int64_t each = QN_MAX(LINE_UNITS, LINE_UNITS * QN_ACCESS_BYTES / bytes);
     const int64_t on = m->fold->extent[qn_fold_lane_dim(&m->fold->form)] / m->fold->form.lanes;
-    return qn_power_of_two(QN_MIN(qn_over(units, each), on), (uint32_t)qn_over(LINE_BYTES, bytes));
+    return qn_power_of_two(QN_MIN(qn_over(units, each), on),
+                           (uint32_t)qn_over(QN_LINE_BYTES, bytes));
 }
 
 /* Threads of a block that work on one output. With few outputs, as many as have a unit each; with

@@ -12,8 +12,6 @@
 #include "array/fold.h"
 #include <string.h>
 
-#define LINE          128 /* bytes that one look-up brings */
-#define WARP          32
 #define WORD          4
 #define MOST_BYTES    64 /* of inputs for a thread: with more, lines leave the cache too soon */
 #define MOST_RELAYED  96 /* the same through shared memory: with more, too few blocks have room */
@@ -33,7 +31,7 @@
 /* `count` accesses of a warp whose lanes are `pitch` bytes apart. */
 static double access_cost(double count, int64_t pitch)
 {
-    return count * (1 + 4 * (double)QN_MAX(1, QN_MIN(pitch * WARP / LINE, WARP)));
+    return count * (1 + 4 * (double)qn_plan_lines(pitch));
 }
 
 /* Elements of `bytes` each, taken from words or put into them, and combined. */
@@ -74,7 +72,7 @@ static double unit_cost(const qn_fold_making *m)
 static double relay_cost(uint32_t bytes)
 {
     const uint32_t word = qn_fold_run_word(bytes), apart = bytes / word;
-    const uint32_t meeting = QN_MIN(apart & -apart, LINE / QN_ACCESS_BYTES);
+    const uint32_t meeting = QN_MIN(apart & -apart, QN_LINE_BYTES / QN_ACCESS_BYTES);
     return RELAY_COST + 2 * access_cost((double)bytes / QN_ACCESS_BYTES, QN_ACCESS_BYTES) +
            access_cost((double)apart, meeting * word);
 }

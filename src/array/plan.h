@@ -17,10 +17,11 @@
 #include <quern/array.h>
 #include <string.h>
 
-#define QN_ACCESS_BYTES 16 /**< the widest access of a thread */
-#define QN_BOX_DIMS     6  /**< dimensions of a box */
-#define QN_BOX_CUTS     2  /**< of these that have several boxes */
-#define QN_BOX_TURNS    16 /**< elements of a box that a thread takes, at most */
+#define QN_ACCESS_BYTES 16  /**< the widest access of a thread */
+#define QN_LINE_BYTES   128 /**< what one look-up of an access brings */
+#define QN_BOX_DIMS     6   /**< dimensions of a box */
+#define QN_BOX_CUTS     2   /**< of these that have several boxes */
+#define QN_BOX_TURNS    16  /**< elements of a box that a thread takes, at most */
 
 /** One operand that takes part in broadcasting. */
 typedef struct qn_operand {
@@ -135,10 +136,9 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
 
 /** Walk by tiles where that pays: some operands are dense along another dimension than the last.
  * Moves that dimension to the last but one and fills the plan; false, with the plan as it was, when
- * it does not pay. `most`: the side of a tile at most; of packs, twice how many
- * are along it. `most_lanes`: lanes of the largest packs. For qn_plan_make(); dimensions are sorted
- * and merged.
- */
+ * it does not pay. `most`: elements along the side of a tile at most; where its elements come in
+ * packs, half as many packs. `most_lanes`: lanes of the largest packs. For qn_plan_make();
+ * dimensions are sorted and merged. */
 bool qn_plan_tiles(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                    int most, uint32_t most_lanes);
 
@@ -159,6 +159,8 @@ bool qn_plan_agree(const qn_plan *p, const qn_operand *operands, size_t a, size_
  * as above. For qn_plan_make(); the plan is complete. */
 void qn_plan_flat(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most);
 
+/** Lines of memory that a warp meets when each thread makes an access, `pitch` bytes apart. */
+int64_t qn_plan_lines(int64_t pitch);
 /** What a pack of `lanes` elements of an operand takes whose threads' accesses begin `pitch` bytes
  * apart, in instructions of a GPU (plan_rows.c). */
 int64_t qn_plan_moving(const qn_operand *operand, qn_access access, int64_t pitch, int64_t lanes);

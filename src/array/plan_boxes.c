@@ -17,7 +17,6 @@
 #define SECTOR       32    /* bytes that memory gives at once */
 #define KEPT         2048 /* elements of the walk for which a processor's cache has their sectors */
 #define WARP         32
-#define LINE         128  /* bytes that one look-up brings */
 #define LOOKED_UP    16   /* bytes that move while a line is looked up for each element */
 #define MANY_LINES   16   /* that a warp meets at once */
 #define WORTH_IT_ALL 4096 /* elements of a loop, below which boxes do not pay */
@@ -72,7 +71,7 @@ static int64_t lines(const boxing *b, size_t k)
     for (int d = b->ndim - 1; d >= 0 && lanes < WARP; d--) {
         const int64_t along = QN_MIN(b->plan->extent[d], qn_over(WARP, lanes));
         const int64_t span = along * qn_magnitude(b->plan->stride[k][d]);
-        met *= QN_MAX(QN_MIN(along, span / LINE), (int64_t)1);
+        met *= QN_MAX(QN_MIN(along, span / QN_LINE_BYTES), (int64_t)1);
         lanes *= along;
     }
     return QN_MIN(met, (int64_t)WARP);

@@ -15,7 +15,6 @@
 #include "array/plan.h"
 
 #define BLOCK       256 /* threads of a block, at most */
-#define LINE        128 /* bytes that one look-up brings */
 #define WARP        32
 #define WORD        4
 #define FEWEST      24 /* packs of a row: with fewer, its ends are too large a part */
@@ -27,15 +26,14 @@
 
 /* ---- costs ---------------------------------------------------------------------------------- */
 
-/* Lines that a warp meets when each thread makes an access, `pitch` bytes apart. */
-static int64_t lines(int64_t pitch)
+int64_t qn_plan_lines(int64_t pitch)
 {
-    return QN_MAX((int64_t)1, QN_MIN(pitch * WARP / LINE, (int64_t)WARP));
+    return QN_MAX((int64_t)1, QN_MIN(pitch * WARP / QN_LINE_BYTES, (int64_t)WARP));
 }
 
 int64_t qn_plan_moving(const qn_operand *o, qn_access access, int64_t pitch, int64_t lanes)
 {
-    const int64_t bytes = lanes * o->item_size, met = lines(pitch);
+    const int64_t bytes = lanes * o->item_size, met = qn_plan_lines(pitch);
     switch (access) {
     case QN_ACCESS_VECTOR:
         return 2 + (bytes - 1) / 16 + 1 + 4 * met;

@@ -55,21 +55,22 @@ static int choose_side(const tiling *t, int most)
     return 0;
 }
 
-/* The lines of an output begin where a sector does. */
-static bool lines_aligned(const qn_plan *plan, size_t k, int ndim)
+/* The first element of an operand and all its strides but the one along `along` are multiples of
+ * `bytes`. */
+static bool others_aligned(const qn_plan *plan, size_t k, int ndim, int along, uint64_t bytes)
 {
     uint64_t all = (uintptr_t)plan->base[k];
-    for (int d = 0; d < ndim - 1; d++) {
-        all |= (uint64_t)qn_magnitude(plan->stride[k][d]);
+    for (int d = 0; d < ndim; d++) {
+        all |= d == along ? 0 : (uint64_t)qn_magnitude(plan->stride[k][d]);
     }
-    return all % SECTOR == 0;
+    return all % bytes == 0;
 }
 
 /* Elements of a sector of the anchor, if its lines are not aligned: tiles that write parts of
  * sectors are a fifth slower. */
 static int choose_slack(const qn_plan *plan, const qn_operand *operands, int ndim, int anchor)
 {
-    return anchor < 0 || lines_aligned(plan, (size_t)anchor, ndim)
+    return anchor < 0 || others_aligned(plan, (size_t)anchor, ndim, ndim - 1, SECTOR)
                ? 0
                : SECTOR / (int)operands[anchor].item_size;
 }
@@ -85,16 +86,6 @@ static int choose_anchor(const qn_plan *plan, const qn_operand *operands, size_t
         }
     }
     return -1;
-}
-
-/* Columns of a tiled operand begin at multiples of a square's side. */
-static bool columns_aligned(const qn_plan *plan, size_t k, int ndim, int across, uint64_t side)
-{
-    uint64_t all = (uintptr_t)plan->base[k];
-    for (int d = 0; d < ndim; d++) {
-        all |= d == across ? 0 : (uint64_t)qn_magnitude(plan->stride[k][d]);
-    }
-    return all % side == 0;
 }
 
 /* Elements of a word of the narrowest tiled operand; 1: they do not go by words. */
@@ -124,8 +115,8 @@ static bool choose_packs(tiling *t, const qn_plan *plan, const qn_operand *opera
         return false;
     }
     for (size_t k = 0; k < operand_count; k++) {
-        if (t->tiled[k] && !columns_aligned(plan, k, ndim, t->across,
-                                            (uint64_t)t->lanes * operands[k].item_size)) {
+        if (t->tiled[k] &&
+            !others_aligned(plan, k, ndim, t->across, (uint64_t)t->lanes * operands[k].item_size)) {
             t->margin = t->lanes;
         }
     }

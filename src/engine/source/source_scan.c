@@ -126,9 +126,8 @@ static int blocks_wanted(const qn_fold_form *f)
     if (f->columns) {
         return 3;
     }
-    const int elements = f->lanes * f->steps * (f->ragged ? 2 : 1);
     if (f->again) {
-        return elements > 64 ? 3 : 4;
+        return f->lanes * f->steps * (f->ragged ? 2 : 1) > 64 ? 3 : 4;
     }
     return 5;
 }

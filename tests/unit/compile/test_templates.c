@@ -20,6 +20,7 @@ static const struct {
     {"drive_rows.cu", {"-DLANES=1"}},
     {"drive_rows.cu", {"-DLANES=8"}},
     {"drive_tiled.cu", {NULL}},
+    {"drive_tiled_packs.cu", {NULL}},
     {"drive_turns.cu", {NULL}},
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=0", "-DORDERED=0"}},
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=0", "-DORDERED=1"}},
