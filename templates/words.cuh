@@ -55,12 +55,46 @@ template <typename P_> struct shifted {
         word[count] = first[past != 0 ? count : count - 1];
         shift = past * 8;
     }
+    // Element by element, and nothing beside: where memory ends, so seldom that short code matters
+    // more.
+    __device__ __forceinline__ void load_each(const void *from)
+    {
+        static_assert(count <= 2);
+        constexpr int bytes = sizeof(P_::v[0]);
+        typedef typename quern::word<bytes>::type element;
+        unsigned long long all = 0;
+#pragma unroll 1
+        for (int k = 0; k < 4 * count; k += bytes) {
+            all |= (unsigned long long)*(const element *)((const char *)from + k) << 8 * k;
+        }
+        word[0] = (unsigned)all;
+        word[count - 1] = (unsigned)(all >> 32 * (count - 1));
+        word[count] = shift = 0;
+    }
     __device__ __forceinline__ void give(P_ &to) const
     {
         alignas(16) unsigned part[count];
 #pragma unroll
         for (int k = 0; k < count; k++) {
             part[k] = __funnelshift_r(word[k], word[k + 1], shift);
+        }
+        to.load(part);
+    }
+};
+
+// A pack whose last element comes first in memory, held as H holds it; its elements are narrow, of S
+// bytes.
+template <template <typename> class H_, typename P_, int S_> struct turned : H_<P_> {
+    __device__ __forceinline__ void give(P_ &to) const
+    {
+        constexpr int count = sizeof(P_) / 4;
+        P_ there;
+        H_<P_>::give(there);
+        alignas(16) unsigned part[count];
+        const unsigned *const word = (const unsigned *)&there;
+#pragma unroll
+        for (int k = 0; k < count; k++) {
+            part[k] = __byte_perm(word[count - 1 - k], 0, S_ == 1 ? 0x0123 : 0x1032);
         }
         to.load(part);
     }

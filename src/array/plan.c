@@ -145,24 +145,36 @@ static bool rows_aligned(const walk *w, size_t k, uint64_t alignment)
     return true;
 }
 
+/* The packs of an operand whose elements lie side by side, forwards or backwards, are aligned. */
+static bool packs_aligned(const walk *w, const qn_operand *operands, size_t k, int64_t head)
+{
+    const qn_plan *p = w->plan;
+    const int64_t stride = p->stride[k][w->ndim - 1], size = operands[k].item_size;
+    const uint64_t alignment = qn_pack_alignment(&operands[k], p->form.lanes);
+    const uintptr_t first =
+        (uintptr_t)p->base[k] + (uintptr_t)(head * stride) + (uintptr_t)(stride < 0 ? size : 0);
+    return p->form.lanes > 1 && !operands[k].loose && first % alignment == 0 &&
+           rows_aligned(w, k, alignment);
+}
+
+/* Bytes of a pack that is turned around: with fewer a thread has too little under way, and rows do
+ * better. */
+#define FEWEST_BACK 8
+
 static qn_access access_of(const walk *w, const qn_operand *operands, size_t k, int64_t head)
 {
     const qn_plan *p = w->plan;
-    uint32_t lanes = p->form.lanes;
     int64_t stride = p->stride[k][w->ndim - 1];
     if (stride == 0 && !operands[k].output) {
         return QN_ACCESS_BROADCAST;
     }
     if (stride != operands[k].item_size) {
-        return QN_ACCESS_STRIDED;
+        const bool back = qn_plan_is_back(&operands[k], stride, p->form.lanes) &&
+                          p->form.lanes * operands[k].item_size >= FEWEST_BACK &&
+                          packs_aligned(w, operands, k, head);
+        return back ? QN_ACCESS_BACK : QN_ACCESS_STRIDED;
     }
-    uint64_t alignment = qn_pack_alignment(&operands[k], lanes);
-    uintptr_t first = (uintptr_t)p->base[k] + (uintptr_t)(head * operands[k].item_size);
-    if (lanes > 1 && !operands[k].loose && first % alignment == 0 &&
-        rows_aligned(w, k, alignment)) {
-        return QN_ACCESS_VECTOR;
-    }
-    return QN_ACCESS_CONTIGUOUS;
+    return packs_aligned(w, operands, k, head) ? QN_ACCESS_VECTOR : QN_ACCESS_CONTIGUOUS;
 }
 
 /* A pack of an output is one access: threads of a warp that each write two of
@@ -334,6 +346,9 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     }
     if (!rules->keep_dims) {
         w.ndim = qn_plan_settle(plan, operands, operand_count, w.ndim, rules->ordered);
+        if (!rules->ordered) {
+            qn_plan_face(plan, operands, operand_count, w.ndim);
+        }
     }
     if (w.ndim == 1 && plan->extent[0] == 1) { /* one element: any stride will do */
         for (size_t k = 0; k < operand_count; k++) {
@@ -358,6 +373,10 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
         if (s->walk == QN_WALK_CHOSEN && !rules->ordered) {
             qn_plan_flat(plan, operands, operand_count,
                          most_lanes(operands, operand_count, pack_bytes(rules)));
+        }
+        if (s->walk == QN_WALK_CHOSEN && s->turns == 0 && s->pack == 0) {
+            qn_plan_slabs(plan, operands, operand_count,
+                          qn_pack_lanes(operands, operand_count, rules->pack_bytes));
         }
     }
     plan->form.wide = needs_wide(&w);
@@ -402,8 +421,8 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
     for (size_t k = 0; k < operand_count; k++) {
         strided |= f->access[k] == QN_ACCESS_STRIDED;
     }
-    if (f->rows || f->flat) {
-        qn_text_puts(out, f->rows ? "by rows: " : "flat: ");
+    if (f->rows || f->flat || f->slab != 0) {
+        qn_text_puts(out, f->rows ? "by rows: " : f->flat ? "flat: " : "by slabs: ");
     }
     if (f->boxed) {
         qn_text_printf(out, "%d dimensions, boxes of ", f->ndim - f->cuts);
@@ -415,6 +434,9 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
     } else {
         qn_text_printf(out, "%d dimensions, %s rows of %lld", f->ndim,
                        strided ? "strided" : "contiguous", (long long)plan->extent[f->ndim - 1]);
+    }
+    if (f->slab != 0) {
+        qn_text_printf(out, ", slabs of %d", plan->across);
     }
     if (f->tile != 0) {
         qn_text_printf(out, ", tiles of %d x %d", f->tile, f->tile);
@@ -436,7 +458,8 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
     }
     if (plan->other_cost != 0) {
         qn_text_printf(out, ", cost %.1f (by %s %.1f)", (double)plan->cost / 100,
-                       f->flat   ? "element"
+                       f->slab   ? "others"
+                       : f->flat ? "element"
                        : f->rows ? "packs"
                                  : "rows",
                        (double)plan->other_cost / 100);

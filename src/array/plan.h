@@ -46,6 +46,8 @@ typedef enum qn_access {
     QN_ACCESS_TILED = 't',      /**< through shared memory: by tiles along the last dimension but
                                    one, by boxes in the order `fetch` */
     QN_ACCESS_WORDS = 'w',      /**< side by side, not aligned: by aligned words that are shifted */
+    QN_ACCESS_BACK = 'r', /**< side by side from the last to the first: by rows as `w`, else as
+                             `v`, and turned around in registers */
 } qn_access;
 
 /** What decides the generated code. Compare with memcmp: padding is zero. */
@@ -64,6 +66,7 @@ typedef struct qn_plan_form {
                           operand `anchor` is aligned */
     uint8_t flat;    /**< 1: packs go on across rows, since the outputs do; the strided inputs are
                           read at places that a thread counts up */
+    uint8_t slab;    /**< dimensions inside of slabs, in which each thread keeps a place; 0: none */
     uint8_t anchor;
     uint8_t margin; /**< rows: elements at both ends of a row that no pack may hold, since the words
                          that hold neighbours of the row's may not be read; tiles in packs: those
@@ -83,11 +86,13 @@ typedef struct qn_plan {
     int64_t count; /**< elements of the loop */
     int64_t packs; /**< whole packs of the loop, its tiles, or its blocks by rows */
     int64_t head;  /**< elements before the first pack; with `rest` only in one dimension. With
-                        tiles: the extent of the last dimension but one; by rows: how many */
+                        tiles: the extent of the last dimension but one; by rows or slabs: how
+                        many */
     int64_t rest;  /**< elements that no pack covers: the head, and a tail */
     int64_t parts; /**< rows: blocks for one row */
     int64_t last[QN_BOX_CUTS]; /**< boxes: elements of the last one along what is cut */
-    int32_t across, down;      /**< rows: threads of a block along a row, and rows of a block */
+    int32_t across, down;      /**< rows, slabs: threads of a block along one, and how many of
+                                    them a block has side by side */
     int64_t cost, other_cost;  /**< what an element takes, in hundredths of plan_rows.c's unit, and
                                     walked by packs instead of rows, or the reverse; 0: no choice */
     int64_t extent[QUERN_MAX_NDIM];                       /**< outermost first */
@@ -152,6 +157,10 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
 void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most,
                   const qn_setting *setting);
 
+/** Packs of the operand can be read in whole words and turned around: an input of narrow elements
+ * that lie side by side backwards. */
+bool qn_plan_is_back(const qn_operand *operand, int64_t stride, uint32_t lanes);
+
 /** In every row two operands are aligned to `every` elements at the same ones. */
 bool qn_plan_agree(const qn_plan *p, const qn_operand *operands, size_t a, size_t b, int64_t every);
 
@@ -159,11 +168,15 @@ bool qn_plan_agree(const qn_plan *p, const qn_operand *operands, size_t a, size_
  * as above. For qn_plan_make(); the plan is complete. */
 void qn_plan_flat(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most);
 
+/** Walk by slabs where that costs less. `most`: as above. For qn_plan_make(); the plan is complete.
+ */
+void qn_plan_slabs(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most);
+
 /** Lines of memory that a warp meets when each thread makes an access, `pitch` bytes apart. */
 int64_t qn_plan_lines(int64_t pitch);
-/** What a pack of `lanes` elements of an operand takes whose threads' accesses begin `pitch` bytes
- * apart, in instructions of a GPU (plan_rows.c). */
-int64_t qn_plan_moving(const qn_operand *operand, qn_access access, int64_t pitch, int64_t lanes);
+/** What a pack of `lanes` elements of an operand takes when a warp's access meets `lines` of
+ * memory, in instructions of a GPU (plan_rows.c). */
+int64_t qn_plan_moving(const qn_operand *operand, qn_access access, int64_t lines, int64_t lanes);
 /** What an element takes when the plan is by packs, or elements in turns; in hundredths. */
 int64_t qn_plan_packs_cost(const qn_plan *plan, const qn_operand *operands, size_t operand_count);
 /** What it takes to find a row: a division for each dimension but the first, and the sums. */
@@ -177,6 +190,9 @@ void qn_plan_spread(qn_plan *plan, const qn_operand *operands, size_t operand_co
  * one if there was one. A flip moves plan->base. */
 int qn_plan_settle(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                    bool ordered);
+/** Walk a dimension along which an output lies side by side from its first element on, though
+ * others be walked backwards then. Dimensions are settled. */
+void qn_plan_face(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim);
 /** Exchange two dimensions of the first `operand_count` operands. */
 void qn_plan_swap(qn_plan *plan, size_t operand_count, int a, int b);
 

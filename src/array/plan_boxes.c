@@ -9,15 +9,17 @@
  */
 #include "array/plan.h"
 
-/* Boxes are walked where the other way costs so many percent of the bytes that they move: an
- * element takes more instructions. */
-#define ENOUGH       210
+/* Boxes are walked where the other way costs so many percent of the bytes that they move, and more
+ * than their instructions: threads wait for each other twice a box. */
+#define ENOUGH       165
+#define WORK         4 /* of an element for each operand but one, in bytes that move meanwhile */
+#define WORK_TILED   1 /* more where it goes by shared memory */
 #define SHARED_BYTES 36864 /* of a block, of which a processor has several */
 #define BLOCK        256   /* threads */
 #define SECTOR       32    /* bytes that memory gives at once */
 #define KEPT         2048 /* elements of the walk for which a processor's cache has their sectors */
 #define WARP         32
-#define LOOKED_UP    16   /* bytes that move while a line is looked up for each element */
+#define LOOKED_UP    9    /* bytes that move while a line is looked up for each element */
 #define MANY_LINES   16   /* that a warp meets at once */
 #define WORTH_IT_ALL 4096 /* elements of a loop, below which boxes do not pay */
 #define SHORTEST_RUN 8    /* elements */
@@ -89,13 +91,18 @@ static int64_t walk_cost(const boxing *b)
     return QN_MAX(bytes, met * LOOKED_UP / WARP);
 }
 
+/* The same by boxes. Threads beyond the last element of a box do its work for nothing. */
 static int64_t box_cost(const boxing *b)
 {
-    int64_t bytes = 0;
+    int64_t bytes = 0, work = -WORK, elements = 1;
     for (size_t k = 0; k < b->operand_count; k++) {
         bytes += fetches(b, k, true) * b->operands[k].item_size;
+        work += WORK + (b->tiled[k] ? WORK_TILED : 0);
     }
-    return bytes;
+    for (int d = 0; d < b->ndim; d++) {
+        elements *= b->extent[d];
+    }
+    return QN_MAX(bytes * ENOUGH / 100, work * b->most / elements);
 }
 
 /* An operand that the walk goes through badly, unless its elements are far from each other in any
@@ -322,7 +329,7 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
     const int turns = choose_turns(&b);
     b.most = (int64_t)turns * BLOCK;
     order_fetching(&b);
-    if (turns == 0 || !choose_extents(&b) || walk_cost(&b) * 100 < box_cost(&b) * ENOUGH) {
+    if (turns == 0 || !choose_extents(&b) || walk_cost(&b) < box_cost(&b)) {
         return false;
     }
     const qn_plan was = *plan;

@@ -46,22 +46,26 @@ static void drop_ones(walk *w)
     }
 }
 
+static void flip(qn_plan *p, size_t operand_count, int d)
+{
+    for (size_t k = 0; k < operand_count; k++) {
+        p->base[k] += p->stride[k][d] * (p->extent[d] - 1);
+        p->stride[k][d] = -p->stride[k][d];
+    }
+}
+
 /* Walk dimension `d` backwards where no operand objects: all its strides are negative or zero. */
 static void flip_negative(walk *w)
 {
-    qn_plan *p = w->plan;
+    const qn_plan *p = w->plan;
     for (int d = 0; d < w->ndim; d++) {
         bool negative = false, positive = false;
         for (size_t k = 0; k < w->operands; k++) {
             negative |= p->stride[k][d] < 0;
             positive |= p->stride[k][d] > 0;
         }
-        if (!negative || positive) {
-            continue;
-        }
-        for (size_t k = 0; k < w->operands; k++) {
-            p->base[k] += p->stride[k][d] * (p->extent[d] - 1);
-            p->stride[k][d] = -p->stride[k][d];
+        if (negative && !positive) {
+            flip(w->plan, w->operands, d);
         }
     }
 }
@@ -118,6 +122,18 @@ void qn_plan_spread(qn_plan *plan, const qn_operand *operands, size_t operand_co
         for (int d = 0; d < ndim; d++) {
             bool repeated = d < missing || (o->shape[d - missing] == 1);
             plan->stride[k][d] = repeated ? 0 : o->strides[d - missing];
+        }
+    }
+}
+
+void qn_plan_face(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim)
+{
+    for (size_t k = 0; k < operand_count; k++) {
+        for (int d = 0; operands[k].output && d < ndim; d++) {
+            if (plan->stride[k][d] == -(int64_t)operands[k].item_size) {
+                flip(plan, operand_count, d);
+                return;
+            }
         }
     }
 }

@@ -65,7 +65,8 @@ static int64_t cost_of(const qn_plan *p, const qn_operand *operands, size_t oper
         const bool counted = access == QN_ACCESS_STRIDED;
         const int64_t pitch =
             counted ? pitch_of(p, k, lanes) : lanes * (int64_t)operands[k].item_size;
-        sum += qn_plan_moving(&operands[k], access, pitch, lanes) + counted * lanes * (ndim - 1);
+        sum += qn_plan_moving(&operands[k], access, qn_plan_lines(pitch), lanes) +
+               counted * lanes * (ndim - 1);
     }
     return 100 * sum / lanes;
 }

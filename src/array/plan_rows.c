@@ -31,14 +31,16 @@ int64_t qn_plan_lines(int64_t pitch)
     return QN_MAX((int64_t)1, QN_MIN(pitch * WARP / QN_LINE_BYTES, (int64_t)WARP));
 }
 
-int64_t qn_plan_moving(const qn_operand *o, qn_access access, int64_t pitch, int64_t lanes)
+int64_t qn_plan_moving(const qn_operand *o, qn_access access, int64_t met, int64_t lanes)
 {
-    const int64_t bytes = lanes * o->item_size, met = qn_plan_lines(pitch);
+    const int64_t bytes = lanes * o->item_size;
     switch (access) {
     case QN_ACCESS_VECTOR:
         return 2 + (bytes - 1) / 16 + 1 + 4 * met;
     case QN_ACCESS_WORDS: /* each word is read, shifted, and used twice */
         return 3 + 2 * bytes / WORD + 4 * (bytes / WORD + 1) * met;
+    case QN_ACCESS_BACK: /* and turned around */
+        return 3 + 3 * bytes / WORD + 4 * (bytes / WORD + 1) * met;
     case QN_ACCESS_BROADCAST:
         return 3 + 4;
     default: { /* narrow elements are put together, or taken apart */
@@ -54,13 +56,18 @@ int64_t qn_plan_finding(size_t operand_count, int ndim)
     return ndim == 1 ? 0 : 2 + 4 * (ndim - 1) + (int64_t)operand_count * (ndim - 1);
 }
 
-static int64_t moving_all(const qn_plan *p, const qn_operand *operands, size_t operand_count)
+/* `rows`: how many of them a warp has. Single elements and words meet a line in each. */
+static int64_t moving_all(const qn_plan *p, const qn_operand *operands, size_t operand_count,
+                          int64_t rows)
 {
     int64_t sum = 0;
     for (size_t k = 0; k < operand_count; k++) {
+        const qn_access access = (qn_access)p->form.access[k];
+        const bool apart =
+            p->form.lanes == 1 || access == QN_ACCESS_WORDS || access == QN_ACCESS_BACK;
         const int64_t stride = qn_magnitude(p->stride[k][p->form.ndim - 1]);
-        sum += qn_plan_moving(&operands[k], (qn_access)p->form.access[k], p->form.lanes * stride,
-                              p->form.lanes);
+        const int64_t met = qn_plan_lines(p->form.lanes * stride);
+        sum += qn_plan_moving(&operands[k], access, apart ? QN_MAX(met, rows) : met, p->form.lanes);
     }
     return sum;
 }
@@ -69,7 +76,7 @@ int64_t qn_plan_packs_cost(const qn_plan *plan, const qn_operand *operands, size
 {
     return 100 *
            (3 + qn_plan_finding(operand_count, plan->form.ndim) +
-            moving_all(plan, operands, operand_count)) /
+            moving_all(plan, operands, operand_count, 1)) /
            plan->form.lanes;
 }
 
@@ -88,7 +95,8 @@ static int64_t rows_cost(const qn_plan *p, const qn_operand *operands, size_t op
     const int64_t thread =
         THREAD_COST + 2 * (int64_t)operand_count + qn_plan_finding(operand_count, p->form.ndim);
     return 100 * (threads * thread + ends_cost(p, operand_count)) / inner +
-           100 * moving_all(p, operands, operand_count) / p->form.lanes;
+           100 * moving_all(p, operands, operand_count, QN_MAX(WARP / p->across, 1)) /
+               p->form.lanes;
 }
 
 /* ---- packs that begin where the output is aligned -------------------------------------------- */
@@ -140,6 +148,12 @@ static int choose_anchor(const qn_plan *p, const qn_operand *operands, size_t op
     return anchor;
 }
 
+bool qn_plan_is_back(const qn_operand *operand, int64_t stride, uint32_t lanes)
+{
+    return stride == -(int64_t)operand->item_size && !operand->output && !operand->loose &&
+           operand->item_size < WORD && lanes * operand->item_size >= WORD;
+}
+
 static qn_access access_of(const qn_plan *p, const qn_operand *operands, size_t k)
 {
     const qn_operand *o = &operands[k];
@@ -149,7 +163,7 @@ static qn_access access_of(const qn_plan *p, const qn_operand *operands, size_t 
         return QN_ACCESS_BROADCAST;
     }
     if (stride != o->item_size) {
-        return QN_ACCESS_STRIDED;
+        return qn_plan_is_back(o, stride, lanes) ? QN_ACCESS_BACK : QN_ACCESS_STRIDED;
     }
     if (lanes == 1 || o->loose) {
         return QN_ACCESS_CONTIGUOUS;
@@ -211,7 +225,7 @@ static bool with_lanes(qn_plan *p, const qn_operand *operands, size_t operand_co
     p->form.margin = 0;
     for (size_t k = 0; k < operand_count; k++) {
         p->form.access[k] = (uint8_t)access_of(p, operands, k);
-        if (p->form.access[k] == QN_ACCESS_WORDS) {
+        if (p->form.access[k] == QN_ACCESS_WORDS || p->form.access[k] == QN_ACCESS_BACK) {
             const uint8_t beside = (uint8_t)(WORD / operands[k].item_size - 1);
             p->form.margin = QN_MAX(p->form.margin, beside);
         }
@@ -234,6 +248,8 @@ static bool worth_a_look(const qn_plan *plan, const qn_operand *operands, size_t
         const uint8_t access = plan->form.access[k];
         single |= access == QN_ACCESS_CONTIGUOUS || access == QN_ACCESS_STRIDED;
         narrow |= access == QN_ACCESS_CONTIGUOUS && operands[k].item_size < WORD;
+        narrow |= access == QN_ACCESS_STRIDED &&
+                  qn_plan_is_back(&operands[k], plan->stride[k][plan->form.ndim - 1], WORD);
     }
     return plan->form.ndim == 1 ? narrow : single;
 }

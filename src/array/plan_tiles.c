@@ -16,6 +16,7 @@
 #define SHARED_BYTES 49152 /* static shared memory that every GPU gives a block */
 #define SECTOR       32    /* bytes that memory takes at once */
 #define WORD         4
+#define ENOUGH       135 /* percent of the bytes, which tiles that begin with sectors may take */
 #define MANY_ALONG   4 /* tiles of packs along a dimension, of which those at the sides are slow */
 #define MANY         1024 /* tiles that keep all processors busy */
 #define WORTH_IT     32   /* extents below which tiles are mostly empty */
@@ -41,6 +42,7 @@ typedef struct tiling {
     bool tiled[QUERN_MAX_PARAMETERS];
     int across;     /* the tiled operands' dense dimension */
     uint64_t bytes; /* of an element in all tiled operands */
+    uint64_t plain; /* and in all others */
     int lanes, slack, side, margin;
 } tiling;
 
@@ -73,6 +75,16 @@ static int choose_slack(const qn_plan *plan, const qn_operand *operands, int ndi
     return anchor < 0 || others_aligned(plan, (size_t)anchor, ndim, ndim - 1, SECTOR)
                ? 0
                : SECTOR / (int)operands[anchor].item_size;
+}
+
+/* What such tiles fetch again, and have beyond the ends of lines, costs less than they save. */
+static bool worth_it(const tiling *t, const qn_plan *plan, int ndim)
+{
+    const uint64_t inner = (uint64_t)plan->extent[ndim - 1], side = (uint64_t)t->side;
+    const uint64_t slack = (uint64_t)t->slack, all = t->bytes + t->plain;
+    const uint64_t moved = all * side + t->bytes * slack;
+    return t->slack == 0 || moved * ((inner + slack - 1) / side + 1) * 100 <=
+                                all * side * ((inner - 1) / side + 1) * ENOUGH;
 }
 
 /* The first output that lies densely; -1: none. */
@@ -127,7 +139,7 @@ static bool choose_packs(tiling *t, const qn_plan *plan, const qn_operand *opera
         side /= 2;
     }
     t->side = choose_side(t, side);
-    return t->side >= most && shortest >= (int64_t)t->side * MANY_ALONG;
+    return t->side >= most && shortest >= (int64_t)t->side * MANY_ALONG && worth_it(t, plan, ndim);
 }
 
 /* Tiles of single elements. */
@@ -139,6 +151,10 @@ static bool choose_single(tiling *t, const qn_plan *plan, const qn_operand *oper
     t->margin = 0;
     t->slack = narrow ? 0 : choose_slack(plan, operands, ndim, anchor);
     t->side = choose_side(t, most);
+    if (t->side != 0 && !worth_it(t, plan, ndim)) {
+        t->slack = 0;
+        t->side = choose_side(t, most);
+    }
     return t->side != 0;
 }
 
@@ -171,7 +187,7 @@ static bool choose_tiled(tiling *t, const qn_plan *plan, const qn_operand *opera
         int d = dense_dimension(plan, &operands[k], k, ndim);
         t->across = t->across < 0 ? d : t->across;
         t->tiled[k] = d >= 0 && d == t->across;
-        t->bytes += t->tiled[k] ? operands[k].item_size : 0;
+        *(t->tiled[k] ? &t->bytes : &t->plain) += operands[k].item_size;
     }
     return t->across >= 0;
 }

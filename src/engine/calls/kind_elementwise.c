@@ -110,7 +110,7 @@ static quern_status geometry(quern_launch_config *config, const qn_call *call,
                        "device",
                        block, call->kernel->name, z->max_threads);
     }
-    if (p->form.rows) {
+    if (p->form.rows || p->form.slab != 0) {
         *config = (quern_launch_config){
             .size = sizeof *config,
             .grid = {(uint32_t)QN_MIN(p->packs, (int64_t)INT32_MAX), 1, 1},

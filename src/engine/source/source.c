@@ -297,19 +297,19 @@ void qn_source_place_end(qn_text *out, const qn_call *call, uint32_t k)
     qn_text_puts(out, a->reach == 0 || qn_array_is_packed(a) ? ")" : "))->value");
 }
 
-static bool is_bool_operand(const qn_call *call, uint32_t k)
+bool qn_source_is_bool(const qn_call *call, uint32_t k)
 {
     return call->types.parameters[call->operand_parameter[k]] == QUERN_BOOL;
 }
 
 void qn_source_read_begin(qn_text *out, const qn_call *call, uint32_t k)
 {
-    qn_text_puts(out, is_bool_operand(call, k) ? "quern::truth(&" : "");
+    qn_text_puts(out, qn_source_is_bool(call, k) ? "quern::truth(&" : "");
 }
 
 void qn_source_read_end(qn_text *out, const qn_call *call, uint32_t k)
 {
-    qn_text_puts(out, is_bool_operand(call, k) ? ")" : "");
+    qn_text_puts(out, qn_source_is_bool(call, k) ? ")" : "");
 }
 
 void qn_source_operands(qn_text *out, const qn_call *call, uint32_t first, uint32_t count)

@@ -88,6 +88,8 @@ const char *qn_source_word(uint32_t bytes);
  * element: an access that is as wide as the operand's alignment allows. */
 void qn_source_place_begin(qn_text *out, const qn_call *call, uint32_t k);
 void qn_source_place_end(qn_text *out, const qn_call *call, uint32_t k);
+/** Operand `k`'s elements are bools. */
+bool qn_source_is_bool(const qn_call *call, uint32_t k);
 /** Write what goes before, and after, operand `k`'s element in memory where its value is read: a
  * bool is true if its byte is anything but 0. */
 void qn_source_read_begin(qn_text *out, const qn_call *call, uint32_t k);
@@ -192,6 +194,13 @@ void qn_source_row_body(qn_text *out, const qn_call *call);
 void qn_source_flat_place(qn_text *out, const qn_call *call);
 void qn_source_flat_fetch(qn_text *out, const qn_call *call);
 
+/* ---- source_slabs.c ------------------------------------------------------------------------- */
+
+/** Where the thread's place lies in a slab of each operand; where that of slab `_quern_pack` does.
+ */
+void qn_source_slab_inside(qn_text *out, const qn_call *call);
+void qn_source_slab_place(qn_text *out, const qn_call *call);
+
 /* ---- source_tiled.c ------------------------------------------------------------------------- */
 
 void qn_source_tile_shared(qn_text *out, const qn_call *call);
@@ -262,6 +271,12 @@ void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const
 void qn_source_fold_value(qn_text *out, const qn_call *call, uint32_t k, const char *at);
 /** An output's element there as an argument of post, followed by a comma. */
 void qn_source_fold_output(qn_text *out, const qn_call *call, uint32_t k, const char *at);
+/** Reductions by columns: room for the outputs of a thread that go as packs, with what is there,
+ * which post may see; and giving them. */
+void qn_source_room_for_results(qn_text *out, const qn_call *call);
+void qn_source_give_results(qn_text *out, const qn_call *call);
+/** The outputs as arguments of post: of a pack, or (unless `packs`) each by itself. */
+void qn_source_results(qn_text *out, const qn_call *call, bool packs);
 /** The type of `_quern_registerK`. */
 void qn_source_register_type(qn_text *out, const qn_call *call, uint32_t k, bool pack);
 /** Load `_quern_registerK` of all inputs: packs, or (unless `pack`) single elements. */

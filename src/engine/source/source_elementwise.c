@@ -215,6 +215,15 @@ static void turn_holes(qn_text *texts, const qn_call *call)
     qn_source_turn_body(&texts[BODY], call);
 }
 
+static void slab_holes(qn_text *texts, const qn_call *call)
+{
+    qn_source_slab_inside(&texts[ALIGNED], call);
+    qn_source_turn_values(&texts[VALUES], call);
+    qn_source_slab_place(&texts[PLACE], call);
+    qn_source_turn_fetch(&texts[FETCH], call);
+    qn_source_turn_body(&texts[BODY], call);
+}
+
 static void pack_holes(qn_text *texts, const qn_call *call)
 {
     const bool flat = call->plan.form.flat;
@@ -241,8 +250,20 @@ static walk walk_of(const qn_plan_form *f)
            : f->tile != 0 ? (walk){qn_embedded_elementwise_tiled_cu, tiled_holes}
            : f->boxed     ? (walk){qn_embedded_elementwise_boxed_cu, boxed_holes}
            : f->rows      ? (walk){qn_embedded_elementwise_rows_cu, row_holes}
+           : f->slab != 0 ? (walk){qn_embedded_elementwise_slabs_cu, slab_holes}
            : f->turns > 1 ? (walk){qn_embedded_elementwise_turns_cu, turn_holes}
                           : (walk){qn_embedded_elementwise_cu, pack_holes};
+}
+
+/* Packs wait in registers as words. */
+static bool holds_words(const qn_call *call)
+{
+    const qn_plan_form *f = &call->plan.form;
+    bool back = false;
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        back |= f->access[k] == QN_ACCESS_BACK;
+    }
+    return f->lanes > 1 && (f->rows || f->tile != 0 || back);
 }
 
 quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header *headers,
@@ -264,7 +285,7 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
         .holes = texts,
         .hole_count = HOLE_COUNT,
         .headers = 1u << QN_HEADER_INDEX | (f->lanes > 1 ? 1u << QN_HEADER_PACK : 0) |
-                   ((f->rows || f->tile != 0) && f->lanes > 1 ? 1u << QN_HEADER_WORDS : 0) |
+                   (holds_words(call) ? 1u << QN_HEADER_WORDS : 0) |
                    (f->tile != 0 && f->lanes > 1 ? 1u << QN_HEADER_SQUARE : 0),
     };
     return qn_source_expand(out, call, &template, headers, header_count);

@@ -64,13 +64,16 @@ void qn_source_reach_offset(qn_text *out, const qn_call *call, uint32_t k, const
     if (rows) {
         qn_text_printf(out, "_quern_offset%u", k);
     }
-    if (f->flat && rows) { /* counted up to the element */
+    if ((f->flat && rows) || f->slab != 0) { /* that of the element */
         return;
     }
     switch ((qn_access)f->access[k]) {
     case QN_ACCESS_VECTOR:
     case QN_ACCESS_CONTIGUOUS:
         qn_text_printf(out, "%s(%s)(%s) * %u", plus, type, at, call->operands[k].item_size);
+        break;
+    case QN_ACCESS_BACK:
+        qn_text_printf(out, " - (%s)(%s) * %u", type, at, call->operands[k].item_size);
         break;
     case QN_ACCESS_STRIDED:
         qn_text_printf(out, "%s(%s)(%s) * (%s)_quern_walk.stride[%u][%d]", plus, type, at, type, k,
@@ -120,7 +123,8 @@ static void element_of_line(qn_text *out, const qn_call *call, uint32_t k, const
     if (f->access[k] == QN_ACCESS_STRIDED) {
         qn_text_printf(out, " + (long long)(%s) * _quern_walk.stride[%u][%d]", at, k, f->ndim - 1);
     } else if (f->access[k] != QN_ACCESS_BROADCAST) {
-        qn_text_printf(out, " + (long long)(%s) * %u", at, call->operands[k].item_size);
+        qn_text_printf(out, " %c (long long)(%s) * %u", f->access[k] == QN_ACCESS_BACK ? '-' : '+',
+                       at, call->operands[k].item_size);
     }
 }
 

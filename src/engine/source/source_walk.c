@@ -6,6 +6,7 @@
  * takes 1.8 times as long for 2 * x + y, with the same PTX.
  */
 #include "engine/source/source.h"
+#include <stdio.h>
 #include <string.h>
 
 /* The call of the lambda, and `_ind`'s innermost position before it. */
@@ -31,6 +32,8 @@ static void invoke(qn_text *out, const qn_call *call, int levels, const char *at
         qn_text_puts(out, "0");
     } else if (call->plan.form.ndim == 1 || call->plan.form.flat) {
         qn_text_puts(out, at);
+    } else if (call->plan.form.slab != 0) {
+        qn_text_puts(out, "(ptrdiff_t)_quern_pack * blockDim.x + threadIdx.x");
     } else if (call->plan.form.turns > 1 && !call->plan.form.rows) {
         qn_text_puts(out, "_quern_pack");
     } else {
@@ -107,12 +110,18 @@ static bool keeps(const qn_call *call, uint32_t k)
     return call->plan.form.ndim > 1 && !call->plan.form.rows && call->operands[k].output;
 }
 
+/* How an element waits: a bool as its byte, since to ask whether that is 0 is to wait for it. */
+static const char *turn_type(const qn_call *call, uint32_t k)
+{
+    return qn_source_is_bool(call, k) ? "unsigned char"
+                                      : qn_source_type(call, call->operand_parameter[k]);
+}
+
 /* Room in registers for each operand's elements. */
 void qn_source_turn_values(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        qn_text_printf(out, "        %s _quern_values%u[_quern_turns];\n",
-                       qn_source_type(call, call->operand_parameter[k]), k);
+        qn_text_printf(out, "        %s _quern_values%u[_quern_turns];\n", turn_type(call, k), k);
         if (keeps(call, k)) {
             qn_text_printf(out, "        %s _quern_kept%u[_quern_turns];\n", qn_source_offset(call),
                            k);
@@ -145,9 +154,10 @@ void qn_source_turn_again(qn_text *out, const qn_call *call)
 void qn_source_turn_fetch(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        qn_source_load_one(out, call, 4, k, "_quern_element");
-        qn_text_printf(out, "                _quern_values%u[_quern_turn] = _quern_value%u;\n", k,
-                       k);
+        qn_text_printf(out, "                _quern_values%u[_quern_turn] = %s", k,
+                       qn_source_is_bool(call, k) ? "*(const unsigned char *)&" : "");
+        qn_source_reach(out, call, k, "_quern_element", QN_REACH_PLAIN);
+        qn_text_puts(out, ";\n");
         if (keeps(call, k)) {
             qn_text_printf(out, "                _quern_kept%u[_quern_turn] = ", k);
             qn_source_reach_offset(out, call, k, "_quern_element");
@@ -159,8 +169,11 @@ void qn_source_turn_fetch(qn_text *out, const qn_call *call)
 void qn_source_turn_body(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        qn_text_printf(out, "                %s &_quern_value%u = _quern_values%u[_quern_turn];\n",
-                       qn_source_type(call, call->operand_parameter[k]), k, k);
+        const bool is_bool = qn_source_is_bool(call, k);
+        qn_text_printf(out,
+                       "                %s %s_quern_value%u = _quern_values%u[_quern_turn]%s;\n",
+                       qn_source_type(call, call->operand_parameter[k]), is_bool ? "" : "&", k, k,
+                       is_bool ? " != 0" : "");
     }
     operate(out, call, 4, "_quern_element",
             call->plan.form.ndim > 1 ? QN_REACH_KEPT : QN_REACH_PLAIN);
@@ -195,6 +208,32 @@ static void take_pack(qn_text *out, const qn_call *call, int levels, uint32_t k)
     }
 }
 
+/* Read what a pack that waits in registers is made of: one that lies backwards begins where its
+ * last element does. */
+static void read_held(qn_text *out, const qn_call *call, uint32_t k)
+{
+    char last[48];
+    snprintf(last, sizeof last, "_quern_element + %d", call->plan.form.lanes - 1);
+    qn_text_puts(out, ".load(&");
+    qn_source_reach(out, call, k,
+                    call->plan.form.access[k] == QN_ACCESS_BACK ? last : "_quern_element",
+                    QN_REACH_PLAIN);
+    qn_text_puts(out, ");\n");
+}
+
+/* The pack of an operand that lies backwards, and is aligned. */
+static void turn_pack(qn_text *out, const qn_call *call, int levels, uint32_t k)
+{
+    qn_source_indent(out, levels);
+    qn_text_printf(out, "quern::turned<quern::held, decltype(_quern_value%u), %u> _quern_held%u;\n",
+                   k, call->operands[k].item_size, k);
+    qn_source_indent(out, levels);
+    qn_text_printf(out, "_quern_held%u", k);
+    read_held(out, call, k);
+    qn_source_indent(out, levels);
+    qn_text_printf(out, "_quern_held%u.give(_quern_value%u);\n", k, k);
+}
+
 /* Bring the pack of operand `k` in, or (when `store`) take it back. */
 static void move_pack(qn_text *out, const qn_call *call, int levels, uint32_t k, bool store)
 {
@@ -210,6 +249,10 @@ static void move_pack(qn_text *out, const qn_call *call, int levels, uint32_t k,
     }
     if (access == QN_ACCESS_TILED) {
         take_pack(out, call, levels, k);
+        return;
+    }
+    if (access == QN_ACCESS_BACK) {
+        turn_pack(out, call, levels, k);
         return;
     }
     if (access == QN_ACCESS_VECTOR) {
@@ -313,6 +356,7 @@ static const char *held_as(const qn_call *call, uint32_t k)
     const qn_plan_form *f = &call->plan.form;
     return f->lanes == 1                      ? NULL
            : f->access[k] == QN_ACCESS_WORDS  ? "quern::shifted"
+           : f->access[k] == QN_ACCESS_BACK   ? "quern::turned"
            : f->access[k] == QN_ACCESS_VECTOR ? "quern::held"
                                               : NULL;
 }
@@ -335,8 +379,13 @@ void qn_source_row_values(qn_text *out, const qn_call *call)
         if (!is_loaded(call, k)) {
             const char *held = held_as(call, k);
             qn_source_indent(out, 2);
-            qn_text_printf(out, "%s%s", held ? held : "", held ? "<" : "");
+            const bool back = call->plan.form.access[k] == QN_ACCESS_BACK;
+            qn_text_printf(out, "%s%s%s", held ? held : "", held ? "<" : "",
+                           back ? "quern::shifted, " : "");
             unit_type(out, call, k);
+            if (back) {
+                qn_text_printf(out, ", %u", call->operands[k].item_size);
+            }
             qn_text_printf(out, "%s _quern_values%u[_quern_turns];\n", held ? ">" : "", k);
         }
     }
@@ -350,9 +399,8 @@ void qn_source_row_fetch(qn_text *out, const qn_call *call)
         }
         if (held_as(call, k)) {
             qn_source_indent(out, 4);
-            qn_text_printf(out, "_quern_values%u[_quern_turn].load(&", k);
-            qn_source_reach(out, call, k, "_quern_element", QN_REACH_PLAIN);
-            qn_text_puts(out, ");\n");
+            qn_text_printf(out, "_quern_values%u[_quern_turn]", k);
+            read_held(out, call, k);
             continue;
         }
         if (call->plan.form.lanes == 1) {

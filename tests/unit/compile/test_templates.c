@@ -19,6 +19,7 @@ static const struct {
     {"drive_elementwise.cu", {NULL}},
     {"drive_rows.cu", {"-DLANES=1"}},
     {"drive_rows.cu", {"-DLANES=8"}},
+    {"drive_slabs.cu", {NULL}},
     {"drive_tiled.cu", {NULL}},
     {"drive_tiled_packs.cu", {NULL}},
     {"drive_turns.cu", {NULL}},

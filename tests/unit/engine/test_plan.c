@@ -3,8 +3,7 @@
  * The walk of a plan, executed in C as templates/elementwise.cu does it, from the bytes that the
  * marshaller writes, as the device's headers read them. Over random shapes, permutations, steps,
  * broadcasts and misalignments, every element of the loop must be met exactly once, with the right
- * element of every operand, and in C order if that is asked for. Then come tables of the plans that
- * well-known layouts must get.
+ * element of every operand, and in C order if that is asked for. test_plan_layouts.c has tables.
  */
 #include "device_side.h"
 #include "engine/engine_internal.h"
@@ -33,6 +32,7 @@ static void visit_one(const qn_call *call, const qn_parameter_block *block, cons
     for (uint32_t k = 0; k < call->operand_count; k++) {
         int64_t step = f->access[k] == QN_ACCESS_BROADCAST ? 0
                        : f->access[k] == QN_ACCESS_STRIDED ? s->stride[k][f->ndim - 1]
+                       : f->access[k] == QN_ACCESS_BACK    ? -(int64_t)call->operands[k].item_size
                                                            : call->operands[k].item_size;
         addresses[k] = base_of(block, k) + offset[k] + at * step;
     }
@@ -46,8 +46,10 @@ static void check_alignment(const qn_call *call, const qn_parameter_block *block
     const qn_plan_form *f = &call->plan.form;
     for (uint32_t k = 0; k < call->operand_count; k++) {
         int64_t size = call->operands[k].item_size;
-        if (f->access[k] == QN_ACCESS_VECTOR) {
-            cr_assert_eq((uintptr_t)(base_of(block, k) + offset[k] + at * size) %
+        const bool back = f->access[k] == QN_ACCESS_BACK && !f->rows;
+        if (f->access[k] == QN_ACCESS_VECTOR || back) {
+            const int64_t first = back ? (1 - at - f->lanes) * size : at * size;
+            cr_assert_eq((uintptr_t)(base_of(block, k) + offset[k] + first) %
                              (uintptr_t)QN_MIN(16, size * f->lanes),
                          0, "a pack of operand %u is not aligned", k);
         }
@@ -60,9 +62,12 @@ static void check_words(const qn_call *call, const int64_t *offset, const device
 {
     const qn_plan *p = &call->plan;
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (p->form.access[k] == QN_ACCESS_WORDS) {
-            uintptr_t row = (uintptr_t)p->base[k] + (uintptr_t)offset[k];
-            uintptr_t size = call->operands[k].item_size, from = row + (uintptr_t)at * size;
+        const bool back = p->form.access[k] == QN_ACCESS_BACK;
+        if (p->form.access[k] == QN_ACCESS_WORDS || back) {
+            uintptr_t size = call->operands[k].item_size;
+            uintptr_t row = (uintptr_t)p->base[k] + (uintptr_t)offset[k] -
+                            (back ? (uintptr_t)(s->inner - 1) * size : 0);
+            uintptr_t from = row + size * (uintptr_t)(back ? s->inner - at - p->form.lanes : at);
             uintptr_t last = from + p->form.lanes * size - 1;
             cr_assert_geq(from / 4 * 4, row, "words begin before the row");
             cr_assert_leq(last / 4 * 4 + 4, row + (uintptr_t)s->inner * size,
@@ -133,6 +138,30 @@ static void walk_flat(const qn_call *call, const qn_parameter_block *block, cons
     }
 }
 
+/* Slabs, of each of which a thread has one place: templates/elementwise_slabs.cu. */
+static void walk_slabs(const qn_call *call, const qn_parameter_block *block, const device_space *s,
+                       visitor visit, void *context)
+{
+    const qn_plan *p = &call->plan;
+    const int dims = p->form.ndim - p->form.slab;
+    cr_assert_leq(p->across * p->down, 256);
+    cr_assert_eq(s->head * p->across, call->count);
+    cr_assert_geq(s->packs * p->down * p->form.turns, s->head);
+    for (int64_t e = 0; e < call->count; e++) {
+        int64_t slab = e / p->across, within = e % p->across, offset[8];
+        device_row_offsets(offset, s, dims + 1, call->operand_count, slab);
+        for (int d = p->form.ndim - 1; d >= dims; d--) {
+            const device_divider *by = d == p->form.ndim - 1 ? &s->row : &s->outer[d];
+            int64_t rest = d > dims ? device_divide(by, within) : 0;
+            for (uint32_t k = 0; k < call->operand_count; k++) {
+                offset[k] += (within - rest * by->value) * s->stride[k][d];
+            }
+            within = rest;
+        }
+        visit_one(call, block, offset, s, 0, e, visit, context);
+    }
+}
+
 static void walk(const qn_call *call, const qn_parameter_block *block, visitor visit, void *context)
 {
     const qn_plan_form *f = &call->plan.form;
@@ -141,8 +170,8 @@ static void walk(const qn_call *call, const qn_parameter_block *block, visitor v
                                     (int)call->operand_count);
     cr_assert_eq(size, block->used - block->offsets[block->count - 1]);
     cr_assert_eq(s.count, call->count);
-    if (f->rows || f->flat) {
-        (f->rows ? walk_rows : walk_flat)(call, block, &s, visit, context);
+    if (f->rows || f->flat || f->slab != 0) {
+        (f->rows ? walk_rows : f->flat ? walk_flat : walk_slabs)(call, block, &s, visit, context);
         return;
     }
     bool has_rest = f->lanes > 1 && f->ndim == 1;
@@ -239,11 +268,13 @@ static void expect(void *context, int64_t position, char *const *addresses)
                          operands * sizeof *addresses) == 0,
                   "not the elements of that position");
     }
-    for (int64_t k = 0; k < x->call->count; k++) {
-        const int64_t at = (position + k) % x->call->count; /* most often it is the first */
+    for (int64_t k = 0; k <= x->call->count; k++) {
+        /* most often it is the first, or the one before the last that was met */
+        const int64_t at = k == 0 ? position : (x->last + x->call->count - 2 + k) % x->call->count;
         if (!x->seen[at] &&
             memcmp(&x->addresses[at * operands], addresses, operands * sizeof *addresses) == 0) {
             x->seen[at] = 1;
+            x->last = at;
             return;
         }
     }
@@ -342,6 +373,45 @@ Test(plan, every_element_once)
     free(array);
 }
 
+/* Short rows of inputs with gaps and of any facing, to an output without gaps. */
+Test(plan, slabs_of_short_rows)
+{
+    static const uint32_t sizes[] = {1, 2, 4, 8};
+    static qn_call call;
+    static operand_memory memory[3];
+    quern_kernel kernel;
+    quern_array *array = calloc(1, sizeof *array);
+    long slabs = 0, deep = 0;
+    for (int round = 0; round < 3000; round++) {
+        call.ndim = 2 + (int)draw(3);
+        call.count = 1;
+        for (int d = 0; d < call.ndim; d++) {
+            call.shape[d] = 1 + draw(d == 0 ? 20 : 6);
+            call.count *= call.shape[d];
+        }
+        call.operand_count = 2 + (uint32_t)draw(2);
+        for (uint32_t k = 0; k < call.operand_count; k++) {
+            const bool output = k + 1 == call.operand_count;
+            qn_operand *o = &call.operands[k];
+            random_operand(o, &memory[k], call.ndim, call.shape, output);
+            o->item_size = sizes[draw(4)];
+            int64_t stride = o->item_size;
+            o->data = (char *)(uintptr_t)(UINT64_C(1) << 32) + draw(9) * o->item_size;
+            for (int d = call.ndim - 1; d >= 0; d--) {
+                memory[k].strides[d] = draw(6) == 0 ? -stride : stride;
+                stride *= call.shape[d] + (output ? 0 : draw(3));
+            }
+        }
+        fake_kernel(&kernel, array, &call);
+        qn_plan_rules rules = {.ordered = draw(2) == 0, .pack_bytes = 16};
+        check_walk(&call, &rules, draw(2) == 0);
+        slabs += call.plan.form.slab != 0;
+        deep += call.plan.form.slab > 1;
+    }
+    cr_expect(slabs > 500 && deep > 50, "%ld by slabs, %ld of several dimensions", slabs, deep);
+    free(array);
+}
+
 /* Rows whose packs begin anywhere: every offset of the input and the output, several pitches. */
 Test(plan, rows_of_every_offset)
 {
@@ -350,7 +420,7 @@ Test(plan, rows_of_every_offset)
     static qn_call call;
     quern_kernel kernel;
     quern_array *array = calloc(1, sizeof *array);
-    long rows = 0, words = 0, parts = 0;
+    long rows = 0, words = 0, parts = 0, back = 0;
     for (int round = 0; round < 16 * 16 * 8; round++) {
         const uint32_t *size = sizes[draw(QN_COUNT(sizes))];
         const int64_t offset[] = {round % 16, round / 16 % 16}, gap[] = {draw(16), draw(16)};
@@ -359,14 +429,18 @@ Test(plan, rows_of_every_offset)
         call.shape[call.ndim - 1] = inner[draw(QN_COUNT(inner))] + draw(16);
         call.count = call.ndim == 1 ? call.shape[0] : 3 * call.shape[1];
         call.operand_count = 2;
+        const int64_t backwards = draw(4); /* the input, the output, or none */
         int64_t strides[2][2];
         for (int k = 0; k < 2; k++) {
-            strides[k][0] = (call.shape[call.ndim - 1] + gap[k]) * size[k];
-            strides[k][call.ndim - 1] = size[k];
+            const int64_t last = call.shape[call.ndim - 1];
+            const int64_t facing = backwards == k ? -1 : 1;
+            strides[k][0] = (last + gap[k]) * size[k];
+            strides[k][call.ndim - 1] = facing * size[k];
             call.operands[k] =
                 (qn_operand){.shape = call.shape,
                              .strides = strides[k],
-                             .data = (char *)(uintptr_t)(UINT64_C(1) << 32) + offset[k] * size[k],
+                             .data = (char *)(uintptr_t)(UINT64_C(1) << 32) +
+                                     (offset[k] + (facing < 0 ? last - 1 : 0)) * size[k],
                              .ndim = call.ndim,
                              .item_size = size[k],
                              .output = k == 1,
@@ -378,123 +452,11 @@ Test(plan, rows_of_every_offset)
         check_walk(&call, &rules, draw(2) == 0);
         rows += call.plan.form.rows;
         words += call.plan.form.margin > 0;
+        back += call.plan.form.access[0] == QN_ACCESS_BACK;
         parts += call.plan.form.rows && call.plan.parts > 1;
     }
-    cr_expect(rows > 500 && words > 200 && parts > 100,
-              "%ld by rows, %ld of them with words, %ld in parts", rows, words, parts);
+    cr_expect(rows > 500 && words > 200 && parts > 100 && back > 100,
+              "%ld by rows, %ld of them with words, %ld in parts, %ld turned around", rows, words,
+              parts, back);
     free(array);
-}
-
-/* ---- layouts that must get the good plan ---------------------------------------------------- */
-
-typedef struct layout_case {
-    const char *what;
-    int ndim;
-    int64_t shape[3];
-    int64_t strides[2][3]; /* elements of float32: input, output */
-    int64_t offset[2];     /* elements */
-    int walked, lanes;
-    const char *access;
-} layout_case;
-
-static const layout_case layouts[] = {
-    {"contiguous", 1, {1000}, {{1}, {1}}, {0, 0}, 1, 4, "vv"},
-    {"contiguous in 3-d", 3, {5, 6, 7}, {{42, 7, 1}, {42, 7, 1}}, {0, 0}, 1, 4, "vv"},
-    {"both transposed", 2, {30, 40}, {{1, 30}, {1, 30}}, {0, 0}, 1, 4, "vv"},
-    {"both reversed", 1, {1000}, {{-1}, {-1}}, {999, 999}, 1, 4, "vv"},
-    {"both offset alike", 1, {1000}, {{1}, {1}}, {1, 1}, 1, 4, "vv"},
-    {"offset differently", 1, {1000}, {{1}, {1}}, {1, 0}, 1, 4, "cv"},
-    {"every other", 1, {1000}, {{2}, {1}}, {0, 0}, 1, 4, "sv"},
-    {"row broadcast", 2, {30, 40}, {{0, 1}, {40, 1}}, {0, 0}, 2, 4, "vv"},
-    {"column broadcast", 2, {30, 40}, {{1, 0}, {40, 1}}, {0, 0}, 2, 4, "bv"},
-    {"scalar array", 2, {30, 40}, {{0, 0}, {40, 1}}, {0, 0}, 1, 4, "bv"},
-    {"padded rows", 2, {30, 40}, {{48, 1}, {40, 1}}, {0, 0}, 2, 4, "vv"},
-    {"rows of odd length", 2, {30, 41}, {{48, 1}, {41, 1}}, {0, 0}, 2, 1, "cc"},
-    {"long rows of odd length", 2, {30, 401}, {{405, 1}, {401, 1}}, {0, 0}, 2, 4, "vv"},
-    {"one transposed", 2, {30, 40}, {{1, 30}, {40, 1}}, {0, 0}, 2, 4, "sv"},
-    {"one transposed, large", 2, {300, 400}, {{1, 300}, {400, 1}}, {0, 0}, 2, 1, "tc"},
-    {"short rows", 2, {300, 3}, {{4, 1}, {3, 1}}, {0, 0}, 2, 1, "cc"},
-    {"every other, to every other", 1, {1000}, {{2}, {2}}, {0, 0}, 1, 1, "ss"},
-};
-
-Test(plan, known_layouts)
-{
-    for (size_t c = 0; c < QN_COUNT(layouts); c++) {
-        const layout_case *l = &layouts[c];
-        qn_operand operands[2];
-        int64_t strides[2][3], count = 1;
-        for (int d = 0; d < l->ndim; d++) {
-            count *= l->shape[d];
-        }
-        for (int k = 0; k < 2; k++) {
-            for (int d = 0; d < l->ndim; d++) {
-                strides[k][d] = l->strides[k][d] * 4;
-            }
-            operands[k] =
-                (qn_operand){l->shape,
-                             strides[k],
-                             (char *)(uintptr_t)((1 + (uint64_t)k) << 40) + 4 * l->offset[k],
-                             l->ndim,
-                             4,
-                             k == 1,
-                             QN_STR("x")};
-        }
-        qn_plan_rules rules = {.pack_bytes = 16};
-        qn_plan plan;
-        qn_plan_make(&plan, operands, 2, l->ndim, l->shape, count, &rules);
-        cr_expect_eq(plan.form.ndim, l->walked, "%s: walks %d dimensions", l->what, plan.form.ndim);
-        cr_expect_eq(plan.form.lanes, l->lanes, "%s: %d lanes", l->what, plan.form.lanes);
-        cr_expect_arr_eq(plan.form.access, l->access, 2, "%s: access %c%c", l->what,
-                         plan.form.access[0], plan.form.access[1]);
-    }
-}
-
-Test(plan, wide_only_when_needed)
-{
-    qn_plan_rules rules = {.pack_bytes = 16};
-    qn_plan plan;
-    for (int shift = 20; shift < 34; shift++) {
-        int64_t n = INT64_C(1) << shift, stride = 1;
-        qn_operand o = {&n, &stride, (char *)(uintptr_t)4096, 1, 1, true, QN_STR("x")};
-        qn_plan_make(&plan, &o, 1, 1, &n, n, &rules);
-        cr_expect_eq(plan.form.wide, shift >= 31, "2^%d elements", shift);
-    }
-}
-
-/* ---- broadcasting and overlap --------------------------------------------------------------- */
-
-Test(plan, shapes)
-{
-    int64_t a[] = {3, 1}, b[] = {4}, c[] = {3, 4}, bad[] = {3}, strides[] = {0, 0};
-    qn_operand operands[3] = {{a, strides, NULL, 2, 4, false, QN_STR("a")},
-                              {b, strides, NULL, 1, 4, false, QN_STR("b")},
-                              {c, strides, NULL, 2, 4, true, QN_STR("c")}};
-    int ndim;
-    int64_t shape[QUERN_MAX_NDIM], count;
-    cr_assert_eq(qn_plan_shape(&ndim, shape, &count, operands, 3), QUERN_OK);
-    cr_assert(ndim == 2 && shape[0] == 3 && shape[1] == 4 && count == 12);
-    operands[1].shape = bad;
-    cr_assert_eq(qn_plan_shape(&ndim, shape, &count, operands, 3), QUERN_ERROR_SHAPE);
-    cr_assert(strstr(quern_last_error()->message, "(3, 4)") != NULL);
-    operands[1].shape = b;
-    operands[2].shape = a; /* an output that would have to be widened */
-    cr_assert_eq(qn_plan_shape(&ndim, shape, &count, operands, 3), QUERN_OK);
-    cr_assert_eq(qn_plan_outputs(operands, 3, ndim, shape), QUERN_ERROR_SHAPE);
-    cr_assert(strstr(quern_last_error()->message, "exactly that shape") != NULL);
-}
-
-Test(plan, overlap)
-{
-    int64_t n = 100, one = 4, two = 8;
-    char *base = (char *)(uintptr_t)4096;
-    qn_operand x = {&n, &one, base, 1, 4, false, QN_STR("x")};
-    qn_operand same = x, later = x, apart = x, stepped = x;
-    later.data = base + 4;
-    apart.data = base + 400;
-    stepped.strides = &two;
-    cr_expect_eq(qn_operands_overlap(&x, &same), QN_OVERLAP_SAME);
-    cr_expect_eq(qn_operands_overlap(&x, &later), QN_OVERLAP_PARTIAL);
-    cr_expect_eq(qn_operands_overlap(&later, &x), QN_OVERLAP_PARTIAL);
-    cr_expect_eq(qn_operands_overlap(&x, &apart), QN_OVERLAP_NONE);
-    cr_expect_eq(qn_operands_overlap(&x, &stepped), QN_OVERLAP_PARTIAL);
 }

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan_slabs: the walk by slabs, for short rows whose inputs have gaps, steps or another facing, so
+ * that no packs fit. In: a complete plan. Out: the plan by slabs where it costs less. The thing to
+ * know: a slab is the innermost dimensions, as many as a block has threads for; a thread keeps its
+ * place in it, which is divided once, and goes from slab to slab, of which it takes several at
+ * once; so an element costs little more than its reads and writes.
+ *
+ * Outputs have no gaps: where they do, memory reads each sector before it writes a part of it, and
+ * is no faster for being asked faster (on an H200 copies of int8 to rows of 23 with gaps lost 15
+ * %).
+ *
+ * Costs are those of plan_rows.c. Beside them stands what threads wait for memory, which they do
+ * once for all elements that they take at once: measured on an H200, as if for 62 instructions.
+ */
+#include "array/plan.h"
+
+#define ENOUGH     90  /* percent of the other cost from which on slabs are walked */
+#define BLOCK      256 /* threads of a block, at most */
+#define WARP       32
+#define WAITING    6200 /* hundredths of an instruction */
+#define MOST_TURNS 8
+#define UNDER_WAY  32 /* bytes of inputs that a thread reads at once */
+#define ELEMENTS   16 /* that a thread takes of all inputs */
+
+/* Slabs that a thread takes at once: no more than lanes of the largest packs, which are fewer where
+ * texts cost much. */
+static uint32_t choose_turns(const qn_operand *operands, size_t operand_count, uint32_t most)
+{
+    uint32_t bytes = 0, inputs = 0, turns = QN_MIN(most, MOST_TURNS);
+    for (size_t k = 0; k < operand_count; k++) {
+        bytes += operands[k].output ? 0 : operands[k].item_size;
+        inputs += !operands[k].output;
+    }
+    while (turns > 2 && (turns * bytes > UNDER_WAY || turns * inputs > ELEMENTS)) {
+        turns /= 2;
+    }
+    return turns;
+}
+
+/* Slabs of the last `dims` dimensions, which have `elements`. */
+static void put(qn_plan *p, size_t operand_count, int dims, int64_t elements, uint32_t turns)
+{
+    qn_plan_form *f = &p->form;
+    *f =
+        (qn_plan_form){.ndim = f->ndim, .lanes = 1, .turns = (uint8_t)turns, .slab = (uint8_t)dims};
+    memset(f->access, QN_ACCESS_STRIDED, operand_count);
+    p->across = (int32_t)elements;
+    p->down = (int32_t)(BLOCK / elements);
+    p->head = p->count / elements;
+    p->packs = (p->head - 1) / (p->down * turns) + 1;
+    p->parts = 1;
+    p->rest = 0;
+}
+
+static int64_t slabs_cost(const qn_plan *p, size_t operand_count)
+{
+    const int outer = p->form.ndim - p->form.slab, last = p->form.ndim - 1;
+    int64_t sum = 2 + qn_plan_finding(operand_count, outer) + (int64_t)operand_count;
+    for (size_t k = 0; k < operand_count; k++) {
+        sum += 3 + 4 * qn_plan_lines(qn_magnitude(p->stride[k][last]));
+    }
+    const int64_t threads = p->across * p->down, held = (threads + WARP - 1) / WARP * WARP;
+    return 100 * sum * held / threads + WAITING / p->form.turns;
+}
+
+/* What the plan takes as it is. */
+static int64_t other_cost(const qn_plan *p, const qn_operand *operands, size_t operand_count)
+{
+    const qn_plan_form *f = &p->form;
+    const bool costed = f->rows || f->flat;
+    const int64_t cost = costed ? p->cost : qn_plan_packs_cost(p, operands, operand_count);
+    return cost + WAITING / (f->lanes * f->turns);
+}
+
+/* All elements of an operand lie side by side, whichever way it faces along each dimension. */
+static bool is_dense(const qn_plan *p, const qn_operand *operands, size_t k)
+{
+    int64_t span = operands[k].item_size;
+    bool dense = !operands[k].loose;
+    for (int d = p->form.ndim - 1; dense && d >= 0; d--) {
+        dense = qn_magnitude(p->stride[k][d]) == span;
+        span *= p->extent[d];
+    }
+    return dense;
+}
+
+static bool worth_a_look(const qn_plan *p, const qn_operand *operands, size_t operand_count)
+{
+    bool dense = true, inputs = false;
+    for (size_t k = 0; k < operand_count; k++) {
+        dense &= !operands[k].output || is_dense(p, operands, k);
+        inputs |= !operands[k].output;
+    }
+    return dense && inputs;
+}
+
+void qn_plan_slabs(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most)
+{
+    qn_plan_decided before = qn_plan_decided_of(plan), best = before;
+    const int64_t cost = other_cost(plan, operands, operand_count);
+    int64_t elements = 1, least = cost * ENOUGH / 100;
+    const uint32_t turns = worth_a_look(plan, operands, operand_count)
+                               ? choose_turns(operands, operand_count, most)
+                               : 1;
+    for (int dims = 1; dims < plan->form.ndim && turns > 1; dims++) {
+        elements *= plan->extent[plan->form.ndim - dims];
+        if (elements > BLOCK) {
+            break;
+        }
+        qn_plan_decide(plan, &before);
+        put(plan, operand_count, dims, elements, turns);
+        plan->cost = slabs_cost(plan, operand_count);
+        plan->other_cost = cost;
+        if (plan->cost < least) {
+            best = qn_plan_decided_of(plan);
+            least = plan->cost;
+        }
+    }
+    qn_plan_decide(plan, &best);
+}

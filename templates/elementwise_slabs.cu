@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+HOLE_includes
+HOLE_types
+HOLE_preamble
+extern "C" __global__ void HOLE_name(HOLE_parameters)
+{
+HOLE_loop_prep
+    auto _quern_operation = [&](HOLE_operands) __attribute__((always_inline)) {
+        do {
+HOLE_operation
+        } while (0);
+    };
+HOLE_form
+    // The thread's place in a slab, the same in all of them; `head` is how many there are.
+HOLE_aligned
+    const _quern_index _quern_beside = blockDim.y, _quern_taken = _quern_beside * _quern_turns;
+    const _quern_index _quern_step = (_quern_index)gridDim.x * _quern_taken;
+    for (_quern_index _quern_begin = (_quern_index)blockIdx.x * _quern_taken + threadIdx.y;
+         _quern_begin < _quern_walk.head; _quern_begin += _quern_step) {
+HOLE_values
+        if (_quern_begin + (_quern_turns - 1) * _quern_beside < _quern_walk.head) {
+            // All reads before the first write, so that they are under way at once.
+#pragma unroll
+            for (int _quern_turn = 0; _quern_turn < _quern_turns; _quern_turn++) {
+                const _quern_index _quern_pack = _quern_begin + _quern_turn * _quern_beside;
+HOLE_place
+HOLE_fetch
+            }
+#pragma unroll
+            for (int _quern_turn = 0; _quern_turn < _quern_turns; _quern_turn++) {
+                [[maybe_unused]] const _quern_index _quern_pack =
+                    _quern_begin + _quern_turn * _quern_beside;
+HOLE_body
+            }
+        } else {
+            constexpr int _quern_turn = 0;
+#pragma unroll 1
+            for (_quern_index _quern_pack = _quern_begin; _quern_pack < _quern_walk.head;
+                 _quern_pack += _quern_beside) {
+HOLE_place
+HOLE_fetch
+HOLE_body
+            }
+        }
+    }
+HOLE_after_loop
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// z = 2 x + y over short rows of floats with gaps, eight of them a thread: by hand
+// templates/elementwise_slabs.cu.
+//
+//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - tests/template/drive_slabs.cu
+#include "layout.h"
+// in this order
+#include "index.cuh"
+
+#define HOLE_includes
+#define HOLE_types
+#define HOLE_preamble
+#define HOLE_name axpy
+#define HOLE_parameters                                                                            \
+    const float *__restrict__ _quern_array0, const float *__restrict__ _quern_array1,              \
+        float *__restrict__ _quern_array2, const quern::space<int, 1, 3> _quern_walk
+#define HOLE_loop_prep
+#define HOLE_operands  const float &x, const float &y, float &z, const ptrdiff_t i
+#define HOLE_operation z = 2 * x + y;
+#define HOLE_form                                                                                  \
+    typedef int _quern_index;                                                                      \
+    constexpr int _quern_turns = 8;
+#define HOLE_aligned                                                                               \
+    const float *const x0 = (const float *)((const char *)_quern_array0 +                          \
+                                            (int)threadIdx.x * _quern_walk.stride[0][1]);          \
+    const float *const y0 = (const float *)((const char *)_quern_array1 +                          \
+                                            (int)threadIdx.x * _quern_walk.stride[1][1]);          \
+    float *const z0 =                                                                              \
+        (float *)((char *)_quern_array2 + (int)threadIdx.x * _quern_walk.stride[2][1]);
+#define HOLE_values float x[_quern_turns], y[_quern_turns];
+#define HOLE_place
+#define HOLE_fetch                                                                                 \
+    x[_quern_turn] =                                                                               \
+        *(const float *)((const char *)x0 + (long long)_quern_pack * _quern_walk.stride[0][0]);    \
+    y[_quern_turn] =                                                                               \
+        *(const float *)((const char *)y0 + (long long)_quern_pack * _quern_walk.stride[1][0]);
+#define HOLE_body                                                                                  \
+    _quern_operation(x[_quern_turn], y[_quern_turn],                                               \
+                     *(float *)((char *)z0 + (long long)_quern_pack * _quern_walk.stride[2][0]),   \
+                     _quern_pack);
+#define HOLE_after_loop
+
+#include "elementwise_slabs.cu"

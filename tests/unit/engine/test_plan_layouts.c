@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The plans that well-known layouts must get, and what operands say of each other: shapes that do
+ * not go together, memory that two share. That a plan meets every element is test_plan.c's.
+ */
+#include "engine/engine_internal.h"
+#include <criterion/criterion.h>
+#include <string.h>
+
+/* ---- layouts that must get the good plan ---------------------------------------------------- */
+
+typedef struct layout_case {
+    const char *what;
+    int ndim;
+    int64_t shape[3];
+    int64_t strides[2][3]; /* elements of float32: input, output */
+    int64_t offset[2];     /* elements */
+    int walked, lanes;
+    const char *access;
+} layout_case;
+
+static const layout_case layouts[] = {
+    {"contiguous", 1, {1000}, {{1}, {1}}, {0, 0}, 1, 4, "vv"},
+    {"contiguous in 3-d", 3, {5, 6, 7}, {{42, 7, 1}, {42, 7, 1}}, {0, 0}, 1, 4, "vv"},
+    {"both transposed", 2, {30, 40}, {{1, 30}, {1, 30}}, {0, 0}, 1, 4, "vv"},
+    {"both reversed", 1, {1000}, {{-1}, {-1}}, {999, 999}, 1, 4, "vv"},
+    {"both offset alike", 1, {1000}, {{1}, {1}}, {1, 1}, 1, 4, "vv"},
+    {"offset differently", 1, {1000}, {{1}, {1}}, {1, 0}, 1, 4, "cv"},
+    {"every other", 1, {1000}, {{2}, {1}}, {0, 0}, 1, 4, "sv"},
+    {"row broadcast", 2, {30, 40}, {{0, 1}, {40, 1}}, {0, 0}, 2, 4, "vv"},
+    {"column broadcast", 2, {30, 40}, {{1, 0}, {40, 1}}, {0, 0}, 2, 4, "bv"},
+    {"scalar array", 2, {30, 40}, {{0, 0}, {40, 1}}, {0, 0}, 1, 4, "bv"},
+    {"padded rows", 2, {30, 40}, {{48, 1}, {40, 1}}, {0, 0}, 2, 4, "vv"},
+    {"rows of odd length", 2, {30, 41}, {{48, 1}, {41, 1}}, {0, 0}, 2, 1, "ss"},
+    {"long rows of odd length", 2, {30, 401}, {{405, 1}, {401, 1}}, {0, 0}, 2, 4, "vv"},
+    {"one transposed", 2, {30, 40}, {{1, 30}, {40, 1}}, {0, 0}, 2, 4, "sv"},
+    {"one transposed, large", 2, {300, 400}, {{1, 300}, {400, 1}}, {0, 0}, 2, 1, "tc"},
+    {"short rows", 2, {300, 3}, {{4, 1}, {3, 1}}, {0, 0}, 2, 1, "ss"},
+    {"short rows to short rows", 2, {300, 3}, {{4, 1}, {4, 1}}, {0, 0}, 2, 1, "cc"},
+    {"every other, to every other", 1, {1000}, {{2}, {2}}, {0, 0}, 1, 1, "ss"},
+};
+
+Test(plan, known_layouts)
+{
+    for (size_t c = 0; c < QN_COUNT(layouts); c++) {
+        const layout_case *l = &layouts[c];
+        qn_operand operands[2];
+        int64_t strides[2][3], count = 1;
+        for (int d = 0; d < l->ndim; d++) {
+            count *= l->shape[d];
+        }
+        for (int k = 0; k < 2; k++) {
+            for (int d = 0; d < l->ndim; d++) {
+                strides[k][d] = l->strides[k][d] * 4;
+            }
+            operands[k] =
+                (qn_operand){l->shape,
+                             strides[k],
+                             (char *)(uintptr_t)((1 + (uint64_t)k) << 40) + 4 * l->offset[k],
+                             l->ndim,
+                             4,
+                             k == 1,
+                             QN_STR("x")};
+        }
+        qn_plan_rules rules = {.pack_bytes = 16};
+        qn_plan plan;
+        qn_plan_make(&plan, operands, 2, l->ndim, l->shape, count, &rules);
+        cr_expect_eq(plan.form.ndim, l->walked, "%s: walks %d dimensions", l->what, plan.form.ndim);
+        cr_expect_eq(plan.form.lanes, l->lanes, "%s: %d lanes", l->what, plan.form.lanes);
+        cr_expect_arr_eq(plan.form.access, l->access, 2, "%s: access %c%c", l->what,
+                         plan.form.access[0], plan.form.access[1]);
+    }
+}
+
+Test(plan, wide_only_when_needed)
+{
+    qn_plan_rules rules = {.pack_bytes = 16};
+    qn_plan plan;
+    for (int shift = 20; shift < 34; shift++) {
+        int64_t n = INT64_C(1) << shift, stride = 1;
+        qn_operand o = {&n, &stride, (char *)(uintptr_t)4096, 1, 1, true, QN_STR("x")};
+        qn_plan_make(&plan, &o, 1, 1, &n, n, &rules);
+        cr_expect_eq(plan.form.wide, shift >= 31, "2^%d elements", shift);
+    }
+}
+
+/* ---- broadcasting and overlap --------------------------------------------------------------- */
+
+Test(plan, shapes)
+{
+    int64_t a[] = {3, 1}, b[] = {4}, c[] = {3, 4}, bad[] = {3}, strides[] = {0, 0};
+    qn_operand operands[3] = {{a, strides, NULL, 2, 4, false, QN_STR("a")},
+                              {b, strides, NULL, 1, 4, false, QN_STR("b")},
+                              {c, strides, NULL, 2, 4, true, QN_STR("c")}};
+    int ndim;
+    int64_t shape[QUERN_MAX_NDIM], count;
+    cr_assert_eq(qn_plan_shape(&ndim, shape, &count, operands, 3), QUERN_OK);
+    cr_assert(ndim == 2 && shape[0] == 3 && shape[1] == 4 && count == 12);
+    operands[1].shape = bad;
+    cr_assert_eq(qn_plan_shape(&ndim, shape, &count, operands, 3), QUERN_ERROR_SHAPE);
+    cr_assert(strstr(quern_last_error()->message, "(3, 4)") != NULL);
+    operands[1].shape = b;
+    operands[2].shape = a; /* an output that would have to be widened */
+    cr_assert_eq(qn_plan_shape(&ndim, shape, &count, operands, 3), QUERN_OK);
+    cr_assert_eq(qn_plan_outputs(operands, 3, ndim, shape), QUERN_ERROR_SHAPE);
+    cr_assert(strstr(quern_last_error()->message, "exactly that shape") != NULL);
+}
+
+Test(plan, overlap)
+{
+    int64_t n = 100, one = 4, two = 8;
+    char *base = (char *)(uintptr_t)4096;
+    qn_operand x = {&n, &one, base, 1, 4, false, QN_STR("x")};
+    qn_operand same = x, later = x, apart = x, stepped = x;
+    later.data = base + 4;
+    apart.data = base + 400;
+    stepped.strides = &two;
+    cr_expect_eq(qn_operands_overlap(&x, &same), QN_OVERLAP_SAME);
+    cr_expect_eq(qn_operands_overlap(&x, &later), QN_OVERLAP_PARTIAL);
+    cr_expect_eq(qn_operands_overlap(&later, &x), QN_OVERLAP_PARTIAL);
+    cr_expect_eq(qn_operands_overlap(&x, &apart), QN_OVERLAP_NONE);
+    cr_expect_eq(qn_operands_overlap(&x, &stepped), QN_OVERLAP_PARTIAL);
+}
