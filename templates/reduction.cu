@@ -125,13 +125,14 @@ HOLE_load
 HOLE_recall
 #pragma unroll
             for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
-                [[maybe_unused]] const ptrdiff_t _quern_position =
-                    _quern_columns || _quern_lanes == 1
-                        ? _quern_unit
-                        : (ptrdiff_t)_quern_unit * _quern_lanes + _quern_head + _quern_lane;
+                if (_quern_cut && _quern_lane < _quern_own) {
+                    continue;
+                }
+                [[maybe_unused]] const ptrdiff_t _quern_position = HOLE_position;
 HOLE_lane
                 _quern_take(_quern_values[_quern_columns ? _quern_lane : 0],
-                            _quern_has || _quern_turn > 0 || (!_quern_columns && _quern_lane > 0),
+                            _quern_has || _quern_turn > 0 ||
+                                (!_quern_columns && _quern_lane > _quern_own),
                             _quern_map(HOLE_arguments));
             }
         }
@@ -206,10 +207,12 @@ HOLE_take_element
         }
     }
     if (_quern_live && _quern_worker == 0) {
+HOLE_room
 #pragma unroll
         for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
 HOLE_finish
             _quern_post(HOLE_results _quern_values[_quern_lane].value);
         }
+HOLE_give
     }
 }

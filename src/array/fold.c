@@ -10,9 +10,16 @@
 
 #define LEAST_UNITS                                                                                \
     4 /* of a thread: with fewer, more threads or blocks cost more to combine than they gain */
-#define HELD         8  /* blocks of 256 threads that a processor holds */
-#define SHORT_UNITS  32 /* of a thread: with no more, a row is short */
-#define LINE_UNITS   3  /* of a thread, or as many as 48 bytes: they share lines with others */
+#define HELD        8  /* blocks of 256 threads that a processor holds */
+#define SHORT_UNITS 32 /* of a thread: with no more, a row is short */
+#define LINE_UNITS  3  /* of a thread, or as many as 48 bytes: they share lines with others */
+#define WORD        4
+#define CUT_BYTES                                                                                  \
+    8 /* of a unit of columns that lies anywhere: two words, of three that are read                \
+       */
+#define CUT_LANES    4  /* of wide elements */
+#define CUT_TURNS    2  /* the code of each can read elements one by one */
+#define CUT_UNITS    16 /* of an output: with fewer, the first and the last are too many of them */
 #define RAGGED_UNITS 8  /* of a row: with fewer, elements at its ends cost more than packs save */
 
 /* ---- units ---------------------------------------------------------------------------------- */
@@ -49,6 +56,20 @@ static size_t anchor(const qn_fold_making *m)
     return 0;
 }
 
+/* True when units can be read as whole words wherever they lie. Only the first and the
+ * last unit of an output may meet the end of the memory: those are read element by element. */
+static bool goes_by_words(const qn_fold_making *m, size_t k)
+{
+    const qn_fold *f = m->fold;
+    bool up = true, down = true;
+    for (int d = f->form.kept; d < f->form.kept + f->form.reduced; d++) {
+        up &= f->stride[k][d] >= 0;
+        down &= f->stride[k][d] <= 0;
+    }
+    const uint32_t item = m->operands[k].item_size;
+    return (up || down) && !m->operands[k].loose && item < WORD && f->form.lanes * item % WORD == 0;
+}
+
 static qn_access access_of(const qn_fold_making *m, size_t k)
 {
     const qn_fold *f = m->fold;
@@ -59,6 +80,9 @@ static qn_access access_of(const qn_fold_making *m, size_t k)
     }
     if (!is_dense(m, k)) {
         return QN_ACCESS_STRIDED;
+    }
+    if (f->form.cut) {
+        return goes_by_words(m, k) ? QN_ACCESS_WORDS : QN_ACCESS_CONTIGUOUS;
     }
     if (f->form.ragged == QN_RAGGED_EACH) {
         return qn_fold_off_alike(m, k, anchor(m)) ? QN_ACCESS_VECTOR : QN_ACCESS_CONTIGUOUS;
@@ -99,7 +123,11 @@ static bool packs_pay(const qn_fold_making *m)
     const qn_fold *f = m->fold;
     bool vector = false;
     for (size_t k = 0; k < m->inputs; k++) {
-        vector |= f->form.access[k] == QN_ACCESS_VECTOR;
+        vector |= f->form.access[k] == QN_ACCESS_VECTOR || f->form.access[k] == QN_ACCESS_WORDS;
+    }
+    if (f->form.cut) {
+        return (vector || !f->form.columns) &&
+               f->extent[qn_fold_lane_dim(&f->form)] >= f->form.lanes;
     }
     bool whole =
         f->head == 0 && f->extent[QN_MAX(qn_fold_lane_dim(&f->form), 0)] % f->form.lanes == 0;
@@ -119,6 +147,53 @@ static bool lay_lanes(const qn_fold_making *m, uint32_t lanes, qn_ragged ragged)
     return packs_pay(m);
 }
 
+/* Where aligned packs would be too small: units that lie anywhere. Those of columns are of narrow
+ * elements, and of two words at most; those of rows of several dimensions, of which each unit costs
+ * a division, of four elements at least. */
+static void cut_lanes(const qn_fold_making *m, uint32_t aligned)
+{
+    qn_fold *f = m->fold;
+    const bool columns = f->form.columns;
+    uint32_t narrow = WORD;
+    for (size_t k = 0; k < m->inputs; k++) {
+        narrow = is_dense(m, k) ? QN_MIN(narrow, m->operands[k].item_size) : narrow;
+    }
+    if (m->rules->positions || m->rules->ordered || f->length < CUT_UNITS ||
+        (columns ? aligned * narrow >= WORD : aligned > 2 || f->form.reduced < 2)) {
+        return;
+    }
+    f->form.cut = 1;
+    uint32_t lanes = narrow < WORD || columns ? CUT_BYTES / narrow : CUT_LANES;
+    for (; lanes > 1 && lanes * narrow >= WORD; lanes /= 2) {
+        if (lay_lanes(m, lanes, QN_RAGGED_NOT)) {
+            return;
+        }
+    }
+    f->form.cut = 0;
+    lay_lanes(m, aligned, QN_RAGGED_NOT);
+}
+
+/* Units of an output, and elements that no unit covers. */
+static void count_units(qn_fold *f)
+{
+    const int64_t lanes = f->form.lanes;
+    if (f->form.cut) {
+        f->head = f->extent[qn_fold_lane_dim(&f->form)];
+    }
+    if (f->form.columns) {
+        f->units = f->length;
+        f->rest = 0;
+    } else if (f->form.cut) {
+        f->units = f->length / f->head * qn_over(f->head, lanes);
+        f->rest = 0;
+    } else {
+        const bool each = f->form.ragged == QN_RAGGED_EACH; /* a row may have one unit more */
+        f->units = (f->length - (each ? lanes - 1 : f->head)) / lanes;
+        f->rest = f->length - f->units * lanes;
+        f->form.ragged = !each && f->rest > 0 ? QN_RAGGED_ALIKE : f->form.ragged;
+    }
+}
+
 static void choose_units(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
@@ -133,13 +208,8 @@ static void choose_units(const qn_fold_making *m)
     if (lanes == 1) {
         lay_lanes(m, 1, QN_RAGGED_NOT);
     }
-    const bool each = f->form.ragged == QN_RAGGED_EACH; /* a row may have one unit more */
-    const int64_t most_head = each ? lanes - 1 : f->head;
-    f->units = f->form.columns ? f->length : (f->length - most_head) / lanes;
-    f->rest = f->form.columns ? 0 : f->length - f->units * lanes;
-    if (!each && f->rest > 0) {
-        f->form.ragged = QN_RAGGED_ALIKE;
-    }
+    cut_lanes(m, lanes);
+    count_units(f);
 }
 
 /* ---- threads and blocks --------------------------------------------------------------------- */
@@ -227,16 +297,17 @@ static uint8_t choose_turns(const qn_fold_making *m, uint32_t asked)
     const qn_fold *f = m->fold;
     const int64_t each = qn_over(QN_MIN(f->units, f->chunk), f->workers);
     uint32_t most = f->form.lanes == 1 ? 8 : 4;
-    if (f->form.columns) {
+    if (f->form.columns || f->form.cut) {
         const uint32_t bytes = qn_fold_unit_bytes(&f->form, m->operands, m->inputs);
-        most = qn_power_of_two(qn_over(QN_FOLD_COLUMN_BYTES, QN_MAX(bytes, 1)), 8);
+        most = qn_power_of_two(qn_over(QN_FOLD_COLUMN_BYTES, QN_MAX(bytes, 1)),
+                               f->form.cut ? CUT_TURNS : 8);
     } else if (f->form.split) {
         most = f->form.lanes > 4 ? 2 : 1;
     }
     const uint32_t turns = qn_power_of_two(each, asked != 0 ? asked : most);
     /* Single elements that lie a step apart pay for no question whether each is there. */
-    const bool pays =
-        each <= SHORT_UNITS || (f->form.columns && (f->form.lanes > 1 || f->form.reduced > 1));
+    const bool pays = each <= SHORT_UNITS || f->form.cut ||
+                      (f->form.columns && (f->form.lanes > 1 || f->form.reduced > 1));
     return (uint8_t)(turns > 1 && pays ? turns : 0);
 }
 
@@ -273,6 +344,9 @@ void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_coun
     qn_fold_dims(&m, ndim, shape);
     fold->form.columns = qn_fold_dense_columns(&m);
     choose_units(&m);
+    for (size_t k = m.inputs; k < m.count && fold->form.columns && !fold->form.cut; k++) {
+        fold->form.access[k] = (uint8_t)qn_fold_output_access(&m, k);
+    }
     choose_threads(&m);
     qn_fold_take_whole(&m);
     fold->form.wide = qn_fold_needs_wide(&m);

@@ -54,6 +54,8 @@ typedef struct qn_fold_form {
     uint8_t line_in, line_out;   /**< staged: 1: those of a tile lie in one line in that order */
     uint8_t whole; /**< reduction: a thread takes `lanes` outputs by columns, and of each all
                         elements, so many; 0: it does not */
+    uint8_t cut; /**< reduction: 1: the last unit along its dimension lies further back, and shares
+                      elements with the one before, whose they are */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand, along the lanes */
 } qn_fold_form;
 
@@ -63,14 +65,15 @@ typedef struct qn_fold {
     int64_t length;   /**< positions of the reduced dimensions */
     int64_t units;    /**< whole units of an output; QN_RAGGED_EACH: so many at least */
     int64_t head;     /**< elements before the first unit; rows of one reduced dimension only;
-                         staged, whole: outputs side by side */
+                         staged, whole: outputs side by side; cut: elements */
     int64_t rest;     /**< elements that no unit covers: the head, and a tail */
     uint32_t workers; /**< threads of a block for an output: a power of two; staged: outputs of a
                          tile */
     int64_t groups;   /**< blocks side by side over the outputs */
     int64_t splits;   /**< blocks for an output */
     int64_t chunk;    /**< units of a block for an output */
-    double cost;      /**< whole: instructions of a warp for an output of each thread */
+    double cost;      /**< whole: instructions of a warp for an output of each thread; scan: those
+                           of a thread for an element, 0 if unknown */
     double unit_cost; /**< whole: the same by units */
     int64_t extent[QUERN_MAX_NDIM]; /**< the kept ones, outermost first, then the reduced ones */
     int64_t stride[QUERN_MAX_PARAMETERS][QUERN_MAX_NDIM]; /**< bytes; [operand][dimension] */
@@ -168,6 +171,11 @@ uint32_t qn_fold_unit_bytes(const qn_fold_form *form, const qn_operand *operands
 /** True when operands `k` and `other` are off the alignment of packs in the same way in every row
  * or column, `k` by whole elements. */
 bool qn_fold_off_alike(const qn_fold_making *m, size_t k, size_t other);
+/** True when all strides of operand `k` along kept dimensions but that of the lanes, and its first
+ * element, are multiples of `alignment`. */
+bool qn_fold_begins_aligned(const qn_fold *fold, size_t k, uint32_t alignment);
+/** How columns give the outputs of a thread: as a pack, in words, or each by itself. */
+qn_access qn_fold_output_access(const qn_fold_making *m, size_t k);
 
 /* ---- fold_whole.c: for reductions ----------------------------------------------------------- */
 
@@ -185,6 +193,8 @@ void qn_fold_take_whole(const qn_fold_making *m);
 bool qn_fold_is_aligned(const qn_fold_making *m, size_t k);
 /** Choose how each operand is reached. Returns the first that is reached by vector, or -1. */
 int qn_fold_choose_access(const qn_fold_making *m);
+/** What copying an element into another order costs, as qn_fold.cost of a scan counts. */
+double qn_fold_copy_cost(uint32_t item_size);
 /** Have the tiles of a planned scan wait in shared memory, where that costs less. */
 void qn_fold_stage(const qn_fold_making *m, uint32_t value_size);
 

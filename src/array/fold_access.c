@@ -44,6 +44,26 @@ bool qn_fold_is_aligned(const qn_fold_making *m, size_t k)
     return true;
 }
 
+bool qn_fold_begins_aligned(const qn_fold *f, size_t k, uint32_t alignment)
+{
+    uintptr_t all = (uintptr_t)f->base[k];
+    for (int d = 0; d < f->form.kept - 1; d++) {
+        all |= (uintptr_t)qn_magnitude(f->stride[k][d]);
+    }
+    return all % alignment == 0;
+}
+
+qn_access qn_fold_output_access(const qn_fold_making *m, size_t k)
+{
+    const qn_fold *f = m->fold;
+    const qn_operand *o = &m->operands[k];
+    const uint32_t bytes = f->form.lanes * o->item_size;
+    const bool pack = f->form.lanes > 1 && !o->loose && !m->rules->by_address &&
+                      f->stride[k][f->form.kept - 1] == o->item_size;
+    return pack && qn_fold_begins_aligned(f, k, QN_MIN(bytes, QN_ACCESS_BYTES)) ? QN_ACCESS_VECTOR
+                                                                                : QN_ACCESS_STRIDED;
+}
+
 /* Rows of one dimension may begin off the alignment: all vectors are then off alike. */
 int qn_fold_choose_access(const qn_fold_making *m)
 {

@@ -116,7 +116,7 @@ void qn_fold_dims(const qn_fold_making *m, int ndim, const int64_t *shape)
 
 int64_t qn_fold_packs(const qn_fold *f)
 {
-    if (f->form.whole) {
+    if (f->form.columns && (f->form.whole || f->form.cut)) {
         return f->outputs / f->head * qn_over(f->head, f->form.lanes);
     }
     return f->form.columns ? f->outputs / f->form.lanes : f->outputs;

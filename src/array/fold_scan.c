@@ -141,6 +141,7 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
 {
     qn_fold_making m = qn_fold_begin(fold, operands, operand_count, rules);
     uint32_t values = thread_values(value_size, false, false);
+    fold->cost = 0;
     qn_fold_dims(&m, ndim, shape);
     fold->form.columns = fold->form.kept > 0 && qn_fold_dense_columns(&m);
     /* Columns meet in shared memory, lane by lane: one lane if the size of a value is unknown. */

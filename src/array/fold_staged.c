@@ -24,12 +24,17 @@
 #define PIECE_ELEMENTS 20
 #define SPREAD_COST    6   /* an element that goes through shared memory to its output */
 #define SECTOR_COST    128 /* an access of a sector that one lane alone needs */
+#define LONE_BYTES     64  /* lanes that are so far from each other seldom share a line: */
+#define LONE_COST      400
+#define COPY_COST      16 /* an element that a kernel copies by tiles, besides its accesses */
 
 /* What reaching an operand costs for an element, where neighbouring lanes are `apart` bytes from
  * each other. */
 static double reach_cost(int64_t apart)
 {
-    return (double)SECTOR_COST * (double)QN_MIN(apart, SECTOR_BYTES) / SECTOR_BYTES;
+    return apart >= LONE_BYTES
+               ? LONE_COST
+               : (double)SECTOR_COST * (double)QN_MIN(apart, SECTOR_BYTES) / SECTOR_BYTES;
 }
 
 /* Bytes from one element to the next, along the last kept or reduced dimension. */
@@ -63,6 +68,29 @@ static bool walk_across(const qn_fold_making *m, size_t first, size_t end)
     return false;
 }
 
+double qn_fold_copy_cost(uint32_t item_size)
+{
+    return COPY_COST + 2 * reach_cost(item_size);
+}
+
+/* The same for an operand whose elements lie strided along the lanes. Where that dimension is
+ * short, a warp goes on along the next one, in which neighbours may lie closer. */
+static double strided_cost(const qn_fold *f, size_t k, bool across)
+{
+    const int first = across ? 0 : f->form.kept;
+    const int last = (across ? f->form.kept : f->form.kept + f->form.reduced) - 1;
+    const double lone = reach_cost(f->form.lanes * inner_stride(f, k, across));
+    int64_t window = (int64_t)WARP * f->form.lanes;
+    double cost = lone;
+    for (int d = last; d > first && window >= 2 * f->extent[d]; d--) {
+        window /= f->extent[d];
+        const double beside = (double)QN_MIN(window, f->extent[d - 1]);
+        const double closer = reach_cost(qn_magnitude(f->stride[k][d - 1]));
+        cost = QN_MIN(cost, QN_MAX(closer, lone / beside));
+    }
+    return cost;
+}
+
 /* ---- what the plan without a stage costs ---------------------------------------------------- */
 
 static double direct_cost(const qn_fold_making *m)
@@ -78,6 +106,7 @@ static double direct_cost(const qn_fold_making *m)
     double each = unit / lanes + ELEMENT_COST;
     if (f->form.columns && f->form.block) {
         each += (double)TRACK_COST / f->form.steps;
+        each += f->form.split && lanes == 1 ? TILE_COST : 0;
     }
     /* Places for units that are not there cost as much. */
     int64_t places = qn_over(f->units, f->chunk) * f->chunk * (f->form.columns ? 1 : lanes);
@@ -89,7 +118,7 @@ static double direct_cost(const qn_fold_making *m)
         } else if (f->form.spread && k >= m->inputs) {
             reach += SPREAD_COST + reach_cost(inner_stride(f, k, false));
         } else if (f->form.access[k] != QN_ACCESS_BROADCAST) {
-            reach += reach_cost(lanes * inner_stride(f, k, f->form.columns));
+            reach += strided_cost(f, k, f->form.columns);
         }
     }
     return each + reach;
@@ -231,7 +260,9 @@ void qn_fold_stage(const qn_fold_making *m, uint32_t value_size)
     f->form.columns = f->form.stage_in && f->form.stage_out;
     choose_tiles(m);
     qn_fold_choose_access(m);
-    if (staged_cost(m) >= direct) {
+    const double staged = staged_cost(m);
+    if (staged >= direct) {
         memcpy(f, before.bytes, sizeof before.bytes);
     }
+    f->cost = QN_MIN(staged, direct);
 }

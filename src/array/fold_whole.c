@@ -122,17 +122,6 @@ static double memory_cost(const qn_fold_making *m)
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/* True when all strides of operand `k` but that along the lanes, and its first element, are
- * multiples of `alignment`. */
-static bool begins_aligned(const qn_fold *f, size_t k, uint32_t alignment)
-{
-    uintptr_t all = (uintptr_t)f->base[k];
-    for (int d = 0; d < f->form.kept - 1; d++) {
-        all |= (uintptr_t)qn_magnitude(f->stride[k][d]);
-    }
-    return all % alignment == 0;
-}
-
 /* True when the rows of input `k` lie on in memory, each in order. */
 static bool lies_on(const qn_fold_making *m, size_t k)
 {
@@ -156,10 +145,10 @@ static qn_access input_access(const qn_fold_making *m, size_t k, bool relayed)
         return QN_ACCESS_BROADCAST;
     }
     if (!o->loose && lies_on(m, k)) {
-        if (relayed && f->form.kept == 1 && begins_aligned(f, k, QN_ACCESS_BYTES)) {
+        if (relayed && f->form.kept == 1 && qn_fold_begins_aligned(f, k, QN_ACCESS_BYTES)) {
             return QN_ACCESS_TILED;
         }
-        if (begins_aligned(f, k, qn_fold_run_word(bytes))) {
+        if (qn_fold_begins_aligned(f, k, qn_fold_run_word(bytes))) {
             return QN_ACCESS_VECTOR;
         }
         if (o->item_size < WORD && bytes % WORD == 0) {
@@ -172,13 +161,8 @@ static qn_access input_access(const qn_fold_making *m, size_t k, bool relayed)
 /* An output's results go in one word, since two of a thread would each write parts of sectors. */
 static qn_access output_access(const qn_fold_making *m, size_t k)
 {
-    const qn_fold *f = m->fold;
-    const qn_operand *o = &m->operands[k];
-    const uint32_t bytes = f->form.lanes * o->item_size;
-    const bool one = f->form.lanes > 1 && bytes <= QN_ACCESS_BYTES && !o->loose &&
-                     !m->rules->by_address && beside(f, k) == o->item_size &&
-                     f->stride[k][f->form.kept - 1] > 0;
-    return one && begins_aligned(f, k, bytes) ? QN_ACCESS_VECTOR : QN_ACCESS_STRIDED;
+    const uint32_t bytes = m->fold->form.lanes * m->operands[k].item_size;
+    return bytes <= QN_ACCESS_BYTES ? qn_fold_output_access(m, k) : QN_ACCESS_STRIDED;
 }
 
 /* Lay out `rows` for a thread, `relayed`: through shared memory; false where that is too much for
@@ -226,7 +210,7 @@ void qn_fold_take_whole(const qn_fold_making *m)
     qn_fold_decided chosen;
     memcpy(chosen.bytes, f, sizeof chosen.bytes);
     f->form.columns = 1;
-    f->form.ragged = f->form.turns = f->form.known = 0;
+    f->form.ragged = f->form.turns = f->form.known = f->form.cut = 0;
     f->form.whole = (uint8_t)f->length;
     f->units = f->chunk = f->length;
     f->head = f->extent[f->form.kept - 1];

@@ -37,10 +37,12 @@
 #define HOLE_post    y = a;
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
+    constexpr int _quern_own = 0;                                                                  \
     constexpr int _quern_lanes = 4, _quern_outputs = COLUMNS ? 4 : 1, _quern_flight = 2;           \
     constexpr int _quern_counters = 32768, _quern_batch = BATCH, _quern_known = 0;                 \
     constexpr bool _quern_columns = COLUMNS, _quern_split = SPLIT, _quern_single = false;          \
-    constexpr bool _quern_ordered = ORDERED, _quern_ragged = !COLUMNS && !ORDERED;
+    constexpr bool _quern_ordered = ORDERED, _quern_ragged = !COLUMNS && !ORDERED;                 \
+    constexpr bool _quern_cut = false;
 #define HOLE_registers quern::pack<float, 4> _quern_registers0[_quern_batch];
 #define HOLE_ends                                                                                  \
     const int _quern_units = _quern_walk.units;                                                    \
@@ -71,7 +73,10 @@
     _quern_registers0[_quern_turn].load(row + _quern_element);
 #define HOLE_results _quern_array1[_quern_output],
 #endif
+#define HOLE_position 0
 #define HOLE_lane
 #define HOLE_finish
+#define HOLE_room
+#define HOLE_give
 
 #include "reduction.cu"

@@ -187,8 +187,8 @@ quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
     w.shift = exponent(f->workers);
     w.results = f->outputs;
     for (int d = 0; d < dims; d++) {
-        const int64_t packs =
-            f->form.whole ? qn_over(f->extent[d], f->form.lanes) : f->extent[d] / f->form.lanes;
+        const int64_t packs = f->form.whole || f->form.cut ? qn_over(f->extent[d], f->form.lanes)
+                                                           : f->extent[d] / f->form.lanes;
         w.extent[d] = QN_MAX(1, d == lane ? packs : f->extent[d]);
     }
     w.stride = f->stride;

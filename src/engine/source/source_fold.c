@@ -72,6 +72,23 @@ void qn_source_position_of(qn_text *out, const qn_call *call, int levels, int d,
     }
 }
 
+/* The place of a unit that may lie further back, and the first lane that is its own; of rows also
+ * where it lies among all elements. */
+static void cut_element(qn_text *out, int levels, const qn_fold_form *f)
+{
+    const char *own = f->columns ? "const int _quern_own" : "_quern_owns[_quern_turn]";
+    qn_source_indent(out, levels);
+    qn_text_printf(out,
+                   "_quern_element = min(_quern_coordinate * %d, _quern_walk.head - %d);\n"
+                   "%*s%s = (int)(_quern_coordinate * %d - _quern_element);\n",
+                   f->lanes, f->lanes, 4 * levels, "", own, f->lanes);
+    if (!f->columns) {
+        qn_source_indent(out, levels);
+        qn_text_puts(out, "_quern_spots[_quern_turn] = "
+                          "_quern_outer * _quern_walk.head + _quern_element;\n");
+    }
+}
+
 /* Split position `from` over the dimensions [first, last) into offsets `PREFIXk` of the operands
  * [operand, end). */
 static void split_position(qn_text *out, const qn_call *call, int levels, int first, int last,
@@ -97,6 +114,10 @@ static void split_position(qn_text *out, const qn_call *call, int levels, int fi
                            d, d);
         } else {
             qn_text_puts(out, "_quern_coordinate = _quern_outer;\n");
+        }
+        if (d == qn_fold_lane_dim(f) && f->cut) {
+            cut_element(out, levels, f);
+            continue;
         }
         if (d == qn_fold_lane_dim(f)) {
             qn_source_indent(out, levels);
@@ -226,6 +247,56 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack)
     for (uint32_t k = 0; k < call->input_operands; k++) {
         bool lane = pack && call->fold.form.access[k] != QN_ACCESS_BROADCAST;
         qn_text_printf(out, lane ? "_quern_register%u.v[_quern_lane], " : "_quern_register%u, ", k);
+    }
+}
+
+/* ---- outputs of reductions ------------------------------------------------------------------ */
+
+static bool is_pack(const qn_call *call, uint32_t k)
+{
+    return call->fold.form.access[k] == QN_ACCESS_VECTOR;
+}
+
+/* Where the outputs of operand `k` begin. */
+static void outputs_place(qn_text *out, const qn_call *call, uint32_t k)
+{
+    qn_text_printf(out, "_quern_place%u + (long long)_quern_element * %u", k,
+                   call->operands[k].item_size);
+}
+
+void qn_source_room_for_results(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        if (is_pack(call, k)) {
+            qn_text_printf(out, "        quern::pack<%s, %d> _quern_results%u;\n",
+                           qn_source_type(call, call->operand_parameter[k]), call->fold.form.lanes,
+                           k);
+            qn_text_printf(out, "        _quern_results%u.load(", k);
+            outputs_place(out, call, k);
+            qn_text_puts(out, ");\n");
+        }
+    }
+}
+
+void qn_source_give_results(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        if (is_pack(call, k)) {
+            qn_text_printf(out, "        _quern_results%u.store(", k);
+            outputs_place(out, call, k);
+            qn_text_puts(out, ");\n");
+        }
+    }
+}
+
+void qn_source_results(qn_text *out, const qn_call *call, bool packs)
+{
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        if (packs && is_pack(call, k)) {
+            qn_text_printf(out, "_quern_results%u.v[_quern_lane], ", k);
+        } else {
+            qn_source_fold_output(out, call, k, "_quern_element + _quern_lane");
+        }
     }
 }
 

@@ -45,6 +45,10 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_flag(out, "single", f->split && f->kept == 0);
     qn_source_flag(out, "ordered", call->kernel->ordered);
     qn_source_flag(out, "ragged", f->ragged != QN_RAGGED_NOT);
+    qn_source_flag(out, "cut", f->cut && !f->columns);
+    if (!f->cut) {
+        qn_source_number(out, "own", 0);
+    }
     qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
 }
 
@@ -122,11 +126,38 @@ static void take_element_hole(qn_text *out, const qn_call *call)
     qn_text_puts(out, "));");
 }
 
+/* Rows whose units may share elements. */
+static bool is_cut_rows(const qn_call *call)
+{
+    return call->fold.form.cut && !call->fold.form.columns;
+}
+
 /* Packs of narrow elements wait as the words that were read: the compiler would take each apart
  * before it reads the next. */
 static bool waits_as_words(const qn_call *call, uint32_t k)
 {
-    return call->fold.form.access[k] == QN_ACCESS_VECTOR && call->operands[k].item_size < 4;
+    const uint8_t access = call->fold.form.access[k];
+    return access == QN_ACCESS_WORDS ||
+           (access == QN_ACCESS_VECTOR && call->operands[k].item_size < 4);
+}
+
+/* A unit on its way, as words. One that lies anywhere shares its first and last with what lies
+ * beside: at the ends of the output that may be no memory. Two units of a row may be so near to its
+ * end, or its beginning, as they may share elements. */
+static void load_words(qn_text *out, const qn_call *call, uint32_t k)
+{
+    const int near = call->fold.form.columns ? 1 : 2;
+    if (call->fold.form.access[k] == QN_ACCESS_WORDS) {
+        qn_text_printf(out,
+                       "                if (_quern_unit < %d || _quern_unit >= _quern_units - %d) "
+                       "_quern_registers%u[_quern_turn].load_each(&",
+                       near, near, k);
+        qn_source_fold_element(out, call, k, "_quern_element");
+        qn_text_puts(out, ");\n                else\n    ");
+    }
+    qn_text_printf(out, "                _quern_registers%u[_quern_turn].load(&", k);
+    qn_source_fold_element(out, call, k, "_quern_element");
+    qn_text_puts(out, ");\n");
 }
 
 /* Columns with one reduced dimension: the next units are always as far from these. */
@@ -152,9 +183,17 @@ static void paces_hole(qn_text *out, const qn_call *call)
 /* Room for a batch of units. */
 static void registers_hole(qn_text *out, const qn_call *call)
 {
+    if (is_cut_rows(call)) {
+        qn_text_puts(out, "        int _quern_owns[_quern_batch];\n"
+                          "        _quern_index _quern_spots[_quern_batch];\n");
+    }
     for (uint32_t k = 0; k < call->input_operands; k++) {
         const bool words = waits_as_words(call, k);
-        qn_text_puts(out, words ? "        quern::held<" : "        ");
+        const bool shifted = call->fold.form.access[k] == QN_ACCESS_WORDS;
+        qn_text_printf(out, "        %s",
+                       shifted ? "quern::shifted<"
+                       : words ? "quern::held<"
+                               : "");
         qn_source_register_type(out, call, k, call->fold.form.lanes > 1);
         qn_text_printf(out, "%s _quern_registers%u[_quern_batch];\n", words ? ">" : "", k);
         if (has_pace(call)) {
@@ -180,9 +219,7 @@ static void load_hole(qn_text *out, const qn_call *call)
                            k, k, k);
         }
         if (waits_as_words(call, k)) {
-            qn_text_printf(out, "                _quern_registers%u[_quern_turn].load(&", k);
-            qn_source_fold_element(out, call, k, "_quern_element");
-            qn_text_puts(out, ");\n");
+            load_words(out, call, k);
             continue;
         }
         qn_source_load_input(out, call, 4, k, "_quern_element", call->fold.form.lanes > 1);
@@ -194,6 +231,9 @@ static void load_hole(qn_text *out, const qn_call *call)
 /* The unit that was read, and where it lay. */
 static void recall_hole(qn_text *out, const qn_call *call)
 {
+    if (is_cut_rows(call)) {
+        qn_text_puts(out, "            const int _quern_own = _quern_owns[_quern_turn];\n");
+    }
     for (uint32_t k = 0; k < call->input_operands; k++) {
         if (waits_as_words(call, k)) {
             qn_text_puts(out, "            ");
@@ -227,6 +267,11 @@ static void finish_hole(qn_text *out, const qn_call *call)
     if (call->fold.form.columns) {
         lane_hole(out, call);
     }
+    if (call->fold.form.cut && call->fold.form.columns) {
+        qn_text_puts(out, "            if (_quern_lane < _quern_own) {\n"
+                          "                continue;\n"
+                          "            }\n");
+    }
     if (call->kernel->has_identity) {
         qn_text_puts(out, "            const _type_reduce _quern_identity = _type_reduce(\n");
         qn_source_closed(out, call, QN_IDENTITY, ");");
@@ -238,11 +283,14 @@ static void finish_hole(qn_text *out, const qn_call *call)
     }
 }
 
-static void results_hole(qn_text *out, const qn_call *call)
+/* Where a lane of a unit lies among the elements of its output. */
+static void position_hole(qn_text *out, const qn_call *call)
 {
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        qn_source_fold_output(out, call, k, "_quern_element + _quern_lane");
-    }
+    const qn_fold_form *f = &call->fold.form;
+    qn_text_puts(out, f->columns || f->lanes == 1 ? "_quern_unit"
+                      : f->cut ? "(ptrdiff_t)_quern_spots[_quern_turn] + _quern_lane"
+                               : "(ptrdiff_t)_quern_unit * _quern_lanes + _quern_head + "
+                                 "_quern_lane");
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -260,10 +308,13 @@ static void results_hole(qn_text *out, const qn_call *call)
     X(REGISTERS, registers)                                                                        \
     X(LOAD, load)                                                                                  \
     X(RECALL, recall)                                                                              \
+    X(POSITION, position)                                                                          \
     X(LANE, lane)                                                                                  \
     X(ARGUMENTS, arguments)                                                                        \
     X(FINISH, finish)                                                                              \
-    X(RESULTS, results)
+    X(ROOM, room)                                                                                  \
+    X(RESULTS, results)                                                                            \
+    X(GIVE, give)
 
 enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
 _Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
@@ -289,10 +340,13 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
     registers_hole(&t[REGISTERS], call);
     load_hole(&t[LOAD], call);
     recall_hole(&t[RECALL], call);
+    position_hole(&t[POSITION], call);
     lane_hole(&t[LANE], call);
     arguments(&t[ARGUMENTS], call, f->lanes > 1, "_quern_position");
     finish_hole(&t[FINISH], call);
-    results_hole(&t[RESULTS], call);
+    qn_source_room_for_results(&t[ROOM], call);
+    qn_source_results(&t[RESULTS], call, true);
+    qn_source_give_results(&t[GIVE], call);
     const qn_source_template template = {
         .text = qn_embedded_reduction_cu,
         .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},

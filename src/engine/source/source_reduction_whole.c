@@ -168,58 +168,6 @@ static void finish_hole(qn_text *out, const qn_call *call)
     qn_text_puts(out, "        return _quern_reduce(_quern_identity, _quern_from.value);");
 }
 
-/* ---- outputs -------------------------------------------------------------------------------- */
-
-static bool is_pack(const qn_call *call, uint32_t k)
-{
-    return call->fold.form.access[k] == QN_ACCESS_VECTOR;
-}
-
-/* Where the outputs of operand `k` begin. */
-static void outputs_place(qn_text *out, const qn_call *call, uint32_t k)
-{
-    qn_text_printf(out, "_quern_place%u + (long long)_quern_element * %u", k,
-                   call->operands[k].item_size);
-}
-
-/* Room for outputs that go in one word, with what is there: post may see it. */
-static void registers_hole(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        if (is_pack(call, k)) {
-            qn_text_printf(out, "        quern::pack<%s, %d> _quern_results%u;\n",
-                           qn_source_type(call, call->operand_parameter[k]), call->fold.form.lanes,
-                           k);
-            qn_text_printf(out, "        _quern_results%u.load(", k);
-            outputs_place(out, call, k);
-            qn_text_puts(out, ");\n");
-        }
-    }
-}
-
-static void give_hole(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        if (is_pack(call, k)) {
-            qn_text_printf(out, "        _quern_results%u.store(", k);
-            outputs_place(out, call, k);
-            qn_text_puts(out, ");\n");
-        }
-    }
-}
-
-/* The outputs as arguments of post: of a pack, or (unless `packs`) each by itself. */
-static void results(qn_text *out, const qn_call *call, bool packs)
-{
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        if (packs && is_pack(call, k)) {
-            qn_text_printf(out, "_quern_results%u.v[_quern_lane], ", k);
-        } else {
-            qn_source_fold_output(out, call, k, "_quern_element + _quern_lane");
-        }
-    }
-}
-
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 #define HOLES(X)                                                                                   \
@@ -254,13 +202,13 @@ quern_status qn_reduction_whole_source(qn_text *out, const qn_call *call, qn_hea
     elements(&t[RECALL], call, 4, false);
     arguments_hole(&t[ARGUMENTS], call);
     finish_hole(&t[FINISH], call);
-    registers_hole(&t[REGISTERS], call);
-    results(&t[RESULTS], call, true);
-    give_hole(&t[GIVE], call);
+    qn_source_room_for_results(&t[REGISTERS], call);
+    qn_source_results(&t[RESULTS], call, true);
+    qn_source_give_results(&t[GIVE], call);
     elements(&t[LOAD_ELEMENT], call, 3, true);
     qn_source_arguments(&t[TAKE_ELEMENT], call, false);
     position(&t[TAKE_ELEMENT], call);
-    results(&t[SINGLE_RESULTS], call, false);
+    qn_source_results(&t[SINGLE_RESULTS], call, false);
     const qn_source_template template = {
         .text = qn_embedded_reduction_whole_cu,
         .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},

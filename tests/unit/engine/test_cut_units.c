@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reductions whose units lie anywhere: columns and short rows of drawn extents, at any element,
+ * with gaps and backwards. Each element counts by where it lies, so that one that is taken twice,
+ * or not at all, shows. What is expected comes from a loop on the host. The thing to know: memory
+ * ends where the last element does, so that the software device finds what is read beyond it.
+ */
+#include "whole.h"
+#include <stdio.h>
+
+TestSuite(cut_units, .init = whole_open, .fini = whole_close);
+
+enum { MOST = 6000, DRAWN = 60 };
+
+static uint64_t state;
+
+static int64_t draw(int64_t least, int64_t most)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return least + (int64_t)((state >> 33) % (uint64_t)(most - least + 1));
+}
+
+static unsigned element(int64_t at)
+{
+    return (unsigned)(at * 29 % 113);
+}
+
+/* Memory of `count` elements. */
+static quern_array *memory_of(quern_dtype dtype, int64_t count)
+{
+    static union {
+        uint8_t u8[MOST];
+        uint16_t u16[MOST];
+        float f32[MOST];
+    } host;
+    for (int64_t k = 0; k < count; k++) {
+        if (dtype == QUERN_UINT8) {
+            host.u8[k] = (uint8_t)element(k);
+        } else if (dtype == QUERN_UINT16) {
+            host.u16[k] = (uint16_t)element(k);
+        } else {
+            host.f32[k] = (float)element(k);
+        }
+    }
+    return array_of(dtype, SHAPE(count), &host);
+}
+
+/* A view of `extent`, of which the lines along the last axis are `pitch` elements apart. */
+typedef struct view {
+    int64_t extent[3], offset, pitch;
+    bool back; /* along the first axis */
+} view;
+
+static view draw_view(void)
+{
+    view v = {.extent = {draw(1, 24), draw(1, 9), draw(1, 20)}, .offset = draw(0, 5)};
+    v.pitch = v.extent[2] + draw(0, 1) * draw(0, 3);
+    v.back = draw(0, 2) == 0;
+    return v;
+}
+
+static int64_t place(const view *v, const int64_t *at)
+{
+    const int64_t first = v->back ? v->extent[0] - 1 - at[0] : at[0];
+    return v->offset + (first * v->extent[1] + at[1]) * v->pitch + at[2];
+}
+
+static quern_array *array_in(quern_dtype dtype, const view *v)
+{
+    const int64_t lines = v->extent[0] * v->extent[1];
+    quern_array *memory = memory_of(dtype, v->offset + lines * v->pitch), *run, *table, *part;
+    OK(quern_array_slice(&run, memory, 1,
+                         (quern_slice[]){{v->offset, v->offset + lines * v->pitch, 1}}));
+    OK(quern_array_reshape(&table, run, SHAPE(v->extent[0], v->extent[1], v->pitch)));
+    const quern_slice ahead = {0, v->extent[0], 1}, back = {v->extent[0] - 1, QUERN_SLICE_NONE, -1};
+    OK(quern_array_slice(
+        &part, table, 3,
+        (quern_slice[]){v->back ? back : ahead, {0, v->extent[1], 1}, {0, v->extent[2], 1}}));
+    quern_array_release(memory);
+    quern_array_release(run);
+    quern_array_release(table);
+    return part;
+}
+
+static int64_t outputs_of(const view *v, uint32_t reduced)
+{
+    int64_t outputs = 1;
+    for (int d = 0; d < 3; d++) {
+        outputs *= reduced >> d & 1 ? 1 : v->extent[d];
+    }
+    return outputs;
+}
+
+/* The sum over the axes in `reduced`, of each element by its place among those of its output. */
+static void expect(const int64_t *got, const view *v, uint32_t reduced, const char *plan)
+{
+    int64_t sum[24 * 9 * 20] = {0}, seen[24 * 9 * 20] = {0}, at[3];
+    for (at[0] = 0; at[0] < v->extent[0]; at[0]++) {
+        for (at[1] = 0; at[1] < v->extent[1]; at[1]++) {
+            for (at[2] = 0; at[2] < v->extent[2]; at[2]++) {
+                int64_t y = 0;
+                for (int d = 0; d < 3; d++) {
+                    y = reduced >> d & 1 ? y : y * v->extent[d] + at[d];
+                }
+                sum[y] += element(place(v, at)) * (++seen[y] * 3 + 1);
+            }
+        }
+    }
+    for (int64_t y = 0; y < outputs_of(v, reduced); y++) {
+        cr_assert_eq(got[y], sum[y], "output %ld of (%ld, %ld, %ld) over %u, offset %ld: %s",
+                     (long)y, (long)v->extent[0], (long)v->extent[1], (long)v->extent[2], reduced,
+                     (long)v->offset, plan);
+    }
+}
+
+/* Returns whether units are read as words that lie anywhere. */
+static bool check(quern_kernel *k, quern_dtype dtype, const view *v, uint32_t reduced)
+{
+    quern_array *x = array_in(dtype, v), *y = NULL;
+    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
+    int axes[3];
+    for (int d = 0; d < 3; d++) {
+        if (reduced >> d & 1) {
+            axes[o.axis_count++] = d;
+        }
+    }
+    o.axes = axes;
+    const quern_value values[] = {QUERN_VALUES(x, &y)};
+    quern_explanation *e;
+    OK(quern_explain(&e, k, values, 2, &o));
+    OK(quern_call_n(k, values, 2, &o));
+    int64_t got[24 * 9 * 20];
+    OK(quern_array_read(y, got, (size_t)outputs_of(v, reduced) * sizeof *got));
+    expect(got, v, reduced, e->plan);
+    const bool words = strstr(e->plan, "access w") != NULL;
+    quern_explanation_release(e);
+    quern_array_release(x);
+    quern_array_release(y);
+    return words;
+}
+
+static void check_drawn(quern_dtype dtype, int least)
+{
+    quern_kernel *k;
+    OK(quern_reduction(&k, engine, "T x", "int64 y", "(long long)x * (_J * 3 + 4)", "a + b",
+                       "y = a", "0", NULL));
+    int words = 0;
+    for (int n = 0; n < DRAWN; n++) {
+        const view v = draw_view();
+        words += check(k, dtype, &v, (uint32_t)draw(1, 6));
+    }
+    cr_assert_geq(words, least, "%d of %d", words, DRAWN);
+    quern_kernel_release(k);
+}
+
+Test(cut_units, of_bytes)
+{
+    state = 1;
+    check_drawn(QUERN_UINT8, DRAWN / 6);
+}
+
+Test(cut_units, of_two_bytes)
+{
+    state = 2;
+    check_drawn(QUERN_UINT16, DRAWN / 6);
+}
+
+Test(cut_units, of_four_bytes)
+{
+    state = 3;
+    check_drawn(QUERN_FLOAT32, 0);
+}
