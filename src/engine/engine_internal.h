@@ -256,8 +256,10 @@ typedef struct qn_call {
     uint8_t reaches; /**< not 0: an array that was passed has a reach */
     bool overlaps;   /**< an input was copied because an output overlaps it */
     bool aliased;
-    qn_setting setting;                 /**< of the plan; all 0: as the planner chooses */
-    const char *set_by;                 /**< where it came from; NULL: nowhere */
+    uint64_t arranged; /**< bit p: input p is copied first, since it lies in another order */
+    quern_array *from[QUERN_MAX_PARAMETERS]; /**< what it is copied from */
+    qn_setting setting;                      /**< of the plan; all 0: as the planner chooses */
+    const char *set_by;                      /**< where it came from; NULL: nowhere */
     unsigned tuned_at;                  /**< the engine's qn_tunings.changes when it was found */
     size_t zeroed_bytes, scratch_bytes; /**< of the workspace that the launch needs */
     union {
@@ -285,6 +287,18 @@ quern_status qn_call_begin_set(qn_call *call, quern_kernel *kernel, const quern_
 /** Publish allocated outputs to their `quern_array **`. */
 void qn_call_publish(qn_call *call);
 void qn_call_end(qn_call *call);
+
+/* ---- arrange.c: inputs of scans that lie in another order than the output -------------------- */
+
+/** Have a planned call copy such inputs first, where that costs less. */
+quern_status qn_call_arrange(qn_call *call);
+/** The array of parameter `p` as it came. */
+static inline quern_array *qn_call_array(const qn_call *call, uint32_t p)
+{
+    return (call->arranged >> p & 1) != 0 ? call->from[p] : call->arrays[p];
+}
+/** Before the launch: give the copies memory, and queue the copying. */
+quern_status qn_call_lay(qn_call *call);
 
 /** Fail with `what` is wrong with the argument of parameter `p`. */
 quern_status qn_call_fail_argument(quern_status status, const qn_call *call, uint32_t p,

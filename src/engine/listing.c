@@ -169,9 +169,9 @@ static void add_numbers(qn_text *out, const char *begin, const int64_t *numbers,
 /* The argument before `p` that lies in the same place; -1: none. */
 static int same_place(const qn_call *call, uint32_t p)
 {
-    const quern_array *a = call->arrays[p];
+    const quern_array *a = qn_call_array(call, p);
     for (uint32_t q = 0; q < p && a->data && a->count > 0; q++) {
-        if (call->arrays[q] && call->arrays[q]->data == a->data) {
+        if (qn_call_array(call, q) && qn_call_array(call, q)->data == a->data) {
             return (int)q;
         }
     }
@@ -180,7 +180,7 @@ static int same_place(const qn_call *call, uint32_t p)
 
 static void add_array(qn_text *out, const qn_call *call, uint32_t p)
 {
-    const quern_array *a = call->arrays[p];
+    const quern_array *a = qn_call_array(call, p);
     const uint64_t at = (uintptr_t)a->data % ALIGNED;
     const int same = same_place(call, p);
     add_numbers(out, "[", a->shape, a->ndim, "]");
@@ -198,7 +198,7 @@ static void add_call(qn_text *out, const qn_call *call)
 {
     qn_text_puts(out, "[[kernel.call]]\narguments = [");
     for (uint32_t p = 0; p < call->kernel->signature.count; p++) {
-        const quern_array *a = call->arrays[p];
+        const quern_array *a = qn_call_array(call, p);
         qn_text_printf(out, "%s\"%s", p == 0 ? "" : ", ",
                        quern_dtype_name(a ? a->dtype : call->types.parameters[p]));
         if (a) {

@@ -17,6 +17,7 @@ struct quern_bound {
     void *function;
     quern_launch_config config;
     bool empty;  /* nothing to do: no elements */
+    bool copies; /* inputs are copied first: each launch is a call, with memory of its own */
     bool failed; /* the last launch failed; it may have left counters in the workspace */
     quern_call_options options; /* stream retained */
     int axes[QUERN_MAX_NDIM];   /* those of the options */
@@ -68,6 +69,7 @@ static quern_status pack(quern_bound *bound, qn_call *call)
     quern_launch_config config;
     qn_workspace *workspace;
     QN_TRY(qn_specialize(&z, call));
+    bound->copies = call->arranged != 0;
     QN_TRY(qn_call_pack(&bound->block, &config, &workspace, call, z));
     give_back_workspace(bound);
     bound->workspace = workspace;
@@ -108,7 +110,8 @@ static void keep_values(quern_bound *bound, const qn_call *call)
         }
         bound->values[p] = call->values[p];
         if (call->arrays[p]) {
-            bound->values[p] = quern_value_array(quern_array_retain(call->arrays[p]));
+            quern_array *own = qn_call_array(call, (uint32_t)p);
+            bound->values[p] = quern_value_array(quern_array_retain(own));
         }
     }
 }
@@ -234,6 +237,9 @@ quern_status quern_launch(quern_bound *bound)
     QN_CHECK_OBJECT(bound, QN_OBJECT_BOUND);
     if (bound->empty) {
         return QUERN_OK;
+    }
+    if (bound->copies) {
+        return qn_call_run(bound->kernel, bound->values, bound->count, &bound->options);
     }
     if (qn_stream_captures(bound->options.stream)) {
         return record(bound);

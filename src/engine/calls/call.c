@@ -62,6 +62,7 @@ static quern_status launch(qn_call *call, const quern_call_options *options)
         return QUERN_OK;
     }
     qn_specialization *z;
+    QN_TRY(qn_call_lay(call));
     QN_TRY(qn_specialize(&z, call));
     if (qn_stream_captures(call->stream)) {
         QN_TRY(qn_capture_use(call->stream));

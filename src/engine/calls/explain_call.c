@@ -56,6 +56,9 @@ static const char *plan_text(explanation *e, const qn_call *call)
     if (call->overlaps) {
         qn_text_puts(&text, ", inputs that an output overlaps are copied first");
     }
+    if (call->arranged != 0) {
+        qn_text_puts(&text, ", inputs in another order than the output are copied into it first");
+    }
     return keep_text(e, &text);
 }
 

@@ -70,7 +70,7 @@ static bool may_keep(const qn_call *call)
             return false;
         }
     }
-    return places <= 1 && !call->overlaps && !call->structures;
+    return places <= 1 && !call->overlaps && call->arranged == 0 && !call->structures;
 }
 
 /* The offset of the next piece of one allocation. */

@@ -417,7 +417,8 @@ static quern_status plan(qn_call *call, const quern_call_options *options)
     }
     kind->plan(call);
     const bool tunes = options && options->tune != 0 && !call->set_by && !call->infers;
-    return tunes ? call->kernel->engine->tunings->tune(call, options) : QUERN_OK;
+    QN_TRY(tunes ? call->kernel->engine->tunings->tune(call, options) : QUERN_OK);
+    return qn_call_arrange(call);
 }
 
 quern_status qn_call_begin(qn_call *call, quern_kernel *kernel, const quern_value *values,
@@ -434,6 +435,7 @@ quern_status qn_call_begin_set(qn_call *call, quern_kernel *kernel, const quern_
     call->owned_count = 0;
     call->aliased = call->overlaps = call->empty = call->structures = false;
     call->reaches = 0;
+    call->arranged = 0;
     call->zeroed_bytes = call->scratch_bytes = 0;
     call->dry = use != QN_TO_LAUNCH;
     call->infers = use == QN_TO_INFER;

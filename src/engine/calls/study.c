@@ -79,6 +79,20 @@ static bool asks_for_positions(const quern_kernel *kernel)
     return false;
 }
 
+/* The dtype of the values that are combined, by its name or, in scans, as kernels call complex
+ * numbers: to reductions these are no plain numbers. */
+static quern_dtype value_dtype(const quern_kernel *kernel)
+{
+    static const quern_dtype complex[] = {QUERN_COMPLEX64, QUERN_COMPLEX128};
+    const char *type = kernel->texts[QN_REDUCE_TYPE].text;
+    for (size_t k = 0; k < QN_COUNT(complex) && kernel->kind->number == QUERN_KERNEL_SCAN; k++) {
+        if (strcmp(type, qn_dtype_find(complex[k])->c_name) == 0) {
+            return complex[k];
+        }
+    }
+    return quern_dtype_from_name(type);
+}
+
 void qn_kernel_study(quern_kernel *kernel)
 {
     static const char *const loops[] = {"for", "while", "do", "goto", NULL};
@@ -93,7 +107,7 @@ void qn_kernel_study(quern_kernel *kernel)
     for (int t = 0; t < QN_TEXTS; t++) {
         kernel->uses_atomics |= strstr(kernel->texts[t].text, "atomic") != NULL;
     }
-    kernel->value_dtype = quern_dtype_from_name(kernel->texts[QN_REDUCE_TYPE].text);
+    kernel->value_dtype = value_dtype(kernel);
     kernel->counts = count_used(kernel, axes) != 0;
     kernel->uses_axes =
         asks_for_positions(kernel) || (kernel->names & (QN_NAMES_J | QN_NAMES_ARRAYS));

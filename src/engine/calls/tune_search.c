@@ -115,6 +115,7 @@ static quern_status measure_planned(searching *s, qn_call *call)
     packed p = {.workspace = NULL};
     qn_specialization *z;
     double us;
+    QN_TRY(qn_call_lay(call));
     QN_TRY(qn_specialize(&z, call));
     QN_TRY(qn_call_pack(&p.block, &p.config, &p.workspace, call, z));
     p.function = z->function;

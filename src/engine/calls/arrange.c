@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * arrange: inputs of a scan that are copied first, because they lie in another order than the
+ * output. In: a call that is planned. Out: the same, or with arrays of its own in the place of such
+ * inputs, planned again. The thing to know: whether that pays is decided without memory, so that
+ * explaining, preparing and binding a call find what a launch will find; the arrays get theirs when
+ * the call is launched, and where there is none left, it goes by the plan without them.
+ */
+#include "engine/engine_internal.h"
+#include <string.h>
+
+/* Instructions of a processor while one more launch begins, and its caller looks up two calls. */
+#define LAUNCH_COST 2e6
+
+#define ALIGNMENT 256 /* of every allocation */
+
+/* Where arrays lie until they have memory: somewhere aligned. */
+static _Alignas(ALIGNMENT) char nowhere[ALIGNMENT];
+
+static const qn_operand *first_output(const qn_call *call)
+{
+    return &call->operands[call->input_operands];
+}
+
+/* The axes of a call in the order in which they lie in the output, outermost first; of a scan of
+ * all elements, as they are. */
+static void order_axes(int *order, const qn_call *call)
+{
+    const int64_t *strides = first_output(call)->strides;
+    const bool all = call->ndim == 0 || call->axes == UINT32_MAX >> (32 - call->ndim);
+    for (int d = 0; d < call->ndim; d++) {
+        int at = d;
+        for (; !all && at > 0 && qn_magnitude(strides[order[at - 1]]) < qn_magnitude(strides[d]);
+             at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = d;
+    }
+}
+
+/* True when an input has each element once, and they follow each other in another order. */
+static bool lies_otherwise(const qn_operand *o, const qn_call *call, const int *order)
+{
+    int64_t outer = INT64_MAX;
+    bool otherwise = false;
+    if (o->ndim != call->ndim || o->loose) {
+        return false;
+    }
+    for (int k = 0; k < call->ndim; k++) {
+        const int d = order[k];
+        const int64_t stride = qn_magnitude(o->strides[d]);
+        if (o->shape[d] != call->shape[d] || (stride == 0 && o->shape[d] > 1)) {
+            return false;
+        }
+        if (o->shape[d] > 1) {
+            otherwise |= stride > outer;
+            outer = stride;
+        }
+    }
+    return otherwise;
+}
+
+/* An array as input `k` that lies as the output does, without gaps and without memory. Kept axes
+ * run backwards where the output's do, so that both can be walked forwards. */
+static quern_status make_like(quern_array **out, const qn_call *call, uint32_t k, const int *order)
+{
+    const uint32_t p = call->operand_parameter[k];
+    quern_array *a = qn_array_header(NULL, call->arrays[p]->dtype, call->ndim);
+    if (!a) {
+        return qn_fail_memory("arranging an input");
+    }
+    int64_t stride = a->item_size, before = 0;
+    for (int at = call->ndim - 1; at >= 0; at--) {
+        const int d = order[at];
+        const bool back = first_output(call)->strides[d] < 0 && (call->axes >> d & 1) == 0;
+        a->shape[d] = call->shape[d];
+        a->strides[d] = back ? -stride : stride;
+        before += back ? stride * (call->shape[d] - 1) : 0;
+        stride *= call->shape[d];
+    }
+    a->data = nowhere + before;
+    qn_array_finish(a);
+    *out = a;
+    return QUERN_OK;
+}
+
+static void put_operand(qn_call *call, uint32_t k, quern_array *a)
+{
+    qn_operand *o = &call->operands[k];
+    call->arrays[call->operand_parameter[k]] = a;
+    o->shape = a->shape;
+    o->strides = a->strides;
+    o->data = a->data;
+}
+
+static void plan_again(qn_call *call)
+{
+    call->zeroed_bytes = call->scratch_bytes = 0;
+    call->kernel->kind->plan(call);
+}
+
+/* The call as it was. */
+static void give_up(qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        const uint32_t p = call->operand_parameter[k];
+        if ((call->arranged >> p & 1) != 0) {
+            put_operand(call, k, call->from[p]);
+        }
+    }
+    call->arranged = 0;
+    plan_again(call);
+}
+
+/* Put arrays in the place of all inputs that lie otherwise. `cost`: what their copies cost for an
+ * element. */
+static quern_status replace(double *cost, qn_call *call, const int *order)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        const uint32_t p = call->operand_parameter[k];
+        if (!lies_otherwise(&call->operands[k], call, order)) {
+            continue;
+        }
+        quern_array *made = NULL;
+        QN_TRY(make_like(&made, call, k, order));
+        call->owned[call->owned_count++] = made;
+        call->from[p] = call->arrays[p];
+        call->arranged |= UINT64_C(1) << p;
+        *cost += qn_fold_copy_cost(made->item_size);
+        put_operand(call, k, made);
+    }
+    return QUERN_OK;
+}
+
+/* True when the texts see nothing of the inputs but their values. */
+static bool may_arrange(const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (call->kernel->uses_array[call->operand_parameter[k]]) {
+            return false;
+        }
+    }
+    return call->kernel->kind->number == QUERN_KERNEL_SCAN && call->input_operands > 0 &&
+           call->operand_count > call->input_operands && call->reaches == 0 && !call->overlaps;
+}
+
+quern_status qn_call_arrange(qn_call *call)
+{
+    const double least =
+        LAUNCH_COST * call->kernel->engine->processors / (double)QN_MAX(call->count, 1);
+    if (!may_arrange(call) || call->fold.cost <= least) {
+        return QUERN_OK;
+    }
+    const double before = call->fold.cost;
+    int order[QUERN_MAX_NDIM];
+    double copies = 0;
+    order_axes(order, call);
+    QN_TRY(replace(&copies, call, order));
+    if (call->arranged != 0) {
+        plan_again(call);
+        if (call->fold.cost + copies + least >= before) {
+            give_up(call);
+        }
+    }
+    return QUERN_OK;
+}
+
+/* Give the array of an input memory, and copy the input into it. */
+static quern_status lay(qn_call *call, uint32_t k)
+{
+    const uint32_t p = call->operand_parameter[k];
+    quern_array *a = call->arrays[p], *memory;
+    QN_TRY(qn_array_new_on(&memory, &call->kernel->engine->home, a->dtype, 1, &a->count,
+                           call->stream));
+    a->buffer = memory->buffer;
+    qn_buffer_retain(a->buffer);
+    a->data = (char *)memory->data + ((char *)a->data - nowhere);
+    quern_array_release(memory);
+    call->operands[k].data = a->data;
+    return qn_array_copy_to(a, call->from[p], call->stream);
+}
+
+quern_status qn_call_lay(qn_call *call)
+{
+    if (call->arranged == 0) {
+        return QUERN_OK;
+    }
+    quern_status status = QUERN_OK;
+    for (uint32_t k = 0; k < call->input_operands && status == QUERN_OK; k++) {
+        if ((call->arranged >> call->operand_parameter[k] & 1) != 0) {
+            status = lay(call, k);
+        }
+    }
+    if (status == QUERN_ERROR_DEVICE_MEMORY) {
+        qn_error_reset();
+        give_up(call);
+        return QUERN_OK;
+    }
+    plan_again(call);
+    return status;
+}
