@@ -10,15 +10,15 @@
 
 #define LEAST_UNITS                                                                                \
     4 /* of a thread: with fewer, more threads or blocks cost more to combine than they gain */
-#define HELD        8  /* blocks of 256 threads that a processor holds */
-#define SHORT_UNITS 32 /* of a thread: with no more, a row is short */
-#define LINE_UNITS  3  /* of a thread, or as many as 48 bytes: they share lines with others */
-#define WORD        4
-#define CUT_BYTES                                                                                  \
-    8 /* of a unit of columns that lies anywhere: two words, of three that are read                \
-       */
+#define HELD         8  /* blocks of 256 threads that a processor holds */
+#define SHORT_UNITS  32 /* of a thread: with no more, a row is short */
+#define LINE_UNITS   3  /* of a thread, or as many as 48 bytes: they share lines with others */
+#define WORD         4
+#define CUT_BYTES    8  /* of a unit of columns that lies anywhere: 2 words, of 3 that are read */
 #define CUT_LANES    4  /* of wide elements */
 #define CUT_TURNS    2  /* the code of each can read elements one by one */
+#define CUT_COLUMNS  2  /* elements of its own that a unit of columns has at least, on average */
+#define CUT_ROWS     3  /* the same of rows: it has more */
 #define CUT_UNITS    16 /* of an output: with fewer, the first and the last are too many of them */
 #define RAGGED_UNITS 8  /* of a row: with fewer, elements at its ends cost more than packs save */
 
@@ -56,15 +56,17 @@ static size_t anchor(const qn_fold_making *m)
     return 0;
 }
 
-/* True when units can be read as whole words wherever they lie. Only the first and the
- * last unit of an output may meet the end of the memory: those are read element by element. */
+/* True when units can be read as whole words wherever they lie. Only the first and the last unit
+ * of an output may meet the end of the memory: those are read element by element. Where lines are
+ * repeated, or nearer to each other than a word, others would meet it too. */
 static bool goes_by_words(const qn_fold_making *m, size_t k)
 {
     const qn_fold *f = m->fold;
     bool up = true, down = true;
     for (int d = f->form.kept; d < f->form.kept + f->form.reduced; d++) {
-        up &= f->stride[k][d] >= 0;
-        down &= f->stride[k][d] <= 0;
+        const int64_t least = d == qn_fold_lane_dim(&f->form) ? 1 : WORD;
+        up &= f->stride[k][d] >= least;
+        down &= f->stride[k][d] <= -least;
     }
     const uint32_t item = m->operands[k].item_size;
     return (up || down) && !m->operands[k].loose && item < WORD && f->form.lanes * item % WORD == 0;
@@ -117,6 +119,15 @@ static bool may_have_ends(const qn_fold_making *m)
     return !f->columns && f->reduced == 1 && !m->rules->ordered;
 }
 
+/* True when cut units have enough elements that the one before does not have. */
+static bool fills_units(const qn_fold *f)
+{
+    const int64_t line = f->extent[qn_fold_lane_dim(&f->form)];
+    const int64_t units = qn_over(line, f->form.lanes);
+    return line >= f->form.lanes &&
+           (f->form.columns ? line >= CUT_COLUMNS * units : line > CUT_ROWS * units);
+}
+
 /* Packs need an input that is read by vector, and rows that are whole packs, or ends. */
 static bool packs_pay(const qn_fold_making *m)
 {
@@ -126,8 +137,7 @@ static bool packs_pay(const qn_fold_making *m)
         vector |= f->form.access[k] == QN_ACCESS_VECTOR || f->form.access[k] == QN_ACCESS_WORDS;
     }
     if (f->form.cut) {
-        return (vector || !f->form.columns) &&
-               f->extent[qn_fold_lane_dim(&f->form)] >= f->form.lanes;
+        return (vector || !f->form.columns) && fills_units(f);
     }
     bool whole =
         f->head == 0 && f->extent[QN_MAX(qn_fold_lane_dim(&f->form), 0)] % f->form.lanes == 0;
