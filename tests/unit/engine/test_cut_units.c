@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reductions whose units lie anywhere: columns and short rows of drawn extents, at any element,
- * with gaps and backwards. Each element counts by where it lies, so that one that is taken twice,
- * or not at all, shows. What is expected comes from a loop on the host. The thing to know: memory
- * ends where the last element does, so that the software device finds what is read beyond it.
+ * with gaps, backwards and repeated. Each element counts by where it lies, so that one that is
+ * taken twice, or not at all, shows. What is expected comes from a loop on the host. The thing to
+ * know: memory ends where the last line does, so that the software device finds what is read beyond
+ * it.
  */
-#include "whole.h"
+#include "base/base.h"
+#include "numbered.h"
 #include <stdio.h>
 
 TestSuite(cut_units, .init = whole_open, .fini = whole_close);
 
-enum { MOST = 6000, DRAWN = 60 };
+enum { DRAWN = 90 };
 
 static uint64_t state;
 
@@ -20,35 +22,11 @@ static int64_t draw(int64_t least, int64_t most)
     return least + (int64_t)((state >> 33) % (uint64_t)(most - least + 1));
 }
 
-static unsigned element(int64_t at)
-{
-    return (unsigned)(at * 29 % 113);
-}
-
-/* Memory of `count` elements. */
-static quern_array *memory_of(quern_dtype dtype, int64_t count)
-{
-    static union {
-        uint8_t u8[MOST];
-        uint16_t u16[MOST];
-        float f32[MOST];
-    } host;
-    for (int64_t k = 0; k < count; k++) {
-        if (dtype == QUERN_UINT8) {
-            host.u8[k] = (uint8_t)element(k);
-        } else if (dtype == QUERN_UINT16) {
-            host.u16[k] = (uint16_t)element(k);
-        } else {
-            host.f32[k] = (float)element(k);
-        }
-    }
-    return array_of(dtype, SHAPE(count), &host);
-}
-
 /* A view of `extent`, of which the lines along the last axis are `pitch` elements apart. */
 typedef struct view {
     int64_t extent[3], offset, pitch;
-    bool back; /* along the first axis */
+    bool back;    /* along the first axis */
+    int repeated; /* axis of which the memory has one line; 2: none */
 } view;
 
 static view draw_view(void)
@@ -56,30 +34,41 @@ static view draw_view(void)
     view v = {.extent = {draw(1, 24), draw(1, 9), draw(1, 20)}, .offset = draw(0, 5)};
     v.pitch = v.extent[2] + draw(0, 1) * draw(0, 3);
     v.back = draw(0, 2) == 0;
+    v.repeated = (int)QN_MIN(draw(0, 6), 2);
     return v;
+}
+
+/* Lines of the memory along axis `d`. */
+static int64_t held(const view *v, int d)
+{
+    return d == v->repeated ? 1 : v->extent[d];
 }
 
 static int64_t place(const view *v, const int64_t *at)
 {
-    const int64_t first = v->back ? v->extent[0] - 1 - at[0] : at[0];
-    return v->offset + (first * v->extent[1] + at[1]) * v->pitch + at[2];
+    const int64_t last = held(v, 0) - 1, row = QN_MIN(at[0], last);
+    const int64_t line = QN_MIN(at[1], held(v, 1) - 1);
+    return v->offset + ((v->back ? last - row : row) * held(v, 1) + line) * v->pitch + at[2];
 }
 
 static quern_array *array_in(quern_dtype dtype, const view *v)
 {
-    const int64_t lines = v->extent[0] * v->extent[1];
-    quern_array *memory = memory_of(dtype, v->offset + lines * v->pitch), *run, *table, *part;
+    const int64_t lines = held(v, 0) * held(v, 1);
+    quern_array *memory = numbered_memory(dtype, v->offset + lines * v->pitch), *run, *table, *part,
+                *all;
     OK(quern_array_slice(&run, memory, 1,
                          (quern_slice[]){{v->offset, v->offset + lines * v->pitch, 1}}));
-    OK(quern_array_reshape(&table, run, SHAPE(v->extent[0], v->extent[1], v->pitch)));
-    const quern_slice ahead = {0, v->extent[0], 1}, back = {v->extent[0] - 1, QUERN_SLICE_NONE, -1};
+    OK(quern_array_reshape(&table, run, SHAPE(held(v, 0), held(v, 1), v->pitch)));
+    const quern_slice ahead = {0, held(v, 0), 1}, back = {held(v, 0) - 1, QUERN_SLICE_NONE, -1};
     OK(quern_array_slice(
         &part, table, 3,
-        (quern_slice[]){v->back ? back : ahead, {0, v->extent[1], 1}, {0, v->extent[2], 1}}));
+        (quern_slice[]){v->back ? back : ahead, {0, held(v, 1), 1}, {0, v->extent[2], 1}}));
+    OK(quern_array_broadcast(&all, part, 3, v->extent));
+    quern_array_release(part);
     quern_array_release(memory);
     quern_array_release(run);
     quern_array_release(table);
-    return part;
+    return all;
 }
 
 static int64_t outputs_of(const view *v, uint32_t reduced)
@@ -102,7 +91,7 @@ static void expect(const int64_t *got, const view *v, uint32_t reduced, const ch
                 for (int d = 0; d < 3; d++) {
                     y = reduced >> d & 1 ? y : y * v->extent[d] + at[d];
                 }
-                sum[y] += element(place(v, at)) * (++seen[y] * 3 + 1);
+                sum[y] += numbered(place(v, at)) * (++seen[y] * 3 + 1);
             }
         }
     }

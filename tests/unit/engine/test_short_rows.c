@@ -4,7 +4,7 @@
  * matters, over rows of many lengths, that begin at any element, with and without gaps between
  * them, into outputs with and without gaps. What is expected comes from a loop on the host.
  */
-#include "whole.h"
+#include "numbered.h"
 #include <stdio.h>
 
 TestSuite(short_rows, .init = whole_open, .fini = whole_close);
@@ -24,31 +24,6 @@ static quern_kernel *line_of(const char *in, const char *map)
     OK(quern_reduction(&k, engine, in, "uint32 y, uint8 z", map, "then(a, b)",
                        "y = a.v; z = a.s % 251", "line{7, 1}", &o));
     return k;
-}
-
-/* Element `at` of the memory that the arrays look into. */
-static unsigned element(int64_t at)
-{
-    return (unsigned)(at * 37 % 101);
-}
-
-static quern_array *memory_of(quern_dtype dtype)
-{
-    static union {
-        uint8_t u8[MOST];
-        uint16_t u16[MOST];
-        float f32[MOST];
-    } host;
-    for (int64_t k = 0; k < MOST; k++) {
-        if (dtype == QUERN_UINT8) {
-            host.u8[k] = (uint8_t)element(k);
-        } else if (dtype == QUERN_UINT16) {
-            host.u16[k] = (uint16_t)element(k);
-        } else {
-            host.f32[k] = (float)element(k);
-        }
-    }
-    return array_of(dtype, SHAPE(MOST), &host);
 }
 
 /* `rows` rows that begin `pitch` elements apart, the first at `offset`. */
@@ -74,7 +49,7 @@ static void expect_rows(quern_array *y, quern_array *z, int64_t rows, int64_t le
     for (int64_t r = 0; r < rows; r++) {
         unsigned v = 7, s = 1;
         for (int64_t k = 0; k < length; k++) {
-            v = v * 3 + element(offset + r * pitch + k);
+            v = v * 3 + numbered(offset + r * pitch + k);
             s *= 3;
         }
         cr_assert_eq(got[r], v, "row %ld of %ld, offset %ld: %s", (long)r, (long)length,
@@ -117,7 +92,7 @@ Test(short_rows, of_many_lengths)
     quern_kernel *k = line_of("T x", "line{(unsigned)x, 3}");
     int whole = 0, calls = 0;
     for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
-        quern_array *memory = memory_of(dtypes[d]);
+        quern_array *memory = numbered_memory(dtypes[d], MOST);
         for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
             const int64_t length = lengths[n];
             whole += check(k, memory, ROWS - 1, length, length, 0, 1);
@@ -139,7 +114,7 @@ Test(short_rows, in_parts)
     quern_kernel *k;
     OK(quern_reduction(&k, engine, "T x, T f", "int64 y", "(long long)x * (_J + 1) * (long long)f",
                        "a + b", "y = a", "0", NULL));
-    quern_array *memory = memory_of(QUERN_UINT8), *cut, *table, *part, *f, *y = NULL;
+    quern_array *memory = numbered_memory(QUERN_UINT8, MOST), *cut, *table, *part, *f, *y = NULL;
     OK(quern_array_slice(&cut, memory, 1, (quern_slice[]){{3, 3 + 6 * 70 * 3, 1}}));
     OK(quern_array_reshape(&table, cut, SHAPE(6, 70, 3)));
     OK(quern_array_slice(&part, table, 2, (quern_slice[]){{0, 6, 1}, {1, 68, 1}}));
@@ -152,7 +127,7 @@ Test(short_rows, in_parts)
     OK(quern_array_read(y, got, sizeof got));
     for (int64_t r = 0; r < 6 * 67; r++) {
         const int64_t at = 3 + (r / 67 * 70 + r % 67 + 1) * 3;
-        cr_assert_eq(got[r], 2 * element(at) + 2 * element(at + 1) + 15 * element(at + 2));
+        cr_assert_eq(got[r], 2 * numbered(at) + 2 * numbered(at + 1) + 15 * numbered(at + 2));
     }
     quern_array *all[] = {memory, cut, table, part, f, y};
     for (size_t a = 0; a < sizeof all / sizeof *all; a++) {

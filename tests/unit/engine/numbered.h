@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Arrays whose elements tell where they lie: whole numbers that every dtype has, so that an element
+ * that is taken twice, or another's, shows in a result. In: a dtype and a count. Out: an array.
+ */
+#ifndef QUERN_TEST_NUMBERED_H
+#define QUERN_TEST_NUMBERED_H
+
+#include "whole.h"
+#include <stdlib.h>
+
+/** Element `at` of the memory that the arrays look into. */
+static inline unsigned numbered(int64_t at)
+{
+    return (unsigned)(at * 37 % 101);
+}
+
+/** Memory of `count` elements of uint8, uint16 or float32. */
+static inline quern_array *numbered_memory(quern_dtype dtype, int64_t count)
+{
+    void *host = malloc((size_t)count * sizeof(float));
+    for (int64_t k = 0; k < count; k++) {
+        if (dtype == QUERN_UINT8) {
+            ((uint8_t *)host)[k] = (uint8_t)numbered(k);
+        } else if (dtype == QUERN_UINT16) {
+            ((uint16_t *)host)[k] = (uint16_t)numbered(k);
+        } else {
+            ((float *)host)[k] = (float)numbered(k);
+        }
+    }
+    quern_array *a = array_of(dtype, SHAPE(count), host);
+    free(host);
+    return a;
+}
+
+#endif /* QUERN_TEST_NUMBERED_H */
