@@ -51,6 +51,9 @@
 // workers   threads of a block for an output, a power of two
 // shift     its exponent
 // results   outputs, in elements
+// beside    spans: packs of one that a block has side by side
+// across    spans: outputs of one
+// run       spans: reduced elements of an output side by side in one
 // extent    in units along the dimension in which their lanes lie
 // stride    bytes
 #define QUERN_FOLD(NUMBER, DIVIDERS, TABLE, D, K)                                                  \
@@ -64,6 +67,9 @@
     NUMBER(workers)                                                                                \
     NUMBER(shift)                                                                                  \
     NUMBER(results)                                                                                \
+    NUMBER(beside)                                                                                 \
+    NUMBER(across)                                                                                 \
+    NUMBER(run)                                                                                    \
     DIVIDERS(extent, D)                                                                            \
     TABLE(stride, K, D)
 

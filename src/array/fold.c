@@ -359,6 +359,9 @@ void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_coun
     }
     choose_threads(&m);
     qn_fold_take_whole(&m);
+    if (!fold->form.whole) {
+        qn_fold_take_spans(&m);
+    }
     fold->form.wide = qn_fold_needs_wide(&m);
 }
 
@@ -368,6 +371,12 @@ void qn_fold_print(qn_text *out, const qn_fold *f, size_t input_count)
                    f->outputs == 1 ? "" : "s", (long long)f->length, f->length == 1 ? "" : "s");
     if (f->form.whole) {
         qn_text_printf(out, "%d whole outputs a thread", f->form.lanes);
+    } else if (f->form.spans) {
+        qn_text_printf(out,
+                       "by spans of %lld elements with %lld outputs, %d elements at once, "
+                       "%u threads a pack",
+                       (long long)f->extent[f->form.kept - 1], (long long)f->across, f->form.lanes,
+                       f->workers);
     } else {
         qn_text_printf(out, "by %s, %d element%s at once, %u thread%s an output",
                        f->form.columns ? "columns" : "rows", f->form.lanes,

@@ -56,6 +56,10 @@ typedef struct qn_fold_form {
                         elements, so many; 0: it does not */
     uint8_t cut; /**< reduction: 1: the last unit along its dimension lies further back, and shares
                       elements with the one before, whose they are */
+    uint8_t spans; /**< reduction: 1: the lanes of a unit are those of a span (fold_spans.c) */
+    uint8_t outer; /**< spans: kept dimensions outside of them */
+    uint8_t line;  /**< spans: 1: the last reduced dimension is that of a line's spans */
+    uint8_t room;  /**< spans: values that meet in a block: an exponent */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand, along the lanes */
 } qn_fold_form;
 
@@ -72,6 +76,9 @@ typedef struct qn_fold {
     int64_t groups;   /**< blocks side by side over the outputs */
     int64_t splits;   /**< blocks for an output */
     int64_t chunk;    /**< units of a block for an output */
+    int64_t across;   /**< spans: outputs of one */
+    int64_t run;      /**< spans: reduced elements of an output that lie side by side in one */
+    int64_t beside;   /**< spans: packs of one that a block has */
     double cost;      /**< whole: instructions of a warp for an output of each thread; scan: those
                            of a thread for an element, 0 if unknown */
     double unit_cost; /**< whole: the same by units */
@@ -99,6 +106,7 @@ typedef struct qn_fold_rules {
     bool by_address;     /**< reduction: an output is no plain value to assign */
     uint32_t processors; /**< of the device */
     bool compound;       /**< the values that are combined are no plain numbers */
+    uint32_t value_size; /**< bytes of the values that are combined, if known, or 0 */
     bool exact;          /**< the order in which values are combined changes no bit */
     qn_setting setting;  /**< what was measured to be better than what follows from the rest */
 } qn_fold_rules;
@@ -186,6 +194,13 @@ static inline uint32_t qn_fold_run_word(uint32_t bytes)
 }
 /** Have threads of a planned reduction take several short rows whole, where that costs less. */
 void qn_fold_take_whole(const qn_fold_making *m);
+
+/* ---- fold_spans.c: for reductions ----------------------------------------------------------- */
+
+/** Have threads of a planned reduction go over spans of memory, where other units are small. */
+void qn_fold_take_spans(const qn_fold_making *m);
+/** How many threads of a block an output of a span has in the end, of one warp: the exponent. */
+int qn_fold_span_meeting(const qn_fold *fold);
 
 /* ---- fold_access.c, fold_staged.c: for scans ------------------------------------------------ */
 

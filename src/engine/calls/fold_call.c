@@ -186,6 +186,14 @@ quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
     w.workers = f->workers;
     w.shift = exponent(f->workers);
     w.results = f->outputs;
+    w.beside = w.across = w.run = 0;
+    if (f->form.spans) {
+        w.outputs = f->groups;
+        w.shift = qn_fold_span_meeting(f);
+        w.beside = f->beside;
+        w.across = f->across;
+        w.run = f->run;
+    }
     for (int d = 0; d < dims; d++) {
         const int64_t packs = f->form.whole || f->form.cut ? qn_over(f->extent[d], f->form.lanes)
                                                            : f->extent[d] / f->form.lanes;

@@ -110,6 +110,7 @@ static void plan(qn_call *call)
                            .by_address = outputs_by_address(call),
                            .processors = kernel->engine->processors,
                            .compound = qn_scan_value_size(call) == 0,
+                           .value_size = qn_scan_value_size(call),
                            .exact = qn_fold_is_exact(call),
                            .setting = call->setting};
     qn_fold_make(&call->fold, call->operands, call->operand_count, call->ndim, call->shape, &rules);

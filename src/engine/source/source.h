@@ -265,6 +265,10 @@ void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id);
 /** Offsets `_quern_reducedK` of unit `_quern_unit` for the operands [first, end), and
  * `_quern_element` where lanes lie along it. */
 void qn_source_reduced(qn_text *out, const qn_call *call, int levels, uint32_t first, uint32_t end);
+/** Offsets `PREFIXk` of position `from` of the dimensions [first, last) for the operands
+ * [operand, end). */
+void qn_source_split(qn_text *out, const qn_call *call, int levels, int first, int last,
+                     const char *from, const char *prefix, uint32_t operand, uint32_t end);
 /** The element of operand `k` at place `at` of the lane's dimension, as a dereferenced pointer. */
 void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const char *at);
 /** An input's value there, and the end of the statement. */
@@ -292,6 +296,21 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
 
 quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
                                  size_t *header_count);
+
+/* ---- source_reduction_units.c --------------------------------------------------------------- */
+
+/** Columns of one reduced dimension: bytes from a unit to the worker's next. */
+void qn_source_unit_paces(qn_text *out, const qn_call *call);
+/** Room for a batch of units; unit `_quern_unit` into that of `_quern_turn`; and from there as
+ * `_quern_registerK`. */
+void qn_source_unit_registers(qn_text *out, const qn_call *call);
+void qn_source_unit_load(qn_text *out, const qn_call *call);
+void qn_source_unit_recall(qn_text *out, const qn_call *call);
+
+/* ---- source_reduction_spans.c --------------------------------------------------------------- */
+
+quern_status qn_reduction_spans_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                       size_t *header_count);
 
 /* ---- source_reduction_whole.c --------------------------------------------------------------- */
 

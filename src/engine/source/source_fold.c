@@ -89,10 +89,8 @@ static void cut_element(qn_text *out, int levels, const qn_fold_form *f)
     }
 }
 
-/* Split position `from` over the dimensions [first, last) into offsets `PREFIXk` of the operands
- * [operand, end). */
-static void split_position(qn_text *out, const qn_call *call, int levels, int first, int last,
-                           const char *from, const char *prefix, uint32_t operand, uint32_t end)
+void qn_source_split(qn_text *out, const qn_call *call, int levels, int first, int last,
+                     const char *from, const char *prefix, uint32_t operand, uint32_t end)
 {
     const qn_fold_form *f = &call->fold.form;
     for (uint32_t k = operand; k < end; k++) {
@@ -138,8 +136,8 @@ static void split_position(qn_text *out, const qn_call *call, int levels, int fi
 void qn_source_reduced(qn_text *out, const qn_call *call, int levels, uint32_t first, uint32_t end)
 {
     const qn_fold_form *f = &call->fold.form;
-    split_position(out, call, levels, f->kept, f->kept + f->reduced, "_quern_unit",
-                   "_quern_reduced", first, end);
+    qn_source_split(out, call, levels, f->kept, f->kept + f->reduced, "_quern_unit",
+                    "_quern_reduced", first, end);
 }
 
 /* The address of the element of operand `k` at place `at`. */
@@ -355,8 +353,9 @@ static void positions_hole(qn_text *out, const qn_call *call)
  */
 static void kept_hole(qn_text *out, const qn_call *call)
 {
-    split_position(out, call, 1, 0, call->fold.form.kept, "_quern_output", "_quern_kept", 0,
-                   call->operand_count);
+    const qn_fold_form *f = &call->fold.form;
+    qn_source_split(out, call, 1, 0, f->spans ? f->outer : f->kept, "_quern_output", "_quern_kept",
+                    0, call->operand_count);
     for (uint32_t k = 0; k < call->operand_count; k++) {
         const char *constant = call->operands[k].output ? "" : "const ";
         qn_text_printf(

@@ -126,133 +126,6 @@ static void take_element_hole(qn_text *out, const qn_call *call)
     qn_text_puts(out, "));");
 }
 
-/* Rows whose units may share elements. */
-static bool is_cut_rows(const qn_call *call)
-{
-    return call->fold.form.cut && !call->fold.form.columns;
-}
-
-/* Packs of narrow elements wait as the words that were read: the compiler would take each apart
- * before it reads the next. */
-static bool waits_as_words(const qn_call *call, uint32_t k)
-{
-    const uint8_t access = call->fold.form.access[k];
-    return access == QN_ACCESS_WORDS ||
-           (access == QN_ACCESS_VECTOR && call->operands[k].item_size < 4);
-}
-
-/* A unit on its way, as words. One that lies anywhere shares its first and last with what lies
- * beside: at the ends of the output that may be no memory. Two units of a row may be so near to its
- * end, or its beginning, as they may share elements. */
-static void load_words(qn_text *out, const qn_call *call, uint32_t k)
-{
-    const int near = call->fold.form.columns ? 1 : 2;
-    if (call->fold.form.access[k] == QN_ACCESS_WORDS) {
-        qn_text_printf(out,
-                       "                if (_quern_unit < %d || _quern_unit >= _quern_units - %d) "
-                       "_quern_registers%u[_quern_turn].load_each(&",
-                       near, near, k);
-        qn_source_fold_element(out, call, k, "_quern_element");
-        qn_text_puts(out, ");\n                else\n    ");
-    }
-    qn_text_printf(out, "                _quern_registers%u[_quern_turn].load(&", k);
-    qn_source_fold_element(out, call, k, "_quern_element");
-    qn_text_puts(out, ");\n");
-}
-
-/* Columns with one reduced dimension: the next units are always as far from these. */
-static bool has_pace(const qn_call *call)
-{
-    const qn_fold_form *f = &call->fold.form;
-    return f->columns && f->reduced == 1 && !call->kernel->uses_axes;
-}
-
-static void paces_hole(qn_text *out, const qn_call *call)
-{
-    const int d = call->fold.form.kept;
-    for (uint32_t k = 0; k < call->input_operands && has_pace(call); k++) {
-        qn_text_printf(
-            out,
-            "    const long long _quern_pace%u = (long long)_quern_step * "
-            "_quern_walk.stride[%u][%d];\n"
-            "    long long _quern_next%u = (long long)_quern_first * _quern_walk.stride[%u][%d];\n",
-            k, k, d, k, k, d);
-    }
-}
-
-/* Room for a batch of units. */
-static void registers_hole(qn_text *out, const qn_call *call)
-{
-    if (is_cut_rows(call)) {
-        qn_text_puts(out, "        int _quern_owns[_quern_batch];\n"
-                          "        _quern_index _quern_spots[_quern_batch];\n");
-    }
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        const bool words = waits_as_words(call, k);
-        const bool shifted = call->fold.form.access[k] == QN_ACCESS_WORDS;
-        qn_text_printf(out, "        %s",
-                       shifted ? "quern::shifted<"
-                       : words ? "quern::held<"
-                               : "");
-        qn_source_register_type(out, call, k, call->fold.form.lanes > 1);
-        qn_text_printf(out, "%s _quern_registers%u[_quern_batch];\n", words ? ">" : "", k);
-        if (has_pace(call)) {
-            qn_text_printf(out,
-                           "        const long long _quern_started%u = _quern_next%u;\n"
-                           "        _quern_next%u += _quern_batch * _quern_pace%u;\n",
-                           k, k, k, k);
-        }
-    }
-}
-
-/* One unit: a pack, or a single element. */
-static void load_hole(qn_text *out, const qn_call *call)
-{
-    if (!has_pace(call)) {
-        qn_source_reduced(out, call, 4, 0, call->input_operands);
-    }
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        if (has_pace(call)) {
-            qn_text_printf(out,
-                           "                const long long _quern_reduced%u = "
-                           "_quern_started%u + _quern_turn * _quern_pace%u;\n",
-                           k, k, k);
-        }
-        if (waits_as_words(call, k)) {
-            load_words(out, call, k);
-            continue;
-        }
-        qn_source_load_input(out, call, 4, k, "_quern_element", call->fold.form.lanes > 1);
-        qn_text_printf(
-            out, "                _quern_registers%u[_quern_turn] = _quern_register%u;\n", k, k);
-    }
-}
-
-/* The unit that was read, and where it lay. */
-static void recall_hole(qn_text *out, const qn_call *call)
-{
-    if (is_cut_rows(call)) {
-        qn_text_puts(out, "            const int _quern_own = _quern_owns[_quern_turn];\n");
-    }
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        if (waits_as_words(call, k)) {
-            qn_text_puts(out, "            ");
-            qn_source_register_type(out, call, k, true);
-            qn_text_printf(out,
-                           " _quern_register%u;\n"
-                           "            _quern_registers%u[_quern_turn].give(_quern_register%u);\n",
-                           k, k, k);
-            continue;
-        }
-        qn_text_printf(
-            out, "            const auto &_quern_register%u = _quern_registers%u[_quern_turn];\n",
-            k, k);
-    }
-    if (call->kernel->uses_axes) {
-        qn_source_reduced(out, call, 3, 0, 0);
-    }
-}
-
 static void lane_hole(qn_text *out, const qn_call *call)
 {
     int lane = qn_fold_lane_dim(&call->fold.form);
@@ -326,6 +199,9 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
     if (f->whole) {
         return qn_reduction_whole_source(out, call, headers, header_count);
     }
+    if (f->spans) {
+        return qn_reduction_spans_source(out, call, headers, header_count);
+    }
     qn_text t[HOLE_COUNT] = {{0}};
     qn_source_fold_holes(t, call);
     qn_source_function(&t[REDUCE], call, QN_REDUCE);
@@ -336,10 +212,10 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
     element_registers_hole(&t[ELEMENT_REGISTERS], call);
     load_element_hole(&t[LOAD_ELEMENT], call);
     take_element_hole(&t[TAKE_ELEMENT], call);
-    paces_hole(&t[PACES], call);
-    registers_hole(&t[REGISTERS], call);
-    load_hole(&t[LOAD], call);
-    recall_hole(&t[RECALL], call);
+    qn_source_unit_paces(&t[PACES], call);
+    qn_source_unit_registers(&t[REGISTERS], call);
+    qn_source_unit_load(&t[LOAD], call);
+    qn_source_unit_recall(&t[RECALL], call);
     position_hole(&t[POSITION], call);
     lane_hole(&t[LANE], call);
     arguments(&t[ARGUMENTS], call, f->lanes > 1, "_quern_position");

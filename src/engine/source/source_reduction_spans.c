@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * source_reduction_spans: the CUDA source of a reduction by spans. In: a call whose fold is planned
+ * so (src/array/fold_spans.c). Out: the text of templates/reduction_spans.cu with its holes filled.
+ * The thing to know: units are those of columns, of which the lanes are those of a span; where an
+ * output lies is found at the end, when the lanes have met.
+ */
+#include "embedded/templates.h"
+#include "engine/folding.h"
+#include "engine/source/source.h"
+
+/* The dimension of a line's spans; -1: a line is one. */
+static int spans_dim(const qn_fold_form *f)
+{
+    return f->line ? f->kept + f->reduced - 1 : -1;
+}
+
+static void form_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    qn_source_index_type(out, f->wide);
+    qn_source_number(out, "lanes", f->lanes);
+    qn_source_number(out, "batch", f->turns);
+    qn_source_number(out, "room", 1 << f->room);
+    qn_source_number(out, "counters", QN_FOLD_COUNTER_BYTES);
+    qn_source_flag(out, "split", f->split);
+    qn_source_flag(out, "ragged", f->ragged != QN_RAGGED_NOT);
+    qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
+}
+
+static void ends_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    const int spans = spans_dim(f);
+    qn_text_printf(out, "    const int _quern_packs = _quern_walk.extent[%d].value;\n",
+                   f->kept - 1);
+    qn_text_puts(out, "    [[maybe_unused]] const int _quern_span = _quern_packs * _quern_lanes;\n"
+                      "    [[maybe_unused]] const _quern_index _quern_spans = ");
+    if (spans >= 0) {
+        qn_text_printf(out, "_quern_walk.extent[%d].value;\n", spans);
+    } else {
+        qn_text_puts(out, "1;\n");
+    }
+    if (f->ragged != QN_RAGGED_EACH) {
+        qn_text_puts(out, "    constexpr int _quern_head = 0;");
+        return;
+    }
+    uint32_t k = 0;
+    while (f->access[k] != QN_ACCESS_VECTOR) {
+        k++;
+    }
+    qn_text_printf(out,
+                   "    const int _quern_head = (int)(-((unsigned long long)_quern_place%u / %u) %% "
+                   "_quern_lanes);",
+                   k, call->operands[k].item_size);
+}
+
+/* Where texts use positions: where each lane lies among the elements of its output in one span, and
+ * how many elements an output has in a span and behind the spans of a line. */
+static void spots_hole(qn_text *out, const qn_call *call)
+{
+    if (!call->kernel->uses_position) {
+        return;
+    }
+    qn_text_puts(
+        out, "    const int _quern_in_span = _quern_span / (int)_quern_walk.across;\n"
+             "    [[maybe_unused]] const _quern_index _quern_beyond = "
+             "_quern_walk.rest / _quern_walk.across;\n"
+             "    int _quern_spots[_quern_lanes];\n"
+             "#pragma unroll\n"
+             "    for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {\n"
+             "        const int _quern_x = (int)_quern_element + _quern_lane;\n"
+             "        const int _quern_row = _quern_x / (int)(_quern_walk.across * _quern_walk.run);\n"
+             "        _quern_spots[_quern_lane] = _quern_row * (int)_quern_walk.run + "
+             "_quern_x % (int)_quern_walk.run;\n"
+             "    }");
+}
+
+/* Where the output's elements of a unit begin among them all. */
+static void position_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    if (!call->kernel->uses_position) {
+        return;
+    }
+    qn_text_puts(out, "            const _quern_index _quern_base = _quern_unit * _quern_in_span");
+    if (f->ragged != QN_RAGGED_NOT && f->reduced > 1) {
+        qn_text_printf(out, " + _quern_walk.extent[%d].divide(_quern_unit) * _quern_beyond",
+                       spans_dim(f));
+    }
+    qn_text_puts(out, ";");
+}
+
+static void arguments_hole(qn_text *out, const qn_call *call)
+{
+    qn_source_arguments(out, call, true);
+    qn_text_puts(out, call->kernel->uses_position ? "_quern_base + _quern_spots[_quern_lane]" : "0");
+}
+
+/* An element that no span covers. */
+static void take_element_hole(qn_text *out, const qn_call *call)
+{
+    if (call->fold.form.ragged == QN_RAGGED_NOT) {
+        return;
+    }
+    qn_source_reduced(out, call, 4, 0, call->input_operands);
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_source_load_input(out, call, 4, k, "_quern_element", false);
+    }
+    qn_text_puts(out, "                _quern_take(_quern_own, _quern_has, _quern_map(");
+    qn_source_arguments(out, call, false);
+    qn_text_puts(out, call->kernel->uses_position
+                          ? "_quern_line * (_quern_spans * _quern_in_span + _quern_beyond) + "
+                            "_quern_row * _quern_run + _quern_in_run"
+                          : "0");
+    qn_text_puts(out, "));");
+}
+
+/* Combine with the identity, once; and where the output lies. */
+static void finish_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    const uint32_t first = call->input_operands, end = call->operand_count;
+    if (call->kernel->has_identity) {
+        qn_text_puts(out, "        const _type_reduce _quern_identity = _type_reduce(\n");
+        qn_source_closed(out, call, QN_IDENTITY, ");");
+        qn_text_puts(out, "        _quern_own.value = _quern_reduce(_quern_identity, "
+                          "_quern_own.value);\n");
+    }
+    qn_source_split(out, call, 2, f->outer, f->kept - 1, "_quern_mine", "_quern_given", first, end);
+    for (uint32_t k = first; k < end; k++) {
+        qn_text_printf(out, "        char *const _quern_found%u = _quern_place%u + _quern_given%u;\n",
+                       k, k, k);
+    }
+    qn_text_puts(out, "        {\n");
+    for (uint32_t k = first; k < end; k++) {
+        qn_text_printf(out, "        char *const _quern_place%u = _quern_found%u;\n", k, k);
+    }
+}
+
+static void results_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        qn_source_fold_output(out, call, k, "0");
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+#define HOLES(X)                                                                                   \
+    QN_FOLD_HOLES(X)                                                                               \
+    X(REDUCE, reduce)                                                                              \
+    X(OUTPUTS, outputs)                                                                            \
+    X(FORM, form)                                                                                  \
+    X(ENDS, ends)                                                                                  \
+    X(SPOTS, spots)                                                                                \
+    X(PACES, paces)                                                                                \
+    X(REGISTERS, registers)                                                                        \
+    X(LOAD, load)                                                                                  \
+    X(RECALL, recall)                                                                              \
+    X(POSITION, position)                                                                          \
+    X(ARGUMENTS, arguments)                                                                        \
+    X(TAKE_ELEMENT, take_element)                                                                  \
+    X(FINISH, finish)                                                                              \
+    X(RESULTS, results)                                                                            \
+    X(GIVE, give)
+
+enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
+_Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
+
+quern_status qn_reduction_spans_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                       size_t *header_count)
+{
+    qn_text t[HOLE_COUNT] = {{0}};
+    qn_source_fold_holes(t, call);
+    qn_source_function(&t[REDUCE], call, QN_REDUCE);
+    qn_source_operands(&t[OUTPUTS], call, call->input_operands,
+                       call->operand_count - call->input_operands);
+    form_hole(&t[FORM], call);
+    ends_hole(&t[ENDS], call);
+    spots_hole(&t[SPOTS], call);
+    qn_source_unit_paces(&t[PACES], call);
+    qn_source_unit_registers(&t[REGISTERS], call);
+    qn_source_unit_load(&t[LOAD], call);
+    qn_source_unit_recall(&t[RECALL], call);
+    position_hole(&t[POSITION], call);
+    arguments_hole(&t[ARGUMENTS], call);
+    take_element_hole(&t[TAKE_ELEMENT], call);
+    finish_hole(&t[FINISH], call);
+    results_hole(&t[RESULTS], call);
+    qn_text_puts(&t[GIVE], "        }");
+    const qn_source_template template = {
+        .text = qn_embedded_reduction_spans_cu,
+        .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
+        .holes = t,
+        .hole_count = HOLE_COUNT,
+        .headers = QN_FOLD_HEADERS | 1u << QN_HEADER_PACK | 1u << QN_HEADER_WORDS,
+    };
+    return qn_source_expand(out, call, &template, headers, header_count);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reductions by spans: kept and reduced axes that alternate in memory, of drawn extents, at any
+ * element, with gaps, and with outputs that have gaps. Each element counts by where it lies among
+ * those of its output, so that one that is taken twice, or not at all, or with a wrong position,
+ * shows. What is expected comes from a loop on the host. The thing to know: an array's memory ends
+ * where its last element does, so that the software device finds what is read beyond it.
+ */
+#include "base/base.h"
+#include "numbered.h"
+#include <stdio.h>
+
+TestSuite(spans, .init = whole_open, .fini = whole_close);
+
+enum { DRAWN = 40, AXES = 4, MOST = 1 << 18 };
+
+static uint64_t state;
+
+static int64_t draw(int64_t least, int64_t most)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return least + (int64_t)((state >> 33) % (uint64_t)(most - least + 1));
+}
+
+/* A view of memory in C order from `offset` on: slabs of the first axis are `gap` elements apart,
+ * and the output has every `step` of its last axis. */
+typedef struct layout {
+    int64_t extent[AXES], offset, gap, step;
+    uint32_t reduced;
+} layout;
+
+/* One axis is long, so that the whole has some 20000 to 200000 elements. */
+static layout draw_layout(void)
+{
+    static const uint32_t reduced[] = {1, 2, 5, 9, 10, 3, 11, 13};
+    layout l = {.offset = draw(0, 9), .step = draw(1, 2)};
+    l.reduced = reduced[draw(0, QN_COUNT(reduced) - 1)];
+    for (int d = 0; d < AXES; d++) {
+        l.extent[d] = draw(1, d == 0 ? 5 : 9);
+    }
+    const int longest = l.reduced & 2 ? 1 : 0;
+    int64_t others = 1;
+    for (int d = 0; d < AXES; d++) {
+        others *= d == longest ? 1 : l.extent[d];
+    }
+    l.extent[longest] = draw(20000, 90000) / others;
+    l.gap = draw(0, 3) == 0 ? 16 * draw(1, 3) : draw(0, 3) == 0 ? draw(1, 9) : 0;
+    return l;
+}
+
+static int64_t slab(const layout *l)
+{
+    return l->extent[1] * l->extent[2] * l->extent[3] + l->gap;
+}
+
+static quern_array *array_in(quern_dtype dtype, const layout *l)
+{
+    const int64_t count = l->extent[0] * slab(l);
+    quern_array *memory = numbered_memory(dtype, l->offset + count), *run, *table, *part, *all;
+    OK(quern_array_slice(&run, memory, 1, (quern_slice[]){{l->offset, l->offset + count, 1}}));
+    OK(quern_array_reshape(&table, run, SHAPE(l->extent[0], slab(l))));
+    OK(quern_array_slice(&part, table, 2,
+                         (quern_slice[]){QUERN_SLICE_ALL, {0, slab(l) - l->gap, 1}}));
+    OK(quern_array_reshape(&all, part, AXES, l->extent));
+    quern_array_release(memory);
+    quern_array_release(run);
+    quern_array_release(table);
+    quern_array_release(part);
+    return all;
+}
+
+static quern_array *array_out(const layout *l, quern_array **memory, int64_t *outputs)
+{
+    int64_t shape[AXES], last = 1;
+    int ndim = 0;
+    *outputs = 1;
+    for (int d = 0; d < AXES; d++) {
+        if ((l->reduced >> d & 1) == 0) {
+            last = shape[ndim++] = l->extent[d];
+            *outputs *= last;
+        }
+    }
+    shape[ndim - 1] = last * l->step;
+    OK(quern_array_new(memory, engine, QUERN_INT64, ndim, shape));
+    OK(quern_array_fill(*memory, &(int64_t){-1}, sizeof(int64_t)));
+    quern_slice slices[AXES];
+    for (int d = 0; d < ndim; d++) {
+        slices[d] = (quern_slice){0, shape[d], d == ndim - 1 ? l->step : 1};
+    }
+    quern_array *y;
+    OK(quern_array_slice(&y, *memory, ndim, slices));
+    return y;
+}
+
+/* The sum of each output, of each element by its place among those of it. */
+static void compute(int64_t *sum, int64_t *seen, const layout *l)
+{
+    int64_t at[AXES];
+    for (at[0] = 0; at[0] < l->extent[0]; at[0]++) {
+        for (at[1] = 0; at[1] < l->extent[1]; at[1]++) {
+            for (at[2] = 0; at[2] < l->extent[2]; at[2]++) {
+                for (at[3] = 0; at[3] < l->extent[3]; at[3]++) {
+                    int64_t y = 0;
+                    for (int d = 0; d < AXES; d++) {
+                        y = l->reduced >> d & 1 ? y : y * l->extent[d] + at[d];
+                    }
+                    const int64_t place = l->offset + at[0] * slab(l) +
+                                          (at[1] * l->extent[2] + at[2]) * l->extent[3] + at[3];
+                    sum[y] += numbered(place) * (++seen[y] * 3 + 1);
+                }
+            }
+        }
+    }
+}
+
+static void expect(quern_array *memory, const layout *l, int64_t outputs, const char *plan)
+{
+    int64_t *got = calloc((size_t)(3 * MOST), sizeof *got), *sum = got + MOST, *seen = sum + MOST;
+    cr_assert(got && outputs * l->step <= MOST);
+    OK(quern_array_read(memory, got, (size_t)(outputs * l->step) * sizeof *got));
+    compute(sum, seen, l);
+    for (int64_t y = 0; y < outputs * l->step; y++) {
+        const int64_t want = y % l->step == 0 ? sum[y / l->step] : -1;
+        cr_assert_eq(got[y], want, "%ld of (%ld, %ld, %ld, %ld) over %u, offset %ld, gap %ld: %s",
+                     (long)y, (long)l->extent[0], (long)l->extent[1], (long)l->extent[2],
+                     (long)l->extent[3], l->reduced, (long)l->offset, (long)l->gap, plan);
+    }
+    free(got);
+}
+
+/* Returns whether the plan is by spans. */
+static bool check(quern_kernel *k, quern_dtype dtype, const layout *l)
+{
+    int64_t outputs;
+    quern_array *x = array_in(dtype, l), *memory, *y = array_out(l, &memory, &outputs);
+    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
+    int axes[AXES];
+    for (int d = 0; d < AXES; d++) {
+        if (l->reduced >> d & 1) {
+            axes[o.axis_count++] = d;
+        }
+    }
+    o.axes = axes;
+    const quern_value values[] = {QUERN_VALUES(x, y)};
+    quern_explanation *e;
+    OK(quern_explain(&e, k, values, 2, &o));
+    OK(quern_call_n(k, values, 2, &o));
+    expect(memory, l, outputs, e->plan);
+    const bool spans = strstr(e->plan, "by spans") != NULL;
+    quern_explanation_release(e);
+    quern_array_release(x);
+    quern_array_release(y);
+    quern_array_release(memory);
+    return spans;
+}
+
+static void check_drawn(quern_dtype dtype, const char *type, int least)
+{
+    quern_kernel *k;
+    char map[128];
+    snprintf(map, sizeof map, "return (%s)((long long)x * (_J * 3 + 4));", type);
+    const quern_reduction_options o = {
+        .size = sizeof o,
+        .reduce_type = type,
+        .preamble = "struct wide {\n"
+                    "    long long v, w;\n"
+                    "    wide() = default;\n"
+                    "    __device__ wide(long long x, long long y = 0) : v(x), w(y) {}\n"
+                    "};\n"
+                    "__device__ wide operator+(wide a, wide b) { return {a.v + b.v, a.w + 1}; }\n"
+                    "__device__ long long out(wide a) { return a.v; }\n"
+                    "__device__ long long out(long long a) { return a; }"};
+    OK(quern_reduction(&k, engine, "T x", "int64 y", map, "a + b", "y = out(a)", NULL, &o));
+    int spans = 0;
+    for (int n = 0; n < DRAWN; n++) {
+        const layout l = draw_layout();
+        spans += check(k, dtype, &l);
+    }
+    cr_assert_geq(spans, least, "%d of %d", spans, DRAWN);
+    quern_kernel_release(k);
+}
+
+Test(spans, of_bytes)
+{
+    state = 1;
+    check_drawn(QUERN_UINT8, "long long", DRAWN / 4);
+}
+
+Test(spans, of_two_bytes)
+{
+    state = 2;
+    check_drawn(QUERN_UINT16, "long long", DRAWN / 4);
+}
+
+Test(spans, of_four_bytes)
+{
+    state = 3;
+    check_drawn(QUERN_FLOAT32, "long long", DRAWN / 8);
+}
+
+Test(spans, of_structures)
+{
+    state = 4;
+    check_drawn(QUERN_UINT16, "wide", DRAWN / 8);
+}
