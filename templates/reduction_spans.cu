@@ -5,7 +5,7 @@ HOLE_preamble
 HOLE_value_type
 #pragma nv_diag_error 940 // a function that ends without its return
 
-extern "C" __global__ void __launch_bounds__(256) HOLE_name(HOLE_parameters)
+extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_parameters)
 {
 HOLE_positions
     const auto _quern_map =

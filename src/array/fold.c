@@ -362,6 +362,9 @@ void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_coun
     if (!fold->form.whole) {
         qn_fold_take_spans(&m);
     }
+    if (!fold->form.whole && !fold->form.spans) {
+        qn_fold_take_apart(&m);
+    }
     fold->form.wide = qn_fold_needs_wide(&m);
 }
 
@@ -371,6 +374,9 @@ void qn_fold_print(qn_text *out, const qn_fold *f, size_t input_count)
                    f->outputs == 1 ? "" : "s", (long long)f->length, f->length == 1 ? "" : "s");
     if (f->form.whole) {
         qn_text_printf(out, "%d whole outputs a thread", f->form.lanes);
+    } else if (f->form.apart) {
+        qn_text_printf(out, "%d outputs a thread, a block apart, %d element%s at once",
+                       f->form.apart, f->form.turns, f->form.turns == 1 ? "" : "s");
     } else if (f->form.spans) {
         qn_text_printf(out,
                        "by spans of %lld elements with %lld outputs, %d elements at once, "

@@ -57,6 +57,8 @@ typedef struct qn_fold_form {
     uint8_t cut; /**< reduction: 1: the last unit along its dimension lies further back, and shares
                       elements with the one before, whose they are */
     uint8_t spans; /**< reduction: 1: the lanes of a unit are those of a span (fold_spans.c) */
+    uint8_t apart; /**< reduction: a thread has so many outputs, a block apart (fold_apart.c);
+                        `known`: of each all elements at once */
     uint8_t outer; /**< spans: kept dimensions outside of them */
     uint8_t line;  /**< spans: 1: the last reduced dimension is that of a line's spans */
     uint8_t room;  /**< spans: values that meet in a block: an exponent */
@@ -195,10 +197,20 @@ static inline uint32_t qn_fold_run_word(uint32_t bytes)
 /** Have threads of a planned reduction take several short rows whole, where that costs less. */
 void qn_fold_take_whole(const qn_fold_making *m);
 
+/* ---- fold_apart.c: for reductions ----------------------------------------------------------- */
+
+/** Have threads of a planned reduction take several outputs of few elements, a block apart. */
+void qn_fold_take_apart(const qn_fold_making *m);
+
 /* ---- fold_spans.c: for reductions ----------------------------------------------------------- */
 
 /** Have threads of a planned reduction go over spans of memory, where other units are small. */
 void qn_fold_take_spans(const qn_fold_making *m);
+/** Blocks that a processor holds: fewer where the values take more registers. */
+static inline int qn_fold_spans_held(bool compound)
+{
+    return compound ? 2 : 3;
+}
 /** How many threads of a block an output of a span has in the end, of one warp: the exponent. */
 int qn_fold_span_meeting(const qn_fold *fold);
 

@@ -14,20 +14,19 @@
 #include "array/fold.h"
 #include <string.h>
 
-#define PACK_BYTES     16  /* of a pack: less is what other plans have too */
-#define DENSE_BYTES    64  /* of a row's innermost run: with less, outputs share sectors */
-#define MOST_OUTPUTS   256 /* of a span: each has a thread in the end */
-#define MOST_MEETING   32  /* threads of an output in the end, of one warp */
+#define PACK_BYTES     16    /* of a pack: less is what other plans have too */
+#define DENSE_BYTES    64    /* of a row's innermost run: with less, outputs share sectors */
+#define MOST_OUTPUTS   256   /* of a span: each has a thread in the end */
+#define MOST_MEETING   32    /* threads of an output in the end, of one warp */
 #define ROOM_BYTES     32768 /* of shared memory for the values of a span */
-#define LARGEST_VALUE  64  /* bytes, where it is not known */
-#define COMPOUND_LANES 8   /* of values that are costly to keep */
-#define HELD           4   /* blocks that a processor holds */
-#define LEAST_UNITS    4   /* of a thread */
+#define LARGEST_VALUE  64    /* bytes, where it is not known */
+#define COMPOUND_LANES 8     /* of values that are costly to keep */
+#define LEAST_UNITS    4     /* of a thread */
 #define LEAST_ELEMENTS 16384 /* of a block */
-#define LEFT_OVER      32  /* one in so many elements may be left over by spans, at most */
+#define LEFT_OVER      32    /* one in so many elements may be left over by spans, at most */
 #define MOST_LEFT      32768 /* values of blocks that one block combines */
 #define COUNTERS       8192  /* outputs outside of spans that blocks share */
-#define TURNS          4   /* spans that a thread reads at once */
+#define TURNS          4     /* spans that a thread reads at once, at most */
 
 /* How the dimensions of a plan are told apart. */
 typedef struct span {
@@ -109,7 +108,8 @@ static bool find_span(const qn_fold_making *m, span *s)
     return s->count > 0 && s->across > 1 && s->across <= MOST_OUTPUTS;
 }
 
-/* Positions in C order: the run is the last of the reduced dimensions, and lines the last before. */
+/* Positions in C order: the run is the last of the reduced dimensions, and lines the last before.
+ */
 static bool is_in_order(const qn_fold_making *m, const span *s)
 {
     int last = m->fold->form.kept + m->fold->form.reduced - 1;
@@ -142,7 +142,8 @@ static bool choose_heads(const qn_fold_making *m, const span *s, uint32_t lanes,
         }
         int64_t off = -1;
         for (size_t k = first; k < m->inputs; k++) {
-            const uint64_t bytes = d < 0 ? (uint64_t)(uintptr_t)f->base[k] : (uint64_t)f->stride[k][d];
+            const uint64_t bytes =
+                d < 0 ? (uint64_t)(uintptr_t)f->base[k] : (uint64_t)f->stride[k][d];
             const int64_t own = s->dense[k] ? off_by(m, k, bytes, lanes) : off;
             if (m->operands[k].loose || own < 0 || (k > first && own != off)) {
                 return false;
@@ -180,8 +181,7 @@ static int64_t choose_packs(const qn_fold_making *m, const span *s, uint32_t lan
     const int64_t period = s->across * s->run;
     const int64_t packs = period / common_divisor(period, lanes);
     *whole = packs * lanes;
-    const int64_t most =
-        QN_MIN(QN_FOLD_BLOCK, qn_over(ROOM_BYTES, value_bytes(m)) / lanes);
+    const int64_t most = QN_MIN(QN_FOLD_BLOCK, qn_over(ROOM_BYTES, value_bytes(m)) / lanes);
     const int64_t groups = qn_over(packs, most), each = qn_over(packs, groups);
     const int64_t least = (packs - (groups - 1) * each) * lanes;
     return groups == 1 || least >= period + s->run ? each : 0;
@@ -299,7 +299,7 @@ static void choose_blocks(const qn_fold_making *m, const span *s, const way *w)
 {
     qn_fold *f = m->fold;
     const int64_t groups = qn_over(w->whole / w->lanes, w->beside);
-    const int64_t blocks = (int64_t)m->rules->processors * HELD;
+    const int64_t blocks = (int64_t)m->rules->processors * qn_fold_spans_held(m->rules->compound);
     const int64_t left = QN_MAX(MOST_LEFT / s->across, 1);
     int64_t shares = QN_MIN(blocks, left) / (f->groups * groups);
     shares = QN_MAX(1, QN_MIN(shares, f->units / ((int64_t)f->workers * LEAST_UNITS)));
@@ -317,7 +317,6 @@ static void lay(const qn_fold_making *m, const span *s, const way *w)
     f->form.columns = f->form.spans = 1;
     f->form.known = f->form.cut = 0;
     f->form.line = s->line >= 0;
-    f->form.turns = TURNS;
     while (1 << f->form.room < w->beside * w->lanes) {
         f->form.room++;
     }
@@ -331,10 +330,12 @@ static void lay(const qn_fold_making *m, const span *s, const way *w)
     f->workers = (uint32_t)(QN_FOLD_BLOCK / w->beside);
     f->groups = f->outputs / s->across;
     for (size_t k = 0; k < m->count; k++) {
-        f->form.access[k] = k >= m->inputs  ? 0
-                            : s->dense[k] ? QN_ACCESS_VECTOR
-                                          : QN_ACCESS_BROADCAST;
+        f->form.access[k] = k >= m->inputs ? 0
+                            : s->dense[k]  ? QN_ACCESS_VECTOR
+                                           : QN_ACCESS_BROADCAST;
     }
+    const uint32_t bytes = qn_fold_unit_bytes(&f->form, m->operands, m->inputs);
+    f->form.turns = (uint8_t)qn_power_of_two(qn_over(QN_FOLD_COLUMN_BYTES, bytes), TURNS);
     choose_blocks(m, s, w);
 }
 

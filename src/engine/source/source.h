@@ -307,6 +307,11 @@ void qn_source_unit_registers(qn_text *out, const qn_call *call);
 void qn_source_unit_load(qn_text *out, const qn_call *call);
 void qn_source_unit_recall(qn_text *out, const qn_call *call);
 
+/* ---- source_reduction_apart.c --------------------------------------------------------------- */
+
+quern_status qn_reduction_apart_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                       size_t *header_count);
+
 /* ---- source_reduction_spans.c --------------------------------------------------------------- */
 
 quern_status qn_reduction_spans_source(qn_text *out, const qn_call *call, qn_header *headers,

@@ -49,10 +49,11 @@ static void ends_hole(qn_text *out, const qn_call *call)
     while (f->access[k] != QN_ACCESS_VECTOR) {
         k++;
     }
-    qn_text_printf(out,
-                   "    const int _quern_head = (int)(-((unsigned long long)_quern_place%u / %u) %% "
-                   "_quern_lanes);",
-                   k, call->operands[k].item_size);
+    qn_text_printf(
+        out,
+        "    const int _quern_head = (int)(-((unsigned long long)_quern_place%u / %u) %% "
+        "_quern_lanes);",
+        k, call->operands[k].item_size);
 }
 
 /* Where texts use positions: where each lane lies among the elements of its output in one span, and
@@ -63,17 +64,18 @@ static void spots_hole(qn_text *out, const qn_call *call)
         return;
     }
     qn_text_puts(
-        out, "    const int _quern_in_span = _quern_span / (int)_quern_walk.across;\n"
-             "    [[maybe_unused]] const _quern_index _quern_beyond = "
-             "_quern_walk.rest / _quern_walk.across;\n"
-             "    int _quern_spots[_quern_lanes];\n"
-             "#pragma unroll\n"
-             "    for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {\n"
-             "        const int _quern_x = (int)_quern_element + _quern_lane;\n"
-             "        const int _quern_row = _quern_x / (int)(_quern_walk.across * _quern_walk.run);\n"
-             "        _quern_spots[_quern_lane] = _quern_row * (int)_quern_walk.run + "
-             "_quern_x % (int)_quern_walk.run;\n"
-             "    }");
+        out,
+        "    const int _quern_in_span = _quern_span / (int)_quern_walk.across;\n"
+        "    [[maybe_unused]] const _quern_index _quern_beyond = "
+        "_quern_walk.rest / _quern_walk.across;\n"
+        "    int _quern_spots[_quern_lanes];\n"
+        "#pragma unroll\n"
+        "    for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {\n"
+        "        const int _quern_x = (int)_quern_element + _quern_lane;\n"
+        "        const int _quern_row = _quern_x / (int)(_quern_walk.across * _quern_walk.run);\n"
+        "        _quern_spots[_quern_lane] = _quern_row * (int)_quern_walk.run + "
+        "_quern_x % (int)_quern_walk.run;\n"
+        "    }");
 }
 
 /* Where the output's elements of a unit begin among them all. */
@@ -94,7 +96,8 @@ static void position_hole(qn_text *out, const qn_call *call)
 static void arguments_hole(qn_text *out, const qn_call *call)
 {
     qn_source_arguments(out, call, true);
-    qn_text_puts(out, call->kernel->uses_position ? "_quern_base + _quern_spots[_quern_lane]" : "0");
+    qn_text_puts(out,
+                 call->kernel->uses_position ? "_quern_base + _quern_spots[_quern_lane]" : "0");
 }
 
 /* An element that no span covers. */
@@ -129,8 +132,9 @@ static void finish_hole(qn_text *out, const qn_call *call)
     }
     qn_source_split(out, call, 2, f->outer, f->kept - 1, "_quern_mine", "_quern_given", first, end);
     for (uint32_t k = first; k < end; k++) {
-        qn_text_printf(out, "        char *const _quern_found%u = _quern_place%u + _quern_given%u;\n",
-                       k, k, k);
+        qn_text_printf(out,
+                       "        char *const _quern_found%u = _quern_place%u + _quern_given%u;\n", k,
+                       k, k);
     }
     qn_text_puts(out, "        {\n");
     for (uint32_t k = first; k < end; k++) {
@@ -151,6 +155,7 @@ static void results_hole(qn_text *out, const qn_call *call)
     QN_FOLD_HOLES(X)                                                                               \
     X(REDUCE, reduce)                                                                              \
     X(OUTPUTS, outputs)                                                                            \
+    X(BOUNDS, bounds)                                                                              \
     X(FORM, form)                                                                                  \
     X(ENDS, ends)                                                                                  \
     X(SPOTS, spots)                                                                                \
@@ -176,6 +181,8 @@ quern_status qn_reduction_spans_source(qn_text *out, const qn_call *call, qn_hea
     qn_source_function(&t[REDUCE], call, QN_REDUCE);
     qn_source_operands(&t[OUTPUTS], call, call->input_operands,
                        call->operand_count - call->input_operands);
+    qn_text_printf(&t[BOUNDS], "%d, %d", QN_FOLD_BLOCK,
+                   qn_fold_spans_held(qn_scan_value_size(call) == 0));
     form_hole(&t[FORM], call);
     ends_hole(&t[ENDS], call);
     spots_hole(&t[SPOTS], call);

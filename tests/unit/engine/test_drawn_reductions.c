@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reductions by spans: kept and reduced axes that alternate in memory, of drawn extents, at any
- * element, with gaps, and with outputs that have gaps. Each element counts by where it lies among
- * those of its output, so that one that is taken twice, or not at all, or with a wrong position,
- * shows. What is expected comes from a loop on the host. The thing to know: an array's memory ends
- * where its last element does, so that the software device finds what is read beyond it.
+ * Reductions by spans, whose kept and reduced axes alternate in memory, and of few elements for
+ * each of many outputs: of drawn extents, at any element, with gaps, and with outputs that have
+ * gaps. Each element counts by where it lies among those of its output, so that one that is taken
+ * twice, or not at all, or with a wrong position, shows. What is expected comes from a loop on the
+ * host. The thing to know: an array's memory ends where its last element does, so that the software
+ * device finds what is read beyond it.
  */
 #include "base/base.h"
 #include "numbered.h"
 #include <stdio.h>
 
-TestSuite(spans, .init = whole_open, .fini = whole_close);
+TestSuite(drawn_reductions, .init = whole_open, .fini = whole_close);
 
 enum { DRAWN = 40, AXES = 4, MOST = 1 << 18 };
 
@@ -29,16 +30,17 @@ typedef struct layout {
     uint32_t reduced;
 } layout;
 
-/* One axis is long, so that the whole has some 20000 to 200000 elements. */
-static layout draw_layout(void)
+/* One axis is long, so that the whole has some 20000 to 90000 elements: a reduced one, or a kept
+ * one of which `many` outputs have few elements. */
+static layout draw_layout(bool many)
 {
     static const uint32_t reduced[] = {1, 2, 5, 9, 10, 3, 11, 13};
     layout l = {.offset = draw(0, 9), .step = draw(1, 2)};
-    l.reduced = reduced[draw(0, QN_COUNT(reduced) - 1)];
+    l.reduced = many ? (draw(0, 1) ? 1 : 5) : reduced[draw(0, QN_COUNT(reduced) - 1)];
     for (int d = 0; d < AXES; d++) {
         l.extent[d] = draw(1, d == 0 ? 5 : 9);
     }
-    const int longest = l.reduced & 2 ? 1 : 0;
+    const int longest = many || (l.reduced & 2) != 0 ? 1 : 0;
     int64_t others = 1;
     for (int d = 0; d < AXES; d++) {
         others *= d == longest ? 1 : l.extent[d];
@@ -128,8 +130,8 @@ static void expect(quern_array *memory, const layout *l, int64_t outputs, const 
     free(got);
 }
 
-/* Returns whether the plan is by spans. */
-static bool check(quern_kernel *k, quern_dtype dtype, const layout *l)
+/* Returns whether the plan says `word`. */
+static bool check(quern_kernel *k, quern_dtype dtype, const layout *l, const char *word)
 {
     int64_t outputs;
     quern_array *x = array_in(dtype, l), *memory, *y = array_out(l, &memory, &outputs);
@@ -146,15 +148,15 @@ static bool check(quern_kernel *k, quern_dtype dtype, const layout *l)
     OK(quern_explain(&e, k, values, 2, &o));
     OK(quern_call_n(k, values, 2, &o));
     expect(memory, l, outputs, e->plan);
-    const bool spans = strstr(e->plan, "by spans") != NULL;
+    const bool found = strstr(e->plan, word) != NULL;
     quern_explanation_release(e);
     quern_array_release(x);
     quern_array_release(y);
     quern_array_release(memory);
-    return spans;
+    return found;
 }
 
-static void check_drawn(quern_dtype dtype, const char *type, int least)
+static void check_drawn(quern_dtype dtype, const char *type, bool many, int least)
 {
     quern_kernel *k;
     char map[128];
@@ -171,35 +173,47 @@ static void check_drawn(quern_dtype dtype, const char *type, int least)
                     "__device__ long long out(wide a) { return a.v; }\n"
                     "__device__ long long out(long long a) { return a; }"};
     OK(quern_reduction(&k, engine, "T x", "int64 y", map, "a + b", "y = out(a)", NULL, &o));
-    int spans = 0;
+    int found = 0;
     for (int n = 0; n < DRAWN; n++) {
-        const layout l = draw_layout();
-        spans += check(k, dtype, &l);
+        const layout l = draw_layout(many);
+        found += check(k, dtype, &l, many ? "a block apart" : "by spans");
     }
-    cr_assert_geq(spans, least, "%d of %d", spans, DRAWN);
+    cr_assert_geq(found, least, "%d of %d", found, DRAWN);
     quern_kernel_release(k);
 }
 
-Test(spans, of_bytes)
+Test(drawn_reductions, spans_of_bytes)
 {
     state = 1;
-    check_drawn(QUERN_UINT8, "long long", DRAWN / 4);
+    check_drawn(QUERN_UINT8, "long long", false, DRAWN / 4);
 }
 
-Test(spans, of_two_bytes)
+Test(drawn_reductions, spans_of_two_bytes)
 {
     state = 2;
-    check_drawn(QUERN_UINT16, "long long", DRAWN / 4);
+    check_drawn(QUERN_UINT16, "long long", false, DRAWN / 4);
 }
 
-Test(spans, of_four_bytes)
+Test(drawn_reductions, spans_of_four_bytes)
 {
     state = 3;
-    check_drawn(QUERN_FLOAT32, "long long", DRAWN / 8);
+    check_drawn(QUERN_FLOAT32, "long long", false, DRAWN / 8);
 }
 
-Test(spans, of_structures)
+Test(drawn_reductions, spans_of_structures)
 {
     state = 4;
-    check_drawn(QUERN_UINT16, "wide", DRAWN / 8);
+    check_drawn(QUERN_UINT16, "wide", false, DRAWN / 8);
+}
+
+Test(drawn_reductions, apart_of_bytes)
+{
+    state = 5;
+    check_drawn(QUERN_UINT8, "long long", true, DRAWN / 8);
+}
+
+Test(drawn_reductions, apart_of_four_bytes)
+{
+    state = 6;
+    check_drawn(QUERN_FLOAT32, "wide", true, DRAWN / 8);
 }

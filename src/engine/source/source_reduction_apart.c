@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * source_reduction_apart: the CUDA source of a reduction of few elements for each of many outputs.
+ * In: a call whose fold is planned so (src/array/fold_apart.c). Out: the text of
+ * templates/reduction_apart.cu with its holes filled. The thing to know: a thread's outputs lie a
+ * block apart, each at its own `_quern_spotK`, so that neighbouring threads read and write
+ * neighbouring elements; what a reduced position adds is the same for all of them.
+ */
+#include "embedded/templates.h"
+#include "engine/folding.h"
+#include "engine/source/source.h"
+
+static void form_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    qn_source_index_type(out, f->wide);
+    qn_source_number(out, "outputs", f->apart);
+    qn_source_number(out, "batch", f->turns);
+    qn_source_flag(out, "whole", f->known);
+}
+
+static const char *constant(const qn_call *call, uint32_t k)
+{
+    return call->operands[k].output ? "" : "const ";
+}
+
+/* Room for where each output's elements begin; filled from `_quern_placeK`. */
+static void spots_holes(qn_text *room, qn_text *keep, const qn_call *call)
+{
+    const int lane = qn_fold_lane_dim(&call->fold.form);
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        qn_text_printf(room, "    %schar *_quern_spot%u[_quern_outputs];\n", constant(call, k), k);
+        qn_text_printf(keep, "        _quern_spot%u[_quern_lane] = _quern_place%u", k, k);
+        if (lane >= 0) {
+            qn_text_printf(keep, " + (long long)_quern_element * _quern_walk.stride[%u][%d]", k,
+                           lane);
+        }
+        qn_text_puts(keep, ";\n");
+    }
+}
+
+/* Operand `k` of the thread's output `_quern_lane`. */
+static void place(qn_text *out, const qn_call *call, int levels, uint32_t k)
+{
+    qn_source_indent(out, levels);
+    qn_text_printf(out, "%schar *const _quern_place%u = _quern_spot%u[_quern_lane];\n",
+                   constant(call, k), k, k);
+}
+
+static void registers_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_puts(out, "        ");
+        qn_source_register_type(out, call, k, false);
+        qn_text_printf(out, " _quern_registers%u[_quern_batch][_quern_outputs];\n", k);
+    }
+}
+
+/* One reduced position of all outputs. */
+static void load_hole(qn_text *out, const qn_call *call)
+{
+    qn_source_reduced(out, call, 4, 0, call->input_operands);
+    qn_text_puts(out, "#pragma unroll\n"
+                      "                for (int _quern_lane = 0; _quern_lane < _quern_outputs; "
+                      "_quern_lane++) {\n");
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        place(out, call, 5, k);
+        qn_source_load_input(out, call, 5, k, "0", false);
+        qn_text_printf(out,
+                       "                    _quern_registers%u[_quern_turn][_quern_lane] = "
+                       "_quern_register%u;\n",
+                       k, k);
+    }
+    qn_text_puts(out, "                }");
+}
+
+static void arguments_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_printf(out, "_quern_registers%u[_quern_turn][_quern_lane], ", k);
+    }
+    qn_text_puts(out, call->kernel->uses_position ? "_quern_unit" : "0");
+}
+
+/* Combine with the identity, once; and where the output lies. */
+static void finish_hole(qn_text *out, const qn_call *call)
+{
+    if (call->kernel->has_identity) {
+        qn_text_puts(out, "            const _type_reduce _quern_identity = _type_reduce(\n");
+        qn_source_closed(out, call, QN_IDENTITY, ");");
+        qn_text_puts(out, "            _quern_values[_quern_lane].value = "
+                          "_quern_reduce(_quern_identity, _quern_values[_quern_lane].value);\n");
+    }
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        place(out, call, 3, k);
+    }
+}
+
+static void results_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        qn_source_fold_output(out, call, k, "0");
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+#define HOLES(X)                                                                                   \
+    QN_FOLD_HOLES(X)                                                                               \
+    X(REDUCE, reduce)                                                                              \
+    X(OUTPUTS, outputs)                                                                            \
+    X(FORM, form)                                                                                  \
+    X(SPOTS, spots)                                                                                \
+    X(KEEP, keep)                                                                                  \
+    X(REGISTERS, registers)                                                                        \
+    X(LOAD, load)                                                                                  \
+    X(ARGUMENTS, arguments)                                                                        \
+    X(FINISH, finish)                                                                              \
+    X(RESULTS, results)
+
+enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
+_Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
+
+quern_status qn_reduction_apart_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                       size_t *header_count)
+{
+    qn_text t[HOLE_COUNT] = {{0}};
+    qn_source_fold_holes(t, call);
+    qn_source_function(&t[REDUCE], call, QN_REDUCE);
+    qn_source_operands(&t[OUTPUTS], call, call->input_operands,
+                       call->operand_count - call->input_operands);
+    form_hole(&t[FORM], call);
+    spots_holes(&t[SPOTS], &t[KEEP], call);
+    registers_hole(&t[REGISTERS], call);
+    load_hole(&t[LOAD], call);
+    arguments_hole(&t[ARGUMENTS], call);
+    finish_hole(&t[FINISH], call);
+    results_hole(&t[RESULTS], call);
+    const qn_source_template template = {
+        .text = qn_embedded_reduction_apart_cu,
+        .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
+        .holes = t,
+        .hole_count = HOLE_COUNT,
+        .headers = QN_FOLD_HEADERS,
+    };
+    return qn_source_expand(out, call, &template, headers, header_count);
+}
