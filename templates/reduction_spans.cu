@@ -197,21 +197,39 @@ HOLE_take_element
             break;
         }
         if constexpr (_quern_split) {
+            const int _quern_across = _quern_walk.across;
             _quern_slot *const _quern_left =
                 (_quern_slot *)(_quern_workspace + _quern_counters) +
-                ((long long)_quern_output * _quern_walk.across + _quern_mine) * _quern_parts;
+                (long long)_quern_output * _quern_across * _quern_parts;
             if (_quern_there && _quern_one == 0) {
-                _quern_left[_quern_part] = _quern_own;
+                _quern_left[_quern_part * _quern_across + _quern_mine] = _quern_own;
             }
             if (!quern::is_last_block((unsigned *)_quern_workspace + _quern_output, _quern_parts)) {
                 return;
             }
+            // Neighbouring threads read neighbouring values; then those of an output meet again.
+            const int _quern_rows = 256 / _quern_across, _quern_row = threadIdx.x / _quern_across;
+            _quern_has = false;
+            if (_quern_row < _quern_rows) {
+#pragma unroll 8
+                for (unsigned _quern_unit = _quern_row; _quern_unit < _quern_parts;
+                     _quern_unit += _quern_rows) {
+                    _quern_take(_quern_own, _quern_has,
+                                _quern_left[_quern_unit * _quern_across +
+                                            (threadIdx.x - _quern_row * _quern_across)]
+                                    .value);
+                    _quern_has = true;
+                }
+                _quern_put[threadIdx.x] = _quern_own;
+            }
+            __syncthreads();
             _quern_has = false;
             if (_quern_there) {
-#pragma unroll 4
-                for (unsigned _quern_unit = _quern_one; _quern_unit < _quern_parts;
+                for (int _quern_unit = _quern_one;
+                     _quern_unit < _quern_rows && _quern_unit < (int)_quern_parts;
                      _quern_unit += _quern_each) {
-                    _quern_take(_quern_own, _quern_has, _quern_left[_quern_unit].value);
+                    _quern_take(_quern_own, _quern_has,
+                                _quern_put[_quern_unit * _quern_across + _quern_mine].value);
                     _quern_has = true;
                 }
             }

@@ -58,7 +58,7 @@ typedef struct qn_fold_form {
                       elements with the one before, whose they are */
     uint8_t spans; /**< reduction: 1: the lanes of a unit are those of a span (fold_spans.c) */
     uint8_t apart; /**< reduction: a thread has so many outputs, a block apart (fold_apart.c);
-                        `known`: of each all elements at once */
+                        `known`: lines are whole batches of `turns` elements */
     uint8_t outer; /**< spans: kept dimensions outside of them */
     uint8_t line;  /**< spans: 1: the last reduced dimension is that of a line's spans */
     uint8_t room;  /**< spans: values that meet in a block: an exponent */
@@ -206,10 +206,11 @@ void qn_fold_take_apart(const qn_fold_making *m);
 
 /** Have threads of a planned reduction go over spans of memory, where other units are small. */
 void qn_fold_take_spans(const qn_fold_making *m);
-/** Blocks that a processor holds: fewer where the values take more registers. */
-static inline int qn_fold_spans_held(bool compound)
+/** Blocks that a processor holds: more where the values take few registers. `value_size`: their
+ * bytes, if known, or 0. */
+static inline int qn_fold_spans_held(uint32_t lanes, uint32_t value_size)
 {
-    return compound ? 2 : 3;
+    return value_size != 0 && lanes * value_size <= 32 ? 4 : 3;
 }
 /** How many threads of a block an output of a span has in the end, of one warp: the exponent. */
 int qn_fold_span_meeting(const qn_fold *fold);

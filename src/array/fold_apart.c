@@ -9,45 +9,70 @@
  */
 #include "array/fold.h"
 
-#define MOST_LENGTH 32 /* elements of an output */
-#define OUTPUTS     4  /* of a thread */
-#define MOST_LOADS  16 /* of a thread at once */
-#define FEW_BLOCKS  2  /* for each processor: with fewer, more threads matter more */
+#define MOST_LENGTH  32 /* elements of an output */
+#define OUTPUTS      4  /* of a thread */
+#define MOST_LOADS   16 /* of a thread at once */
+#define SECTOR_BYTES 32
+#define FEW_BLOCKS   2 /* for each processor: with fewer, more threads matter more */
 
-/* True where a thread's outputs side by side are read or written piece by piece. */
+/* True where a thread's outputs side by side are read or written piece by piece: the outputs, where
+ * they are much of what is moved. Bytes in words that lie anywhere are still read faster than one
+ * by one. */
 static bool is_in_pieces(const qn_fold_making *m)
 {
-    const qn_fold_form *f = &m->fold->form;
-    if (f->lanes == 1) {
-        return true;
-    }
+    const qn_fold *f = m->fold;
+    int64_t read = 0, written = 0;
+    bool pieces = f->form.lanes == 1;
     for (size_t k = 0; k < m->count; k++) {
-        const bool wide = m->operands[k].item_size > 1;
-        if (f->access[k] == QN_ACCESS_WORDS
-                ? wide
-                : f->access[k] != QN_ACCESS_VECTOR && f->access[k] != QN_ACCESS_BROADCAST) {
-            return true;
+        const int64_t item = m->operands[k].item_size;
+        const uint8_t access = f->form.access[k];
+        if (k < m->inputs) {
+            pieces |= access == QN_ACCESS_WORDS
+                          ? item > 1
+                          : access != QN_ACCESS_VECTOR && access != QN_ACCESS_BROADCAST;
+            read += access == QN_ACCESS_BROADCAST ? 0 : item * f->length;
+        } else if (access != QN_ACCESS_VECTOR && !f->form.cut) {
+            const int64_t pitch = qn_magnitude(f->stride[k][f->form.kept - 1]);
+            written += QN_MIN(pitch, SECTOR_BYTES);
         }
     }
-    return false;
+    return pieces || 2 * written >= read;
+}
+
+/* Elements of an output that are read at once: along the innermost reduced dimension all, or an
+ * even share, where that is about as many as are wanted. */
+static void choose_batch(const qn_fold_making *m)
+{
+    qn_fold_form *f = &m->fold->form;
+    const int64_t line = f->reduced == 0 ? 1 : m->fold->extent[f->kept + f->reduced - 1];
+    const int64_t loads = (int64_t)f->apart * (int64_t)QN_MAX(m->inputs, 1);
+    const int64_t want = QN_MAX(1, MOST_LOADS / loads);
+    int64_t batch = QN_MIN(line, 2 * want);
+    while (batch > 1 && line % batch != 0) {
+        batch--;
+    }
+    f->known = batch == line || 2 * batch >= want;
+    f->turns = (uint8_t)(f->known ? batch : want);
+}
+
+static bool may_take(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    const qn_fold_rules *r = m->rules;
+    const int64_t least = (int64_t)r->processors * FEW_BLOCKS * QN_FOLD_BLOCK * OUTPUTS;
+    return f->form.columns && f->form.kept > 0 && !f->form.split && f->workers == 1 &&
+           f->length >= 1 && f->length <= MOST_LENGTH && f->outputs >= least && !r->positions &&
+           r->in_turns && r->pack_bytes != 0 && !(r->exact && r->setting.workers != 0);
 }
 
 void qn_fold_take_apart(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
-    const qn_fold_rules *r = m->rules;
-    const int64_t least = (int64_t)r->processors * FEW_BLOCKS * QN_FOLD_BLOCK * OUTPUTS;
-    if (!f->form.columns || f->form.kept == 0 || f->form.split || f->workers != 1 ||
-        f->length < 1 || f->length > MOST_LENGTH || f->outputs < least || r->positions ||
-        !r->in_turns || r->pack_bytes == 0 || (r->exact && r->setting.workers != 0) ||
-        !is_in_pieces(m)) {
+    if (!may_take(m) || !is_in_pieces(m)) {
         return;
     }
-    const int64_t inputs = (int64_t)QN_MAX(m->inputs, 1);
-    f->form.apart = f->length == 1 ? 2 * OUTPUTS : OUTPUTS;
-    const int64_t batch = QN_MAX(1, MOST_LOADS / (f->form.apart * inputs));
-    f->form.known = f->length <= QN_MAX(batch, MOST_LOADS / 2);
-    f->form.turns = (uint8_t)(f->form.known ? f->length : batch);
+    f->form.apart = f->length == 1 && f->form.kept == 1 ? 2 * OUTPUTS : OUTPUTS;
+    choose_batch(m);
     f->form.lanes = 1;
     f->form.cut = 0;
     f->head = f->rest = 0;

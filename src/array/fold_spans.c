@@ -24,9 +24,10 @@
 #define LEAST_UNITS    4     /* of a thread */
 #define LEAST_ELEMENTS 16384 /* of a block */
 #define LEFT_OVER      32    /* one in so many elements may be left over by spans, at most */
-#define MOST_LEFT      32768 /* values of blocks that one block combines */
+#define MOST_LEFT      16384 /* values of blocks that one block combines */
 #define COUNTERS       8192  /* outputs outside of spans that blocks share */
-#define TURNS          4     /* spans that a thread reads at once, at most */
+#define COMPOUND_TURNS 2
+#define TURNS          4 /* spans that a thread reads at once, at most */
 
 /* How the dimensions of a plan are told apart. */
 typedef struct span {
@@ -299,7 +300,8 @@ static void choose_blocks(const qn_fold_making *m, const span *s, const way *w)
 {
     qn_fold *f = m->fold;
     const int64_t groups = qn_over(w->whole / w->lanes, w->beside);
-    const int64_t blocks = (int64_t)m->rules->processors * qn_fold_spans_held(m->rules->compound);
+    const int64_t blocks =
+        (int64_t)m->rules->processors * qn_fold_spans_held(w->lanes, m->rules->value_size);
     const int64_t left = QN_MAX(MOST_LEFT / s->across, 1);
     int64_t shares = QN_MIN(blocks, left) / (f->groups * groups);
     shares = QN_MAX(1, QN_MIN(shares, f->units / ((int64_t)f->workers * LEAST_UNITS)));
@@ -335,7 +337,8 @@ static void lay(const qn_fold_making *m, const span *s, const way *w)
                                            : QN_ACCESS_BROADCAST;
     }
     const uint32_t bytes = qn_fold_unit_bytes(&f->form, m->operands, m->inputs);
-    f->form.turns = (uint8_t)qn_power_of_two(qn_over(QN_FOLD_COLUMN_BYTES, bytes), TURNS);
+    f->form.turns = (uint8_t)qn_power_of_two(qn_over(QN_FOLD_COLUMN_BYTES, bytes),
+                                             m->rules->compound ? COMPOUND_TURNS : TURNS);
     choose_blocks(m, s, w);
 }
 

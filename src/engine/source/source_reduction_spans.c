@@ -182,7 +182,7 @@ quern_status qn_reduction_spans_source(qn_text *out, const qn_call *call, qn_hea
     qn_source_operands(&t[OUTPUTS], call, call->input_operands,
                        call->operand_count - call->input_operands);
     qn_text_printf(&t[BOUNDS], "%d, %d", QN_FOLD_BLOCK,
-                   qn_fold_spans_held(qn_scan_value_size(call) == 0));
+                   qn_fold_spans_held(call->fold.form.lanes, qn_scan_value_size(call)));
     form_hole(&t[FORM], call);
     ends_hole(&t[ENDS], call);
     spots_hole(&t[SPOTS], call);
