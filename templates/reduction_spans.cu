@@ -84,13 +84,20 @@ HOLE_load
             }
 HOLE_recall
 HOLE_position
+            // One question for all lanes: the compiler would ask for each.
+            if (_quern_turn == 0 && !_quern_has) {
 #pragma unroll
-            for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
-                _quern_take(_quern_values[_quern_lane], _quern_has || _quern_turn > 0,
-                            _quern_map(HOLE_arguments));
+                for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
+                    _quern_values[_quern_lane].value = _quern_map(HOLE_arguments);
+                }
+                _quern_has = true;
+            } else {
+#pragma unroll
+                for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
+                    _quern_take(_quern_values[_quern_lane], true, _quern_map(HOLE_arguments));
+                }
             }
         }
-        _quern_has = true;
     }
 
     // The threads of a pack combine theirs: the upper half gives to the lower, again and again.
