@@ -365,6 +365,7 @@ void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_coun
     if (!fold->form.whole && !fold->form.spans) {
         qn_fold_take_apart(&m);
     }
+    qn_fold_count_reach(&m);
     fold->form.wide = qn_fold_needs_wide(&m);
 }
 

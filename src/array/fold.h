@@ -83,6 +83,7 @@ typedef struct qn_fold {
     int64_t beside;   /**< spans: packs of one that a block has */
     double cost;      /**< whole: instructions of a warp for an output of each thread; scan: those
                            of a thread for an element, 0 if unknown */
+    double reach;     /**< reduction: those of a thread to reach the inputs of an element */
     double unit_cost; /**< whole: the same by units */
     int64_t extent[QUERN_MAX_NDIM]; /**< the kept ones, outermost first, then the reduced ones */
     int64_t stride[QUERN_MAX_PARAMETERS][QUERN_MAX_NDIM]; /**< bytes; [operand][dimension] */
@@ -201,6 +202,11 @@ void qn_fold_take_whole(const qn_fold_making *m);
 
 /** Have threads of a planned reduction take several outputs of few elements, a block apart. */
 void qn_fold_take_apart(const qn_fold_making *m);
+
+/* ---- fold_reach.c: for reductions ----------------------------------------------------------- */
+
+/** Count what reaching the inputs of a planned reduction by units costs. */
+void qn_fold_count_reach(const qn_fold_making *m);
 
 /* ---- fold_spans.c: for reductions ----------------------------------------------------------- */
 

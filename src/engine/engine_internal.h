@@ -288,7 +288,7 @@ quern_status qn_call_begin_set(qn_call *call, quern_kernel *kernel, const quern_
 void qn_call_publish(qn_call *call);
 void qn_call_end(qn_call *call);
 
-/* ---- arrange.c: inputs of scans that lie in another order than the output -------------------- */
+/* ---- arrange.c: inputs that lie in another order than the walk ------------------------------- */
 
 /** Have a planned call copy such inputs first, where that costs less. */
 quern_status qn_call_arrange(qn_call *call);
@@ -331,6 +331,7 @@ struct qn_kind {
     bool outputs_broadcast; /**< those that are given take part in the loop's shape */
     bool has_axes;          /**< axes may be chosen */
     bool in_place;          /**< an output may be exactly an input */
+    bool arranges;          /**< inputs in another order may be copied first */
     /** Optional: refuse a definition whose signature has been read. */
     quern_status (*check)(const quern_kernel *kernel);
     /** Optional: refuse options that are for other kinds. */

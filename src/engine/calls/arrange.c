@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * arrange: inputs of a scan that are copied first, because they lie in another order than the
- * output. In: a call that is planned. Out: the same, or with arrays of its own in the place of such
- * inputs, planned again. The thing to know: whether that pays is decided without memory, so that
- * explaining, preparing and binding a call find what a launch will find; the arrays get theirs when
- * the call is launched, and where there is none left, it goes by the plan without them.
+ * arrange: inputs of a scan or a reduction that are copied first, because they lie in another order
+ * than the output of the scan, or than the widest input of the reduction: the model. In: a call
+ * that is planned. Out: the same, or with arrays of its own in the place of such inputs, planned
+ * again. The thing to know: whether that pays is decided without memory, so that explaining,
+ * preparing and binding a call find what a launch will find; the arrays get theirs when the call is
+ * launched, and where there is none left, it goes by the plan without them.
  */
 #include "engine/engine_internal.h"
 #include <string.h>
@@ -17,17 +18,27 @@
 /* Where arrays lie until they have memory: somewhere aligned. */
 static _Alignas(ALIGNMENT) char nowhere[ALIGNMENT];
 
-static const qn_operand *first_output(const qn_call *call)
+static bool scans(const qn_call *call)
 {
-    return &call->operands[call->input_operands];
+    return call->kernel->kind->number == QUERN_KERNEL_SCAN;
 }
 
-/* The axes of a call in the order in which they lie in the output, outermost first; of a scan of
- * all elements, as they are. */
+static const qn_operand *model(const qn_call *call)
+{
+    const qn_operand *o = &call->operands[scans(call) ? call->input_operands : 0];
+    for (uint32_t k = 1; !scans(call) && k < call->input_operands; k++) {
+        o = call->operands[k].item_size > o->item_size ? &call->operands[k] : o;
+    }
+    return o;
+}
+
+/* The axes of a call in the order in which they lie in the model, outermost first; of a scan of all
+ * elements, as they are. */
 static void order_axes(int *order, const qn_call *call)
 {
-    const int64_t *strides = first_output(call)->strides;
-    const bool all = call->ndim == 0 || call->axes == UINT32_MAX >> (32 - call->ndim);
+    const int64_t *strides = model(call)->strides;
+    const bool all =
+        scans(call) && (call->ndim == 0 || call->axes == UINT32_MAX >> (32 - call->ndim));
     for (int d = 0; d < call->ndim; d++) {
         int at = d;
         for (; !all && at > 0 && qn_magnitude(strides[order[at - 1]]) < qn_magnitude(strides[d]);
@@ -38,20 +49,27 @@ static void order_axes(int *order, const qn_call *call)
     }
 }
 
-/* True when an input has each element once, and they follow each other in another order. */
+/* True when an input has each element of the call once. */
+static bool lies_alone(const qn_operand *o, const qn_call *call)
+{
+    bool alone = o->ndim == call->ndim;
+    for (int d = 0; d < call->ndim && alone; d++) {
+        alone = o->shape[d] == call->shape[d] && (o->strides[d] != 0 || o->shape[d] == 1);
+    }
+    return alone;
+}
+
+/* True when the elements of an input that has each once follow each other in another order. */
 static bool lies_otherwise(const qn_operand *o, const qn_call *call, const int *order)
 {
     int64_t outer = INT64_MAX;
     bool otherwise = false;
-    if (o->ndim != call->ndim || o->loose) {
+    if (o->loose || !lies_alone(o, call)) {
         return false;
     }
     for (int k = 0; k < call->ndim; k++) {
         const int d = order[k];
         const int64_t stride = qn_magnitude(o->strides[d]);
-        if (o->shape[d] != call->shape[d] || (stride == 0 && o->shape[d] > 1)) {
-            return false;
-        }
         if (o->shape[d] > 1) {
             otherwise |= stride > outer;
             outer = stride;
@@ -60,8 +78,8 @@ static bool lies_otherwise(const qn_operand *o, const qn_call *call, const int *
     return otherwise;
 }
 
-/* An array as input `k` that lies as the output does, without gaps and without memory. Kept axes
- * run backwards where the output's do, so that both can be walked forwards. */
+/* An array as input `k` that lies as the model does, without gaps and without memory. Axes run
+ * backwards where the model's do, so that both can be walked forwards; but not those of a scan. */
 static quern_status make_like(quern_array **out, const qn_call *call, uint32_t k, const int *order)
 {
     const uint32_t p = call->operand_parameter[k];
@@ -72,7 +90,8 @@ static quern_status make_like(quern_array **out, const qn_call *call, uint32_t k
     int64_t stride = a->item_size, before = 0;
     for (int at = call->ndim - 1; at >= 0; at--) {
         const int d = order[at];
-        const bool back = first_output(call)->strides[d] < 0 && (call->axes >> d & 1) == 0;
+        const bool back =
+            model(call)->strides[d] < 0 && !(scans(call) && (call->axes >> d & 1) != 0);
         a->shape[d] = call->shape[d];
         a->strides[d] = back ? -stride : stride;
         before += back ? stride * (call->shape[d] - 1) : 0;
@@ -140,25 +159,32 @@ static bool may_arrange(const qn_call *call)
             return false;
         }
     }
-    return call->kernel->kind->number == QUERN_KERNEL_SCAN && call->input_operands > 0 &&
-           call->operand_count > call->input_operands && call->reaches == 0 && !call->overlaps;
+    return call->kernel->kind->arranges && call->input_operands > (scans(call) ? 0 : 1) &&
+           call->operand_count > call->input_operands && call->reaches == 0 && !call->overlaps &&
+           (scans(call) || lies_alone(model(call), call));
+}
+
+/* Of an element, as far as it changes with the order of inputs. */
+static double cost(const qn_call *call)
+{
+    return scans(call) ? call->fold.cost : call->fold.reach;
 }
 
 quern_status qn_call_arrange(qn_call *call)
 {
     const double least =
         LAUNCH_COST * call->kernel->engine->processors / (double)QN_MAX(call->count, 1);
-    if (!may_arrange(call) || call->fold.cost <= least) {
+    if (!may_arrange(call) || cost(call) <= least) {
         return QUERN_OK;
     }
-    const double before = call->fold.cost;
+    const double before = cost(call);
     int order[QUERN_MAX_NDIM];
     double copies = 0;
     order_axes(order, call);
     QN_TRY(replace(&copies, call, order));
     if (call->arranged != 0) {
         plan_again(call);
-        if (call->fold.cost + copies + least >= before) {
+        if (cost(call) + copies + least >= before) {
             give_up(call);
         }
     }

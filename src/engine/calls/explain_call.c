@@ -57,7 +57,8 @@ static const char *plan_text(explanation *e, const qn_call *call)
         qn_text_puts(&text, ", inputs that an output overlaps are copied first");
     }
     if (call->arranged != 0) {
-        qn_text_puts(&text, ", inputs in another order than the output are copied into it first");
+        qn_text_printf(&text, ", inputs in another order than the %s are copied into it first",
+                       call->kernel->kind->in_place ? "output" : "widest");
     }
     return keep_text(e, &text);
 }

@@ -130,6 +130,7 @@ const qn_kind qn_reduction_kind = {
     .number = QUERN_KERNEL_REDUCTION,
     .position = "_J",
     .has_axes = true,
+    .arranges = true,
     .check = check,
     .output_shape = output_shape,
     .plan = plan,

@@ -129,6 +129,7 @@ const qn_kind qn_scan_kind = {
     .position = "_J",
     .has_axes = true,
     .in_place = true,
+    .arranges = true,
     .check = check,
     .check_options = check_options,
     .plan = plan,
