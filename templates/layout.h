@@ -51,8 +51,8 @@
 // workers   threads of a block for an output, a power of two
 // shift     its exponent
 // results   outputs, in elements
-// beside    spans: packs of one that a block has side by side
-// across    spans: outputs of one
+// beside    spans: packs of one that a block has side by side; phases: blocks for a row
+// across    spans: outputs of one; phases: columns of a row
 // run       spans: reduced elements of an output side by side in one
 // extent    in units along the dimension in which their lanes lie
 // stride    bytes

@@ -19,16 +19,49 @@ template <typename T_, int N_, int W_> struct alignas(W_) run {
     }
 };
 
+// A whole number of B bytes.
+template <int B_> struct number {
+    typedef typename word<B_>::type type;
+};
+template <> struct number<8> {
+    typedef unsigned long long type;
+};
+
 // A pack that is aligned.
 template <typename P_> struct held {
     typedef typename P_::word_type word_type;
-    word_type word[sizeof(P_) / sizeof(word_type)];
+    static constexpr int count = sizeof(P_) / sizeof(word_type);
+    word_type word[count];
 
     __device__ __forceinline__ void load(const void *from)
     {
 #pragma unroll
-        for (int k = 0; k < (int)(sizeof(P_) / sizeof(word_type)); k++) {
+        for (int k = 0; k < count; k++) {
             word[k] = ((const word_type *)from)[k];
+        }
+    }
+    // Elements [low, high) of it, and nothing beside; so seldom that short code matters more.
+    __device__ __forceinline__ void load_some(const void *from, int low, int high)
+    {
+        constexpr int bytes = sizeof(P_::v[0]), half = 8 / bytes;
+        constexpr int pieces = (sizeof(P_) + 15) / 16, words = 16 / sizeof(word_type);
+        typedef typename number<bytes>::type element;
+#pragma unroll
+        for (int piece = 0; piece < pieces; piece++) {
+            alignas(16) unsigned long long part[2] = {0, 0};
+            const int first = 2 * half * piece;
+#pragma unroll 1
+            for (int k = max(low, first); k < min(high, first + 2 * half); k++) {
+                const unsigned long long one = (unsigned long long)((const element *)from)[k]
+                                               << 8 * bytes * (k % half);
+                part[0] |= k - first < half ? one : 0;
+                part[1] |= k - first < half ? 0 : one;
+            }
+            const word_type *const filled = (const word_type *)part;
+#pragma unroll
+            for (int k = 0; k < words && k + words * piece < count; k++) {
+                word[words * piece + k] = filled[k];
+            }
         }
     }
     __device__ __forceinline__ void give(P_ &to) const

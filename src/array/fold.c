@@ -365,6 +365,9 @@ void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_coun
     if (!fold->form.whole && !fold->form.spans) {
         qn_fold_take_apart(&m);
     }
+    if (!fold->form.whole && !fold->form.spans && !fold->form.apart) {
+        qn_fold_take_phases(&m);
+    }
     qn_fold_count_reach(&m);
     fold->form.wide = qn_fold_needs_wide(&m);
 }
@@ -378,6 +381,9 @@ void qn_fold_print(qn_text *out, const qn_fold *f, size_t input_count)
     } else if (f->form.apart) {
         qn_text_printf(out, "%d outputs a thread, a block apart, %d element%s at once",
                        f->form.apart, f->form.turns, f->form.turns == 1 ? "" : "s");
+    } else if (f->form.phases) {
+        qn_text_printf(out, "by columns in %d phases of rows, %d elements at once", f->form.lanes,
+                       f->form.lanes);
     } else if (f->form.spans) {
         qn_text_printf(out,
                        "by spans of %lld elements with %lld outputs, %d elements at once, "

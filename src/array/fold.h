@@ -56,12 +56,13 @@ typedef struct qn_fold_form {
                         elements, so many; 0: it does not */
     uint8_t cut; /**< reduction: 1: the last unit along its dimension lies further back, and shares
                       elements with the one before, whose they are */
-    uint8_t spans; /**< reduction: 1: the lanes of a unit are those of a span (fold_spans.c) */
-    uint8_t apart; /**< reduction: a thread has so many outputs, a block apart (fold_apart.c);
-                        `known`: lines are whole batches of `turns` elements */
-    uint8_t outer; /**< spans: kept dimensions outside of them */
-    uint8_t line;  /**< spans: 1: the last reduced dimension is that of a line's spans */
-    uint8_t room;  /**< spans: values that meet in a block: an exponent */
+    uint8_t spans;  /**< reduction: 1: the lanes of a unit are those of a span (fold_spans.c) */
+    uint8_t apart;  /**< reduction: a thread has so many outputs, a block apart (fold_apart.c);
+                         `known`: lines are whole batches of `turns` elements */
+    uint8_t phases; /**< reduction: 1: a unit is a pack of each phase of rows (fold_phases.c) */
+    uint8_t outer;  /**< spans: kept dimensions outside of them; phases: all but the last */
+    uint8_t line;   /**< spans: 1: the last reduced dimension is that of a line's spans */
+    uint8_t room;   /**< spans: values that meet in a block: an exponent */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand, along the lanes */
 } qn_fold_form;
 
@@ -78,9 +79,9 @@ typedef struct qn_fold {
     int64_t groups;   /**< blocks side by side over the outputs */
     int64_t splits;   /**< blocks for an output */
     int64_t chunk;    /**< units of a block for an output */
-    int64_t across;   /**< spans: outputs of one */
+    int64_t across;   /**< spans: outputs of one; phases: columns of a row */
     int64_t run;      /**< spans: reduced elements of an output that lie side by side in one */
-    int64_t beside;   /**< spans: packs of one that a block has */
+    int64_t beside;   /**< spans: packs of one that a block has; phases: blocks for a row */
     double cost;      /**< whole: instructions of a warp for an output of each thread; scan: those
                            of a thread for an element, 0 if unknown */
     double reach;     /**< reduction: those of a thread to reach the inputs of an element */
@@ -202,6 +203,12 @@ void qn_fold_take_whole(const qn_fold_making *m);
 
 /** Have threads of a planned reduction take several outputs of few elements, a block apart. */
 void qn_fold_take_apart(const qn_fold_making *m);
+
+/* ---- fold_phases.c: for reductions ---------------------------------------------------------- */
+
+/** Have threads of a planned reduction by columns stay with rows that are off the alignment alike,
+ * where packs are not aligned in all of them. */
+void qn_fold_take_phases(const qn_fold_making *m);
 
 /* ---- fold_reach.c: for reductions ----------------------------------------------------------- */
 

@@ -187,7 +187,7 @@ quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
     w.shift = exponent(f->workers);
     w.results = f->outputs;
     w.beside = w.across = w.run = 0;
-    if (f->form.spans) {
+    if (f->form.spans || f->form.phases) {
         w.outputs = f->groups;
         w.shift = qn_fold_span_meeting(f);
         w.beside = f->beside;

@@ -301,6 +301,9 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
 
 /** Columns of one reduced dimension: bytes from a unit to the worker's next. */
 void qn_source_unit_paces(qn_text *out, const qn_call *call);
+/** Where a batch begins, and what a unit of it adds to the address of each input. */
+void qn_source_unit_starts(qn_text *out, const qn_call *call);
+void qn_source_unit_offsets(qn_text *out, const qn_call *call);
 /** Room for a batch of units; unit `_quern_unit` into that of `_quern_turn`; and from there as
  * `_quern_registerK`. */
 void qn_source_unit_registers(qn_text *out, const qn_call *call);
@@ -311,6 +314,11 @@ void qn_source_unit_recall(qn_text *out, const qn_call *call);
 
 quern_status qn_reduction_apart_source(qn_text *out, const qn_call *call, qn_header *headers,
                                        size_t *header_count);
+
+/* ---- source_reduction_phases.c -------------------------------------------------------------- */
+
+quern_status qn_reduction_phases_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                        size_t *header_count);
 
 /* ---- source_reduction_spans.c --------------------------------------------------------------- */
 

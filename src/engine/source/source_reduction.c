@@ -202,6 +202,9 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
     if (f->apart) {
         return qn_reduction_apart_source(out, call, headers, header_count);
     }
+    if (f->phases) {
+        return qn_reduction_phases_source(out, call, headers, header_count);
+    }
     if (f->spans) {
         return qn_reduction_spans_source(out, call, headers, header_count);
     }

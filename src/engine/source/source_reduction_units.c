@@ -62,6 +62,30 @@ void qn_source_unit_paces(qn_text *out, const qn_call *call)
     }
 }
 
+void qn_source_unit_starts(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands && has_pace(call); k++) {
+        qn_text_printf(out,
+                       "        const long long _quern_started%u = _quern_next%u;\n"
+                       "        _quern_next%u += _quern_batch * _quern_pace%u;\n",
+                       k, k, k, k);
+    }
+}
+
+void qn_source_unit_offsets(qn_text *out, const qn_call *call)
+{
+    if (!has_pace(call)) {
+        qn_source_reduced(out, call, 4, 0, call->input_operands);
+        return;
+    }
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_printf(out,
+                       "                const long long _quern_reduced%u = "
+                       "_quern_started%u + _quern_turn * _quern_pace%u;\n",
+                       k, k, k);
+    }
+}
+
 /* Room for a batch of units. */
 void qn_source_unit_registers(qn_text *out, const qn_call *call)
 {
@@ -78,28 +102,15 @@ void qn_source_unit_registers(qn_text *out, const qn_call *call)
                                : "");
         qn_source_register_type(out, call, k, call->fold.form.lanes > 1);
         qn_text_printf(out, "%s _quern_registers%u[_quern_batch];\n", words ? ">" : "", k);
-        if (has_pace(call)) {
-            qn_text_printf(out,
-                           "        const long long _quern_started%u = _quern_next%u;\n"
-                           "        _quern_next%u += _quern_batch * _quern_pace%u;\n",
-                           k, k, k, k);
-        }
     }
+    qn_source_unit_starts(out, call);
 }
 
 /* One unit: a pack, or a single element. */
 void qn_source_unit_load(qn_text *out, const qn_call *call)
 {
-    if (!has_pace(call)) {
-        qn_source_reduced(out, call, 4, 0, call->input_operands);
-    }
+    qn_source_unit_offsets(out, call);
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        if (has_pace(call)) {
-            qn_text_printf(out,
-                           "                const long long _quern_reduced%u = "
-                           "_quern_started%u + _quern_turn * _quern_pace%u;\n",
-                           k, k, k);
-        }
         if (waits_as_words(call, k)) {
             load_words(out, call, k);
             continue;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reductions by spans, whose kept and reduced axes alternate in memory, and of few elements for
- * each of many outputs: of drawn extents, at any element, with gaps, and with outputs that have
- * gaps. Each element counts by where it lies among those of its output, so that one that is taken
- * twice, or not at all, or with a wrong position, shows. What is expected comes from a loop on the
- * host. The thing to know: an array's memory ends where its last element does, so that the software
- * device finds what is read beyond it.
+ * Reductions by spans, whose kept and reduced axes alternate in memory, by phases of rows, and of
+ * few elements for each of many outputs: of drawn extents, at any element, with gaps, and with
+ * outputs that have gaps. Each element counts by where it lies among those of its output, so that
+ * one that is taken twice, or not at all, or with a wrong position, shows. What is expected comes
+ * from a loop on the host. The thing to know: an array's memory ends where its last element does,
+ * so that the software device finds what is read beyond it.
  */
 #include "base/base.h"
 #include "numbered.h"
@@ -30,22 +30,32 @@ typedef struct layout {
     uint32_t reduced;
 } layout;
 
-/* One axis is long, so that the whole has some 20000 to 90000 elements: a reduced one, or a kept
- * one of which `many` outputs have few elements. */
-static layout draw_layout(bool many)
+/* What the plans are meant to be. */
+typedef enum way { SPANS, APART, PHASES } way;
+
+static const char *const words[] = {"by spans", "a block apart", "phases of rows"};
+
+/* One axis is long, so that the whole has some 20000 to 90000 elements: a reduced one, or (APART) a
+ * kept one. PHASES: rows are wide. */
+static layout draw_layout(way w)
 {
-    static const uint32_t reduced[] = {1, 2, 5, 9, 10, 3, 11, 13};
+    static const uint32_t reduced[][8] = {
+        {1, 2, 5, 9, 10, 3, 11, 13}, {1, 5, 1, 5, 1, 5, 1, 5}, {1, 2, 3, 5, 1, 2, 3, 7}};
     layout l = {.offset = draw(0, 9), .step = draw(1, 2)};
-    l.reduced = many ? (draw(0, 1) ? 1 : 5) : reduced[draw(0, QN_COUNT(reduced) - 1)];
+    l.reduced = reduced[w][draw(0, 7)];
     for (int d = 0; d < AXES; d++) {
         l.extent[d] = draw(1, d == 0 ? 5 : 9);
     }
-    const int longest = many || (l.reduced & 2) != 0 ? 1 : 0;
+    if (w == PHASES) {
+        l.extent[2] = draw(1, 2);
+        l.extent[3] = draw(130, 700);
+    }
+    const int longest = w == APART || (l.reduced & 2) != 0 ? 1 : 0;
     int64_t others = 1;
     for (int d = 0; d < AXES; d++) {
         others *= d == longest ? 1 : l.extent[d];
     }
-    l.extent[longest] = draw(20000, 90000) / others;
+    l.extent[longest] = QN_MAX(1, draw(20000, 90000) / others);
     l.gap = draw(0, 3) == 0 ? 16 * draw(1, 3) : draw(0, 3) == 0 ? draw(1, 9) : 0;
     return l;
 }
@@ -156,7 +166,7 @@ static bool check(quern_kernel *k, quern_dtype dtype, const layout *l, const cha
     return found;
 }
 
-static void check_drawn(quern_dtype dtype, const char *type, bool many, int least)
+static void check_drawn(quern_dtype dtype, const char *type, way w, int least)
 {
     quern_kernel *k;
     char map[128];
@@ -175,8 +185,8 @@ static void check_drawn(quern_dtype dtype, const char *type, bool many, int leas
     OK(quern_reduction(&k, engine, "T x", "int64 y", map, "a + b", "y = out(a)", NULL, &o));
     int found = 0;
     for (int n = 0; n < DRAWN; n++) {
-        const layout l = draw_layout(many);
-        found += check(k, dtype, &l, many ? "a block apart" : "by spans");
+        const layout l = draw_layout(w);
+        found += check(k, dtype, &l, words[w]);
     }
     cr_assert_geq(found, least, "%d of %d", found, DRAWN);
     quern_kernel_release(k);
@@ -185,35 +195,53 @@ static void check_drawn(quern_dtype dtype, const char *type, bool many, int leas
 Test(drawn_reductions, spans_of_bytes)
 {
     state = 1;
-    check_drawn(QUERN_UINT8, "long long", false, DRAWN / 4);
+    check_drawn(QUERN_UINT8, "long long", SPANS, DRAWN / 4);
 }
 
 Test(drawn_reductions, spans_of_two_bytes)
 {
     state = 2;
-    check_drawn(QUERN_UINT16, "long long", false, DRAWN / 4);
+    check_drawn(QUERN_UINT16, "long long", SPANS, DRAWN / 4);
 }
 
 Test(drawn_reductions, spans_of_four_bytes)
 {
     state = 3;
-    check_drawn(QUERN_FLOAT32, "long long", false, DRAWN / 8);
+    check_drawn(QUERN_FLOAT32, "long long", SPANS, DRAWN / 8);
 }
 
 Test(drawn_reductions, spans_of_structures)
 {
     state = 4;
-    check_drawn(QUERN_UINT16, "wide", false, DRAWN / 8);
+    check_drawn(QUERN_UINT16, "wide", SPANS, DRAWN / 8);
 }
 
 Test(drawn_reductions, apart_of_bytes)
 {
     state = 5;
-    check_drawn(QUERN_UINT8, "long long", true, DRAWN / 8);
+    check_drawn(QUERN_UINT8, "long long", APART, DRAWN / 8);
 }
 
 Test(drawn_reductions, apart_of_four_bytes)
 {
     state = 6;
-    check_drawn(QUERN_FLOAT32, "wide", true, DRAWN / 8);
+    check_drawn(QUERN_FLOAT32, "wide", APART, DRAWN / 8);
+}
+
+Test(drawn_reductions, phases_of_bytes)
+{
+    state = 7;
+    check_drawn(QUERN_UINT8, "long long", PHASES, DRAWN / 8);
+}
+
+Test(drawn_reductions, phases_of_two_bytes)
+{
+    state = 8;
+    check_drawn(QUERN_UINT16, "wide", PHASES, DRAWN / 4);
+}
+
+Test(drawn_reductions, phases_of_four_bytes)
+{
+    state = 9;
+    check_drawn(QUERN_FLOAT32, "long long", PHASES, DRAWN / 8);
 }
