@@ -35,24 +35,23 @@ HOLE_keep
     }
     _quern_slot _quern_values[_quern_outputs];
     // All reads of a batch of elements come before the first is combined.
-    [[maybe_unused]] _quern_index _quern_before = 0; // elements of the lines before this one
-HOLE_lines
 #pragma unroll 1
-    for (_quern_index _quern_start = 0; _quern_start < _quern_line; _quern_start += _quern_batch) {
+    for (_quern_index _quern_start = 0; _quern_start < (_quern_whole ? 1 : _quern_walk.units);
+         _quern_start += _quern_batch) {
 HOLE_registers
 #pragma unroll
         for (int _quern_turn = 0; _quern_turn < _quern_batch; _quern_turn++) {
-            [[maybe_unused]] const _quern_index _quern_spot = _quern_start + _quern_turn;
-            if (_quern_even || _quern_spot < _quern_line) {
+            [[maybe_unused]] const _quern_index _quern_unit = _quern_start + _quern_turn;
+            if (_quern_whole || _quern_unit < _quern_walk.units) {
 HOLE_load
             }
         }
 #pragma unroll
         for (int _quern_turn = 0; _quern_turn < _quern_batch; _quern_turn++) {
-            if (!_quern_even && _quern_start + _quern_turn >= _quern_line) {
+            const _quern_index _quern_unit = _quern_start + _quern_turn;
+            if (!_quern_whole && _quern_unit >= _quern_walk.units) {
                 break;
             }
-            const _quern_index _quern_unit = _quern_before + _quern_start + _quern_turn;
 #pragma unroll
             for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
                 const _type_reduce _quern_next = _quern_map(HOLE_arguments);
@@ -62,8 +61,6 @@ HOLE_load
             }
         }
     }
-    _quern_before += _quern_line;
-HOLE_lines_end
 #pragma unroll
     for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
         if (_quern_begin + _quern_lane * 256 < _quern_walk.outputs) {

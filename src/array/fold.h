@@ -58,7 +58,7 @@ typedef struct qn_fold_form {
                       elements with the one before, whose they are */
     uint8_t spans;  /**< reduction: 1: the lanes of a unit are those of a span (fold_spans.c) */
     uint8_t apart;  /**< reduction: a thread has so many outputs, a block apart (fold_apart.c);
-                         `known`: lines are whole batches of `turns` elements */
+                         `known`: all of their elements are read at once */
     uint8_t phases; /**< reduction: 1: a unit is a pack of each phase of rows (fold_phases.c) */
     uint8_t outer;  /**< spans: kept dimensions outside of them; phases: all but the last */
     uint8_t line;   /**< spans: 1: the last reduced dimension is that of a line's spans */

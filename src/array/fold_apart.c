@@ -12,6 +12,7 @@
 #define MOST_LENGTH  32 /* elements of an output */
 #define OUTPUTS      4  /* of a thread */
 #define MOST_LOADS   16 /* of a thread at once */
+#define MOST_WHOLE   10 /* elements of an output that the code has one by one */
 #define SECTOR_BYTES 32
 #define FEW_BLOCKS   2 /* for each processor: with fewer, more threads matter more */
 
@@ -39,20 +40,13 @@ static bool is_in_pieces(const qn_fold_making *m)
     return pieces || 2 * written >= read;
 }
 
-/* Elements of an output that are read at once: along the innermost reduced dimension all, or an
- * even share, where that is about as many as are wanted. */
+/* Elements of an output that are read at once: all of few, or as many as keep memory busy. */
 static void choose_batch(const qn_fold_making *m)
 {
     qn_fold_form *f = &m->fold->form;
-    const int64_t line = f->reduced == 0 ? 1 : m->fold->extent[f->kept + f->reduced - 1];
     const int64_t loads = (int64_t)f->apart * (int64_t)QN_MAX(m->inputs, 1);
-    const int64_t want = QN_MAX(1, MOST_LOADS / loads);
-    int64_t batch = QN_MIN(line, 2 * want);
-    while (batch > 1 && line % batch != 0) {
-        batch--;
-    }
-    f->known = batch == line || 2 * batch >= want;
-    f->turns = (uint8_t)(f->known ? batch : want);
+    f->known = m->fold->length <= MOST_WHOLE;
+    f->turns = (uint8_t)(f->known ? m->fold->length : QN_MAX(1, MOST_LOADS / loads));
 }
 
 static bool may_take(const qn_fold_making *m)

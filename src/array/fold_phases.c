@@ -14,7 +14,7 @@
 #define PACK_BYTES     16
 #define COMPOUND_LANES 8   /* of values that are costly to keep */
 #define LEAST_COLUMNS  128 /* with fewer, too many threads have none */
-#define LEAST_UNITS    6   /* of a thread */
+#define LEAST_UNITS    16  /* of a thread */
 #define MOST_SPLITS    128 /* each leaves a value for every column */
 #define LEFT_OVER      6   /* one in so many rows may be left over, at most */
 #define COUNTERS       8192
@@ -164,7 +164,7 @@ void qn_fold_take_phases(const qn_fold_making *m)
         bytes = is_dense(m, k) ? QN_MIN(bytes, lanes * m->operands[k].item_size) : bytes;
     }
     const int64_t groups = f->outputs / across * qn_over(across, QN_FOLD_BLOCK - lanes + 1);
-    if (bytes >= 2 * bytes_at_once(m) && groups * 2 * QN_FOLD_BLOCK < 3 * f->outputs) {
+    if (bytes >= 4 * bytes_at_once(m) && groups * 2 * QN_FOLD_BLOCK < 3 * f->outputs) {
         lay(m, lanes, groups);
     }
 }

@@ -14,8 +14,9 @@
 #include "array/fold.h"
 #include <string.h>
 
-#define PACK_BYTES     16    /* of a pack: less is what other plans have too */
-#define DENSE_BYTES    64    /* of a row's innermost run: with less, outputs share sectors */
+#define PACK_BYTES     16 /* of a pack: less is what other plans have too */
+#define DENSE_BYTES    64 /* of a row's innermost run: with less, outputs share sectors */
+#define ROW_BYTES      256
 #define MOST_OUTPUTS   256   /* of a span: each has a thread in the end */
 #define MOST_MEETING   32    /* threads of an output in the end, of one warp */
 #define ROOM_BYTES     32768 /* of shared memory for the values of a span */
@@ -24,7 +25,7 @@
 #define LEAST_UNITS    4     /* of a thread */
 #define LEAST_ELEMENTS 16384 /* of a block */
 #define LEFT_OVER      32    /* one in so many elements may be left over by spans, at most */
-#define MOST_LEFT      16384 /* values of blocks that one block combines */
+#define MOST_LEFT      24576 /* values of blocks that one block combines */
 #define COUNTERS       8192  /* outputs outside of spans that blocks share */
 #define COMPOUND_TURNS 2
 #define TURNS          4 /* spans that a thread reads at once, at most */
@@ -219,7 +220,7 @@ static bool find_way(const qn_fold_making *m, const span *s, way *w)
 }
 
 /* Bytes of an input that the plan as it is reads at once, and of which no sector is shared with
- * other outputs' threads. */
+ * other outputs' threads. Wide rows of wide elements are read by whole warps. */
 static int64_t bytes_at_once(const qn_fold_making *m, const span *s)
 {
     const qn_fold_form *f = &m->fold->form;
@@ -229,7 +230,8 @@ static int64_t bytes_at_once(const qn_fold_making *m, const span *s)
         const int64_t bytes = f->access[k] == QN_ACCESS_VECTOR  ? item * f->lanes
                               : f->access[k] == QN_ACCESS_WORDS ? item * f->lanes / 2
                                                                 : item;
-        least = s->dense[k] ? QN_MIN(least, bytes) : least;
+        const bool wide = f->columns && item >= 4 && s->across * s->run * item >= ROW_BYTES;
+        least = s->dense[k] && !wide ? QN_MIN(least, bytes) : least;
         if (s->dense[k] && !f->columns && s->run * item < DENSE_BYTES) {
             least = QN_MIN(least, s->run * item / 2);
         }
@@ -302,8 +304,8 @@ static void choose_blocks(const qn_fold_making *m, const span *s, const way *w)
     const int64_t groups = qn_over(w->whole / w->lanes, w->beside);
     const int64_t blocks =
         (int64_t)m->rules->processors * qn_fold_spans_held(w->lanes, m->rules->value_size);
-    const int64_t left = QN_MAX(MOST_LEFT / s->across, 1);
-    int64_t shares = QN_MIN(blocks, left) / (f->groups * groups);
+    const int64_t left = MOST_LEFT / s->across / groups;
+    int64_t shares = QN_MIN(blocks / (f->groups * groups), left);
     shares = QN_MAX(1, QN_MIN(shares, f->units / ((int64_t)f->workers * LEAST_UNITS)));
     f->chunk = qn_over(qn_over(f->units, shares), f->workers) * f->workers;
     f->splits = groups * qn_over(f->units, f->chunk);

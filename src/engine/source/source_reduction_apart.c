@@ -16,7 +16,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_index_type(out, f->wide);
     qn_source_number(out, "outputs", f->apart);
     qn_source_number(out, "batch", f->turns);
-    qn_source_flag(out, "even", f->known);
+    qn_source_flag(out, "whole", f->known);
 }
 
 static const char *constant(const qn_call *call, uint32_t k)
@@ -56,48 +56,10 @@ static void registers_hole(qn_text *out, const qn_call *call)
     }
 }
 
-/* A loop for each reduced dimension but the innermost: what it adds to all addresses, and elements
- * of a line. */
-static void lines_holes(qn_text *out, qn_text *end, const qn_call *call)
-{
-    const qn_fold_form *f = &call->fold.form;
-    const int last = f->kept + f->reduced - 1;
-    for (int d = f->kept; d < last; d++) {
-        qn_text_printf(out,
-                       "#pragma unroll 1\n"
-                       "    for (_quern_index _quern_at%d = 0; _quern_at%d < "
-                       "_quern_walk.extent[%d].value; _quern_at%d++) {\n",
-                       d, d, d, d);
-        qn_text_puts(end, "    }");
-    }
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        qn_text_printf(out, "    const long long _quern_begin%u = 0", k);
-        for (int d = f->kept; d < last; d++) {
-            qn_text_printf(out, " + (long long)_quern_at%d * _quern_walk.stride[%u][%d]", d, k, d);
-        }
-        qn_text_puts(out, ";\n");
-    }
-    if (f->reduced == 0) {
-        qn_text_puts(out, "    constexpr int _quern_line = 1;");
-    } else {
-        qn_text_printf(out, "    const _quern_index _quern_line = _quern_walk.extent[%d].value;",
-                       last);
-    }
-}
-
 /* One reduced position of all outputs. */
 static void load_hole(qn_text *out, const qn_call *call)
 {
-    const qn_fold_form *f = &call->fold.form;
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        qn_text_printf(out, "                const long long _quern_reduced%u = _quern_begin%u", k,
-                       k);
-        if (f->reduced > 0) {
-            qn_text_printf(out, " + (long long)_quern_spot * _quern_walk.stride[%u][%d]", k,
-                           f->kept + f->reduced - 1);
-        }
-        qn_text_puts(out, ";\n");
-    }
+    qn_source_reduced(out, call, 4, 0, call->input_operands);
     qn_text_puts(out, "#pragma unroll\n"
                       "                for (int _quern_lane = 0; _quern_lane < _quern_outputs; "
                       "_quern_lane++) {\n");
@@ -151,8 +113,6 @@ static void results_hole(qn_text *out, const qn_call *call)
     X(SPOTS, spots)                                                                                \
     X(KEEP, keep)                                                                                  \
     X(REGISTERS, registers)                                                                        \
-    X(LINES, lines)                                                                                \
-    X(LINES_END, lines_end)                                                                        \
     X(LOAD, load)                                                                                  \
     X(ARGUMENTS, arguments)                                                                        \
     X(FINISH, finish)                                                                              \
@@ -172,7 +132,6 @@ quern_status qn_reduction_apart_source(qn_text *out, const qn_call *call, qn_hea
     form_hole(&t[FORM], call);
     spots_holes(&t[SPOTS], &t[KEEP], call);
     registers_hole(&t[REGISTERS], call);
-    lines_holes(&t[LINES], &t[LINES_END], call);
     load_hole(&t[LOAD], call);
     arguments_hole(&t[ARGUMENTS], call);
     finish_hole(&t[FINISH], call);

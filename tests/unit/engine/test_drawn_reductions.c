@@ -35,27 +35,28 @@ typedef enum way { SPANS, APART, PHASES } way;
 
 static const char *const words[] = {"by spans", "a block apart", "phases of rows"};
 
-/* One axis is long, so that the whole has some 20000 to 90000 elements: a reduced one, or (APART) a
- * kept one. PHASES: rows are wide. */
+/* One axis is long, so that the whole has some 20000 to 300000 elements: a reduced one, or (APART)
+ * a kept one. PHASES: rows are wide. */
 static layout draw_layout(way w)
 {
     static const uint32_t reduced[][8] = {
-        {1, 2, 5, 9, 10, 3, 11, 13}, {1, 5, 1, 5, 1, 5, 1, 5}, {1, 2, 3, 5, 1, 2, 3, 7}};
+        {1, 2, 5, 9, 10, 3, 11, 13}, {1, 5, 1, 5, 1, 5, 1, 5}, {1, 2, 3, 5, 2, 2, 3, 7}};
     layout l = {.offset = draw(0, 9), .step = draw(1, 2)};
     l.reduced = reduced[w][draw(0, 7)];
     for (int d = 0; d < AXES; d++) {
         l.extent[d] = draw(1, d == 0 ? 5 : 9);
     }
     if (w == PHASES) {
-        l.extent[2] = draw(1, 2);
-        l.extent[3] = draw(130, 700);
+        l.extent[0] = draw(1, 2);
+        l.extent[2] = 1;
+        l.extent[3] = draw(257, 400);
     }
     const int longest = w == APART || (l.reduced & 2) != 0 ? 1 : 0;
     int64_t others = 1;
     for (int d = 0; d < AXES; d++) {
         others *= d == longest ? 1 : l.extent[d];
     }
-    l.extent[longest] = QN_MAX(1, draw(20000, 90000) / others);
+    l.extent[longest] = draw(w == PHASES ? 150000 : 20000, w == PHASES ? 300000 : 90000) / others;
     l.gap = draw(0, 3) == 0 ? 16 * draw(1, 3) : draw(0, 3) == 0 ? draw(1, 9) : 0;
     return l;
 }
