@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// Sums of the columns of a matrix of bytes whose rows begin anywhere: templates/reduction_phases.cu
+// by hand. -DSPLIT=1: several blocks share the outputs. -DRAGGED=1: rows are left over.
+//
+//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DSPLIT=1 -DRAGGED=1
+//   tests/template/drive_reduction_phases.cu
+#include "layout.h"
+// in this order
+#include "index.cuh"
+#include "pack.cuh"
+// in this order
+#include "fold.cuh"
+#include "words.cuh"
+
+#define HOLE_includes
+#define HOLE_types
+#define HOLE_preamble
+#define HOLE_value_type typedef int _type_reduce;
+#define HOLE_bounds     256, 3
+#define HOLE_name       sum
+#define HOLE_parameters                                                                            \
+    const unsigned char *__restrict__ _quern_array0, int *__restrict__ _quern_array1,              \
+        const quern::fold<int, 2, 2> _quern_walk, char *_quern_workspace
+#define HOLE_positions
+#define HOLE_inputs const unsigned char &x,
+#define HOLE_map                                                                                   \
+    {                                                                                              \
+        return x;                                                                                  \
+    }
+#define HOLE_reduce                                                                                \
+    {                                                                                              \
+        return a + b;                                                                              \
+    }
+#define HOLE_outputs int &y,
+#define HOLE_post    y = a;
+#define HOLE_form                                                                                  \
+    typedef int _quern_index;                                                                      \
+    constexpr int _quern_lanes = 16, _quern_batch = 4, _quern_counters = 32768;                    \
+    constexpr bool _quern_split = SPLIT, _quern_ragged = RAGGED;
+#define HOLE_kept
+#define HOLE_ends                                                                                  \
+    const int _quern_off = (int)(((unsigned long long)_quern_array0 + _quern_front) % 16);         \
+    const int _quern_shift = _quern_all % 16, _quern_spans = _quern_walk.units;
+#define HOLE_spots
+#define HOLE_paces
+#define HOLE_registers quern::held<quern::pack<unsigned char, 16>> _quern_registers0[_quern_batch];
+#define HOLE_load                                                                                  \
+    const unsigned char *const from = _quern_array0 +                                              \
+                                      (long long)(_quern_unit * 16 + _quern_phase) * _quern_all +  \
+                                      _quern_element;                                              \
+    if (_quern_edge) {                                                                             \
+        _quern_registers0[_quern_turn].load_some(from, _quern_low, _quern_high);                   \
+    } else {                                                                                       \
+        _quern_registers0[_quern_turn].load(from);                                                 \
+    }
+#define HOLE_recall                                                                                \
+    quern::pack<unsigned char, 16> _quern_register0;                                               \
+    _quern_registers0[_quern_turn].give(_quern_register0);
+#define HOLE_position
+#define HOLE_arguments _quern_register0.v[_quern_lane], 0
+#define HOLE_take_element                                                                          \
+    _quern_take(                                                                                   \
+        _quern_own, true,                                                                          \
+        _quern_map(_quern_array0[(long long)(16 * (_quern_unit + 1) + _quern_row) * _quern_all +   \
+                                 _quern_element],                                                  \
+                   0));
+#define HOLE_finish
+#define HOLE_results _quern_array1[_quern_element],
+
+#include "reduction_phases.cu"

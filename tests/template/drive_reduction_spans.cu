@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+//
+// Sums of the columns of a matrix of three columns of floats: templates/reduction_spans.cu by hand,
+// in spans of four rows. -DSPLIT=1: several blocks share the outputs. -DRAGGED=1: rows are left
+// over.
+//
+//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DSPLIT=1 -DRAGGED=1
+//   tests/template/drive_reduction_spans.cu
+#include "layout.h"
+// in this order
+#include "index.cuh"
+#include "pack.cuh"
+// in this order
+#include "fold.cuh"
+
+#define HOLE_includes
+#define HOLE_types
+#define HOLE_preamble
+#define HOLE_value_type typedef float _type_reduce;
+#define HOLE_bounds     256, 4
+#define HOLE_name       sum
+#define HOLE_parameters                                                                            \
+    const float *__restrict__ _quern_array0, float *__restrict__ _quern_array1,                    \
+        const quern::fold<int, 3, 2> _quern_walk, char *_quern_workspace
+#define HOLE_positions
+#define HOLE_inputs const float &x,
+#define HOLE_map                                                                                   \
+    {                                                                                              \
+        return x;                                                                                  \
+    }
+#define HOLE_reduce                                                                                \
+    {                                                                                              \
+        return a + b;                                                                              \
+    }
+#define HOLE_outputs float &y,
+#define HOLE_post    y = a;
+#define HOLE_form                                                                                  \
+    typedef int _quern_index;                                                                      \
+    constexpr int _quern_lanes = 4, _quern_batch = 4, _quern_room = 16, _quern_counters = 32768;   \
+    constexpr bool _quern_split = SPLIT, _quern_ragged = RAGGED;
+#define HOLE_kept
+#define HOLE_ends                                                                                  \
+    const int _quern_packs = 3, _quern_span = 12, _quern_spans = _quern_walk.units;                \
+    constexpr int _quern_head = 0;
+#define HOLE_spots
+#define HOLE_paces
+#define HOLE_registers quern::pack<float, 4> _quern_registers0[_quern_batch];
+#define HOLE_load                                                                                  \
+    _quern_registers0[_quern_turn].load(_quern_array0 + (long long)_quern_unit * 12 +              \
+                                        _quern_element);
+#define HOLE_recall const auto &_quern_register0 = _quern_registers0[_quern_turn];
+#define HOLE_position
+#define HOLE_arguments _quern_register0.v[_quern_lane], 0
+#define HOLE_take_element                                                                          \
+    _quern_take(_quern_own, _quern_has, _quern_map(_quern_array0[_quern_element], 0));
+#define HOLE_finish
+#define HOLE_results _quern_array1[_quern_mine],
+#define HOLE_give
+
+#include "reduction_spans.cu"
