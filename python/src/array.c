@@ -23,9 +23,18 @@ PyObject *qp_array_object(qp_state *state, quern_array *array, int device)
     return (PyObject *)self;
 }
 
+void qp_release(quern_array *array)
+{
+    PyObject *raised = PyErr_Occurred() ? PyErr_GetRaisedException() : NULL;
+    quern_array_release(array);
+    if (raised) {
+        PyErr_SetRaisedException(raised);
+    }
+}
+
 static void dealloc(PyObject *self)
 {
-    quern_array_release(((qp_array *)self)->array);
+    qp_release(((qp_array *)self)->array);
     qp_object_free(self);
 }
 

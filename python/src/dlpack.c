@@ -19,7 +19,9 @@ static void drop_versioned(PyObject *capsule)
 {
     if (PyCapsule_IsValid(capsule, VERSIONED)) {
         quern_dl_managed_versioned *t = PyCapsule_GetPointer(capsule, VERSIONED);
+        PyObject *raised = PyErr_GetRaisedException();
         t->deleter(t);
+        PyErr_SetRaisedException(raised);
     }
 }
 
@@ -27,7 +29,9 @@ static void drop_legacy(PyObject *capsule)
 {
     if (PyCapsule_IsValid(capsule, LEGACY)) {
         quern_dl_managed *t = PyCapsule_GetPointer(capsule, LEGACY);
+        PyObject *raised = PyErr_GetRaisedException();
         t->deleter(t);
+        PyErr_SetRaisedException(raised);
     }
 }
 
@@ -113,6 +117,16 @@ PyObject *qp_array_dlpack_device(PyObject *self, PyObject *unused)
                : Py_BuildValue("(ii)", (int)device.device_type, (int)device.device_id);
 }
 
+int qp_two_ints(PyObject *value, const char *name, int *first, int *second)
+{
+    if (PyTuple_Check(value) && PyArg_ParseTuple(value, "ii", first, second)) {
+        return 0;
+    }
+    PyErr_Clear();
+    PyErr_Format(PyExc_TypeError, "%s is a tuple of two ints, not %R", name, value);
+    return -1;
+}
+
 PyObject *qp_array_dlpack(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
@@ -123,12 +137,12 @@ PyObject *qp_array_dlpack(PyObject *self, PyObject *args, PyObject *keywords)
         return NULL;
     }
     int major = 0, minor = 0, type, number;
-    if (version != Py_None && !PyArg_ParseTuple(version, "ii;max_version", &major, &minor)) {
+    if (version != Py_None && qp_two_ints(version, "max_version", &major, &minor) < 0) {
         return NULL;
     }
     if (device != Py_None) {
         quern_dl_device own;
-        if (!PyArg_ParseTuple(device, "ii;dl_device", &type, &number) || device_of(a, &own) < 0) {
+        if (qp_two_ints(device, "dl_device", &type, &number) < 0 || device_of(a, &own) < 0) {
             return NULL;
         }
         if (type != (int)own.device_type || number != own.device_id) {
@@ -164,6 +178,24 @@ static int place_of(qp_state *state, quern_dl_device device)
                                                 : qp_device_current(state);
 }
 
+/* Where it is; -1 with an exception, also where a driver knows that it is not the host's. */
+static int told_place(qp_state *state, const quern_dl_tensor *tensor)
+{
+    quern_pointer_info info = QUERN_POINTER_INFO_INIT;
+    for (int k = 0; k < state->device_count && tensor->device.device_type == QUERN_DL_CPU; k++) {
+        if (state->devices[k].is_gpu && tensor->data &&
+            quern_pointer_get_info(&info, state->devices[k].engine, tensor->data) == QUERN_OK &&
+            info.memory == QUERN_MEMORY_DEVICE) {
+            PyErr_Format(PyExc_ValueError,
+                         "the tensor says that its data at %p is in host memory (kDLCPU), but the "
+                         "driver says that it is memory of GPU %d",
+                         tensor->data, (int)info.device);
+            return -1;
+        }
+    }
+    return place_of(state, tensor->device);
+}
+
 quern_array *qp_dlpack_take(qp_state *state, PyObject *capsule, int *device)
 {
     quern_array *array;
@@ -171,7 +203,7 @@ quern_array *qp_dlpack_take(qp_state *state, PyObject *capsule, int *device)
     if (PyCapsule_IsValid(capsule, VERSIONED)) {
         quern_dl_managed_versioned *t = PyCapsule_GetPointer(capsule, VERSIONED);
         bool is_known = t->version.major == LATEST.major;
-        *device = is_known ? place_of(state, t->dl_tensor.device) : qp_device_current(state);
+        *device = is_known ? told_place(state, &t->dl_tensor) : qp_device_current(state);
         if (*device < 0) {
             return NULL;
         }
@@ -181,7 +213,7 @@ quern_array *qp_dlpack_take(qp_state *state, PyObject *capsule, int *device)
         }
     } else if (PyCapsule_IsValid(capsule, LEGACY)) {
         quern_dl_managed *t = PyCapsule_GetPointer(capsule, LEGACY);
-        *device = place_of(state, t->dl_tensor.device);
+        *device = told_place(state, &t->dl_tensor);
         if (*device < 0) {
             return NULL;
         }

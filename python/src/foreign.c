@@ -149,11 +149,11 @@ static qp_foreign_type *type_of(qp_foreign *f, qp_state *state)
 
 static bool has_memory(const quern_dl_tensor *t)
 {
-    bool is_empty = t->data != NULL;
-    for (int k = 0; k < t->ndim && !is_empty; k++) {
-        is_empty = t->shape[k] == 0;
+    bool is_fine = t->data || (t->ndim > 0 && !t->shape); /* which is refused for that */
+    for (int k = 0; k < t->ndim && k < QUERN_MAX_NDIM && !is_fine; k++) {
+        is_fine = t->shape[k] == 0;
     }
-    return is_empty;
+    return is_fine;
 }
 
 /* Take what the table gave out; `managed` is NULL, or owns it. */
@@ -216,8 +216,10 @@ static int by_table(qp_foreign *out, qp_state *state)
         return refuse_tensor(out);
     }
     int taken = take_tensor(out, state, &managed->dl_tensor, managed);
-    if (taken < 0) {
+    if (taken < 0 && managed->deleter) {
+        PyObject *raised = PyErr_GetRaisedException();
         managed->deleter(managed);
+        PyErr_SetRaisedException(raised);
     }
     return taken;
 }
@@ -270,7 +272,7 @@ static int gpu_of(qp_state *state, PyObject *object)
         return -2; /* its capsule tells */
     }
     PyObject *device = PyObject_CallMethodObjArgs(object, state->texts[QP_DLPACK_DEVICE], NULL);
-    bool is_told = device && PyArg_ParseTuple(device, "ii;__dlpack_device__", &type, &number);
+    bool is_told = device && qp_two_ints(device, "__dlpack_device__()", &type, &number) == 0;
     Py_XDECREF(device);
     return !is_told ? -1 : type == QUERN_DL_CUDA ? qp_device_gpu(state, number) : -2;
 }
@@ -328,83 +330,6 @@ static int by_capsule(qp_foreign *out, qp_state *state)
     return taken;
 }
 
-/* An entry of the interface's dictionary, borrowed; NULL where it is not there, or None. */
-static PyObject *entry(PyObject *interface, const char *name)
-{
-    PyObject *value = PyDict_GetItemString(interface, name);
-    return value == Py_None ? NULL : value;
-}
-
-static int fill_interface(quern_array_interface *i, int64_t *shape, int64_t *strides,
-                          PyObject *interface)
-{
-    PyObject *extents = entry(interface, "shape"), *steps = entry(interface, "strides");
-    PyObject *data = entry(interface, "data"), *type = entry(interface, "typestr");
-    PyObject *stream = entry(interface, "stream"), *version = entry(interface, "version");
-    const char *typestr = type ? PyUnicode_AsUTF8AndSize(type, NULL) : NULL;
-    PyObject *pointer;
-    int read_only;
-    if (!extents || !data || !typestr || strlen(typestr) >= sizeof i->typestr) {
-        PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__ lacks shape, typestr or data");
-        return -1;
-    }
-    if (!PyArg_ParseTuple(data, "Op;data", &pointer, &read_only)) {
-        return -1;
-    }
-    i->ndim = qp_shape(shape, extents);
-    if (i->ndim < 0 || (steps && qp_shape(strides, steps) != i->ndim)) {
-        return -1;
-    }
-    strcpy(i->typestr, typestr);
-    i->version = version ? (int32_t)PyLong_AsLong(version) : 2;
-    i->shape = shape;
-    i->strides = steps ? strides : NULL;
-    i->data = PyLong_AsVoidPtr(pointer);
-    i->read_only = read_only;
-    i->has_stream = stream != NULL;
-    i->stream = stream ? PyLong_AsLongLong(stream) : 0;
-    i->mask = entry(interface, "mask");
-    return PyErr_Occurred() ? -1 : 0;
-}
-
-/* The GPU that has the memory; -1 with an exception. */
-static int place_of_pointer(qp_state *state, const void *pointer)
-{
-    int place = qp_device_current(state);
-    if (place >= 0 && !state->devices[place].is_gpu) {
-        place = qp_device_gpu(state, 0);
-    }
-    quern_pointer_info info = QUERN_POINTER_INFO_INIT;
-    if (place < 0 || !pointer) {
-        return place;
-    }
-    if (qp_check(state, quern_pointer_get_info(&info, state->devices[place].engine, pointer)) < 0) {
-        return -1;
-    }
-    return info.device >= 0 && info.device != state->devices[place].number
-               ? qp_device_gpu(state, info.device)
-               : place;
-}
-
-static int by_cuda_interface(qp_foreign *out, qp_state *state)
-{
-    quern_array_interface i = QUERN_ARRAY_INTERFACE_INIT;
-    int64_t shape[QUERN_MAX_NDIM], strides[QUERN_MAX_NDIM];
-    PyObject *interface = PyObject_GetAttr(out->object, state->texts[QP_CUDA_INTERFACE]);
-    int status = interface ? fill_interface(&i, shape, strides, interface) : -1;
-    Py_XDECREF(interface);
-    out->device = status < 0 ? -1 : place_of_pointer(state, i.data);
-    if (out->device < 0 ||
-        qp_check(state, quern_array_from_interface(&out->array, state->devices[out->device].engine,
-                                                   &i, NULL, NULL)) < 0) {
-        return -1;
-    }
-    out->is_host = false;
-    out->has_stream = true; /* what names none keeps order with the legacy default stream */
-    out->stream = (void *)(intptr_t)(i.has_stream ? i.stream : 1);
-    return 1;
-}
-
 /* ---- all of them ---------------------------------------------------------------------------- */
 
 /* Python's own numbers that are of classes derived from its types. */
@@ -440,7 +365,7 @@ static int take(qp_foreign *out, qp_state *state)
     case QP_CUPY:
         return qp_cupy_take(out, state);
     case QP_CUDA_ATTRIBUTE:
-        return by_cuda_interface(out, state);
+        return qp_interface_take(out, state);
     case QP_MASKED:
         return qp_foreign_refuse(out, PyExc_TypeError,
                                  "has a mask, which kernels do not see: pass its .data, or its "
@@ -471,7 +396,7 @@ int qp_foreign_take(qp_foreign *out, qp_state *state, PyObject *object, size_t a
 
 void qp_foreign_end(qp_foreign *f)
 {
-    quern_array_release(f->array);
+    qp_release(f->array);
     if (f->staged) {
         quern_array_release(f->staged);
     }

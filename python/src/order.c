@@ -65,7 +65,8 @@ int qp_order_stage(qp_foreign *f, qp_arguments *a, bool copies)
     if (device->is_gpu) {
         a->has_staged = true;
     }
-    if (!reaches && device->is_gpu) {
+    /* what the driver says is elsewhere is not read as the host's */
+    if (!reaches && device->is_gpu && status != QUERN_ERROR_INVALID_ARGUMENT) {
         if (tell(f, a) < 0) {
             return -1;
         }

@@ -119,6 +119,8 @@ static inline bool qp_array_is(const qp_state *state, PyObject *object)
 /* A shape from an int or a sequence of ints; the number of extents, or -1 with an exception. */
 int qp_shape(int64_t shape[QUERN_MAX_NDIM], PyObject *object);
 PyObject *qp_tuple(const int64_t *values, int count);
+/* Release it also where an exception is on its way: the memory's owner may be Python code. */
+void qp_release(quern_array *array);
 
 /* array_view.c: what slicing, reshaping and transposing give. */
 PyObject *qp_array_subscript(PyObject *self, PyObject *key);
@@ -146,6 +148,8 @@ void qp_array_release_buffer(PyObject *self, Py_buffer *view);
 PyObject *qp_array_dlpack(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *qp_array_dlpack_device(PyObject *self, PyObject *unused);
 PyObject *qp_array_cuda_interface(PyObject *self, void *unused);
+/* What protocols say by two numbers; -1 with an exception that calls them by `name`. */
+int qp_two_ints(PyObject *value, const char *name, int *first, int *second);
 /* The capsule that types give out as __dlpack_c_exchange_api__. */
 PyObject *qp_dlpack_exchange(qp_state *state);
 /* An array over what a capsule of DLPack holds, which is used up; NULL with an exception. */
@@ -192,6 +196,9 @@ int qp_foreign_makes(qp_state *state, qp_foreign_type *type);
 /* A new array of the library of `like`, and ours over it in *out; NULL with an exception. */
 PyObject *qp_foreign_new(qp_foreign *out, qp_state *state, const qp_foreign *like, size_t argument,
                          const quern_array_info *info, int host);
+
+/* interface.c: by the interface of CUDA arrays. */
+int qp_interface_take(qp_foreign *out, qp_state *state);
 
 /* ---- numpy.c, cupy.c, torch.c: what is special about them ----------------------------------- */
 

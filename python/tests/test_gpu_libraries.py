@@ -9,6 +9,7 @@
 import importlib
 
 import pytest
+from tensors import ByCapsule, ByOldCapsule, ByTable
 
 import pyquern as q
 
@@ -223,6 +224,22 @@ def test_libraries_mix(library):
     add = q.ElementwiseKernel("T x, T y", "T z", "z = x + y")
     mixed = add(library.arange(3), q.ones(3, "float32"))
     assert isinstance(mixed, q.ndarray) and mixed.tolist() == [1, 2, 3]
+
+
+def test_memory_that_is_not_what_it_is_said_to_be():
+    """The host's that is said to be a GPU's, and the other way round."""
+    ours, out = q.ones((2, 3), "float32"), q.zeros((2, 3), "float32")
+    of_the_host = r"host memory \(kDLCPU\), but the driver says that it is memory of GPU 0"
+    of_a_gpu = r"is in memory of GPU 0 \(kDLCUDA\), but the driver says that it is nothing"
+    for way in (ByCapsule, ByOldCapsule):
+        for call in (twice, q.from_dlpack, lambda x: twice(x, out), lambda x: twice(ours, x)):
+            with pytest.raises(ValueError, match=of_a_gpu):
+                call(way(device=(2, 0)))
+            with pytest.raises(ValueError, match=of_the_host):
+                call(way(data=ours.data.ptr))
+    with pytest.raises(ValueError, match=of_the_host):
+        twice(ByTable(data=ours.data.ptr), out)  # what it says of a GPU is trusted
+    assert ours.get().sum() == 6 and out.get().sum() == 0
 
 
 # ---- the order of work: a race that would show -------------------------------------------------
