@@ -6,10 +6,38 @@
 """Arrays on the device, with NumPy's manners."""
 
 from . import _core, _operators
+from ._device import Device
 from ._foreign import numpy_dtype
 from ._memory import pointer_to
 
 Array = _core.Array
+
+
+class Flags:
+    """How an array lies: attributes, or keys as NumPy writes them (``flags["C_CONTIGUOUS"]``)."""
+
+    __slots__ = ("c_contiguous", "f_contiguous", "writeable")
+
+    def __init__(self, array):
+        self.c_contiguous = array.is_contiguous
+        self.f_contiguous = array.T.is_contiguous
+        self.writeable = not array.is_read_only
+
+    @property
+    def fnc(self):
+        return self.f_contiguous and not self.c_contiguous
+
+    @property
+    def forc(self):
+        return self.f_contiguous or self.c_contiguous
+
+    def __getitem__(self, name):
+        if not isinstance(name, str) or not hasattr(Flags, name.lower()):
+            raise KeyError(name)
+        return getattr(self, name.lower())
+
+    def __repr__(self):
+        return "\n".join(f"{name.upper()} : {self[name]}" for name in self.__slots__)
 
 
 class ndarray(Array):
@@ -48,8 +76,33 @@ class ndarray(Array):
         return self.size * self.itemsize
 
     @property
+    def device(self):
+        """The Device that has the memory."""
+        return Device._at(self._place)
+
+    @property
+    def flags(self):
+        return Flags(self)
+
+    @property
     def T(self):
         return self.transpose()
+
+    def reshape(self, *shape, order="C", copy=None):
+        """The elements in another shape: a view where it can be one and `copy` is not True. Where
+        it cannot be one, `copy=False` raises ValueError."""
+        if order not in ("C", "F", "A"):
+            raise ValueError(f"order is {order!r}: it must be 'C', 'F' or 'A'")
+        if order == "F" or (order == "A" and self._is_fortran()):
+            extents = _shape(shape[0] if len(shape) == 1 else shape)
+            return self.T.reshape(extents[::-1], copy=copy).T
+        made = super().reshape(*shape)
+        is_view = made.pointer == self.pointer or self.size == 0
+        if copy is False and not is_view:
+            raise ValueError(
+                f"shape {made.shape} of these elements needs a copy, and copy is False"
+            )
+        return made.copy() if copy and is_view else made
 
     def ravel(self):
         return self.reshape(-1)
@@ -130,13 +183,32 @@ class ndarray(Array):
     def copy(self, order="C"):
         return self._copy({"C": 0, "F": 1, "K": 2, "A": 2}[order])
 
-    def astype(self, dtype, copy=True):
+    def astype(self, dtype, order="K", casting=None, subok=None, copy=True):
+        """The elements with another dtype, in new memory that lies as `order` says. `casting`: as
+        numpy.can_cast() takes it; anything goes where it is None. `subok` is not looked at."""
         name = _core.dtype_name(dtype)
-        if name == self.dtype_name and not copy:
+        if casting is not None:
+            import numpy
+
+            if not numpy.can_cast(self.dtype, numpy_dtype(name), casting):
+                raise TypeError(f"{self.dtype_name} to {name} is no cast of the kind {casting!r}")
+        axes = self._axes(order)
+        lies_so = order == "K" or self.transpose(axes).is_contiguous
+        if name == self.dtype_name and not copy and lies_so:
             return self
-        new = empty(self.shape, name)
+        new = empty([self.shape[k] for k in axes], name)
+        new = new.transpose([axes.index(k) for k in range(self.ndim)])
         new._assign(self)
         return new
+
+    def _axes(self, order):
+        """The axes from the one of the largest strides on, as `order` has them."""
+        if order not in ("C", "F", "A", "K"):
+            raise ValueError(f"order is {order!r}: it must be 'C', 'F', 'A' or 'K'")
+        axes = list(range(self.ndim))
+        if order == "K":
+            return sorted(axes, key=lambda k: -abs(self.strides[k]))
+        return axes[::-1] if order == "F" or (order == "A" and self._is_fortran()) else axes
 
     def view(self, dtype=None):
         return self._view(dtype if dtype is not None else self.dtype_name)
@@ -276,8 +348,19 @@ def asnumpy(values, stream=None, order="C", out=None, *, blocking=True):
     return values.get(stream, order, out, blocking)
 
 
-def from_dlpack(values):
-    """An array over the memory of `values`, through DLPack."""
+def from_dlpack(values, *, device=None, copy=None):
+    """An array over the memory of `values`, through DLPack: a copy of it where `copy` is True, and
+    on `device`, where one is named, which takes a copy that `copy=False` refuses."""
+    made = _taken(values)
+    device = getattr(device, "id", device)
+    if device is not None and device != made.device_id:
+        if copy is False:
+            raise ValueError(f"{made.device_id} to {device} needs a copy, and copy is False")
+        return made.to(device)
+    return made.copy() if copy else made
+
+
+def _taken(values):
     if hasattr(values, "__dlpack__"):
         return _core.take(values)
     if type(values).__name__ != "PyCapsule":

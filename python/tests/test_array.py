@@ -87,6 +87,70 @@ def test_shapes(q):
         a.reshape(5, 5)
 
 
+LAYOUTS = {
+    "C": lambda x: x,
+    "Fortran": lambda x: x.T,
+    "axes in another order": lambda x: x.transpose(1, 0, 2),
+    "gaps": lambda x: x[:, ::2],
+    "backwards": lambda x: x[::-1, 1:],
+    "one number": lambda x: x[1, 2, 3],
+    "no elements": lambda x: x[:, :0],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("order", ["C", "F", "A", "K"])
+def test_orders(q, order, layout):
+    """Where elements lie after astype() and reshape(), as NumPy has them."""
+    x = np.arange(60, dtype="int32").reshape(3, 4, 5)
+    a, x = LAYOUTS[layout](q.array(x)), LAYOUTS[layout](x)
+    for got, want in (
+        (a.astype("float64", order), x.astype("float64", order)),
+        (a.astype("int32", order), x.astype("int32", order)),
+        (a.astype("int32", order=order, copy=False), x.astype("int32", order, copy=False)),
+    ):
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(got.get(), want)
+        assert got.flags["C_CONTIGUOUS"] == want.flags["C_CONTIGUOUS"]
+        assert got.flags.f_contiguous == want.flags.f_contiguous
+    if order != "K":
+        for shape in ((-1,), (x.size, 1), (1, *x.shape)):
+            got, want = a.reshape(shape, order=order), x.reshape(shape, order=order)
+            np.testing.assert_array_equal(got.get(), want)
+
+
+def test_views_and_copies(q):
+    a = q.arange(12.0)
+    assert a.astype(float, copy=False) is a and a.astype(float).pointer != a.pointer
+    assert a.reshape(3, 4, copy=False).pointer == a.reshape(3, 4).pointer == a.pointer
+    assert a.reshape(3, 4, copy=True).pointer != a.pointer
+    with pytest.raises(ValueError, match="needs a copy, and copy is False"):
+        a.reshape(3, 4).T.reshape(12, copy=False)
+    assert q.from_dlpack(a).pointer == q.from_dlpack(a, copy=False).pointer == a.pointer
+    assert q.from_dlpack(a, copy=True).pointer != a.pointer
+    assert q.from_dlpack(a, device=a.device).pointer == a.pointer
+    for call, kind, says in (
+        (lambda: a.astype("int32", casting="safe"), TypeError, "float64 to int32 is no cast of"),
+        (lambda: a.astype("int32", "X"), ValueError, "order is 'X': it must be 'C', 'F', 'A' or"),
+        (lambda: a.reshape(3, 4, order="K"), ValueError, "order is 'K': it must be"),
+        (lambda: a.flags["CONTIGUOUS"], KeyError, "CONTIGUOUS"),
+    ):
+        with pytest.raises(kind, match=says):
+            call()
+    assert a.astype("float32", casting="same_kind").dtype == "float32"
+
+
+def test_devices(q):
+    a = q.ones(3)
+    assert a.device.id == a.device_id == q.Device().id
+    with q.Device("soft:1") as other:
+        there = q.ones(3)
+    if there.device_id != a.device_id:
+        assert q.from_dlpack(a, device=other).device_id == other.id == there.device.id
+        with pytest.raises(ValueError, match="to soft:1 needs a copy, and copy is False"):
+            q.from_dlpack(a, device="soft:1", copy=False)
+
+
 NUMBERS = ["int8", "int32", "uint8", "float16", "float32", "float64", "complex64"]
 OPERATORS = ["__add__", "__sub__", "__mul__", "__truediv__", "__eq__", "__ne__"]
 
