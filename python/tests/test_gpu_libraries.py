@@ -287,6 +287,32 @@ def test_libraries_wait_for_each_other():
             assert set(add(x, y).tolist()) == {11 * value}
 
 
+def test_our_work_waits_for_jax():
+    """It names no stream, and is waited for when it gives the array out."""
+    pytest.importorskip("jax")
+    jax = Jax().jax
+    slow = jax.jit(lambda x: jax.lax.fori_loop(0, 3000, lambda _, v: v + 1, x))
+    slow(jax.numpy.zeros(1 << 20)).block_until_ready()
+    for begin in (1, 2, 3):
+        y = twice(slow(jax.numpy.full(1 << 20, float(begin))))
+        assert set(y.tolist()) == {2 * (3000 + begin)}
+
+
+def test_our_stream_waits_for_numbas():
+    """For copies of 256 MiB on a stream that its array names."""
+    cuda = pytest.importorskip("numba.cuda")
+    n, theirs, ours = 1 << 26, cuda.stream(), q.Stream(non_blocking=True)
+    values, x = cuda.pinned_array(n, "float32"), cuda.device_array(n, "float32", stream=theirs)
+    y = q.empty(n, "float32")
+    q.synchronize()
+    for value in (1, 2, 3):
+        values[:] = value
+        x.copy_to_device(values, stream=theirs)
+        twice(x, y, stream=ours)
+        assert y[-1:].get(ours).tolist() == [2 * value]
+        theirs.synchronize()
+
+
 def test_memory_that_is_freed_early_is_not_taken_early(streams):
     """An input that is dropped right after the call: its memory must not be given to who fills it
     before our kernel has read it."""
