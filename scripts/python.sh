@@ -87,7 +87,9 @@ job_test_interop() {
         return
     fi
     # apart, because Triton does not load beside TensorFlow: two LLVMs
-    interop_tests tests/test_torch.py tests/test_torch_compile.py tests/test_torch_forward.py tests/test_torch_ops.py tests/test_torch_raw.py &&
+    interop_tests tests/test_torch.py tests/test_torch_compile.py tests/test_torch_forward.py tests/test_torch_ops.py tests/test_torch_raw.py \
+        tests/test_examples.py tests/test_evaluate.py::test_torch tests/test_evaluate.py::test_bfloat16 \
+        tests/test_numpy.py::test_dtypes_of_ml_dtypes &&
         interop_tests tests/test_foreign.py tests/test_jax.py tests/test_jax_forward.py tests/test_jax_ops.py tests/test_jax_raw.py tests/test_leaks.py tests/test_mpi.py \
             tests/test_programs.py tests/test_rows.py tests/test_tensorflow.py tests/test_tvm_ffi.py
 }
