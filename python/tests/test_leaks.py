@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+import pyquern
+
 PROGRAM = """
 import gc, sys
 import numpy as np
@@ -32,7 +34,13 @@ def arrays(kind):
         return memoryview(x)
     if kind == "torch":
         import torch
-        return torch.ones(SIZE)
+        return torch.ones(SIZE, device="cuda" if q.Device().is_gpu else "cpu")
+    if kind == "cupy":
+        import cupy
+        return cupy.ones(SIZE, "float32")
+    if kind == "numba":
+        from numba import cuda
+        return cuda.to_device(x)
     if kind == "jax":
         import jax.numpy
         return jax.numpy.ones(SIZE, "float32")
@@ -121,14 +129,17 @@ assert (after.used, after.allocations) == (pieces.used, pieces.allocations)
 """
 
 CALLS = {"numpy": 60_000, "own": 100_000, "buffer": 60_000, "capsule": 20_000, "number": 60_000,
-         "torch": 60_000, "jax": 3_000, "tensorflow": 4_000, "tvm_ffi": 30_000}  # fmt: skip
+         "torch": 60_000, "jax": 3_000, "tensorflow": 4_000, "tvm_ffi": 30_000,
+         "cupy": 20_000, "numba": 4_000}  # fmt: skip
 
 
 @pytest.mark.parametrize("way", ["new", "given", "others", "wrong"])
 @pytest.mark.parametrize("kind", list(CALLS))
 def test_calls_leave_memory_as_it_was(kind, way):
-    if kind in ("torch", "jax", "tensorflow", "tvm_ffi"):
+    if kind in ("torch", "jax", "tensorflow", "tvm_ffi", "cupy", "numba"):
         pytest.importorskip(kind)
+    if kind in ("cupy", "numba") and not pyquern.Device().is_gpu:
+        pytest.skip("for a GPU")
     calls = int(os.environ.get("PYQUERN_TEST_CALLS", CALLS[kind] // (1 if way == "new" else 3)))
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, kind, way, str(calls)],
