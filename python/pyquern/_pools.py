@@ -53,7 +53,9 @@ def use_cupy_pool(pool=None):
 
 def use_rmm():
     """New arrays of the thread's GPU have their memory from RMM's current resource of that GPU, by
-    the functions that RMM exports for PyTorch. Undone by set_allocator(None)."""
+    the functions that RMM exports for PyTorch. Undone by set_allocator(None). RMM gives memory back
+    to the resource that is current then, so leave that one until the arrays are gone and this is
+    undone."""
     import glob  # it loads re
 
     _check("RMM")

@@ -61,6 +61,20 @@ def test_an_allocator_in_python():
 
 
 @pytest.mark.on_soft
+def test_what_launches_keep_goes_with_the_allocator():
+    """Reductions and scans have memory that no array is of, for their next launch."""
+    counted = Counted()
+    sums = cp.ScanKernel("T x", "T y", "x", "a + b", "y = a", "0")
+    with cp.using_allocator(cp.PythonFunctionAllocator(counted.malloc, counted.free).malloc):
+        a = cp.ones(1 << 20, "float32")
+        assert a.sum().item() == sums(a)[-1].item() == 1 << 20
+        del a
+        gc.collect()
+        assert counted.live
+    assert not counted.live
+
+
+@pytest.mark.on_soft
 def test_an_allocator_in_c():
     malloc_type = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     free_type = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)

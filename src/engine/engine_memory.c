@@ -20,7 +20,9 @@ quern_status quern_engine_set_allocator(quern_engine *engine, const quern_alloca
     QN_CHECK_OBJECT(engine, QN_OBJECT_ENGINE);
     quern_allocator own;
     QN_TRY(qn_allocator_take(&own, allocator));
-    return qn_memory_use(qn_home_of(engine), allocator ? &own : NULL);
+    QN_TRY(qn_memory_use(qn_home_of(engine), allocator ? &own : NULL));
+    (void)qn_workspaces_forget(engine, NULL, true); /* nobody but the engine sees that memory */
+    return QUERN_OK;
 }
 
 quern_status quern_memory_get_stats(quern_memory_stats *out, quern_engine *engine)
