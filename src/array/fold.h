@@ -223,7 +223,10 @@ void qn_fold_take_spans(const qn_fold_making *m);
  * bytes, if known, or 0. */
 static inline int qn_fold_spans_held(uint32_t lanes, uint32_t value_size)
 {
-    return value_size != 0 && lanes * value_size <= 32 ? 4 : 3;
+    if (value_size == 0) {
+        return lanes > 8 ? 2 : 3;
+    }
+    return lanes * value_size <= 32 ? 4 : 3;
 }
 /** How many threads of a block an output of a span has in the end, of one warp: the exponent. */
 int qn_fold_span_meeting(const qn_fold *fold);

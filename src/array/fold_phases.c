@@ -12,7 +12,6 @@
 #include "array/fold.h"
 
 #define PACK_BYTES     16
-#define COMPOUND_LANES 8   /* of values that are costly to keep */
 #define LEAST_COLUMNS  128 /* with fewer, too many threads have none */
 #define LEAST_UNITS    16  /* of a thread */
 #define MOST_SPLITS    128 /* each leaves a value for every column */
@@ -152,8 +151,7 @@ void qn_fold_take_phases(const qn_fold_making *m)
     if (!may_take(m)) {
         return;
     }
-    int64_t lanes = qn_pack_lanes(m->operands, m->inputs, m->rules->pack_bytes);
-    lanes = m->rules->compound ? QN_MIN(lanes, COMPOUND_LANES) : lanes;
+    const int64_t lanes = qn_pack_lanes(m->operands, m->inputs, m->rules->pack_bytes);
     const int64_t rows = f->extent[line_of(f)], across = f->extent[lane_of(f)];
     if (lanes < 2 || !may_have(m, lanes) || rows / lanes < 1 || rows % lanes * LEFT_OVER > rows ||
         f->length < LEAST_UNITS * lanes) {
@@ -164,7 +162,7 @@ void qn_fold_take_phases(const qn_fold_making *m)
         bytes = is_dense(m, k) ? QN_MIN(bytes, lanes * m->operands[k].item_size) : bytes;
     }
     const int64_t groups = f->outputs / across * qn_over(across, QN_FOLD_BLOCK - lanes + 1);
-    if (bytes >= 4 * bytes_at_once(m) && groups * 2 * QN_FOLD_BLOCK < 3 * f->outputs) {
+    if (bytes >= 4 * bytes_at_once(m) && groups * 3 * QN_FOLD_BLOCK <= 5 * f->outputs) {
         lay(m, lanes, groups);
     }
 }
