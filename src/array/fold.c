@@ -14,6 +14,7 @@
 #define SHORT_UNITS  32 /* of a thread: with no more, a row is short */
 #define LINE_UNITS   3  /* of a thread, or as many as 48 bytes: they share lines with others */
 #define WORD         4
+#define NARROW_BYTES 64 /* of outputs side by side: a warp has room for several positions */
 #define CUT_BYTES    8  /* of a unit of columns that lies anywhere: 2 words, of 3 that are read */
 #define CUT_LANES    4  /* of wide elements */
 #define CUT_TURNS    2  /* the code of each can read elements one by one */
@@ -224,9 +225,36 @@ static void choose_units(const qn_fold_making *m)
 
 /* ---- threads and blocks --------------------------------------------------------------------- */
 
-/* Packs of columns that a block has side by side at most: so few that few threads have none. */
-static uint32_t choose_beside(int64_t packs)
+/* Packs of columns that lie side by side in memory and are short of a line, while what lies behind
+ * them are the next reduced elements; else 0. */
+static int64_t narrow_packs(const qn_fold_making *m)
 {
+    const qn_fold *f = m->fold;
+    const int lane = f->form.kept - 1, last = lane + f->form.reduced;
+    if (f->form.kept < 2 || f->form.reduced == 0) {
+        return 0;
+    }
+    bool any = false;
+    for (size_t k = 0; k < m->inputs; k++) {
+        const int64_t own = qn_magnitude(f->stride[k][lane]);
+        const int64_t behind = qn_magnitude(f->stride[k][last]);
+        const int64_t beside = qn_magnitude(f->stride[k][lane - 1]);
+        if (own * f->extent[lane] >= NARROW_BYTES || behind >= NARROW_BYTES) {
+            return 0;
+        }
+        any |= own != 0 && behind != 0 && behind < beside;
+    }
+    return any ? qn_over(f->extent[lane], f->form.lanes) : 0;
+}
+
+/* Packs of columns that a block has side by side at most: so few that few threads have none, and
+ * that those of a warp lie close together. */
+static uint32_t choose_beside(const qn_fold_making *m, int64_t packs)
+{
+    const int64_t narrow = narrow_packs(m);
+    if (narrow > 0) {
+        return qn_power_of_two(narrow, 32);
+    }
     uint32_t beside = qn_power_of_two(packs, 32);
     while (beside > 8 && qn_over(packs, beside) * beside - packs > packs / 8) {
         beside /= 2;
@@ -271,7 +299,7 @@ static uint32_t choose_workers(const qn_fold_making *m, int64_t packs, int64_t t
     uint32_t enough = qn_power_of_two(qn_over(units, each), QN_FOLD_BLOCK);
     uint32_t most = qn_power_of_two(units, QN_FOLD_BLOCK);
     if (f->form.columns) {
-        uint32_t beside = choose_beside(packs);
+        uint32_t beside = choose_beside(m, packs);
         most = QN_MIN(most, QN_FOLD_BLOCK / beside);
         enough = QN_MIN(enough, most);
     } else if (!m->rules->compound) {
