@@ -46,6 +46,8 @@ typedef enum qn_access {
     QN_ACCESS_TILED = 't',      /**< through shared memory: by tiles along the last dimension but
                                    one, by boxes in the order `fetch` */
     QN_ACCESS_WORDS = 'w',      /**< side by side, not aligned: by aligned words that are shifted */
+    QN_ACCESS_STEP = 'p', /**< flat: side by side and aligned within a step: one access each */
+    QN_ACCESS_HELD = 'h', /**< flat: the same element for all lanes of a step */
     QN_ACCESS_BACK = 'r', /**< side by side from the last to the first: by rows as `w`, else as
                              `v`, and turned around in registers */
 } qn_access;
@@ -64,8 +66,10 @@ typedef struct qn_plan_form {
     uint8_t turns;   /**< packs that a thread takes: a block apart, or by rows; 1 by tiles */
     uint8_t rows;    /**< 1: a block goes along rows; packs begin where a row of
                           operand `anchor` is aligned */
-    uint8_t flat;    /**< 1: packs go on across rows, since the outputs do; the strided inputs are
-                          read at places that a thread counts up */
+    uint8_t flat;    /**< 1: packs go on across rows, since the outputs do; other inputs are read at
+                          places that a thread counts up, step by step */
+    uint8_t step;    /**< flat: lanes of a step, which never has elements of two rows */
+    uint8_t whole;   /**< flat: 1: a step has a whole row */
     uint8_t slab;    /**< dimensions inside of slabs, in which each thread keeps a place; 0: none */
     uint8_t anchor;
     uint8_t margin; /**< rows: elements at both ends of a row that no pack may hold, since the words
@@ -99,6 +103,13 @@ typedef struct qn_plan {
     int64_t stride[QUERN_MAX_PARAMETERS][QUERN_MAX_NDIM]; /**< bytes; [operand][dimension] */
     char *base[QUERN_MAX_PARAMETERS];                     /**< where the walk starts */
 } qn_plan;
+
+/** Flat: the operand's place is counted up from step to step. */
+static inline bool qn_plan_counts(const qn_plan_form *form, size_t k)
+{
+    const uint8_t access = form->access[k];
+    return access == QN_ACCESS_STRIDED || access == QN_ACCESS_STEP || access == QN_ACCESS_HELD;
+}
 
 /** What is decided of a plan: all that stands in front of its extents. The rest is 17 KB. */
 typedef struct qn_plan_decided {

@@ -85,7 +85,9 @@ static void print(qn_text *out, const qn_call *call)
 #define WARP          32
 #define BOXED_BLOCKS                                                                               \
     12                 /* for a processor: a few after one another, so that all end at about once */
-#define MANY (1 << 20) /* elements or packs, of which there are enough for such blocks */
+#define FLAT_PACKS  8  /* of a thread, which has much to prepare for each */
+#define FLAT_BLOCKS 64 /* for a processor, before threads take so many */
+#define MANY        (1 << 20) /* elements or packs, of which there are enough for such blocks */
 
 /* With few elements, blocks that take as many of them as others do with one turn a thread: else the
  * processors would have less to do at once. */
@@ -128,6 +130,10 @@ static quern_status geometry(quern_launch_config *config, const qn_call *call,
     int64_t blocks = p->form.tile != 0 ? p->packs : (threads - 1) / taken + 1;
     if (p->form.boxed) { /* a block finds out where its elements lie, and takes several boxes */
         blocks = QN_MIN(p->packs, (int64_t)call->kernel->engine->processors * BOXED_BLOCKS);
+    }
+    if (p->form.flat) {
+        const int64_t enough = (int64_t)call->kernel->engine->processors * FLAT_BLOCKS;
+        blocks = QN_MIN(blocks, QN_MAX(enough, (blocks - 1) / FLAT_PACKS + 1));
     }
     *config = (quern_launch_config){
         .size = sizeof *config,

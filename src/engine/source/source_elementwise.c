@@ -259,11 +259,11 @@ static walk walk_of(const qn_plan_form *f)
 static bool holds_words(const qn_call *call)
 {
     const qn_plan_form *f = &call->plan.form;
-    bool back = false;
+    bool words = false;
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        back |= f->access[k] == QN_ACCESS_BACK;
+        words |= f->access[k] == QN_ACCESS_BACK || f->access[k] == QN_ACCESS_WORDS;
     }
-    return f->lanes > 1 && (f->rows || f->tile != 0 || back);
+    return f->lanes > 1 && (f->rows || f->tile != 0 || words);
 }
 
 quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header *headers,

@@ -59,7 +59,7 @@ void qn_source_offsets(qn_text *out, const qn_call *call)
 void qn_source_reach_offset(qn_text *out, const qn_call *call, uint32_t k, const char *at)
 {
     const qn_plan_form *f = &call->plan.form;
-    const bool rows = f->ndim > 1 && (!f->flat || f->access[k] == QN_ACCESS_STRIDED);
+    const bool rows = f->ndim > 1 && (!f->flat || qn_plan_counts(f, k));
     const char *type = qn_source_offset(call), *plus = rows ? " + " : "";
     if (rows) {
         qn_text_printf(out, "_quern_offset%u", k);
@@ -70,6 +70,7 @@ void qn_source_reach_offset(qn_text *out, const qn_call *call, uint32_t k, const
     switch ((qn_access)f->access[k]) {
     case QN_ACCESS_VECTOR:
     case QN_ACCESS_CONTIGUOUS:
+    case QN_ACCESS_WORDS:
         qn_text_printf(out, "%s(%s)(%s) * %u", plus, type, at, call->operands[k].item_size);
         break;
     case QN_ACCESS_BACK:
@@ -81,7 +82,8 @@ void qn_source_reach_offset(qn_text *out, const qn_call *call, uint32_t k, const
         break;
     case QN_ACCESS_BROADCAST:
     case QN_ACCESS_TILED:
-    case QN_ACCESS_WORDS:
+    case QN_ACCESS_STEP:
+    case QN_ACCESS_HELD:
         qn_text_puts(out, rows ? "" : "0");
         break;
     }

@@ -221,12 +221,17 @@ static void read_held(qn_text *out, const qn_call *call, uint32_t k)
     qn_text_puts(out, ");\n");
 }
 
-/* The pack of an operand that lies backwards, and is aligned. */
+/* The pack of an operand that lies backwards, and is aligned, or of one that is not. */
 static void turn_pack(qn_text *out, const qn_call *call, int levels, uint32_t k)
 {
     qn_source_indent(out, levels);
-    qn_text_printf(out, "quern::turned<quern::held, decltype(_quern_value%u), %u> _quern_held%u;\n",
-                   k, call->operands[k].item_size, k);
+    if (call->plan.form.access[k] == QN_ACCESS_WORDS) {
+        qn_text_printf(out, "quern::shifted<decltype(_quern_value%u)> _quern_held%u;\n", k, k);
+    } else {
+        qn_text_printf(out,
+                       "quern::turned<quern::held, decltype(_quern_value%u), %u> _quern_held%u;\n",
+                       k, call->operands[k].item_size, k);
+    }
     qn_source_indent(out, levels);
     qn_text_printf(out, "_quern_held%u", k);
     read_held(out, call, k);
@@ -251,7 +256,7 @@ static void move_pack(qn_text *out, const qn_call *call, int levels, uint32_t k,
         take_pack(out, call, levels, k);
         return;
     }
-    if (access == QN_ACCESS_BACK) {
+    if (access == QN_ACCESS_BACK || access == QN_ACCESS_WORDS) {
         turn_pack(out, call, levels, k);
         return;
     }
@@ -296,7 +301,7 @@ void qn_source_in_packs(qn_text *out, const qn_call *call, int levels)
 {
     const qn_plan_form *f = &call->plan.form;
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (!f->flat || f->access[k] != QN_ACCESS_STRIDED) {
+        if (!f->flat || !qn_plan_counts(f, k)) {
             move_pack(out, call, levels, k, false);
         }
     }

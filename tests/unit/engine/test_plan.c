@@ -31,9 +31,10 @@ static void visit_one(const qn_call *call, const qn_parameter_block *block, cons
     char *addresses[8];
     for (uint32_t k = 0; k < call->operand_count; k++) {
         int64_t step = f->access[k] == QN_ACCESS_BROADCAST ? 0
-                       : f->access[k] == QN_ACCESS_STRIDED ? s->stride[k][f->ndim - 1]
-                       : f->access[k] == QN_ACCESS_BACK    ? -(int64_t)call->operands[k].item_size
-                                                           : call->operands[k].item_size;
+                       : f->access[k] == QN_ACCESS_STRIDED || f->access[k] == QN_ACCESS_HELD
+                           ? s->stride[k][f->ndim - 1]
+                       : f->access[k] == QN_ACCESS_BACK ? -(int64_t)call->operands[k].item_size
+                                                        : call->operands[k].item_size;
         addresses[k] = base_of(block, k) + offset[k] + at * step;
     }
     visit(context, position, addresses);
@@ -122,6 +123,30 @@ static void walk_rows(const qn_call *call, const qn_parameter_block *block, cons
     }
 }
 
+/* A step of a flat pack begins at element `e` of the loop, `at` of a row that it does not leave. */
+static void check_step(const qn_call *call, const qn_parameter_block *block, const int64_t *offset,
+                       const device_space *s, int64_t e, int64_t at)
+{
+    const qn_plan_form *f = &call->plan.form;
+    cr_assert_leq(at + f->step, s->row.value, "a step leaves its row");
+    cr_assert(!f->whole || f->step == s->row.value);
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        const int64_t size = call->operands[k].item_size, bytes = call->count * size;
+        const int64_t from = (int64_t)((uintptr_t)base_of(block, k) % 16) + e * size;
+        if (f->access[k] == QN_ACCESS_STEP) {
+            cr_assert_eq((uintptr_t)(base_of(block, k) + offset[k] + at * size) %
+                             (uintptr_t)(f->step * size),
+                         0, "a step of operand %u is not aligned", k);
+        } else if (f->access[k] == QN_ACCESS_HELD) {
+            cr_assert_eq(s->stride[k][f->ndim - 1], 0);
+        } else if (f->access[k] == QN_ACCESS_WORDS && (e - s->head) % f->lanes == 0) {
+            cr_assert_geq(e * size, from % 4, "words begin before the operand");
+            cr_assert_leq(e * size - from % 4 + f->lanes * size + (from % 4 ? 4 : 0), bytes,
+                          "words end behind the operand");
+        }
+    }
+}
+
 /* Packs that go on across rows, and the elements before and after them. */
 static void walk_flat(const qn_call *call, const qn_parameter_block *block, const device_space *s,
                       visitor visit, void *context)
@@ -133,6 +158,9 @@ static void walk_flat(const qn_call *call, const qn_parameter_block *block, cons
         device_row_offsets(offset, s, f->ndim, call->operand_count, row);
         if (e >= s->head && e < s->head + s->packs * f->lanes && (e - s->head) % f->lanes == 0) {
             check_alignment(call, block, offset, at);
+        }
+        if (e >= s->head && e < s->head + s->packs * f->lanes && (e - s->head) % f->step == 0) {
+            check_step(call, block, offset, s, e, at);
         }
         visit_one(call, block, offset, s, at, e, visit, context);
     }
