@@ -334,6 +334,7 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     memset(&plan->form, 0, sizeof plan->form);
     plan->form.turns = 1;
     plan->cost = plan->other_cost = 0;
+    plan->work = rules->work;
     plan->count = count;
     memcpy(plan->extent, shape, (size_t)ndim * sizeof *shape);
     qn_plan_spread(plan, operands, operand_count, ndim);

@@ -23,6 +23,10 @@
 #define QN_BOX_CUTS     2   /**< of these that have several boxes */
 #define QN_BOX_TURNS    16  /**< elements of a box that a thread takes, at most */
 
+/** What a thread waits for memory, once for all elements that it takes at once: in hundredths of an
+ * instruction, measured on an H200. */
+#define QN_PLAN_WAITING 6200
+
 /** One operand that takes part in broadcasting. */
 typedef struct qn_operand {
     const int64_t *shape;   /**< ndim extents */
@@ -97,6 +101,7 @@ typedef struct qn_plan {
     int64_t last[QN_BOX_CUTS]; /**< boxes: elements of the last one along what is cut */
     int32_t across, down;      /**< rows, slabs: threads of a block along one, and how many of
                                     them a block has side by side */
+    int64_t work;              /**< what the text takes for an element, about, in instructions */
     int64_t cost, other_cost;  /**< what an element takes, in hundredths of plan_rows.c's unit, and
                                     walked by packs instead of rows, or the reverse; 0: no choice */
     int64_t extent[QUERN_MAX_NDIM];                       /**< outermost first */
@@ -135,6 +140,7 @@ typedef struct qn_plan_rules {
     bool no_tiles;  /**< the caller chose the size of the blocks */
     uint32_t pack_bytes; /**< bytes that a pack may take of the narrowest operand: 16, less for
                               costly texts; item size or less means one lane */
+    uint32_t work;       /**< instructions of the text for an element, if they are many */
     qn_setting setting;  /**< what was measured to be better than what follows from the rest */
 } qn_plan_rules;
 
@@ -190,6 +196,14 @@ int64_t qn_plan_lines(int64_t pitch);
 int64_t qn_plan_moving(const qn_operand *operand, qn_access access, int64_t lines, int64_t lanes);
 /** What an element takes when the plan is by packs, or elements in turns; in hundredths. */
 int64_t qn_plan_packs_cost(const qn_plan *plan, const qn_operand *operands, size_t operand_count);
+/** What its preparations take besides, for an element, if it is by packs. */
+int64_t qn_plan_preparing(const qn_plan *plan);
+/** What memory takes for an element, in such instructions: operands that are repeated count for
+ * nothing. */
+int64_t qn_plan_memory_cost(const qn_plan *plan, const qn_operand *operands, size_t operand_count);
+/** The cost by packs with those, where that is more than memory takes; else alone. */
+int64_t qn_plan_packs_whole_cost(const qn_plan *plan, const qn_operand *operands,
+                                 size_t operand_count);
 /** What it takes to find a row: a division for each dimension but the first, and the sums. */
 int64_t qn_plan_finding(size_t operand_count, int ndim);
 

@@ -12,11 +12,8 @@
 #include "array/plan.h"
 
 #define WORD   4
-#define ENOUGH 90 /* percent of the cost by rows or elements from which on packs are flat */
-
-/* What a thread does besides, before its first pack: measured on an H200, where packs of two took
- * 55 instructions an element and their own were counted as 33. */
-#define THREAD_COST 40
+#define PACKS  8  /* of a thread, one after another */
+#define ENOUGH 80 /* percent of the cost by rows or elements from which on packs are flat */
 
 /* The walk's elements lie side by side in this operand. */
 static bool is_flat(const qn_plan *p, const qn_operand *operands, size_t k)
@@ -110,15 +107,14 @@ static int64_t cost_of(const qn_plan *p, const qn_operand *operands, size_t oper
 {
     const int ndim = p->form.ndim;
     const int64_t lanes = p->form.lanes, steps = lanes / p->form.step;
-    int64_t sum =
-        THREAD_COST + qn_plan_finding(operand_count, ndim) + 2 * steps * (ndim - p->form.whole - 1);
+    int64_t sum = 3 + qn_plan_finding(operand_count, ndim) + 2 * steps * (ndim - p->form.whole - 1);
     for (size_t k = 0; k < operand_count; k++) {
         const qn_access access = (qn_access)p->form.access[k];
         const int64_t lines = qn_plan_lines(lanes * (int64_t)operands[k].item_size);
         sum += qn_plan_counts(&p->form, k) ? counted_cost(p, &operands[k], k)
                                            : qn_plan_moving(&operands[k], access, lines, lanes);
     }
-    return 100 * sum / lanes;
+    return 100 * sum / lanes + qn_plan_preparing(p) / PACKS;
 }
 
 /* ---- the plan ------------------------------------------------------------------------------- */
@@ -178,24 +174,26 @@ static bool with_lanes(qn_plan *p, const qn_operand *operands, size_t operand_co
 static int64_t other_cost(const qn_plan *p, const qn_operand *operands, size_t operand_count)
 {
     const qn_plan_form *f = &p->form;
-    return f->rows ? p->cost
-                   : qn_plan_packs_cost(p, operands, operand_count) +
-                         100 * THREAD_COST / (f->lanes * f->turns);
+    return f->rows ? p->cost : qn_plan_packs_whole_cost(p, operands, operand_count);
 }
 
+/* Packs of more elements than the plan has, if it is by packs. Of those that cost less, those are
+ * best whose threads wait least as well. */
 void qn_plan_flat(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most)
 {
     qn_plan_decided before = qn_plan_decided_of(plan), best = before;
     const int64_t cost = other_cost(plan, operands, operand_count);
-    int64_t least = cost * ENOUGH / 100;
-    for (uint32_t lanes = most; lanes > 1 && plan->form.ndim > 1; lanes /= 2) {
+    const uint32_t fewest = plan->form.rows ? 2 : plan->form.lanes + 1u;
+    int64_t least = INT64_MAX;
+    for (uint32_t lanes = most; lanes >= fewest && plan->form.ndim > 1; lanes /= 2) {
         qn_plan_decide(plan, &before);
         if (with_lanes(plan, operands, operand_count, lanes)) {
             plan->cost = cost_of(plan, operands, operand_count);
             plan->other_cost = cost;
-            if (plan->cost < least) {
+            const int64_t all = plan->cost + QN_PLAN_WAITING / lanes;
+            if (plan->cost * 100 < cost * ENOUGH && all < least) {
                 best = qn_plan_decided_of(plan);
-                least = plan->cost;
+                least = all;
             }
         }
     }

@@ -10,15 +10,13 @@
  * is no faster for being asked faster (on an H200 copies of int8 to rows of 23 with gaps lost 15
  * %).
  *
- * Costs are those of plan_rows.c. Beside them stands what threads wait for memory, which they do
- * once for all elements that they take at once: measured on an H200, as if for 62 instructions.
+ * Costs are those of plan_rows.c. Beside them stands what threads wait for memory.
  */
 #include "array/plan.h"
 
 #define ENOUGH     90  /* percent of the other cost from which on slabs are walked */
 #define BLOCK      256 /* threads of a block, at most */
 #define WARP       32
-#define WAITING    6200 /* hundredths of an instruction */
 #define MOST_TURNS 8
 #define UNDER_WAY  32 /* bytes of inputs that a thread reads at once */
 #define ELEMENTS   16 /* that a thread takes of all inputs */
@@ -56,12 +54,12 @@ static void put(qn_plan *p, size_t operand_count, int dims, int64_t elements, ui
 static int64_t slabs_cost(const qn_plan *p, size_t operand_count)
 {
     const int outer = p->form.ndim - p->form.slab, last = p->form.ndim - 1;
-    int64_t sum = 2 + qn_plan_finding(operand_count, outer) + (int64_t)operand_count;
+    int64_t sum = 2 + qn_plan_finding(operand_count, outer) + (int64_t)operand_count + p->work;
     for (size_t k = 0; k < operand_count; k++) {
         sum += 3 + 4 * qn_plan_lines(qn_magnitude(p->stride[k][last]));
     }
     const int64_t threads = p->across * p->down, held = (threads + WARP - 1) / WARP * WARP;
-    return 100 * sum * held / threads + WAITING / p->form.turns;
+    return 100 * sum * held / threads + QN_PLAN_WAITING / p->form.turns;
 }
 
 /* What the plan takes as it is. */
@@ -70,7 +68,7 @@ static int64_t other_cost(const qn_plan *p, const qn_operand *operands, size_t o
     const qn_plan_form *f = &p->form;
     const bool costed = f->rows || f->flat;
     const int64_t cost = costed ? p->cost : qn_plan_packs_cost(p, operands, operand_count);
-    return cost + WAITING / (f->lanes * f->turns);
+    return cost + 100 * p->work + QN_PLAN_WAITING / (f->lanes * f->turns);
 }
 
 /* All elements of an operand lie side by side, whichever way it faces along each dimension. */

@@ -48,6 +48,8 @@ static quern_status check_options(const quern_kernel *kernel, const quern_call_o
     return QUERN_OK;
 }
 
+#define HEAVY 40 /* instructions of a costly function, about */
+
 static void plan(qn_call *call)
 {
     const quern_kernel *kernel = call->kernel;
@@ -55,6 +57,7 @@ static void plan(qn_call *call)
                            .keep_dims = kernel->separate_axes || kernel->uses_axes,
                            .no_tiles = call->block_size != 0,
                            .pack_bytes = qn_call_pack_bytes(call, call->operand_count),
+                           .work = kernel->heavy * HEAVY,
                            .setting = call->setting};
     qn_plan_make(&call->plan, call->operands, call->operand_count, call->ndim, call->shape,
                  call->count, &rules);
@@ -85,8 +88,9 @@ static void print(qn_text *out, const qn_call *call)
 #define WARP          32
 #define BOXED_BLOCKS                                                                               \
     12                 /* for a processor: a few after one another, so that all end at about once */
-#define FLAT_PACKS  8  /* of a thread, which has much to prepare for each */
-#define FLAT_BLOCKS 64 /* for a processor, before threads take so many */
+#define SMALL       8  /* bytes of a pack, for which to find its place is much */
+#define LOOPS       8  /* packs of a thread, where it has much to prepare for the first */
+#define LOOP_BLOCKS 64 /* for a processor, before threads take so many */
 #define MANY        (1 << 20) /* elements or packs, of which there are enough for such blocks */
 
 /* With few elements, blocks that take as many of them as others do with one turn a thread: else the
@@ -98,6 +102,25 @@ static uint32_t default_block(const qn_plan *p, int64_t threads)
     }
     uint32_t most = DEFAULT_BLOCK / p->form.turns;
     return threads < most ? (uint32_t)(threads + WARP - 1) / WARP * WARP : most;
+}
+
+/* A thread by packs that has much to prepare takes several, one after another: it has many numbers
+ * to read that say where they lie, or the constants of costly functions, which the compiler keeps
+ * for the next pack, or shares between two (an element of tanh of float64 takes 108 instructions
+ * then, and by itself 155). */
+static int64_t loop_over(const qn_call *call, int64_t blocks)
+{
+    const qn_plan_form *f = &call->plan.form;
+    uint32_t widest = 1;
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        widest = QN_MAX(widest, call->operands[k].item_size);
+    }
+    const bool small = f->ndim > 1 && f->lanes > 1 && f->lanes * widest <= SMALL;
+    if (f->tile != 0 || f->boxed || !(f->flat || small || call->kernel->heavy > 0)) {
+        return blocks;
+    }
+    const int64_t enough = (int64_t)call->kernel->engine->processors * LOOP_BLOCKS;
+    return QN_MIN(blocks, QN_MAX(enough, (blocks - 1) / LOOPS + 1));
 }
 
 static quern_status geometry(quern_launch_config *config, const qn_call *call,
@@ -131,13 +154,9 @@ static quern_status geometry(quern_launch_config *config, const qn_call *call,
     if (p->form.boxed) { /* a block finds out where its elements lie, and takes several boxes */
         blocks = QN_MIN(p->packs, (int64_t)call->kernel->engine->processors * BOXED_BLOCKS);
     }
-    if (p->form.flat) {
-        const int64_t enough = (int64_t)call->kernel->engine->processors * FLAT_BLOCKS;
-        blocks = QN_MIN(blocks, QN_MAX(enough, (blocks - 1) / FLAT_PACKS + 1));
-    }
     *config = (quern_launch_config){
         .size = sizeof *config,
-        .grid = {(uint32_t)QN_MIN(blocks, (int64_t)INT32_MAX), 1, 1},
+        .grid = {(uint32_t)QN_MIN(loop_over(call, blocks), (int64_t)INT32_MAX), 1, 1},
         .block = {block, 1, 1},
     };
     return QUERN_OK;
