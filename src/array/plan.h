@@ -26,6 +26,7 @@
 /** What a thread waits for memory, once for all elements that it takes at once: in hundredths of an
  * instruction, measured on an H200. */
 #define QN_PLAN_WAITING 6200
+#define QN_SLABS_LISTED 128 /**< slabs of a block whose places are listed, at most */
 
 /** One operand that takes part in broadcasting. */
 typedef struct qn_operand {
@@ -75,6 +76,7 @@ typedef struct qn_plan_form {
     uint8_t step;    /**< flat: lanes of a step, which never has elements of two rows */
     uint8_t whole;   /**< flat: 1: a step has a whole row */
     uint8_t slab;    /**< dimensions inside of slabs, in which each thread keeps a place; 0: none */
+    uint8_t listed;  /**< slabs: 1: where those of a block lie is listed in shared memory */
     uint8_t anchor;
     uint8_t margin; /**< rows: elements at both ends of a row that no pack may hold, since the words
                          that hold neighbours of the row's may not be read; tiles in packs: those

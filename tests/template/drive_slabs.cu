@@ -20,7 +20,10 @@
 #define HOLE_operation z = 2 * x + y;
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
-    constexpr int _quern_turns = 8;
+    constexpr int _quern_turns = 8;                                                                \
+    constexpr bool _quern_listed = false;
+#define HOLE_shared
+#define HOLE_offsets
 #define HOLE_aligned                                                                               \
     const float *const x0 = (const float *)((const char *)_quern_array0 +                          \
                                             (int)threadIdx.x * _quern_walk.stride[0][1]);          \

@@ -196,8 +196,11 @@ void qn_source_flat_fetch(qn_text *out, const qn_call *call);
 
 /* ---- source_slabs.c ------------------------------------------------------------------------- */
 
-/** Where the thread's place lies in a slab of each operand; where that of slab `_quern_pack` does.
+/** Room for a list of where slabs lie; where the thread's place lies in a slab of each operand;
+ * where slab `_quern_pack` lies, put into the list; where the thread's place in it does.
  */
+void qn_source_slab_shared(qn_text *out, const qn_call *call);
+void qn_source_slab_offsets(qn_text *out, const qn_call *call);
 void qn_source_slab_inside(qn_text *out, const qn_call *call);
 void qn_source_slab_place(qn_text *out, const qn_call *call);
 

@@ -144,6 +144,9 @@ static void form_hole(qn_text *out, const qn_call *call)
     if (f->boxed) {
         qn_source_number(out, "cuts", f->cuts);
     }
+    if (f->slab != 0) {
+        qn_source_flag(out, "listed", f->listed);
+    }
     if ((f->turns > 1 && !f->rows) || f->boxed) {
         return;
     }
@@ -217,7 +220,9 @@ static void turn_holes(qn_text *texts, const qn_call *call)
 
 static void slab_holes(qn_text *texts, const qn_call *call)
 {
+    qn_source_slab_shared(&texts[SHARED], call);
     qn_source_slab_inside(&texts[ALIGNED], call);
+    qn_source_slab_offsets(&texts[OFFSETS], call);
     qn_source_turn_values(&texts[VALUES], call);
     qn_source_slab_place(&texts[PLACE], call);
     qn_source_turn_fetch(&texts[FETCH], call);

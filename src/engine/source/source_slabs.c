@@ -2,8 +2,9 @@
  *
  * source_slabs: the walk by slabs, in CUDA C++. In: the form of a plan by slabs. Out: for
  * templates/elementwise_slabs.cu where a thread's place in a slab lies, and where the slab does.
- * The thing to know: the place is divided once, in front of the loop, into `_quern_insideK`; reads,
- * values and writes are those of elements in turns (source_walk.c).
+ * The thing to know: the place is divided once, in front of the loop, into `_quern_insideK`; where
+ * slabs lie that have several dimensions outside is divided once for each, into a list in shared
+ * memory; reads, values and writes are those of elements in turns (source_walk.c).
  */
 #include "engine/source/source.h"
 #include <stdio.h>
@@ -37,9 +38,46 @@ void qn_source_slab_inside(qn_text *out, const qn_call *call)
     }
 }
 
+/* Offsets of a slab, padded so that they are read in words of 16 bytes. */
+void qn_source_slab_shared(qn_text *out, const qn_call *call)
+{
+    if (call->plan.form.listed) {
+        const char *type = qn_source_offset(call);
+        const unsigned word = call->plan.form.near ? 4 : 2;
+        qn_text_printf(out,
+                       "    struct alignas(16) _quern_entry {\n        %s at[%u];\n    };\n"
+                       "    __shared__ _quern_entry _quern_list[%d];\n",
+                       type, (call->operand_count + word - 1) / word * word, QN_SLABS_LISTED);
+    }
+}
+
+void qn_source_slab_offsets(qn_text *out, const qn_call *call)
+{
+    const qn_plan_form *f = &call->plan.form;
+    if (!f->listed) {
+        return;
+    }
+    qn_text_puts(out, "        _quern_index _quern_outer = _quern_pack;\n");
+    qn_source_outer(out, call, f->ndim - f->slab, "_quern_offset");
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        qn_text_printf(out, "        _quern_list[_quern_at].at[%u] = _quern_offset%u;\n", k, k);
+    }
+}
+
 void qn_source_slab_place(qn_text *out, const qn_call *call)
 {
     const qn_plan_form *f = &call->plan.form;
+    if (f->listed) {
+        qn_text_puts(out, "        const _quern_entry _quern_slab = "
+                          "_quern_list[_quern_pack - _quern_first];\n");
+        for (uint32_t k = 0; k < call->operand_count; k++) {
+            qn_text_printf(out,
+                           "        const %s _quern_offset%u = _quern_slab.at[%u] + "
+                           "_quern_inside%u;\n",
+                           qn_source_offset(call), k, k, k);
+        }
+        return;
+    }
     qn_text_puts(out, "        _quern_index _quern_outer = _quern_pack;\n");
     qn_source_outer(out, call, f->ndim - f->slab, "_quern_offset");
     for (uint32_t k = 0; k < call->operand_count; k++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elementwise kernels over short rows whose outputs have no gaps, while inputs are repeated along
- * any axes, have gaps between rows, or begin anywhere: drawn shapes and operands, compared with a
- * loop on the host. The thing to know: what is checked of plans alone, for many more operands, is
+ * Elementwise kernels over short rows, by flat packs and by slabs: outputs without gaps, while
+ * inputs are repeated along any axes, have gaps between rows, or begin anywhere; and rows in many
+ * dimensions, of which each input walks some backwards. Drawn shapes and operands are compared with
+ * a loop on the host. The thing to know: what is checked of plans alone, for many more operands, is
  * in test_plan.c; here their code runs.
  */
 #include "numbered.h"
@@ -124,5 +125,97 @@ Test(flat_rows, of_many_kinds)
     for (int d = 0; d < 3; d++) {
         quern_array_release(memory[d]);
     }
+    quern_kernel_release(k);
+}
+
+/* ---- many dimensions ------------------------------------------------------------------------- */
+
+enum { RANK = 5 };
+
+/* A part of the numbered memory with `gap` elements left out behind each row, walked backwards
+ * along the axes of `backwards`. In `in`: its first element, and its strides. */
+static quern_array *part_of(quern_array *memory, const int64_t *shape, int64_t gap, int backwards,
+                            int64_t *stride, int64_t *offset)
+{
+    int64_t whole[RANK], pitch = 1;
+    quern_slice cut[RANK];
+    *offset = draw(5);
+    for (int d = RANK - 1; d >= 0; d--) {
+        const bool back = backwards >> d & 1;
+        whole[d] = shape[d] + (d == RANK - 1 ? gap : 0);
+        stride[d] = back ? -pitch : pitch;
+        cut[d] = back ? (quern_slice){shape[d] - 1, QUERN_SLICE_NONE, -1}
+                      : (quern_slice){0, shape[d], 1};
+        pitch *= whole[d];
+    }
+    quern_array *run, *table, *part;
+    OK(quern_array_slice(&run, memory, 1, (quern_slice[]){{*offset, *offset + pitch, 1}}));
+    OK(quern_array_reshape(&table, run, RANK, whole));
+    OK(quern_array_slice(&part, table, RANK, cut));
+    for (int d = 0; d < RANK; d++) {
+        *offset -= stride[d] < 0 ? stride[d] * (shape[d] - 1) : 0;
+    }
+    quern_array_release(run);
+    quern_array_release(table);
+    return part;
+}
+
+/* Where element `e` of the loop lies. */
+static int64_t place_of(int64_t e, const int64_t *shape, const int64_t *stride, int64_t offset)
+{
+    for (int d = RANK - 1; d >= 0; d--) {
+        offset += e % shape[d] * stride[d];
+        e /= shape[d];
+    }
+    return offset;
+}
+
+/* Short rows of inputs that face each their own way, to an output with `gap`. Returns whether where
+ * slabs lie is found once for each. */
+static bool check_slabs(quern_kernel *k, quern_array *memory, int64_t gap)
+{
+    static uint8_t got[MOST];
+    const int64_t shape[RANK] = {2 + draw(2), 3 + draw(3), 4, 3 + draw(3), 5 + 2 * draw(12)};
+    int64_t stride[3][RANK], offset[3], count = 1, pitch = shape[RANK - 1] + gap;
+    for (int d = 0; d < RANK; d++) {
+        count *= shape[d];
+    }
+    const int64_t rows = count / shape[RANK - 1];
+    quern_array *x = part_of(memory, shape, 1, draw(2) ? 5 : 10, stride[0], &offset[0]);
+    quern_array *y = part_of(memory, shape, 2, 0, stride[1], &offset[1]);
+    quern_array *wide, *z;
+    OK(quern_array_new(&wide, engine, QUERN_UINT8, SHAPE(rows * pitch + 4)));
+    OK(quern_array_fill(wide, &(uint8_t){255}, 1));
+    z = part_of(wide, shape, gap, 0, stride[2], &offset[2]);
+    const quern_value v[] = {QUERN_VALUES(x, y, z)};
+    quern_explanation *e;
+    OK(quern_explain(&e, k, v, 3, NULL));
+    OK(quern_call_n(k, v, 3, NULL));
+    OK(quern_array_read(wide, got, (size_t)(rows * pitch + 4)));
+    for (int64_t at = 0; at < count; at++) {
+        const unsigned expected = numbered(place_of(at, shape, stride[0], offset[0])) * 2 +
+                                  numbered(place_of(at, shape, stride[1], offset[1]));
+        cr_assert_eq(got[place_of(at, shape, stride[2], offset[2])], (uint8_t)expected,
+                     "element %ld: %s", (long)at, e->plan);
+    }
+    const bool listed = strstr(e->source, "_quern_list[") != NULL;
+    quern_explanation_release(e);
+    quern_array *all[] = {x, y, z, wide};
+    for (size_t a = 0; a < sizeof all / sizeof *all; a++) {
+        quern_array_release(all[a]);
+    }
+    return listed;
+}
+
+Test(flat_rows, slabs_in_many_dimensions)
+{
+    quern_array *memory = numbered_memory(QUERN_UINT8, MOST);
+    quern_kernel *k = kernel_of("T x, T y", "T z", "z = x * 2 + y");
+    int listed = 0, calls = 40;
+    for (int n = 0; n < calls; n++) {
+        listed += check_slabs(k, memory, n % 3);
+    }
+    cr_expect(listed > calls / 3, "%d of %d", listed, calls);
+    quern_array_release(memory);
     quern_kernel_release(k);
 }
