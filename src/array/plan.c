@@ -380,6 +380,7 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
                           qn_pack_lanes(operands, operand_count, rules->pack_bytes));
         }
     }
+    qn_plan_early(plan, operands, operand_count);
     plan->form.wide = needs_wide(&w);
     plan->form.near = !plan->form.wide && all_near(&w);
 }
@@ -453,6 +454,9 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
     if (operand_count != 0) {
         qn_text_puts(out, ", access ");
         qn_text_add(out, (const char *)f->access, operand_count);
+    }
+    if (f->early != QN_EARLY_NONE) {
+        qn_text_puts(out, f->early == QN_EARLY_ENDS ? ", ends early" : ", sectors early");
     }
     if (f->aliased) {
         qn_text_puts(out, ", in place");

@@ -57,6 +57,13 @@ typedef enum qn_access {
                              `v`, and turned around in registers */
 } qn_access;
 
+/** Which sectors of an output with gaps are asked for before the inputs are read. */
+typedef enum qn_early {
+    QN_EARLY_NONE,
+    QN_EARLY_ALL, /**< of each element, or pack */
+    QN_EARLY_ENDS /**< where what lies side by side begins and ends */
+} qn_early;
+
 /** What decides the generated code. Compare with memcmp: padding is zero. */
 typedef struct qn_plan_form {
     uint8_t ndim;    /**< dimensions walked, at least 1 */
@@ -75,6 +82,8 @@ typedef struct qn_plan_form {
                           places that a thread counts up, step by step */
     uint8_t step;    /**< flat: lanes of a step, which never has elements of two rows */
     uint8_t whole;   /**< flat: 1: a step has a whole row */
+    uint8_t early;   /**< qn_early */
+    uint8_t run;     /**< with QN_EARLY_ENDS: dimensions of what has these ends, the innermost */
     uint8_t slab;    /**< dimensions inside of slabs, in which each thread keeps a place; 0: none */
     uint8_t listed;  /**< slabs: 1: where those of a block lie is listed in shared memory */
     uint8_t anchor;
@@ -190,6 +199,10 @@ void qn_plan_flat(qn_plan *plan, const qn_operand *operands, size_t operand_coun
 /** Walk by slabs where that costs less. `most`: as above. For qn_plan_make(); the plan is complete.
  */
 void qn_plan_slabs(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most);
+
+/** Ask early for sectors of the output that are written in part. For qn_plan_make(); the plan is
+ * complete. */
+void qn_plan_early(qn_plan *plan, const qn_operand *operands, size_t operand_count);
 
 /** Lines of memory that a warp meets when each thread makes an access, `pitch` bytes apart. */
 int64_t qn_plan_lines(int64_t pitch);

@@ -188,6 +188,14 @@ void qn_source_row_values(qn_text *out, const qn_call *call);
 void qn_source_row_fetch(qn_text *out, const qn_call *call);
 void qn_source_row_body(qn_text *out, const qn_call *call);
 
+/* ---- source_early.c ------------------------------------------------------------------------ */
+
+/** Ask for the sectors of the output that the element or pack at `_quern_element` writes in part.
+ */
+void qn_source_early(qn_text *out, const qn_call *call, int levels);
+/** By rows: for those at both ends of the row. */
+void qn_source_early_row(qn_text *out, const qn_call *call);
+
 /* ---- source_flat.c -------------------------------------------------------------------------- */
 
 /** Where `_quern_element` of the flat walk lies in each strided operand; their packs read. */

@@ -9,11 +9,33 @@
 #include "engine/source/source.h"
 #include <stdio.h>
 
+/* What lies side by side in the output begins, or ends, at the place: it does along dimension `d`.
+ */
+static void at_an_end(qn_text *out, const qn_call *call, int d)
+{
+    uint32_t k = 0;
+    while (!call->operands[k].output) {
+        k++;
+    }
+    char extent[48] = "_quern_walk.inner";
+    if (d < call->plan.form.ndim - 1) {
+        snprintf(extent, sizeof extent, "_quern_walk.outer[%d].value", d);
+    }
+    qn_text_printf(
+        out,
+        "    _quern_low &= _quern_spot == (_quern_walk.stride[%u][%d] > 0 ? 0 : %s - 1);\n"
+        "    _quern_high &= _quern_spot == (_quern_walk.stride[%u][%d] > 0 ? %s - 1 : 0);\n",
+        k, d, extent, k, d, extent);
+}
+
 void qn_source_slab_inside(qn_text *out, const qn_call *call)
 {
     const qn_plan_form *f = &call->plan.form;
     const char *type = qn_source_offset(call);
     qn_text_puts(out, "    _quern_index _quern_within = threadIdx.x, _quern_spot;\n");
+    if (f->run != 0) {
+        qn_text_puts(out, "    bool _quern_low = true, _quern_high = true;\n");
+    }
     for (uint32_t k = 0; k < call->operand_count; k++) {
         qn_text_printf(out, "    %s _quern_inside%u = 0;\n", type, k);
     }
@@ -28,6 +50,9 @@ void qn_source_slab_inside(qn_text *out, const qn_call *call)
                            "    _quern_within = _quern_walk.%s.divide(_quern_spot);\n"
                            "    _quern_spot -= _quern_within * _quern_walk.%s.value;\n",
                            divider, divider);
+        }
+        if (d >= f->ndim - f->run) {
+            at_an_end(out, call, d);
         }
         for (uint32_t k = 0; k < call->operand_count; k++) {
             qn_text_printf(out,

@@ -153,6 +153,7 @@ void qn_source_turn_again(qn_text *out, const qn_call *call)
 
 void qn_source_turn_fetch(qn_text *out, const qn_call *call)
 {
+    qn_source_early(out, call, 4);
     for (uint32_t k = 0; k < call->operand_count; k++) {
         qn_text_printf(out, "                _quern_values%u[_quern_turn] = %s", k,
                        qn_source_is_bool(call, k) ? "*(const unsigned char *)&" : "");
@@ -300,6 +301,7 @@ static void operate_pack(qn_text *out, const qn_call *call, int levels)
 void qn_source_in_packs(qn_text *out, const qn_call *call, int levels)
 {
     const qn_plan_form *f = &call->plan.form;
+    qn_source_early(out, call, levels);
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (!f->flat || !qn_plan_counts(f, k)) {
             move_pack(out, call, levels, k, false);
@@ -315,6 +317,7 @@ void qn_source_in_packs(qn_text *out, const qn_call *call, int levels)
 void qn_source_body(qn_text *out, const qn_call *call)
 {
     if (call->plan.form.lanes == 1) {
+        qn_source_early(out, call, 2);
         qn_source_element(out, call, 2, "_quern_element");
     } else {
         qn_source_in_packs(out, call, 2);
@@ -340,6 +343,7 @@ void qn_source_row_lines(qn_text *out, const qn_call *call)
             qn_source_load_one(out, call, 2, k, "0");
         }
     }
+    qn_source_early_row(out, call);
 }
 
 /* Elements up to the first at which the anchor is aligned. */
@@ -398,6 +402,9 @@ void qn_source_row_values(qn_text *out, const qn_call *call)
 
 void qn_source_row_fetch(qn_text *out, const qn_call *call)
 {
+    if (call->plan.form.early == QN_EARLY_ALL) {
+        qn_source_early(out, call, 4);
+    }
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (is_loaded(call, k)) {
             continue;
