@@ -316,16 +316,6 @@ static uint32_t choose_workers(const qn_fold_making *m, int64_t packs, int64_t t
     return workers;
 }
 
-uint32_t qn_fold_unit_bytes(const qn_fold_form *form, const qn_operand *operands, size_t inputs)
-{
-    uint32_t bytes = 0;
-    for (size_t k = 0; k < inputs; k++) {
-        bytes +=
-            operands[k].item_size * (form->access[k] == QN_ACCESS_BROADCAST ? 1u : form->lanes);
-    }
-    return bytes;
-}
-
 /* Units that a thread reads at once. Those of short rows are, whether or not there are so many:
  * rows of 777 float32 run at 4.4 TB/s on an H200 so, at 1.4 where units are left over one by one.
  * Of columns as many as keep memory busy. Of rows that blocks share there are threads enough for 16

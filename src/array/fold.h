@@ -175,11 +175,11 @@ bool qn_fold_needs_wide(const qn_fold_making *m);
 
 /** Bytes of columns that a thread should have under way. */
 #define QN_FOLD_COLUMN_BYTES 64
+
+/* ---- fold_access.c: bytes and alignment ----------------------------------------------------- */
+
 /** Bytes that a unit reads of all inputs. */
 uint32_t qn_fold_unit_bytes(const qn_fold_form *form, const qn_operand *operands, size_t inputs);
-
-/* ---- fold_access.c: alignment --------------------------------------------------------------- */
-
 /** True when operands `k` and `other` are off the alignment of packs in the same way in every row
  * or column, `k` by whole elements. */
 bool qn_fold_off_alike(const qn_fold_making *m, size_t k, size_t other);

@@ -87,3 +87,13 @@ int qn_fold_choose_access(const qn_fold_making *m)
     }
     return first;
 }
+
+uint32_t qn_fold_unit_bytes(const qn_fold_form *form, const qn_operand *operands, size_t inputs)
+{
+    uint32_t bytes = 0;
+    for (size_t k = 0; k < inputs; k++) {
+        bytes +=
+            operands[k].item_size * (form->access[k] == QN_ACCESS_BROADCAST ? 1u : form->lanes);
+    }
+    return bytes;
+}

@@ -72,6 +72,38 @@ Test(plan, known_layouts)
     }
 }
 
+/* A contiguous input and an output of int8 with gaps: which of the output's sectors are asked for
+ * early. */
+static const struct early_case {
+    const char *what;
+    int64_t extent[2], stride[2]; /* of the output */
+    uint8_t early;
+} early_cases[] = {
+    {"contiguous", {300, 64}, {64, 1}, QN_EARLY_NONE},
+    {"whole sectors", {300, 64}, {96, 1}, QN_EARLY_NONE},
+    {"short rows with gaps", {300, 23}, {26, 1}, QN_EARLY_ALL},
+    {"short rows off the sectors", {300, 32}, {48, 1}, QN_EARLY_ALL},
+    {"every third element", {300, 64}, {192, 3}, QN_EARLY_ALL},
+    {"longer rows with gaps", {300, 601}, {640, 1}, QN_EARLY_ENDS},
+    {"rows whose ends are little", {30, 10001}, {10240, 1}, QN_EARLY_NONE},
+};
+
+Test(plan, sectors_written_in_part_are_asked_for_early)
+{
+    for (size_t c = 0; c < QN_COUNT(early_cases); c++) {
+        const struct early_case *e = &early_cases[c];
+        const int64_t dense[] = {e->extent[1], 1};
+        const qn_operand operands[] = {
+            {e->extent, dense, (char *)((uintptr_t)1 << 40), 2, 1, false, QN_STR("x")},
+            {e->extent, e->stride, (char *)((uintptr_t)1 << 41), 2, 1, true, QN_STR("y")},
+        };
+        const qn_plan_rules rules = {.pack_bytes = 16};
+        qn_plan plan;
+        qn_plan_make(&plan, operands, 2, 2, e->extent, e->extent[0] * e->extent[1], &rules);
+        cr_expect_eq(plan.form.early, e->early, "%s: early %d", e->what, plan.form.early);
+    }
+}
+
 Test(plan, wide_only_when_needed)
 {
     qn_plan_rules rules = {.pack_bytes = 16};
