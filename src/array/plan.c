@@ -327,6 +327,24 @@ static bool tiles_or_rows(const qn_plan_rules *rules)
     return !rules->keep_dims && !rules->no_tiles && rules->pack_bytes != 0;
 }
 
+/* Walks through shared memory, the best first: tiles in squares, boxes in runs, and those of single
+ * elements. */
+static bool share(walk *w, const qn_operand *operands, const qn_plan_rules *rules)
+{
+    const int side = rules->setting.tile ? rules->setting.tile : MOST_SIDE;
+    const uint32_t lanes = most_lanes(operands, w->operands, pack_bytes(rules));
+    if (qn_plan_tiles(w->plan, operands, w->operands, w->ndim, side, lanes, false)) {
+        return true;
+    }
+    const bool tiled = qn_plan_is_tiled(w->plan, operands, w->operands, w->ndim, side);
+    if (qn_plan_runs(w->plan, operands, w->operands, w->ndim, tiled) ||
+        (!tiled && qn_plan_boxes(w->plan, operands, w->operands, w->ndim))) {
+        w->ndim = w->plan->form.ndim;
+        return true;
+    }
+    return tiled && qn_plan_tiles(w->plan, operands, w->operands, w->ndim, side, lanes, true);
+}
+
 void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                   const int64_t *shape, int64_t count, const qn_plan_rules *rules)
 {
@@ -359,13 +377,7 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     plan->form.ndim = (uint8_t)w.ndim;
     const qn_setting *s = &rules->setting;
     const bool shared = !rules->ordered && tiles_or_rows(rules) && s->walk == QN_WALK_CHOSEN;
-    if (shared &&
-        qn_plan_tiles(plan, operands, operand_count, w.ndim, s->tile ? s->tile : MOST_SIDE,
-                      most_lanes(operands, operand_count, pack_bytes(rules)))) {
-        /* all is chosen */
-    } else if (shared && qn_plan_boxes(plan, operands, operand_count, w.ndim)) {
-        w.ndim = plan->form.ndim;
-    } else {
+    if (!shared || !share(&w, operands, rules)) {
         choose_packs(&w, operands, rules);
     }
     if (plan->form.tile == 0 && !plan->form.boxed && tiles_or_rows(rules)) {
@@ -445,6 +457,8 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
         if (f->lanes > 1) {
             qn_text_printf(out, " in squares of %d x %d", f->lanes, f->lanes);
         }
+    } else if (f->pool != 0) {
+        qn_text_puts(out, " in runs");
     } else {
         const int elements = f->lanes * f->turns;
         qn_text_printf(out, ", %d element%s a thread%s", elements, elements == 1 ? "" : "s",

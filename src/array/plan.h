@@ -22,6 +22,8 @@
 #define QN_BOX_DIMS     6   /**< dimensions of a box */
 #define QN_BOX_CUTS     2   /**< of these that have several boxes */
 #define QN_BOX_TURNS    16  /**< elements of a box that a thread takes, at most */
+#define QN_BOX_POOL     44  /**< KiB of shared memory of boxes in runs, at most */
+#define QN_BOX_WAYS     8   /**< operands of boxes that go in runs, at most */
 
 /** What a thread waits for memory, once for all elements that it takes at once: in hundredths of an
  * instruction, measured on an H200. */
@@ -64,6 +66,16 @@ typedef enum qn_early {
     QN_EARLY_ENDS /**< where what lies side by side begins and ends */
 } qn_early;
 
+/** How an operand goes, of boxes in runs. */
+typedef struct qn_box_way {
+    uint8_t order[QN_BOX_DIMS]; /**< dimensions of the walk, inside of boxes, along which its
+                                     elements differ, as they lie in memory, outermost first; of an
+                                     output as they are walked */
+    uint8_t count;              /**< of these */
+    uint8_t run; /**< the innermost ones that are a run: of inputs bytes that lie on in memory, of
+                      an output elements; 0: it goes element by element */
+} qn_box_way;
+
 /** What decides the generated code. Compare with memcmp: padding is zero. */
 typedef struct qn_plan_form {
     uint8_t ndim;    /**< dimensions walked, at least 1 */
@@ -94,10 +106,12 @@ typedef struct qn_plan_form {
     uint8_t boxed;  /**< 1: by boxes, whose dimensions are the last ones of the walk */
     uint8_t box;    /**< boxes: dimensions outside of them; the last of these number
                          the boxes along dimensions that are cut */
+    uint8_t pool;   /**< boxes in runs: KiB of shared memory; 0: others */
     uint8_t cuts;   /**< boxes: dimensions that are cut */
     uint8_t cut[QN_BOX_CUTS];   /**< boxes: where these lie inside of a box */
     uint8_t fetch[QN_BOX_DIMS]; /**< boxes: dimensions inside, in the order of tiled operands */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand */
+    qn_box_way way[QN_BOX_WAYS];          /**< boxes in runs: by operand */
 } qn_plan_form;
 
 typedef struct qn_plan {
@@ -170,15 +184,27 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
 /** Walk by tiles where that pays: some operands are dense along another dimension than the last.
  * Moves that dimension to the last but one and fills the plan; false, with the plan as it was, when
  * it does not pay. `most`: elements along the side of a tile at most; where its elements come in
- * packs, half as many packs. `most_lanes`: lanes of the largest packs. For qn_plan_make();
- * dimensions are sorted and merged. */
+ * packs, half as many packs. `most_lanes`: lanes of the largest packs. `single`: by tiles of single
+ * elements as well. For qn_plan_make(); dimensions are sorted and merged. */
 bool qn_plan_tiles(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
-                   int most, uint32_t most_lanes);
+                   int most, uint32_t most_lanes, bool single);
+/** The same of single elements would be walked. */
+bool qn_plan_is_tiled(const qn_plan *plan, const qn_operand *operands, size_t operand_count,
+                      int ndim, int most);
 
 /** Walk by boxes where that pays: sectors of some inputs would be read again and again. Splits the
  * dimensions and fills the plan; false, with the plan as it was, when it does not pay. For
  * qn_plan_make(); dimensions are sorted and merged. */
 bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim);
+/** The same by boxes in runs. `tiled`: it would be walked by tiles of single elements otherwise. */
+bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
+                  bool tiled);
+
+/** Operands may go in runs. */
+bool qn_plan_box_runs(const qn_operand *operands, size_t operand_count);
+/** Choose the ways of the operands of a boxed plan. False: it does not fit into shared memory, or
+ * does not pay. */
+bool qn_plan_box_ways(qn_plan *plan, const qn_operand *operands, size_t operand_count);
 
 /** Walk by rows where that costs less or `setting` has it so, if there is a choice. `most`: lanes
  * of the largest packs. For qn_plan_make(); the plan is by packs. */

@@ -11,20 +11,22 @@
 
 /* Boxes are walked where the other way costs so many percent of the bytes that they move, and more
  * than their instructions: threads wait for each other twice a box. */
-#define ENOUGH       165
-#define WORK         4 /* of an element for each operand but one, in bytes that move meanwhile */
-#define WORK_TILED   1 /* more where it goes by shared memory */
-#define SHARED_BYTES 36864 /* of a block, of which a processor has several */
-#define BLOCK        256   /* threads */
-#define SECTOR       32    /* bytes that memory gives at once */
-#define KEPT         2048 /* elements of the walk for which a processor's cache has their sectors */
-#define WARP         32
-#define LOOKED_UP    9    /* bytes that move while a line is looked up for each element */
-#define MANY_LINES   16   /* that a warp meets at once */
-#define WORTH_IT_ALL 4096 /* elements of a loop, below which boxes do not pay */
-#define SHORTEST_RUN 8    /* elements */
-#define LONGEST_RUN  1024
-#define MANY         8 /* boxes along a dimension, of which a last one that is small is little */
+#define ENOUGH        165
+#define WORK          4 /* of an element for each operand but one, in bytes that move meanwhile */
+#define WORK_TILED    1 /* more where it goes by shared memory */
+#define MOST_IN_RUNS  16384 /* elements of a box */
+#define LEAST_IN_RUNS 4096
+#define SHARED_BYTES  36864 /* of a block, of which a processor has several */
+#define BLOCK         256   /* threads */
+#define SECTOR        32    /* bytes that memory gives at once */
+#define KEPT          2048 /* elements of the walk for which a processor's cache has their sectors */
+#define WARP          32
+#define LOOKED_UP     9    /* bytes that move while a line is looked up for each element */
+#define MANY_LINES    16   /* that a warp meets at once */
+#define WORTH_IT_ALL  4096 /* elements of a loop, below which boxes do not pay */
+#define SHORTEST_RUN  8    /* elements */
+#define LONGEST_RUN   1024
+#define MANY          8 /* boxes along a dimension, of which a last one that is small is little */
 
 typedef struct boxing {
     const qn_plan *plan;
@@ -315,26 +317,9 @@ static void split(qn_plan *plan, const boxing *b, const qn_plan *was)
     }
 }
 
-bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim)
+/* What the plan has of boxes, once its dimensions are split. */
+static void fill(qn_plan *plan, const boxing *b, int turns)
 {
-    boxing b = {.plan = plan, .operands = operands, .operand_count = operand_count, .ndim = ndim};
-    bool any = false;
-    for (size_t k = 0; k < operand_count && ndim > 1; k++) {
-        b.tiled[k] = is_torn(&b, k);
-        any |= b.tiled[k];
-    }
-    if (!any || plan->count < WORTH_IT_ALL) {
-        return false;
-    }
-    const int turns = choose_turns(&b);
-    b.most = (int64_t)turns * BLOCK;
-    order_fetching(&b);
-    if (turns == 0 || !choose_extents(&b) || walk_cost(&b) < box_cost(&b)) {
-        return false;
-    }
-    const qn_plan was = *plan;
-    b.plan = &was;
-    split(plan, &b, &was);
     plan->form.boxed = 1;
     plan->form.turns = (uint8_t)turns;
     plan->form.lanes = 1;
@@ -343,8 +328,79 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
         plan->packs *= plan->extent[d];
     }
     plan->head = plan->rest = 0;
-    for (size_t k = 0; k < operand_count; k++) {
-        plan->form.access[k] = (uint8_t)(b.tiled[k] ? QN_ACCESS_TILED : QN_ACCESS_STRIDED);
+    for (size_t k = 0; k < b->operand_count; k++) {
+        plan->form.access[k] = (uint8_t)(b->tiled[k] ? QN_ACCESS_TILED : QN_ACCESS_STRIDED);
     }
+}
+
+/* What is asked of both kinds of boxes. False: there is nothing to gain. */
+static bool begin(boxing *b, const qn_plan *plan, const qn_operand *operands, size_t operand_count,
+                  int ndim)
+{
+    bool any = false;
+    *b = (boxing){.plan = plan, .operands = operands, .operand_count = operand_count, .ndim = ndim};
+    for (size_t k = 0; k < operand_count && ndim > 1; k++) {
+        b->tiled[k] = is_torn(b, k);
+        any |= b->tiled[k];
+    }
+    order_fetching(b);
+    return any && plan->count >= WORTH_IT_ALL;
+}
+
+/* Boxes of single elements: as many as threads take, if they cost less than the walk as it is. */
+static bool choose_boxes(boxing *b, int *turns)
+{
+    *turns = choose_turns(b);
+    b->most = (int64_t)*turns * BLOCK;
+    return *turns != 0 && choose_extents(b) && walk_cost(b) >= box_cost(b);
+}
+
+bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim)
+{
+    boxing b;
+    int turns;
+    if (!begin(&b, plan, operands, operand_count, ndim) || !choose_boxes(&b, &turns)) {
+        return false;
+    }
+    const qn_plan was = *plan;
+    split(plan, &b, &was);
+    fill(plan, &b, turns);
     return true;
+}
+
+/* Tiles do better for bytes, whose boxes have short runs, and where lines of an input are multiples
+ * of 8 bytes apart, so that those of a box would share banks. */
+static bool better_tiled(const boxing *b)
+{
+    bool better = false;
+    for (size_t k = 0; k < b->operand_count; k++) {
+        better |= b->tiled[k] &&
+                  (b->operands[k].item_size == 1 || b->plan->stride[k][b->ndim - 1] % 8 == 0);
+    }
+    return better;
+}
+
+bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
+                  bool tiled)
+{
+    boxing b;
+    int turns;
+    if (!qn_plan_box_runs(operands, operand_count) ||
+        !begin(&b, plan, operands, operand_count, ndim) ||
+        (tiled ? better_tiled(&b) : !choose_boxes(&b, &turns))) {
+        return false;
+    }
+    const qn_plan was = *plan;
+    b.plan = &was;
+    for (b.most = MOST_IN_RUNS; b.most >= LEAST_IN_RUNS; b.most /= 2) {
+        if (choose_extents(&b)) {
+            split(plan, &b, &was);
+            fill(plan, &b, 1);
+            if (qn_plan_box_ways(plan, operands, operand_count)) {
+                return true;
+            }
+            *plan = was;
+        }
+    }
+    return false;
 }

@@ -192,8 +192,18 @@ static bool choose_tiled(tiling *t, const qn_plan *plan, const qn_operand *opera
     return t->across >= 0;
 }
 
+bool qn_plan_is_tiled(const qn_plan *plan, const qn_operand *operands, size_t operand_count,
+                      int ndim, int most)
+{
+    tiling t = {.across = -1};
+    return ndim > 1 && plan->extent[ndim - 1] >= WORTH_IT && plan->count >= WORTH_IT_ALL &&
+           choose_tiled(&t, plan, operands, operand_count, ndim) &&
+           choose_single(&t, plan, operands, ndim,
+                         choose_anchor(plan, operands, operand_count, ndim), most);
+}
+
 bool qn_plan_tiles(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
-                   int most, uint32_t most_lanes)
+                   int most, uint32_t most_lanes, bool single)
 {
     tiling t = {.across = -1};
     if (ndim < 2 || plan->extent[ndim - 1] < WORTH_IT || plan->count < WORTH_IT_ALL ||
@@ -203,7 +213,7 @@ bool qn_plan_tiles(qn_plan *plan, const qn_operand *operands, size_t operand_cou
     const int anchor = choose_anchor(plan, operands, operand_count, ndim);
     t.lanes = choose_lanes(&t, plan, operands, operand_count, most_lanes);
     if (!choose_packs(&t, plan, operands, operand_count, ndim, anchor, most) &&
-        !choose_single(&t, plan, operands, ndim, anchor, most)) {
+        (!single || !choose_single(&t, plan, operands, ndim, anchor, most))) {
         return false;
     }
     plan->form.anchor = (uint8_t)QN_MAX(anchor, 0);

@@ -68,11 +68,15 @@ static size_t form(uint8_t *bytes, const qn_call *call)
 {
     enum { FIXED = offsetof(qn_plan_form, access) };
     const qn_plan_form *f = &call->plan.form;
-    _Static_assert(FIXED + 1 + QUERN_MAX_PARAMETERS <= QN_FORM_BYTES, "room for the form");
+    _Static_assert(FIXED + 1 + QUERN_MAX_PARAMETERS + sizeof f->way <= QN_FORM_BYTES,
+                   "room for the form");
     memcpy(bytes, f, FIXED);
     bytes[FIXED] = (uint8_t)call->ndim;
     memcpy(bytes + FIXED + 1, f->access, call->operand_count);
-    return FIXED + 1 + call->operand_count;
+    if (f->pool != 0) {
+        memcpy(bytes + FIXED + 1 + call->operand_count, f->way, sizeof f->way);
+    }
+    return FIXED + 1 + call->operand_count + (f->pool != 0 ? sizeof f->way : 0);
 }
 
 static void print(qn_text *out, const qn_call *call)

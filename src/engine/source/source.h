@@ -19,6 +19,7 @@ typedef enum qn_header_id {
     QN_HEADER_PACK,
     QN_HEADER_WORDS,
     QN_HEADER_SQUARE,
+    QN_HEADER_BOX,
     QN_HEADER_RAW,
     QN_HEADER_RAW_CHECKED,
     QN_HEADER_CARRAY,
@@ -168,6 +169,8 @@ void qn_source_element(qn_text *out, const qn_call *call, int levels, const char
  * and copies of the outputs back. */
 void qn_source_load_one(qn_text *out, const qn_call *call, int levels, uint32_t k, const char *at);
 void qn_source_operate(qn_text *out, const qn_call *call, int levels, const char *at);
+/** The operation alone, on `_quern_valueK`. */
+void qn_source_invoke(qn_text *out, const qn_call *call, int levels, const char *at);
 
 void qn_source_body(qn_text *out, const qn_call *call);
 /** A pack in registers: its operands, the operation, and the outputs back. */
@@ -252,6 +255,33 @@ void qn_source_box_read(qn_text *out, const qn_call *call);
 void qn_source_box_keep(qn_text *out, const qn_call *call);
 void qn_source_box_take(qn_text *out, const qn_call *call);
 void qn_source_box_body(qn_text *out, const qn_call *call);
+
+/* ---- source_boxed_runs.c -------------------------------------------------------------------- */
+
+#define QN_BOX_PACK 4 /**< elements that are given at once */
+
+/** An input that goes through shared memory; the output, of which there is one. */
+bool qn_source_runs_fetched(const qn_call *call, uint32_t k);
+uint32_t qn_source_runs_output(const qn_call *call);
+/** Write an extent of the walk. */
+void qn_source_runs_extent(qn_text *out, const qn_call *call, int d);
+/** Which cut dimension `d` is; -1: it is not cut. Elements of the last box along a cut. */
+int qn_source_runs_cut(const qn_plan_form *f, int d);
+const char *qn_source_runs_last(int cut);
+/** The last dimension of the walk lies outside of an input's runs. */
+bool qn_source_runs_across(const qn_call *call, uint32_t k);
+/** What a box has of each operand; the tables of that in shared memory; these filled. */
+void qn_source_runs_sizes(qn_text *out, const qn_call *call);
+void qn_source_runs_pool(qn_text *out, const qn_call *call);
+void qn_source_runs_place(qn_text *out, const qn_call *call);
+
+/* ---- source_runs_body.c --------------------------------------------------------------------- */
+
+/** Where a box lies; the same for a thread; its inputs fetched; the operation on its elements. */
+void qn_source_runs_offsets(qn_text *out, const qn_call *call);
+void qn_source_runs_boxes(qn_text *out, const qn_call *call);
+void qn_source_runs_fetch(qn_text *out, const qn_call *call);
+void qn_source_runs_body(qn_text *out, const qn_call *call);
 
 /* ---- source_fold.c: what reductions and scans share ----------------------------------------- */
 

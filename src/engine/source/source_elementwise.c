@@ -138,6 +138,11 @@ static void form_hole(qn_text *out, const qn_call *call)
         }
         return;
     }
+    if (f->pool != 0) {
+        qn_source_number(out, "bytes", f->pool * 1024);
+        qn_source_number(out, "operands", (int)call->operand_count);
+        return;
+    }
     if (f->turns > 1 || f->rows || f->boxed) {
         qn_source_number(out, "turns", f->turns);
     }
@@ -197,6 +202,17 @@ static void boxed_holes(qn_text *texts, const qn_call *call)
     qn_source_box_body(&texts[BODY], call);
 }
 
+static void run_holes(qn_text *texts, const qn_call *call)
+{
+    qn_source_runs_sizes(&texts[SHARED], call);
+    qn_source_runs_pool(&texts[VALUES], call);
+    qn_source_runs_place(&texts[PLACE], call);
+    qn_source_runs_offsets(&texts[OFFSETS], call);
+    qn_source_runs_boxes(&texts[AGAIN], call);
+    qn_source_runs_fetch(&texts[FETCH], call);
+    qn_source_runs_body(&texts[BODY], call);
+}
+
 static void row_holes(qn_text *texts, const qn_call *call)
 {
     if (call->plan.form.lanes > 1) {
@@ -253,6 +269,7 @@ static walk walk_of(const qn_plan_form *f)
     const bool squares = f->tile != 0 && f->lanes > 1;
     return squares        ? (walk){qn_embedded_elementwise_tiled_packs_cu, square_holes}
            : f->tile != 0 ? (walk){qn_embedded_elementwise_tiled_cu, tiled_holes}
+           : f->pool != 0 ? (walk){qn_embedded_elementwise_boxed_runs_cu, run_holes}
            : f->boxed     ? (walk){qn_embedded_elementwise_boxed_cu, boxed_holes}
            : f->rows      ? (walk){qn_embedded_elementwise_rows_cu, row_holes}
            : f->slab != 0 ? (walk){qn_embedded_elementwise_slabs_cu, slab_holes}
@@ -289,7 +306,9 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
         .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
         .holes = texts,
         .hole_count = HOLE_COUNT,
-        .headers = 1u << QN_HEADER_INDEX | (f->lanes > 1 ? 1u << QN_HEADER_PACK : 0) |
+        .headers = 1u << QN_HEADER_INDEX |
+                   (f->lanes > 1 || f->pool != 0 ? 1u << QN_HEADER_PACK : 0) |
+                   (f->pool != 0 ? 1u << QN_HEADER_BOX : 0) |
                    (holds_words(call) ? 1u << QN_HEADER_WORDS : 0) |
                    (f->tile != 0 && f->lanes > 1 ? 1u << QN_HEADER_SQUARE : 0),
     };

@@ -80,6 +80,11 @@ static void operate(qn_text *out, const qn_call *call, int levels, const char *a
     }
 }
 
+void qn_source_invoke(qn_text *out, const qn_call *call, int levels, const char *at)
+{
+    invoke(out, call, levels, at, NULL);
+}
+
 void qn_source_operate(qn_text *out, const qn_call *call, int levels, const char *at)
 {
     operate(out, call, levels, at, QN_REACH_PLAIN);
