@@ -16,6 +16,7 @@ static const struct {
     const char *form[4]; /* as options */
 } cases[] = {
     {"drive_boxed.cu", {NULL}},
+    {"drive_boxed_runs.cu", {NULL}},
     {"drive_elementwise.cu", {NULL}},
     {"drive_rows.cu", {"-DLANES=1"}},
     {"drive_rows.cu", {"-DLANES=8"}},

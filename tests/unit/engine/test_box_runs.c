@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Boxes whose inputs go in runs: arrays of drawn extents in another order than the output, at any
+ * element, with gaps and backwards. Each element counts by where it lies, so that one that is taken
+ * from elsewhere, or put elsewhere, shows; gaps of the output must stay as they are. The thing to
+ * know: memory ends where the last line does, so that the software device finds what is read or
+ * written beyond it.
+ */
+#include "base/base.h"
+#include "numbered.h"
+#include <stdio.h>
+
+TestSuite(box_runs, .init = whole_open, .fini = whole_close);
+
+enum { DRAWN = 24, MOST = 24 * 4 * 1600 };
+
+static uint64_t state;
+
+static int64_t draw(int64_t least, int64_t most)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return least + (int64_t)((state >> 33) % (uint64_t)(most - least + 1));
+}
+
+/* A view of three axes, of which the lines along the last are `pitch` elements apart. */
+typedef struct view {
+    int64_t extent[3], offset, pitch;
+    bool back; /* along the last axis */
+    quern_array *memory, *array;
+} view;
+
+static int64_t bytes_of(quern_dtype dtype)
+{
+    return dtype == QUERN_UINT8 ? 1 : dtype == QUERN_UINT16 ? 2 : 4;
+}
+
+static void open_view(view *v, quern_dtype dtype, int64_t a, int64_t b, int64_t c)
+{
+    *v = (view){.extent = {a, b, c}, .offset = draw(0, 5), .pitch = c + draw(0, 1) * draw(0, 4)};
+    v->back = draw(0, 3) == 0;
+    const int64_t count = a * b * v->pitch;
+    quern_array *run, *table;
+    v->memory = numbered_memory(dtype, v->offset + count);
+    OK(quern_array_slice(&run, v->memory, 1, (quern_slice[]){{v->offset, v->offset + count, 1}}));
+    OK(quern_array_reshape(&table, run, SHAPE(a, b, v->pitch)));
+    const quern_slice ahead = {0, c, 1};
+    const quern_slice back = {c - 1, QUERN_SLICE_NONE, -1};
+    OK(quern_array_slice(&v->array, table, 3,
+                         (quern_slice[]){{0, a, 1}, {0, b, 1}, v->back ? back : ahead}));
+    quern_array_release(run);
+    quern_array_release(table);
+}
+
+static void close_view(view *v)
+{
+    quern_array_release(v->array);
+    quern_array_release(v->memory);
+}
+
+static int64_t place(const view *v, int64_t a, int64_t b, int64_t c)
+{
+    return v->offset + (a * v->extent[1] + b) * v->pitch + (v->back ? v->extent[2] - 1 - c : c);
+}
+
+static unsigned element(const unsigned char *memory, quern_dtype dtype, int64_t at)
+{
+    if (dtype == QUERN_FLOAT32) {
+        float value;
+        memcpy(&value, memory + at * 4, 4);
+        return (unsigned)value;
+    }
+    return dtype == QUERN_UINT8 ? memory[at] : memory[2 * at] | (unsigned)memory[2 * at + 1] << 8;
+}
+
+/* Returns whether the call went by boxes in runs: y (a, b, c) = 2 y + x, where x is (c, b, a) in
+ * memory. */
+static bool check(quern_kernel *k, quern_dtype from, quern_dtype to, int64_t a, int64_t b,
+                  int64_t c)
+{
+    static unsigned char got[MOST * 4 + 64];
+    static bool given[MOST + 16];
+    view x, y;
+    open_view(&x, from, c, b, a);
+    open_view(&y, to, a, b, c);
+    quern_array *turned;
+    OK(quern_array_transpose(&turned, x.array, NULL));
+    const quern_value values[] = {QUERN_VALUES(turned, y.array)};
+    quern_explanation *e;
+    OK(quern_explain(&e, k, values, 2, NULL));
+    OK(quern_call_n(k, values, 2, NULL));
+    const int64_t count = y.offset + a * b * y.pitch;
+    OK(quern_array_read(y.memory, got, (size_t)(count * bytes_of(to))));
+    memset(given, 0, sizeof given);
+    const unsigned mask = to == QUERN_UINT8 ? 0xff : 0xffff;
+    for (int64_t n = 0; n < a * b * c; n++) {
+        const int64_t i = n / (b * c), j = n / c % b, l = n % c;
+        const int64_t at = place(&y, i, j, l);
+        given[at] = true;
+        cr_assert_eq(element(got, to, at), (2 * numbered(at) + numbered(place(&x, l, j, i))) & mask,
+                     "(%ld, %ld, %ld) of (%ld, %ld, %ld): %s", (long)i, (long)j, (long)l, (long)a,
+                     (long)b, (long)c, e->plan);
+    }
+    for (int64_t at = 0; at < count; at++) {
+        cr_assert(given[at] || element(got, to, at) == numbered(at), "gap at %ld: %s", (long)at,
+                  e->plan);
+    }
+    const bool runs = strstr(e->plan, "in runs") != NULL;
+    quern_explanation_release(e);
+    quern_array_release(turned);
+    close_view(&x);
+    close_view(&y);
+    return runs;
+}
+
+static void check_drawn(quern_dtype from, quern_dtype to, int least)
+{
+    quern_kernel *k = kernel_of("S x", "T y", "y = y * 2 + x");
+    int runs = 0;
+    for (int n = 0; n < DRAWN; n++) {
+        const int64_t a = draw(3, 24), b = draw(1, 4);
+        runs += check(k, from, to, a, b, draw(5000 / a / b + 40, 1500));
+    }
+    cr_assert_geq(runs, least, "%d of %d", runs, DRAWN);
+    quern_kernel_release(k);
+}
+
+Test(box_runs, of_bytes)
+{
+    state = 1;
+    check_drawn(QUERN_UINT8, QUERN_UINT8, DRAWN / 3);
+}
+
+Test(box_runs, of_two_bytes)
+{
+    state = 2;
+    check_drawn(QUERN_UINT16, QUERN_UINT16, DRAWN / 3);
+}
+
+Test(box_runs, narrow_to_wide)
+{
+    state = 3;
+    check_drawn(QUERN_UINT8, QUERN_FLOAT32, DRAWN / 3);
+}
+
+Test(box_runs, wide_to_narrow)
+{
+    state = 4;
+    check_drawn(QUERN_FLOAT32, QUERN_UINT16, DRAWN / 3);
+}
