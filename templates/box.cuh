@@ -36,7 +36,7 @@ struct place {
 };
 
 // How far the parts of a box lie from each other in shared memory that take `bytes` and in memory
-// are `stride` apart: far enough that no piece of one covers another, and as far as there from a
+// are `stride` apart: far enough that no pieces of two overlap, and as far as there from a
 // multiple of 16, so that pieces stay aligned. Where they would meet in few banks, since they are
 // read `across` and that is a multiple of 8, an odd number of words, and pieces are not aligned.
 __device__ __forceinline__ bool is_odd(int stride, bool across)
@@ -45,7 +45,7 @@ __device__ __forceinline__ bool is_odd(int stride, bool across)
 }
 __device__ __forceinline__ int pitch(int bytes, int stride, bool across)
 {
-    const int least = bytes + 15;
+    const int least = bytes + (is_odd(stride, across) ? 30 : 15);
     return is_odd(stride, across) ? least + ((4 - least) & 7) : least + ((abs(stride) - least) & 15);
 }
 

@@ -134,8 +134,8 @@ static bool choose_input(int64_t *bytes, const qn_plan *p, qn_box_way *w, size_t
     int64_t block = run;
     for (int at = inner - 1; at >= 0; at--) {
         const int64_t stride = qn_magnitude(p->stride[k][w->order[at]]);
-        const int64_t least = block + PIECE - 1;
         const bool odd = w->order[at] == p->form.ndim - 1 && item <= WORD && stride % 8 == 0;
+        const int64_t least = block + (odd ? 2 : 1) * (PIECE - 1);
         const int64_t pitch = least + (odd ? (4 - least) & 7 : (stride - least) & (PIECE - 1));
         block += pitch * (p->extent[w->order[at]] - 1);
     }

@@ -136,21 +136,18 @@ static void spots_of_run(qn_text *out, const qn_call *call, bool one)
     }
 }
 
-/* Packs that are aligned and whole; then the elements before and behind them, one by one. */
-void qn_source_runs_body(qn_text *out, const qn_call *call)
+/* Where an input has lane `_quern_lane` of what begins at `_quern_first`, from `_quern_spotK`. */
+static const char *lane_of(bool one)
 {
-    const uint32_t y = qn_source_runs_output(call);
+    return one ? "_quern_lane * _quern_step%u" : "_quern_slot%u[_quern_first + _quern_lane]";
+}
+
+/* Packs that are aligned and whole. */
+static void packs(qn_text *out, const qn_call *call, uint32_t y)
+{
     const uint32_t item = call->operands[y].item_size;
     const char *type = qn_source_type(call, call->operand_parameter[y]);
     const bool one = way_of(call, y)->run == 1;
-    const char *lane =
-        one ? "_quern_lane * _quern_step%u" : "_quern_slot%u[_quern_first + _quern_lane]";
-    length_of_run(out, call, y);
-    qn_text_printf(
-        out,
-        "        char *const _quern_begin = (char *)_quern_array%u + (_quern_place%u.at - "
-        "(long long)_quern_array%u);\n",
-        call->operand_parameter[y], y, call->operand_parameter[y]);
     qn_text_printf(
         out,
         "#pragma unroll 2\n"
@@ -182,12 +179,20 @@ void qn_source_runs_body(qn_text *out, const qn_call *call)
                    "#pragma unroll\n"
                    "            for (int _quern_lane = 0; _quern_lane < %d; _quern_lane++) {\n",
                    qn_source_pack(call, y), type, QN_BOX_PACK, y, y, QN_BOX_PACK);
-    load_inputs(out, call, lane);
+    load_inputs(out, call, lane_of(one));
     qn_text_printf(out, "                %s &_quern_value%u = _quern_pack%u.v[_quern_lane];\n",
                    type, y, y);
     qn_source_invoke(out, call, 4, "0");
     qn_text_printf(out,
                    "            }\n            _quern_pack%u.store(_quern_there);\n        }\n", y);
+}
+
+/* What a run has before its first pack and behind its last, one by one. */
+static void ends(qn_text *out, const qn_call *call, uint32_t y)
+{
+    const uint32_t item = call->operands[y].item_size;
+    const char *type = qn_source_type(call, call->operand_parameter[y]);
+    const bool one = way_of(call, y)->run == 1;
     qn_text_printf(out,
                    "#pragma unroll 1\n"
                    "        for (int _quern_at = threadIdx.x; _quern_at < 2 * _quern_runs; "
@@ -210,7 +215,7 @@ void qn_source_runs_body(qn_text *out, const qn_call *call)
                    "                constexpr int _quern_lane = 0;\n",
                    QN_BOX_PACK - 1);
     spots_of_run(out, call, one);
-    load_inputs(out, call, lane);
+    load_inputs(out, call, lane_of(one));
     qn_text_printf(
         out,
         "                %s *const _quern_there = (%s *)(_quern_begin + (_quern_offset + "
@@ -224,4 +229,17 @@ void qn_source_runs_body(qn_text *out, const qn_call *call)
     qn_source_invoke(out, call, 4, "0");
     qn_text_printf(
         out, "                *_quern_there = _quern_value%u;\n            }\n        }\n", y);
+}
+
+void qn_source_runs_body(qn_text *out, const qn_call *call)
+{
+    const uint32_t y = qn_source_runs_output(call), p = call->operand_parameter[y];
+    length_of_run(out, call, y);
+    qn_text_printf(
+        out,
+        "        char *const _quern_begin = (char *)_quern_array%u + (_quern_place%u.at - "
+        "(long long)_quern_array%u);\n",
+        p, y, p);
+    packs(out, call, y);
+    ends(out, call, y);
 }
