@@ -193,10 +193,16 @@ void qn_source_runs_pool(qn_text *out, const qn_call *call)
 static void coordinate(qn_text *out, const qn_call *call, int d)
 {
     const int c = qn_source_runs_cut(&call->plan.form, d);
-    qn_text_puts(out, "        _quern_coordinate = _quern_outer;\n        _quern_outer = "
-                      "_quern_coordinate / ");
-    qn_source_runs_extent(out, call, d);
-    qn_text_puts(out, ";\n        _quern_coordinate -= _quern_outer * ");
+    qn_text_puts(out, "        _quern_coordinate = _quern_outer;\n");
+    if (d == call->plan.form.ndim - 1) {
+        qn_text_puts(out,
+                     "        _quern_outer = (int)_quern_walk.row.divide(_quern_coordinate);\n");
+    } else {
+        qn_text_printf(
+            out, "        _quern_outer = (int)_quern_walk.outer[%d].divide(_quern_coordinate);\n",
+            d);
+    }
+    qn_text_puts(out, "        _quern_coordinate -= _quern_outer * ");
     qn_source_runs_extent(out, call, d);
     qn_text_puts(out, ";\n");
     if (c >= 0) {
