@@ -72,6 +72,12 @@ template <typename T_> __device__ __forceinline__ void renew(T_ &v)
         asm volatile("" : "+r"(word[k]));
     }
     memcpy(&v, word, words * 4);
+    if constexpr (sizeof(T_) % 4 >= 2) {
+        unsigned short half;
+        memcpy(&half, (const char *)&v + words * 4, 2);
+        asm volatile("" : "+h"(half));
+        memcpy((char *)&v + words * 4, &half, 2);
+    }
 }
 
 // Scan the units of a warp. An output has `width` lanes, `at` = 0 ... width - 1, which are `apart`

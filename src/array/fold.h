@@ -24,6 +24,13 @@ typedef enum qn_staged {
     QN_STAGED_TOGETHER, /**< several */
 } qn_staged;
 
+/** How results of scans along columns go back from tiles of whole lines. */
+typedef enum qn_lines_back {
+    QN_LINES_DIRECT, /**< each thread writes its own */
+    QN_LINES_ROOM,   /**< through room of their own in shared memory */
+    QN_LINES_SHARED, /**< the same, but the first output's is that of the first input */
+} qn_lines_back;
+
 /** Rows of a reduction with elements that no unit covers. */
 typedef enum qn_ragged {
     QN_RAGGED_NOT,
@@ -52,8 +59,12 @@ typedef struct qn_fold_form {
     uint8_t lone;    /**< staged: a tile is of one output */
     uint8_t stage_in, stage_out; /**< staged: 1: inputs, outputs are walked across scans first */
     uint8_t line_in, line_out;   /**< staged: 1: those of a tile lie in one line in that order */
-    uint8_t whole; /**< reduction: a thread takes `lanes` outputs by columns, and of each all
-                        elements, so many; 0: it does not */
+    uint8_t strips; /**< scan: columns in strips; 1 << strips tiles make a bunch; 0: not so */
+    uint8_t lines;  /**< strips: tiles are of whole lines, in shared memory with room for strips of
+                       so  many; 0: they are not */
+    uint8_t back;   /**< lines: qn_lines_back */
+    uint8_t whole;  /**< reduction: a thread takes `lanes` outputs by columns, and of each all
+                         elements, so many; 0: it does not */
     uint8_t cut; /**< reduction: 1: the last unit along its dimension lies further back, and shares
                       elements with the one before, whose they are */
     uint8_t spans;  /**< reduction: 1: the lanes of a unit are those of a span (fold_spans.c) */
@@ -241,5 +252,19 @@ int qn_fold_choose_access(const qn_fold_making *m);
 double qn_fold_copy_cost(uint32_t item_size);
 /** Have the tiles of a planned scan wait in shared memory, where that costs less. */
 void qn_fold_stage(const qn_fold_making *m, uint32_t value_size);
+
+/* ---- fold_strips.c: for scans along columns ------------------------------------------------- */
+
+/** Have the tiles of planned columns go in strips, where that can be. */
+void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size);
+/** The same of whole lines; false: they do not lie so, and nothing that was decided has changed. */
+bool qn_fold_take_lines(const qn_fold_making *m, uint32_t value_size);
+/** Bytes that an operand has in shared memory then. */
+uint32_t qn_fold_lines_room(const qn_fold_form *form, uint32_t item_size);
+double qn_fold_lines_cost(const qn_fold *fold);
+/** Instructions for an element then. */
+double qn_fold_strips_cost(const qn_fold *fold);
+/** Values that tiles leave for each other then. */
+int64_t qn_fold_strips_values(const qn_fold *fold);
 
 #endif /* QN_FOLD_H */

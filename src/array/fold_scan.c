@@ -158,6 +158,7 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
         fold->form.again &= fold->form.split;
     }
     fold->form.spread = choose_spread(&m);
+    qn_fold_take_strips(&m, value_size);
     qn_fold_stage(&m, value_size);
     fold->form.wide = qn_fold_needs_wide(&m);
 }
@@ -171,6 +172,12 @@ void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
         qn_text_printf(out, "in shared memory, %u scan%s a block, in by %s, out by %s", f->workers,
                        f->workers == 1 ? "" : "s", along[f->form.stage_in],
                        along[f->form.stage_out]);
+    } else if (f->form.strips) {
+        qn_text_printf(
+            out, "by columns in strips of %lld, %d element%s at once, %u thread%s side by side%s",
+            f->form.lines ? (long long)f->chunk : (long long)f->form.steps, f->form.lanes,
+            f->form.lanes == 1 ? "" : "s", f->workers, f->workers == 1 ? "" : "s",
+            f->form.lines ? ", whole lines in shared memory" : "");
     } else {
         qn_text_printf(out, "by %s, %d element%s at once, %d time%s, %u lane%s of %s a scan",
                        f->form.columns ? "columns" : "rows", f->form.lanes,

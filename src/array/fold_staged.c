@@ -104,7 +104,9 @@ static double direct_cost(const qn_fold_making *m)
         unit += share * (PIECE_COST + PIECE_ELEMENTS * lanes);
     }
     double each = unit / lanes + ELEMENT_COST;
-    if (f->form.columns && f->form.block) {
+    if (f->form.strips) {
+        each = qn_fold_strips_cost(f);
+    } else if (f->form.columns && f->form.block) {
         each += (double)TRACK_COST / f->form.steps;
         each += f->form.split && lanes == 1 ? TILE_COST : 0;
     }
@@ -253,6 +255,7 @@ void qn_fold_stage(const qn_fold_making *m, uint32_t value_size)
     f->form.lanes = 1;
     f->form.columns = f->form.ragged = f->form.block = 0;
     f->form.again = f->form.spread = 0;
+    f->form.strips = f->form.lines = f->form.back = 0;
     f->form.steps = (uint8_t)thread_elements(value_size);
     f->units = f->length;
     f->form.stage_in = walk_across(m, 0, m->inputs);

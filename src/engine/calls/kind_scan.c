@@ -84,7 +84,8 @@ static size_t board_bytes(const qn_fold *f, uint32_t size)
                                       : 1;
     size_t groups = (size_t)f->groups * (size_t)((f->splits + GROUP - 1) / GROUP);
     size_t tiles = (size_t)(f->groups * f->splits);
-    size_t bytes = 16 + (tiles + groups) * values * words * 8;
+    size_t all = f->form.strips ? (size_t)qn_fold_strips_values(f) : (tiles + groups) * values;
+    size_t bytes = 16 + all * words * 8;
     size_t power = 2 * QN_FOLD_COUNTER_BYTES;
     while (power < bytes) {
         power *= 2;

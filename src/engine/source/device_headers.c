@@ -43,6 +43,8 @@ static const qn_header headers[] = {
     [QN_HEADER_FOLD] = {"quern/fold.cuh", qn_embedded_fold_cuh},
     [QN_HEADER_SCAN] = {"quern/scan.cuh", qn_embedded_scan_cuh},
     [QN_HEADER_STAGE] = {"quern/stage.cuh", qn_embedded_stage_cuh},
+    [QN_HEADER_LINES] = {"quern/lines.cuh", qn_embedded_lines_cuh},
+    [QN_HEADER_STRIPS] = {"quern/strips.cuh", qn_embedded_strips_cuh},
     {"quern/complex_all.cuh", qn_embedded_complex_all_cuh},
     {"quern/complex_pow_tables.cuh", qn_embedded_complex_pow_tables_cuh},
     {"quern/complex_pow_wide.cuh", qn_embedded_complex_pow_wide_cuh},

@@ -44,6 +44,8 @@ typedef enum qn_header_id {
     QN_HEADER_FOLD,
     QN_HEADER_SCAN,
     QN_HEADER_STAGE,
+    QN_HEADER_LINES,
+    QN_HEADER_STRIPS,
     QN_HEADER_COUNT
 } qn_header_id;
 
@@ -395,5 +397,47 @@ void qn_source_scan_arguments(qn_text *out, const qn_call *call);
 void qn_source_scan_give(qn_text *out, const qn_call *call);
 /** Call post for one element, `_quern_lane` of the unit, with inputs that are read again. */
 void qn_source_scan_spread(qn_text *out, const qn_call *call);
+
+/** What comes before the first element. */
+void qn_source_scan_initial(qn_text *out, const qn_call *call);
+/** Call post for each lane. Outputs are packs in registers where `packs`, else memory itself. */
+void qn_source_scan_post(qn_text *out, const qn_call *call, int levels, bool packs);
+
+/* ---- source_scan_columns.c ------------------------------------------------------------------ */
+
+/** The same as qn_scan_source for columns in strips. */
+quern_status qn_scan_columns_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                    size_t *header_count);
+
+/* ---- source_scan_strips.c: strips in registers ---------------------------------------------- */
+
+/** Where each operand begins in the thread's strip. */
+void qn_source_strips_begin(qn_text *out, const qn_call *call);
+/** True where the packs of an input wait as words: the compiler would take them apart too early. */
+bool qn_source_strips_has_words(const qn_call *call, uint32_t k);
+/** What waits, as packs. */
+void qn_source_strips_recall(qn_text *out, const qn_call *call);
+/** Have the compiler forget what it made of a unit's inputs: values may take more registers. */
+void qn_source_strips_renew(qn_text *out, const qn_call *call);
+/** The place of a unit for the operands [first, end); outputs then move on. */
+void qn_source_strips_unit(qn_text *out, const qn_call *call, int levels, uint32_t first,
+                           uint32_t end);
+
+/* ---- source_scan_lines.c: strips in shared memory ------------------------------------------- */
+
+/** Room in shared memory for the lines of a tile. */
+void qn_source_lines_shared(qn_text *out, const qn_call *call);
+/** Where the tile of each operand lies, and the thread's strip of it in shared memory. */
+void qn_source_lines_begin(qn_text *out, const qn_call *call);
+/** Bring the inputs in, and take the outputs back. */
+void qn_source_lines_fetch(qn_text *out, const qn_call *call);
+void qn_source_lines_keep(qn_text *out, const qn_call *call);
+/** The place of a unit for the operands [first, end): inputs in shared memory, outputs in memory.
+ */
+void qn_source_lines_unit(qn_text *out, const qn_call *call, int levels, uint32_t first,
+                          uint32_t end);
+/** Results that wait in shared memory: room for a unit's in registers, and from there. */
+void qn_source_lines_results(qn_text *out, const qn_call *call);
+void qn_source_lines_put(qn_text *out, const qn_call *call);
 
 #endif /* QN_SOURCE_H */

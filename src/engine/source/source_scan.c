@@ -76,17 +76,6 @@ static void skip_hole(qn_text *out, const qn_call *call)
                    call->operand_parameter[k], k, call->operands[k].item_size);
 }
 
-/* The value before an output's first element: the identity, or none. */
-static void initial_hole(qn_text *out, const qn_call *call)
-{
-    if (!call->kernel->has_identity) {
-        qn_text_puts(out, "    _quern_initial.has = false;\n");
-        return;
-    }
-    qn_text_puts(out, "    _quern_initial.begin(_type_reduce(\n");
-    qn_source_closed(out, call, QN_IDENTITY, "));");
-}
-
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 #define HOLES(X)                                                                                   \
@@ -147,13 +136,16 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
                             size_t *header_count)
 {
     const qn_fold_form *f = &call->fold.form;
+    if (f->strips) {
+        return qn_scan_columns_source(out, call, headers, header_count);
+    }
     qn_text t[HOLE_COUNT] = {{0}};
     qn_source_fold_holes(t, call);
     qn_source_function(&t[SCAN], call, QN_REDUCE);
     qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
     bounds_hole(&t[BOUNDS], call);
     (f->staged ? staged_form_hole : form_hole)(&t[FORM], call);
-    initial_hole(&t[INITIAL], call);
+    qn_source_scan_initial(&t[INITIAL], call);
     qn_source_scan_registers(&t[REGISTERS], call);
     qn_source_scan_load(&t[LOAD], call);
     if (f->ragged) {

@@ -12,6 +12,9 @@
 static bool is_pack(const qn_call *call, uint32_t k)
 {
     const qn_fold_form *f = &call->fold.form;
+    if (f->lines && f->back != QN_LINES_DIRECT && call->operands[k].output) {
+        return true;
+    }
     return f->lanes > 1 && (call->operands[k].output ? f->access[k] == QN_ACCESS_VECTOR
                                                      : f->access[k] != QN_ACCESS_BROADCAST);
 }
@@ -20,7 +23,10 @@ static void declare_operand(qn_text *out, const qn_call *call, int levels, uint3
 {
     const char *type = qn_source_type(call, call->operand_parameter[k]);
     qn_source_indent(out, levels);
-    if (is_pack(call, k)) {
+    if (qn_source_strips_has_words(call, k)) {
+        qn_text_printf(out, "quern::held<quern::pack<%s, %d>> _quern_words%u", type,
+                       call->fold.form.lanes, k);
+    } else if (is_pack(call, k)) {
         qn_text_printf(out, "%s<%s, %d> _quern_register%u", qn_source_pack(call, k), type,
                        call->fold.form.lanes, k);
     } else {
@@ -59,7 +65,13 @@ void qn_source_scan_repeat(qn_text *out, const qn_call *call)
 void qn_source_scan_unit(qn_text *out, const qn_call *call, uint32_t first, uint32_t end)
 {
     const qn_fold_form *f = &call->fold.form;
-    qn_source_reduced(out, call, 4, first, end);
+    if (f->lines) {
+        qn_source_lines_unit(out, call, 4, first, end);
+    } else if (f->strips) {
+        qn_source_strips_unit(out, call, 4, first, end);
+    } else {
+        qn_source_reduced(out, call, 4, first, end);
+    }
     if (call->fold.form.ragged) {
         qn_text_puts(out, "                _quern_element -= _quern_skip;\n");
     }
@@ -104,10 +116,9 @@ static void load_input(qn_text *out, const qn_call *call, int levels, uint32_t k
     bool pack = is_pack(call, k), vector = call->fold.form.access[k] == QN_ACCESS_VECTOR;
     if (!pack || (vector && whole)) {
         qn_source_indent(out, levels);
-        qn_text_printf(out,
-                       pack ? "_quern_register%u[_quern_step].load(&"
-                            : "_quern_register%u[_quern_step] = ",
-                       k);
+        qn_text_printf(out, "_quern_%s%u[_quern_step]%s",
+                       qn_source_strips_has_words(call, k) ? "words" : "register", k,
+                       pack ? ".load(&" : " = ");
         if (pack) {
             qn_source_fold_element(out, call, k, "_quern_element");
             qn_text_puts(out, ");\n");
@@ -182,10 +193,20 @@ void qn_source_scan_arguments(qn_text *out, const qn_call *call)
     qn_text_puts(out, position(call));
 }
 
+/* The value before an output's first element: the identity, or none. */
+void qn_source_scan_initial(qn_text *out, const qn_call *call)
+{
+    if (!call->kernel->has_identity) {
+        qn_text_puts(out, "    _quern_initial.has = false;\n");
+        return;
+    }
+    qn_text_puts(out, "    _quern_initial.begin(_type_reduce(\n");
+    qn_source_closed(out, call, QN_IDENTITY, "));");
+}
+
 /* ---- results -------------------------------------------------------------------------------- */
 
-/* Call post for each lane. Outputs are packs in registers where `packs`, else memory itself. */
-static void post_lanes(qn_text *out, const qn_call *call, int levels, bool packs)
+void qn_source_scan_post(qn_text *out, const qn_call *call, int levels, bool packs)
 {
     each_lane(out, call, levels, !packs);
     qn_source_indent(out, levels);
@@ -218,7 +239,7 @@ static void post_packs(qn_text *out, const qn_call *call, int levels)
             qn_text_puts(out, ");\n");
         }
     }
-    post_lanes(out, call, levels, true);
+    qn_source_scan_post(out, call, levels, true);
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
         if (is_pack(call, k)) {
             qn_source_indent(out, levels);
@@ -238,7 +259,7 @@ void qn_source_scan_give(qn_text *out, const qn_call *call)
     qn_text_puts(out, "                if (_quern_whole) {\n");
     post_packs(out, call, 5);
     qn_text_puts(out, "                } else {\n");
-    post_lanes(out, call, 5, false);
+    qn_source_scan_post(out, call, 5, false);
     qn_text_puts(out, "                }\n");
 }
 

@@ -126,3 +126,56 @@ Test(scan_plan, tiles_fit_their_blocks)
     }
     cr_assert_gt(staged, 2000, "%d of 20000 are staged", staged);
 }
+
+/* Columns of any number and length, off any alignment, with gaps: a block has threads for its
+ * columns, its lines fit shared memory, and its tiles cover all positions, none for nothing. */
+Test(scan_plan, strips_fit_their_blocks)
+{
+    static const uint32_t sizes[] = {1, 2, 4, 8, 16};
+    int strips = 0, lines = 0;
+    srand(11);
+    for (int n = 0; n < 20000; n++) {
+        const int64_t a = 1 + rand() % 4, b = 1 + rand() % (n % 3 == 0 ? 6000 : 300);
+        const int64_t length = 1000 + rand() % (1 << (9 + rand() % 15)),
+                      gap = rand() % 3 * (rand() % 2);
+        layout l = {"drawn",
+                    3,
+                    1,
+                    {a, length, b},
+                    {{length * (b + gap), b + gap, 1}, {length * b, b, 1}},
+                    {rand() % 5, rand() % 5},
+                    {sizes[rand() % 5], sizes[rand() % 5]},
+                    sizes[rand() % 5],
+                    0,
+                    0};
+        qn_fold f;
+        make(&f, &l);
+        if (!f.form.strips) {
+            cr_assert_eq(f.form.lines, 0);
+            continue;
+        }
+        strips++;
+        const int64_t across = QN_FOLD_BLOCK / f.workers;
+        const int64_t tile = f.form.lines ? across * f.chunk : across * f.form.steps;
+        cr_assert(f.form.split && f.form.columns && !f.form.staged);
+        cr_assert_leq(f.workers * f.form.lanes, QN_FOLD_BLOCK);
+        cr_assert_geq(f.groups * f.workers * f.form.lanes, f.outputs);
+        cr_assert_geq(tile * f.splits, f.length);
+        cr_assert_lt(tile * (f.splits - 1), f.length);
+        if (!f.form.lines) {
+            continue;
+        }
+        lines++;
+        const uint32_t sums = QN_FOLD_BLOCK * (f.form.lanes + 2u) * l.value;
+        uint32_t bytes = sums + qn_fold_lines_room(&f.form, l.item[0]);
+        if (f.form.back == QN_LINES_ROOM) {
+            bytes += qn_fold_lines_room(&f.form, l.item[1]);
+        }
+        cr_assert_leq(bytes, 48 * 1024 - 32, "%u bytes in shared memory", bytes);
+        cr_assert_leq(f.chunk, f.form.lines);
+        cr_assert_eq(f.workers * f.form.lanes, b);
+        cr_assert(gap == 0 || length == 1);
+    }
+    cr_assert_gt(strips, 3000, "%d of 20000 in strips", strips);
+    cr_assert_gt(lines, 1000, "%d of whole lines", lines);
+}

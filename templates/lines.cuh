@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//
+// lines: runs of memory on their way to shared memory and back. In: a run of whole elements. Out:
+// the same bytes, as far behind a multiple of 16 as in memory, so that all but the ends go in words
+// of 16. The whole block calls.
+#pragma once
+
+namespace quern
+{
+
+constexpr int line_threads = 256; // of a block
+
+// The words of a run of `bytes` that begins at `at`, and the bytes before the first.
+struct run_words {
+    int head, count;
+
+    __device__ __forceinline__ run_words(const void *at, int bytes)
+        : head(min((int)(-(size_t)at & 15), bytes)), count((bytes - head) / 16)
+    {
+    }
+    // Where byte `k` of those that no word has lies in the run.
+    __device__ __forceinline__ int single(int k) const
+    {
+        return k < head ? k : k + 16 * count;
+    }
+};
+
+// Begin to bring a run of elements of I bytes in. `to`: aligned to 16 bytes.
+template <int I_> __device__ __forceinline__ void bring(char *to, const char *from, int bytes)
+{
+    typedef typename word<I_>::type element;
+    const run_words words(from, bytes);
+    to += (size_t)from & 15;
+    const unsigned first = (unsigned)__cvta_generic_to_shared(to + words.head);
+#pragma unroll 4
+    for (int k = threadIdx.x; k < words.count; k += line_threads) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(first + 16 * k),
+                     "l"(from + words.head + 16 * k)
+                     : "memory");
+    }
+    const int singles = bytes - 16 * words.count;
+#pragma unroll 1
+    for (int k = threadIdx.x * I_; k < singles; k += line_threads * I_) {
+        *(element *)(to + words.single(k)) = *(const element *)(from + words.single(k));
+    }
+}
+
+// Wait for all that this thread has begun.
+__device__ __forceinline__ void await_runs()
+{
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
+// Take a run back.
+template <int I_> __device__ __forceinline__ void take_back(char *to, const char *from, int bytes)
+{
+    typedef typename word<I_>::type element;
+    const run_words words(to, bytes);
+    from += (size_t)to & 15;
+#pragma unroll 4
+    for (int k = threadIdx.x; k < words.count; k += line_threads) {
+        *(uint4 *)(to + words.head + 16 * k) = *(const uint4 *)(from + words.head + 16 * k);
+    }
+    const int singles = bytes - 16 * words.count;
+#pragma unroll 1
+    for (int k = threadIdx.x * I_; k < singles; k += line_threads * I_) {
+        *(element *)(to + words.single(k)) = *(const element *)(from + words.single(k));
+    }
+}
+
+// Put a pack into shared memory, in one access.
+template <typename P_> __device__ __forceinline__ void put_pack(void *to, const P_ &pack)
+{
+    constexpr int words = sizeof(P_) / 4;
+    if constexpr (words == 1 || words == 2 || words == 4) {
+        unsigned word[words];
+        memcpy(word, &pack, sizeof pack);
+        const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+        if constexpr (words == 1) {
+            asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(word[0]) : "memory");
+        } else if constexpr (words == 2) {
+            asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(at), "r"(word[0]), "r"(word[1])
+                         : "memory");
+        } else {
+            asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(word[0]),
+                         "r"(word[1]), "r"(word[2]), "r"(word[3])
+                         : "memory");
+        }
+    } else {
+        *(P_ *)to = pack;
+    }
+}
+
+} // namespace quern

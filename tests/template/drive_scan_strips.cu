@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+//
+// Sums down the columns of a matrix of floats, in strips: templates/scan_strips.cu by hand, or with
+// -DLINES=1 templates/scan_lines.cu, whose results go back through shared memory. -DEXCLUSIVE=1:
+// without the element itself.
+//
+//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DLINES=0 -DEXCLUSIVE=0
+//     tests/template/drive_scan_strips.cu
+#include "layout.h"
+// in this order
+#include "index.cuh"
+#include "pack.cuh"
+// in this order
+#include "words.cuh"
+// in this order
+#include "fold.cuh"
+// in this order
+#include "scan.cuh"
+// in this order
+#include "lines.cuh"
+#include "strips.cuh"
+
+#define HOLE_includes
+#define HOLE_types
+#define HOLE_preamble
+#define HOLE_value_type typedef float _type_reduce;
+#define HOLE_bounds     256, 4
+#define HOLE_name       cumsum
+#define HOLE_parameters                                                                            \
+    const float *__restrict__ _quern_array0, float *__restrict__ _quern_array1,                    \
+        const quern::fold<int, 2, 2> _quern_walk, char *_quern_workspace
+#define HOLE_positions
+#define HOLE_inputs const float &x,
+#define HOLE_map                                                                                   \
+    {                                                                                              \
+        return x;                                                                                  \
+    }
+#define HOLE_scan                                                                                  \
+    {                                                                                              \
+        return a + b;                                                                              \
+    }
+#define HOLE_operands const float &x, float &y,
+#define HOLE_post     y = a;
+#define HOLE_form                                                                                  \
+    typedef int _quern_index;                                                                      \
+    constexpr int _quern_steps = 4, _quern_lanes = 4, _quern_bunch = 5;                            \
+    constexpr bool _quern_exclusive = EXCLUSIVE;
+#define HOLE_kept    _quern_element = _quern_output * 4;
+#define HOLE_initial _quern_initial.begin(0);
+#define HOLE_lane
+#define HOLE_unit
+#define HOLE_arguments _quern_register0[_quern_step].v[_quern_lane], 0
+#define HOLE_post_all                                                                              \
+    quern::pack<float, 4> y;                                                                       \
+    for (int lane = 0; lane < 4; lane++) {                                                         \
+        _quern_post(_quern_register0[_quern_step].v[lane], y.v[lane], 0,                           \
+                    _quern_values[lane].value);                                                    \
+    }
+#if LINES
+#define HOLE_shared                                                                                \
+    __shared__ alignas(16) char _quern_room0[256 * 4 * 4 * 4 + 16];                                \
+    char *const _quern_room1 = _quern_room0;
+#define HOLE_begin                                                                                 \
+    const int _quern_line = _quern_walk.stride[0][1];                                              \
+    const char *const _quern_tile0 = (const char *)_quern_array0 + _quern_base * _quern_line;      \
+    char *const _quern_tile1 = (char *)_quern_array1 + _quern_base * _quern_line;                  \
+    char *const _quern_shelf =                                                                     \
+        _quern_room0 + _quern_above * _quern_line + _quern_side * (int)sizeof(float4);
+#define HOLE_fetch     quern::bring<4>(_quern_room0, _quern_tile0, _quern_lines *_quern_line);
+#define HOLE_registers quern::pack<float, 4> _quern_register0[_quern_steps];
+#define HOLE_load                                                                                  \
+    _quern_register0[_quern_step].load(_quern_shelf + (_quern_at + _quern_step) * _quern_line);
+#define HOLE_result
+#define HOLE_give                                                                                  \
+    HOLE_post_all quern::put_pack(_quern_shelf + (_quern_at + _quern_step) * _quern_line, y);
+#define HOLE_keep                                                                                  \
+    __syncthreads();                                                                               \
+    quern::take_back<4>(_quern_tile1, _quern_room1, _quern_lines *_quern_line);
+#include "scan_lines.cu"
+#else
+#define HOLE_begin                                                                                 \
+    const char *const _quern_begin0 = (const char *)(_quern_array0 + _quern_element) +             \
+                                      (long long)_quern_from * _quern_walk.stride[0][1];           \
+    char *_quern_next1 = (char *)(_quern_array1 + _quern_element) +                                \
+                         (long long)_quern_from * _quern_walk.stride[1][1];
+#define HOLE_registers quern::held<quern::pack<float, 4>> _quern_words0[_quern_steps];
+#define HOLE_load                                                                                  \
+    _quern_words0[_quern_step].load(_quern_begin0 + (long long)min(_quern_step, _quern_room) *     \
+                                                        _quern_walk.stride[0][1]);
+#define HOLE_renew quern::renew(_quern_words0[_quern_step]);
+#define HOLE_recall                                                                                \
+    quern::pack<float, 4> _quern_register0[_quern_steps];                                          \
+    _quern_words0[_quern_step].give(_quern_register0[_quern_step]);
+#define HOLE_result
+#define HOLE_give                                                                                  \
+    HOLE_post_all y.store(_quern_next1);                                                           \
+    _quern_next1 += _quern_walk.stride[1][1];
+#include "scan_strips.cu"
+#endif
