@@ -53,16 +53,20 @@ typedef struct qn_fold_form {
     uint8_t steps;   /**< scan: units that a thread takes at once */
     uint8_t block;   /**< scan: all warps of a block work on one output */
     uint8_t ragged;  /**< scan: rows may begin or end inside a unit; reduction: qn_ragged */
-    uint8_t again;   /**< scan: a tile keeps its inputs, and makes their values twice */
-    uint8_t spread;  /**< scan: a warp's values go through shared memory to its outputs */
-    uint8_t staged;  /**< scan: qn_staged; the elements of a tile wait in shared memory */
-    uint8_t lone;    /**< staged: a tile is of one output */
+    uint8_t again;  /**< scan: a tile keeps its inputs, and makes their values twice; runs: it reads
+                         them twice */
+    uint8_t spread; /**< scan: a warp's values go through shared memory to its outputs; runs:
+                        in pieces, and room of their own */
+    uint8_t staged; /**< scan: qn_staged; the elements of a tile wait in shared memory */
+    uint8_t lone;   /**< staged: a tile is of one output */
     uint8_t stage_in, stage_out; /**< staged: 1: inputs, outputs are walked across scans first */
     uint8_t line_in, line_out;   /**< staged: 1: those of a tile lie in one line in that order */
     uint8_t strips; /**< scan: columns in strips; 1 << strips tiles make a bunch; 0: not so */
     uint8_t lines;  /**< strips: tiles are of whole lines, in shared memory with room for strips of
                        so  many; 0: they are not */
     uint8_t back;   /**< lines: qn_lines_back */
+    uint8_t runs;   /**< scan, rows in tiles: a lane takes so many elements that lie on; else 0 */
+    uint8_t anchor; /**< runs: the operand for which words are aligned; past the last: none */
     uint8_t whole;  /**< reduction: a thread takes `lanes` outputs by columns, and of each all
                          elements, so many; 0: it does not */
     uint8_t cut; /**< reduction: 1: the last unit along its dimension lies further back, and shares
@@ -93,6 +97,7 @@ typedef struct qn_fold {
     int64_t across;   /**< spans: outputs of one; phases: columns of a row */
     int64_t run;      /**< spans: reduced elements of an output that lie side by side in one */
     int64_t beside;   /**< spans: packs of one that a block has; phases: blocks for a row */
+    int64_t held;     /**< runs: the most blocks of a launch: they take one tile after the other */
     double cost;      /**< whole: instructions of a warp for an output of each thread; scan: those
                            of a thread for an element, 0 if unknown */
     double reach;     /**< reduction: those of a thread to reach the inputs of an element */
@@ -123,6 +128,8 @@ typedef struct qn_fold_rules {
     bool compound;       /**< the values that are combined are no plain numbers */
     uint32_t value_size; /**< bytes of the values that are combined, if known, or 0 */
     bool exact;          /**< the order in which values are combined changes no bit */
+    bool repeats;        /**< scan: map may be called twice for an element, and post not for
+                              elements of outputs in memory */
     qn_setting setting;  /**< what was measured to be better than what follows from the rest */
 } qn_fold_rules;
 
@@ -250,6 +257,15 @@ bool qn_fold_is_aligned(const qn_fold_making *m, size_t k);
 int qn_fold_choose_access(const qn_fold_making *m);
 /** What copying an element into another order costs, as qn_fold.cost of a scan counts. */
 double qn_fold_copy_cost(uint32_t item_size);
+/** Have the lanes of a planned scan along rows take runs, where they can. */
+void qn_fold_take_runs(const qn_fold_making *m, uint32_t value_size);
+/** Blocks of such a scan that a processor should hold. */
+uint32_t qn_fold_run_blocks(uint32_t value_size);
+/** Bytes of shared memory for so many elements of each lane of a warp: quern::lot. */
+uint32_t qn_fold_lot_bytes(uint32_t item_size, uint32_t elements);
+/** Runs: whose room in shared memory each operand has. */
+void qn_fold_lots(uint8_t *lots, const qn_fold_form *f, const qn_operand *operands, size_t count);
+void qn_fold_print_runs(qn_text *out, const qn_fold *fold);
 /** Have the tiles of a planned scan wait in shared memory, where that costs less. */
 void qn_fold_stage(const qn_fold_making *m, uint32_t value_size);
 

@@ -93,6 +93,19 @@ static size_t board_bytes(const qn_fold *f, uint32_t size)
     return power;
 }
 
+/* True when map may be called twice for an element, and post for registers in the place of an
+ * output's elements: nothing else is written. */
+static bool may_repeat(const qn_call *call)
+{
+    const quern_kernel *kernel = call->kernel;
+    bool plain = !kernel->loops && kernel->heavy == 0 && !kernel->uses_atomics;
+    for (uint32_t p = 0; p < kernel->signature.count; p++) {
+        const qn_parameter *q = &kernel->signature.parameters[p];
+        plain &= !(q->output && (q->raw || kernel->uses_by_address[p]));
+    }
+    return plain;
+}
+
 static void plan(qn_call *call)
 {
     const quern_kernel *kernel = call->kernel;
@@ -103,6 +116,7 @@ static void plan(qn_call *call)
                            .positions = kernel->uses_axes,
                            .located = kernel->uses_axes || kernel->uses_position,
                            .in_turns = !kernel->loops && kernel->heavy == 0,
+                           .repeats = may_repeat(call),
                            .pack_bytes = qn_call_pack_bytes(call, call->operand_count),
                            .processors = kernel->engine->processors};
     qn_fold_make_scan(&call->fold, call->operands, call->operand_count, call->ndim, call->shape,

@@ -74,7 +74,7 @@ static bool has_reach(const qn_call *call)
 }
 
 /* The headers of the complex functions that a text names, and the headers which those include. */
-static unsigned complex_headers(const quern_kernel *k)
+static qn_header_set complex_headers(const quern_kernel *k)
 {
     static const char *const math[] = {"abs",      "arg",  "polar", "proj", "isnan", "isinf",
                                        "isfinite", "rint", "min",   "max",  "sqrt",  NULL};
@@ -85,15 +85,15 @@ static unsigned complex_headers(const quern_kernel *k)
     static const char *const pow[] = {"pow", NULL};
     const struct {
         const char *const *names;
-        unsigned headers;
+        qn_header_set headers;
     } groups[] = {
-        {math, 1u << QN_HEADER_COMPLEX_MATH},
-        {exp, 1u << QN_HEADER_COMPLEX_EXP},
-        {log, 1u << QN_HEADER_COMPLEX_LOG},
-        {inverse, 1u << QN_HEADER_COMPLEX_LOG | 1u << QN_HEADER_COMPLEX_INVERSE},
-        {pow, 1u << QN_HEADER_COMPLEX_LOG | 1u << QN_HEADER_COMPLEX_POW},
+        {math, QN_HEADER(QN_HEADER_COMPLEX_MATH)},
+        {exp, QN_HEADER(QN_HEADER_COMPLEX_EXP)},
+        {log, QN_HEADER(QN_HEADER_COMPLEX_LOG)},
+        {inverse, QN_HEADER(QN_HEADER_COMPLEX_LOG) | QN_HEADER(QN_HEADER_COMPLEX_INVERSE)},
+        {pow, QN_HEADER(QN_HEADER_COMPLEX_LOG) | QN_HEADER(QN_HEADER_COMPLEX_POW)},
     };
-    unsigned set = 1u << QN_HEADER_COMPLEX;
+    qn_header_set set = QN_HEADER(QN_HEADER_COMPLEX);
     for (size_t g = 0; g < QN_COUNT(groups); g++) {
         set |= uses_any(k, groups[g].names) ? groups[g].headers : 0;
     }
@@ -101,7 +101,7 @@ static unsigned complex_headers(const quern_kernel *k)
 }
 
 /* Which headers the texts and types of the call need, as a set of bits. */
-static unsigned needed_headers(const qn_call *call)
+static qn_header_set needed_headers(const qn_call *call)
 {
     static const char *const complex_names[] = {"complex", NULL};
     static const char *const half_names[] = {"float16", "bfloat16", NULL};
@@ -110,52 +110,53 @@ static unsigned needed_headers(const qn_call *call)
     const quern_kernel *k = call->kernel;
     const bool records = qn_source_has_records(call);
     const unsigned needs = records ? qn_source_record_needs(call) : 0;
-    unsigned set =
-        1u << QN_HEADER_TYPES | 1u << QN_HEADER_LAYOUT | (unsigned)records << QN_HEADER_RECORD;
+    qn_header_set set = QN_HEADER(QN_HEADER_TYPES) | QN_HEADER(QN_HEADER_LAYOUT) |
+                        (qn_header_set)records << QN_HEADER_RECORD;
     if (has_raw_array(call)) {
-        set |= 1u << (k->names & QN_NAMES_CARRAY ? QN_HEADER_CARRAY
-                      : k->engine->checks_bounds ? QN_HEADER_RAW_CHECKED
-                                                 : QN_HEADER_RAW);
+        set |= QN_HEADER(k->names & QN_NAMES_CARRAY ? QN_HEADER_CARRAY
+                         : k->engine->checks_bounds ? QN_HEADER_RAW_CHECKED
+                                                    : QN_HEADER_RAW);
     }
     if (k->names & (QN_NAMES_CARRAY | QN_NAMES_CUPY | QN_NAMES_INDEXER | QN_NAMES_ARRAYS)) {
-        set |= 1u << QN_HEADER_CARRAY;
+        set |= QN_HEADER(QN_HEADER_CARRAY);
     }
     if (k->names & QN_NAMES_CONSTANTS) {
-        set |= 1u << QN_HEADER_CONSTANTS;
+        set |= QN_HEADER(QN_HEADER_CONSTANTS);
     }
     if (k->names & QN_NAMES_DIVIDE) {
-        set |= 1u << QN_HEADER_FLOOR_DIVIDE;
+        set |= QN_HEADER(QN_HEADER_FLOOR_DIVIDE);
     }
     if (has_reach(call)) {
-        set |= 1u << QN_HEADER_REACH;
+        set |= QN_HEADER(QN_HEADER_REACH);
     }
     if (uses_dtype_kind(call, is_bool)) {
-        set |= 1u << QN_HEADER_BOOL;
+        set |= QN_HEADER(QN_HEADER_BOOL);
     }
     if (needs & QN_RECORD_HALF || uses_dtype_kind(call, is_half) || uses_any(k, half_names)) {
-        set |= 1u << QN_HEADER_HALF;
+        set |= QN_HEADER(QN_HEADER_HALF);
     }
     if (needs & QN_RECORD_FLOAT8 || uses_dtype_kind(call, is_float8) || uses_any(k, float8_names)) {
-        set |= 1u << QN_HEADER_FLOAT8;
+        set |= QN_HEADER(QN_HEADER_FLOAT8);
     }
-    if ((set & (1u << QN_HEADER_HALF | 1u << QN_HEADER_FLOAT8)) && qn_kernel_uses(k, "nextafter")) {
-        set |= 1u << QN_HEADER_NEXTAFTER;
+    if ((set & (QN_HEADER(QN_HEADER_HALF) | QN_HEADER(QN_HEADER_FLOAT8))) &&
+        qn_kernel_uses(k, "nextafter")) {
+        set |= QN_HEADER(QN_HEADER_NEXTAFTER);
     }
     bool thrust = (k->names & QN_NAMES_THRUST) != 0;
     if (needs & QN_RECORD_COMPLEX || uses_dtype_kind(call, is_complex) || thrust ||
         uses_any(k, complex_names)) {
-        set |= complex_headers(k) | (unsigned)thrust << QN_HEADER_THRUST;
+        set |= complex_headers(k) | (qn_header_set)thrust << QN_HEADER_THRUST;
     }
     if (uses_any(k, minmax_names)) {
-        set |= 1u << QN_HEADER_MINMAX;
+        set |= QN_HEADER(QN_HEADER_MINMAX);
     }
     if (k->uses_atomics) {
-        set |= 1u << QN_HEADER_ATOMIC;
+        set |= QN_HEADER(QN_HEADER_ATOMIC);
     }
     return set;
 }
 
-static void includes_hole(qn_text *out, unsigned set)
+static void includes_hole(qn_text *out, qn_header_set set)
 {
     size_t count;
     const qn_header *all = qn_device_headers(&count);
@@ -352,8 +353,8 @@ quern_status qn_source_expand(qn_text *out, const qn_call *call, const qn_source
     size_t count;
     const qn_header *all = qn_device_headers(&count);
     qn_text common[3] = {{0}};
-    unsigned set = needed_headers(call) | template->headers |
-                   (unsigned)qn_source_math(&common[1], call->kernel) << QN_HEADER_MATH;
+    qn_header_set set = needed_headers(call) | template->headers |
+                        (qn_header_set)qn_source_math(&common[1], call->kernel) << QN_HEADER_MATH;
     includes_hole(&common[0], set);
     types_hole(&common[1], call);
     qn_source_thrust(&common[1], call->kernel);

@@ -43,11 +43,16 @@ typedef enum qn_header_id {
     QN_HEADER_NEXTAFTER,
     QN_HEADER_FOLD,
     QN_HEADER_SCAN,
+    QN_HEADER_RUNS,
     QN_HEADER_STAGE,
     QN_HEADER_LINES,
     QN_HEADER_STRIPS,
     QN_HEADER_COUNT
 } qn_header_id;
+
+/** A set of these. */
+typedef uint64_t qn_header_set;
+#define QN_HEADER(id) ((qn_header_set)1 << (id))
 
 /** A template's holes are one list of rows X(ID, name), of which these make their indices and their
  * names. */
@@ -64,7 +69,7 @@ typedef struct qn_source_template {
     const char *const *hole_names;
     qn_text *holes; /**< freed by qn_source_expand() */
     size_t hole_count;
-    unsigned headers; /**< a set of qn_header_id that the template itself needs */
+    qn_header_set headers; /**< a set of qn_header_id that the template itself needs */
 } qn_source_template;
 
 quern_status qn_source_expand(qn_text *out, const qn_call *call, const qn_source_template *template,
@@ -300,7 +305,7 @@ void qn_source_runs_body(qn_text *out, const qn_call *call);
     X(KEPT, kept)
 void qn_source_fold_holes(qn_text *holes, const qn_call *call);
 /** The headers that both need. */
-#define QN_FOLD_HEADERS (1u << QN_HEADER_INDEX | 1u << QN_HEADER_FOLD)
+#define QN_FOLD_HEADERS (QN_HEADER(QN_HEADER_INDEX) | QN_HEADER(QN_HEADER_FOLD))
 /** Set `_in_ind` and `_out_ind` for dimension `d` of the fold. */
 void qn_source_position_of(qn_text *out, const qn_call *call, int levels, int d, const char *at);
 /** A text that gives a value, as the body of a function: an expression, or statements. */
@@ -373,10 +378,15 @@ quern_status qn_reduction_spans_source(qn_text *out, const qn_call *call, qn_hea
 quern_status qn_reduction_whole_source(qn_text *out, const qn_call *call, qn_header *headers,
                                        size_t *header_count);
 
-/* ---- source_scan.c, source_scan_units.c ----------------------------------------------------- */
+/* ---- source_scan.c, source_scan_units.c, source_scan_runs.c --------------------------------- */
 
 quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *headers,
                             size_t *header_count);
+/** The same for a plan by runs. */
+quern_status qn_scan_runs_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                 size_t *header_count);
+/** The value before an output's first element: the identity, or none. */
+void qn_source_scan_initial(qn_text *out, const qn_call *call);
 /** Room for the inputs of a lane's units, `_quern_registerK`. */
 void qn_source_scan_registers(qn_text *out, const qn_call *call);
 /** Where unit `_quern_unit` lies, for the operands [first, end). */
@@ -398,8 +408,6 @@ void qn_source_scan_give(qn_text *out, const qn_call *call);
 /** Call post for one element, `_quern_lane` of the unit, with inputs that are read again. */
 void qn_source_scan_spread(qn_text *out, const qn_call *call);
 
-/** What comes before the first element. */
-void qn_source_scan_initial(qn_text *out, const qn_call *call);
 /** Call post for each lane. Outputs are packs in registers where `packs`, else memory itself. */
 void qn_source_scan_post(qn_text *out, const qn_call *call, int levels, bool packs);
 

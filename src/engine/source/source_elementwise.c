@@ -306,11 +306,11 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
         .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
         .holes = texts,
         .hole_count = HOLE_COUNT,
-        .headers = 1u << QN_HEADER_INDEX |
-                   (f->lanes > 1 || f->pool != 0 ? 1u << QN_HEADER_PACK : 0) |
-                   (f->pool != 0 ? 1u << QN_HEADER_BOX : 0) |
-                   (holds_words(call) ? 1u << QN_HEADER_WORDS : 0) |
-                   (f->tile != 0 && f->lanes > 1 ? 1u << QN_HEADER_SQUARE : 0),
+        .headers = QN_HEADER(QN_HEADER_INDEX) |
+                   (f->lanes > 1 || f->pool != 0 ? QN_HEADER(QN_HEADER_PACK) : 0) |
+                   (f->pool != 0 ? QN_HEADER(QN_HEADER_BOX) : 0) |
+                   (holds_words(call) ? QN_HEADER(QN_HEADER_WORDS) : 0) |
+                   (f->tile != 0 && f->lanes > 1 ? QN_HEADER(QN_HEADER_SQUARE) : 0),
     };
     return qn_source_expand(out, call, &template, headers, header_count);
 }

@@ -148,7 +148,7 @@ static void address(qn_text *out, const qn_call *call, uint32_t k, const char *a
     bool moves = k < qn_fold_moving(f, call->input_operands, call->operand_count);
     int lane = qn_fold_lane_dim(f);
     qn_text_printf(out, "_quern_place%u", k);
-    if (moves) {
+    if (moves && !f->runs) { /* those have one reduced dimension, and count along it */
         qn_text_printf(out, " + _quern_reduced%u", k);
     }
     if (lane >= 0 && (moves || f->columns)) {
@@ -156,7 +156,7 @@ static void address(qn_text *out, const qn_call *call, uint32_t k, const char *a
         if (f->whole && access != QN_ACCESS_BROADCAST) { /* lanes are whole rows apart */
             access = QN_ACCESS_STRIDED;
         }
-        if (access == QN_ACCESS_STRIDED) {
+        if (access == QN_ACCESS_STRIDED || access == QN_ACCESS_BACK) {
             qn_text_printf(out, " + (long long)(%s) * _quern_walk.stride[%u][%d]", at, k, lane);
         } else if (access != QN_ACCESS_BROADCAST) {
             qn_text_printf(out, " + (long long)(%s) * %u", at, o->item_size);
@@ -354,8 +354,8 @@ static void positions_hole(qn_text *out, const qn_call *call)
 static void kept_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    qn_source_split(out, call, 1, 0, f->spans || f->phases ? f->outer : f->kept, "_quern_output", "_quern_kept",
-                    0, call->operand_count);
+    qn_source_split(out, call, 1, 0, f->spans || f->phases ? f->outer : f->kept, "_quern_output",
+                    "_quern_kept", 0, call->operand_count);
     for (uint32_t k = 0; k < call->operand_count; k++) {
         const char *constant = call->operands[k].output ? "" : "const ";
         qn_text_printf(

@@ -234,8 +234,8 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
         .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
         .holes = t,
         .hole_count = HOLE_COUNT,
-        .headers =
-            QN_FOLD_HEADERS | (f->lanes > 1 ? 1u << QN_HEADER_PACK | 1u << QN_HEADER_WORDS : 0),
+        .headers = QN_FOLD_HEADERS |
+                   (f->lanes > 1 ? QN_HEADER(QN_HEADER_PACK) | QN_HEADER(QN_HEADER_WORDS) : 0),
     };
     return qn_source_expand(out, call, &template, headers, header_count);
 }

@@ -214,7 +214,7 @@ quern_status qn_reduction_whole_source(qn_text *out, const qn_call *call, qn_hea
         .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
         .holes = t,
         .hole_count = HOLE_COUNT,
-        .headers = QN_FOLD_HEADERS | 1u << QN_HEADER_PACK | 1u << QN_HEADER_WORDS,
+        .headers = QN_FOLD_HEADERS | QN_HEADER(QN_HEADER_PACK) | QN_HEADER(QN_HEADER_WORDS),
     };
     return qn_source_expand(out, call, &template, headers, header_count);
 }

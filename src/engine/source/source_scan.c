@@ -139,6 +139,9 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
     if (f->strips) {
         return qn_scan_columns_source(out, call, headers, header_count);
     }
+    if (f->runs) {
+        return qn_scan_runs_source(out, call, headers, header_count);
+    }
     qn_text t[HOLE_COUNT] = {{0}};
     qn_source_fold_holes(t, call);
     qn_source_function(&t[SCAN], call, QN_REDUCE);
@@ -171,9 +174,9 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
         .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
         .holes = t,
         .hole_count = HOLE_COUNT,
-        .headers = QN_FOLD_HEADERS | 1u << QN_HEADER_SCAN |
-                   (f->staged ? 1u << QN_HEADER_STAGE : 0) |
-                   (f->lanes > 1 ? 1u << QN_HEADER_PACK : 0),
+        .headers = QN_FOLD_HEADERS | QN_HEADER(QN_HEADER_SCAN) |
+                   (f->staged ? QN_HEADER(QN_HEADER_STAGE) : 0) |
+                   (f->lanes > 1 ? QN_HEADER(QN_HEADER_PACK) : 0),
     };
     return qn_source_expand(out, call, &template, headers, header_count);
 }

@@ -98,9 +98,9 @@ quern_status qn_scan_columns_source(qn_text *out, const qn_call *call, qn_header
         .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
         .holes = t,
         .hole_count = HOLE_COUNT,
-        .headers = QN_FOLD_HEADERS | 1u << QN_HEADER_SCAN | 1u << QN_HEADER_STRIPS |
-                   (f->lines ? 1u << QN_HEADER_LINES | 1u << QN_HEADER_PACK : 0) |
-                   (f->lanes > 1 ? 1u << QN_HEADER_PACK | 1u << QN_HEADER_WORDS : 0),
+        .headers = QN_FOLD_HEADERS | QN_HEADER(QN_HEADER_SCAN) | QN_HEADER(QN_HEADER_STRIPS) |
+                   (f->lines ? QN_HEADER(QN_HEADER_LINES) | QN_HEADER(QN_HEADER_PACK) : 0) |
+                   (f->lanes > 1 ? QN_HEADER(QN_HEADER_PACK) | QN_HEADER(QN_HEADER_WORDS) : 0),
     };
     return qn_source_expand(out, call, &template, headers, header_count);
 }

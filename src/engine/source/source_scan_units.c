@@ -7,6 +7,17 @@
  */
 #include "engine/source/source.h"
 
+/* The value before an output's first element: the identity, or none. */
+void qn_source_scan_initial(qn_text *out, const qn_call *call)
+{
+    if (!call->kernel->has_identity) {
+        qn_text_puts(out, "    _quern_initial.has = false;\n");
+        return;
+    }
+    qn_text_puts(out, "    _quern_initial.begin(_type_reduce(\n");
+    qn_source_closed(out, call, QN_IDENTITY, "));");
+}
+
 /* ---- elements ------------------------------------------------------------------------------- */
 
 static bool is_pack(const qn_call *call, uint32_t k)
@@ -191,17 +202,6 @@ void qn_source_scan_arguments(qn_text *out, const qn_call *call)
 {
     arguments(out, call);
     qn_text_puts(out, position(call));
-}
-
-/* The value before an output's first element: the identity, or none. */
-void qn_source_scan_initial(qn_text *out, const qn_call *call)
-{
-    if (!call->kernel->has_identity) {
-        qn_text_puts(out, "    _quern_initial.has = false;\n");
-        return;
-    }
-    qn_text_puts(out, "    _quern_initial.begin(_type_reduce(\n");
-    qn_source_closed(out, call, QN_IDENTITY, "));");
 }
 
 /* ---- results -------------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@ typedef struct layout {
     int offset[2];
     uint32_t item[2], value;
     int staged, lines; /* lines: of the input and the output 1, of the input alone 2 */
-    bool again, spread;
+    bool again, spread, repeats;
 } layout;
 
 static void make(qn_fold *fold, const layout *l)
@@ -39,6 +39,7 @@ static void make(qn_fold *fold, const layout *l)
     }
     qn_fold_rules rules = {.axes = 1u << l->axis,
                            .in_turns = true,
+                           .repeats = l->repeats,
                            .scan = true,
                            .ordered = true,
                            .pack_bytes = 16,
@@ -178,4 +179,56 @@ Test(scan_plan, strips_fit_their_blocks)
     }
     cr_assert_gt(strips, 3000, "%d of 20000 in strips", strips);
     cr_assert_gt(lines, 1000, "%d of whole lines", lines);
+}
+
+/* The address of the first element of a tile, in bytes off the alignment of words. */
+static int64_t off_words(const qn_fold *f, const layout *l, int k, int64_t row)
+{
+    const int a = f->form.anchor;
+    const int64_t lanes = QN_ACCESS_BYTES / (int64_t)l->item[a];
+    const int64_t begin[2] = {(int64_t)(uintptr_t)f->base[0] + row * f->stride[0][0],
+                              (int64_t)(uintptr_t)f->base[1] + row * f->stride[1][0]};
+    const int64_t skip = begin[a] / (int64_t)l->item[a] % lanes;
+    return (begin[k] - skip * (int64_t)l->item[k]) % QN_ACCESS_BYTES;
+}
+
+/* Runs: all elements have a tile, a block has room, and what is reached in words is aligned in
+ * every row. */
+Test(scan_plan, runs_fit_and_words_are_aligned)
+{
+    static const uint32_t sizes[] = {1, 2, 4, 8, 16};
+    int runs = 0, words = 0;
+    srand(8);
+    for (int n = 0; n < 20000; n++) {
+        const int64_t rows = 2 + rand() % 4, length = 20000 + rand() % 5000000;
+        layout l = {.what = "drawn",
+                    .ndim = 2,
+                    .axis = 1,
+                    .shape = {rows, length},
+                    .strides = {{length + rand() % 40, 1}, {length + rand() % 40, 1}},
+                    .offset = {rand() % 20, rand() % 20},
+                    .item = {sizes[rand() % 5], sizes[rand() % 5]},
+                    .value = sizes[rand() % 5],
+                    .repeats = rand() % 8 != 0};
+        qn_fold f;
+        make(&f, &l);
+        cr_assert(l.repeats || !f.form.runs, "map is called twice");
+        if (!f.form.runs) {
+            continue;
+        }
+        runs++;
+        cr_assert_eq(f.chunk, QN_FOLD_BLOCK * f.form.runs);
+        cr_assert_geq(f.chunk * f.splits, f.length);
+        cr_assert_eq(f.form.runs % f.form.lanes, 0);
+        cr_assert_leq(8 * qn_fold_lot_bytes(l.item[0], f.form.runs), 48 * 1024);
+        for (int k = 0; k < 2; k++) {
+            for (int64_t row = 0; row < rows && f.form.access[k] == QN_ACCESS_VECTOR; row++) {
+                words++;
+                cr_assert_eq(off_words(&f, &l, k, row), 0, "operand %d of row %lld", k,
+                             (long long)row);
+            }
+        }
+    }
+    cr_assert_gt(runs, 10000, "%d of 20000 by runs", runs);
+    cr_assert_gt(words, runs, "%d operands and rows in words", words);
 }

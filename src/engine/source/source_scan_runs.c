@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * source_scan_runs: the CUDA source of a scan whose lanes take runs. In: a call whose fold is
+ * planned so. Out: the text of templates/scan_runs.cu with its holes filled. The thing to know:
+ * operand k's elements of a warp lie in shared memory at `_quern_lotK`, whose layout is the type
+ * `_quern_lot_typeK`; those of this lane from `_quern_on` on at `_quern_runK`. Inputs that are the
+ * same for a whole row are `_quern_sameK`.
+ */
+#include "embedded/templates.h"
+#include "engine/folding.h"
+#include "engine/source/source.h"
+
+static bool is_same(const qn_call *call, uint32_t k)
+{
+    return call->fold.form.access[k] == QN_ACCESS_BROADCAST;
+}
+
+static const char *type_of(const qn_call *call, uint32_t k)
+{
+    return qn_source_type(call, call->operand_parameter[k]);
+}
+
+/* Elements of a lane that lie in shared memory for an operand at once. */
+static uint32_t elements_of(const qn_call *call, uint32_t k)
+{
+    const qn_fold_form *f = &call->fold.form;
+    return call->operands[k].output && f->spread ? f->lanes : f->runs;
+}
+
+/* ---- the form ------------------------------------------------------------------------------- */
+
+static void form_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    qn_source_index_type(out, f->wide);
+    qn_source_number(out, "run", f->runs);
+    qn_source_number(out, "lanes", f->lanes);
+    qn_source_number(out, "piece", f->spread ? f->lanes : f->runs);
+    qn_source_number(out, "parts", f->steps);
+    qn_source_flag(out, "single", f->kept == 0);
+    qn_source_flag(out, "exclusive", call->kernel->exclusive);
+    qn_source_flag(out, "again", f->again);
+}
+
+static void room_hole(qn_text *out, const qn_call *call)
+{
+    uint8_t lots[QUERN_MAX_PARAMETERS];
+    qn_fold_lots(lots, &call->fold.form, call->operands, call->operand_count);
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (is_same(call, k)) {
+            continue;
+        }
+        qn_text_printf(out, "    typedef quern::lot<%u, %u> _quern_lot_type%u;\n",
+                       call->operands[k].item_size, elements_of(call, k), k);
+        if (lots[k] == k) {
+            qn_text_printf(
+                out,
+                "    __shared__ uint4 _quern_room%u[8 * _quern_lot_type%u::bytes / 16];\n"
+                "    char *const _quern_lot%u = (char *)_quern_room%u + _quern_warp * "
+                "_quern_lot_type%u::bytes;\n",
+                k, k, k, k, k);
+        } else {
+            qn_text_printf(out, "    char *const _quern_lot%u = _quern_lot%u;\n", k, lots[k]);
+        }
+    }
+}
+
+/* How many elements of the first tile lie before the row. */
+static void skip_hole(qn_text *out, const qn_call *call)
+{
+    const uint32_t k = call->fold.form.anchor;
+    if (k >= call->operand_count) {
+        qn_source_number(out, "skip", 0);
+        return;
+    }
+    const uint32_t size = call->operands[k].item_size;
+    qn_text_printf(out, "    const int _quern_skip = (int)((size_t)_quern_place%u / %u %% %d);\n",
+                   k, size, QN_ACCESS_BYTES / (int)size);
+}
+
+/* ---- elements ------------------------------------------------------------------------------- */
+
+static bool is_words(const qn_call *call, uint32_t k)
+{
+    return call->fold.form.access[k] == QN_ACCESS_VECTOR;
+}
+
+static void same_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        if (is_same(call, k)) {
+            qn_text_printf(out, "            const %s _quern_same%u = ", type_of(call, k), k);
+            qn_source_fold_value(out, call, k, "0");
+        }
+    }
+}
+
+static void fetch_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        if (is_words(call, k)) {
+            qn_text_printf(out,
+                           "                    typename _quern_lot_type%u::cargo<_quern_parts> "
+                           "_quern_cargo%u;\n"
+                           "                    _quern_cargo%u.load(_quern_place%u + (long "
+                           "long)_quern_start * %u, _quern_part);\n",
+                           k, k, k, k, call->operands[k].item_size);
+        }
+    }
+}
+
+static void put_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        if (is_words(call, k)) {
+            qn_text_printf(
+                out, "                    _quern_cargo%u.put(_quern_lot%u, _quern_part);\n", k, k);
+        }
+    }
+}
+
+static void put_each_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        if (!is_same(call, k)) {
+            qn_text_puts(out, is_words(call, k) ? "            if (!_quern_whole)\n" : "");
+            qn_text_printf(out,
+                           "            _quern_lot_type%u::put_each(_quern_lot%u, _quern_low, "
+                           "_quern_high, [&](const int _quern_lane) { return (%s)",
+                           k, k, type_of(call, k));
+            qn_source_fold_value(out, call, k, "_quern_start + _quern_lane");
+            qn_text_puts(out, "            });\n");
+        }
+    }
+}
+
+static void run_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (is_same(call, k)) {
+            continue;
+        }
+        const bool piece = call->operands[k].output && call->fold.form.spread;
+        qn_text_printf(out,
+                       "                        [[maybe_unused]] char *const _quern_run%u = "
+                       "_quern_lot%u + _quern_mine * _quern_lot_type%u::pace",
+                       k, k, k);
+        qn_text_printf(out, piece ? ";\n" : " + _quern_on * %u;\n", call->operands[k].item_size);
+    }
+    qn_text_puts(out, "                        [[maybe_unused]] const _quern_index "
+                      "_quern_position = _quern_start + _quern_first + _quern_on;\n");
+}
+
+static void take_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        const char *type = type_of(call, k);
+        if (!is_same(call, k)) {
+            qn_text_printf(out, "                            const %s _quern_input%u = %s", type, k,
+                           qn_source_is_bool(call, k) ? "quern::truth(" : "*(const ");
+            if (!qn_source_is_bool(call, k)) {
+                qn_text_printf(out, "%s *)(", type);
+            }
+            qn_text_printf(out, "_quern_run%u + _quern_lane * %u);\n", k,
+                           call->operands[k].item_size);
+        }
+    }
+}
+
+static void inputs(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_printf(out, is_same(call, k) ? "_quern_same%u, " : "_quern_input%u, ", k);
+    }
+}
+
+static const char *position(const qn_call *call)
+{
+    return call->kernel->uses_position ? "_quern_position + _quern_lane" : "0";
+}
+
+static void arguments_hole(qn_text *out, const qn_call *call)
+{
+    inputs(out, call);
+    qn_text_puts(out, position(call));
+}
+
+/* ---- results -------------------------------------------------------------------------------- */
+
+static void results_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        qn_text_printf(out, "                            %s _quern_results%u[_quern_lanes];\n",
+                       type_of(call, k), k);
+    }
+}
+
+/* Post may leave an output as it is: then memory keeps what it has. The read goes where no one
+ * asks for what it brings. */
+static void give_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        qn_text_printf(out, "                                _quern_results%u[_quern_lane] = ", k);
+        qn_source_fold_value(out, call, k, "_quern_position + _quern_lane");
+    }
+    qn_text_puts(out, "                                _quern_post(");
+    inputs(out, call);
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        qn_text_printf(out, "_quern_results%u[_quern_lane], ", k);
+    }
+    qn_text_printf(out, "%s, _quern_value.value);\n", position(call));
+}
+
+static void give_one_hole(qn_text *out, const qn_call *call)
+{
+    qn_text_puts(out, "                        _quern_post(");
+    inputs(out, call);
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        qn_source_fold_output(out, call, k, "_quern_position");
+    }
+    qn_text_printf(out, "%s, _quern_value.value);\n", position(call));
+}
+
+static void keep_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        qn_text_printf(out,
+                       "                            _quern_lot_type%u::keep(_quern_run%u, "
+                       "_quern_results%u);\n",
+                       k, k, k);
+    }
+}
+
+/* Elements of a piece one by one. */
+static void store_each(qn_text *out, const qn_call *call, uint32_t k)
+{
+    qn_text_printf(out,
+                   "                        _quern_lot_type%u::give_each(_quern_lot%u, [&](const "
+                   "int _quern_lane, const int _quern_at, const char *const _quern_value) {\n"
+                   "                            ",
+                   k, k);
+    qn_source_fold_element(out, call, k,
+                           "_quern_start + _quern_from + _quern_lane * _quern_run + _quern_at");
+    qn_text_printf(out,
+                   " = *(const %s *)_quern_value;\n"
+                   "                        });\n",
+                   type_of(call, k));
+}
+
+static void store_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        const uint32_t size = call->operands[k].item_size;
+        if (is_words(call, k)) {
+            qn_text_printf(out,
+                           "                        _quern_lot_type%u::give(_quern_lot%u, "
+                           "_quern_place%u + (long long)(_quern_start + _quern_from) * %u, "
+                           "_quern_run * %u);\n",
+                           k, k, k, size, size);
+        } else if (size <= 2 && !f->spread && f->access[k] != QN_ACCESS_STRIDED) {
+            const bool back = f->access[k] == QN_ACCESS_BACK;
+            qn_text_printf(
+                out,
+                "                        _quern_lot_type%u::give_narrow<%s>(_quern_lot%u, "
+                "_quern_place%u %c (long long)_quern_start * %u);\n",
+                k, back ? "true" : "false", k, k, back ? '-' : '+', size);
+        } else {
+            store_each(out, call, k);
+        }
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+#define HOLES(X)                                                                                   \
+    QN_FOLD_HOLES(X)                                                                               \
+    X(SCAN, scan)                                                                                  \
+    X(OPERANDS, operands)                                                                          \
+    X(BOUNDS, bounds)                                                                              \
+    X(FORM, form)                                                                                  \
+    X(ROOM, room)                                                                                  \
+    X(INITIAL, initial)                                                                            \
+    X(SKIP, skip)                                                                                  \
+    X(FETCH, fetch)                                                                                \
+    X(PUT, put)                                                                                    \
+    X(SAME, same)                                                                                  \
+    X(PUT_EACH, put_each)                                                                          \
+    X(RUN, run)                                                                                    \
+    X(TAKE, take)                                                                                  \
+    X(ARGUMENTS, arguments)                                                                        \
+    X(RESULTS, results)                                                                            \
+    X(GIVE, give)                                                                                  \
+    X(GIVE_ONE, give_one)                                                                          \
+    X(KEEP, keep)                                                                                  \
+    X(STORE, store)
+
+enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
+_Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
+
+quern_status qn_scan_runs_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                 size_t *header_count)
+{
+    qn_text t[HOLE_COUNT] = {{0}};
+    qn_source_fold_holes(t, call);
+    qn_source_function(&t[SCAN], call, QN_REDUCE);
+    qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
+    qn_text_printf(&t[BOUNDS], "%d, %u", QN_FOLD_BLOCK,
+                   qn_fold_run_blocks(qn_scan_value_size(call)));
+    form_hole(&t[FORM], call);
+    room_hole(&t[ROOM], call);
+    qn_source_scan_initial(&t[INITIAL], call);
+    skip_hole(&t[SKIP], call);
+    fetch_hole(&t[FETCH], call);
+    put_hole(&t[PUT], call);
+    same_hole(&t[SAME], call);
+    put_each_hole(&t[PUT_EACH], call);
+    run_hole(&t[RUN], call);
+    take_hole(&t[TAKE], call);
+    arguments_hole(&t[ARGUMENTS], call);
+    results_hole(&t[RESULTS], call);
+    give_hole(&t[GIVE], call);
+    give_one_hole(&t[GIVE_ONE], call);
+    keep_hole(&t[KEEP], call);
+    store_hole(&t[STORE], call);
+    const qn_source_template template = {
+        .text = qn_embedded_scan_runs_cu,
+        .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
+        .holes = t,
+        .hole_count = HOLE_COUNT,
+        .headers = QN_FOLD_HEADERS | QN_HEADER(QN_HEADER_SCAN) | QN_HEADER(QN_HEADER_RUNS) |
+                   QN_HEADER(QN_HEADER_PACK),
+    };
+    return qn_source_expand(out, call, &template, headers, header_count);
+}
