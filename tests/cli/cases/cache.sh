@@ -25,8 +25,8 @@ quern cache show --json "$key" | grep -e '"name"' -e 'source.*y = x'  | sed 's/"
 echo '-- verified and pruned'
 quern cache verify
 try quern cache prune --to=little
-quern cache prune --unused=1
-quern cache prune --to=16K | sed 's/left, .*/left/'
+quern cache prune --unused=1 | sed 's/left, .*/left/'
+quern cache prune --to=24K | sed 's/left, .*/left/'
 quern cache clear
 quern cache list
 QUERN_CACHE_DIR=off
