@@ -227,8 +227,10 @@ static void choose_tiles(const qn_fold_making *m)
                                   : !f->form.split;
     whole &= f->form.stage_in == f->form.columns;
     f->form.line_in = f->form.lone || (whole && lies_in_line(m, 0, m->inputs, f->form.stage_in));
-    f->form.line_out = f->form.lone || (whole && f->form.stage_out == f->form.stage_in &&
-                                        lies_in_line(m, m->inputs, m->count, f->form.stage_out));
+    /* Post may ask for inputs at the places of outputs, so those lie in a line too. */
+    f->form.line_out = f->form.line_in &&
+                       (f->form.lone || (whole && f->form.stage_out == f->form.stage_in &&
+                                         lies_in_line(m, m->inputs, m->count, f->form.stage_out)));
 }
 
 static double staged_cost(const qn_fold_making *m)

@@ -116,6 +116,7 @@ Test(scan_plan, tiles_fit_their_blocks)
         cr_assert_lt(f.chunk * (f.splits - 1), f.length);
         cr_assert_geq(f.groups * f.workers, f.outputs);
         cr_assert_eq(f.form.split, f.splits > 1);
+        cr_assert(f.form.line_in || !f.form.line_out, "post finds inputs by places of outputs");
         if (f.form.staged == TOGETHER) {
             cr_assert_eq(f.chunk % f.form.steps, 0);
         } else {

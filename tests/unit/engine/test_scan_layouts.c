@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Scans of rows that lie in memory in drawn ways, beside sums made on the host: those whose lanes
+ * take runs (src/array/fold_runs.c), and short ones in shared memory (fold_staged.c). Post leaves
+ * elements as they are, and sees the input of each.
+ */
+#include "whole.h"
+
+TestSuite(scan_layouts, .init = whole_open, .fini = whole_close);
+
+enum { RUN_MEMORY = 3 * 70000 + 200 }; /* elements of an array */
+
+/* Rows of `length` elements in memory: from `offset` on, `pitch` apart, up or down. */
+typedef struct run_rows {
+    int64_t offset, pitch, step;
+} run_rows;
+
+static run_rows draw_rows(int64_t length)
+{
+    static const int64_t steps[] = {1, 1, 1, -1, -1};
+    return (run_rows){rand() % 40, length + rand() % 20, steps[rand() % 5]};
+}
+
+static int64_t place_of(const run_rows *r, int64_t length, int64_t row, int64_t k)
+{
+    return r->offset + row * r->pitch + (r->step > 0 ? k : length - 1 - k);
+}
+
+static quern_array *rows_of(quern_array *memory, const run_rows *r, int64_t rows, int64_t length)
+{
+    quern_array *view;
+    int8_t *first = (int8_t *)quern_array_pointer(memory) + place_of(r, length, 0, 0);
+    OK(quern_array_wrap(&view, engine, QUERN_INT8, SHAPE(rows, length),
+                        (int64_t[]){r->pitch, r->step}, first, NULL, NULL));
+    return view;
+}
+
+/* The memory of the output, with sums of every row; where a sum is odd, and around the rows, it has
+ * what it had. Returns how many elements are wrong. */
+static int wrong_rows(quern_kernel *kernel, int64_t rows, int64_t length)
+{
+    static int8_t from[RUN_MEMORY], expected[RUN_MEMORY], got[RUN_MEMORY];
+    const run_rows in = draw_rows(length), out = draw_rows(length);
+    int wrong = 0;
+    for (int64_t k = 0; k < RUN_MEMORY; k++) {
+        from[k] = (int8_t)(k * 7 % 11 - 5);
+        expected[k] = (int8_t)(k % 100);
+    }
+    quern_array *x, *y;
+    OK(quern_array_from(&x, engine, QUERN_INT8, SHAPE(RUN_MEMORY), from));
+    OK(quern_array_from(&y, engine, QUERN_INT8, SHAPE(RUN_MEMORY), expected));
+    quern_array *x_rows = rows_of(x, &in, rows, length), *y_rows = rows_of(y, &out, rows, length);
+    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+    options.axes = (int[]){1};
+    options.axis_count = 1;
+    OK(quern_call_with(kernel, &options, x_rows, y_rows));
+    OK(quern_array_read(y, got, sizeof got));
+    for (int64_t row = 0; row < rows; row++) {
+        int8_t sum = 0;
+        for (int64_t k = 0; k < length; k++) {
+            sum = (int8_t)(sum + from[place_of(&in, length, row, k)]);
+            if (sum % 2 == 0) {
+                expected[place_of(&out, length, row, k)] = sum;
+            }
+        }
+    }
+    for (int64_t k = 0; k < RUN_MEMORY; k++) {
+        wrong += got[k] != expected[k];
+    }
+    quern_array *arrays[] = {x_rows, y_rows, x, y};
+    for (int n = 0; n < 4; n++) {
+        quern_array_release(arrays[n]);
+    }
+    return wrong;
+}
+
+/* Lanes that take runs: any alignment, either direction, ends of rows anywhere in a tile, and a
+ * post that leaves elements as they are. */
+Test(scan_layouts, runs_of_drawn_rows)
+{
+    srand(11);
+    quern_kernel *kernel;
+    OK(quern_scan(&kernel, engine, "int8 x", "int8 y", "x", "a + b", "if (a % 2 == 0) y = a", "0",
+                  NULL));
+    for (int n = 0; n < 25; n++) {
+        const int64_t rows = 1 + rand() % 3, length = 4000 + rand() % 66000;
+        cr_expect_eq(wrong_rows(kernel, rows, length), 0, "case %d: %lld rows of %lld", n,
+                     (long long)rows, (long long)length);
+    }
+    quern_kernel_release(kernel);
+}
+
+/* ---- short rows in shared memory ------------------------------------------------------------- */
+
+/* Rows of inputs and outputs lie in memory in other ways, and post sees the input: of each element
+ * its own. */
+Test(scan_layouts, post_sees_inputs_of_short_rows)
+{
+    enum { ROWS = 900, MOST = 40 };
+    static const int lengths[] = {2, 3, 7, 24, MOST};
+    static int32_t from[ROWS * MOST];
+    static int64_t zeros[ROWS * MOST], got[ROWS * MOST];
+    quern_kernel *k;
+    OK(quern_scan(&k, engine, "int32 x", "int64 y", "x", "a + b", "if (x % 3 == 0) y = a", "0",
+                  NULL));
+    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
+    o.axes = (int[]){1};
+    o.axis_count = 1;
+    for (int32_t n = 0; n < ROWS * MOST; n++) {
+        from[n] = n;
+    }
+    for (size_t c = 0; c < 2 * (sizeof lengths / sizeof *lengths); c++) {
+        const int64_t length = lengths[c / 2];
+        const bool back = c % 2 == 0; /* else the last element of a row is left out */
+        quern_array *all, *x, *y;
+        OK(quern_array_from(&all, engine, QUERN_INT32, SHAPE(ROWS, length), from));
+        const int64_t taken = back ? length : length - 1;
+        OK(quern_array_slice(&x, all, 2,
+                             (quern_slice[]){{0, ROWS, 1},
+                                             back ? (quern_slice){length - 1, QUERN_SLICE_NONE, -1}
+                                                  : (quern_slice){0, taken, 1}}));
+        OK(quern_array_from(&y, engine, QUERN_INT64, SHAPE(ROWS, taken), zeros));
+        OK(quern_call_with(k, &o, x, y));
+        OK(quern_array_read(y, got, (size_t)(ROWS * taken) * sizeof *got));
+        for (int64_t row = 0; row < ROWS; row++) {
+            int64_t sum = 0;
+            for (int64_t n = 0; n < taken; n++) {
+                const int32_t value = from[row * length + (back ? length - 1 - n : n)];
+                sum += value;
+                cr_assert_eq(got[row * taken + n], value % 3 == 0 ? sum : 0,
+                             "row %ld of %ld, element %ld", (long)row, (long)taken, (long)n);
+            }
+        }
+        quern_array_release(all);
+        quern_array_release(x);
+        quern_array_release(y);
+    }
+    quern_kernel_release(k);
+}
