@@ -126,6 +126,9 @@ bool qn_fold_take_lines(const qn_fold_making *m, uint32_t value_size)
         const bool shared = k == m->inputs && back == QN_LINES_SHARED;
         bytes += shared ? 0 : m->operands[k].item_size * f->form.lanes;
     }
+    if (bytes == 0) {
+        return false;
+    }
     const int64_t room = (SHARED_BYTES - sums_bytes(f, value_size) - 32 * (int64_t)m->count) /
                          (QN_FOLD_BLOCK * (int64_t)bytes);
     if (room < LEAST_LENGTH) {

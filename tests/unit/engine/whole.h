@@ -26,6 +26,15 @@ static inline void whole_open(void)
     cr_assert_eq(quern_open(&engine, NULL), QUERN_OK, "%s", quern_last_error_text());
 }
 
+/* Which plan a shape gets depends on the device: tests count plans on this one, which is the same
+ * on every machine. */
+static inline bool whole_is_soft(void)
+{
+    quern_device_info info = QUERN_DEVICE_INFO_INIT;
+    cr_assert_eq(quern_device_get_info(&info, engine), QUERN_OK, "%s", quern_last_error_text());
+    return strcmp(info.id, "soft") == 0;
+}
+
 static inline void whole_close(void)
 {
     quern_close(engine);
