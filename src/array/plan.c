@@ -397,36 +397,7 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     plan->form.near = !plan->form.wide && all_near(&w);
 }
 
-/* ---- overlap --------------------------------------------------------------------------------- */
-
-/* The addresses of an operand's elements. False when it has no elements, or no
- * memory. */
-static bool range_of(const qn_operand *o, uintptr_t *low, uintptr_t *high)
-{
-    bool empty = !o->data;
-    *low = *high = (uintptr_t)o->data;
-    for (int d = 0; d < o->ndim; d++) {
-        int64_t reach = o->strides[d] * (o->shape[d] - 1);
-        *(reach < 0 ? low : high) += (uintptr_t)reach;
-        empty |= o->shape[d] == 0;
-    }
-    *high += o->item_size;
-    return !empty;
-}
-
-qn_overlap qn_operands_overlap(const qn_operand *a, const qn_operand *b)
-{
-    uintptr_t a_low, a_high, b_low, b_high;
-    if (!range_of(a, &a_low, &a_high) || !range_of(b, &b_low, &b_high) || a_high <= b_low ||
-        b_high <= a_low) {
-        return QN_OVERLAP_NONE;
-    }
-    bool same = a->data == b->data && a->item_size == b->item_size && a->ndim == b->ndim;
-    for (int d = 0; same && d < a->ndim; d++) {
-        same = a->shape[d] == b->shape[d] && (a->strides[d] == b->strides[d] || a->shape[d] == 1);
-    }
-    return same ? QN_OVERLAP_SAME : QN_OVERLAP_PARTIAL;
-}
+/* ---- for people ------------------------------------------------------------------------------ */
 
 void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
 {
