@@ -212,7 +212,7 @@ QUERN_API int quern_dlpack_current_stream(quern_dl_device_type device_type, int3
 typedef struct quern_array_interface {
     uint32_t size; /**< sizeof(quern_array_interface) */
     uint32_t reserved;
-    int32_t version; /**< 2 or 3; 3 in what Quern fills */
+    int32_t version; /**< 0 to 3; 3 in what Quern fills */
     int32_t ndim;
     const int64_t *shape;   /**< `ndim` extents; may be NULL when `ndim` is 0 */
     const int64_t *strides; /**< in bytes; NULL: C order without gaps */

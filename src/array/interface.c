@@ -19,7 +19,9 @@
 #define OWN_ORDER '>'
 #endif
 
-enum { OLDEST = 2, NEWEST = 3 }; /* versions that are taken */
+/* Versions that are taken: later ones only added entries, which an earlier one leaves out. RMM's
+ * buffers say 0. */
+enum { OLDEST = 0, NEWEST = 3 };
 
 /* ---- dtypes -----------------------------------------------------------------------------------
  */
@@ -106,7 +108,7 @@ static quern_status check_entries(const quern_array_interface *from)
 {
     if (from->version < OLDEST || from->version > NEWEST) {
         return qn_fail(QUERN_ERROR_NOT_SUPPORTED,
-                       "the array interface is of version %d; %d and %d are taken", from->version,
+                       "the array interface is of version %d; %d to %d are taken", from->version,
                        OLDEST, NEWEST);
     }
     if (from->mask) {
