@@ -247,7 +247,7 @@ const quern_array_interface *bad_interface(int k)
 {
     (void)good_interface();
     entries.size = k == 1 ? 0 : entries.size;
-    entries.version = k == 2 ? 1 : 3;
+    entries.version = k == 2 ? 4 : 3;
     entries.shape = k == 3 ? bad_shape : tensor_shape;
     entries.strides = k == 4 ? far : NULL;
     entries.typestr[0] = k == 5 ? '>' : '<';
