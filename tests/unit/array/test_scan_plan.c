@@ -189,8 +189,8 @@ static int64_t off_words(const qn_fold *f, const layout *l, int k, int64_t row)
     const int64_t lanes = QN_ACCESS_BYTES / (int64_t)l->item[a];
     const int64_t begin[2] = {(int64_t)(uintptr_t)f->base[0] + row * f->stride[0][0],
                               (int64_t)(uintptr_t)f->base[1] + row * f->stride[1][0]};
-    const int64_t skip = begin[a] / (int64_t)l->item[a] % lanes;
-    return (begin[k] - skip * (int64_t)l->item[k]) % QN_ACCESS_BYTES;
+    const int64_t ahead = begin[a] / (int64_t)l->item[a] % lanes;
+    return (begin[k] - ahead * (int64_t)l->item[k]) % QN_ACCESS_BYTES;
 }
 
 /* Runs: all elements have a tile, a block has room, and what is reached in words is aligned in

@@ -181,7 +181,7 @@ static void check_drawn(quern_dtype in, quern_dtype out, const char *in_name, co
         }
         quern_kernel_release(k);
     }
-    if (!whole_is_soft()) {
+    if (!whole_is_soft()) { /* a GPU has more processors, and other plans for these sizes */
         return;
     }
     cr_assert_gt(kinds[1], 2, "%d of strips in registers", kinds[1]);
