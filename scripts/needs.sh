@@ -42,6 +42,7 @@ need_to_test() {
     need libpng-dev has_header png.h
     need libsodium-dev has_header sodium.h
     need libhiredis-dev has_header hiredis/hiredis.h
+    need libmpc-dev has_header mpc.h # with GMP and MPFR
     need g++ has_command c++
     need pkg-config has_command pkg-config
 }
