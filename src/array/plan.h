@@ -20,7 +20,7 @@
 #define QN_ACCESS_BYTES 16  /**< the widest access of a thread */
 #define QN_LINE_BYTES   128 /**< what one look-up of an access brings */
 #define QN_BOX_DIMS     6   /**< dimensions of a box */
-#define QN_BOX_CUTS     2   /**< of these that have several boxes */
+#define QN_BOX_CUTS     3   /**< of these that have several boxes */
 #define QN_BOX_TURNS    16  /**< elements of a box that a thread takes, at most */
 #define QN_BOX_POOL     44  /**< KiB of shared memory of boxes in runs, at most */
 #define QN_BOX_WAYS     8   /**< operands of boxes that go in runs, at most */

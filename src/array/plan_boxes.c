@@ -204,25 +204,71 @@ static bool grow_to_fit(boxing *b, bool fetching, int64_t run)
     return fit;
 }
 
-/* The longest runs for both orders that fit, multiples of `step`; false: not even one step. */
-static bool grow_by(boxing *b, int64_t step)
+static void shrink(boxing *b)
 {
     for (int d = 0; d < b->ndim; d++) {
         b->extent[d] = 1;
     }
-    if (!grow_to_fit(b, false, step) || !grow_to_fit(b, true, step)) {
-        return false;
-    }
+}
+
+/* Longer runs for both orders, by `step` each time, as long as they fit. */
+static void grow_on(boxing *b, int64_t step)
+{
     bool walk = true, fetch = true;
     for (int64_t run = 2 * step; run <= LONGEST_RUN && (walk || fetch); run += step) {
         walk = walk && grow_to_fit(b, false, run);
         fetch = fetch && grow_to_fit(b, true, run);
     }
-    return true;
 }
 
-/* Runs that begin where a sector does, if they fit. */
-static bool choose_extents(boxing *b)
+/* The dimensions along which neighbours of an operand may share a sector, as it lies in memory,
+ * innermost first. Returns how many. */
+static int near_dims(const boxing *b, size_t k, int *order)
+{
+    int count = 0;
+    for (int d = 0; d < b->ndim; d++) {
+        const int64_t stride = qn_magnitude(b->plan->stride[k][d]);
+        int at = count;
+        if (stride == 0 || stride >= SECTOR) {
+            continue;
+        }
+        for (; at > 0 && stride < qn_magnitude(b->plan->stride[k][order[at - 1]]); at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = d;
+        count++;
+    }
+    return count;
+}
+
+/* Runs of so many bytes for each operand in its own order; false: they do not fit. */
+static bool grow_each(boxing *b, int64_t bytes)
+{
+    shrink(b);
+    for (size_t k = 0; k < b->operand_count; k++) {
+        int order[QUERN_MAX_NDIM];
+        const int count = b->tiled[k] || b->operands[k].output ? near_dims(b, k, order) : 0;
+        for (int at = 0; at < count; at++) {
+            const int64_t stride = qn_magnitude(b->plan->stride[k][order[at]]);
+            const int64_t run = QN_MIN(b->plan->extent[order[at]], qn_over(bytes, stride));
+            b->extent[order[at]] = QN_MAX(b->extent[order[at]], run);
+        }
+    }
+    return fits(b);
+}
+
+/* Sectors of some operand are fetched several times all the same. */
+static bool fetches_again(const boxing *b)
+{
+    bool again = false;
+    for (size_t k = 0; k < b->operand_count; k++) {
+        again |= fetches(b, k, true) > 1;
+    }
+    return again;
+}
+
+/* Runs that begin where a sector does, if they fit: for the order of the walk and of fetching. */
+static bool choose_two(boxing *b)
 {
     uint32_t narrow = 4;
     for (size_t k = 0; k < b->operand_count; k++) {
@@ -230,10 +276,40 @@ static bool choose_extents(boxing *b)
     }
     bool grown = false;
     for (int64_t step = SECTOR / (int64_t)narrow; step >= SHORTEST_RUN && !grown; step /= 2) {
-        grown = grow_by(b, step);
+        shrink(b);
+        grown = grow_to_fit(b, false, step) && grow_to_fit(b, true, step);
+        if (grown) {
+            grow_on(b, step);
+        }
     }
     even_out(b);
     return grown;
+}
+
+/* Runs of whole sectors, or as large a part of them as fits, for the order of each operand. */
+static bool choose_each(boxing *b)
+{
+    for (int64_t bytes = SECTOR; bytes >= SECTOR / 4; bytes /= 2) {
+        if (grow_each(b, bytes)) {
+            grow_on(b, SHORTEST_RUN);
+            even_out(b);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Two orders will do, unless inputs lie in several and so would be fetched again. */
+static bool choose_extents(boxing *b)
+{
+    boxing each = *b;
+    const bool two = choose_two(b);
+    if ((!two || fetches_again(b)) && choose_each(&each) &&
+        (!two || box_cost(&each) < box_cost(b))) {
+        *b = each;
+        return true;
+    }
+    return two;
 }
 
 /* Bytes that an offset takes. */
@@ -368,6 +444,21 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
     return true;
 }
 
+/* Inputs that lie side by side along different dimensions, of which tiles have one. */
+static bool has_several_orders(const boxing *b)
+{
+    int first = -1, order[QUERN_MAX_NDIM];
+    for (size_t k = 0; k < b->operand_count; k++) {
+        if (b->tiled[k] && near_dims(b, k, order) > 0) {
+            if (first >= 0 && order[0] != first) {
+                return true;
+            }
+            first = order[0];
+        }
+    }
+    return false;
+}
+
 /* Tiles do better for bytes, whose boxes have short runs, and where lines of an input are multiples
  * of 8 bytes apart, so that those of a box would share banks. */
 static bool better_tiled(const boxing *b)
@@ -377,7 +468,7 @@ static bool better_tiled(const boxing *b)
         better |= b->tiled[k] &&
                   (b->operands[k].item_size == 1 || b->plan->stride[k][b->ndim - 1] % 8 == 0);
     }
-    return better;
+    return better && !has_several_orders(b);
 }
 
 bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,

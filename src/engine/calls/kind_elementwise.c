@@ -184,7 +184,7 @@ static quern_status walk(qn_parameter_block *block, const qn_call *call)
     s.count = p->count;
     if (p->form.boxed) {
         s.head = p->last[0];
-        s.inner = p->last[1];
+        s.inner = p->last[1] | p->last[2] << 16; /* neither has more than a box */
     }
     s.row = p->form.boxed  ? inner
             : p->form.rows ? p->parts

@@ -249,6 +249,8 @@ void qn_source_square_single(qn_text *out, const qn_call *call);
 
 /* ---- source_boxed.c ------------------------------------------------------------------------- */
 
+/** How many elements the last box has along a cut. */
+const char *qn_source_box_last(int cut);
 void qn_source_box_shared(qn_text *out, const qn_call *call);
 /** Room for where a thread's elements lie in a box; where one is fetched, and where it is given. */
 void qn_source_box_values(qn_text *out, const qn_call *call);
@@ -272,9 +274,8 @@ bool qn_source_runs_fetched(const qn_call *call, uint32_t k);
 uint32_t qn_source_runs_output(const qn_call *call);
 /** Write an extent of the walk. */
 void qn_source_runs_extent(qn_text *out, const qn_call *call, int d);
-/** Which cut dimension `d` is; -1: it is not cut. Elements of the last box along a cut. */
+/** Which cut dimension `d` is; -1: it is not cut. */
 int qn_source_runs_cut(const qn_plan_form *f, int d);
-const char *qn_source_runs_last(int cut);
 /** The last dimension of the walk lies outside of an input's runs. */
 bool qn_source_runs_across(const qn_call *call, uint32_t k);
 /** What a box has of each operand; the tables of that in shared memory; these filled. */

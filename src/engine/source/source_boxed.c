@@ -16,6 +16,17 @@ static bool is_tiled(const qn_call *call, uint32_t k)
     return call->plan.form.access[k] == QN_ACCESS_TILED;
 }
 
+/* The walk's members that boxes have no other use for. */
+const char *qn_source_box_last(int cut)
+{
+    static const char *const last[QN_BOX_CUTS] = {
+        "(int)_quern_walk.head",
+        "((int)_quern_walk.inner & 0xffff)",
+        "((int)_quern_walk.inner >> 16)",
+    };
+    return last[cut];
+}
+
 void qn_source_box_shared(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
@@ -72,11 +83,10 @@ static void coordinate(qn_text *out, const qn_call *call, int d, const char *bit
                    divider, divider);
     for (int c = 0; c < f->cuts; c++) {
         if (f->cut[c] == d) {
-            qn_text_printf(
-                out,
-                "            %s[%d] |= (unsigned)(_quern_coordinate < _quern_walk.%s) << "
-                "_quern_turn;\n",
-                bits, c, c == 0 ? "head" : "inner");
+            qn_text_printf(out,
+                           "            %s[%d] |= (unsigned)(_quern_coordinate < %s) << "
+                           "_quern_turn;\n",
+                           bits, c, qn_source_box_last(c));
         }
     }
 }

@@ -63,12 +63,6 @@ int qn_source_runs_cut(const qn_plan_form *f, int d)
     return -1;
 }
 
-/* Elements of the last box along a cut. */
-const char *qn_source_runs_last(int cut)
-{
-    return cut == 0 ? "(int)_quern_walk.head" : "(int)_quern_walk.inner";
-}
-
 /* How an input lies in memory and in shared memory. */
 static void input_sizes(qn_text *out, const qn_call *call, uint32_t k)
 {
@@ -207,7 +201,7 @@ static void coordinate(qn_text *out, const qn_call *call, int d)
     qn_text_puts(out, ";\n");
     if (c >= 0) {
         qn_text_printf(out, "        _quern_part |= (unsigned)(_quern_coordinate < %s) << %d;\n",
-                       qn_source_runs_last(c), c);
+                       qn_source_box_last(c), c);
     }
 }
 
@@ -377,7 +371,7 @@ static void memory(qn_text *out, const qn_call *call, uint32_t k)
             qn_text_printf(out,
                            "(_quern_walk.outer[%d].value - 1) * (long long)"
                            "_quern_walk.stride[%u][%d] + (%s - 1) * ",
-                           numbers + c, k, numbers + c, qn_source_runs_last(c));
+                           numbers + c, k, numbers + c, qn_source_box_last(c));
         } else {
             qn_text_puts(out, "(");
             qn_source_runs_extent(out, call, d);

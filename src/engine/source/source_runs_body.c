@@ -27,7 +27,7 @@ void qn_source_runs_offsets(qn_text *out, const qn_call *call)
                        "        _quern_need |= (unsigned)(_quern_outer - _quern_coordinate * "
                        "_quern_walk.outer[%d].value == _quern_walk.outer[%d].value - 1 && "
                        "%s != ",
-                       d, d, d, qn_source_runs_last(c));
+                       d, d, d, qn_source_box_last(c));
         qn_source_runs_extent(out, call, f->cut[c]);
         qn_text_printf(out, ") << %d;\n        _quern_outer = _quern_coordinate;\n", c);
     }
@@ -115,7 +115,7 @@ static void length_of_run(qn_text *out, const qn_call *call, uint32_t y)
     qn_text_puts(out, "        const int _quern_here = ");
     if (c >= 0) {
         qn_text_printf(out, "_quern_need >> %d & 1 ? %s * _quern_inner : ", c,
-                       qn_source_runs_last(c));
+                       qn_source_box_last(c));
     }
     qn_text_puts(out, "_quern_length;\n");
 }

@@ -147,3 +147,75 @@ Test(box_runs, wide_to_narrow)
     state = 4;
     check_drawn(QUERN_FLOAT32, QUERN_UINT16, DRAWN / 3);
 }
+
+/* y (a, b, c) = x0 + 2 x1 + something of their size, where x0 is (c, b, a) in memory and x1 is
+ * (a, c, b): each lies side by side along another axis. Returns whether the call went by boxes of
+ * several elements along each. */
+static bool check_three(quern_kernel *k, quern_dtype from, quern_dtype to, int64_t a, int64_t b,
+                        int64_t c)
+{
+    static unsigned char got[MOST * 4 + 64];
+    view x[2], y;
+    open_view(&x[0], from, c, b, a);
+    open_view(&x[1], from, a, c, b);
+    open_view(&y, to, a, b, c);
+    quern_array *turned[2];
+    OK(quern_array_transpose(&turned[0], x[0].array, (int[]){2, 1, 0}));
+    OK(quern_array_transpose(&turned[1], x[1].array, (int[]){0, 2, 1}));
+    const quern_value values[] = {QUERN_VALUES(turned[0], turned[1], y.array)};
+    quern_explanation *e;
+    OK(quern_explain(&e, k, values, 3, NULL));
+    OK(quern_call_n(k, values, 3, NULL));
+    const int64_t count = y.offset + a * b * y.pitch;
+    OK(quern_array_read(y.memory, got, (size_t)(count * bytes_of(to))));
+    const unsigned mask = to == QUERN_UINT8 ? 0xff : 0xffff;
+    for (int64_t n = 0; n < a * b * c; n++) {
+        const int64_t i = n / (b * c), j = n / c % b, l = n % c;
+        const unsigned want = numbered(place(&x[0], l, j, i)) +
+                              2 * numbered(place(&x[1], i, l, j)) + (unsigned)(a * b * c % 64);
+        cr_assert_eq(element(got, to, place(&y, i, j, l)), want & mask,
+                     "(%ld, %ld, %ld) of (%ld, %ld, %ld): %s", (long)i, (long)j, (long)l, (long)a,
+                     (long)b, (long)c, e->plan);
+    }
+    int along[3] = {0};
+    const char *boxes = strstr(e->plan, "boxes of");
+    const bool all =
+        boxes && sscanf(boxes, "boxes of %d x %d x %d", along, along + 1, along + 2) == 3;
+    quern_explanation_release(e);
+    for (int v = 0; v < 2; v++) {
+        quern_array_release(turned[v]);
+        close_view(&x[v]);
+    }
+    close_view(&y);
+    return all && along[0] > 1 && along[1] > 1 && along[2] > 1;
+}
+
+static void check_three_drawn(quern_dtype from, quern_dtype to)
+{
+    quern_kernel *k = kernel_of("S x0, S x1", "T y", "y = x0 + 2 * x1 + _ind.size() % 64");
+    int boxes = 0;
+    for (int n = 0; n < DRAWN / 3; n++) {
+        const int64_t a = draw(12, 24), b = draw(16, 20);
+        boxes += check_three(k, from, to, a, b, MOST / (a + 4) / (b + 4) - draw(0, 20));
+    }
+    cr_assert_geq(boxes, DRAWN / 6, "%d of %d", boxes, DRAWN / 3);
+    quern_kernel_release(k);
+}
+
+Test(box_runs, of_bytes_in_three_orders)
+{
+    state = 5;
+    check_three_drawn(QUERN_UINT8, QUERN_UINT8);
+}
+
+Test(box_runs, of_two_bytes_in_three_orders)
+{
+    state = 6;
+    check_three_drawn(QUERN_UINT16, QUERN_UINT16);
+}
+
+Test(box_runs, of_four_bytes_in_three_orders)
+{
+    state = 7;
+    check_three_drawn(QUERN_FLOAT32, QUERN_FLOAT32);
+}
