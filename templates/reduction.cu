@@ -195,7 +195,9 @@ HOLE_take_element
             _quern_active = !_quern_ordered  ? _quern_count
                             : _quern_run > 0 ? (_quern_count + _quern_run - 1) / _quern_run
                                              : 0;
-#pragma unroll 4
+            // Four values of each thread are under way at once.
+            constexpr int _quern_turns = _quern_outputs < 4 ? 4 / _quern_outputs : 1;
+#pragma unroll _quern_turns
             for (_quern_index _quern_unit = _quern_first; _quern_unit < _quern_last;
                  _quern_unit += _quern_step) {
 #pragma unroll
