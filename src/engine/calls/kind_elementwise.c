@@ -87,7 +87,7 @@ static void print(qn_text *out, const qn_call *call)
 /* ---- launching ------------------------------------------------------------------------------ */
 
 /* Threads of a block: any function can have so many, and they fill a processor.
- * templates/elementwise_tiled.cu and _boxed.cu rely on this number. */
+ * templates/elementwise_tiled.cu, _tiled_packs.cu, _boxed.cu and _boxed_runs.cu rely on this. */
 #define DEFAULT_BLOCK 256
 #define WARP          32
 #define BOXED_BLOCKS                                                                               \
@@ -147,7 +147,8 @@ static quern_status geometry(quern_launch_config *config, const qn_call *call,
         };
         return QUERN_OK;
     }
-    if (block == 0 && p->form.tile == 0 && call->setting.block != 0) {
+    const bool own = p->form.tile != 0 || p->form.boxed; /* their template says how many threads */
+    if (block == 0 && !own && call->setting.block != 0) {
         block = QN_MIN(call->setting.block, z->max_threads / WARP * WARP);
     }
     if (block == 0) {

@@ -93,6 +93,14 @@ Test(settings, settings_are_honoured)
     v[0] = quern_value_array(part);
     EXPECT_PLAN("walk=packs", "2 dimensions", 0);
     EXPECT_PLAN("walk=rows turns=1", "by rows", 0);
+    quern_array *thin, *wide;
+    OK(quern_array_reshape(&thin, x, SHAPE(600 * 512 / 6, 6)));
+    OK(quern_array_transpose(&wide, thin, NULL));
+    v[0] = quern_value_array(wide);
+    EXPECT_PLAN("", "boxes of", 256);
+    EXPECT_PLAN("block=64", "boxes of", 256); /* and those of boxes */
+    quern_array_release(wide);
+    quern_array_release(thin);
     quern_array_release(part);
     quern_array_release(t);
     quern_array_release(x);
@@ -248,6 +256,31 @@ Test(settings, elementwise_int8)
 Test(settings, elementwise_float64)
 {
     elementwise_answers(QUERN_INT64, "if (x != y) y = x - y");
+}
+
+/* Blocks of boxes have the size that their template relies on. */
+static void boxed_answers(quern_dtype dtype)
+{
+    enum { THIN = 6, LONG = 5000 };
+    const size_t bytes = THIN * LONG * quern_dtype_size(dtype);
+    unsigned char *data = numbers(bytes, dtype == QUERN_FLOAT32);
+    quern_kernel *k = kernel_of("T x", "T y", "y = x");
+    quern_array *x = array_of(dtype, SHAPE(LONG, THIN), data), *turned;
+    quern_array *y = array_of(dtype, SHAPE(THIN, LONG), data);
+    OK(quern_array_transpose(&turned, x, NULL));
+    quern_value v[] = {quern_value_array(turned), quern_value_array(y)};
+    same_answers(k, v, 2, y, data, NULL);
+    quern_array_release(turned);
+    quern_array_release(x);
+    quern_array_release(y);
+    quern_kernel_release(k);
+    free(data);
+}
+
+Test(settings, elementwise_in_boxes)
+{
+    boxed_answers(QUERN_FLOAT32);
+    boxed_answers(QUERN_UINT8); /* in runs */
 }
 
 static void reduction_answers(quern_dtype dtype, const char *sum_type, uint32_t ordered)
