@@ -35,17 +35,19 @@ struct place {
     }
 };
 
-// How far the parts of a box lie from each other in shared memory that take `bytes` and in memory
-// are `stride` apart: far enough that no pieces of two overlap, and as far as there from a
-// multiple of 16, so that pieces stay aligned. Where they would meet in few banks, since they are
-// read `across` and that is a multiple of 8, an odd number of words, and pieces are not aligned.
+// Where parts of a box are read `across`, and lie a multiple of 8 apart in memory, they would meet
+// in few banks: they lie an odd number of words apart in shared memory, and pieces are not aligned.
 __device__ __forceinline__ bool is_odd(int stride, bool across)
 {
     return across && stride % 8 == 0;
 }
-__device__ __forceinline__ int pitch(int bytes, int stride, bool across)
+// How far the parts of a box lie from each other in shared memory that take `bytes` and in memory
+// are `stride` apart: so far that no pieces of two overlap, which have up to 15 bytes beside each
+// end, or less where both ends are aligned as in memory; `odd`: inside there are some that are not.
+// And as far as in memory from a multiple of 16, so that pieces stay aligned.
+__device__ __forceinline__ int pitch(int bytes, int stride, bool across, bool odd)
 {
-    const int least = bytes + (is_odd(stride, across) ? 30 : 15);
+    const int least = bytes + (odd || is_odd(stride, across) ? 30 : 15);
     return is_odd(stride, across) ? least + ((4 - least) & 7) : least + ((abs(stride) - least) & 15);
 }
 

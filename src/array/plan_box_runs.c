@@ -8,11 +8,11 @@
  */
 #include "array/plan.h"
 
-#define PIECE     16 /* bytes */
-#define WORD      4  /* of elements that may lie an odd number of words from each other */
-#define ENTRY     8  /* of a table, for a piece */
+#define PIECE     16         /* bytes */
+#define WORD      4          /* of elements that may lie an odd number of words from each other */
+#define ENTRY     8          /* of a table, for a piece */
 #define NEAR      (INT64_C(1) << 30) /* bytes that offsets inside of a box may take */
-#define LEAST     2560               /* elements of a box that pay: ten a thread */
+#define LEAST     2560       /* elements of a box that pay: ten a thread */
 #define SPARSE    3  /* times as many bytes as its elements have, that pieces of an input may */
 #define GIVEN     16 /* elements of a run of the output that pay, along one dimension */
 #define GIVEN_ALL 96 /* and along several, for each of which a table says where inputs are */
@@ -116,9 +116,20 @@ static int64_t box_elements(const qn_plan *p)
     return elements;
 }
 
+/* How far parts of `bytes` lie from each other along dimension `d`: pitch() of box.cuh. `odd`: in,
+ * whether there are parts inside that lie off the alignment; out, the same of these. */
+static int64_t pitch_of(bool *odd, const qn_plan *p, size_t k, int d, int64_t item, int64_t bytes)
+{
+    const int64_t stride = qn_magnitude(p->stride[k][d]);
+    const bool own = d == p->form.ndim - 1 && item <= WORD && stride % 8 == 0;
+    const int64_t least = bytes + (own || *odd ? 2 : 1) * (PIECE - 1);
+    *odd |= own;
+    return least + (own ? (4 - least) & 7 : (stride - least) & (PIECE - 1));
+}
+
 /* Choose the runs of an input; false: they have gaps, or are so short that their pieces are many
- * times as long. Adds the shared memory that it and the
- * table of its pieces take: source_boxed_runs.c has the same on the device. */
+ * times as long. Adds the shared memory that it and the table of its pieces take:
+ * source_boxed_runs.c has the same on the device. */
 static bool choose_input(int64_t *bytes, const qn_plan *p, qn_box_way *w, size_t k, int64_t item)
 {
     const int64_t run = find_run(p, w, k, item);
@@ -132,12 +143,10 @@ static bool choose_input(int64_t *bytes, const qn_plan *p, qn_box_way *w, size_t
         return false;
     }
     int64_t block = run;
+    bool odd = false;
     for (int at = inner - 1; at >= 0; at--) {
-        const int64_t stride = qn_magnitude(p->stride[k][w->order[at]]);
-        const bool odd = w->order[at] == p->form.ndim - 1 && item <= WORD && stride % 8 == 0;
-        const int64_t least = block + (odd ? 2 : 1) * (PIECE - 1);
-        const int64_t pitch = least + (odd ? (4 - least) & 7 : (stride - least) & (PIECE - 1));
-        block += pitch * (p->extent[w->order[at]] - 1);
+        const int d = w->order[at];
+        block += pitch_of(&odd, p, k, d, item, block) * (p->extent[d] - 1);
     }
     *bytes += ROUND(block + 2 * PIECE - 2) + ROUND(pieces * ENTRY);
     return true;

@@ -24,7 +24,7 @@
     typedef int _quern_index;                                                                      \
     constexpr int _quern_bytes = 32 * 1024, _quern_operands = 2;
 #define HOLE_shared                                                                                \
-    const int pitch = quern::pitch(128, 128, true), each = (128 + 30) / 16;                        \
+    const int pitch = quern::pitch(128, 128, true, false), each = (128 + 30) / 16;                        \
     const quern::part line(64);
 #define HOLE_values                                                                                \
     unsigned char *const tile = _quern_pool;                                                       \

@@ -69,6 +69,7 @@ static void input_sizes(qn_text *out, const qn_call *call, uint32_t k)
     const qn_box_way *w = way_of(call, k);
     const uint32_t item = call->operands[k].item_size;
     const int inner = w->count - w->run;
+    bool odd = false; /* parts that are read across lie inside */
     qn_text_printf(out, "    int _quern_block%u = %u, _quern_lowest%u = 0;\n", k, item, k);
     for (int at = w->count - 1; at >= 0; at--) {
         const int d = w->order[at];
@@ -81,8 +82,11 @@ static void input_sizes(qn_text *out, const qn_call *call, uint32_t k)
             qn_text_printf(out, "abs((int)_quern_walk.stride[%u][%d]);\n", k, d);
         } else {
             qn_text_printf(out,
-                           "quern::pitch(_quern_block%u, (int)_quern_walk.stride[%u][%d], %s);\n",
-                           k, k, d, across ? "true" : "false");
+                           "quern::pitch(_quern_block%u, (int)_quern_walk.stride[%u][%d], %s, "
+                           "quern::is_odd((int)_quern_walk.stride[%u][%d], %s));\n",
+                           k, k, d, across ? "true" : "false", k, call->plan.form.ndim - 1,
+                           odd ? "true" : "false");
+            odd |= across;
         }
         qn_text_printf(out, "    _quern_block%u += _quern_pitch%u_%d * (", k, k, d);
         qn_source_runs_extent(out, call, d);

@@ -124,6 +124,61 @@ static void check_drawn(quern_dtype from, quern_dtype to, int least)
     quern_kernel_release(k);
 }
 
+/* ---- pieces in shared memory ----------------------------------------------------------------- */
+
+/* The device looks for threads that write to one place. */
+static void open_watched(void)
+{
+    setenv("QUERN_DEVICE", "soft:2,check=races", 1);
+    whole_open();
+}
+
+TestSuite(box_races, .init = open_watched, .fini = whole_close);
+
+/* y = x, where x is `parts` of lines with a gap behind each part. Returns whether it went by runs.
+ */
+static bool copy_lines(quern_kernel *k, quern_dtype dtype, int64_t each, int64_t gap)
+{
+    enum { PARTS = 4, LINES = 71 };
+    const int64_t part = LINES * each;
+    quern_array *memory = numbered_memory(dtype, PARTS * (part + gap)), *table, *cut, *x, *turned;
+    quern_array *y = NULL;
+    OK(quern_array_reshape(&table, memory, SHAPE(PARTS, part + gap)));
+    OK(quern_array_slice(&cut, table, 2, (quern_slice[]){QUERN_SLICE_ALL, {0, part, 1}}));
+    OK(quern_array_reshape(&x, cut, SHAPE(PARTS, LINES, each)));
+    OK(quern_array_transpose(&turned, x, (int[]){2, 0, 1}));
+    const quern_value values[] = {QUERN_VALUES(turned), quern_value_output(&y)};
+    quern_explanation *e;
+    OK(quern_explain(&e, k, values, 2, NULL));
+    OK(quern_call_n(k, values, 2, NULL));
+    OK(quern_synchronize(engine));
+    const bool runs = strstr(e->plan, "in runs") != NULL;
+    quern_explanation_release(e);
+    quern_array *all[] = {memory, table, cut, x, turned, y};
+    for (size_t a = 0; a < sizeof all / sizeof *all; a++) {
+        quern_array_release(all[a]);
+    }
+    return runs;
+}
+
+/* Lines that are read across lie an odd number of words from each other, wherever their parts lie:
+ * the pieces of two parts keep apart all the same. */
+Test(box_races, parts_of_lines)
+{
+    quern_kernel *k = kernel_of("T x", "T y", "y = x");
+    int runs = 0, calls = 0;
+    for (int64_t gap = 1; gap < 16; gap += 2) {
+        for (int64_t each = 16; each <= 24; each += 8, calls += 2) {
+            runs += copy_lines(k, QUERN_UINT8, each, gap);
+            runs += copy_lines(k, QUERN_UINT16, each, gap);
+        }
+    }
+    cr_expect_geq(runs, calls / 2, "%d of %d", runs, calls);
+    quern_kernel_release(k);
+}
+
+/* ---- drawn arrays ---------------------------------------------------------------------------- */
+
 Test(box_runs, of_bytes)
 {
     state = 1;
