@@ -11,7 +11,7 @@
 #define PIECE     16         /* bytes */
 #define WORD      4          /* of elements that may lie an odd number of words from each other */
 #define ENTRY     8          /* of a table, for a piece */
-#define NEAR      (INT64_C(1) << 30) /* bytes that offsets inside of a box may take */
+#define NEAR      0x3fffffc0 /* bytes inside of a box: with pieces around them below 2^30 */
 #define LEAST     2560       /* elements of a box that pay: ten a thread */
 #define SPARSE    3  /* times as many bytes as its elements have, that pieces of an input may */
 #define GIVEN     16 /* elements of a run of the output that pay, along one dimension */

@@ -35,7 +35,7 @@ void qn_source_runs_offsets(qn_text *out, const qn_call *call)
         qn_text_printf(out, "        _quern_places[%u].begin(_quern_array%u, %s_quern_base%u", k,
                        call->operand_parameter[k], f->near ? "(int)" : "", k);
         if (qn_source_runs_fetched(call, k)) {
-            qn_text_printf(out, " + _quern_lowest%u, _quern_memories[%u]);\n", k, k);
+            qn_text_printf(out, " + (long long)_quern_lowest%u, _quern_memories[%u]);\n", k, k);
         } else {
             qn_text_puts(out, ", quern::memory{0, 0});\n");
         }

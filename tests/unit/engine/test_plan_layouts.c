@@ -104,6 +104,24 @@ Test(plan, sectors_written_in_part_are_asked_for_early)
     }
 }
 
+/* Offsets inside of a box stay below 2^30, those of pieces around its last element too: with the
+ * second pitch that lies at 2^30 - 4. */
+Test(plan, boxes_in_runs_are_near)
+{
+    static const int64_t pitches[] = {5563427, 5563429, 5563431};
+    for (int n = 0; n < 3; n++) {
+        const int64_t extent[] = {24, 194}, lines[] = {194, 1}, far[] = {1, pitches[n]};
+        const qn_operand operands[] = {
+            {extent, far, (char *)((uintptr_t)1 << 40), 2, 1, false, QN_STR("x")},
+            {extent, lines, (char *)((uintptr_t)1 << 41), 2, 1, true, QN_STR("y")},
+        };
+        const qn_plan_rules rules = {.pack_bytes = 16};
+        qn_plan plan;
+        qn_plan_make(&plan, operands, 2, 2, extent, 24 * 194, &rules);
+        cr_expect_eq(plan.form.pool != 0, n == 0, "lines %lld apart", (long long)pitches[n]);
+    }
+}
+
 Test(plan, wide_only_when_needed)
 {
     qn_plan_rules rules = {.pack_bytes = 16};
