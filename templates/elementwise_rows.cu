@@ -33,12 +33,16 @@ HOLE_offsets
         }
         const _quern_index _quern_first =
             _quern_part * (_quern_across * _quern_turns) + (_quern_index)threadIdx.x;
-        // All reads before the first write, so that they are under way at once.
+        // All reads before the first write, so that they are under way at once. Where sectors are
+        // asked for, threads that have fewer turns read the last element again: else each turn would
+        // be a branch.
 HOLE_values
 #pragma unroll
         for (int _quern_turn = 0; _quern_turn < _quern_turns; _quern_turn++) {
-            const _quern_index _quern_pack = _quern_first + _quern_turn * _quern_across;
-            if (_quern_pack < _quern_packs) {
+            const _quern_index _quern_next = _quern_first + _quern_turn * _quern_across;
+            const _quern_index _quern_pack =
+                _quern_early ? min(_quern_next, _quern_packs - 1) : _quern_next;
+            if (_quern_early || _quern_next < _quern_packs) {
                 [[maybe_unused]] const _quern_index _quern_element =
                     _quern_begin + _quern_pack * _quern_lanes;
 HOLE_fetch
@@ -59,8 +63,10 @@ HOLE_single
         }
 #pragma unroll
         for (int _quern_turn = 0; _quern_turn < _quern_turns; _quern_turn++) {
-            const _quern_index _quern_pack = _quern_first + _quern_turn * _quern_across;
-            if (_quern_pack < _quern_packs) {
+            const _quern_index _quern_next = _quern_first + _quern_turn * _quern_across;
+            const _quern_index _quern_pack =
+                _quern_early ? min(_quern_next, _quern_packs - 1) : _quern_next;
+            if (_quern_next < _quern_packs) {
                 [[maybe_unused]] const _quern_index _quern_element =
                     _quern_begin + _quern_pack * _quern_lanes;
 HOLE_body

@@ -15,20 +15,26 @@ HOLE_form
     const _quern_index _quern_step = (_quern_index)gridDim.x * _quern_taken;
     for (_quern_index _quern_begin = (_quern_index)blockIdx.x * _quern_taken + threadIdx.x;
          _quern_begin < _quern_walk.packs; _quern_begin += _quern_step) {
-        // All reads before the first write, so that they are under way at once.
+        // All reads before the first write, so that they are under way at once. Where sectors are
+        // asked for, threads that have fewer turns read the last element again: else each turn would
+        // be a branch.
 HOLE_values
 #pragma unroll
         for (int _quern_turn = 0; _quern_turn < _quern_turns; _quern_turn++) {
-            const _quern_index _quern_pack = _quern_begin + _quern_turn * _quern_block;
-            if (_quern_pack < _quern_walk.packs) {
+            const _quern_index _quern_next = _quern_begin + _quern_turn * _quern_block;
+            const _quern_index _quern_pack =
+                _quern_early ? min(_quern_next, _quern_walk.packs - 1) : _quern_next;
+            if (_quern_early || _quern_next < _quern_walk.packs) {
 HOLE_place
 HOLE_fetch
             }
         }
 #pragma unroll
         for (int _quern_turn = 0; _quern_turn < _quern_turns; _quern_turn++) {
-            const _quern_index _quern_pack = _quern_begin + _quern_turn * _quern_block;
-            if (_quern_pack < _quern_walk.packs) {
+            const _quern_index _quern_next = _quern_begin + _quern_turn * _quern_block;
+            const _quern_index _quern_pack =
+                _quern_early ? min(_quern_next, _quern_walk.packs - 1) : _quern_next;
+            if (_quern_next < _quern_walk.packs) {
 HOLE_again
 HOLE_body
             }

@@ -23,7 +23,8 @@
 #define HOLE_operation z = 2 * x + y;
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
-    constexpr int _quern_turns = 2, _quern_lanes = LANES, _quern_margin = LANES > 1;
+    constexpr int _quern_turns = 2, _quern_lanes = LANES, _quern_margin = LANES > 1;         \
+    constexpr bool _quern_early = LANES == 1;
 #define HOLE_offsets                                                                               \
     const short *const x =                                                                         \
         (const short *)((const char *)_quern_array0 +                                              \

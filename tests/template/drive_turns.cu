@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // z = 2 x + y over rows of floats that no packs fit, four elements a thread: by hand
-// templates/elementwise_turns.cu.
+// templates/elementwise_turns.cu. -DEARLY=1: as where sectors are asked for, all turns read.
 //
-//   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - tests/template/drive_turns.cu
+//   nvcc -std=c++17 -arch=sm_90 -DEARLY=0 -I templates -ptx -o - tests/template/drive_turns.cu
 #include "layout.h"
 // in this order
 #include "index.cuh"
@@ -20,7 +20,8 @@
 #define HOLE_operation z = 2 * x + y;
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
-    constexpr int _quern_turns = 4;
+    constexpr int _quern_turns = 4;                                                                \
+    constexpr bool _quern_early = EARLY;
 #define HOLE_values                                                                                \
     float x[_quern_turns], y[_quern_turns];                                                        \
     unsigned kept[_quern_turns];

@@ -125,6 +125,13 @@ bool qn_source_is_ragged(const qn_call *call)
     return call->plan.form.flat || (call->plan.form.lanes > 1 && call->plan.form.ndim == 1);
 }
 
+/* Each turn of a thread may ask for a sector; those at the ends of rows are asked for once a row.
+ */
+static bool asks_in_turns(const qn_plan_form *f)
+{
+    return f->lanes == 1 && f->early != QN_EARLY_NONE && !(f->rows && f->early == QN_EARLY_ENDS);
+}
+
 static void form_hole(qn_text *out, const qn_call *call)
 {
     const qn_plan_form *f = &call->plan.form;
@@ -151,6 +158,8 @@ static void form_hole(qn_text *out, const qn_call *call)
     }
     if (f->slab != 0) {
         qn_source_flag(out, "listed", f->listed);
+    } else if ((f->turns > 1 || f->rows) && !f->boxed) {
+        qn_source_flag(out, "early", asks_in_turns(f));
     }
     if ((f->turns > 1 && !f->rows) || f->boxed) {
         return;
