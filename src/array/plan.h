@@ -62,8 +62,9 @@ typedef enum qn_access {
 /** Which sectors of an output with gaps are asked for before the inputs are read. */
 typedef enum qn_early {
     QN_EARLY_NONE,
-    QN_EARLY_ALL, /**< of each element, or pack */
-    QN_EARLY_ENDS /**< where what lies side by side begins and ends */
+    QN_EARLY_ALL,   /**< of each element, or pack */
+    QN_EARLY_FIRST, /**< of each that is the first in its sector */
+    QN_EARLY_ENDS   /**< where what lies side by side begins and ends */
 } qn_early;
 
 /** How an operand goes, of boxes in runs. */

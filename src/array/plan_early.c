@@ -13,6 +13,7 @@
 #define SECTOR 32
 #define SHORT  96   /* bytes of a run, of which every sector is asked for: few are written whole */
 #define LONG   8192 /* bytes of a run from which on its ends do not matter */
+#define FEW    16   /* sectors: fewer, and one that nobody asks for matters */
 
 /* Bytes of an output that lie side by side, and of how many dimensions, the innermost. */
 static int64_t run_of(const qn_plan *p, const qn_operand *o, size_t k, int *dims)
@@ -36,6 +37,22 @@ static bool of_whole_sectors(const qn_plan *p, size_t k, int64_t run, int dims)
     return whole;
 }
 
+/* Elements, or packs, that follow each other in the walk lie in one sector of operand `k`, so that
+ * only the first of them need ask. At the begin of a row that is known from the row before: where a
+ * dimension of rows so short is short as well, all ask. */
+static bool is_shared(const qn_plan *p, size_t k)
+{
+    const qn_plan_form *f = &p->form;
+    const int last = f->ndim - 1;
+    const int64_t step = f->lanes * qn_magnitude(p->stride[k][last]);
+    const int64_t pitch = last > 0 ? qn_magnitude(p->stride[k][last - 1]) : SECTOR;
+    if ((f->rows && f->lanes > 1) ||
+        (pitch < SECTOR && last > 1 && p->extent[last - 1] * pitch < FEW * SECTOR)) {
+        return false;
+    }
+    return pitch < SECTOR || (step < SECTOR && p->extent[last] > f->lanes);
+}
+
 void qn_plan_early(qn_plan *plan, const qn_operand *operands, size_t operand_count)
 {
     const qn_plan_form *f = &plan->form;
@@ -54,7 +71,8 @@ void qn_plan_early(qn_plan *plan, const qn_operand *operands, size_t operand_cou
     }
     const bool forwards = plan->stride[output][f->ndim - 1] == operands[output].item_size;
     const bool ends = f->slab != 0 ? dims <= f->slab : dims == 1 && (forwards || !f->rows);
-    plan->form.early = (uint8_t)(run <= SHORT && !(f->rows && ends) ? QN_EARLY_ALL
+    const qn_early all = is_shared(plan, output) ? QN_EARLY_FIRST : QN_EARLY_ALL;
+    plan->form.early = (uint8_t)(run <= SHORT && !(f->rows && ends) ? all
                                  : ends                             ? QN_EARLY_ENDS
                                                                     : QN_EARLY_NONE);
     plan->form.run = plan->form.early == QN_EARLY_ENDS ? (uint8_t)dims : 0;

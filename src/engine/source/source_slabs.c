@@ -54,6 +54,9 @@ void qn_source_slab_inside(qn_text *out, const qn_call *call)
         if (d >= f->ndim - f->run) {
             at_an_end(out, call, d);
         }
+        if (d == f->ndim - 1 && f->early == QN_EARLY_FIRST) {
+            qn_text_puts(out, "    const bool _quern_begins = _quern_spot == 0;\n");
+        }
         for (uint32_t k = 0; k < call->operand_count; k++) {
             qn_text_printf(out,
                            "    _quern_inside%u += (%s)_quern_spot * "

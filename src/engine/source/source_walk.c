@@ -407,7 +407,7 @@ void qn_source_row_values(qn_text *out, const qn_call *call)
 
 void qn_source_row_fetch(qn_text *out, const qn_call *call)
 {
-    if (call->plan.form.early == QN_EARLY_ALL) {
+    if (call->plan.form.early != QN_EARLY_ENDS) {
         qn_source_early(out, call, 4);
     }
     for (uint32_t k = 0; k < call->operand_count; k++) {

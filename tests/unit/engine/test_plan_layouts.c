@@ -81,9 +81,11 @@ static const struct early_case {
 } early_cases[] = {
     {"contiguous", {300, 64}, {64, 1}, QN_EARLY_NONE},
     {"whole sectors", {300, 64}, {96, 1}, QN_EARLY_NONE},
-    {"short rows with gaps", {300, 23}, {26, 1}, QN_EARLY_ALL},
-    {"short rows off the sectors", {300, 32}, {48, 1}, QN_EARLY_ALL},
-    {"every third element", {300, 64}, {192, 3}, QN_EARLY_ALL},
+    {"short rows with gaps", {300, 23}, {26, 1}, QN_EARLY_FIRST},
+    {"short rows off the sectors", {300, 32}, {48, 1}, QN_EARLY_FIRST},
+    {"rows of which a sector has several", {300, 4}, {6, 1}, QN_EARLY_FIRST},
+    {"every third element", {300, 64}, {192, 3}, QN_EARLY_FIRST},
+    {"each element in a sector", {300, 64}, {2600, 40}, QN_EARLY_ALL},
     {"longer rows with gaps", {300, 601}, {640, 1}, QN_EARLY_ENDS},
     {"rows whose ends are little", {30, 10001}, {10240, 1}, QN_EARLY_NONE},
 };
