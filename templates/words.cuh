@@ -92,16 +92,21 @@ template <typename P_> struct shifted {
     // more.
     __device__ __forceinline__ void load_each(const void *from)
     {
-        static_assert(count <= 2);
+        static_assert(count <= 4);
         constexpr int bytes = sizeof(P_::v[0]);
         typedef typename quern::word<bytes>::type element;
-        unsigned long long all = 0;
+        unsigned long long part[2] = {0, 0};
 #pragma unroll 1
         for (int k = 0; k < 4 * count; k += bytes) {
-            all |= (unsigned long long)*(const element *)((const char *)from + k) << 8 * k;
+            const unsigned long long one =
+                (unsigned long long)*(const element *)((const char *)from + k) << 8 * (k % 8);
+            part[0] |= k < 8 ? one : 0;
+            part[1] |= k < 8 ? 0 : one;
         }
-        word[0] = (unsigned)all;
-        word[count - 1] = (unsigned)(all >> 32 * (count - 1));
+#pragma unroll
+        for (int k = 0; k < count; k++) {
+            word[k] = (unsigned)(part[k / 2] >> 32 * (k % 2));
+        }
         word[count] = shift = 0;
     }
     __device__ __forceinline__ void give(P_ &to) const

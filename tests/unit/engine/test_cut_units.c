@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reductions whose units lie anywhere: columns and short rows of drawn extents, at any element,
- * with gaps, backwards and repeated. Each element counts by where it lies, so that one that is
- * taken twice, or not at all, shows. What is expected comes from a loop on the host. The thing to
- * know: memory ends where the last line does, so that the software device finds what is read beyond
- * it.
+ * Reductions whose units lie anywhere, of two inputs: columns and short rows of drawn extents, at
+ * any element, with gaps, backwards and repeated. Each element counts by where it lies, so that one
+ * that is taken twice, or not at all, shows. What is expected comes from a loop on the host. The
+ * thing to know: memory ends where the last line does, so that the software device finds what is
+ * read beyond it.
  */
 #include "base/base.h"
 #include "numbered.h"
@@ -102,10 +102,10 @@ static void expect(const int64_t *got, const view *v, uint32_t reduced, const ch
     }
 }
 
-/* Returns whether units are read as words that lie anywhere. */
-static bool check(quern_kernel *k, quern_dtype dtype, const view *v, uint32_t reduced)
+/* Two inputs that lie alike. Returns whether units are read as words that lie anywhere. */
+static bool check(quern_kernel *k, const quern_dtype *dtypes, const view *v, uint32_t reduced)
 {
-    quern_array *x = array_in(dtype, v), *y = NULL;
+    quern_array *x = array_in(dtypes[0], v), *z = array_in(dtypes[1], v), *y = NULL;
     quern_call_options o = QUERN_CALL_OPTIONS_INIT;
     int axes[3];
     for (int d = 0; d < 3; d++) {
@@ -114,29 +114,31 @@ static bool check(quern_kernel *k, quern_dtype dtype, const view *v, uint32_t re
         }
     }
     o.axes = axes;
-    const quern_value values[] = {QUERN_VALUES(x, &y)};
+    const quern_value values[] = {QUERN_VALUES(x, z, &y)};
     quern_explanation *e;
-    OK(quern_explain(&e, k, values, 2, &o));
-    OK(quern_call_n(k, values, 2, &o));
+    OK(quern_explain(&e, k, values, 3, &o));
+    OK(quern_call_n(k, values, 3, &o));
     int64_t got[24 * 9 * 20];
     OK(quern_array_read(y, got, (size_t)outputs_of(v, reduced) * sizeof *got));
     expect(got, v, reduced, e->plan);
     const bool words = strstr(e->plan, "access w") != NULL;
     quern_explanation_release(e);
     quern_array_release(x);
+    quern_array_release(z);
     quern_array_release(y);
     return words;
 }
 
-static void check_drawn(quern_dtype dtype, int least)
+static void check_drawn(quern_dtype dtype, quern_dtype other, int least)
 {
+    const quern_dtype dtypes[] = {dtype, other};
     quern_kernel *k;
-    OK(quern_reduction(&k, engine, "T x", "int64 y", "(long long)x * (_J * 3 + 4)", "a + b",
-                       "y = a", "0", NULL));
+    OK(quern_reduction(&k, engine, "T x, U z", "int64 y",
+                       "x == z ? (long long)x * (_J * 3 + 4) : -1", "a + b", "y = a", "0", NULL));
     int words = 0;
     for (int n = 0; n < DRAWN; n++) {
         const view v = draw_view();
-        words += check(k, dtype, &v, (uint32_t)draw(1, 6));
+        words += check(k, dtypes, &v, (uint32_t)draw(1, 6));
     }
     cr_assert_geq(words, least, "%d of %d", words, DRAWN);
     quern_kernel_release(k);
@@ -145,17 +147,30 @@ static void check_drawn(quern_dtype dtype, int least)
 Test(cut_units, of_bytes)
 {
     state = 1;
-    check_drawn(QUERN_UINT8, DRAWN / 6);
+    check_drawn(QUERN_UINT8, QUERN_UINT8, DRAWN / 6);
 }
 
 Test(cut_units, of_two_bytes)
 {
     state = 2;
-    check_drawn(QUERN_UINT16, DRAWN / 6);
+    check_drawn(QUERN_UINT16, QUERN_UINT16, DRAWN / 6);
 }
 
 Test(cut_units, of_four_bytes)
 {
     state = 3;
-    check_drawn(QUERN_FLOAT32, 0);
+    check_drawn(QUERN_FLOAT32, QUERN_FLOAT32, 0);
+}
+
+/* A unit is of eight elements: two words of bytes, and four. */
+Test(cut_units, of_bytes_and_two_bytes)
+{
+    state = 4;
+    check_drawn(QUERN_UINT8, QUERN_UINT16, DRAWN / 6);
+}
+
+Test(cut_units, of_two_bytes_and_four)
+{
+    state = 5;
+    check_drawn(QUERN_UINT16, QUERN_FLOAT32, DRAWN / 6);
 }
