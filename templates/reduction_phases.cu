@@ -49,11 +49,14 @@ HOLE_ends
     _quern_element = _quern_front - _quern_before(_quern_phase) + _quern_at * _quern_lanes;
     const bool _quern_live = _quern_element < _quern_all;
     // Elements of the pack that the row has. Others are its neighbours', but in the first and in the
-    // last row.
+    // last row: their values are computed too and not used, unless a text could do harm with them.
     const int _quern_low = _quern_element < 0 ? -(int)_quern_element : 0;
     const int _quern_high = _quern_all - (int)_quern_element < _quern_lanes
                                 ? _quern_all - (int)_quern_element
                                 : _quern_lanes;
+    const auto _quern_wanted = [&](int _quern_lane) {
+        return !_quern_careful || (_quern_lane >= _quern_low && _quern_lane < _quern_high);
+    };
     const bool _quern_first_edge = _quern_phase == 0 && _quern_low > 0;
     const bool _quern_last_edge = _quern_phase == _quern_lanes - 1 && _quern_high < _quern_lanes;
 
@@ -97,13 +100,17 @@ HOLE_position
             if (_quern_turn == 0 && !_quern_has) {
 #pragma unroll
                 for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
-                    _quern_values[_quern_lane].value = _quern_map(HOLE_arguments);
+                    if (_quern_wanted(_quern_lane)) {
+                        _quern_values[_quern_lane].value = _quern_map(HOLE_arguments);
+                    }
                 }
                 _quern_has = true;
             } else {
 #pragma unroll
                 for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
-                    _quern_take(_quern_values[_quern_lane], true, _quern_map(HOLE_arguments));
+                    if (_quern_wanted(_quern_lane)) {
+                        _quern_take(_quern_values[_quern_lane], true, _quern_map(HOLE_arguments));
+                    }
                 }
             }
         }

@@ -128,7 +128,7 @@ typedef struct qn_fold_rules {
     bool compound;       /**< the values that are combined are no plain numbers */
     uint32_t value_size; /**< bytes of the values that are combined, if known, or 0 */
     bool exact;          /**< the order in which values are combined changes no bit */
-    bool repeats;        /**< scan: map may be called twice for an element, and post not for
+    bool repeats;        /**< map may be called twice for an element; scan: and post not for
                               elements of outputs in memory */
     qn_setting setting;  /**< what was measured to be better than what follows from the rest */
 } qn_fold_rules;

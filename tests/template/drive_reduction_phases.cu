@@ -37,7 +37,7 @@
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_lanes = 16, _quern_batch = 4, _quern_counters = 32768;                    \
-    constexpr bool _quern_split = SPLIT, _quern_ragged = RAGGED;
+    constexpr bool _quern_split = SPLIT, _quern_ragged = RAGGED, _quern_careful = RAGGED;
 #define HOLE_kept
 #define HOLE_ends                                                                                  \
     const int _quern_off = (int)(((unsigned long long)_quern_array0 + _quern_front) % 16);         \

@@ -97,6 +97,17 @@ static bool outputs_by_address(const qn_call *call)
     return false;
 }
 
+/* True when map may be called twice for an element: it writes nothing. */
+static bool may_repeat(const qn_call *call)
+{
+    const quern_kernel *kernel = call->kernel;
+    bool plain = !kernel->uses_atomics;
+    for (uint32_t p = 0; p < kernel->signature.count; p++) {
+        plain &= !(kernel->signature.parameters[p].output && kernel->signature.parameters[p].raw);
+    }
+    return plain;
+}
+
 static void plan(qn_call *call)
 {
     const quern_kernel *kernel = call->kernel;
@@ -106,6 +117,7 @@ static void plan(qn_call *call)
                            .ordered = kernel->ordered,
                            .positions = kernel->uses_axes,
                            .in_turns = !kernel->loops && kernel->heavy == 0,
+                           .repeats = may_repeat(call),
                            .pack_bytes = qn_call_pack_bytes(call, call->input_operands),
                            .by_address = outputs_by_address(call),
                            .processors = kernel->engine->processors,

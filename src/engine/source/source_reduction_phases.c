@@ -8,6 +8,21 @@
 #include "embedded/templates.h"
 #include "engine/folding.h"
 #include "engine/source/source.h"
+#include <string.h>
+
+/* True when a text may do harm with the value of an element that is not the row's: look something
+ * up by it, or call what does. */
+static bool is_careful(const qn_call *call)
+{
+    const quern_kernel *kernel = call->kernel;
+    bool careful = !qn_text_is_blank(kernel->texts[QN_PREAMBLE].text) ||
+                   strchr(kernel->texts[QN_MAP].text, '[') ||
+                   strchr(kernel->texts[QN_REDUCE].text, '[');
+    for (uint32_t p = 0; p < kernel->signature.count; p++) {
+        careful |= kernel->signature.parameters[p].raw;
+    }
+    return careful;
+}
 
 static void form_hole(qn_text *out, const qn_call *call)
 {
@@ -18,6 +33,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_number(out, "counters", QN_FOLD_COUNTER_BYTES);
     qn_source_flag(out, "split", f->split);
     qn_source_flag(out, "ragged", f->ragged != QN_RAGGED_NOT);
+    qn_source_flag(out, "careful", is_careful(call));
     qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
 }
 

@@ -247,3 +247,72 @@ Test(drawn_reductions, phases_of_four_bytes)
     state = 9;
     check_drawn(QUERN_FLOAT32, "long long", PHASES, DRAWN / 8);
 }
+
+/* Rows with a gap, in which elements have no entry in the table. Only those of rows may be looked
+ * up, at the edges of the memory too. */
+Test(drawn_reductions, phases_look_up_no_neighbours)
+{
+    enum { ROWS = 3001, COLUMNS = 341, PITCH = 344, OFFSET = 3 };
+    uint8_t *host = malloc(OFFSET + ROWS * PITCH);
+    const int32_t table[] = {11, 12, 13, 14};
+    int64_t want[COLUMNS] = {0}, got[COLUMNS];
+    for (int64_t k = 0; k < OFFSET + ROWS * PITCH; k++) {
+        const int64_t column = k < OFFSET ? COLUMNS : (k - OFFSET) % PITCH;
+        host[k] = column < COLUMNS ? (uint8_t)(1 + k % 4) : 250;
+        if (column < COLUMNS) {
+            want[column] += table[host[k] - 1];
+        }
+    }
+    quern_array *memory = array_of(QUERN_UINT8, SHAPE(OFFSET + ROWS * PITCH), host), *run, *rows,
+                *x;
+    quern_array *w = array_of(QUERN_INT32, SHAPE(4), table), *y = NULL;
+    OK(quern_array_slice(&run, memory, 1, (quern_slice[]){{OFFSET, OFFSET + ROWS * PITCH, 1}}));
+    OK(quern_array_reshape(&rows, run, SHAPE(ROWS, PITCH)));
+    OK(quern_array_slice(&x, rows, 2, (quern_slice[]){QUERN_SLICE_ALL, {0, COLUMNS, 1}}));
+    quern_kernel *k;
+    OK(quern_reduction(&k, engine, "uint8 x, raw int32 w", "int64 y", "w[x - 1]", "a + b", "y = a",
+                       NULL, NULL));
+    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
+    o.axes = (const int[]){0};
+    o.axis_count = 1;
+    const quern_value values[] = {QUERN_VALUES(x, w, &y)};
+    quern_explanation *e;
+    OK(quern_explain(&e, k, values, 3, &o));
+    cr_assert(strstr(e->plan, words[PHASES]) || !whole_is_soft(), "%s", e->plan);
+    quern_explanation_release(e);
+    OK(quern_call_n(k, values, 3, &o));
+    OK(quern_array_read(y, got, sizeof got));
+    cr_assert_arr_eq(got, want, sizeof got);
+    quern_array *all[] = {memory, run, rows, x, w, y};
+    for (size_t n = 0; n < QN_COUNT(all); n++) {
+        quern_array_release(all[n]);
+    }
+    quern_kernel_release(k);
+    free(host);
+}
+
+/* A map that counts its calls is called once for each element. */
+Test(drawn_reductions, maps_with_effects_run_once)
+{
+    enum { LENGTH = 5, OUTPUTS = 100003 };
+    quern_array *x = numbered_memory(QUERN_UINT8, LENGTH * OUTPUTS), *table, *y = NULL, *n = NULL;
+    OK(quern_array_reshape(&table, x, SHAPE(LENGTH, OUTPUTS)));
+    OK(quern_array_new(&n, engine, QUERN_INT32, SHAPE(1)));
+    OK(quern_array_fill(n, &(int32_t){0}, sizeof(int32_t)));
+    quern_kernel *k;
+    OK(quern_reduction(&k, engine, "uint8 x", "int64 y, raw int32 n",
+                       "atomicAdd(&n[0], 1); return x;", "a + b", "y = a", NULL, NULL));
+    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
+    o.axes = (const int[]){0};
+    o.axis_count = 1;
+    const quern_value values[] = {QUERN_VALUES(table, &y, n)};
+    OK(quern_call_n(k, values, 3, &o));
+    int32_t calls;
+    OK(quern_array_read(n, &calls, sizeof calls));
+    cr_assert_eq(calls, LENGTH * OUTPUTS);
+    quern_array *all[] = {x, table, y, n};
+    for (size_t m = 0; m < QN_COUNT(all); m++) {
+        quern_array_release(all[m]);
+    }
+    quern_kernel_release(k);
+}
