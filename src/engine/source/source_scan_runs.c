@@ -247,12 +247,21 @@ static void store_each(qn_text *out, const qn_call *call, uint32_t k)
                    type_of(call, k));
 }
 
+/* Results go in words where a lane's piece is whole ones. One that is less, of an output narrower
+ * than another, has gaps in memory behind it, but where the piece is the whole run. */
+static bool goes_in_words(const qn_call *call, uint32_t k)
+{
+    const uint32_t elements = elements_of(call, k);
+    return is_words(call, k) && (elements == call->fold.form.runs ||
+                                 elements * call->operands[k].item_size >= QN_ACCESS_BYTES);
+}
+
 static void store_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
         const uint32_t size = call->operands[k].item_size;
-        if (is_words(call, k)) {
+        if (goes_in_words(call, k)) {
             qn_text_printf(out,
                            "                        _quern_lot_type%u::give(_quern_lot%u, "
                            "_quern_place%u + (long long)(_quern_start + _quern_from) * %u, "

@@ -90,6 +90,43 @@ Test(scan_layouts, runs_of_drawn_rows)
     quern_kernel_release(kernel);
 }
 
+/* Outputs of other widths than the input, of which the widest goes in pieces: a piece of the
+ * narrowest is less than a word. */
+Test(scan_layouts, runs_of_two_outputs)
+{
+    enum { MOST = 45000 };
+    static int8_t from[MOST], narrow[MOST];
+    static int64_t wide[MOST];
+    quern_kernel *kernel;
+    OK(quern_scan(&kernel, engine, "int8 x", "int64 sum, int8 low", "x", "a + b",
+                  "sum = a; low = (signed char)-a", "0", NULL));
+    for (int k = 0; k < MOST; k++) {
+        from[k] = (int8_t)(k * 7 % 11 - 5);
+    }
+    for (int64_t length = MOST - 6; length <= MOST; length += 3) {
+        quern_array *x, *y = NULL, *z = NULL;
+        OK(quern_array_from(&x, engine, QUERN_INT8, SHAPE(length), from));
+        const quern_value values[] = {QUERN_VALUES(x, &y, &z)};
+        quern_explanation *e;
+        OK(quern_explain(&e, kernel, values, 3, NULL));
+        cr_expect(strstr(e->plan, "runs of") || !whole_is_soft(), "%s", e->plan);
+        quern_explanation_release(e);
+        OK(quern_call_n(kernel, values, 3, NULL));
+        OK(quern_array_read(y, wide, (size_t)length * sizeof *wide));
+        OK(quern_array_read(z, narrow, (size_t)length));
+        int64_t sum = 0, wrong = 0;
+        for (int64_t k = 0; k < length; k++) {
+            sum += from[k];
+            wrong += wide[k] != sum || narrow[k] != (int8_t)-sum;
+        }
+        cr_expect_eq(wrong, 0, "%lld of %lld", (long long)wrong, (long long)length);
+        quern_array_release(x);
+        quern_array_release(y);
+        quern_array_release(z);
+    }
+    quern_kernel_release(kernel);
+}
+
 /* ---- short rows in shared memory ------------------------------------------------------------- */
 
 /* Rows of inputs and outputs lie in memory in other ways, and post sees the input: of each element
