@@ -36,11 +36,21 @@ bool qn_kernel_includes(const quern_kernel *kernel)
 
 /* ---- the facts ------------------------------------------------------------------------------ */
 
+/* True for a parameter's name, which hides a function: `y1` of Bessel is seldom meant. */
+static bool is_parameter(const quern_kernel *kernel, const char *name)
+{
+    bool is = false;
+    for (uint32_t p = 0; p < kernel->signature.count; p++) {
+        is |= strcmp(kernel->parameter_names[p], name) == 0;
+    }
+    return is;
+}
+
 static uint32_t count_used(const quern_kernel *kernel, const char *const *names)
 {
     uint32_t count = 0;
     for (; *names; names++) {
-        count += qn_kernel_uses(kernel, *names);
+        count += qn_kernel_uses(kernel, *names) && !is_parameter(kernel, *names);
     }
     return count;
 }
