@@ -12,10 +12,11 @@
 #include "array/fold.h"
 
 #define PACK_BYTES     16
-#define LEAST_COLUMNS  128 /* with fewer, too many threads have none */
-#define LEAST_UNITS    16  /* of a thread */
-#define MOST_SPLITS    128 /* each leaves a value for every column */
-#define LEFT_OVER      6   /* one in so many rows may be left over, at most */
+#define LEAST_COLUMNS  128       /* with fewer, too many threads have none */
+#define MOST_COLUMNS   (1 << 30) /* the code counts them in 32 bits */
+#define LEAST_UNITS    16        /* of a thread */
+#define MOST_SPLITS    128       /* each leaves a value for every column */
+#define LEFT_OVER      6         /* one in so many rows may be left over, at most */
 #define COUNTERS       8192
 #define COMPOUND_TURNS 2
 #define TURNS          4 /* units that a thread reads at once, at most */
@@ -104,9 +105,9 @@ static bool may_take(const qn_fold_making *m)
     const qn_fold *f = m->fold;
     const qn_fold_rules *r = m->rules;
     return f->form.columns && f->form.kept > 0 && f->form.reduced > 0 && f->length > 0 &&
-           f->outputs > 0 && f->extent[lane_of(f)] >= LEAST_COLUMNS && !r->ordered &&
-           !r->positions && r->in_turns && r->pack_bytes == QN_ACCESS_BYTES &&
-           !(r->exact && r->setting.workers != 0);
+           f->outputs > 0 && f->extent[lane_of(f)] >= LEAST_COLUMNS &&
+           f->extent[lane_of(f)] <= MOST_COLUMNS && !r->ordered && !r->positions && r->in_turns &&
+           r->pack_bytes == QN_ACCESS_BYTES && !(r->exact && r->setting.workers != 0);
 }
 
 static void lay(const qn_fold_making *m, int64_t lanes, int64_t groups)
