@@ -16,11 +16,12 @@ Array = _core.Array
 class Flags:
     """How an array lies: attributes, or keys as NumPy writes them (``flags["C_CONTIGUOUS"]``)."""
 
-    __slots__ = ("c_contiguous", "f_contiguous", "writeable")
+    __slots__ = ("c_contiguous", "f_contiguous", "owndata", "writeable")
 
     def __init__(self, array):
         self.c_contiguous = array.is_contiguous
         self.f_contiguous = array.T.is_contiguous
+        self.owndata = array._owns
         self.writeable = not array.is_read_only
 
     @property
@@ -41,7 +42,25 @@ class Flags:
 
 
 class ndarray(Array):
-    """An array on a device: ``ndarray(shape, dtype=float)`` is new, its elements undefined."""
+    """An array on a device: ``ndarray(shape, dtype=float)`` is new, its elements undefined.
+
+    ``base`` is None where the memory is the array's own. Of a view it is the array that has the
+    memory, also where it is a view of a view; of an array over memory of another library or of a
+    pointer it is the object that has it.
+
+    >>> x = ndarray((3, 4), "int32")
+    >>> x.base is None, x.flags.owndata
+    (True, True)
+    >>> x.T[1:].base is x, x.T[1:].flags.owndata
+    (True, False)
+
+    NumPy reads memory that the host can touch where it is: all of a software device, and pinned,
+    mapped and managed memory of a GPU. Other arrays have no ``__array_interface__``.
+
+    >>> x = empty((3, 4), "int32", memory="managed")
+    >>> [x.__array_interface__[k] for k in ("shape", "typestr", "strides", "version")]
+    [(3, 4), '<i4', None, 3]
+    """
 
     __slots__ = ()
     __array_priority__ = 100
@@ -55,10 +74,10 @@ class ndarray(Array):
             if strides is not None:
                 raise ValueError("strides need memptr: whose memory they walk")
             if order == "F":
-                return empty(_shape(shape)[::-1], dtype).transpose()
+                return _reversed(empty(_shape(shape)[::-1], dtype))
             return empty(shape, dtype)
         if strides is None and order == "F":
-            return _core.wrap_memory(memptr, _shape(shape)[::-1], None, dtype).transpose()
+            return _reversed(_core.wrap_memory(memptr, _shape(shape)[::-1], None, dtype))
         return _core.wrap_memory(memptr, shape, strides, dtype)
 
     @property
@@ -95,7 +114,8 @@ class ndarray(Array):
             raise ValueError(f"order is {order!r}: it must be 'C', 'F' or 'A'")
         if order == "F" or (order == "A" and self._is_fortran()):
             extents = _shape(shape[0] if len(shape) == 1 else shape)
-            return self.T.reshape(extents[::-1], copy=copy).T
+            made = self.T.reshape(extents[::-1], copy=copy)
+            return _reversed(made) if made.base is None else made.T
         made = super().reshape(*shape)
         is_view = made.pointer == self.pointer or self.size == 0
         if copy is False and not is_view:
@@ -197,9 +217,9 @@ class ndarray(Array):
         if name == self.dtype_name and not copy and lies_so:
             return self
         new = empty([self.shape[k] for k in axes], name)
-        new = new.transpose([axes.index(k) for k in range(self.ndim)])
-        new._assign(self)
-        return new
+        made = new.transpose([axes.index(k) for k in range(self.ndim)])._in_place_of(new)
+        made._assign(self)
+        return made
 
     def _axes(self, order):
         """The axes from the one of the largest strides on, as `order` has them."""
@@ -268,6 +288,11 @@ _operators.install(ndarray)
 
 def _shape(shape):
     return (shape,) if hasattr(shape, "__index__") else tuple(shape)
+
+
+def _reversed(new):
+    """A new array with its axes the other way round, which nobody takes for a view of it."""
+    return new.transpose()._in_place_of(new)
 
 
 # ---- making ------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ type _Number = bool | int | float | complex
 class Flags:
     c_contiguous: bool
     f_contiguous: bool
+    owndata: bool
     writeable: bool
     def __init__(self, array: ndarray) -> None: ...
     @property

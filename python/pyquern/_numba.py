@@ -7,7 +7,7 @@
 """Numba's names for arrays."""
 
 from . import _core
-from ._array import empty, ndarray
+from ._array import _reversed, empty, ndarray
 from ._memory import empty_pinned
 
 
@@ -19,7 +19,7 @@ def _empty(shape, dtype, strides, order, memory="device"):
         if order == "C":
             return empty(shape, dtype, memory)
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        return empty(shape[::-1], dtype, memory).transpose()
+        return _reversed(empty(shape[::-1], dtype, memory))
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     strides = (strides,) if isinstance(strides, int) else tuple(strides)
     if len(strides) != len(shape) or any(s < 0 for s in strides):

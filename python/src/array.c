@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Array: one of Quern's arrays as an object. In: shapes and dtypes. Out: facts. The thing to know:
- * an object holds one reference and nothing else, so views are objects of their own; what is
- * written in Python (operators, astype, printing) is in a class that derives from this one.
+ * an object holds one reference, which keeps the memory, so views are objects of their own; whose
+ * memory it is (.base) is only remembered to be told. What is written in Python (operators, astype,
+ * printing) is in a class that derives from this one.
  */
 #include "pyquern.h"
 
@@ -23,6 +24,15 @@ PyObject *qp_array_object(qp_state *state, quern_array *array, int device)
     return (PyObject *)self;
 }
 
+PyObject *qp_array_over(qp_state *state, quern_array *array, int device, PyObject *base)
+{
+    PyObject *self = qp_array_object(state, array, device);
+    if (self) {
+        ((qp_array *)self)->base = Py_NewRef(base);
+    }
+    return self;
+}
+
 void qp_release(quern_array *array)
 {
     PyObject *raised = PyErr_Occurred() ? PyErr_GetRaisedException() : NULL;
@@ -34,7 +44,9 @@ void qp_release(quern_array *array)
 
 static void dealloc(PyObject *self)
 {
-    qp_release(((qp_array *)self)->array);
+    qp_array *a = (qp_array *)self;
+    qp_release(a->array);
+    Py_XDECREF(a->base);
     qp_object_free(self);
 }
 
@@ -146,7 +158,7 @@ static PyObject *wrap(PyObject *module, PyObject *args)
         Py_DECREF(owner);
         return NULL;
     }
-    return qp_array_object(state, array, device);
+    return qp_array_over(state, array, device, owner);
 }
 
 /* What a buffer needs while there is an array over it. */
@@ -220,7 +232,7 @@ static PyObject *take(PyObject *module, PyObject *object)
     }
     int device = foreign.device;
     qp_foreign_end(&foreign);
-    return array ? qp_array_object(state, array, device) : NULL;
+    return array ? qp_array_over(state, array, device, object) : NULL;
 }
 
 /* from_capsule(capsule): an array over the tensor of a DLPack capsule, which is used up */
@@ -229,7 +241,7 @@ static PyObject *from_capsule(PyObject *module, PyObject *capsule)
     qp_state *state = PyModule_GetState(module);
     int device;
     quern_array *array = qp_dlpack_take(state, capsule, &device);
-    return array ? qp_array_object(state, array, device) : NULL;
+    return array ? qp_array_over(state, array, device, capsule) : NULL;
 }
 
 /* dtype_name(object): the name of the dtype that it stands for */
@@ -329,6 +341,19 @@ static PyObject *get_contiguous(PyObject *self, void *unused)
     return PyBool_FromLong(quern_array_is_contiguous(of(self)));
 }
 
+static PyObject *get_base(PyObject *self, void *unused)
+{
+    (void)unused;
+    PyObject *base = ((const qp_array *)self)->base;
+    return Py_NewRef(base ? base : Py_None);
+}
+
+static PyObject *get_owns(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(!((const qp_array *)self)->base);
+}
+
 static PyGetSetDef facts[] = {
     {"shape", get_shape, NULL, "extents, in elements", NULL},
     {"strides", get_strides, NULL, "distances of neighbours along each axis, in bytes", NULL},
@@ -342,6 +367,9 @@ static PyGetSetDef facts[] = {
     {"memory", get_memory, NULL, "\"device\", \"pinned\", \"mapped\" or \"managed\"", NULL},
     {"is_read_only", get_read_only, NULL, "whether nothing may be written through it", NULL},
     {"is_contiguous", get_contiguous, NULL, "whether it lies in C order without gaps", NULL},
+    {"base", get_base, NULL, "whose memory it is, an array or another object; None: its own", NULL},
+    {"_owns", get_owns, NULL, NULL, NULL},
+    {"__array_interface__", qp_array_interface, NULL, NULL, NULL},
     {"__cuda_array_interface__", qp_array_cuda_interface, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -361,6 +389,7 @@ static PyMethodDef methods[] = {
     {"broadcast_to", qp_array_broadcast, METH_O, "broadcast_to(shape): a view that repeats"},
     {"as_read_only", qp_array_read_only, METH_NOARGS, "a view that nothing is written through"},
     {"_view", qp_array_view, METH_O, NULL},
+    {"_in_place_of", qp_array_in_place_of, METH_O, NULL},
     {"_copy", qp_array_copy, METH_VARARGS, NULL},
     {"_assign", qp_array_assign, METH_VARARGS, NULL},
     {"_fill", qp_array_fill, METH_VARARGS, NULL},

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Elements to and from the host, between arrays, between devices. In: buffers of the host, arrays,
- * numbers. Out: copies. The thing to know: memory that the host can touch is given out as a buffer
- * without a copy, so that NumPy sees it as it is; work that is queued is waited for first.
+ * numbers. Out: copies. The thing to know: memory that the host can touch is given out as a buffer,
+ * or by the array interface, without a copy, so that NumPy sees it as it is; work that is queued is
+ * waited for first.
  */
 #include "pyquern.h"
 
@@ -147,6 +148,59 @@ PyObject *qp_array_to_device(PyObject *self, PyObject *id)
     return qp_array_object(a->state, out, device);
 }
 
+/* ---- given out ------------------------------------------------------------------------------ */
+
+/* What is queued may still use the elements. */
+static int wait(const qp_array *a)
+{
+    quern_status status;
+    Py_BEGIN_ALLOW_THREADS status = quern_synchronize(a->state->devices[a->device].engine);
+    Py_END_ALLOW_THREADS return qp_check(a->state, status);
+}
+
+/* Whether NumPy may read the array by its interface; false with an AttributeError, as of an object
+ * that has none, so that what asks goes on to __array__(). */
+static bool has_interface(const qp_array *a)
+{
+    const quern_dtype dtype = quern_array_dtype(a->array);
+    if (!qp_dtype_format(dtype)) {
+        PyErr_Format(PyExc_AttributeError, "__array_interface__: NumPy has no typestr for %s",
+                     quern_dtype_name(dtype));
+        return false;
+    }
+    if (a->state->devices[a->device].is_gpu && !quern_array_host_pointer(a->array) &&
+        quern_array_memory(a->array) <= QUERN_MEMORY_DEVICE) {
+        PyErr_SetString(PyExc_AttributeError,
+                        "__array_interface__: the array is in memory of a GPU, which the host "
+                        "cannot touch: copy it by .get()");
+        return false;
+    }
+    return true;
+}
+
+PyObject *qp_array_interface(PyObject *self, void *unused)
+{
+    (void)unused;
+    const qp_array *a = (const qp_array *)self;
+    quern_array_interface i = QUERN_ARRAY_INTERFACE_INIT;
+    if (!has_interface(a) || wait(a) < 0 ||
+        qp_check(a->state, quern_array_get_interface(&i, a->array, NULL)) < 0) {
+        return NULL;
+    }
+    PyObject *shape = qp_tuple(i.shape, i.ndim);
+    PyObject *strides = i.strides ? qp_tuple(i.strides, i.ndim) : Py_NewRef(Py_None);
+    PyObject *pointer = PyLong_FromVoidPtr(quern_array_host_pointer(a->array));
+    PyObject *made = shape && strides && pointer
+                         ? Py_BuildValue("{s:i,s:O,s:O,s:s,s:(OO)}", "version", 3, "shape", shape,
+                                         "strides", strides, "typestr", i.typestr, "data", pointer,
+                                         i.read_only ? Py_True : Py_False)
+                         : NULL;
+    Py_XDECREF(shape);
+    Py_XDECREF(strides);
+    Py_XDECREF(pointer);
+    return made;
+}
+
 /* ---- the buffer protocol -------------------------------------------------------------------- */
 
 /* Shape and strides as a buffer wants them, kept until the buffer is released. */
@@ -200,10 +254,7 @@ int qp_array_get_buffer(PyObject *self, Py_buffer *view, int flags)
     if ((needs_c && !is_contiguous) || (needs_f && !lies_in_fortran_order(array))) {
         return refuse(self, "is not contiguous in the order that is asked for");
     }
-    quern_status status;
-    Py_BEGIN_ALLOW_THREADS status = quern_synchronize(a->state->devices[a->device].engine);
-    Py_END_ALLOW_THREADS if (qp_check(a->state, status) < 0)
-    {
+    if (wait(a) < 0) {
         return -1;
     }
     extents *e = PyMem_Malloc(sizeof *e);

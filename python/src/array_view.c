@@ -11,11 +11,13 @@ static quern_array *of(PyObject *self)
     return ((qp_array *)self)->array;
 }
 
-/* Another view of what `self` is a view of; takes `array` over. */
+/* Another view of what `self` is a view of; takes `array` over. As in NumPy its base is the array
+ * that has the memory, or that was made over an object's memory, and no view of that. */
 static PyObject *beside(PyObject *self, quern_status status, quern_array *array)
 {
     qp_array *a = (qp_array *)self;
-    return qp_check(a->state, status) < 0 ? NULL : qp_array_object(a->state, array, a->device);
+    PyObject *base = a->base && qp_array_is(a->state, a->base) ? a->base : self;
+    return qp_check(a->state, status) < 0 ? NULL : qp_array_over(a->state, array, a->device, base);
 }
 
 /* ---- slices --------------------------------------------------------------------------------- */
@@ -214,16 +216,17 @@ PyObject *qp_array_reshape(PyObject *self, PyObject *args)
     qp_array *a = (qp_array *)self;
     quern_array *out, *copy;
     quern_status status = quern_array_reshape(&out, a->array, ndim, shape);
-    if (status == QUERN_ERROR_SHAPE && !quern_array_is_contiguous(a->array)) {
-        Py_BEGIN_ALLOW_THREADS status =
-            quern_array_copy(&copy, a->array); /* no view can have that shape */
-        Py_END_ALLOW_THREADS if (status == QUERN_OK)
-        {
-            status = quern_array_reshape(&out, copy, ndim, shape);
-            quern_array_release(copy);
-        }
+    if (status != QUERN_ERROR_SHAPE || quern_array_is_contiguous(a->array)) {
+        return beside(self, status, out);
     }
-    return beside(self, status, out);
+    Py_BEGIN_ALLOW_THREADS status =
+        quern_array_copy(&copy, a->array); /* no view can have that shape */
+    Py_END_ALLOW_THREADS if (status == QUERN_OK)
+    {
+        status = quern_array_reshape(&out, copy, ndim, shape);
+        quern_array_release(copy);
+    }
+    return qp_check(a->state, status) < 0 ? NULL : qp_array_object(a->state, out, a->device);
 }
 
 PyObject *qp_array_transpose(PyObject *self, PyObject *args)
@@ -284,4 +287,17 @@ PyObject *qp_array_view(PyObject *self, PyObject *dtype_object)
     }
     quern_status status = quern_array_view(&out, of(self), dtype);
     return beside(self, status, out);
+}
+
+/* _in_place_of(array): `self`, a view of that array, which nobody else has: its base from now on */
+PyObject *qp_array_in_place_of(PyObject *self, PyObject *other)
+{
+    qp_array *a = (qp_array *)self;
+    if (!qp_array_is(a->state, other)) {
+        return PyErr_Format(PyExc_TypeError, "%R is no array", Py_TYPE(other));
+    }
+    PyObject *before = a->base;
+    a->base = Py_XNewRef(((qp_array *)other)->base);
+    Py_XDECREF(before);
+    return Py_NewRef(self);
 }

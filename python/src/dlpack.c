@@ -279,7 +279,7 @@ static int to_object(quern_dl_managed_versioned *tensor, void **out)
                  quern_array_from_dlpack(&array, the_state->devices[device].engine, tensor)) < 0) {
         return -1;
     }
-    *out = qp_array_object(the_state, array, device);
+    *out = qp_array_over(the_state, array, device, Py_None);
     return *out ? 0 : -1;
 }
 

@@ -223,7 +223,7 @@ static PyObject *wrap_memory(PyObject *module, PyObject *args)
         Py_DECREF(object);
         return NULL;
     }
-    return qp_array_object(state, array, p->device);
+    return qp_array_over(state, array, p->device, p->memory);
 }
 
 /* pointer_info(address) -> (kind of memory, number of the GPU or -1, address for kernels) */

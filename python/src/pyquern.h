@@ -105,13 +105,16 @@ const char *qp_dtype_format(quern_dtype dtype);
 typedef struct qp_array {
     PyObject_HEAD qp_state *state;
     quern_array *array;
-    int device; /* place in state->devices */
+    int device;     /* place in state->devices */
+    PyObject *base; /* owned: whose memory it is. NULL: its own; None: of what no object is for */
 } qp_array;
 
 extern PyType_Spec qp_array_spec;
 extern PyMethodDef qp_array_functions[]; /* of the module */
 /* Takes over `array`, also when it fails. */
 PyObject *qp_array_object(qp_state *state, quern_array *array, int device);
+/* The same over memory of `base`, or of what no object is for where that is None. */
+PyObject *qp_array_over(qp_state *state, quern_array *array, int device, PyObject *base);
 static inline bool qp_array_is(const qp_state *state, PyObject *object)
 {
     return Py_TYPE(object) == state->array_class || PyObject_TypeCheck(object, state->array);
@@ -132,6 +135,7 @@ PyObject *qp_array_read_only(PyObject *self, PyObject *unused);
 /* In its place a view that nothing is written through; NULL after a failure. */
 quern_status qp_array_fix(quern_array **array);
 PyObject *qp_array_view(PyObject *self, PyObject *dtype);
+PyObject *qp_array_in_place_of(PyObject *self, PyObject *other);
 
 /* array_host.c: elements to and from the host, to other arrays and devices. */
 PyObject *qp_array_copy(PyObject *self, PyObject *args);
@@ -140,6 +144,7 @@ PyObject *qp_array_fill(PyObject *self, PyObject *args);
 PyObject *qp_array_read(PyObject *self, PyObject *args);
 PyObject *qp_array_write(PyObject *self, PyObject *args);
 PyObject *qp_array_to_device(PyObject *self, PyObject *id);
+PyObject *qp_array_interface(PyObject *self, void *unused);
 int qp_array_get_buffer(PyObject *self, Py_buffer *view, int flags);
 void qp_array_release_buffer(PyObject *self, Py_buffer *view);
 

@@ -168,7 +168,7 @@ static PyObject *find_global(PyObject *self, PyObject *name)
         qp_check(m->state, quern_module_global(&array, made, text, QUERN_UINT8, 0, NULL)) < 0) {
         return NULL;
     }
-    return qp_array_object(m->state, array, device);
+    return qp_array_over(m->state, array, device, self);
 }
 
 static PyGetSetDef module_facts[] = {
