@@ -117,25 +117,15 @@ void qp_foreign_forget(qp_state *state)
     state->type_count = 0;
 }
 
-static qp_foreign_type *find(const qp_state *state, const PyTypeObject *type)
-{
-    qp_foreign_type *found = NULL;
-    for (int k = 0, count = state->type_count; k < count && !found; k++) {
-        found = state->types[k]->type == type ? state->types[k] : NULL;
-    }
-    return found;
-}
-
 /* What is known of the object's type. An entry, once there, stays: others may be using it. */
 static qp_foreign_type *type_of(qp_foreign *f, qp_state *state)
 {
-    qp_foreign_type *found = find(state, Py_TYPE(f->object)), *made;
-    f->made = NULL;
+    qp_foreign_type *found = qp_foreign_known(state, Py_TYPE(f->object)), *made;
     if (found || !(made = learn(state, f->object))) {
         return found;
     }
     qp_lock();
-    found = find(state, made->type); /* another thread may have been quicker */
+    found = qp_foreign_known(state, made->type); /* another thread may have been quicker */
     if (!found && state->type_count < QP_TYPES) {
         state->types[state->type_count] = found = made;
         state->type_count++; /* last: it says that the entry is there */
@@ -375,16 +365,21 @@ static int take(qp_foreign *out, qp_state *state)
     }
 }
 
-int qp_foreign_take(qp_foreign *out, qp_state *state, PyObject *object, size_t argument, int host)
+static void begin(qp_foreign *out, PyObject *object, size_t argument, int host)
 {
     out->object = object;
+    out->made = NULL;
     out->argument = argument;
     out->array = out->staged = NULL;
     out->is_host = out->is_lent = true;
     out->has_view = out->has_stream = false;
-    out->type = type_of(out, state);
     out->device = host;
-    int taken = host >= 0 && out->type ? take(out, state) : -1;
+}
+
+/* By the type that is set; NULL: an exception is. */
+static int finish(qp_foreign *out, qp_state *state)
+{
+    int taken = out->device >= 0 && out->type ? take(out, state) : -1;
     if (taken == 1 && out->type->is_fixed && qp_check(state, qp_array_fix(&out->array)) < 0) {
         taken = -1;
     }
@@ -394,10 +389,27 @@ int qp_foreign_take(qp_foreign *out, qp_state *state, PyObject *object, size_t a
     return taken;
 }
 
+int qp_foreign_take(qp_foreign *out, qp_state *state, PyObject *object, size_t argument, int host)
+{
+    begin(out, object, argument, host);
+    out->type = type_of(out, state);
+    return finish(out, state);
+}
+
+int qp_foreign_take_as(qp_foreign *out, qp_state *state, PyObject *object, size_t argument,
+                       int host, qp_foreign_type *type)
+{
+    begin(out, object, argument, host);
+    out->type = type;
+    return finish(out, state);
+}
+
 void qp_foreign_end(qp_foreign *f)
 {
-    qp_release(f->array);
-    if (f->staged) {
+    if (f->is_lent && !f->staged) {
+        quern_array_release(f->array); /* nothing of Python's hangs on it */
+    } else {
+        qp_release(f->array);
         quern_array_release(f->staged);
     }
     if (f->has_view) {

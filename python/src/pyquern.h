@@ -184,6 +184,19 @@ typedef struct qp_foreign {
 /* 1: `out` is an array; 2: it is a number; 0: the object is neither; -1: an exception. `host`:
  * qp_device_host(), which a call asks for once. */
 int qp_foreign_take(qp_foreign *out, qp_state *state, PyObject *object, size_t argument, int host);
+/* The same of an object whose type qp_foreign_known() found. */
+int qp_foreign_take_as(qp_foreign *out, qp_state *state, PyObject *object, size_t argument,
+                       int host, qp_foreign_type *type);
+/* What is known of a type, if anything is; or NULL. */
+static inline qp_foreign_type *qp_foreign_known(const qp_state *state, const PyTypeObject *type)
+{
+    for (int k = 0, count = state->type_count; k < count; k++) {
+        if (state->types[k]->type == type) {
+            return state->types[k];
+        }
+    }
+    return NULL;
+}
 void qp_foreign_end(qp_foreign *foreign);
 /* What a module has under a name, new; NULL without an exception where the program has not loaded
  * the module, or it has nothing of that name. */

@@ -73,13 +73,18 @@ static int refuse(const qp_foreign *f)
                              is_list ? ": make an array of it by pyquern.asarray()" : "");
 }
 
-static int add_foreign(qp_arguments *arguments, PyObject *object, bool is_output)
+/* `type`: what is known of the object's; or NULL. */
+static int add_foreign(qp_arguments *arguments, PyObject *object, qp_foreign_type *type,
+                       bool is_output)
 {
     qp_foreign *f = &arguments->foreign[arguments->foreign_count];
     if (arguments->host < 0) {
         arguments->host = qp_device_host(arguments->state);
     }
-    int taken = qp_foreign_take(f, arguments->state, object, arguments->count + 1, arguments->host);
+    const size_t argument = arguments->count + 1;
+    int taken =
+        type ? qp_foreign_take_as(f, arguments->state, object, argument, arguments->host, type)
+             : qp_foreign_take(f, arguments->state, object, argument, arguments->host);
     if (taken == 2 && !is_output) {
         arguments->values[arguments->count++] = f->value;
         return 0;
@@ -110,6 +115,12 @@ static int add(qp_arguments *arguments, PyObject *object, bool is_output)
         PyErr_Format(PyExc_TypeError, "a call has at most %d arguments", QUERN_MAX_PARAMETERS);
         return -1;
     }
+    /* A type of arrays that was met before is neither ours nor one of Python's numbers. */
+    qp_foreign_type *known =
+        arguments->likes ? NULL : qp_foreign_known(arguments->state, Py_TYPE(object));
+    if (known && known->way > QP_NUMBER) {
+        return add_foreign(arguments, object, known, is_output);
+    }
     if (qp_array_is(arguments->state, object)) {
         qp_array *a = (qp_array *)object;
         arguments->has_own = true;
@@ -124,7 +135,7 @@ static int add(qp_arguments *arguments, PyObject *object, bool is_output)
     }
     int number = is_output ? 0 : add_number(&arguments->values[arguments->count], object);
     if (number == 0) {
-        return add_foreign(arguments, object, is_output);
+        return add_foreign(arguments, object, NULL, is_output);
     }
     arguments->count += number > 0;
     return number < 0 ? -1 : 0;
