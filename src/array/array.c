@@ -58,20 +58,15 @@ quern_status qn_shape_check(int64_t *count, int ndim, const int64_t *shape, uint
 
 /* ---- headers -------------------------------------------------------------------------------- */
 
-quern_array *qn_array_header(qn_buffer *buffer, quern_dtype dtype, int ndim)
+quern_array *qn_array_header_with(quern_dtype dtype, int ndim, size_t room)
 {
     /* Not qn_calloc(): glibc's calloc passes by its own cache of what this thread has freed. */
-    quern_array *array = qn_alloc(sizeof *array + 3 * (size_t)ndim * sizeof(int64_t));
+    quern_array *array = qn_alloc(sizeof *array + 3 * (size_t)ndim * sizeof(int64_t) + room);
     if (!array) {
         return NULL;
     }
     *array = (quern_array){.object = QN_OBJECT_ARRAY};
     atomic_init(&array->references, 1);
-    if (buffer) {
-        qn_buffer_retain(buffer);
-        array->buffer = buffer;
-        array->data = buffer->pointer;
-    }
     array->dtype = dtype;
     const qn_dtype_info *info = qn_dtype_find(dtype);
     array->item_size = info->size;
@@ -80,6 +75,17 @@ quern_array *qn_array_header(qn_buffer *buffer, quern_dtype dtype, int ndim)
     array->ndim = ndim;
     array->strides = array->shape + ndim;
     array->steps = array->strides + ndim;
+    return array;
+}
+
+quern_array *qn_array_header(qn_buffer *buffer, quern_dtype dtype, int ndim)
+{
+    quern_array *array = qn_array_header_with(dtype, ndim, 0);
+    if (array && buffer) {
+        qn_buffer_retain(buffer);
+        array->buffer = buffer;
+        array->data = buffer->pointer;
+    }
     return array;
 }
 
@@ -260,7 +266,9 @@ void quern_array_release(quern_array *array)
         atomic_fetch_sub_explicit(&array->references, 1, memory_order_acq_rel) == 1) {
         qn_buffer *buffer = array->buffer;
         qn_object_end(&array->object);
-        qn_free(array);
+        if (!array->is_block) {
+            qn_free(array);
+        }
         qn_buffer_release(buffer); /* last: it may call the memory's owner */
     }
 }

@@ -22,6 +22,7 @@
 typedef struct qn_buffer {
     qn_deferred deferred; /**< first: its end, while its stream is being captured */
     atomic_uint references;
+    void *block;   /**< what its end frees: itself, or the array that it lies within */
     qn_home *home; /**< retained */
     void *pointer;
     size_t bytes;
@@ -34,9 +35,10 @@ typedef struct qn_buffer {
 } qn_buffer;
 quern_status qn_buffer_new(qn_buffer **out, qn_home *home, size_t bytes, quern_memory memory,
                            quern_stream *stream);
-/** Foreign memory [base, base + bytes). `release` is not called when this fails. */
-quern_status qn_buffer_adopt(qn_buffer **out, qn_home *home, void *base, size_t bytes,
-                             void (*release)(void *context), void *context);
+/** Foreign memory [base, base + bytes), by a buffer that is filled here and lies within `block`.
+ * When this fails, `release` is not called and the block not freed. */
+quern_status qn_buffer_adopt(qn_buffer *buffer, void *block, qn_home *home, void *base,
+                             size_t bytes, void (*release)(void *context), void *context);
 /** The kind of memory; of foreign memory the device is asked, the first time. */
 quern_memory qn_buffer_memory(qn_buffer *buffer);
 void qn_buffer_retain(qn_buffer *buffer);
@@ -60,12 +62,13 @@ struct quern_array {
                              of a packed record: compilers copy one as if its fields were aligned */
     bool packed;        /**< the dtype is */
     bool loose;         /**< as qn_operand.loose */
+    bool is_block;      /**< the buffer lies behind the steps, and its end frees both */
     uint16_t alignment; /**< of the dtype */
     int64_t count;
     void *data;       /**< element (0, ..., 0) */
     int64_t *strides; /**< bytes; points behind shape */
     int64_t *steps;   /**< the strides in elements, rounded down; points behind them */
-    int64_t shape[];  /**< ndim extents, then ndim strides, then ndim steps */
+    int64_t shape[];  /**< ndim extents, then ndim strides, then ndim steps; see is_block */
 };
 
 /** True when elements can only be moved by words, which forbids references to them. */
@@ -89,6 +92,8 @@ quern_status qn_shape_check(int64_t *count, int ndim, const int64_t *shape, uint
  * are still to be set; then qn_array_finish() computes what follows from them. NULL: out of memory.
  */
 quern_array *qn_array_header(qn_buffer *buffer, quern_dtype dtype, int ndim);
+/** The same without a buffer, and with `room` bytes behind the steps. */
+quern_array *qn_array_header_with(quern_dtype dtype, int ndim, size_t room);
 void qn_array_finish(quern_array *array);
 /** Set the strides of C order without gaps. */
 void qn_array_set_c_strides(quern_array *array);

@@ -7,31 +7,12 @@
  */
 #include "array/array_internal.h"
 
-static quern_status new_buffer(qn_buffer **out, qn_home *home, size_t bytes)
+/* Fill a buffer that lies within `block`. */
+static void begin(qn_buffer *buffer, void *block, qn_home *home, size_t bytes)
 {
-    *out = NULL;
-    qn_buffer *buffer = qn_alloc(sizeof *buffer); /* see qn_array_header() */
-    if (!buffer) {
-        return qn_fail_memory("making an array");
-    }
-    *buffer = (qn_buffer){.home = home, .bytes = bytes};
+    *buffer = (qn_buffer){.block = block, .home = home, .bytes = bytes};
     atomic_init(&buffer->references, 1);
     atomic_init(&buffer->memory, QUERN_MEMORY_DEVICE);
-    *out = buffer;
-    return QUERN_OK;
-}
-
-/* Publish a buffer whose memory is there, or drop it. */
-static quern_status finish(qn_buffer **out, qn_buffer *buffer, quern_status status)
-{
-    if (status != QUERN_OK) {
-        qn_free(buffer);
-        return status;
-    }
-    qn_home_retain(buffer->home);
-    (void)qn_stream_retain(buffer->stream);
-    *out = buffer;
-    return QUERN_OK;
 }
 
 /* Of work that is recorded: memory that is there at once, in the order of the home's own stream,
@@ -61,8 +42,11 @@ quern_status qn_buffer_new(qn_buffer **out, qn_home *home, size_t bytes, quern_m
     if (qn_stream_captures(stream)) {
         return new_kept(out, home, bytes, memory, stream);
     }
-    qn_buffer *buffer;
-    QN_TRY(new_buffer(&buffer, home, bytes));
+    qn_buffer *buffer = qn_alloc(sizeof *buffer); /* see qn_array_header() */
+    if (!buffer) {
+        return qn_fail_memory("making an array");
+    }
+    begin(buffer, buffer, home, bytes);
     buffer->stream = stream;
     atomic_init(&buffer->memory, (int)memory);
     quern_status status = QUERN_OK;
@@ -70,24 +54,29 @@ quern_status qn_buffer_new(qn_buffer **out, qn_home *home, size_t bytes, quern_m
         status = qn_memory_new(&buffer->pointer, &buffer->source, home, bytes, memory,
                                qn_stream_handle(home, stream));
     }
-    return finish(out, buffer, status);
+    if (status != QUERN_OK) {
+        qn_free(buffer);
+        return status;
+    }
+    qn_home_retain(home);
+    (void)qn_stream_retain(stream);
+    *out = buffer;
+    return QUERN_OK;
 }
 
-quern_status qn_buffer_adopt(qn_buffer **out, qn_home *home, void *base, size_t bytes,
-                             void (*release)(void *context), void *context)
+quern_status qn_buffer_adopt(qn_buffer *buffer, void *block, qn_home *home, void *base,
+                             size_t bytes, void (*release)(void *context), void *context)
 {
-    *out = NULL;
-    qn_buffer *buffer;
-    QN_TRY(new_buffer(&buffer, home, bytes));
+    begin(buffer, block, home, bytes);
     buffer->foreign = true;
     buffer->pointer = base;
     buffer->release = release;
     buffer->context = context;
-    quern_status status = QUERN_OK;
     if (bytes > 0 && home->methods->adopt) {
-        status = home->methods->adopt(home->device, base, bytes);
+        QN_TRY(home->methods->adopt(home->device, base, bytes));
     }
-    return finish(out, buffer, status);
+    qn_home_retain(home);
+    return QUERN_OK;
 }
 
 /* What the device knows of the address; where it cannot tell, its own: wrapped memory is given as
@@ -158,7 +147,7 @@ static void end(qn_deferred *deferred)
     void *const context = buffer->context;
     let_go(buffer);
     qn_stream_release(buffer->stream);
-    qn_free(buffer);
+    qn_free(buffer->block);
     if (release) {
         release(context); /* while the device is open: it may be what the memory is freed with */
     }

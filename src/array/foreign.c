@@ -80,7 +80,7 @@ static quern_status set_strides(quern_array *array, const qn_foreign *f, int64_t
     return QUERN_OK;
 }
 
-/* Make `array` (without a buffer so far) own the memory. */
+/* Make `array` own the memory, by a buffer in the room behind it: one allocation for both. */
 static quern_status adopt(quern_array *array, qn_home *home, const qn_foreign *f, int64_t count)
 {
     void *base;
@@ -89,8 +89,11 @@ static quern_status adopt(quern_array *array, qn_home *home, const qn_foreign *f
     array->data = f->pointer;
     qn_array_finish(array);
     QN_TRY(foreign_bytes(array, f->pointer, &base, &bytes));
-    QN_TRY(qn_buffer_adopt(&array->buffer, home, base, bytes, f->release, f->context));
-    atomic_init(&array->buffer->memory, (int)f->memory);
+    qn_buffer *buffer = (qn_buffer *)(void *)(array->steps + array->ndim);
+    QN_TRY(qn_buffer_adopt(buffer, array, home, base, bytes, f->release, f->context));
+    atomic_init(&buffer->memory, (int)f->memory);
+    array->buffer = buffer;
+    array->is_block = true;
     return QUERN_OK;
 }
 
@@ -103,7 +106,7 @@ quern_status qn_array_adopt(quern_array **out, qn_home *home, const qn_foreign *
     }
     int64_t count;
     QN_TRY(qn_shape_check(&count, f->ndim, f->shape, dtype->size));
-    quern_array *array = qn_array_header(NULL, f->dtype, f->ndim);
+    quern_array *array = qn_array_header_with(f->dtype, f->ndim, sizeof(qn_buffer));
     if (!array) {
         return qn_fail_memory("wrapping an array");
     }
