@@ -59,11 +59,10 @@ typedef uint64_t qn_header_set;
 #define QN_HOLE_ID(id, name)   id,
 #define QN_HOLE_NAME(id, name) #name,
 
-/** A template and what goes into its holes, but for the common ones: includes, types, preamble and
- * name. */
-/** Holes that a template may have of its own. */
-#define QN_TEMPLATE_HOLES 28
+/** Holes that a template may have besides the common ones: includes, types, preamble and name. */
+#define QN_TEMPLATE_HOLES 32
 
+/** A template and what goes into these. */
 typedef struct qn_source_template {
     const char *text;
     const char *const *hole_names;
@@ -307,6 +306,8 @@ void qn_source_runs_body(qn_text *out, const qn_call *call);
 void qn_source_fold_holes(qn_text *holes, const qn_call *call);
 /** The headers that both need. */
 #define QN_FOLD_HEADERS (QN_HEADER(QN_HEADER_INDEX) | QN_HEADER(QN_HEADER_FOLD))
+/** The first operand that is reached by vector: packs begin where it is aligned. */
+uint32_t qn_source_anchor(const qn_call *call);
 /** Set `_in_ind` and `_out_ind` for dimension `d` of the fold. */
 void qn_source_position_of(qn_text *out, const qn_call *call, int levels, int d, const char *at);
 /** A text that gives a value, as the body of a function: an expression, or statements. */
@@ -324,12 +325,6 @@ void qn_source_fold_element(qn_text *out, const qn_call *call, uint32_t k, const
 void qn_source_fold_value(qn_text *out, const qn_call *call, uint32_t k, const char *at);
 /** An output's element there as an argument of post, followed by a comma. */
 void qn_source_fold_output(qn_text *out, const qn_call *call, uint32_t k, const char *at);
-/** Reductions by columns: room for the outputs of a thread that go as packs, with what is there,
- * which post may see; and giving them. */
-void qn_source_room_for_results(qn_text *out, const qn_call *call);
-void qn_source_give_results(qn_text *out, const qn_call *call);
-/** The outputs as arguments of post: of a pack, or (unless `packs`) each by itself. */
-void qn_source_results(qn_text *out, const qn_call *call, bool packs);
 /** The type of `_quern_registerK`. */
 void qn_source_register_type(qn_text *out, const qn_call *call, uint32_t k, bool pack);
 /** Load `_quern_registerK` of all inputs: packs, or (unless `pack`) single elements. */
@@ -343,41 +338,71 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
 
 /* ---- source_reduction.c --------------------------------------------------------------------- */
 
+/** The holes of all templates of reductions; each has some of them. */
+#define QN_REDUCTION_HOLES(X)                                                                      \
+    QN_FOLD_HOLES(X)                                                                               \
+    X(REDUCE, reduce)                                                                              \
+    X(OUTPUTS, outputs)                                                                            \
+    X(BOUNDS, bounds)                                                                              \
+    X(FORM, form)                                                                                  \
+    X(ENDS, ends)                                                                                  \
+    X(SPOTS, spots)                                                                                \
+    X(KEEP, keep)                                                                                  \
+    X(PACES, paces)                                                                                \
+    X(REGISTERS, registers)                                                                        \
+    X(LOAD, load)                                                                                  \
+    X(RECALL, recall)                                                                              \
+    X(POSITION, position)                                                                          \
+    X(LANE, lane)                                                                                  \
+    X(ARGUMENTS, arguments)                                                                        \
+    X(ELEMENT_REGISTERS, element_registers)                                                        \
+    X(LOAD_ELEMENT, load_element)                                                                  \
+    X(TAKE_ELEMENT, take_element)                                                                  \
+    X(FINISH, finish)                                                                              \
+    X(ROOM, room)                                                                                  \
+    X(RESULTS, results)                                                                            \
+    X(GIVE, give)                                                                                  \
+    X(SINGLE_RESULTS, single_results)
 quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
                                  size_t *header_count);
 
+/* ---- source_reduction_workers.c, _whole.c, _apart.c, _spans.c, _phases.c -------------------- */
+
+/** The holes that the template of a kind has of its own. Spans and phases share some, which are
+ * filled before. */
+void qn_source_workers_holes(qn_text *t, const qn_call *call);
+void qn_source_whole_holes(qn_text *t, const qn_call *call);
+void qn_source_apart_holes(qn_text *t, const qn_call *call);
+void qn_source_spans_holes(qn_text *t, const qn_call *call);
+void qn_source_phases_holes(qn_text *t, const qn_call *call);
+
 /* ---- source_reduction_units.c --------------------------------------------------------------- */
 
+/** The constants of kinds in which blocks may share outputs, and units leave elements over. */
+void qn_source_shared_form(qn_text *out, const qn_call *call);
 /** Columns of one reduced dimension: bytes from a unit to the worker's next. */
 void qn_source_unit_paces(qn_text *out, const qn_call *call);
-/** Where a batch begins, and what a unit of it adds to the address of each input. */
-void qn_source_unit_starts(qn_text *out, const qn_call *call);
+/** What a unit of a batch adds to the address of each input. */
 void qn_source_unit_offsets(qn_text *out, const qn_call *call);
-/** Room for a batch of units; unit `_quern_unit` into that of `_quern_turn`; and from there as
- * `_quern_registerK`. */
+/** Room for a batch of units, and where it begins; unit `_quern_unit` into that of `_quern_turn`;
+ * and from there as `_quern_registerK`. */
 void qn_source_unit_registers(qn_text *out, const qn_call *call);
 void qn_source_unit_load(qn_text *out, const qn_call *call);
 void qn_source_unit_recall(qn_text *out, const qn_call *call);
 
-/* ---- source_reduction_apart.c --------------------------------------------------------------- */
+/* ---- source_reduction_results.c ------------------------------------------------------------- */
 
-quern_status qn_reduction_apart_source(qn_text *out, const qn_call *call, qn_header *headers,
-                                       size_t *header_count);
-
-/* ---- source_reduction_phases.c -------------------------------------------------------------- */
-
-quern_status qn_reduction_phases_source(qn_text *out, const qn_call *call, qn_header *headers,
-                                        size_t *header_count);
-
-/* ---- source_reduction_spans.c --------------------------------------------------------------- */
-
-quern_status qn_reduction_spans_source(qn_text *out, const qn_call *call, qn_header *headers,
-                                       size_t *header_count);
-
-/* ---- source_reduction_whole.c --------------------------------------------------------------- */
-
-quern_status qn_reduction_whole_source(qn_text *out, const qn_call *call, qn_header *headers,
-                                       size_t *header_count);
+/** The user's identity as `_quern_identity`; and `value` combined with it, where there is one. */
+void qn_source_identity(qn_text *out, const qn_call *call);
+void qn_source_finish(qn_text *out, const qn_call *call, const char *value);
+/** The outputs' elements at `at` as arguments of post. */
+void qn_source_fold_outputs(qn_text *out, const qn_call *call, const char *at);
+/** Room for the outputs of a thread that go as packs, with what is there, which post may see; and
+ * giving them. */
+void qn_source_room_for_results(qn_text *out, const qn_call *call);
+void qn_source_give_results(qn_text *out, const qn_call *call);
+/** The outputs as arguments of post: of a pack, or (unless `packs`) each by itself. */
+void qn_source_results(qn_text *out, const qn_call *call, bool packs);
 
 /* ---- source_scan.c, source_scan_units.c, source_scan_runs.c --------------------------------- */
 

@@ -46,6 +46,15 @@ void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id)
     qn_text_puts(out, flat ? "\n    }" : "");
 }
 
+uint32_t qn_source_anchor(const qn_call *call)
+{
+    uint32_t k = 0;
+    while (call->fold.form.access[k] != QN_ACCESS_VECTOR) {
+        k++;
+    }
+    return k;
+}
+
 /* The axis of the inputs' shape that dimension `d` of the fold is; only where none were merged. */
 static int axis_of(const qn_call *call, int d)
 {
@@ -245,56 +254,6 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack)
     for (uint32_t k = 0; k < call->input_operands; k++) {
         bool lane = pack && call->fold.form.access[k] != QN_ACCESS_BROADCAST;
         qn_text_printf(out, lane ? "_quern_register%u.v[_quern_lane], " : "_quern_register%u, ", k);
-    }
-}
-
-/* ---- outputs of reductions ------------------------------------------------------------------ */
-
-static bool is_pack(const qn_call *call, uint32_t k)
-{
-    return call->fold.form.access[k] == QN_ACCESS_VECTOR;
-}
-
-/* Where the outputs of operand `k` begin. */
-static void outputs_place(qn_text *out, const qn_call *call, uint32_t k)
-{
-    qn_text_printf(out, "_quern_place%u + (long long)_quern_element * %u", k,
-                   call->operands[k].item_size);
-}
-
-void qn_source_room_for_results(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        if (is_pack(call, k)) {
-            qn_text_printf(out, "        quern::pack<%s, %d> _quern_results%u;\n",
-                           qn_source_type(call, call->operand_parameter[k]), call->fold.form.lanes,
-                           k);
-            qn_text_printf(out, "        _quern_results%u.load(", k);
-            outputs_place(out, call, k);
-            qn_text_puts(out, ");\n");
-        }
-    }
-}
-
-void qn_source_give_results(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        if (is_pack(call, k)) {
-            qn_text_printf(out, "        _quern_results%u.store(", k);
-            outputs_place(out, call, k);
-            qn_text_puts(out, ");\n");
-        }
-    }
-}
-
-void qn_source_results(qn_text *out, const qn_call *call, bool packs)
-{
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        if (packs && is_pack(call, k)) {
-            qn_text_printf(out, "_quern_results%u.v[_quern_lane], ", k);
-        } else {
-            qn_source_fold_output(out, call, k, "_quern_element + _quern_lane");
-        }
     }
 }
 

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * source_reduction_apart: the CUDA source of a reduction of few elements for each of many outputs.
- * In: a call whose fold is planned so (src/array/fold_apart.c). Out: the text of
- * templates/reduction_apart.cu with its holes filled. The thing to know: a thread's outputs lie a
- * block apart, each at its own `_quern_spotK`, so that neighbouring threads read and write
- * neighbouring elements; what a reduced position adds is the same for all of them.
+ * source_reduction_apart: a reduction of few elements for each of many outputs. In: a call whose
+ * fold is planned so (src/array/fold_apart.c). Out: the holes of templates/reduction_apart.cu. The
+ * thing to know: a thread's outputs lie a block apart, each at its own `_quern_spotK`, so that
+ * neighbouring threads read and write neighbouring elements; what a reduced position adds is the
+ * same for all of them.
  */
-#include "embedded/templates.h"
 #include "engine/folding.h"
 #include "engine/source/source.h"
 
 static void form_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    qn_source_index_type(out, f->wide);
     qn_source_number(out, "outputs", f->apart);
     qn_source_number(out, "batch", f->turns);
     qn_source_flag(out, "whole", f->known);
@@ -85,63 +83,23 @@ static void arguments_hole(qn_text *out, const qn_call *call)
 /* Combine with the identity, once; and where the output lies. */
 static void finish_hole(qn_text *out, const qn_call *call)
 {
-    if (call->kernel->has_identity) {
-        qn_text_puts(out, "            const _type_reduce _quern_identity = _type_reduce(\n");
-        qn_source_closed(out, call, QN_IDENTITY, ");");
-        qn_text_puts(out, "            _quern_values[_quern_lane].value = "
-                          "_quern_reduce(_quern_identity, _quern_values[_quern_lane].value);\n");
-    }
+    qn_source_finish(out, call, "_quern_values[_quern_lane].value");
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
         place(out, call, 3, k);
     }
 }
 
-static void results_hole(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        qn_source_fold_output(out, call, k, "0");
-    }
-}
-
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-#define HOLES(X)                                                                                   \
-    QN_FOLD_HOLES(X)                                                                               \
-    X(REDUCE, reduce)                                                                              \
-    X(OUTPUTS, outputs)                                                                            \
-    X(FORM, form)                                                                                  \
-    X(SPOTS, spots)                                                                                \
-    X(KEEP, keep)                                                                                  \
-    X(REGISTERS, registers)                                                                        \
-    X(LOAD, load)                                                                                  \
-    X(ARGUMENTS, arguments)                                                                        \
-    X(FINISH, finish)                                                                              \
-    X(RESULTS, results)
+enum { QN_REDUCTION_HOLES(QN_HOLE_ID) };
 
-enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
-_Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
-
-quern_status qn_reduction_apart_source(qn_text *out, const qn_call *call, qn_header *headers,
-                                       size_t *header_count)
+void qn_source_apart_holes(qn_text *t, const qn_call *call)
 {
-    qn_text t[HOLE_COUNT] = {{0}};
-    qn_source_fold_holes(t, call);
-    qn_source_function(&t[REDUCE], call, QN_REDUCE);
-    qn_source_operands(&t[OUTPUTS], call, call->input_operands,
-                       call->operand_count - call->input_operands);
     form_hole(&t[FORM], call);
     spots_holes(&t[SPOTS], &t[KEEP], call);
     registers_hole(&t[REGISTERS], call);
     load_hole(&t[LOAD], call);
     arguments_hole(&t[ARGUMENTS], call);
     finish_hole(&t[FINISH], call);
-    results_hole(&t[RESULTS], call);
-    const qn_source_template template = {
-        .text = qn_embedded_reduction_apart_cu,
-        .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
-        .holes = t,
-        .hole_count = HOLE_COUNT,
-        .headers = QN_FOLD_HEADERS,
-    };
-    return qn_source_expand(out, call, &template, headers, header_count);
+    qn_source_fold_outputs(&t[RESULTS], call, "0");
 }

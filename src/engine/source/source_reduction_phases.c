@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * source_reduction_phases: the CUDA source of a reduction by phases. In: a call whose fold is
- * planned so (src/array/fold_phases.c). Out: the text of templates/reduction_phases.cu with its
- * holes filled. The thing to know: units are those of columns, each thread's a row of its phase
- * further on; packs wait as words, also at the edges, where they are put together from elements.
+ * source_reduction_phases: a reduction by phases. In: a call whose fold is planned so
+ * (src/array/fold_phases.c). Out: the holes of templates/reduction_phases.cu. The thing to know:
+ * units are those of columns, each thread's a row of its phase further on; packs wait as words,
+ * also at the edges, where they are put together from elements.
  */
-#include "embedded/templates.h"
 #include "engine/folding.h"
 #include "engine/source/source.h"
 #include <string.h>
@@ -24,35 +23,13 @@ static bool is_careful(const qn_call *call)
     return careful;
 }
 
-static void form_hole(qn_text *out, const qn_call *call)
-{
-    const qn_fold_form *f = &call->fold.form;
-    qn_source_index_type(out, f->wide);
-    qn_source_number(out, "lanes", f->lanes);
-    qn_source_number(out, "batch", f->turns);
-    qn_source_number(out, "counters", QN_FOLD_COUNTER_BYTES);
-    qn_source_flag(out, "split", f->split);
-    qn_source_flag(out, "ragged", f->ragged != QN_RAGGED_NOT);
-    qn_source_flag(out, "careful", is_careful(call));
-    qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
-}
-
-static bool is_pack(const qn_call *call, uint32_t k)
-{
-    return call->fold.form.access[k] == QN_ACCESS_VECTOR;
-}
-
 /* How many elements the block's first column is behind an aligned one, in phase 0, and how many
  * more in each phase; units of a line. And where the rows of the thread's phase begin. */
 static void ends_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     const int line = f->kept + f->reduced - 1;
-    uint32_t k = 0;
-    while (!is_pack(call, k)) {
-        k++;
-    }
-    const uint32_t item = call->operands[k].item_size;
+    const uint32_t anchor = qn_source_anchor(call), item = call->operands[anchor].item_size;
     qn_text_printf(out,
                    "    const int _quern_off = (int)(((unsigned long long)_quern_place%u / %u + "
                    "_quern_front) %% _quern_lanes);\n"
@@ -60,8 +37,8 @@ static void ends_hole(qn_text *out, const qn_call *call)
                    "_quern_lanes %% _quern_lanes);\n"
                    "    [[maybe_unused]] const _quern_index _quern_spans = "
                    "_quern_walk.extent[%d].value;\n",
-                   k, item, k, line, item, line);
-    for (k = 0; k < call->input_operands; k++) {
+                   anchor, item, anchor, line, item, line);
+    for (uint32_t k = 0; k < call->input_operands; k++) {
         qn_text_printf(
             out,
             "    const char *const _quern_row%u = _quern_place%u + (long long)(threadIdx.x "
@@ -71,9 +48,8 @@ static void ends_hole(qn_text *out, const qn_call *call)
 }
 
 /* Where texts use positions: how many elements an output has behind the units of a line. */
-static void spots_hole(qn_text *out, const qn_call *call)
+static void spots_hole(qn_text *out)
 {
-    (void)call;
     qn_text_puts(out, "    [[maybe_unused]] const int _quern_beyond = (int)_quern_walk.rest;");
 }
 
@@ -105,17 +81,6 @@ static void arguments_hole(qn_text *out, const qn_call *call)
     qn_text_puts(out, call->kernel->uses_position ? "_quern_base" : "0");
 }
 
-static void registers_hole(qn_text *out, const qn_call *call)
-{
-    qn_source_unit_starts(out, call);
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        qn_text_printf(out, "        %s", is_pack(call, k) ? "quern::held<" : "");
-        qn_source_register_type(out, call, k, true);
-        qn_text_printf(out, "%s _quern_registers%u[_quern_batch];\n", is_pack(call, k) ? ">" : "",
-                       k);
-    }
-}
-
 static void load_hole(qn_text *out, const qn_call *call)
 {
     qn_source_unit_offsets(out, call);
@@ -124,7 +89,7 @@ static void load_hole(qn_text *out, const qn_call *call)
                        "                {\n                const char *const _quern_place%u = "
                        "_quern_row%u;\n",
                        k, k);
-        if (is_pack(call, k)) {
+        if (call->fold.form.access[k] == QN_ACCESS_VECTOR) {
             qn_text_printf(out, "                const void *const _quern_from = &");
             qn_source_fold_element(out, call, k, "_quern_element");
             qn_text_printf(
@@ -143,25 +108,6 @@ static void load_hole(qn_text *out, const qn_call *call)
                            k, k);
         }
         qn_text_puts(out, "                }\n");
-    }
-}
-
-static void recall_hole(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        if (is_pack(call, k)) {
-            qn_text_puts(out, "            ");
-            qn_source_register_type(out, call, k, true);
-            qn_text_printf(out,
-                           " _quern_register%u;\n"
-                           "            _quern_registers%u[_quern_turn].give(_quern_register%u);\n",
-                           k, k, k);
-        } else {
-            qn_text_printf(out,
-                           "            const auto &_quern_register%u = "
-                           "_quern_registers%u[_quern_turn];\n",
-                           k, k);
-        }
     }
 }
 
@@ -198,75 +144,19 @@ static void take_element_hole(qn_text *out, const qn_call *call)
     qn_text_puts(out, "));\n                }\n                }");
 }
 
-/* Combine with the identity, once. */
-static void finish_hole(qn_text *out, const qn_call *call)
-{
-    if (call->kernel->has_identity) {
-        qn_text_puts(out, "        const _type_reduce _quern_identity = _type_reduce(\n");
-        qn_source_closed(out, call, QN_IDENTITY, ");");
-        qn_text_puts(out, "        _quern_own.value = _quern_reduce(_quern_identity, "
-                          "_quern_own.value);");
-    }
-}
-
-static void results_hole(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        qn_source_fold_output(out, call, k, "_quern_element");
-    }
-}
-
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-#define HOLES(X)                                                                                   \
-    QN_FOLD_HOLES(X)                                                                               \
-    X(REDUCE, reduce)                                                                              \
-    X(OUTPUTS, outputs)                                                                            \
-    X(BOUNDS, bounds)                                                                              \
-    X(FORM, form)                                                                                  \
-    X(ENDS, ends)                                                                                  \
-    X(SPOTS, spots)                                                                                \
-    X(PACES, paces)                                                                                \
-    X(REGISTERS, registers)                                                                        \
-    X(LOAD, load)                                                                                  \
-    X(RECALL, recall)                                                                              \
-    X(POSITION, position)                                                                          \
-    X(ARGUMENTS, arguments)                                                                        \
-    X(TAKE_ELEMENT, take_element)                                                                  \
-    X(FINISH, finish)                                                                              \
-    X(RESULTS, results)
+enum { QN_REDUCTION_HOLES(QN_HOLE_ID) };
 
-enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
-_Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
-
-quern_status qn_reduction_phases_source(qn_text *out, const qn_call *call, qn_header *headers,
-                                        size_t *header_count)
+void qn_source_phases_holes(qn_text *t, const qn_call *call)
 {
-    qn_text t[HOLE_COUNT] = {{0}};
-    qn_source_fold_holes(t, call);
-    qn_source_function(&t[REDUCE], call, QN_REDUCE);
-    qn_source_operands(&t[OUTPUTS], call, call->input_operands,
-                       call->operand_count - call->input_operands);
-    qn_text_printf(&t[BOUNDS], "%d, %d", QN_FOLD_BLOCK,
-                   qn_fold_spans_held(call->fold.form.lanes, qn_scan_value_size(call)));
-    form_hole(&t[FORM], call);
+    qn_source_flag(&t[FORM], "careful", is_careful(call));
     ends_hole(&t[ENDS], call);
-    spots_hole(&t[SPOTS], call);
-    qn_source_unit_paces(&t[PACES], call);
-    registers_hole(&t[REGISTERS], call);
+    spots_hole(&t[SPOTS]);
     load_hole(&t[LOAD], call);
-    recall_hole(&t[RECALL], call);
     position_hole(&t[POSITION], call);
     arguments_hole(&t[ARGUMENTS], call);
     take_element_hole(&t[TAKE_ELEMENT], call);
-    finish_hole(&t[FINISH], call);
-    results_hole(&t[RESULTS], call);
-    const qn_source_template template = {
-        .text = qn_embedded_reduction_phases_cu,
-        .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
-        .holes = t,
-        .hole_count = HOLE_COUNT,
-        .headers = QN_FOLD_HEADERS | QN_HEADER(QN_HEADER_PACK) | QN_HEADER(QN_HEADER_WORDS),
-    };
-    return qn_source_expand(out, call, &template, headers, header_count);
+    qn_source_finish(&t[FINISH], call, "_quern_own.value");
+    qn_source_fold_outputs(&t[RESULTS], call, "_quern_element");
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * source_reduction_spans: the CUDA source of a reduction by spans. In: a call whose fold is planned
- * so (src/array/fold_spans.c). Out: the text of templates/reduction_spans.cu with its holes filled.
- * The thing to know: units are those of columns, of which the lanes are those of a span; where an
- * output lies is found at the end, when the lanes have met.
+ * source_reduction_spans: a reduction by spans. In: a call whose fold is planned so
+ * (src/array/fold_spans.c). Out: the holes of templates/reduction_spans.cu. The thing to know:
+ * units are those of columns, of which the lanes are those of a span; where an output lies is found
+ * at the end, when the lanes have met.
  */
-#include "embedded/templates.h"
 #include "engine/folding.h"
 #include "engine/source/source.h"
 
@@ -13,19 +12,6 @@
 static int spans_dim(const qn_fold_form *f)
 {
     return f->line ? f->kept + f->reduced - 1 : -1;
-}
-
-static void form_hole(qn_text *out, const qn_call *call)
-{
-    const qn_fold_form *f = &call->fold.form;
-    qn_source_index_type(out, f->wide);
-    qn_source_number(out, "lanes", f->lanes);
-    qn_source_number(out, "batch", f->turns);
-    qn_source_number(out, "room", 1 << f->room);
-    qn_source_number(out, "counters", QN_FOLD_COUNTER_BYTES);
-    qn_source_flag(out, "split", f->split);
-    qn_source_flag(out, "ragged", f->ragged != QN_RAGGED_NOT);
-    qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
 }
 
 static void ends_hole(qn_text *out, const qn_call *call)
@@ -45,10 +31,7 @@ static void ends_hole(qn_text *out, const qn_call *call)
         qn_text_puts(out, "    constexpr int _quern_head = 0;");
         return;
     }
-    uint32_t k = 0;
-    while (f->access[k] != QN_ACCESS_VECTOR) {
-        k++;
-    }
+    const uint32_t k = qn_source_anchor(call);
     qn_text_printf(
         out,
         "    const int _quern_head = (int)(-((unsigned long long)_quern_place%u / %u) %% "
@@ -124,12 +107,7 @@ static void finish_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
     const uint32_t first = call->input_operands, end = call->operand_count;
-    if (call->kernel->has_identity) {
-        qn_text_puts(out, "        const _type_reduce _quern_identity = _type_reduce(\n");
-        qn_source_closed(out, call, QN_IDENTITY, ");");
-        qn_text_puts(out, "        _quern_own.value = _quern_reduce(_quern_identity, "
-                          "_quern_own.value);\n");
-    }
+    qn_source_finish(out, call, "_quern_own.value");
     qn_source_split(out, call, 2, f->outer, f->kept - 1, "_quern_mine", "_quern_given", first, end);
     for (uint32_t k = first; k < end; k++) {
         qn_text_printf(out,
@@ -142,66 +120,20 @@ static void finish_hole(qn_text *out, const qn_call *call)
     }
 }
 
-static void results_hole(qn_text *out, const qn_call *call)
-{
-    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        qn_source_fold_output(out, call, k, "0");
-    }
-}
-
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-#define HOLES(X)                                                                                   \
-    QN_FOLD_HOLES(X)                                                                               \
-    X(REDUCE, reduce)                                                                              \
-    X(OUTPUTS, outputs)                                                                            \
-    X(BOUNDS, bounds)                                                                              \
-    X(FORM, form)                                                                                  \
-    X(ENDS, ends)                                                                                  \
-    X(SPOTS, spots)                                                                                \
-    X(PACES, paces)                                                                                \
-    X(REGISTERS, registers)                                                                        \
-    X(LOAD, load)                                                                                  \
-    X(RECALL, recall)                                                                              \
-    X(POSITION, position)                                                                          \
-    X(ARGUMENTS, arguments)                                                                        \
-    X(TAKE_ELEMENT, take_element)                                                                  \
-    X(FINISH, finish)                                                                              \
-    X(RESULTS, results)                                                                            \
-    X(GIVE, give)
+enum { QN_REDUCTION_HOLES(QN_HOLE_ID) };
 
-enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
-_Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
-
-quern_status qn_reduction_spans_source(qn_text *out, const qn_call *call, qn_header *headers,
-                                       size_t *header_count)
+void qn_source_spans_holes(qn_text *t, const qn_call *call)
 {
-    qn_text t[HOLE_COUNT] = {{0}};
-    qn_source_fold_holes(t, call);
-    qn_source_function(&t[REDUCE], call, QN_REDUCE);
-    qn_source_operands(&t[OUTPUTS], call, call->input_operands,
-                       call->operand_count - call->input_operands);
-    qn_text_printf(&t[BOUNDS], "%d, %d", QN_FOLD_BLOCK,
-                   qn_fold_spans_held(call->fold.form.lanes, qn_scan_value_size(call)));
-    form_hole(&t[FORM], call);
+    qn_source_number(&t[FORM], "room", 1 << call->fold.form.room);
     ends_hole(&t[ENDS], call);
     spots_hole(&t[SPOTS], call);
-    qn_source_unit_paces(&t[PACES], call);
-    qn_source_unit_registers(&t[REGISTERS], call);
     qn_source_unit_load(&t[LOAD], call);
-    qn_source_unit_recall(&t[RECALL], call);
     position_hole(&t[POSITION], call);
     arguments_hole(&t[ARGUMENTS], call);
     take_element_hole(&t[TAKE_ELEMENT], call);
     finish_hole(&t[FINISH], call);
-    results_hole(&t[RESULTS], call);
+    qn_source_fold_outputs(&t[RESULTS], call, "0");
     qn_text_puts(&t[GIVE], "        }");
-    const qn_source_template template = {
-        .text = qn_embedded_reduction_spans_cu,
-        .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
-        .holes = t,
-        .hole_count = HOLE_COUNT,
-        .headers = QN_FOLD_HEADERS | QN_HEADER(QN_HEADER_PACK) | QN_HEADER(QN_HEADER_WORDS),
-    };
-    return qn_source_expand(out, call, &template, headers, header_count);
 }

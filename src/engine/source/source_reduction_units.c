@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
  * source_reduction_units: units of a reduction on their way into registers. In: a call whose fold
- * is planned by rows, columns or spans. Out: the holes of both templates that read a batch of units
- * and give one of them. The thing to know: all reads of a batch come before the first is taken
- * apart, and narrow elements wait as the words that were read.
+ * is planned by rows, columns, spans or phases. Out: the holes of their templates that read a batch
+ * of units and give one of them. The thing to know: all reads of a batch come before the first is
+ * taken apart, and narrow elements wait as the words that were read.
  */
 #include "engine/folding.h"
 #include "engine/source/source.h"
+
+void qn_source_shared_form(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    qn_source_number(out, "counters", QN_FOLD_COUNTER_BYTES);
+    qn_source_flag(out, "split", f->split);
+    qn_source_flag(out, "ragged", f->ragged != QN_RAGGED_NOT);
+    qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
+}
 
 /* Rows whose units may share elements. */
 static bool is_cut_rows(const qn_call *call)
@@ -15,12 +24,13 @@ static bool is_cut_rows(const qn_call *call)
 }
 
 /* Packs of narrow elements wait as the words that were read: the compiler would take each apart
- * before it reads the next. */
+ * before it reads the next. Phases have all packs so, since some are put together from elements. */
 static bool waits_as_words(const qn_call *call, uint32_t k)
 {
     const uint8_t access = call->fold.form.access[k];
     return access == QN_ACCESS_WORDS ||
-           (access == QN_ACCESS_VECTOR && call->operands[k].item_size < 4);
+           (access == QN_ACCESS_VECTOR &&
+            (call->operands[k].item_size < 4 || call->fold.form.phases));
 }
 
 /* A unit on its way, as words. One that lies anywhere shares its first and last with what lies
@@ -62,7 +72,8 @@ void qn_source_unit_paces(qn_text *out, const qn_call *call)
     }
 }
 
-void qn_source_unit_starts(qn_text *out, const qn_call *call)
+/* Where a batch begins. */
+static void starts(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands && has_pace(call); k++) {
         qn_text_printf(out,
@@ -103,7 +114,7 @@ void qn_source_unit_registers(qn_text *out, const qn_call *call)
         qn_source_register_type(out, call, k, call->fold.form.lanes > 1);
         qn_text_printf(out, "%s _quern_registers%u[_quern_batch];\n", words ? ">" : "", k);
     }
-    qn_source_unit_starts(out, call);
+    starts(out, call);
 }
 
 /* One unit: a pack, or a single element. */

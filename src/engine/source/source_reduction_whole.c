@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * source_reduction_whole: the CUDA source of a reduction whose threads take several short rows
- * whole. In: a call whose fold is planned so (src/array/fold_whole.c). Out: the text of
- * templates/reduction_whole.cu with its holes filled. The thing to know: inputs whose rows lie on
- * in memory wait as the words that were read, `_quern_heldK`, and become the elements of all rows
- * of the thread, `_quern_runK`; the others are read element by element.
+ * source_reduction_whole: a reduction whose threads take several short rows whole. In: a call
+ * whose fold is planned so (src/array/fold_whole.c). Out: the holes of
+ * templates/reduction_whole.cu. The thing to know: inputs whose rows lie on in memory wait as the
+ * words that were read, `_quern_heldK`, and become the elements of all rows of the thread,
+ * `_quern_runK`; the others are read element by element.
  */
-#include "embedded/templates.h"
 #include "engine/folding.h"
 #include "engine/source/source.h"
 
@@ -44,7 +43,6 @@ static bool any(const qn_call *call, qn_access access)
 static void form_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    qn_source_index_type(out, f->wide);
     qn_source_number(out, "lanes", f->lanes);
     qn_source_number(out, "length", f->whole);
     qn_source_number(out, "margin", any(call, QN_ACCESS_WORDS) ? f->lanes : 0);
@@ -163,40 +161,16 @@ static void finish_hole(qn_text *out, const qn_call *call)
         qn_text_puts(out, "        return _quern_from.value;");
         return;
     }
-    qn_text_puts(out, "        const _type_reduce _quern_identity = _type_reduce(\n");
-    qn_source_closed(out, call, QN_IDENTITY, ");");
+    qn_source_identity(out, call);
     qn_text_puts(out, "        return _quern_reduce(_quern_identity, _quern_from.value);");
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-#define HOLES(X)                                                                                   \
-    QN_FOLD_HOLES(X)                                                                               \
-    X(REDUCE, reduce)                                                                              \
-    X(OUTPUTS, outputs)                                                                            \
-    X(FORM, form)                                                                                  \
-    X(LOAD, load)                                                                                  \
-    X(RECALL, recall)                                                                              \
-    X(ARGUMENTS, arguments)                                                                        \
-    X(FINISH, finish)                                                                              \
-    X(REGISTERS, registers)                                                                        \
-    X(RESULTS, results)                                                                            \
-    X(GIVE, give)                                                                                  \
-    X(LOAD_ELEMENT, load_element)                                                                  \
-    X(TAKE_ELEMENT, take_element)                                                                  \
-    X(SINGLE_RESULTS, single_results)
+enum { QN_REDUCTION_HOLES(QN_HOLE_ID) };
 
-enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
-_Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
-
-quern_status qn_reduction_whole_source(qn_text *out, const qn_call *call, qn_header *headers,
-                                       size_t *header_count)
+void qn_source_whole_holes(qn_text *t, const qn_call *call)
 {
-    qn_text t[HOLE_COUNT] = {{0}};
-    qn_source_fold_holes(t, call);
-    qn_source_function(&t[REDUCE], call, QN_REDUCE);
-    qn_source_operands(&t[OUTPUTS], call, call->input_operands,
-                       call->operand_count - call->input_operands);
     form_hole(&t[FORM], call);
     load_hole(&t[LOAD], call);
     elements(&t[RECALL], call, 4, false);
@@ -209,12 +183,4 @@ quern_status qn_reduction_whole_source(qn_text *out, const qn_call *call, qn_hea
     qn_source_arguments(&t[TAKE_ELEMENT], call, false);
     position(&t[TAKE_ELEMENT], call);
     qn_source_results(&t[SINGLE_RESULTS], call, false);
-    const qn_source_template template = {
-        .text = qn_embedded_reduction_whole_cu,
-        .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
-        .holes = t,
-        .hole_count = HOLE_COUNT,
-        .headers = QN_FOLD_HEADERS | QN_HEADER(QN_HEADER_PACK) | QN_HEADER(QN_HEADER_WORDS),
-    };
-    return qn_source_expand(out, call, &template, headers, header_count);
 }

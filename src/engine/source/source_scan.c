@@ -66,10 +66,7 @@ static void skip_hole(qn_text *out, const qn_call *call)
         qn_source_number(out, "skip", 0);
         return;
     }
-    uint32_t k = 0;
-    while (f->access[k] != QN_ACCESS_VECTOR) {
-        k++;
-    }
+    const uint32_t k = qn_source_anchor(call);
     qn_text_printf(out,
                    "    const int _quern_skip = (int)((unsigned long long)((const char *)"
                    "_quern_array%u + _quern_kept%u) / %u %% _quern_lanes);\n",
