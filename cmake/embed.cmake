@@ -2,10 +2,10 @@
 #
 # Text files as C strings, made at build time by CMake alone.
 #
-#   quern_embed(TARGET NAME file...)
+#   quern_embed(TARGET NAME file... [PARTS file...])
 #
 # compiles the bytes of the files into TARGET (a target of the same CMakeLists.txt; files relative to
-# it) and makes ${PROJECT_BINARY_DIR}/generated/embedded/NAME.h. So
+# it), with a part's text, less its opening comment, in place of a line `#include "PART.inc"`, and makes ${PROJECT_BINARY_DIR}/generated/embedded/NAME.h. So
 #
 #   quern_folder(lang ...)
 #   quern_embed(qn_lang templates ../../templates/index.cuh ../../templates/elementwise.cu)
@@ -29,7 +29,8 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
     set(folder ${PROJECT_BINARY_DIR}/generated/embedded)
     set(files "")
     set(declarations "")
-    foreach(file IN LISTS ARGN)
+    cmake_parse_arguments(PARSE_ARGV 2 embed "" "" "PARTS")
+    foreach(file IN LISTS embed_UNPARSED_ARGUMENTS)
       get_filename_component(file ${file} ABSOLUTE)
       list(APPEND files ${file})
       get_filename_component(base ${file} NAME)
@@ -62,7 +63,7 @@ struct qn_embedded {
       OUTPUT ${folder}/${name}.c
       COMMAND ${CMAKE_COMMAND} -DNAME=${name} "-DFILES=${files}" -DOUTPUT=${folder}/${name}.c
               -P ${QUERN_EMBED_SCRIPT}
-      DEPENDS ${files} ${QUERN_EMBED_SCRIPT}
+      DEPENDS ${files} ${embed_PARTS} ${QUERN_EMBED_SCRIPT}
       COMMENT "Embedding ${name}"
       VERBATIM)
     target_sources(${target} PRIVATE ${folder}/${name}.c)
@@ -78,7 +79,15 @@ string(REPEAT "[0-9a-f]" 48 line)
 foreach(file IN LISTS FILES)
   get_filename_component(base ${file} NAME)
   string(MAKE_C_IDENTIFIER qn_embedded_${base} symbol)
-  file(READ ${file} bytes HEX)
+  get_filename_component(folder ${file} DIRECTORY)
+  file(READ ${file} text)
+  while(text MATCHES "#include \"([a-z_]+\\.inc)\"\n")
+    set(include "${CMAKE_MATCH_0}")
+    file(READ ${folder}/${CMAKE_MATCH_1} part)
+    string(REGEX REPLACE "^(//[^\n]*\n)+\n" "" part "${part}")
+    string(REPLACE "${include}" "${part}" text "${text}")
+  endwhile()
+  string(HEX "${text}" bytes)
   string(REGEX REPLACE "(${line})" "\\1\n" bytes "${bytes}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" bytes "${bytes}")
   string(REPLACE "\n" "\"\n\"" bytes "${bytes}")

@@ -4,13 +4,7 @@ HOLE_types
 HOLE_preamble
 extern "C" __global__ void HOLE_name(HOLE_parameters)
 {
-HOLE_loop_prep
-    auto _quern_operation = [&](HOLE_operands) __attribute__((always_inline)) {
-        do {
-HOLE_operation
-        } while (0);
-    };
-HOLE_form
+#include "elementwise_texts.inc"
     const _quern_index _quern_step = (_quern_index)gridDim.x * (_quern_index)blockDim.x;
     const _quern_index _quern_thread =
         (_quern_index)blockIdx.x * (_quern_index)blockDim.x + threadIdx.x;

@@ -11,13 +11,7 @@ template <int bytes_> __device__ constexpr int _quern_spread(int element)
 }
 extern "C" __global__ void __launch_bounds__(256, 4) HOLE_name(HOLE_parameters)
 {
-HOLE_loop_prep
-    auto _quern_operation = [&](HOLE_operands) __attribute__((always_inline)) {
-        do {
-HOLE_operation
-        } while (0);
-    };
-HOLE_form
+#include "elementwise_texts.inc"
 HOLE_shared
     // Where the thread's elements lie in a box, in the order of fetching and in that of the walk:
     // the same in all boxes. Whether they lie in it at all, or in the last one along a dimension

@@ -4,13 +4,7 @@ HOLE_types
 HOLE_preamble
 extern "C" __global__ void __launch_bounds__(256, 4) HOLE_name(HOLE_parameters)
 {
-HOLE_loop_prep
-    auto _quern_operation = [&](HOLE_operands) __attribute__((always_inline)) {
-        do {
-HOLE_operation
-        } while (0);
-    };
-HOLE_form
+#include "elementwise_texts.inc"
     // Shared memory has the runs of inputs, in boxes of them as in memory but closer to each other,
     // and tables of where they lie in memory, and of where a run of the output finds its inputs and
     // where it goes. Only the box's place changes from box to box.

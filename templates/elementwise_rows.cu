@@ -4,13 +4,7 @@ HOLE_types
 HOLE_preamble
 extern "C" __global__ void HOLE_name(HOLE_parameters)
 {
-HOLE_loop_prep
-    auto _quern_operation = [&](HOLE_operands) __attribute__((always_inline)) {
-        do {
-HOLE_operation
-        } while (0);
-    };
-HOLE_form
+#include "elementwise_texts.inc"
     const _quern_index _quern_across = blockDim.x;
     for (_quern_index _quern_group = blockIdx.x; _quern_group < _quern_walk.packs;
          _quern_group += gridDim.x) {

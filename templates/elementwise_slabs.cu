@@ -4,13 +4,7 @@ HOLE_types
 HOLE_preamble
 extern "C" __global__ void HOLE_name(HOLE_parameters)
 {
-HOLE_loop_prep
-    auto _quern_operation = [&](HOLE_operands) __attribute__((always_inline)) {
-        do {
-HOLE_operation
-        } while (0);
-    };
-HOLE_form
+#include "elementwise_texts.inc"
 HOLE_shared
     // The thread's place in a slab, the same in all of them; `head` is how many there are.
 HOLE_aligned

@@ -4,13 +4,7 @@ HOLE_types
 HOLE_preamble
 extern "C" __global__ void __launch_bounds__(256) HOLE_name(HOLE_parameters)
 {
-HOLE_loop_prep
-    auto _quern_operation = [&](HOLE_operands) __attribute__((always_inline)) {
-        do {
-HOLE_operation
-        } while (0);
-    };
-HOLE_form
+#include "elementwise_texts.inc"
 HOLE_shared
     // With slack each line of a tile begins where a sector of the output's memory does, up to so
     // many elements before the tile: the columns in front of it are fetched as well.

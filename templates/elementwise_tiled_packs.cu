@@ -4,13 +4,7 @@ HOLE_types
 HOLE_preamble
 extern "C" __global__ void __launch_bounds__(256, 5) HOLE_name(HOLE_parameters)
 {
-HOLE_loop_prep
-    auto _quern_operation = [&](HOLE_operands) __attribute__((always_inline)) {
-        do {
-HOLE_operation
-        } while (0);
-    };
-HOLE_form
+#include "elementwise_texts.inc"
     // A tile as in elementwise_tiled.cu, but threads fetch squares of elements and give packs of
     // them. Shared memory has a tile by lines: first each `_quern_lanes`th one, then those after
     // them. So threads that have neighbouring squares meet different banks, and those that have

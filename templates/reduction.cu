@@ -1,25 +1,9 @@
 // SPDX-License-Identifier: MIT
-HOLE_includes
-HOLE_types
-HOLE_preamble
-HOLE_value_type
-#pragma nv_diag_error 940 // a function that ends without its return
+#include "fold_opening.inc"
 
 extern "C" __global__ void __launch_bounds__(256) HOLE_name(HOLE_parameters)
 {
-HOLE_positions
-    const auto _quern_map =
-        [&](HOLE_inputs const ptrdiff_t _J) __attribute__((always_inline)) -> _type_reduce
-HOLE_map
-    ;
-    const auto _quern_reduce = [&](_type_reduce a, _type_reduce b) -> _type_reduce
-HOLE_reduce
-    ;
-    const auto _quern_post = [&](HOLE_outputs _type_reduce a) __attribute__((always_inline)) {
-HOLE_post
-    };
-HOLE_form
-    typedef quern::slot<_type_reduce> _quern_slot;
+#include "reduction_texts.inc"
     constexpr int _quern_block = 256, _quern_block_shift = 8;
     // Columns: as many outputs side by side are combined at once as need no more shared memory than
     // a single one of the largest type.

@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: MIT
-HOLE_includes
-HOLE_types
-HOLE_preamble
-HOLE_value_type
-#pragma nv_diag_error 940 // a function that ends without its return
+#include "fold_opening.inc"
 
 extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_parameters)
 {
-HOLE_positions
-    const auto _quern_map =
-        [&](HOLE_inputs const ptrdiff_t _J) __attribute__((always_inline)) -> _type_reduce
-HOLE_map
-    ;
-    const auto _quern_scan = [&](_type_reduce a, _type_reduce b) -> _type_reduce
-HOLE_scan
-    ;
-    const auto _quern_post =
-        [&](HOLE_operands const ptrdiff_t _J, _type_reduce a) __attribute__((always_inline)) {
-HOLE_post
-    };
-HOLE_form
-    typedef quern::slot<_type_reduce> _quern_slot;
+#include "scan_texts.inc"
     __shared__ alignas(_type_reduce) char
         _quern_shared[quern::line_threads * (_quern_lanes + 2) * sizeof(_type_reduce)];
 HOLE_shared
