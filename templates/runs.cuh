@@ -214,18 +214,6 @@ __device__ __forceinline__ void scan_lanes(slot<T_> &own, int low, int high, con
     }
 }
 
-// The result of an element whose mapped value is `v`. `before`: in, what lies in front of it; out,
-// of the next one.
-template <bool EXCLUSIVE_, typename T_, typename F_>
-__device__ __forceinline__ slot<T_> next_value(front<T_> &before, const T_ &v, const F_ &scan)
-{
-    slot<T_> own;
-    own.value = v;
-    const slot<T_> here = before.value;
-    before.append(own, scan);
-    return EXCLUSIVE_ ? here : before.value;
-}
-
 // A board for scans by runs, whose tiles have one value each.
 template <typename T_> struct run_board : board<T_, 1> {
     typedef board<T_, 1> base;

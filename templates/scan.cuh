@@ -31,6 +31,18 @@ template <typename T_> struct front {
     }
 };
 
+// The result of an element whose mapped value is `v`. `before`: in, what lies in front of it; out,
+// of the next one.
+template <bool EXCLUSIVE_, typename T_, typename F_>
+__device__ __forceinline__ slot<T_> next_value(front<T_> &before, const T_ &v, const F_ &scan)
+{
+    slot<T_> own;
+    own.value = v;
+    const slot<T_> here = before.value;
+    before.append(own, scan);
+    return EXCLUSIVE_ ? here : before.value;
+}
+
 // The slot of another lane, 4 bytes at a time: `distance` places down, or at a place.
 template <typename T_>
 __device__ __forceinline__ slot<T_> shuffle(const slot<T_> &own, int place, bool up)
