@@ -5,36 +5,11 @@
 // to right), -DBATCH=8 (units that are read at once; 1).
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DSPLIT=1 tests/template/drive_reduction.cu
-#include "layout.h"
-// in this order
-#include "index.cuh"
-#include "pack.cuh"
-// in this order
-#include "fold.cuh"
+#include "sum.cuh"
 
 #ifndef BATCH
 #define BATCH 1
 #endif
-#define HOLE_includes
-#define HOLE_types
-#define HOLE_preamble
-#define HOLE_value_type typedef float _type_reduce;
-#define HOLE_name       sum
-#define HOLE_parameters                                                                            \
-    const float *__restrict__ _quern_array0, float *__restrict__ _quern_array1,                    \
-        const quern::fold<int, 2, 2> _quern_walk, char *_quern_workspace
-#define HOLE_positions
-#define HOLE_inputs const float &x,
-#define HOLE_map                                                                                   \
-    {                                                                                              \
-        return x;                                                                                  \
-    }
-#define HOLE_reduce                                                                                \
-    {                                                                                              \
-        return a + b;                                                                              \
-    }
-#define HOLE_outputs float &y,
-#define HOLE_post    y = a;
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_own = 0;                                                                  \

@@ -5,32 +5,8 @@
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DBATCH=3
 //   tests/template/drive_reduction_apart.cu
-#include "layout.h"
-// in this order
-#include "index.cuh"
-// in this order
-#include "fold.cuh"
+#include "sum.cuh"
 
-#define HOLE_includes
-#define HOLE_types
-#define HOLE_preamble
-#define HOLE_value_type typedef float _type_reduce;
-#define HOLE_name       sum
-#define HOLE_parameters                                                                            \
-    const float *__restrict__ _quern_array0, float *__restrict__ _quern_array1,                    \
-        const quern::fold<int, 2, 2> _quern_walk
-#define HOLE_positions
-#define HOLE_inputs const float &x,
-#define HOLE_map                                                                                   \
-    {                                                                                              \
-        return x;                                                                                  \
-    }
-#define HOLE_reduce                                                                                \
-    {                                                                                              \
-        return a + b;                                                                              \
-    }
-#define HOLE_outputs float &y,
-#define HOLE_post    y = a;
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_outputs = 4, _quern_batch = BATCH;                                        \

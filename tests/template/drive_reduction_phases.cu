@@ -5,35 +5,11 @@
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DSPLIT=1 -DRAGGED=1
 //   tests/template/drive_reduction_phases.cu
-#include "layout.h"
-// in this order
-#include "index.cuh"
-#include "pack.cuh"
-// in this order
-#include "fold.cuh"
-#include "words.cuh"
+#define ELEMENT unsigned char
+#define SUM     int
+#include "sum.cuh"
 
-#define HOLE_includes
-#define HOLE_types
-#define HOLE_preamble
-#define HOLE_value_type typedef int _type_reduce;
-#define HOLE_bounds     256, 3
-#define HOLE_name       sum
-#define HOLE_parameters                                                                            \
-    const unsigned char *__restrict__ _quern_array0, int *__restrict__ _quern_array1,              \
-        const quern::fold<int, 2, 2> _quern_walk, char *_quern_workspace
-#define HOLE_positions
-#define HOLE_inputs const unsigned char &x,
-#define HOLE_map                                                                                   \
-    {                                                                                              \
-        return x;                                                                                  \
-    }
-#define HOLE_reduce                                                                                \
-    {                                                                                              \
-        return a + b;                                                                              \
-    }
-#define HOLE_outputs int &y,
-#define HOLE_post    y = a;
+#define HOLE_bounds 256, 3
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_lanes = 16, _quern_batch = 4, _quern_counters = 32768;                    \

@@ -4,34 +4,10 @@
 // rows begin at any byte; held: at whole words. -DRELAYED=1: through shared memory.
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DHELD=held -DRELAYED=0 tests/template/drive_reduction_whole.cu
-#include "layout.h"
-// in this order
-#include "index.cuh"
-#include "pack.cuh"
-// in this order
-#include "fold.cuh"
-#include "words.cuh"
+#define ELEMENT unsigned char
+#define SUM     int
+#include "sum.cuh"
 
-#define HOLE_includes
-#define HOLE_types
-#define HOLE_preamble
-#define HOLE_value_type typedef int _type_reduce;
-#define HOLE_name       sum
-#define HOLE_parameters                                                                            \
-    const unsigned char *__restrict__ _quern_array0, int *__restrict__ _quern_array1,              \
-        const quern::fold<int, 2, 2> _quern_walk
-#define HOLE_positions
-#define HOLE_inputs const unsigned char &x,
-#define HOLE_map                                                                                   \
-    {                                                                                              \
-        return x;                                                                                  \
-    }
-#define HOLE_reduce                                                                                \
-    {                                                                                              \
-        return a + b;                                                                              \
-    }
-#define HOLE_outputs int &y,
-#define HOLE_post    y = a;
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_lanes = 4, _quern_length = 3, _quern_margin = 4;                          \

@@ -4,23 +4,9 @@
 // templates/elementwise_rows.cu by hand.
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DLANES=8 tests/template/drive_rows.cu
-#include "layout.h"
-// in this order
-#include "index.cuh"
-// in this order
-#include "pack.cuh"
-#include "words.cuh"
+#define ELEMENT short
+#include "axpy.cuh"
 
-#define HOLE_includes
-#define HOLE_types
-#define HOLE_preamble
-#define HOLE_name axpy
-#define HOLE_parameters                                                                            \
-    const short *__restrict__ _quern_array0, const short *__restrict__ _quern_array1,              \
-        short *__restrict__ _quern_array2, const quern::space<int, 1, 3> _quern_walk
-#define HOLE_loop_prep
-#define HOLE_operands  const short &x, const short &y, short &z, const ptrdiff_t i
-#define HOLE_operation z = 2 * x + y;
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_turns = 2, _quern_lanes = LANES, _quern_margin = LANES > 1;         \
@@ -60,6 +46,5 @@
 #define HOLE_body                                                                                  \
     _quern_operation(xs[_quern_turn], ys[_quern_turn], z[_quern_element], _quern_element);
 #endif
-#define HOLE_after_loop
 
 #include "elementwise_rows.cu"

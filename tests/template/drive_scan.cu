@@ -5,36 +5,11 @@
 // besides (several), -DEXCLUSIVE=1 (without the element itself).
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - -DBLOCK=1 tests/template/drive_scan.cu
-#include "layout.h"
-// in this order
-#include "index.cuh"
-#include "pack.cuh"
-// in this order
-#include "fold.cuh"
+#include "sum.cuh"
 // in this order
 #include "scan.cuh"
 
-#define HOLE_includes
-#define HOLE_types
-#define HOLE_preamble
-#define HOLE_value_type typedef float _type_reduce;
-#define HOLE_bounds     256, 4
-#define HOLE_name       cumsum
-#define HOLE_parameters                                                                            \
-    const float *__restrict__ _quern_array0, float *__restrict__ _quern_array1,                    \
-        const quern::fold<int, 2, 2> _quern_walk, char *_quern_workspace
-#define HOLE_positions
-#define HOLE_inputs const float &x,
-#define HOLE_map                                                                                   \
-    {                                                                                              \
-        return x;                                                                                  \
-    }
-#define HOLE_scan                                                                                  \
-    {                                                                                              \
-        return a + b;                                                                              \
-    }
-#define HOLE_operands const float &x, float &y,
-#define HOLE_post     y = a;
+#define HOLE_bounds 256, 4
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_steps = 4, _quern_lanes = 4, _quern_tracks = COLUMNS ? 4 : 1;             \

@@ -4,20 +4,8 @@
 // templates/elementwise_slabs.cu.
 //
 //   nvcc -std=c++17 -arch=sm_90 -I templates -ptx -o - tests/template/drive_slabs.cu
-#include "layout.h"
-// in this order
-#include "index.cuh"
+#include "axpy.cuh"
 
-#define HOLE_includes
-#define HOLE_types
-#define HOLE_preamble
-#define HOLE_name axpy
-#define HOLE_parameters                                                                            \
-    const float *__restrict__ _quern_array0, const float *__restrict__ _quern_array1,              \
-        float *__restrict__ _quern_array2, const quern::space<int, 1, 3> _quern_walk
-#define HOLE_loop_prep
-#define HOLE_operands  const float &x, const float &y, float &z, const ptrdiff_t i
-#define HOLE_operation z = 2 * x + y;
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_turns = 8;                                                                \
@@ -42,6 +30,5 @@
     _quern_operation(x[_quern_turn], y[_quern_turn],                                               \
                      *(float *)((char *)z0 + (long long)_quern_pack * _quern_walk.stride[2][0]),   \
                      _quern_pack);
-#define HOLE_after_loop
 
 #include "elementwise_slabs.cu"

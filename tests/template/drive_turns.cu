@@ -4,20 +4,8 @@
 // templates/elementwise_turns.cu. -DEARLY=1: as where sectors are asked for, all turns read.
 //
 //   nvcc -std=c++17 -arch=sm_90 -DEARLY=0 -I templates -ptx -o - tests/template/drive_turns.cu
-#include "layout.h"
-// in this order
-#include "index.cuh"
+#include "axpy.cuh"
 
-#define HOLE_includes
-#define HOLE_types
-#define HOLE_preamble
-#define HOLE_name axpy
-#define HOLE_parameters                                                                            \
-    const float *__restrict__ _quern_array0, const float *__restrict__ _quern_array1,              \
-        float *__restrict__ _quern_array2, const quern::space<int, 1, 3> _quern_walk
-#define HOLE_loop_prep
-#define HOLE_operands  const float &x, const float &y, float &z, const ptrdiff_t i
-#define HOLE_operation z = 2 * x + y;
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_turns = 4;                                                                \
@@ -40,6 +28,5 @@
 #define HOLE_body                                                                                  \
     _quern_operation(x[_quern_turn], y[_quern_turn],                                               \
                      *(float *)((char *)_quern_array2 + (int)kept[_quern_turn]), _quern_pack);
-#define HOLE_after_loop
 
 #include "elementwise_turns.cu"
