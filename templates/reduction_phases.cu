@@ -51,54 +51,7 @@ HOLE_ends
                      : _quern_first + (_quern_left_units < _quern_walk.chunk ? _quern_left_units
                                                                              : _quern_walk.chunk);
     [[maybe_unused]] constexpr int _quern_step = 1;
-    const auto _quern_take = [&](_quern_slot &_quern_to, bool _quern_more,
-                                 _type_reduce _quern_next) __attribute__((always_inline)) {
-        _quern_to.value = _quern_more ? _quern_reduce(_quern_to.value, _quern_next) : _quern_next;
-    };
-    _quern_slot _quern_values[_quern_lanes];
-    bool _quern_has = false;
-HOLE_spots
-HOLE_paces
-#pragma unroll 1
-    for (_quern_index _quern_start = _quern_first; _quern_start < _quern_last;
-         _quern_start += _quern_batch) {
-HOLE_registers
-#pragma unroll
-        for (int _quern_turn = 0; _quern_turn < _quern_batch; _quern_turn++) {
-            const _quern_index _quern_unit = _quern_start + _quern_turn;
-            if (_quern_unit < _quern_last) {
-                const bool _quern_edge =
-                    (_quern_first_edge && _quern_unit == 0) ||
-                    (_quern_last_edge && _quern_unit == _quern_walk.units - 1);
-HOLE_load
-            }
-        }
-#pragma unroll
-        for (int _quern_turn = 0; _quern_turn < _quern_batch; _quern_turn++) {
-            const _quern_index _quern_unit = _quern_start + _quern_turn;
-            if (_quern_turn > 0 && _quern_unit >= _quern_last) {
-                break;
-            }
-HOLE_recall
-HOLE_position
-            if (_quern_turn == 0 && !_quern_has) {
-#pragma unroll
-                for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
-                    if (_quern_wanted(_quern_lane)) {
-                        _quern_values[_quern_lane].value = _quern_map(HOLE_arguments);
-                    }
-                }
-                _quern_has = true;
-            } else {
-#pragma unroll
-                for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
-                    if (_quern_wanted(_quern_lane)) {
-                        _quern_take(_quern_values[_quern_lane], true, _quern_map(HOLE_arguments));
-                    }
-                }
-            }
-        }
-    }
+#include "reduction_batches.inc"
 
     // Each thread has a column now, whose values are those of a lane in each phase.
     const int _quern_mine = threadIdx.x;

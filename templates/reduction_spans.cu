@@ -40,49 +40,9 @@ HOLE_ends
     const int _quern_step = _quern_walk.workers;
     const _quern_index _quern_first = _quern_begin + _quern_worker;
     const _quern_index _quern_last = _quern_live ? _quern_begin + _quern_count : 0;
+    const auto _quern_wanted = [](int) { return true; };
 
-    const auto _quern_take = [&](_quern_slot &_quern_to, bool _quern_more,
-                                 _type_reduce _quern_next) __attribute__((always_inline)) {
-        _quern_to.value = _quern_more ? _quern_reduce(_quern_to.value, _quern_next) : _quern_next;
-    };
-    _quern_slot _quern_values[_quern_lanes];
-    bool _quern_has = false;
-HOLE_spots
-HOLE_paces
-#pragma unroll 1
-    for (_quern_index _quern_start = _quern_first; _quern_start < _quern_last;
-         _quern_start += _quern_step * _quern_batch) {
-HOLE_registers
-#pragma unroll
-        for (int _quern_turn = 0; _quern_turn < _quern_batch; _quern_turn++) {
-            const _quern_index _quern_unit = _quern_start + _quern_turn * _quern_step;
-            if (_quern_unit < _quern_last) {
-HOLE_load
-            }
-        }
-#pragma unroll
-        for (int _quern_turn = 0; _quern_turn < _quern_batch; _quern_turn++) {
-            const _quern_index _quern_unit = _quern_start + _quern_turn * _quern_step;
-            if (_quern_turn > 0 && _quern_unit >= _quern_last) {
-                break;
-            }
-HOLE_recall
-HOLE_position
-            // One question for all lanes: the compiler would ask for each.
-            if (_quern_turn == 0 && !_quern_has) {
-#pragma unroll
-                for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
-                    _quern_values[_quern_lane].value = _quern_map(HOLE_arguments);
-                }
-                _quern_has = true;
-            } else {
-#pragma unroll
-                for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
-                    _quern_take(_quern_values[_quern_lane], true, _quern_map(HOLE_arguments));
-                }
-            }
-        }
-    }
+#include "reduction_batches.inc"
 
     // The threads of a pack combine theirs: the upper half gives to the lower, again and again.
     const int _quern_active =

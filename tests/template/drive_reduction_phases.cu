@@ -25,7 +25,8 @@
     const unsigned char *const from = _quern_array0 +                                              \
                                       (long long)(_quern_unit * 16 + _quern_phase) * _quern_all +  \
                                       _quern_element;                                              \
-    if (_quern_edge) {                                                                             \
+    if ((_quern_first_edge && _quern_unit == 0) ||                                                 \
+        (_quern_last_edge && _quern_unit == _quern_walk.units - 1)) {                              \
         _quern_registers0[_quern_turn].load_some(from, _quern_low, _quern_high);                   \
     } else {                                                                                       \
         _quern_registers0[_quern_turn].load(from);                                                 \

@@ -81,8 +81,13 @@ static void arguments_hole(qn_text *out, const qn_call *call)
     qn_text_puts(out, call->kernel->uses_position ? "_quern_base" : "0");
 }
 
+/* A pack that reaches over an edge of all rows, where may be no memory, comes in part. */
 static void load_hole(qn_text *out, const qn_call *call)
 {
+    qn_text_puts(out, "                const bool _quern_edge =\n"
+                      "                    (_quern_first_edge && _quern_unit == 0) ||\n"
+                      "                    (_quern_last_edge && "
+                      "_quern_unit == _quern_walk.units - 1);\n");
     qn_source_unit_offsets(out, call);
     for (uint32_t k = 0; k < call->input_operands; k++) {
         qn_text_printf(out,
