@@ -338,7 +338,7 @@ static bool share(walk *w, const qn_operand *operands, const qn_plan_rules *rule
     }
     const bool tiled = qn_plan_is_tiled(w->plan, operands, w->operands, w->ndim, side);
     if (qn_plan_runs(w->plan, operands, w->operands, w->ndim, tiled) ||
-        (!tiled && qn_plan_boxes(w->plan, operands, w->operands, w->ndim))) {
+        qn_plan_boxes(w->plan, operands, w->operands, w->ndim, tiled)) {
         w->ndim = w->plan->form.ndim;
         return true;
     }

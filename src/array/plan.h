@@ -194,10 +194,12 @@ bool qn_plan_is_tiled(const qn_plan *plan, const qn_operand *operands, size_t op
                       int ndim, int most);
 
 /** Walk by boxes where that pays: sectors of some inputs would be read again and again. Splits the
- * dimensions and fills the plan; false, with the plan as it was, when it does not pay. For
+ * dimensions and fills the plan; false, with the plan as it was, when it does not pay. `tiled`: it
+ * would be walked by tiles of single elements otherwise. For
  * qn_plan_make(); dimensions are sorted and merged. */
-bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim);
-/** The same by boxes in runs. `tiled`: it would be walked by tiles of single elements otherwise. */
+bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
+                   bool tiled);
+/** The same by boxes in runs. */
 bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                   bool tiled);
 

@@ -7,109 +7,22 @@
  * block fetches in the order of the inputs and gives in that of the walk; so each sector of memory
  * is read once, however thin the arrays are.
  */
-#include "array/plan.h"
+#include "array/plan_boxing.h"
 
-/* Boxes are walked where the other way costs so many percent of the bytes that they move, and more
- * than their instructions: threads wait for each other twice a box. */
-#define ENOUGH        165
-#define WORK          4 /* of an element for each operand but one, in bytes that move meanwhile */
-#define WORK_TILED    1 /* more where it goes by shared memory */
+#define SECTOR        QN_BOXING_SECTOR
 #define MOST_IN_RUNS  16384 /* elements of a box */
 #define LEAST_IN_RUNS 4096
 #define SHARED_BYTES  36864 /* of a block, of which a processor has several */
 #define BLOCK         256   /* threads */
-#define SECTOR        32    /* bytes that memory gives at once */
-#define KEPT          2048 /* elements of the walk for which a processor's cache has their sectors */
-#define WARP          32
-#define LOOKED_UP     9    /* bytes that move while a line is looked up for each element */
-#define MANY_LINES    16   /* that a warp meets at once */
-#define WORTH_IT_ALL  4096 /* elements of a loop, below which boxes do not pay */
-#define SHORTEST_RUN  8    /* elements */
+#define MANY_LINES    16    /* that a warp meets at once */
+#define WORTH_IT_ALL  4096  /* elements of a loop, below which boxes do not pay */
+#define SHORTEST_RUN  8     /* elements */
 #define LONGEST_RUN   1024
 #define MANY          8 /* boxes along a dimension, of which a last one that is small is little */
 
-typedef struct boxing {
-    const qn_plan *plan;
-    const qn_operand *operands;
-    size_t operand_count;
-    int ndim;
-    int64_t most;                   /* elements of a box */
-    int64_t extent[QUERN_MAX_NDIM]; /* of a box */
-    int order[QUERN_MAX_NDIM];      /* dimensions in the order of fetching, outermost first */
-    bool tiled[QUERN_MAX_PARAMETERS];
-} boxing;
-
-/* Walked as the others are, a sector of an operand comes from memory for each of its elements along
- * this dimension: so many of them, unless a processor still has it when the walk comes to them. */
-static int64_t again(const boxing *b, size_t k, int d)
-{
-    const int64_t stride = qn_magnitude(b->plan->stride[k][d]);
-    const int last = b->ndim - 1;
-    if (d == last || b->plan->stride[k][last] == 0 || stride == 0 || stride >= SECTOR) {
-        return 1;
-    }
-    const int64_t together = QN_MIN(SECTOR / stride, b->plan->extent[d]);
-    int64_t walked = together;
-    for (int inner = d + 1; inner < b->ndim && walked <= KEPT; inner++) {
-        walked *= b->plan->extent[inner];
-    }
-    return walked > KEPT ? together : 1;
-}
-
-/* How often a sector of an operand comes from memory, walked as it is, or by boxes. */
-static int64_t fetches(const boxing *b, size_t k, bool boxed)
-{
-    const qn_operand *o = &b->operands[k];
-    int64_t times = 1;
-    for (int d = 0; d < b->ndim && !o->output && !o->loose; d++) {
-        const int64_t all = again(b, k, d);
-        times *= boxed ? qn_over(all, b->extent[d]) : all;
-    }
-    return QN_MIN(times, QN_MAX(SECTOR / (int64_t)o->item_size, (int64_t)1));
-}
-
-/* Lines of memory that a warp meets when it reads an operand walked as it is. */
-static int64_t lines(const boxing *b, size_t k)
-{
-    int64_t lanes = 1, met = 1;
-    for (int d = b->ndim - 1; d >= 0 && lanes < WARP; d--) {
-        const int64_t along = QN_MIN(b->plan->extent[d], qn_over(WARP, lanes));
-        const int64_t span = along * qn_magnitude(b->plan->stride[k][d]);
-        met *= QN_MAX(QN_MIN(along, span / QN_LINE_BYTES), (int64_t)1);
-        lanes *= along;
-    }
-    return QN_MIN(met, (int64_t)WARP);
-}
-
-/* What an element takes, in bytes that move meanwhile, walked as it is: those that move, or as many
- * as move while a processor looks up the lines. */
-static int64_t walk_cost(const boxing *b)
-{
-    int64_t bytes = 0, met = 0;
-    for (size_t k = 0; k < b->operand_count; k++) {
-        bytes += fetches(b, k, false) * b->operands[k].item_size;
-        met += lines(b, k);
-    }
-    return QN_MAX(bytes, met * LOOKED_UP / WARP);
-}
-
-/* The same by boxes. Threads beyond the last element of a box do its work for nothing. */
-static int64_t box_cost(const boxing *b)
-{
-    int64_t bytes = 0, work = -WORK, elements = 1;
-    for (size_t k = 0; k < b->operand_count; k++) {
-        bytes += fetches(b, k, true) * b->operands[k].item_size;
-        work += WORK + (b->tiled[k] ? WORK_TILED : 0);
-    }
-    for (int d = 0; d < b->ndim; d++) {
-        elements *= b->extent[d];
-    }
-    return QN_MAX(bytes * ENOUGH / 100, work * b->most / elements);
-}
-
 /* An operand that the walk goes through badly, unless its elements are far from each other in any
  * order. */
-static bool is_torn(const boxing *b, size_t k)
+static bool is_torn(const qn_boxing *b, size_t k)
 {
     bool near = false;
     for (int d = 0; d < b->ndim - 1; d++) {
@@ -117,12 +30,12 @@ static bool is_torn(const boxing *b, size_t k)
         near |= stride != 0 && stride < SECTOR;
     }
     return near && !b->operands[k].output && !b->operands[k].loose &&
-           (fetches(b, k, false) > 1 || lines(b, k) >= MANY_LINES);
+           (qn_boxing_fetches(b, k, false) > 1 || qn_boxing_lines(b, k) >= MANY_LINES);
 }
 
 /* Whether dimension `a` should lie outside `c` where tiled operands are fetched: the first with an
  * opinion decides. */
-static bool outside(const boxing *b, int a, int c)
+static bool outside(const qn_boxing *b, int a, int c)
 {
     for (size_t k = 0; k < b->operand_count; k++) {
         const int64_t sa = qn_magnitude(b->plan->stride[k][a]);
@@ -134,7 +47,7 @@ static bool outside(const boxing *b, int a, int c)
     return a < c;
 }
 
-static void order_fetching(boxing *b)
+static void order_fetching(qn_boxing *b)
 {
     for (int d = 0; d < b->ndim; d++) {
         int at = d;
@@ -146,7 +59,7 @@ static void order_fetching(boxing *b)
 }
 
 /* Let boxes have runs of `run` elements in the order of fetching, or of the walk. */
-static void grow(boxing *b, bool fetching, int64_t run)
+static void grow(qn_boxing *b, bool fetching, int64_t run)
 {
     int64_t inside = 1;
     for (int at = b->ndim - 1; at >= 0 && inside < run; at--) {
@@ -158,7 +71,7 @@ static void grow(boxing *b, bool fetching, int64_t run)
 }
 
 /* How many dimensions have boxes of several elements, and of those, how many several boxes. */
-static void count_dims(const boxing *b, int *inside, int *cut)
+static void count_dims(const qn_boxing *b, int *inside, int *cut)
 {
     *inside = *cut = 0;
     for (int d = 0; d < b->ndim; d++) {
@@ -167,7 +80,7 @@ static void count_dims(const boxing *b, int *inside, int *cut)
     }
 }
 
-static bool fits(const boxing *b)
+static bool fits(const qn_boxing *b)
 {
     int64_t elements = 1;
     for (int d = 0; d < b->ndim; d++) {
@@ -182,7 +95,7 @@ static bool fits(const boxing *b)
 }
 
 /* Few boxes along a dimension are of about the same size. */
-static void even_out(boxing *b)
+static void even_out(qn_boxing *b)
 {
     for (int d = 0; d < b->ndim; d++) {
         const int64_t boxes = qn_over(b->plan->extent[d], b->extent[d]);
@@ -193,9 +106,9 @@ static void even_out(boxing *b)
 }
 
 /* The same if it fits. */
-static bool grow_to_fit(boxing *b, bool fetching, int64_t run)
+static bool grow_to_fit(qn_boxing *b, bool fetching, int64_t run)
 {
-    boxing longer = *b;
+    qn_boxing longer = *b;
     grow(&longer, fetching, run);
     const bool fit = fits(&longer);
     if (fit) {
@@ -204,7 +117,7 @@ static bool grow_to_fit(boxing *b, bool fetching, int64_t run)
     return fit;
 }
 
-static void shrink(boxing *b)
+static void shrink(qn_boxing *b)
 {
     for (int d = 0; d < b->ndim; d++) {
         b->extent[d] = 1;
@@ -212,7 +125,7 @@ static void shrink(boxing *b)
 }
 
 /* Longer runs for both orders, by `step` each time, as long as they fit. */
-static void grow_on(boxing *b, int64_t step)
+static void grow_on(qn_boxing *b, int64_t step)
 {
     bool walk = true, fetch = true;
     for (int64_t run = 2 * step; run <= LONGEST_RUN && (walk || fetch); run += step) {
@@ -221,33 +134,14 @@ static void grow_on(boxing *b, int64_t step)
     }
 }
 
-/* The dimensions along which neighbours of an operand may share a sector, as it lies in memory,
- * innermost first. Returns how many. */
-static int near_dims(const boxing *b, size_t k, int *order)
-{
-    int count = 0;
-    for (int d = 0; d < b->ndim; d++) {
-        const int64_t stride = qn_magnitude(b->plan->stride[k][d]);
-        int at = count;
-        if (stride == 0 || stride >= SECTOR) {
-            continue;
-        }
-        for (; at > 0 && stride < qn_magnitude(b->plan->stride[k][order[at - 1]]); at--) {
-            order[at] = order[at - 1];
-        }
-        order[at] = d;
-        count++;
-    }
-    return count;
-}
-
 /* Runs of so many bytes for each operand in its own order; false: they do not fit. */
-static bool grow_each(boxing *b, int64_t bytes)
+static bool grow_each(qn_boxing *b, int64_t bytes)
 {
     shrink(b);
     for (size_t k = 0; k < b->operand_count; k++) {
         int order[QUERN_MAX_NDIM];
-        const int count = b->tiled[k] || b->operands[k].output ? near_dims(b, k, order) : 0;
+        const int count =
+            b->tiled[k] || b->operands[k].output ? qn_boxing_near_dims(b, k, order) : 0;
         for (int at = 0; at < count; at++) {
             const int64_t stride = qn_magnitude(b->plan->stride[k][order[at]]);
             const int64_t run = QN_MIN(b->plan->extent[order[at]], qn_over(bytes, stride));
@@ -258,17 +152,17 @@ static bool grow_each(boxing *b, int64_t bytes)
 }
 
 /* Sectors of some operand are fetched several times all the same. */
-static bool fetches_again(const boxing *b)
+static bool fetches_again(const qn_boxing *b)
 {
     bool again = false;
     for (size_t k = 0; k < b->operand_count; k++) {
-        again |= fetches(b, k, true) > 1;
+        again |= qn_boxing_fetches(b, k, true) > 1;
     }
     return again;
 }
 
 /* Runs that begin where a sector does, if they fit: for the order of the walk and of fetching. */
-static bool choose_two(boxing *b)
+static bool choose_two(qn_boxing *b)
 {
     uint32_t narrow = 4;
     for (size_t k = 0; k < b->operand_count; k++) {
@@ -287,7 +181,7 @@ static bool choose_two(boxing *b)
 }
 
 /* Runs of whole sectors, or as large a part of them as fits, for the order of each operand. */
-static bool choose_each(boxing *b)
+static bool choose_each(qn_boxing *b)
 {
     for (int64_t bytes = SECTOR; bytes >= SECTOR / 4; bytes /= 2) {
         if (grow_each(b, bytes)) {
@@ -300,12 +194,12 @@ static bool choose_each(boxing *b)
 }
 
 /* Two orders will do, unless inputs lie in several and so would be fetched again. */
-static bool choose_extents(boxing *b)
+static bool choose_extents(qn_boxing *b)
 {
-    boxing each = *b;
+    qn_boxing each = *b;
     const bool two = choose_two(b);
     if ((!two || fetches_again(b)) && choose_each(&each) &&
-        (!two || box_cost(&each) < box_cost(b))) {
+        (!two || qn_boxing_box_cost(&each) < qn_boxing_box_cost(b))) {
         *b = each;
         return true;
     }
@@ -313,7 +207,7 @@ static bool choose_extents(boxing *b)
 }
 
 /* Bytes that an offset takes. */
-static int64_t offset_bytes(const boxing *b)
+static int64_t offset_bytes(const qn_boxing *b)
 {
     for (size_t k = 0; k < b->operand_count; k++) {
         int64_t reach = 0;
@@ -329,7 +223,7 @@ static int64_t offset_bytes(const boxing *b)
 
 /* Elements that a thread takes of a box: enough narrow ones for their bytes to keep the memory
  * busy, and as many as shared memory holds, with where they lie. */
-static int choose_turns(const boxing *b)
+static int choose_turns(const qn_boxing *b)
 {
     const int64_t offset = offset_bytes(b);
     int64_t bytes = 2;
@@ -346,7 +240,8 @@ static int choose_turns(const boxing *b)
 }
 
 /* Take over a dimension of the plan as it was: its boxes, or the inside of one. */
-static void put_dim(qn_plan *plan, const boxing *b, const qn_plan *was, int at, int d, bool inside)
+static void put_dim(qn_plan *plan, const qn_boxing *b, const qn_plan *was, int at, int d,
+                    bool inside)
 {
     const int64_t side = b->extent[d];
     plan->extent[at] = inside ? side : qn_over(was->extent[d], side);
@@ -357,7 +252,7 @@ static void put_dim(qn_plan *plan, const boxing *b, const qn_plan *was, int at, 
 
 /* The plan's dimensions: those outside of boxes, the numbers of boxes along those that are cut,
  * and those inside. */
-static void split(qn_plan *plan, const boxing *b, const qn_plan *was)
+static void split(qn_plan *plan, const qn_boxing *b, const qn_plan *was)
 {
     qn_plan_form *f = &plan->form;
     int at = 0, cuts = 0, place[QUERN_MAX_NDIM];
@@ -394,7 +289,7 @@ static void split(qn_plan *plan, const boxing *b, const qn_plan *was)
 }
 
 /* What the plan has of boxes, once its dimensions are split. */
-static void fill(qn_plan *plan, const boxing *b, int turns)
+static void fill(qn_plan *plan, const qn_boxing *b, int turns)
 {
     plan->form.boxed = 1;
     plan->form.turns = (uint8_t)turns;
@@ -410,11 +305,12 @@ static void fill(qn_plan *plan, const boxing *b, int turns)
 }
 
 /* What is asked of both kinds of boxes. False: there is nothing to gain. */
-static bool begin(boxing *b, const qn_plan *plan, const qn_operand *operands, size_t operand_count,
-                  int ndim)
+static bool begin(qn_boxing *b, const qn_plan *plan, const qn_operand *operands,
+                  size_t operand_count, int ndim)
 {
     bool any = false;
-    *b = (boxing){.plan = plan, .operands = operands, .operand_count = operand_count, .ndim = ndim};
+    *b = (qn_boxing){
+        .plan = plan, .operands = operands, .operand_count = operand_count, .ndim = ndim};
     for (size_t k = 0; k < operand_count && ndim > 1; k++) {
         b->tiled[k] = is_torn(b, k);
         any |= b->tiled[k];
@@ -424,18 +320,29 @@ static bool begin(boxing *b, const qn_plan *plan, const qn_operand *operands, si
 }
 
 /* Boxes of single elements: as many as threads take, if they cost less than the walk as it is. */
-static bool choose_boxes(boxing *b, int *turns)
+static bool choose_boxes(qn_boxing *b, int *turns)
 {
     *turns = choose_turns(b);
     b->most = (int64_t)*turns * BLOCK;
-    return *turns != 0 && choose_extents(b) && walk_cost(b) >= box_cost(b);
+    return *turns != 0 && choose_extents(b) && qn_boxing_walk_cost(b) >= qn_boxing_box_cost(b);
 }
 
-bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim)
+/* Such boxes, where it would go by tiles otherwise: if inputs lie in several orders, and boxes cost
+ * less. */
+static bool outdo_tiles(qn_boxing *b, int *turns)
 {
-    boxing b;
+    bool several;
+    const int64_t tiles = qn_boxing_tile_cost(b, &several);
+    return several && choose_boxes(b, turns) && tiles > qn_boxing_box_cost(b);
+}
+
+bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
+                   bool tiled)
+{
+    qn_boxing b;
     int turns;
-    if (!begin(&b, plan, operands, operand_count, ndim) || !choose_boxes(&b, &turns)) {
+    if (!begin(&b, plan, operands, operand_count, ndim) ||
+        !(tiled ? outdo_tiles(&b, &turns) : choose_boxes(&b, &turns))) {
         return false;
     }
     const qn_plan was = *plan;
@@ -444,37 +351,23 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
     return true;
 }
 
-/* Inputs that lie side by side along different dimensions, of which tiles have one. */
-static bool has_several_orders(const boxing *b)
-{
-    int first = -1, order[QUERN_MAX_NDIM];
-    for (size_t k = 0; k < b->operand_count; k++) {
-        if (b->tiled[k] && near_dims(b, k, order) > 0) {
-            if (first >= 0 && order[0] != first) {
-                return true;
-            }
-            first = order[0];
-        }
-    }
-    return false;
-}
-
 /* Tiles do better for bytes, whose boxes have short runs, and where lines of an input are multiples
  * of 8 bytes apart, so that those of a box would share banks. */
-static bool better_tiled(const boxing *b)
+static bool better_tiled(const qn_boxing *b)
 {
-    bool better = false;
+    bool better = false, several;
+    (void)qn_boxing_tile_cost(b, &several);
     for (size_t k = 0; k < b->operand_count; k++) {
         better |= b->tiled[k] &&
                   (b->operands[k].item_size == 1 || b->plan->stride[k][b->ndim - 1] % 8 == 0);
     }
-    return better && !has_several_orders(b);
+    return better && !several;
 }
 
 bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                   bool tiled)
 {
-    boxing b;
+    qn_boxing b;
     int turns;
     if (!qn_plan_box_runs(operands, operand_count) ||
         !begin(&b, plan, operands, operand_count, ndim) ||

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan_boxing: boxes while they are chosen: what plan_boxes.c chooses by what plan_box_cost.c says
+ * of it. Private to these two.
+ */
+#ifndef QN_PLAN_BOXING_H
+#define QN_PLAN_BOXING_H
+
+#include "array/plan.h"
+
+#define QN_BOXING_SECTOR 32 /* bytes that memory gives at once */
+
+typedef struct qn_boxing {
+    const qn_plan *plan;
+    const qn_operand *operands;
+    size_t operand_count;
+    int ndim;
+    int64_t most;                   /* elements of a box */
+    int64_t extent[QUERN_MAX_NDIM]; /* of a box */
+    int order[QUERN_MAX_NDIM];      /* dimensions in the order of fetching, outermost first */
+    bool tiled[QUERN_MAX_PARAMETERS];
+} qn_boxing;
+
+/** How often a sector of an operand comes from memory, walked as it is, or by boxes. */
+int64_t qn_boxing_fetches(const qn_boxing *b, size_t k, bool boxed);
+/** Lines of memory that a warp meets when it reads an operand walked as it is. */
+int64_t qn_boxing_lines(const qn_boxing *b, size_t k);
+/** The dimensions along which neighbours of an operand may share a sector, as it lies in memory,
+ * innermost first. Returns how many. */
+int qn_boxing_near_dims(const qn_boxing *b, size_t k, int *order);
+
+/** What an element takes, in bytes that move meanwhile, walked as it is: those that move, or as
+ * many as move while a processor looks up the lines. */
+int64_t qn_boxing_walk_cost(const qn_boxing *b);
+/** The same by boxes. Threads beyond the last element of a box do its work for nothing. */
+int64_t qn_boxing_box_cost(const qn_boxing *b);
+/** The same by tiles. `several`: inputs lie side by side along different dimensions, of which tiles
+ * have the first; others are fetched as the walk goes. */
+int64_t qn_boxing_tile_cost(const qn_boxing *b, bool *several);
+
+#endif /* QN_PLAN_BOXING_H */
