@@ -15,6 +15,7 @@ import pytest
 # Tests of what is in a checkout, and not where a wheel is tried.
 REPOSITORY = Path(__file__).resolve().parents[2]
 NEEDS = {
+    "test_clamps.py": "bench/sweep",
     "test_dev.py": "dev",
     "test_sweep.py": "bench/sweep",
     "test_types.py": "python/pyproject.toml",
