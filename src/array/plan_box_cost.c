@@ -97,17 +97,14 @@ int qn_boxing_near_dims(const qn_boxing *b, size_t k, int *order)
     return count;
 }
 
-int64_t qn_boxing_tile_cost(const qn_boxing *b, bool *several)
+int64_t qn_boxing_tile_cost(const qn_boxing *b)
 {
-    int across = -1, order[QUERN_MAX_NDIM];
     int64_t bytes = 0;
-    *several = false;
     for (size_t k = 0; k < b->operand_count; k++) {
-        const bool near = b->tiled[k] && qn_boxing_near_dims(b, k, order) > 0;
-        across = near && across < 0 ? order[0] : across;
-        const bool other = near && order[0] != across;
-        *several |= other;
-        bytes += (near && !other ? 1 : qn_boxing_fetches(b, k, false)) * b->operands[k].item_size;
+        int order[QUERN_MAX_NDIM];
+        const bool dense =
+            b->tiled[k] && qn_boxing_near_dims(b, k, order) > 0 && order[0] == b->across;
+        bytes += (dense ? 1 : qn_boxing_fetches(b, k, false)) * b->operands[k].item_size;
     }
     return bytes;
 }

@@ -304,6 +304,19 @@ static void fill(qn_plan *plan, const qn_boxing *b, int turns)
     }
 }
 
+/* Inputs may lie side by side along several dimensions, of which tiles have one. */
+static void find_across(qn_boxing *b)
+{
+    b->across = -1;
+    for (size_t k = 0; k < b->operand_count; k++) {
+        int order[QUERN_MAX_NDIM];
+        if (b->tiled[k] && qn_boxing_near_dims(b, k, order) > 0) {
+            b->across = b->across < 0 ? order[0] : b->across;
+            b->several |= order[0] != b->across;
+        }
+    }
+}
+
 /* What is asked of both kinds of boxes. False: there is nothing to gain. */
 static bool begin(qn_boxing *b, const qn_plan *plan, const qn_operand *operands,
                   size_t operand_count, int ndim)
@@ -316,6 +329,7 @@ static bool begin(qn_boxing *b, const qn_plan *plan, const qn_operand *operands,
         any |= b->tiled[k];
     }
     order_fetching(b);
+    find_across(b);
     return any && plan->count >= WORTH_IT_ALL;
 }
 
@@ -331,9 +345,7 @@ static bool choose_boxes(qn_boxing *b, int *turns)
  * less. */
 static bool outdo_tiles(qn_boxing *b, int *turns)
 {
-    bool several;
-    const int64_t tiles = qn_boxing_tile_cost(b, &several);
-    return several && choose_boxes(b, turns) && tiles > qn_boxing_box_cost(b);
+    return b->several && choose_boxes(b, turns) && qn_boxing_tile_cost(b) > qn_boxing_box_cost(b);
 }
 
 bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
@@ -355,13 +367,12 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
  * of 8 bytes apart, so that those of a box would share banks. */
 static bool better_tiled(const qn_boxing *b)
 {
-    bool better = false, several;
-    (void)qn_boxing_tile_cost(b, &several);
+    bool better = false;
     for (size_t k = 0; k < b->operand_count; k++) {
         better |= b->tiled[k] &&
                   (b->operands[k].item_size == 1 || b->plan->stride[k][b->ndim - 1] % 8 == 0);
     }
-    return better && !several;
+    return better && !b->several;
 }
 
 bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,

@@ -19,6 +19,8 @@ typedef struct qn_boxing {
     int64_t extent[QUERN_MAX_NDIM]; /* of a box */
     int order[QUERN_MAX_NDIM];      /* dimensions in the order of fetching, outermost first */
     bool tiled[QUERN_MAX_PARAMETERS];
+    int across; /* the dimension along which the first tiled operand lies side by side; -1: none */
+    bool several; /* others lie side by side along another */
 } qn_boxing;
 
 /** How often a sector of an operand comes from memory, walked as it is, or by boxes. */
@@ -34,8 +36,8 @@ int qn_boxing_near_dims(const qn_boxing *b, size_t k, int *order);
 int64_t qn_boxing_walk_cost(const qn_boxing *b);
 /** The same by boxes. Threads beyond the last element of a box do its work for nothing. */
 int64_t qn_boxing_box_cost(const qn_boxing *b);
-/** The same by tiles. `several`: inputs lie side by side along different dimensions, of which tiles
- * have the first; others are fetched as the walk goes. */
-int64_t qn_boxing_tile_cost(const qn_boxing *b, bool *several);
+/** The same by tiles, which have inputs that lie side by side along `across`; others are fetched as
+ * the walk goes. */
+int64_t qn_boxing_tile_cost(const qn_boxing *b);
 
 #endif /* QN_PLAN_BOXING_H */
