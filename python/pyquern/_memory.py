@@ -291,7 +291,7 @@ class PooledAllocator:
 class LibraryAllocator:
     """Device memory from a shared library, by the names of two functions that it exports, as those
     for PyTorch: ``void *allocate(size_t, int device, stream)`` and ``void release(void *, size_t,
-    int device, stream)``. RMM has "allocate" and "deallocate". No Python is in the way."""
+    int device, stream)``. No Python is in the way, and they must not throw."""
 
     def __init__(self, path, allocate="allocate", release="deallocate"):
         self._parts = (str(path), allocate, release)

@@ -6,10 +6,8 @@
 # array is made on.
 """The pools of PyTorch, CuPy and RMM."""
 
-import os
-
 from ._device import Device
-from ._memory import LibraryAllocator, PooledAllocator, set_allocator
+from ._memory import PooledAllocator, set_allocator
 
 
 def _check(whose):
@@ -51,25 +49,28 @@ def use_cupy_pool(pool=None):
     set_allocator(PooledAllocator(malloc, None))
 
 
-def use_rmm():
-    """New arrays of the thread's GPU have their memory from RMM's current resource of that GPU, by
-    the functions that RMM exports for PyTorch. Undone by set_allocator(None). RMM gives memory back
-    to the resource that is current then, so leave that one until the arrays are gone and this is
-    undone."""
-    import glob  # it loads re
+class _Handle:
+    """A stream by its handle, for those who ask for the protocol."""
 
+    def __init__(self, handle):
+        self._handle = handle
+
+    def __cuda_stream__(self):
+        return (0, self._handle)
+
+
+def use_rmm():
+    """New arrays of the thread's GPU have their memory from RMM: from the resource of that GPU that
+    is current when they are made. Undone by set_allocator(None).
+
+    It goes through RMM's Python interface: what RMM exports for PyTorch throws C++ exceptions when
+    memory is short, which would end the process."""
     _check("RMM")
     import rmm
+    from rmm.pylibrmm.stream import DEFAULT_STREAM, Stream
 
-    folder = os.path.dirname(rmm.__file__)
-    found = [
-        path
-        for name in ("librmm/_torch_allocator*.so", "_lib/torch_allocator*.so")
-        for path in glob.glob(os.path.join(folder, name))
-    ]
-    if not found:
-        raise ImportError(
-            f"RMM {rmm.__version__} in {folder} has no _torch_allocator library, through which its "
-            "memory is had: pyquern.LibraryAllocator takes another by its path"
-        )
-    set_allocator(LibraryAllocator(found[0]))
+    def malloc(size, device, stream):
+        order = Stream(_Handle(stream)) if stream else DEFAULT_STREAM
+        return rmm.DeviceBuffer(size=size, stream=order)
+
+    set_allocator(PooledAllocator(malloc, None))

@@ -8,6 +8,7 @@
 
 import importlib
 
+import numpy as np
 import pytest
 from tensors import ByCapsule, ByOldCapsule, ByTable
 
@@ -369,14 +370,53 @@ def test_the_pool_of_cupy(own_pool):
     check_pool(pool.used_bytes)
 
 
-def test_the_resource_of_rmm(own_pool):
+RESOURCES = {
+    "driver": lambda mr: mr.CudaAsyncMemoryResource(),
+    "cudaMalloc": lambda mr: mr.CudaMemoryResource(),
+    "pool": lambda mr: mr.PoolMemoryResource(mr.CudaMemoryResource(), 1 << 26, 1 << 28),
+    "managed": lambda mr: mr.ManagedMemoryResource(),
+}
+
+
+@pytest.fixture
+def rmm(own_pool):
     rmm = pytest.importorskip("rmm")
     before = rmm.mr.get_current_device_resource()
-    counting = rmm.mr.StatisticsResourceAdaptor(rmm.mr.CudaAsyncMemoryResource())
+    yield rmm
+    q.set_allocator(None)
+    rmm.mr.set_current_device_resource(before)
+
+
+@pytest.mark.parametrize("name", RESOURCES)
+def test_the_resources_of_rmm(rmm, name):
+    counting = rmm.mr.StatisticsResourceAdaptor(RESOURCES[name](rmm.mr))
     rmm.mr.set_current_device_resource(counting)
-    try:
-        q.use_rmm()
-        check_pool(lambda: counting.allocation_counts.current_bytes)
-    finally:
-        q.set_allocator(None)
-        rmm.mr.set_current_device_resource(before)
+    q.use_rmm()
+    check_pool(lambda: counting.allocation_counts.current_bytes)
+
+    # memory goes back to where it came from, whatever is current then
+    a = q.ones(1 << 20, "float32")
+    rmm.mr.set_current_device_resource(rmm.mr.CudaMemoryResource())
+    del a
+    assert counting.allocation_counts.current_bytes == 0
+
+
+def test_no_memory_in_rmm(rmm):
+    rmm.mr.set_current_device_resource(
+        rmm.mr.LimitingResourceAdaptor(rmm.mr.CudaMemoryResource(), 1 << 20)
+    )
+    q.use_rmm()
+    for _ in range(3):
+        with pytest.raises(q.DeviceMemoryError) as failure:
+            q.empty(1 << 24, "float32")
+        assert isinstance(failure.value.__cause__, MemoryError)
+        assert twice(q.ones(3)).tolist() == [2, 2, 2]
+
+
+def test_buffers_of_rmm(rmm):
+    buffer = rmm.DeviceBuffer.to_device(np.arange(8, dtype="uint8"))
+    ours = q.asarray(buffer)
+    assert ours.pointer == buffer.ptr
+    twice(ours, ours)
+    q.Device().synchronize()
+    assert buffer.copy_to_host().tolist() == list(range(0, 16, 2))
