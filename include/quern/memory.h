@@ -17,9 +17,10 @@ extern "C" {
  *     void release(void *pointer, size_t bytes, int device, void *stream);
  *
  * as PyTorch's pluggable allocators have them. They must return NULL when there is no memory, and
- * not throw, which ends the process; and give memory that is aligned to 256 bytes. `device` is what they are called with: the GPU's number. The library stays loaded for the
- * rest of the process. Set out->size before (QUERN_ALLOCATOR_INIT); give *out to
- * quern_options.allocator or to quern_engine_set_allocator(). Thread-safe.
+ * not throw, which ends the process; and give memory that is aligned to 256 bytes. `device` is what
+ * they are called with: the GPU's number. The library stays loaded for the rest of the process. Set
+ * out->size before (QUERN_ALLOCATOR_INIT); give *out to quern_options.allocator or to
+ * quern_engine_set_allocator(). Thread-safe.
  * Errors: QUERN_ERROR_IO for a library that cannot be loaded, QUERN_ERROR_NAME for a function that
  * it does not have, QUERN_ERROR_INVALID_ARGUMENT, QUERN_ERROR_OUT_OF_MEMORY. */
 QUERN_API quern_status quern_allocator_from_library(quern_allocator *out, const char *path,
