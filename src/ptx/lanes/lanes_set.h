@@ -38,7 +38,7 @@ enum { QN_LANE_SUBJECT_COUNT = 0 QN_LANE_SUBJECTS(QN_LANE_ONE, ) };
 #define QN_LANE_SET(subject, level)  QN_LANE_SET_(subject, level)
 
 #define QN_LANE_DECLARE(subject, level) extern const qn_lane_set QN_LANE_SET(subject, level);
-#ifdef __x86_64__
+#ifdef QN_X86_LEVELS
 QN_LANE_SUBJECTS(QN_LANE_DECLARE, v2)
 QN_LANE_SUBJECTS(QN_LANE_DECLARE, v3)
 QN_LANE_SUBJECTS(QN_LANE_DECLARE, v4)

@@ -12,7 +12,7 @@
 #define SLOTS 16384 /* a power of two, over twice the number of forms */
 
 #define SET_OF(subject, level) &QN_LANE_SET(subject, level),
-#ifdef __x86_64__
+#ifdef QN_X86_LEVELS
 static const qn_lane_set *const levels[][QN_LANE_SUBJECT_COUNT] = {
     {QN_LANE_SUBJECTS(SET_OF, v2)},
     {QN_LANE_SUBJECTS(SET_OF, v3)},
@@ -29,7 +29,7 @@ static const qn_lane_form *slots[SLOTS];
 
 int qn_lane_level_count(void)
 {
-#ifdef __x86_64__
+#ifdef QN_X86_LEVELS
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
         !__builtin_cpu_supports("bmi2")) {

@@ -7,7 +7,7 @@
 #include "ptx/run/heap.h"
 #include "ptx/watch/watch.h"
 
-#ifdef __x86_64__
+#ifdef QN_X86_LEVELS
 extern const qn_memory_lanes qn_memory_lanes_v2, qn_memory_lanes_v3, qn_memory_lanes_v4;
 static const qn_memory_lanes *const levels[] = {&qn_memory_lanes_v2, &qn_memory_lanes_v3,
                                                 &qn_memory_lanes_v4};

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#ifdef __x86_64__
+#ifdef QN_X86_LEVELS
 extern const qn_matrix_math qn_matrix_math_v2, qn_matrix_math_v3, qn_matrix_math_v4;
 static const qn_matrix_math *const levels[] = {&qn_matrix_math_v2, &qn_matrix_math_v3,
                                                &qn_matrix_math_v4};
