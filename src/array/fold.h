@@ -61,6 +61,7 @@ typedef struct qn_fold_form {
     uint8_t lone;   /**< staged: a tile is of one output */
     uint8_t stage_in, stage_out; /**< staged: 1: inputs, outputs are walked across scans first */
     uint8_t line_in, line_out;   /**< staged: 1: those of a tile lie in one line in that order */
+    uint8_t descends;            /**< scan: 1: a thread goes down whole columns of its own */
     uint8_t strips; /**< scan: columns in strips; 1 << strips tiles make a bunch; 0: not so */
     uint8_t lines;  /**< strips: tiles are of whole lines, in shared memory with room for strips of
                        so  many; 0: they are not */
@@ -268,6 +269,19 @@ void qn_fold_lots(uint8_t *lots, const qn_fold_form *f, const qn_operand *operan
 void qn_fold_print_runs(qn_text *out, const qn_fold *fold);
 /** Have the tiles of a planned scan wait in shared memory, where that costs less. */
 void qn_fold_stage(const qn_fold_making *m, uint32_t value_size);
+
+/** What reaching the operands costs for an element of a scan by units. */
+double qn_fold_reach_cost(const qn_fold_making *m);
+
+/* ---- fold_descend.c: for scans along columns ------------------------------------------------ */
+
+/** Have a thread go down columns of its own, where that costs less than what is planned. */
+void qn_fold_take_descents(const qn_fold_making *m);
+/** Blocks of such a scan that a processor should hold. */
+static inline int qn_fold_descent_blocks(uint32_t steps)
+{
+    return steps > 16 ? 2 : 5;
+}
 
 /* ---- fold_strips.c: for scans along columns ------------------------------------------------- */
 

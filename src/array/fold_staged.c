@@ -14,8 +14,9 @@
 #define BESIDE       32 /* outputs of a tile that lie side by side */
 
 /* Instructions for an element, as the generated code has them for sums of float32. */
-#define STAGED_COST    34  /* an element: shared memory four times, its place twice */
-#define TILE_COST      60  /* an element of small tiles, which wait for each other */
+#define STAGED_COST    34    /* an element: shared memory four times, its place twice */
+#define BLOCK_COST     20000 /* a tile, whatever is in it: what its threads do once */
+#define TILE_COST      60    /* an element of small tiles, which wait for each other */
 #define UNIT_COST      40  /* a unit of a row: its place, its access, its part in the warp's scan */
 #define COLUMN_COST    15  /* a unit of a column */
 #define TRACK_COST     120 /* an output of a unit of columns, where several lanes share it */
@@ -97,7 +98,7 @@ static double direct_cost(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
     const int lanes = f->form.lanes;
-    double unit = f->form.columns ? COLUMN_COST : UNIT_COST, reach = 0;
+    double unit = f->form.columns ? COLUMN_COST : UNIT_COST;
     if (f->form.ragged) {
         /* Two units of a row are pieces: that many warps take both ways. */
         double share = QN_MIN(1.0, 2.0 * WARP / (double)f->units);
@@ -113,6 +114,13 @@ static double direct_cost(const qn_fold_making *m)
     /* Places for units that are not there cost as much. */
     int64_t places = qn_over(f->units, f->chunk) * f->chunk * (f->form.columns ? 1 : lanes);
     each *= f->form.block ? 1 : (double)places / (double)f->length;
+    return each + qn_fold_reach_cost(m);
+}
+
+double qn_fold_reach_cost(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    double reach = 0;
     for (size_t k = 0; k < m->count; k++) {
         const uint32_t item = m->operands[k].item_size;
         if (f->form.access[k] == QN_ACCESS_VECTOR) {
@@ -123,7 +131,7 @@ static double direct_cost(const qn_fold_making *m)
             reach += strided_cost(f, k, f->form.columns);
         }
     }
-    return each + reach;
+    return reach;
 }
 
 /* ---- the staged plan ------------------------------------------------------------------------ */
@@ -238,6 +246,7 @@ static double staged_cost(const qn_fold_making *m)
     const qn_fold *f = m->fold;
     /* A tile that is the whole of its outputs waits for none. */
     double cost = STAGED_COST + (f->form.split ? TILE_COST : 0);
+    cost += (double)BLOCK_COST / ((double)f->workers * (double)f->chunk);
     for (size_t k = 0; k < m->count; k++) {
         bool across = k < m->inputs ? f->form.stage_in : f->form.stage_out;
         cost += reach_cost(inner_stride(f, k, across));

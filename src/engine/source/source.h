@@ -417,8 +417,9 @@ void qn_source_scan_initial(qn_text *out, const qn_call *call);
 void qn_source_scan_registers(qn_text *out, const qn_call *call);
 /** Where unit `_quern_unit` lies, for the operands [first, end). */
 void qn_source_scan_unit(qn_text *out, const qn_call *call, uint32_t first, uint32_t end);
-/** Load the inputs of the unit. */
+/** Load the inputs of the unit, wherever it lies; or of one whose place is known. */
 void qn_source_scan_load(qn_text *out, const qn_call *call);
+void qn_source_scan_read(qn_text *out, const qn_call *call);
 /** The same for a unit that is whole, though others of the row are not. */
 void qn_source_scan_load_whole(qn_text *out, const qn_call *call);
 /** Let the compiler forget what it made of the inputs of a lane's unit. */
@@ -446,6 +447,11 @@ quern_status qn_scan_columns_source(qn_text *out, const qn_call *call, qn_header
 /* ---- source_scan_strips.c: strips in registers ---------------------------------------------- */
 
 /** Where each operand begins in the thread's strip. */
+/** True where a thread goes down columns by the addresses of their positions. */
+static inline bool qn_source_goes_down(const qn_fold_form *f)
+{
+    return (f->strips && !f->lines) || (f->descends && f->reduced == 1);
+}
 void qn_source_strips_begin(qn_text *out, const qn_call *call);
 /** True where the packs of an input wait as words: the compiler would take them apart too early. */
 bool qn_source_strips_has_words(const qn_call *call, uint32_t k);

@@ -88,6 +88,7 @@ static void skip_hole(qn_text *out, const qn_call *call)
     X(LOAD_WHOLE, load_whole)                                                                      \
     X(UNIT, unit)                                                                                  \
     X(RENEW, renew)                                                                                \
+    X(BEGIN, begin)                                                                                \
     X(REPEAT, repeat)                                                                              \
     X(LANE, lane)                                                                                  \
     X(ARGUMENTS, arguments)                                                                        \
@@ -105,6 +106,9 @@ static int blocks_wanted(const qn_fold_form *f)
 {
     if (f->staged) {
         return f->staged == QN_STAGED_ALONE ? 6 : 5;
+    }
+    if (f->descends) {
+        return qn_fold_descent_blocks(f->steps);
     }
     if (!f->split) {
         return 4;
@@ -144,16 +148,20 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
     qn_source_function(&t[SCAN], call, QN_REDUCE);
     qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
     bounds_hole(&t[BOUNDS], call);
-    (f->staged ? staged_form_hole : form_hole)(&t[FORM], call);
+    (f->staged ? staged_form_hole : f->descends ? common_form : form_hole)(&t[FORM], call);
     qn_source_scan_initial(&t[INITIAL], call);
     qn_source_scan_registers(&t[REGISTERS], call);
-    qn_source_scan_load(&t[LOAD], call);
+    (f->descends ? qn_source_scan_read : qn_source_scan_load)(&t[LOAD], call);
     if (f->ragged) {
         qn_source_scan_load_whole(&t[LOAD_WHOLE], call);
     }
-    qn_source_scan_unit(&t[UNIT], call, 0, 0);
+    qn_source_scan_unit(&t[UNIT], call, 0, f->descends ? call->input_operands : 0);
     if (f->staged) {
         qn_source_scan_repeat(&t[REPEAT], call);
+    } else if (f->descends) {
+        if (qn_source_goes_down(f)) {
+            qn_source_strips_begin(&t[BEGIN], call);
+        }
     } else {
         skip_hole(&t[SKIP], call);
         qn_source_scan_renew(&t[RENEW], call);
@@ -167,7 +175,9 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
         qn_source_scan_spread(&t[SPREAD], call);
     }
     const qn_source_template template = {
-        .text = f->staged ? qn_embedded_scan_staged_cu : qn_embedded_scan_cu,
+        .text = f->staged     ? qn_embedded_scan_staged_cu
+                : f->descends ? qn_embedded_scan_descend_cu
+                              : qn_embedded_scan_cu,
         .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
         .holes = t,
         .hole_count = HOLE_COUNT,

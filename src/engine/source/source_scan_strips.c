@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * source_scan_strips: how the threads of templates/scan_strips.cu go down their columns, in CUDA
- * C++. In: the form of a fold. Out: for each operand the address of a position, from that of the
- * strip's first. The thing to know: what reads and writes a unit (source_scan_units.c) asks for
+ * C++, and those of templates/scan_descend.cu. In: the form of a fold. Out: for each operand the
+ * address of a position, from that of the first. The thing to know: what reads and writes a unit
+ * (source_scan_units.c) asks for
  * `_quern_placeK`, `_quern_reducedK` and `_quern_element`; inside a unit these names mean the
  * address of its position.
  */
@@ -33,11 +34,18 @@ static void begin(qn_text *out, const qn_call *call, uint32_t k)
     qn_text_puts(out, ";\n");
 }
 
+/* True for an operand that moves on with each unit; else a unit has its number. */
+static bool moves_on(const qn_call *call, uint32_t k)
+{
+    return call->operands[k].output || call->fold.form.descends;
+}
+
 void qn_source_strips_begin(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
         qn_text_printf(out,
                        call->operands[k].output ? "    char *_quern_next%u = "
+                       : moves_on(call, k)      ? "    const char *_quern_next%u = "
                                                 : "    const char *const _quern_begin%u = ",
                        k);
         begin(out, call, k);
@@ -50,11 +58,11 @@ void qn_source_strips_unit(qn_text *out, const qn_call *call, int levels, uint32
     const int d = call->fold.form.kept;
     for (uint32_t k = first; k < end; k++) {
         qn_source_indent(out, levels);
-        if (call->operands[k].output) {
+        if (moves_on(call, k)) {
             qn_text_printf(out,
-                           "char *const _quern_place%u = _quern_next%u;\n"
+                           "%schar *const _quern_place%u = _quern_next%u;\n"
                            "%*s_quern_next%u += _quern_walk.stride[%u][%d];\n",
-                           k, k, 4 * levels, "", k, k, d);
+                           call->operands[k].output ? "" : "const ", k, k, 4 * levels, "", k, k, d);
         } else {
             qn_text_printf(out,
                            "const char *const _quern_place%u = _quern_begin%u + (long long)"

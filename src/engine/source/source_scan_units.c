@@ -78,7 +78,7 @@ void qn_source_scan_unit(qn_text *out, const qn_call *call, uint32_t first, uint
     const qn_fold_form *f = &call->fold.form;
     if (f->lines) {
         qn_source_lines_unit(out, call, 4, first, end);
-    } else if (f->strips) {
+    } else if (qn_source_goes_down(f)) {
         qn_source_strips_unit(out, call, 4, first, end);
     } else {
         qn_source_reduced(out, call, 4, first, end);
@@ -175,8 +175,13 @@ void qn_source_scan_lane(qn_text *out, const qn_call *call, int levels)
 
 void qn_source_scan_load(qn_text *out, const qn_call *call)
 {
-    bool ragged = call->fold.form.ragged;
     qn_source_scan_unit(out, call, 0, call->input_operands);
+    qn_source_scan_read(out, call);
+}
+
+void qn_source_scan_read(qn_text *out, const qn_call *call)
+{
+    bool ragged = call->fold.form.ragged;
     if (ragged) {
         qn_text_puts(out, "                if (_quern_whole) {\n");
         for (uint32_t k = 0; k < call->input_operands; k++) {

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fold_descend: scans along columns in which a thread goes down its own columns, from the first
+ * position to the last. In: the plan of a scan, and what it costs, if that is known. Out: the same
+ * plan, or one of such threads where that costs less. The thing to know: nothing is shared, so an
+ * element takes few instructions and no one waits; but only threads for columns read, each some
+ * positions ahead, so columns must be many, or memory has too little to do.
+ */
+#include "array/fold.h"
+
+#define MOST_STEPS    16 /* positions of a thread at once: each repeats the code */
+#define FEW_STEPS     32 /* the same where a processor has few threads, and registers for them: */
+#define FEW_THREADS   (2 * QN_FOLD_BLOCK)
+#define DEAR_STEPS    4    /* the same where the texts are long */
+#define MOST_ELEMENTS 64   /* of them */
+#define REGISTERS     32   /* for their inputs */
+#define MEMORY_BYTES  40e3 /* under way for a processor, reads and writes, at memory's speed */
+#define WASTE         1.25 /* positions that are read, to those that are there, without regret */
+
+/* Instructions, as the generated code has them. */
+#define THREAD_COST  30 /* a thread */
+#define KEPT_COST    12 /* its place along a kept dimension */
+#define UNIT_COST    10 /* a unit: its places, its accesses, conditions */
+#define ELEMENT_COST 4  /* an element of a unit */
+
+/* Threads for each processor. */
+static double threads(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    return (double)(f->outputs / f->form.lanes) / m->rules->processors;
+}
+
+/* Positions of a thread at once: as many as their inputs have room for in registers, and few past
+ * the end. */
+static uint32_t choose_steps(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    const uint32_t lanes = f->form.lanes;
+    uint32_t registers = 0, steps = threads(m) <= FEW_THREADS ? FEW_STEPS : MOST_STEPS;
+    steps = m->rules->in_turns ? steps : DEAR_STEPS;
+    for (size_t k = 0; k < m->inputs; k++) {
+        const uint32_t item = m->operands[k].item_size;
+        registers += f->form.access[k] == QN_ACCESS_VECTOR ? (uint32_t)qn_over(lanes * item, 4)
+                     : f->form.access[k] == QN_ACCESS_BROADCAST
+                         ? (uint32_t)qn_over(item, 4)
+                         : lanes * (uint32_t)qn_over(item, 4);
+    }
+    while (steps > 1 && (steps * registers > REGISTERS || steps * lanes > MOST_ELEMENTS)) {
+        steps /= 2;
+    }
+    uint32_t best = qn_power_of_two(f->length, steps);
+    int64_t least = qn_over(f->length, best) * best;
+    for (uint32_t few = best / 2; few >= DEAR_STEPS && (double)least > WASTE * (double)f->length;
+         few /= 2) {
+        const int64_t places = qn_over(f->length, few) * few;
+        best = places < least ? few : best;
+        least = QN_MIN(places, least);
+    }
+    return best;
+}
+
+/* How much longer than at memory's speed it takes, for want of reads that are under way. */
+static double hunger(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    double in = 0, all = 0;
+    for (size_t k = 0; k < m->count; k++) {
+        const double bytes = f->form.access[k] == QN_ACCESS_BROADCAST
+                                 ? 0
+                                 : (double)m->operands[k].item_size * f->form.lanes;
+        in += k < m->inputs ? bytes : 0;
+        all += bytes;
+    }
+    const double held = qn_fold_descent_blocks(f->form.steps) * QN_FOLD_BLOCK;
+    const double flying = QN_MIN(threads(m), held) * f->form.steps * in;
+    return in == 0 ? 1 : QN_MAX(1, MEMORY_BYTES * in / all / flying);
+}
+
+static double descent_cost(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    const double places = (double)(qn_over(f->length, f->form.steps) * f->form.steps);
+    const double thread = THREAD_COST + KEPT_COST * f->form.kept;
+    return ELEMENT_COST + (double)UNIT_COST / f->form.lanes * places / (double)f->length +
+           thread / (double)(f->form.lanes * f->length) + qn_fold_reach_cost(m);
+}
+
+/* Plan with so many lanes. Returns the cost, or a negative number where rows are no whole packs, or
+ * no operand has them. */
+static double plan_lanes(const qn_fold_making *m, uint32_t lanes)
+{
+    qn_fold *f = m->fold;
+    f->form.lanes = (uint8_t)lanes;
+    const bool packs = qn_fold_choose_access(m) >= 0 && f->extent[f->form.kept - 1] % lanes == 0;
+    if (lanes > 1 && !packs) {
+        return -1;
+    }
+    f->form.steps = (uint8_t)choose_steps(m);
+    return descent_cost(m) * hunger(m);
+}
+
+/* Plan with the lanes that cost least: packs take fewer instructions, but have fewer threads, and
+ * leave gaps where an operand has no packs. Returns the cost. */
+static double plan_best(const qn_fold_making *m)
+{
+    uint32_t widest = 1, best = 1;
+    for (size_t k = 0; k < m->count; k++) {
+        widest = QN_MAX(widest, m->operands[k].item_size);
+    }
+    uint32_t lanes = qn_pack_lanes(m->operands, m->count, m->rules->pack_bytes);
+    double least = plan_lanes(m, 1);
+    for (lanes = QN_MIN(lanes, QN_ACCESS_BYTES / widest); lanes > 1; lanes /= 2) {
+        const double cost = plan_lanes(m, lanes);
+        if (cost >= 0 && cost < least) {
+            best = lanes;
+            least = cost;
+        }
+    }
+    return plan_lanes(m, best);
+}
+
+void qn_fold_take_descents(const qn_fold_making *m)
+{
+    qn_fold *f = m->fold;
+    if (f->form.kept == 0 || f->outputs == 0 || !qn_fold_dense_columns(m)) {
+        return;
+    }
+    const bool plain = f->form.columns && !f->form.block && !f->form.staged;
+    const double others = f->cost;
+    qn_fold_decided before;
+    memcpy(before.bytes, f, sizeof before.bytes);
+    f->form.columns = f->form.descends = 1;
+    f->form.staged = f->form.lone = f->form.stage_in = f->form.stage_out = 0;
+    f->form.line_in = f->form.line_out = 0;
+    f->form.block = f->form.ragged = f->form.split = f->form.again = f->form.spread = 0;
+    f->form.strips = f->form.lines = f->form.back = 0;
+    f->head = f->rest = 0;
+    const double descent = plan_best(m);
+    f->units = f->chunk = f->length;
+    f->workers = 1;
+    f->groups = qn_over(f->outputs / f->form.lanes, QN_FOLD_BLOCK);
+    f->splits = 1;
+    if (!plain && (others == 0 || descent >= others)) {
+        memcpy(f, before.bytes, sizeof before.bytes);
+    } else {
+        f->cost = descent;
+    }
+}
