@@ -23,11 +23,10 @@ HOLE_initial
 HOLE_begin
 #pragma unroll 1
     for (_quern_index _quern_base = 0; _quern_base <= _quern_last; _quern_base += _quern_steps) {
-        // The last position of the column, from here; past the batch: all of that is there, and its
-        // loads need no condition.
-        const int _quern_room = (int)min(_quern_last - _quern_base, (_quern_index)_quern_steps);
+        // How many positions are there. Loads of a whole batch have no condition.
+        const int _quern_count = (int)min(_quern_last - _quern_base, (_quern_index)_quern_steps) + 1;
 HOLE_registers
-        if (_quern_room >= _quern_steps) {
+        if (_quern_count >= _quern_steps) {
 #pragma unroll
             for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++) {
                 [[maybe_unused]] const _quern_index _quern_unit = _quern_base + _quern_step;
@@ -39,7 +38,7 @@ HOLE_load
             for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++) {
                 [[maybe_unused]] const _quern_index _quern_unit = _quern_base + _quern_step;
 HOLE_unit
-                if (_quern_step <= _quern_room) {
+                if (_quern_step < _quern_count) {
 HOLE_load
                 }
             }
@@ -47,11 +46,12 @@ HOLE_load
 #pragma unroll
         for (int _quern_step = 0; _quern_step < _quern_steps; _quern_step++) {
             [[maybe_unused]] const _quern_index _quern_unit = _quern_base + _quern_step;
-            if (_quern_step > _quern_room) {
+            if (_quern_step >= _quern_count) {
                 return;
             }
             _quern_slot _quern_values[_quern_lanes];
 HOLE_result
+HOLE_recall
 #pragma unroll
             for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) {
 HOLE_lane

@@ -89,6 +89,7 @@ static void skip_hole(qn_text *out, const qn_call *call)
     X(UNIT, unit)                                                                                  \
     X(RENEW, renew)                                                                                \
     X(BEGIN, begin)                                                                                \
+    X(RECALL, recall)                                                                              \
     X(REPEAT, repeat)                                                                              \
     X(LANE, lane)                                                                                  \
     X(ARGUMENTS, arguments)                                                                        \
@@ -159,6 +160,7 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
     if (f->staged) {
         qn_source_scan_repeat(&t[REPEAT], call);
     } else if (f->descends) {
+        qn_source_strips_recall(&t[RECALL], call);
         if (qn_source_goes_down(f)) {
             qn_source_strips_begin(&t[BEGIN], call);
         }
@@ -183,7 +185,8 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
         .hole_count = HOLE_COUNT,
         .headers = QN_FOLD_HEADERS | QN_HEADER(QN_HEADER_SCAN) |
                    (f->staged ? QN_HEADER(QN_HEADER_STAGE) : 0) |
-                   (f->lanes > 1 ? QN_HEADER(QN_HEADER_PACK) : 0),
+                   (f->lanes > 1 ? QN_HEADER(QN_HEADER_PACK) : 0) |
+                   (f->descends && f->lanes > 1 ? QN_HEADER(QN_HEADER_WORDS) : 0),
     };
     return qn_source_expand(out, call, &template, headers, header_count);
 }

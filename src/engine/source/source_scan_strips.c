@@ -82,7 +82,7 @@ void qn_source_strips_unit(qn_text *out, const qn_call *call, int levels, uint32
 bool qn_source_strips_has_words(const qn_call *call, uint32_t k)
 {
     const qn_fold_form *f = &call->fold.form;
-    return f->strips && !f->lines && !call->operands[k].output && f->lanes > 1 &&
+    return ((f->strips && !f->lines) || f->descends) && !call->operands[k].output && f->lanes > 1 &&
            f->access[k] == QN_ACCESS_VECTOR;
 }
 
