@@ -28,6 +28,18 @@
 #define ELEMENT_COST 6   /* an element of a unit */
 #define THREAD_COST  350 /* a thread's strip */
 
+/* Packs that threads may have side by side: those of the last kept dimension or, if these are few
+ * bytes, of as many dimensions as it takes. */
+static int64_t packs_beside(const qn_fold *f, uint32_t bytes)
+{
+    int d = f->form.kept - 1;
+    int64_t packs = f->extent[d] / f->form.lanes;
+    while (d > 0 && packs * bytes < SEGMENT_BYTES) {
+        packs *= f->extent[--d];
+    }
+    return packs;
+}
+
 /* Threads side by side: as many as columns lie side by side, or an even part of them, so that few
  * threads of a block have none. */
 static int64_t choose_beside(int64_t packs, uint32_t bytes, uint32_t lanes)
@@ -121,8 +133,7 @@ void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size)
     }
     const uint32_t bytes = QN_MAX(1, qn_fold_unit_bytes(&f->form, m->operands, m->inputs));
     const int64_t packs = f->outputs / f->form.lanes;
-    const int64_t beside =
-        choose_beside(f->extent[f->form.kept - 1] / f->form.lanes, bytes, f->form.lanes);
+    const int64_t beside = choose_beside(packs_beside(f, bytes), bytes, f->form.lanes);
     const int64_t strips = QN_FOLD_BLOCK / beside, least = (int64_t)m->rules->processors * TILES;
     uint32_t steps = choose_steps(m);
     f->groups = qn_over(packs, beside);
