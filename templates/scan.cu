@@ -11,9 +11,7 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
 
     // This lane's place among the `width` of its output, which are `apart` lanes from each other.
     const int _quern_warp_lane = threadIdx.x % 32, _quern_warp = threadIdx.x / 32;
-    const int _quern_width = _quern_columns == _quern_block ? (int)_quern_walk.workers
-                             : _quern_columns               ? 1
-                                                            : 32;
+    const int _quern_width = _quern_columns || !_quern_block ? (int)_quern_walk.workers : 32;
     const int _quern_apart = _quern_columns ? 32 / _quern_width : 1;
     const int _quern_at =
         _quern_columns ? _quern_warp_lane / _quern_apart : _quern_warp_lane & (_quern_width - 1);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scans along columns that blocks share: drawn extents, few columns and many, at any element, with
- * gaps, backwards, in place, of values of every size. What is expected comes from a loop on the
- * host. The thing to know: memory ends where the last line does, so that the software device finds
- * what is read beyond it; and the operator does not commute, so that a sum that is taken twice, or
- * out of order, shows.
+ * Scans along columns, which blocks share or (where they are many) threads go down: drawn extents,
+ * at any element, with gaps, backwards, in place, of values of every size. What is expected comes
+ * from a loop on the host. The thing to know: memory ends where the last line does, so that the
+ * software device finds what is read beyond it; and the operator does not commute, so that a sum
+ * that is taken twice, or out of order, shows.
  */
 #include "base/base.h"
 #include "numbered.h"
@@ -12,7 +12,7 @@
 
 TestSuite(columns, .init = whole_open, .fini = whole_close);
 
-enum { DRAWN = 9, MOST = 1 << 16 };
+enum { DRAWN = 12, MOST = 1 << 16 };
 
 static uint64_t state;
 
@@ -33,14 +33,16 @@ static int64_t count_of(const view *v)
     return v->extent[0] * v->extent[1] * v->extent[2];
 }
 
-static view draw_view(void)
+/* `many`: more columns than lines. */
+static view draw_view(bool many)
 {
     static const int64_t columns[] = {1,  2,  3,  4,  5,   7,   8,   16, 20,
                                       23, 36, 64, 65, 127, 180, 256, 300};
     view v = {.offset = draw(0, 1) * draw(1, 9)};
     v.extent[2] = columns[draw(0, QN_COUNT(columns) - 1)];
     v.extent[0] = draw(1, 3);
-    v.extent[1] = draw(MOST / 4, MOST - 1) / (v.extent[0] * v.extent[2]);
+    v.extent[2] = many ? draw(500, 2500) : v.extent[2];
+    v.extent[1] = many ? draw(1, 45) : draw(MOST / 4, MOST - 1) / (v.extent[0] * v.extent[2]);
     v.pitch = v.extent[2] + (draw(0, 3) == 0 ? draw(1, 5) : 0);
     v.up = draw(0, 7) == 0;
     v.back = draw(0, 7) == 0;
@@ -130,11 +132,12 @@ static void expect(int t, quern_dtype out, const void *got, const view *v, const
     }
 }
 
-/* Returns 1 where strips wait in registers, 2 where in shared memory, else 0. */
-static int check(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool in_place)
+/* Returns 1 where strips wait in registers, 2 where in shared memory, 3 where a thread goes down
+ * each column, else 0. */
+static int check(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool in_place, bool many)
 {
-    const view v = draw_view();
-    view to = draw_view();
+    const view v = draw_view(many);
+    view to = draw_view(many);
     memcpy(to.extent, v.extent, sizeof v.extent);
     to.pitch = v.extent[2] + (draw(0, 3) == 0 ? draw(1, 5) : 0);
     quern_array *x = array_in(in, &v), *y = in_place ? x : array_in(out, &to);
@@ -152,7 +155,10 @@ static int check(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool i
     const size_t item = out == QUERN_UINT8 ? 1 : out == QUERN_UINT16 ? 2 : 8;
     OK(quern_array_read(y, got, (size_t)count_of(&v) * item));
     expect(t, out, got, &v, &to, in_place, e->plan);
-    const int kind = strstr(e->plan, "whole lines") ? 2 : strstr(e->plan, "in strips") ? 1 : 0;
+    const int kind = strstr(e->plan, "a thread down each") ? 3
+                     : strstr(e->plan, "whole lines")      ? 2
+                     : strstr(e->plan, "in strips")        ? 1
+                                                           : 0;
     free(got);
     quern_explanation_release(e);
     if (!in_place) {
@@ -165,7 +171,7 @@ static int check(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool i
 static void check_drawn(quern_dtype in, quern_dtype out, const char *in_name, const char *out_name,
                         bool in_place)
 {
-    int kinds[3] = {0};
+    int kinds[4] = {0};
     for (int t = 0; t < (int)QN_COUNT(all_texts); t++) {
         const texts *s = &all_texts[t];
         char x[32], y[32];
@@ -177,7 +183,7 @@ static void check_drawn(quern_dtype in, quern_dtype out, const char *in_name, co
         quern_kernel *k;
         OK(quern_scan(&k, engine, x, y, s->map, s->scan, s->post, s->identity, &o));
         for (int n = 0; n < DRAWN; n++) {
-            kinds[check(k, t, in, out, in_place)]++;
+            kinds[check(k, t, in, out, in_place, n % 4 == 3)]++;
         }
         quern_kernel_release(k);
     }
@@ -185,7 +191,8 @@ static void check_drawn(quern_dtype in, quern_dtype out, const char *in_name, co
         return;
     }
     cr_assert_gt(kinds[1], 2, "%d of strips in registers", kinds[1]);
-    cr_assert_gt(kinds[2], 8, "%d of whole lines", kinds[2]);
+    cr_assert_gt(kinds[2], 3, "%d of whole lines", kinds[2]);
+    cr_assert_gt(kinds[3], 5, "%d that threads go down", kinds[3]);
 }
 
 Test(columns, bytes)
