@@ -106,24 +106,26 @@ template <typename T_, int L_> struct strip_sums {
 
 // Where the tiles of a launch leave their sums. Every 4 bytes of a value travel in one 8-byte word
 // with the number of the launch, as on quern::board: a value is there when all its words say so.
-// For each tile its sum, and for each bunch of 1 << B tiles that follow each other theirs.
+// For each tile its sum, for each bunch of 1 << B tiles that follow each other theirs, and for each
+// bundle of 1 << B bunches theirs.
 template <typename T_, int L_, int B_> struct ledger {
     static constexpr int words = (sizeof(T_) + 3) / 4, bunch = 1 << B_;
     typedef unsigned long long word_type;
 
-    word_type *tiles, *bunches;
+    word_type *tiles, *bunches, *bundles;
     unsigned launch;             // what words of this launch say
     int groups, columns, beside; // blocks side by side; columns of a block, threads of a strip
 
-    // For `count` tiles, `groups_` side by side.
-    __device__ __forceinline__ ledger(void *memory, unsigned long long ticket, int count,
+    // For `splits` tiles of each of `groups_`, which lie side by side.
+    __device__ __forceinline__ ledger(void *memory, unsigned long long ticket, int splits,
                                       int groups_, int beside_)
         : tiles((word_type *)memory + 2), launch((unsigned)(ticket >> 32) * 2 + 1), groups(groups_),
           columns(L_ * beside_), beside(beside_)
     {
-        bunches = tiles + (long long)count * (words * columns);
+        bunches = at(tiles, splits, 0);
+        bundles = at(bunches, (splits + bunch - 1) >> B_, 0);
     }
-    // The sums of the tile (or bunch) at `place` of a group.
+    // The sums of the tile (bunch, bundle) at `place` of a group.
     __device__ __forceinline__ word_type *at(word_type *first, int place, int group) const
     {
         return first + ((long long)place * groups + group) * (words * columns);
@@ -160,10 +162,22 @@ template <typename T_, int L_, int B_> struct ledger {
         }
         return there;
     }
-    // Fold the sums `from` ... `end` - 1 of a group, of those that find() has, M under way at once.
+    // Sums of a group that follow each other: of the first bundles, of `bunches` bunches from
+    // `bunch_at` on, of tiles from `tile_at` on, `count` in all.
+    struct list {
+        int bundles, bunch_at, bunches, tile_at, count;
+    };
+    __device__ __forceinline__ const word_type *sum(const list &l, int k, int group) const
+    {
+        const int in_bunches = k - l.bundles, in_tiles = in_bunches - l.bunches;
+        return in_bunches < 0 ? at(bundles, k, group)
+               : in_tiles < 0 ? at(bunches, l.bunch_at + in_bunches, group)
+                              : at(tiles, l.tile_at + in_tiles, group);
+    }
+    // Fold the sums `from` ... `end` - 1 of a list, M under way at once.
     template <int M_, typename F_>
-    __device__ __forceinline__ void gather(slot<T_> (&own)[L_], int side, int group, int whole,
-                                           int first, int from, int end, const F_ &scan) const
+    __device__ __forceinline__ void gather(slot<T_> (&own)[L_], int side, int group, const list &l,
+                                           int from, int end, const F_ &scan) const
     {
 #pragma unroll 1
         for (int j = from; j < end; j += M_) {
@@ -173,10 +187,7 @@ template <typename T_, int L_, int B_> struct ledger {
                 there = true;
 #pragma unroll
                 for (int q = 0; q < M_; q++) {
-                    const int k = min(j + q, end - 1);
-                    const word_type *sum =
-                        k < whole ? at(bunches, k, group) : at(tiles, first + k - whole, group);
-                    there &= read(sum + side, v[q]);
+                    there &= read(sum(l, min(j + q, end - 1), group) + side, v[q]);
                 }
             } while (!there);
 #pragma unroll
@@ -192,24 +203,23 @@ template <typename T_, int L_, int B_> struct ledger {
         }
     }
 
-    // Find the fold of `count` sums of a group, of its first `whole` bunches, then of its tiles
-    // from `first` on: each strip of threads reads some that follow each other. As
+    // Find the fold of a list: each strip of threads reads some that follow each other. As
     // strip_sums::find().
     template <typename F_>
     __device__ __forceinline__ bool find(const strip_sums<T_, L_> &sums, slot<T_> &total, int strip,
-                                         int strips, int side, int group, int whole, int first,
-                                         int count, const F_ &scan) const
+                                         int strips, int side, int group, const list &l,
+                                         const F_ &scan) const
     {
         constexpr int many = L_ * words < 8 ? 8 / (L_ * words) : 1;
-        const int each = (count + strips - 1) / strips, from = strip * each;
-        const int end = min(from + each, count);
+        const int each = (l.count + strips - 1) / strips, from = strip * each;
+        const int end = min(from + each, l.count);
         slot<T_> own[L_];
         if (each > 2) {
-            gather<many>(own, side, group, whole, first, from, end, scan);
+            gather<many>(own, side, group, l, from, end, scan);
         } else {
-            gather<1>(own, side, group, whole, first, from, end, scan);
+            gather<1>(own, side, group, l, from, end, scan);
         }
-        return sums.find(total, own, from < end, strip, side, beside, (count + each - 1) / each,
+        return sums.find(total, own, from < end, strip, side, beside, (l.count + each - 1) / each,
                          scan);
     }
 };

@@ -17,7 +17,7 @@
 #define REGISTERS     32 /* for inputs */
 #define VALUE_BYTES   32 /* that a thread has of a position */
 #define TILES         3  /* for a processor at least: with fewer, some have nothing to do */
-#define LEAST_BUNCH   5  /* 32 tiles */
+#define LEAST_BUNCH   2  /* 4 tiles */
 #define MOST_BUNCH    8
 #define FEW_TILES     64 /* of a column */
 #define MOST_VALUE    16 /* bytes */
@@ -94,15 +94,18 @@ static uint32_t choose_steps(const qn_fold_making *m)
     return steps;
 }
 
-/* The exponent of the tiles of a bunch: about as many as there are bunches, so that a tile folds
- * few sums. */
+/* The exponent of the tiles of a bunch, and of the bunches of a bundle: with it a tile folds the
+ * fewest sums in the mean. */
 static uint8_t choose_bunch(int64_t splits)
 {
-    uint8_t n = LEAST_BUNCH;
-    while (n < MOST_BUNCH && (int64_t)1 << 2 * n < splits) {
-        n++;
+    uint8_t best = LEAST_BUNCH;
+    int64_t least = INT64_MAX;
+    for (uint8_t n = LEAST_BUNCH; n <= MOST_BUNCH; n++) {
+        const int64_t sums = (splits >> (2 * n + 1)) + ((int64_t)1 << n);
+        best = sums < least ? n : best;
+        least = QN_MIN(sums, least);
     }
-    return n;
+    return best;
 }
 
 /* True where tiles of whole packs do as well: few tiles of a column to ask, and 4 values of each
@@ -159,5 +162,6 @@ double qn_fold_strips_cost(const qn_fold *f)
 int64_t qn_fold_strips_values(const qn_fold *f)
 {
     const int64_t bunches = qn_over(f->splits, (int64_t)1 << f->form.strips);
-    return f->groups * (f->splits + bunches) * f->workers * f->form.lanes;
+    const int64_t bundles = qn_over(bunches, (int64_t)1 << f->form.strips);
+    return f->groups * (f->splits + bunches + bundles) * f->workers * f->form.lanes;
 }
