@@ -31,7 +31,7 @@ typedef struct qn_seen {
 /** A call that was launched. It never changes. */
 typedef struct qn_recalled {
     struct qn_recalled *older; /**< of the same kernel */
-    void *function;
+    void *function;            /**< NULL: it had no elements, and nothing was launched */
     quern_launch_config config;
     size_t zeroed_bytes, scratch_bytes;
     quern_call_options options; /**< without the stream */
@@ -109,7 +109,8 @@ bool qn_recall_run(quern_status *status, quern_kernel *kernel, const quern_value
 /* ---- recall_keep.c -------------------------------------------------------------------------- */
 
 /** Remember a call that was launched so, unless it is of a kind that is not remembered or too many
- * were. Does nothing where there is no memory. */
+ * were. One without elements has no function, config and block: NULL. Does nothing where there is
+ * no memory. */
 void qn_recall_keep(const qn_call *call, const quern_call_options *options, void *function,
                     const quern_launch_config *config, const qn_parameter_block *block);
 void qn_recalls_free(quern_kernel *kernel);

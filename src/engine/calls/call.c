@@ -59,6 +59,9 @@ static quern_status keep_arrays(const qn_call *call)
 static quern_status launch(qn_call *call, const quern_call_options *options)
 {
     if (call->empty) {
+        if (!qn_stream_captures(call->stream)) {
+            qn_recall_keep(call, options, NULL, NULL, NULL);
+        }
         return QUERN_OK;
     }
     qn_specialization *z;

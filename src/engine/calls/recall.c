@@ -189,6 +189,12 @@ static quern_status launch(const attempt *at, const qn_recalled *r)
     return qn_call_queue(at->kernel, at->arrays, r->function, &config, pointers, workspace);
 }
 
+/* Outputs and inputs share memory as they did, or have no elements that could. */
+static bool memory_fits(const attempt *at, const qn_recalled *r)
+{
+    return !r->function || overlaps_fit(at, r);
+}
+
 /* The output is there: launch, and publish it. False: it lies where the plan is another. */
 static bool run(quern_status *status, attempt *at, const qn_recalled *r)
 {
@@ -196,11 +202,11 @@ static bool run(quern_status *status, attempt *at, const qn_recalled *r)
     if (*status != QUERN_OK) {
         return true;
     }
-    if ((at->made && !array_fits(&r->parameters[r->place], at->made)) || !overlaps_fit(at, r)) {
+    if ((at->made && !array_fits(&r->parameters[r->place], at->made)) || !memory_fits(at, r)) {
         quern_array_release(at->made);
         return false;
     }
-    *status = launch(at, r);
+    *status = r->function ? launch(at, r) : QUERN_OK;
     if (*status != QUERN_OK) {
         quern_array_release(at->made);
     } else if (at->made) {

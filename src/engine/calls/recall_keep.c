@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * recall_keep: remembers calls. In: a call that was launched. Out: an entry of its kernel's list,
- * in which recall.c looks. The thing to know: a kernel has few entries to look through, and makes
- * new ones ever more seldom, so that calls that all differ cost nothing more; none is freed before
- * the kernel, so that no reader needs a lock.
+ * recall_keep: remembers calls. In: a call that was launched, or found to have no elements. Out: an
+ * entry of its kernel's list, in which recall.c looks. The thing to know: a kernel has few entries
+ * to look through, and makes new ones ever more seldom, so that calls that all differ cost nothing
+ * more; none is freed before the kernel, so that no reader needs a lock.
  */
 #include "engine/recall.h"
 #include <string.h>
@@ -53,7 +53,7 @@ static bool find_same(uint64_t *same, const qn_call *call, uint32_t o)
 
 /* Was it a call of a kind that is remembered? Records by value are not, nor are elements that are
  * larger than a class, copies of inputs, outputs that are dropped, and several places for outputs,
- * which must be told apart. */
+ * which must be told apart. Without elements nothing overlaps. */
 static bool may_keep(const qn_call *call)
 {
     const qn_signature *s = &call->kernel->signature;
@@ -66,7 +66,7 @@ static bool may_keep(const qn_call *call)
         if ((kind != QUERN_VALUE_ARRAY && kind != QUERN_VALUE_OUTPUT &&
              kind != QUERN_VALUE_LITERAL && kind != QUERN_VALUE_SCALAR) ||
             (a && a->item_size > QN_RECALL_CLASS) ||
-            (p >= s->input_count && !find_same(&same, call, p))) {
+            (p >= s->input_count && !call->empty && !find_same(&same, call, p))) {
             return false;
         }
     }
@@ -82,7 +82,7 @@ static size_t carve(size_t *used, size_t bytes)
 }
 
 /* The parts of a remembered call behind `r`, and how many bytes it all takes; `r` NULL: only that.
- */
+ * `block`: NULL where nothing was launched. */
 static size_t lay_out(qn_recalled *r, const qn_call *call, const qn_parameter_block *block,
                       const quern_call_options *options)
 {
@@ -91,8 +91,8 @@ static size_t lay_out(qn_recalled *r, const qn_call *call, const qn_parameter_bl
     unsigned char *base = (unsigned char *)r;
     size_t used = 0;
     (void)carve(&used, sizeof(qn_recalled) + count * sizeof(qn_seen));
-    const size_t bytes = carve(&used, block->used);
-    const size_t offsets = carve(&used, block->count * sizeof *block->offsets);
+    const size_t bytes = carve(&used, block ? block->used : 0);
+    const size_t offsets = carve(&used, block ? block->count * sizeof *block->offsets : 0);
     const size_t axes = carve(&used, axes_bytes);
     for (uint32_t p = 0; p < count; p++) {
         const quern_array *a = call->arrays[p];
@@ -102,9 +102,11 @@ static size_t lay_out(qn_recalled *r, const qn_call *call, const qn_parameter_bl
             r->parameters[p].extents = memcpy(base + extents, a->shape, extents_bytes);
         }
     }
-    if (r) {
+    if (r && block) {
         r->bytes = memcpy(base + bytes, block->bytes, block->used);
         r->offsets = memcpy(base + offsets, block->offsets, block->count * sizeof *block->offsets);
+    }
+    if (r) {
         r->options = *options;
         r->options.stream = NULL;
         r->options.axes = options->axes ? memcpy(base + axes, options->axes, axes_bytes) : NULL;
@@ -116,11 +118,11 @@ static size_t lay_out(qn_recalled *r, const qn_call *call, const qn_parameter_bl
     return used;
 }
 
-/* Every parameter of `r`, whose parts are laid out. */
+/* Every parameter of `r`, whose parts are laid out; how it is launched, unless `block` is NULL. */
 static void see(qn_recalled *r, const qn_call *call, const qn_parameter_block *block)
 {
     const qn_signature *sig = &call->kernel->signature;
-    char *const *bases = call->kernel->kind->bases(call);
+    char *const *bases = block ? call->kernel->kind->bases(call) : NULL;
     for (uint32_t p = 0, operand = 0; p < sig->count; p++) {
         const quern_array *a = call->arrays[p];
         const quern_value *v = &call->values[p];
@@ -137,6 +139,9 @@ static void see(qn_recalled *r, const qn_call *call, const qn_parameter_block *b
         s->ndim = a->ndim;
         s->reach = a->reach;
         s->under = qn_recall_under(a);
+        if (!block) {
+            continue;
+        }
         reach_of(&s->low, &s->high, a);
         if (sig->parameters[p].raw) {
             s->raw_bytes = block->offsets[p + 1] - block->offsets[p];
@@ -159,12 +164,14 @@ static qn_recalled *make(const qn_call *call, const quern_call_options *options,
         return NULL;
     }
     (void)lay_out(r, call, block, options);
-    r->function = function;
-    r->config = *config;
-    r->zeroed_bytes = call->zeroed_bytes;
-    r->scratch_bytes = call->scratch_bytes;
+    if (block) {
+        r->function = function;
+        r->config = *config;
+        r->zeroed_bytes = call->zeroed_bytes;
+        r->scratch_bytes = call->scratch_bytes;
+        r->pointers = block->count - (call->zeroed_bytes != 0);
+    }
     r->tuned_at = call->tuned_at;
-    r->pointers = block->count - (call->zeroed_bytes != 0);
     r->place = -1;
     see(r, call, block);
     return r;

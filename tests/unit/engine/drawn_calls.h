@@ -154,7 +154,7 @@ static void draw_shape(form *f)
     int64_t count = 1;
     f->ndim = (int)draw(8) == 0 ? 4 : (int)draw(4);
     for (int d = 0; d < f->ndim; d++) {
-        f->shape[d] = draw(60) == 0 ? 0 : extents[draw(QN_COUNT(extents))];
+        f->shape[d] = draw(24) == 0 ? 0 : extents[draw(QN_COUNT(extents))];
         while (f->shape[d] * count > 8192) {
             f->shape[d] = f->shape[d] / 2;
         }

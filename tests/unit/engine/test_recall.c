@@ -74,6 +74,56 @@ Test(recall, finds_calls_that_take_turns)
     whole_close();
 }
 
+/* Nothing is launched, so the whole way would be all that such a call costs. */
+Test(recall, finds_calls_without_elements)
+{
+    static const int axis = 0;
+    whole_open();
+    quern_kernel *k = kernel_of("T x, T a", "T y", "y = x * a"), *sum;
+    OK(quern_reduction(&sum, engine, "T x", "T y", "x", "a + b", "y = a", "7", NULL));
+    quern_array *x, *wide, *y = NULL, *sums = NULL;
+    OK(quern_array_new(&x, engine, QUERN_FLOAT32, SHAPE(0, 3)));
+    OK(quern_array_new(&wide, engine, QUERN_INT32, SHAPE(3, 0)));
+    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+    options.axes = &axis;
+    options.axis_count = 1;
+    OK(quern_call(k, x, 2.0f, &y));
+    OK(quern_call(k, x, 2.0f, y));
+    OK(quern_call_with(sum, &options, wide, &sums));
+    OK(quern_call_with(sum, &options, wide, sums));
+    for (int n = 0; n < 3; n++) {
+        quern_array *made = NULL, *sums_made = NULL;
+        OK(quern_call(k, x, (float)n, y));
+        OK(quern_call(k, x, (float)n, x));
+        OK(quern_call(k, y, (float)n, &made));
+        OK(quern_call_with(sum, &options, wide, sums));
+        OK(quern_call_with(sum, &options, wide, &sums_made));
+        cr_assert_eq(quern_array_count(made), 0);
+        cr_assert_eq(quern_array_shape(made)[1], 3);
+        cr_assert_eq(quern_array_count(sums_made), 0);
+        quern_array_release(made);
+        quern_array_release(sums_made);
+    }
+    cr_expect_eq(missed_by(k), 2, "and in place is as beside");
+    cr_expect_eq(missed_by(sum), 2);
+    /* Along the axis that is empty there are outputs, which the identity fills. */
+    quern_array *filled = NULL, *fixed;
+    int axes = 1;
+    options.axes = &axes;
+    OK(quern_call_with(sum, &options, wide, &filled));
+    EXPECT(filled, int, 7, 7, 7);
+    /* What is refused still is. */
+    OK(quern_array_read_only(&fixed, y));
+    FAILS(QUERN_ERROR_INVALID_ARGUMENT, quern_call(k, x, 2.0f, fixed));
+    FAILS(QUERN_ERROR_TYPE, quern_call(k, x, 2.0f, wide));
+    quern_kernel_release(k);
+    quern_kernel_release(sum);
+    for (size_t n = 0; n < 6; n++) {
+        quern_array_release((quern_array *[]){x, wide, y, sums, filled, fixed}[n]);
+    }
+    whole_close();
+}
+
 /* In place, then beside, then overlapping: three calls, of which the last has a copy made. */
 Test(recall, tells_overlaps_apart)
 {
