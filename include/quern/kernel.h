@@ -156,11 +156,22 @@ typedef struct quern_call_options {
      * nothing was: quern/tune.h. 0: what follows from the rules. */
     uint32_t tune;
     uint32_t tune_ms; /**< milliseconds that measuring may take, about; 0: 2000 */
+    /** Of quern_call_n(): called with `leave_context` by the thread that calls, before the call
+     * does what may take long: before it checks a call that it does not remember, compiles,
+     * allocates on the device, waits, and launches. It is called once at most, and not by a call
+     * which is like an earlier one that had no elements: that one does nothing of it, and neither
+     * takes a lock nor runs code of the caller's, such as an allocator. So a language with a lock
+     * of its own lets it go here, and takes it again after the call where it was let go, however
+     * the call ended. It calls nothing of Quern's, and does not leave by longjmp or an exception. A
+     * call whose options or kernel are refused at once may return without it. NULL: nothing is
+     * called. */
+    void (*leave)(void *context);
+    void *leave_context;
 } quern_call_options;
 
 #define QUERN_CALL_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(quern_call_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0                             \
+        sizeof(quern_call_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, NULL                 \
     }
 
 /** Call a kernel: inputs in the order of the signature, then outputs.

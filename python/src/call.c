@@ -250,6 +250,34 @@ PyObject *qp_call_results(qp_call *c)
 
 /* ---- the call ------------------------------------------------------------------------------- */
 
+/* What the library calls before a call of it may take long: the GIL is let go, and where the
+ * software device may run, it can be interrupted. Taking it again needs none of the library. */
+typedef struct leaving {
+    PyThreadState *thread; /* NULL: the GIL was not let go */
+    const qp_state *state;
+    int device;
+} leaving;
+
+static void leave(void *context)
+{
+    leaving *l = context;
+    qp_before_launch(l->state, l->device);
+    l->thread = PyEval_SaveThread();
+}
+
+static quern_status call_leaving(quern_kernel *made, const quern_value *values, size_t count,
+                                 quern_call_options *options, const qp_state *state, int device)
+{
+    leaving l = {NULL, state, device};
+    options->leave = leave;
+    options->leave_context = &l;
+    const quern_status status = quern_call_n(made, values, count, options);
+    if (l.thread) {
+        PyEval_RestoreThread(l.thread);
+    }
+    return status;
+}
+
 static int wrong_count(const qp_kernel *k, size_t count)
 {
     PyErr_Format(PyExc_TypeError,
@@ -331,11 +359,9 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flagged, PyO
     qp_call c;
     PyObject *result = NULL;
     if (qp_call_begin(&c, (qp_kernel *)self, args, flagged, names, NULL) == 0) {
-        quern_status status;
         qp_arguments *a = &c.arguments;
-        qp_before_launch(a->state, a->device);
-        Py_BEGIN_ALLOW_THREADS status = quern_call_n(c.made, a->values, a->count, &c.options);
-        Py_END_ALLOW_THREADS;
+        quern_status status =
+            call_leaving(c.made, a->values, a->count, &c.options, a->state, a->device);
         bool is_done = qp_check(a->state, status) == 0;
         if (is_done && (a->foreign_count == 0 || qp_arguments_after(a, c.options.stream) == 0)) {
             result = qp_call_results(&c);
@@ -375,10 +401,7 @@ static bool call_plain(PyObject **result, const qp_kernel *k, PyObject *const *a
     }
     quern_call_options options = QUERN_CALL_OPTIONS_INIT;
     options.stream = qp_stream_current(state, device);
-    quern_status status;
-    qp_before_launch(state, device);
-    Py_BEGIN_ALLOW_THREADS status = quern_call_n(made, values, count, &options);
-    Py_END_ALLOW_THREADS;
+    quern_status status = call_leaving(made, values, count, &options, state, device);
     *result = status == QUERN_OK ? Py_NewRef(args[count - 1]) : qp_raise(state);
     return true;
 }

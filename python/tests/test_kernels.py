@@ -2,6 +2,10 @@
 #
 # ElementwiseKernel, ReductionKernel and ScanKernel: results beside NumPy's, keywords, attributes,
 # and what is refused.
+import sys
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -154,6 +158,47 @@ def test_an_access_error_is_named(q):
     k = q.ElementwiseKernel("raw T x", "T y", "y = x[i + 100]")
     with pytest.raises(q.AccessError, match="x"):
         k(q.arange(4), q.empty(4, int))
+
+
+@pytest.mark.on_soft
+@pytest.mark.skipif(not getattr(sys, "_is_gil_enabled", lambda: True)(), reason="there is no GIL")
+def test_threads_run_while_a_call_lasts(q):
+    """The GIL is let go for what may last, and for nothing else: threads do not take turns here."""
+    double = q.ElementwiseKernel("T x", "T y", "y = x + x", "double")
+    rounds, stop = 0, False
+
+    def run():
+        nonlocal rounds
+        while not stop:
+            rounds += 1
+            time.sleep(0)
+
+    def passed(call, *args):
+        before = rounds
+        call(*args)
+        return rounds - before
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    thread = threading.Thread(target=run)
+    try:
+        thread.start()
+        for make in (q.zeros, np.zeros):
+            x, none = make(200000), make(0)
+            assert passed(double, x, x) > 0, "it compiles"
+            assert passed(double, x, x) > 0, "it is launched"
+            assert passed(double, x) > 0, "it allocates, and is launched"
+            double(none, none)
+            assert [passed(double, none, none) for _ in range(5)] == [0] * 5
+        wrong = q.ElementwiseKernel("T x", "T y", "y = nothing", "wrong")
+        with pytest.raises(q.CompileError):
+            wrong(x, x)
+        with pytest.raises(q.Error):
+            double(q.zeros(2), q.zeros(3))
+    finally:
+        stop = True
+        thread.join()
+        sys.setswitchinterval(interval)
 
 
 def test_plain_calls(q):

@@ -34,7 +34,7 @@ typedef struct qn_recalled {
     void *function;            /**< NULL: it had no elements, and nothing was launched */
     quern_launch_config config;
     size_t zeroed_bytes, scratch_bytes;
-    quern_call_options options; /**< without the stream */
+    quern_call_options options; /**< without the stream, and what is called on leaving */
     unsigned tuned_at;          /**< as qn_call.tuned_at, if the options ask for it */
     int64_t loop_size;
     uint32_t pointers; /**< parameters of the device's function, without a workspace */
@@ -101,10 +101,24 @@ static inline uint32_t qn_recall_slot(uint64_t mixed)
 
 /* ---- recall.c ------------------------------------------------------------------------------- */
 
+/** What a call has said to its caller: once, that it may take long. */
+typedef struct qn_leaving {
+    void (*leave)(void *context); /**< NULL: said, or not asked for */
+    void *context;
+} qn_leaving;
+static inline void qn_leave(qn_leaving *leaving)
+{
+    if (leaving->leave) {
+        leaving->leave(leaving->context);
+        leaving->leave = NULL;
+    }
+}
+
 /** True: a call like this one was remembered, and *status is that of this one. False: nothing was
- * done. */
+ * done. Whatever it does while nothing was said of leaving takes no lock and calls no code of the
+ * caller's: the caller may hold a lock that others want while they have one of ours. */
 bool qn_recall_run(quern_status *status, quern_kernel *kernel, const quern_value *values,
-                   size_t count, const quern_call_options *options);
+                   size_t count, const quern_call_options *options, qn_leaving *leaving);
 
 /* ---- recall_keep.c -------------------------------------------------------------------------- */
 

@@ -90,14 +90,21 @@ static quern_status run(quern_kernel *kernel, const quern_value *values, size_t 
     return status;
 }
 
+static quern_status call(quern_kernel *kernel, const quern_value *values, size_t count,
+                         const quern_call_options *options, qn_leaving *leaving)
+{
+    quern_status status;
+    if (qn_recall_run(&status, kernel, values, count, options, leaving)) {
+        return status;
+    }
+    qn_leave(leaving);
+    return run(kernel, values, count, options);
+}
+
 quern_status qn_call_run(quern_kernel *kernel, const quern_value *values, size_t count,
                          const quern_call_options *options)
 {
-    quern_status status;
-    if (qn_recall_run(&status, kernel, values, count, options)) {
-        return status;
-    }
-    return run(kernel, values, count, options);
+    return call(kernel, values, count, options, &(qn_leaving){NULL, NULL});
 }
 
 quern_status quern_call_n(quern_kernel *kernel, const quern_value *values, size_t count,
@@ -106,5 +113,9 @@ quern_status quern_call_n(quern_kernel *kernel, const quern_value *values, size_
     qn_error_reset();
     QN_CHECK_OBJECT(kernel, QN_OBJECT_KERNEL);
     QN_TAKE_IN_PLACE(quern_call_options, options);
-    return qn_call_run(kernel, values, count, options);
+    qn_leaving leaving = {NULL, NULL};
+    if (options) {
+        leaving = (qn_leaving){options->leave, options->leave_context};
+    }
+    return call(kernel, values, count, options, &leaving);
 }

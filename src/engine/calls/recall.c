@@ -195,9 +195,12 @@ static bool memory_fits(const attempt *at, const qn_recalled *r)
     return !r->function || overlaps_fit(at, r);
 }
 
-/* The output is there: launch, and publish it. False: it lies where the plan is another. */
-static bool run(quern_status *status, attempt *at, const qn_recalled *r)
+/* Make the output, launch, and publish it. False: it lies where the plan is another. */
+static bool run(quern_status *status, attempt *at, const qn_recalled *r, qn_leaving *leaving)
 {
+    if (r->function) { /* else outputs have no elements, and no memory is asked for */
+        qn_leave(leaving);
+    }
     *status = make_output(at, r);
     if (*status != QUERN_OK) {
         return true;
@@ -216,7 +219,7 @@ static bool run(quern_status *status, attempt *at, const qn_recalled *r)
 }
 
 bool qn_recall_run(quern_status *status, quern_kernel *kernel, const quern_value *values,
-                   size_t count, const quern_call_options *options)
+                   size_t count, const quern_call_options *options, qn_leaving *leaving)
 {
     const qn_recalls *all = atomic_load_explicit(&kernel->recalls, memory_order_acquire);
     if (!all || !values || count != kernel->signature.count) {
@@ -236,5 +239,5 @@ bool qn_recall_run(quern_status *status, quern_kernel *kernel, const quern_value
     }
     const qn_recalled *r = atomic_load_explicit(&all->slots[slot], memory_order_acquire);
     return r && options_fit(&r->options, options) && tuning_fits(&at, r) && values_fit(&at, r) &&
-           run(status, &at, r);
+           run(status, &at, r, leaving);
 }

@@ -109,6 +109,8 @@ static size_t lay_out(qn_recalled *r, const qn_call *call, const qn_parameter_bl
     if (r) {
         r->options = *options;
         r->options.stream = NULL;
+        r->options.leave = NULL;
+        r->options.leave_context = NULL;
         r->options.axes = options->axes ? memcpy(base + axes, options->axes, axes_bytes) : NULL;
         if (options->loop_size) {
             r->loop_size = *options->loop_size;

@@ -5,6 +5,7 @@
  */
 #include "engine/recall.h"
 #include "whole.h"
+#include <stddef.h>
 
 /* How many of a kernel's calls went the whole way. */
 static unsigned missed_by(quern_kernel *kernel)
@@ -147,6 +148,82 @@ Test(recall, tells_overlaps_apart)
     quern_array_release(back);
     quern_array_release(other);
     quern_array_release(x);
+    whole_close();
+}
+
+static void count_leaving(void *context)
+{
+    ++*(int *)context;
+}
+
+/* Call, and say how often that said that it may take long. */
+static int leaves(quern_kernel *k, quern_status expected, const quern_value *values, size_t count)
+{
+    int times = 0;
+    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+    options.leave = count_leaving;
+    options.leave_context = &times;
+    FAILS(expected, quern_call_n(k, values, count, &options));
+    return times;
+}
+#define LEAVES(k, ...)                                                                             \
+    leaves((k), QUERN_OK, (quern_value[]){QUERN_VALUES(__VA_ARGS__)}, QUERN_COUNT(__VA_ARGS__))
+
+/* Once before all that may last, and never where nothing does. */
+Test(recall, says_once_that_it_may_take_long)
+{
+    whole_open();
+    const float host[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    quern_array *x = array_of(QUERN_FLOAT32, SHAPE(8), host), *front, *back, *none, *other = NULL;
+    quern_kernel *k = kernel_of("T x", "T y", "y = x + 1"), *sum;
+    quern_kernel *idle = kernel_of("T x", "T y", "y = x + 1"); /* so that slots are not shared */
+    OK(quern_reduction(&sum, engine, "T x", "T y", "x", "a + b", "y = a", "0", NULL));
+    OK(quern_array_slice(&front, x, 1, &(quern_slice){0, 7, 1}));
+    OK(quern_array_slice(&back, x, 1, &(quern_slice){1, 8, 1}));
+    OK(quern_array_new(&none, engine, QUERN_FLOAT32, SHAPE(0)));
+    OK(quern_call(k, front, &other));
+    cr_expect_eq(LEAVES(k, x, x), 1, "it compiles, and is launched");
+    for (int n = 0; n < 3; n++) {
+        quern_array *made = NULL, *total = NULL, *empty = NULL;
+        cr_expect_eq(LEAVES(k, front, other), 1, "it is launched");
+        cr_expect_eq(LEAVES(k, front, back), 1, "it looks like the last one, and is not");
+        cr_expect_eq(LEAVES(k, x, &made), 1, "it allocates");
+        cr_expect_eq(LEAVES(sum, x, &total), 1, "it needs a workspace");
+        cr_expect_eq(LEAVES(sum, none, &empty), 1, "there is an output to fill");
+        quern_array_release(made);
+        quern_array_release(total);
+        quern_array_release(empty);
+        made = NULL;
+        cr_expect_eq(LEAVES(idle, none, none), n == 0, "nothing is launched");
+        cr_expect_eq(LEAVES(idle, none, &made), n == 0, "nor is memory asked for");
+        quern_array_release(made);
+    }
+    /* Calls that fail, and old options, which have no such field. */
+    const quern_value narrow[] = {QUERN_VALUES(x, front)}, same[] = {QUERN_VALUES(x, x)};
+    cr_expect_eq(leaves(k, QUERN_ERROR_SHAPE, narrow, 2), 1);
+    cr_expect_leq(leaves(k, QUERN_ERROR_ARGUMENT_COUNT, narrow, 1), 1);
+    int times = 0;
+    quern_call_options options = QUERN_CALL_OPTIONS_INIT;
+    options.leave = count_leaving;
+    options.leave_context = &times;
+    options.size = offsetof(quern_call_options, leave);
+    OK(quern_call_with(k, &options, x, x));
+    options.size = sizeof options;
+    /* It is of calls alone. */
+    quern_bound *bound;
+    quern_explanation *explanation;
+    OK(quern_bind_with(&bound, k, &options, front, other));
+    OK(quern_launch(bound));
+    OK(quern_explain(&explanation, k, same, 2, &options));
+    cr_expect_eq(times, 0);
+    quern_bound_release(bound);
+    quern_explanation_release(explanation);
+    quern_kernel_release(k);
+    quern_kernel_release(idle);
+    quern_kernel_release(sum);
+    for (size_t n = 0; n < 5; n++) {
+        quern_array_release((quern_array *[]){x, front, back, none, other}[n]);
+    }
     whole_close();
 }
 
