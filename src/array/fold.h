@@ -67,6 +67,8 @@ typedef struct qn_fold_form {
     uint8_t lines;  /**< strips: tiles are of whole lines, in shared memory with room for strips of
                        so  many; 0: they are not */
     uint8_t back;   /**< lines: qn_lines_back */
+    uint8_t packed; /**< scan: tiles are whole rows, one run of memory of 1 << packed elements at
+                       most; `again`: a row has several lanes; 0: they are not */
     uint8_t runs;   /**< scan, rows in tiles: a lane takes so many elements that lie on; else 0 */
     uint8_t anchor; /**< runs: the operand for which words are aligned; past the last: none */
     uint8_t whole;  /**< reduction: a thread takes `lanes` outputs by columns, and of each all
@@ -283,6 +285,14 @@ static inline int qn_fold_descent_blocks(uint32_t steps)
 {
     return steps > 16 ? 2 : 5;
 }
+
+/* ---- fold_packed.c: for scans along rows ---------------------------------------------------- */
+
+/** Have blocks take several rows as one run of memory, where that costs less than what is planned.
+ */
+void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size);
+/** Bytes that an operand has in shared memory then. */
+uint32_t qn_fold_packed_room(const qn_fold_form *form, uint32_t item_size);
 
 /* ---- fold_strips.c: for scans along columns ------------------------------------------------- */
 

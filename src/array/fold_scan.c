@@ -161,6 +161,7 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
     qn_fold_take_strips(&m, value_size);
     qn_fold_stage(&m, value_size);
     qn_fold_take_descents(&m);
+    qn_fold_take_packed(&m, value_size);
     qn_fold_take_runs(&m, value_size);
     fold->form.wide = qn_fold_needs_wide(&m);
 }
@@ -176,6 +177,9 @@ void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
         qn_text_printf(out, "in shared memory, %u scan%s a block, in by %s, out by %s", f->workers,
                        f->workers == 1 ? "" : "s", along[f->form.stage_in],
                        along[f->form.stage_out]);
+    } else if (f->form.packed) {
+        qn_text_printf(out, "by rows, %lld a block as one run of memory, %u lane%s a row",
+                       (long long)f->chunk, f->workers, f->workers == 1 ? "" : "s");
     } else if (f->form.descends) {
         qn_text_printf(out, "by columns, a thread down each, %d element%s at once, %d time%s",
                        f->form.lanes, f->form.lanes == 1 ? "" : "s", f->form.steps,

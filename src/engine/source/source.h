@@ -438,6 +438,12 @@ void qn_source_scan_spread(qn_text *out, const qn_call *call);
 /** Call post for each lane. Outputs are packs in registers where `packs`, else memory itself. */
 void qn_source_scan_post(qn_text *out, const qn_call *call, int levels, bool packs);
 
+/* ---- source_scan_packed.c ------------------------------------------------------------------- */
+
+/** The same as qn_scan_source for rows that a block takes as one run. */
+quern_status qn_scan_packed_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                   size_t *header_count);
+
 /* ---- source_scan_columns.c ------------------------------------------------------------------ */
 
 /** The same as qn_scan_source for columns in strips. */

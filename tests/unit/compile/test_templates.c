@@ -49,6 +49,8 @@ static const struct {
     {"drive_scan.cu", {"-DCOLUMNS=1", "-DBLOCK=1", "-DTILES=1", "-DEXCLUSIVE=0"}},
     {"drive_scan_descend.cu", {"-DEXCLUSIVE=0"}},
     {"drive_scan_descend.cu", {"-DEXCLUSIVE=1"}},
+    {"drive_scan_packed.cu", {"-DAGAIN=0", "-DEXCLUSIVE=0"}},
+    {"drive_scan_packed.cu", {"-DAGAIN=1", "-DEXCLUSIVE=1"}},
     {"drive_scan_strips.cu", {"-DLINES=0", "-DEXCLUSIVE=0"}},
     {"drive_scan_strips.cu", {"-DLINES=0", "-DEXCLUSIVE=1"}},
     {"drive_scan_strips.cu", {"-DLINES=1", "-DEXCLUSIVE=0"}},

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scans along columns, which blocks share or (where they are many) threads go down: drawn extents,
- * at any element, with gaps, backwards, in place, of values of every size. What is expected comes
- * from a loop on the host. The thing to know: memory ends where the last line does, so that the
- * software device finds what is read beyond it; and the operator does not commute, so that a sum
- * that is taken twice, or out of order, shows.
+ * Scans along columns, which blocks share or (where they are many) threads go down, and along rows
+ * that lie on in memory: drawn extents, at any element, with gaps, backwards, in place, of values
+ * of every size. What is expected comes from a loop on the host. The thing to know: memory ends
+ * where the last line does, so that the software device finds what is read beyond it; and the
+ * operator does not commute, so that a sum that is taken twice, or out of order, shows.
  */
 #include "base/base.h"
 #include "numbered.h"
@@ -12,7 +12,7 @@
 
 TestSuite(columns, .init = whole_open, .fini = whole_close);
 
-enum { DRAWN = 12, MOST = 1 << 16 };
+enum { DRAWN = 15, MOST = 1 << 16 };
 
 static uint64_t state;
 
@@ -33,16 +33,24 @@ static int64_t count_of(const view *v)
     return v->extent[0] * v->extent[1] * v->extent[2];
 }
 
-/* `many`: more columns than lines. */
-static view draw_view(bool many)
+/* Fewer columns than lines, more, or many rows: one column in each block. */
+typedef enum shapes { FEW, MANY, ROWS } shapes;
+
+static view draw_view(shapes of)
 {
     static const int64_t columns[] = {1,  2,  3,  4,  5,   7,   8,   16, 20,
                                       23, 36, 64, 65, 127, 180, 256, 300};
     view v = {.offset = draw(0, 1) * draw(1, 9)};
     v.extent[2] = columns[draw(0, QN_COUNT(columns) - 1)];
     v.extent[0] = draw(1, 3);
-    v.extent[2] = many ? draw(500, 2500) : v.extent[2];
-    v.extent[1] = many ? draw(1, 45) : draw(MOST / 4, MOST - 1) / (v.extent[0] * v.extent[2]);
+    v.extent[2] = of == MANY ? draw(500, 2500) : v.extent[2];
+    v.extent[1] = of == MANY ? draw(1, 45) : draw(MOST / 4, MOST - 1) / (v.extent[0] * v.extent[2]);
+    if (of == ROWS) {
+        v.extent[0] = draw(300, 4000);
+        v.extent[1] = draw(2, 2 + 60000 / v.extent[0]);
+        v.extent[2] = v.pitch = 1;
+        return v;
+    }
     v.pitch = v.extent[2] + (draw(0, 3) == 0 ? draw(1, 5) : 0);
     v.up = draw(0, 7) == 0;
     v.back = draw(0, 7) == 0;
@@ -133,13 +141,13 @@ static void expect(int t, quern_dtype out, const void *got, const view *v, const
 }
 
 /* Returns 1 where strips wait in registers, 2 where in shared memory, 3 where a thread goes down
- * each column, else 0. */
-static int check(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool in_place, bool many)
+ * each column, 4 where rows are one run of memory, else 0. */
+static int check(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool in_place, shapes of)
 {
-    const view v = draw_view(many);
-    view to = draw_view(many);
+    const view v = draw_view(of);
+    view to = draw_view(of);
     memcpy(to.extent, v.extent, sizeof v.extent);
-    to.pitch = v.extent[2] + (draw(0, 3) == 0 ? draw(1, 5) : 0);
+    to.pitch = v.extent[2] + (of != ROWS && draw(0, 3) == 0 ? draw(1, 5) : 0);
     quern_array *x = array_in(in, &v), *y = in_place ? x : array_in(out, &to);
     quern_call_options o = QUERN_CALL_OPTIONS_INIT;
     o.axes = (int[]){1};
@@ -155,10 +163,11 @@ static int check(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool i
     const size_t item = out == QUERN_UINT8 ? 1 : out == QUERN_UINT16 ? 2 : 8;
     OK(quern_array_read(y, got, (size_t)count_of(&v) * item));
     expect(t, out, got, &v, &to, in_place, e->plan);
-    const int kind = strstr(e->plan, "a thread down each") ? 3
-                     : strstr(e->plan, "whole lines")      ? 2
-                     : strstr(e->plan, "in strips")        ? 1
-                                                           : 0;
+    const int kind = strstr(e->plan, "one run of memory")    ? 4
+                     : strstr(e->plan, "a thread down each") ? 3
+                     : strstr(e->plan, "whole lines")        ? 2
+                     : strstr(e->plan, "in strips")          ? 1
+                                                             : 0;
     free(got);
     quern_explanation_release(e);
     if (!in_place) {
@@ -171,7 +180,7 @@ static int check(quern_kernel *k, int t, quern_dtype in, quern_dtype out, bool i
 static void check_drawn(quern_dtype in, quern_dtype out, const char *in_name, const char *out_name,
                         bool in_place)
 {
-    int kinds[4] = {0};
+    int kinds[5] = {0};
     for (int t = 0; t < (int)QN_COUNT(all_texts); t++) {
         const texts *s = &all_texts[t];
         char x[32], y[32];
@@ -183,7 +192,7 @@ static void check_drawn(quern_dtype in, quern_dtype out, const char *in_name, co
         quern_kernel *k;
         OK(quern_scan(&k, engine, x, y, s->map, s->scan, s->post, s->identity, &o));
         for (int n = 0; n < DRAWN; n++) {
-            kinds[check(k, t, in, out, in_place, n % 4 == 3)]++;
+            kinds[check(k, t, in, out, in_place, n < 9 ? FEW : n < 12 ? MANY : ROWS)]++;
         }
         quern_kernel_release(k);
     }
@@ -193,6 +202,7 @@ static void check_drawn(quern_dtype in, quern_dtype out, const char *in_name, co
     cr_assert_gt(kinds[1], 2, "%d of strips in registers", kinds[1]);
     cr_assert_gt(kinds[2], 3, "%d of whole lines", kinds[2]);
     cr_assert_gt(kinds[3], 5, "%d that threads go down", kinds[3]);
+    cr_assert_gt(kinds[4], 1, "%d of rows in one run", kinds[4]);
 }
 
 Test(columns, bytes)

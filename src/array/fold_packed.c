@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fold_packed: scans along rows that lie on in memory, several to a block. In: the plan of a scan
+ * along rows that no pack covers evenly, and what it costs. Out: the same plan, or one whose tiles
+ * are whole rows, one run of memory, where that costs less. The thing to know: a run comes to
+ * shared memory and goes back in words of 16 bytes, however long its rows are and wherever they
+ * begin; there each row has some lanes of a warp, and each lane elements that follow each other.
+ */
+#include "array/fold.h"
+
+#define WARP         32
+#define SHARED_BYTES (48 * 1024 - 64)
+#define MOST_TILE    8192 /* elements: few bytes take no more time with more */
+#define LEAST_TILE   1024
+#define TILES        8 /* for a processor at least */
+#define BANKS        32
+#define WORD         4
+
+/* Instructions, as the generated code has them. */
+#define ELEMENT_COST 9    /* an element whose row has one lane */
+#define TWICE_COST   13   /* one whose lane goes over it twice */
+#define LANE_COST    60   /* a lane of a row: its place, its part in the warp's scan */
+#define BLOCK_COST   9000 /* a tile, whatever is in it */
+#define BANK_COST    1    /* each element, for each word more that a bank gives a warp */
+
+uint32_t qn_fold_packed_room(const qn_fold_form *f, uint32_t item_size)
+{
+    return (1u << f->packed) * item_size + QN_ACCESS_BYTES;
+}
+
+/* True when the rows of all operands follow each other without gaps. */
+static bool lies_on(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    for (size_t k = 0; k < m->count; k++) {
+        const qn_operand *o = &m->operands[k];
+        const int64_t item = o->item_size;
+        if (o->loose || (item & (item - 1)) != 0 || item > 8 || f->stride[k][1] != item ||
+            f->stride[k][0] != f->length * item || (uintptr_t)f->base[k] % (uintptr_t)item != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* True when the first output's elements can take the place of the first input's. */
+static bool shares(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    const uintptr_t off = (uintptr_t)f->base[0] ^ (uintptr_t)f->base[m->inputs];
+    return m->operands[0].item_size == m->operands[m->inputs].item_size &&
+           off % QN_ACCESS_BYTES == 0;
+}
+
+/* The exponent of a tile's elements: as many as all operands have room for. 0: too few. */
+static uint8_t choose_tile(const qn_fold_making *m)
+{
+    uint32_t bytes = 0;
+    for (size_t k = 0; k < m->count; k++) {
+        bytes += k == m->inputs && shares(m) ? 0 : m->operands[k].item_size;
+    }
+    const uint32_t room = (SHARED_BYTES - QN_ACCESS_BYTES * (uint32_t)m->count) / bytes;
+    uint8_t n = 0;
+    while (2u << n <= QN_MIN(room, MOST_TILE)) {
+        n++;
+    }
+    return 1u << n >= LEAST_TILE ? n : 0;
+}
+
+/* Rows of a tile, at most `most`: so many that all threads of a block have one, or a part of one.
+ */
+static int64_t choose_rows(const qn_fold_making *m, int64_t most)
+{
+    const int64_t tiles = (int64_t)m->rules->processors * TILES;
+    const int64_t rows = QN_MIN(most, qn_over(m->fold->outputs, tiles));
+    int64_t part = QN_FOLD_BLOCK;
+    while (part > rows) {
+        part /= 2;
+    }
+    return rows >= QN_FOLD_BLOCK ? rows / QN_FOLD_BLOCK * QN_FOLD_BLOCK : part;
+}
+
+/* Lanes of a row: as many as leave no thread of the block without one, if it has elements. */
+static uint32_t choose_workers(const qn_fold *f)
+{
+    const uint32_t most = (uint32_t)QN_MIN(QN_FOLD_BLOCK / QN_MIN(f->chunk, QN_FOLD_BLOCK), WARP);
+    uint32_t workers = 1;
+    while (2 * workers <= most && 4 * workers <= f->length) {
+        workers *= 2;
+    }
+    return workers;
+}
+
+/* How many words the busiest bank gives a warp whose lanes go over their elements. */
+static int conflicts(const qn_fold *f, uint32_t item_size)
+{
+    const int64_t each = qn_over(f->length, f->workers);
+    int64_t words[WARP];
+    int used[BANKS] = {0}, most = 0;
+    for (int t = 0; t < WARP; t++) {
+        words[t] = (t / f->workers * f->length + t % f->workers * each) * item_size / WORD;
+        bool seen = false;
+        for (int other = 0; other < t && !seen; other++) {
+            seen = words[other] == words[t];
+        }
+        int *bank = &used[words[t] % BANKS];
+        *bank += !seen;
+        most = QN_MAX(most, *bank);
+    }
+    return most;
+}
+
+static double packed_cost(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    const double rows = (double)(qn_over(f->chunk * f->workers, QN_FOLD_BLOCK) * QN_FOLD_BLOCK);
+    double cost = f->workers > 1 ? TWICE_COST : ELEMENT_COST;
+    /* Lanes of which some rows have fewer wait for the others. */
+    cost *= (double)(qn_over(f->length, f->workers) * f->workers) / (double)f->length;
+    cost *= rows / (double)(f->chunk * f->workers);
+    for (size_t k = 0; k < m->count; k++) {
+        const int passes = k < m->inputs && f->workers > 1 ? 2 : 1;
+        cost += BANK_COST * passes * (conflicts(f, m->operands[k].item_size) - 1);
+    }
+    cost += (double)LANE_COST * f->workers / (double)f->length;
+    return cost + (double)BLOCK_COST / (double)(f->chunk * f->length) + qn_fold_reach_cost(m);
+}
+
+void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size)
+{
+    qn_fold *f = m->fold;
+    const bool uneven = f->form.staged || f->form.ragged || f->form.lanes == 1;
+    if (f->form.columns || !uneven || f->form.kept != 1 || f->form.reduced != 1 || f->length < 2 ||
+        value_size == 0 || m->rules->positions || m->rules->pack_bytes == 0 ||
+        m->inputs == m->count || !m->rules->repeats || !lies_on(m)) {
+        return;
+    }
+    const double others = f->cost;
+    qn_fold_decided before;
+    memcpy(before.bytes, f, sizeof before.bytes);
+    const uint8_t tile = choose_tile(m);
+    f->form.packed = tile;
+    f->chunk = choose_rows(m, ((int64_t)1 << tile) / f->length);
+    if (tile != 0 && f->chunk > 0) {
+        f->form.lanes = 1;
+        f->form.staged = f->form.lone = f->form.line_in = f->form.line_out = 0;
+        f->form.ragged = f->form.block = f->form.split = f->form.again = f->form.spread = 0;
+        f->form.back = shares(m) ? QN_LINES_SHARED : QN_LINES_ROOM;
+        f->form.steps = 1;
+        f->head = f->rest = 0;
+        f->units = f->length;
+        qn_fold_choose_access(m);
+        f->workers = choose_workers(f);
+        f->groups = qn_over(f->outputs, f->chunk);
+        f->splits = 1;
+        const double packed = packed_cost(m);
+        if (packed < others) {
+            f->form.again = f->workers > 1;
+            f->cost = packed;
+            return;
+        }
+    }
+    memcpy(f, before.bytes, sizeof before.bytes);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * source_scan_packed: the CUDA source of a scan whose blocks take several rows as one run of
+ * memory. In: a call whose fold is planned so. Out: the text of templates/scan_packed.cu with its
+ * holes filled. The thing to know: operand K's elements of the tile lie in shared memory from
+ * `_quern_shelfK` on; the element at hand is number `_quern_line + _quern_spot` there, and in
+ * memory, of which post may keep what is there.
+ */
+#include "embedded/templates.h"
+#include "engine/folding.h"
+#include "engine/source/source.h"
+
+#define ELEMENT "_quern_line + _quern_spot"
+
+static const char *type_of(const qn_call *call, uint32_t k)
+{
+    return qn_source_type(call, call->operand_parameter[k]);
+}
+
+static void form_hole(qn_text *out, const qn_call *call)
+{
+    qn_source_index_type(out, call->fold.form.wide);
+    qn_source_flag(out, "exclusive", call->kernel->exclusive);
+    qn_source_flag(out, "again", call->fold.form.again);
+}
+
+static void shared_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (k == call->input_operands && f->back == QN_LINES_SHARED) {
+            qn_text_printf(out, "    char *const _quern_room%u = _quern_room0;\n", k);
+        } else {
+            qn_text_printf(out, "    __shared__ alignas(16) char _quern_room%u[%u];\n", k,
+                           qn_fold_packed_room(f, call->operands[k].item_size));
+        }
+        qn_text_printf(out,
+                       "    char *const _quern_shelf%u = _quern_room%u + ((size_t)_quern_place%u & "
+                       "15);\n",
+                       k, k, k);
+    }
+}
+
+static void fetch_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        const uint32_t size = call->operands[k].item_size;
+        qn_text_printf(out,
+                       "    quern::bring<%u>(_quern_room%u, _quern_place%u, _quern_count * %u);\n",
+                       size, k, k, size);
+    }
+}
+
+static void keep_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
+        const uint32_t size = call->operands[k].item_size;
+        qn_text_printf(
+            out, "    quern::take_back<%u>(_quern_place%u, _quern_room%u, _quern_count * %u);\n",
+            size, k, k, size);
+    }
+}
+
+/* The address of the element in shared memory. */
+static void shelf(qn_text *out, const qn_call *call, uint32_t k)
+{
+    qn_text_printf(out, "(_quern_shelf%u + (" ELEMENT ") * %u)", k, call->operands[k].item_size);
+}
+
+static void take_hole(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        const char *type = type_of(call, k);
+        qn_source_indent(out, 4);
+        qn_text_printf(out, "const %s _quern_input%u = ", type, k);
+        if (qn_source_is_bool(call, k)) {
+            qn_text_puts(out, "quern::truth");
+        } else {
+            qn_text_printf(out, "*(const %s *)", type);
+        }
+        shelf(out, call, k);
+        qn_text_puts(out, ";\n");
+    }
+}
+
+static void inputs(qn_text *out, const qn_call *call)
+{
+    for (uint32_t k = 0; k < call->input_operands; k++) {
+        qn_text_printf(out, "_quern_input%u, ", k);
+    }
+}
+
+static const char *position(const qn_call *call)
+{
+    return call->kernel->uses_position ? "_quern_spot" : "0";
+}
+
+/* Post may leave an output as it is: then memory keeps what it has. */
+static void give_hole(qn_text *out, const qn_call *call)
+{
+    const uint32_t first = call->input_operands, end = call->operand_count;
+    for (uint32_t k = first; k < end; k++) {
+        qn_source_indent(out, 4);
+        qn_text_printf(out, "%s _quern_result%u = ", type_of(call, k), k);
+        qn_source_fold_value(out, call, k, ELEMENT);
+    }
+    qn_source_indent(out, 4);
+    qn_text_puts(out, "_quern_post(");
+    inputs(out, call);
+    for (uint32_t k = first; k < end; k++) {
+        qn_text_printf(out, "_quern_result%u, ", k);
+    }
+    qn_text_printf(out, "%s, _quern_value.value);\n", position(call));
+    for (uint32_t k = first; k < end; k++) {
+        qn_source_indent(out, 4);
+        qn_text_printf(out, "*(%s *)", type_of(call, k));
+        shelf(out, call, k);
+        qn_text_printf(out, " = _quern_result%u;\n", k);
+    }
+}
+
+#define HOLES(X)                                                                                   \
+    QN_FOLD_HOLES(X)                                                                               \
+    X(SCAN, scan)                                                                                  \
+    X(OPERANDS, operands)                                                                          \
+    X(BOUNDS, bounds)                                                                              \
+    X(FORM, form)                                                                                  \
+    X(SHARED, shared)                                                                              \
+    X(FETCH, fetch)                                                                                \
+    X(INITIAL, initial)                                                                            \
+    X(TAKE, take)                                                                                  \
+    X(ARGUMENTS, arguments)                                                                        \
+    X(GIVE, give)                                                                                  \
+    X(KEEP, keep)
+
+enum { HOLES(QN_HOLE_ID) HOLE_COUNT };
+_Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
+
+quern_status qn_scan_packed_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                   size_t *header_count)
+{
+    qn_text t[HOLE_COUNT] = {{0}};
+    qn_source_fold_holes(t, call);
+    qn_source_function(&t[SCAN], call, QN_REDUCE);
+    qn_source_operands(&t[OPERANDS], call, 0, call->operand_count);
+    qn_text_printf(&t[BOUNDS], "%d, 5", QN_FOLD_BLOCK);
+    form_hole(&t[FORM], call);
+    shared_hole(&t[SHARED], call);
+    fetch_hole(&t[FETCH], call);
+    qn_source_scan_initial(&t[INITIAL], call);
+    take_hole(&t[TAKE], call);
+    inputs(&t[ARGUMENTS], call);
+    qn_text_puts(&t[ARGUMENTS], position(call));
+    give_hole(&t[GIVE], call);
+    keep_hole(&t[KEEP], call);
+    const qn_source_template template = {
+        .text = qn_embedded_scan_packed_cu,
+        .hole_names = (const char *const[]){HOLES(QN_HOLE_NAME)},
+        .holes = t,
+        .hole_count = HOLE_COUNT,
+        .headers = QN_FOLD_HEADERS | QN_HEADER(QN_HEADER_SCAN) | QN_HEADER(QN_HEADER_LINES) |
+                   QN_HEADER(QN_HEADER_PACK),
+    };
+    return qn_source_expand(out, call, &template, headers, header_count);
+}

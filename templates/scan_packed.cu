@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "fold_opening.inc"
+
+extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_parameters)
+{
+#include "scan_texts.inc"
+    // The tile: whole rows from `output` on, `count` elements that lie on in memory.
+    const int _quern_length = (int)_quern_walk.units, _quern_width = (int)_quern_walk.workers;
+    const _quern_index _quern_output = (_quern_index)blockIdx.x * _quern_walk.chunk;
+    const int _quern_rows = (int)min(_quern_walk.chunk, _quern_walk.outputs - _quern_output);
+    const int _quern_count = _quern_rows * _quern_length;
+HOLE_kept
+HOLE_shared
+HOLE_fetch
+    quern::await_runs();
+    __syncthreads();
+
+    quern::front<_type_reduce> _quern_initial;
+HOLE_initial
+    // This lane's place among the `width` of its row, and its elements of that.
+    const int _quern_at = threadIdx.x & (_quern_width - 1);
+    const int _quern_beside = (int)threadIdx.x / _quern_width;
+    const int _quern_abreast = (int)blockDim.x / _quern_width;
+    const int _quern_each = (_quern_length + _quern_width - 1) / _quern_width;
+    const int _quern_from = min(_quern_at * _quern_each, _quern_length);
+#pragma unroll 1
+    for (int _quern_turn = 0; _quern_turn < _quern_rows; _quern_turn += _quern_abreast) {
+        const int _quern_row = _quern_turn + _quern_beside;
+        const int _quern_line = _quern_row * _quern_length;
+        const int _quern_to =
+            _quern_row < _quern_rows ? min(_quern_from + _quern_each, _quern_length) : _quern_from;
+        quern::front<_type_reduce> _quern_front = _quern_initial;
+        if constexpr (_quern_again) {
+            _quern_slot _quern_sum;
+#pragma unroll 4
+            for (int _quern_spot = _quern_from; _quern_spot < _quern_to; _quern_spot++) {
+HOLE_take
+                const _type_reduce _quern_mapped = _quern_map(HOLE_arguments);
+                _quern_sum.value = _quern_spot == _quern_from
+                                       ? _quern_mapped
+                                       : _quern_scan(_quern_sum.value, _quern_mapped);
+            }
+#pragma unroll 1
+            for (int _quern_distance = 1; _quern_distance < _quern_width; _quern_distance *= 2) {
+                const _quern_slot _quern_other = quern::shuffle(_quern_sum, _quern_distance, true);
+                if (_quern_at >= _quern_distance && _quern_from < _quern_to) {
+                    _quern_sum.value = _quern_scan(_quern_other.value, _quern_sum.value);
+                }
+            }
+            const _quern_slot _quern_before = quern::shuffle(_quern_sum, 1, true);
+            if (_quern_at > 0 && _quern_from < _quern_to) {
+                _quern_front.append(_quern_before, _quern_scan);
+            }
+        }
+#pragma unroll 4
+        for (int _quern_spot = _quern_from; _quern_spot < _quern_to; _quern_spot++) {
+HOLE_take
+            const _quern_slot _quern_value = quern::next_value<_quern_exclusive>(
+                _quern_front, _quern_map(HOLE_arguments), _quern_scan);
+HOLE_give
+        }
+    }
+    __syncthreads();
+HOLE_keep
+}
