@@ -16,6 +16,7 @@
 
 #define QN_FOLD_BLOCK       256 /**< threads of a block */
 #define QN_FOLD_BLOCK_SHIFT 8   /**< its exponent */
+#define QN_FOLD_WARP        32  /**< threads of a warp */
 
 /** Scans in shared memory. */
 typedef enum qn_staged {
@@ -62,17 +63,18 @@ typedef struct qn_fold_form {
     uint8_t stage_in, stage_out; /**< staged: 1: inputs, outputs are walked across scans first */
     uint8_t line_in, line_out;   /**< staged: 1: those of a tile lie in one line in that order */
     uint8_t descends;            /**< scan: 1: a thread goes down whole columns of its own */
-    uint8_t strips; /**< scan: columns in strips; 1 << strips tiles make a bunch, as many bunches a
-                       bundle; 0: not so */
-    uint8_t lines;  /**< strips: tiles are of whole lines, in shared memory with room for strips of
-                       so  many; 0: they are not */
-    uint8_t back;   /**< lines: qn_lines_back */
-    uint8_t packed; /**< scan: tiles are whole rows, one run of memory of 1 << packed elements at
-                       most; `again`: a row has several lanes; 0: they are not */
-    uint8_t runs;   /**< scan, rows in tiles: a lane takes so many elements that lie on; else 0 */
-    uint8_t anchor; /**< runs: the operand for which words are aligned; past the last: none */
-    uint8_t whole;  /**< reduction: a thread takes `lanes` outputs by columns, and of each all
-                         elements, so many; 0: it does not */
+    uint8_t strips;  /**< scan: columns in strips; 1 << strips tiles make a bunch, as many bunches a
+                        bundle; 0: not so */
+    uint8_t bundles; /**< strips: 1: there are bundles */
+    uint8_t lines;   /**< strips: tiles are of whole lines, in shared memory with room for strips of
+                        so  many; 0: they are not */
+    uint8_t back;    /**< lines: qn_lines_back */
+    uint8_t packed;  /**< scan: tiles are whole rows, one run of memory of 1 << packed elements at
+                        most; `again`: a row has several lanes; 0: they are not */
+    uint8_t runs;    /**< scan, rows in tiles: a lane takes so many elements that lie on; else 0 */
+    uint8_t anchor;  /**< runs: the operand for which words are aligned; past the last: none */
+    uint8_t whole;   /**< reduction: a thread takes `lanes` outputs by columns, and of each all
+                          elements, so many; 0: it does not */
     uint8_t cut; /**< reduction: 1: the last unit along its dimension lies further back, and shares
                       elements with the one before, whose they are */
     uint8_t spans;  /**< reduction: 1: the lanes of a unit are those of a span (fold_spans.c) */
@@ -208,6 +210,11 @@ bool qn_fold_off_alike(const qn_fold_making *m, size_t k, size_t other);
 /** True when all strides of operand `k` along kept dimensions but that of the lanes, and its first
  * element, are multiples of `alignment`. */
 bool qn_fold_begins_aligned(const qn_fold *fold, size_t k, uint32_t alignment);
+/** Registers that the inputs of a unit take. */
+uint32_t qn_fold_unit_registers(const qn_fold_making *m);
+/** How many words the busiest bank of shared memory gives a warp whose lanes ask for these bytes.
+ */
+int qn_fold_bank_conflicts(const int64_t places[QN_FOLD_WARP]);
 /** How columns give the outputs of a thread: as a pack, in words, or each by itself. */
 qn_access qn_fold_output_access(const qn_fold_making *m, size_t k);
 

@@ -7,6 +7,9 @@
  */
 #include "array/fold.h"
 
+#define BANKS 32 /* of shared memory, each as wide as a word */
+#define WORD  4
+
 /* How far operand `k` is off the alignment of packs, in elements: its first element, or (`d` not
  * negative) a step along dimension `d`. -1: not by whole elements. */
 static int64_t off_by(const qn_fold_making *m, size_t k, int d)
@@ -96,4 +99,32 @@ uint32_t qn_fold_unit_bytes(const qn_fold_form *form, const qn_operand *operands
             operands[k].item_size * (form->access[k] == QN_ACCESS_BROADCAST ? 1u : form->lanes);
     }
     return bytes;
+}
+
+uint32_t qn_fold_unit_registers(const qn_fold_making *m)
+{
+    const qn_fold_form *f = &m->fold->form;
+    uint32_t registers = 0;
+    for (size_t k = 0; k < m->inputs; k++) {
+        const uint32_t item = m->operands[k].item_size, lanes = f->lanes;
+        registers += f->access[k] == QN_ACCESS_VECTOR      ? (uint32_t)qn_over(lanes * item, WORD)
+                     : f->access[k] == QN_ACCESS_BROADCAST ? (uint32_t)qn_over(item, WORD)
+                                                           : lanes * (uint32_t)qn_over(item, WORD);
+    }
+    return registers;
+}
+
+int qn_fold_bank_conflicts(const int64_t places[QN_FOLD_WARP])
+{
+    int used[BANKS] = {0}, most = 0;
+    for (int t = 0; t < QN_FOLD_WARP; t++) {
+        bool seen = false;
+        for (int other = 0; other < t && !seen; other++) {
+            seen = places[other] / WORD == places[t] / WORD;
+        }
+        int *bank = &used[places[t] / WORD % BANKS];
+        *bank += !seen;
+        most = QN_MAX(most, *bank);
+    }
+    return most;
 }

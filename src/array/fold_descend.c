@@ -36,15 +36,9 @@ static uint32_t choose_steps(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
     const uint32_t lanes = f->form.lanes;
-    uint32_t registers = 0, steps = threads(m) <= FEW_THREADS ? FEW_STEPS : MOST_STEPS;
+    const uint32_t registers = qn_fold_unit_registers(m);
+    uint32_t steps = threads(m) <= FEW_THREADS ? FEW_STEPS : MOST_STEPS;
     steps = m->rules->in_turns ? steps : DEAR_STEPS;
-    for (size_t k = 0; k < m->inputs; k++) {
-        const uint32_t item = m->operands[k].item_size;
-        registers += f->form.access[k] == QN_ACCESS_VECTOR ? (uint32_t)qn_over(lanes * item, 4)
-                     : f->form.access[k] == QN_ACCESS_BROADCAST
-                         ? (uint32_t)qn_over(item, 4)
-                         : lanes * (uint32_t)qn_over(item, 4);
-    }
     while (steps > 1 && (steps * registers > REGISTERS || steps * lanes > MOST_ELEMENTS)) {
         steps /= 2;
     }
@@ -133,7 +127,7 @@ void qn_fold_take_descents(const qn_fold_making *m)
     f->form.staged = f->form.lone = f->form.stage_in = f->form.stage_out = 0;
     f->form.line_in = f->form.line_out = 0;
     f->form.block = f->form.ragged = f->form.split = f->form.again = f->form.spread = 0;
-    f->form.strips = f->form.lines = f->form.back = 0;
+    f->form.strips = f->form.bundles = f->form.lines = f->form.back = 0;
     f->head = f->rest = 0;
     const double descent = plan_best(m);
     f->units = f->chunk = f->length;

@@ -15,9 +15,6 @@
 #define TILES        8 /* for a processor at least: with fewer, some have nothing to do */
 #define SECTOR_BYTES 32
 #define LONG_BYTES   96 /* a line of so many has few sectors that are written in part */
-#define WARP         32
-#define BANKS        32
-#define WORD         4
 
 /* Instructions, as the generated code has them. */
 #define UNIT_COST    6   /* a unit: its place, its access */
@@ -74,24 +71,15 @@ static qn_lines_back choose_back(const qn_fold_making *m)
                                                  : QN_LINES_ROOM;
 }
 
-/* How many words the busiest bank gives a warp that goes down strips of `length` lines. */
+/* Bank conflicts of a warp that goes down strips of `length` lines. */
 static int conflicts(const qn_fold *f, uint32_t item_size, int64_t length)
 {
     const int64_t beside = f->workers, pack = f->form.lanes * item_size;
-    int64_t words[WARP];
-    int used[BANKS] = {0}, most = 0;
-    for (int t = 0; t < WARP; t++) {
-        const int64_t at = t / beside * length * (beside * pack) + t % beside * pack;
-        words[t] = at / WORD;
-        bool seen = false;
-        for (int other = 0; other < t && !seen; other++) {
-            seen = words[other] == words[t];
-        }
-        int *bank = &used[words[t] % BANKS];
-        *bank += !seen;
-        most = QN_MAX(most, *bank);
+    int64_t places[QN_FOLD_WARP];
+    for (int t = 0; t < QN_FOLD_WARP; t++) {
+        places[t] = t / beside * length * (beside * pack) + t % beside * pack;
     }
-    return most;
+    return qn_fold_bank_conflicts(places);
 }
 
 /* Lines of a strip, at most `most`: of the last quarter those whose strips lie in different banks.

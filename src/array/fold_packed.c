@@ -8,13 +8,10 @@
  */
 #include "array/fold.h"
 
-#define WARP         32
 #define SHARED_BYTES (48 * 1024 - 64)
 #define MOST_TILE    8192 /* elements: few bytes take no more time with more */
 #define LEAST_TILE   1024
 #define TILES        8 /* for a processor at least */
-#define BANKS        32
-#define WORD         4
 
 /* Instructions, as the generated code has them. */
 #define ELEMENT_COST 9    /* an element whose row has one lane */
@@ -83,7 +80,8 @@ static int64_t choose_rows(const qn_fold_making *m, int64_t most)
 /* Lanes of a row: as many as leave no thread of the block without one, if it has elements. */
 static uint32_t choose_workers(const qn_fold *f)
 {
-    const uint32_t most = (uint32_t)QN_MIN(QN_FOLD_BLOCK / QN_MIN(f->chunk, QN_FOLD_BLOCK), WARP);
+    const uint32_t most =
+        (uint32_t)QN_MIN(QN_FOLD_BLOCK / QN_MIN(f->chunk, QN_FOLD_BLOCK), QN_FOLD_WARP);
     uint32_t workers = 1;
     while (2 * workers <= most && 4 * workers <= f->length) {
         workers *= 2;
@@ -91,23 +89,15 @@ static uint32_t choose_workers(const qn_fold *f)
     return workers;
 }
 
-/* How many words the busiest bank gives a warp whose lanes go over their elements. */
+/* Bank conflicts of a warp whose lanes go over their elements. */
 static int conflicts(const qn_fold *f, uint32_t item_size)
 {
     const int64_t each = qn_over(f->length, f->workers);
-    int64_t words[WARP];
-    int used[BANKS] = {0}, most = 0;
-    for (int t = 0; t < WARP; t++) {
-        words[t] = (t / f->workers * f->length + t % f->workers * each) * item_size / WORD;
-        bool seen = false;
-        for (int other = 0; other < t && !seen; other++) {
-            seen = words[other] == words[t];
-        }
-        int *bank = &used[words[t] % BANKS];
-        *bank += !seen;
-        most = QN_MAX(most, *bank);
+    int64_t places[QN_FOLD_WARP];
+    for (int t = 0; t < QN_FOLD_WARP; t++) {
+        places[t] = (t / f->workers * f->length + t % f->workers * each) * item_size;
     }
-    return most;
+    return qn_fold_bank_conflicts(places);
 }
 
 static double packed_cost(const qn_fold_making *m)

@@ -266,7 +266,7 @@ void qn_fold_stage(const qn_fold_making *m, uint32_t value_size)
     f->form.lanes = 1;
     f->form.columns = f->form.ragged = f->form.block = 0;
     f->form.again = f->form.spread = 0;
-    f->form.strips = f->form.lines = f->form.back = 0;
+    f->form.strips = f->form.bundles = f->form.lines = f->form.back = 0;
     f->form.steps = (uint8_t)thread_elements(value_size);
     f->units = f->length;
     f->form.stage_in = walk_across(m, 0, m->inputs);

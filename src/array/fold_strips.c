@@ -17,7 +17,9 @@
 #define REGISTERS     32 /* for inputs */
 #define VALUE_BYTES   32 /* that a thread has of a position */
 #define TILES         3  /* for a processor at least: with fewer, some have nothing to do */
-#define LEAST_BUNCH   2  /* 4 tiles */
+#define LEAST_BUNCH   4  /* 16 tiles */
+#define FEW_BUNCH     5  /* 32 tiles, of so few in all: */
+#define MANY_TILES    2000
 #define MOST_BUNCH    8
 #define FEW_TILES     64 /* of a column */
 #define MOST_VALUE    16 /* bytes */
@@ -79,14 +81,8 @@ static void narrow_lanes(const qn_fold_making *m, uint32_t value_size)
 static uint32_t choose_steps(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
-    uint32_t registers = 0, steps = MOST_STEPS;
-    for (size_t k = 0; k < m->inputs; k++) {
-        const uint32_t item = m->operands[k].item_size, lanes = f->form.lanes;
-        registers += f->form.access[k] == QN_ACCESS_VECTOR ? (uint32_t)qn_over(lanes * item, 4)
-                     : f->form.access[k] == QN_ACCESS_BROADCAST
-                         ? (uint32_t)qn_over(item, 4)
-                         : lanes * (uint32_t)qn_over(item, 4);
-    }
+    const uint32_t registers = qn_fold_unit_registers(m);
+    uint32_t steps = MOST_STEPS;
     while (steps > LEAST_STEPS &&
            (steps * registers > REGISTERS || steps * f->form.lanes > MOST_ELEMENTS)) {
         steps /= 2;
@@ -94,18 +90,16 @@ static uint32_t choose_steps(const qn_fold_making *m)
     return steps;
 }
 
-/* The exponent of the tiles of a bunch, and of the bunches of a bundle: with it a tile folds the
- * fewest sums in the mean. */
-static uint8_t choose_bunch(int64_t splits)
+/* Choose the tiles of a bunch. With fewer in each, a tile folds fewer sums, and more tiles wait for
+ * others that wait. Bunches make bundles where there are more of them than tiles in a bunch. */
+static void choose_bunches(qn_fold *f)
 {
-    uint8_t best = LEAST_BUNCH;
-    int64_t least = INT64_MAX;
-    for (uint8_t n = LEAST_BUNCH; n <= MOST_BUNCH; n++) {
-        const int64_t sums = (splits >> (2 * n + 1)) + ((int64_t)1 << n);
-        best = sums < least ? n : best;
-        least = QN_MIN(sums, least);
+    uint8_t n = f->splits < MANY_TILES ? FEW_BUNCH : LEAST_BUNCH;
+    while (n < MOST_BUNCH && f->splits >> (2 * n + 1) > (int64_t)1 << n) {
+        n++;
     }
-    return best;
+    f->form.strips = n;
+    f->form.bundles = f->splits > (int64_t)1 << 2 * n;
 }
 
 /* True where tiles of whole packs do as well: few tiles of a column to ask, and 4 values of each
@@ -131,7 +125,7 @@ void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size)
     }
     narrow_lanes(m, value_size);
     if (qn_fold_take_lines(m, value_size)) {
-        f->form.strips = choose_bunch(f->splits);
+        choose_bunches(f);
         return;
     }
     const uint32_t bytes = QN_MAX(1, qn_fold_unit_bytes(&f->form, m->operands, m->inputs));
@@ -147,7 +141,7 @@ void qn_fold_take_strips(const qn_fold_making *m, uint32_t value_size)
     f->chunk = strips * steps;
     f->workers = (uint32_t)beside;
     f->form.steps = (uint8_t)steps;
-    f->form.strips = choose_bunch(f->splits);
+    choose_bunches(f);
 }
 
 double qn_fold_strips_cost(const qn_fold *f)

@@ -18,6 +18,7 @@
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_steps = 4, _quern_lanes = 4, _quern_bunch = 5;                            \
+    constexpr bool _quern_bundles = LINES;                                                         \
     constexpr bool _quern_exclusive = EXCLUSIVE;
 #define HOLE_kept    _quern_element = _quern_output * 4;
 #define HOLE_initial _quern_initial.begin(0);
@@ -40,7 +41,7 @@
     char *const _quern_tile1 = (char *)_quern_array1 + _quern_base * _quern_line;                  \
     char *const _quern_shelf =                                                                     \
         _quern_room0 + _quern_above * _quern_line + _quern_side * (int)sizeof(float4);
-#define HOLE_fetch     quern::bring<4>(_quern_room0, _quern_tile0, _quern_lines *_quern_line);
+#define HOLE_fetch     quern::bring<4>(_quern_room0, _quern_tile0, _quern_lines * _quern_line);
 #define HOLE_registers quern::pack<float, 4> _quern_register0[_quern_steps];
 #define HOLE_load                                                                                  \
     _quern_register0[_quern_step].load(_quern_shelf + (_quern_at + _quern_step) * _quern_line);
@@ -49,7 +50,7 @@
     HOLE_post_all quern::put_pack(_quern_shelf + (_quern_at + _quern_step) * _quern_line, y);
 #define HOLE_keep                                                                                  \
     __syncthreads();                                                                               \
-    quern::take_back<4>(_quern_tile1, _quern_room1, _quern_lines *_quern_line);
+    quern::take_back<4>(_quern_tile1, _quern_room1, _quern_lines * _quern_line);
 #include "scan_lines.cu"
 #else
 #define HOLE_begin                                                                                 \

@@ -82,8 +82,9 @@ void qn_source_strips_unit(qn_text *out, const qn_call *call, int levels, uint32
 bool qn_source_strips_has_words(const qn_call *call, uint32_t k)
 {
     const qn_fold_form *f = &call->fold.form;
-    return ((f->strips && !f->lines) || f->descends) && !call->operands[k].output && f->lanes > 1 &&
-           f->access[k] == QN_ACCESS_VECTOR;
+    const bool narrow = call->operands[k].item_size < 4; /* elements that take a register each */
+    return ((f->strips && !f->lines) || (f->descends && narrow)) && !call->operands[k].output &&
+           f->lanes > 1 && f->access[k] == QN_ACCESS_VECTOR;
 }
 
 void qn_source_strips_recall(qn_text *out, const qn_call *call)
