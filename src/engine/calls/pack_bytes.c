@@ -5,6 +5,9 @@
  */
 #include "engine/engine_internal.h"
 
+/* A pack of one wide element is better for a sum of costly values: of exp(x), all float64, it takes
+ * 0.77 of the time of packs of two on an H200. Elsewhere two take 0.78 to 0.97 of the time of one.
+ */
 uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count)
 {
     const quern_kernel *k = call->kernel;
@@ -18,5 +21,6 @@ uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count)
     if (k->loops) {
         return 0;
     }
-    return k->heavy > 4 || (k->heavy > 0 && wide) ? 8 : 16;
+    const bool sums = k->kind->number == QUERN_KERNEL_REDUCTION;
+    return k->heavy > 4 || (k->heavy > 0 && wide && sums) ? 8 : 16;
 }
