@@ -56,7 +56,7 @@ static uint8_t choose_tile(const qn_fold_making *m)
     for (size_t k = 0; k < m->count; k++) {
         bytes += k == m->inputs && shares(m) ? 0 : m->operands[k].item_size;
     }
-    const uint32_t room = (SHARED_BYTES - QN_ACCESS_BYTES * (uint32_t)m->count) / bytes;
+    const uint32_t room = (SHARED_BYTES - QN_ACCESS_BYTES * (uint32_t)m->count) / QN_MAX(bytes, 1);
     uint8_t n = 0;
     while (2u << n <= QN_MIN(room, MOST_TILE)) {
         n++;
