@@ -4,10 +4,15 @@
 extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_parameters)
 {
 #include "scan_texts.inc"
-    // The tile: whole rows from `output` on, `count` elements that lie on in memory.
+    // The tile: whole rows from `output` on, `count` elements that lie on in memory. `beside` tiles
+    // have the `across` rows of the last kept dimension.
     const int _quern_length = (int)_quern_walk.units, _quern_width = (int)_quern_walk.workers;
-    const _quern_index _quern_output = (_quern_index)blockIdx.x * _quern_walk.chunk;
-    const int _quern_rows = (int)min(_quern_walk.chunk, _quern_walk.outputs - _quern_output);
+    const int _quern_block = (int)blockIdx.x / (int)_quern_walk.beside;
+    const int _quern_tile = (int)blockIdx.x - _quern_block * (int)_quern_walk.beside;
+    const _quern_index _quern_inner = _quern_walk.across;
+    const _quern_index _quern_first = (_quern_index)_quern_tile * _quern_walk.chunk;
+    const _quern_index _quern_output = _quern_block * _quern_inner + _quern_first;
+    const int _quern_rows = (int)min(_quern_walk.chunk, _quern_inner - _quern_first);
     const int _quern_count = _quern_rows * _quern_length;
 HOLE_kept
 HOLE_shared

@@ -100,9 +100,11 @@ typedef struct qn_fold {
     int64_t groups;   /**< blocks side by side over the outputs */
     int64_t splits;   /**< blocks for an output */
     int64_t chunk;    /**< units of a block for an output */
-    int64_t across;   /**< spans: outputs of one; phases: columns of a row */
-    int64_t run;      /**< spans: reduced elements of an output that lie side by side in one */
-    int64_t beside;   /**< spans: packs of one that a block has; phases: blocks for a row */
+    int64_t
+        across;  /**< spans: outputs of one; phases: columns of a row; packed: rows that lie on */
+    int64_t run; /**< spans: reduced elements of an output that lie side by side in one */
+    int64_t beside;   /**< spans: packs of one that a block has; phases: blocks for a row; packed:
+                         blocks for the rows of the last kept dimension */
     int64_t held;     /**< runs: the most blocks of a launch: they take one tile after the other */
     double cost;      /**< whole: instructions of a warp for an output of each thread; scan: those
                            of a thread for an element, 0 if unknown */

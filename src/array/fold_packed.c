@@ -25,28 +25,34 @@ uint32_t qn_fold_packed_room(const qn_fold_form *f, uint32_t item_size)
     return (1u << f->packed) * item_size + QN_ACCESS_BYTES;
 }
 
-/* True when the rows of all operands follow each other without gaps. */
+/* True when the rows along the last kept dimension follow each other without gaps in all operands.
+ */
 static bool lies_on(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
+    const int row = f->form.kept - 1, d = f->form.kept;
     for (size_t k = 0; k < m->count; k++) {
         const qn_operand *o = &m->operands[k];
         const int64_t item = o->item_size;
-        if (o->loose || (item & (item - 1)) != 0 || item > 8 || f->stride[k][1] != item ||
-            f->stride[k][0] != f->length * item || (uintptr_t)f->base[k] % (uintptr_t)item != 0) {
+        if (o->loose || (item & (item - 1)) != 0 || item > 8 || f->stride[k][d] != item ||
+            f->stride[k][row] != f->length * item || (uintptr_t)f->base[k] % (uintptr_t)item != 0) {
             return false;
         }
     }
     return true;
 }
 
-/* True when the first output's elements can take the place of the first input's. */
+/* True when the first output's elements can take the place of the first input's: all runs of both
+ * lie alike from words. */
 static bool shares(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
-    const uintptr_t off = (uintptr_t)f->base[0] ^ (uintptr_t)f->base[m->inputs];
-    return m->operands[0].item_size == m->operands[m->inputs].item_size &&
-           off % QN_ACCESS_BYTES == 0;
+    const size_t first = m->inputs;
+    uint64_t off = (uint64_t)(uintptr_t)f->base[0] ^ (uint64_t)(uintptr_t)f->base[first];
+    for (int d = 0; d < f->form.kept - 1; d++) {
+        off |= (uint64_t)qn_magnitude(f->stride[0][d] - f->stride[first][d]);
+    }
+    return m->operands[0].item_size == m->operands[first].item_size && off % QN_ACCESS_BYTES == 0;
 }
 
 /* The exponent of a tile's elements: as many as all operands have room for. 0: too few. */
@@ -113,15 +119,28 @@ static double packed_cost(const qn_fold_making *m)
         cost += BANK_COST * passes * (conflicts(f, m->operands[k].item_size) - 1);
     }
     cost += (double)LANE_COST * f->workers / (double)f->length;
-    return cost + (double)BLOCK_COST / (double)(f->chunk * f->length) + qn_fold_reach_cost(m);
+    const double tile =
+        (double)f->outputs / (double)f->groups * (double)f->length; /* in the mean */
+    return cost + BLOCK_COST / tile + qn_fold_reach_cost(m);
+}
+
+/* True where rows are whole packs of some operand's 16 bytes, of which few leave a warp's lanes
+ * idle. */
+static bool has_wide_packs(const qn_fold_making *m)
+{
+    const qn_fold_form *f = &m->fold->form;
+    uint32_t widest = 0;
+    for (size_t k = 0; k < m->count; k++) {
+        widest = QN_MAX(widest, f->access[k] == QN_ACCESS_VECTOR ? m->operands[k].item_size : 0u);
+    }
+    return !f->staged && !f->ragged && f->lanes > 1 && f->lanes * widest >= QN_ACCESS_BYTES;
 }
 
 void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
-    const bool uneven = f->form.staged || f->form.ragged || f->form.lanes == 1;
-    if (f->form.columns || !uneven || f->form.kept != 1 || f->form.reduced != 1 || f->length < 2 ||
-        value_size == 0 || m->rules->positions || m->rules->pack_bytes == 0 ||
+    if (f->form.columns || f->form.kept == 0 || f->form.reduced != 1 || f->length < 2 ||
+        has_wide_packs(m) || value_size == 0 || m->rules->positions || m->rules->pack_bytes == 0 ||
         m->inputs == m->count || !m->rules->repeats || !lies_on(m)) {
         return;
     }
@@ -141,8 +160,10 @@ void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size)
         f->units = f->length;
         qn_fold_choose_access(m);
         f->workers = choose_workers(f);
-        f->groups = qn_over(f->outputs, f->chunk);
         f->splits = 1;
+        f->across = f->extent[f->form.kept - 1];
+        f->beside = qn_over(f->across, f->chunk);
+        f->groups = f->outputs / f->across * f->beside;
         const double packed = packed_cost(m);
         if (packed < others) {
             f->form.again = f->workers > 1;

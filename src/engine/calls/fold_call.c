@@ -195,6 +195,10 @@ quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
         w.across = f->across;
         w.run = f->run;
     }
+    if (f->form.packed) {
+        w.beside = f->beside;
+        w.across = f->across;
+    }
     for (int d = 0; d < dims; d++) {
         const int64_t packs = f->form.whole || f->form.cut ? qn_over(f->extent[d], f->form.lanes)
                                                            : f->extent[d] / f->form.lanes;
