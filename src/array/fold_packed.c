@@ -16,7 +16,8 @@
 /* Instructions, as the generated code has them. */
 #define ELEMENT_COST 9    /* an element whose row has one lane */
 #define TWICE_COST   13   /* one whose lane goes over it twice */
-#define LANE_COST    60   /* a lane of a row: its place, its part in the warp's scan */
+#define ROW_COST     20   /* a row: its place */
+#define LANE_COST    60   /* a lane of a row that has several: its part in the warp's scan, too */
 #define BLOCK_COST   9000 /* a tile, whatever is in it */
 #define BANK_COST    1    /* each element, for each word more that a bank gives a warp */
 
@@ -118,7 +119,7 @@ static double packed_cost(const qn_fold_making *m)
         const int passes = k < m->inputs && f->workers > 1 ? 2 : 1;
         cost += BANK_COST * passes * (conflicts(f, m->operands[k].item_size) - 1);
     }
-    cost += (double)LANE_COST * f->workers / (double)f->length;
+    cost += (f->workers > 1 ? (double)LANE_COST * f->workers : ROW_COST) / (double)f->length;
     const double tile =
         (double)f->outputs / (double)f->groups * (double)f->length; /* in the mean */
     return cost + BLOCK_COST / tile + qn_fold_reach_cost(m);
