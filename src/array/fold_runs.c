@@ -8,8 +8,7 @@
  */
 #include "array/fold.h"
 
-#define WARP        32
-#define WARPS       (QN_FOLD_BLOCK / WARP)
+#define WARPS       (QN_FOLD_BLOCK / QN_FOLD_WARP)
 #define LANE_BYTES  64 /* of inputs that a lane has under way */
 #define NARROW_TURN 2  /* so many times that for bytes: few of them make a tile's own work dear */
 #define LEAST_RUN   4  /* elements */
@@ -23,7 +22,7 @@
 uint32_t qn_fold_lot_bytes(uint32_t item_size, uint32_t elements)
 {
     const uint32_t own = item_size * elements, grain = QN_MAX(item_size, 4);
-    return WARP * (own + (own >= 16 && own / grain % 2 == 0 ? grain : 0));
+    return QN_FOLD_WARP * (own + (own >= 16 && own / grain % 2 == 0 ? grain : 0));
 }
 
 void qn_fold_lots(uint8_t *lots, const qn_fold_form *f, const qn_operand *operands, size_t count)
@@ -202,7 +201,7 @@ void qn_fold_take_runs(const qn_fold_making *m, uint32_t value_size)
     const int64_t lead =
         anchor < m->count ? QN_ACCESS_BYTES / m->operands[anchor].item_size - 1 : 0;
     f->units = f->length;
-    f->workers = WARP;
+    f->workers = QN_FOLD_WARP;
     f->chunk = (int64_t)QN_FOLD_BLOCK * f->form.runs;
     f->groups = f->outputs;
     f->splits = qn_over(f->length + lead, f->chunk);
