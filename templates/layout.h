@@ -43,17 +43,18 @@
 //
 // outputs   of a launch, in packs of lanes where they lie along the kept dimensions
 // units     of an output
-// head      elements before the first unit
+// head      elements before the first unit; boxes: along the dimension that is cut
 // rest      elements that no unit covers
 // covered   elements that units cover
 // chunk     units of a block for an output
 // splits    blocks for an output
-// workers   threads of a block for an output, a power of two
+// workers   threads of a block for an output, a power of two but for spans and boxes
 // shift     its exponent
 // results   outputs, in elements
-// beside    spans: packs of one that a block has side by side; phases: blocks for a row
-// across    spans: outputs of one; phases: columns of a row
-// run       spans: reduced elements of an output side by side in one
+// beside    spans: packs of one that a block has side by side; phases: blocks for a row; boxes:
+//           threads with outputs side by side
+// across    spans, boxes: outputs of one; phases: columns of a row
+// run       spans: reduced elements of an output side by side in one; boxes: all in one
 // extent    in units along the dimension in which their lanes lie
 // stride    bytes
 #define QUERN_FOLD(NUMBER, DIVIDERS, TABLE, D, K)                                                  \

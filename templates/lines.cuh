@@ -45,6 +45,30 @@ template <int I_> __device__ __forceinline__ void bring(char *to, const char *fr
     }
 }
 
+// The same, with both ends in words, too, that lie between `least` and `most`, where all is memory.
+template <int I_>
+__device__ __forceinline__ void bring_words(char *to, const char *from, int bytes,
+                                            const char *least, const char *most)
+{
+    typedef typename word<I_>::type element;
+    const int off = (int)((size_t)from & 15), end = off + bytes;
+    const char *const start = from - off;
+    const unsigned first = (unsigned)__cvta_generic_to_shared(to);
+#pragma unroll 2
+    for (int k = 16 * threadIdx.x; k < end; k += 16 * line_threads) {
+        if (start + k >= least && start + k + 16 <= most) {
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(first + k),
+                         "l"(start + k)
+                         : "memory");
+        } else {
+#pragma unroll 1
+            for (int j = max(k, off); j < min(k + 16, end); j += I_) {
+                *(element *)(to + j) = *(const element *)(start + j);
+            }
+        }
+    }
+}
+
 // Wait for all that this thread has begun.
 __device__ __forceinline__ void await_runs()
 {

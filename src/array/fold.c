@@ -382,9 +382,12 @@ void qn_fold_make(qn_fold *fold, const qn_operand *operands, size_t operand_coun
     }
     if (!fold->form.whole && !fold->form.spans) {
         qn_fold_take_apart(&m);
-    }
-    if (!fold->form.whole && !fold->form.spans && !fold->form.apart) {
-        qn_fold_take_phases(&m);
+        if (!fold->form.apart) {
+            qn_fold_take_phases(&m);
+        }
+        if (!fold->form.phases) {
+            qn_fold_take_joined(&m);
+        }
     }
     qn_fold_count_reach(&m);
     fold->form.wide = qn_fold_needs_wide(&m);
@@ -394,7 +397,13 @@ void qn_fold_print(qn_text *out, const qn_fold *f, size_t input_count)
 {
     qn_text_printf(out, "%lld output%s of %lld element%s, ", (long long)f->outputs,
                    f->outputs == 1 ? "" : "s", (long long)f->length, f->length == 1 ? "" : "s");
-    if (f->form.whole) {
+    if (f->form.joined) {
+        qn_text_printf(out,
+                       "by boxes of %lld outputs with %lld elements, %lld threads an output, %d "
+                       "output%s a thread",
+                       (long long)f->across, (long long)f->run, (long long)f->workers,
+                       f->form.turns, f->form.turns == 1 ? "" : "s");
+    } else if (f->form.whole) {
         qn_text_printf(out, "%d whole outputs a thread", f->form.lanes);
     } else if (f->form.apart) {
         qn_text_printf(out, "%d outputs a thread, a block apart, %d element%s at once",
@@ -421,7 +430,8 @@ void qn_fold_print(qn_text *out, const qn_fold *f, size_t input_count)
         qn_text_puts(out, ", access ");
         qn_text_add(out, (const char *)f->form.access, input_count);
     }
-    if (f->form.whole) {
-        qn_text_printf(out, ", cost %.0f (by units %.0f)", f->cost, f->unit_cost);
+    if (f->form.whole || f->form.joined) {
+        qn_text_printf(out, ", cost %.0f (%s %.0f)", f->cost,
+                       f->form.whole ? "by units" : "otherwise", f->unit_cost);
     }
 }

@@ -81,8 +81,13 @@ typedef struct qn_fold_form {
     uint8_t apart;  /**< reduction: a thread has so many outputs, a block apart (fold_apart.c);
                          `known`: all of their elements are read at once */
     uint8_t phases; /**< reduction: 1: a unit is a pack of each phase of rows (fold_phases.c) */
-    uint8_t outer;  /**< spans: kept dimensions outside of them; phases: all but the last */
-    uint8_t line;   /**< spans: 1: the last reduced dimension is that of a line's spans */
+    uint8_t joined; /**< reduction: by boxes (fold_joined.c), which have so many of the reduced
+                         dimensions, the last; `turns`: outputs of a thread; 0: it is not */
+    uint8_t pool;   /**< boxes: KiB of shared memory for two */
+    uint8_t along;  /**< boxes: 1: the threads of an output are neighbours */
+    uint8_t outer;  /**< spans, boxes: kept dimensions outside of them; phases: all but the last */
+    uint8_t line;   /**< spans: 1: the last reduced dimension is that of a line's spans; boxes: 1:
+                         the dimension that is cut is a reduced one */
     uint8_t room;   /**< spans: values that meet in a block: an exponent */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand, along the lanes */
 } qn_fold_form;
@@ -93,23 +98,25 @@ typedef struct qn_fold {
     int64_t length;   /**< positions of the reduced dimensions */
     int64_t units;    /**< whole units of an output; QN_RAGGED_EACH: so many at least */
     int64_t head;     /**< elements before the first unit; rows of one reduced dimension only;
-                         staged, whole: outputs side by side; cut: elements */
+                         staged, whole: outputs side by side; cut, boxes: elements */
     int64_t rest;     /**< elements that no unit covers: the head, and a tail */
     uint32_t workers; /**< threads of a block for an output: a power of two; staged: outputs of a
                          tile */
     int64_t groups;   /**< blocks side by side over the outputs */
     int64_t splits;   /**< blocks for an output */
     int64_t chunk;    /**< units of a block for an output */
-    int64_t
-        across;  /**< spans: outputs of one; phases: columns of a row; packed: rows that lie on */
-    int64_t run; /**< spans: reduced elements of an output that lie side by side in one */
+    int64_t across;   /**< spans, boxes: outputs of one; phases: columns of a row; packed: rows that
+                         lie   on */
+    int64_t run; /**< spans: reduced elements of an output that lie side by side in one; boxes: all
+                    in one */
     int64_t beside;   /**< spans: packs of one that a block has; phases: blocks for a row; packed:
-                         blocks for the rows of the last kept dimension */
+                         blocks for the rows of the last kept dimension; boxes: threads that have
+                         outputs side by side */
     int64_t held;     /**< runs: the most blocks of a launch: they take one tile after the other */
-    double cost;      /**< whole: instructions of a warp for an output of each thread; scan: those
-                           of a thread for an element, 0 if unknown */
+    double cost;      /**< whole: instructions of a warp for an output of each thread; scan, boxes:
+                           those of a thread for an element, 0 if unknown */
     double reach;     /**< reduction: those of a thread to reach the inputs of an element */
-    double unit_cost; /**< whole: the same by units */
+    double unit_cost; /**< whole, boxes: the same by units */
     int64_t extent[QUERN_MAX_NDIM]; /**< the kept ones, outermost first, then the reduced ones */
     int64_t stride[QUERN_MAX_PARAMETERS][QUERN_MAX_NDIM]; /**< bytes; [operand][dimension] */
     char *base[QUERN_MAX_PARAMETERS];                     /**< where the walk starts */
@@ -240,6 +247,36 @@ void qn_fold_take_apart(const qn_fold_making *m);
 /** Have threads of a planned reduction by columns stay with rows that are off the alignment alike,
  * where packs are not aligned in all of them. */
 void qn_fold_take_phases(const qn_fold_making *m);
+
+/* ---- fold_joined.c, fold_joined_cost.c: for reductions -------------------------------------- */
+
+/** How boxes would be. */
+typedef struct qn_fold_joining {
+    int dims[QUERN_MAX_NDIM]; /**< inside, innermost in memory first; the last one is cut */
+    int count;                /**< of these; 0: there are no boxes */
+    int64_t slices;           /**< of the cut, that a box has */
+    int64_t outputs, length;  /**< of a box, and elements of each there */
+    int64_t bytes[QUERN_MAX_PARAMETERS]; /**< of each input */
+    int64_t beside, workers, each; /**< threads side by side, of an output; outputs of a thread */
+    int64_t units, groups;         /**< boxes with the same outputs; such sets of them */
+    int64_t pool;
+    bool along;
+    double cost;
+} qn_fold_joining;
+
+/** Have blocks of a planned reduction take boxes of memory, where that costs less. */
+void qn_fold_take_joined(const qn_fold_making *m);
+/** What an element costs so, and in which order threads have outputs and elements. */
+void qn_fold_joined_cost(const qn_fold_making *m, qn_fold_joining *j);
+/** The same of a plan by units, or of outputs apart. */
+double qn_fold_units_cost(const qn_fold_making *m);
+/** Blocks that a processor holds. `each`: outputs of a thread; `pool`: KiB. */
+static inline int qn_fold_joined_held(uint32_t each, uint32_t pool)
+{
+    return (int)QN_MIN(each > 1 ? 4 : 6, 220 / (pool + 1));
+}
+/** Bytes of the values that blocks leave for each other. `value_size`: of one, if known, or 0. */
+int64_t qn_fold_joined_left(const qn_fold *fold, uint32_t value_size);
 
 /* ---- fold_reach.c: for reductions ----------------------------------------------------------- */
 

@@ -29,6 +29,8 @@ uint32_t qn_scan_value_size(const qn_call *call);
 /** True where it is plain that they are integers, so that an associative operator gives the same
  * bits in any order. */
 bool qn_fold_is_exact(const qn_call *call);
+/** Rows of strides in a walk: boxes have one more where texts use positions, for those. */
+uint32_t qn_fold_rows(const qn_call *call);
 /* For a kind: */
 size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call);
 quern_status qn_fold_geometry(quern_launch_config *config, const qn_call *call,

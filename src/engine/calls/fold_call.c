@@ -128,6 +128,11 @@ quern_status qn_fold_check_value(const qn_call *call)
     return QUERN_OK;
 }
 
+uint32_t qn_fold_rows(const qn_call *call)
+{
+    return call->operand_count + (call->fold.form.joined && call->kernel->uses_position);
+}
+
 /* All of the form: a field that shapes the text and were left out would have calls take each
  * other's code. */
 size_t qn_fold_form_bytes(uint8_t *bytes, const qn_call *call)
@@ -198,6 +203,11 @@ quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
     if (f->form.packed) {
         w.beside = f->beside;
         w.across = f->across;
+    }
+    if (f->form.joined) {
+        w.beside = f->beside;
+        w.across = f->across;
+        w.run = f->run;
     }
     for (int d = 0; d < dims; d++) {
         const int64_t packs = f->form.whole || f->form.cut ? qn_over(f->extent[d], f->form.lanes)

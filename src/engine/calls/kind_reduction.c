@@ -129,7 +129,9 @@ static void plan(qn_call *call)
     if (call->fold.form.split) {
         const qn_fold *f = &call->fold;
         call->zeroed_bytes = QN_FOLD_COUNTER_BYTES;
-        call->scratch_bytes = (size_t)(f->outputs * f->splits) * QN_VALUE_BYTES;
+        call->scratch_bytes = f->form.joined
+                                  ? (size_t)qn_fold_joined_left(f, qn_scan_value_size(call))
+                                  : (size_t)(f->outputs * f->splits) * QN_VALUE_BYTES;
     }
 }
 

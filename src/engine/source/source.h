@@ -366,7 +366,7 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
 quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
                                  size_t *header_count);
 
-/* ---- source_reduction_workers.c, _whole.c, _apart.c, _spans.c, _phases.c -------------------- */
+/* ---- source_reduction_workers.c, _whole.c, _apart.c, _spans.c, _phases.c, _joined.c --------- */
 
 /** The holes that the template of a kind has of its own. Spans and phases share some, which are
  * filled before. */
@@ -375,6 +375,7 @@ void qn_source_whole_holes(qn_text *t, const qn_call *call);
 void qn_source_apart_holes(qn_text *t, const qn_call *call);
 void qn_source_spans_holes(qn_text *t, const qn_call *call);
 void qn_source_phases_holes(qn_text *t, const qn_call *call);
+void qn_source_joined_holes(qn_text *t, const qn_call *call);
 
 /* ---- source_reduction_units.c --------------------------------------------------------------- */
 

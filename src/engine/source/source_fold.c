@@ -289,7 +289,7 @@ static void parameters_hole(qn_text *out, const qn_call *call)
     const qn_fold_form *f = &call->fold.form;
     qn_source_parameters(out, call, !call->aliased);
     qn_text_printf(out, "const quern::fold<%s, %d, %u> _quern_walk", qn_source_index(f->wide),
-                   f->kept + f->reduced, call->operand_count);
+                   f->kept + f->reduced, qn_fold_rows(call));
     qn_text_puts(out, f->split ? ", char *_quern_workspace" : "");
 }
 
@@ -313,8 +313,8 @@ static void positions_hole(qn_text *out, const qn_call *call)
 static void kept_hole(qn_text *out, const qn_call *call)
 {
     const qn_fold_form *f = &call->fold.form;
-    qn_source_split(out, call, 1, 0, f->spans || f->phases ? f->outer : f->kept, "_quern_output",
-                    "_quern_kept", 0, call->operand_count);
+    qn_source_split(out, call, 1, 0, f->spans || f->phases || f->joined ? f->outer : f->kept,
+                    "_quern_output", "_quern_kept", 0, call->operand_count);
     for (uint32_t k = 0; k < call->operand_count; k++) {
         const char *constant = call->operands[k].output ? "" : "const ";
         qn_text_printf(

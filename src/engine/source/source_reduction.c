@@ -41,21 +41,24 @@ static void phase_holes(qn_text *t, const qn_call *call)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* A kind of reduction: its template, what fills the holes that others do not have, and whether it
- * has packs. */
+/* A kind of reduction: its template, what fills the holes that others do not have, whether it has
+ * packs, and headers that it needs besides. */
 typedef struct kind {
     const char *text;
     void (*fill)(qn_text *t, const qn_call *call);
     bool packs;
+    qn_header_set more;
 } kind;
 
 static kind kind_of(const qn_fold_form *f)
 {
-    return f->whole    ? (kind){qn_embedded_reduction_whole_cu, qn_source_whole_holes, true}
-           : f->apart  ? (kind){qn_embedded_reduction_apart_cu, qn_source_apart_holes, false}
-           : f->phases ? (kind){qn_embedded_reduction_phases_cu, phase_holes, true}
-           : f->spans  ? (kind){qn_embedded_reduction_spans_cu, span_holes, true}
-                       : (kind){qn_embedded_reduction_cu, qn_source_workers_holes, f->lanes > 1};
+    return f->joined   ? (kind){qn_embedded_reduction_joined_cu, qn_source_joined_holes, true,
+                                QN_HEADER(QN_HEADER_LINES)}
+           : f->whole  ? (kind){qn_embedded_reduction_whole_cu, qn_source_whole_holes, true, 0}
+           : f->apart  ? (kind){qn_embedded_reduction_apart_cu, qn_source_apart_holes, false, 0}
+           : f->phases ? (kind){qn_embedded_reduction_phases_cu, phase_holes, true, 0}
+           : f->spans  ? (kind){qn_embedded_reduction_spans_cu, span_holes, true, 0}
+                       : (kind){qn_embedded_reduction_cu, qn_source_workers_holes, f->lanes > 1, 0};
 }
 
 quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *headers,
@@ -74,7 +77,7 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
         .hole_names = (const char *const[]){QN_REDUCTION_HOLES(QN_HOLE_NAME)},
         .holes = t,
         .hole_count = HOLE_COUNT,
-        .headers = QN_FOLD_HEADERS |
+        .headers = QN_FOLD_HEADERS | chosen.more |
                    (chosen.packs ? QN_HEADER(QN_HEADER_PACK) | QN_HEADER(QN_HEADER_WORDS) : 0),
     };
     return qn_source_expand(out, call, &template, headers, header_count);

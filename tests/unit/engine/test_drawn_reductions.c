@@ -31,16 +31,18 @@ typedef struct layout {
 } layout;
 
 /* What the plans are meant to be. */
-typedef enum way { SPANS, APART, PHASES } way;
+typedef enum way { SPANS, APART, PHASES, BOXES } way;
 
-static const char *const words[] = {"by spans", "a block apart", "phases of rows"};
+static const char *const words[] = {"by spans", "a block apart", "phases of rows", "by boxes"};
 
 /* One axis is long, so that the whole has some 20000 to 300000 elements: a reduced one, or (APART)
- * a kept one. PHASES: rows are wide. */
+ * a kept one. PHASES: rows are wide. BOXES: the axes inside are, too, and any may be long. */
 static layout draw_layout(way w)
 {
-    static const uint32_t reduced[][8] = {
-        {1, 2, 5, 9, 10, 3, 11, 13}, {1, 5, 1, 5, 1, 5, 1, 5}, {1, 2, 3, 5, 2, 2, 3, 7}};
+    static const uint32_t reduced[][8] = {{1, 2, 5, 9, 10, 3, 11, 13},
+                                          {1, 5, 1, 5, 1, 5, 1, 5},
+                                          {1, 2, 3, 5, 2, 2, 3, 7},
+                                          {5, 5, 9, 10, 11, 13, 4, 9}};
     layout l = {.offset = draw(0, 9), .step = draw(1, 2)};
     l.reduced = reduced[w][draw(0, 7)];
     for (int d = 0; d < AXES; d++) {
@@ -51,7 +53,11 @@ static layout draw_layout(way w)
         l.extent[2] = 1;
         l.extent[3] = draw(257, 400);
     }
-    const int longest = w == APART || (l.reduced & 2) != 0 ? 1 : 0;
+    if (w == BOXES) {
+        l.extent[2] = draw(3, 60);
+        l.extent[3] = draw(1, 2) == 1 ? draw(2, 9) : draw(9, 60);
+    }
+    const int longest = w == APART || (l.reduced & 2) != 0 ? 1 : w == BOXES ? (int)draw(0, 1) : 0;
     int64_t others = 1;
     for (int d = 0; d < AXES; d++) {
         others *= d == longest ? 1 : l.extent[d];
@@ -246,6 +252,113 @@ Test(drawn_reductions, phases_of_four_bytes)
 {
     state = 9;
     check_drawn(QUERN_FLOAT32, "long long", PHASES, DRAWN / 8);
+}
+
+Test(drawn_reductions, boxes_of_bytes)
+{
+    state = 10;
+    check_drawn(QUERN_UINT8, "long long", BOXES, DRAWN / 8);
+}
+
+Test(drawn_reductions, boxes_of_two_bytes)
+{
+    state = 11;
+    check_drawn(QUERN_UINT16, "long long", BOXES, DRAWN / 8);
+}
+
+Test(drawn_reductions, boxes_of_structures)
+{
+    state = 12;
+    check_drawn(QUERN_UINT8, "wide", BOXES, DRAWN / 8);
+}
+
+/* The axes of an array, in C order from `offset` on; those of `dropped` have extent 1. */
+static quern_array *array_of_some(quern_dtype dtype, const int64_t *extent, uint32_t dropped,
+                                  int64_t offset)
+{
+    int64_t own[AXES], count = 1;
+    for (int d = 0; d < AXES; d++) {
+        own[d] = dropped >> d & 1 ? 1 : extent[d];
+        count *= own[d];
+    }
+    quern_array *memory = numbered_memory(dtype, offset + count), *run, *all;
+    OK(quern_array_slice(&run, memory, 1, (quern_slice[]){{offset, offset + count, 1}}));
+    OK(quern_array_reshape(&all, run, AXES, own));
+    quern_array_release(memory);
+    quern_array_release(run);
+    return all;
+}
+
+/* What an input has at a position, by its place in the memory. */
+static int64_t number_at(const int64_t *extent, uint32_t dropped, int64_t offset, const int64_t *at)
+{
+    int64_t place = 0;
+    for (int d = 0; d < AXES; d++) {
+        place = dropped >> d & 1 ? place : place * extent[d] + at[d];
+    }
+    return numbered(offset + place);
+}
+
+/* Two inputs of which one is repeated, along axes 0 and 2, with two outputs. */
+static bool check_two(quern_kernel *k, const int64_t *extent, uint32_t dropped, int64_t offset)
+{
+    const int64_t outputs = extent[1] * extent[3];
+    quern_array *x = array_of_some(QUERN_UINT8, extent, 0, offset);
+    quern_array *w = array_of_some(QUERN_UINT16, extent, dropped, 9 - offset);
+    quern_array *y = NULL, *n = NULL;
+    quern_call_options o = QUERN_CALL_OPTIONS_INIT;
+    o.axes = (const int[]){0, 2};
+    o.axis_count = 2;
+    const quern_value values[] = {QUERN_VALUES(x, w, &y, &n)};
+    quern_explanation *e;
+    OK(quern_explain(&e, k, values, 4, &o));
+    OK(quern_call_n(k, values, 4, &o));
+    int64_t *got = calloc((size_t)(3 * outputs), sizeof *got), *want = got + outputs, at[AXES];
+    int32_t *last = (int32_t *)(want + outputs);
+    cr_assert(got);
+    OK(quern_array_read(y, got, (size_t)outputs * sizeof *got));
+    OK(quern_array_read(n, last, (size_t)outputs * sizeof *last));
+    for (at[0] = 0; at[0] < extent[0]; at[0]++) {
+        for (at[1] = 0; at[1] < extent[1]; at[1]++) {
+            for (at[2] = 0; at[2] < extent[2]; at[2]++) {
+                for (at[3] = 0; at[3] < extent[3]; at[3]++) {
+                    want[at[1] * extent[3] + at[3]] += number_at(extent, 0, offset, at) *
+                                                       (number_at(extent, dropped, 9 - offset, at) +
+                                                        3 * (at[0] * extent[2] + at[2]));
+                }
+            }
+        }
+    }
+    for (int64_t p = 0; p < outputs; p++) {
+        cr_assert(got[p] == want[p] && last[p] == (int32_t)(want[p] % 1000),
+                  "%ld of (%ld, %ld, %ld, %ld) without %u, offset %ld: %s", (long)p,
+                  (long)extent[0], (long)extent[1], (long)extent[2], (long)extent[3], dropped,
+                  (long)offset, e->plan);
+    }
+    const bool found = strstr(e->plan, words[BOXES]) != NULL;
+    quern_explanation_release(e);
+    quern_array *all[] = {x, w, y, n};
+    for (size_t m = 0; m < QN_COUNT(all); m++) {
+        quern_array_release(all[m]);
+    }
+    free(got);
+    return found;
+}
+
+Test(drawn_reductions, boxes_of_several_inputs)
+{
+    quern_kernel *k;
+    const quern_reduction_options o = {.size = sizeof o, .reduce_type = "long long"};
+    OK(quern_reduction(&k, engine, "uint8 x, uint16 w", "int64 y, int32 n",
+                       "(long long)x * (w + _J * 3)", "a + b", "y = a; n = a % 1000", NULL, &o));
+    int found = 0;
+    state = 13;
+    for (int n = 0; n < DRAWN / 2; n++) {
+        const int64_t extent[AXES] = {draw(20, 90), draw(5, 30), draw(3, 20), draw(2, 9)};
+        found += check_two(k, extent, (uint32_t)draw(0, 15), draw(0, 9));
+    }
+    quern_kernel_release(k);
+    cr_assert(found >= DRAWN / 8 || !whole_is_soft(), "%d of %d", found, DRAWN / 2);
 }
 
 /* Rows with a gap, in which elements have no entry in the table. Only those of rows may be looked
