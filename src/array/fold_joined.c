@@ -19,6 +19,8 @@
 #define LEAST_POOL    16
 #define POOL_STEP     4
 #define MOST_INSIDE   8
+#define MOST_OPERANDS 8 /* more would not leave much room for a box of each */
+#define MOST_DIMS     12
 #define MOST_REDUCED  2 /* of those inside */
 #define MOST_OUTPUTS  4 /* of a thread */
 #define COUNTERS      8192
@@ -335,8 +337,7 @@ static bool may_take(const qn_fold_making *m)
     return f->form.kept > 0 && f->form.reduced > 0 && f->outputs > 0 && f->length > 1 &&
            m->inputs > 0 && !r->ordered && !r->positions && r->in_turns &&
            r->pack_bytes == QN_ACCESS_BYTES && !(r->exact && r->setting.workers != 0) &&
-           m->count < QUERN_MAX_PARAMETERS && f->form.kept + f->form.reduced < QUERN_MAX_NDIM &&
-           lies_so(m);
+           m->count <= MOST_OPERANDS && f->form.kept + f->form.reduced <= MOST_DIMS && lies_so(m);
 }
 
 void qn_fold_take_joined(const qn_fold_making *m)

@@ -431,9 +431,9 @@ typedef struct qn_raw_array {
  * dimensions. */
 quern_status qn_put_space(qn_parameter_block *block, const qn_call *call, const qn_space *fields,
                           bool wide, int dims);
-/** Add quern::fold. */
+/** Add quern::fold. `operands`: rows of strides. */
 quern_status qn_put_fold(qn_parameter_block *block, const qn_call *call,
-                         const qn_fold_fields *fields, bool wide, int dims);
+                         const qn_fold_fields *fields, bool wide, int dims, int operands);
 /** Add quern::raw_array, or where `checked` that of raw_checked.cuh, whose extra fields do not
  * count towards QN_PARAMETER_BYTES. */
 quern_status qn_put_raw_array(qn_parameter_block *block, const qn_call *call,

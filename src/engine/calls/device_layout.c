@@ -5,7 +5,7 @@
  * The thing to know: the fields and their order are listed once, in templates/layout.h, for both
  * sides; this file only says how large each kind of field is and how it is written.
  */
-#include "engine/folding.h"
+#include "engine/engine_internal.h"
 #include <string.h>
 
 /* ---- room in the block ---------------------------------------------------------------------- */
@@ -121,10 +121,9 @@ quern_status qn_put_space(qn_parameter_block *block, const qn_call *call, const 
 }
 
 quern_status qn_put_fold(qn_parameter_block *block, const qn_call *call,
-                         const qn_fold_fields *fields, bool wide, int dims)
+                         const qn_fold_fields *fields, bool wide, int dims, int operands)
 {
     const uint32_t width = wide ? 8 : 4;
-    const int operands = (int)qn_fold_rows(call);
     uint32_t bytes = 0 QUERN_FOLD(NUMBER_BYTES, DIVIDERS_BYTES, TABLE_BYTES, dims, operands);
     unsigned char *to;
     QN_TRY(qn_block_reserve(&to, block, call, bytes, width));

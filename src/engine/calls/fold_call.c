@@ -215,5 +215,5 @@ quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
         w.extent[d] = QN_MAX(1, d == lane ? packs : f->extent[d]);
     }
     w.stride = f->stride;
-    return qn_put_fold(block, call, &w, f->form.wide, dims);
+    return qn_put_fold(block, call, &w, f->form.wide, dims, (int)qn_fold_rows(call));
 }

@@ -71,7 +71,7 @@ static void check_fold(bool wide, int dims, int operands)
     device_fold read;
     begin(operands);
     QUERN_FOLD(FILL_NUMBER, FILL_DIVIDERS, FILL_TABLE, dims, operands)
-    cr_assert_eq(qn_put_fold(&block, &call, &w, wide, dims), QUERN_OK);
+    cr_assert_eq(qn_put_fold(&block, &call, &w, wide, dims, operands), QUERN_OK);
     cr_expect_eq(device_read_fold(&read, block.pointers[0], wide, dims, operands), block.used);
     QUERN_FOLD(SAME_NUMBER, SAME_DIVIDERS, SAME_TABLE, dims, operands)
 }
