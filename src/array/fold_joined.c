@@ -27,7 +27,7 @@
 #define LEAST_UNITS   4         /* boxes of a block, where blocks share outputs */
 #define MOST_LEFT     (1 << 20) /* values that blocks leave for each other */
 #define LARGEST_VALUE 64        /* bytes, where it is not known */
-#define ENOUGH        0.8       /* of the cost as it is: with more, it stays */
+#define ENOUGH        0.7       /* of the cost as it is: with more, it stays */
 
 /* ---- boxes ---------------------------------------------------------------------------------- */
 
