@@ -55,8 +55,9 @@
 //           threads with outputs side by side
 // across    spans, boxes: outputs of one; phases: columns of a row
 // run       spans: reduced elements of an output side by side in one; boxes: all in one
+// place     reductions: the position of the element where the walk starts
 // extent    in units along the dimension in which their lanes lie
-// stride    bytes
+// stride    bytes; behind those of operands, where it is needed, what a step adds to a position
 #define QUERN_FOLD(NUMBER, DIVIDERS, TABLE, D, K)                                                  \
     NUMBER(outputs)                                                                                \
     NUMBER(units)                                                                                  \
@@ -71,6 +72,7 @@
     NUMBER(beside)                                                                                 \
     NUMBER(across)                                                                                 \
     NUMBER(run)                                                                                    \
+    NUMBER(place)                                                                                  \
     DIVIDERS(extent, D)                                                                            \
     TABLE(stride, K, D)
 

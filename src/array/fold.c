@@ -430,6 +430,9 @@ void qn_fold_print(qn_text *out, const qn_fold *f, size_t input_count)
         qn_text_puts(out, ", access ");
         qn_text_add(out, (const char *)f->form.access, input_count);
     }
+    if (f->form.reordered) {
+        qn_text_puts(out, ", in the order of memory");
+    }
     if (f->form.whole || f->form.joined) {
         qn_text_printf(out, ", cost %.0f (%s %.0f)", f->cost,
                        f->form.whole ? "by units" : "otherwise", f->unit_cost);

@@ -89,6 +89,7 @@ typedef struct qn_fold_form {
     uint8_t line;   /**< spans: 1: the last reduced dimension is that of a line's spans; boxes: 1:
                          the dimension that is cut is a reduced one */
     uint8_t room;   /**< spans: values that meet in a block: an exponent */
+    uint8_t reordered; /**< reduction: 1: positions count in another order than that of the walk */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand, along the lanes */
 } qn_fold_form;
 
@@ -112,14 +113,16 @@ typedef struct qn_fold {
     int64_t beside;   /**< spans: packs of one that a block has; phases: blocks for a row; packed:
                          blocks for the rows of the last kept dimension; boxes: threads that have
                          outputs side by side */
+    int64_t place;    /**< reordered: the position of the element where the walk starts */
     int64_t held;     /**< runs: the most blocks of a launch: they take one tile after the other */
     double cost;      /**< whole: instructions of a warp for an output of each thread; scan, boxes:
                            those of a thread for an element, 0 if unknown */
     double reach;     /**< reduction: those of a thread to reach the inputs of an element */
     double unit_cost; /**< whole, boxes: the same by units */
     int64_t extent[QUERN_MAX_NDIM]; /**< the kept ones, outermost first, then the reduced ones */
-    int64_t stride[QUERN_MAX_PARAMETERS][QUERN_MAX_NDIM]; /**< bytes; [operand][dimension] */
-    char *base[QUERN_MAX_PARAMETERS];                     /**< where the walk starts */
+    int64_t stride[QN_ROWS][QUERN_MAX_NDIM]; /**< bytes; [operand][dimension]; behind
+        the last, if the texts use positions, what a step adds to them */
+    char *base[QUERN_MAX_PARAMETERS];        /**< where the walk starts */
 } qn_fold;
 
 /** What is decided of a fold: all that stands in front of its extents. The rest is 17 KB. */
@@ -132,7 +135,7 @@ typedef struct qn_fold_rules {
     uint32_t axes;  /**< bit k: axis k is reduced */
     bool scan;      /**< outputs have the shape of the inputs */
     bool keepdims;  /**< outputs have the reduced axes, with extent 1 */
-    bool c_order;   /**< the reduced axes are walked in C order: the texts use positions */
+    bool counted;   /**< reduction: the texts use positions, which count in C order */
     bool ordered;   /**< values are combined in that order as well */
     bool positions; /**< merge nothing: the texts use positions along axes */
     bool located;   /**< scan: the texts use positions, along axes or not */

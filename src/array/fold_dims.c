@@ -4,7 +4,7 @@
  * kept and reduced dimensions, each group dropped, flipped, sorted and merged by itself. The thing
  * to know: inputs are most of a reduction's traffic, so they decide the order of the dimensions,
  * but where outputs take more bytes; the reduced ones keep theirs when values are combined in
- * order.
+ * order. Positions go along as the strides of one more operand.
  */
 #include "array/fold.h"
 #include <string.h>
@@ -43,6 +43,30 @@ static bool writes_more(const qn_fold_making *m, const qn_plan *whole, int ndim)
     return !m->rules->scan && length <= written && read * length < written;
 }
 
+/* Positions count in C order: what a step along each dimension adds to them. */
+static void count_positions(int64_t *row, const int64_t *extent, int dims)
+{
+    int64_t all = 1;
+    for (int d = dims - 1; d >= 0; d--) {
+        row[d] = all;
+        all *= extent[d];
+    }
+}
+
+/* Keep those strides, and find whether the walk goes otherwise. */
+static void keep_positions(qn_fold *f, const qn_plan *part, size_t row, int dims)
+{
+    int64_t all = 1;
+    for (int d = dims - 1; d >= 0; d--) {
+        const int64_t step = part->stride[row][d];
+        f->form.reordered |= step != all;
+        f->place += step < 0 ? -step * (part->extent[d] - 1) : 0;
+        all *= part->extent[d];
+    }
+    memset(f->stride[row], 0, sizeof f->stride[row]);
+    memcpy(f->stride[row] + f->form.kept, part->stride[row], (size_t)dims * sizeof all);
+}
+
 /* Settle the axes that are reduced, or those that are kept, and append them to the fold's
  * dimensions from `first` on. Returns how many there are. */
 static int settle(const qn_fold_making *m, const qn_plan *whole, int ndim, bool reduced, int first)
@@ -51,6 +75,8 @@ static int settle(const qn_fold_making *m, const qn_plan *whole, int ndim, bool 
     qn_plan part;
     qn_fold *f = m->fold;
     const bool outputs_first = !reduced && writes_more(m, whole, ndim);
+    const bool ordered = reduced && m->rules->ordered;
+    const bool counted = reduced && !ordered && m->rules->counted && !m->rules->positions;
     int dims = 0;
     for (int d = 0; d < ndim; d++) {
         if (is_reduced(m, d) != reduced) {
@@ -67,10 +93,15 @@ static int settle(const qn_fold_making *m, const qn_plan *whole, int ndim, bool 
         operands[k].output = m->operands[k].output && outputs_first;
         part.base[k] = f->base[k];
     }
+    if (counted) {
+        count_positions(part.stride[m->count], part.extent, dims);
+    }
     if (!m->rules->positions && dims > 0) {
-        dims = qn_plan_settle(&part, operands, m->count, dims,
-                              reduced && (m->rules->ordered || m->rules->c_order));
+        dims = qn_plan_settle(&part, operands, m->count, m->count + counted, dims, ordered);
         dims -= dims == 1 && part.extent[0] == 1;
+    }
+    if (counted) {
+        keep_positions(f, &part, m->count, dims);
     }
     memcpy(f->extent + first, part.extent, (size_t)dims * sizeof *part.extent);
     for (size_t k = 0; k < m->count; k++) {
@@ -108,6 +139,7 @@ void qn_fold_dims(const qn_fold_making *m, int ndim, const int64_t *shape)
     memcpy(whole.extent, shape, (size_t)ndim * sizeof *shape);
     spread(m, &whole, ndim);
     memcpy(f->base, whole.base, m->count * sizeof *f->base);
+    f->place = 0;
     f->form.kept = (uint8_t)settle(m, &whole, ndim, false, 0);
     f->form.reduced = (uint8_t)settle(m, &whole, ndim, true, f->form.kept);
     f->outputs = product(f->extent, f->form.kept);

@@ -247,18 +247,6 @@ static int lay_dims(const qn_fold_making *m, const qn_fold_joining *j, const qn_
     return outside;
 }
 
-/* What a position along each reduced dimension adds to that of an element, as one operand more. */
-static void lay_positions(const qn_fold_making *m)
-{
-    qn_fold *f = m->fold;
-    int64_t *const row = f->stride[m->count], all = 1;
-    memset(row, 0, sizeof f->stride[0]);
-    for (int d = f->form.kept + f->form.reduced - 1; d >= f->form.kept; d--) {
-        row[d] = all;
-        all *= f->extent[d];
-    }
-}
-
 static void choose_blocks(const qn_fold_making *m, const qn_fold_joining *j)
 {
     qn_fold *f = m->fold;
@@ -276,14 +264,10 @@ static void choose_blocks(const qn_fold_making *m, const qn_fold_joining *j)
 static void lay(const qn_fold_making *m, const qn_fold_joining *j)
 {
     qn_fold *f = m->fold;
-    const bool positions = m->rules->c_order;
     const int cut = j->dims[j->count - 1];
-    if (positions) {
-        lay_positions(m);
-    }
     const qn_fold from = *f;
     const int dims = from.form.kept + from.form.reduced;
-    const size_t rows = m->count + positions;
+    const size_t rows = m->count + m->rules->counted;
     int at = 0;
     f->form.outer = (uint8_t)lay_dims(m, j, &from, 0, from.form.kept, &at, rows);
     f->form.kept = (uint8_t)at;

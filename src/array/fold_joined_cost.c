@@ -57,7 +57,7 @@ static int64_t begins(const qn_fold *f, size_t k, int t)
  */
 static int pieces_met(const qn_fold *f, size_t k, int64_t bytes, int64_t piece)
 {
-    int64_t met[2 * QN_FOLD_WARP];
+    int64_t met[2 * QN_FOLD_WARP] = {0};
     const int64_t front = (int64_t)((uintptr_t)f->base[k] % (uintptr_t)piece);
     int count = 0;
     for (int t = 0; t < QN_FOLD_WARP; t++) {
@@ -189,7 +189,7 @@ void qn_fold_joined_cost(const qn_fold_making *m, qn_fold_joining *j)
               along = j->workers > 1 ? conflicts(m, j, true) : apart;
     int reduced = 0;
     double memory = 0, all = 0, thread = BOX_COST + START_COST * (double)j->each;
-    double take = TAKE_COST + (m->rules->c_order ? POSITION_COST : 0);
+    double take = TAKE_COST + (m->rules->counted ? POSITION_COST : 0);
     for (int n = 0; n < j->count; n++) {
         reduced += j->dims[n] >= m->fold->form.kept;
     }

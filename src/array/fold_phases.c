@@ -105,7 +105,7 @@ static bool may_take(const qn_fold_making *m)
     const qn_fold *f = m->fold;
     const qn_fold_rules *r = m->rules;
     return f->form.columns && f->form.kept > 0 && f->form.reduced > 0 && f->length > 0 &&
-           f->outputs > 0 && f->extent[lane_of(f)] >= LEAST_COLUMNS &&
+           !f->form.reordered && f->outputs > 0 && f->extent[lane_of(f)] >= LEAST_COLUMNS &&
            f->extent[lane_of(f)] <= MOST_COLUMNS && !r->ordered && !r->positions && r->in_turns &&
            r->pack_bytes == QN_ACCESS_BYTES && !(r->exact && r->setting.workers != 0);
 }

@@ -359,8 +359,9 @@ void qn_fold_take_spans(const qn_fold_making *m)
     const qn_fold *f = m->fold;
     span s;
     way w;
-    if (!may_take(m) || !find_span(m, &s) || (m->rules->c_order && !is_in_order(m, &s)) ||
-        !find_way(m, &s, &w) || !pays(m, &s, &w)) {
+    if (!may_take(m) || !find_span(m, &s) ||
+        (m->rules->counted && (f->form.reordered || !is_in_order(m, &s))) || !find_way(m, &s, &w) ||
+        !pays(m, &s, &w)) {
         return;
     }
     const int64_t outputs = f->outputs / s.across, lines = f->length / (s.elements / s.across);

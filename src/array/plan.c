@@ -364,7 +364,8 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
         }
     }
     if (!rules->keep_dims) {
-        w.ndim = qn_plan_settle(plan, operands, operand_count, w.ndim, rules->ordered);
+        w.ndim =
+            qn_plan_settle(plan, operands, operand_count, operand_count, w.ndim, rules->ordered);
         if (!rules->ordered) {
             qn_plan_face(plan, operands, operand_count, w.ndim);
         }

@@ -17,13 +17,14 @@
 #include <quern/array.h>
 #include <string.h>
 
-#define QN_ACCESS_BYTES 16  /**< the widest access of a thread */
-#define QN_LINE_BYTES   128 /**< what one look-up of an access brings */
-#define QN_BOX_DIMS     6   /**< dimensions of a box */
-#define QN_BOX_CUTS     3   /**< of these that have several boxes */
-#define QN_BOX_TURNS    16  /**< elements of a box that a thread takes, at most */
-#define QN_BOX_POOL     44  /**< KiB of shared memory of boxes in runs, at most */
-#define QN_BOX_WAYS     8   /**< operands of boxes that go in runs, at most */
+#define QN_ACCESS_BYTES 16                         /**< the widest access of a thread */
+#define QN_LINE_BYTES   128                        /**< what one look-up of an access brings */
+#define QN_ROWS         (QUERN_MAX_PARAMETERS + 1) /**< of strides: operands, positions */
+#define QN_BOX_DIMS     6                          /**< dimensions of a box */
+#define QN_BOX_CUTS     3                          /**< of these that have several boxes */
+#define QN_BOX_TURNS    16 /**< elements of a box that a thread takes, at most */
+#define QN_BOX_POOL     44 /**< KiB of shared memory of boxes in runs, at most */
+#define QN_BOX_WAYS     8  /**< operands of boxes that go in runs, at most */
 
 /** What a thread waits for memory, once for all elements that it takes at once: in hundredths of an
  * instruction, measured on an H200. */
@@ -130,9 +131,9 @@ typedef struct qn_plan {
     int64_t work;              /**< what the text takes for an element, about, in instructions */
     int64_t cost, other_cost;  /**< what an element takes, in hundredths of plan_rows.c's unit, and
                                     walked by packs instead of rows, or the reverse; 0: no choice */
-    int64_t extent[QUERN_MAX_NDIM];                       /**< outermost first */
-    int64_t stride[QUERN_MAX_PARAMETERS][QUERN_MAX_NDIM]; /**< bytes; [operand][dimension] */
-    char *base[QUERN_MAX_PARAMETERS];                     /**< where the walk starts */
+    int64_t extent[QUERN_MAX_NDIM];          /**< outermost first */
+    int64_t stride[QN_ROWS][QUERN_MAX_NDIM]; /**< bytes; [operand][dimension] */
+    char *base[QUERN_MAX_PARAMETERS];        /**< where the walk starts */
 } qn_plan;
 
 /** Flat: the operand's place is counted up from step to step. */
@@ -256,9 +257,11 @@ int64_t qn_plan_finding(size_t operand_count, int ndim);
 /** Set bases and strides over the loop's dimensions: zero where an operand is repeated. */
 void qn_plan_spread(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim);
 /** Drop, flip, sort (unless `ordered`) and merge dimensions; returns how many are left, at least
- * one if there was one. A flip moves plan->base. */
-int qn_plan_settle(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
-                   bool ordered);
+ * one if there was one. A flip moves plan->base. `rows`: of strides; those behind the operands'
+ * have no say in order and direction, but follow, and dimensions are merged only where they agree.
+ */
+int qn_plan_settle(qn_plan *plan, const qn_operand *operands, size_t operand_count, size_t rows,
+                   int ndim, bool ordered);
 /** Walk a dimension along which an output lies side by side from its first element on, though
  * others be walked backwards then. Dimensions are settled. */
 void qn_plan_face(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim);

@@ -7,9 +7,10 @@
  */
 #include "array/plan.h"
 
+/* Rows of strides behind those of the operands follow them. */
 typedef struct walk {
     qn_plan *plan;
-    size_t operands;
+    size_t operands, rows;
     int ndim;
 } walk;
 
@@ -30,7 +31,7 @@ static void drop_dim(walk *w, int at)
     qn_plan *p = w->plan;
     for (int d = at; d + 1 < w->ndim; d++) {
         p->extent[d] = p->extent[d + 1];
-        for (size_t k = 0; k < w->operands; k++) {
+        for (size_t k = 0; k < w->rows; k++) {
             p->stride[k][d] = p->stride[k][d + 1];
         }
     }
@@ -66,6 +67,9 @@ static void flip_negative(walk *w)
         }
         if (negative && !positive) {
             flip(w->plan, w->operands, d);
+            for (size_t k = w->operands; k < w->rows; k++) {
+                w->plan->stride[k][d] = -w->plan->stride[k][d];
+            }
         }
     }
 }
@@ -91,19 +95,19 @@ static void sort_dims(walk *w, const qn_operand *operands)
 {
     for (int d = 1; d < w->ndim; d++) {
         for (int at = d; at > 0 && outer_of(w, operands, at - 1, at) < 0; at--) {
-            qn_plan_swap(w->plan, w->operands, at - 1, at);
+            qn_plan_swap(w->plan, w->rows, at - 1, at);
         }
     }
 }
 
-/* Merge dimensions d and d + 1 if, for every operand, one step of the outer spans the inner
+/* Merge dimensions d and d + 1 if, for every row of strides, one step of the outer spans the inner
  * exactly. */
 static void merge_dims(walk *w)
 {
     qn_plan *p = w->plan;
     for (int d = w->ndim - 2; d >= 0; d--) {
         bool fits = true;
-        for (size_t k = 0; fits && k < w->operands; k++) {
+        for (size_t k = 0; fits && k < w->rows; k++) {
             fits = p->stride[k][d] == p->stride[k][d + 1] * p->extent[d + 1];
         }
         if (fits) {
@@ -138,10 +142,10 @@ void qn_plan_face(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     }
 }
 
-int qn_plan_settle(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
-                   bool ordered)
+int qn_plan_settle(qn_plan *plan, const qn_operand *operands, size_t operand_count, size_t rows,
+                   int ndim, bool ordered)
 {
-    walk w = {plan, operand_count, ndim};
+    walk w = {plan, operand_count, rows, ndim};
     drop_ones(&w);
     if (!ordered) {
         flip_negative(&w);

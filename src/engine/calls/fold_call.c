@@ -130,7 +130,8 @@ quern_status qn_fold_check_value(const qn_call *call)
 
 uint32_t qn_fold_rows(const qn_call *call)
 {
-    return call->operand_count + (call->fold.form.joined && call->kernel->uses_position);
+    const qn_fold_form *f = &call->fold.form;
+    return call->operand_count + (f->reordered || (f->joined && call->kernel->uses_position));
 }
 
 /* All of the form: a field that shapes the text and were left out would have calls take each
@@ -192,6 +193,7 @@ quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
     w.workers = f->workers;
     w.shift = exponent(f->workers);
     w.results = f->outputs;
+    w.place = f->place;
     w.beside = w.across = w.run = 0;
     if (f->form.spans || f->form.phases) {
         w.outputs = f->groups;

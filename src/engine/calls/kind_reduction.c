@@ -6,8 +6,7 @@
  * combines them. Their order, and so every bit of the result, does not depend on which block was
  * last; with `ordered` it is the order of the blocks.
  */
-#include "engine/folding.h"
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 #include <string.h>
 
 /* ---- defining ------------------------------------------------------------------------------- */
@@ -113,7 +112,7 @@ static void plan(qn_call *call)
     const quern_kernel *kernel = call->kernel;
     qn_fold_rules rules = {.axes = call->axes,
                            .keepdims = call->keepdims,
-                           .c_order = kernel->uses_position,
+                           .counted = kernel->uses_position,
                            .ordered = kernel->ordered,
                            .positions = kernel->uses_axes,
                            .in_turns = !kernel->loops && kernel->heavy == 0,

@@ -6,8 +6,7 @@
  * cleared part of the workspace. quern::board (templates/scan.cuh) lays it out, and board_bytes()
  * must agree with it.
  */
-#include "engine/folding.h"
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 #include <string.h>
 
 #define GROUP 32 /* tiles of a group, as in quern::board */

@@ -7,8 +7,7 @@
  * of a unit's first element in it. The code for the operands stays text in C: passed to a function
  * of a header as lambdas, it makes NVRTC take a fifth longer over a sum.
  */
-#include "engine/folding.h"
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 
 /* `_j`: the position in the input if its reduced axes were moved to the front, as the body of a
  * lambda that the text's own body stands in. */

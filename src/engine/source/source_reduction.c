@@ -6,8 +6,7 @@
  * template has of its own.
  */
 #include "embedded/templates.h"
-#include "engine/folding.h"
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 
 enum { QN_REDUCTION_HOLES(QN_HOLE_ID) HOLE_COUNT };
 _Static_assert(HOLE_COUNT <= QN_TEMPLATE_HOLES, "room for all holes");
@@ -72,6 +71,7 @@ quern_status qn_reduction_source(qn_text *out, const qn_call *call, qn_header *h
                        call->operand_count - call->input_operands);
     qn_source_index_type(&t[FORM], call->fold.form.wide);
     chosen.fill(t, call);
+    qn_source_located(&t[FORM], call);
     const qn_source_template template = {
         .text = chosen.text,
         .hole_names = (const char *const[]){QN_REDUCTION_HOLES(QN_HOLE_NAME)},

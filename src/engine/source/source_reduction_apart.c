@@ -6,8 +6,7 @@
  * neighbouring threads read and write neighbouring elements; what a reduced position adds is the
  * same for all of them.
  */
-#include "engine/folding.h"
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 
 static void form_hole(qn_text *out, const qn_call *call)
 {
@@ -77,7 +76,7 @@ static void arguments_hole(qn_text *out, const qn_call *call)
     for (uint32_t k = 0; k < call->input_operands; k++) {
         qn_text_printf(out, "_quern_registers%u[_quern_turn][_quern_lane], ", k);
     }
-    qn_text_puts(out, call->kernel->uses_position ? "_quern_unit" : "0");
+    qn_source_unit_position(out, call);
 }
 
 /* Combine with the identity, once; and where the output lies. */

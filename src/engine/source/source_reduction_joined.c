@@ -6,8 +6,7 @@
  * in memory. Where texts use positions, they go along as one operand more, whose strides are what
  * each reduced dimension adds to them.
  */
-#include "engine/folding.h"
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 
 /* Reduced dimensions that lie outside of boxes; the first dimension inside, which is cut, and that
  * of the box's number along it, if it is one. */
@@ -236,7 +235,8 @@ static void load_hole(qn_text *out, const qn_call *call)
             k);
     }
     if (call->kernel->uses_position) {
-        qn_text_printf(out, "            _quern_next_place = _quern_reduced%u;\n",
+        qn_text_printf(out,
+                       "            _quern_next_place = _quern_walk.place + _quern_reduced%u;\n",
                        call->operand_count);
     }
 }

@@ -5,8 +5,7 @@
  * units are those of columns, each thread's a row of its phase further on; packs wait as words,
  * also at the edges, where they are put together from elements.
  */
-#include "engine/folding.h"
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 #include <string.h>
 
 /* True when a text may do harm with the value of an element that is not the row's: look something

@@ -5,7 +5,7 @@
  * give it to post. The thing to know: outputs that lie side by side may go as packs, others are
  * written by post itself.
  */
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 
 void qn_source_identity(qn_text *out, const qn_call *call)
 {

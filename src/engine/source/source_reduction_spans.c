@@ -5,8 +5,7 @@
  * units are those of columns, of which the lanes are those of a span; where an output lies is found
  * at the end, when the lanes have met.
  */
-#include "engine/folding.h"
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 
 /* The dimension of a line's spans; -1: a line is one. */
 static int spans_dim(const qn_fold_form *f)

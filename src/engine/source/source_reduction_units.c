@@ -5,8 +5,7 @@
  * of units and give one of them. The thing to know: all reads of a batch come before the first is
  * taken apart, and narrow elements wait as the words that were read.
  */
-#include "engine/folding.h"
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 
 void qn_source_shared_form(qn_text *out, const qn_call *call)
 {

@@ -6,8 +6,7 @@
  * words that were read, `_quern_heldK`, and become the elements of all rows of the thread,
  * `_quern_runK`; the others are read element by element.
  */
-#include "engine/folding.h"
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 
 /* The input comes in words. */
 static bool is_run(const qn_call *call, uint32_t k)
@@ -138,11 +137,6 @@ static void elements(qn_text *out, const qn_call *call, int levels, bool all)
     }
 }
 
-static void position(qn_text *out, const qn_call *call)
-{
-    qn_text_puts(out, call->kernel->uses_position ? "_quern_unit" : "0");
-}
-
 static void arguments_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
@@ -152,7 +146,7 @@ static void arguments_hole(qn_text *out, const qn_call *call)
                            : "_quern_register%u, ",
                        k);
     }
-    position(out, call);
+    qn_source_unit_position(out, call);
 }
 
 static void finish_hole(qn_text *out, const qn_call *call)
@@ -181,6 +175,6 @@ void qn_source_whole_holes(qn_text *t, const qn_call *call)
     qn_source_give_results(&t[GIVE], call);
     elements(&t[LOAD_ELEMENT], call, 3, true);
     qn_source_arguments(&t[TAKE_ELEMENT], call, false);
-    position(&t[TAKE_ELEMENT], call);
+    qn_source_unit_position(&t[TAKE_ELEMENT], call);
     qn_source_results(&t[SINGLE_RESULTS], call, false);
 }

@@ -4,8 +4,7 @@
  * In: a call whose fold is planned so. Out: the holes of templates/reduction.cu. The thing to know:
  * templates/README.md explains the names in it.
  */
-#include "engine/folding.h"
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 
 /* ---- the form ------------------------------------------------------------------------------- */
 
@@ -48,13 +47,6 @@ static void form_hole(qn_text *out, const qn_call *call)
 }
 
 /* ---- elements ------------------------------------------------------------------------------- */
-
-/* The inputs in registers as the arguments of map, and the position. */
-static void arguments(qn_text *out, const qn_call *call, bool pack, const char *position)
-{
-    qn_source_arguments(out, call, pack);
-    qn_text_puts(out, call->kernel->uses_position ? position : "0");
-}
 
 /* How many units the output has, elements before the first, and elements that no unit covers. Packs
  * of rows with a head each begin where the first operand that is reached by vector is aligned. */
@@ -114,7 +106,8 @@ static void take_element_hole(qn_text *out, const qn_call *call)
     }
     qn_source_position_of(out, call, 3, qn_fold_lane_dim(&call->fold.form), "_quern_element");
     qn_text_puts(out, "            _quern_take(_quern_values[0], _quern_has, _quern_map(");
-    arguments(out, call, false, "_quern_element");
+    qn_source_arguments(out, call, false);
+    qn_source_element_position(out, call);
     qn_text_puts(out, "));");
 }
 
@@ -147,16 +140,6 @@ static void finish_hole(qn_text *out, const qn_call *call)
     }
 }
 
-/* Where a lane of a unit lies among the elements of its output. */
-static void position_hole(qn_text *out, const qn_call *call)
-{
-    const qn_fold_form *f = &call->fold.form;
-    qn_text_puts(out, f->columns || f->lanes == 1 ? "_quern_unit"
-                      : f->cut ? "(ptrdiff_t)_quern_spots[_quern_turn] + _quern_lane"
-                               : "(ptrdiff_t)_quern_unit * _quern_lanes + _quern_head + "
-                                 "_quern_lane");
-}
-
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 enum { QN_REDUCTION_HOLES(QN_HOLE_ID) };
@@ -172,9 +155,11 @@ void qn_source_workers_holes(qn_text *t, const qn_call *call)
     qn_source_unit_registers(&t[REGISTERS], call);
     qn_source_unit_load(&t[LOAD], call);
     qn_source_unit_recall(&t[RECALL], call);
-    position_hole(&t[POSITION], call);
+    qn_source_unit_base(&t[RECALL], call);
+    qn_source_lane_position(&t[POSITION], call);
     lane_hole(&t[LANE], call);
-    arguments(&t[ARGUMENTS], call, call->fold.form.lanes > 1, "_quern_position");
+    qn_source_arguments(&t[ARGUMENTS], call, call->fold.form.lanes > 1);
+    qn_text_puts(&t[ARGUMENTS], call->kernel->uses_position ? "_quern_position" : "0");
     finish_hole(&t[FINISH], call);
     qn_source_room_for_results(&t[ROOM], call);
     qn_source_results(&t[RESULTS], call, true);

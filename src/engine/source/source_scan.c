@@ -8,8 +8,7 @@
  * the loads and stores of a unit.
  */
 #include "embedded/templates.h"
-#include "engine/folding.h"
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 
 /* ---- the form ------------------------------------------------------------------------------- */
 

@@ -7,8 +7,7 @@
  * it back.
  */
 #include "embedded/templates.h"
-#include "engine/folding.h"
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 
 #define HOLES(X)                                                                                   \
     QN_FOLD_HOLES(X)                                                                               \

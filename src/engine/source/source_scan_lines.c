@@ -7,7 +7,7 @@
  * unit an input's mean its place in shared memory. An output's mean memory, of which post may keep
  * what is there.
  */
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 
 /* Where the element lies along the lanes is part of an address, unless a text asks for it. */
 static bool moves_element(const qn_call *call)

@@ -7,8 +7,7 @@
  * memory, of which post may keep what is there.
  */
 #include "embedded/templates.h"
-#include "engine/folding.h"
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 
 #define ELEMENT "_quern_line + _quern_spot"
 

@@ -7,8 +7,7 @@
  * same for a whole row are `_quern_sameK`.
  */
 #include "embedded/templates.h"
-#include "engine/folding.h"
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 
 static bool is_same(const qn_call *call, uint32_t k)
 {

@@ -7,7 +7,7 @@
  * `_quern_placeK`, `_quern_reducedK` and `_quern_element`; inside a unit these names mean the
  * address of its position.
  */
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 
 /* Where the element lies along the lanes is part of that address, unless a text asks for it.
  */

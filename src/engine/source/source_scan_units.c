@@ -5,7 +5,7 @@
  * to post and to memory. The thing to know: `_quern_position` is the position of the unit's first
  * element; in a ragged row it may be negative, and lanes outside the row are ignored.
  */
-#include "engine/source/source.h"
+#include "engine/source/source_folds.h"
 
 /* The value before an output's first element: the identity, or none. */
 void qn_source_scan_initial(qn_text *out, const qn_call *call)
