@@ -63,4 +63,15 @@ template <typename T_, int L_> struct alignas(sizeof(T_) * L_ < 16 ? sizeof(T_) 
     }
 };
 
+// The last element becomes the first.
+template <typename P_> __device__ __forceinline__ void turn(P_ &p)
+{
+    const P_ before = p;
+    constexpr int count = sizeof p.v / sizeof p.v[0];
+#pragma unroll
+    for (int k = 0; k < count; k++) {
+        p.v[k] = before.v[count - 1 - k];
+    }
+}
+
 } // namespace quern

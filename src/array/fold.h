@@ -214,6 +214,11 @@ bool qn_fold_needs_wide(const qn_fold_making *m);
 
 /* ---- fold_access.c: bytes and alignment ----------------------------------------------------- */
 
+/** Scans: true when units are packs, forwards or backwards. */
+static inline bool qn_fold_is_pack(uint8_t access)
+{
+    return access == QN_ACCESS_VECTOR || access == QN_ACCESS_BACK;
+}
 /** Bytes that a unit reads of all inputs. */
 uint32_t qn_fold_unit_bytes(const qn_fold_form *form, const qn_operand *operands, size_t inputs);
 /** True when operands `k` and `other` are off the alignment of packs in the same way in every row

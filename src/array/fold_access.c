@@ -10,8 +10,16 @@
 #define BANKS 32 /* of shared memory, each as wide as a word */
 #define WORD  4
 
-/* How far operand `k` is off the alignment of packs, in elements: its first element, or (`d` not
- * negative) a step along dimension `d`. -1: not by whole elements. */
+/* True when the elements of operand `k` lie side by side from the last to the first. */
+static bool is_back(const qn_fold_making *m, size_t k)
+{
+    const int lane = qn_fold_lane_dim(&m->fold->form);
+    return lane >= 0 && m->fold->stride[k][lane] == -(int64_t)m->operands[k].item_size;
+}
+
+/* How far operand `k` is off the alignment of packs, in elements that the first pack has in front:
+ * its first element, or (`d` not negative) a step along dimension `d`. -1: not by whole elements.
+ * Packs that lie backwards begin in memory with their last element. */
 static int64_t off_by(const qn_fold_making *m, size_t k, int d)
 {
     const qn_fold *f = m->fold;
@@ -21,7 +29,11 @@ static int64_t off_by(const qn_fold_making *m, size_t k, int d)
     int64_t item = m->operands[k].item_size, lanes = f->form.lanes;
     int64_t bytes = d < 0 ? (int64_t)((uintptr_t)f->base[k] % (uintptr_t)(item * lanes))
                           : f->stride[k][d] % (item * lanes);
-    return bytes % item != 0 ? -1 : (bytes / item + lanes) % lanes;
+    if (bytes % item != 0) {
+        return -1;
+    }
+    const int64_t off = is_back(m, k) ? (d < 0 ? lanes - 1 : 0) - bytes / item : bytes / item;
+    return (off + lanes) % lanes;
 }
 
 bool qn_fold_off_alike(const qn_fold_making *m, size_t k, size_t other)
@@ -67,7 +79,8 @@ qn_access qn_fold_output_access(const qn_fold_making *m, size_t k)
                                                                                 : QN_ACCESS_STRIDED;
 }
 
-/* Rows of one dimension may begin off the alignment: all vectors are then off alike. */
+/* Rows of one dimension may begin off the alignment: all vectors are then off alike. Those of rows
+ * may lie backwards. */
 int qn_fold_choose_access(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
@@ -80,11 +93,12 @@ int qn_fold_choose_access(const qn_fold_making *m)
         *access = QN_ACCESS_STRIDED;
         if (stride == 0 && !o->output) {
             *access = QN_ACCESS_BROADCAST;
-        } else if (stride == o->item_size) {
+        } else if (stride == o->item_size || (is_back(m, k) && !f->form.columns)) {
             bool vector = f->form.lanes > 1 &&
                           (may_skip ? qn_fold_off_alike(m, k, first < 0 ? k : (size_t)first)
                                     : qn_fold_is_aligned(m, k));
-            *access = vector ? QN_ACCESS_VECTOR : QN_ACCESS_CONTIGUOUS;
+            *access = stride > 0 ? (vector ? QN_ACCESS_VECTOR : QN_ACCESS_CONTIGUOUS)
+                                 : (vector ? QN_ACCESS_BACK : QN_ACCESS_STRIDED);
             first = vector && first < 0 ? (int)k : first;
         }
     }

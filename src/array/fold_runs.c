@@ -174,7 +174,8 @@ static bool pays(const qn_fold_making *m)
     const qn_fold_form *f = &m->fold->form;
     bool vectors = true;
     for (size_t k = 0; k < m->count; k++) {
-        if (k < m->inputs && f->access[k] == QN_ACCESS_STRIDED) {
+        if (k < m->inputs &&
+            (f->access[k] == QN_ACCESS_STRIDED || f->access[k] == QN_ACCESS_BACK)) {
             return false;
         }
         vectors &= f->access[k] == QN_ACCESS_VECTOR || f->access[k] == QN_ACCESS_BROADCAST;

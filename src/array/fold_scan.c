@@ -107,7 +107,7 @@ static uint32_t input_steps(const qn_fold_making *m)
     const qn_fold *f = m->fold;
     uint32_t bytes = 0, steps = 1;
     for (size_t k = 0; k < m->inputs; k++) {
-        if (f->form.access[k] == QN_ACCESS_VECTOR) {
+        if (qn_fold_is_pack(f->form.access[k])) {
             bytes += m->operands[k].item_size * f->form.lanes;
         } else if (f->form.access[k] != QN_ACCESS_BROADCAST) {
             return 0;
@@ -129,7 +129,7 @@ static bool choose_spread(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
     for (size_t k = m->inputs; k < m->count; k++) {
-        if (f->form.access[k] != QN_ACCESS_VECTOR) {
+        if (!qn_fold_is_pack(f->form.access[k])) {
             return !f->form.columns && f->form.lanes > 1 && f->workers == QN_FOLD_WARP;
         }
     }

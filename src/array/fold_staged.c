@@ -122,7 +122,7 @@ double qn_fold_reach_cost(const qn_fold_making *m)
     double reach = 0;
     for (size_t k = 0; k < m->count; k++) {
         const uint32_t item = m->operands[k].item_size;
-        if (f->form.access[k] == QN_ACCESS_VECTOR) {
+        if (qn_fold_is_pack(f->form.access[k])) {
             reach += reach_cost(item);
         } else if (f->form.spread && k >= m->inputs) {
             reach += SPREAD_COST + reach_cost(inner_stride(f, k, false));

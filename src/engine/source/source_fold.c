@@ -48,7 +48,7 @@ void qn_source_function(qn_text *out, const qn_call *call, qn_text_id id)
 uint32_t qn_source_anchor(const qn_call *call)
 {
     uint32_t k = 0;
-    while (call->fold.form.access[k] != QN_ACCESS_VECTOR) {
+    while (!qn_fold_is_pack(call->fold.form.access[k])) {
         k++;
     }
     return k;

@@ -67,8 +67,9 @@ static void skip_hole(qn_text *out, const qn_call *call)
     }
     const uint32_t k = qn_source_anchor(call);
     qn_text_printf(out,
-                   "    const int _quern_skip = (int)((unsigned long long)((const char *)"
+                   "    const int _quern_skip = %s(int)((unsigned long long)((const char *)"
                    "_quern_array%u + _quern_kept%u) / %u %% _quern_lanes);\n",
+                   f->access[k] == QN_ACCESS_BACK ? "_quern_lanes - 1 - " : "",
                    call->operand_parameter[k], k, call->operands[k].item_size);
 }
 

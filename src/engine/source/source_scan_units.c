@@ -26,8 +26,30 @@ static bool is_pack(const qn_call *call, uint32_t k)
     if (f->lines && f->back != QN_LINES_DIRECT && call->operands[k].output) {
         return true;
     }
-    return f->lanes > 1 && (call->operands[k].output ? f->access[k] == QN_ACCESS_VECTOR
+    return f->lanes > 1 && (call->operands[k].output ? qn_fold_is_pack(f->access[k])
                                                      : f->access[k] != QN_ACCESS_BROADCAST);
+}
+
+static bool is_back(const qn_call *call, uint32_t k)
+{
+    return call->fold.form.access[k] == QN_ACCESS_BACK;
+}
+
+/* The place of a pack in memory, where that of its last element is the first if it lies backwards.
+ */
+static void pack_element(qn_text *out, const qn_call *call, uint32_t k)
+{
+    qn_source_fold_element(
+        out, call, k, is_back(call, k) ? "_quern_element + _quern_lanes - 1" : "_quern_element");
+}
+
+/* A pack that comes from memory, or goes there, is turned around if it lies backwards. */
+static void turn(qn_text *out, const qn_call *call, int levels, uint32_t k, const char *step)
+{
+    if (is_back(call, k)) {
+        qn_source_indent(out, levels);
+        qn_text_printf(out, "quern::turn(_quern_register%u%s);\n", k, step);
+    }
 }
 
 static void declare_operand(qn_text *out, const qn_call *call, int levels, uint32_t k)
@@ -124,15 +146,16 @@ static const char *lane_index(const qn_call *call)
 /* Bring an input's elements into registers, all of a unit or one by one. */
 static void load_input(qn_text *out, const qn_call *call, int levels, uint32_t k, bool whole)
 {
-    bool pack = is_pack(call, k), vector = call->fold.form.access[k] == QN_ACCESS_VECTOR;
+    bool pack = is_pack(call, k), vector = qn_fold_is_pack(call->fold.form.access[k]);
     if (!pack || (vector && whole)) {
         qn_source_indent(out, levels);
         qn_text_printf(out, "_quern_%s%u[_quern_step]%s",
                        qn_source_strips_has_words(call, k) ? "words" : "register", k,
                        pack ? ".load(&" : " = ");
         if (pack) {
-            qn_source_fold_element(out, call, k, "_quern_element");
+            pack_element(out, call, k);
             qn_text_puts(out, ");\n");
+            turn(out, call, levels, k, "[_quern_step]");
         } else {
             qn_source_fold_value(out, call, k, "_quern_element");
         }
@@ -240,16 +263,18 @@ static void post_packs(qn_text *out, const qn_call *call, int levels)
             declare_operand(out, call, levels, k);
             qn_source_indent(out, levels);
             qn_text_printf(out, "_quern_register%u.load(&", k);
-            qn_source_fold_element(out, call, k, "_quern_element");
+            pack_element(out, call, k);
             qn_text_puts(out, ");\n");
+            turn(out, call, levels, k, "");
         }
     }
     qn_source_scan_post(out, call, levels, true);
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
         if (is_pack(call, k)) {
+            turn(out, call, levels, k, "");
             qn_source_indent(out, levels);
             qn_text_printf(out, "_quern_register%u.store(&", k);
-            qn_source_fold_element(out, call, k, "_quern_element");
+            pack_element(out, call, k);
             qn_text_puts(out, ");\n");
         }
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Scans of rows that lie in memory in drawn ways, beside sums made on the host: those whose lanes
- * take runs (src/array/fold_runs.c), and short ones in shared memory (fold_staged.c). Post leaves
- * elements as they are, and sees the input of each.
+ * take runs (src/array/fold_runs.c) or packs, backwards too, and short ones in shared memory
+ * (fold_staged.c). Post leaves elements as they are, and sees the input of each.
  */
 #include "whole.h"
 
@@ -26,46 +26,64 @@ static int64_t place_of(const run_rows *r, int64_t length, int64_t row, int64_t 
     return r->offset + row * r->pitch + (r->step > 0 ? k : length - 1 - k);
 }
 
-static quern_array *rows_of(quern_array *memory, const run_rows *r, int64_t rows, int64_t length)
+/* Elements of one integer type: numbers fit all of them, and sums wrap around. */
+typedef struct element {
+    quern_dtype dtype;
+    int64_t size;
+} element;
+
+static quern_array *rows_of(quern_array *memory, element t, const run_rows *r, int64_t rows,
+                            int64_t length)
 {
     quern_array *view;
-    int8_t *first = (int8_t *)quern_array_pointer(memory) + place_of(r, length, 0, 0);
-    OK(quern_array_wrap(&view, engine, QUERN_INT8, SHAPE(rows, length),
-                        (int64_t[]){r->pitch, r->step}, first, NULL, NULL));
+    char *first = (char *)quern_array_pointer(memory) + place_of(r, length, 0, 0) * t.size;
+    OK(quern_array_wrap(&view, engine, t.dtype, SHAPE(rows, length),
+                        (int64_t[]){r->pitch * t.size, r->step * t.size}, first, NULL, NULL));
     return view;
+}
+
+static void put(char *memory, element t, int64_t at, int64_t value)
+{
+    memcpy(memory + at * t.size, &value, (size_t)t.size);
 }
 
 /* The memory of the output, with sums of every row; where a sum is odd, and around the rows, it has
  * what it had. Returns how many elements are wrong. */
-static int wrong_rows(quern_kernel *kernel, int64_t rows, int64_t length)
+static int wrong_rows(quern_kernel *kernel, element t, int64_t rows, int64_t length, int *packs)
 {
-    static int8_t from[RUN_MEMORY], expected[RUN_MEMORY], got[RUN_MEMORY];
+    static char from[8 * RUN_MEMORY], expected[8 * RUN_MEMORY], got[8 * RUN_MEMORY];
     const run_rows in = draw_rows(length), out = draw_rows(length);
     int wrong = 0;
     for (int64_t k = 0; k < RUN_MEMORY; k++) {
-        from[k] = (int8_t)(k * 7 % 11 - 5);
-        expected[k] = (int8_t)(k % 100);
+        put(from, t, k, k * 7 % 11 - 5);
+        put(expected, t, k, k % 100);
     }
     quern_array *x, *y;
-    OK(quern_array_from(&x, engine, QUERN_INT8, SHAPE(RUN_MEMORY), from));
-    OK(quern_array_from(&y, engine, QUERN_INT8, SHAPE(RUN_MEMORY), expected));
-    quern_array *x_rows = rows_of(x, &in, rows, length), *y_rows = rows_of(y, &out, rows, length);
+    OK(quern_array_from(&x, engine, t.dtype, SHAPE(RUN_MEMORY), from));
+    OK(quern_array_from(&y, engine, t.dtype, SHAPE(RUN_MEMORY), expected));
+    quern_array *x_rows = rows_of(x, t, &in, rows, length);
+    quern_array *y_rows = rows_of(y, t, &out, rows, length);
     quern_call_options options = QUERN_CALL_OPTIONS_INIT;
     options.axes = (int[]){1};
     options.axis_count = 1;
-    OK(quern_call_with(kernel, &options, x_rows, y_rows));
-    OK(quern_array_read(y, got, sizeof got));
+    const quern_value values[] = {QUERN_VALUES(x_rows, y_rows)};
+    quern_explanation *e;
+    OK(quern_explain(&e, kernel, values, 2, &options));
+    *packs += strstr(e->plan, "access r") != NULL;
+    quern_explanation_release(e);
+    OK(quern_call_n(kernel, values, 2, &options));
+    OK(quern_array_read(y, got, (size_t)(RUN_MEMORY * t.size)));
     for (int64_t row = 0; row < rows; row++) {
-        int8_t sum = 0;
+        int64_t sum = 0;
         for (int64_t k = 0; k < length; k++) {
-            sum = (int8_t)(sum + from[place_of(&in, length, row, k)]);
+            sum += place_of(&in, length, row, k) * 7 % 11 - 5;
             if (sum % 2 == 0) {
-                expected[place_of(&out, length, row, k)] = sum;
+                put(expected, t, place_of(&out, length, row, k), sum);
             }
         }
     }
     for (int64_t k = 0; k < RUN_MEMORY; k++) {
-        wrong += got[k] != expected[k];
+        wrong += memcmp(got + k * t.size, expected + k * t.size, (size_t)t.size) != 0;
     }
     quern_array *arrays[] = {x_rows, y_rows, x, y};
     for (int n = 0; n < 4; n++) {
@@ -74,19 +92,25 @@ static int wrong_rows(quern_kernel *kernel, int64_t rows, int64_t length)
     return wrong;
 }
 
-/* Lanes that take runs: any alignment, either direction, ends of rows anywhere in a tile, and a
- * post that leaves elements as they are. */
-Test(scan_layouts, runs_of_drawn_rows)
+/* Any alignment, either direction, ends of rows anywhere in a tile, and a post that leaves elements
+ * as they are: by runs, and, of inputs that lie backwards and of wider elements, by packs. */
+Test(scan_layouts, drawn_rows)
 {
-    srand(11);
+    static const element types[] = {
+        {QUERN_INT8, 1}, {QUERN_INT16, 2}, {QUERN_INT32, 4}, {QUERN_INT64, 8}};
     quern_kernel *kernel;
-    OK(quern_scan(&kernel, engine, "int8 x", "int8 y", "x", "a + b", "if (a % 2 == 0) y = a", "0",
-                  NULL));
-    for (int n = 0; n < 25; n++) {
-        const int64_t rows = 1 + rand() % 3, length = 4000 + rand() % 66000;
-        cr_expect_eq(wrong_rows(kernel, rows, length), 0, "case %d: %lld rows of %lld", n,
-                     (long long)rows, (long long)length);
+    int packs = 0;
+    srand(11);
+    OK(quern_scan(&kernel, engine, "T x", "T y", "x", "a + b", "if (a % 2 == 0) y = a", "0", NULL));
+    for (int n = 0; n < 60; n++) {
+        const element t = types[n % 4];
+        const int64_t rows = 1 + rand() % 3;
+        const int64_t length = n % 8 < 4 ? 4000 + rand() % 66000 : 1 + rand() % 2000;
+        cr_expect_eq(wrong_rows(kernel, t, rows, length, &packs), 0,
+                     "case %d: %lld rows of %lld, %lld bytes", n, (long long)rows,
+                     (long long)length, (long long)t.size);
     }
+    cr_expect_geq(packs, 5);
     quern_kernel_release(kernel);
 }
 
