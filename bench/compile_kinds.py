@@ -91,6 +91,9 @@ KINDS = [
     ("argmax to one, float32", ARGUMENT, "x=float32:4000000"),
     ("argmax of rows of 300, float32", ARGUMENT, "x=float32:16000x300 --axis=1"),
     ("argmax of columns, int8", ARGUMENT, "x=int8:16000x256 --axis=0"),
+    ("argmax of x.T to one, float32", ARGUMENT, "x=float32:2000x2000.T"),
+    ("argmax backwards, int8", ARGUMENT, "x=int8:4000000[::-1]"),
+    ("sum along 0 and 3, int16", SUM, "x=int16:20000x3x300x6 --axis=0,3"),
     ("cumsum, float32", CUMSUM, "x=float32:4000000"),
     ("cummax, int8", MAX, "x=int8:4000000"),
     ("cumsum, bool to int64", TO_INT64, "x=bool:4000000"),
@@ -99,6 +102,7 @@ KINDS = [
     ("cumsum of rows of 10, float32", CUMSUM, "x=float32:400000x10 --axis=1"),
     ("cumsum of columns, float32", CUMSUM, "x=float32:5000x777 --axis=0"),
     ("cumsum of columns, int16", CUMSUM, "x=int16:5000x777 --axis=0"),
+    ("cumsum of long columns, int16", CUMSUM, "x=int16:256x65536 --axis=0"),
     ("cumsum backwards, float32", CUMSUM, "x=float32:4000000[::-1]"),
 ]  # fmt: skip
 
