@@ -68,6 +68,19 @@ static bool walk_across(const qn_fold_making *m, size_t first, size_t end)
     return false;
 }
 
+/* What reaching an operand costs along rows in which its elements lie side by side. Short ones that
+ * lie apart from each other fill no sectors. */
+static double dense_cost(const qn_fold *f, size_t k, uint32_t item)
+{
+    const int row = f->form.kept + f->form.reduced - 1;
+    if (f->form.columns || f->form.reduced != 1 || f->form.kept == 0 ||
+        f->extent[row] * item >= SECTOR_BYTES) {
+        return reach_cost(item);
+    }
+    const double rows = reach_cost(qn_magnitude(f->stride[k][f->form.kept - 1]));
+    return QN_MAX(reach_cost(item), rows / (double)f->extent[row]);
+}
+
 double qn_fold_copy_cost(uint32_t item_size)
 {
     return COPY_COST + 2 * reach_cost(item_size);
@@ -123,11 +136,13 @@ double qn_fold_reach_cost(const qn_fold_making *m)
     for (size_t k = 0; k < m->count; k++) {
         const uint32_t item = m->operands[k].item_size;
         if (qn_fold_is_pack(f->form.access[k])) {
-            reach += reach_cost(item);
+            reach += dense_cost(f, k, item);
         } else if (f->form.spread && k >= m->inputs) {
             reach += SPREAD_COST + reach_cost(inner_stride(f, k, false));
         } else if (f->form.access[k] != QN_ACCESS_BROADCAST) {
-            reach += strided_cost(f, k, f->form.columns);
+            const bool dense = f->form.access[k] == QN_ACCESS_CONTIGUOUS;
+            const double strided = strided_cost(f, k, f->form.columns);
+            reach += dense ? QN_MAX(strided, dense_cost(f, k, item)) : strided;
         }
     }
     return reach;
@@ -247,8 +262,10 @@ static double staged_cost(const qn_fold_making *m)
     double cost = STAGED_COST + (f->form.split ? TILE_COST : 0);
     cost += (double)BLOCK_COST / ((double)f->workers * (double)f->chunk);
     for (size_t k = 0; k < m->count; k++) {
-        bool across = k < m->inputs ? f->form.stage_in : f->form.stage_out;
-        cost += reach_cost(inner_stride(f, k, across));
+        const uint32_t item = m->operands[k].item_size;
+        const bool across = k < m->inputs ? f->form.stage_in : f->form.stage_out;
+        const int64_t apart = inner_stride(f, k, across);
+        cost += !across && apart == item ? dense_cost(f, k, item) : reach_cost(apart);
     }
     return cost;
 }

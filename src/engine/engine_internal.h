@@ -256,8 +256,9 @@ typedef struct qn_call {
     uint8_t reaches; /**< not 0: an array that was passed has a reach */
     bool overlaps;   /**< an input was copied because an output overlaps it */
     bool aliased;
-    uint64_t arranged; /**< bit p: input p is copied first, since it lies in another order */
-    quern_array *from[QUERN_MAX_PARAMETERS]; /**< what it is copied from */
+    uint64_t
+        arranged; /**< bit p: array p is copied first, or afterwards: it lies in another order */
+    quern_array *from[QUERN_MAX_PARAMETERS]; /**< what it is copied from, or to */
     qn_setting setting;                      /**< of the plan; all 0: as the planner chooses */
     const char *set_by;                      /**< where it came from; NULL: nowhere */
     unsigned tuned_at;                  /**< the engine's qn_tunings.changes when it was found */
@@ -288,9 +289,10 @@ quern_status qn_call_begin_set(qn_call *call, quern_kernel *kernel, const quern_
 void qn_call_publish(qn_call *call);
 void qn_call_end(qn_call *call);
 
-/* ---- arrange.c: inputs that lie in another order than the walk ------------------------------- */
+/* ---- arrange.c: operands that lie in another order than the walk ----------------------------- */
 
-/** Have a planned call copy such inputs first, where that costs less. */
+/** Have a planned call copy such inputs first, and such outputs afterwards, where that costs less.
+ */
 quern_status qn_call_arrange(qn_call *call);
 /** The array of parameter `p` as it came. */
 static inline quern_array *qn_call_array(const qn_call *call, uint32_t p)
@@ -299,6 +301,8 @@ static inline quern_array *qn_call_array(const qn_call *call, uint32_t p)
 }
 /** Before the launch: give the copies memory, and queue the copying. */
 quern_status qn_call_lay(qn_call *call);
+/** After the launch: queue the copying of outputs. */
+quern_status qn_call_carry(const qn_call *call);
 
 /** Fail with `what` is wrong with the argument of parameter `p`. */
 quern_status qn_call_fail_argument(quern_status status, const qn_call *call, uint32_t p,

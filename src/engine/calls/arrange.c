@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * arrange: inputs of a scan or a reduction that are copied first, because they lie in another order
- * than the output of the scan, or than the widest input of the reduction: the model. In: a call
- * that is planned. Out: the same, or with arrays of its own in the place of such inputs, planned
+ * than the output of the scan, or than the widest input of the reduction: the model. A scan of all
+ * elements has an order of its own: there outputs that lie otherwise are copied afterwards. In: a
+ * call that is planned. Out: the same, or with arrays of its own in the place of these, planned
  * again. The thing to know: whether that pays is decided without memory, so that explaining,
  * preparing and binding a call find what a launch will find; the arrays get theirs when the call is
  * launched, and where there is none left, it goes by the plan without them.
@@ -49,7 +50,7 @@ static void order_axes(int *order, const qn_call *call)
     }
 }
 
-/* True when an input has each element of the call once. */
+/* True when an operand has each element of the call once. */
 static bool lies_alone(const qn_operand *o, const qn_call *call)
 {
     bool alone = o->ndim == call->ndim;
@@ -59,7 +60,7 @@ static bool lies_alone(const qn_operand *o, const qn_call *call)
     return alone;
 }
 
-/* True when the elements of an input that has each once follow each other in another order. */
+/* True when the elements of an operand that has each once follow each other in another order. */
 static bool lies_otherwise(const qn_operand *o, const qn_call *call, const int *order)
 {
     int64_t outer = INT64_MAX;
@@ -78,14 +79,14 @@ static bool lies_otherwise(const qn_operand *o, const qn_call *call, const int *
     return otherwise;
 }
 
-/* An array as input `k` that lies as the model does, without gaps and without memory. Axes run
+/* An array as operand `k` that lies as the model does, without gaps and without memory. Axes run
  * backwards where the model's do, so that both can be walked forwards; but not those of a scan. */
 static quern_status make_like(quern_array **out, const qn_call *call, uint32_t k, const int *order)
 {
     const uint32_t p = call->operand_parameter[k];
     quern_array *a = qn_array_header(NULL, call->arrays[p]->dtype, call->ndim);
     if (!a) {
-        return qn_fail_memory("arranging an input");
+        return qn_fail_memory("arranging an operand");
     }
     int64_t stride = a->item_size, before = 0;
     for (int at = call->ndim - 1; at >= 0; at--) {
@@ -118,24 +119,47 @@ static void plan_again(qn_call *call)
     call->kernel->kind->plan(call);
 }
 
+static bool is_arranged(const qn_call *call, uint32_t k)
+{
+    return (call->arranged >> call->operand_parameter[k] & 1) != 0;
+}
+
 /* The call as it was. */
 static void give_up(qn_call *call)
 {
-    for (uint32_t k = 0; k < call->input_operands; k++) {
-        const uint32_t p = call->operand_parameter[k];
-        if ((call->arranged >> p & 1) != 0) {
-            put_operand(call, k, call->from[p]);
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        if (is_arranged(call, k)) {
+            put_operand(call, k, call->from[call->operand_parameter[k]]);
         }
     }
     call->arranged = 0;
     plan_again(call);
 }
 
-/* Put arrays in the place of all inputs that lie otherwise. `cost`: what their copies cost for an
+/* True when the texts leave no element of the only output as it was: `y = ...`, and no more. */
+static bool overwrites(const qn_call *call)
+{
+    const char *text = call->kernel->texts[QN_POST].text;
+    const char *name = call->kernel->parameter_names[call->operand_parameter[call->input_operands]];
+    const size_t length = strlen(name);
+    text += strspn(text, " \t\n");
+    if (call->operand_count != call->input_operands + 1 || strncmp(text, name, length) != 0) {
+        return false;
+    }
+    text += length;
+    text += strspn(text, " \t\n");
+    const char *end = text + strcspn(text, ";");
+    end += end[0] == ';';
+    return text[0] == '=' && text[1] != '=' && end[strspn(end, " \t\n")] == '\0' &&
+           !strpbrk(text, "{}#") && !qn_text_uses(text, name);
+}
+
+/* Put arrays in the place of all operands that lie otherwise. `cost`: what their copies cost for an
  * element. */
 static quern_status replace(double *cost, qn_call *call, const int *order)
 {
-    for (uint32_t k = 0; k < call->input_operands; k++) {
+    const uint32_t end = scans(call) ? call->operand_count : call->input_operands;
+    for (uint32_t k = 0; k < end; k++) {
         const uint32_t p = call->operand_parameter[k];
         if (!lies_otherwise(&call->operands[k], call, order)) {
             continue;
@@ -145,13 +169,14 @@ static quern_status replace(double *cost, qn_call *call, const int *order)
         call->owned[call->owned_count++] = made;
         call->from[p] = call->arrays[p];
         call->arranged |= UINT64_C(1) << p;
-        *cost += qn_fold_copy_cost(made->item_size);
+        const bool twice = k >= call->input_operands && !overwrites(call);
+        *cost += qn_fold_copy_cost(made->item_size) * (twice ? 2 : 1);
         put_operand(call, k, made);
     }
     return QUERN_OK;
 }
 
-/* True when the texts see nothing of the inputs but their values. */
+/* True when the texts see nothing of the operands but their values. */
 static bool may_arrange(const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
@@ -191,7 +216,8 @@ quern_status qn_call_arrange(qn_call *call)
     return QUERN_OK;
 }
 
-/* Give the array of an input memory, and copy the input into it. */
+/* Give the array of an operand memory, and copy the operand into it, unless all of it is written.
+ */
 static quern_status lay(qn_call *call, uint32_t k)
 {
     const uint32_t p = call->operand_parameter[k];
@@ -203,7 +229,9 @@ static quern_status lay(qn_call *call, uint32_t k)
     a->data = (char *)memory->data + ((char *)a->data - nowhere);
     quern_array_release(memory);
     call->operands[k].data = a->data;
-    return qn_array_copy_to(a, call->from[p], call->stream);
+    return k >= call->input_operands && overwrites(call)
+               ? QUERN_OK
+               : qn_array_copy_to(a, call->from[p], call->stream);
 }
 
 quern_status qn_call_lay(qn_call *call)
@@ -212,10 +240,8 @@ quern_status qn_call_lay(qn_call *call)
         return QUERN_OK;
     }
     quern_status status = QUERN_OK;
-    for (uint32_t k = 0; k < call->input_operands && status == QUERN_OK; k++) {
-        if ((call->arranged >> call->operand_parameter[k] & 1) != 0) {
-            status = lay(call, k);
-        }
+    for (uint32_t k = 0; k < call->operand_count && status == QUERN_OK; k++) {
+        status = is_arranged(call, k) ? lay(call, k) : QUERN_OK;
     }
     if (status == QUERN_ERROR_DEVICE_MEMORY) {
         qn_error_reset();
@@ -224,4 +250,15 @@ quern_status qn_call_lay(qn_call *call)
     }
     plan_again(call);
     return status;
+}
+
+quern_status qn_call_carry(const qn_call *call)
+{
+    for (uint32_t k = call->input_operands; k < call->operand_count && call->arranged != 0; k++) {
+        const uint32_t p = call->operand_parameter[k];
+        if (is_arranged(call, k)) {
+            QN_TRY(qn_array_copy_to(call->from[p], call->arrays[p], call->stream));
+        }
+    }
+    return QUERN_OK;
 }

@@ -17,7 +17,7 @@ struct quern_bound {
     void *function;
     quern_launch_config config;
     bool empty;  /* nothing to do: no elements */
-    bool copies; /* inputs are copied first: each launch is a call, with memory of its own */
+    bool copies; /* operands are copied: each launch is a call, with memory of its own */
     bool failed; /* the last launch failed; it may have left counters in the workspace */
     quern_call_options options; /* stream retained */
     int axes[QUERN_MAX_NDIM];   /* those of the options */

@@ -71,7 +71,8 @@ static quern_status launch(qn_call *call, const quern_call_options *options)
         QN_TRY(qn_capture_use(call->stream));
         QN_TRY(keep_arrays(call));
     }
-    return queue(call, options, z);
+    QN_TRY(queue(call, options, z));
+    return qn_call_carry(call);
 }
 
 /* The whole way. */

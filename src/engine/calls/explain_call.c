@@ -56,9 +56,20 @@ static const char *plan_text(explanation *e, const qn_call *call)
     if (call->overlaps) {
         qn_text_puts(&text, ", inputs that an output overlaps are copied first");
     }
-    if (call->arranged != 0) {
+    bool in = false, out = false;
+    for (uint32_t p = 0; p < call->kernel->signature.count && call->arranged != 0; p++) {
+        const bool own = (call->arranged >> p & 1) != 0;
+        in |= own && p < call->kernel->signature.input_count;
+        out |= own && p >= call->kernel->signature.input_count;
+    }
+    if (in) {
         qn_text_printf(&text, ", inputs in another order than the %s are copied into it first",
-                       call->kernel->kind->in_place ? "output" : "widest");
+                       out                            ? "scan"
+                       : call->kernel->kind->in_place ? "output"
+                                                      : "widest");
+    }
+    if (out) {
+        qn_text_puts(&text, ", outputs in another order than the scan are copied afterwards");
     }
     return keep_text(e, &text);
 }

@@ -467,7 +467,7 @@ void qn_call_publish(qn_call *call)
     for (uint32_t p = s->input_count; p < s->count; p++) {
         const quern_value *v = &call->values[p];
         if (v->kind == QUERN_VALUE_OUTPUT && !*v->as.output) {
-            *v->as.output = quern_array_retain(call->arrays[p]);
+            *v->as.output = quern_array_retain(qn_call_array(call, p));
         }
     }
 }

@@ -41,6 +41,7 @@ static void open_arranged(void)
     options.axes = &axis;
     options.axis_count = 1;
     options.stream = stream;
+    OK(quern_synchronize(engine));
 }
 
 static void close_arranged(void)
@@ -73,6 +74,7 @@ static void expect_sums(int seed)
     expect_bytes(whole, sums, COUNT * sizeof *sums, "sums");
     free(sums);
     OK(quern_array_fill(whole, &(int32_t){-1}, sizeof(int32_t)));
+    OK(quern_synchronize(engine)); /* the stream does not wait for the engine's own */
 }
 
 static bool is_copied(void)
@@ -101,9 +103,11 @@ Test(arranged_scans, bound_calls_copy_at_each_launch)
     OK(quern_launch(bound));
     expect_sums(1);
     OK(quern_array_assign(x, other));
+    OK(quern_synchronize(engine));
     OK(quern_launch(bound));
     expect_sums(7);
     quern_array *third = numbers(9);
+    OK(quern_synchronize(engine));
     OK(quern_bound_set_array(bound, 0, third));
     OK(quern_launch(bound));
     expect_sums(9);
@@ -126,6 +130,7 @@ Test(arranged_scans, graphs)
     OK(quern_graph_launch(graph, stream));
     expect_sums(1);
     OK(quern_array_assign(x, other));
+    OK(quern_synchronize(engine));
     OK(quern_graph_launch(graph, stream));
     expect_sums(7);
     quern_graph_release(graph);
