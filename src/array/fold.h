@@ -117,7 +117,7 @@ typedef struct qn_fold {
     int64_t held;     /**< runs: the most blocks of a launch: they take one tile after the other */
     double cost;      /**< whole: instructions of a warp for an output of each thread; scan, boxes:
                            those of a thread for an element, 0 if unknown */
-    double reach;     /**< reduction: those of a thread to reach the inputs of an element */
+    double reach;     /**< reduction: those of a thread to reach the operands, for an element */
     double unit_cost; /**< whole, boxes: the same by units */
     int64_t extent[QUERN_MAX_NDIM]; /**< the kept ones, outermost first, then the reduced ones */
     int64_t stride[QN_ROWS][QUERN_MAX_NDIM]; /**< bytes; [operand][dimension]; behind
@@ -288,7 +288,7 @@ int64_t qn_fold_joined_left(const qn_fold *fold, uint32_t value_size);
 
 /* ---- fold_reach.c: for reductions ----------------------------------------------------------- */
 
-/** Count what reaching the inputs of a planned reduction by units costs. */
+/** Count what reaching the operands of a planned reduction costs. */
 void qn_fold_count_reach(const qn_fold_making *m);
 
 /* ---- fold_spans.c: for reductions ----------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fold_reach: what reaching the inputs of a reduction costs. In: a planned reduction. Out: its
+ * fold_reach: what reaching the operands of a reduction costs. In: a planned reduction. Out: its
  * `reach`, for an element, as scans count (fold_staged.c). The thing to know: an input that lies in
  * another order than the walk is read by sectors, of which each element needs its own; only where
  * the walk is back at the sector's other elements before the cache has lost it are they shared.
@@ -56,6 +56,20 @@ static double reach_cost(const qn_fold_making *m, size_t k)
     return stride < SECTOR_BYTES ? BYTE_COST * (double)QN_MAX(item, stride) : LONE_COST;
 }
 
+/* The same for an output: those of neighbouring threads are written at about the same time, and few
+ * wait in the cache for each other. */
+static double given_cost(const qn_fold_making *m, size_t k)
+{
+    const qn_fold *f = m->fold;
+    int64_t beside = 1;
+    bool near = f->outputs <= CACHE_BYTES / SECTOR_BYTES;
+    for (int d = f->form.kept - 1; d >= 0 && beside < SECTOR_BYTES; d--) {
+        near |= f->extent[d] > 1 && qn_magnitude(f->stride[k][d]) < SECTOR_BYTES;
+        beside *= f->extent[d];
+    }
+    return near ? BYTE_COST * (double)m->operands[k].item_size : LONE_COST;
+}
+
 void qn_fold_count_reach(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
@@ -67,5 +81,8 @@ void qn_fold_count_reach(const qn_fold_making *m)
         if (f->form.access[k] != QN_ACCESS_BROADCAST) {
             f->reach += dense ? BYTE_COST * (double)m->operands[k].item_size : reach_cost(m, k);
         }
+    }
+    for (size_t k = m->inputs; k < m->count; k++) {
+        f->reach += given_cost(m, k) / (double)QN_MAX(f->length, 1);
     }
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * arrange: inputs of a scan or a reduction that are copied first, because they lie in another order
- * than the output of the scan, or than the widest input of the reduction: the model. A scan of all
- * elements has an order of its own: there outputs that lie otherwise are copied afterwards. In: a
- * call that is planned. Out: the same, or with arrays of its own in the place of these, planned
- * again. The thing to know: whether that pays is decided without memory, so that explaining,
- * preparing and binding a call find what a launch will find; the arrays get theirs when the call is
- * launched, and where there is none left, it goes by the plan without them.
+ * than the output of the scan, or than the widest input of the reduction: the model; and outputs
+ * that lie otherwise, and are copied afterwards: those of a reduction, and of a scan of all
+ * elements, which has an order of its own. In: a call that is planned. Out: the same, or with
+ * arrays of its own in the place of these, planned again. The thing to know: whether that pays is
+ * decided without memory, so that explaining, preparing and binding a call find what a launch will
+ * find; the arrays get theirs when the call is launched, and where there is none left, it goes by
+ * the plan without them.
  */
 #include "engine/engine_internal.h"
 #include <string.h>
@@ -60,18 +61,30 @@ static bool lies_alone(const qn_operand *o, const qn_call *call)
     return alone;
 }
 
-/* True when the elements of an operand that has each once follow each other in another order. */
-static bool lies_otherwise(const qn_operand *o, const qn_call *call, const int *order)
+/* The axis of operand `k` that is axis `d` of the call; -1: it has none. */
+static int own_axis(const qn_call *call, uint32_t k, int d)
 {
+    if (!call->operands[k].output || scans(call) || call->keepdims) {
+        return d;
+    }
+    const uint32_t before = call->axes & ((UINT32_C(1) << d) - 1);
+    return call->axes >> d & 1 ? -1 : d - __builtin_popcount(before);
+}
+
+/* True when the elements of operand `k`, if it has each once, follow each other in another order.
+ */
+static bool lies_otherwise(const qn_call *call, uint32_t k, const int *order)
+{
+    const qn_operand *o = &call->operands[k];
     int64_t outer = INT64_MAX;
     bool otherwise = false;
-    if (o->loose || !lies_alone(o, call)) {
+    if (o->loose || !((o->output && !scans(call)) || lies_alone(o, call))) {
         return false;
     }
-    for (int k = 0; k < call->ndim; k++) {
-        const int d = order[k];
-        const int64_t stride = qn_magnitude(o->strides[d]);
-        if (o->shape[d] > 1) {
+    for (int at = 0; at < call->ndim; at++) {
+        const int d = own_axis(call, k, order[at]);
+        if (d >= 0 && o->shape[d] > 1) {
+            const int64_t stride = qn_magnitude(o->strides[d]);
             otherwise |= stride > outer;
             outer = stride;
         }
@@ -84,19 +97,22 @@ static bool lies_otherwise(const qn_operand *o, const qn_call *call, const int *
 static quern_status make_like(quern_array **out, const qn_call *call, uint32_t k, const int *order)
 {
     const uint32_t p = call->operand_parameter[k];
-    quern_array *a = qn_array_header(NULL, call->arrays[p]->dtype, call->ndim);
+    const qn_operand *o = &call->operands[k];
+    quern_array *a = qn_array_header(NULL, call->arrays[p]->dtype, o->ndim);
     if (!a) {
         return qn_fail_memory("arranging an operand");
     }
     int64_t stride = a->item_size, before = 0;
     for (int at = call->ndim - 1; at >= 0; at--) {
-        const int d = order[at];
-        const bool back =
-            model(call)->strides[d] < 0 && !(scans(call) && (call->axes >> d & 1) != 0);
-        a->shape[d] = call->shape[d];
-        a->strides[d] = back ? -stride : stride;
-        before += back ? stride * (call->shape[d] - 1) : 0;
-        stride *= call->shape[d];
+        const int d = order[at], own = own_axis(call, k, d);
+        if (own >= 0) {
+            const bool back =
+                model(call)->strides[d] < 0 && !(scans(call) && (call->axes >> d & 1) != 0);
+            a->shape[own] = o->shape[own];
+            a->strides[own] = back ? -stride : stride;
+            before += back ? stride * (o->shape[own] - 1) : 0;
+            stride *= o->shape[own];
+        }
     }
     a->data = nowhere + before;
     qn_array_finish(a);
@@ -158,10 +174,9 @@ static bool overwrites(const qn_call *call)
  * element. */
 static quern_status replace(double *cost, qn_call *call, const int *order)
 {
-    const uint32_t end = scans(call) ? call->operand_count : call->input_operands;
-    for (uint32_t k = 0; k < end; k++) {
+    for (uint32_t k = 0; k < call->operand_count; k++) {
         const uint32_t p = call->operand_parameter[k];
-        if (!lies_otherwise(&call->operands[k], call, order)) {
+        if (!lies_otherwise(call, k, order)) {
             continue;
         }
         quern_array *made = NULL;
@@ -170,7 +185,8 @@ static quern_status replace(double *cost, qn_call *call, const int *order)
         call->from[p] = call->arrays[p];
         call->arranged |= UINT64_C(1) << p;
         const bool twice = k >= call->input_operands && !overwrites(call);
-        *cost += qn_fold_copy_cost(made->item_size) * (twice ? 2 : 1);
+        const double share = (double)made->count / (double)call->count;
+        *cost += qn_fold_copy_cost(made->item_size) * (twice ? 2 : 1) * share;
         put_operand(call, k, made);
     }
     return QUERN_OK;
@@ -184,7 +200,7 @@ static bool may_arrange(const qn_call *call)
             return false;
         }
     }
-    return call->kernel->kind->arranges && call->input_operands > (scans(call) ? 0 : 1) &&
+    return call->kernel->kind->arranges && call->input_operands > 0 &&
            call->operand_count > call->input_operands && call->reaches == 0 && !call->overlaps &&
            (scans(call) || lies_alone(model(call), call));
 }

@@ -64,12 +64,12 @@ static const char *plan_text(explanation *e, const qn_call *call)
     }
     if (in) {
         qn_text_printf(&text, ", inputs in another order than the %s are copied into it first",
-                       out                            ? "scan"
-                       : call->kernel->kind->in_place ? "output"
-                                                      : "widest");
+                       !call->kernel->kind->in_place ? "widest"
+                       : out                         ? "scan"
+                                                     : "output");
     }
     if (out) {
-        qn_text_puts(&text, ", outputs in another order than the scan are copied afterwards");
+        qn_text_puts(&text, ", outputs in another order are copied afterwards");
     }
     return keep_text(e, &text);
 }
