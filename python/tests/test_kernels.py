@@ -189,7 +189,7 @@ def test_threads_run_while_a_call_lasts(q):
         thread.start()
         for make in (q.zeros, np.zeros):
             x, one, none = make(200000), make(1), make(0)
-            assert passed(lambda: next(new)(one, one)), "it compiles"
+            assert passed(lambda x=one: next(new)(x, x)), "it compiles"
             assert passed(double, x, x), "it is launched"
             assert passed(double, x), "it allocates, and is launched"
             double(none, none)
