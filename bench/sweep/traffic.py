@@ -63,6 +63,37 @@ def _moved(begins, stride, extent):
     return result
 
 
+def whole_sectors(shape, strides, offset, itemsize):
+    """How many sectors the elements of a view fill, as `sectors` counts those they touch.
+
+    >>> whole_sectors((8, 8), (8, 1), 1, 4)  # the first and the last are shared
+    7
+    >>> whole_sectors((8, 8), (16, 2), 0, 4)  # each second element
+    0
+    >>> whole_sectors((8, 9), (16, 1), 0, 4)
+    8
+    """
+    begin, row, axes = offset * itemsize, itemsize, []
+    for extent, stride in zip(shape, strides, strict=True):
+        if extent > 1 and stride:
+            begin += min(0, (extent - 1) * stride * itemsize)
+            axes.append((abs(stride) * itemsize, extent))
+    axes.sort()
+    while axes and axes[0][0] == row:
+        row *= axes.pop(0)[1]
+    begins = Counter({begin % SECTOR: 1})
+    for stride, extent in axes:
+        begins = _moved(begins, stride, extent)
+    return sum(n * max(0, (at + row) // SECTOR - -(-at // SECTOR)) for at, n in begins.items())
+
+
+def bytes_in_part(case):
+    """Those of the output's sectors that are written in part: the memory reads them first."""
+    o = case.operands[-1]
+    view = o.shape, o.strides, o.offset, o.itemsize
+    return SECTOR * (sectors(*view) - whole_sectors(*view))
+
+
 def bytes_of(case):
     """The bytes that each operand of a case moves, in their order."""
     return [SECTOR * sectors(o.shape, o.strides, o.offset, o.itemsize) for o in case.operands]

@@ -4,10 +4,13 @@
  * kept and reduced dimensions, each group dropped, flipped, sorted and merged by itself. The thing
  * to know: inputs are most of a reduction's traffic, so they decide the order of the dimensions,
  * but where outputs take more bytes; the reduced ones keep theirs when values are combined in
- * order. Positions go along as the strides of one more operand.
+ * order, and where positions, which count in it, gain nothing. Else positions go along as the
+ * strides of one more operand.
  */
 #include "array/fold.h"
 #include <string.h>
+
+#define LINE_BYTES 128
 
 static bool is_reduced(const qn_fold_making *m, int axis)
 {
@@ -43,6 +46,26 @@ static bool writes_more(const qn_fold_making *m, const qn_plan *whole, int ndim)
     return !m->rules->scan && length <= written && read * length < written;
 }
 
+/* True where the kept dimensions of each input lie in memory in runs of whole lines: then the order
+ * of the reduced ones costs nothing. */
+static bool keeps_lines(const qn_fold_making *m, const qn_plan *whole, int ndim)
+{
+    bool lines = true;
+    for (size_t k = 0; k < m->inputs; k++) {
+        int64_t run = m->operands[k].item_size, before = 0;
+        while (run != before) {
+            before = run;
+            for (int d = 0; d < ndim && run == before; d++) {
+                const bool next = !is_reduced(m, d) && whole->extent[d] > 1 &&
+                                  qn_magnitude(whole->stride[k][d]) == run;
+                run *= next ? whole->extent[d] : 1;
+            }
+        }
+        lines &= run >= LINE_BYTES;
+    }
+    return lines;
+}
+
 /* Positions count in C order: what a step along each dimension adds to them. */
 static void count_positions(int64_t *row, const int64_t *extent, int dims)
 {
@@ -75,8 +98,9 @@ static int settle(const qn_fold_making *m, const qn_plan *whole, int ndim, bool 
     qn_plan part;
     qn_fold *f = m->fold;
     const bool outputs_first = !reduced && writes_more(m, whole, ndim);
-    const bool ordered = reduced && m->rules->ordered;
-    const bool counted = reduced && !ordered && m->rules->counted && !m->rules->positions;
+    const bool uses = reduced && m->rules->counted && !m->rules->positions;
+    const bool ordered = reduced && (m->rules->ordered || (uses && keeps_lines(m, whole, ndim)));
+    const bool counted = uses && !ordered;
     int dims = 0;
     for (int d = 0; d < ndim; d++) {
         if (is_reduced(m, d) != reduced) {
