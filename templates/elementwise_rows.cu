@@ -9,9 +9,11 @@ extern "C" __global__ void HOLE_name(HOLE_parameters)
     for (_quern_index _quern_group = blockIdx.x; _quern_group < _quern_walk.packs;
          _quern_group += gridDim.x) {
         // A block's part of as many rows as it is high; `head` is how many rows there are, and
-        // `row.value` how many parts of one.
-        const _quern_index _quern_strip = _quern_walk.row.divide(_quern_group);
-        const _quern_index _quern_part = _quern_group - _quern_strip * _quern_walk.row.value;
+        // `row.value` how many parts of one, or (if blocks go across) how many rows.
+        const _quern_index _quern_slow = _quern_walk.row.divide(_quern_group);
+        const _quern_index _quern_fast = _quern_group - _quern_slow * _quern_walk.row.value;
+        const _quern_index _quern_strip = _quern_crosses ? _quern_fast : _quern_slow;
+        const _quern_index _quern_part = _quern_crosses ? _quern_slow : _quern_fast;
         const _quern_index _quern_row =
             _quern_strip * (_quern_index)blockDim.y + (_quern_index)threadIdx.y;
         if (_quern_row >= _quern_walk.head) {

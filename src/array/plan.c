@@ -215,12 +215,16 @@ static int64_t choose_head(const walk *w, const qn_operand *operands)
     return 0;
 }
 
-/* An output whose elements share sectors of memory with others of other packs: each sector would be
- * written many times. The threads of a warp had better write to it together, an element each. */
+/* An output whose elements share sectors of memory with others of other packs, or that takes so
+ * many for a pack: each sector would be written many times. The threads of a warp had better write
+ * to it together, an element each. */
 #define SECTOR 32
+#define MANY   8
 static bool scattered(const walk *w, const qn_operand *operands, size_t k)
 {
-    return operands[k].output && w->plan->form.access[k] == QN_ACCESS_STRIDED &&
+    const uint8_t access = w->plan->form.access[k];
+    const bool many = access == QN_ACCESS_CONTIGUOUS && w->plan->form.lanes >= MANY;
+    return operands[k].output && (access == QN_ACCESS_STRIDED || many) &&
            qn_magnitude(w->plan->stride[k][w->ndim - 1]) < SECTOR;
 }
 
@@ -408,7 +412,10 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
         strided |= f->access[k] == QN_ACCESS_STRIDED;
     }
     if (f->rows || f->flat || f->slab != 0) {
-        qn_text_puts(out, f->rows ? "by rows: " : f->flat ? "flat: " : "by slabs: ");
+        qn_text_puts(out, f->crosses ? "across rows: "
+                          : f->rows  ? "by rows: "
+                          : f->flat  ? "flat: "
+                                     : "by slabs: ");
     }
     if (f->boxed) {
         qn_text_printf(out, "%d dimensions, boxes of ", f->ndim - f->cuts);

@@ -92,6 +92,7 @@ typedef struct qn_plan_form {
     uint8_t turns;   /**< packs that a thread takes: a block apart, or by rows; 1 by tiles */
     uint8_t rows;    /**< 1: a block goes along rows; packs begin where a row of
                           operand `anchor` is aligned */
+    uint8_t crosses; /**< rows: 1: blocks go over the rows first, and then on along them */
     uint8_t flat;    /**< 1: packs go on across rows, since the outputs do; other inputs are read at
                           places that a thread counts up, step by step */
     uint8_t step;    /**< flat: lanes of a step, which never has elements of two rows */

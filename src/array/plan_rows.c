@@ -21,8 +21,9 @@
 #define THREAD_COST 12 /* where a row's packs begin and end, and which of them is the thread's */
 #define ENOUGH      80 /* percent of the cost by packs from which on rows are walked */
 #define MOST_TURNS  4
-#define UNDER_WAY   32 /* bytes of inputs that a thread reads at once */
-#define ELEMENTS    16 /* that a thread takes of all inputs, unless a pack has more */
+#define CACHE_BYTES (32 << 20) /* of what all blocks have moved, what the cache still has */
+#define UNDER_WAY   32         /* bytes of inputs that a thread reads at once */
+#define ELEMENTS    16         /* that a thread takes of all inputs, unless a pack has more */
 
 /* ---- costs ---------------------------------------------------------------------------------- */
 
@@ -280,6 +281,47 @@ static bool with_lanes(qn_plan *p, const qn_operand *operands, size_t operand_co
     return true;
 }
 
+/* ---- an input that many rows share ----------------------------------------------------------- */
+
+/* Bytes that are moved between two reads of the same elements of an input, which rows share along
+ * dimension `d`: blocks go on along a row, or (if `crosses`) over the rows first. */
+static double moved_between(const qn_plan *p, const qn_operand *operands, size_t operand_count,
+                            int d, bool crosses)
+{
+    const int inner = p->form.ndim - 1;
+    double bytes = 0, elements = (double)p->extent[inner] / (crosses ? (double)p->parts : 1);
+    for (size_t k = 0; k < operand_count; k++) {
+        bytes += p->stride[k][inner] == 0 ? 0 : operands[k].item_size;
+    }
+    for (int within = d + 1; within < inner; within++) {
+        elements *= (double)p->extent[within];
+    }
+    return elements * bytes;
+}
+
+/* The cache has lost what rows share when the next of them comes: outer sums and biases of long
+ * rows. `mended`: it would not have in the other order. */
+static bool loses_shared(const qn_plan *p, const qn_operand *operands, size_t operand_count,
+                         bool mended)
+{
+    const int inner = p->form.ndim - 1;
+    bool lost = false;
+    for (size_t k = 0; k < operand_count; k++) {
+        for (int d = 0; d < inner && p->stride[k][inner] != 0; d++) {
+            lost |= p->stride[k][d] == 0 && p->extent[d] > 1 &&
+                    moved_between(p, operands, operand_count, d, false) > CACHE_BYTES &&
+                    (!mended || moved_between(p, operands, operand_count, d, true) < CACHE_BYTES);
+        }
+    }
+    return lost;
+}
+
+static bool should_cross(const qn_plan *p, const qn_operand *operands, size_t operand_count)
+{
+    return p->form.rows && p->parts > 1 && p->down == 1 &&
+           loses_shared(p, operands, operand_count, true);
+}
+
 /* Rows have something to mend: an operand that packs reach element by element. In one dimension,
  * where packs divide nothing, only words can be better. */
 static bool worth_a_look(const qn_plan *plan, const qn_operand *operands, size_t operand_count)
@@ -299,8 +341,8 @@ void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_coun
                   const qn_setting *setting)
 {
     const bool asked = setting->walk == QN_WALK_ROWS;
-    if (setting->walk == QN_WALK_PACKS ||
-        (!asked && !worth_a_look(plan, operands, operand_count))) {
+    if (setting->walk == QN_WALK_PACKS || (!asked && !worth_a_look(plan, operands, operand_count) &&
+                                           !loses_shared(plan, operands, operand_count, false))) {
         return;
     }
     const int64_t by_packs = qn_plan_packs_whole_cost(plan, operands, operand_count);
@@ -318,8 +360,14 @@ void qn_plan_rows(qn_plan *plan, const qn_operand *operands, size_t operand_coun
             }
         }
     }
-    const bool rows = by_rows > 0 && (asked || by_rows * 100 < by_packs * ENOUGH);
-    qn_plan_decide(plan, rows ? &best : &packs);
+    qn_plan_decide(plan, &best);
+    const bool crosses = should_cross(plan, operands, operand_count) &&
+                         by_rows < qn_plan_memory_cost(plan, operands, operand_count);
+    const bool rows = by_rows > 0 && (asked || crosses || by_rows * 100 < by_packs * ENOUGH);
+    plan->form.crosses = rows && should_cross(plan, operands, operand_count);
+    if (!rows) {
+        qn_plan_decide(plan, &packs);
+    }
     plan->cost = rows ? by_rows : by_packs;
     plan->other_cost = rows ? by_packs : by_rows;
 }

@@ -188,7 +188,7 @@ static quern_status walk(qn_parameter_block *block, const qn_call *call)
         s.inner = p->last[1] | p->last[2] << 16; /* neither has more than a box */
     }
     s.row = p->form.boxed  ? inner
-            : p->form.rows ? p->parts
+            : p->form.rows ? (p->form.crosses ? p->head : p->parts)
                            : (inner + p->form.slack - 1) / step + 1; /* in parts, packs, or tiles */
     for (int d = 0; d < outer; d++) {
         bool tiles = p->form.tile != 0 && d + 1 == outer;

@@ -167,6 +167,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_number(out, "lanes", f->lanes);
     if (f->rows) {
         qn_source_number(out, "margin", f->margin);
+        qn_source_flag(out, "crosses", f->crosses);
         return;
     }
     qn_source_flag(out, "rows", f->ndim > 1 && !f->flat);
