@@ -286,6 +286,11 @@ static inline int qn_fold_joined_held(uint32_t each, uint32_t pool)
 /** Bytes of the values that blocks leave for each other. `value_size`: of one, if known, or 0. */
 int64_t qn_fold_joined_left(const qn_fold *fold, uint32_t value_size);
 
+/* ---- fold_fit.c: for reductions ------------------------------------------------------------- */
+
+/** Share outputs out to as many blocks as `processors` hold at once, each `blocks` of them. */
+void qn_fold_fit(qn_fold *fold, uint32_t processors, uint32_t blocks);
+
 /* ---- fold_reach.c: for reductions ----------------------------------------------------------- */
 
 /** Count what reaching the operands of a planned reduction costs. */

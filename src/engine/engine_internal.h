@@ -345,6 +345,8 @@ struct qn_kind {
     quern_status (*output_shape)(int *ndim, int64_t *shape, int64_t *count, const qn_call *call);
     /** Plan the walk of a call whose operands are all there and have elements. */
     void (*plan)(qn_call *call);
+    /** Optional: mend what the code does not know: a processor has so many blocks at once. */
+    void (*fit)(qn_call *call, uint32_t blocks);
     /** What part of the plan shapes the source, as at most QN_FORM_BYTES bytes; returns how
      * many. */
     size_t (*form)(uint8_t *bytes, const qn_call *call);
@@ -378,6 +380,7 @@ struct qn_specialization {
     qn_specialization *next;
     void *function;       /**< the device's */
     uint32_t max_threads; /**< of a block of it */
+    uint32_t held;        /**< blocks that a processor has at once, if its kind fits; 0: unknown */
     qn_module *module;    /**< borrowed from the engine */
     char *source;
     size_t signature_size;

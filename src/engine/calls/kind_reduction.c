@@ -107,6 +107,18 @@ static bool may_repeat(const qn_call *call)
     return plain;
 }
 
+/* Blocks that share an output leave their values to the last of them. */
+static void count_scratch(qn_call *call)
+{
+    const qn_fold *f = &call->fold;
+    if (f->form.split) {
+        call->zeroed_bytes = QN_FOLD_COUNTER_BYTES;
+        call->scratch_bytes = f->form.joined
+                                  ? (size_t)qn_fold_joined_left(f, qn_scan_value_size(call))
+                                  : (size_t)(f->outputs * f->splits) * QN_VALUE_BYTES;
+    }
+}
+
 static void plan(qn_call *call)
 {
     const quern_kernel *kernel = call->kernel;
@@ -125,12 +137,14 @@ static void plan(qn_call *call)
                            .exact = qn_fold_is_exact(call),
                            .setting = call->setting};
     qn_fold_make(&call->fold, call->operands, call->operand_count, call->ndim, call->shape, &rules);
-    if (call->fold.form.split) {
-        const qn_fold *f = &call->fold;
-        call->zeroed_bytes = QN_FOLD_COUNTER_BYTES;
-        call->scratch_bytes = f->form.joined
-                                  ? (size_t)qn_fold_joined_left(f, qn_scan_value_size(call))
-                                  : (size_t)(f->outputs * f->splits) * QN_VALUE_BYTES;
+    count_scratch(call);
+}
+
+static void fit(qn_call *call, uint32_t blocks)
+{
+    if (call->setting.blocks == 0) {
+        qn_fold_fit(&call->fold, call->kernel->engine->processors, blocks);
+        count_scratch(call);
     }
 }
 
@@ -147,6 +161,7 @@ const qn_kind qn_reduction_kind = {
     .check = check,
     .output_shape = output_shape,
     .plan = plan,
+    .fit = fit,
     .form = qn_fold_form_bytes,
     .source = qn_reduction_source,
     .geometry = qn_fold_geometry,

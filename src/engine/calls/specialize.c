@@ -137,10 +137,14 @@ static quern_status fill(qn_specialization *z, qn_call *call)
                                               call->entry));
     QN_TRY(qn_home_function_info(&info, &engine->home, z->function));
     z->max_threads = info.max_threads;
+    if (kernel->kind->fit && info.registers != 0) { /* it is a GPU */
+        return engine->home.methods->occupancy(engine->home.device, z->function, QN_FOLD_BLOCK, 0,
+                                               &z->held);
+    }
     return QUERN_OK;
 }
 
-quern_status qn_specialize(qn_specialization **out, qn_call *call)
+static quern_status find_or_make(qn_specialization **out, qn_call *call)
 {
     signature_bytes s;
     signature_of(&s, call);
@@ -173,6 +177,15 @@ quern_status qn_specialize(qn_specialization **out, qn_call *call)
     }
     pthread_mutex_unlock(&kernel->lock);
     specialization_free(z);
+    return QUERN_OK;
+}
+
+quern_status qn_specialize(qn_specialization **out, qn_call *call)
+{
+    QN_TRY(find_or_make(out, call));
+    if ((*out)->held != 0) {
+        call->kernel->kind->fit(call, (*out)->held);
+    }
     return QUERN_OK;
 }
 

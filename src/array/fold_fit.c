@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fold_fit: how many blocks share an output of a reduction, once it is known how many of them a
+ * processor holds. In: a planned reduction by rows or columns whose kernel is compiled. Out: the
+ * same with other `splits` and `chunk`, which the code does not know. The thing to know: the plan
+ * counts on as many as small kernels have; of one with more registers the last blocks would run
+ * alone, as long as all before them: at 1.33 times what the processors hold, a third of the time is
+ * lost.
+ */
+#include "array/fold.h"
+
+#define LEAST_UNITS 4    /* of a thread, as when it was planned */
+#define MOST_WAVES  4    /* of blocks, one after the other: after more, the last one is little */
+#define WORTH_IT    0.95 /* of the time otherwise */
+
+/* The time of a block's work if so many blocks share an output, where one takes 1. */
+static double time_of(int64_t splits, int64_t groups, int64_t held)
+{
+    return (double)qn_over(groups * splits, held) / (double)splits;
+}
+
+void qn_fold_fit(qn_fold *f, uint32_t processors, uint32_t blocks)
+{
+    const int64_t held = (int64_t)processors * blocks;
+    if (!f->form.split || f->form.scan || f->form.spans || f->form.phases || f->form.joined ||
+        f->groups * f->splits > MOST_WAVES * held) {
+        return;
+    }
+    const int64_t most = f->units / ((int64_t)f->workers * LEAST_UNITS);
+    double least = time_of(f->splits, f->groups, held);
+    int64_t best = f->splits;
+    for (int waves = 1; waves <= MOST_WAVES; waves++) {
+        const int64_t splits = QN_MIN(waves * held / f->groups, most);
+        if (splits > 0 && time_of(splits, f->groups, held) < least * WORTH_IT) {
+            best = splits;
+            least = time_of(splits, f->groups, held);
+        }
+    }
+    if (best != f->splits) {
+        f->chunk = qn_over(qn_over(f->units, best), (int64_t)f->workers) * f->workers;
+        f->splits = qn_over(f->units, f->chunk);
+    }
+}
