@@ -78,8 +78,8 @@ typedef struct qn_fold_form {
     uint8_t cut; /**< reduction: 1: the last unit along its dimension lies further back, and shares
                       elements with the one before, whose they are */
     uint8_t spans;  /**< reduction: 1: the lanes of a unit are those of a span (fold_spans.c) */
-    uint8_t apart;  /**< reduction: a thread has so many outputs, a block apart (fold_apart.c);
-                         `known`: all of their elements are read at once */
+    uint8_t apart;  /**< a thread has so many outputs, a block apart (fold_apart.c, `known`: all of
+                         their elements are read at once; fold_scan_apart.c, which have `steps`) */
     uint8_t phases; /**< reduction: 1: a unit is a pack of each phase of rows (fold_phases.c) */
     uint8_t joined; /**< reduction: by boxes (fold_joined.c), which have so many of the reduced
                          dimensions, the last; `turns`: outputs of a thread; 0: it is not */
@@ -344,6 +344,11 @@ static inline int qn_fold_descent_blocks(uint32_t steps)
 {
     return steps > 16 ? 2 : 5;
 }
+
+/* ---- fold_scan_apart.c ---------------------------------------------------------------------- */
+
+/** Have a thread of that kind take several scans of few elements, where that costs less. */
+void qn_fold_take_scans_apart(const qn_fold_making *m, double others);
 
 /* ---- fold_packed.c: for scans along rows ---------------------------------------------------- */
 

@@ -15,7 +15,6 @@
 #define MOST_ELEMENTS 64   /* of them */
 #define REGISTERS     32   /* for their inputs */
 #define MEMORY_BYTES  40e3 /* under way for a processor, reads and writes, at memory's speed */
-#define WASTE         1.25 /* positions that are read, to those that are there, without regret */
 
 /* Instructions, as the generated code has them. */
 #define THREAD_COST  30 /* a thread */
@@ -30,8 +29,7 @@ static double threads(const qn_fold_making *m)
     return (double)(f->outputs / f->form.lanes) / m->rules->processors;
 }
 
-/* Positions of a thread at once: as many as their inputs have room for in registers, and few past
- * the end. */
+/* Positions of a thread at once: as many as their inputs have room for in registers. */
 static uint32_t choose_steps(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
@@ -42,15 +40,7 @@ static uint32_t choose_steps(const qn_fold_making *m)
     while (steps > 1 && (steps * registers > REGISTERS || steps * lanes > MOST_ELEMENTS)) {
         steps /= 2;
     }
-    uint32_t best = qn_power_of_two(f->length, steps);
-    int64_t least = qn_over(f->length, best) * best;
-    for (uint32_t few = best / 2; few >= DEAR_STEPS && (double)least > WASTE * (double)f->length;
-         few /= 2) {
-        const int64_t places = qn_over(f->length, few) * few;
-        best = places < least ? few : best;
-        least = QN_MIN(places, least);
-    }
-    return best;
+    return qn_power_of_two(f->length, steps);
 }
 
 /* How much longer than at memory's speed it takes, for want of reads that are under way. */
@@ -127,12 +117,14 @@ void qn_fold_take_descents(const qn_fold_making *m)
     f->form.staged = f->form.lone = f->form.stage_in = f->form.stage_out = 0;
     f->form.line_in = f->form.line_out = 0;
     f->form.block = f->form.ragged = f->form.split = f->form.again = f->form.spread = 0;
-    f->form.strips = f->form.bundles = f->form.lines = f->form.back = 0;
+    f->form.strips = f->form.bundles = f->form.lines = f->form.back = f->form.apart = 0;
     f->head = f->rest = 0;
-    const double descent = plan_best(m);
+    double descent = plan_best(m);
+    qn_fold_take_scans_apart(m, descent);
+    descent = f->form.apart != 0 ? f->cost : descent;
     f->units = f->chunk = f->length;
     f->workers = 1;
-    f->groups = qn_over(f->outputs / f->form.lanes, QN_FOLD_BLOCK);
+    f->groups = qn_over(f->outputs / f->form.lanes, QN_FOLD_BLOCK * QN_MAX(f->form.apart, 1));
     f->splits = 1;
     if (!plain && (others == 0 || descent >= others)) {
         memcpy(f, before.bytes, sizeof before.bytes);

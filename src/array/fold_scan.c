@@ -180,6 +180,8 @@ void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
     } else if (f->form.packed) {
         qn_text_printf(out, "by rows, %lld a block as one run of memory, %u lane%s a row",
                        (long long)f->chunk, f->workers, f->workers == 1 ? "" : "s");
+    } else if (f->form.apart) {
+        qn_text_printf(out, "%d scans a thread, a block apart", f->form.apart);
     } else if (f->form.descends) {
         qn_text_printf(out, "by columns, a thread down each, %d element%s at once, %d time%s",
                        f->form.lanes, f->form.lanes == 1 ? "" : "s", f->form.steps,

@@ -141,6 +141,32 @@ void qn_source_split(qn_text *out, const qn_call *call, int levels, int first, i
     }
 }
 
+static const char *constant(const qn_call *call, uint32_t k)
+{
+    return call->operands[k].output ? "" : "const ";
+}
+
+void qn_source_spots(qn_text *room, qn_text *keep, const qn_call *call)
+{
+    const int lane = qn_fold_lane_dim(&call->fold.form);
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        qn_text_printf(room, "    %schar *_quern_spot%u[_quern_outputs];\n", constant(call, k), k);
+        qn_text_printf(keep, "        _quern_spot%u[_quern_lane] = _quern_place%u", k, k);
+        if (lane >= 0) {
+            qn_text_printf(keep, " + (long long)_quern_element * _quern_walk.stride[%u][%d]", k,
+                           lane);
+        }
+        qn_text_puts(keep, ";\n");
+    }
+}
+
+void qn_source_spot(qn_text *out, const qn_call *call, int levels, uint32_t k)
+{
+    qn_source_indent(out, levels);
+    qn_text_printf(out, "%schar *const _quern_place%u = _quern_spot%u[_quern_lane];\n",
+                   constant(call, k), k, k);
+}
+
 void qn_source_reduced(qn_text *out, const qn_call *call, int levels, uint32_t first, uint32_t end)
 {
     const qn_fold_form *f = &call->fold.form;

@@ -52,6 +52,10 @@ void qn_source_load(qn_text *out, const qn_call *call, int levels, const char *a
 /** The same of input `k` alone. */
 void qn_source_load_input(qn_text *out, const qn_call *call, int levels, uint32_t k, const char *at,
                           bool pack);
+/** Outputs of a thread that lie apart: room for where each one's elements begin, and filling that
+ * of `_quern_lane` from `_quern_placeK`; then operand `k`'s place of it. */
+void qn_source_spots(qn_text *room, qn_text *keep, const qn_call *call);
+void qn_source_spot(qn_text *out, const qn_call *call, int levels, uint32_t k);
 /** These registers or (if `pack`) their lane `_quern_lane` as arguments, each followed by a
  * comma. */
 void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
@@ -171,6 +175,12 @@ void qn_source_scan_spread(qn_text *out, const qn_call *call);
 
 /** Call post for each lane. Outputs are packs in registers where `packs`, else memory itself. */
 void qn_source_scan_post(qn_text *out, const qn_call *call, int levels, bool packs);
+
+/* ---- source_scan_apart.c -------------------------------------------------------------------- */
+
+/** The same as qn_scan_source for scans of few elements, several a thread. */
+quern_status qn_scan_apart_source(qn_text *out, const qn_call *call, qn_header *headers,
+                                  size_t *header_count);
 
 /* ---- source_scan_packed.c ------------------------------------------------------------------- */
 

@@ -16,34 +16,6 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_flag(out, "whole", f->known);
 }
 
-static const char *constant(const qn_call *call, uint32_t k)
-{
-    return call->operands[k].output ? "" : "const ";
-}
-
-/* Room for where each output's elements begin; filled from `_quern_placeK`. */
-static void spots_holes(qn_text *room, qn_text *keep, const qn_call *call)
-{
-    const int lane = qn_fold_lane_dim(&call->fold.form);
-    for (uint32_t k = 0; k < call->operand_count; k++) {
-        qn_text_printf(room, "    %schar *_quern_spot%u[_quern_outputs];\n", constant(call, k), k);
-        qn_text_printf(keep, "        _quern_spot%u[_quern_lane] = _quern_place%u", k, k);
-        if (lane >= 0) {
-            qn_text_printf(keep, " + (long long)_quern_element * _quern_walk.stride[%u][%d]", k,
-                           lane);
-        }
-        qn_text_puts(keep, ";\n");
-    }
-}
-
-/* Operand `k` of the thread's output `_quern_lane`. */
-static void place(qn_text *out, const qn_call *call, int levels, uint32_t k)
-{
-    qn_source_indent(out, levels);
-    qn_text_printf(out, "%schar *const _quern_place%u = _quern_spot%u[_quern_lane];\n",
-                   constant(call, k), k, k);
-}
-
 static void registers_hole(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->input_operands; k++) {
@@ -61,7 +33,7 @@ static void load_hole(qn_text *out, const qn_call *call)
                       "                for (int _quern_lane = 0; _quern_lane < _quern_outputs; "
                       "_quern_lane++) {\n");
     for (uint32_t k = 0; k < call->input_operands; k++) {
-        place(out, call, 5, k);
+        qn_source_spot(out, call, 5, k);
         qn_source_load_input(out, call, 5, k, "0", false);
         qn_text_printf(out,
                        "                    _quern_registers%u[_quern_turn][_quern_lane] = "
@@ -84,7 +56,7 @@ static void finish_hole(qn_text *out, const qn_call *call)
 {
     qn_source_finish(out, call, "_quern_values[_quern_lane].value");
     for (uint32_t k = call->input_operands; k < call->operand_count; k++) {
-        place(out, call, 3, k);
+        qn_source_spot(out, call, 3, k);
     }
 }
 
@@ -95,7 +67,7 @@ enum { QN_REDUCTION_HOLES(QN_HOLE_ID) };
 void qn_source_apart_holes(qn_text *t, const qn_call *call)
 {
     form_hole(&t[FORM], call);
-    spots_holes(&t[SPOTS], &t[KEEP], call);
+    qn_source_spots(&t[SPOTS], &t[KEEP], call);
     registers_hole(&t[REGISTERS], call);
     load_hole(&t[LOAD], call);
     arguments_hole(&t[ARGUMENTS], call);

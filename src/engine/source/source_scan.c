@@ -141,6 +141,9 @@ quern_status qn_scan_source(qn_text *out, const qn_call *call, qn_header *header
     if (f->strips) {
         return qn_scan_columns_source(out, call, headers, header_count);
     }
+    if (f->apart) {
+        return qn_scan_apart_source(out, call, headers, header_count);
+    }
     if (f->packed) {
         return qn_scan_packed_source(out, call, headers, header_count);
     }
