@@ -98,8 +98,7 @@ static int settle(const qn_fold_making *m, const qn_plan *whole, int ndim, bool 
     qn_plan part;
     qn_fold *f = m->fold;
     const bool outputs_first = !reduced && writes_more(m, whole, ndim);
-    const bool counted =
-        reduced && !m->rules->ordered && m->rules->counted && !m->rules->positions;
+    const bool counted = reduced && !m->rules->ordered && m->rules->counted && !m->rules->positions;
     const bool ordered = reduced && (m->rules->ordered || (counted && keeps_lines(m, whole, ndim)));
     int dims = 0;
     for (int d = 0; d < ndim; d++) {

@@ -23,7 +23,7 @@
 #define MOST_TURNS  4
 #define CACHE_BYTES (32 << 20) /* of what all blocks have moved, what the cache still has */
 #define UNDER_WAY   32         /* bytes of inputs that a thread reads at once */
-#define ELEMENTS    16         /* that a thread takes of all inputs, unless a pack has more */
+#define ELEMENTS    32 /* that a thread takes of two inputs, unless a pack has more; of more, half */
 
 /* ---- costs ---------------------------------------------------------------------------------- */
 
@@ -228,13 +228,14 @@ static uint8_t choose_turns(const qn_plan *p, const qn_operand *operands, size_t
     const uint32_t lanes = p->form.lanes;
     uint32_t bytes = 0, inputs = 0, turns = MOST_TURNS;
     for (size_t k = 0; k < operand_count; k++) {
-        bytes += p->form.access[k] == QN_ACCESS_BROADCAST || operands[k].output
-                     ? 0
-                     : lanes * operands[k].item_size;
-        inputs += !operands[k].output;
+        if (p->form.access[k] != QN_ACCESS_BROADCAST && !operands[k].output) {
+            bytes += lanes * operands[k].item_size;
+            inputs++;
+        }
     }
+    const uint32_t most = inputs > 2 ? ELEMENTS / 2 : ELEMENTS;
     while (turns > 1 && lanes > 1 &&
-           (turns * bytes > UNDER_WAY || turns * lanes * QN_MAX(inputs, 1u) > ELEMENTS)) {
+           (turns * bytes > UNDER_WAY || turns * lanes * QN_MAX(inputs, 1u) > most)) {
         turns /= 2;
     }
     return (uint8_t)turns;
