@@ -24,6 +24,10 @@ template <> struct word<16> {
     typedef uint4 type;
 };
 
+__device__ __forceinline__ void store_word(void *to, unsigned char v)
+{
+    *(unsigned char *)to = v;
+}
 __device__ __forceinline__ void store_word(void *to, unsigned short v)
 {
     *(unsigned short *)to = v;

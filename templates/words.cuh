@@ -17,6 +17,14 @@ template <typename T_, int N_, int W_> struct alignas(W_) run {
     {
         *this = *(const run *)from;
     }
+    __device__ __forceinline__ void store(void *to) const
+    {
+        const word_type *const w = (const word_type *)this;
+#pragma unroll
+        for (int k = 0; k < (int)(sizeof(run) / W_); k++) {
+            store_word((char *)to + k * W_, w[k]);
+        }
+    }
 };
 
 // A whole number of B bytes.

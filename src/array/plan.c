@@ -331,12 +331,15 @@ static bool tiles_or_rows(const qn_plan_rules *rules)
     return !rules->keep_dims && !rules->no_tiles && rules->pack_bytes != 0;
 }
 
-/* Walks through shared memory, the best first: tiles in squares, boxes in runs, and those of single
- * elements. */
+/* Over thin rows, or walks through shared memory, the best first: tiles in squares, boxes in runs,
+ * and those of single elements. */
 static bool share(walk *w, const qn_operand *operands, const qn_plan_rules *rules)
 {
     const int side = rules->setting.tile ? rules->setting.tile : MOST_SIDE;
     const uint32_t lanes = most_lanes(operands, w->operands, pack_bytes(rules));
+    if (qn_plan_thin(w->plan, operands, w->operands, w->ndim)) {
+        return true;
+    }
     if (qn_plan_tiles(w->plan, operands, w->operands, w->ndim, side, lanes, false)) {
         return true;
     }
@@ -385,7 +388,7 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     if (!shared || !share(&w, operands, rules)) {
         choose_packs(&w, operands, rules);
     }
-    if (plan->form.tile == 0 && !plan->form.boxed && tiles_or_rows(rules)) {
+    if (plan->form.tile == 0 && !plan->form.boxed && !plan->form.thin && tiles_or_rows(rules)) {
         qn_plan_rows(plan, operands, operand_count,
                      most_lanes(operands, operand_count, pack_bytes(rules)), s);
         if (s->walk == QN_WALK_CHOSEN && !rules->ordered) {
@@ -422,6 +425,8 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
         for (int d = f->box; d < f->ndim; d++) {
             qn_text_printf(out, "%s%lld", d == f->box ? "" : " x ", (long long)plan->extent[d]);
         }
+    } else if (f->thin) {
+        qn_text_printf(out, "%d dimensions, whole rows of %d", f->ndim, f->thin);
     } else if (f->ndim == 1) {
         qn_text_puts(out, strided ? "one dimension, strided" : "contiguous");
     } else {
@@ -439,7 +444,7 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
     } else if (f->pool != 0) {
         qn_text_puts(out, " in runs");
     } else {
-        const int elements = f->lanes * f->turns;
+        const int elements = f->lanes * f->turns * QN_MAX(f->thin, 1);
         qn_text_printf(out, ", %d element%s a thread%s", elements, elements == 1 ? "" : "s",
                        f->turns > 1 && f->lanes == 1 ? " in turns" : "");
     }

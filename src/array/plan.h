@@ -54,10 +54,11 @@ typedef enum qn_access {
     QN_ACCESS_TILED = 't',      /**< through shared memory: by tiles along the last dimension but
                                    one, by boxes in the order `fetch` */
     QN_ACCESS_WORDS = 'w',      /**< side by side, not aligned: by aligned words that are shifted */
-    QN_ACCESS_STEP = 'p', /**< flat: side by side and aligned within a step: one access each */
-    QN_ACCESS_HELD = 'h', /**< flat: the same element for all lanes of a step */
-    QN_ACCESS_BACK = 'r', /**< side by side from the last to the first: by rows as `w`, else as
-                             `v`, and turned around in registers */
+    QN_ACCESS_STEP = 'p',  /**< flat: side by side and aligned within a step: one access each */
+    QN_ACCESS_HELD = 'h',  /**< flat: the same element for all lanes of a step */
+    QN_ACCESS_WHOLE = 'n', /**< thin rows: those of a thread lie on, in aligned words */
+    QN_ACCESS_BACK = 'r',  /**< side by side from the last to the first: by rows as `w`, else as
+                              `v`, and turned around in registers */
 } qn_access;
 
 /** Which sectors of an output with gaps are asked for before the inputs are read. */
@@ -92,6 +93,8 @@ typedef struct qn_plan_form {
     uint8_t turns;   /**< packs that a thread takes: a block apart, or by rows; 1 by tiles */
     uint8_t rows;    /**< 1: a block goes along rows; packs begin where a row of
                           operand `anchor` is aligned */
+    uint8_t thin;    /**< a thread has `lanes` whole rows of so many elements; the last dimension is
+                          that of rows, the one before that of places in them; 0: it has not */
     uint8_t crosses; /**< rows: 1: blocks go over the rows first, and then on along them */
     uint8_t flat;    /**< 1: packs go on across rows, since the outputs do; other inputs are read at
                           places that a thread counts up, step by step */
@@ -210,6 +213,11 @@ bool qn_plan_box_runs(const qn_operand *operands, size_t operand_count);
 /** Choose the ways of the operands of a boxed plan. False: it does not fit into shared memory, or
  * does not pay. */
 bool qn_plan_box_ways(qn_plan *plan, const qn_operand *operands, size_t operand_count);
+
+/** Walk over whole rows of a few elements, where some operands have them so and others in planes;
+ * false, with the plan as it was, where none do. For qn_plan_make(); dimensions are sorted and
+ * merged. */
+bool qn_plan_thin(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim);
 
 /** Walk by rows where that costs less or `setting` has it so, if there is a choice. `most`: lanes
  * of the largest packs. For qn_plan_make(); the plan is by packs. */

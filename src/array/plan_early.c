@@ -61,7 +61,7 @@ void qn_plan_early(qn_plan *plan, const qn_operand *operands, size_t operand_cou
         output = operands[k].output ? k : output;
         outputs += operands[k].output;
     }
-    if (outputs != 1 || f->tile != 0 || f->boxed || f->flat || f->ndim == 0) {
+    if (outputs != 1 || f->tile != 0 || f->boxed || f->thin || f->flat || f->ndim == 0) {
         return;
     }
     int dims;

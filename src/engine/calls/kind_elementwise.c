@@ -120,7 +120,7 @@ static int64_t loop_over(const qn_call *call, int64_t blocks)
         widest = QN_MAX(widest, call->operands[k].item_size);
     }
     const bool small = f->ndim > 1 && f->lanes > 1 && f->lanes * widest <= SMALL;
-    if (f->tile != 0 || f->boxed || !(f->flat || small || call->kernel->heavy > 0)) {
+    if (f->tile != 0 || f->boxed || f->thin || !(f->flat || small || call->kernel->heavy > 0)) {
         return blocks;
     }
     const int64_t enough = (int64_t)call->kernel->engine->processors * LOOP_BLOCKS;

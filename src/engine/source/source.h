@@ -221,6 +221,14 @@ void qn_source_slab_offsets(qn_text *out, const qn_call *call);
 void qn_source_slab_inside(qn_text *out, const qn_call *call);
 void qn_source_slab_place(qn_text *out, const qn_call *call);
 
+/* ---- source_thin.c -------------------------------------------------------------------------- */
+
+/** Where the rows of a thread lie in each operand; all of them worked on; one element,
+ * `_quern_place` of row `_quern_at`. */
+void qn_source_thin_offsets(qn_text *out, const qn_call *call);
+void qn_source_thin_body(qn_text *out, const qn_call *call);
+void qn_source_thin_single(qn_text *out, const qn_call *call);
+
 /* ---- source_tiled.c ------------------------------------------------------------------------- */
 
 void qn_source_tile_shared(qn_text *out, const qn_call *call);

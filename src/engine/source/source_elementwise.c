@@ -145,6 +145,12 @@ static void form_hole(qn_text *out, const qn_call *call)
         }
         return;
     }
+    if (f->thin != 0) {
+        qn_source_number(out, "lanes", f->lanes);
+        qn_source_number(out, "places", f->thin);
+        qn_source_flag(out, "rows", f->ndim > 2);
+        return;
+    }
     if (f->pool != 0) {
         qn_source_number(out, "bytes", f->pool * 1024);
         qn_source_number(out, "operands", (int)call->operand_count);
@@ -255,6 +261,13 @@ static void slab_holes(qn_text *texts, const qn_call *call)
     qn_source_turn_body(&texts[BODY], call);
 }
 
+static void thin_holes(qn_text *texts, const qn_call *call)
+{
+    qn_source_thin_offsets(&texts[OFFSETS], call);
+    qn_source_thin_body(&texts[BODY], call);
+    qn_source_thin_single(&texts[SINGLE], call);
+}
+
 static void pack_holes(qn_text *texts, const qn_call *call)
 {
     const bool flat = call->plan.form.flat;
@@ -281,6 +294,7 @@ static walk walk_of(const qn_plan_form *f)
            : f->tile != 0 ? (walk){qn_embedded_elementwise_tiled_cu, tiled_holes}
            : f->pool != 0 ? (walk){qn_embedded_elementwise_boxed_runs_cu, run_holes}
            : f->boxed     ? (walk){qn_embedded_elementwise_boxed_cu, boxed_holes}
+           : f->thin != 0 ? (walk){qn_embedded_elementwise_thin_cu, thin_holes}
            : f->rows      ? (walk){qn_embedded_elementwise_rows_cu, row_holes}
            : f->slab != 0 ? (walk){qn_embedded_elementwise_slabs_cu, slab_holes}
            : f->turns > 1 ? (walk){qn_embedded_elementwise_turns_cu, turn_holes}
@@ -317,9 +331,9 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
         .holes = texts,
         .hole_count = HOLE_COUNT,
         .headers = QN_HEADER(QN_HEADER_INDEX) |
-                   (f->lanes > 1 || f->pool != 0 ? QN_HEADER(QN_HEADER_PACK) : 0) |
+                   (f->lanes > 1 || f->pool != 0 || f->thin ? QN_HEADER(QN_HEADER_PACK) : 0) |
                    (f->pool != 0 ? QN_HEADER(QN_HEADER_BOX) : 0) |
-                   (holds_words(call) ? QN_HEADER(QN_HEADER_WORDS) : 0) |
+                   (holds_words(call) || f->thin ? QN_HEADER(QN_HEADER_WORDS) : 0) |
                    (f->tile != 0 && f->lanes > 1 ? QN_HEADER(QN_HEADER_SQUARE) : 0),
     };
     return qn_source_expand(out, call, &template, headers, header_count);

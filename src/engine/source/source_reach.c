@@ -71,6 +71,7 @@ void qn_source_reach_offset(qn_text *out, const qn_call *call, uint32_t k, const
     case QN_ACCESS_VECTOR:
     case QN_ACCESS_CONTIGUOUS:
     case QN_ACCESS_WORDS:
+    case QN_ACCESS_WHOLE:
         qn_text_printf(out, "%s(%s)(%s) * %u", plus, type, at, call->operands[k].item_size);
         break;
     case QN_ACCESS_BACK:

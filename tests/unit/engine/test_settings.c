@@ -97,6 +97,13 @@ Test(settings, settings_are_honoured)
     OK(quern_array_reshape(&thin, x, SHAPE(600 * 512 / 6, 6)));
     OK(quern_array_transpose(&wide, thin, NULL));
     v[0] = quern_value_array(wide);
+    EXPECT_PLAN("", "whole rows of 6", 0);
+    EXPECT_PLAN("block=64", "whole rows of 6", 64);
+    quern_array_release(wide);
+    quern_array_release(thin);
+    OK(quern_array_reshape(&thin, x, SHAPE(600 * 512 / 12, 12)));
+    OK(quern_array_transpose(&wide, thin, NULL));
+    v[0] = quern_value_array(wide);
     EXPECT_PLAN("", "boxes of", 256);
     EXPECT_PLAN("block=64", "boxes of", 256); /* and those of boxes */
     quern_array_release(wide);
