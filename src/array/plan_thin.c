@@ -16,7 +16,7 @@
 #define MOST_PLACES  8
 #define PLANE_BYTES  8   /* of a plane that a thread has, at most */
 #define ROW_BYTES    24  /* of its rows, at most */
-#define FEWEST_BYTES 6   /* with fewer of the narrowest, other walks are as good */
+#define FEWEST_BYTES 6   /* of the narrowest plane: with fewer, other walks are as good */
 #define ALL_BYTES    256 /* of all operands: registers */
 #define LEAST_ROWS   1024
 #define GAPS         2 /* times as far as they are long may rows lie from each other */
@@ -69,25 +69,40 @@ static int64_t word_of(int64_t bytes)
     return QN_MIN(bytes & -bytes, QN_ACCESS_BYTES);
 }
 
-/* A thread can have `lanes` rows of this operand. */
-static bool may_have(const qn_plan *p, const qn_operand *operands, size_t k, int64_t places,
-                     int64_t lanes)
+/* What a thread has of this operand in `lanes` rows comes and goes in words. */
+static bool has_words(const qn_plan *p, const qn_operand *operands, size_t k, int64_t places,
+                      int64_t lanes)
 {
     const int outer = p->form.ndim - 2;
     const int64_t item = operands[k].item_size, rows = lanes * places * item;
+    switch (p->form.access[k]) {
+    case QN_ACCESS_WHOLE:
+        return is_aligned(p, k, word_of(rows), outer);
+    case QN_ACCESS_VECTOR:
+        return is_aligned(p, k, lanes * item, outer + 1);
+    case QN_ACCESS_HELD:
+        return is_aligned(p, k, lanes * item, outer);
+    default:
+        return true;
+    }
+}
+
+/* A thread can have `lanes` rows of this operand; element by element, if they are few bytes. */
+static bool may_have(const qn_plan *p, const qn_operand *operands, size_t k, int64_t places,
+                     int64_t lanes)
+{
+    const int64_t item = operands[k].item_size, rows = lanes * places * item;
+    const bool words = has_words(p, operands, k, places, lanes);
     switch (p->form.access[k]) {
     case QN_ACCESS_WHOLE: {
         const int64_t word = word_of(rows);
         const bool given =
             rows >= 2 * WORD && rows <= ROW_BYTES && (lanes > 1 || word == QN_ACCESS_BYTES);
-        return (lanes == 1 || rows <= ROW_BYTES) && is_aligned(p, k, word, outer) &&
-               (given || !operands[k].output);
+        return (lanes == 1 || rows <= ROW_BYTES) && words && (given || !operands[k].output);
     }
     case QN_ACCESS_VECTOR:
-        return lanes * item <= QN_MAX((int64_t)PLANE_BYTES, item) &&
-               is_aligned(p, k, lanes * item, outer + 1);
     case QN_ACCESS_HELD:
-        return is_aligned(p, k, lanes * item, outer);
+        return lanes * item <= (words ? QN_MAX((int64_t)PLANE_BYTES, item) : WORD);
     default:
         return true;
     }
@@ -100,7 +115,7 @@ static int64_t choose_lanes(const qn_plan *p, const qn_operand *operands, size_t
     int64_t narrowest = PLANE_BYTES, bytes = 0;
     for (size_t k = 0; k < operand_count; k++) {
         const int64_t item = operands[k].item_size;
-        narrowest = p->form.access[k] == QN_ACCESS_BROADCAST ? narrowest : QN_MIN(narrowest, item);
+        narrowest = p->form.access[k] == QN_ACCESS_VECTOR ? QN_MIN(narrowest, item) : narrowest;
         bytes += item * places;
     }
     for (int64_t lanes = PLANE_BYTES / narrowest; lanes > 0; lanes /= 2) {
@@ -154,6 +169,11 @@ static bool take(qn_plan *p, const qn_operand *operands, size_t operand_count)
     const int64_t lanes = choose_lanes(p, operands, operand_count, places);
     if (lanes == 0) {
         return false;
+    }
+    for (size_t k = 0; k < operand_count; k++) {
+        if (!has_words(p, operands, k, places, lanes)) {
+            p->form.access[k] = QN_ACCESS_CONTIGUOUS;
+        }
     }
     p->form.thin = (uint8_t)places;
     p->form.lanes = (uint8_t)lanes;

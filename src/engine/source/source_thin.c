@@ -25,7 +25,7 @@ static void address(qn_text *out, const qn_call *call, uint32_t k, const char *a
         qn_text_printf(out, "%d + (%s) * %d)", f->thin * item, place, item);
         return;
     }
-    if (access == QN_ACCESS_VECTOR || access == QN_ACCESS_HELD) {
+    if (access == QN_ACCESS_VECTOR || access == QN_ACCESS_CONTIGUOUS || access == QN_ACCESS_HELD) {
         qn_text_printf(out, "%d", item);
     } else {
         qn_text_printf(out, "_quern_walk.stride[%u][%d]", k, row);
@@ -70,6 +70,7 @@ static void declare(qn_text *out, const qn_call *call, uint32_t k)
                        word < QN_ACCESS_BYTES ? word : QN_ACCESS_BYTES, k);
         return;
     case QN_ACCESS_VECTOR:
+    case QN_ACCESS_CONTIGUOUS:
         qn_text_printf(out, "%s<%s, %d> _quern_value%u[%d];\n", qn_source_pack(call, k),
                        type_of(call, k), f->lanes, k, f->thin);
         return;
@@ -116,6 +117,26 @@ static void load_each(qn_text *out, const qn_call *call, uint32_t k)
     qn_text_puts(out, ";\n");
 }
 
+/* The neighbours of each plane, one by one: they begin off the alignment. */
+static void move_each(qn_text *out, const qn_call *call, uint32_t k, bool store)
+{
+    each_place(out, 3);
+    each_lane(out, 3);
+    qn_source_indent(out, 4);
+    if (store) {
+        qn_text_printf(out, "*(%s *)", type_of(call, k));
+        address(out, call, k, "_quern_element + _quern_lane", "_quern_place");
+        qn_text_printf(out, " = _quern_value%u[_quern_place].v[_quern_lane];\n", k);
+        return;
+    }
+    qn_text_printf(out, "_quern_value%u[_quern_place].v[_quern_lane] = ", k);
+    qn_source_read_begin(out, call, k);
+    qn_text_printf(out, "*(const %s *)", type_of(call, k));
+    address(out, call, k, "_quern_element + _quern_lane", "_quern_place");
+    qn_source_read_end(out, call, k);
+    qn_text_puts(out, ";\n");
+}
+
 /* Bring what a thread has of operand `k`, or (if `store`) take it back. */
 static void move(qn_text *out, const qn_call *call, uint32_t k, bool store)
 {
@@ -135,6 +156,9 @@ static void move(qn_text *out, const qn_call *call, uint32_t k, bool store)
         address(out, call, k, "_quern_element", "_quern_place");
         qn_text_puts(out, ");\n");
         return;
+    case QN_ACCESS_CONTIGUOUS:
+        move_each(out, call, k, store);
+        return;
     default:
         load_each(out, call, k);
     }
@@ -149,6 +173,7 @@ static void element(qn_text *out, const qn_call *call, uint32_t k)
         qn_text_printf(out, "_quern_value%u.v[%s]%s, ", k, rows, is_bytes(call, k) ? " != 0" : "");
         return;
     case QN_ACCESS_VECTOR:
+    case QN_ACCESS_CONTIGUOUS:
         qn_text_printf(out, "_quern_value%u[_quern_place].v[_quern_lane], ", k);
         return;
     case QN_ACCESS_HELD:
