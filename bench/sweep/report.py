@@ -122,12 +122,15 @@ def worst(rows, prepared, count=20):
                 f", {name} {row['ms'] / peer_ms(row, name):.2f} of ours in speed"
                 for name in PEERS if peer_ms(row, name)
             )  # fmt: skip
+            bound = row["bytes"] / (row["bytes"] + row["bytes_in_part"])
             pairs = zip(row["bytes_of_operands"], row["bytes_of_elements"], strict=True)
             each = ", ".join(f"{b / 1e6:.1f} ({e / 1e6:.1f})" for b, e in pairs)
             parts.append(
                 f"{row['line']}\n  {row['fraction']:.3f} of the copy, {row['gbps']:.0f} GB/s, "
                 f"{row['ms']:.4f} ms{peers}\n  MB that must move (of elements): {each}\n"
             )
+            if bound < 1:
+                parts.append(f"  sectors written in part are read first: {bound:.3f} at most\n")
             for o in row["case"]["operands"]:
                 parts.append(f"  {o['name']}: {o['dtype']} {tuple(o['shape'])}, strides "
                              f"{tuple(o['strides'])}, offset {o['offset']}\n")  # fmt: skip

@@ -76,6 +76,13 @@ def _views(most):
         yield _elementwise(f"{narrow} to {wide}", "convert", [narrow, wide], [n])
 
 
+def _planes(most):
+    for dtype in ("uint8", "float16", "float32"):
+        shape, turned = [3, _first(most, dtype, 3) // 8 * 8 or 8], {"order": [1, 0]}
+        yield _elementwise(f"rows of 3 to planes, {dtype}", "copy", [dtype] * 2, shape, turned)
+        yield _elementwise(f"planes to rows of 3, {dtype}", "copy", [dtype] * 2, shape, {}, turned)
+
+
 def _reductions(most):
     for dtype in ("float32", "float16", "int8", "float64"):
         out = "int32" if dtype == "int8" else dtype
@@ -108,7 +115,7 @@ def _scans(most):
 
 def cases(most):
     """All of them, none with an operand of more than `most` bytes."""
-    found = [*_views(most), *_reductions(most), *_scans(most)]
+    found = [*_views(most), *_reductions(most), *_scans(most), *_planes(most)]
     for index, case in enumerate(found):
         case.index = index
     return found

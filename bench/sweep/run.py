@@ -243,6 +243,7 @@ def _row(case, arena, prepared, moved, clock, check_way, peer):
     row = {"index": case.index, "line": str(case), "kind": case.kind, "op": case.op,
            "bytes": sum(moved), "bytes_of_operands": moved,
            "bytes_of_elements": traffic.bytes_of_elements(case),
+           "bytes_in_part": traffic.bytes_in_part(case),
            "case": case.to_json()}  # fmt: skip
     if isinstance(prepared, str):
         return row | {"error": prepared}
