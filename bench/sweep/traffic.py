@@ -34,8 +34,15 @@ def sectors(shape, strides, offset, itemsize):
     >>> sectors((8,), (16,), 0, 4)  # one element of every 64 bytes
     8
     """
+    row, begins = _rows(shape, strides, offset, itemsize, SECTOR)
+    return sum(n * ((at + row - 1) // SECTOR + 1) for at, n in begins.items())
+
+
+def _rows(shape, strides, offset, itemsize, gap):
+    """The bytes of a row, in which less than `gap` bytes are left out at once, and how many rows
+    begin at each place within a sector."""
     if 0 in shape:
-        return 0
+        return itemsize, Counter()
     begin = offset * itemsize
     axes = []
     for extent, stride in zip(shape, strides, strict=True):
@@ -44,13 +51,13 @@ def sectors(shape, strides, offset, itemsize):
             axes.append((abs(stride) * itemsize, extent))
     axes.sort()
     row = itemsize
-    while axes and axes[0][0] - row < SECTOR:
+    while axes and axes[0][0] - row < gap:
         stride, extent = axes.pop(0)
         row += (extent - 1) * stride
     begins = Counter({begin % SECTOR: 1})
     for stride, extent in axes:
         begins = _moved(begins, stride, extent)
-    return sum(n * ((at + row - 1) // SECTOR + 1) for at, n in begins.items())
+    return row, begins
 
 
 def _moved(begins, stride, extent):
@@ -73,17 +80,7 @@ def whole_sectors(shape, strides, offset, itemsize):
     >>> whole_sectors((8, 9), (16, 1), 0, 4)
     8
     """
-    begin, row, axes = offset * itemsize, itemsize, []
-    for extent, stride in zip(shape, strides, strict=True):
-        if extent > 1 and stride:
-            begin += min(0, (extent - 1) * stride * itemsize)
-            axes.append((abs(stride) * itemsize, extent))
-    axes.sort()
-    while axes and axes[0][0] == row:
-        row *= axes.pop(0)[1]
-    begins = Counter({begin % SECTOR: 1})
-    for stride, extent in axes:
-        begins = _moved(begins, stride, extent)
+    row, begins = _rows(shape, strides, offset, itemsize, 1)
     return sum(n * max(0, (at + row) // SECTOR - -(-at // SECTOR)) for at, n in begins.items())
 
 

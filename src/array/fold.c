@@ -8,8 +8,6 @@
 #include "array/fold.h"
 #include <string.h>
 
-#define LEAST_UNITS                                                                                \
-    4 /* of a thread: with fewer, more threads or blocks cost more to combine than they gain */
 #define HELD         8  /* blocks of 256 threads that a processor holds */
 #define SHORT_UNITS  32 /* of a thread: with no more, a row is short */
 #define LINE_UNITS   3  /* of a thread, or as many as 48 bytes: they share lines with others */
@@ -268,9 +266,10 @@ static int64_t enough_units(const qn_fold_making *m)
 {
     const qn_fold_form *f = &m->fold->form;
     if (f->columns) {
-        return LEAST_UNITS;
+        return QN_FOLD_LEAST_UNITS;
     }
-    const int64_t units = f->lanes > 4 ? 2 * LEAST_UNITS : LEAST_UNITS * (4 / f->lanes);
+    const int64_t units =
+        f->lanes > 4 ? 2 * QN_FOLD_LEAST_UNITS : QN_FOLD_LEAST_UNITS * (4 / f->lanes);
     return m->rules->compound ? 4 * units : units;
 }
 
@@ -349,11 +348,7 @@ static void choose_threads(const qn_fold_making *m)
     bool fewer; /* than a block has: then blocks do not share an output */
     f->workers = choose_workers(m, packs, blocks * QN_FOLD_BLOCK, s->workers, &fewer);
     f->groups = (packs - 1) / qn_fold_block_outputs(f) + 1;
-    int64_t most = f->units / ((int64_t)f->workers * LEAST_UNITS);
-    f->splits = fewer ? 1 : QN_MAX(1, QN_MIN(blocks / f->groups, most));
-    f->chunk = (f->units + f->splits - 1) / f->splits;
-    f->chunk = QN_MAX(1, (f->chunk + f->workers - 1) / f->workers * f->workers);
-    f->splits = QN_MAX(1, (f->units + f->chunk - 1) / f->chunk);
+    qn_fold_share(f, fewer ? 1 : QN_MAX(1, QN_MIN(blocks / f->groups, qn_fold_most_splits(f))));
     f->form.split = f->splits > 1;
     f->form.turns = m->rules->in_turns ? choose_turns(m, s->turns) : 0;
     const bool few = f->units <= (int64_t)f->workers * SHORT_UNITS;

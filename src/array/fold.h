@@ -286,8 +286,14 @@ static inline int qn_fold_joined_held(uint32_t each, uint32_t pool)
 /** Bytes of the values that blocks leave for each other. `value_size`: of one, if known, or 0. */
 int64_t qn_fold_joined_left(const qn_fold *fold, uint32_t value_size);
 
-/* ---- fold_fit.c: for reductions ------------------------------------------------------------- */
+/* ---- fold_fit.c: for reductions by rows or columns ------------------------------------------- */
 
+/** Units of a thread: with fewer, more threads or blocks cost more to combine than they gain. */
+#define QN_FOLD_LEAST_UNITS 4
+/** The most blocks that may share an output, by that. */
+int64_t qn_fold_most_splits(const qn_fold *fold);
+/** Let about so many blocks share an output: `splits` and `chunk`. */
+void qn_fold_share(qn_fold *fold, int64_t splits);
 /** Share outputs out to as many blocks as `processors` hold at once, each `blocks` of them. */
 void qn_fold_fit(qn_fold *fold, uint32_t processors, uint32_t blocks);
 
@@ -347,8 +353,9 @@ static inline int qn_fold_descent_blocks(uint32_t steps)
 
 /* ---- fold_scan_apart.c ---------------------------------------------------------------------- */
 
-/** Have a thread of that kind take several scans of few elements, where that costs less. */
-void qn_fold_take_scans_apart(const qn_fold_making *m, double others);
+/** Have a thread of that kind take several scans of few elements, where that costs less than
+ * `others`. Returns what it costs then. */
+double qn_fold_take_scans_apart(const qn_fold_making *m, double others);
 
 /* ---- fold_packed.c: for scans along rows ---------------------------------------------------- */
 

@@ -119,9 +119,7 @@ void qn_fold_take_descents(const qn_fold_making *m)
     f->form.block = f->form.ragged = f->form.split = f->form.again = f->form.spread = 0;
     f->form.strips = f->form.bundles = f->form.lines = f->form.back = f->form.apart = 0;
     f->head = f->rest = 0;
-    double descent = plan_best(m);
-    qn_fold_take_scans_apart(m, descent);
-    descent = f->form.apart != 0 ? f->cost : descent;
+    const double descent = qn_fold_take_scans_apart(m, plan_best(m));
     f->units = f->chunk = f->length;
     f->workers = 1;
     f->groups = qn_over(f->outputs / f->form.lanes, QN_FOLD_BLOCK * QN_MAX(f->form.apart, 1));

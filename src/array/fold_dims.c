@@ -10,8 +10,6 @@
 #include "array/fold.h"
 #include <string.h>
 
-#define LINE_BYTES 128
-
 static bool is_reduced(const qn_fold_making *m, int axis)
 {
     return m->rules->axes >> axis & 1;
@@ -61,7 +59,7 @@ static bool keeps_lines(const qn_fold_making *m, const qn_plan *whole, int ndim)
                 run *= next ? whole->extent[d] : 1;
             }
         }
-        lines &= run >= LINE_BYTES;
+        lines &= run >= QN_LINE_BYTES;
     }
     return lines;
 }

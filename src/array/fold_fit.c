@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * fold_fit: how many blocks share an output of a reduction, once it is known how many of them a
- * processor holds. In: a planned reduction by rows or columns whose kernel is compiled. Out: the
- * same with other `splits` and `chunk`, which the code does not know. The thing to know: the plan
- * counts on as many as small kernels have; of one with more registers the last blocks would run
- * alone, as long as all before them: at 1.33 times what the processors hold, a third of the time is
- * lost.
+ * fold_fit: how many blocks share an output of a reduction by rows or columns: as it is planned,
+ * and again when it is known how many of them a processor holds. In: a fold, and for the latter its
+ * kernel's number. Out: `splits` and `chunk`, which the code does not know. The thing to know: the
+ * plan counts on as many blocks as small kernels have; of a kernel with more registers the last
+ * ones would run alone, as long as all before them: at 1.33 times what the processors hold, a third
+ * of the time is lost.
  */
 #include "array/fold.h"
 
-#define LEAST_UNITS 4    /* of a thread, as when it was planned */
-#define MOST_WAVES  4    /* of blocks, one after the other: after more, the last one is little */
-#define WORTH_IT    0.95 /* of the time otherwise */
+#define MOST_WAVES 4    /* of blocks, one after the other: after more, the last one is little */
+#define WORTH_IT   0.95 /* of the time otherwise */
+
+int64_t qn_fold_most_splits(const qn_fold *f)
+{
+    return f->units / ((int64_t)f->workers * QN_FOLD_LEAST_UNITS);
+}
+
+void qn_fold_share(qn_fold *f, int64_t splits)
+{
+    f->chunk = QN_MAX(1, qn_over(qn_over(f->units, splits), (int64_t)f->workers) * f->workers);
+    f->splits = QN_MAX(1, qn_over(f->units, f->chunk));
+}
 
 /* The time of a block's work if so many blocks share an output, where one takes 1. */
 static double time_of(int64_t splits, int64_t groups, int64_t held)
@@ -26,7 +36,7 @@ void qn_fold_fit(qn_fold *f, uint32_t processors, uint32_t blocks)
         f->groups * f->splits > MOST_WAVES * held) {
         return;
     }
-    const int64_t most = f->units / ((int64_t)f->workers * LEAST_UNITS);
+    const int64_t most = qn_fold_most_splits(f);
     double least = time_of(f->splits, f->groups, held);
     int64_t best = f->splits;
     for (int waves = 1; waves <= MOST_WAVES; waves++) {
@@ -37,7 +47,6 @@ void qn_fold_fit(qn_fold *f, uint32_t processors, uint32_t blocks)
         }
     }
     if (best != f->splits) {
-        f->chunk = qn_over(qn_over(f->units, best), (int64_t)f->workers) * f->workers;
-        f->splits = qn_over(f->units, f->chunk);
+        qn_fold_share(f, best);
     }
 }

@@ -53,13 +53,13 @@ static double moved(const qn_fold_making *m)
     return bytes;
 }
 
-void qn_fold_take_scans_apart(const qn_fold_making *m, double others)
+double qn_fold_take_scans_apart(const qn_fold_making *m, double others)
 {
     qn_fold *f = m->fold;
     const uint32_t apart = choose_apart(m);
     qn_fold_decided before;
     if (apart == 0 || others < BYTE_TIME * moved(m)) {
-        return;
+        return others;
     }
     memcpy(before.bytes, f, sizeof before.bytes);
     f->form.lanes = 1;
@@ -71,9 +71,9 @@ void qn_fold_take_scans_apart(const qn_fold_making *m, double others)
     const double cost = ELEMENT_COST + scan / (double)f->length + qn_fold_reach_cost(m);
     if (cost >= others) {
         memcpy(f, before.bytes, sizeof before.bytes);
-        return;
+        return others;
     }
     f->form.apart = (uint8_t)apart;
     f->form.steps = (uint8_t)f->length;
-    f->cost = cost;
+    return cost;
 }

@@ -10,7 +10,7 @@
 #define HOLE_form                                                                                  \
     typedef int _quern_index;                                                                      \
     constexpr int _quern_turns = 2, _quern_lanes = LANES, _quern_margin = LANES > 1;         \
-    constexpr bool _quern_early = LANES == 1, _quern_crosses = LANES == 1;
+    constexpr bool _quern_early = LANES == 1, _quern_crosses = false;
 #define HOLE_offsets                                                                               \
     const short *const x =                                                                         \
         (const short *)((const char *)_quern_array0 +                                              \

@@ -15,7 +15,6 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_number(out, "outputs", f->apart);
     qn_source_number(out, "steps", f->steps);
     qn_source_flag(out, "exclusive", call->kernel->exclusive);
-    qn_text_puts(out, "    constexpr char *_quern_workspace = nullptr;\n");
 }
 
 static void registers_hole(qn_text *out, const qn_call *call)

@@ -33,6 +33,23 @@ static void address(qn_text *out, const qn_call *call, uint32_t k, const char *a
     qn_text_printf(out, " + (long long)(%s) * _quern_walk.stride[%u][%d])", place, k, row - 1);
 }
 
+/* An element in memory: its value, and the end of the statement; or what is assigned to. */
+static void value(qn_text *out, const qn_call *call, uint32_t k, const char *at, const char *place)
+{
+    qn_source_read_begin(out, call, k);
+    qn_text_printf(out, "*(const %s *)", type_of(call, k));
+    address(out, call, k, at, place);
+    qn_source_read_end(out, call, k);
+    qn_text_puts(out, ";\n");
+}
+
+static void target(qn_text *out, const qn_call *call, uint32_t k, const char *at, const char *place)
+{
+    qn_text_printf(out, "*(%s *)", type_of(call, k));
+    address(out, call, k, at, place);
+    qn_text_puts(out, " = ");
+}
+
 void qn_source_thin_offsets(qn_text *out, const qn_call *call)
 {
     if (call->plan.form.ndim > 2) {
@@ -109,12 +126,8 @@ static void load_each(qn_text *out, const qn_call *call, uint32_t k)
     qn_source_indent(out, 4);
     qn_text_printf(out, "_quern_value%u[%s] = ", k,
                    strided ? "_quern_lane * _quern_places + _quern_place" : "_quern_place");
-    qn_source_read_begin(out, call, k);
-    qn_text_printf(out, "*(const %s *)", type_of(call, k));
-    address(out, call, k, strided ? "_quern_element + _quern_lane" : "_quern_element",
-            "_quern_place");
-    qn_source_read_end(out, call, k);
-    qn_text_puts(out, ";\n");
+    value(out, call, k, strided ? "_quern_element + _quern_lane" : "_quern_element",
+          "_quern_place");
 }
 
 /* The neighbours of each plane, one by one: they begin off the alignment. */
@@ -124,17 +137,12 @@ static void move_each(qn_text *out, const qn_call *call, uint32_t k, bool store)
     each_lane(out, 3);
     qn_source_indent(out, 4);
     if (store) {
-        qn_text_printf(out, "*(%s *)", type_of(call, k));
-        address(out, call, k, "_quern_element + _quern_lane", "_quern_place");
-        qn_text_printf(out, " = _quern_value%u[_quern_place].v[_quern_lane];\n", k);
-        return;
+        target(out, call, k, "_quern_element + _quern_lane", "_quern_place");
     }
-    qn_text_printf(out, "_quern_value%u[_quern_place].v[_quern_lane] = ", k);
-    qn_source_read_begin(out, call, k);
-    qn_text_printf(out, "*(const %s *)", type_of(call, k));
-    address(out, call, k, "_quern_element + _quern_lane", "_quern_place");
-    qn_source_read_end(out, call, k);
-    qn_text_puts(out, ";\n");
+    qn_text_printf(out, "_quern_value%u[_quern_place].v[_quern_lane]%s", k, store ? ";\n" : " = ");
+    if (!store) {
+        value(out, call, k, "_quern_element + _quern_lane", "_quern_place");
+    }
 }
 
 /* Bring what a thread has of operand `k`, or (if `store`) take it back. */
@@ -214,11 +222,7 @@ void qn_source_thin_single(qn_text *out, const qn_call *call)
         const bool output = call->operands[k].output;
         qn_source_indent(out, 5);
         qn_text_printf(out, "%s%s _quern_value%u = ", output ? "" : "const ", type_of(call, k), k);
-        qn_source_read_begin(out, call, k);
-        qn_text_printf(out, "*(const %s *)", type_of(call, k));
-        address(out, call, k, "_quern_at", "_quern_place");
-        qn_source_read_end(out, call, k);
-        qn_text_puts(out, ";\n");
+        value(out, call, k, "_quern_at", "_quern_place");
     }
     qn_source_indent(out, 5);
     qn_text_puts(out, "_quern_operation(");
@@ -229,9 +233,8 @@ void qn_source_thin_single(qn_text *out, const qn_call *call)
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (call->operands[k].output) {
             qn_source_indent(out, 5);
-            qn_text_printf(out, "*(%s *)", type_of(call, k));
-            address(out, call, k, "_quern_at", "_quern_place");
-            qn_text_printf(out, " = _quern_value%u;\n", k);
+            target(out, call, k, "_quern_at", "_quern_place");
+            qn_text_printf(out, "_quern_value%u;\n", k);
         }
     }
 }
