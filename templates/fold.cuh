@@ -121,4 +121,40 @@ __device__ __forceinline__ bool is_last_block(unsigned *counter, unsigned splits
     return last;
 }
 
+// What blocks leave that share outputs, a value each for every output: the last block of a bunch
+// combines what its bunch has left, and leaves that, until one bunch is all. So the block that ends
+// an output has few values to read one after another, while no other block works.
+struct left_values {
+    unsigned from;  // where this block leaves its own; then the first value of its bunch
+    unsigned apart; // from one value of the bunch to the next
+    unsigned count; // of these
+    unsigned step, members, counter;
+
+    __device__ left_values(unsigned part, unsigned parts, unsigned group)
+        : from(part), apart(0), count(0), step(1), members(parts), counter(group)
+    {
+    }
+    __device__ bool are_all() const
+    {
+        return members == 1;
+    }
+    // Behind the writing of this block's: true in the last block of the bunch. `groups`: outputs,
+    // or those of a block, that have values of their own. `readers`: values read at once.
+    __device__ bool are_there(unsigned *counters, unsigned groups, unsigned readers)
+    {
+        const unsigned ample = 8 * readers, half = ample / 2;
+        const unsigned most = members <= ample ? members : half < 32 ? 32 : half;
+        const unsigned bunches = (members + most - 1) / most, own = from / step / most;
+        const unsigned before = own * most;
+        count = members - before < most ? members - before : most;
+        const bool last = is_last_block(counters + counter + own * groups, count);
+        counter += bunches * groups;
+        from = before * step;
+        apart = step;
+        step *= most;
+        members = bunches;
+        return last;
+    }
+};
+
 } // namespace quern

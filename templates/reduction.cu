@@ -138,10 +138,11 @@ HOLE_take_element
             }
         }
     }
-    // Several blocks an output: each leaves its value, and the last one shares them out to its
-    // threads and combines once more. A loop, so that the code that combines is there once.
+    // Several blocks an output: each leaves its value, and the last one of a bunch shares them out to
+    // its threads and combines once more. A loop, so that the code that combines is there once.
+    quern::left_values _quern_others(_quern_part, _quern_splits, _quern_group);
 #pragma unroll 1
-    for (bool _quern_ended = !_quern_split;; _quern_ended = true) {
+    for (bool _quern_ended = !_quern_split;; _quern_ended = _quern_others.are_all()) {
         if constexpr (_quern_columns) {
             quern::combine_columns<_quern_block, _quern_together>(
                 _quern_values, _quern_worker, _quern_active, _quern_workers, _quern_beside,
@@ -160,15 +161,16 @@ HOLE_take_element
             if (_quern_live && _quern_worker == 0) {
 #pragma unroll
                 for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
-                    _quern_left[_quern_part * _quern_outputs + _quern_lane] =
+                    _quern_left[_quern_others.from * _quern_outputs + _quern_lane] =
                         _quern_values[_quern_lane];
                 }
             }
-            if (!quern::is_last_block((unsigned *)_quern_workspace + _quern_group, _quern_splits)) {
+            if (!_quern_others.are_there((unsigned *)_quern_workspace, _quern_groups,
+                                         _quern_workers)) {
                 return;
             }
             // Its values are shared out as units were.
-            const _quern_index _quern_count = _quern_live ? _quern_walk.splits : 0;
+            const _quern_index _quern_count = _quern_live ? _quern_others.count : 0;
             const _quern_index _quern_run =
                 _quern_ordered ? (_quern_count + _quern_workers - 1) >> _quern_shift : 1;
             const _quern_index _quern_first = _quern_worker * _quern_run;
@@ -184,10 +186,13 @@ HOLE_take_element
 #pragma unroll _quern_turns
             for (_quern_index _quern_unit = _quern_first; _quern_unit < _quern_last;
                  _quern_unit += _quern_step) {
+                const _quern_slot *const _quern_other =
+                    _quern_left + (_quern_others.from + (unsigned)_quern_unit * _quern_others.apart) *
+                                      _quern_outputs;
 #pragma unroll
                 for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
                     _quern_take(_quern_values[_quern_lane], _quern_unit > _quern_first,
-                                _quern_left[_quern_unit * _quern_outputs + _quern_lane].value);
+                                _quern_other[_quern_lane].value);
                 }
             }
         }

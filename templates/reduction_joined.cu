@@ -83,12 +83,13 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
     }
 
     // The threads of an output combine theirs: the upper half gives to the lower, again and again.
-    // Several blocks an output: each leaves its values, and the last one combines them. A loop, so
-    // that the code that combines is there once.
+    // Several blocks an output: each leaves its values, and the last one of a bunch combines them. A
+    // loop, so that the code that combines is there once.
+    quern::left_values _quern_others(_quern_part, _quern_parts, _quern_output);
     _quern_slot *const _quern_put = (_quern_slot *)_quern_pool;
     int _quern_active = min(_quern_workers, _quern_most);
 #pragma unroll 1
-    for (bool _quern_ended = !_quern_split;; _quern_ended = true) {
+    for (bool _quern_ended = !_quern_split;; _quern_ended = _quern_others.are_all()) {
         if constexpr (_quern_outputs == 1) {
 #pragma unroll 1
             while (_quern_active > 1) {
@@ -118,24 +119,26 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
             for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
                 if (_quern_live && _quern_worker == 0 &&
                     _quern_at + 256 * _quern_lane < _quern_here) {
-                    _quern_left[(long long)_quern_part * _quern_across + 256 * _quern_lane] =
+                    _quern_left[(long long)_quern_others.from * _quern_across + 256 * _quern_lane] =
                         _quern_values[_quern_lane];
                 }
             }
-            if (!quern::is_last_block((unsigned *)_quern_workspace + _quern_output, _quern_parts)) {
+            if (!_quern_others.are_there((unsigned *)_quern_workspace, _quern_groups,
+                                         _quern_workers)) {
                 return;
             }
-            _quern_active = min(_quern_workers, (int)_quern_parts);
+            _quern_active = min(_quern_workers, (int)_quern_others.count);
 #pragma unroll
             for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
                 if (_quern_live && _quern_at + 256 * _quern_lane < _quern_here) {
 #pragma unroll 4
-                    for (int _quern_unit = _quern_worker; _quern_unit < (int)_quern_parts;
+                    for (int _quern_unit = _quern_worker; _quern_unit < (int)_quern_others.count;
                          _quern_unit += _quern_workers) {
-                        _quern_take(
-                            _quern_values[_quern_lane], _quern_unit > _quern_worker,
-                            _quern_left[(long long)_quern_unit * _quern_across + 256 * _quern_lane]
-                                .value);
+                        const long long _quern_spot =
+                            _quern_others.from + _quern_unit * _quern_others.apart;
+                        _quern_take(_quern_values[_quern_lane], _quern_unit > _quern_worker,
+                                    _quern_left[_quern_spot * _quern_across + 256 * _quern_lane]
+                                        .value);
                     }
                 }
             }

@@ -90,21 +90,27 @@ HOLE_take_element
             }
         }
     }
-    // Several blocks an output: each leaves its values, and the last one combines them.
+    // Several blocks an output: each leaves its values, and the last one of a bunch combines them.
     if constexpr (_quern_split) {
         _quern_slot *const _quern_left = (_quern_slot *)(_quern_workspace + _quern_counters) +
                                          (long long)_quern_output * _quern_all + _quern_element;
-        if (_quern_there) {
-            _quern_left[(long long)_quern_part * _quern_walk.results] = _quern_own;
-        }
-        if (!quern::is_last_block((unsigned *)_quern_workspace + _quern_group, _quern_parts)) {
-            return;
-        }
-        if (_quern_there) {
-#pragma unroll 8
-            for (unsigned _quern_unit = 0; _quern_unit < _quern_parts; _quern_unit++) {
-                _quern_take(_quern_own, _quern_unit > 0,
-                            _quern_left[(long long)_quern_unit * _quern_walk.results].value);
+        quern::left_values _quern_others(_quern_part, _quern_parts, _quern_group);
+#pragma unroll 1
+        while (!_quern_others.are_all()) {
+            if (_quern_there) {
+                _quern_left[(long long)_quern_others.from * _quern_walk.results] = _quern_own;
+            }
+            if (!_quern_others.are_there((unsigned *)_quern_workspace, _quern_groups, 8)) {
+                return;
+            }
+            if (_quern_there) {
+#pragma unroll 16
+                for (unsigned _quern_unit = 0; _quern_unit < _quern_others.count; _quern_unit++) {
+                    const unsigned _quern_spot =
+                        _quern_others.from + _quern_unit * _quern_others.apart;
+                    _quern_take(_quern_own, _quern_unit > 0,
+                                _quern_left[(long long)_quern_spot * _quern_walk.results].value);
+                }
             }
         }
     }

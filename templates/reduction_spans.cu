@@ -132,9 +132,10 @@ HOLE_take_element
             }
         }
     }
-    // Several blocks an output: each leaves its values, and the last one combines them.
+    // Several blocks an output: each leaves its values, and the last one of a bunch combines them.
+    quern::left_values _quern_others(_quern_part, _quern_parts, _quern_output);
 #pragma unroll 1
-    for (bool _quern_ended = !_quern_split;; _quern_ended = true) {
+    for (bool _quern_ended = !_quern_split;; _quern_ended = _quern_others.are_all()) {
 #pragma unroll 1
         for (int _quern_distance = 1; _quern_distance < _quern_each; _quern_distance *= 2) {
             const _quern_slot _quern_other = quern::shuffle_down(_quern_own, _quern_distance);
@@ -153,20 +154,23 @@ HOLE_take_element
                 (_quern_slot *)(_quern_workspace + _quern_counters) +
                 (long long)_quern_output * _quern_across * _quern_parts;
             if (_quern_there && _quern_one == 0) {
-                _quern_left[_quern_part * _quern_across + _quern_mine] = _quern_own;
+                _quern_left[_quern_others.from * _quern_across + _quern_mine] = _quern_own;
             }
-            if (!quern::is_last_block((unsigned *)_quern_workspace + _quern_output, _quern_parts)) {
+            const int _quern_rows = 256 / _quern_across, _quern_row = threadIdx.x / _quern_across;
+            if (!_quern_others.are_there((unsigned *)_quern_workspace, gridDim.x / _quern_parts,
+                                         _quern_rows)) {
                 return;
             }
             // Neighbouring threads read neighbouring values; then those of an output meet again.
-            const int _quern_rows = 256 / _quern_across, _quern_row = threadIdx.x / _quern_across;
             _quern_has = false;
             if (_quern_row < _quern_rows) {
 #pragma unroll 8
-                for (unsigned _quern_unit = _quern_row; _quern_unit < _quern_parts;
+                for (unsigned _quern_unit = _quern_row; _quern_unit < _quern_others.count;
                      _quern_unit += _quern_rows) {
+                    const unsigned _quern_spot =
+                        _quern_others.from + _quern_unit * _quern_others.apart;
                     _quern_take(_quern_own, _quern_has,
-                                _quern_left[_quern_unit * _quern_across +
+                                _quern_left[_quern_spot * _quern_across +
                                             (threadIdx.x - _quern_row * _quern_across)]
                                     .value);
                     _quern_has = true;
@@ -177,7 +181,7 @@ HOLE_take_element
             _quern_has = false;
             if (_quern_there) {
                 for (int _quern_unit = _quern_one;
-                     _quern_unit < _quern_rows && _quern_unit < (int)_quern_parts;
+                     _quern_unit < _quern_rows && _quern_unit < (int)_quern_others.count;
                      _quern_unit += _quern_each) {
                     _quern_take(_quern_own, _quern_has,
                                 _quern_put[_quern_unit * _quern_across + _quern_mine].value);

@@ -314,6 +314,22 @@ static bool lies_so(const qn_fold_making *m)
     return true;
 }
 
+/* Every input is repeated for some outputs, as where the distances of all pairs are found: there
+ * are more elements than memory has, most of which caches give. */
+static bool all_repeated(const qn_fold_making *m)
+{
+    const qn_fold *f = m->fold;
+    bool all = true;
+    for (size_t k = 0; k < m->inputs; k++) {
+        bool repeated = false;
+        for (int d = 0; d < f->form.kept; d++) {
+            repeated |= f->stride[k][d] == 0 && f->extent[d] > 1;
+        }
+        all &= repeated;
+    }
+    return all;
+}
+
 static bool may_take(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
@@ -321,7 +337,8 @@ static bool may_take(const qn_fold_making *m)
     return f->form.kept > 0 && f->form.reduced > 0 && f->outputs > 0 && f->length > 1 &&
            m->inputs > 0 && !r->ordered && !r->positions && r->in_turns &&
            r->pack_bytes == QN_ACCESS_BYTES && !(r->exact && r->setting.workers != 0) &&
-           m->count <= MOST_OPERANDS && f->form.kept + f->form.reduced <= MOST_DIMS && lies_so(m);
+           m->count <= MOST_OPERANDS && f->form.kept + f->form.reduced <= MOST_DIMS && lies_so(m) &&
+           !all_repeated(m);
 }
 
 void qn_fold_take_joined(const qn_fold_making *m)

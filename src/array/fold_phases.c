@@ -15,7 +15,7 @@
 #define LEAST_COLUMNS  128       /* with fewer, too many threads have none */
 #define MOST_COLUMNS   (1 << 30) /* the code counts them in 32 bits */
 #define LEAST_UNITS    16        /* of a thread */
-#define MOST_SPLITS    128       /* each leaves a value for every column */
+#define MOST_SPLITS    1024      /* each leaves a value for every column */
 #define LEFT_OVER      6         /* one in so many rows may be left over, at most */
 #define COUNTERS       8192
 #define COMPOUND_TURNS 2
