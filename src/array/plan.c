@@ -415,8 +415,10 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
         strided |= f->access[k] == QN_ACCESS_STRIDED;
     }
     if (f->rows || f->flat || f->slab != 0) {
+        const bool phases = f->flat && f->turns > 1;
         qn_text_puts(out, f->crosses ? "across rows: "
                           : f->rows  ? "by rows: "
+                          : phases   ? "flat in phases: "
                           : f->flat  ? "flat: "
                                      : "by slabs: ");
     }

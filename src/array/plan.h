@@ -56,6 +56,7 @@ typedef enum qn_access {
     QN_ACCESS_WORDS = 'w',      /**< side by side, not aligned: by aligned words that are shifted */
     QN_ACCESS_STEP = 'p',  /**< flat: side by side and aligned within a step: one access each */
     QN_ACCESS_HELD = 'h',  /**< flat: the same element for all lanes of a step */
+    QN_ACCESS_PAIR = 'x',  /**< flat: the same along a row, and packs are paired */
     QN_ACCESS_WHOLE = 'n', /**< thin rows: those of a thread lie on, in aligned words */
     QN_ACCESS_BACK = 'r',  /**< side by side from the last to the first: by rows as `w`, else as
                               `v`, and turned around in registers */
@@ -81,6 +82,7 @@ typedef struct qn_box_way {
 
 /** What decides the generated code. Compare with memcmp: padding is zero. */
 typedef struct qn_plan_form {
+    uint64_t kept;   /**< flat, in turns: a bit for each operand that is the same in all turns */
     uint8_t ndim;    /**< dimensions walked, at least 1 */
     uint8_t lanes;   /**< elements of a pack */
     uint8_t wide;    /**< 1: 64-bit index arithmetic */
@@ -100,6 +102,9 @@ typedef struct qn_plan_form {
                           places that a thread counts up, step by step */
     uint8_t step;    /**< flat: lanes of a step, which never has elements of two rows */
     uint8_t whole;   /**< flat: 1: a step has a whole row */
+    uint8_t paired;  /**< flat: 1: a pack has elements of two rows at most */
+    uint8_t period;  /**< flat, in turns: a thread's packs lie 2^period times as many packs apart as
+                          the first dimension's rows have elements */
     uint8_t early;   /**< qn_early */
     uint8_t run;     /**< with QN_EARLY_ENDS: dimensions of what has these ends, the innermost */
     uint8_t slab;    /**< dimensions inside of slabs, in which each thread keeps a place; 0: none */
@@ -140,11 +145,18 @@ typedef struct qn_plan {
     char *base[QUERN_MAX_PARAMETERS];        /**< where the walk starts */
 } qn_plan;
 
+/** Flat, in turns: the operand is the same in all of them. */
+static inline bool qn_plan_is_kept(const qn_plan_form *form, size_t k)
+{
+    return (form->kept >> k & 1) != 0;
+}
+
 /** Flat: the operand's place is counted up from step to step. */
 static inline bool qn_plan_counts(const qn_plan_form *form, size_t k)
 {
     const uint8_t access = form->access[k];
-    return access == QN_ACCESS_STRIDED || access == QN_ACCESS_STEP || access == QN_ACCESS_HELD;
+    return access == QN_ACCESS_STRIDED || access == QN_ACCESS_STEP || access == QN_ACCESS_HELD ||
+           access == QN_ACCESS_PAIR;
 }
 
 /** What is decided of a plan: all that stands in front of its extents. The rest is 17 KB. */
@@ -208,8 +220,8 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
 bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                   bool tiled);
 
-/** Operands may go in runs. */
-bool qn_plan_box_runs(const qn_operand *operands, size_t operand_count);
+/** Operands may go in runs. `matrices`: boxes have small matrices of a batch. */
+bool qn_plan_box_runs(const qn_operand *operands, size_t operand_count, bool matrices);
 /** Choose the ways of the operands of a boxed plan. False: it does not fit into shared memory, or
  * does not pay. */
 bool qn_plan_box_ways(qn_plan *plan, const qn_operand *operands, size_t operand_count);
@@ -234,6 +246,10 @@ bool qn_plan_agree(const qn_plan *p, const qn_operand *operands, size_t a, size_
 /** Walk outputs that have no gaps by packs that go on across rows, where that costs less. `most`:
  * as above. For qn_plan_make(); the plan is complete. */
 void qn_plan_flat(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most);
+
+/** Flat, in turns: packs from one of a thread to its next, and how many threads there are. */
+int64_t qn_plan_period(const qn_plan *plan);
+int64_t qn_plan_threads(const qn_plan *plan);
 
 /** Walk by slabs where that costs less. `most`: as above. For qn_plan_make(); the plan is complete.
  */

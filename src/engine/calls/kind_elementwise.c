@@ -101,10 +101,11 @@ static void print(qn_text *out, const qn_call *call)
  * processors would have less to do at once. */
 static uint32_t default_block(const qn_plan *p, int64_t threads)
 {
+    const uint32_t turns = p->form.flat ? 1 : p->form.turns;
     if (p->form.tile != 0 || p->form.boxed || threads >= MANY) {
         return DEFAULT_BLOCK;
     }
-    uint32_t most = DEFAULT_BLOCK / p->form.turns;
+    uint32_t most = DEFAULT_BLOCK / turns;
     return threads < most ? (uint32_t)(threads + WARP - 1) / WARP * WARP : most;
 }
 
@@ -120,7 +121,8 @@ static int64_t loop_over(const qn_call *call, int64_t blocks)
         widest = QN_MAX(widest, call->operands[k].item_size);
     }
     const bool small = f->ndim > 1 && f->lanes > 1 && f->lanes * widest <= SMALL;
-    if (f->tile != 0 || f->boxed || f->thin || !(f->flat || small || call->kernel->heavy > 0)) {
+    const bool once = f->tile != 0 || f->boxed || f->thin || (f->flat && f->turns > 1);
+    if (once || !(f->flat || small || call->kernel->heavy > 0)) {
         return blocks;
     }
     const int64_t enough = (int64_t)call->kernel->engine->processors * LOOP_BLOCKS;
@@ -131,7 +133,8 @@ static quern_status geometry(quern_launch_config *config, const qn_call *call,
                              const qn_specialization *z)
 {
     const qn_plan *p = &call->plan;
-    int64_t threads = QN_MAX(p->packs, p->rest); /* at least one */
+    const bool phases = p->form.flat && p->form.turns > 1;
+    int64_t threads = QN_MAX(phases ? qn_plan_threads(p) : p->packs, p->rest); /* at least one */
     uint32_t block = call->block_size;
     if (block > z->max_threads) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
@@ -154,7 +157,7 @@ static quern_status geometry(quern_launch_config *config, const qn_call *call,
     if (block == 0) {
         block = default_block(p, threads);
     }
-    const int64_t taken = (int64_t)block * p->form.turns;
+    const int64_t taken = (int64_t)block * (phases ? 1 : p->form.turns);
     int64_t blocks = p->form.tile != 0 ? p->packs : (threads - 1) / taken + 1;
     if (p->form.boxed) { /* a block finds out where its elements lie, and takes several boxes */
         blocks = QN_MIN(p->packs, (int64_t)call->kernel->engine->processors * BOXED_BLOCKS);
@@ -193,6 +196,9 @@ static quern_status walk(qn_parameter_block *block, const qn_call *call)
     for (int d = 0; d < outer; d++) {
         bool tiles = p->form.tile != 0 && d + 1 == outer;
         s.outer[d] = tiles ? (p->extent[d] - 1) / p->form.tile + 1 : p->extent[d];
+    }
+    if (p->form.flat && p->form.turns > 1) { /* nothing is divided by the first extent */
+        s.outer[0] = qn_plan_period(p);
     }
     s.stride = p->stride;
     return qn_put_space(block, call, &s, p->form.wide, outer);

@@ -210,6 +210,8 @@ void qn_source_early_row(qn_text *out, const qn_call *call);
 /** Where `_quern_element` of the flat walk lies in each strided operand; their packs read. */
 void qn_source_flat_place(qn_text *out, const qn_call *call);
 void qn_source_flat_fetch(qn_text *out, const qn_call *call);
+/** In phases: how far the turns of counted operands lie apart, and room for them. */
+void qn_source_phase_values(qn_text *out, const qn_call *call);
 
 /* ---- source_slabs.c ------------------------------------------------------------------------- */
 

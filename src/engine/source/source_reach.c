@@ -85,6 +85,7 @@ void qn_source_reach_offset(qn_text *out, const qn_call *call, uint32_t k, const
     case QN_ACCESS_TILED:
     case QN_ACCESS_STEP:
     case QN_ACCESS_HELD:
+    case QN_ACCESS_PAIR:
         qn_text_puts(out, rows ? "" : "0");
         break;
     }

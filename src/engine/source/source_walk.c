@@ -379,18 +379,24 @@ static const char *held_as(const qn_call *call, uint32_t k)
 static void unit_type(qn_text *out, const qn_call *call, uint32_t k)
 {
     const char *type = qn_source_type(call, call->operand_parameter[k]);
-    if (call->plan.form.lanes == 1) {
+    if (call->plan.form.lanes == 1 || call->plan.form.access[k] == QN_ACCESS_BROADCAST) {
         qn_text_puts(out, type);
     } else {
         qn_text_printf(out, "%s<%s, %d>", qn_source_pack(call, k), type, call->plan.form.lanes);
     }
 }
 
+/* The operand does not come in turns: it is that of its row; or, of flat packs, it is counted. */
+static bool has_no_turns(const qn_call *call, uint32_t k)
+{
+    return is_loaded(call, k) || (call->plan.form.flat && qn_plan_counts(&call->plan.form, k));
+}
+
 /* Room in registers for each operand's packs, or elements. */
 void qn_source_row_values(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (!is_loaded(call, k)) {
+        if (!has_no_turns(call, k)) {
             const char *held = held_as(call, k);
             qn_source_indent(out, 2);
             const bool back = call->plan.form.access[k] == QN_ACCESS_BACK;
@@ -411,7 +417,7 @@ void qn_source_row_fetch(qn_text *out, const qn_call *call)
         qn_source_early(out, call, 4);
     }
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (is_loaded(call, k)) {
+        if (has_no_turns(call, k)) {
             continue;
         }
         if (held_as(call, k)) {
@@ -433,7 +439,12 @@ void qn_source_row_fetch(qn_text *out, const qn_call *call)
 void qn_source_row_body(qn_text *out, const qn_call *call)
 {
     for (uint32_t k = 0; k < call->operand_count; k++) {
-        if (is_loaded(call, k)) {
+        if (has_no_turns(call, k)) {
+            if (call->plan.form.flat && !qn_plan_is_kept(&call->plan.form, k)) {
+                qn_source_indent(out, 4);
+                qn_text_printf(out, "auto &_quern_value%u = _quern_counted%u[_quern_turn];\n", k,
+                               k);
+            }
             continue;
         }
         qn_source_indent(out, 4);

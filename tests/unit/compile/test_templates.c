@@ -18,6 +18,7 @@ static const struct {
     {"drive_boxed.cu", {NULL}},
     {"drive_boxed_runs.cu", {NULL}},
     {"drive_elementwise.cu", {NULL}},
+    {"drive_phases.cu", {NULL}},
     {"drive_rows.cu", {"-DLANES=1"}},
     {"drive_rows.cu", {"-DLANES=8"}},
     {"drive_slabs.cu", {NULL}},

@@ -31,7 +31,8 @@ static void visit_one(const qn_call *call, const qn_parameter_block *block, cons
     char *addresses[8];
     for (uint32_t k = 0; k < call->operand_count; k++) {
         int64_t step = f->access[k] == QN_ACCESS_BROADCAST ? 0
-                       : f->access[k] == QN_ACCESS_STRIDED || f->access[k] == QN_ACCESS_HELD
+                       : f->access[k] == QN_ACCESS_STRIDED || f->access[k] == QN_ACCESS_HELD ||
+                               f->access[k] == QN_ACCESS_PAIR
                            ? s->stride[k][f->ndim - 1]
                        : f->access[k] == QN_ACCESS_BACK ? -(int64_t)call->operands[k].item_size
                                                         : call->operands[k].item_size;
@@ -137,8 +138,9 @@ static void check_step(const qn_call *call, const qn_parameter_block *block, con
             cr_assert_eq((uintptr_t)(base_of(block, k) + offset[k] + at * size) %
                              (uintptr_t)(f->step * size),
                          0, "a step of operand %u is not aligned", k);
-        } else if (f->access[k] == QN_ACCESS_HELD) {
+        } else if (f->access[k] == QN_ACCESS_HELD || f->access[k] == QN_ACCESS_PAIR) {
             cr_assert_eq(s->stride[k][f->ndim - 1], 0);
+            cr_assert(f->access[k] == QN_ACCESS_HELD || s->row.value >= f->lanes);
         } else if (f->access[k] == QN_ACCESS_WORDS && (e - s->head) % f->lanes == 0) {
             cr_assert_geq(e * size, from % 4, "words begin before the operand");
             cr_assert_leq(e * size - from % 4 + f->lanes * size + (from % 4 ? 4 : 0), bytes,
