@@ -20,7 +20,7 @@
 #define NARROW    4  /* bytes of elements for which boxes in runs do better */
 #define ROUND(n)  (((n) + PIECE - 1) / PIECE * PIECE)
 
-bool qn_plan_box_runs(const qn_operand *operands, size_t operand_count)
+bool qn_plan_box_runs(const qn_operand *operands, size_t operand_count, bool matrices)
 {
     const qn_operand *output = NULL;
     bool narrow = false;
@@ -29,7 +29,7 @@ bool qn_plan_box_runs(const qn_operand *operands, size_t operand_count)
             return false;
         }
         output = operands[k].output ? &operands[k] : output;
-        narrow |= operands[k].item_size < NARROW;
+        narrow |= operands[k].item_size < (matrices ? WIDEST + 1 : NARROW);
     }
     for (size_t k = 0; k < operand_count && output; k++) {
         /* pieces have what lies beside a box, which another block may write */

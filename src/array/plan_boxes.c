@@ -18,7 +18,9 @@
 #define WORTH_IT_ALL  4096  /* elements of a loop, below which boxes do not pay */
 #define SHORTEST_RUN  8     /* elements */
 #define LONGEST_RUN   1024
-#define MANY          8 /* boxes along a dimension, of which a last one that is small is little */
+#define TILE          64  /* elements of a side of one */
+#define ENOUGH_FILLED 0.8 /* of all tiles */
+#define MANY          8   /* boxes along a dimension, of which a last one that is small is little */
 
 /* An operand that the walk goes through badly, unless its elements are far from each other in any
  * order. */
@@ -31,6 +33,18 @@ static bool is_torn(const qn_boxing *b, size_t k)
     }
     return near && !b->operands[k].output && !b->operands[k].loose &&
            (qn_boxing_fetches(b, k, false) > 1 || qn_boxing_lines(b, k) >= MANY_LINES);
+}
+
+/* An operand that lies side by side along another dimension than the last. */
+static bool is_turned(const qn_boxing *b, size_t k)
+{
+    const int64_t item = b->operands[k].item_size;
+    bool dense = false;
+    for (int d = 0; d < b->ndim - 1; d++) {
+        dense |= qn_magnitude(b->plan->stride[k][d]) == item;
+    }
+    return dense && !b->operands[k].output && !b->operands[k].loose &&
+           qn_magnitude(b->plan->stride[k][b->ndim - 1]) > item;
 }
 
 /* Whether dimension `a` should lie outside `c` where tiled operands are fetched: the first with an
@@ -319,13 +333,13 @@ static void find_across(qn_boxing *b)
 
 /* What is asked of both kinds of boxes. False: there is nothing to gain. */
 static bool begin(qn_boxing *b, const qn_plan *plan, const qn_operand *operands,
-                  size_t operand_count, int ndim)
+                  size_t operand_count, int ndim, bool tiled)
 {
     bool any = false;
     *b = (qn_boxing){
         .plan = plan, .operands = operands, .operand_count = operand_count, .ndim = ndim};
     for (size_t k = 0; k < operand_count && ndim > 1; k++) {
-        b->tiled[k] = is_torn(b, k);
+        b->tiled[k] = is_torn(b, k) || (tiled && is_turned(b, k));
         any |= b->tiled[k];
     }
     order_fetching(b);
@@ -353,7 +367,7 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
 {
     qn_boxing b;
     int turns;
-    if (!begin(&b, plan, operands, operand_count, ndim) ||
+    if (!begin(&b, plan, operands, operand_count, ndim, false) ||
         !(tiled ? outdo_tiles(&b, &turns) : choose_boxes(&b, &turns))) {
         return false;
     }
@@ -375,20 +389,74 @@ static bool better_tiled(const qn_boxing *b)
     return better && !b->several;
 }
 
+/* Tiles of single elements would be partly empty, and lines of no input are multiples of 8 bytes
+ * apart, which in boxes share banks. */
+static bool suits_matrices(const qn_boxing *b)
+{
+    const int last = b->ndim - 1, sides[] = {last, b->across};
+    double filled = 1;
+    for (int s = 0; s < 2; s++) {
+        const int64_t extent = b->plan->extent[sides[s]];
+        filled *= (double)extent / (double)(qn_over(extent, TILE) * TILE);
+    }
+    bool suits = filled < ENOUGH_FILLED;
+    for (size_t k = 0; k < b->operand_count; k++) {
+        suits &= !b->tiled[k] || b->plan->stride[k][last] % 8 != 0;
+    }
+    return suits;
+}
+
+/* Boxes of as many whole matrices as fit, or of parts of one. A batch of small matrices is one run
+ * for all operands then, and tiles would be mostly empty. */
+static bool choose_matrices(qn_boxing *b)
+{
+    const int last = b->ndim - 1;
+    shrink(b);
+    int64_t *const ends[] = {&b->extent[last], &b->extent[b->across]};
+    *ends[0] = b->plan->extent[last];
+    *ends[1] = b->plan->extent[b->across];
+    while (*ends[0] * *ends[1] > b->most) {
+        int64_t *const longer = ends[*ends[0] < *ends[1]];
+        *longer = qn_over(*longer, 2 * SECTOR) * SECTOR;
+    }
+    const int64_t matrix = *ends[0] * *ends[1];
+    const bool whole = *ends[0] == b->plan->extent[last] && *ends[1] == b->plan->extent[b->across];
+    for (int d = last - 1; d >= 0 && whole; d--) {
+        if (d != b->across && b->plan->extent[d] > 1) {
+            b->extent[d] = QN_MIN(b->plan->extent[d], b->most / matrix);
+            break;
+        }
+    }
+    return fits(b);
+}
+
+/* Boxes in runs of matrices where it would go by tiles, or of anything else where they do better.
+ */
+static bool choose_runs(qn_boxing *b, const qn_plan *plan, const qn_operand *operands,
+                        size_t operand_count, int ndim, bool tiled, bool matrices)
+{
+    int turns;
+    if (!qn_plan_box_runs(operands, operand_count, matrices) ||
+        !begin(b, plan, operands, operand_count, ndim, matrices)) {
+        return false;
+    }
+    return matrices ? tiled && suits_matrices(b)
+           : tiled  ? !better_tiled(b)
+                    : choose_boxes(b, &turns);
+}
+
 bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                   bool tiled)
 {
     qn_boxing b;
-    int turns;
-    if (!qn_plan_box_runs(operands, operand_count) ||
-        !begin(&b, plan, operands, operand_count, ndim) ||
-        (tiled ? better_tiled(&b) : !choose_boxes(&b, &turns))) {
+    const bool plain = choose_runs(&b, plan, operands, operand_count, ndim, tiled, false);
+    if (!plain && !choose_runs(&b, plan, operands, operand_count, ndim, tiled, true)) {
         return false;
     }
     const qn_plan was = *plan;
     b.plan = &was;
     for (b.most = MOST_IN_RUNS; b.most >= LEAST_IN_RUNS; b.most /= 2) {
-        if (choose_extents(&b)) {
+        if (plain ? choose_extents(&b) : choose_matrices(&b)) {
             split(plan, &b, &was);
             fill(plan, &b, 1);
             if (qn_plan_box_ways(plan, operands, operand_count)) {

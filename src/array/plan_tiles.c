@@ -116,6 +116,15 @@ static int choose_lanes(const tiling *t, const qn_plan *plan, const qn_operand *
     return words && most >= WORD / narrow ? (int)(WORD / narrow) : 1;
 }
 
+/* Tiles along a dimension of so many elements are whole, or so many that those at the sides are
+ * few.
+ */
+static bool is_many(const tiling *t, int64_t extent, int64_t side)
+{
+    const bool whole = t->margin == 0 && t->slack == 0 && extent % side == 0;
+    return whole || extent >= side * MANY_ALONG;
+}
+
 /* Tiles of packs, if there are enough that the slow ones at the sides are few. The largest have 32
  * along a side, so that a warp's accesses are 128 bytes long. They are not smaller than those of
  * single elements, which are as fast. */
@@ -132,14 +141,15 @@ static bool choose_packs(tiling *t, const qn_plan *plan, const qn_operand *opera
             t->margin = t->lanes;
         }
     }
-    const int64_t shortest = QN_MIN(plan->extent[t->across], plan->extent[ndim - 1]);
+    const int64_t lines = plan->extent[t->across], inner = plan->extent[ndim - 1];
     int side = most / 2 * t->lanes;
-    while (side > most &&
-           (shortest < (int64_t)side * MANY_ALONG || plan->count / side / side < MANY)) {
+    while (side > most && (!is_many(t, lines, side) || !is_many(t, inner, side) ||
+                           plan->count / side / side < MANY)) {
         side /= 2;
     }
     t->side = choose_side(t, side);
-    return t->side >= most && shortest >= (int64_t)t->side * MANY_ALONG && worth_it(t, plan, ndim);
+    return t->side >= most && is_many(t, lines, t->side) && is_many(t, inner, t->side) &&
+           worth_it(t, plan, ndim);
 }
 
 /* Tiles of single elements. */

@@ -124,6 +124,52 @@ static void check_drawn(quern_dtype from, quern_dtype to, int least)
     quern_kernel_release(k);
 }
 
+/* ---- batches of matrices --------------------------------------------------------------------- */
+
+/* y (n, a, b) = 2 y + x, where x is (n, b, a) in memory. Returns whether it went by runs. */
+static bool turn_matrices(quern_kernel *k, quern_dtype dtype, int64_t n, int64_t a, int64_t b)
+{
+    static unsigned char got[MOST * 4 + 64];
+    view x, y;
+    open_view(&x, dtype, n, b, a);
+    open_view(&y, dtype, n, a, b);
+    quern_array *turned;
+    OK(quern_array_transpose(&turned, x.array, (int[]){0, 2, 1}));
+    const quern_value values[] = {QUERN_VALUES(turned, y.array)};
+    quern_explanation *e;
+    OK(quern_explain(&e, k, values, 2, NULL));
+    OK(quern_call_n(k, values, 2, NULL));
+    OK(quern_array_read(y.memory, got, (size_t)((y.offset + n * a * y.pitch) * bytes_of(dtype))));
+    const unsigned mask = dtype == QUERN_UINT8 ? 0xff : 0xffff;
+    for (int64_t at = 0; at < n * a * b; at++) {
+        const int64_t i = at / (a * b), j = at / b % a, l = at % b, to = place(&y, i, j, l);
+        cr_assert_eq(element(got, dtype, to),
+                     (2 * numbered(to) + numbered(place(&x, i, l, j))) & mask,
+                     "(%ld, %ld, %ld) of (%ld, %ld, %ld): %s", (long)i, (long)j, (long)l, (long)n,
+                     (long)a, (long)b, e->plan);
+    }
+    const bool runs = strstr(e->plan, "in runs") != NULL;
+    quern_explanation_release(e);
+    quern_array_release(turned);
+    close_view(&x);
+    close_view(&y);
+    return runs;
+}
+
+Test(box_runs, batches_of_matrices)
+{
+    const quern_dtype dtypes[] = {QUERN_UINT8, QUERN_UINT16, QUERN_FLOAT32};
+    quern_kernel *k = kernel_of("S x", "S y", "y = y * 2 + x");
+    int runs = 0;
+    state = 5;
+    for (int round = 0; round < DRAWN; round++) {
+        const int64_t a = draw(33, 200), b = draw(33, 120);
+        runs += turn_matrices(k, dtypes[round % 3], draw(2, 5), a, b);
+    }
+    cr_assert(runs > DRAWN / 4, "%d of %d", runs, DRAWN);
+    quern_kernel_release(k);
+}
+
 /* ---- pieces in shared memory ----------------------------------------------------------------- */
 
 /* The device looks for threads that write to one place. */
