@@ -23,7 +23,8 @@
 
 #define SECTOR       32 /* bytes */
 #define PLENTY       70 /* percent of what memory takes: an element that takes less waits for it */
-#define PLENTY_KEPT  60 /* the same where rows share an operand, which is quick to read then */
+#define PLENTY_KEPT  60 /* the same where rows share an operand, which is quick to read then; */
+#define PLENTY_ROWS  45 /* and where each row has ends of its own, before phases are tried */
 #define MOST_TURNS   8
 #define ELEMENTS     96  /* of all inputs that a thread takes, or of an output */
 #define FAR          256 /* elements of a warp's packs: what lies side by side is farther apart */
@@ -323,9 +324,10 @@ void qn_plan_flat(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     for (size_t k = 0; k < operand_count; k++) {
         shares |= plan->stride[k][0] == 0 && !is_one(plan, operands, k);
     }
-    const int64_t memory =
-        qn_plan_memory_cost(plan, operands, operand_count) * (shares ? PLENTY_KEPT : PLENTY) / 100;
-    const int64_t plenty = cost > memory ? memory : INT64_MAX;
+    const int64_t memory = qn_plan_memory_cost(plan, operands, operand_count);
+    const int64_t part = shares ? PLENTY_KEPT : PLENTY;
+    const bool slow = cost > memory * (shares && plan->form.rows ? PLENTY_ROWS : part) / 100;
+    const int64_t plenty = slow ? memory * part / 100 : INT64_MAX;
     int64_t least = INT64_MAX;
     for (uint32_t lanes = most; lanes >= fewest && plan->form.ndim > 1; lanes /= 2) {
         qn_plan_decide(plan, &before);
