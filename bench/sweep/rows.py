@@ -83,6 +83,33 @@ def _planes(most):
         yield _elementwise(f"planes to rows of 3, {dtype}", "copy", [dtype] * 2, shape, {}, turned)
 
 
+def _shared(most):
+    """What all rows share: a bias, or a scale and a bias."""
+    for dtype in ("float32", "float16", "int8"):
+        shape, shared = [_first(most, dtype, 4097), 4097], {"shape": [1, 4097]}
+        yield _elementwise(f"x + b, b of 4097, {dtype}", "add2", [dtype] * 3, shape, {}, shared)
+        yield _elementwise(f"x * w + b, w and b of 4097, {dtype}", "fma", [dtype] * 4, shape,
+                           {}, shared, shared)  # fmt: skip
+
+
+def _images(most):
+    """Images of 7 x 7 and 64 channels, channels last and first."""
+    for dtype in ("uint8", "float16", "float32"):
+        n, turned = _first(most, dtype, 64, 49), {"order": [0, 2, 1]}
+        for a, b in ((64, 49), (49, 64)):
+            name = f"(n, {b}, {a}) to (n, {a}, {b}), {dtype}"
+            yield _elementwise(name, "copy", [dtype] * 2, [n, a, b], turned)
+
+
+def _columns(most):
+    for dtype in ("float32", "float16", "int8"):
+        for extent in (8, 100, 128, 256):
+            shape = [_first(most, dtype, extent), extent]
+            out = "int64" if dtype == "int8" else dtype
+            name = f"sums along axis 0 of (n, {extent}), {dtype}"
+            yield _along(name, "reduction", "sum", dtype, out, shape, 0)
+
+
 def _reductions(most):
     for dtype in ("float32", "float16", "int8", "float64"):
         out = "int32" if dtype == "int8" else dtype
@@ -116,6 +143,7 @@ def _scans(most):
 def cases(most):
     """All of them, none with an operand of more than `most` bytes."""
     found = [*_views(most), *_reductions(most), *_scans(most), *_planes(most)]
+    found += [*_shared(most), *_images(most), *_columns(most)]
     for index, case in enumerate(found):
         case.index = index
     return found
