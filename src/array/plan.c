@@ -463,10 +463,9 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
     }
     if (plan->other_cost != 0) {
         qn_text_printf(out, ", cost %.1f (by %s %.1f)", (double)plan->cost / 100,
-                       f->slab   ? "others"
-                       : f->flat ? "element"
-                       : f->rows ? "packs"
-                                 : "rows",
+                       f->slab || f->flat ? "others"
+                       : f->rows          ? "packs"
+                                          : "rows",
                        (double)plan->other_cost / 100);
     }
 }

@@ -7,9 +7,9 @@
  * one element, or as many as rows have a whole number of, so that operands which are repeated along
  * a row are read once a step, and others that lie side by side in one access. Of rows that are no
  * shorter than packs, a pack has elements of two at most: nothing is counted but where the second
- * one begins. So (n, 3) + (n, 1) of
- * int8 has one division and one write for 16 elements, and (n, 6) + (n, 1) eight reads of the
- * latter. Inputs without gaps come in packs too: aligned ones, or words that are shifted.
+ * one begins. So (n, 3) + (n, 1) of int8 has one division and one write for 16 elements, and (n, 6)
+ * + (n, 1) eight reads of the latter. Inputs without gaps come in packs too: aligned ones, or words
+ * that are shifted.
  *
  * In phases a thread has several packs, so far apart that each begins at the same place of a row,
  * however long rows are: as many packs on as a row has elements, so many rows on. So all is counted

@@ -5,67 +5,11 @@
  * dimensions; inputs that rows or columns share, with gaps, and that begin anywhere; compared with
  * a loop on the host, with what lies before and behind the output.
  */
-#include "numbered.h"
+#include "flat_inputs.h"
 
 TestSuite(flat_phases, .init = whole_open, .fini = whole_close);
 
-enum { MEMORY = 1 << 20, INPUTS = 3, EDGE = 32 };
-
-static uint64_t seed = 11;
-
-static int64_t draw(int64_t below)
-{
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (int64_t)((seed >> 33) % (uint64_t)below);
-}
-
-typedef struct input {
-    quern_array *array;
-    int64_t offset, stride[3];
-} input;
-
-/* Over (a, b, c): the bits of `shared` are axes along which it is repeated; `gap` elements lie
- * behind each row. */
-static input input_of(quern_array *memory, const int64_t *shape, int shared, int64_t gap)
-{
-    input in = {.offset = draw(16)};
-    int64_t own[3], pitch = 1;
-    for (int d = 2; d >= 0; d--) {
-        const bool once = shared >> d & 1;
-        own[d] = once ? 1 : shape[d];
-        in.stride[d] = once ? 0 : pitch;
-        pitch *= own[d] + (d == 2 ? gap : 0);
-    }
-    quern_array *run, *table;
-    OK(quern_array_slice(&run, memory, 1, (quern_slice[]){{in.offset, in.offset + pitch, 1}}));
-    OK(quern_array_reshape(&table, run, SHAPE(own[0], own[1], own[2] + gap)));
-    OK(quern_array_slice(&in.array, table, 3,
-                         (quern_slice[]){{0, own[0], 1}, {0, own[1], 1}, {0, own[2], 1}}));
-    quern_array_release(run);
-    quern_array_release(table);
-    return in;
-}
-
-static void expect_all(const uint8_t *got, const input *in, const int64_t *shape, const char *plan)
-{
-    int64_t at[3], e = 0;
-    for (at[0] = 0; at[0] < shape[0]; at[0]++) {
-        for (at[1] = 0; at[1] < shape[1]; at[1]++) {
-            for (at[2] = 0; at[2] < shape[2]; at[2]++, e++) {
-                unsigned expected = 0;
-                for (int k = 0; k < INPUTS; k++) {
-                    int64_t place = in[k].offset;
-                    for (int d = 0; d < 3; d++) {
-                        place += at[d] * in[k].stride[d];
-                    }
-                    expected = expected * 3 + numbered(place);
-                }
-                cr_assert_eq(got[e], (uint8_t)expected, "element %ld of (%ld, %ld, %ld): %s",
-                             (long)e, (long)shape[0], (long)shape[1], (long)shape[2], plan);
-            }
-        }
-    }
-}
+enum { MEMORY = 1 << 20, EDGE = 32 };
 
 /* How packs went: whether in phases, and whether any were paired. */
 typedef struct tally {
@@ -83,7 +27,8 @@ static void check(quern_kernel *k, quern_array *const *memory, tally *seen)
     input in[INPUTS];
     for (int i = 0; i < INPUTS; i++) {
         const int shared = i == 0 ? 0 : shares[draw(6)];
-        in[i] = input_of(memory[draw(3)], shape, shared, i == 0 && draw(3) == 0 ? draw(6) : 0);
+        const int64_t gap = i == 0 && draw(3) == 0 ? draw(6) : 0;
+        in[i] = input_of(memory[draw(3)], shape, draw(16), shared, gap);
     }
     quern_array *wide, *part, *y;
     OK(quern_array_new(&wide, engine, QUERN_UINT8, SHAPE(count + 2 * EDGE)));
@@ -96,7 +41,7 @@ static void check(quern_kernel *k, quern_array *const *memory, tally *seen)
     OK(quern_call_n(k, v, 4, NULL));
     uint8_t *got = malloc((size_t)count + 2 * EDGE);
     OK(quern_array_read(wide, got, (size_t)count + 2 * EDGE));
-    expect_all(got + offset, in, shape, e->plan);
+    expect_mixed(got + offset, in, shape, e->plan);
     for (int64_t b = 0; b < 2 * EDGE; b++) {
         cr_assert_eq(got[b < offset ? b : b + count], 255, "byte %ld beside the output", (long)b);
     }
@@ -118,8 +63,7 @@ Test(flat_phases, of_any_rows)
     for (int d = 0; d < 3; d++) {
         memory[d] = numbered_memory(dtypes[d], MEMORY);
     }
-    quern_kernel *k = kernel_of("A a, B b, C c", "uint8 y",
-                                "y = ((unsigned)a * 3 + (unsigned)b) * 3 + (unsigned)c");
+    quern_kernel *k = mixing_kernel();
     tally seen = {0};
     for (int n = 0; n < 50; n++) {
         check(k, memory, &seen);

@@ -6,72 +6,19 @@
  * a loop on the host. The thing to know: what is checked of plans alone, for many more operands, is
  * in test_plan.c; here their code runs.
  */
-#include "numbered.h"
+#include "flat_inputs.h"
 
 TestSuite(flat_rows, .init = whole_open, .fini = whole_close);
 
-enum { MOST = 1 << 15, INPUTS = 3 };
+enum { MOST = 1 << 15 };
 
-static uint64_t seed = 3;
-
-static int64_t draw(int64_t below)
-{
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (int64_t)((seed >> 33) % (uint64_t)below);
-}
-
-/* An input, and where its elements lie in the numbered memory. */
-typedef struct input {
-    quern_array *array;
-    int64_t offset, stride[3];
-} input;
-
-/* Over (a, b, c): repeated along some axes, with `gap` elements behind each row, or neither. */
+/* Repeated along some axes, with `gap` elements behind each row, or neither. */
 static input draw_input(quern_array *memory, const int64_t *shape, int how, bool even)
 {
     const int repeated = how == 0 ? 0 : how == 1 ? 1 + (int)draw(7) : (int)draw(4);
     const int64_t gap = how != 2 ? 0 : even ? 2 + 2 * draw(2) : 1 + draw(5);
-    int64_t own[3], pitch = 1;
-    input in = {.offset = even ? 2 * draw(8) : draw(16)};
-    for (int d = 2; d >= 0; d--) {
-        const bool once = repeated >> d & 1;
-        own[d] = once ? 1 : shape[d];
-        in.stride[d] = once ? 0 : pitch;
-        pitch *= d == 2 ? own[d] + gap : own[d];
-    }
-    quern_array *run, *table;
-    OK(quern_array_slice(
-        &run, memory, 1,
-        (quern_slice[]){{in.offset, in.offset + own[0] * own[1] * (own[2] + gap), 1}}));
-    OK(quern_array_reshape(&table, run, SHAPE(own[0], own[1], own[2] + gap)));
-    OK(quern_array_slice(&in.array, table, 3,
-                         (quern_slice[]){{0, own[0], 1}, {0, own[1], 1}, {0, own[2], 1}}));
-    quern_array_release(run);
-    quern_array_release(table);
-    return in;
-}
-
-static void expect_all(quern_array *y, const input *in, const int64_t *shape, const char *plan)
-{
-    static uint8_t got[MOST];
-    OK(quern_array_read(y, got, (size_t)(shape[0] * shape[1] * shape[2])));
-    int64_t at[3], e = 0;
-    for (at[0] = 0; at[0] < shape[0]; at[0]++) {
-        for (at[1] = 0; at[1] < shape[1]; at[1]++) {
-            for (at[2] = 0; at[2] < shape[2]; at[2]++, e++) {
-                unsigned expected = 0;
-                for (int k = 0; k < INPUTS; k++) {
-                    int64_t place = in[k].offset;
-                    for (int d = 0; d < 3; d++) {
-                        place += at[d] * in[k].stride[d];
-                    }
-                    expected = expected * 3 + numbered(place);
-                }
-                cr_assert_eq(got[e], (uint8_t)expected, "element %ld of (%ld, %ld, %ld): %s",
-                             (long)e, (long)shape[0], (long)shape[1], (long)shape[2], plan);
-            }
-        }
-    }
+    const int64_t offset = even ? 2 * draw(8) : draw(16);
+    return input_of(memory, shape, offset, repeated, gap);
 }
 
 /* Returns whether packs went on across rows, and whether in steps of several elements. */
@@ -93,7 +40,9 @@ static bool check(quern_kernel *k, quern_array *const *memory, bool *steps)
     quern_explanation *e;
     OK(quern_explain(&e, k, v, 4, NULL));
     OK(quern_call_n(k, v, 4, NULL));
-    expect_all(y, in, shape, e->plan);
+    static uint8_t got[MOST];
+    OK(quern_array_read(y, got, (size_t)count));
+    expect_mixed(got, in, shape, e->plan);
     const bool flat = strstr(e->plan, "flat") != NULL;
     const char *access = strstr(e->plan, "access ");
     *steps = flat && strpbrk(access ? access + strlen("access ") : "", "ph") != NULL;
@@ -112,8 +61,7 @@ Test(flat_rows, of_many_kinds)
     for (int d = 0; d < 3; d++) {
         memory[d] = numbered_memory(dtypes[d], MOST * 2);
     }
-    quern_kernel *k = kernel_of("A a, B b, C c", "uint8 y",
-                                "y = ((unsigned)a * 3 + (unsigned)b) * 3 + (unsigned)c");
+    quern_kernel *k = mixing_kernel();
     int flat = 0, stepped = 0, calls = 90;
     for (int n = 0; n < calls; n++) {
         bool steps;

@@ -73,44 +73,20 @@ static void sum_columns(int64_t rows, int64_t columns, const char *how)
     quern_kernel_release(sum);
 }
 
-Test(many_blocks, one_output)
-{
-    sum_columns(3000000, 1, "by rows");
-}
+static const struct {
+    int64_t rows, columns;
+    const char *how;
+} sums[] = {
+    {3000000, 1, "by rows"},   {60000, 8, "by columns"},  {20000, 32, "by columns"},
+    {9000, 128, "by columns"}, {6000, 256, "by columns"}, {200000, 3, "by spans"},
+    {30000, 50, "by spans"},   {20000, 163, "phases"},
+};
 
-Test(many_blocks, few_columns)
+Test(many_blocks, sums)
 {
-    sum_columns(60000, 8, "by columns");
-}
-
-Test(many_blocks, columns_of_a_line)
-{
-    sum_columns(20000, 32, "by columns");
-}
-
-Test(many_blocks, columns_of_several_lines)
-{
-    sum_columns(9000, 128, "by columns");
-}
-
-Test(many_blocks, columns_of_several_blocks)
-{
-    sum_columns(6000, 256, "by columns");
-}
-
-Test(many_blocks, spans)
-{
-    sum_columns(200000, 3, "by spans");
-}
-
-Test(many_blocks, wide_spans)
-{
-    sum_columns(30000, 50, "by spans");
-}
-
-Test(many_blocks, phases)
-{
-    sum_columns(20000, 163, "phases");
+    for (size_t k = 0; k < sizeof sums / sizeof *sums; k++) {
+        sum_columns(sums[k].rows, sums[k].columns, sums[k].how);
+    }
 }
 
 /* x -> m x + c, one after another: it matters which comes first. */
