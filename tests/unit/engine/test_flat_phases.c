@@ -75,3 +75,43 @@ Test(flat_phases, of_any_rows)
     }
     quern_kernel_release(k);
 }
+
+static quern_array *bools(int64_t rows, int64_t columns, int64_t by)
+{
+    static const uint8_t bytes[] = {0, 1, 2, 128, 0, 255, 0};
+    uint8_t *host = malloc((size_t)(rows * columns));
+    for (int64_t n = 0; n < rows * columns; n++) {
+        host[n] = bytes[n * by % 7];
+    }
+    quern_array *a = array_of(QUERN_BOOL, SHAPE(rows, columns), host);
+    free(host);
+    return a;
+}
+
+/* In memory any byte but 0 is true, however packs come. */
+Test(flat_phases, bools_of_any_byte)
+{
+    enum { ROWS = 2000, COLUMNS = 129 };
+    static uint8_t got[ROWS * COLUMNS];
+    quern_kernel *k = kernel_of("bool x, bool b, bool c", "uint8 y", "y = x + 2 * b + 4 * c");
+    quern_array *x = bools(ROWS, COLUMNS, 3), *b = bools(1, COLUMNS, 1), *c = bools(ROWS, 1, 2);
+    quern_array *y = NULL;
+    const quern_value v[] = {QUERN_VALUES(x, b, c, &y)};
+    quern_explanation *e;
+    OK(quern_explain(&e, k, v, 4, NULL));
+    cr_expect(strstr(e->plan, "flat in phases"), "%s", e->plan);
+    quern_explanation_release(e);
+    OK(quern_call_n(k, v, 4, NULL));
+    OK(quern_array_read(y, got, sizeof got));
+    static const uint8_t truth[] = {0, 1, 1, 1, 0, 1, 0};
+    for (int64_t n = 0; n < ROWS * COLUMNS; n++) {
+        const int64_t row = n / COLUMNS, column = n % COLUMNS;
+        cr_assert_eq(got[n], truth[n * 3 % 7] + 2 * truth[column % 7] + 4 * truth[row * 2 % 7],
+                     "element %ld", (long)n);
+    }
+    quern_array *all[] = {x, b, c, y};
+    for (size_t a = 0; a < sizeof all / sizeof *all; a++) {
+        quern_array_release(all[a]);
+    }
+    quern_kernel_release(k);
+}

@@ -115,3 +115,36 @@ Test(thin_rows, of_drawn_layouts)
     cr_assert(thin > DRAWN / 4 && thin < DRAWN, "%d of %d", thin, DRAWN);
     quern_kernel_release(k);
 }
+
+/* In memory any byte but 0 is true, in whole rows and in planes. */
+Test(thin_rows, bools_of_any_byte)
+{
+    enum { ROWS = 4099, PLACES = 3 };
+    static const uint8_t bytes[] = {0, 1, 2, 128, 0, 255, 0};
+    static uint8_t host[ROWS * PLACES], got[ROWS * PLACES];
+    for (int n = 0; n < ROWS * PLACES; n++) {
+        host[n] = bytes[n * 3 % 7];
+    }
+    quern_kernel *k = kernel_of("bool x", "uint8 y", "y = x + 1");
+    for (int to_planes = 0; to_planes < 2; to_planes++) {
+        const int64_t shape[] = {to_planes ? ROWS : PLACES, to_planes ? PLACES : ROWS};
+        quern_array *x = array_of(QUERN_BOOL, 2, shape, host), *turned, *y = NULL;
+        OK(quern_array_transpose(&turned, x, NULL));
+        const quern_value v[] = {QUERN_VALUES(turned, &y)};
+        quern_explanation *e;
+        OK(quern_explain(&e, k, v, 2, NULL));
+        cr_expect(strstr(e->plan, "whole rows of"), "%s", e->plan);
+        quern_explanation_release(e);
+        OK(quern_call_n(k, v, 2, NULL));
+        OK(quern_array_read(y, got, sizeof got));
+        for (int64_t n = 0; n < ROWS * PLACES; n++) { /* of y in C order */
+            const int64_t at = n % shape[0] * shape[1] + n / shape[0];
+            cr_assert_eq(got[n], 1 + (host[at] != 0), "element %ld, to planes: %d", (long)n,
+                         to_planes);
+        }
+        quern_array_release(x);
+        quern_array_release(turned);
+        quern_array_release(y);
+    }
+    quern_kernel_release(k);
+}
