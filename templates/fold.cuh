@@ -123,16 +123,25 @@ __device__ __forceinline__ bool is_last_block(unsigned *counter, unsigned splits
 
 // What blocks leave that share outputs, a value each for every output: the last block of a bunch
 // combines what its bunch has left, and leaves that, until one bunch is all. So the block that ends
-// an output has few values to read one after another, while no other block works.
-struct left_values {
-    unsigned from;  // where this block leaves its own; then the first value of its bunch
-    unsigned apart; // from one value of the bunch to the next
-    unsigned count; // of these
-    unsigned step, members, counter;
+// an output has few values to read one after another, while no other block works. Values are bunched
+// by powers of two; or, where a whole block reads those of one output, not at all.
+template <bool BUNCHED_> struct left_values {
+    unsigned count; // values of the bunch
+    unsigned index, members, counter;
+    int scale, apart; // exponents
 
     __device__ left_values(unsigned part, unsigned parts, unsigned group)
-        : from(part), apart(0), count(0), step(1), members(parts), counter(group)
+        : count(0), index(part), members(parts), counter(group), scale(0), apart(0)
     {
+    }
+    // Where this block leaves its own; behind are_there(), where value k of its bunch is.
+    __device__ unsigned own() const
+    {
+        return index << scale;
+    }
+    __device__ unsigned at(unsigned k) const
+    {
+        return own() + (k << apart);
     }
     __device__ bool are_all() const
     {
@@ -142,17 +151,25 @@ struct left_values {
     // or those of a block, that have values of their own. `readers`: values read at once.
     __device__ bool are_there(unsigned *counters, unsigned groups, unsigned readers)
     {
-        const unsigned ample = 8 * readers, half = ample / 2;
-        const unsigned most = members <= ample ? members : half < 32 ? 32 : half;
-        const unsigned bunches = (members + most - 1) / most, own = from / step / most;
-        const unsigned before = own * most;
-        count = members - before < most ? members - before : most;
-        const bool last = is_last_block(counters + counter + own * groups, count);
-        counter += bunches * groups;
-        from = before * step;
-        apart = step;
-        step *= most;
-        members = bunches;
+        if constexpr (!BUNCHED_) {
+            count = members;
+            members = 1;
+            index = 0;
+            return is_last_block(counters + counter, count);
+        }
+        int shift = 5; // four for each reader, or 32; all, if they are not twice as many
+        while (2u << shift <= (members <= 8 * readers ? members : 4 * readers)) {
+            shift++;
+        }
+        shift += members <= 8 * readers;
+        const unsigned bunch = index >> shift, left = members - (bunch << shift);
+        count = left < 1u << shift ? left : 1u << shift;
+        const bool last = is_last_block(counters + counter + bunch * groups, count);
+        members = ((members - 1) >> shift) + 1;
+        counter += members * groups;
+        index = bunch;
+        apart = scale;
+        scale += shift;
         return last;
     }
 };

@@ -140,7 +140,7 @@ HOLE_take_element
     }
     // Several blocks an output: each leaves its value, and the last one of a bunch shares them out to
     // its threads and combines once more. A loop, so that the code that combines is there once.
-    quern::left_values _quern_others(_quern_part, _quern_splits, _quern_group);
+    quern::left_values<!_quern_whole> _quern_others(_quern_part, _quern_splits, _quern_group);
 #pragma unroll 1
     for (bool _quern_ended = !_quern_split;; _quern_ended = _quern_others.are_all()) {
         if constexpr (_quern_columns) {
@@ -161,7 +161,7 @@ HOLE_take_element
             if (_quern_live && _quern_worker == 0) {
 #pragma unroll
                 for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
-                    _quern_left[_quern_others.from * _quern_outputs + _quern_lane] =
+                    _quern_left[_quern_others.own() * _quern_outputs + _quern_lane] =
                         _quern_values[_quern_lane];
                 }
             }
@@ -187,8 +187,7 @@ HOLE_take_element
             for (_quern_index _quern_unit = _quern_first; _quern_unit < _quern_last;
                  _quern_unit += _quern_step) {
                 const _quern_slot *const _quern_other =
-                    _quern_left + (_quern_others.from + (unsigned)_quern_unit * _quern_others.apart) *
-                                      _quern_outputs;
+                    _quern_left + _quern_others.at((unsigned)_quern_unit) * _quern_outputs;
 #pragma unroll
                 for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
                     _quern_take(_quern_values[_quern_lane], _quern_unit > _quern_first,

@@ -85,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
     // The threads of an output combine theirs: the upper half gives to the lower, again and again.
     // Several blocks an output: each leaves its values, and the last one of a bunch combines them. A
     // loop, so that the code that combines is there once.
-    quern::left_values _quern_others(_quern_part, _quern_parts, _quern_output);
+    quern::left_values<true> _quern_others(_quern_part, _quern_parts, _quern_output);
     _quern_slot *const _quern_put = (_quern_slot *)_quern_pool;
     int _quern_active = min(_quern_workers, _quern_most);
 #pragma unroll 1
@@ -119,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
             for (int _quern_lane = 0; _quern_lane < _quern_outputs; _quern_lane++) {
                 if (_quern_live && _quern_worker == 0 &&
                     _quern_at + 256 * _quern_lane < _quern_here) {
-                    _quern_left[(long long)_quern_others.from * _quern_across + 256 * _quern_lane] =
+                    _quern_left[(long long)_quern_others.own() * _quern_across + 256 * _quern_lane] =
                         _quern_values[_quern_lane];
                 }
             }
@@ -134,8 +134,7 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
 #pragma unroll 4
                     for (int _quern_unit = _quern_worker; _quern_unit < (int)_quern_others.count;
                          _quern_unit += _quern_workers) {
-                        const long long _quern_spot =
-                            _quern_others.from + _quern_unit * _quern_others.apart;
+                        const long long _quern_spot = _quern_others.at(_quern_unit);
                         _quern_take(_quern_values[_quern_lane], _quern_unit > _quern_worker,
                                     _quern_left[_quern_spot * _quern_across + 256 * _quern_lane]
                                         .value);

@@ -94,11 +94,11 @@ HOLE_take_element
     if constexpr (_quern_split) {
         _quern_slot *const _quern_left = (_quern_slot *)(_quern_workspace + _quern_counters) +
                                          (long long)_quern_output * _quern_all + _quern_element;
-        quern::left_values _quern_others(_quern_part, _quern_parts, _quern_group);
+        quern::left_values<true> _quern_others(_quern_part, _quern_parts, _quern_group);
 #pragma unroll 1
         while (!_quern_others.are_all()) {
             if (_quern_there) {
-                _quern_left[(long long)_quern_others.from * _quern_walk.results] = _quern_own;
+                _quern_left[(long long)_quern_others.own() * _quern_walk.results] = _quern_own;
             }
             if (!_quern_others.are_there((unsigned *)_quern_workspace, _quern_groups, 8)) {
                 return;
@@ -106,10 +106,9 @@ HOLE_take_element
             if (_quern_there) {
 #pragma unroll 16
                 for (unsigned _quern_unit = 0; _quern_unit < _quern_others.count; _quern_unit++) {
-                    const unsigned _quern_spot =
-                        _quern_others.from + _quern_unit * _quern_others.apart;
+                    const long long _quern_spot = _quern_others.at(_quern_unit);
                     _quern_take(_quern_own, _quern_unit > 0,
-                                _quern_left[(long long)_quern_spot * _quern_walk.results].value);
+                                _quern_left[_quern_spot * _quern_walk.results].value);
                 }
             }
         }

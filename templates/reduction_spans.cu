@@ -133,7 +133,7 @@ HOLE_take_element
         }
     }
     // Several blocks an output: each leaves its values, and the last one of a bunch combines them.
-    quern::left_values _quern_others(_quern_part, _quern_parts, _quern_output);
+    quern::left_values<true> _quern_others(_quern_part, _quern_parts, _quern_output);
 #pragma unroll 1
     for (bool _quern_ended = !_quern_split;; _quern_ended = _quern_others.are_all()) {
 #pragma unroll 1
@@ -154,7 +154,7 @@ HOLE_take_element
                 (_quern_slot *)(_quern_workspace + _quern_counters) +
                 (long long)_quern_output * _quern_across * _quern_parts;
             if (_quern_there && _quern_one == 0) {
-                _quern_left[_quern_others.from * _quern_across + _quern_mine] = _quern_own;
+                _quern_left[_quern_others.own() * _quern_across + _quern_mine] = _quern_own;
             }
             const int _quern_rows = 256 / _quern_across, _quern_row = threadIdx.x / _quern_across;
             if (!_quern_others.are_there((unsigned *)_quern_workspace, gridDim.x / _quern_parts,
@@ -167,10 +167,8 @@ HOLE_take_element
 #pragma unroll 8
                 for (unsigned _quern_unit = _quern_row; _quern_unit < _quern_others.count;
                      _quern_unit += _quern_rows) {
-                    const unsigned _quern_spot =
-                        _quern_others.from + _quern_unit * _quern_others.apart;
                     _quern_take(_quern_own, _quern_has,
-                                _quern_left[_quern_spot * _quern_across +
+                                _quern_left[_quern_others.at(_quern_unit) * _quern_across +
                                             (threadIdx.x - _quern_row * _quern_across)]
                                     .value);
                     _quern_has = true;
