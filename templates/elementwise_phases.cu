@@ -30,15 +30,16 @@ HOLE_single
             return _quern_turn == 0 ||
                    _quern_turn * _quern_period < _quern_walk.packs - _quern_pack;
         };
+        const auto _quern_place = [&](int _quern_turn) {
+            return _quern_element + _quern_turn * _quern_period * _quern_lanes;
+        };
 HOLE_offsets
 HOLE_values
         // All reads before the first write, so that they are under way at once.
 #pragma unroll
         for (int _quern_turn = 0; _quern_turn < _quern_turns; _quern_turn++) {
             if (_quern_has(_quern_turn)) {
-                const _quern_index _quern_first = _quern_element;
-                const _quern_index _quern_element =
-                    _quern_first + _quern_turn * _quern_period * _quern_lanes;
+                const _quern_index _quern_element = _quern_place(_quern_turn);
 HOLE_fetch
             }
         }
@@ -46,9 +47,7 @@ HOLE_keep
 #pragma unroll
         for (int _quern_turn = 0; _quern_turn < _quern_turns; _quern_turn++) {
             if (_quern_has(_quern_turn)) {
-                const _quern_index _quern_first = _quern_element;
-                const _quern_index _quern_element =
-                    _quern_first + _quern_turn * _quern_period * _quern_lanes;
+                const _quern_index _quern_element = _quern_place(_quern_turn);
 HOLE_body
             }
         }

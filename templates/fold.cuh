@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // fold: what reductions and scans are made of: the walk over kept and reduced dimensions, values
-// that need no constructor, and the combining of the values of a block's threads.
+// that need no constructor, and the combining of the values of a block's threads, and of blocks.
 //
 // The thing to know: values are combined in pairs of neighbours, then pairs of pairs, always the
 // left one first. So the order is that of the threads, and the same for every launch.

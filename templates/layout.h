@@ -28,7 +28,8 @@
 //          the last one along the first dimension that is cut, and `inner` along the second
 // count    elements of the whole walk
 // row      packs (or tiles) of a row
-// outer    extents, outermost first
+// outer    extents, outermost first; of flat packs in phases, whose place is found without the first
+//          extent, there packs from one of a thread to its next
 // stride   bytes, outermost first, the innermost last
 #define QUERN_SPACE(NUMBER, DIVIDER, DIVIDERS, TABLE, D, K)                                        \
     NUMBER(packs)                                                                                  \

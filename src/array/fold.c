@@ -262,7 +262,8 @@ static uint32_t choose_beside(const qn_fold_making *m, int64_t packs)
 
 /* Units that a thread should have; more where what threads have is costly to combine. Rows off the
  * alignment of 513 to 3001 float32 and float16, on an H200: with 4 and 8 units of 16 bytes 0.88 to
- * 1.09 of a copy's speed, with 6 to 12 of them 1.01 to 1.10. Halves of them would do with 8. */
+ * 1.09 of a copy's speed, with 6 to 12 of them 1.01 to 1.10. Units of two float64 are
+ * enough with 8. */
 static int64_t enough_units(const qn_fold_making *m)
 {
     const qn_fold_form *f = &m->fold->form;

@@ -17,14 +17,14 @@
 #define PACK_BYTES     16 /* of a pack: less is what other plans have too */
 #define DENSE_BYTES    64 /* of a row's innermost run: with less, outputs share sectors */
 #define ROW_BYTES      256
-#define MOST_OUTPUTS   256   /* of a span: each has a thread in the end */
-#define MOST_MEETING   32    /* threads of an output in the end, of one warp */
-#define ROOM_BYTES     32768 /* of shared memory for the values of a span */
-#define LARGEST_VALUE  64    /* bytes, where it is not known */
-#define COMPOUND_LANES 8     /* of values that are costly to keep */
-#define LEAST_UNITS    4     /* of a thread */
-#define IDLE           8
-#define FEW_PACKS      8
+#define MOST_OUTPUTS   256    /* of a span: each has a thread in the end */
+#define MOST_MEETING   32     /* threads of an output in the end, of one warp */
+#define ROOM_BYTES     32768  /* of shared memory for the values of a span */
+#define LARGEST_VALUE  64     /* bytes, where it is not known */
+#define COMPOUND_LANES 8      /* of values that are costly to keep */
+#define LEAST_UNITS    4      /* of a thread */
+#define IDLE           8      /* one thread in so many, or more, is idle by columns */
+#define FEW_PACKS      8      /* of wide elements, for which columns do as well */
 #define LEAST_ELEMENTS 16384  /* of a block */
 #define LEFT_OVER      32     /* one in so many elements may be left over by spans, at most */
 #define MOST_LEFT      131072 /* values that blocks leave for each other */
@@ -384,6 +384,7 @@ void qn_fold_take_spans(const qn_fold_making *m)
     const int64_t outputs = f->outputs / s.across, lines = f->length / (s.elements / s.across);
     const int64_t units = lines * w.spans, workers = QN_FOLD_BLOCK / w.beside;
     const int64_t groups = qn_over(w.whole / w.lanes, w.beside);
+    /* A bunch of blocks has a counter, and there may be two rounds of bunches (fold.cuh). */
     if (units < workers * LEAST_UNITS || f->length * s.across < LEAST_ELEMENTS * groups ||
         (groups > 1 && outputs * (groups > 8 ? groups / 32 + 3 : 1) > COUNTERS)) {
         return;

@@ -415,12 +415,11 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
         strided |= f->access[k] == QN_ACCESS_STRIDED;
     }
     if (f->rows || f->flat || f->slab != 0) {
-        const bool phases = f->flat && f->turns > 1;
-        qn_text_puts(out, f->crosses ? "across rows: "
-                          : f->rows  ? "by rows: "
-                          : phases   ? "flat in phases: "
-                          : f->flat  ? "flat: "
-                                     : "by slabs: ");
+        qn_text_puts(out, f->crosses             ? "across rows: "
+                          : f->rows              ? "by rows: "
+                          : qn_plan_in_phases(f) ? "flat in phases: "
+                          : f->flat              ? "flat: "
+                                                 : "by slabs: ");
     }
     if (f->boxed) {
         qn_text_printf(out, "%d dimensions, boxes of ", f->ndim - f->cuts);

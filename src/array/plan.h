@@ -92,7 +92,8 @@ typedef struct qn_plan_form {
     uint8_t tile;    /**< side of a tile; 0: walked by packs */
     uint8_t slack;   /**< tiles: elements of a sector of operand `anchor`, an output, if its lines
                           begin anywhere in one; 0: where one does */
-    uint8_t turns;   /**< packs that a thread takes: a block apart, or by rows; 1 by tiles */
+    uint8_t turns;   /**< packs that a thread takes: a block apart, or by rows, or (if flat) a
+                          period; 1 by tiles */
     uint8_t rows;    /**< 1: a block goes along rows; packs begin where a row of
                           operand `anchor` is aligned */
     uint8_t thin;    /**< a thread has `lanes` whole rows of so many elements; the last dimension is
@@ -145,7 +146,13 @@ typedef struct qn_plan {
     char *base[QUERN_MAX_PARAMETERS];        /**< where the walk starts */
 } qn_plan;
 
-/** Flat, in turns: the operand is the same in all of them. */
+/** Flat packs in phases: a thread has several turns of them. */
+static inline bool qn_plan_in_phases(const qn_plan_form *form)
+{
+    return form->flat && form->turns > 1;
+}
+
+/** In phases: the operand is the same in all turns. */
 static inline bool qn_plan_is_kept(const qn_plan_form *form, size_t k)
 {
     return (form->kept >> k & 1) != 0;
@@ -247,7 +254,7 @@ bool qn_plan_agree(const qn_plan *p, const qn_operand *operands, size_t a, size_
  * as above. For qn_plan_make(); the plan is complete. */
 void qn_plan_flat(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most);
 
-/** Flat, in turns: packs from one of a thread to its next, and how many threads there are. */
+/** In phases: packs from one of a thread to its next, and how many threads there are. */
 int64_t qn_plan_period(const qn_plan *plan);
 int64_t qn_plan_threads(const qn_plan *plan);
 

@@ -389,8 +389,8 @@ static bool better_tiled(const qn_boxing *b)
     return better && !b->several;
 }
 
-/* Tiles of single elements would be partly empty, and lines of no input are multiples of 8 bytes
- * apart, which in boxes share banks. */
+/* Tiles of single elements would be partly empty; inputs lie in one order, and their lines are not
+ * multiples of 8 bytes apart, which in boxes share banks. */
 static bool suits_matrices(const qn_boxing *b)
 {
     const int last = b->ndim - 1, sides[] = {last, b->across};
@@ -399,7 +399,7 @@ static bool suits_matrices(const qn_boxing *b)
         const int64_t extent = b->plan->extent[sides[s]];
         filled *= (double)extent / (double)(qn_over(extent, TILE) * TILE);
     }
-    bool suits = filled < ENOUGH_FILLED;
+    bool suits = filled < ENOUGH_FILLED && !b->several;
     for (size_t k = 0; k < b->operand_count; k++) {
         suits &= !b->tiled[k] || b->plan->stride[k][last] % 8 != 0;
     }

@@ -317,6 +317,9 @@ static int64_t other_cost(const qn_plan *p, const qn_operand *operands, size_t o
  * best whose threads wait least as well. */
 void qn_plan_flat(qn_plan *plan, const qn_operand *operands, size_t operand_count, uint32_t most)
 {
+    if (plan->form.ndim < 2) {
+        return;
+    }
     qn_plan_decided before = qn_plan_decided_of(plan), best = before;
     const int64_t cost = other_cost(plan, operands, operand_count);
     const uint32_t fewest = plan->form.rows ? 2 : plan->form.lanes + 1u;
@@ -329,7 +332,7 @@ void qn_plan_flat(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     const bool slow = cost > memory * (shares && plan->form.rows ? PLENTY_ROWS : part) / 100;
     const int64_t plenty = slow ? memory * part / 100 : INT64_MAX;
     int64_t least = INT64_MAX;
-    for (uint32_t lanes = most; lanes >= fewest && plan->form.ndim > 1; lanes /= 2) {
+    for (uint32_t lanes = most; lanes >= fewest; lanes /= 2) {
         qn_plan_decide(plan, &before);
         if (with_lanes(plan, operands, operand_count, lanes, plenty)) {
             plan->cost = cost_of(plan, operands, operand_count);

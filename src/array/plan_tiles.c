@@ -116,9 +116,8 @@ static int choose_lanes(const tiling *t, const qn_plan *plan, const qn_operand *
     return words && most >= WORD / narrow ? (int)(WORD / narrow) : 1;
 }
 
-/* Tiles along a dimension of so many elements are whole, or so many that those at the sides are
- * few.
- */
+/* Tiles along a dimension of so many elements are whole, or so many that those at the sides
+ * are few. */
 static bool is_many(const tiling *t, int64_t extent, int64_t side)
 {
     const bool whole = t->margin == 0 && t->slack == 0 && extent % side == 0;

@@ -97,15 +97,20 @@ static void print(qn_text *out, const qn_call *call)
 #define LOOP_BLOCKS 64 /* for a processor, before threads take so many */
 #define MANY        (1 << 20) /* elements or packs, of which there are enough for such blocks */
 
+/* Packs that a thread stands for: in phases threads are counted as they are. */
+static uint32_t turns_at_once(const qn_plan_form *f)
+{
+    return qn_plan_in_phases(f) ? 1 : f->turns;
+}
+
 /* With few elements, blocks that take as many of them as others do with one turn a thread: else the
  * processors would have less to do at once. */
 static uint32_t default_block(const qn_plan *p, int64_t threads)
 {
-    const uint32_t turns = p->form.flat ? 1 : p->form.turns;
     if (p->form.tile != 0 || p->form.boxed || threads >= MANY) {
         return DEFAULT_BLOCK;
     }
-    uint32_t most = DEFAULT_BLOCK / turns;
+    uint32_t most = DEFAULT_BLOCK / turns_at_once(&p->form);
     return threads < most ? (uint32_t)(threads + WARP - 1) / WARP * WARP : most;
 }
 
@@ -121,7 +126,7 @@ static int64_t loop_over(const qn_call *call, int64_t blocks)
         widest = QN_MAX(widest, call->operands[k].item_size);
     }
     const bool small = f->ndim > 1 && f->lanes > 1 && f->lanes * widest <= SMALL;
-    const bool once = f->tile != 0 || f->boxed || f->thin || (f->flat && f->turns > 1);
+    const bool once = f->tile != 0 || f->boxed || f->thin || qn_plan_in_phases(f);
     if (once || !(f->flat || small || call->kernel->heavy > 0)) {
         return blocks;
     }
@@ -133,8 +138,8 @@ static quern_status geometry(quern_launch_config *config, const qn_call *call,
                              const qn_specialization *z)
 {
     const qn_plan *p = &call->plan;
-    const bool phases = p->form.flat && p->form.turns > 1;
-    int64_t threads = QN_MAX(phases ? qn_plan_threads(p) : p->packs, p->rest); /* at least one */
+    const int64_t all = qn_plan_in_phases(&p->form) ? qn_plan_threads(p) : p->packs;
+    int64_t threads = QN_MAX(all, p->rest); /* at least one */
     uint32_t block = call->block_size;
     if (block > z->max_threads) {
         return qn_fail(QUERN_ERROR_INVALID_ARGUMENT,
@@ -157,7 +162,7 @@ static quern_status geometry(quern_launch_config *config, const qn_call *call,
     if (block == 0) {
         block = default_block(p, threads);
     }
-    const int64_t taken = (int64_t)block * (phases ? 1 : p->form.turns);
+    const int64_t taken = (int64_t)block * turns_at_once(&p->form);
     int64_t blocks = p->form.tile != 0 ? p->packs : (threads - 1) / taken + 1;
     if (p->form.boxed) { /* a block finds out where its elements lie, and takes several boxes */
         blocks = QN_MIN(p->packs, (int64_t)call->kernel->engine->processors * BOXED_BLOCKS);
@@ -197,7 +202,7 @@ static quern_status walk(qn_parameter_block *block, const qn_call *call)
         bool tiles = p->form.tile != 0 && d + 1 == outer;
         s.outer[d] = tiles ? (p->extent[d] - 1) / p->form.tile + 1 : p->extent[d];
     }
-    if (p->form.flat && p->form.turns > 1) { /* nothing is divided by the first extent */
+    if (qn_plan_in_phases(&p->form)) { /* nothing is divided by the first extent */
         s.outer[0] = qn_plan_period(p);
     }
     s.stride = p->stride;

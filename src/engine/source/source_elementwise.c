@@ -176,7 +176,7 @@ static void form_hole(qn_text *out, const qn_call *call)
         qn_source_flag(out, "crosses", f->crosses);
         return;
     }
-    if (f->flat && f->turns > 1) {
+    if (qn_plan_in_phases(f)) {
         return;
     }
     qn_source_flag(out, "rows", f->ndim > 1 && !f->flat);
@@ -304,17 +304,17 @@ typedef struct walk {
 
 static walk walk_of(const qn_plan_form *f)
 {
-    const bool squares = f->tile != 0 && f->lanes > 1, phases = f->flat && f->turns > 1;
-    return squares        ? (walk){qn_embedded_elementwise_tiled_packs_cu, square_holes}
-           : f->tile != 0 ? (walk){qn_embedded_elementwise_tiled_cu, tiled_holes}
-           : f->pool != 0 ? (walk){qn_embedded_elementwise_boxed_runs_cu, run_holes}
-           : f->boxed     ? (walk){qn_embedded_elementwise_boxed_cu, boxed_holes}
-           : f->thin != 0 ? (walk){qn_embedded_elementwise_thin_cu, thin_holes}
-           : f->rows      ? (walk){qn_embedded_elementwise_rows_cu, row_holes}
-           : phases       ? (walk){qn_embedded_elementwise_phases_cu, phase_holes}
-           : f->slab != 0 ? (walk){qn_embedded_elementwise_slabs_cu, slab_holes}
-           : f->turns > 1 ? (walk){qn_embedded_elementwise_turns_cu, turn_holes}
-                          : (walk){qn_embedded_elementwise_cu, pack_holes};
+    const bool squares = f->tile != 0 && f->lanes > 1;
+    return squares                ? (walk){qn_embedded_elementwise_tiled_packs_cu, square_holes}
+           : f->tile != 0         ? (walk){qn_embedded_elementwise_tiled_cu, tiled_holes}
+           : f->pool != 0         ? (walk){qn_embedded_elementwise_boxed_runs_cu, run_holes}
+           : f->boxed             ? (walk){qn_embedded_elementwise_boxed_cu, boxed_holes}
+           : f->thin != 0         ? (walk){qn_embedded_elementwise_thin_cu, thin_holes}
+           : f->rows              ? (walk){qn_embedded_elementwise_rows_cu, row_holes}
+           : qn_plan_in_phases(f) ? (walk){qn_embedded_elementwise_phases_cu, phase_holes}
+           : f->slab != 0         ? (walk){qn_embedded_elementwise_slabs_cu, slab_holes}
+           : f->turns > 1         ? (walk){qn_embedded_elementwise_turns_cu, turn_holes}
+                                  : (walk){qn_embedded_elementwise_cu, pack_holes};
 }
 
 /* Packs wait in registers as words. */
@@ -325,7 +325,7 @@ static bool holds_words(const qn_call *call)
     for (uint32_t k = 0; k < call->operand_count; k++) {
         words |= f->access[k] == QN_ACCESS_BACK || f->access[k] == QN_ACCESS_WORDS;
     }
-    return f->lanes > 1 && (f->rows || (f->flat && f->turns > 1) || f->tile != 0 || words);
+    return f->lanes > 1 && (f->rows || qn_plan_in_phases(f) || f->tile != 0 || words);
 }
 
 quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header *headers,
