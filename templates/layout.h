@@ -24,12 +24,11 @@
 // packs    whole packs (or tiles) of the walk
 // inner    elements of the innermost dimension
 // head     elements before the first pack; with tiles, of the last dimension but one; with boxes,
-// of
-//          the last one along the first dimension that is cut, and `inner` along the second
+//          of the last one along the first dimension that is cut, and `inner` along the second
 // count    elements of the whole walk
 // row      packs (or tiles) of a row
-// outer    extents, outermost first; of flat packs in phases, whose place is found without the first
-//          extent, there packs from one of a thread to its next
+// outer    extents, outermost first; of flat packs in phases the first is packs from one of a
+//          thread to its next, since their place is found without that extent
 // stride   bytes, outermost first, the innermost last
 #define QUERN_SPACE(NUMBER, DIVIDER, DIVIDERS, TABLE, D, K)                                        \
     NUMBER(packs)                                                                                  \
