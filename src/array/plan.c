@@ -349,7 +349,8 @@ static bool share(walk *w, const qn_operand *operands, const qn_plan_rules *rule
         w->ndim = w->plan->form.ndim;
         return true;
     }
-    return tiled && qn_plan_tiles(w->plan, operands, w->operands, w->ndim, side, lanes, true);
+    return tiled && !qn_plan_outdoes_tiles(w->plan, operands, w->operands, w->ndim, side) &&
+           qn_plan_tiles(w->plan, operands, w->operands, w->ndim, side, lanes, true);
 }
 
 void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,

@@ -213,7 +213,9 @@ void qn_plan_make(qn_plan *plan, const qn_operand *operands, size_t operand_coun
  * elements as well. For qn_plan_make(); dimensions are sorted and merged. */
 bool qn_plan_tiles(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                    int most, uint32_t most_lanes, bool single);
-/** The same of single elements would be walked. */
+/** The dimension, other than the last, along which an input lies densely for tiles; -1: none. */
+int qn_plan_dense(const qn_plan *plan, const qn_operand *operand, size_t k, int ndim);
+/** By tiles of single elements it would be walked. */
 bool qn_plan_is_tiled(const qn_plan *plan, const qn_operand *operands, size_t operand_count,
                       int ndim, int most);
 
@@ -223,6 +225,9 @@ bool qn_plan_is_tiled(const qn_plan *plan, const qn_operand *operands, size_t op
  * qn_plan_make(); dimensions are sorted and merged. */
 bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                    bool tiled);
+/** Walked as it is, it would take less than by tiles of `side` elements. */
+bool qn_plan_outdoes_tiles(const qn_plan *plan, const qn_operand *operands, size_t operand_count,
+                           int ndim, int side);
 /** The same by boxes in runs. */
 bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                   bool tiled);

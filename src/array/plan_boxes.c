@@ -18,9 +18,10 @@
 #define WORTH_IT_ALL  4096  /* elements of a loop, below which boxes do not pay */
 #define SHORTEST_RUN  8     /* elements */
 #define LONGEST_RUN   1024
-#define TILE          64  /* elements of a side of one */
-#define ENOUGH_FILLED 0.8 /* of all tiles */
-#define MANY          8   /* boxes along a dimension, of which a last one that is small is little */
+#define TILE          64   /* elements of a side of one */
+#define BETTER        1.15 /* times as cheap as tiles, which are known best */
+#define ENOUGH_FILLED 0.8  /* of all tiles */
+#define MANY          8 /* boxes along a dimension, of which a last one that is small is little */
 
 /* An operand that the walk goes through badly, unless its elements are far from each other in any
  * order. */
@@ -331,9 +332,8 @@ static void find_across(qn_boxing *b)
     }
 }
 
-/* What is asked of both kinds of boxes. False: there is nothing to gain. */
-static bool begin(qn_boxing *b, const qn_plan *plan, const qn_operand *operands,
-                  size_t operand_count, int ndim, bool tiled)
+bool qn_boxing_begin(qn_boxing *b, const qn_plan *plan, const qn_operand *operands,
+                     size_t operand_count, int ndim, bool tiled)
 {
     bool any = false;
     *b = (qn_boxing){
@@ -355,11 +355,18 @@ static bool choose_boxes(qn_boxing *b, int *turns)
     return *turns != 0 && choose_extents(b) && qn_boxing_walk_cost(b) >= qn_boxing_box_cost(b);
 }
 
-/* Such boxes, where it would go by tiles otherwise: if inputs lie in several orders, and boxes cost
- * less. */
+/* Such boxes, where it would go by tiles otherwise. */
 static bool outdo_tiles(qn_boxing *b, int *turns)
 {
-    return b->several && choose_boxes(b, turns) && qn_boxing_tile_cost(b) > qn_boxing_box_cost(b);
+    return choose_boxes(b, turns) && qn_boxing_tile_cost(b, TILE) > BETTER * qn_boxing_box_cost(b);
+}
+
+bool qn_plan_outdoes_tiles(const qn_plan *plan, const qn_operand *operands, size_t operand_count,
+                           int ndim, int side)
+{
+    qn_boxing b;
+    return qn_boxing_begin(&b, plan, operands, operand_count, ndim, true) &&
+           qn_boxing_tile_cost(&b, side) > BETTER * qn_boxing_walk_cost(&b);
 }
 
 bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
@@ -367,7 +374,7 @@ bool qn_plan_boxes(qn_plan *plan, const qn_operand *operands, size_t operand_cou
 {
     qn_boxing b;
     int turns;
-    if (!begin(&b, plan, operands, operand_count, ndim, false) ||
+    if (!qn_boxing_begin(&b, plan, operands, operand_count, ndim, false) ||
         !(tiled ? outdo_tiles(&b, &turns) : choose_boxes(&b, &turns))) {
         return false;
     }
@@ -393,13 +400,8 @@ static bool better_tiled(const qn_boxing *b)
  * multiples of 8 bytes apart, which in boxes share banks. */
 static bool suits_matrices(const qn_boxing *b)
 {
-    const int last = b->ndim - 1, sides[] = {last, b->across};
-    double filled = 1;
-    for (int s = 0; s < 2; s++) {
-        const int64_t extent = b->plan->extent[sides[s]];
-        filled *= (double)extent / (double)(qn_over(extent, TILE) * TILE);
-    }
-    bool suits = filled < ENOUGH_FILLED && !b->several;
+    const int last = b->ndim - 1;
+    bool suits = qn_boxing_filled(b->plan, b->ndim, b->across, TILE) < ENOUGH_FILLED && !b->several;
     for (size_t k = 0; k < b->operand_count; k++) {
         suits &= !b->tiled[k] || b->plan->stride[k][last] % 8 != 0;
     }
@@ -437,9 +439,10 @@ static bool choose_runs(qn_boxing *b, const qn_plan *plan, const qn_operand *ope
 {
     int turns;
     if (!qn_plan_box_runs(operands, operand_count, matrices) ||
-        !begin(b, plan, operands, operand_count, ndim, matrices)) {
+        !qn_boxing_begin(b, plan, operands, operand_count, ndim, matrices)) {
         return false;
     }
+    b->runs = true;
     return matrices ? tiled && suits_matrices(b)
            : tiled  ? !better_tiled(b)
                     : choose_boxes(b, &turns);

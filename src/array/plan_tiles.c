@@ -22,8 +22,7 @@
 #define WORTH_IT     32   /* extents below which tiles are mostly empty */
 #define WORTH_IT_ALL 4096 /* elements of a loop, below which tiles do not pay */
 
-/* The dimension, other than the last, along which an input lies densely; -1: none, or the last. */
-static int dense_dimension(const qn_plan *plan, const qn_operand *operand, size_t k, int ndim)
+int qn_plan_dense(const qn_plan *plan, const qn_operand *operand, size_t k, int ndim)
 {
     if (operand->output || operand->loose ||
         qn_magnitude(plan->stride[k][ndim - 1]) <= operand->item_size) {
@@ -193,7 +192,7 @@ static bool choose_tiled(tiling *t, const qn_plan *plan, const qn_operand *opera
 {
     t->across = -1;
     for (size_t k = 0; k < operand_count; k++) {
-        int d = dense_dimension(plan, &operands[k], k, ndim);
+        int d = qn_plan_dense(plan, &operands[k], k, ndim);
         t->across = t->across < 0 ? d : t->across;
         t->tiled[k] = d >= 0 && d == t->across;
         *(t->tiled[k] ? &t->bytes : &t->plain) += operands[k].item_size;
