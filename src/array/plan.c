@@ -331,13 +331,17 @@ static bool tiles_or_rows(const qn_plan_rules *rules)
     return !rules->keep_dims && !rules->no_tiles && rules->pack_bytes != 0;
 }
 
-/* Over thin rows, or walks through shared memory, the best first: tiles in squares, boxes in runs,
- * and those of single elements. */
+/* Over thin rows, or walks through shared memory, the best first: boxes of words, tiles in squares,
+ * boxes in runs, and those of single elements. */
 static bool share(walk *w, const qn_operand *operands, const qn_plan_rules *rules)
 {
     const int side = rules->setting.tile ? rules->setting.tile : MOST_SIDE;
     const uint32_t lanes = most_lanes(operands, w->operands, pack_bytes(rules));
     if (qn_plan_thin(w->plan, operands, w->operands, w->ndim)) {
+        return true;
+    }
+    if (lanes > 1 && qn_plan_box_words(w->plan, operands, w->operands, w->ndim, side)) {
+        w->ndim = w->plan->form.ndim;
         return true;
     }
     if (qn_plan_tiles(w->plan, operands, w->operands, w->ndim, side, lanes, false)) {
@@ -445,6 +449,8 @@ void qn_plan_print(qn_text *out, const qn_plan *plan, size_t operand_count)
         }
     } else if (f->pool != 0) {
         qn_text_puts(out, " in runs");
+    } else if (f->words) {
+        qn_text_printf(out, " by words, %d packs of %d a thread", f->turns, f->lanes);
     } else {
         const int elements = f->lanes * f->turns * QN_MAX(f->thin, 1);
         qn_text_printf(out, ", %d element%s a thread%s", elements, elements == 1 ? "" : "s",

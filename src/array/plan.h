@@ -54,8 +54,9 @@ typedef enum qn_access {
     QN_ACCESS_TILED = 't',      /**< through shared memory: by tiles along the last dimension but
                                    one, by boxes in the order `fetch` */
     QN_ACCESS_WORDS = 'w',      /**< side by side, not aligned: by aligned words that are shifted */
-    QN_ACCESS_STEP = 'p',  /**< flat: side by side and aligned within a step: one access each */
-    QN_ACCESS_HELD = 'h',  /**< flat: the same element for all lanes of a step */
+    QN_ACCESS_STEP = 'p', /**< flat: side by side and aligned within a step: one access each */
+    QN_ACCESS_HELD =
+        'h', /**< flat: the same element for all lanes of a step; by words: of a pack */
     QN_ACCESS_PAIR = 'x',  /**< flat: the same along a row, and packs are paired */
     QN_ACCESS_WHOLE = 'n', /**< thin rows: those of a thread lie on, in aligned words */
     QN_ACCESS_BACK = 'r',  /**< side by side from the last to the first: by rows as `w`, else as
@@ -70,14 +71,16 @@ typedef enum qn_early {
     QN_EARLY_ENDS   /**< where what lies side by side begins and ends */
 } qn_early;
 
-/** How an operand goes, of boxes in runs. */
+/** How an operand goes, of boxes in runs or by words. */
 typedef struct qn_box_way {
     uint8_t order[QN_BOX_DIMS]; /**< dimensions of the walk, inside of boxes, along which its
                                      elements differ, as they lie in memory, outermost first; of an
                                      output as they are walked */
     uint8_t count;              /**< of these */
-    uint8_t run; /**< the innermost ones that are a run: of inputs bytes that lie on in memory, of
-                      an output elements; 0: it goes element by element */
+    uint8_t run;   /**< the innermost ones that are a run: of inputs bytes that lie on in memory, of
+                        an output elements; 0: it goes element by element */
+    uint8_t word;  /**< by words: bytes of one */
+    uint8_t moves; /**< and how many a thread has */
 } qn_box_way;
 
 /** What decides the generated code. Compare with memcmp: padding is zero. */
@@ -119,11 +122,14 @@ typedef struct qn_plan_form {
     uint8_t box;    /**< boxes: dimensions outside of them; the last of these number
                          the boxes along dimensions that are cut */
     uint8_t pool;   /**< boxes in runs: KiB of shared memory; 0: others */
+    uint8_t words;  /**< boxes: 1: inputs go in words, and packs of `lanes` are given, `turns` of a
+                       thread, at the same places in all boxes */
+    uint8_t gaps;   /**< by words: shared memory has gaps after so many bytes, as an exponent */
     uint8_t cuts;   /**< boxes: dimensions that are cut */
     uint8_t cut[QN_BOX_CUTS];   /**< boxes: where these lie inside of a box */
     uint8_t fetch[QN_BOX_DIMS]; /**< boxes: dimensions inside, in the order of tiled operands */
     uint8_t access[QUERN_MAX_PARAMETERS]; /**< qn_access by operand */
-    qn_box_way way[QN_BOX_WAYS];          /**< boxes in runs: by operand */
+    qn_box_way way[QN_BOX_WAYS];          /**< boxes in runs or by words: by operand */
 } qn_plan_form;
 
 typedef struct qn_plan {
@@ -231,6 +237,12 @@ bool qn_plan_outdoes_tiles(const qn_plan *plan, const qn_operand *operands, size
 /** The same by boxes in runs. */
 bool qn_plan_runs(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
                   bool tiled);
+
+/** Walk by boxes of words where small arrays of a batch lie in different orders and are aligned,
+ * unless they fill tiles of `side` elements. Splits the dimensions and fills the plan; false, with
+ * the plan as it was, where they do not. For qn_plan_make(); dimensions are sorted and merged. */
+bool qn_plan_box_words(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim,
+                       int side);
 
 /** Operands may go in runs. `matrices`: boxes have small matrices of a batch. */
 bool qn_plan_box_runs(const qn_operand *operands, size_t operand_count, bool matrices);

@@ -73,10 +73,11 @@ static size_t form(uint8_t *bytes, const qn_call *call)
     memcpy(bytes, f, FIXED);
     bytes[FIXED] = (uint8_t)call->ndim;
     memcpy(bytes + FIXED + 1, f->access, call->operand_count);
-    if (f->pool != 0) {
+    const bool ways = f->pool != 0 || f->words;
+    if (ways) {
         memcpy(bytes + FIXED + 1 + call->operand_count, f->way, sizeof f->way);
     }
-    return FIXED + 1 + call->operand_count + (f->pool != 0 ? sizeof f->way : 0);
+    return FIXED + 1 + call->operand_count + (ways ? sizeof f->way : 0);
 }
 
 static void print(qn_text *out, const qn_call *call)
@@ -87,7 +88,8 @@ static void print(qn_text *out, const qn_call *call)
 /* ---- launching ------------------------------------------------------------------------------ */
 
 /* Threads of a block: any function can have so many, and they fill a processor.
- * templates/elementwise_tiled.cu, _tiled_packs.cu, _boxed.cu and _boxed_runs.cu rely on this. */
+ * templates/elementwise_tiled.cu, _tiled_packs.cu, _boxed.cu, _boxed_runs.cu
+ * and _boxed_words.cu rely on this. */
 #define DEFAULT_BLOCK 256
 #define WARP          32
 #define BOXED_BLOCKS                                                                               \

@@ -18,6 +18,7 @@ static const qn_header headers[] = {
     [QN_HEADER_PACK] = {"quern/pack.cuh", qn_embedded_pack_cuh},
     [QN_HEADER_SQUARE] = {"quern/square.cuh", qn_embedded_square_cuh},
     [QN_HEADER_BOX] = {"quern/box.cuh", qn_embedded_box_cuh},
+    [QN_HEADER_FREIGHT] = {"quern/freight.cuh", qn_embedded_freight_cuh},
     [QN_HEADER_WORDS] = {"quern/words.cuh", qn_embedded_words_cuh},
     [QN_HEADER_RAW] = {"quern/raw.cuh", qn_embedded_raw_cuh},
     [QN_HEADER_RAW_CHECKED] = {"quern/raw_checked.cuh", qn_embedded_raw_checked_cuh},

@@ -20,6 +20,7 @@ typedef enum qn_header_id {
     QN_HEADER_WORDS,
     QN_HEADER_SQUARE,
     QN_HEADER_BOX,
+    QN_HEADER_FREIGHT,
     QN_HEADER_RAW,
     QN_HEADER_RAW_CHECKED,
     QN_HEADER_CARRAY,
@@ -291,6 +292,19 @@ bool qn_source_runs_across(const qn_call *call, uint32_t k);
 void qn_source_runs_sizes(qn_text *out, const qn_call *call);
 void qn_source_runs_pool(qn_text *out, const qn_call *call);
 void qn_source_runs_place(qn_text *out, const qn_call *call);
+
+/* ---- source_boxed_words.c -------------------------------------------------------------------- */
+
+/** Shared memory; where a thread's words and packs lie in a box; where a box lies; its words read;
+ * packs of the other operands read; words put into shared memory; the operation. */
+void qn_source_words_shared(qn_text *out, const qn_call *call);
+void qn_source_words_place(qn_text *out, const qn_call *call);
+void qn_source_words_given(qn_text *out, const qn_call *call);
+void qn_source_words_offsets(qn_text *out, const qn_call *call);
+void qn_source_words_fetch(qn_text *out, const qn_call *call);
+void qn_source_words_read(qn_text *out, const qn_call *call);
+void qn_source_words_keep(qn_text *out, const qn_call *call);
+void qn_source_words_body(qn_text *out, const qn_call *call);
 
 /* ---- source_runs_body.c --------------------------------------------------------------------- */
 

@@ -159,8 +159,12 @@ static void form_hole(qn_text *out, const qn_call *call)
     if (f->turns > 1 || f->rows || f->boxed) {
         qn_source_number(out, "turns", f->turns);
     }
-    if (f->boxed) {
+    if (f->boxed && !f->words) {
         qn_source_number(out, "cuts", f->cuts);
+    }
+    if (f->words) {
+        qn_source_number(out, "lanes", f->lanes);
+        return;
     }
     if (f->slab != 0) {
         qn_source_flag(out, "listed", f->listed);
@@ -230,6 +234,18 @@ static void run_holes(qn_text *texts, const qn_call *call)
     qn_source_runs_boxes(&texts[AGAIN], call);
     qn_source_runs_fetch(&texts[FETCH], call);
     qn_source_runs_body(&texts[BODY], call);
+}
+
+static void word_holes(qn_text *texts, const qn_call *call)
+{
+    qn_source_words_shared(&texts[SHARED], call);
+    qn_source_words_place(&texts[PLACE], call);
+    qn_source_words_given(&texts[ALIGNED], call);
+    qn_source_words_offsets(&texts[OFFSETS], call);
+    qn_source_words_fetch(&texts[FETCH], call);
+    qn_source_words_read(&texts[SINGLE], call);
+    qn_source_words_keep(&texts[KEEP], call);
+    qn_source_words_body(&texts[BODY], call);
 }
 
 static void row_holes(qn_text *texts, const qn_call *call)
@@ -308,6 +324,7 @@ static walk walk_of(const qn_plan_form *f)
     return squares                ? (walk){qn_embedded_elementwise_tiled_packs_cu, square_holes}
            : f->tile != 0         ? (walk){qn_embedded_elementwise_tiled_cu, tiled_holes}
            : f->pool != 0         ? (walk){qn_embedded_elementwise_boxed_runs_cu, run_holes}
+           : f->words             ? (walk){qn_embedded_elementwise_boxed_words_cu, word_holes}
            : f->boxed             ? (walk){qn_embedded_elementwise_boxed_cu, boxed_holes}
            : f->thin != 0         ? (walk){qn_embedded_elementwise_thin_cu, thin_holes}
            : f->rows              ? (walk){qn_embedded_elementwise_rows_cu, row_holes}
@@ -349,6 +366,7 @@ quern_status qn_elementwise_source(qn_text *out, const qn_call *call, qn_header 
         .headers = QN_HEADER(QN_HEADER_INDEX) |
                    (f->lanes > 1 || f->pool != 0 || f->thin ? QN_HEADER(QN_HEADER_PACK) : 0) |
                    (f->pool != 0 ? QN_HEADER(QN_HEADER_BOX) : 0) |
+                   (f->words ? QN_HEADER(QN_HEADER_PACK) | QN_HEADER(QN_HEADER_FREIGHT) : 0) |
                    (holds_words(call) || f->thin ? QN_HEADER(QN_HEADER_WORDS) : 0) |
                    (f->tile != 0 && f->lanes > 1 ? QN_HEADER(QN_HEADER_SQUARE) : 0),
     };

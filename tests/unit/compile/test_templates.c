@@ -17,6 +17,7 @@ static const struct {
 } cases[] = {
     {"drive_boxed.cu", {NULL}},
     {"drive_boxed_runs.cu", {NULL}},
+    {"drive_boxed_words.cu", {NULL}},
     {"drive_elementwise.cu", {NULL}},
     {"drive_phases.cu", {NULL}},
     {"drive_rows.cu", {"-DLANES=1"}},
