@@ -5,7 +5,8 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
 {
 #include "scan_texts.inc"
     // The tile: whole rows from `output` on, `count` elements that lie on in memory. `beside` tiles
-    // have the `across` rows of the last kept dimension.
+    // have the `across` rows of the last kept dimension. Columns of which `apart` lie side by side
+    // take turns in it.
     const int _quern_length = (int)_quern_walk.units, _quern_width = (int)_quern_walk.workers;
     const int _quern_block = (int)blockIdx.x / (int)_quern_walk.beside;
     const int _quern_tile = (int)blockIdx.x - _quern_block * (int)_quern_walk.beside;
@@ -14,6 +15,7 @@ extern "C" __global__ void __launch_bounds__(HOLE_bounds) HOLE_name(HOLE_paramet
     const _quern_index _quern_output = _quern_block * _quern_inner + _quern_first;
     const int _quern_rows = (int)min(_quern_walk.chunk, _quern_inner - _quern_first);
     const int _quern_count = _quern_rows * _quern_length;
+    const int _quern_apart = _quern_woven ? (int)_quern_walk.run : 1;
 HOLE_kept
 HOLE_shared
 HOLE_fetch
@@ -31,7 +33,9 @@ HOLE_initial
 #pragma unroll 1
     for (int _quern_turn = 0; _quern_turn < _quern_rows; _quern_turn += _quern_abreast) {
         const int _quern_row = _quern_turn + _quern_beside;
-        const int _quern_line = _quern_row * _quern_length;
+        const int _quern_line =
+            _quern_woven ? _quern_row / _quern_apart * (_quern_length - 1) * _quern_apart + _quern_row
+                         : _quern_row * _quern_length;
         const int _quern_to =
             _quern_row < _quern_rows ? min(_quern_from + _quern_each, _quern_length) : _quern_from;
         quern::front<_type_reduce> _quern_front = _quern_initial;

@@ -71,6 +71,7 @@ typedef struct qn_fold_form {
     uint8_t back;    /**< lines: qn_lines_back */
     uint8_t packed;  /**< scan: tiles are whole rows, one run of memory of 1 << packed elements at
                         most; `again`: a row has several lanes; 0: they are not */
+    uint8_t woven;   /**< packed: 1: scans side by side are columns, whose elements take turns */
     uint8_t runs;    /**< scan, rows in tiles: a lane takes so many elements that lie on; else 0 */
     uint8_t anchor;  /**< runs: the operand for which words are aligned; past the last: none */
     uint8_t whole;   /**< reduction: a thread takes `lanes` outputs by columns, and of each all
@@ -109,7 +110,7 @@ typedef struct qn_fold {
     int64_t across;   /**< spans, boxes: outputs of one; phases: columns of a row; packed: rows that
                          lie   on */
     int64_t run; /**< spans: reduced elements of an output that lie side by side in one; boxes: all
-                    in one */
+                    in one; packed: elements from one of a scan to its next */
     int64_t beside;   /**< spans: packs of one that a block has; phases: blocks for a row; packed:
                          blocks for the rows of the last kept dimension; boxes: threads that have
                          outputs side by side */
@@ -326,6 +327,8 @@ bool qn_fold_is_aligned(const qn_fold_making *m, size_t k);
 int qn_fold_choose_access(const qn_fold_making *m);
 /** What copying an element into another order costs, as qn_fold.cost of a scan counts. */
 double qn_fold_copy_cost(uint32_t item_size);
+/** What reaching an element takes of a run of memory. */
+double qn_fold_run_cost(uint32_t item_size);
 /** Have the lanes of a planned scan along rows take runs, where they can. */
 void qn_fold_take_runs(const qn_fold_making *m, uint32_t value_size);
 /** Blocks of such a scan that a processor should hold. */
@@ -357,10 +360,11 @@ static inline int qn_fold_descent_blocks(uint32_t steps)
  * `others`. Returns what it costs then. */
 double qn_fold_take_scans_apart(const qn_fold_making *m, double others);
 
-/* ---- fold_packed.c: for scans along rows ---------------------------------------------------- */
+/* ---- fold_packed.c: for scans along rows and narrow columns
+ * ---------------------------------------------------- */
 
-/** Have blocks take several rows as one run of memory, where that costs less than what is planned.
- */
+/** Have blocks take several rows, or narrow columns, as one run of memory, where that costs less
+ * than what is planned. */
 void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size);
 /** Bytes that an operand has in shared memory then. */
 uint32_t qn_fold_packed_room(const qn_fold_form *form, uint32_t item_size);

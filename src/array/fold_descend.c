@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * fold_descend: scans along columns in which a thread goes down its own columns, from the first
- * position to the last. In: the plan of a scan, and what it costs, if that is known. Out: the same
- * plan, or one of such threads where that costs less. The thing to know: nothing is shared, so an
- * element takes few instructions and no one waits; but only threads for columns read, each some
- * positions ahead, so columns must be many, or memory has too little to do.
+ * fold_descend: scans in which a thread goes down its own columns, from the first position to the
+ * last, or along its own rows. In: the plan of a scan, and what it costs, if that is known. Out:
+ * the same plan, or one of such threads where that costs less. The thing to know: nothing is
+ * shared, so an element takes few instructions and no one waits; but only threads for columns read,
+ * each some positions ahead, so columns must be many, or memory has too little to do.
  */
 #include "array/fold.h"
 
@@ -106,7 +106,8 @@ static double plan_best(const qn_fold_making *m)
 void qn_fold_take_descents(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
-    if (f->form.kept == 0 || f->outputs == 0 || !qn_fold_dense_columns(m)) {
+    /* rows that lie on in memory come in one run, which nothing outdoes */
+    if (f->form.kept == 0 || f->outputs == 0 || (f->form.packed && !f->form.woven)) {
         return;
     }
     const bool plain = f->form.columns && !f->form.block && !f->form.staged;
@@ -118,6 +119,7 @@ void qn_fold_take_descents(const qn_fold_making *m)
     f->form.line_in = f->form.line_out = 0;
     f->form.block = f->form.ragged = f->form.split = f->form.again = f->form.spread = 0;
     f->form.strips = f->form.bundles = f->form.lines = f->form.back = f->form.apart = 0;
+    f->form.packed = f->form.woven = 0;
     f->head = f->rest = 0;
     const double descent = qn_fold_take_scans_apart(m, plan_best(m));
     f->units = f->chunk = f->length;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * fold_packed: scans along rows that lie on in memory, several to a block. In: the plan of a scan
- * along rows that no pack covers evenly, and what it costs. Out: the same plan, or one whose tiles
- * are whole rows, one run of memory, where that costs less. The thing to know: a run comes to
- * shared memory and goes back in words of 16 bytes, however long its rows are and wherever they
- * begin; there each row has some lanes of a warp, and each lane elements that follow each other.
+ * fold_packed: scans along rows that lie on in memory, several to a block, and along columns of few
+ * beside each other, as of (n, 100, 3) along axis 1. In: the plan of a scan along rows that no pack
+ * covers evenly, or along columns, and what it costs. Out: the same plan, or one whose tiles are
+ * whole scans, one run of memory, where that costs less. The thing to know: a run comes to shared
+ * memory and goes back in words of 16 bytes, however long its rows are and wherever they begin;
+ * there each row has some lanes of a warp, and each lane elements that follow each other. Columns
+ * take turns in the run: an element of one is as many further on as there are beside each other.
  */
 #include "array/fold.h"
 
@@ -26,17 +28,19 @@ uint32_t qn_fold_packed_room(const qn_fold_form *f, uint32_t item_size)
     return (1u << f->packed) * item_size + QN_ACCESS_BYTES;
 }
 
-/* True when the rows along the last kept dimension follow each other without gaps in all operands.
- */
+/* True when the rows along the last kept dimension follow each other without gaps in all operands;
+ * or the columns along it lie side by side, and those of the dimension before it follow. */
 static bool lies_on(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
-    const int row = f->form.kept - 1, d = f->form.kept;
+    const int last = f->form.kept - 1, row = last - f->form.woven, d = f->form.kept;
     for (size_t k = 0; k < m->count; k++) {
         const qn_operand *o = &m->operands[k];
         const int64_t item = o->item_size;
-        if (o->loose || (item & (item - 1)) != 0 || item > 8 || f->stride[k][d] != item ||
-            f->stride[k][row] != f->length * item || (uintptr_t)f->base[k] % (uintptr_t)item != 0) {
+        if (row < 0 || o->loose || (item & (item - 1)) != 0 || item > 8 ||
+            (uintptr_t)f->base[k] % (uintptr_t)item != 0 || f->stride[k][d] != f->run * item ||
+            f->stride[k][row] != f->length * f->run * item ||
+            (f->form.woven && f->stride[k][last] != item)) {
             return false;
         }
     }
@@ -71,6 +75,34 @@ static uint8_t choose_tile(const qn_fold_making *m)
     return 1u << n >= LEAST_TILE ? n : 0;
 }
 
+/* Lanes of a row: as many as leave no thread of the block without one, if it has elements. */
+static uint32_t choose_workers(const qn_fold *f, int64_t rows)
+{
+    const uint32_t most =
+        (uint32_t)QN_MIN(QN_FOLD_BLOCK / QN_MIN(rows, QN_FOLD_BLOCK), QN_FOLD_WARP);
+    uint32_t workers = 1;
+    while (2 * workers <= most && 4 * workers <= f->length) {
+        workers *= 2;
+    }
+    return workers;
+}
+
+/* Columns of a tile, at most `most`, which are all that lie side by side: as many as leave fewest
+ * threads of a block without one. */
+static int64_t choose_columns(const qn_fold *f, int64_t most)
+{
+    int64_t best = 0;
+    double part = 0;
+    for (int64_t rows = most / f->run * f->run; rows > most / 2 && rows > 0; rows -= f->run) {
+        const int64_t threads = rows * choose_workers(f, rows);
+        const double own =
+            (double)threads / (double)(qn_over(threads, QN_FOLD_BLOCK) * QN_FOLD_BLOCK);
+        best = own > part ? rows : best;
+        part = QN_MAX(part, own);
+    }
+    return best;
+}
+
 /* Rows of a tile, at most `most`: so many that all threads of a block have one, or a part of one.
  */
 static int64_t choose_rows(const qn_fold_making *m, int64_t most)
@@ -78,22 +110,13 @@ static int64_t choose_rows(const qn_fold_making *m, int64_t most)
     const int64_t tiles = (int64_t)m->rules->processors * TILES;
     const int64_t rows = QN_MIN(most, qn_over(m->fold->outputs, tiles));
     int64_t part = QN_FOLD_BLOCK;
+    if (m->fold->form.woven) {
+        return choose_columns(m->fold, QN_MAX(rows, QN_MIN(most, m->fold->run)));
+    }
     while (part > rows) {
         part /= 2;
     }
     return rows >= QN_FOLD_BLOCK ? rows / QN_FOLD_BLOCK * QN_FOLD_BLOCK : part;
-}
-
-/* Lanes of a row: as many as leave no thread of the block without one, if it has elements. */
-static uint32_t choose_workers(const qn_fold *f)
-{
-    const uint32_t most =
-        (uint32_t)QN_MIN(QN_FOLD_BLOCK / QN_MIN(f->chunk, QN_FOLD_BLOCK), QN_FOLD_WARP);
-    uint32_t workers = 1;
-    while (2 * workers <= most && 4 * workers <= f->length) {
-        workers *= 2;
-    }
-    return workers;
 }
 
 /* Bank conflicts of a warp whose lanes go over their elements. */
@@ -102,7 +125,8 @@ static int conflicts(const qn_fold *f, uint32_t item_size)
     const int64_t each = qn_over(f->length, f->workers);
     int64_t places[QN_FOLD_WARP];
     for (int t = 0; t < QN_FOLD_WARP; t++) {
-        places[t] = (t / f->workers * f->length + t % f->workers * each) * item_size;
+        const int64_t row = t / f->workers, at = t % f->workers * each * f->run;
+        places[t] = (row / f->run * f->length * f->run + row % f->run + at) * item_size;
     }
     return qn_fold_bank_conflicts(places);
 }
@@ -118,11 +142,12 @@ static double packed_cost(const qn_fold_making *m)
     for (size_t k = 0; k < m->count; k++) {
         const int passes = k < m->inputs && f->workers > 1 ? 2 : 1;
         cost += BANK_COST * passes * (conflicts(f, m->operands[k].item_size) - 1);
+        cost += qn_fold_run_cost(m->operands[k].item_size);
     }
     cost += (f->workers > 1 ? (double)LANE_COST * f->workers : ROW_COST) / (double)f->length;
     const double tile =
         (double)f->outputs / (double)f->groups * (double)f->length; /* in the mean */
-    return cost + BLOCK_COST / tile + qn_fold_reach_cost(m);
+    return cost + BLOCK_COST / tile;
 }
 
 /* True where rows are whole packs of some operand's 16 bytes, of which few leave a warp's lanes
@@ -140,29 +165,37 @@ static bool has_wide_packs(const qn_fold_making *m)
 void qn_fold_take_packed(const qn_fold_making *m, uint32_t value_size)
 {
     qn_fold *f = m->fold;
-    if (f->form.columns || f->form.kept == 0 || f->form.reduced != 1 || f->length < 2 ||
-        has_wide_packs(m) || value_size == 0 || m->rules->positions || m->rules->pack_bytes == 0 ||
-        m->inputs == m->count || !m->rules->repeats || !lies_on(m)) {
+    if (f->form.kept == 0 || f->form.reduced != 1 || f->length < 2 ||
+        (!f->form.columns && has_wide_packs(m)) || value_size == 0 || m->rules->positions ||
+        m->rules->pack_bytes == 0 || m->inputs == m->count || !m->rules->repeats) {
         return;
     }
     const double others = f->cost;
     qn_fold_decided before;
     memcpy(before.bytes, f, sizeof before.bytes);
+    f->form.woven = f->form.columns;
+    f->run = f->form.woven ? f->extent[f->form.kept - 1] : 1;
+    if (!lies_on(m)) {
+        memcpy(f, before.bytes, sizeof before.bytes);
+        return;
+    }
     const uint8_t tile = choose_tile(m);
     f->form.packed = tile;
     f->chunk = choose_rows(m, ((int64_t)1 << tile) / f->length);
     if (tile != 0 && f->chunk > 0) {
         f->form.lanes = 1;
+        f->form.columns = f->form.strips = f->form.bundles = f->form.lines = 0;
         f->form.staged = f->form.lone = f->form.line_in = f->form.line_out = 0;
         f->form.ragged = f->form.block = f->form.split = f->form.again = f->form.spread = 0;
         f->form.back = shares(m) ? QN_LINES_SHARED : QN_LINES_ROOM;
         f->form.steps = 1;
         f->head = f->rest = 0;
         f->units = f->length;
-        qn_fold_choose_access(m);
-        f->workers = choose_workers(f);
+        memset(f->form.access, QN_ACCESS_CONTIGUOUS, m->count);
+        f->workers = choose_workers(f, f->chunk);
         f->splits = 1;
         f->across = f->extent[f->form.kept - 1];
+        f->across *= f->form.woven ? f->extent[f->form.kept - 2] : 1;
         f->beside = qn_over(f->across, f->chunk);
         f->groups = f->outputs / f->across * f->beside;
         const double packed = packed_cost(m);

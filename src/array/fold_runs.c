@@ -8,16 +8,17 @@
  */
 #include "array/fold.h"
 
-#define WARPS       (QN_FOLD_BLOCK / QN_FOLD_WARP)
-#define LANE_BYTES  64 /* of inputs that a lane has under way */
-#define NARROW_TURN 2  /* so many times that for bytes: few of them make a tile's own work dear */
-#define LEAST_RUN   4  /* elements */
-#define MOST_RUN    128
-#define TOGETHER    16                /* elements in a row of the code */
-#define PIECE_BYTES 64                /* of results that a lane gives at once: whole sectors */
-#define ROOM        (48 * 1024 - 128) /* of a block, with the values of its warps */
-#define WIDE_VALUE  8                 /* bytes; wider values take more registers */
-#define AGAIN_BYTES (16 << 20)        /* of all blocks' tiles: as many are still in a cache */
+#define WARPS        (QN_FOLD_BLOCK / QN_FOLD_WARP)
+#define LANE_BYTES   64 /* of inputs that a lane has under way */
+#define NARROW_TURN  2  /* so many times that for bytes: few of them make a tile's own work dear */
+#define LEAST_RUN    4  /* elements */
+#define MOST_RUN     128
+#define TOGETHER     16                /* elements in a row of the code */
+#define PIECE_BYTES  64                /* of results that a lane gives at once: whole sectors */
+#define ROOM         (48 * 1024 - 128) /* of a block, with the values of its warps */
+#define WIDEST_APART 2                 /* of an output's, where they do not lie side by side */
+#define WIDE_VALUE   8                 /* bytes; wider values take more registers */
+#define AGAIN_BYTES  (16 << 20)        /* of all blocks' tiles: as many are still in a cache */
 
 uint32_t qn_fold_lot_bytes(uint32_t item_size, uint32_t elements)
 {
@@ -174,8 +175,8 @@ static bool pays(const qn_fold_making *m)
     const qn_fold_form *f = &m->fold->form;
     bool vectors = true;
     for (size_t k = 0; k < m->count; k++) {
-        if (k < m->inputs &&
-            (f->access[k] == QN_ACCESS_STRIDED || f->access[k] == QN_ACCESS_BACK)) {
+        const bool apart = f->access[k] == QN_ACCESS_STRIDED || f->access[k] == QN_ACCESS_BACK;
+        if (apart && (k < m->inputs || m->operands[k].item_size > WIDEST_APART)) {
             return false;
         }
         vectors &= f->access[k] == QN_ACCESS_VECTOR || f->access[k] == QN_ACCESS_BROADCAST;

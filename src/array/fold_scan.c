@@ -160,8 +160,8 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
     fold->form.spread = choose_spread(&m);
     qn_fold_take_strips(&m, value_size);
     qn_fold_stage(&m, value_size);
-    qn_fold_take_descents(&m);
     qn_fold_take_packed(&m, value_size);
+    qn_fold_take_descents(&m);
     qn_fold_take_runs(&m, value_size);
     fold->form.wide = qn_fold_needs_wide(&m);
 }
@@ -178,8 +178,10 @@ void qn_fold_print_scan(qn_text *out, const qn_fold *f, size_t operand_count)
                        f->workers == 1 ? "" : "s", along[f->form.stage_in],
                        along[f->form.stage_out]);
     } else if (f->form.packed) {
-        qn_text_printf(out, "by rows, %lld a block as one run of memory, %u lane%s a row",
-                       (long long)f->chunk, f->workers, f->workers == 1 ? "" : "s");
+        static const char *const of[] = {"row", "column"};
+        const char *const one = of[f->form.woven];
+        qn_text_printf(out, "by %ss, %lld a block as one run of memory, %u lane%s a %s", one,
+                       (long long)f->chunk, f->workers, f->workers == 1 ? "" : "s", one);
     } else if (f->form.apart) {
         qn_text_printf(out, "%d scans a thread, a block apart", f->form.apart);
     } else if (f->form.descends) {

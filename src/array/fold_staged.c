@@ -69,16 +69,26 @@ static bool walk_across(const qn_fold_making *m, size_t first, size_t end)
 }
 
 /* What reaching an operand costs along rows in which its elements lie side by side. Short ones that
- * lie apart from each other fill no sectors. */
+ * lie apart from each other fill no sectors; and where threads go down short rows of columns, each
+ * row has a line of its own. */
 static double dense_cost(const qn_fold *f, size_t k, uint32_t item)
 {
-    const int row = f->form.kept + f->form.reduced - 1;
-    if (f->form.columns || f->form.reduced != 1 || f->form.kept == 0 ||
-        f->extent[row] * item >= SECTOR_BYTES) {
+    const int row = f->form.kept + f->form.reduced - 1, column = f->form.kept - 1;
+    if (f->form.columns) {
+        const bool apart =
+            column > 0 && !f->form.strips && qn_magnitude(f->stride[k][column - 1]) > QN_LINE_BYTES;
+        return QN_MAX(reach_cost(item), apart ? LONE_COST / (double)f->extent[column] : 0);
+    }
+    if (f->form.reduced != 1 || f->form.kept == 0 || f->extent[row] * item >= SECTOR_BYTES) {
         return reach_cost(item);
     }
-    const double rows = reach_cost(qn_magnitude(f->stride[k][f->form.kept - 1]));
+    const double rows = reach_cost(qn_magnitude(f->stride[k][column]));
     return QN_MAX(reach_cost(item), rows / (double)f->extent[row]);
+}
+
+double qn_fold_run_cost(uint32_t item_size)
+{
+    return reach_cost(item_size);
 }
 
 double qn_fold_copy_cost(uint32_t item_size)
@@ -129,6 +139,16 @@ static double direct_cost(const qn_fold_making *m)
     return each + qn_fold_reach_cost(m);
 }
 
+/* A thread that goes down its own column, in which the input lies on: whole sectors, if its steps
+ * read them at once, but a line for each thread to look up. */
+static double descent_cost(const qn_fold *f, size_t k)
+{
+    const double apart = (double)QN_MIN(inner_stride(f, k, true), (int64_t)QN_LINE_BYTES);
+    const double read = (double)(inner_stride(f, k, false) * f->form.steps);
+    const double whole = QN_MIN(1.0, read / SECTOR_BYTES);
+    return SECTOR_COST * apart / QN_LINE_BYTES + (LONE_COST - SECTOR_COST) * (1 - whole);
+}
+
 double qn_fold_reach_cost(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
@@ -141,8 +161,12 @@ double qn_fold_reach_cost(const qn_fold_making *m)
             reach += SPREAD_COST + reach_cost(inner_stride(f, k, false));
         } else if (f->form.access[k] != QN_ACCESS_BROADCAST) {
             const bool dense = f->form.access[k] == QN_ACCESS_CONTIGUOUS;
+            const int64_t along = inner_stride(f, k, false);
+            const bool lies_on = f->form.descends && f->form.lanes == 1 && k < m->inputs &&
+                                 along < SECTOR_BYTES && along < inner_stride(f, k, true);
             const double strided = strided_cost(f, k, f->form.columns);
-            reach += dense ? QN_MAX(strided, dense_cost(f, k, item)) : strided;
+            const double own = dense ? QN_MAX(strided, dense_cost(f, k, item)) : strided;
+            reach += lies_on ? QN_MIN(own, descent_cost(f, k)) : own;
         }
     }
     return reach;

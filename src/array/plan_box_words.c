@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * plan_box_words: boxes of whole words, for small arrays of a batch that operands have in different
- * orders, such as images with channels last and first. In: a plan with sorted and merged dimensions.
- * Out: the plan with the dimensions of boxes split, as plan_boxes.c has them. The thing to know:
- * every box begins where a word does, in all operands, so a thread has the same words and the same
- * packs of each box, and finds once where they lie.
+ * orders, such as images with channels last and first. In: a plan with sorted and merged
+ * dimensions. Out: the plan with the dimensions of boxes split, as plan_boxes.c has them. The thing
+ * to know: every box begins where a word does, in all operands, so a thread has the same words and
+ * the same packs of each box, and finds once where they lie.
  */
 #include "array/plan_boxing.h"
 
 #define BLOCK         256   /* threads */
 #define MOST_BYTES    16384 /* of the inputs that go through shared memory, for a box */
-#define MOST_ELEMENTS 12288 /* of a box: 48 a thread, whose places wait in registers, two in one */
+#define MOST_ELEMENTS 12288 /* of a box: 48 a thread, whose places wait in registers */
 #define MOST_BESIDE   64    /* bytes of other inputs that a thread has under way */
 #define WIDEST        8     /* bytes of an element that goes through shared memory */
 #define LEAST_WORD    8     /* bytes of what a thread moves at once */
@@ -39,7 +39,7 @@ typedef struct words {
     int64_t extent[QUERN_MAX_NDIM]; /* of a box */
     bool turned[QUERN_MAX_PARAMETERS];
     bool repeated[QUERN_MAX_PARAMETERS]; /* the same for all of a small array */
-    uint8_t word[QUERN_MAX_PARAMETERS]; /* bytes that operands allow to be moved at once */
+    uint8_t word[QUERN_MAX_PARAMETERS];  /* bytes that operands allow to be moved at once */
     uint8_t moves[QUERN_MAX_PARAMETERS];
     int lanes, turns;
 } words;
@@ -104,8 +104,8 @@ static bool find_small(words *w)
 
 /* ---- a box ---------------------------------------------------------------------------------- */
 
-/* Bytes of a row of the operand in a box: what lies on in memory. `inside`: a bit for each dimension
- * of these. */
+/* Bytes of a row of the operand in a box: what lies on in memory. `inside`: a bit for each
+ * dimension of these. */
 static int64_t row_of(const words *w, size_t k, unsigned *inside)
 {
     int64_t stride = w->operands[k].item_size;
@@ -166,8 +166,9 @@ static bool fits(words *w)
         const int64_t own = w->operands[k].item_size;
         const int64_t word = w->repeated[k] ? QN_ACCESS_BYTES : word_of(w, k);
         unsigned inside;
-        if (!w->repeated[k] && (word < QN_MAX(own, (int64_t)LEAST_WORD) ||
-                                (row_of(w, k, &inside) < ROW && row_of(w, k, &inside) < elements * own))) {
+        if (!w->repeated[k] &&
+            (word < QN_MAX(own, (int64_t)LEAST_WORD) ||
+             (row_of(w, k, &inside) < ROW && row_of(w, k, &inside) < elements * own))) {
             return false;
         }
         w->word[k] = (uint8_t)word;
@@ -218,7 +219,8 @@ static bool choose_batch(words *w, int64_t most)
     int64_t best = 0;
     double part = 0;
     w->split = w->first - 1;
-    for (int64_t count = QN_MIN(most / w->elements, w->plan->extent[w->split]); count > 0; count--) {
+    for (int64_t count = QN_MIN(most / w->elements, w->plan->extent[w->split]); count > 0;
+         count--) {
         const double own = filled(w, count);
         if (own > part * BETTER_PART) {
             part = own;
@@ -228,9 +230,9 @@ static bool choose_batch(words *w, int64_t most)
     return best > 0 && filled(w, best) > 0;
 }
 
-/* What a part of so many is worth: threads that have room for its elements, and much to do from box to
- * box; the widest words; rows that fill sectors, of the output above all, which memory reads before
- * it writes parts of them. */
+/* What a part of so many is worth: threads that have room for its elements, and much to do from box
+ * to box; the widest words; rows that fill sectors, of the output above all, which memory reads
+ * before it writes parts of them. */
 static double worth(words *w, int64_t count)
 {
     double part = filled(w, count);
@@ -301,8 +303,8 @@ static int64_t place_of(const qn_plan *p, const qn_box_way *way, int64_t at)
     return place;
 }
 
-/* How often the threads of a warp meet in a bank, when each takes the elements of its pack one after
- * another, with gaps after 2^`shift` bytes: berth() of freight.cuh. */
+/* How often the threads of a warp meet in a bank, when each takes the elements of its pack one
+ * after another, with gaps after 2^`shift` bytes: berth() of freight.cuh. */
 static int conflicts(const qn_plan *p, size_t k, int64_t item, int shift)
 {
     const int64_t grain = QN_MAX(item, (int64_t)BANK);
@@ -362,7 +364,8 @@ static bool may_be(words *w)
     for (size_t k = 0; k < w->operand_count; k++) {
         const bool wide = w->operands[k].item_size > WIDEST;
         if (w->turned[k] &&
-            (wide || qn_operands_overlap(&w->operands[k], &w->operands[w->output]) != QN_OVERLAP_NONE)) {
+            (wide ||
+             qn_operands_overlap(&w->operands[k], &w->operands[w->output]) != QN_OVERLAP_NONE)) {
             return false;
         }
     }

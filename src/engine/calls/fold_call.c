@@ -202,11 +202,7 @@ quern_status qn_fold_walk(qn_parameter_block *block, const qn_call *call)
         w.across = f->across;
         w.run = f->run;
     }
-    if (f->form.packed) {
-        w.beside = f->beside;
-        w.across = f->across;
-    }
-    if (f->form.joined) {
+    if (f->form.packed || f->form.joined) {
         w.beside = f->beside;
         w.across = f->across;
         w.run = f->run;

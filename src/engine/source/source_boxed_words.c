@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * source_boxed_words: the walk by boxes of words, in CUDA C++. In: the form of such a plan
- * (src/array/plan_box_words.c). Out: the holes of templates/elementwise_boxed_words.cu. The thing to
- * know: `_quern_freightK` has an input's words and where they lie in a box, `_quern_berthsK` where
- * shared memory has the elements of the thread's packs, and `_quern_keptK` where the packs of the
- * other operands lie; `_quern_baseK` is where a box begins.
+ * (src/array/plan_box_words.c). Out: the holes of templates/elementwise_boxed_words.cu. The thing
+ * to know: `_quern_freightK` has an input's words and where they lie in a box, `_quern_berthsK`
+ * where shared memory has the elements of the thread's packs, and `_quern_keptK` where the packs of
+ * the other operands lie; `_quern_baseK` is where a box begins.
  */
 #include "engine/source/source.h"
 
@@ -73,8 +73,8 @@ void qn_source_words_shared(qn_text *out, const qn_call *call)
                            "    __shared__ alignas(16) unsigned char "
                            "_quern_tile%u[_quern_freight%u.room];\n"
                            "    quern::berths<_quern_turns * _quern_lanes> _quern_berths%u;\n",
-                           call->operands[k].item_size, call->plan.form.gaps, w->word, w->moves, k, k,
-                           k, k);
+                           call->operands[k].item_size, call->plan.form.gaps, w->word, w->moves, k,
+                           k, k, k);
         } else if (is_kept(call, k)) {
             qn_text_printf(out, "    int _quern_kept%u[_quern_turns];\n", k);
         }
@@ -173,9 +173,10 @@ void qn_source_words_given(qn_text *out, const qn_call *call)
         }
         qn_text_puts(out, ";\n");
     }
-    qn_text_puts(out, "#pragma unroll\n"
-                      "        for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) "
-                      "{\n");
+    qn_text_puts(out,
+                 "#pragma unroll\n"
+                 "        for (int _quern_lane = 0; _quern_lane < _quern_lanes; _quern_lane++) "
+                 "{\n");
     for (uint32_t k = 0; k < call->operand_count; k++) {
         if (goes(call, k)) {
             berth(out, call, k);
@@ -244,8 +245,8 @@ static void value(qn_text *out, const qn_call *call, uint32_t k)
     const char *type = type_of(call, k);
     qn_source_indent(out, 5);
     if (call->operands[k].output) {
-        qn_text_printf(out, "%s &_quern_value%u = _quern_packs%u[_quern_turn].v[_quern_lane];\n", type,
-                       k, k);
+        qn_text_printf(out, "%s &_quern_value%u = _quern_packs%u[_quern_turn].v[_quern_lane];\n",
+                       type, k, k);
         return;
     }
     qn_text_printf(out, "const %s _quern_value%u = ", type, k);

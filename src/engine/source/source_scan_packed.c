@@ -3,13 +3,13 @@
  * source_scan_packed: the CUDA source of a scan whose blocks take several rows as one run of
  * memory. In: a call whose fold is planned so. Out: the text of templates/scan_packed.cu with its
  * holes filled. The thing to know: operand K's elements of the tile lie in shared memory from
- * `_quern_shelfK` on; the element at hand is number `_quern_line + _quern_spot` there, and in
- * memory, of which post may keep what is there.
+ * `_quern_shelfK` on; the element at hand is number `_quern_line` and `_quern_spot` times
+ * `_quern_apart` there, and in memory, of which post may keep what is there.
  */
 #include "embedded/templates.h"
 #include "engine/source/source_folds.h"
 
-#define ELEMENT "_quern_line + _quern_spot"
+#define ELEMENT "_quern_line + _quern_spot * _quern_apart"
 
 static const char *type_of(const qn_call *call, uint32_t k)
 {
@@ -21,6 +21,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_index_type(out, call->fold.form.wide);
     qn_source_flag(out, "exclusive", call->kernel->exclusive);
     qn_source_flag(out, "again", call->fold.form.again);
+    qn_source_flag(out, "woven", call->fold.form.woven);
 }
 
 static void shared_hole(qn_text *out, const qn_call *call)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small arrays of a batch that operands have in different orders, as of images with channels last and
- * first: of 2 to 4 dimensions, whole or so large that they go in parts; batches that end within a box,
- * with gaps, backwards, or with one array for all; memory off the alignment; inputs of different
- * widths beside one in the output's order and one with a value for each array. Results are compared
- * with a loop on the host, and what lies beside the output with what it was.
+ * Small arrays of a batch that operands have in different orders, as of images with channels last
+ * and first: of 2 to 4 dimensions, whole or so large that they go in parts; batches that end within
+ * a box, with gaps, backwards, or with one array for all; memory off the alignment; inputs of
+ * different widths beside one in the output's order and one with a value for each array. Results
+ * are compared with a loop on the host, and what lies beside the output with what it was.
  */
 #include "numbered.h"
 
@@ -203,8 +203,8 @@ Test(box_words, bools_of_any_byte)
     OK(quern_call_n(k, values, 3, NULL));
     for (int at = 0; at < ALL; at++) {
         const int image = at / (ROWS * COLUMNS), row = at / COLUMNS % ROWS, column = at % COLUMNS;
-        want[at] =
-            (uint8_t)((host[image * ROWS * COLUMNS + column * ROWS + row] != 0) + 2 * (host[at] != 0));
+        want[at] = (uint8_t)((host[image * ROWS * COLUMNS + column * ROWS + row] != 0) +
+                             2 * (host[at] != 0));
     }
     OK(quern_array_read(y, got, sizeof got));
     cr_assert_arr_eq(got, want, sizeof got);
