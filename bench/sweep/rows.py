@@ -93,10 +93,11 @@ def _shared(most):
 
 
 def _images(most):
-    """Images of 7 x 7 and 64 channels, channels last and first."""
+    """Images of 7 x 7 or 14 x 14 and 64 channels, channels last and first; batches of matrices."""
     for dtype in ("uint8", "float16", "float32"):
-        n, turned = _first(most, dtype, 64, 49), {"order": [0, 2, 1]}
-        for a, b in ((64, 49), (49, 64)):
+        turned = {"order": [0, 2, 1]}
+        for a, b in ((64, 49), (49, 64), (64, 196), (196, 64), (32, 32)):
+            n = _first(most, dtype, a, b)
             name = f"(n, {b}, {a}) to (n, {a}, {b}), {dtype}"
             yield _elementwise(name, "copy", [dtype] * 2, [n, a, b], turned)
 
@@ -140,10 +141,19 @@ def _scans(most):
             yield _along(name, "scan", "cumsum", dtype, dtype, shape, axis)
 
 
+def _narrow(most):
+    """Scans along columns of few beside each other, as of points along time."""
+    for dtype, out in (("float32", "float32"), ("float16", "float16"), ("int8", "int32")):
+        for inner in ((100, 3), (1000, 3), (64, 2), (50, 8), (128, 29)):
+            shape = [_first(most, out, *inner), *inner]
+            name = f"cumsum along 1 of (n, {inner[0]}, {inner[1]}), {dtype}"
+            yield _along(name, "scan", "cumsum", dtype, out, shape, 1)
+
+
 def cases(most):
     """All of them, none with an operand of more than `most` bytes."""
     found = [*_views(most), *_reductions(most), *_scans(most), *_planes(most)]
-    found += [*_shared(most), *_images(most), *_columns(most)]
+    found += [*_shared(most), *_images(most), *_columns(most), *_narrow(most)]
     for index, case in enumerate(found):
         case.index = index
     return found

@@ -26,7 +26,8 @@
 #define SECTOR_COST    128 /* an access of a sector that one lane alone needs */
 #define LONE_BYTES     64  /* lanes that are so far from each other seldom share a line: */
 #define LONE_COST      400
-#define COPY_COST      16 /* an element that a kernel copies by tiles, besides its accesses */
+#define ROW_COST       800 /* a short row of columns, far from the next: its lines are met again */
+#define COPY_COST      16  /* an element that a kernel copies by tiles, besides its accesses */
 
 /* What reaching an operand costs for an element, where neighbouring lanes are `apart` bytes from
  * each other. */
@@ -77,7 +78,7 @@ static double dense_cost(const qn_fold *f, size_t k, uint32_t item)
     if (f->form.columns) {
         const bool apart =
             column > 0 && !f->form.strips && qn_magnitude(f->stride[k][column - 1]) > QN_LINE_BYTES;
-        return QN_MAX(reach_cost(item), apart ? LONE_COST / (double)f->extent[column] : 0);
+        return QN_MAX(reach_cost(item), apart ? ROW_COST / (double)f->extent[column] : 0);
     }
     if (f->form.reduced != 1 || f->form.kept == 0 || f->extent[row] * item >= SECTOR_BYTES) {
         return reach_cost(item);
@@ -279,6 +280,15 @@ static void choose_tiles(const qn_fold_making *m)
                                          lies_in_line(m, m->inputs, m->count, f->form.stage_out)));
 }
 
+/* The same of a tile, outputs side by side first: rows that do not follow each other. */
+static double across_cost(const qn_fold *f, size_t k)
+{
+    const int64_t apart = inner_stride(f, k, true), next = inner_stride(f, k, false);
+    const int64_t extent = f->extent[QN_MAX(f->form.kept, 1) - 1];
+    const bool follows = next == apart * extent || next <= SECTOR_BYTES;
+    return QN_MAX(reach_cost(apart), follows ? 0 : reach_cost(next) / (double)extent);
+}
+
 static double staged_cost(const qn_fold_making *m)
 {
     const qn_fold *f = m->fold;
@@ -289,7 +299,9 @@ static double staged_cost(const qn_fold_making *m)
         const uint32_t item = m->operands[k].item_size;
         const bool across = k < m->inputs ? f->form.stage_in : f->form.stage_out;
         const int64_t apart = inner_stride(f, k, across);
-        cost += !across && apart == item ? dense_cost(f, k, item) : reach_cost(apart);
+        cost += across          ? across_cost(f, k)
+                : apart == item ? dense_cost(f, k, item)
+                                : reach_cost(apart);
     }
     return cost;
 }
