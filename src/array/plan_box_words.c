@@ -24,6 +24,7 @@
 #define SECTOR        QN_BOXING_SECTOR
 #define BETTER        1.15 /* times as cheap as walked otherwise */
 #define ENOUGH_FILLED 0.9  /* of tiles, which then do as well */
+#define MANY_TILES    3    /* of which the last is a small part */
 #define FEW           1024 /* elements of a box, for which its threads wait as long as they work */
 #define NARROW        0.9  /* of the speed, with words of 8 bytes */
 #define RAGGED        0.95 /* and with rows of an input that end within a sector */
@@ -439,16 +440,21 @@ static void put(qn_plan *p, const words *w, const qn_plan *was)
     }
 }
 
-/* Tiles, which have twice the side for bytes, are filled. */
+/* Tiles, which have twice the side for bytes, are filled; or, of elements of a word or more, which
+ * go by tiles one by one, all but the last of several. */
 static bool fills_tiles(const words *w, int side)
 {
     for (size_t k = 0; k < w->operand_count; k++) {
         const int d = qn_plan_dense(w->plan, &w->operands[k], k, w->ndim);
-        if (d >= 0) {
-            side *= w->operands[k].item_size == 1 ? 2 : 1;
-            return w->plan->extent[w->ndim - 1] >= side / 2 &&
-                   qn_boxing_filled(w->plan, w->ndim, d, side) >= ENOUGH_FILLED;
+        if (d < 0) {
+            continue;
         }
+        const uint32_t item = w->operands[k].item_size;
+        const int64_t inner = w->plan->extent[w->ndim - 1], own = item == 1 ? 2 * side : side;
+        const double filled = qn_boxing_filled(w->plan, w->ndim, d, own);
+        const double line = (double)inner / (double)(qn_over(inner, own) * own);
+        return filled >= ENOUGH_FILLED ||
+               (item >= BANK && line >= ENOUGH_FILLED && w->plan->extent[d] >= MANY_TILES * own);
     }
     return false;
 }
