@@ -11,13 +11,14 @@
 #define BLOCK         256   /* threads */
 #define MOST_BYTES    16384 /* of the inputs that go through shared memory, for a box */
 #define MOST_ELEMENTS 12288 /* of a box: 48 a thread, whose places wait in registers */
+#define MOST_TURNS    16    /* packs of a thread, of which each repeats the code */
 #define MOST_BESIDE   64    /* bytes of other inputs that a thread has under way */
 #define WIDEST        8     /* bytes of an element that goes through shared memory */
 #define LEAST_WORD    8     /* bytes of what a thread moves at once */
 #define MOST_PACK     32    /* bytes of a pack, of any operand */
 #define ROW           32    /* bytes of a row, where boxes are not one piece of memory: a sector */
 #define MANY          1056  /* boxes that keep all processors busy */
-#define NEAR          (1 << 30)
+#define NEAR          (1 << 30) /* bytes inside of a box */
 #define WARP          32
 #define BANKS         32 /* of shared memory, and their bytes: */
 #define BANK          4
@@ -161,7 +162,8 @@ static bool fits(words *w)
     const int64_t item = w->operands[w->output].item_size;
     int64_t lanes = word_of(w, w->output) / item, bytes = 0, beside = 0;
     for (size_t k = 0; k < w->operand_count; k++) {
-        if (w->turned[k] && w->extent[w->split] > 1 && w->plan->stride[k][w->split] <= 0) {
+        const int64_t apart = w->plan->stride[k][w->split], count = w->extent[w->split];
+        if (count > 1 && ((w->turned[k] && apart <= 0) || qn_magnitude(apart) >= NEAR / count)) {
             return false;
         }
         const int64_t own = w->operands[k].item_size;
@@ -198,8 +200,8 @@ static bool fits(words *w)
     w->lanes = (int)lanes;
     w->turns = (int)qn_over(elements, lanes * BLOCK);
     return lanes * item >= LEAST_WORD && (part == 0 || w->elements % lanes == 0) &&
-           w->turns * lanes * BLOCK <= MOST_ELEMENTS && bytes <= MOST_BYTES &&
-           w->turns * lanes * beside <= MOST_BESIDE;
+           w->turns <= MOST_TURNS && w->turns * lanes * BLOCK <= MOST_ELEMENTS &&
+           bytes <= MOST_BYTES && w->turns * lanes * beside <= MOST_BESIDE;
 }
 
 /* Elements of a box of `count` along the split dimension, of those for which threads have room;
@@ -464,7 +466,8 @@ bool qn_plan_box_words(qn_plan *plan, const qn_operand *operands, size_t operand
 {
     words w = {.plan = plan, .operands = operands, .operand_count = operand_count, .ndim = ndim};
     qn_boxing b;
-    if (ndim < 3 || !qn_boxing_begin(&b, plan, operands, operand_count, ndim, true) ||
+    if (ndim < 3 || ndim == QUERN_MAX_NDIM ||
+        !qn_boxing_begin(&b, plan, operands, operand_count, ndim, true) ||
         qn_boxing_walk_cost(&b) < BETTER * qn_boxing_words_cost(&b) || fills_tiles(&w, side) ||
         !may_be(&w) || !choose(&w)) {
         return false;

@@ -179,6 +179,36 @@ Test(box_words, of_drawn_batches)
     quern_kernel_release(k);
 }
 
+/* Wide outputs that packs of one element fit alone, many for each thread; or images so far from
+ * each other that no box has two. */
+Test(box_words, off_alignment_and_far_apart)
+{
+    enum { IMAGES = 12, ROWS = 64, COLUMNS = 49, ALL = ROWS * COLUMNS, APART = 200000 };
+    static int64_t got[IMAGES * ALL + 1];
+    quern_kernel *k = kernel_of("uint8 x", "int64 y", "y = x");
+    for (int far = 0; far < 2; far++) {
+        const int64_t apart = far ? APART : ALL;
+        quern_array *in = numbered_memory(QUERN_UINT8, IMAGES * apart), *x, *y;
+        quern_array *out = numbered_memory(QUERN_INT64, IMAGES * ALL + 1);
+        const int64_t turned[] = {apart, 1, ROWS}, own[] = {8 * ALL, 8 * COLUMNS, 8};
+        OK(quern_array_wrap(&x, engine, QUERN_UINT8, SHAPE(IMAGES, ROWS, COLUMNS), turned,
+                            quern_array_pointer(in), NULL, NULL));
+        OK(quern_array_wrap(&y, engine, QUERN_INT64, SHAPE(IMAGES, ROWS, COLUMNS), own,
+                            (char *)quern_array_pointer(out) + 8, NULL, NULL));
+        OK(quern_call_n(k, (const quern_value[]){QUERN_VALUES(x, y)}, 2, NULL));
+        OK(quern_array_read(out, got, sizeof got));
+        for (int at = 0; at < IMAGES * ALL; at++) {
+            const int image = at / ALL, row = at / COLUMNS % ROWS, column = at % COLUMNS;
+            cr_assert_eq(got[at + 1], numbered(image * apart + column * ROWS + row), "%d", at);
+        }
+        quern_array *arrays[] = {in, out, x, y};
+        for (int n = 0; n < 4; n++) {
+            quern_array_release(arrays[n]);
+        }
+    }
+    quern_kernel_release(k);
+}
+
 /* In memory any byte but 0 is true, through shared memory and beside it. */
 Test(box_words, bools_of_any_byte)
 {
