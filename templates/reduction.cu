@@ -138,6 +138,21 @@ HOLE_take_element
             }
         }
     }
+    if constexpr (_quern_lined) {
+        // Of each line. The workers that have units share those of their block's lines.
+        const _quern_index _quern_ends = _quern_walk.rest / _quern_walk.head * (2 * _quern_lanes);
+        const _quern_index _quern_share =
+            _quern_split ? (_quern_ends + _quern_splits - 1) / _quern_splits : _quern_ends;
+        const _quern_index _quern_from = _quern_part * _quern_share;
+        const _quern_index _quern_to = min(_quern_ends, _quern_from + _quern_share);
+        const _quern_index _quern_takers = min(_quern_count, (_quern_index)_quern_workers);
+#pragma unroll 1
+        for (_quern_index _quern_unit = _quern_worker < _quern_takers ? _quern_from + _quern_worker
+                                                                      : _quern_to;
+             _quern_unit < _quern_to; _quern_unit += _quern_takers) {
+HOLE_take_line_end
+        }
+    }
     // Several blocks an output: each leaves its value, and the last one of a bunch shares them out to
     // its threads and combines once more. A loop, so that the code that combines is there once.
     quern::left_values<!_quern_whole> _quern_others(_quern_part, _quern_splits, _quern_group);

@@ -20,6 +20,7 @@
 #define CUT_ROWS     3  /* the same of rows: it has more */
 #define CUT_UNITS    16 /* of an output: with fewer, the first and the last are too many of them */
 #define RAGGED_UNITS 8  /* of a row: with fewer, elements at its ends cost more than packs save */
+#define LINED_UNITS  32 /* the same of a line of several */
 
 /* ---- units ---------------------------------------------------------------------------------- */
 
@@ -118,6 +119,26 @@ static bool may_have_ends(const qn_fold_making *m)
     return !f->columns && f->reduced == 1 && !m->rules->ordered;
 }
 
+/* True where rows, or the lines of rows of several dimensions, should have packs that are aligned
+ * in each, whatever lies around them. */
+static bool may_have_heads(const qn_fold_making *m, uint32_t lanes)
+{
+    const qn_fold *f = m->fold;
+    if (may_have_ends(m)) {
+        return lanes > 2 && f->length >= (int64_t)RAGGED_UNITS * lanes;
+    }
+    if (f->form.columns || f->form.reduced == 0 || m->rules->ordered || m->rules->counted ||
+        m->rules->positions) {
+        return false;
+    }
+    uint32_t widest = 0;
+    for (size_t k = 0; k < m->inputs; k++) {
+        widest = is_dense(m, k) ? QN_MAX(widest, m->operands[k].item_size) : widest;
+    }
+    return lanes > 1 && lanes * widest >= QN_ACCESS_BYTES &&
+           f->extent[qn_fold_lane_dim(&f->form)] >= (int64_t)LINED_UNITS * lanes;
+}
+
 /* True when cut units have enough elements that the one before does not have. */
 static bool fills_units(const qn_fold *f)
 {
@@ -140,7 +161,7 @@ static bool packs_pay(const qn_fold_making *m)
     }
     bool whole =
         f->head == 0 && f->extent[QN_MAX(qn_fold_lane_dim(&f->form), 0)] % f->form.lanes == 0;
-    return vector && (whole || may_have_ends(m));
+    return vector && (whole || may_have_ends(m) || f->form.ragged == QN_RAGGED_EACH);
 }
 
 /* Lay the lanes, with the same head for all rows or one for each. */
@@ -168,6 +189,7 @@ static void cut_lanes(const qn_fold_making *m, uint32_t aligned)
         narrow = is_dense(m, k) ? QN_MIN(narrow, m->operands[k].item_size) : narrow;
     }
     if (m->rules->positions || m->rules->ordered || f->length < CUT_UNITS ||
+        qn_fold_is_lined(&f->form) ||
         (columns ? aligned * narrow >= WORD : aligned > 2 || f->form.reduced < 2)) {
         return;
     }
@@ -195,6 +217,11 @@ static void count_units(qn_fold *f)
     } else if (f->form.cut) {
         f->units = f->length / f->head * qn_over(f->head, lanes);
         f->rest = 0;
+    } else if (qn_fold_is_lined(&f->form)) {
+        const int64_t line = f->extent[qn_fold_lane_dim(&f->form)];
+        f->head = line - qn_fold_line_units(f) * lanes;
+        f->units = f->length / line * qn_fold_line_units(f);
+        f->rest = f->length / line * f->head;
     } else {
         const bool each = f->form.ragged == QN_RAGGED_EACH; /* a row may have one unit more */
         f->units = (f->length - (each ? lanes - 1 : f->head)) / lanes;
@@ -208,9 +235,8 @@ static void choose_units(const qn_fold_making *m)
     qn_fold *f = m->fold;
     uint32_t lanes = qn_pack_lanes(m->operands, m->inputs, m->rules->pack_bytes);
     for (; lanes > 1; lanes /= 2) {
-        const bool longs =
-            may_have_ends(m) && lanes > 2 && f->length >= (int64_t)RAGGED_UNITS * lanes;
-        if (lay_lanes(m, lanes, QN_RAGGED_NOT) || (longs && lay_lanes(m, lanes, QN_RAGGED_EACH))) {
+        if (lay_lanes(m, lanes, QN_RAGGED_NOT) ||
+            (may_have_heads(m, lanes) && lay_lanes(m, lanes, QN_RAGGED_EACH))) {
             break;
         }
     }
@@ -297,7 +323,7 @@ static uint32_t choose_workers(const qn_fold_making *m, int64_t packs, int64_t t
                                uint32_t asked, bool *fewer)
 {
     const qn_fold *f = m->fold;
-    int64_t units = QN_MAX(f->units, f->rest);
+    int64_t units = qn_fold_is_lined(&f->form) ? f->units : QN_MAX(f->units, f->rest);
     const int64_t each = enough_units(m);
     uint32_t enough = qn_power_of_two(qn_over(units, each), QN_FOLD_BLOCK);
     uint32_t most = qn_power_of_two(units, QN_FOLD_BLOCK);
@@ -417,9 +443,11 @@ void qn_fold_print(qn_text *out, const qn_fold *f, size_t input_count)
                        (long long)f->extent[f->form.kept - 1], (long long)f->across, f->form.lanes,
                        f->workers);
     } else {
-        qn_text_printf(out, "by %s, %d element%s at once, %u thread%s an output",
+        qn_text_printf(out, "by %s, %d element%s%s at once, %u thread%s an output",
                        f->form.columns ? "columns" : "rows", f->form.lanes,
-                       f->form.lanes == 1 ? "" : "s", f->workers, f->workers == 1 ? "" : "s");
+                       f->form.lanes == 1 ? "" : "s",
+                       qn_fold_is_lined(&f->form) ? " of a line" : "", f->workers,
+                       f->workers == 1 ? "" : "s");
     }
     if (f->form.split) {
         qn_text_printf(out, " in %lld blocks", (long long)f->splits);

@@ -36,7 +36,8 @@ typedef enum qn_lines_back {
 typedef enum qn_ragged {
     QN_RAGGED_NOT,
     QN_RAGGED_ALIKE, /**< all rows have the same head */
-    QN_RAGGED_EACH,  /**< each row has its own, so that its packs are aligned */
+    QN_RAGGED_EACH,  /**< each row has its own, so that its packs are aligned; of rows of several
+                          dimensions each line */
 } qn_ragged;
 
 /** What decides the generated code. Compare with memcmp: padding is zero. */
@@ -100,7 +101,8 @@ typedef struct qn_fold {
     int64_t length;   /**< positions of the reduced dimensions */
     int64_t units;    /**< whole units of an output; QN_RAGGED_EACH: so many at least */
     int64_t head;     /**< elements before the first unit; rows of one reduced dimension only;
-                         staged, whole: outputs side by side; cut, boxes: elements */
+                         lined: elements of a line that no unit covers; staged, whole: outputs side
+                         by side; cut, boxes: elements */
     int64_t rest;     /**< elements that no unit covers: the head, and a tail */
     uint32_t workers; /**< threads of a block for an output: a power of two; staged: outputs of a
                          tile */
@@ -164,6 +166,19 @@ void qn_fold_make_scan(qn_fold *fold, const qn_operand *operands, size_t operand
 static inline int qn_fold_lane_dim(const qn_fold_form *f)
 {
     return f->columns ? f->kept - 1 : (f->reduced == 0 ? -1 : f->kept + f->reduced - 1);
+}
+
+/** A reduction by rows of several dimensions, of which each line has its own head. */
+static inline bool qn_fold_is_lined(const qn_fold_form *f)
+{
+    return !f->columns && f->ragged == QN_RAGGED_EACH && f->reduced > 1;
+}
+
+/** Units of a line then, wherever it begins. */
+static inline int64_t qn_fold_line_units(const qn_fold *fold)
+{
+    const int64_t lanes = fold->form.lanes;
+    return (fold->extent[qn_fold_lane_dim(&fold->form)] - (lanes - 1)) / lanes;
 }
 
 /** How many of `count` operands, of which `inputs` are inputs, move along all axes: the inputs or,

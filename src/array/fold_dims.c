@@ -88,6 +88,22 @@ static void keep_positions(qn_fold *f, const qn_plan *part, size_t row, int dims
     memcpy(f->stride[row] + f->form.kept, part->stride[row], (size_t)dims * sizeof all);
 }
 
+/* Walk kept dimensions so that inputs lie forwards, though outputs then lie backwards: packs of
+ * inputs are most of what is read. */
+static void face_inputs(const qn_fold_making *m, qn_plan *part, int dims)
+{
+    for (int d = 0; d < dims; d++) {
+        bool negative = false, positive = false;
+        for (size_t k = 0; k < m->inputs; k++) {
+            negative |= part->stride[k][d] < 0;
+            positive |= part->stride[k][d] > 0;
+        }
+        if (negative && !positive) {
+            qn_plan_flip(part, m->count, d);
+        }
+    }
+}
+
 /* Settle the axes that are reduced, or those that are kept, and append them to the fold's
  * dimensions from `first` on. Returns how many there are. */
 static int settle(const qn_fold_making *m, const qn_plan *whole, int ndim, bool reduced, int first)
@@ -116,6 +132,9 @@ static int settle(const qn_fold_making *m, const qn_plan *whole, int ndim, bool 
     }
     if (counted) {
         count_positions(part.stride[m->count], part.extent, dims);
+    }
+    if (!reduced && !outputs_first && !m->rules->scan && !m->rules->positions) {
+        face_inputs(m, &part, dims);
     }
     if (!m->rules->positions && dims > 0) {
         dims = qn_plan_settle(&part, operands, m->count, m->count + counted, dims, ordered);

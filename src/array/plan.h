@@ -314,6 +314,8 @@ int qn_plan_settle(qn_plan *plan, const qn_operand *operands, size_t operand_cou
 /** Walk a dimension along which an output lies side by side from its first element on, though
  * others be walked backwards then. Dimensions are settled. */
 void qn_plan_face(qn_plan *plan, const qn_operand *operands, size_t operand_count, int ndim);
+/** Walk dimension `d` of the first `operand_count` operands from its other end. */
+void qn_plan_flip(qn_plan *plan, size_t operand_count, int d);
 /** Exchange two dimensions of the first `operand_count` operands. */
 void qn_plan_swap(qn_plan *plan, size_t operand_count, int a, int b);
 

@@ -47,7 +47,7 @@ static void drop_ones(walk *w)
     }
 }
 
-static void flip(qn_plan *p, size_t operand_count, int d)
+void qn_plan_flip(qn_plan *p, size_t operand_count, int d)
 {
     for (size_t k = 0; k < operand_count; k++) {
         p->base[k] += p->stride[k][d] * (p->extent[d] - 1);
@@ -66,7 +66,7 @@ static void flip_negative(walk *w)
             positive |= p->stride[k][d] > 0;
         }
         if (negative && !positive) {
-            flip(w->plan, w->operands, d);
+            qn_plan_flip(w->plan, w->operands, d);
             for (size_t k = w->operands; k < w->rows; k++) {
                 w->plan->stride[k][d] = -w->plan->stride[k][d];
             }
@@ -135,7 +135,7 @@ void qn_plan_face(qn_plan *plan, const qn_operand *operands, size_t operand_coun
     for (size_t k = 0; k < operand_count; k++) {
         for (int d = 0; operands[k].output && d < ndim; d++) {
             if (plan->stride[k][d] == -(int64_t)operands[k].item_size) {
-                flip(plan, operand_count, d);
+                qn_plan_flip(plan, operand_count, d);
                 return;
             }
         }

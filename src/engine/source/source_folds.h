@@ -82,6 +82,7 @@ void qn_source_arguments(qn_text *out, const qn_call *call, bool pack);
     X(ELEMENT_REGISTERS, element_registers)                                                        \
     X(LOAD_ELEMENT, load_element)                                                                  \
     X(TAKE_ELEMENT, take_element)                                                                  \
+    X(TAKE_LINE_END, take_line_end)                                                                \
     X(FINISH, finish)                                                                              \
     X(ROOM, room)                                                                                  \
     X(RESULTS, results)                                                                            \
@@ -122,6 +123,9 @@ void qn_source_shared_form(qn_text *out, const qn_call *call);
 void qn_source_unit_paces(qn_text *out, const qn_call *call);
 /** What a unit of a batch adds to the address of each input. */
 void qn_source_unit_offsets(qn_text *out, const qn_call *call);
+/** Lined: how many elements of the line at `_quern_reducedK` come before its first unit; the end of
+ * a statement. */
+void qn_source_line_head(qn_text *out, const qn_call *call);
 /** Room for a batch of units, and where it begins; unit `_quern_unit` into that of `_quern_turn`;
  * and from there as `_quern_registerK`. */
 void qn_source_unit_registers(qn_text *out, const qn_call *call);

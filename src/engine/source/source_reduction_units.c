@@ -12,7 +12,7 @@ void qn_source_shared_form(qn_text *out, const qn_call *call)
     const qn_fold_form *f = &call->fold.form;
     qn_source_number(out, "counters", QN_FOLD_COUNTER_BYTES);
     qn_source_flag(out, "split", f->split);
-    qn_source_flag(out, "ragged", f->ragged != QN_RAGGED_NOT);
+    qn_source_flag(out, "ragged", f->ragged != QN_RAGGED_NOT && !qn_fold_is_lined(f));
     qn_text_puts(out, f->split ? "" : "    constexpr char *_quern_workspace = nullptr;\n");
 }
 
@@ -82,10 +82,25 @@ static void starts(qn_text *out, const qn_call *call)
     }
 }
 
+/* Elements of the line at `_quern_reducedK` that are before its first unit: the first operand that
+ * is reached by vector is aligned behind them. */
+void qn_source_line_head(qn_text *out, const qn_call *call)
+{
+    const uint32_t k = qn_source_anchor(call);
+    qn_text_printf(out,
+                   "(int)(-((unsigned long long)(_quern_place%u + _quern_reduced%u) / %u) "
+                   "%% _quern_lanes);\n",
+                   k, k, call->operands[k].item_size);
+}
+
 void qn_source_unit_offsets(qn_text *out, const qn_call *call)
 {
     if (!has_pace(call)) {
         qn_source_reduced(out, call, 4, 0, call->input_operands);
+        if (qn_fold_is_lined(&call->fold.form)) {
+            qn_text_puts(out, "                _quern_element += ");
+            qn_source_line_head(out, call);
+        }
         return;
     }
     for (uint32_t k = 0; k < call->input_operands; k++) {

@@ -41,6 +41,7 @@ static void form_hole(qn_text *out, const qn_call *call)
     qn_source_flag(out, "single", f->split && f->kept == 0);
     qn_source_flag(out, "ordered", call->kernel->ordered);
     qn_source_flag(out, "cut", f->cut && !f->columns);
+    qn_source_flag(out, "lined", qn_fold_is_lined(f));
     if (!f->cut) {
         qn_source_number(out, "own", 0);
     }
@@ -52,7 +53,7 @@ static void form_hole(qn_text *out, const qn_call *call)
  * of rows with a head each begin where the first operand that is reached by vector is aligned. */
 static void ends_hole(qn_text *out, const qn_call *call)
 {
-    if (call->fold.form.ragged != QN_RAGGED_EACH) {
+    if (call->fold.form.ragged != QN_RAGGED_EACH || qn_fold_is_lined(&call->fold.form)) {
         qn_text_puts(out, "    const _quern_index _quern_units = _quern_walk.units;\n"
                           "    [[maybe_unused]] const _quern_index _quern_head = _quern_walk.head, "
                           "_quern_rest = _quern_walk.rest;");
@@ -71,11 +72,16 @@ static void ends_hole(qn_text *out, const qn_call *call)
         k, call->operands[k].item_size);
 }
 
+/* True when the first and the last elements of an output may be in no unit. */
+static bool has_ends(const qn_call *call)
+{
+    return call->fold.form.ragged != QN_RAGGED_NOT && !qn_fold_is_lined(&call->fold.form);
+}
+
 /* Room for an element that no unit covers. */
 static void element_registers_hole(qn_text *out, const qn_call *call)
 {
-    const bool any = call->fold.form.ragged != QN_RAGGED_NOT;
-    for (uint32_t k = 0; k < call->input_operands && any; k++) {
+    for (uint32_t k = 0; k < call->input_operands && has_ends(call); k++) {
         qn_text_puts(out, "    ");
         qn_source_register_type(out, call, k, false);
         qn_text_printf(out, " _quern_single%u;\n", k);
@@ -84,7 +90,7 @@ static void element_registers_hole(qn_text *out, const qn_call *call)
 
 static void load_element_hole(qn_text *out, const qn_call *call)
 {
-    if (call->fold.form.ragged == QN_RAGGED_NOT) {
+    if (!has_ends(call)) {
         return;
     }
     for (uint32_t k = 0; k < call->input_operands; k++) {
@@ -98,7 +104,7 @@ static void load_element_hole(qn_text *out, const qn_call *call)
 
 static void take_element_hole(qn_text *out, const qn_call *call)
 {
-    if (call->fold.form.ragged == QN_RAGGED_NOT) {
+    if (!has_ends(call)) {
         return;
     }
     for (uint32_t k = 0; k < call->input_operands; k++) {
@@ -109,6 +115,32 @@ static void take_element_hole(qn_text *out, const qn_call *call)
     qn_source_arguments(out, call, false);
     qn_source_element_position(out, call);
     qn_text_puts(out, "));");
+}
+
+/* The same of all lines: the ends of each count as if they were two units. */
+static void take_line_end_hole(qn_text *out, const qn_call *call)
+{
+    const qn_fold_form *f = &call->fold.form;
+    if (!qn_fold_is_lined(f)) {
+        return;
+    }
+    qn_source_split(out, call, 3, f->kept, qn_fold_lane_dim(f),
+                    "_quern_unit / (2 * _quern_lanes)", "_quern_reduced", 0, call->input_operands);
+    qn_text_puts(out, "            const int _quern_at = (int)(_quern_unit % (2 * _quern_lanes));\n"
+                      "            const int _quern_front = ");
+    qn_source_line_head(out, call);
+    qn_text_printf(out,
+                   "            if (_quern_at >= _quern_walk.head) {\n"
+                   "                continue;\n"
+                   "            }\n"
+                   "            const _quern_index _quern_element = _quern_at < _quern_front\n"
+                   "                ? _quern_at : _quern_at + _quern_walk.extent[%d].value * "
+                   "_quern_lanes;\n",
+                   qn_fold_lane_dim(f));
+    qn_source_load(out, call, 3, "_quern_element", false);
+    qn_text_puts(out, "            _quern_take(_quern_values[0], true, _quern_map(");
+    qn_source_arguments(out, call, false);
+    qn_text_puts(out, "0));");
 }
 
 static void lane_hole(qn_text *out, const qn_call *call)
@@ -151,6 +183,7 @@ void qn_source_workers_holes(qn_text *t, const qn_call *call)
     element_registers_hole(&t[ELEMENT_REGISTERS], call);
     load_element_hole(&t[LOAD_ELEMENT], call);
     take_element_hole(&t[TAKE_ELEMENT], call);
+    take_line_end_hole(&t[TAKE_LINE_END], call);
     qn_source_unit_paces(&t[PACES], call);
     qn_source_unit_registers(&t[REGISTERS], call);
     qn_source_unit_load(&t[LOAD], call);

@@ -33,6 +33,8 @@ static const struct {
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=0", "-DORDERED=0", "-DBATCH=8"}},
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=1", "-DORDERED=0"}},
     {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=1", "-DORDERED=1"}},
+    {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=0", "-DORDERED=0", "-DLINED=1"}},
+    {"drive_reduction.cu", {"-DCOLUMNS=0", "-DSPLIT=1", "-DORDERED=0", "-DLINED=1"}},
     {"drive_reduction.cu", {"-DCOLUMNS=1", "-DSPLIT=0", "-DORDERED=0"}},
     {"drive_reduction.cu", {"-DCOLUMNS=1", "-DSPLIT=1", "-DORDERED=1"}},
     {"drive_reduction_apart.cu", {"-DBATCH=2"}},

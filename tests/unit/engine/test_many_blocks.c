@@ -8,17 +8,7 @@
 #include "whole.h"
 #include <stdio.h>
 
-/* A GPU, where the tests run on one. */
-static void open_large(void)
-{
-    const char *device = getenv("QUERN_DEVICE");
-    if (!device || strncmp(device, "cuda", 4) != 0) {
-        setenv("QUERN_DEVICE", "soft:132", 1);
-    }
-    whole_open();
-}
-
-TestSuite(many_blocks, .init = open_large, .fini = whole_close);
+TestSuite(many_blocks, .init = whole_open_large, .fini = whole_close);
 
 static int32_t value(int64_t at)
 {

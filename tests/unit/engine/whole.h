@@ -26,6 +26,16 @@ static inline void whole_open(void)
     cr_assert_eq(quern_open(&engine, NULL), QUERN_OK, "%s", quern_last_error_text());
 }
 
+/* The same on as many processors as a large GPU has: on one, where the tests run there. */
+static inline void whole_open_large(void)
+{
+    const char *device = getenv("QUERN_DEVICE");
+    if (!device || strncmp(device, "cuda", 4) != 0) {
+        setenv("QUERN_DEVICE", "soft:132", 1);
+    }
+    whole_open();
+}
+
 /* Which plan a shape gets depends on the device: tests count plans on this one, which is the same
  * on every machine. */
 static inline bool whole_is_soft(void)
