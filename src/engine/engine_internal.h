@@ -187,12 +187,13 @@ struct quern_kernel {
     bool uses_position;     /**< the texts use the position, or those along axes */
     bool uses_axes, counts; /**< the texts use `_ind`, `_in_ind` or `_out_ind`; their size() */
     bool separate_axes;
-    unsigned names;         /**< qn_cupy_names */
-    bool loops;             /**< the texts have loops */
-    bool uses_atomics;      /**< the texts call atomic functions */
-    const char *unassigned; /**< the first output that nothing assigns; NULL: none */
-    bool assigns_some;      /**< another output may be assigned, or is raw */
-    uint32_t heavy;         /**< calls of functions that cost much code */
+    unsigned names;           /**< qn_cupy_names */
+    bool loops;               /**< the texts have loops */
+    qn_loop_facts loop_facts; /**< of the operation; not even: there are loops elsewhere, too */
+    bool uses_atomics;        /**< the texts call atomic functions */
+    const char *unassigned;   /**< the first output that nothing assigns; NULL: none */
+    bool assigns_some;        /**< another output may be assigned, or is raw */
+    uint32_t heavy;           /**< calls of functions that cost much code */
     bool uses_by_address[QUERN_MAX_PARAMETERS]; /**< outputs whose address the operation takes */
     bool uses_reference[QUERN_MAX_PARAMETERS];  /**< raw ones whose elements are referred to */
     bool uses_array[QUERN_MAX_PARAMETERS];      /**< others whose array is named: `_raw_x` */

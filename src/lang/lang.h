@@ -173,6 +173,22 @@ bool qn_text_is_statements(const char *text);
 /** True when `text` has nothing but white space and comments. */
 bool qn_text_is_blank(const char *text);
 
+/* ---- counted_loops.c: loops, and where raw arrays are read ------------------------------------------ */
+
+#define QN_MAX_COUNTERS 16 /* of the loops of a text; more are as if they were unknown */
+
+/** How neighbouring elements go through an operation. */
+typedef struct qn_loop_facts {
+    bool even;   /**< all loops count, as often for each, and raw arrays are read side by side or at
+                      places that all have in common; `counts`, if those are scalars */
+    bool placed; /**< a raw array is read at, or written to, places that follow the position */
+    bool counts[QUERN_MAX_PARAMETERS]; /**< parameters on which counts or places depend */
+} qn_loop_facts;
+
+/** Study an operation, in which `position` is the name of the element's own. */
+void qn_text_study_loops(qn_loop_facts *out, const char *text, const qn_signature *signature,
+                         const char *position);
+
 /* ---- bind.c: letters to dtypes -------------------------------------------------------------- */
 
 /** What is known of one argument before types are bound. */

@@ -103,9 +103,35 @@ static quern_dtype value_dtype(const quern_kernel *kernel)
     return quern_dtype_from_name(type);
 }
 
-void qn_kernel_study(quern_kernel *kernel)
+static bool has_loops(const char *text)
 {
     static const char *const loops[] = {"for", "while", "do", "goto", NULL};
+    const char *const *loop = loops;
+    while (*loop && !qn_text_uses(text, *loop)) {
+        loop++;
+    }
+    return *loop != NULL;
+}
+
+/* Of loops in other texts than the operation, which may be in functions, nothing is known. */
+static void study_loops(quern_kernel *kernel)
+{
+    bool others = false;
+    for (int t = 0; t < QN_TEXTS; t++) {
+        others |= t != QN_OPERATION && has_loops(kernel->texts[t].text);
+    }
+    for (size_t o = 0; o < kernel->option_count; o++) {
+        others |= has_loops(kernel->options[o]);
+    }
+    const char *operation = kernel->texts[QN_OPERATION].text;
+    qn_text_study_loops(&kernel->loop_facts, operation, &kernel->signature,
+                        kernel->kind->position);
+    kernel->loops = others || has_loops(operation);
+    kernel->loop_facts.even &= !others;
+}
+
+void qn_kernel_study(quern_kernel *kernel)
+{
     /* Functions whose inlined code is long: a pack of many lanes would multiply it. */
     static const char *const heavy[] = {
         "sin",   "cos",    "tan",    "sincos", "sinpi", "cospi",     "asin",   "acos",    "atan",
@@ -122,7 +148,7 @@ void qn_kernel_study(quern_kernel *kernel)
     kernel->uses_axes =
         asks_for_positions(kernel) || (kernel->names & (QN_NAMES_J | QN_NAMES_ARRAYS));
     kernel->uses_position = kernel->uses_axes || qn_kernel_uses(kernel, kernel->kind->position);
-    kernel->loops = count_used(kernel, loops) != 0;
+    study_loops(kernel);
     kernel->heavy = count_used(kernel, heavy);
     for (uint32_t p = 0; p < kernel->signature.count; p++) {
         const qn_parameter *q = &kernel->signature.parameters[p];

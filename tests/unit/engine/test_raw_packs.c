@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Operations with raw arrays and loops, of which threads take packs: neighbours, gathers, scatters,
+ * windows, counted loops; of drawn lengths, and at drawn offsets, so that elements before the first
+ * pack and after the last are met, too. What is expected comes from a loop on the host.
+ */
+#include "numbered.h"
+
+TestSuite(raw_packs, .init = whole_open, .fini = whole_close);
+
+enum { MOST = 300, WINDOW = 7, MARGIN = 16 };
+
+static uint64_t state = 11;
+
+static int64_t draw(int64_t least, int64_t most)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return least + (int64_t)((state >> 33) % (uint64_t)(most - least + 1));
+}
+
+/* What an operation gives for element `i` of `count`, of raw numbers that begin at `from`. */
+typedef unsigned formula(int64_t i, int64_t count, int64_t from);
+
+static unsigned of_neighbours(int64_t i, int64_t count, int64_t from)
+{
+    (void)count;
+    return numbered(from + i + 1) + 2 * numbered(from + i);
+}
+
+static unsigned of_the_other_end(int64_t i, int64_t count, int64_t from)
+{
+    return numbered(from + count - 1 - i);
+}
+
+static unsigned of_a_window(int64_t i, int64_t count, int64_t from)
+{
+    unsigned most = 0;
+    (void)count;
+    for (int64_t k = 0; k < WINDOW; k++) {
+        most = numbered(from + i + k) > most ? numbered(from + i + k) : most;
+    }
+    return most;
+}
+
+static unsigned of_strangers(int64_t i, int64_t count, int64_t from)
+{
+    return numbered(from + i * 7 % count);
+}
+
+static unsigned of_steps(int64_t i, int64_t count, int64_t from)
+{
+    unsigned sum = 0;
+    for (int64_t k = 0; k < WINDOW; k++) {
+        sum = (sum + numbered(from + i)) % 128;
+    }
+    (void)count;
+    return sum;
+}
+
+/* Loops run on as many elements as a device is full of only; packs are for those. */
+static int64_t many(void)
+{
+    quern_device_info info = QUERN_DEVICE_INFO_INIT;
+    OK(quern_device_get_info(&info, engine));
+    return (int64_t)info.processors * 2048 * 16;
+}
+
+static unsigned got_at(const void *got, quern_dtype dtype, int64_t i)
+{
+    return dtype == QUERN_UINT8    ? ((const uint8_t *)got)[i]
+           : dtype == QUERN_UINT16 ? ((const uint16_t *)got)[i]
+           : dtype == QUERN_INT64  ? (unsigned)((const int64_t *)got)[i]
+                                   : (unsigned)((const float *)got)[i];
+}
+
+static void check(const char *operation, formula *expected, quern_dtype dtype, int64_t count,
+                  bool packs)
+{
+    const size_t item = quern_dtype_size(dtype);
+    const int64_t from = draw(0, 9), to = draw(0, 9);
+    quern_array *x = numbered_memory(dtype, from + count + MARGIN), *memory = NULL, *raw, *y;
+    OK(quern_array_new(&memory, engine, dtype, SHAPE(to + count)));
+    OK(quern_array_slice(&raw, x, 1, (quern_slice[]){{from, QUERN_SLICE_NONE, 1}}));
+    OK(quern_array_slice(&y, memory, 1, (quern_slice[]){{to, QUERN_SLICE_NONE, 1}}));
+    quern_kernel *k;
+    OK(quern_elementwise(&k, engine, "raw T x, int32 n, int32 w", "T y", operation, NULL));
+    const quern_value values[] = {QUERN_VALUES(raw, (int32_t)count, (int32_t)WINDOW, y)};
+    quern_explanation *e;
+    OK(quern_explain(&e, k, values, 4, NULL));
+    cr_expect_eq(!strstr(e->plan, "1 element "), packs, "%s: %s", operation, e->plan);
+    quern_explanation_release(e);
+    OK(quern_call_n(k, values, 4, NULL));
+    void *got = malloc((size_t)count * item);
+    OK(quern_array_read(y, got, (size_t)count * item));
+    for (int64_t i = 0; i < count; i++) {
+        cr_assert_eq(got_at(got, dtype, i), expected(i, count, from), "%s, %ld of %ld from %ld",
+                     operation, (long)i, (long)count, (long)from);
+    }
+    free(got);
+    quern_kernel_release(k);
+    quern_array_release(x);
+    quern_array_release(raw);
+    quern_array_release(y);
+    quern_array_release(memory);
+}
+
+static const quern_dtype dtypes[] = {QUERN_UINT8, QUERN_UINT16, QUERN_FLOAT32, QUERN_INT64};
+
+Test(raw_packs, drawn_lengths)
+{
+    for (int n = 0; n < 60; n++) {
+        const quern_dtype dtype = dtypes[n % 4];
+        const int64_t count = draw(32, MOST);
+        check("y = T((int)x[i + 1] + 2 * (int)x[i]) % 256", of_neighbours, QUERN_INT64, count,
+              true);
+        check("y = x[n - 1 - i]", of_the_other_end, dtype, count, true);
+        check("y = x[i * 7 % n]", of_strangers, dtype, count, true);
+    }
+}
+
+Test(raw_packs, loops_on_many)
+{
+    const int64_t least = many();
+    for (int n = 0; n < 4; n++) {
+        const int64_t count = least + draw(1, 40);
+        check("y = 0; for (int k = 0; k < 7; k++) y = max(y, x[i + k])", of_a_window, dtypes[n],
+              count, true);
+        check("y = 0; for (int k = 0; k < w; k++) y = max(y, x[i + k])", of_a_window, dtypes[n],
+              count, true);
+        check("int s = 0; for (int k = 0; k < w; k++) s = (s + (int)x[i]) % 128; y = s", of_steps,
+              dtypes[n], count, true);
+    }
+}
+
+/* Few elements, loops that end when they like, and rows that each element reads by itself. */
+Test(raw_packs, loops_of_one_element)
+{
+    const int64_t least = many();
+    check("y = 0; for (int k = 0; k < w; k++) y = max(y, x[i + k])", of_a_window, QUERN_FLOAT32,
+          MOST, false);
+    check("int s = 0, k = 0; while (k++ < w) s = (s + (int)x[i]) % 128; y = s", of_steps,
+          QUERN_FLOAT32, least, false);
+    check("int a = i; y = 0; for (int k = 0; k < w; k++) y = max(y, x[a + k])", of_a_window,
+          QUERN_FLOAT32, least, false);
+}
+
+/* What is written to raw arrays: y[at[i]] = x[i], for all positions in another order. */
+Test(raw_packs, scatters)
+{
+    for (int n = 0; n < 20; n++) {
+        const quern_dtype dtype = dtypes[n % 4];
+        const int64_t count = 7 * draw(4, MOST / 7) + 1; /* which 7 does not divide */
+        quern_array *x = numbered_memory(dtype, count), *y = NULL;
+        OK(quern_array_new(&y, engine, dtype, SHAPE(count)));
+        quern_kernel *k;
+        OK(quern_elementwise(&k, engine, "T x, int32 n", "raw T y", "y[i * 7 % n] = x", NULL));
+        OK(quern_call(k, x, (int32_t)count, y));
+        int64_t got[MOST + 1];
+        OK(quern_array_read(y, got, (size_t)count * quern_dtype_size(dtype)));
+        for (int64_t i = 0; i < count; i++) {
+            cr_assert_eq(got_at(got, dtype, i * 7 % count), numbered(i), "%ld of %ld", (long)i,
+                         (long)count);
+        }
+        quern_kernel_release(k);
+        quern_array_release(x);
+        quern_array_release(y);
+    }
+}
