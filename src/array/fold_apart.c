@@ -55,10 +55,10 @@ static bool may_take(const qn_fold_making *m)
     const qn_fold *f = m->fold;
     const qn_fold_rules *r = m->rules;
     const int64_t least = (int64_t)r->processors * FEW_BLOCKS * QN_FOLD_BLOCK * OUTPUTS;
-    return f->form.columns && f->form.kept > 0 && !f->form.split && f->workers == 1 &&
-           f->length >= 1 && f->length <= MOST_LENGTH && f->outputs >= least && !r->positions &&
-           r->in_turns && r->repeats && r->pack_bytes != 0 &&
-           !(r->exact && r->setting.workers != 0);
+    return f->form.columns && f->form.kept > 0 && !f->form.split &&
+           (f->workers == 1 || r->compound) && f->length >= 1 && f->length <= MOST_LENGTH &&
+           f->outputs >= least && !r->positions && r->in_turns && r->repeats &&
+           r->pack_bytes != 0 && !(r->exact && r->setting.workers != 0);
 }
 
 void qn_fold_take_apart(const qn_fold_making *m)
