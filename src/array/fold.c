@@ -15,6 +15,7 @@
 #define SOME_WORKERS 32 /* and a warp */
 #define WORD         4
 #define NARROW_BYTES 64 /* of outputs side by side: a warp has room for several positions */
+#define COSTLY_LANES 4  /* of columns whose values are structures, or whose texts have loops */
 #define CUT_BYTES    8  /* of a unit of columns that lies anywhere: 2 words, of 3 that are read */
 #define CUT_LANES    4  /* of wide elements */
 #define CUT_TURNS    2  /* the code of each can read elements one by one */
@@ -232,10 +233,20 @@ static void count_units(qn_fold *f)
     }
 }
 
+/* Of columns each lane has a value of its own, and code of its own for it: sums of squares of
+ * float16 go at 0.71 of a copy's speed on an H100 with four lanes, at 0.47 with eight, those of
+ * int8 at 0.41 and, with 16, at 0.21; a polynomial by a loop of float16 at 0.80 and 0.76. */
+static uint32_t most_lanes(const qn_fold_making *m)
+{
+    const uint32_t lanes = qn_pack_lanes(m->operands, m->inputs, m->rules->pack_bytes);
+    const bool costly = m->rules->compound || m->rules->loops;
+    return m->fold->form.columns && costly ? QN_MIN(lanes, COSTLY_LANES) : lanes;
+}
+
 static void choose_units(const qn_fold_making *m)
 {
     qn_fold *f = m->fold;
-    uint32_t lanes = qn_pack_lanes(m->operands, m->inputs, m->rules->pack_bytes);
+    uint32_t lanes = most_lanes(m);
     for (; lanes > 1; lanes /= 2) {
         if (lay_lanes(m, lanes, QN_RAGGED_NOT) ||
             (may_have_heads(m, lanes) && lay_lanes(m, lanes, QN_RAGGED_EACH))) {
@@ -300,16 +311,16 @@ static int64_t enough_units(const qn_fold_making *m)
 
 /* Threads of a row whose values are no plain numbers. What threads have is costly to combine, but
  * few threads read rows that lie apart, each a line of memory by itself. Least and largest, where
- * the largest is, logsumexp and variances of rows of 16 to 4096 float32 and float16 on an H100:
- * with 16 units a thread rows of 64 go at 0.53 of a copy's speed, with 4 of them at 0.74 to 0.86;
- * of 512, with 8, at 0.79 to 0.99, and more threads cost variances more than they give the others.
- */
+ * the largest is and logsumexp of rows of 64 float32 on an H100: with 16 units a thread 0.72, 0.72
+ * and 0.52 of a copy's speed, with 4 of them 0.95, 0.94, 0.86; of 1000 with 8, 1.00, 0.99, 0.88.
+ * Variances, which divide, of rows of 128: 0.73 with 4 units, 0.88 with 16. */
 static uint32_t compound_workers(const qn_fold_making *m)
 {
     const int64_t units = QN_MAX(m->fold->units, 1);
     const int64_t each = QN_FOLD_LEAST_UNITS * QN_MAX(1, 4 / m->fold->form.lanes);
-    const uint32_t few = qn_power_of_two(qn_over(units, each), FEW_WORKERS);
-    const uint32_t some = qn_power_of_two(qn_over(units, 2 * each), SOME_WORKERS);
+    const bool dear = m->rules->dear;
+    const uint32_t few = qn_power_of_two(qn_over(units, each), dear ? 2 : FEW_WORKERS);
+    const uint32_t some = qn_power_of_two(qn_over(units, 2 * each), dear ? 1 : SOME_WORKERS);
     return QN_MAX(QN_MAX(few, some), qn_power_of_two(qn_over(units, 4 * each), QN_FOLD_BLOCK));
 }
 

@@ -142,11 +142,13 @@ typedef struct qn_fold_rules {
     bool ordered;   /**< values are combined in that order as well */
     bool positions; /**< merge nothing: the texts use positions along axes */
     bool located;   /**< scan: the texts use positions, along axes or not */
+    bool loops;     /**< reduction: the texts have loops */
     bool in_turns;  /**< the texts are cheap enough to have the units of a thread read at once */
     uint32_t pack_bytes; /**< as qn_plan_rules.pack_bytes */
     bool by_address;     /**< reduction: an output is no plain value to assign */
     uint32_t processors; /**< of the device */
     bool compound;       /**< the values that are combined are no plain numbers */
+    bool dear;           /**< reduction: combining two takes a division */
     uint32_t value_size; /**< bytes of the values that are combined, if known, or 0 */
     bool exact;          /**< the order in which values are combined changes no bit */
     bool repeats;        /**< map may be called twice for an element; scan: and post not for

@@ -189,10 +189,12 @@ struct quern_kernel {
     bool separate_axes;
     unsigned names;           /**< qn_cupy_names */
     bool loops;               /**< the texts have loops */
+    bool loops_apart;         /**< and raw arrays, in which each element may go its own way */
     qn_loop_facts loop_facts; /**< of the operation; not even: there are loops elsewhere, too */
     bool uses_atomics;        /**< the texts call atomic functions */
     const char *unassigned;   /**< the first output that nothing assigns; NULL: none */
     bool assigns_some;        /**< another output may be assigned, or is raw */
+    bool divides;             /**< values may be combined by divisions */
     uint32_t heavy;           /**< calls of functions that cost much code */
     bool uses_by_address[QUERN_MAX_PARAMETERS]; /**< outputs whose address the operation takes */
     bool uses_reference[QUERN_MAX_PARAMETERS];  /**< raw ones whose elements are referred to */

@@ -18,16 +18,16 @@ static uint32_t narrowest(const qn_call *call, uint32_t operand_count)
     return narrow;
 }
 
-/* True when the loops of an operation run alike for the elements of a pack. Where they do not,
- * neighbouring threads are better at neighbouring elements: they read what lies side by side, and
- * wait less for each other. Measured on an H100, one element of a thread and packs: seven taps of
- * float32, float16 and uint8 1920, 1110, 566 and 2845, 2490, 2470 GB/s; four steps of Newton's
- * 1015 and 1515; Mandelbrot's set, which ends when it likes, 709 and 628; rows of 16 that each
- * element reads by itself 119 and 62. */
+/* True when the loops of an elementwise operation run alike for the elements of a pack. Where they
+ * do not, neighbouring threads are better at neighbouring elements: they read what lies side by
+ * side, and wait less for each other. Measured on an H100, one element of a thread and packs: seven
+ * taps of float32, float16 and uint8 1920, 1110, 566 and 2845, 2490, 2470 GB/s; four steps of
+ * Newton's 1015 and 1515; Mandelbrot's set, which ends when it likes, 709 and 628; rows of 16 that
+ * each element reads by itself 119 and 62. */
 static bool loops_evenly(const qn_call *call, uint32_t narrow)
 {
     const quern_kernel *k = call->kernel;
-    bool even = k->kind->number == QUERN_KERNEL_ELEMENTWISE && k->loop_facts.even;
+    bool even = k->loop_facts.even;
     for (uint32_t p = 0; p < k->signature.count && even; p++) {
         even = !k->loop_facts.counts[p] || !call->arrays[p];
     }
@@ -45,8 +45,7 @@ static bool wants_half(const quern_kernel *k, uint32_t narrow)
     for (uint32_t p = k->signature.input_count; p < k->signature.count; p++) {
         gives |= k->signature.parameters[p].raw;
     }
-    return k->kind->number == QUERN_KERNEL_ELEMENTWISE &&
-           (gives || (narrow <= NARROW && (k->loops || k->loop_facts.placed)));
+    return gives || (narrow <= NARROW && (k->loops || k->loop_facts.placed));
 }
 
 /* A pack of one wide element is better for a sum of costly values: of exp(x), all float64, it takes
@@ -63,10 +62,12 @@ uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count)
         }
     }
     const uint32_t narrow = narrowest(call, operand_count);
-    if (k->loops && !loops_evenly(call, narrow)) {
+    const bool walk = k->kind->number == QUERN_KERNEL_ELEMENTWISE;
+    if (walk ? k->loops && !loops_evenly(call, narrow) : k->loops_apart) {
         return 0;
     }
     const bool sums = k->kind->number == QUERN_KERNEL_REDUCTION;
-    const bool half = k->heavy > 4 || (k->heavy > 0 && wide && sums) || wants_half(k, narrow);
+    const bool half =
+        k->heavy > 4 || (k->heavy > 0 && wide && sums) || (walk && wants_half(k, narrow));
     return half ? HALF : QN_ACCESS_BYTES;
 }

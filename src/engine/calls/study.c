@@ -4,6 +4,7 @@
  * facts on which types, plans and sources depend. The thing to know: they are found once, when the
  * kernel is defined, so that a call need not read texts.
  */
+#include "base/cpp_text.h"
 #include "engine/engine_internal.h"
 #include <string.h>
 
@@ -124,10 +125,27 @@ static void study_loops(quern_kernel *kernel)
         others |= has_loops(kernel->options[o]);
     }
     const char *operation = kernel->texts[QN_OPERATION].text;
-    qn_text_study_loops(&kernel->loop_facts, operation, &kernel->signature,
-                        kernel->kind->position);
+    qn_text_study_loops(&kernel->loop_facts, operation, &kernel->signature, kernel->kind->position);
     kernel->loops = others || has_loops(operation);
     kernel->loop_facts.even &= !others;
+    for (uint32_t p = 0; p < kernel->signature.count; p++) {
+        kernel->loops_apart |= kernel->loops && kernel->signature.parameters[p].raw;
+    }
+}
+
+/* Divisions in what combines values, which may call a function of the preamble. */
+static bool divides(const quern_kernel *kernel)
+{
+    bool divides = false;
+    for (int t = 0; t < QN_TEXTS; t++) {
+        qn_str rest = qn_str_of(kernel->texts[t].text);
+        qn_cpp_token token = qn_cpp_next(&rest);
+        while ((t == QN_REDUCE || t == QN_PREAMBLE) && token.kind != QN_CPP_END && !divides) {
+            divides = qn_str_is(token.text, "/") || qn_str_is(token.text, "%");
+            token = qn_cpp_next(&rest);
+        }
+    }
+    return divides;
 }
 
 void qn_kernel_study(quern_kernel *kernel)
@@ -150,6 +168,7 @@ void qn_kernel_study(quern_kernel *kernel)
     kernel->uses_position = kernel->uses_axes || qn_kernel_uses(kernel, kernel->kind->position);
     study_loops(kernel);
     kernel->heavy = count_used(kernel, heavy);
+    kernel->divides = divides(kernel);
     for (uint32_t p = 0; p < kernel->signature.count; p++) {
         const qn_parameter *q = &kernel->signature.parameters[p];
         const char *name = kernel->parameter_names[p];
