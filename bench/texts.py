@@ -208,7 +208,7 @@ def scans(most):
             f"recurrence: {shape} along {axis}",
             3 * bytes_,
             recurrence,
-            (x, x),
+            (g, x),
             axis=axis,
         )
         yield Case(

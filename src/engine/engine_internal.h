@@ -181,15 +181,13 @@ struct quern_kernel {
     const char **options;
     size_t option_count;
     quern_dtype value_dtype; /**< that reduce_type or scan_type names; NONE: it names none */
-    bool has_identity;
-    bool ordered;           /**< values are combined in the order of the axes */
-    bool exclusive;         /**< a scan that leaves out the element itself */
-    bool uses_position;     /**< the texts use the position, or those along axes */
-    bool uses_axes, counts; /**< the texts use `_ind`, `_in_ind` or `_out_ind`; their size() */
-    bool separate_axes;
+    bool has_identity, separate_axes;
+    bool ordered;             /**< values are combined in the order of the axes */
+    bool exclusive;           /**< a scan that leaves out the element itself */
+    bool uses_position;       /**< the texts use the position, or those along axes */
+    bool uses_axes, counts;   /**< the texts use `_ind`, `_in_ind` or `_out_ind`; their size() */
     unsigned names;           /**< qn_cupy_names */
-    bool loops;               /**< the texts have loops */
-    bool loops_apart;         /**< and raw arrays, in which each element may go its own way */
+    bool loops, loops_apart;  /**< the texts have loops; and raw arrays, each element its own way */
     qn_loop_facts loop_facts; /**< of the operation; not even: there are loops elsewhere, too */
     bool uses_atomics;        /**< the texts call atomic functions */
     const char *unassigned;   /**< the first output that nothing assigns; NULL: none */
@@ -322,14 +320,13 @@ quern_status qn_call_check_reach(const qn_call *call);
 
 /* ---- pack_bytes.c: for the plans of the kinds ----------------------------------------------- */
 
-/** Bytes that a pack may take: fewer for costly texts, none for those with loops. */
+/** Bytes that a pack may take: fewer for costly texts, none for loops of each element's own. */
 uint32_t qn_call_pack_bytes(const qn_call *call, uint32_t operand_count);
 
 /* ---- kinds: what differs between elementwise kernels, reductions and scans ------------------ */
 
 #define QN_MAX_HEADERS 64
 #define QN_FORM_BYTES  (136 + QUERN_MAX_PARAMETERS)
-
 struct qn_parameter_block;
 
 struct qn_kind {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * counted_loops: how the elements of an operation go through its loops and its raw arrays. In: the text and
- * the signature. Out: whether loops run alike for neighbouring elements, and where raw arrays are
- * read. The thing to know: text is not parsed, so what is not understood counts as uneven: a thread
- * then has one element, as one would write by hand.
+ * counted_loops: how the elements of an operation go through its loops and its raw arrays. In: the
+ * text and the signature. Out: whether loops run alike for neighbouring elements, and where raw
+ * arrays are read. The thing to know: text is not parsed, so what is not understood counts as
+ * uneven: a thread then has one element, as one would write by hand.
  */
 #include "base/cpp_text.h"
 #include "lang/lang.h"

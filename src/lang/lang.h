@@ -173,7 +173,8 @@ bool qn_text_is_statements(const char *text);
 /** True when `text` has nothing but white space and comments. */
 bool qn_text_is_blank(const char *text);
 
-/* ---- counted_loops.c: loops, and where raw arrays are read ------------------------------------------ */
+/* ---- counted_loops.c: loops, and where raw arrays are read
+ * ------------------------------------------ */
 
 #define QN_MAX_COUNTERS 16 /* of the loops of a text; more are as if they were unknown */
 

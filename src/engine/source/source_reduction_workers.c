@@ -124,8 +124,8 @@ static void take_line_end_hole(qn_text *out, const qn_call *call)
     if (!qn_fold_is_lined(f)) {
         return;
     }
-    qn_source_split(out, call, 3, f->kept, qn_fold_lane_dim(f),
-                    "_quern_unit / (2 * _quern_lanes)", "_quern_reduced", 0, call->input_operands);
+    qn_source_split(out, call, 3, f->kept, qn_fold_lane_dim(f), "_quern_unit / (2 * _quern_lanes)",
+                    "_quern_reduced", 0, call->input_operands);
     qn_text_puts(out, "            const int _quern_at = (int)(_quern_unit % (2 * _quern_lanes));\n"
                       "            const int _quern_front = ");
     qn_source_line_head(out, call);

@@ -68,9 +68,9 @@ Test(loops, of_operations)
     static const char *const named = "xnrsyq";
     qn_arena arena = {0};
     qn_signature signature;
-    cr_assert_eq(qn_signature_parse(&signature, &arena, "T x, int32 n, raw T r, raw T s",
-                                    "T y, raw T q"),
-                 QUERN_OK);
+    cr_assert_eq(
+        qn_signature_parse(&signature, &arena, "T x, int32 n, raw T r, raw T s", "T y, raw T q"),
+        QUERN_OK);
     for (size_t k = 0; k < QN_COUNT(rows); k++) {
         qn_loop_facts facts;
         qn_text_study_loops(&facts, rows[k].text, &signature, "i");
@@ -94,7 +94,8 @@ Test(loops, many_counters)
         char text[64 * (QN_MAX_COUNTERS + 1)] = "";
         for (int k = 0; k < count; k++) {
             const size_t used = strlen(text);
-            snprintf(text + used, sizeof text - used, "for (int k%d = 0; k%d < 2; k%d++) ", k, k, k);
+            snprintf(text + used, sizeof text - used, "for (int k%d = 0; k%d < 2; k%d++) ", k, k,
+                     k);
         }
         qn_loop_facts facts;
         qn_text_study_loops(&facts, text, &signature, "i");
