@@ -5,9 +5,9 @@
  */
 #include "engine/engine_internal.h"
 
-#define BUSY   2048 /* threads that a processor holds: with fewer, none has several elements */
-#define NARROW 2    /* bytes of an element */
-#define HALF   8    /* bytes */
+#define BUSY   (1 << 18) /* threads that fill a large GPU: with fewer, none has several elements */
+#define NARROW 2         /* bytes of an element */
+#define HALF   8         /* bytes */
 
 static uint32_t narrowest(const qn_call *call, uint32_t operand_count)
 {
@@ -32,7 +32,7 @@ static bool loops_evenly(const qn_call *call, uint32_t narrow)
         even = !k->loop_facts.counts[p] || !call->arrays[p];
     }
     const int64_t lanes = QN_MAX(1, (narrow > NARROW ? QN_ACCESS_BYTES : HALF) / narrow);
-    return even && call->count / lanes >= (int64_t)k->engine->processors * BUSY;
+    return even && call->count / lanes >= BUSY;
 }
 
 /* True when half a pack of narrow elements is better: raw arrays are read an element at a time, and
